@@ -1,4 +1,4 @@
-//! Reading documents, beside the reading of JSON into a tree of values.
+//! Benchmark of loading documents, compared with parsing JSON into a tree of values.
 
 #[path = "plant.rs"]
 mod plant;

@@ -1,10 +1,11 @@
 //! Synthetic drawings of any size: the same bytes for the same size and seed, on every machine.
 //!
-//! A plant is drawn sheet by sheet: equipment, connectors to the sheet before, pipe lines with valves and fittings, and
-//! instruments in control loops. With its 1.2 edges a node takes about 562 bytes of compact JSON, so 1,000 nodes are
-//! 0.57 MB. The plant is invented, its shape is not: classes repeat, tags do not, and lines run back into themselves.
+//! A plant is generated sheet by sheet: equipment, connectors to the previous sheet, pipe lines with valves and
+//! fittings, and instruments in control loops. With its 1.2 edges, a node takes about 562 bytes of compact JSON, so
+//! 1,000 nodes are 0.57 MB. The plant is synthetic but realistic in structure: classes repeat, tags do not, and lines
+//! run back into themselves.
 //!
-//! Depends on nothing; benches, tests and the comparison include it with `#[path = "…/plant.rs"] mod plant;`.
+//! Has no dependencies; benches, tests and the comparison include it with `#[path = "…/plant.rs"] mod plant;`.
 
 use std::fmt::{self, Display, Formatter};
 use std::io::Write;
@@ -76,10 +77,10 @@ const NOTES: &[&str] = &[
     r"by vendor\\contractor",
 ];
 
-/// Nodes on one sheet.
+/// Number of nodes per sheet.
 const SHEET: usize = 240;
 
-/// A drawing of `nodes` nodes as compact JSON.
+/// Generates a drawing of `nodes` nodes as compact JSON.
 pub fn plant(nodes: usize, seed: u64) -> Vec<u8> {
     let mut drawing = Drawing::new(nodes, seed);
     let mut connectors = Vec::new();
@@ -118,7 +119,7 @@ impl Drawing {
     }
 }
 
-/// The items of a JSON array, after the text that opens it.
+/// Writer of the items of a JSON array, after the text that opens it.
 struct List {
     json: Vec<u8>,
     count: usize,
@@ -147,7 +148,7 @@ struct Node<'a> {
     bounds: Bounds,
 }
 
-/// Where a symbol stands on its sheet, and how large it is.
+/// Position and size of a symbol on its sheet.
 #[derive(Clone, Copy)]
 struct Bounds {
     x: Tenths,
@@ -159,14 +160,14 @@ struct Bounds {
 struct Sheet<'a> {
     drawing: &'a mut Drawing,
     number: usize,
-    /// The sheet is full when the drawing has this many nodes.
+    /// Number of nodes of the drawing at which the sheet is full.
     end: usize,
     first: usize,
-    /// The number that its tags begin with.
+    /// Number at the start of its tags.
     area: usize,
     equipment: Vec<usize>,
     connectors: Vec<usize>,
-    /// Where instruments are attached.
+    /// Items to which instruments are attached.
     taps: Vec<usize>,
     control_valves: Vec<usize>,
 }
@@ -178,7 +179,7 @@ impl<'a> Sheet<'a> {
         Self { drawing, number, end, first, area: 100 + number % 900, equipment, connectors, taps, control_valves }
     }
 
-    /// Draws the sheet and gives its connectors, for the next one.
+    /// Generates the sheet and returns its connectors, for the next one.
     fn draw(mut self, before: &[usize]) -> Vec<usize> {
         let size = self.end - self.first;
         for number in 0..(size / 30).max(1) {
@@ -218,7 +219,7 @@ impl<'a> Sheet<'a> {
         self.equipment.push(item);
     }
 
-    /// A connector to the sheet before, joined to one of the connectors there.
+    /// Adds a connector to the previous sheet, joined to one of its connectors.
     fn connector(&mut self, number: usize, before: &[usize]) {
         let tag = format!("OPC-{}-{number}", self.name());
         let attributes = format!(r#"{{"reference":"P-{:04}"}}"#, self.number.max(1));
@@ -234,7 +235,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// A pipe line: its own node, its items in a row, and what ties them to the rest of the sheet.
+    /// Adds a pipe line: its own node, its items in sequence, and their connections to the rest of the sheet.
     fn line(&mut self, number: usize) {
         let line = Line::new(self, number);
         let dice = &mut self.drawing.dice;
@@ -279,7 +280,7 @@ impl<'a> Sheet<'a> {
         item
     }
 
-    /// Ties the end of a line to equipment, some lines back to their start, and branches to items drawn before.
+    /// Connects the end of a line to equipment, some lines back to their start, and branches to earlier items.
     fn tie(&mut self, line: &Line, first: usize, last: usize) {
         if self.drawing.dice.chance(75) {
             let end = self.drawing.dice.pick(&self.equipment);
@@ -352,7 +353,7 @@ impl<'a> Sheet<'a> {
         self.wire(item, control, function);
     }
 
-    /// Joins an instrument to its loop, to the process, and a controller to the valve it moves.
+    /// Connects an instrument to its loop and to the process, and a controller to the valve it actuates.
     fn wire(&mut self, item: usize, control: usize, function: &str) {
         let drawing = &mut *self.drawing;
         drawing.edge(item, control, "member", "forward", &format!(r#"{{"role":"{function}"}}"#));
@@ -368,11 +369,11 @@ impl<'a> Sheet<'a> {
         let id = self.drawing.nodes.count;
         let Node { kind, class, tag, attributes, parent, bounds: Bounds { x, y, width, height } } = node;
         let (right, bottom) = (x.plus(10 * width), y.plus(10 * height));
-        let (middle, centre) = (x.plus(5 * width), y.plus(5 * height));
+        let (middle, center) = (x.plus(5 * width), y.plus(5 * height));
         let sheet = self.name();
         let parent = parent.map_or(String::from("null"), |id| format!(r#""n{id:07}""#));
         self.drawing.nodes.push(format_args!(
-            r#"{{"id":"n{id:07}","node_type":"{kind}","tag":"{tag}","class":"{class}","attributes":{attributes},"bbox":[{x},{y},{right},{bottom}],"position":{{"x":{middle},"y":{centre},"sheet":"{sheet}"}},"parent":{parent}}}"#
+            r#"{{"id":"n{id:07}","node_type":"{kind}","tag":"{tag}","class":"{class}","attributes":{attributes},"bbox":[{x},{y},{right},{bottom}],"position":{{"x":{middle},"y":{center},"sheet":"{sheet}"}},"parent":{parent}}}"#
         ));
         id
     }
@@ -386,13 +387,13 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// What the items and pipes of one line share.
+/// Common properties of the items and pipes of one line.
 struct Line {
     node: usize,
     name: String,
     diameter: u64,
     fluid: &'static str,
-    /// Area and line number, as item tags begin.
+    /// Area and line number, the start of item tags.
     number: String,
 }
 
@@ -457,7 +458,7 @@ impl Line {
     }
 }
 
-/// A decimal with one digit after the point, exact on every machine.
+/// Decimal with one digit after the point, exact on every machine.
 #[derive(Clone, Copy)]
 struct Tenths(i64);
 
@@ -475,7 +476,7 @@ impl Display for Tenths {
     }
 }
 
-/// A small generator of random numbers (splitmix64).
+/// Random number generator (splitmix64).
 struct Dice(u64);
 
 impl Dice {
@@ -491,7 +492,7 @@ impl Dice {
         ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
     }
 
-    /// Both ends are included.
+    /// Returns a number in an inclusive range.
     fn between(&mut self, low: i64, high: i64) -> i64 {
         low + self.below((high - low + 1) as u64) as i64
     }

@@ -1,4 +1,4 @@
-//! Queries on a document that is read, and the compiling of their texts.
+//! Benchmark of queries on a loaded document, and of compiling them.
 
 #[path = "plant.rs"]
 mod plant;
@@ -7,7 +7,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use pidq::{Graph, Limits, Query, Scratch};
 use std::hint::black_box;
 
-/// The questions of the comparison with peers.
+/// Queries of the comparison with peers.
 const QUERIES: &[(&str, &str)] = &[
     ("q1", r#".pid_graph.nodes | filter(.node_type == "pid_component")"#),
     ("q2", r#".pid_graph.nodes | filter(.node_type == "pid_component") | sort(.tag) | pick(.id, .tag, .class)"#),

@@ -1,4 +1,4 @@
-//! Walks through the graph of a plant: as queries, with everything that a query costs.
+//! Benchmark of graph traversals as queries, with the full cost of a query.
 
 #[path = "plant.rs"]
 mod plant;
@@ -7,7 +7,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use pidq::{Graph, Limits, Query, Scratch};
 use std::hint::black_box;
 
-/// From the first pump of the plant on; the plant is one piece for the most part.
+/// Starts at the first pump of the plant, most of which is connected.
 const QUERIES: &[(&str, &str)] = &[
     ("khop", "nodes() | limit(1000) | map(expand(3) | size()) | sum()"),
     ("reach", r#"nodes(.class == "CentrifugalPump") | first() | downstream({pass: "any"}) | size()"#),
@@ -32,7 +32,7 @@ fn walk(criterion: &mut Criterion) {
     }
 }
 
-/// The network is made at the first question: what that costs beside reading the document.
+/// Benchmarks building the network, which happens at the first graph query, compared with loading the document.
 fn network(criterion: &mut Criterion) {
     let text = plant::plant(10_000, 1);
     let query = Query::parse("edges() | size()").expect("the query compiles");

@@ -1,4 +1,4 @@
-//! Ask a drawing: which valves are closed in normal operation, and what are they for?
+//! Filtering: which valves are closed in normal operation, and what are they for?
 
 use std::error::Error;
 use std::fs;

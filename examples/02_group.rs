@@ -1,4 +1,4 @@
-//! Group and count: the lines of a drawing by fluid, and its control valves by what they do when the air fails.
+//! Grouping and counting: lines by fluid, and control valves by their fail action.
 
 use std::error::Error;
 use std::fs;

@@ -1,4 +1,5 @@
-//! Values from outside go in as parameters, never by gluing texts: a parameter cannot change what a query does.
+//! Parameters: pass external values as parameters, never by string concatenation. A parameter cannot change the meaning
+//! of a query.
 
 use std::error::Error;
 use std::fs;

@@ -1,9 +1,9 @@
-//! An operator and a function of one's own: `.service has "pump"`.
+//! Custom operator and function: `.service has "pump"`.
 
 use std::error::Error;
 use std::fs;
 
-use pidq::{Dialect, Function, Graph, Limits, Operator, Place, Value};
+use pidq::{Dialect, Function, Graph, Limits, Operator, Precedence, Value};
 
 const DRAWING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/plant.json");
 
@@ -12,7 +12,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let has = Operator {
         name: "hasText".into(),
         text: "has".into(),
-        place: Place::At("==".into()),
+        precedence: Precedence::At("==".into()),
         vararg: false,
         left_associative: false,
     };

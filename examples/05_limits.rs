@@ -1,4 +1,4 @@
-//! A query from a stranger cannot run away: it gets a budget, and ends with a code when the budget does.
+//! Limits: an untrusted query gets a budget, and ends with an error code when it is exhausted.
 
 use std::error::Error;
 use std::fs;
@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let outcome = query.run(&graph, &scratch, Limits::default())?;
     println!("with the default limits the query takes {} units of fuel", outcome.fuel);
 
-    // Fuel counts steps, not time: the query stops at the same place on every machine.
+    // Fuel counts steps, not time: the query stops at the same point on every machine.
     let tight = Limits { fuel: 100, ..Limits::default() };
     match query.to_json(&graph, tight) {
         Ok(_) => println!("a hundred units are enough"),

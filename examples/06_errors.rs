@@ -1,4 +1,4 @@
-//! Errors say what, where, and what to do next: for people as text, for programs as a code.
+//! Errors: message, location and help as text, and a code for programs.
 
 use std::error::Error;
 use std::fs;
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for text in MISTAKES {
         match answer(&graph, text) {
             Ok(answer) => println!("{answer}"),
-            // The code is for programs and never changes; the text is for people and may get better.
+            // The code is stable and for programs; the text is for people and may change.
             Err(error) => println!("code {}\n{}", error.code().as_str(), error.render(text)),
         }
     }

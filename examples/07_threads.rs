@@ -1,4 +1,4 @@
-//! One graph and one query, shared by several threads: neither changes once it is made, so nothing is locked.
+//! Threads: one graph and one query shared by several threads. Both are immutable, so no lock is needed.
 
 use std::error::Error;
 use std::fs;
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The answer of the last of many runs.
+/// Returns the result of the last of many runs.
 fn repeated(graph: &Graph, query: &Query) -> Result<String, pidq::Error> {
     let mut answer = String::new();
     for _ in 0..ROUNDS {

@@ -1,4 +1,4 @@
-//! Take an answer apart in Rust, without printing and parsing JSON: values are views that borrow from the graph.
+//! Values: read a result in Rust without printing and parsing JSON. Values are views that borrow from the graph.
 
 use std::error::Error;
 use std::fs;
@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let graph = Graph::from_json(fs::read(DRAWING)?)?;
     let query = Query::parse(r#".pid_graph.nodes | filter(.node_type == "loop") | sort(.set_point)"#)?;
 
-    // What the run builds lives in the scratch memory, what it found stays in the graph.
+    // New values are in the scratch memory; existing ones stay in the graph.
     let scratch = Scratch::new();
     let outcome = query.run(&graph, &scratch, Limits::default())?;
 
@@ -22,12 +22,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A text of an object; empty where there is none.
+/// Returns a string field of an object; empty if there is none.
 fn text<'a>(item: Value<'a>, field: &str) -> &'a str {
     item.as_object().and_then(|object| object.get(field)).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The set point of a loop; not a number where there is none.
+/// Returns the set point of a loop; NaN if there is none.
 fn number(item: Value<'_>) -> f64 {
     item.as_object().and_then(|object| object.get("set_point")).and_then(Value::as_f64).unwrap_or(f64::NAN)
 }

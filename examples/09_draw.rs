@@ -1,19 +1,19 @@
-//! Draws the part of the example plant that one question is about, with the answer marked.
+//! Drawing: draws the part of the example plant that a query selects, with the result highlighted.
 //!
 //!     cargo run --example 09_draw
 
 use pidq::{Graph, Limits, Query, Scratch};
-use pidq_formats::{Drawing, Style, marked};
+use pidq_formats::{DrawOptions, Style, ids_in};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/plant.json");
     let graph = Graph::from_json(std::fs::read(path)?)?;
 
-    // Equipment and what is on the lines with liquid is drawn; what fails open is marked.
+    // Draws equipment and items on the liquid lines; highlights items that fail open.
     let liquid = r#"filter(.fluid_code == "PL" or startsWith(.node_classification, "equipment."))"#;
     let liquid = ids(&graph, &format!(".pid_graph.nodes | {liquid}"))?;
     let fails_open = ids(&graph, r#".pid_graph.nodes | filter(.fail_action == "open")"#)?;
-    let drawing = Drawing {
+    let drawing = DrawOptions {
         style: Style::Light,
         only: Some(liquid),
         highlight: fails_open,
@@ -30,5 +30,5 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn ids(graph: &Graph, text: &str) -> Result<std::collections::BTreeSet<String>, pidq::Error> {
     let query = Query::parse(text)?;
     let scratch = Scratch::new();
-    Ok(marked(query.run(graph, &scratch, Limits::default())?.value))
+    Ok(ids_in(query.run(graph, &scratch, Limits::default())?.value))
 }

@@ -1,4 +1,4 @@
-//! The name that programs remember the library by: with the version of the ABI, so that another one does not start them.
+//! Sets the shared library name with the ABI version, so that programs do not load an incompatible library.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

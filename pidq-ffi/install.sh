@@ -1,7 +1,8 @@
 #!/bin/sh
-# Installs libpidq for C: pidq-ffi/install.sh PREFIX [FOLDER WITH THE BUILT LIBRARY]
+# Installs libpidq for C: pidq-ffi/install.sh PREFIX [DIRECTORY OF THE BUILT LIBRARY]
 #
-# For where cargo-c is not at hand; with it, `cargo cinstall -p pidq-ffi --release --prefix PREFIX` does the same.
+# Use it if cargo-c is not available; with cargo-c, `cargo cinstall -p pidq-ffi --release --prefix PREFIX` does the
+# same.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 prefix=${1:?a folder to install to, such as /usr/local}
@@ -16,7 +17,7 @@ version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$here/../Cargo.toml" | head -n 1)
 abi=$(sed -n 's/.*PIDQ_ABI_VERSION \([0-9]*\)$/\1/p' "$here/include/pidq.h")
 
 mkdir -p "$prefix/include" "$prefix/lib/pkgconfig"
-# pidq.pc is read from anywhere.
+# pidq.pc is usable from any directory.
 prefix=$(cd "$prefix" && pwd)
 cp "$here/include/pidq.h" "$prefix/include/"
 cp "$built/libpidq_ffi.a" "$prefix/lib/libpidq.a"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The main job on the drawing of the examples: each command, then its answer.
+# Runs example queries on the example drawing: each command, then its result.
 set -eu
 cd "$(dirname "$0")/.."
 

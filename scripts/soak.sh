@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What takes too long for every day, with its figures: about four hours, or MINUTES a fuzz target.
+# Long-running tests with statistics: about four hours, or MINUTES per fuzz target.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -8,7 +8,7 @@ step() {
     "$@"
 }
 
-# The optimised build is the one that people run; the everyday tests have the debug build.
+# Uses the optimized build that users run; scripts/test.sh uses the debug build.
 step env PIDQ_HOSTILE="${PIDQ_HOSTILE:-1000000}" PIDQ_SEED="${PIDQ_SEED:-$(date +%s)}" \
     cargo test --release --test it -- --nocapture hostile
 step env PIDQ_CYCLES="${PIDQ_CYCLES:-1000000}" cargo test --release --test it -- --nocapture c::misuse_is_told
@@ -19,4 +19,4 @@ cargo build --release -p pidq-server -p pidq
 step env LONG=1 PIDQ_SERVER="${CARGO_TARGET_DIR:-$PWD/target}/release/pidq-server" tests/harness/run.sh
 step scripts/fuzz.sh $((60 * ${MINUTES:-30})) all
 
-printf '\nall is well\n'
+printf '\nall tests passed\n'

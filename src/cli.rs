@@ -1,9 +1,9 @@
-//! The command line: its subcommands and options, and what they share.
+//! Command-line interface: subcommands and their options.
 
-mod budget;
 mod check;
 #[cfg(feature = "server")]
 mod clients;
+mod compressed;
 mod conformance;
 mod diff;
 mod draw;
@@ -12,30 +12,30 @@ mod explain;
 mod export;
 mod failure;
 mod fmt;
-mod folder;
 mod functions;
 mod generate;
+#[cfg(feature = "server")]
+mod graph;
 mod import;
 mod input;
 mod join;
-mod layout;
+mod json_files;
+mod json_formatter;
 #[cfg(feature = "pipeline")]
 mod license;
+mod limits;
 mod list;
 mod manual;
-mod packed;
 #[cfg(feature = "pipeline")]
 mod pipeline;
 mod query;
-mod question;
+mod query_options;
 #[cfg(feature = "server")]
 mod remote;
 mod repl;
 #[cfg(feature = "server")]
 mod service;
-mod sorted;
-#[cfg(feature = "server")]
-mod store;
+mod sorted_json;
 mod table;
 #[cfg(feature = "pipeline")]
 mod up;
@@ -61,9 +61,9 @@ Examples:
   pidq functions groupBy
   pidq repl plant.json
 
-Exit status: 0 done · 1 with -e, the last output was false or null; diff found changes, validate errors ·
-2 usage, files or input JSON · 3 the query does not compile · 4 with -e, no output · 5 the query failed or
-met a limit.";
+Exit status: 0 success · 1 with -e, the last output was false or null; diff found changes, validate found errors ·
+2 usage error, unreadable file or invalid JSON · 3 the query does not compile · 4 with -e, no output ·
+5 the query failed or exceeded a limit.";
 
 const CHECK: &str = "\
 Examples:
@@ -71,7 +71,7 @@ Examples:
   pidq check --against plant.json '.pid_graph.nodes | map(.tga)'
   pidq check --format json --against plant.json '.pid_graph.nodes | map(.tga)'";
 
-/// Asks questions of P&ID graphs and other JSON documents.
+/// Query P&ID graphs and other JSON documents.
 #[derive(Parser)]
 #[command(name = "pidq", version, after_help = EXAMPLES, max_term_width = 100)]
 struct Cli {
@@ -83,53 +83,53 @@ struct Cli {
 enum Command {
     /// Run a query on documents.
     Query(query::Options),
-    /// Lay a query out; comments are kept.
+    /// Format a query, keeping its comments.
     Fmt(fmt::Options),
     /// Check a query without printing results.
     #[command(after_help = CHECK)]
     Check(check::Options),
-    /// Show the calls of a query with their rows and fuel.
+    /// Show the plan or the profile of a query.
     Explain(explain::Options),
     /// List the functions, or describe one.
     Functions(functions::Options),
-    /// Try queries at a prompt.
+    /// Run queries interactively.
     Repl(repl::Options),
-    /// Read drawings of other programs into pid_graph JSON.
+    /// Convert drawings of other programs to pid_graph JSON.
     Import(import::Options),
-    /// Write a graph or the result of a query for other programs.
+    /// Convert a graph or a query result to other formats.
     Export(export::Options),
     /// Draw a graph, or a part of it, as SVG.
     Draw(draw::Options),
     /// Print a list of a drawing: lines, equipment, valves, instruments.
     List(list::Options),
-    /// Check drawings, and tell what looks wrong.
+    /// Check drawings for errors.
     Validate(validate::Options),
-    /// Tell what changed between two revisions of a drawing.
+    /// Compare two revisions of a drawing.
     Diff(diff::Options),
     /// Join sheets at their off-page connectors.
     Join(join::Options),
-    /// Serve graphs, and queries on them, over HTTP.
+    /// Serve graphs and queries over HTTP.
     #[cfg(feature = "server")]
     Serve(service::Serve),
-    /// Look after the graphs that a service keeps.
+    /// Manage stored graphs.
     #[cfg(feature = "server")]
-    Graph(store::Options),
-    /// Look after the users of a service, and their rights.
+    Graph(graph::Options),
+    /// Manage users and their grants.
     #[cfg(feature = "server")]
     Users(users::Options),
-    /// Look after the programs that may get tokens.
+    /// Manage OAuth clients.
     #[cfg(feature = "server")]
     Clients(clients::Options),
-    /// The document platform.
+    /// Run the document platform.
     #[cfg(feature = "pipeline")]
     #[command(subcommand)]
     Pipeline(pipeline::Command),
-    /// Serve graphs and documents in one process that needs nothing else.
+    /// Serve graphs and documents in one process without other services.
     #[cfg(feature = "pipeline")]
     Up(up::Options),
-    /// Answer the conformance protocol: one JSON request and one answer a line.
+    /// Run the conformance protocol: one JSON request and one response per line.
     ConformanceStdio(conformance::Options),
-    /// Print completions for a shell.
+    /// Print a shell completion script.
     Completions(generate::Completions),
     /// Print the manual page.
     Man(generate::Man),
@@ -141,22 +141,23 @@ enum Command {
     },
 }
 
-/// Runs the command and gives its exit status.
+/// Runs the command and returns its exit status.
 pub fn main() -> ExitCode {
-    let command = query_alone().map_or_else(|| Cli::try_parse().map(|cli| cli.command), Ok);
+    let command = parse_query_command().map_or_else(|| Cli::try_parse().map(|cli| cli.command), Ok);
     let status = match command {
         Ok(command) => run(command).unwrap_or_else(|failure| {
             failure.report();
             failure.status()
         }),
-        Err(message) => explain_usage(&message),
+        Err(message) => print_usage_error(&message),
     };
     ExitCode::from(status as u8)
 }
 
-/// The command, if it is a query with nothing wrong in its options: to read these alone takes a small part of the time that
-/// all subcommands take, which is felt where a script asks a thousand small drawings. What is wrong is told by all.
-fn query_alone() -> Option<Command> {
+/// Parses the command if it is a valid `query` command. Parsing only its options is much faster than building all
+/// subcommands, which matters to scripts that query thousands of small drawings. Errors are reported by the full
+/// parser.
+fn parse_query_command() -> Option<Command> {
     let mut arguments = std::env::args_os().skip(1);
     arguments.next().filter(|name| name == "query")?;
     let reader = query::Options::augment_args(clap::Command::new("query").no_binary_name(true));
@@ -182,7 +183,7 @@ fn run(command: Command) -> Result {
         #[cfg(feature = "server")]
         Command::Serve(options) => service::serve(&options),
         #[cfg(feature = "server")]
-        Command::Graph(options) => store::run(&options),
+        Command::Graph(options) => graph::run(&options),
         #[cfg(feature = "server")]
         Command::Users(options) => users::run(&options),
         #[cfg(feature = "server")]
@@ -198,19 +199,19 @@ fn run(command: Command) -> Result {
     }
 }
 
-/// Prints help, version or what is wrong with the options. A closed pipe does not matter here either.
-fn explain_usage(message: &clap::Error) -> Status {
+/// Prints help, version or a usage error. A closed pipe is not an error.
+fn print_usage_error(message: &clap::Error) -> Status {
     drop(message.print());
     if let Some(ContextValue::String(word)) = message.get(ContextKind::InvalidSubcommand) {
-        tell_of_query(word);
+        suggest_query_command(word);
     }
     if message.use_stderr() { Status::Usage } else { Status::Done }
 }
 
-/// A query or a file in place of the subcommand is a habit from jq.
-fn tell_of_query(word: &str) {
+/// Suggests `pidq query` if the subcommand is a query or a file, as with jq.
+fn suggest_query_command(word: &str) {
     let is_query = word.contains(|c: char| !c.is_ascii_alphanumeric() && c != '-');
     if is_query || std::path::Path::new(word).exists() {
-        failure::warn("`pidq query QUERY FILE` asks a question of a file\n");
+        failure::warn("`pidq query QUERY FILE` runs a query on a file\n");
     }
 }

@@ -1,4 +1,4 @@
-//! pidq: a query engine for P&ID graphs. Everything of `pidq-core`, under one name.
+//! Query engine for P&ID graphs: re-exports `pidq-core`.
 
 #![forbid(unsafe_code)]
 

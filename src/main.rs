@@ -1,4 +1,4 @@
-//! The `pidq` command: arguments in, exit code out.
+//! Entry point of the `pidq` command.
 
 #![forbid(unsafe_code)]
 

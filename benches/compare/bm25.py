@@ -1,4 +1,4 @@
-"""BM25 of bm25s on a judged set, by trec_eval's measures: the table to read beside that of `pidq pipeline eval`.
+"""BM25 of bm25s on a judged set with trec_eval measures, for comparison with `pidq pipeline eval`.
 
     python benches/compare/bm25.py pidq-pipeline/tests/data/plant_corpus
 
@@ -30,7 +30,7 @@ def judged(file: Path) -> dict[str, dict[str, int]]:
 
 
 def indexed(document: dict) -> str:
-    """What pidq indexes: title and headings, then the text."""
+    """Returns the text that pidq indexes: title and headings, then the text."""
     headings = document.get("metadata", {}).get("headings", [])
     return " ".join([document.get("title", ""), *headings, document["text"]])
 

@@ -1,4 +1,4 @@
-// The reference implementation, warm: loads a drawing, then answers one request a line with one line.
+// The reference implementation, warm: loads a drawing, then handles requests with a line protocol.
 //
 //     node --expose-gc peers.mjs DRAWING
 //

@@ -1,9 +1,9 @@
-"""The Python peers, warm: loads a drawing, then answers one request a line with one line.
+"""Warm Python peers: loads a drawing, then handles requests with a line protocol.
 
     python peers.py jsonquerylang|duckdb|polars|networkx|rustworkx|igraph|scipy DRAWING
 
-Every peer gets the form it likes best: jsonquerylang the parsed drawing, duckdb and polars a table of the fields that the
-queries use and of each node's JSON text. One thread each; times are the CPU of the process.
+Every peer gets its preferred representation: jsonquerylang the parsed drawing, duckdb and polars a table of the fields
+that the queries use and of each node's JSON text. One thread each; times are the CPU of the process.
 """
 
 import gc
@@ -35,7 +35,7 @@ def resident():
 
 
 def rows(drawing):
-    """Nodes as flat rows: what the queries read, and the node itself as text."""
+    """Returns nodes as flat rows: the fields that the queries read, and the node itself as JSON text."""
     for node in drawing["pid_graph"]["nodes"]:
         yield {
             "id": node["id"],
@@ -69,7 +69,7 @@ class JsonQuery:
 
 
 class Polars:
-    """A data frame; texts that repeat are categories."""
+    """A data frame; repeated strings are categories."""
 
     def __init__(self, drawing):
         import polars
@@ -106,7 +106,7 @@ SQL = {
 
 
 class DuckDb:
-    """A table in memory; the answer is built inside the database."""
+    """An in-memory table; the result is built inside the database."""
 
     def __init__(self, drawing):
         import duckdb
@@ -136,7 +136,7 @@ AROUND, HOPS, ROUTES = 1000, 3, 20
 
 
 def network(drawing, kinds=None):
-    """How many nodes there are, and the arcs between them by number: of all edges, or of some kinds."""
+    """Returns the number of nodes, and the arcs between them by index: of all edges, or of some kinds."""
     nodes = drawing["pid_graph"]["nodes"]
     places = {node["id"]: place for place, node in enumerate(nodes)}
     arcs = []
@@ -151,7 +151,7 @@ def network(drawing, kinds=None):
 
 
 def joined_twice(drawing, kinds):
-    """Pairs of nodes with more than one edge between them: one that flows both ways is not a circuit of itself."""
+    """Returns pairs of nodes with more than one edge between them: a bidirectional edge alone is not a cycle."""
     places = {node["id"]: place for place, node in enumerate(drawing["pid_graph"]["nodes"])}
     once, twice = set(), set()
     for edge in drawing["pid_graph"]["edges"]:
@@ -252,7 +252,7 @@ class RustworkX:
 
 
 class IGraph:
-    """Of circuits it misses some: six of the 411 in the drawing with 10,000 nodes, in version 1.0.0."""
+    """Misses some cycles: six of the 411 in the drawing with 10,000 nodes, in version 1.0.0."""
 
     def __init__(self, drawing):
         import igraph
@@ -281,7 +281,7 @@ class IGraph:
 
 
 class SciPy:
-    """Sparse matrices. Routes and hops from one node alone have no function there."""
+    """Sparse matrices, without functions for routes and hops from a single node."""
 
     def __init__(self, drawing):
         from scipy.sparse import csgraph

@@ -1,10 +1,10 @@
-"""pidq in Python beside its peers, warm: Python objects and columns, in one run.
+"""Benchmark of pidq in Python against its peers, warm: Python objects and columns.
 
     python python.py DRAWING [ROUNDS]
 
-Every peer has the drawing in the form it likes best: jsonquerylang and jq the parsed drawing, DuckDB and Polars a table of
-the fields that the queries read and of each node's JSON text. All take turns; figures are the median of CPU times, one
-thread. Answers are compared before anything is measured. What is freed is freed outside of the measured time.
+Every peer has the drawing in its preferred representation: jsonquerylang and jq the parsed drawing, DuckDB and Polars a table of
+the fields that the queries read and of each node's JSON text. Peers take turns; values are medians of CPU times, one
+thread. Results are compared before the measurement. Freeing is not measured.
 """
 
 import gc
@@ -35,7 +35,7 @@ JQ = {
     "q3": "reduce .pid_graph.nodes[] as $n ({}; .[$n.class] += 1)",
     "q4": '[.pid_graph.nodes[] | select(.class == "GateValve" and .attributes.design_pressure > 40)] | length',
 }
-#: What a person who wants columns asks for: the fields of the table that the others have.
+#: Query for columns: the fields of the table that the other peers have.
 FIELDS = "id, tag, class, node_type, design_pressure"
 COLUMNS = {
     "q1": QUERIES["q1"]
@@ -53,7 +53,7 @@ def pidq_objects(drawing):
 
 
 def pidq_shared(drawing):
-    """As jsonquerylang gives them: rows are the objects of the document, made once."""
+    """Shared mode, as in jsonquerylang: rows are the objects of the document, created once."""
     graph = pidq.Graph.from_json(drawing)
     queries = {name: pidq.Query(text) for name, text in QUERIES.items()}
     return lambda name: queries[name](graph, shared=True)
@@ -84,7 +84,7 @@ def pidq_json(drawing):
 
 
 class Rust:
-    """Plain Rust in a process of its own, with memory that it uses again; timed by the operating system."""
+    """Rust baseline in a separate process that reuses its memory; timed by the operating system."""
 
     def __init__(self, drawing):
         program = os.environ.get("PIDQ_LINES")
@@ -158,7 +158,7 @@ def duckdb(drawing):
 
 
 def fetched(answer):
-    """The whole answer as a table of Arrow, whatever this version of DuckDB calls that."""
+    """Returns the whole result as an Arrow table, for any version of DuckDB."""
     for name in ("to_arrow_table", "fetch_arrow_table", "arrow"):
         if hasattr(answer, name):
             return getattr(answer, name)()
@@ -174,7 +174,7 @@ CONTESTS = {
 
 
 def once(work, name, times):
-    """Seconds of CPU of one answer."""
+    """Returns the CPU seconds of one result."""
     if hasattr(work, "seconds"):
         return work.seconds(name, times) / times
     return timed(lambda: [work(name) for _ in range(times)][0:0]) / times
@@ -197,7 +197,7 @@ def shown(seconds):
 
 
 def count(answer):
-    """Something of an answer that all forms have: how many rows it has, or its one number."""
+    """Returns a value that all forms of a result have: its number of rows, or its single number."""
     if hasattr(answer, "read_all"):
         answer = answer.read_all()
     for rows in ("num_rows", "height"):
@@ -222,7 +222,7 @@ def contest(title, makers, drawing, rounds):
     for _ in range(rounds):
         for name in QUERIES:
             for peer, work in works.items():
-                # Short work is repeated, so that the clock can see it.
+                # Short work is repeated for a measurable time.
                 first = once(work, name, 1)
                 repeats = min(200, int(0.002 / max(first, 1e-6)) + 1)
                 times[peer][name].append(once(work, name, repeats))
@@ -236,7 +236,7 @@ def contest(title, makers, drawing, rounds):
 
 
 def call():
-    """What one call costs where there is next to nothing to do."""
+    """Measures the cost of one trivial call."""
     graph, query, times = pidq.Graph.from_json(b'{"a": [1, 2, 3]}'), pidq.Query(".a | size()"), 100_000
     spent = []
     for _ in range(5):

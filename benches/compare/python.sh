@@ -1,16 +1,16 @@
 #!/bin/sh
-# The comparison in Python: installs the wheel beside the peers and runs python.py on the drawings that are there.
-# What one call costs through the C ABI is told first.
+# Python benchmark: installs the wheel next to the peers and runs python.py on the existing drawings.
+# Prints the cost of one call through the C ABI first.
 set -eu
 cd "$(dirname "$0")"
 python=.peers/python/bin/python
 if ! test -x "$python"; then
-    echo "left out: the comparison in Python needs its peers (benches/compare/setup.sh)" >&2
+    echo "skipped: the Python benchmark needs its peers (benches/compare/setup.sh)" >&2
     exit 0
 fi
 manifest=../../Cargo.toml
 cargo run --quiet --release --manifest-path "$manifest" -p pidq-ffi --example calls
-# Plain Rust, which the JSON is compared with.
+# Rust baseline for the JSON results.
 cargo build --quiet --release --manifest-path "$manifest" -p pidq-ffi --example lines
 PIDQ_LINES="${CARGO_TARGET_DIR:-../../target}/release/examples/lines"
 export PIDQ_LINES

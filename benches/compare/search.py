@@ -1,4 +1,4 @@
-"""Vector search beside faiss and sqlite-vec, on one thread: top 10 of 100,000 x 384.
+"""Benchmark of vector search against faiss and sqlite-vec, on one thread: top 10 of 100,000 x 384.
 
     python benches/compare/search.py FOLDER [COMMAND]
 
@@ -19,12 +19,12 @@ COUNT, DIMENSIONS, QUESTIONS, LATENT, CLUSTERS = 100_000, 384, 200, 48, 300
 
 
 def vectors() -> tuple[np.ndarray, np.ndarray]:
-    """Vectors of length 1 around overlapping centres of few true dimensions, as those of texts are."""
+    """Generates unit vectors around overlapping centers of few intrinsic dimensions, similar to text embeddings."""
     rng = np.random.default_rng(1)
-    centres = rng.normal(size=(CLUSTERS, LATENT))
+    centers = rng.normal(size=(CLUSTERS, LATENT))
     spread = rng.normal(size=(LATENT, DIMENSIONS)) / np.sqrt(LATENT)
     total = COUNT + QUESTIONS
-    latent = centres[rng.integers(CLUSTERS, size=total)] + rng.normal(size=(total, LATENT))
+    latent = centers[rng.integers(CLUSTERS, size=total)] + rng.normal(size=(total, LATENT))
     rows = latent @ spread + 0.1 * rng.normal(size=(total, DIMENSIONS))
     rows = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype("<f4")
     return rows[:COUNT], rows[COUNT:]
@@ -102,7 +102,7 @@ def pgvector(rows: np.ndarray, questions: np.ndarray) -> None:
 
 
 def thread_seconds(process: int) -> float:
-    """The processor time of a server's process, which does the work of a connection."""
+    """Returns the CPU time of the server process of a connection."""
     return int(Path(f"/proc/{process}/schedstat").read_text().split()[0]) / 1e9
 
 

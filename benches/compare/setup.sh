@@ -1,6 +1,6 @@
 #!/bin/sh
-# Fetches the peers of the comparison into .peers/, each by its own package manager.
-# What cannot be fetched is named at the end; the comparison goes on without it.
+# Installs the peers of the benchmark into .peers/, each with its own package manager.
+# Peers that cannot be installed are listed at the end; the benchmark skips them.
 set -u
 cd "$(dirname "$0")" || exit 1
 mkdir -p .peers

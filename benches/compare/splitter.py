@@ -1,4 +1,4 @@
-"""recursive_character beside langchain-text-splitters: megabytes a second of CPU on short and long paragraphs.
+"""Benchmark of recursive_character against langchain-text-splitters: MB per CPU second on short and long paragraphs.
 
     python benches/compare/splitter.py FOLDER [COMMAND]
 
@@ -19,7 +19,7 @@ SIZE, ROUNDS = 5_000_000, 3
 
 
 def text(sentences: int, rng: random.Random) -> str:
-    """Paragraphs of so many sentences."""
+    """Generates paragraphs with a given number of sentences."""
     paragraphs, length = [], 0
     while length < SIZE:
         lines = (" ".join(rng.choices(WORDS, k=rng.randint(6, 20))).capitalize() + "." for _ in range(sentences))

@@ -1,7 +1,7 @@
-"""The service beside a bare hyper server and nginx that send the same bytes: processor time of the server for each request.
+"""Benchmark of the service against a bare hyper server and nginx that send the same bytes: server CPU time per request.
 
-Wall time on a machine that others share says little, so that rates and times to an answer are shown only for orientation; what
-one connection waits, and what a second core brings, they alone tell. Run it by `run.sh`.
+Wall time on a shared machine is unreliable, so rates and latencies are shown for orientation only; latency of one
+connection and scaling to a second core are visible only there. Run it with `run.sh`.
 `ONLY` names the rows to measure, by a part of their names.
 """
 
@@ -27,14 +27,15 @@ from test_s10_smuggling import program, wait_for  # noqa: E402
 BARE = os.environ["PIDQ_BARE"]
 SECONDS = int(os.environ.get("SECONDS_EACH", "2"))
 ROUNDS = int(os.environ.get("ROUNDS", "3"))
-# Nodes, how many of so many in a row are components, and what stands between two members of the JSON. As in the drawings of
-# benches/plant.rs: 72 of 100 are, ten or eleven in a row, and there are no blanks. The scattered graph has neither.
+# Number of nodes, components per run of nodes, and separator of two JSON fields. As in the drawings of
+# benches/plant.rs: 72 of 100 are components, ten or eleven in a row, and there is no whitespace. The scattered graph
+# has neither.
 GRAPHS = {"1k": (1_000, 11, 15, ","), "10k": (10_000, 11, 15, ","), "100k": (100_000, 11, 15, ","), "scattered": (10_000, 1, 2, ", ")}
 
 COUNT = ".pid_graph.nodes | size()"
 Q1 = '.pid_graph.nodes | filter(.node_type == "pid_component")'
 
-# The cores of the server and those of wrk with its threads, connections, and whether they are encrypted.
+# Cores of the server and of wrk with its threads, connections, and TLS.
 Way = collections.namedtuple("Way", "server wrk threads connections tls")
 WAYS = {
     "plain": Way("0", "1", 1, 8, False),
@@ -43,8 +44,8 @@ WAYS = {
     "two cores": Way("0,1", "0,1", 2, 16, False),
 }
 
-# name, way, whether answers are kept, graph, query or content coding, at least so much of what bare hyper does. Nodes that lie
-# scattered are read from all over the memory, and have no goal.
+# Name, method, result cache, graph, query or content coding, minimum ratio to bare hyper. Scattered nodes are read from
+# all over the memory, and have no goal.
 ROWS = [
     ("GET 1k", "plain", True, "1k", None, "identity", 0.95),
     ("GET 10k", "plain", True, "10k", None, "identity", 0.95),
@@ -86,7 +87,7 @@ http {{
 
 
 def plant(count, components, every):
-    """Nodes as drawings have them, about 330 bytes each, of so many in a row so many components."""
+    """Generates typical nodes of about 330 bytes; a fixed share per run of nodes are components."""
     def node(n):
         kind = "pid_component" if n % every < components else "pid_nozzle"
         facts = {"size": "DN50" if n // 7 % 2 else "DN80", "rating": "PN16", "material": "1.4571", "pressure": n % 40, "temperature": 20 + n % 180}
@@ -99,7 +100,7 @@ def plant(count, components, every):
 
 
 def cpu(pids):
-    """Microseconds of processor time so far."""
+    """Returns the CPU time so far, in microseconds."""
     ticks = 0
     for pid in pids:
         stat = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
@@ -112,7 +113,7 @@ def children(pid):
 
 
 def load(url, way, token, body, coding, folder):
-    """Requests that were answered well, and a second, and the microseconds that half of them took at most."""
+    """Returns successful requests, requests per second, and median latency in microseconds."""
     script = folder / "wrk.lua"
     lines = [f'wrk.headers["Authorization"] = "Bearer {token}"']
     if coding != "identity":
@@ -129,7 +130,7 @@ def load(url, way, token, body, coding, folder):
 
 
 def measure(server, row, token, folder):
-    """Microseconds a request, requests a second, and microseconds until half of them were answered."""
+    """Returns microseconds per request, requests per second, and median latency in microseconds."""
     url, pids, is_ours = server
     name, way, _, graph, query, coding, _ = row
     path = f"/graph/{graph}" if is_ours else f"/{name.replace(' ', '-')}"
@@ -140,15 +141,15 @@ def measure(server, row, token, folder):
 
 
 def token_of(service):
-    """A token for the first client, which may do everything."""
+    """Returns a token of the first client, which has all permissions."""
     form = {"grant_type": "client_credentials", "client_id": "pidq", "client_secret": SECRET, "scope": "read write"}
     return requests.post(service.url + "/o/token/", data=form, timeout=60, verify=service.verify).json()["access_token"]
 
 
 def fill(service, files):
-    """Graphs, and the answers of this service as files."""
+    """Writes the graphs, and the responses of this service as files."""
     session = service.session(token_of(service))
-    # What the environment says of authorities would count before our own.
+    # CA settings of the environment would take precedence over the test CA.
     session.trust_env, session.verify = False, service.verify
     for name, (count, components, every, comma) in GRAPHS.items():
         text = json.dumps(plant(count, components, every), separators=(comma, ":"))
@@ -163,16 +164,16 @@ def fill(service, files):
 
 
 def ours(folder, pair, authority):
-    """The services that the rows need, by cores, encryption and whether answers are kept."""
+    """Starts the services that the rows need, by cores, TLS and result cache."""
     services = {}
     for _, way, is_kept, *_ in ROWS:
         way = WAYS[way]
-        settings = {"before": ("taskset", "-c", way.server), "PIDQ_LOG_LEVEL": "error", "PIDQ_QUERY_RESULT": "64MiB"}
+        settings = {"before": ("taskset", "-c", way.server), "PIDQ_LOG_LEVEL": "error", "PIDQ_MAX_RESULT_SIZE": "64MiB"}
         if way.tls:
             settings |= {"authority": str(authority), "PIDQ_TLS_CERT": str(pair[0]), "PIDQ_TLS_KEY": str(pair[1])}
         if not is_kept:
-            # Every run is one, and none is kept.
-            settings["PIDQ_RESULT_CACHE"] = "0"
+            # Every request runs, since no result is cached.
+            settings["PIDQ_RESULT_CACHE_SIZE"] = "0"
         key = (way.server, way.tls, is_kept)
         if key not in services:
             services[key] = Service(folder / f"data-{len(services)}", **settings)
@@ -180,7 +181,7 @@ def ours(folder, pair, authority):
 
 
 def others(folder, files, pair):
-    """The servers beside it that the rows need: their addresses and processes, by name, cores and encryption."""
+    """Starts the peer servers that the rows need: addresses and processes, by name, cores and TLS."""
     temporary = " ".join(f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
     started = {}
     for cores, tls in {(WAYS[row[1]].server, WAYS[row[1]].tls) for row in ROWS}:
@@ -212,35 +213,35 @@ def main():
         services = {key: stack.enter_context(service) for key, service in ours(folder, pair, authority.file).items()}
         for service in services.values():
             fill(service, files)
-        beside = others(folder, files, pair)
-        for _, process, port in beside.values():
+        peers = others(folder, files, pair)
+        for _, process, port in peers.values():
             stack.callback(process.terminate)
-        for _, process, port in beside.values():
+        for _, process, port in peers.values():
             wait_for(port)
-        table(services, beside, files, folder)
+        table(services, peers, files, folder)
 
 
-def servers(row, services, beside):
-    """Who takes part in a row, with a token: the service, bare hyper, and nginx where it has the answer as a file."""
+def servers(row, services, peers):
+    """Returns the contestants of a row, with a token: the service, bare hyper, and nginx if it has the response as a file."""
     name, way, is_kept, _, query, *_ = row
     way = WAYS[way]
     service = services[way.server, way.tls, is_kept]
     token = token_of(service)
     found = {"pidq": ((service.url, [service.process.pid], True), token)}
     for other in ("bare", "nginx"):
-        if (other, way.server, way.tls) in beside and not (other == "nginx" and query):
-            url, process, _ = beside[other, way.server, way.tls]
+        if (other, way.server, way.tls) in peers and not (other == "nginx" and query):
+            url, process, _ = peers[other, way.server, way.tls]
             found[other] = ((url, [process.pid, *children(process.pid)], False), token)
     return found
 
 
-def table(services, beside, files, folder):
-    names = ["pidq", *sorted({name for name, *_ in beside})]
+def table(services, peers, files, folder):
+    names = ["pidq", *sorted({name for name, *_ in peers})]
     print(f"{'':<16}{'bytes':>10}" + "".join(f"{name + ' us':>12}{'rps':>9}{'50% us':>9}" for name in names) + f"{'of bare':>10}{'goal':>7}")
     missed = 0
     for row in ROWS:
         best = {}
-        taking_part = servers(row, services, beside)
+        taking_part = servers(row, services, peers)
         for _ in range(ROUNDS):
             for name, (one, token) in taking_part.items():
                 figures = measure(one, row, token, folder)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The service beside bare hyper and nginx with the same bytes. Needs wrk; nginx is left out where it is not there.
+# Benchmark of the service against bare hyper and nginx with the same bytes. Needs wrk; skips nginx if not installed.
 #
 #   benches/http/run.sh                  about six minutes; ROUNDS=5 SECONDS_EACH=4 for longer, ONLY=TLS for some rows
 #
@@ -15,6 +15,6 @@ cargo build --quiet --release -p pidq-server -p pidq
 cargo build --quiet --release -p pidq-http --example bare
 PIDQ_SERVER=$target/release/pidq-server PIDQ_BARE=$target/release/examples/bare
 export PIDQ_SERVER PIDQ_BARE
-# The harness sets itself up: nothing is selected.
+# Only sets up the harness; selects no test.
 tests/harness/run.sh -k nothing >/dev/null || true
 PIDQ_HARNESS=$target/harness exec "$target/harness/venv/bin/python" benches/http/compare.py

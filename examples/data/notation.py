@@ -1,4 +1,4 @@
-"""How the drawings of this folder are written down: a table for each kind of item, a text for each pipe run.
+"""Notation of the example drawings: one table per kind of item, one string per pipe run.
 
 A `Sheet` holds the tables and makes a `pid_graph` document of them. `plant.py` says what the columns are.
 """
@@ -9,7 +9,7 @@ from itertools import pairwise
 
 
 class Pipe:
-    """A piece of pipe between two neighbours of a run."""
+    """A pipe section between two neighbors of a run."""
 
     def __init__(self, line, source, target, size):
         self.line = line_tag(line)

@@ -1,11 +1,11 @@
-"""Draws `plant.json`: unit 100, condensate feed and flash, as one P&ID.
+"""Generates `plant.json`: unit 100, condensate feed and flash, as one P&ID.
 
     python3 examples/data/plant.py > examples/data/plant.json
 
 Condensate comes from off page into tank T-101. Pump P-101A (P-101B stands by) sends it through the feed/effluent
 exchanger E-101 and the steam heater E-102 into the flash vessel V-101. Vapour leaves under pressure control, liquid gives
 its heat back in E-101 and leaves under level control through a double block and bleed. A minimum-flow line returns from
-the pumps to the tank. Tags follow ISA-5.1; pressures are bar g, temperatures °C, sizes DN, positions millimetres.
+the pumps to the tank. Tags follow ISA-5.1; pressures are bar g, temperatures °C, sizes DN, positions millimeters.
 
 One row per component, one text per pipe run; `notation.py` makes a document of them. The plant is invented.
 """

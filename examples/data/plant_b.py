@@ -1,4 +1,4 @@
-"""Draws `plant_b.json`: revision B of unit 100, as it might come back from a review.
+"""Generates `plant_b.json`: revision B of unit 100, as after a review.
 
     python3 examples/data/plant_b.py > examples/data/plant_b.json
 
@@ -9,7 +9,7 @@ its relief valve with it. A gauge has gone, a valve has a new tag, and the relie
 import plant
 from notation import show
 
-# Rows that come, by the table they go to. The columns are those of `plant.py`.
+# Added rows, by table. The columns are those of `plant.py`.
 # fmt: off
 ADDED = {
     "nozzles": [("T-101-N6", 100, 335, "off-spec return", None)],
@@ -23,10 +23,10 @@ ADDED = {
 }
 # fmt: on
 
-# Items that go.
+# Removed items.
 REMOVED = ["PI-1107B"]
 
-# Runs that are drawn otherwise: before, after.
+# Changed runs: before, after.
 REWIRED = {"OPC-104 > HV-1019 > TV-1105 > E-102-N3": "OPC-104 > HV-1019 > STR-102 > TV-1105 > E-102-N3"}
 
 # Items that are drawn elsewhere: x, y.

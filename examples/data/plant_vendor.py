@@ -1,4 +1,4 @@
-"""Draws `plant_vendor.json`: the drawing of `plant.py` in the words of another system.
+"""Generates `plant_vendor.json`: the drawing of `plant.py` in the vocabulary of another system.
 
     python3 examples/data/plant_vendor.py > examples/data/plant_vendor.json
 

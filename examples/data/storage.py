@@ -1,4 +1,4 @@
-"""Draws `storage.json`: the sheet that unit 100 sends its condensate to, storage and loading.
+"""Generates `storage.json`: storage and loading, the sheet that receives the condensate of unit 100.
 
     python3 examples/data/storage.py > examples/data/storage.json
 

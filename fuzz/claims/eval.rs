@@ -1,33 +1,34 @@
-//! A query in the first line, a document in the rest: results, errors and fuel are the same with and without shortcuts.
+//! Fuzz property of `eval`: for a query in the first line and a document in the rest, results, errors and fuel are the
+//! same with and without optimizations.
 //!
-//! Columns are for long lists only, and few documents of a few thousand bytes have one. So the query runs on the document
-//! and once more on a longer one, whose lists hold copies of their items.
+//! Columns are used for long lists only, which inputs of a few thousand bytes rarely have. So the query runs on the
+//! document and on a longer one, whose lists hold copies of their items.
 
 use std::fmt::Write;
 
 use pidq_core::error::{Code, Stage};
-use pidq_core::{Array, Graph, Limits, Object, Outcome, Query, Scratch, Value};
+use pidq_core::{Array, Graph, Limits, Object, Query, RunResult, Scratch, Value};
 
-/// Items of a lengthened list: enough for columns, and some more, so that a part of them is enough too.
+/// Items of a lengthened list: enough for columns, even for a part of them.
 const ROWS: usize = 80;
-/// Bytes of a lengthened document.
+/// Maximum size of a lengthened document.
 const LONGEST: usize = 96 << 10;
 
-/// Panics where the claim does not hold.
+/// Panics if the property is violated.
 pub fn check(input: &str) {
     let Some((text, document)) = input.split_once('\n') else { return };
     let Ok(query) = Query::parse(text) else { return };
     let Ok(graph) = Graph::from_json(document) else { return };
     let longer = lengthened(graph.root(), Copies::chosen_by(text));
 
-    let plain = Query::parse(text).expect("it compiled before").without_shortcuts();
+    let plain = Query::parse(text).expect("it compiled before").without_optimizations();
     compare(&query, &plain, &graph);
     compare_parts(&query, &graph);
     if let Some(longer) = longer {
         let graph = Graph::from_json(longer).expect("copies of JSON are JSON");
         compare(&query, &plain, &graph);
         compare_parts(&query, &graph);
-        // Once more with all columns at hand.
+        // Again with all columns available.
         compare(&query, &plain, &graph);
     }
 }
@@ -36,7 +37,7 @@ fn compare(query: &Query, plain: &Query, graph: &Graph) {
     let (fast, slow) = (run(query, graph), run(plain, graph));
     let stops_early = stops_early(&query.tree());
     match (&fast, &slow) {
-        // How much memory a run takes depends on the way; how much fuel it takes does not.
+        // The memory of a run depends on the strategy; its fuel does not.
         (Err((code, _)), _) | (_, Err((code, _))) if code.stage() == Stage::Limit => {
             let is_out_of_fuel = |run: &Run| matches!(run, Err((Code::OutOfFuel, _)));
             let is_limit = |run: &Run| run.as_ref().is_err_and(|(code, _)| code.stage() == Stage::Limit);
@@ -52,15 +53,15 @@ fn compare(query: &Query, plain: &Query, graph: &Graph) {
     }
 }
 
-/// A document that is read for the query alone gives what the whole one gives.
+/// Checks that a document loaded for the query alone gives the same result as the whole one.
 fn compare_parts(query: &Query, graph: &Graph) {
-    let reading = query.read(graph.source()).expect("it was read before");
+    let reading = query.load(graph.source()).expect("it was read before");
     let scratch = Scratch::new();
     assert_eq!(seen(query, reading.run(&scratch, limits())), run(query, graph), "of its parts and of the whole");
 }
 
-/// What can be seen of a run: the result and the fuel, or the error. Without warnings: a column knows of rows that a
-/// condition item by item never comes to, so which fields no object had may be told differently.
+/// Observable outcome of a run: result and fuel, or error. Without warnings: a column includes rows that evaluation
+/// item by item may never reach, so warnings about unknown fields may differ.
 type Run = Result<(String, u64), (Code, String)>;
 
 fn run(query: &Query, graph: &Graph) -> Run {
@@ -72,7 +73,7 @@ fn limits() -> Limits<'static> {
     Limits { fuel: 200_000, memory: 16 << 20, output: 4 << 20, ..Limits::default() }
 }
 
-fn seen(query: &Query, run: pidq_core::Result<Outcome<'_>>) -> Run {
+fn seen(query: &Query, run: pidq_core::Result<RunResult<'_>>) -> Run {
     let refused = |error: pidq_core::Error| (error.code(), error.render(query.source()));
     let outcome = run.map_err(refused)?;
     let mut json = Vec::new();
@@ -81,7 +82,7 @@ fn seen(query: &Query, run: pidq_core::Result<Outcome<'_>>) -> Run {
     Ok((json, outcome.fuel))
 }
 
-/// Whether a step may want only the first items of the one before it. Rather once too often.
+/// Returns true if a step may need only the leading items of the previous one. May return true unnecessarily.
 fn stops_early(tree: &str) -> bool {
     let has = |names: &[&str]| names.iter().any(|name| tree.contains(&format!("[\"{name}\"")));
     let is_index = |part: &str| part.starts_with(|first: char| first.is_ascii_digit() || first == '"');
@@ -89,39 +90,39 @@ fn stops_early(tree: &str) -> bool {
     has(&["filter", "sort"]) && (picks || has(&["limit", "first"]))
 }
 
-/// How the copies of an item differ.
+/// Differences between the copies of an item.
 #[derive(Clone, Copy)]
 enum Copies {
-    /// Not at all: few values repeat, and columns hold a byte a row.
+    /// No difference: few distinct values, and columns hold one byte per row.
     Same,
-    /// By their numbers and texts: columns hold what the items hold.
+    /// Different numbers and strings: columns hold the values.
     Numbered,
-    /// By fields that come from other items.
+    /// Fields from other items.
     Mixed,
-    /// By fields that are missing, and items that are null.
+    /// Missing fields, and null items.
     Gaps,
-    /// In one item, which is something else.
+    /// One item of another type.
     Odd,
 }
 
 impl Copies {
     const ALL: [Copies; 5] = [Copies::Same, Copies::Numbered, Copies::Mixed, Copies::Gaps, Copies::Odd];
 
-    /// Any change of the query may choose another.
+    /// Chooses by the query, so that any change of it may choose another.
     fn chosen_by(text: &str) -> Copies {
         let sum: usize = text.bytes().map(usize::from).sum();
         Copies::ALL[sum % Copies::ALL.len()]
     }
 }
 
-/// The document with longer lists; nothing where it has none that can be lengthened.
+/// Returns the document with longer lists; `None` if it has no list to lengthen.
 fn lengthened(root: Value<'_>, copies: Copies) -> Option<String> {
     let mut json = String::new();
     let has_longer = lengthen(root, copies, 2, &mut json);
     (has_longer && json.len() <= LONGEST).then_some(json)
 }
 
-/// Lists at the top, and in objects so many levels down. Tells whether there was any.
+/// Lengthens lists at the top and in nested objects. Returns true if there was any.
 fn lengthen(value: Value<'_>, copies: Copies, levels: usize, json: &mut String) -> bool {
     match value {
         Value::Array(list) if !list.is_empty() => {
@@ -146,7 +147,7 @@ fn write_list(list: Array<'_>, copies: Copies, json: &mut String) {
         if row > 0 {
             json.push(',');
         }
-        // More is not looked at.
+        // Stops at the size limit.
         if json.len() > LONGEST {
             json.push('0');
             break;
@@ -174,7 +175,7 @@ fn write_item(list: Array<'_>, row: usize, copies: Copies, json: &mut String) {
     }
 }
 
-/// A number or a text that differs from row to row.
+/// Writes a number or a string that differs by row.
 fn write_numbered(value: Value<'_>, row: usize, json: &mut String) {
     match value {
         Value::Number(number) if number.value().is_finite() => {
@@ -189,7 +190,7 @@ fn write_numbered(value: Value<'_>, row: usize, json: &mut String) {
     }
 }
 
-/// Each field from another item, where that has it.
+/// Writes each field from another item, if that has it.
 fn write_mixed(list: Array<'_>, object: Object<'_>, row: usize, json: &mut String) {
     let from = |at: usize, key: &str| list.get((row * (at + 2) + row / 3) % list.len())?.as_object()?.get(key);
     let members = object.iter().enumerate();

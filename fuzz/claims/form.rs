@@ -1,7 +1,7 @@
-//! A header in the first line, a form in the rest, for the endpoints of OAuth: every request has an answer of RFC 6749,
-//! and nobody is let in who does not show the secret.
+//! Fuzz property of `form`: for a header in the first line and a form in the rest, every OAuth endpoint responds as RFC
+//! 6749 requires, and no request without the secret is accepted.
 //!
-//! What a form says is read once more by the plain reader that queries of URLs have, and the answer has to follow from that.
+//! The form is also parsed by the reader of URL queries, and the response must be consistent with that.
 
 use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr};
@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use pidq_http::Form;
 use pidq_http::auth::{
-    GrantType, LARGEST_BODY, NewClient, OAuthReply, OAuthRequest, introspection_endpoint, revocation_endpoint,
+    GrantType, MAX_BODY_SIZE, NewClient, OAuthReply, OAuthRequest, introspection_endpoint, revocation_endpoint,
     token_endpoint,
 };
 use serde_json::Value;
@@ -18,10 +18,10 @@ use super::world::{NOW, World};
 
 const CLIENT: &str = "desk";
 const SECRET: &str = "0123456789abcdef0123456789abcdef";
-/// More parameters are no form of OAuth.
+/// Maximum number of parameters of an OAuth form.
 const PARAMETERS: usize = 32;
 
-/// One client that may refresh tokens: it has none, so that nothing is ever written.
+/// One client that may refresh tokens but has none, so that nothing is ever written.
 static WORLD: LazyLock<World> = LazyLock::new(|| {
     let world = World::empty();
     let (id, secret) = (Some(CLIENT), Some(SECRET));
@@ -31,7 +31,7 @@ static WORLD: LazyLock<World> = LazyLock::new(|| {
     world
 });
 
-/// Panics where the claim does not hold.
+/// Panics if the property is violated.
 pub fn check(input: &[u8]) {
     let at = input.iter().position(|byte| *byte == b'\n').unwrap_or(input.len());
     let (head, body) = (&input[..at], input.get(at + 1..).unwrap_or_default());
@@ -48,15 +48,15 @@ pub fn check(input: &[u8]) {
     let World { runtime, identities } = &*WORLD;
     let token = runtime.block_on(token_endpoint(identities, request));
     let revoked = runtime.block_on(revocation_endpoint(identities, request));
-    let told = runtime.block_on(introspection_endpoint(identities, request));
-    let answers = [seen(&token), seen(&revoked), seen(&told)];
+    let introspected = runtime.block_on(introspection_endpoint(identities, request));
+    let answers = [seen(&token), seen(&revoked), seen(&introspected)];
     assert!(answers[0].0 != 200, "a token for nothing");
     if let (true, Some(expected)) = (header.is_empty(), expected(body)) {
         assert_eq!(answers.each_ref().map(|(status, error)| (*status, error.as_str())), expected);
     }
 }
 
-/// The status and the error of a reply that is sound.
+/// Returns the status and the error of a valid response.
 fn seen(reply: &OAuthReply) -> (u16, String) {
     let json: Value = serde_json::from_slice(&reply.body).expect("JSON");
     let error = json["error"].as_str().unwrap_or_default().to_owned();
@@ -67,20 +67,20 @@ fn seen(reply: &OAuthReply) -> (u16, String) {
     (reply.status, error)
 }
 
-/// What a description may be made of: RFC 6749, 5.2.
+/// Returns true for a character allowed in a description: RFC 6749, 5.2.
 fn is_plain(byte: u8) -> bool {
     matches!(byte, 0x20..=0x21 | 0x23..=0x5b | 0x5d..=0x7e)
 }
 
 type Answers = [(u16, &'static str); 3];
 
-/// What each endpoint answers to a form alone. Nothing where the plain reader cannot tell, as it wants text.
+/// Returns the expected responses to a form alone; `None` if the plain reader cannot parse it as text.
 fn expected(body: &[u8]) -> Option<Answers> {
-    if body.len() > LARGEST_BODY {
+    if body.len() > MAX_BODY_SIZE {
         return Some([(413, "invalid_request"); 3]);
     }
     let Some(form) = sound(str::from_utf8(body).ok()?) else { return Some([(400, "invalid_request"); 3]) };
-    let value = |name| form.one(name).ok().flatten().filter(|value| !value.is_empty());
+    let value = |name| form.single(name).ok().flatten().filter(|value| !value.is_empty());
     let is_known = value("client_id") == Some(CLIENT) && value("client_secret") == Some(SECRET);
     let after = |known: (u16, &'static str)| if is_known { known } else { (401, "invalid_client") };
     let about_token = after(if value("token").is_some() { (200, "") } else { (400, "invalid_request") });
@@ -94,7 +94,7 @@ fn expected(body: &[u8]) -> Option<Answers> {
     Some([token, about_token, about_token])
 }
 
-/// A form with each name once, and few of them.
+/// Parses a form with few, unique names.
 fn sound(body: &str) -> Option<Form> {
     let form = Form::parse(body)?;
     let names: HashSet<&str> = form.pairs().map(|(name, _)| name).collect();

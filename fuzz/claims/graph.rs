@@ -1,16 +1,16 @@
-//! Bytes as a drawing and a question to it: every question ends, takes the same fuel twice and no more than it says, and
-//! what it gives are nodes and edges of the drawing, as they stand there.
+//! Fuzz property of `graph`: for bytes as a drawing and a query, the query ends, takes the same fuel twice and no more
+//! than reported, and its results are nodes and edges of the drawing, unchanged.
 //!
-//! A byte means something wherever it stands, so that any change of an input is a drawing again: items, then edges that
-//! may lead to nowhere, then options. Most inputs are odd plants; that is what they are for.
+//! Every byte has a meaning at every position, so that any change of an input is a drawing again: items, then edges
+//! that may lead nowhere, then options. Most inputs are unusual plants, on purpose.
 
 use std::fmt::Write;
 
 use pidq_core::error::{Code, Stage};
 use pidq_core::{DiffOptions, Graph, JoinBy, Limits, Query, Scratch, Value, diff, join_sheets};
 
-/// Questions. `@` is an item, `#` a small number, `%` options of a walk.
-pub const QUESTIONS: &[&str] = &[
+/// Query templates. `@` is an item, `#` a small number, `%` options of a traversal.
+pub const QUERIES: &[&str] = &[
     "between(@, @, {%})",
     "components({zones: true})",
     "components({strong: true})",
@@ -140,7 +140,7 @@ const KINDS: &[&str] = &[
     r#""n":0"#,
 ];
 
-/// Panics where the claim does not hold.
+/// Panics if the property is violated.
 pub fn check(input: &[u8]) {
     let mut bytes = Bytes { rest: input };
     let question = bytes.question();
@@ -166,7 +166,7 @@ fn check_query(query: &Query, graph: &Graph, document: &str) {
     assert_eq!(starved.err(), Some(Code::OutOfFuel), "with less: {} {document}", query.source());
 }
 
-/// The result and its fuel, or the code of the error.
+/// Returns the result and its fuel, or the error code.
 fn run(query: &Query, graph: &Graph, limits: Limits<'_>) -> Result<(String, u64), Code> {
     let scratch = Scratch::new();
     let outcome = query.run(graph, &scratch, limits).map_err(|error| error.code())?;
@@ -183,7 +183,7 @@ fn run(query: &Query, graph: &Graph, limits: Limits<'_>) -> Result<(String, u64)
     Ok((String::from_utf8(json).expect("results are UTF-8"), outcome.fuel))
 }
 
-/// Every object with a number of its own is the node or edge of that number, unchanged.
+/// Checks that every object with an id is the node or edge of that id, unchanged.
 fn stands_in(value: Value<'_>, graph: &Graph, levels: usize) {
     let inner: Vec<Value<'_>> = match value {
         Value::Array(array) => array.iter().collect(),
@@ -202,7 +202,7 @@ fn stands_in(value: Value<'_>, graph: &Graph, levels: usize) {
     }
 }
 
-/// An input that is read to its end and then goes on with zeros.
+/// Input reader that continues with zeros after the end.
 struct Bytes<'i> {
     rest: &'i [u8],
 }
@@ -219,7 +219,7 @@ impl Bytes<'_> {
     }
 
     fn question(&mut self) -> &'static str {
-        self.of(QUESTIONS)
+        self.of(QUERIES)
     }
 
     fn drawing(&mut self) -> String {
@@ -241,7 +241,7 @@ impl Bytes<'_> {
 
     fn node(&mut self, at: usize, json: &mut String) {
         let (class, more) = (self.of(CLASSES), self.next());
-        // Some share an id, some have none that a text could name.
+        // Some share an id, some have an id that no string can name.
         let id = if more % 16 == 15 { at / 2 } else { at };
         let kind = TYPES[more / 16 % TYPES.len()];
         let (size, line) = (more % 3, more % 2);
@@ -257,7 +257,7 @@ impl Bytes<'_> {
     }
 
     fn edge(&mut self, at: usize, nodes: usize, json: &mut String) {
-        // One in so many leads to nowhere.
+        // Some edges lead nowhere.
         let end = |byte: usize| byte % (nodes + 1);
         let (from, to, kind) = (end(self.next()), end(self.next()), self.of(KINDS));
         let size = (from + to) % 3;
@@ -269,7 +269,7 @@ impl Bytes<'_> {
         .expect("a text grows");
     }
 
-    /// A question with what it leaves open.
+    /// Fills the placeholders of a template.
     fn fill(&mut self, question: &str) -> String {
         let mut text = String::new();
         for character in question.chars() {

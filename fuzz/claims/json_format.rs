@@ -1,8 +1,9 @@
-//! Any text as a query in JSON format: it compiles or not, and its trees and texts read back as they are.
+//! Fuzz property of `json_format`: any text as a query in JSON format compiles or not, and its trees and texts read
+//! back unchanged.
 
 use pidq_core::{Dialect, PrintOptions};
 
-/// Panics where the claim does not hold.
+/// Panics if the property is violated.
 pub fn check(json: &str) {
     let dialect = Dialect::standard();
     let compiled = dialect.compile_json(json);
@@ -14,7 +15,7 @@ pub fn check(json: &str) {
     let again = dialect.compile_json(&tree).map(|query| query.tree()).map_err(|error| error.code());
     assert_eq!(again.as_ref(), Ok(&tree), "read back from JSON");
 
-    // Some trees have no text, and are printed in JSON format; those that have one read back as they are.
+    // Some trees have no text form and are printed in JSON format; the others read back unchanged.
     let printed = query.to_string();
     if printed != tree {
         let again = dialect.parse(&printed).map(|query| query.tree()).map_err(|error| error.code());

@@ -1,8 +1,8 @@
-//! Any text as a query: what compiles prints, formats and reads back as the same tree.
+//! Fuzz property of `parse`: a text that compiles as a query prints, formats and reads back as the same tree.
 
 use pidq_core::Dialect;
 
-/// Panics where the claim does not hold.
+/// Panics if the property is violated.
 pub fn check(text: &str) {
     let dialect = Dialect::standard();
     let compiled = dialect.parse(text);
@@ -19,7 +19,7 @@ pub fn check(text: &str) {
     }
 }
 
-/// Formatting keeps the tree, and formatting again changes nothing.
+/// Checks that formatting keeps the tree and is idempotent.
 fn check_format(dialect: &Dialect, text: &str, tree: &str) {
     let formatted = dialect.format(text).expect("what has a tree formats");
     let again = dialect.tree(&formatted).expect("what was formatted has a tree");

@@ -1,24 +1,25 @@
-//! A boundary in the first line, a form with parts in the rest: it is read to its end or refused, in the same parts
-//! wherever the pieces end in which it is looked at; and whatever bytes a part has, they come back as they were sent.
+//! Fuzz property of `parts`: for a boundary in the first line and a multipart form in the rest, the form is read to its
+//! end or rejected, with the same parts for any chunking; and the bytes of any part are returned as sent.
 
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use hyper::Request as HttpRequest;
 use pidq_http::{
-    Accepts, Access, App, Bytes, Method, MultipartLimits, Problem, Request, Response, Route, Site, StatusCode, header,
+    Accepts, Access, App, Bytes, Method, MultipartLimits, Problem, Request, Response, Route, Service, StatusCode,
+    header,
 };
 use tokio::runtime::{Builder, Runtime};
 
 const LIMIT: u64 = 1 << 20;
-/// The bytes that are looked at together.
+/// Size of the read buffer.
 const PIECE: usize = 8 << 10;
-/// What a part has before its bytes when its name has one letter.
+/// Head of a part with a name of one letter.
 const HEAD: &[u8] = b"\r\nContent-Disposition: form-data; name=\"p\"\r\n\r\n";
 
 /// The parts of the last request.
 type Parts = Vec<Part>;
 
-/// A part, as a handler sees it.
+/// Part as seen by a handler.
 #[derive(Debug, Eq, PartialEq)]
 struct Part {
     name: String,
@@ -56,7 +57,7 @@ async fn read(kept: &Arc<Mutex<Parts>>, mut request: Request) -> Result<Response
 
 struct World {
     runtime: Runtime,
-    site: Site<Mutex<Parts>>,
+    service: Service<Mutex<Parts>>,
     kept: Arc<Mutex<Parts>>,
 }
 
@@ -64,10 +65,10 @@ static WORLD: LazyLock<World> = LazyLock::new(|| {
     let app = App::new("parts", "0", Mutex::default(), ROUTES);
     let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
     let kept = app.state.clone();
-    World { runtime, site: app.build(), kept }
+    World { runtime, service: app.build(), kept }
 });
 
-/// Panics where the claim does not hold.
+/// Panics if the property is violated.
 pub fn check(input: &[u8]) {
     let at = input.iter().position(|byte| *byte == b'\n').unwrap_or(input.len());
     let (boundary, body) = (&input[..at], input.get(at + 1..).unwrap_or_default());
@@ -82,14 +83,14 @@ pub fn check(input: &[u8]) {
     }
 }
 
-/// A part that is so long that a piece ends in the middle of what follows.
+/// Returns a part of such a length that a chunk ends in the middle of the following bytes.
 fn padding(opening: &[u8], following: usize) -> Vec<u8> {
     let around = opening.len() + HEAD.len() + 2;
     let length = PIECE.saturating_sub(around + following / 2);
     [opening, HEAD, &vec![b'x'; length], b"\r\n"].concat()
 }
 
-/// Any bytes without the boundary in them are a part.
+/// Checks that any bytes without the boundary are a valid part.
 fn bytes_come_back(bytes: &[u8]) {
     const BOUNDARY: &[u8] = b"x7";
     const CLOSING: &[u8] = b"\r\n--x7";
@@ -102,14 +103,14 @@ fn bytes_come_back(bytes: &[u8]) {
     assert_eq!(parts_of(BOUNDARY, &body), Some(vec![sent]), "any bytes are a part");
 }
 
-/// The parts of a body; none where it is refused.
+/// Returns the parts of a body; `None` if it is rejected.
 fn parts_of(boundary: &[u8], body: &[u8]) -> Option<Parts> {
     let media = [b"multipart/form-data; boundary=", boundary].concat();
     let request = HttpRequest::post("/").header(header::CONTENT_TYPE, media).header(header::HOST, "localhost");
-    // A line that can be no header comes from nobody.
+    // Boundaries that are not a valid header value are skipped.
     let request = request.body(Bytes::copy_from_slice(body)).ok()?;
-    let World { runtime, site, kept } = &*WORLD;
-    let status = runtime.block_on(site.call(request)).status().as_u16();
+    let World { runtime, service, kept } = &*WORLD;
+    let status = runtime.block_on(service.call(request)).status().as_u16();
     assert!([204, 400, 413, 415].contains(&status), "{status}");
     (status == 204).then(|| std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner)))
 }

@@ -1,19 +1,19 @@
-//! The corpora of the fuzz targets without a fuzzer, for tests.
+//! Replay of the fuzz corpora in tests, without a fuzzer.
 
 use std::fs;
 use std::path::Path;
 
-/// What a target claims of an input.
+/// Property check of a target.
 pub type Claim = fn(&[u8]);
 
-/// Fuzzers too pass over what is not UTF-8.
+/// Checks an input as text. Skips invalid UTF-8, as the fuzzers do.
 pub fn text(input: &[u8], check: fn(&str)) {
     if let Ok(input) = str::from_utf8(input) {
         check(input);
     }
 }
 
-/// Checks every input of the targets in the folder of all corpora.
+/// Checks all inputs of the corpora against all targets.
 pub fn replay(folder: &Path, claims: &[(&str, Claim)]) {
     for (name, _) in claims {
         let files: Vec<_> = fs::read_dir(folder.join(name)).expect("each target has a corpus").collect();
@@ -22,7 +22,7 @@ pub fn replay(folder: &Path, claims: &[(&str, Claim)]) {
             let path = file.expect("an entry").path();
             let input = fs::read(&path).expect("a file of the corpus");
             println!("{}", path.display());
-            // An input for one target may be a finding for another.
+            // An input of one target may be a finding for another.
             for (_, check) in claims {
                 check(&input);
             }

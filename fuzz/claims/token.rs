@@ -1,14 +1,14 @@
-//! A token that a stranger made up, for a service that believes a company's own provider: it is never accepted, and the
-//! keys of the provider are asked for only where all that can be read without them is as it should be.
+//! Fuzz property of `token`: a forged token is never accepted by a service with an external identity provider, and the
+//! provider's keys are requested only if everything that can be checked without them is valid.
 //!
-//! An input is a token; where it has a line break, so are its two parts, a header and claims, once they are encoded.
+//! An input is a token; an input with a line break is also used as header and claims, which are encoded.
 //!
-//! The provider does not answer, so that a sound token ends as one that cannot be looked at now. It is asked once: time
-//! stands still, and then it is not its turn yet.
+//! The provider does not respond, so a valid token fails as temporarily not verifiable. Keys are requested once: the
+//! clock is fixed, so no retry becomes due.
 
 use std::sync::LazyLock;
 
-use pidq_http::auth::{AuthError, Provider, ProviderSettings, TenantFrom};
+use pidq_http::auth::{AuthError, Provider, ProviderSettings, TenantSource};
 use serde_json::{Map, Value};
 
 use super::world::{NOW, World};
@@ -18,13 +18,13 @@ const LONGEST: usize = 16 << 10;
 
 static WORLD: LazyLock<World> = LazyLock::new(|| {
     let World { runtime, identities } = World::empty();
-    let mut settings = ProviderSettings::rfc9068(ISSUER, "pidq", TenantFrom::Fixed("acme".to_owned()));
+    let mut settings = ProviderSettings::rfc9068(ISSUER, "pidq", TenantSource::Fixed("acme".to_owned()));
     settings.jwks_uri = Some(format!("{ISSUER}/keys"));
     let identities = identities.with_provider(Provider::new(settings).expect("a provider"));
     World { runtime, identities }
 });
 
-/// Panics where the claim does not hold.
+/// Panics if the property is violated.
 pub fn check(input: &str) {
     check_token(input);
     if let Some((header, claims)) = input.split_once('\n') {
@@ -48,11 +48,12 @@ fn check_token(token: &str) {
     }
 }
 
-/// A token read by other means: a plain split, a decoder of one's own, and objects that keep the last of equal names.
+/// Result of an independent token parser: a plain split, a separate decoder, and objects that keep the last of equal
+/// names.
 enum Reading {
     Sound,
     Unsound,
-    /// Sound, unless a name is there twice.
+    /// Sound, unless a name is duplicated.
     Doubtful,
 }
 
@@ -80,7 +81,7 @@ fn is_of_an_access_token(head: &Map<String, Value>) -> bool {
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// A text in base64url without padding.
+/// Encodes a string as base64url without padding.
 fn encoded(text: &str) -> String {
     let groups = text.as_bytes().chunks(3).flat_map(|group| {
         let bits = group.iter().zip([16, 8, 0]).fold(0, |bits, (byte, shift)| bits | usize::from(*byte) << shift);
@@ -89,7 +90,7 @@ fn encoded(text: &str) -> String {
     groups.collect()
 }
 
-/// The bytes of base64url without padding. None where a letter is no digit of it, or bits are left over.
+/// Decodes base64url without padding. Returns `None` for invalid characters or leftover bits.
 fn bytes(text: &str) -> Option<Vec<u8>> {
     let (mut bits, mut held, mut bytes) = (0_u32, 0, Vec::new());
     for letter in text.bytes() {

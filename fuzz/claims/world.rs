@@ -1,10 +1,10 @@
-//! Accounts in memory, for what strangers send to them. Time stands still.
+//! Test fixture: in-memory accounts with a fixed clock.
 
-use pidq_http::auth::{Identities, IdentityOptions, Moment};
+use pidq_http::auth::{Identities, IdentityOptions, Timestamp};
 use pidq_http::database::Database;
 use tokio::runtime::{Builder, Runtime};
 
-pub const NOW: Moment = Moment(1_700_000_000_000);
+pub const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
 pub struct World {
     pub runtime: Runtime,
@@ -12,7 +12,7 @@ pub struct World {
 }
 
 impl World {
-    /// Accounts that nobody has.
+    /// Creates a fixture without accounts.
     pub fn empty() -> World {
         let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
         let identities = runtime.block_on(async {

@@ -1,4 +1,4 @@
-//! What libFuzzer makes up, held against the claim in `claims/eval.rs`.
+//! Fuzz target of the property in `claims/eval.rs`.
 
 #![no_main]
 

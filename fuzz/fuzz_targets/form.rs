@@ -1,4 +1,4 @@
-//! What libFuzzer makes up, held against the claim in `claims/form.rs`.
+//! Fuzz target of the property in `claims/form.rs`.
 
 #![no_main]
 

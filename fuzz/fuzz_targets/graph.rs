@@ -1,4 +1,4 @@
-//! What libFuzzer makes up, held against the claim in `claims/graph.rs`.
+//! Fuzz target of the property in `claims/graph.rs`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! What libFuzzer makes up, held against the claim in `claims/json_format.rs`.
+//! Fuzz target of the property in `claims/json_format.rs`.
 
 #![no_main]
 

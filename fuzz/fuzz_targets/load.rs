@@ -1,4 +1,4 @@
-//! What libFuzzer makes up, held against the claim in `claims/load.rs`.
+//! Fuzz target of the property in `claims/load.rs`.
 
 #![no_main]
 

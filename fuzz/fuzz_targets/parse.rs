@@ -1,4 +1,4 @@
-//! What libFuzzer makes up, held against the claim in `claims/parse.rs`.
+//! Fuzz target of the property in `claims/parse.rs`.
 
 #![no_main]
 

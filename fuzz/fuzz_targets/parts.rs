@@ -1,4 +1,4 @@
-//! What libFuzzer makes up, held against the claim in `claims/parts.rs`.
+//! Fuzz target of the property in `claims/parts.rs`.
 
 #![no_main]
 

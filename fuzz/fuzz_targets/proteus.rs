@@ -1,18 +1,18 @@
-//! Any bytes as a Proteus drawing: it is refused or imported, and what is imported loads, is drawn and exported.
+//! Fuzz target: any bytes as a Proteus drawing are rejected or imported, and an import loads, is drawn and exported.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use pidq_core::Graph;
-use pidq_formats::{Drawing, FORMATS, Format};
+use pidq_formats::{DrawOptions, FORMATS, Format};
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(format) = Format::find("proteus") else { return };
     let Ok(imported) = format.import(&[bytes]) else { return };
     let graph = Graph::from_json(imported.json).expect("an import is JSON");
-    let svg = Drawing::default().draw(graph.root()).expect("an import can be drawn");
+    let svg = DrawOptions::default().draw(graph.root()).expect("an import can be drawn");
     assert!(svg.starts_with("<svg "));
-    // A workbook takes longer than all others together.
+    // XLSX takes longer than all other formats together.
     for format in
         FORMATS.iter().filter(|format| format.write.is_some() && !["csv", "xlsx", "svg"].contains(&format.name))
     {

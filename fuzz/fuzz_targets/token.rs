@@ -1,4 +1,4 @@
-//! What libFuzzer makes up, held against the claim in `claims/token.rs`.
+//! Fuzz target of the property in `claims/token.rs`.
 
 #![no_main]
 

@@ -1,20 +1,20 @@
-//! All values of one document, side by side in a few flat tables.
+//! Arena of a document: all values in a few flat tables.
 //!
-//! A value is one 8-byte `Cell`. Objects with the same keys share a shape, texts that repeat are stored once, and every
-//! container knows its bytes in the input, so that what a query passes through is copied and not printed anew.
-//! Built once by `load`, then only read. Dropping it frees a dozen vectors, whatever the nesting.
+//! A value is one 8-byte `Cell`. Objects with the same keys share a shape, repeated strings are stored once, and every
+//! container records its bytes in the input, so that values a query does not change are copied verbatim. Built once by
+//! `load`, then only read. Dropping it frees a dozen vectors, at any nesting depth.
 
 pub(crate) mod load;
+pub(crate) mod projection;
 mod shape;
 mod symbols;
-pub(crate) mod wanted;
 
 use crate::error::Span;
 
 pub(crate) use shape::ShapeId;
 pub(crate) use symbols::Symbol;
 
-/// One value in 8 bytes: a number as it is, anything else as a tag and a payload in the space of the NaNs.
+/// A value in 8 bytes: a plain number, or a tag and a payload in the space of the NaNs.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(crate) struct Cell(u64);
 
@@ -23,15 +23,15 @@ pub(crate) struct Cell(u64);
 pub(crate) enum Kind {
     Null,
     Bool(bool),
-    /// A number whose JavaScript text is its text in the input.
+    /// A number whose JavaScript text equals its text in the input.
     Number(f64),
-    /// A number with another text, such as `53.0` or `1e3`: an index of `lexemes`.
+    /// A number with another text, such as `53.0` or `1e3`: an index into `lexemes`.
     Lexeme(u32),
-    /// A text that is stored once.
+    /// An interned string.
     Symbol(Symbol),
-    /// A text that stands in the input as it is: first byte and length.
+    /// A string whose source bytes are its value: first byte and length.
     Source(u32, u16),
-    /// A long text, or one with escapes: an index of `texts`.
+    /// A long string, or one with escapes: an index into `texts`.
     Text(u32),
     Array(ContainerId),
     Object(ContainerId),
@@ -45,26 +45,26 @@ impl Cell {
     pub const NULL: Cell = Cell::boxed(1, 0);
     pub const FALSE: Cell = Cell::boxed(1, 1);
     pub const TRUE: Cell = Cell::boxed(1, 2);
-    /// No value. Not in documents: what columns have where an object has no such key.
+    /// No value. Never in documents; columns contain it where an object lacks the key.
     pub const MISSING: Cell = Cell::boxed(1, 3);
-    /// A value that was not read, because nobody asks for it.
-    const GAP: Cell = Cell::NULL;
+    /// Placeholder of a value that the projection omits.
+    const OMITTED: Cell = Cell::NULL;
 
     const fn boxed(tag: u64, payload: u64) -> Cell {
         Cell(BOXED | tag << 48 | payload)
     }
 
-    /// A number; all NaNs become the one that carries nothing else.
+    /// A number; all NaNs become the canonical one, which carries no payload.
     pub fn number(value: f64) -> Cell {
         Cell(if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() })
     }
 
-    /// The cell, null where there is no value.
+    /// Returns the cell, or null if it is `MISSING`.
     pub fn or_null(self) -> Cell {
         if self == Cell::MISSING { Cell::NULL } else { self }
     }
 
-    /// The cell as a number of 64 bits.
+    /// Returns the raw 64 bits.
     pub fn bits(self) -> u64 {
         self.0
     }
@@ -93,7 +93,7 @@ impl Cell {
         Cell::boxed(7, u64::from(id.0))
     }
 
-    /// The object that this is.
+    /// Returns the container if the cell is an object.
     #[inline]
     pub fn object_id(self) -> Option<ContainerId> {
         (self.0 >> 48 == BOXED >> 48 | 7).then_some(ContainerId(self.0 as u32))
@@ -118,22 +118,22 @@ impl Cell {
     }
 }
 
-/// An array or object of a document. Numbered in the order of their first byte.
+/// Id of an array or object of a document. Ids ascend with the first byte in the input.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(crate) struct ContainerId(pub u32);
 
-/// How the items of a list stand in the input.
+/// Placement of the items of an array in the input.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Layout {
-    /// Anyhow.
+    /// No guarantee.
     Loose,
-    /// All are containers, and right behind each but the last stands its comma.
-    Followed,
-    /// The same, and nothing else stands between them.
+    /// All items are containers, and each but the last is followed directly by its comma.
+    CommaFollows,
+    /// As `CommaFollows`, and each comma is followed directly by the next item.
     Compact,
 }
 
-/// Where the children of a container are, and its bytes in the input.
+/// Position of a container's children, and its bytes in the input.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Container {
     /// The first child in `cells`.
@@ -143,22 +143,22 @@ pub(crate) struct Container {
     pub span: Span,
 }
 
-/// A text of the input: its bytes between the quotes, and where its escapes are resolved if it has any.
+/// A string of the input: its bytes between the quotes and, if it has escapes, its decoded form.
 #[derive(Clone, Copy, Debug)]
 struct Text {
     raw: Span,
-    /// A stretch of `decoded`; empty where the raw bytes are the text.
+    /// A range of `decoded`; empty if the raw bytes are the value.
     decoded: Span,
 }
 
 impl Text {
-    /// Its bytes in the input, if these are the text.
-    fn as_it_stands(self) -> Option<Span> {
+    /// Returns the bytes in the input if these are the value.
+    fn verbatim_span(self) -> Option<Span> {
         (self.decoded.end <= self.decoded.start).then_some(self.raw)
     }
 }
 
-/// A number whose text has to be kept.
+/// A number whose source text has to be kept.
 #[derive(Clone, Copy, Debug)]
 struct Lexeme {
     value: f64,
@@ -181,7 +181,7 @@ pub(crate) struct Arena {
 }
 
 impl Arena {
-    /// The bytes of the document, as they came.
+    /// Returns the input bytes of the document.
     pub fn source(&self) -> &str {
         &self.source
     }
@@ -205,30 +205,30 @@ impl Arena {
         &self.containers[id.0 as usize]
     }
 
-    /// The input bytes of a container.
+    /// Returns the input bytes of a container.
     pub fn container_text(&self, id: ContainerId) -> &str {
         self.slice(self.container(id).span)
     }
 
-    /// The children of an array.
+    /// Returns the children of an array.
     #[inline]
     pub fn items(&self, id: ContainerId) -> &[Cell] {
         let container = self.container(id);
         self.cells(container.first, container.extent)
     }
 
-    /// The keys of an object, in the order in which JavaScript would list them.
+    /// Returns the keys of an object in JavaScript's order.
     pub fn keys(&self, id: ContainerId) -> &[Symbol] {
         self.shapes.keys(self.shape(id))
     }
 
-    /// The values of an object, in the order of its keys.
+    /// Returns the values of an object in the order of its keys.
     #[inline]
     pub fn fields(&self, id: ContainerId) -> &[Cell] {
         self.cells(self.container(id).first, self.keys(id).len() as u32)
     }
 
-    /// The number that a cell is.
+    /// Returns the value of a number cell.
     #[inline]
     pub fn number(&self, cell: Cell) -> Option<f64> {
         match cell.kind() {
@@ -243,18 +243,18 @@ impl Arena {
         ShapeId(self.container(id).extent)
     }
 
-    /// The place of a key in the objects of a shape.
+    /// Returns the index of a key in the objects of a shape.
     pub fn slot(&self, shape: ShapeId, key: Symbol) -> Option<u32> {
         self.shapes.slot(shape, key)
     }
 
-    /// The value of a key of an object.
+    /// Returns the value of a key of an object.
     pub fn field(&self, id: ContainerId, key: &str) -> Option<Cell> {
         let slot = self.slot(self.shape(id), self.find_symbol(key)?)?;
         Some(self.cell(self.container(id).first + slot))
     }
 
-    /// The symbol of a text, if the document has it as a key or as a text that repeats.
+    /// Returns the symbol of a string if the document has it as a key or as an interned string.
     pub fn find_symbol(&self, text: &str) -> Option<Symbol> {
         self.symbols.find(text, |symbol| self.text(self.symbols.text(symbol)))
     }
@@ -264,7 +264,7 @@ impl Arena {
         self.text(self.symbols.text(symbol))
     }
 
-    /// The text of a string cell; empty for other cells.
+    /// Returns the value of a string cell; empty for other cells.
     pub fn string(&self, cell: Cell) -> &str {
         match cell.kind() {
             Kind::Symbol(symbol) => self.symbol_text(symbol),
@@ -274,15 +274,15 @@ impl Arena {
         }
     }
 
-    /// Reads the first byte of a text in the input, so that it is near when it is written.
-    pub fn touch(&self, cell: Cell) -> u8 {
+    /// Reads the first byte of a string in the input, to bring it into the cache before it is written.
+    pub fn prefetch(&self, cell: Cell) -> u8 {
         match cell.kind() {
             Kind::Source(start, _) => self.source.as_bytes()[start as usize],
             _ => 0,
         }
     }
 
-    /// Bytes of a text; 0 for other cells.
+    /// Returns the length of a string in bytes; 0 for other cells.
     pub fn text_len(&self, cell: Cell) -> usize {
         match cell.kind() {
             Kind::Source(_, len) => usize::from(len),
@@ -290,31 +290,31 @@ impl Arena {
         }
     }
 
-    /// A text with its quotes as it stands in the input, if it has no escapes.
+    /// Returns a string with its quotes from the input, if it has no escapes.
     pub fn quoted(&self, cell: Cell) -> Option<&str> {
         let raw = match cell.kind() {
             Kind::Source(start, len) => Span { start, end: start + u32::from(len) },
-            Kind::Symbol(symbol) => self.symbols.text(symbol).as_it_stands()?,
-            Kind::Text(index) => self.texts[index as usize].as_it_stands()?,
+            Kind::Symbol(symbol) => self.symbols.text(symbol).verbatim_span()?,
+            Kind::Text(index) => self.texts[index as usize].verbatim_span()?,
             _ => return None,
         };
         Some(self.slice(Span { start: raw.start - 1, end: raw.end + 1 }))
     }
 
-    /// The value of a number whose text is kept.
+    /// Returns the value of a number whose source text is kept.
     #[inline]
     pub fn lexeme_value(&self, index: u32) -> f64 {
         self.lexemes[index as usize].value
     }
 
-    /// The value of a number whose text is kept, and that text.
+    /// Returns the value and the source text of a number whose source text is kept.
     #[inline]
     pub fn lexeme(&self, index: u32) -> (f64, &str) {
         let lexeme = self.lexemes[index as usize];
         (lexeme.value, self.slice(lexeme.span))
     }
 
-    /// How the items of an array stand in the input: as the loosest pair of neighbours does.
+    /// Returns the layout of the items of an array: the loosest layout of any two adjacent items.
     pub fn layout(&self, id: ContainerId) -> Layout {
         let span = |item: &Cell| match item.kind() {
             Kind::Array(child) | Kind::Object(child) => Some(self.container(child).span),
@@ -322,19 +322,19 @@ impl Arena {
         };
         let between = |pair: &[Cell]| match (span(&pair[0]), span(&pair[1])) {
             (Some(one), Some(next)) if next.start == one.end + 1 => Layout::Compact,
-            (Some(one), Some(_)) if self.source().as_bytes()[one.end as usize] == b',' => Layout::Followed,
+            (Some(one), Some(_)) if self.source().as_bytes()[one.end as usize] == b',' => Layout::CommaFollows,
             _ => Layout::Loose,
         };
         self.items(id).windows(2).map(between).min().unwrap_or(Layout::Loose)
     }
 
-    /// The path from the root to a container, such as `.pid_graph.nodes[17]`.
+    /// Returns the path from the root to a container, such as `.pid_graph.nodes[17]`.
     pub fn path_of(&self, id: ContainerId) -> String {
         let byte = self.container(id).span.start;
         let mut path = String::new();
         let mut at = self.root;
         while let Kind::Array(outer) | Kind::Object(outer) = at.kind() {
-            let Some(slot) = (outer != id).then(|| self.child_around(at, outer, byte)).flatten() else { break };
+            let Some(slot) = (outer != id).then(|| self.child_containing(at, outer, byte)).flatten() else { break };
             match at.kind() {
                 Kind::Array(_) => path.push_str(&format!("[{slot}]")),
                 _ => path.push_str(&path_step(self.symbol_text(self.keys(outer)[slot as usize]))),
@@ -344,8 +344,8 @@ impl Arena {
         if path.is_empty() { ".".into() } else { path }
     }
 
-    /// The child of a container whose bytes include a byte of the input.
-    fn child_around(&self, cell: Cell, id: ContainerId, byte: u32) -> Option<u32> {
+    /// Returns the index of the child whose bytes include a byte of the input.
+    fn child_containing(&self, cell: Cell, id: ContainerId, byte: u32) -> Option<u32> {
         let container = self.container(id);
         let len = match cell.kind() {
             Kind::Array(_) => container.extent,
@@ -360,17 +360,17 @@ impl Arena {
         })
     }
 
-    /// How many keys stand twice in their object.
+    /// Returns the number of duplicate keys in the document's objects.
     pub fn duplicate_keys(&self) -> usize {
         self.duplicate_keys
     }
 
-    /// All texts that are keys of an object somewhere, in the order of their first appearance.
+    /// Returns all object keys of the document, in the order of their first appearance.
     pub fn all_keys(&self) -> impl Iterator<Item = &str> {
         self.shapes.all_keys(self.symbols.len()).into_iter().map(|symbol| self.symbol_text(symbol))
     }
 
-    /// Bytes kept, without the input itself.
+    /// Returns the size in bytes, without the input.
     pub fn size(&self) -> usize {
         self.decoded.capacity()
             + size_of_val(self.cells.as_slice())
@@ -395,7 +395,7 @@ impl Arena {
     }
 }
 
-/// `.key`, quoted where it has to be.
+/// Returns `.key`, quoted if necessary.
 fn path_step(key: &str) -> String {
     let is_word = key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '$')
         && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$');

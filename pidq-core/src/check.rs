@@ -1,11 +1,11 @@
-//! What can be told of a query before it runs: comparisons that never hold, filters that do not filter, and calls that
-//! no value makes work.
+//! Static checks of a query: comparisons that are never true, filters that do not filter, and calls that fail for every
+//! value.
 //!
-//! Types are pushed through the plan. Without a document the input may be anything; with one its `Guide` says what it
-//! is. Whatever is not certain is not said: a warning that is wrong is worse than none.
+//! Types are propagated through the plan. Without a document the input may be anything; with one its `DataGuide` gives
+//! the types. Only certain findings are reported: a wrong warning is worse than none.
 
-mod guide;
-mod shapes;
+mod data_guide;
+mod result_types;
 mod types;
 
 use crate::error::{Code, Error, Span, Warning};
@@ -13,20 +13,20 @@ use crate::eval::function::Body;
 use crate::eval::plan::{Call, Constant, Fields, Key, Path, Plan, Stage};
 use crate::graph::Graph;
 use crate::limits::Limits;
-use crate::suggest::Search;
+use crate::suggest::BoundedSearch;
 use crate::value::{compare, prototype};
 
-use guide::Guide;
+use data_guide::DataGuide;
 use types::{Kinds, Type, Types};
 
-/// Warnings of one check: nobody reads more.
+/// Limit of warnings per check.
 const MAX_WARNINGS: usize = 100;
 
-/// What a check finds.
+/// Findings of a check.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     pub warnings: Vec<Warning>,
-    /// A call that fails whatever the document is.
+    /// A call that fails on every document.
     pub error: Option<Error>,
 }
 
@@ -35,16 +35,16 @@ pub(crate) fn check(plan: &Plan) -> Findings {
     run(plan, None)
 }
 
-/// Checks a plan for a document. Nothing if looking through the document takes more than the limits allow.
+/// Checks a plan for a document. Returns `None` if examining the document exceeds the limits.
 pub(crate) fn check_against(plan: &Plan, document: &Graph, limits: &Limits<'_>) -> Option<Findings> {
-    Some(run(plan, Some(Guide::of(document, limits)?)))
+    Some(run(plan, Some(DataGuide::build(document, limits)?)))
 }
 
-fn run<'p>(plan: &'p Plan, guide: Option<Guide<'p>>) -> Findings {
+fn run<'p>(plan: &'p Plan, guide: Option<DataGuide<'p>>) -> Findings {
     let types = Types::new(guide);
     let (root, lists) = (types.root(), types.lists());
-    let (scope, findings, search) = (Vec::new(), Findings::default(), Search::new());
-    let mut checker = Checker { types, root, lists, scope, is_certain: true, findings, search };
+    let (scope, findings, search) = (Vec::new(), Findings::default(), BoundedSearch::new());
+    let mut checker = Checker { types, root, lists, scope, is_always_run: true, findings, search };
     checker.eval(plan, root);
     checker.findings
 }
@@ -52,140 +52,150 @@ fn run<'p>(plan: &'p Plan, guide: Option<Guide<'p>>) -> Findings {
 struct Checker<'p> {
     types: Types<'p>,
     root: Type,
-    /// The lists of nodes and of edges of the graph that functions ask.
+    /// The lists of nodes and of edges of the graph that functions use.
     lists: [Type; 2],
-    /// The types of the bindings around, outermost first.
+    /// The types of the bindings in scope, outermost first.
     scope: Vec<Type>,
-    /// Whether what is looked at runs whenever the query does.
-    is_certain: bool,
+    /// True if the current node runs whenever the query does.
+    is_always_run: bool,
     findings: Findings,
-    /// What looks for the names that may be meant.
-    search: Search,
+    /// Search for similar names.
+    search: BoundedSearch,
 }
 
-/// What a function does, as far as a check needs it.
+/// Static semantics of a function.
 struct Rule {
     names: &'static [&'static str],
-    /// The kinds of input that it does not refuse.
-    takes: Kinds,
+    /// The kinds of input that it accepts.
+    accepts: Kinds,
     args: Args,
-    gives: Gives,
+    result: ResultRule,
 }
 
-/// What the arguments of a function are evaluated on.
+/// Input of a function's arguments.
 #[derive(Clone, Copy)]
 enum Args {
-    /// On the current data, all of them.
+    /// The current value, for all of them.
     Input,
-    /// On the current data, the first one always, the others perhaps.
+    /// The current value; the first is always evaluated, the others perhaps.
     FirstOfInput,
-    /// On the current data, perhaps.
+    /// The current value, perhaps evaluated.
     PerhapsInput,
-    /// On the items of the current data; those after the first are on the current data.
+    /// The items of the current value; arguments after the first get the current value.
     Items,
-    /// On the nodes of the graph, or on its edges.
+    /// The nodes of the graph, or its edges.
     Nodes,
     Edges,
-    /// On the current data; options on nodes or on edges.
+    /// The current value; options get nodes or edges.
     Walk,
-    /// The first one on the current data, the second one on what the pattern names.
+    /// The current value for the first, the names of the pattern for the second.
     Bindings,
-    /// On something else.
+    /// Another value.
     Unknown,
-    /// On something else, and functions ask another graph.
+    /// Another value, and functions use another graph.
     OtherGraph,
 }
 
-/// What a function gives.
+/// Result type of a function.
 #[derive(Clone, Copy)]
-enum Gives {
+enum ResultRule {
     Kinds(Kinds),
-    Texts,
+    Strings,
     /// Some of the items, in some order.
     SameItems,
     /// One of the items, or null.
     Item,
-    /// A list of what its argument gives.
+    /// An array of the values of its argument.
     ListOfArg,
-    /// What its second argument gives.
+    /// The value of its second argument.
     SecondArg,
-    /// What one of its branches gives.
+    /// The value of one of its branches.
     Branch,
     /// Some nodes of the graph, or some of its edges.
     Nodes,
     Edges,
     /// A node of the graph, or its default.
     Node,
-    /// What the table of shapes knows, or anything.
-    Shape,
+    /// The type in the table of result types, or any type.
+    Listed,
 }
 
-const PIPED: Rule = Rule { names: &[], takes: Kinds::ANY, args: Args::Unknown, gives: Gives::Shape };
+const PIPED: Rule = Rule { names: &[], accepts: Kinds::ANY, args: Args::Unknown, result: ResultRule::Listed };
 const STRICT: Rule = Rule { args: Args::Input, ..PIPED };
-const LIST_OR_TEXT: Kinds = Kinds::LIST.or(Kinds::TEXT);
+const ARRAY_OR_STRING: Kinds = Kinds::ARRAY.or(Kinds::STRING);
 const PRESENT: Kinds = Kinds::ANY.without(Kinds::MISSING);
 
 const RULES: &[Rule] = &[
-    Rule { names: &["filter"], takes: Kinds::LIST, args: Args::Items, gives: Gives::SameItems },
-    Rule { names: &["sort"], takes: Kinds::LIST, args: Args::Items, gives: Gives::SameItems },
-    Rule { names: &["reverse"], takes: Kinds::LIST, gives: Gives::SameItems, ..PIPED },
-    Rule { names: &["uniq", "limit"], takes: LIST_OR_TEXT, gives: Gives::SameItems, ..PIPED },
-    Rule { names: &["uniqBy"], takes: LIST_OR_TEXT, args: Args::Items, gives: Gives::SameItems },
-    Rule { names: &["map"], takes: Kinds::LIST, args: Args::Items, gives: Gives::ListOfArg },
-    Rule { names: &["flatten"], takes: Kinds::LIST, gives: Gives::Kinds(Kinds::LIST), ..PIPED },
-    Rule { names: &["groupBy", "keyBy"], takes: LIST_OR_TEXT, args: Args::Items, gives: Gives::Kinds(Kinds::OBJECT) },
-    Rule { names: &["size"], takes: PRESENT, ..PIPED },
-    Rule { names: &["keys"], takes: PRESENT, gives: Gives::Texts, ..PIPED },
-    Rule { names: &["values"], takes: PRESENT, gives: Gives::Kinds(Kinds::LIST), ..PIPED },
-    Rule { names: &["mapKeys", "mapValues", "mapObject"], takes: PRESENT, gives: Gives::Kinds(Kinds::OBJECT), ..PIPED },
-    Rule { names: &["sum", "prod", "min", "max", "average"], takes: Kinds::LIST, ..PIPED },
-    Rule { names: &["join"], takes: Kinds::LIST, gives: Gives::Kinds(Kinds::TEXT), ..PIPED },
-    Rule { names: &["and", "or"], args: Args::FirstOfInput, gives: Gives::Kinds(Kinds::BOOL), ..STRICT },
-    Rule { names: &["if"], args: Args::FirstOfInput, gives: Gives::Branch, ..STRICT },
+    Rule { names: &["filter"], accepts: Kinds::ARRAY, args: Args::Items, result: ResultRule::SameItems },
+    Rule { names: &["sort"], accepts: Kinds::ARRAY, args: Args::Items, result: ResultRule::SameItems },
+    Rule { names: &["reverse"], accepts: Kinds::ARRAY, result: ResultRule::SameItems, ..PIPED },
+    Rule { names: &["uniq", "limit"], accepts: ARRAY_OR_STRING, result: ResultRule::SameItems, ..PIPED },
+    Rule { names: &["uniqBy"], accepts: ARRAY_OR_STRING, args: Args::Items, result: ResultRule::SameItems },
+    Rule { names: &["map"], accepts: Kinds::ARRAY, args: Args::Items, result: ResultRule::ListOfArg },
+    Rule { names: &["flatten"], accepts: Kinds::ARRAY, result: ResultRule::Kinds(Kinds::ARRAY), ..PIPED },
+    Rule {
+        names: &["groupBy", "keyBy"],
+        accepts: ARRAY_OR_STRING,
+        args: Args::Items,
+        result: ResultRule::Kinds(Kinds::OBJECT),
+    },
+    Rule { names: &["size"], accepts: PRESENT, ..PIPED },
+    Rule { names: &["keys"], accepts: PRESENT, result: ResultRule::Strings, ..PIPED },
+    Rule { names: &["values"], accepts: PRESENT, result: ResultRule::Kinds(Kinds::ARRAY), ..PIPED },
+    Rule {
+        names: &["mapKeys", "mapValues", "mapObject"],
+        accepts: PRESENT,
+        result: ResultRule::Kinds(Kinds::OBJECT),
+        ..PIPED
+    },
+    Rule { names: &["sum", "prod", "min", "max", "average"], accepts: Kinds::ARRAY, ..PIPED },
+    Rule { names: &["join"], accepts: Kinds::ARRAY, result: ResultRule::Kinds(Kinds::STRING), ..PIPED },
+    Rule { names: &["and", "or"], args: Args::FirstOfInput, result: ResultRule::Kinds(Kinds::BOOL), ..STRICT },
+    Rule { names: &["if"], args: Args::FirstOfInput, result: ResultRule::Branch, ..STRICT },
     Rule { names: &["tryOr", "coalesce"], args: Args::PerhapsInput, ..STRICT },
     Rule {
         names: &["eq", "ne", "gt", "gte", "lt", "lte", "in", "not in", "not"],
-        gives: Gives::Kinds(Kinds::BOOL),
+        result: ResultRule::Kinds(Kinds::BOOL),
         ..STRICT
     },
-    Rule { names: &["exists"], gives: Gives::Kinds(Kinds::BOOL), ..PIPED },
-    Rule { names: &["regex"], args: Args::Input, gives: Gives::Kinds(Kinds::BOOL), ..PIPED },
-    Rule { names: &["match"], args: Args::Input, gives: Gives::Kinds(Kinds::OBJECT.or(Kinds::NULL)), ..PIPED },
-    Rule { names: &["matchAll"], args: Args::Input, gives: Gives::Kinds(Kinds::LIST), ..PIPED },
+    Rule { names: &["exists"], result: ResultRule::Kinds(Kinds::BOOL), ..PIPED },
+    Rule { names: &["regex"], args: Args::Input, result: ResultRule::Kinds(Kinds::BOOL), ..PIPED },
+    Rule { names: &["match"], args: Args::Input, result: ResultRule::Kinds(Kinds::OBJECT.or(Kinds::NULL)), ..PIPED },
+    Rule { names: &["matchAll"], args: Args::Input, result: ResultRule::Kinds(Kinds::ARRAY), ..PIPED },
     Rule {
         names: &["subtract", "multiply", "divide", "mod", "pow", "abs", "round"],
-        gives: Gives::Kinds(Kinds::NUMBER),
+        result: ResultRule::Kinds(Kinds::NUMBER),
         ..STRICT
     },
-    Rule { names: &["add"], gives: Gives::Kinds(Kinds::NUMBER.or(Kinds::TEXT)), ..STRICT },
-    Rule { names: &["number", "toNumber"], gives: Gives::Kinds(Kinds::NUMBER.or(Kinds::NULL)), ..STRICT },
-    Rule { names: &["string", "typeOf"], gives: Gives::Kinds(Kinds::TEXT), ..STRICT },
-    Rule { names: &["split"], gives: Gives::Texts, ..STRICT },
-    Rule { names: &["lower", "upper", "trim"], gives: Gives::Kinds(Kinds::TEXT.or(Kinds::NULL)), ..STRICT },
-    Rule { names: &["any", "all"], args: Args::Items, gives: Gives::Kinds(Kinds::BOOL), ..PIPED },
-    Rule { names: &["count"], args: Args::Items, gives: Gives::Kinds(Kinds::NUMBER), ..PIPED },
-    Rule { names: &["first", "last", "minBy", "maxBy"], args: Args::Items, gives: Gives::Item, ..PIPED },
-    Rule { names: &["nodes"], args: Args::Nodes, gives: Gives::Nodes, ..PIPED },
-    Rule { names: &["edges"], args: Args::Edges, gives: Gives::Edges, ..PIPED },
-    Rule { names: &["node"], args: Args::FirstOfInput, gives: Gives::Node, ..PIPED },
-    Rule { names: &["neighbors"], args: Args::Edges, gives: Gives::Nodes, ..PIPED },
-    Rule { names: &["outgoing", "incoming", "incident"], args: Args::Edges, gives: Gives::Edges, ..PIPED },
-    Rule { names: &["degree"], args: Args::Edges, gives: Gives::Kinds(Kinds::NUMBER), ..PIPED },
+    Rule { names: &["add"], result: ResultRule::Kinds(Kinds::NUMBER.or(Kinds::STRING)), ..STRICT },
+    Rule { names: &["number", "toNumber"], result: ResultRule::Kinds(Kinds::NUMBER.or(Kinds::NULL)), ..STRICT },
+    Rule { names: &["string", "typeOf"], result: ResultRule::Kinds(Kinds::STRING), ..STRICT },
+    Rule { names: &["split"], result: ResultRule::Strings, ..STRICT },
+    Rule { names: &["lower", "upper", "trim"], result: ResultRule::Kinds(Kinds::STRING.or(Kinds::NULL)), ..STRICT },
+    Rule { names: &["any", "all"], args: Args::Items, result: ResultRule::Kinds(Kinds::BOOL), ..PIPED },
+    Rule { names: &["count"], args: Args::Items, result: ResultRule::Kinds(Kinds::NUMBER), ..PIPED },
+    Rule { names: &["first", "last", "minBy", "maxBy"], args: Args::Items, result: ResultRule::Item, ..PIPED },
+    Rule { names: &["nodes"], args: Args::Nodes, result: ResultRule::Nodes, ..PIPED },
+    Rule { names: &["edges"], args: Args::Edges, result: ResultRule::Edges, ..PIPED },
+    Rule { names: &["node"], args: Args::FirstOfInput, result: ResultRule::Node, ..PIPED },
+    Rule { names: &["neighbors"], args: Args::Edges, result: ResultRule::Nodes, ..PIPED },
+    Rule { names: &["outgoing", "incoming", "incident"], args: Args::Edges, result: ResultRule::Edges, ..PIPED },
+    Rule { names: &["degree"], args: Args::Edges, result: ResultRule::Kinds(Kinds::NUMBER), ..PIPED },
     Rule {
         names: &["downstream", "upstream", "connected", "between", "expand", "run"],
         args: Args::Walk,
-        gives: Gives::Nodes,
+        result: ResultRule::Nodes,
         ..PIPED
     },
-    Rule { names: &["reachable"], args: Args::Walk, gives: Gives::Kinds(Kinds::BOOL), ..PIPED },
+    Rule { names: &["reachable"], args: Args::Walk, result: ResultRule::Kinds(Kinds::BOOL), ..PIPED },
     Rule { names: &["trace", "paths", "cycles", "components", "shortestPath", "isolate"], args: Args::Walk, ..PIPED },
     Rule { names: &["findPattern"], args: Args::Bindings, ..PIPED },
-    Rule { names: &["withGraph", "withTopology"], args: Args::OtherGraph, gives: Gives::SecondArg, ..PIPED },
+    Rule { names: &["withGraph", "withTopology"], args: Args::OtherGraph, result: ResultRule::SecondArg, ..PIPED },
     Rule { names: &["sumBy", "avgBy", "countBy", "flatMap"], args: Args::Items, ..PIPED },
 ];
 
 impl<'p> Checker<'p> {
-    /// The type of what a part of the query gives. Recursive, so what it needs is in functions of its own.
+    /// Returns the type of a node's value. Recursive, so its locals are in other functions.
     fn eval(&mut self, plan: &'p Plan, input: Type) -> Type {
         match plan {
             Plan::Constant(constant) => self.types.constant(constant),
@@ -196,7 +206,7 @@ impl<'p> Checker<'p> {
             Plan::Object(fields) => self.object(fields, input),
             Plan::Let(values, body) => self.bind(values, body, input),
             Plan::Variable(index) => self.scope.get(*index).copied().unwrap_or(Type::ANY),
-            Plan::Parameter(cell) => Type::of(guide::kinds_of(*cell)),
+            Plan::Parameter(cell) => Type::from_kinds(data_guide::kinds_of(*cell)),
             Plan::Root => self.root,
             Plan::Pattern(_) => Type::ANY,
         }
@@ -241,10 +251,10 @@ impl<'p> Checker<'p> {
     fn path(&mut self, path: &'p Path, input: Type) -> Type {
         let mut value = input;
         for key in &path.keys {
-            if value.kinds.meets(Kinds::LIST) && value.kinds.is_only(Kinds::LIST | Kinds::MISSING) {
-                self.warn_of_list(key, value);
+            if value.kinds.intersects(Kinds::ARRAY) && value.kinds.is_only(Kinds::ARRAY | Kinds::MISSING) {
+                self.warn_field_of_array(key, value);
             }
-            self.look_for(key, value);
+            self.check_field(key, value);
             value = self.types.property(value, key);
         }
         if path.keys.is_empty() { defined(value) } else { value }
@@ -252,42 +262,42 @@ impl<'p> Checker<'p> {
 
     fn call(&mut self, call: &'p Call, input: Type) -> Type {
         let rule = rule(call);
-        let refused = input.kinds != Kinds::NONE && !input.kinds.meets(rule.takes);
-        if refused {
-            self.refuse(call, input);
+        let is_rejected = input.kinds != Kinds::NONE && !input.kinds.intersects(rule.accepts);
+        if is_rejected {
+            self.report_failure(call, input);
             return Type::NONE;
         }
         let args = self.args(rule, call, input);
-        self.look_at(call, input, &args);
+        self.check_call(call, input, &args);
         self.result(rule, call, input, &args)
     }
 
     fn args(&mut self, rule: &Rule, call: &'p Call, input: Type) -> Vec<Type> {
-        let (outer, lists) = (self.is_certain, self.lists);
+        let (outer, lists) = (self.is_always_run, self.lists);
         let mut args = Vec::with_capacity(call.args.len());
         let mut data = input;
         if matches!(rule.args, Args::OtherGraph) {
-            self.lists = [Type::of(Kinds::LIST); 2];
+            self.lists = [Type::from_kinds(Kinds::ARRAY); 2];
         }
         let bindings = if let Args::Bindings = rule.args { self.bindings(call) } else { Type::ANY };
         for (at, arg) in call.args.iter().enumerate() {
-            let (on, is_certain) = self.data_of(rule, at, data);
-            self.is_certain = outer && is_certain;
+            let (on, is_always_evaluated) = self.argument_input(rule, at, data);
+            self.is_always_run = outer && is_always_evaluated;
             args.push(match (rule.args, arg) {
                 (Args::Walk, Plan::Object(options)) if at + 1 == call.args.len() => self.options(options, data),
                 (Args::Bindings, arg) if at > 0 => self.eval(arg, bindings),
                 _ => self.eval(arg, on),
             });
-            // `and` ends at the first condition that does not hold.
+            // `and` ends at the first condition that is not true.
             data = if call.function.standard_name() == Some("and") { self.narrow(arg, data) } else { data };
         }
-        (self.is_certain, self.lists) = (outer, lists);
+        (self.is_always_run, self.lists) = (outer, lists);
         args
     }
 
-    /// The options of a walk: each is asked of nodes or of edges, or of neither.
+    /// Checks the options of a traversal: each is evaluated on nodes, on edges, or on neither.
     fn options(&mut self, options: &'p Fields, input: Type) -> Type {
-        self.is_certain = false;
+        self.is_always_run = false;
         for (name, value) in options.names.iter().zip(&options.values) {
             let [node, edge] = self.lists.map(|list| self.types.items(list));
             let on = match &**name {
@@ -297,18 +307,18 @@ impl<'p> Checker<'p> {
             };
             self.eval(value, on);
         }
-        Type::of(Kinds::OBJECT)
+        Type::from_kinds(Kinds::OBJECT)
     }
 
-    /// What an argument is evaluated on, and whether it certainly is.
-    fn data_of(&self, rule: &Rule, at: usize, input: Type) -> (Type, bool) {
+    /// Returns the input of an argument, and true if the argument is always evaluated.
+    fn argument_input(&self, rule: &Rule, at: usize, input: Type) -> (Type, bool) {
         match rule.args {
             Args::Input => (input, true),
             Args::FirstOfInput => (input, at == 0),
             Args::PerhapsInput => (input, false),
             Args::Items if at > 0 => (input, true),
-            // What a function refuses has no items.
-            Args::Items if input.kinds.and(rule.takes).is_only(Kinds::LIST) => (self.types.items(input), false),
+            // A rejected input has no items.
+            Args::Items if input.kinds.and(rule.accepts).is_only(Kinds::ARRAY) => (self.types.items(input), false),
             Args::Nodes => (self.types.items(self.lists[0]), false),
             Args::Edges => (self.types.items(self.lists[1]), false),
             Args::Walk => (input, true),
@@ -317,7 +327,7 @@ impl<'p> Checker<'p> {
         }
     }
 
-    /// The values that a condition holds for, as far as that tells more about them: `.node_type == "x"`.
+    /// Narrows a value to those for which a condition is true, as far as that is known: `.node_type == "x"`.
     fn narrow(&self, condition: &'p Plan, value: Type) -> Type {
         let Plan::Call(call) = condition else { return value };
         match (call.function.standard_name(), &*call.args) {
@@ -332,44 +342,48 @@ impl<'p> Checker<'p> {
     }
 
     fn result(&mut self, rule: &Rule, call: &'p Call, input: Type, args: &[Type]) -> Type {
-        match rule.gives {
-            Gives::Kinds(_) if is_alone(call) => args.first().copied().unwrap_or(Type::of(Kinds::NULL)),
-            Gives::Kinds(kinds) => Type::of(kinds),
-            Gives::Texts => self.types.list_of(Type::of(Kinds::TEXT)),
-            Gives::SameItems if input.kinds.and(rule.takes).is_only(Kinds::LIST) => self.kept(call, input),
-            Gives::SameItems => Type::of(input.kinds.and(LIST_OR_TEXT) | Kinds::LIST),
-            Gives::Item if input.kinds.is_only(Kinds::LIST) => self.types.items(input).with(Kinds::NULL),
-            Gives::ListOfArg => self.types.list_of(args.first().copied().unwrap_or(Type::of(Kinds::UNDEFINED))),
-            Gives::SecondArg => args.get(1).copied().unwrap_or(Type::ANY),
-            Gives::Branch => self.branches(args),
-            Gives::Nodes => self.kept(call, self.lists[0]),
-            Gives::Edges => self.kept(call, self.lists[1]),
-            Gives::Node => {
+        match rule.result {
+            ResultRule::Kinds(_) if is_single_condition(call) => {
+                args.first().copied().unwrap_or(Type::from_kinds(Kinds::NULL))
+            }
+            ResultRule::Kinds(kinds) => Type::from_kinds(kinds),
+            ResultRule::Strings => self.types.list_of(Type::from_kinds(Kinds::STRING)),
+            ResultRule::SameItems if input.kinds.and(rule.accepts).is_only(Kinds::ARRAY) => self.filtered(call, input),
+            ResultRule::SameItems => Type::from_kinds(input.kinds.and(ARRAY_OR_STRING) | Kinds::ARRAY),
+            ResultRule::Item if input.kinds.is_only(Kinds::ARRAY) => self.types.items(input).with(Kinds::NULL),
+            ResultRule::ListOfArg => {
+                self.types.list_of(args.first().copied().unwrap_or(Type::from_kinds(Kinds::UNDEFINED)))
+            }
+            ResultRule::SecondArg => args.get(1).copied().unwrap_or(Type::ANY),
+            ResultRule::Branch => self.branches(args),
+            ResultRule::Nodes => self.filtered(call, self.lists[0]),
+            ResultRule::Edges => self.filtered(call, self.lists[1]),
+            ResultRule::Node => {
                 let node = self.types.items(self.lists[0]);
                 args.get(1).map_or(node, |default| self.types.join(node, *default))
             }
-            Gives::Shape => self.shaped(call, input),
-            Gives::Item => Type::ANY,
+            ResultRule::Listed => self.listed_result_type(call, input),
+            ResultRule::Item => Type::ANY,
         }
     }
 
-    fn kept(&mut self, call: &'p Call, list: Type) -> Type {
-        let list = list.only(Kinds::LIST);
+    fn filtered(&mut self, call: &'p Call, list: Type) -> Type {
+        let list = list.only(Kinds::ARRAY);
         let (Some("filter" | "nodes" | "edges"), Some(condition)) = (call.function.standard_name(), call.args.first())
         else {
             return list;
         };
         let items = self.types.items(list);
-        let kept = self.narrow(condition, items);
-        if kept == items { list } else { self.types.list_of(kept) }
+        let narrowed = self.narrow(condition, items);
+        if narrowed == items { list } else { self.types.list_of(narrowed) }
     }
 
     fn branches(&mut self, args: &[Type]) -> Type {
-        let branch = |at: usize| args.get(at).copied().unwrap_or(Type::of(Kinds::UNDEFINED));
+        let branch = |at: usize| args.get(at).copied().unwrap_or(Type::from_kinds(Kinds::UNDEFINED));
         self.types.join(branch(1), branch(2))
     }
 
-    // What is said.
+    // Warnings and errors.
 
     fn warn(&mut self, code: &'static str, message: String, span: Span, help: Option<String>) {
         let warning = Warning::new(code, message).with_span(span);
@@ -382,36 +396,37 @@ impl<'p> Checker<'p> {
         }
     }
 
-    /// The first call that fails is the one that is told.
-    fn refuse(&mut self, call: &Call, input: Type) {
-        if self.is_certain && self.findings.error.is_none() {
-            self.findings.error = Some(refusal(call, input.kinds));
+    /// Reports the first call that fails.
+    fn report_failure(&mut self, call: &Call, input: Type) {
+        if self.is_always_run && self.findings.error.is_none() {
+            self.findings.error = Some(failure(call, input.kinds));
         }
     }
 
-    fn look_at(&mut self, call: &'p Call, input: Type, args: &[Type]) {
+    fn check_call(&mut self, call: &'p Call, input: Type, args: &[Type]) {
         match (call.function.standard_name().unwrap_or_default(), args) {
-            ("filter" | "nodes" | "edges", [condition]) => self.filter(call, *condition),
-            (name, [_, ..]) if KEYED.contains(&name) => self.key(call, name),
-            ("sum" | "average", []) => self.aggregate(call, input, Kinds::TEXT | Kinds::CONTAINERS),
-            ("prod" | "min" | "max", []) => self.aggregate(call, input, Kinds::OBJECT),
-            ("in", [value, list]) => self.membership(call, *value, *list),
-            (name, [a, b]) if COMPARISONS.contains(&name) => self.comparison(call, name, *a, *b),
+            ("filter" | "nodes" | "edges", [condition]) => self.check_filter(call, *condition),
+            (name, [_, ..]) if KEY_FUNCTIONS.contains(&name) => self.check_key(call, name),
+            ("sum" | "average", []) => self.check_aggregate(call, input, Kinds::STRING | Kinds::CONTAINERS),
+            ("prod" | "min" | "max", []) => self.check_aggregate(call, input, Kinds::OBJECT),
+            ("in", [value, list]) => self.check_membership(call, *value, *list),
+            (name, [a, b]) if COMPARISONS.contains(&name) => self.check_comparison(call, name, *a, *b),
             _ => {}
         }
     }
 
     /// PQW01: no object that the path reaches has the field.
-    fn look_for(&mut self, key: &Key, holder: Type) {
-        let is_absent = holder.kinds.meets(Kinds::OBJECT) && self.types.lacks(holder, &key.name);
+    fn check_field(&mut self, key: &Key, holder: Type) {
+        let is_absent = holder.kinds.intersects(Kinds::OBJECT) && self.types.lacks(holder, &key.name);
         if !is_absent {
             return;
         }
-        let is_told = self.findings.warnings.iter().any(|told| told.code == "PQW01" && told.is_about(&key.name));
-        if is_told || prototype::is_common(&key.name) {
+        let is_reported =
+            self.findings.warnings.iter().any(|warning| warning.code == "PQW01" && warning.names_field(&key.name));
+        if is_reported || prototype::is_object_property(&key.name) {
             return;
         }
-        let near = match self.search.is_over() {
+        let near = match self.search.is_exhausted() {
             true => Vec::new(),
             false => self.search.nearest(&key.name, self.types.keys(holder).into_iter()),
         };
@@ -420,35 +435,35 @@ impl<'p> Checker<'p> {
     }
 
     /// PQW07.
-    fn warn_of_list(&mut self, key: &Key, list: Type) {
-        // Names that lists have in JavaScript are an error when the query runs, which says more.
-        if key.index.is_some() || prototype::is_of_lists(&key.name) {
+    fn warn_field_of_array(&mut self, key: &Key, list: Type) {
+        // JavaScript's properties of arrays are an error when the query runs, which says more.
+        if key.index.is_some() || prototype::is_array_property(&key.name) {
             return;
         }
         let name = &key.name;
-        let warning = match self.is_of_attributes(list) {
-            true => field_of_list(name).with_help(format!("`attr(\"{name}\")` of the object reads its `attributes`")),
-            false => field_of_list(name),
+        let warning = match self.has_attribute_items(list) {
+            true => field_of_array(name).with_help(format!("`attr(\"{name}\")` of the object reads its `attributes`")),
+            false => field_of_array(name),
         };
         self.push(warning.with_span(key.span));
     }
 
-    /// Whether the items of a list are `{name, value}`.
-    fn is_of_attributes(&self, list: Type) -> bool {
+    /// Returns true if the items of an array are `{name, value}`.
+    fn has_attribute_items(&self, list: Type) -> bool {
         let keys = self.types.keys(self.types.items(list));
         ["name", "value"].iter().all(|key| keys.contains(key))
     }
 
     /// PQW06: only what holds for every document, since a field that all items have now may be missing tomorrow.
-    fn filter(&mut self, call: &'p Call, condition: Type) {
+    fn check_filter(&mut self, call: &'p Call, condition: Type) {
         if self.types.guide.is_some() {
             return;
         }
         let Some(plan) = call.args.first() else { return };
-        let always = condition.kinds.is_only(Kinds::TEXT | Kinds::CONTAINERS);
-        let keeps = match self.decided(plan) {
+        let always = condition.kinds.is_only(Kinds::STRING | Kinds::CONTAINERS);
+        let keeps = match self.constant_result(plan) {
             None if always => "all items: the condition is never false",
-            None if condition.kinds.is_only(Kinds::NULL) && !self.is_told(plan) => {
+            None if condition.kinds.is_only(Kinds::NULL) && !self.is_reported_missing(plan) => {
                 "no item: the condition is always null"
             }
             Some(true) => "all items: the condition is constant",
@@ -458,22 +473,22 @@ impl<'p> Checker<'p> {
         let name = call.function.row().name;
         let help = match plan {
             Plan::Constant(constant) if name == "nodes" && constant.value().as_str().is_some() => {
-                Some("the node of an id or a tag is `node(…)`".to_owned())
+                Some("`node(…)` finds a node by id or tag".to_owned())
             }
             _ => always.then(|| format!("compare it with something, as in `{name}(.a == 1)`")),
         };
         self.warn("PQW06", format!("`{name}` keeps {keeps}"), call.span, help);
     }
 
-    /// Whether a field of a path is said to be missing already.
-    fn is_told(&self, plan: &Plan) -> bool {
+    /// Returns true if a field of a path is already reported as missing.
+    fn is_reported_missing(&self, plan: &Plan) -> bool {
         let Plan::Get(path) = plan else { return false };
-        let is_missing = |key: &Key| self.findings.warnings.iter().any(|told| told.span == Some(key.span));
+        let is_missing = |key: &Key| self.findings.warnings.iter().any(|warning| warning.span == Some(key.span));
         path.keys.iter().any(is_missing)
     }
 
-    /// PQW13: a text where a field was meant. All items have the same key then.
-    fn key(&mut self, call: &'p Call, name: &str) {
+    /// PQW13: a string in place of a field. All items have the same key then.
+    fn check_key(&mut self, call: &'p Call, name: &str) {
         let Some(Plan::Constant(constant)) = call.args.first() else { return };
         let Some(text) = constant.value().as_str() else { return };
         let help = match text {
@@ -484,8 +499,8 @@ impl<'p> Checker<'p> {
         self.warn("PQW13", format!("`{name}` has the same key for all items"), call.span, Some(help));
     }
 
-    /// Whether a condition without fields holds.
-    fn decided(&self, plan: &'p Plan) -> Option<bool> {
+    /// Returns the value of a condition without fields.
+    fn constant_result(&self, plan: &'p Plan) -> Option<bool> {
         match plan {
             Plan::Constant(constant) => Some(constant.value().is_truthy()),
             Plan::Call(call) => match (call.function.standard_name()?, &*call.args) {
@@ -497,26 +512,31 @@ impl<'p> Checker<'p> {
     }
 
     /// PQW05.
-    fn aggregate(&mut self, call: &Call, input: Type, wrong: Kinds) {
+    fn check_aggregate(&mut self, call: &Call, input: Type, wrong: Kinds) {
         let items = self.types.items(input).kinds;
-        if !input.kinds.is_only(Kinds::LIST) || !items.meets(wrong) || !items.is_only(wrong | Kinds::MISSING) {
+        if !input.kinds.is_only(Kinds::ARRAY) || !items.intersects(wrong) || !items.is_only(wrong | Kinds::MISSING) {
             return;
         }
         let name = call.function.row().name;
-        let help = if items.meets(Kinds::OBJECT) {
+        let help = if items.intersects(Kinds::OBJECT) {
             format!("take a field first: `map(.a) | {name}()`")
         } else {
             format!("make numbers first: `map(number(.)) | {name}()`")
         };
-        self.warn("PQW05", format!("`{name}` of a list without numbers: each item is {items}"), call.span, Some(help));
+        self.warn(
+            "PQW05",
+            format!("`{name}` of an array without numbers: each item is {items}"),
+            call.span,
+            Some(help),
+        );
     }
 
     // PQW02.
 
-    fn comparison(&mut self, call: &'p Call, name: &str, a: Type, b: Type) {
+    fn check_comparison(&mut self, call: &'p Call, name: &str, a: Type, b: Type) {
         if let (Some(left), Some(right)) = (self.types.as_constant(a), self.types.as_constant(b)) {
             if compared(name, left, right) == Some(false) {
-                self.never(call, "both sides are constant".into(), None);
+                self.warn_never_true(call, "both sides are constant".into(), None);
             }
             return;
         }
@@ -524,83 +544,88 @@ impl<'p> Checker<'p> {
             return;
         }
         if !can_hold(name, a.kinds, b.kinds) {
-            let help = self.other_kind(a, b).or_else(|| self.other_kind(b, a));
-            self.never(call, format!("{} is compared with {}", a.kinds, b.kinds), help);
+            let help = self.quotes_hint(a, b).or_else(|| self.quotes_hint(b, a));
+            self.warn_never_true(call, format!("{} is compared with {}", a.kinds, b.kinds), help);
         } else if name == "eq" {
-            self.unknown_word(call, a, b);
-            self.unknown_word(call, b, a);
+            self.warn_unknown_string(call, a, b);
+            self.warn_unknown_string(call, b, a);
         }
     }
 
-    fn membership(&mut self, call: &'p Call, value: Type, list: Type) {
-        if list.kinds != Kinds::NONE && !list.kinds.meets(Kinds::LIST) {
-            return self.refuse_list(call, list);
+    fn check_membership(&mut self, call: &'p Call, value: Type, list: Type) {
+        if list.kinds != Kinds::NONE && !list.kinds.intersects(Kinds::ARRAY) {
+            return self.report_not_an_array(call, list);
         }
         let items = self.types.items(list);
         if value.kinds == Kinds::NONE || items.kinds == Kinds::NONE || is_null_test(value, items) {
             return;
         }
         if !can_hold("eq", value.kinds, items.kinds) {
-            self.never(
+            self.warn_never_true(
                 call,
-                format!("{} is looked for in a list where each item is {}", value.kinds, items.kinds),
+                format!("{} is searched in an array where each item is {}", value.kinds, items.kinds),
                 None,
             );
         }
     }
 
-    fn refuse_list(&mut self, call: &Call, list: Type) {
-        if self.is_certain && self.findings.error.is_none() {
-            let message = format!("A list expected on the right of `in`, not {}", list.kinds);
+    fn report_not_an_array(&mut self, call: &Call, list: Type) {
+        if self.is_always_run && self.findings.error.is_none() {
+            let message = format!("Array expected on the right of `in`, not {}", list.kinds);
             self.findings.error = Some(Error::new(Code::ListExpected, message).with_span(call.span));
         }
     }
 
-    fn never(&mut self, call: &Call, why: String, help: Option<String>) {
+    fn warn_never_true(&mut self, call: &Call, why: String, help: Option<String>) {
         let here = if self.types.guide.is_some() { " in this document" } else { "" };
         self.warn("PQW02", format!("this is never true{here}: {why}"), call.span, help);
     }
 
-    /// A constant that would be of the right kind with quotes, or without.
-    fn other_kind(&self, constant: Type, other: Type) -> Option<String> {
+    /// Returns the help for a constant that has the right type with quotes, or without.
+    fn quotes_hint(&self, constant: Type, other: Type) -> Option<String> {
         match self.types.as_constant(constant)? {
-            Constant::Text(text) if other.kinds.meets(Kinds::NUMBER) => {
+            Constant::Text(text) if other.kinds.intersects(Kinds::NUMBER) => {
                 let number: f64 = text.trim().parse().ok()?;
-                number.is_finite().then(|| format!("a number stands without quotes: `{}`", text.trim()))
+                number.is_finite().then(|| format!("a number has no quotes: `{}`", text.trim()))
             }
-            Constant::Number(number) if other.kinds.meets(Kinds::TEXT) => {
-                Some(format!("a text stands in quotes: `\"{number}\"`"))
+            Constant::Number(number) if other.kinds.intersects(Kinds::STRING) => {
+                Some(format!("a string has quotes: `\"{number}\"`"))
             }
             _ => None,
         }
     }
 
-    /// A text that is nearly, but not quite, one of the few that a field has.
-    fn unknown_word(&mut self, call: &'p Call, constant: Type, field: Type) {
+    /// Warns of a string that is similar, but not equal, to one of the few values of a field.
+    fn warn_unknown_string(&mut self, call: &'p Call, constant: Type, field: Type) {
         let Some(Constant::Text(text)) = self.types.as_constant(constant) else { return };
         if !matches!(&*call.args, [Plan::Get(_), Plan::Constant(_)] | [Plan::Constant(_), Plan::Get(_)]) {
             return;
         }
-        let words = self.types.guide.as_ref().zip(field.place()).and_then(|(guide, place)| guide.words(place));
+        let words = self
+            .types
+            .guide
+            .as_ref()
+            .zip(field.guide_node())
+            .and_then(|(guide, place)| guide.enumerated_strings(place));
         let Some(words) = words.map(|words| words.collect::<Vec<&str>>()) else { return };
         if words.contains(&&**text) {
             return;
         }
         let near = self.search.nearest(text, words.into_iter());
         let Some(help) = near.first().map(|near| format!("did you mean \"{near}\"?")) else { return };
-        self.never(call, format!("nothing there is \"{text}\""), Some(help));
+        self.warn_never_true(call, format!("no value there is \"{text}\""), Some(help));
     }
 }
 
-/// Functions whose first argument says by what.
-const KEYED: &[&str] = &["sort", "groupBy", "keyBy", "uniqBy", "countBy", "minBy", "maxBy", "sumBy", "avgBy"];
+/// Functions whose first argument is a key.
+const KEY_FUNCTIONS: &[&str] = &["sort", "groupBy", "keyBy", "uniqBy", "countBy", "minBy", "maxBy", "sumBy", "avgBy"];
 
 const COMPARISONS: &[&str] = &["eq", "ne", "gt", "gte", "lt", "lte"];
 
-/// PQW07, without its place.
-pub(crate) fn field_of_list(name: &str) -> Warning {
-    let help = format!("for every item of the list, write `map(.{name})`; for the first one, `.0.{name}`");
-    Warning::new("PQW07", format!("a list has no field `{name}`: the result is null")).with_help(help)
+/// PQW07, without its span.
+pub(crate) fn field_of_array(name: &str) -> Warning {
+    let help = format!("for every item of the array, write `map(.{name})`; for the first one, `.0.{name}`");
+    Warning::new("PQW07", format!("an array has no field `{name}`: the result is null")).with_help(help)
 }
 
 fn rule(call: &Call) -> &'static Rule {
@@ -612,32 +637,32 @@ fn rule(call: &Call) -> &'static Rule {
     }
 }
 
-/// `and` and `or` with fewer than two conditions give what they are given.
-fn is_alone(call: &Call) -> bool {
+/// Returns true for `and` and `or` with fewer than two conditions, which return their argument.
+fn is_single_condition(call: &Call) -> bool {
     matches!(call.function.standard_name(), Some("and" | "or")) && call.args.len() < 2
 }
 
-/// `get()` gives null where there is no value.
+/// `get()` returns null for a missing value.
 fn defined(value: Type) -> Type {
-    if value.kinds.meets(Kinds::UNDEFINED) { value.with(Kinds::NULL) } else { value }
+    if value.kinds.intersects(Kinds::UNDEFINED) { value.with(Kinds::NULL) } else { value }
 }
 
-/// Whether one side can be nothing but null: asking for that is never a mistake.
+/// Returns true if one side can only be null: such a test is never a mistake.
 fn is_null_test(a: Type, b: Type) -> bool {
     a.kinds.is_only(Kinds::MISSING) || b.kinds.is_only(Kinds::MISSING)
 }
 
-/// Whether there are values of these kinds that a comparison holds for.
+/// Returns true if a comparison can be true for values of these kinds.
 fn can_hold(name: &str, a: Kinds, b: Kinds) -> bool {
     let same = a.and(b);
     match name {
-        "gt" | "lt" => same.meets(Kinds::ORDERED),
-        // A list may equal an object.
-        _ => same != Kinds::NONE || (a.meets(Kinds::CONTAINERS) && b.meets(Kinds::CONTAINERS)),
+        "gt" | "lt" => same.intersects(Kinds::ORDERED),
+        // An array may equal an object.
+        _ => same != Kinds::NONE || (a.intersects(Kinds::CONTAINERS) && b.intersects(Kinds::CONTAINERS)),
     }
 }
 
-/// Whether a comparison of two constants holds.
+/// Returns the result of a comparison of two constants.
 fn compared(name: &str, a: &Constant, b: &Constant) -> Option<bool> {
     let (a, b) = (a.value(), b.value());
     let order = compare::partial_order(a, b);
@@ -653,9 +678,9 @@ fn compared(name: &str, a: &Constant, b: &Constant) -> Option<bool> {
     })
 }
 
-/// The error that a run would end with.
-fn refusal(call: &Call, found: Kinds) -> Error {
-    let takes_objects = rule(call).takes.meets(Kinds::OBJECT);
+/// Returns the error that a run would end with.
+fn failure(call: &Call, found: Kinds) -> Error {
+    let takes_objects = rule(call).accepts.intersects(Kinds::OBJECT);
     let (code, message) = match call.function.row().name {
         "size" => (Code::ArrayExpected, "Array expected".to_owned()),
         _ if takes_objects => (Code::ObjectExpected, format!("Object expected, not {found}")),

@@ -1,19 +1,19 @@
-//! Everything that can go wrong, as one type with a stable code.
+//! Error type of the crate, with a stable code for every error.
 //!
-//! A query error crosses five surfaces (Rust, C, Python, HTTP, terminal), and each needs the same facts: which
-//! (`Code`), what (`message`), where (`Span`, data path) and what to do next (`help`, `suggestions`).
+//! An error crosses five interfaces (Rust, C, Python, HTTP, terminal), and each needs the same facts: which error
+//! (`Code`), what happened (`message`), where (`Span`, data path) and what to do next (`help`, `suggestions`).
 
 use std::fmt;
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-/// A result of this crate.
+/// A result with [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Declares `Code` and its table in one place: variant, stable text, stage, one line for the manual.
 macro_rules! codes {
     ($($name:ident $text:literal $stage:ident $summary:literal;)*) => {
-        /// What went wrong. The text of a code never changes; the words of a message may improve.
+        /// Stable code of an error. Codes never change; the wording of messages may improve.
         #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
         #[non_exhaustive]
         pub enum Code {
@@ -21,20 +21,20 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// Every code, in the order of the manual.
+            /// All codes, in the order of the manual.
             pub const ALL: &'static [Code] = &[$(Code::$name,)*];
 
-            /// The stable text, such as `"PQ1001"`.
+            /// Returns the stable text, such as `"PQ1001"`.
             pub fn as_str(self) -> &'static str {
                 match self { $(Code::$name => $text,)* }
             }
 
-            /// When it happens.
+            /// Returns the stage in which the error occurs.
             pub fn stage(self) -> Stage {
                 match self { $(Code::$name => Stage::$stage,)* }
             }
 
-            /// One line for the manual.
+            /// Returns one line for the manual.
             pub fn summary(self) -> &'static str {
                 match self { $(Code::$name => $summary,)* }
             }
@@ -46,30 +46,30 @@ codes! {
     ValueExpected        "PQ0001" Parse   "A value was expected here.";
     PropertyExpected     "PQ0002" Parse   "A property name was expected after the dot.";
     KeyExpected          "PQ0003" Parse   "A key of an object was expected.";
-    CharacterExpected    "PQ0004" Parse   "A certain character was expected.";
-    TrailingText         "PQ0005" Parse   "Text is left after a complete query.";
+    CharacterExpected    "PQ0004" Parse   "A specific character was expected.";
+    TrailingText         "PQ0005" Parse   "There is text after a complete query.";
     BadString            "PQ0006" Parse   "A string has an unknown escape or a raw control character.";
     BadNumber            "PQ0007" Parse   "A number is malformed.";
     NestedTooDeep        "PQ0008" Parse   "The query is nested too deeply or has too many parts.";
     QueryTooLong         "PQ0009" Parse   "The query text is too long.";
     UnknownFunction      "PQ1001" Compile "No function has this name.";
-    ObjectNotation       "PQ1002" Compile "A bare object stands where a query is expected in the JSON format.";
+    ObjectNotation       "PQ1002" Compile "A bare object is used where a query is expected in the JSON format.";
     ArgumentCount        "PQ1003" Compile "A function got too few or too many arguments.";
     ArgumentKind         "PQ1004" Compile "A function got an argument of the wrong kind.";
     UnknownVariable      "PQ1005" Compile "No parameter or binding has this name.";
     StaticArgument       "PQ1006" Compile "An argument must be a constant or a parameter, not a query.";
     BadRegex             "PQ1007" Compile "A regular expression is malformed or too large.";
     BadRegexFlag         "PQ1008" Compile "A flag of a regular expression is unknown or given twice.";
-    OperatorDefinition   "PQ1009" Compile "A custom operator is defined wrongly.";
+    OperatorDefinition   "PQ1009" Compile "A custom operator is invalid.";
     OptionsExpected      "PQ1010" Compile "Options must be an object literal.";
     UnknownOption        "PQ1011" Compile "No option has this name.";
-    BadOption            "PQ1012" Compile "An option has an impossible value.";
+    BadOption            "PQ1012" Compile "An option has an invalid value.";
     PatternSyntax        "PQ1020" Compile "A graph pattern is malformed.";
     ArrayExpected        "PQ2001" Eval    "An array was expected.";
     StringExpected       "PQ2002" Eval    "A string was expected.";
     ObjectExpected       "PQ2003" Eval    "An object was expected.";
     UnsupportedProperty  "PQ2004" Eval    "This property cannot be read from such a value.";
-    ListExpected         "PQ2005" Eval    "The right side of `in` must be a list.";
+    ListExpected         "PQ2005" Eval    "The right side of `in` must be an array.";
     EntryExpected        "PQ2006" Eval    "An entry `{key, value}` was expected.";
     NumberExpected       "PQ2007" Eval    "A number was expected.";
     NotANode             "PQ3001" Eval    "The value is not a node of the graph.";
@@ -82,7 +82,7 @@ codes! {
     OutOfFuel            "PQ4001" Limit   "The query took more steps than allowed.";
     TooDeep              "PQ4002" Limit   "A walk or a value went deeper than allowed.";
     OutputTooLarge       "PQ4003" Limit   "The result is larger than allowed.";
-    TooManyRows          "PQ4004" Limit   "The query makes more rows or paths than allowed.";
+    TooManyRows          "PQ4004" Limit   "The query produces more rows or paths than allowed.";
     OutOfTime            "PQ4005" Limit   "The query took longer than allowed.";
     RegexBacktracking    "PQ4006" Limit   "A regular expression backtracked too often.";
     OutOfMemory          "PQ4007" Limit   "The query needs more memory than allowed.";
@@ -94,23 +94,23 @@ codes! {
     Panic                "PQ9001" Input   "A defect in the engine; please report it.";
 }
 
-/// When an error happens.
+/// Stage in which an error occurs.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Stage {
-    /// While the text or the JSON format of a query is read.
+    /// Parsing the text or JSON format of a query.
     Parse,
-    /// While names, arguments and constants are checked.
+    /// Checking names, arguments and constants.
     Compile,
-    /// While the query runs.
+    /// Running the query.
     Eval,
-    /// When a budget of the run ends.
+    /// Exceeding a limit of the run.
     Limit,
-    /// While the input document is read.
+    /// Loading the document.
     Input,
 }
 
 impl Stage {
-    /// The word used in the JSON form of an error.
+    /// Returns the word used in the JSON form of an error.
     pub fn as_str(self) -> &'static str {
         match self {
             Stage::Parse => "parse",
@@ -122,7 +122,7 @@ impl Stage {
     }
 }
 
-/// A stretch of bytes: of the query text, or of the input for `PQ5xxx`.
+/// A range of bytes: of the query text, or of the input for `PQ5xxx`.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub struct Span {
     /// The first byte.
@@ -132,34 +132,34 @@ pub struct Span {
 }
 
 impl Span {
-    /// The bytes from `start` to before `end`. Offsets above 4 GiB saturate.
+    /// Returns the range from `start` to before `end`. Offsets above 4 GiB saturate.
     pub fn new(start: usize, end: usize) -> Span {
         let narrow = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         Span { start: narrow(start), end: narrow(end.max(start)) }
     }
 
-    /// From the start of `self` to the end of `other`.
+    /// Returns the range from the start of `self` to the end of `other`.
     pub fn to(self, other: Span) -> Span {
         Span { start: self.start, end: other.end.max(self.start) }
     }
 
-    /// The bytes as a range, cut to the length of `text`.
+    /// Returns the range, cut to the length of `text`.
     pub fn range(self, text: &str) -> std::ops::Range<usize> {
         let end = (self.end as usize).min(text.len());
         (self.start as usize).min(end)..end
     }
 }
 
-/// A text that, put in place of the span, would make the query work.
+/// A replacement that corrects the query.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Suggestion {
     /// The replacement.
     pub text: String,
-    /// What it replaces.
+    /// The replaced bytes.
     pub span: Option<Span>,
 }
 
-/// Where a span begins, for people (`line`, `column`: from 1, in characters) and for UTF-16 programs (`pos16`: from 0).
+/// Start of a span, for people (`line`, `column`: from 1, in characters) and for UTF-16 programs (`pos16`: from 0).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Location {
     /// The line, from 1.
@@ -171,8 +171,8 @@ pub struct Location {
 }
 
 impl Location {
-    /// The location of a byte of `text`.
-    pub fn of(text: &str, byte: usize) -> Location {
+    /// Returns the location of a byte of `text`.
+    pub fn new(text: &str, byte: usize) -> Location {
         let before = &text[..floor_char_boundary(text, byte)];
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         Location {
@@ -183,7 +183,7 @@ impl Location {
     }
 }
 
-/// The largest character boundary that is at most `byte`.
+/// Returns the largest character boundary that is at most `byte`.
 pub(crate) fn floor_char_boundary(text: &str, byte: usize) -> usize {
     let mut at = byte.min(text.len());
     while !text.is_char_boundary(at) {
@@ -192,7 +192,7 @@ pub(crate) fn floor_char_boundary(text: &str, byte: usize) -> usize {
     at
 }
 
-/// Something that went wrong: one word wide, always with a code.
+/// An error: one word wide, always with a code.
 ///
 /// ```
 /// let error = pidq_core::Query::parse(".nodes | fliter(.a)").unwrap_err();
@@ -215,14 +215,14 @@ struct Inner {
     pointer: Option<String>,
     data_path: Option<String>,
     trace: Vec<Span>,
-    /// Of the steps of the trace, if the query came in JSON format.
+    /// Pointers of the steps of the trace, if the query came in JSON format.
     trace_pointers: Vec<String>,
     spent_most: Option<String>,
     limit: Option<(&'static str, u64)>,
 }
 
 impl Error {
-    /// An error without a place. Places and help are added by the `with_` functions.
+    /// Creates an error without a position. The `with_` functions add position and help.
     pub fn new(code: Code, message: impl Into<String>) -> Error {
         Error(Box::new(Inner {
             code,
@@ -242,102 +242,103 @@ impl Error {
         }))
     }
 
-    /// Which error it is.
+    /// Returns the code.
     pub fn code(&self) -> Code {
         self.0.code
     }
 
-    /// What went wrong, in one line. Begins with the reference implementation's text where that has one.
+    /// Returns the message, one line. It begins with the reference implementation's text if that has one.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// What to do next.
+    /// Returns what to do next.
     pub fn help(&self) -> Option<&str> {
         self.0.help.as_deref()
     }
 
-    /// A few words to stand under the span.
+    /// Returns a few words to display under the span.
     pub fn label(&self) -> Option<&str> {
         self.0.label.as_deref()
     }
 
-    /// What the parser expected where the text is no query: `a value`, or a character such as `` `)` ``. Not in the JSON
-    /// form, whose label says it in a sentence.
+    /// Returns what the parser expected: `a value`, or a character such as `` `)` ``. Not in the JSON form, whose label
+    /// contains it.
     pub fn expected(&self) -> Option<&str> {
         self.0.expected.as_deref()
     }
 
-    /// Replacements that would help, best first, at most three.
+    /// Returns replacements, best first, at most three.
     pub fn suggestions(&self) -> &[Suggestion] {
         &self.0.suggestions
     }
 
-    /// The bytes of the query text (of the input for `PQ5xxx`).
+    /// Returns the byte range in the query text (in the input for `PQ5xxx`).
     pub fn span(&self) -> Option<Span> {
         self.0.span
     }
 
-    /// Where the span begins, for people and for UTF-16 programs.
+    /// Returns the start of the span for people and for UTF-16 programs.
     pub fn location(&self) -> Option<Location> {
         self.0.location
     }
 
-    /// The place in a query that came in JSON format, as a JSON Pointer (RFC 6901).
+    /// Returns the JSON Pointer (RFC 6901) into a query that came in JSON format.
     pub fn pointer(&self) -> Option<&str> {
         self.0.pointer.as_deref()
     }
 
-    /// The value of the document that the query failed on, such as `.pid_graph.nodes[17].tags`.
+    /// Returns the path of the value of the document that the query failed on, such as `.pid_graph.nodes[17].tags`.
     pub fn data_path(&self) -> Option<&str> {
         self.0.data_path.as_deref()
     }
 
-    /// The steps around the failing one, outermost first.
+    /// Returns the steps around the failing one, outermost first.
     pub fn trace(&self) -> &[Span] {
         &self.0.trace
     }
 
-    /// The same steps as JSON Pointers, for a query that came in JSON format.
+    /// Returns the same steps as JSON Pointers, for a query that came in JSON format.
     pub fn trace_pointers(&self) -> &[String] {
         &self.0.trace_pointers
     }
 
-    /// For a limit: the function that spent most of it.
+    /// Returns the function that used most of an exceeded limit.
     pub fn spent_most(&self) -> Option<&str> {
         self.0.spent_most.as_deref()
     }
 
-    /// For a limit: which one it was (`depth`, `nodes`, `steps`, `memory`, `result`, `rows`, `backtracks`), and what it was.
+    /// Returns the name (`depth`, `nodes`, `steps`, `memory`, `result`, `rows`, `backtracks`) and the value of an
+    /// exceeded limit.
     pub fn limit(&self) -> Option<(&'static str, u64)> {
         self.0.limit
     }
 
-    /// Sets the span where there is none yet: the innermost step that failed wins.
+    /// Sets the span if there is none yet: the innermost failing step determines it.
     pub fn with_span(mut self, span: Span) -> Error {
         self.0.span.get_or_insert(span);
         self
     }
 
-    /// Sets the words under the span.
+    /// Sets the label under the span.
     pub fn with_label(mut self, label: impl Into<String>) -> Error {
         self.0.label = Some(label.into());
         self
     }
 
-    /// Sets what the parser expected.
+    /// Sets the syntax that the parser expected.
     pub(crate) fn with_expected(mut self, expected: Option<String>) -> Error {
         self.0.expected = expected;
         self
     }
 
-    /// Sets what to do next.
+    /// Sets the help.
     pub fn with_help(mut self, help: impl Into<String>) -> Error {
         self.0.help = Some(help.into());
         self
     }
 
-    /// Sets the replacements, and the help where there is none: "did you mean …?".
+    /// Sets the replacements, and the help if there is none: "did you mean …?".
     pub fn with_suggestions(mut self, texts: Vec<String>) -> Error {
         if self.0.help.is_none() && !texts.is_empty() {
             self.0.help = Some(did_you_mean(&texts));
@@ -347,7 +348,7 @@ impl Error {
         self
     }
 
-    /// As [`Error::with_suggestions`], for other bytes than those of the error.
+    /// As [`Error::with_suggestions`], with a span other than that of the error.
     pub(crate) fn with_replacements(mut self, texts: Vec<String>, span: Option<Span>) -> Error {
         self = self.with_suggestions(texts);
         for suggestion in &mut self.0.suggestions {
@@ -356,46 +357,46 @@ impl Error {
         self
     }
 
-    /// Sets the JSON Pointer of a query that came in JSON format.
+    /// Sets the JSON Pointer into a query that came in JSON format.
     pub fn with_pointer(mut self, pointer: impl Into<String>) -> Error {
         self.0.pointer.get_or_insert_with(|| pointer.into());
         self
     }
 
-    /// Sets the path into the data where there is none yet.
+    /// Sets the path into the data if there is none yet.
     pub fn with_data_path(mut self, path: impl Into<String>) -> Error {
         self.0.data_path.get_or_insert_with(|| path.into());
         self
     }
 
-    /// Names the function that spent most of a limit.
+    /// Sets the function that used most of a limit.
     pub fn with_spent_most(mut self, function: impl Into<String>) -> Error {
         self.0.spent_most.get_or_insert_with(|| function.into());
         self
     }
 
-    /// Says which limit it was, and what it was: the one that the message tells of.
+    /// Sets the name and the value of the exceeded limit.
     pub fn with_limit(mut self, name: &'static str, value: u64) -> Error {
         self.0.limit = Some((name, value));
         self
     }
 
-    /// Adds the span of a step around the failing one. Called from the inside out.
+    /// Adds the span of a step around the failing one. Called from the innermost step outward.
     pub(crate) fn push_trace(mut self, span: Span) -> Error {
         self.0.trace.insert(0, span);
         self
     }
 
-    /// Looks up line and column of the span in the text that it points into.
+    /// Computes line and column of the span in its source text.
     pub fn locate(mut self, text: &str) -> Error {
         if let (None, Some(span)) = (self.0.location, self.0.span) {
-            self.0.location = Some(Location::of(text, span.start as usize));
+            self.0.location = Some(Location::new(text, span.start as usize));
         }
         self
     }
 
-    /// Looks up the JSON Pointers of the span and of the trace in the query that they are of.
-    pub(crate) fn point(mut self, pointer: impl Fn(Span) -> String) -> Error {
+    /// Computes the JSON Pointers of the span and of the trace.
+    pub(crate) fn with_pointers(mut self, pointer: impl Fn(Span) -> String) -> Error {
         if let (None, Some(span)) = (&self.0.pointer, self.0.span) {
             self.0.pointer = Some(pointer(span));
         }
@@ -403,14 +404,14 @@ impl Error {
         self
     }
 
-    /// The error for people: first line, the line of the query with carets under the span, data path, help.
+    /// Renders the error for people: first line, the line of the query with carets under the span, data path, help.
     ///
-    /// Without colours; `styles` of [`Error::render_with`] adds them.
+    /// Without colors; [`Error::render_with`] takes styles.
     pub fn render(&self, source: &str) -> String {
         self.render_with(source, &Styles::PLAIN)
     }
 
-    /// As [`Error::render`], with the given texts around each part, such as ANSI colours.
+    /// As [`Error::render`], with the given styles around each part, such as ANSI colors.
     pub fn render_with(&self, source: &str, styles: &Styles) -> String {
         let mut text = format!("{}error[{}]{}: {}\n", styles.error, self.0.code.as_str(), styles.reset, self.0.message);
         if let Some(span) = self.0.span {
@@ -424,7 +425,7 @@ impl Error {
             ("help", &inner.help),
         ];
         for (name, part) in parts {
-            // The pointer to the whole query is an empty text.
+            // The pointer to the whole query is an empty string.
             if let Some(part) = part.as_deref().filter(|part| !part.is_empty()) {
                 text.push_str(&format!("  {}= {name}:{} {part}\n", styles.help, styles.reset));
             }
@@ -433,14 +434,14 @@ impl Error {
     }
 }
 
-/// What stands around the parts of a rendered error: ANSI sequences, or nothing.
+/// Style sequences around the parts of a rendered error: ANSI sequences, or empty.
 #[derive(Clone, Copy, Debug)]
 pub struct Styles {
     /// Before `error[..]`.
     pub error: &'static str,
     /// Before the carets.
     pub caret: &'static str,
-    /// Before `= help:` and its kin.
+    /// Before `= help:` and similar lines.
     pub help: &'static str,
     /// After each of them.
     pub reset: &'static str,
@@ -453,22 +454,22 @@ impl Styles {
     pub const ANSI: Styles = Styles { error: "\x1b[1;31m", caret: "\x1b[1;31m", help: "\x1b[36m", reset: "\x1b[0m" };
 }
 
-/// The longest stretch of a source line that is shown; longer lines are cut around the span.
-const SHOWN: usize = 100;
+/// Maximum length of a source line that is shown; longer lines are cut around the span.
+const MAX_SHOWN_LEN: usize = 100;
 
 /// Adds the source line of `span` and the carets below it.
 fn render_source(text: &mut String, source: &str, span: Span, label: Option<&str>, styles: &Styles) {
     let start = floor_char_boundary(source, span.start as usize);
     let line_start = source[..start].rfind('\n').map_or(0, |at| at + 1);
     let line_end = source[start..].find('\n').map_or(source.len(), |at| start + at);
-    // Lines of Windows end with two characters.
+    // Windows lines end with two characters.
     let line_end = start + source[start..line_end].trim_end_matches('\r').len();
     let end = floor_char_boundary(source, span.end as usize).clamp(start, line_end);
     let (before, marked, after) = (&source[line_start..start], &source[start..end], &source[end..line_end]);
-    let skipped = before.chars().count().saturating_sub(SHOWN / 2);
-    let before: String = before.chars().skip(skipped).map(visible).collect();
-    let marked: String = marked.chars().take(SHOWN).map(visible).collect();
-    let after: String = after.chars().take(SHOWN / 2).map(visible).collect();
+    let skipped = before.chars().count().saturating_sub(MAX_SHOWN_LEN / 2);
+    let before: String = before.chars().skip(skipped).map(printable).collect();
+    let marked: String = marked.chars().take(MAX_SHOWN_LEN).map(printable).collect();
+    let after: String = after.chars().take(MAX_SHOWN_LEN / 2).map(printable).collect();
     let ellipsis = if skipped > 0 { "…" } else { "" };
     let indent = " ".repeat(width(ellipsis) + width(&before));
     let carets = "^".repeat(width(&marked).max(1));
@@ -477,8 +478,8 @@ fn render_source(text: &mut String, source: &str, span: Span, label: Option<&str
     text.push_str(&label.map_or(String::from("\n"), |label| format!(" {}{label}{}\n", styles.caret, styles.reset)));
 }
 
-/// Control characters could move the cursor of a terminal; they show as a space or as a replacement character.
-fn visible(c: char) -> char {
+/// Replaces control characters, which could move the cursor of a terminal, with a space or a replacement character.
+fn printable(c: char) -> char {
     match c {
         '\t' => ' ',
         c if c.is_control() => char::REPLACEMENT_CHARACTER,
@@ -486,39 +487,39 @@ fn visible(c: char) -> char {
     }
 }
 
-/// Columns that a text takes in a terminal: wide East Asian characters and emoji take two.
+/// Returns the width of a text in terminal columns: wide East Asian characters and emoji take two.
 fn width(text: &str) -> usize {
     let wide = |c: char| matches!(c as u32, 0x1100..=0x115F | 0x2E80..=0xA4CF | 0xAC00..=0xD7A3 | 0xF900..=0xFAFF | 0xFE30..=0xFE6F | 0xFF00..=0xFF60 | 0xFFE0..=0xFFE6 | 0x1F300..=0x1FAFF | 0x20000..=0x3FFFD);
     text.chars().map(|c| 1 + usize::from(wide(c))).sum()
 }
 
-/// `did you mean `a`, `b`?`
+/// Formats `did you mean `a`, `b`?`.
 fn did_you_mean(texts: &[String]) -> String {
     let quoted: Vec<String> = texts.iter().map(|text| format!("`{text}`")).collect();
     format!("did you mean {}?", quoted.join(", "))
 }
 
-/// Something that looks like a mistake but does not change the result.
+/// A likely mistake that does not change the result.
 #[derive(Clone, Debug)]
 pub struct Warning {
     /// The stable code: `PQW01` unknown field, `PQW02` comparison that is never true, `PQW03` argument ignored, `PQW04`
-    /// query inside `get`, `PQW05` sum without numbers, `PQW06` filter that keeps all or nothing, `PQW07` field of a
-    /// list, `PQW08` direction assumed, `PQW09` list cut, `PQW10` duplicate keys in the input, `PQW11`
+    /// query inside `get`, `PQW05` sum without numbers, `PQW06` filter that keeps all or nothing, `PQW07` field of an
+    /// array, `PQW08` direction assumed, `PQW09` list cut, `PQW10` duplicate keys in the input, `PQW11`
     /// argument missing, `PQW12` value in a comment, `PQW13` key that is the same for all, `PQW14`
     /// piped value not read, `PQW15` parameter not read. Of a drawing, the codes of `validate`, such as `G020`.
     pub code: &'static str,
-    /// What it is, in one line.
+    /// The message, one line.
     pub message: String,
-    /// The bytes of the query text.
+    /// The byte range in the query text.
     pub span: Option<Span>,
-    /// The place in a query that came in JSON format, as a JSON Pointer (RFC 6901).
+    /// The JSON Pointer (RFC 6901) into a query that came in JSON format.
     pub pointer: Option<String>,
-    /// What to do.
+    /// The next step.
     pub help: Option<String>,
 }
 
 impl Warning {
-    /// A warning without a place. Place and help are added by the `with_` functions.
+    /// Creates a warning without a position. The `with_` functions add position and help.
     pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Warning {
         Warning { code, message: message.into(), span: None, pointer: None, help: None }
     }
@@ -531,12 +532,12 @@ impl Warning {
         Warning { help: Some(help.into()), ..self }
     }
 
-    /// Looks up the JSON Pointer of the span.
-    pub(crate) fn point(self, pointer: impl Fn(Span) -> String) -> Warning {
+    /// Computes the JSON Pointer of the span.
+    pub(crate) fn with_pointer(self, pointer: impl Fn(Span) -> String) -> Warning {
         Warning { pointer: self.span.map(pointer), ..self }
     }
 
-    /// The warning for people, as [`Error::render_with`].
+    /// Renders the warning for people, as [`Error::render_with`].
     pub fn render_with(&self, source: &str, styles: &Styles) -> String {
         let mut text = format!("{}warning[{}]{}: {}\n", styles.help, self.code, styles.reset, self.message);
         if let Some(span) = self.span {
@@ -548,14 +549,14 @@ impl Warning {
         text
     }
 
-    /// Whether it names a field.
-    pub(crate) fn is_about(&self, field: &str) -> bool {
+    /// Returns true if the message names a field.
+    pub(crate) fn names_field(&self, field: &str) -> bool {
         self.message.ends_with(&format!("`{field}`"))
     }
 }
 
 impl fmt::Display for Error {
-    /// One line, for logs: code, message, help.
+    /// Writes one line, for logs: code, message, help.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.0.code.as_str(), self.0.message)?;
         if let Some(path) = &self.0.data_path {
@@ -574,7 +575,8 @@ impl fmt::Debug for Error {
 impl std::error::Error for Error {}
 
 impl Serialize for Error {
-    /// The one shape of every surface: `code`, `stage`, `message`, then what is known of place and help.
+    /// Serializes the form shared by all interfaces: `code`, `stage`, `message`, then position and help as far as
+    /// known.
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let inner = &*self.0;
         let mut out = serializer.serialize_struct("Error", 12)?;
@@ -582,7 +584,7 @@ impl Serialize for Error {
         out.serialize_field("stage", inner.code.stage().as_str())?;
         out.serialize_field("message", &inner.message)?;
         if let Some(span) = inner.span {
-            out.serialize_field("span", &SpanShape(span, inner.location))?;
+            out.serialize_field("span", &SpanJson(span, inner.location))?;
         }
         if let Some(location) = inner.location {
             out.serialize_field("pos16", &location.pos16)?;
@@ -605,7 +607,7 @@ impl Serialize for Error {
         if !inner.trace.is_empty() {
             let pointers = inner.trace_pointers.iter().map(Some).chain(std::iter::repeat(None));
             let steps = inner.trace.iter().zip(pointers);
-            let stack: Vec<StepShape> = steps.map(|(span, pointer)| StepShape { span: *span, pointer }).collect();
+            let stack: Vec<StepJson> = steps.map(|(span, pointer)| StepJson { span: *span, pointer }).collect();
             out.serialize_field("stack", &stack)?;
         }
         out.end()
@@ -613,14 +615,14 @@ impl Serialize for Error {
 }
 
 impl Serialize for Warning {
-    /// As an error: `code`, `stage`, `message`, then what is known of place and help.
+    /// Serializes as an error: `code`, `stage`, `message`, then position and help as far as known.
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let mut out = serializer.serialize_struct("Warning", 6)?;
         out.serialize_field("code", self.code)?;
         out.serialize_field("stage", "warning")?;
         out.serialize_field("message", &self.message)?;
         if let Some(span) = self.span {
-            out.serialize_field("span", &SpanShape(span, None))?;
+            out.serialize_field("span", &SpanJson(span, None))?;
         }
         for (name, text) in [("pointer", &self.pointer), ("help", &self.help)] {
             if let Some(text) = text {
@@ -631,10 +633,10 @@ impl Serialize for Warning {
     }
 }
 
-/// `{start, end}` in bytes, with `line` and `column` where they are known.
-struct SpanShape(Span, Option<Location>);
+/// `{start, end}` in bytes, with `line` and `column` if known.
+struct SpanJson(Span, Option<Location>);
 
-impl Serialize for SpanShape {
+impl Serialize for SpanJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let mut out = serializer.serialize_struct("Span", 4)?;
         out.serialize_field("start", &self.0.start)?;
@@ -648,12 +650,12 @@ impl Serialize for SpanShape {
 }
 
 /// `{start, end}` in bytes, with the `pointer` of a step in JSON format.
-struct StepShape<'e> {
+struct StepJson<'e> {
     span: Span,
     pointer: Option<&'e String>,
 }
 
-impl Serialize for StepShape<'_> {
+impl Serialize for StepJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let mut out = serializer.serialize_struct("Step", 3)?;
         out.serialize_field("start", &self.span.start)?;
@@ -669,7 +671,7 @@ impl Serialize for Suggestion {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let mut out = serializer.serialize_struct("Suggestion", 2)?;
         out.serialize_field("text", &self.text)?;
-        out.serialize_field("span", &self.span.map(|span| SpanShape(span, None)))?;
+        out.serialize_field("span", &self.span.map(|span| SpanJson(span, None)))?;
         out.end()
     }
 }

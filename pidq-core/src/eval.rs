@@ -1,28 +1,28 @@
-//! Runs plans.
+//! Evaluation of query plans.
 
-pub(crate) mod batch;
-mod bits;
+pub(crate) mod arithmetic;
 mod budget;
 pub(crate) mod build;
+pub(crate) mod call_stats;
+pub(crate) mod column_view;
+mod common_subexpr;
 pub(crate) mod compile;
-mod condition;
-pub(crate) mod cost;
+mod custom_values;
+mod dependencies;
 pub(crate) mod function;
-pub(crate) mod fuse;
-mod made;
-pub(crate) mod matches;
-mod notes;
-pub(crate) mod numbers;
-pub(crate) mod outline;
-mod piped;
+pub(crate) mod fusion;
+pub(crate) mod option_spec;
 pub(crate) mod plan;
 mod property;
-mod reads;
-mod renamed;
+pub(crate) mod regex_captures;
+mod rename_keys;
+mod row_set;
+mod run_warnings;
 mod scratch;
-pub(crate) mod setting;
-mod shared;
-pub(crate) mod view;
+pub(crate) mod static_strategies;
+pub(crate) mod vectorized;
+mod vectorized_filter;
+mod vectorized_pipe;
 
 use std::sync::Arc;
 
@@ -30,132 +30,132 @@ use crate::arena::Arena;
 use crate::error::{Code, Error, Result};
 use crate::graph::Graph;
 use crate::graph::config::TopologyConfig;
-use crate::graph::plant::Plant;
-use crate::graph::spare::{Borrowed, Tools};
-use crate::graph::walk::Queue;
+use crate::graph::drawing::Drawing;
+use crate::graph::scratch_pool::{PooledScratch, TraversalScratch};
+use crate::graph::walk::NodeQueue;
 use crate::limits::Limits;
-use crate::pid::tag::Scheme;
+use crate::pid::tag::TagScheme;
 use crate::value::{Keys, Value};
 
-use budget::LOOK_EVERY;
-use cost::{Cost, Way};
+use budget::CHECK_INTERVAL;
+use call_stats::{CallStats, Strategy};
 use function::{Body, CustomBody, SearchBody, StrictBody};
-use fuse::Fusion;
-use notes::Notes;
+use fusion::Fusion;
 use plan::{Call, Plan, Stage};
-use property::Cache;
+use property::KeyCache;
+use run_warnings::RunWarnings;
 
 pub use scratch::Scratch;
 
-/// How many parts of a plan keep something while it runs.
+/// Number of per-run slots that a plan needs.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Sizes {
+pub(crate) struct PlanSizes {
     pub calls: usize,
     pub properties: usize,
     pub records: usize,
 }
 
-/// A run: everything that a function may use.
-pub struct Cx<'a> {
+/// Context of one run: everything that a function may use.
+pub struct EvalContext<'a> {
     graph: &'a Graph,
     document: &'a Arena,
-    /// The drawing that functions of the graph ask, once one of them was called.
-    plant: Option<Plant<'a>>,
-    /// What walks need, between them.
-    tools: Option<Box<Borrowed<'a>>>,
+    /// The drawing that graph functions run on; set by the first call of one.
+    drawing: Option<Drawing<'a>>,
+    /// Pooled scratch memory of graph traversals, between two of them.
+    walk_scratch: Option<Box<PooledScratch<'a>>>,
     params: &'a Arena,
     root: Value<'a>,
     scratch: &'a Scratch,
     limits: Limits<'a>,
-    used: u64,
-    look_at: u64,
-    /// Whether faster ways to the same result may be taken.
-    shortcuts: bool,
-    /// How many lists are worked on together, one in the other.
-    together: u32,
-    /// How many items the next stage wants of the one that begins to run.
-    wanted: Option<u32>,
-    /// Whether the items of some list were not all looked at.
-    left_early: bool,
-    /// How the running call comes to its result.
-    way: Way,
-    /// What calls noted beside their results.
-    notes: Notes<'a>,
-    /// Bytes outside of `scratch` that count as memory of the run.
-    held: usize,
-    /// Values that are being collected. Every function leaves it as long as it found it.
+    fuel_used: u64,
+    next_check: u64,
+    /// Returns true if optimizations are enabled.
+    optimizations: bool,
+    /// Nesting depth of vectorized evaluation.
+    vectorized_depth: u32,
+    /// Number of leading items that the next stage needs from the one that begins to run.
+    wanted_items: Option<u32>,
+    /// True if evaluation of some list stopped before its end.
+    skipped_items: bool,
+    /// Strategy of the running call.
+    strategy: Strategy,
+    /// Warnings recorded by calls during the run.
+    run_warnings: RunWarnings<'a>,
+    /// Bytes outside of `scratch` that count toward the memory limit of the run.
+    reserved: usize,
+    /// Values being collected. Invariant: every function leaves it at the length it found.
     stack: Vec<Value<'a>>,
     variables: Vec<Value<'a>>,
-    caches: Vec<Cache>,
+    caches: Vec<KeyCache>,
     records: Vec<Option<&'a Keys<'a>>>,
-    /// The keys that were made last.
+    /// The keys that were created last.
     last_keys: Option<&'a Keys<'a>>,
-    /// The keys of stored objects, by the last bits of the number of their shape.
-    shapes: Vec<Option<(u32, build::Shape<'a>)>>,
-    /// The scheme of tags that was compiled last: as a rule it is the same for all.
-    scheme: Option<(&'a str, Scheme)>,
-    /// Where texts are written before their length is known.
-    text: String,
-    costs: Vec<Cost>,
-    /// Fuel of the calls inside the running one.
+    /// Cached keys of stored objects, indexed by the last bits of their shape number.
+    shapes: Vec<Option<(u32, build::ShapeKeys<'a>)>>,
+    /// The tag scheme that was compiled last; one scheme usually serves the whole run.
+    scheme: Option<(&'a str, TagScheme)>,
+    /// Buffer for strings whose length is not known in advance.
+    text_buffer: String,
+    call_stats: Vec<CallStats>,
+    /// Fuel used by the calls nested in the running one.
     inner_fuel: u64,
 }
 
-impl<'a> Cx<'a> {
+impl<'a> EvalContext<'a> {
     pub(crate) fn new(
         graph: &'a Graph,
         params: &'a Arena,
         scratch: &'a Scratch,
         limits: Limits<'a>,
-        sizes: Sizes,
-    ) -> Cx<'a> {
+        sizes: PlanSizes,
+    ) -> EvalContext<'a> {
         scratch.limit(limits.memory);
         let document = graph.arena();
-        Cx {
+        EvalContext {
             graph,
             document,
-            plant: None,
-            tools: None,
+            drawing: None,
+            walk_scratch: None,
             params,
             root: Value::stored(document, document.root()),
             scratch,
             limits,
-            used: 0,
-            look_at: LOOK_EVERY.min(limits.fuel.saturating_add(1)),
-            shortcuts: true,
-            together: 0,
-            wanted: None,
-            left_early: false,
-            way: Way::Plain,
-            notes: Notes::default(),
-            held: 0,
+            fuel_used: 0,
+            next_check: CHECK_INTERVAL.min(limits.fuel.saturating_add(1)),
+            optimizations: true,
+            vectorized_depth: 0,
+            wanted_items: None,
+            skipped_items: false,
+            strategy: Strategy::Plain,
+            run_warnings: RunWarnings::default(),
+            reserved: 0,
             stack: Vec::new(),
             variables: Vec::new(),
-            caches: vec![Cache::default(); sizes.properties],
+            caches: vec![KeyCache::default(); sizes.properties],
             records: vec![None; sizes.records],
             last_keys: None,
             shapes: Vec::new(),
             scheme: None,
-            text: String::new(),
-            costs: vec![Cost::default(); sizes.calls],
+            text_buffer: String::new(),
+            call_stats: vec![CallStats::default(); sizes.calls],
             inner_fuel: 0,
         }
     }
 
-    /// Takes the plain way everywhere: the oracle that shortcuts are tested against.
-    pub(crate) fn without_shortcuts(self) -> Cx<'a> {
-        Cx { shortcuts: false, ..self }
+    /// Disables all optimizations: the oracle that optimized evaluation is tested against.
+    pub(crate) fn without_optimizations(self) -> EvalContext<'a> {
+        EvalContext { optimizations: false, ..self }
     }
 
-    /// Whether faster ways to the same result may be taken.
-    pub(crate) fn takes_shortcuts(&self) -> bool {
-        self.shortcuts
+    /// Returns true if optimizations are enabled.
+    pub(crate) fn is_optimized(&self) -> bool {
+        self.optimizations
     }
 
-    /// The document that the query runs on, with its nodes and edges as they are read for the whole query: in
-    /// `withTopology` and `withGraph` functions of the language ask another graph, and this one stays.
+    /// The document that the query runs on, with its nodes and edges as read for the whole query. `withTopology` and
+    /// `withGraph` switch the graph functions to another graph, but not this one.
     ///
-    /// To read it takes no fuel: a function pays for its own loops with [`Cx::spend`].
+    /// Reading it costs no fuel; a function charges its own loops with [`EvalContext::charge`].
     ///
     /// ```
     /// use pidq_core::{Dialect, Function, Graph, Limits, Value};
@@ -163,7 +163,7 @@ impl<'a> Cx<'a> {
     /// // How many edges leave the piped node.
     /// let fan = Function::new("fan", |cx, node, _| {
     ///     let count = cx.graph().node_of(node).map_or(0, |node| cx.graph().outgoing(node).len());
-    ///     cx.spend(1)?;
+    ///     cx.charge(1)?;
     ///     Ok(Value::from(count as f64))
     /// });
     /// let graph = Graph::from_json(r#"{"nodes": [{"id": 1}, {"id": 2}], "edges": [{"from": 1, "to": 2}]}"#)?;
@@ -180,85 +180,90 @@ impl<'a> Cx<'a> {
         self.root
     }
 
-    /// The drawing that functions of the graph ask.
-    pub(crate) fn plant(&mut self) -> Result<Plant<'a>> {
-        if self.plant.is_none() {
-            self.plant = self.graph.plant(&self.limits)?;
+    /// Returns the drawing that graph functions run on.
+    pub(crate) fn drawing(&mut self) -> Result<Drawing<'a>> {
+        if self.drawing.is_none() {
+            self.drawing = self.graph.drawing(&self.limits)?;
         }
         let none = || Error::new(Code::NoGraph, "no graph in the document");
         let help = "a graph has a list `nodes`, at the top or in `pid_graph`; other names stand in `metadata.topology`";
-        self.plant.clone().ok_or_else(|| none().with_help(help))
+        self.drawing.clone().ok_or_else(|| none().with_help(help))
     }
 
-    /// Whether a function has asked for the drawing of the document.
-    pub(crate) fn has_plant(&self) -> bool {
-        self.plant.is_some()
+    /// Returns true once a function has used the drawing of the document.
+    pub(crate) fn has_drawing(&self) -> bool {
+        self.drawing.is_some()
     }
 
-    /// Does something with what walks need. A walk inside of it, for a condition, gets tools of its own.
-    pub(crate) fn with_tools<T>(&mut self, walk: impl FnOnce(&mut Self, &mut Tools) -> T) -> T {
-        let mut tools = self.tools.take().unwrap_or_else(|| Box::new(self.graph.spare().borrow()));
-        let result = walk(self, &mut tools);
-        self.tools = Some(tools);
+    /// Runs `walk` with pooled scratch memory. A nested traversal, as in a condition, gets scratch memory of its own.
+    pub(crate) fn with_walk_scratch<T>(&mut self, walk: impl FnOnce(&mut Self, &mut TraversalScratch) -> T) -> T {
+        let mut scratch = self.walk_scratch.take().unwrap_or_else(|| Box::new(self.graph.scratch_pool().acquire()));
+        let result = walk(self, &mut scratch);
+        self.walk_scratch = Some(scratch);
         result
     }
 
-    /// Reads a tag by a scheme.
-    pub(crate) fn with_scheme<T>(&mut self, pattern: &'a str, read: impl FnOnce(&Scheme) -> T) -> Result<T> {
-        /// What compiling costs: some milliseconds for the largest.
+    /// Parses a tag with a scheme.
+    pub(crate) fn with_scheme<T>(&mut self, pattern: &'a str, read: impl FnOnce(&TagScheme) -> T) -> Result<T> {
+        /// Fuel for compiling a scheme, which takes some milliseconds for the largest.
         const COMPILED: u64 = 10_000;
         if let Some((_, scheme)) = self.scheme.as_ref().filter(|(known, _)| *known == pattern) {
             return Ok(read(scheme));
         }
-        self.spend(COMPILED)?;
-        let (_, scheme) = self.scheme.insert((pattern, Scheme::new(pattern)?));
+        self.charge(COMPILED)?;
+        let (_, scheme) = self.scheme.insert((pattern, TagScheme::new(pattern)?));
         Ok(read(scheme))
     }
 
-    /// Takes back the nodes that a walk has found, for the room that they take.
-    pub(crate) fn keep_nodes(&mut self, nodes: Queue) {
-        if let Some(tools) = &mut self.tools {
-            tools.space.keep(nodes);
+    /// Returns the result buffer of a traversal to the scratch memory for reuse.
+    pub(crate) fn recycle_nodes(&mut self, nodes: NodeQueue) {
+        if let Some(scratch) = &mut self.walk_scratch {
+            scratch.walk.recycle(nodes);
         }
     }
 
     /// Evaluates a part of the query on another drawing.
-    pub(crate) fn eval_in(&mut self, plant: Plant<'a>, plan: &'a Plan, input: Value<'a>) -> Result<Value<'a>> {
-        let outer = self.plant.replace(plant);
+    pub(crate) fn eval_on_drawing(
+        &mut self,
+        drawing: Drawing<'a>,
+        plan: &'a Plan,
+        input: Value<'a>,
+    ) -> Result<Value<'a>> {
+        let outer = self.drawing.replace(drawing);
         let result = self.eval(plan, input);
-        self.plant = outer;
+        self.drawing = outer;
         result
     }
 
-    /// The names and words that drawings are read with unless they say otherwise.
+    /// The default topology configuration, used for drawings that do not bring their own.
     pub(crate) fn topology_config(&self) -> &'a Arc<TopologyConfig> {
         self.graph.config()
     }
 
     /// Evaluates a part of the query on a value.
     ///
-    /// Hot: most parts are constants and paths, which are not worth a step down. A debug build would have all copies on
-    /// its stack at once.
+    /// Hot: most parts are constants and paths, for which a function call would cost more than the work. Not inlined in
+    /// debug builds, where all copies would be on the stack at once.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn eval(&mut self, plan: &'a Plan, input: Value<'a>) -> Result<Value<'a>> {
-        self.spend(1)?;
-        self.eval_paid(plan, input)
+        self.charge(1)?;
+        self.eval_charged(plan, input)
     }
 
-    /// The same where the step for it is paid.
+    /// [`EvalContext::eval`] for a part whose step is already charged.
     #[inline(always)]
-    pub(crate) fn eval_paid(&mut self, plan: &'a Plan, input: Value<'a>) -> Result<Value<'a>> {
+    pub(crate) fn eval_charged(&mut self, plan: &'a Plan, input: Value<'a>) -> Result<Value<'a>> {
         match plan {
             Plan::Constant(constant) => Ok(constant.value()),
             Plan::Get(path) => self.get(path, input),
             Plan::Call(call) => self.call(call, input),
             Plan::Pipe(stages) => self.pipe(stages, input),
-            rest => self.eval_rest(rest, input),
+            rest => self.eval_uncommon(rest, input),
         }
     }
 
     #[inline(never)]
-    fn eval_rest(&mut self, plan: &'a Plan, input: Value<'a>) -> Result<Value<'a>> {
+    fn eval_uncommon(&mut self, plan: &'a Plan, input: Value<'a>) -> Result<Value<'a>> {
         match plan {
             Plan::Constant(constant) => Ok(constant.value()),
             Plan::Get(path) => self.get(path, input),
@@ -279,7 +284,7 @@ impl<'a> Cx<'a> {
         let mut value = input;
         let mut at = 0;
         while let Some(stage) = stages.get(at) {
-            if let Some(result) = self.with_next(stage, &stages[at..], value) {
+            if let Some(result) = self.try_fused(stage, &stages[at..], value) {
                 value = result;
                 at += 2;
                 continue;
@@ -290,13 +295,14 @@ impl<'a> Cx<'a> {
         Ok(value)
     }
 
-    /// The result of a stage and the next one, if they can run as one. Otherwise says how many items are wanted.
-    fn with_next(&mut self, stage: &'a Stage, rest: &'a [Stage], value: Value<'a>) -> Option<Value<'a>> {
-        let fusion = stage.fusion.filter(|_| self.shortcuts)?;
-        if let Some(result) = self.fused(fusion, rest, value) {
+    /// Runs a stage and the next one as one, if they can be fused. Otherwise sets the number of items that the next
+    /// stage needs.
+    fn try_fused(&mut self, stage: &'a Stage, rest: &'a [Stage], value: Value<'a>) -> Option<Value<'a>> {
+        let fusion = stage.fusion.filter(|_| self.optimizations)?;
+        if let Some(result) = self.run_fused(fusion, rest, value) {
             return Some(result);
         }
-        self.wanted = if let Fusion::First(count) = fusion { Some(count) } else { None };
+        self.wanted_items = if let Fusion::First(count) = fusion { Some(count) } else { None };
         None
     }
 
@@ -306,14 +312,14 @@ impl<'a> Cx<'a> {
             let value = self.eval(item, input)?;
             self.push(value)?;
         }
-        self.list(base)
+        self.collect_list(base)
     }
 
     fn object(&mut self, fields: &'a plan::Fields, input: Value<'a>) -> Result<Value<'a>> {
         let base = self.mark();
-        self.fields(fields, input)?;
+        self.collect_fields(fields, input)?;
         let keys = self.shared_keys(fields.record, fields.names.iter().map(|name| &**name))?;
-        self.record(keys, base)
+        self.collect_object(keys, base)
     }
 
     fn bind(&mut self, values: &'a [Plan], body: &'a Plan, input: Value<'a>) -> Result<Value<'a>> {
@@ -327,8 +333,8 @@ impl<'a> Cx<'a> {
         result
     }
 
-    /// Runs a call and notes what it cost. Calls are nested as deep as the query: everything but the way down is in
-    /// functions of its own, so that 128 levels fit on a small stack.
+    /// Runs a call and records its cost. Calls nest as deep as the query, so everything except the recursion is in
+    /// functions of its own: 128 levels fit on a small stack.
     #[inline(never)]
     fn call(&mut self, call: &'a Call, input: Value<'a>) -> Result<Value<'a>> {
         let entry = self.enter();
@@ -338,18 +344,19 @@ impl<'a> Cx<'a> {
             rest => self.call_rest(rest, &call.args, input),
         };
         self.leave(call, entry, &result);
-        result.map_err(|error| place(error, call, input))
+        result.map_err(|error| with_location(error, call, input))
     }
 
     fn call_rest(&mut self, body: &'a Body, plans: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {
         match body {
-            Body::Search(body) => self.search(*body, plans, input),
-            Body::Custom(body) => self.custom(&**body, plans, input),
+            Body::Search(body) => self.call_search(*body, plans, input),
+            Body::Custom(body) => self.call_custom(&**body, plans, input),
             _ => Ok(Value::Undefined),
         }
     }
 
-    /// Evaluates the arguments, then the function. No function of ours reads more than four; the rest is for nothing.
+    /// Evaluates the arguments, then the function. No built-in function reads more than four; surplus arguments are
+    /// evaluated and dropped.
     #[inline]
     fn strict(&mut self, body: StrictBody, plans: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {
         match plans {
@@ -357,14 +364,14 @@ impl<'a> Cx<'a> {
                 let args = [self.eval(only, input)?];
                 body(self, &args)
             }
-            [left, right] => self.strict_of(body, [left, right], input),
-            [first, second, third] => self.strict_of(body, [first, second, third], input),
+            [left, right] => self.strict_n(body, [left, right], input),
+            [first, second, third] => self.strict_n(body, [first, second, third], input),
             _ => self.strict_many(body, plans, input),
         }
     }
 
     #[inline]
-    fn strict_of<const N: usize>(
+    fn strict_n<const N: usize>(
         &mut self,
         body: StrictBody,
         plans: [&'a Plan; N],
@@ -378,17 +385,17 @@ impl<'a> Cx<'a> {
     }
 
     fn strict_many(&mut self, body: StrictBody, plans: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {
-        const MOST: usize = 4;
-        let mut args = [Value::Undefined; MOST];
+        const MAX_ARGS: usize = 4;
+        let mut args = [Value::Undefined; MAX_ARGS];
         for (at, plan) in plans.iter().enumerate() {
             let value = self.eval(plan, input)?;
-            args[at.min(MOST - 1)] = value;
+            args[at.min(MAX_ARGS - 1)] = value;
         }
-        body(self, &args[..plans.len().min(MOST)])
+        body(self, &args[..plans.len().min(MAX_ARGS)])
     }
 
-    /// Evaluates the text. The flags are a part of the pattern.
-    fn search(&mut self, body: SearchBody, plans: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {
+    /// Evaluates the searched string. The flags are part of the pattern.
+    fn call_search(&mut self, body: SearchBody, plans: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {
         let [text, Plan::Pattern(pattern), ..] = plans else {
             let error = Error::new(Code::ArgumentCount, "A text and a pattern expected");
             return Err(error.with_help("write the pattern as a text: `regex(.tag, \"^P-\")`"));
@@ -397,7 +404,7 @@ impl<'a> Cx<'a> {
         body(self, text, pattern)
     }
 
-    fn custom(&mut self, body: &'a CustomBody, plans: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {
+    fn call_custom(&mut self, body: &'a CustomBody, plans: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {
         let mut args = Vec::with_capacity(plans.len());
         for plan in plans {
             args.push(self.eval(plan, input)?);
@@ -405,7 +412,7 @@ impl<'a> Cx<'a> {
         body(self, input, &args)
     }
 
-    /// Where the collecting of values begins.
+    /// Returns the position on the value stack at which collecting begins.
     pub(crate) fn mark(&self) -> usize {
         self.stack.len()
     }
@@ -423,7 +430,7 @@ impl<'a> Cx<'a> {
     #[cold]
     fn grow(&mut self) -> Result<()> {
         let more = self.stack.capacity().max(64);
-        self.hold(more * size_of::<Value<'_>>())?;
+        self.reserve(more * size_of::<Value<'_>>())?;
         self.stack.reserve_exact(more);
         Ok(())
     }
@@ -433,18 +440,18 @@ impl<'a> Cx<'a> {
         &mut self.stack[base..]
     }
 
-    /// Takes off the values collected since a mark.
-    pub(crate) fn forget(&mut self, base: usize) {
+    /// Drops the values collected since a mark.
+    pub(crate) fn discard_collected(&mut self, base: usize) {
         self.stack.truncate(base);
     }
 }
 
-/// Adds what is known of the place of an error: the call, and the value that it was given.
+/// Adds the location of an error: the call, and the path of its input in the document.
 #[cold]
-fn place(error: Error, call: &Call, input: Value<'_>) -> Error {
+fn with_location(error: Error, call: &Call, input: Value<'_>) -> Error {
     let is_first = error.span().is_none();
     let error = error.with_span(call.span).push_trace(call.span);
-    // Where a node was looked up says nothing about why there is none.
+    // The input of a failed node lookup does not explain the failure.
     let is_about_data = !error.code().as_str().starts_with("PQ3");
     match input.container().filter(|_| is_about_data) {
         Some((arena, id)) if is_first || error.data_path().is_none() => error.with_data_path(arena.path_of(id)),

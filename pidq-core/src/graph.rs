@@ -1,21 +1,21 @@
-//! A document, read once and then only asked. Where it holds a drawing, its nodes and edges are a network.
+//! Immutable document and the network of the drawing it contains.
 
 pub(crate) mod adjacency;
+pub(crate) mod bidirectional;
 pub(crate) mod column;
+pub(crate) mod column_ref;
 mod columns;
 pub(crate) mod config;
+pub(crate) mod connectivity;
 pub(crate) mod cycles;
-mod fields;
+pub(crate) mod drawing;
+mod field_reader;
 pub(crate) mod index;
 pub(crate) mod items;
-pub(crate) mod lent;
-pub(crate) mod meet;
-pub(crate) mod parts;
 pub(crate) mod pattern;
-pub(crate) mod plant;
 pub(crate) mod roles;
 pub(crate) mod routes;
-pub(crate) mod spare;
+pub(crate) mod scratch_pool;
 pub(crate) mod topology;
 pub mod vocabulary;
 pub(crate) mod walk;
@@ -24,58 +24,64 @@ use std::sync::{Arc, OnceLock};
 
 use crate::arena::{Arena, ContainerId, Layout, load};
 use crate::error::{Result, Warning};
-use crate::limits::{Limits, MAX_DEPTH};
+use crate::limits::{Limits, MAX_DOCUMENT_DEPTH};
 use crate::value::{Array, Value};
 
 use column::Column;
+use column_ref::ColumnRef;
 use columns::Columns;
 use config::TopologyConfig;
-use lent::Field;
-use plant::{Kept, Network, Place, Plant};
-use spare::Spare;
+use drawing::{Drawing, DrawingLocation, DrawingParts, Network};
+use scratch_pool::ScratchPool;
 use topology::Topology;
 
-/// A document: immutable, shared between threads freely, dropped without recursion.
+/// Callback that charges fuel for the edges followed.
+pub(crate) type ChargeFn<'c> = &'c mut dyn FnMut(u64) -> Result<()>;
+
+/// Callback that charges fuel for the edges followed and reserves bytes for the results kept.
+pub(crate) type ChargeReserveFn<'c> = &'c mut dyn FnMut(u64, usize) -> Result<()>;
+
+/// A JSON document. Immutable, shared between threads freely, dropped without recursion.
 #[derive(Debug)]
 pub struct Graph {
     arena: Arena,
     columns: OnceLock<Columns>,
-    /// Only where it is not the usual one.
+    /// Set only when it differs from the default.
     config: Option<Arc<TopologyConfig>>,
-    /// Where nodes and edges are, and what network they make: found and made at the first question about them. Plain JSON
-    /// pays nothing for it.
-    place: OnceLock<Option<Kept>>,
+    /// Location of nodes and edges, and the network they form. Computed on first use, so plain JSON documents do not
+    /// pay for it.
+    drawing_parts: OnceLock<Option<DrawingLocation>>,
     topology: OnceLock<Topology>,
-    spare: Spare,
+    scratch_pool: ScratchPool,
 }
 
 impl Graph {
-    /// Reads a document: strict JSON (RFC 8259) in UTF-8, nested at most 512 levels.
+    /// Parses a document: strict JSON (RFC 8259) in UTF-8, nested at most 512 levels.
     ///
     /// # Errors
-    /// `PQ5001` not JSON, `PQ5002` above 4 GiB, `PQ5003` nested too deeply, `PQ5004` not UTF-8; all with the place.
+    /// `PQ5001` not JSON, `PQ5002` above 4 GiB, `PQ5003` nested too deeply, `PQ5004` not UTF-8; each with the position.
     pub fn from_json(json: impl Into<Vec<u8>>) -> Result<Graph> {
-        Graph::from_json_within(json, MAX_DEPTH)
+        Graph::from_json_with_max_depth(json, MAX_DOCUMENT_DEPTH)
     }
 
-    /// As [`Graph::from_json`], nested at most `max_depth` levels.
+    /// Like [`Graph::from_json`], nested at most `max_depth` levels.
     ///
     /// # Errors
-    /// As [`Graph::from_json`].
-    pub fn from_json_within(json: impl Into<Vec<u8>>, max_depth: usize) -> Result<Graph> {
-        Ok(Graph::of(load::load(json.into(), max_depth)?))
+    /// See [`Graph::from_json`].
+    pub fn from_json_with_max_depth(json: impl Into<Vec<u8>>, max_depth: usize) -> Result<Graph> {
+        Ok(Graph::from_arena(load::load(json.into(), max_depth)?))
     }
 
-    /// The graph of a document.
-    pub(crate) fn of(arena: Arena) -> Graph {
-        let (columns, place, topology) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Graph { arena, columns, config: None, place, topology, spare: Spare::default() }
+    /// Wraps a loaded document.
+    pub(crate) fn from_arena(arena: Arena) -> Graph {
+        let (columns, drawing_parts, topology) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Graph { arena, columns, config: None, drawing_parts, topology, scratch_pool: ScratchPool::default() }
     }
 
-    /// The same document, read with other names for its fields and other words for its classes. What the document says
-    /// of itself in `metadata.topology` counts before it.
+    /// Returns the same document with other field names and class words. The document's own `metadata.topology` takes
+    /// precedence over `config`.
     pub fn with_topology(self, config: TopologyConfig) -> Graph {
-        Graph { config: Some(config.into()), place: OnceLock::new(), topology: OnceLock::new(), ..self }
+        Graph { config: Some(config.into()), drawing_parts: OnceLock::new(), topology: OnceLock::new(), ..self }
     }
 
     /// The whole document.
@@ -83,48 +89,49 @@ impl Graph {
         Value::stored(&self.arena, self.arena.root())
     }
 
-    /// The document as it came.
+    /// The source text of the document.
     pub fn source(&self) -> &str {
         self.arena.source()
     }
 
-    /// The number of a list or an object of this document: each has another one, from 0 without large gaps. Nothing for
-    /// what a query has built. For callers that keep something of their own for each.
-    pub fn number_of(&self, value: Value<'_>) -> Option<usize> {
+    /// Returns the index of an array or object of this document: unique per container, starting at 0, without large
+    /// gaps. `None` for values that a query has built. Callers use it to attach their own data to containers.
+    pub fn container_index(&self, value: Value<'_>) -> Option<usize> {
         let (arena, id) = value.container()?;
         std::ptr::eq(arena, &raw const self.arena).then_some(id.0 as usize)
     }
 
-    /// The fields of a list of objects as columns, where all are fields of one long list of this document. For callers
-    /// that want columns themselves: the values are those of the objects, and missing ones are null.
-    pub fn fields_of<'a>(&'a self, list: Array<'a>) -> Option<Vec<Field<'a>>> {
-        lent::fields_of(self, list)
+    /// Returns the fields of an array of objects as columns, if all of them are fields of one long array of this
+    /// document; otherwise `None`. Missing values are null.
+    pub fn columns_of<'a>(&'a self, list: Array<'a>) -> Option<Vec<ColumnRef<'a>>> {
+        column_ref::columns_of(self, list)
     }
 
-    /// All keys of objects, in the order of their first appearance: for completions.
+    /// Returns all object keys in order of first appearance, for completions.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.arena.all_keys()
     }
 
-    /// How many keys stand twice in their object. The last value counts.
+    /// The number of duplicate keys in objects. The last value wins.
     pub fn duplicate_keys(&self) -> usize {
         self.arena.duplicate_keys()
     }
 
-    /// The warning of them.
-    pub(crate) fn keys_twice(&self) -> Option<Warning> {
+    /// Returns the warning about duplicate keys.
+    pub(crate) fn duplicate_key_warning(&self) -> Option<Warning> {
         let count = self.duplicate_keys();
-        let message = || format!("{count} keys of the input stand twice in their object; the last one counts");
+        let keys = if count == 1 { "key" } else { "keys" };
+        let message = || format!("{count} duplicate {keys} in the input; the last value counts");
         (count > 0).then(|| Warning::new("PQW10", message()))
     }
 
-    /// Bytes of memory kept, without the document itself. Grows while queries run: fields that they read of long
-    /// lists are kept side by side, up to as many bytes as were kept before.
+    /// Memory in bytes, without the source text. Grows while queries run: fields that queries read of long arrays are
+    /// cached as columns, up to the size of the loaded document.
     pub fn size(&self) -> usize {
-        self.arena.size() + self.columns.get().map_or(0, Columns::size) + self.spare.size()
+        self.arena.size() + self.columns.get().map_or(0, Columns::size) + self.scratch_pool.size()
     }
 
-    /// A field of the items of a list, side by side, if it is as regular as that.
+    /// Returns a field of the items of an array as a column, if every item has the required structure.
     pub(crate) fn column<'p>(
         &self,
         list: ContainerId,
@@ -133,60 +140,59 @@ impl Graph {
         self.columns.get_or_init(|| Columns::new(&self.arena)).get(&self.arena, list, path)
     }
 
-    /// How the items of a list stand in the input.
+    /// Returns how the items of an array are laid out in the source.
     pub(crate) fn layout(&self, list: ContainerId) -> Layout {
         self.columns.get_or_init(|| Columns::new(&self.arena)).layout(&self.arena, list)
     }
 
-    /// Bytes of memory that it comes to keep at most, without the document itself, once all was asked of it: for whoever
-    /// keeps many.
-    pub fn size_in_use(&self) -> usize {
-        // What a walk needs for each node, and as many walks at once as there are threads for them.
+    /// Upper bound of [`Graph::size`] in bytes once all tables and caches are built. Used for cache accounting.
+    pub fn max_size(&self) -> usize {
+        // Scratch memory per node, for as many concurrent walks as the pool retains.
         const WALKS: usize = 4 * 32;
-        let (nodes, edges) = self.place().map_or((0, 0), |place| place.len());
+        let (nodes, edges) = self.drawing_parts().map_or((0, 0), |drawing_parts| drawing_parts.len());
         2 * self.arena.size() + Topology::size_of(nodes, edges) + nodes * WALKS
     }
 
-    /// Its nodes and edges; nothing where it has none.
-    pub(crate) fn plant(&self, limits: &Limits<'_>) -> Result<Option<Plant<'_>>> {
-        let Some(place) = self.place() else { return Ok(None) };
-        let topology = self.topology(&place, limits)?;
-        Ok(Some(place.with(Network::Shared(topology))))
+    /// Returns the drawing, or `None` for a document without a graph.
+    pub(crate) fn drawing(&self, limits: &Limits<'_>) -> Result<Option<Drawing<'_>>> {
+        let Some(drawing_parts) = self.drawing_parts() else { return Ok(None) };
+        let topology = self.topology(&drawing_parts, limits)?;
+        Ok(Some(drawing_parts.into_drawing(Network::Shared(topology))))
     }
 
-    /// The same for programs that ask without a run, and so without limits.
-    pub(crate) fn whole_plant(&self) -> Option<Plant<'_>> {
-        Some(self.place()?.with(Network::Shared(self.network()?)))
+    /// Returns the drawing without applying run limits, for callers outside of a query run.
+    pub(crate) fn drawing_without_limits(&self) -> Option<Drawing<'_>> {
+        Some(self.drawing_parts()?.into_drawing(Network::Shared(self.network()?)))
     }
 
-    /// The network without limits: it is linear in the document.
+    /// Returns the network without limits; building it is linear in the document.
     fn network(&self) -> Option<&Topology> {
-        self.topology(&self.place()?, &Limits { memory: usize::MAX, ..Limits::default() }).ok()
+        self.topology(&self.drawing_parts()?, &Limits { memory: usize::MAX, ..Limits::default() }).ok()
     }
 
-    fn place(&self) -> Option<Place<'_>> {
-        let find = || Place::find(self.root(), self.config()).and_then(|place| place.kept());
-        self.place.get_or_init(find).map(|kept| kept.place(&self.arena))
+    fn drawing_parts(&self) -> Option<DrawingParts<'_>> {
+        let find = || DrawingParts::find(self.root(), self.config()).and_then(|parts| parts.location());
+        self.drawing_parts.get_or_init(find).map(|location| location.parts(&self.arena))
     }
 
-    fn topology(&self, place: &Place<'_>, limits: &Limits<'_>) -> Result<&Topology> {
-        // A run of less memory gets the same error, whether or not one of more has come before it.
-        place.check_room(limits)?;
+    fn topology(&self, drawing_parts: &DrawingParts<'_>, limits: &Limits<'_>) -> Result<&Topology> {
+        // A run with a lower memory limit gets the same error whether or not another run has built the network.
+        drawing_parts.check_memory(limits)?;
         if let Some(topology) = self.topology.get() {
             return Ok(topology);
         }
-        let topology = place.topology(self.config(), limits)?;
-        // Who comes second throws its own away.
+        let topology = drawing_parts.topology(self.config(), limits)?;
+        // If two threads build the network, the second result is dropped.
         Ok(self.topology.get_or_init(|| topology))
     }
 
-    /// What walks need that is kept between them.
-    pub(crate) fn spare(&self) -> &Spare {
-        &self.spare
+    /// Pool of scratch memory for walks.
+    pub(crate) fn scratch_pool(&self) -> &ScratchPool {
+        &self.scratch_pool
     }
 
     pub(crate) fn config(&self) -> &Arc<TopologyConfig> {
-        self.config.as_ref().unwrap_or_else(|| TopologyConfig::usual())
+        self.config.as_ref().unwrap_or_else(|| TopologyConfig::shared_default())
     }
 
     pub(crate) fn arena(&self) -> &Arena {

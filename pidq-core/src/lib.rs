@@ -1,8 +1,9 @@
-//! The pidq engine: JSON Query 5.1.1 and more, over documents that are read once and asked often.
+//! The pidq engine: JSON Query 5.1.1 with extensions, for documents that are loaded once and queried often.
 //!
-//! Four nouns: a [`Graph`] is a document, a [`Query`] a compiled text, [`Limits`] what a run may cost, a [`Value`] what
-//! it gives. Graphs and queries are immutable and shared between threads; values borrow and are never cloned. No I/O,
-//! no threads, no clock, no `unsafe`; bounded in time and memory whatever it is asked.
+//! Four types: [`Graph`] is a loaded document, [`Query`] a compiled query, [`Limits`] the budgets of a run and
+//! [`Value`] its result. Graphs and queries are immutable and can be shared between threads; values borrow and are
+//! never cloned. The crate does no I/O, starts no threads, reads no clock and has no `unsafe` code; time and memory are
+//! bounded for every input.
 //!
 //! ```
 //! use pidq_core::{Graph, Limits, Query};
@@ -31,19 +32,19 @@ mod value;
 
 pub use error::{Error, Result};
 pub use eval::function::{Function, Param};
-pub use eval::{Cx, Scratch};
+pub use eval::{EvalContext, Scratch};
 pub use graph::Graph;
+pub use graph::column_ref::ColumnRef;
 pub use graph::config::TopologyConfig;
 pub use graph::items::{Edge, EdgeId, NodeId};
-pub use graph::lent::Field;
 pub use graph::vocabulary;
 pub use limits::{Cancel, Limits};
+pub use pid::data_quality::{GraphWarning, ItemRef};
 pub use pid::diff::DiffOptions;
-pub use pid::doubts::{Doubt, Spot};
 pub use pid::join::JoinBy;
-pub use pid::report::{diff, doubts, join_sheets};
-pub use query::{Dialect, Explanation, Outcome, Outline, Planned, Query, Reading, Step};
+pub use pid::report::{diff, graph_warnings, join_sheets};
+pub use query::{Dialect, PlanStep, ProfileStep, ProjectedDocument, Query, QueryPlan, RunProfile, RunResult};
 pub use syntax::Profile;
-pub use syntax::operators::{Operator, Place};
+pub use syntax::operators::{Operator, Precedence};
 pub use syntax::print::PrintOptions;
-pub use value::{Array, Number, Object, Value, Written};
+pub use value::{Array, Number, Object, OutputChunk, Value};

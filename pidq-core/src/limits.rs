@@ -1,32 +1,32 @@
-//! What a run may cost, and how it is stopped.
+//! Limits of a run, and its cancellation.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Code, Error, Result};
 
-/// The budgets of one query: of its text, its run and its result.
+/// The limits of a query: of its text, its run and its result.
 ///
-/// Plain data: take the default and lower what you like. Fuel is deterministic, so the same query on the same
-/// document stops at the same place on every machine; `cancel` is the backstop for wall-clock time.
+/// Plain data: start from the default and change what you need. Fuel is deterministic, so the same query on the same
+/// document stops at the same point on every machine; `cancel` limits wall-clock time.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits<'c> {
-    /// Steps: one per part of the query evaluated, item visited, edge followed, 64 bytes copied.
+    /// Fuel: one unit per node of the query evaluated, item visited, edge followed, 64 bytes copied.
     pub fuel: u64,
-    /// Bytes of working memory.
+    /// Working memory in bytes.
     pub memory: usize,
-    /// Bytes of the printed result.
+    /// Size of the printed result in bytes.
     pub output: usize,
-    /// Bytes of one text that the query builds.
+    /// Size in bytes of one string that the query builds.
     pub string: usize,
-    /// Backtracks of one search with a regular expression that has lookaround or back-references. They cost fuel too.
+    /// Backtracks of one search with a regular expression that has lookaround or back-references. They also use fuel.
     pub backtracks: usize,
-    /// Rows of a walk or of a list about the graph.
+    /// Rows of a traversal or of a report about the graph.
     pub rows: usize,
-    /// Paths and circuits that one call lists if it does not say how many; if it does (`limit`), `rows` is what it may list.
+    /// Paths and cycles that one call returns by default; with an explicit `limit` option, `rows` is the maximum.
     pub paths: usize,
-    /// Steps of a walk from its start.
+    /// Depth of a traversal from its start.
     pub depth: usize,
-    /// Set from another thread, it stops the run.
+    /// Flag that stops the run when set from another thread.
     pub cancel: Option<&'c Cancel>,
 }
 
@@ -46,64 +46,67 @@ impl Default for Limits<'_> {
     }
 }
 
-/// Bytes of a query text.
-pub const MAX_QUERY: usize = 64 << 10;
-/// Levels of nesting of a query.
-pub const MAX_NESTING: usize = 128;
-/// Parts of a query: calls, constants, paths.
-pub const MAX_PARTS: usize = 10_000;
-/// Levels of nesting of an input document.
-pub const MAX_DEPTH: usize = 512;
-/// Bytes of a compiled regular expression.
-pub const MAX_REGEX: usize = 1 << 20;
-/// Bytes of all compiled regular expressions of a query.
-pub const MAX_PATTERNS: usize = 16 << 20;
-/// Names in a list of a topology, pairs of edge ends, and rules for roles: what a drawing says of its own words.
-pub const MAX_WORDS: usize = 100;
-/// Bytes of one of them, or of the pattern of a rule.
-pub const MAX_WORD: usize = 1_000;
-/// Parameters given with a query.
+/// Size of a query in text format, in bytes.
+pub const MAX_QUERY_SIZE: usize = 64 << 10;
+/// Nesting depth of a query.
+pub const MAX_QUERY_DEPTH: usize = 128;
+/// Nodes of a query: calls, constants, paths.
+pub const MAX_QUERY_NODES: usize = 10_000;
+/// Nesting depth of a document.
+pub const MAX_DOCUMENT_DEPTH: usize = 512;
+/// Size of a compiled regular expression in bytes.
+pub const MAX_REGEX_SIZE: usize = 1 << 20;
+/// Total size of all compiled regular expressions of a query in bytes.
+pub const MAX_REGEX_TOTAL_SIZE: usize = 16 << 20;
+/// Names in a list of a topology, pairs of edge ends, and rules for roles.
+pub const MAX_TOPOLOGY_NAMES: usize = 100;
+/// Size of such a name, or of the pattern of a rule, in bytes.
+pub const MAX_TOPOLOGY_NAME_SIZE: usize = 1_000;
+/// Number of parameters of a query.
 pub const MAX_PARAMS: usize = 64;
-/// Bytes of the parameters given with a query, as JSON.
+/// Size of the parameters of a query as JSON, in bytes.
 pub const MAX_PARAMS_SIZE: usize = 1 << 20;
 
 impl Limits<'_> {
-    /// Whether the run may go on.
+    /// Returns an error if the run was cancelled or timed out.
     pub(crate) fn check(&self) -> Result<()> {
         match self.cancel.filter(|cancel| cancel.is_cancelled()) {
             None => Ok(()),
-            Some(cancel) if cancel.is_late() => Err(Error::new(Code::OutOfTime, "The query took longer than allowed")),
+            Some(cancel) if cancel.is_timed_out() => {
+                Err(Error::new(Code::OutOfTime, "The query took longer than allowed"))
+            }
             Some(_) => Err(Error::new(Code::Cancelled, "The query was cancelled")),
         }
     }
 }
 
-/// Stops a run from another thread: share it, hand it to the run in [`Limits::cancel`], and fire it.
+/// Cancellation flag: share it with another thread, pass it to the run in [`Limits::cancel`], and set it to stop the
+/// run.
 #[derive(Debug, Default)]
 pub struct Cancel {
     state: AtomicBool,
-    late: AtomicBool,
+    timed_out: AtomicBool,
 }
 
 impl Cancel {
-    /// Stops the runs that look at this; they end with `PQ4008`.
+    /// Stops the runs with this flag; they end with `PQ4008`.
     pub fn cancel(&self) {
         self.state.store(true, Ordering::Relaxed);
     }
 
-    /// Stops the runs that look at this because their time is over; they end with `PQ4005`.
+    /// Stops the runs with this flag because of a timeout; they end with `PQ4005`.
     pub fn time_out(&self) {
-        self.late.store(true, Ordering::Relaxed);
+        self.timed_out.store(true, Ordering::Relaxed);
         self.cancel();
     }
 
-    /// Whether it was fired.
+    /// Returns true if the flag is set.
     pub fn is_cancelled(&self) -> bool {
         self.state.load(Ordering::Relaxed)
     }
 
-    /// Whether it was fired because the time is over.
-    pub fn is_late(&self) -> bool {
-        self.late.load(Ordering::Relaxed)
+    /// Returns true if the flag is set because of a timeout.
+    pub fn is_timed_out(&self) -> bool {
+        self.timed_out.load(Ordering::Relaxed)
     }
 }

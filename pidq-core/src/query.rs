@@ -1,10 +1,11 @@
-//! The doors of the engine: `Dialect` knows a language, `Query` is a compiled text, `Outcome` what a run gives.
+//! Entry points of the engine: `Dialect` defines a language, `Query` is a compiled query, `RunResult` the result of a
+//! run.
 
-mod explanation;
-mod listing;
-mod outline;
-mod parts;
-mod reading;
+mod dialect_json;
+mod projected_document;
+mod projection;
+mod query_plan;
+mod run_profile;
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -15,22 +16,22 @@ use hashbrown::HashSet;
 use crate::arena::{Arena, load};
 use crate::check::{self, Findings};
 use crate::error::{Code, Error, Result, Span, Warning};
-use crate::eval::compile::{Compiled, Names, compile};
+use crate::eval::compile::{Compiled, Environment, compile};
 use crate::eval::function::Function;
 use crate::eval::plan::FunctionRef;
-use crate::eval::{Cx, Scratch, outline as outlined};
+use crate::eval::{EvalContext, Scratch, static_strategies as outlined};
 use crate::functions;
 use crate::graph::Graph;
 use crate::limits::{Limits, MAX_PARAMS, MAX_PARAMS_SIZE};
-use crate::suggest::{self, Search};
+use crate::suggest::{self, BoundedSearch};
 use crate::syntax::operators::{Operator, Operators};
 use crate::syntax::print::PrintOptions;
-use crate::syntax::{Expr, Profile, advice, format, json, print, text};
-use crate::value::{Value, Written, write};
+use crate::syntax::{Expr, Profile, format, hints, json, print, text};
+use crate::value::{OutputChunk, Value, write};
 
-pub use explanation::{Explanation, Step};
-pub use outline::{Outline, Planned};
-pub use reading::Reading;
+pub use projected_document::ProjectedDocument;
+pub use query_plan::{PlanStep, QueryPlan};
+pub use run_profile::{ProfileStep, RunProfile};
 
 /// A language: functions and operators.
 #[derive(Clone, Debug)]
@@ -51,39 +52,39 @@ impl Dialect {
         Dialect { profile: Profile::JsonQuery, ..Dialect::standard() }
     }
 
-    /// The language with one more function, which replaces one of the same name.
+    /// Returns the dialect with one more function, which replaces a function of the same name.
     pub fn with_function(mut self, function: Function) -> Dialect {
         self.custom.insert(0, Arc::new(function));
         self
     }
 
-    /// The language with more operators, each for the function of its name; an operator of the same function at the same
-    /// level is replaced. They may refer to each other, and to those that were given before.
+    /// Returns the dialect with more operators, each for the function of its name; an operator of the same function at
+    /// the same level is replaced. Operators may refer to each other and to existing ones.
     ///
     /// # Errors
-    /// `PQ1009` where an anchor is not an operator.
+    /// `PQ1009` if an anchor is not an operator.
     pub fn with_operators(mut self, operators: &[Operator]) -> Result<Dialect> {
         self.operators = Arc::new(self.operators.with(operators)?);
         Ok(self)
     }
 
-    /// The functions, in the groups of the manual.
+    /// Returns the functions, in the groups of the manual.
     pub fn functions(&self) -> impl Iterator<Item = &Function> {
         let standard = functions::groups(self.profile == Profile::Pidq).flat_map(|(_, rows)| rows);
         self.custom.iter().map(|function| &**function).chain(standard)
     }
 
-    /// The groups of the manual and the functions of the language in each, without those of the embedding program.
+    /// Returns the groups of the manual and the standard functions in each, without custom functions.
     pub fn groups(&self) -> impl Iterator<Item = (&'static str, &'static [Function])> {
         functions::groups(self.profile == Profile::Pidq)
     }
 
-    /// The operators in levels, the tightest first: how each is written, and the function that it calls.
+    /// Returns the operators by level, the tightest first: text and function of each.
     pub fn operators(&self) -> impl Iterator<Item = Vec<(&str, &str)>> {
         (0..self.operators.levels()).map(|level| self.operators.level(level).collect())
     }
 
-    /// Compiles a text.
+    /// Compiles a query in text format.
     ///
     /// # Errors
     /// `PQ0xxx` syntax, `PQ1xxx` names and arguments.
@@ -91,15 +92,15 @@ impl Dialect {
         self.parse_with(text, "{}")
     }
 
-    /// Compiles a text with parameters, a JSON object: `$name` is its member `name`.
+    /// Compiles a query with parameters, a JSON object: `$name` is its field `name`.
     ///
     /// # Errors
     /// As [`Dialect::parse`], and `PQ5xxx` for the parameters.
     pub fn parse_with(&self, text: &str, params: &str) -> Result<Query> {
         let read = text::parse_with_comments(text, &self.operators, self.profile);
-        let (expr, comments) = read.map_err(|error| self.with_calls_there_are(error))?;
-        let mut query = self.compile(Origin::text(expr, text), params)?;
-        query.compiled.warnings.extend(advice::swallowed(text, &comments, &self.operators));
+        let (expr, comments) = read.map_err(|error| self.with_known_calls(error))?;
+        let mut query = self.compile(QuerySource::text(expr, text), params)?;
+        query.compiled.warnings.extend(hints::commented_values(text, &comments, &self.operators));
         Ok(query)
     }
 
@@ -116,10 +117,10 @@ impl Dialect {
     /// # Errors
     /// As [`Dialect::parse_with`].
     pub fn compile_json_with(&self, json_query: &str, params: &str) -> Result<Query> {
-        self.compile(Origin::json(json::from_json(json_query)?, json_query), params)
+        self.compile(QuerySource::json(json::from_json(json_query)?, json_query), params)
     }
 
-    /// A text in JSON format. Functions are not looked up.
+    /// Converts a query from text format to JSON format. Function names are not resolved.
     ///
     /// # Errors
     /// `PQ0xxx`.
@@ -130,15 +131,15 @@ impl Dialect {
         Ok(tree)
     }
 
-    /// A query in JSON format as text, exactly as the reference implementation prints it.
+    /// Converts a query from JSON format to text, exactly as the reference implementation prints it.
     ///
     /// # Errors
-    /// `PQ0xxx` and `PQ1002` where it is not a query.
+    /// `PQ0xxx`, and `PQ1002` if the JSON is not a query.
     pub fn stringify(&self, json_query: &str, options: &PrintOptions) -> Result<String> {
         print::stringify(&json::from_json(json_query)?, options, &self.operators)
     }
 
-    /// A text in our layout. Comments are kept; the query stays the same.
+    /// Formats a query in pidq's layout. Comments are kept; the query stays the same.
     ///
     /// # Errors
     /// `PQ0xxx`.
@@ -146,27 +147,27 @@ impl Dialect {
         format::format(text, &self.operators, self.profile).map_err(|error| error.locate(text))
     }
 
-    /// A word alone may be meant as a property or as a call, but not of a function that there is none.
-    fn with_calls_there_are(&self, error: Error) -> Error {
-        /// Shorter words are near to too many functions.
-        const SHORTEST: usize = 4;
+    /// Removes a suggested call of a function that does not exist, or replaces it with a similar function.
+    fn with_known_calls(&self, error: Error) -> Error {
+        /// Shorter names are similar to too many functions.
+        const MIN_LEN: usize = 4;
         let [property, call] = error.suggestions() else { return error };
         let Some(name) = call.text.strip_suffix("()").filter(|name| self.find(name).is_none()) else { return error };
-        let known = self.functions().map(|function| function.name).filter(|_| name.len() >= SHORTEST);
+        let known = self.functions().map(|function| function.name).filter(|_| name.len() >= MIN_LEN);
         let near = suggest::nearest(name, known).first().map(|near| format!("{near}()"));
         let texts: Vec<String> = std::iter::once(property.text.to_string()).chain(near).collect();
         error.with_help(format!("did you mean `{}`?", texts.join("` or `"))).with_suggestions(texts)
     }
 
-    fn compile(&self, origin: Origin, params: &str) -> Result<Query> {
+    fn compile(&self, origin: QuerySource, params: &str) -> Result<Query> {
         let params = read_params(params)?;
         let find = |name: &str| self.find(name);
         let all = || self.functions().map(|function| function.name).collect();
         let is_extended = self.profile == Profile::Pidq;
-        let names = Names { find: &find, all: &all, params: &params, is_extended };
-        let compiled = compile(&origin.expr, &names).map_err(|error| origin.place(error))?;
+        let names = Environment { find: &find, all: &all, params: &params, is_extended };
+        let compiled = compile(&origin.expr, &names).map_err(|error| origin.locate(error))?;
         let findings = check::check(&compiled.plan);
-        Ok(Query { compiled, findings, origin, params, operators: self.operators.clone(), shortcuts: true })
+        Ok(Query { compiled, findings, source: origin, params, operators: self.operators.clone(), is_optimized: true })
     }
 
     fn find(&self, name: &str) -> Option<FunctionRef> {
@@ -188,7 +189,7 @@ fn read_params(params: &str) -> Result<Arena> {
         let message = format!("The parameters are larger than {MAX_PARAMS_SIZE} bytes");
         return Err(Error::new(Code::InputTooLarge, message));
     }
-    let arena = load::load(params.into(), crate::limits::MAX_NESTING)?;
+    let arena = load::load(params.into(), crate::limits::MAX_QUERY_DEPTH)?;
     match Value::stored(&arena, arena.root()).as_object().map(crate::value::Object::len) {
         Some(count) if count <= MAX_PARAMS => Ok(arena),
         Some(_) => Err(Error::new(Code::InputTooLarge, format!("More than {MAX_PARAMS} parameters"))),
@@ -196,36 +197,36 @@ fn read_params(params: &str) -> Result<Arena> {
     }
 }
 
-/// What a query was compiled from.
+/// Source of a compiled query.
 #[derive(Debug)]
-struct Origin {
+struct QuerySource {
     expr: Expr,
     source: Box<str>,
-    /// Whether the source is in JSON format.
+    /// True if the source is in JSON format.
     is_json: bool,
 }
 
-impl Origin {
-    fn text(expr: Expr, source: &str) -> Origin {
-        Origin { expr, source: source.into(), is_json: false }
+impl QuerySource {
+    fn text(expr: Expr, source: &str) -> QuerySource {
+        QuerySource { expr, source: source.into(), is_json: false }
     }
 
-    fn json(expr: Expr, source: &str) -> Origin {
-        Origin { expr, source: source.into(), is_json: true }
+    fn json(expr: Expr, source: &str) -> QuerySource {
+        QuerySource { expr, source: source.into(), is_json: true }
     }
 
-    /// Line and column of the place of an error, and for the JSON format its pointers.
-    fn place(&self, error: Error) -> Error {
+    /// Adds line and column to an error, and for the JSON format its JSON Pointers.
+    fn locate(&self, error: Error) -> Error {
         let error = error.locate(&self.source);
-        if self.is_json { error.point(|span| json::pointer(&self.expr, span)) } else { error }
+        if self.is_json { error.with_pointers(|span| json::pointer(&self.expr, span)) } else { error }
     }
 
-    fn place_warning(&self, warning: Warning) -> Warning {
-        if self.is_json { warning.point(|span| json::pointer(&self.expr, span)) } else { warning }
+    fn locate_warning(&self, warning: Warning) -> Warning {
+        if self.is_json { warning.with_pointer(|span| json::pointer(&self.expr, span)) } else { warning }
     }
 }
 
-/// A compiled query: immutable, shared between threads freely, run as often as you like.
+/// A compiled query: immutable, shareable between threads, and runnable any number of times.
 ///
 /// ```
 /// use pidq_core::{Graph, Limits, Query};
@@ -238,16 +239,16 @@ impl Origin {
 #[derive(Debug)]
 pub struct Query {
     compiled: Compiled,
-    /// What a check finds without a document.
+    /// Findings of the check without a document.
     findings: Findings,
-    origin: Origin,
+    source: QuerySource,
     params: Arena,
     operators: Arc<Operators>,
-    shortcuts: bool,
+    is_optimized: bool,
 }
 
 impl Query {
-    /// Compiles a text in the standard dialect.
+    /// Compiles a query in the standard dialect.
     ///
     /// # Errors
     /// `PQ0xxx` syntax, `PQ1xxx` names and arguments.
@@ -255,7 +256,7 @@ impl Query {
         Dialect::standard().parse(text)
     }
 
-    /// Compiles a text with parameters, a JSON object.
+    /// Compiles a query with parameters, a JSON object.
     ///
     /// # Errors
     /// As [`Dialect::parse_with`].
@@ -271,21 +272,21 @@ impl Query {
         Dialect::standard().compile_json(json_query)
     }
 
-    /// Runs the query on a document. What it builds lives in `scratch`.
+    /// Runs the query on a document. Values that it builds live in `scratch`.
     ///
     /// # Errors
     /// `PQ2xxx` evaluation, `PQ4xxx` limits.
-    pub fn run<'a>(&'a self, graph: &'a Graph, scratch: &'a Scratch, limits: Limits<'a>) -> Result<Outcome<'a>> {
-        let mut cx = self.start(graph, scratch, limits);
+    pub fn run<'a>(&'a self, graph: &'a Graph, scratch: &'a Scratch, limits: Limits<'a>) -> Result<RunResult<'a>> {
+        let mut cx = self.context(graph, scratch, limits);
         let result = cx.eval(&self.compiled.plan, graph.root());
         let value = result.map_err(|error| self.explain_error(error, &cx))?;
         let spent_most = self.spent_most(&cx);
-        Ok(Outcome {
+        Ok(RunResult {
             value,
-            warnings: self.warnings(graph, &cx),
-            asked_graph: cx.has_plant(),
+            warnings: self.all_warnings(graph, &cx),
+            uses_graph: cx.has_drawing(),
             fuel: cx.fuel_used(),
-            output: limits.output,
+            output_limit: limits.output,
             spent_most,
         })
     }
@@ -298,116 +299,117 @@ impl Query {
         let scratch = Scratch::new();
         let mut text = Vec::new();
         self.run(graph, &scratch, limits)?.write_json(&mut text)?;
-        String::from_utf8(text).map_err(|_| Error::new(Code::Panic, "A result that is not UTF-8"))
+        String::from_utf8(text).map_err(|_| Error::new(Code::Panic, "the result is not UTF-8"))
     }
 
-    /// Runs the query and shows its calls with the rows they gave, the fuel they took and how they went about it, and the
-    /// warnings of the run.
+    /// Runs the query and returns its profile: rows, fuel and strategy of each call, and the warnings of the run.
     ///
     /// # Errors
     /// As [`Query::run`].
-    pub fn explain(&self, graph: &Graph, limits: Limits<'_>) -> Result<Explanation> {
+    pub fn explain(&self, graph: &Graph, limits: Limits<'_>) -> Result<RunProfile> {
         let scratch = Scratch::new();
-        let mut cx = self.start(graph, &scratch, limits);
+        let mut cx = self.context(graph, &scratch, limits);
         let result = cx.eval(&self.compiled.plan, graph.root());
         let value = result.map_err(|error| self.explain_error(error, &cx))?;
         let rows = value.as_array().map(|rows| rows.len() as u64);
-        let (steps, warnings) = (self.steps(&cx), self.warnings(graph, &cx));
-        Ok(Explanation { steps, fuel: cx.fuel_used(), rows, warnings, asked_graph: cx.has_plant() })
+        let (steps, warnings) = (self.steps(&cx), self.all_warnings(graph, &cx));
+        Ok(RunProfile { steps, fuel: cx.fuel_used(), rows, warnings, uses_graph: cx.has_drawing() })
     }
 
-    /// The calls of the query without a run, and what is known of how they will come to their results: what runs as one
-    /// step, and what is worked out once.
+    /// Returns the plan of the query without a run: its calls, and the strategy of each as far as it is known (steps
+    /// that run as one, and values computed once).
     ///
     /// ```
     /// use pidq_core::Query;
     ///
-    /// let outline = Query::parse("nodes() | filter(.kw > 5) | size()")?.outline();
-    /// let ways: Vec<_> = outline.steps.iter().map(|step| (step.text.as_str(), step.way)).collect();
-    /// assert_eq!(ways[1], ("filter(.kw > 5)", "counted, no list"));
+    /// let plan = Query::parse("nodes() | filter(.kw > 5) | size()")?.plan();
+    /// let strategies: Vec<_> = plan.steps.iter().map(|step| (step.text.as_str(), step.strategy)).collect();
+    /// assert_eq!(strategies[1], ("filter(.kw > 5)", "count only"));
     /// # Ok::<(), pidq_core::Error>(())
     /// ```
-    pub fn outline(&self) -> Outline {
-        let ways = outlined::ways(&self.compiled.plan, self.compiled.calls.len());
-        let steps = self.compiled.calls.iter().zip(ways).map(|((name, span), way)| Planned {
-            text: self.shown(name, *span),
+    pub fn plan(&self) -> QueryPlan {
+        let ways = outlined::static_strategies(&self.compiled.plan, self.compiled.calls.len());
+        let steps = self.compiled.calls.iter().zip(ways).map(|((name, span), way)| PlanStep {
+            text: self.call_text(name, *span),
             depth: self.depth(*span),
-            way: way.text(),
+            strategy: way.text(),
         });
-        Outline { steps: steps.collect() }
+        QueryPlan { steps: steps.collect() }
     }
 
-    /// The same query, run step by step as it is written. Results are the same; it is there to show that.
-    pub fn without_shortcuts(self) -> Query {
-        Query { shortcuts: false, ..self }
+    /// Returns the query with optimizations disabled: it runs step by step as written. The results are the same; use it
+    /// to verify that.
+    pub fn without_optimizations(self) -> Query {
+        Query { is_optimized: false, ..self }
     }
 
-    /// The query in JSON format.
+    /// Returns the query in JSON format.
     pub fn tree(&self) -> String {
         let mut tree = String::new();
-        json::to_json(&self.origin.expr, &mut tree);
+        json::to_json(&self.source.expr, &mut tree);
         tree
     }
 
-    /// The text that it was compiled from.
+    /// Returns the source text.
     pub fn source(&self) -> &str {
-        &self.origin.source
+        &self.source.source
     }
 
-    /// Tells what is wrong with the query whatever the document is: what looks like a mistake, and as an error a call
-    /// that always fails.
+    /// Checks the query without a document: returns likely mistakes as warnings, and a call that always fails as an
+    /// error.
     ///
     /// # Errors
     /// `PQ2xxx`.
     pub fn check(&self) -> Result<Vec<Warning>> {
         match &self.findings.error {
-            Some(error) => Err(self.origin.place(error.clone())),
-            None => Ok(self.notes().map(|warning| self.origin.place_warning(warning.clone())).collect()),
+            Some(error) => Err(self.source.locate(error.clone())),
+            None => Ok(self.static_warnings().map(|warning| self.source.locate_warning(warning.clone())).collect()),
         }
     }
 
-    /// Tells what else looks like a mistake on this document, from the kinds of values that it has. The query is not
-    /// run: what a run finds, and what [`Query::check`] tells, comes with its outcome.
+    /// Checks the query against a document, by the types of its values, and returns further warnings. The query is not
+    /// run; warnings of a run and of [`Query::check`] are not repeated.
     ///
-    /// None where looking through the document takes more fuel or time than the limits allow.
+    /// Returns nothing if examining the document takes more fuel or time than the limits allow.
     pub fn check_against(&self, graph: &Graph, limits: Limits<'_>) -> Vec<Warning> {
         let findings = check::check_against(&self.compiled.plan, graph, &limits);
         let warnings = findings.map(|findings| findings.warnings).unwrap_or_default();
-        let is_new =
-            |new: &Warning| !self.notes().any(|old| old.span == new.span && (old.code == new.code || is_key(old)));
-        warnings.into_iter().filter(is_new).map(|warning| self.origin.place_warning(warning)).collect()
+        let is_new = |new: &Warning| {
+            !self.static_warnings().any(|old| old.span == new.span && (old.code == new.code || is_key(old)))
+        };
+        warnings.into_iter().filter(is_new).map(|warning| self.source.locate_warning(warning)).collect()
     }
 
-    /// What looks like a mistake without a document.
-    fn notes(&self) -> impl Iterator<Item = &Warning> {
+    /// Returns the warnings that need no document.
+    fn static_warnings(&self) -> impl Iterator<Item = &Warning> {
         self.compiled.warnings.iter().chain(&self.findings.warnings)
     }
 
-    fn start<'a>(&'a self, graph: &'a Graph, scratch: &'a Scratch, limits: Limits<'a>) -> Cx<'a> {
-        let cx = Cx::new(graph, &self.params, scratch, limits, self.compiled.sizes);
-        if self.shortcuts { cx } else { cx.without_shortcuts() }
+    fn context<'a>(&'a self, graph: &'a Graph, scratch: &'a Scratch, limits: Limits<'a>) -> EvalContext<'a> {
+        let cx = EvalContext::new(graph, &self.params, scratch, limits, self.compiled.sizes);
+        if self.is_optimized { cx } else { cx.without_optimizations() }
     }
 
-    fn steps(&self, cx: &Cx<'_>) -> Vec<Step> {
+    fn steps(&self, cx: &EvalContext<'_>) -> Vec<ProfileStep> {
         let calls = &self.compiled.calls;
-        let steps = calls.iter().zip(cx.costs()).map(|((name, span), cost)| Step {
-            text: self.shown(name, *span),
+        let steps = calls.iter().zip(cx.call_stats()).map(|((name, span), cost)| ProfileStep {
+            text: self.call_text(name, *span),
             depth: self.depth(*span),
             runs: cost.runs,
             rows: cost.rows,
             fuel: cost.fuel,
-            way: cost.way.text(),
+            strategy: cost.strategy.text(),
         });
         steps.collect()
     }
 
-    /// How many calls a call stands in.
+    /// Returns the number of calls around a call.
     fn depth(&self, span: Span) -> usize {
         self.compiled.calls.iter().filter(|(_, outer)| is_inside(span, *outer)).count()
     }
 
-    /// A call on one line, shortened; its name where the query is in JSON format.
-    fn shown(&self, name: &str, span: Span) -> String {
+    /// Returns a call on one line, shortened; only its name if the query is in JSON format.
+    fn call_text(&self, name: &str, span: Span) -> String {
         let text = self.source()[span.range(self.source())].split_whitespace().collect::<Vec<_>>().join(" ");
         match text.chars().count() {
             0 => name.to_owned(),
@@ -416,80 +418,87 @@ impl Query {
         }
     }
 
-    /// Line and column of the place, and for a limit the call that spent most.
-    fn explain_error(&self, error: Error, cx: &Cx<'_>) -> Error {
+    /// Adds line and column, and for a limit the call that used most of it.
+    fn explain_error(&self, error: Error, cx: &EvalContext<'_>) -> Error {
         let is_limit = error.code().stage() == crate::error::Stage::Limit;
-        let error = match self.most(&error, cx).filter(|_| is_limit) {
-            Some(most) => error.with_spent_most(most),
+        let error = match self.most_expensive_call(&error, cx).filter(|_| is_limit) {
+            Some(call) => error.with_spent_most(call),
             None => error,
         };
-        self.origin.place(self.explain_surplus(error))
+        self.source.locate(self.explain_extra_argument(error))
     }
 
-    /// The call that took the most steps. Before the first step it is the one that failed: it wanted room for its result.
-    fn most(&self, error: &Error, cx: &Cx<'_>) -> Option<String> {
+    /// Returns the call that used the most fuel. If none was used yet, it is the failed call: its result needed too
+    /// much memory.
+    fn most_expensive_call(&self, error: &Error, cx: &EvalContext<'_>) -> Option<String> {
         let failed = || self.compiled.calls.iter().find(|(_, span)| Some(*span) == error.span());
         self.spent_most(cx)
             .filter(|(_, fuel)| *fuel > 0)
-            .map(most_text)
+            .map(call_cost_text)
             .or_else(|| failed().map(|(name, _)| format!("`{name}`")))
     }
 
-    /// The call that took the most steps, and how many. Of several it is the last.
-    fn spent_most(&self, cx: &Cx<'_>) -> Option<(&str, u64)> {
-        let calls = cx.costs().iter().zip(&self.compiled.calls).map(|(cost, (name, _))| (name.as_str(), cost.fuel));
+    /// Returns the call that used the most fuel, and its fuel. Of several it is the last.
+    fn spent_most(&self, cx: &EvalContext<'_>) -> Option<(&str, u64)> {
+        let calls =
+            cx.call_stats().iter().zip(&self.compiled.calls).map(|(cost, (name, _))| (name.as_str(), cost.fuel));
         calls.max_by_key(|(_, fuel)| *fuel)
     }
 
-    /// A call that was given the list as an argument works on something else: then that is what to tell.
-    fn explain_surplus(&self, error: Error) -> Error {
-        let is_of_input = matches!(error.code(), Code::ArrayExpected | Code::ObjectExpected);
-        let Some(call) = error.span().filter(|_| is_of_input) else { return error };
+    /// Replaces the help if a call got the array as an argument: it works on the piped value.
+    fn explain_extra_argument(&self, error: Error) -> Error {
+        let is_input_error = matches!(error.code(), Code::ArrayExpected | Code::ObjectExpected);
+        let Some(call) = error.span().filter(|_| is_input_error) else { return error };
         let within = |warning: &Warning| warning.span.is_some_and(|span| is_inside(span, call));
-        let is_surplus = self.notes().any(|warning| warning.code == "PQW03" && within(warning));
+        let is_extra = self.static_warnings().any(|warning| warning.code == "PQW03" && within(warning));
         match self.compiled.calls.iter().find(|(_, span)| *span == call) {
-            Some((name, _)) if is_surplus => {
-                error.with_help(format!("what it works on comes through the pipe: `.a | {name}(…)`"))
+            Some((name, _)) if is_extra => {
+                error.with_help(format!("its input comes through the pipe: `.a | {name}(…)`"))
             }
             _ => error,
         }
     }
 
-    /// What looks like a mistake: fields that no object had, arguments that nothing reads, keys given twice.
-    fn warnings(&self, graph: &Graph, cx: &Cx<'_>) -> Vec<Warning> {
+    /// Returns the warnings of a run: fields that no object had, arguments that were not read, duplicate keys.
+    fn all_warnings(&self, graph: &Graph, cx: &EvalContext<'_>) -> Vec<Warning> {
         let mut warnings: Vec<Warning> = Vec::new();
-        let mut keys = DocumentKeys { graph, all: OnceCell::new(), search: Search::new() };
+        let mut keys = DocumentKeys { graph, all: OnceCell::new(), search: BoundedSearch::new() };
         for (at, (name, span)) in self.compiled.properties.iter().enumerate() {
-            let is_told = warnings.iter().any(|warning| warning.is_about(name))
-                || self.notes().any(|note| (is_key(note) || note.is_about(name)) && note.span == Some(*span));
-            // An item that nobody looked at may have it.
-            let may_be_left = || cx.has_left_early() && keys.has(name);
-            if cx.never_found(at) && !is_told && !may_be_left() {
+            let is_reported = warnings.iter().any(|warning| warning.names_field(name))
+                || self
+                    .static_warnings()
+                    .any(|warning| (is_key(warning) || warning.names_field(name)) && warning.span == Some(*span));
+            // Items that the run skipped may have the field.
+            let may_be_in_skipped_items = || cx.has_skipped_items() && keys.has(name);
+            if cx.never_found(at) && !is_reported && !may_be_in_skipped_items() {
                 warnings.push(keys.unknown_field(name, *span));
             }
-            let is_known = || self.notes().any(|note| note.code == "PQW07" && note.span == Some(*span));
-            if cx.asked_of_lists(at) && !is_told && !is_known() {
-                warnings.push(check::field_of_list(name).with_span(*span));
+            let is_known =
+                || self.static_warnings().any(|warning| warning.code == "PQW07" && warning.span == Some(*span));
+            if cx.read_only_on_lists(at) && !is_reported && !is_known() {
+                warnings.push(check::field_of_array(name).with_span(*span));
             }
         }
-        warnings.extend(self.notes().cloned());
-        warnings.extend(self.told(cx));
-        warnings.extend(graph.keys_twice());
-        warnings.into_iter().map(|warning| self.origin.place_warning(warning)).collect()
+        warnings.extend(self.static_warnings().cloned());
+        warnings.extend(self.run_warnings(cx));
+        warnings.extend(graph.duplicate_key_warning());
+        warnings.into_iter().map(|warning| self.source.locate_warning(warning)).collect()
     }
 
-    /// What calls noted while they ran.
-    fn told(&self, cx: &Cx<'_>) -> Vec<Warning> {
-        let calls = self.compiled.calls.iter().enumerate().filter(|_| cx.has_notes());
-        calls.flat_map(|(at, (_, span))| cx.noted(at).into_iter().map(|note| note.with_span(*span))).collect()
+    /// Returns the warnings that calls recorded during the run.
+    fn run_warnings(&self, cx: &EvalContext<'_>) -> Vec<Warning> {
+        let calls = self.compiled.calls.iter().enumerate().filter(|_| cx.has_run_warnings());
+        calls
+            .flat_map(|(at, (_, span))| cx.warnings_of_call(at).into_iter().map(|warning| warning.with_span(*span)))
+            .collect()
     }
 }
 
-fn most_text((name, fuel): (&str, u64)) -> String {
+fn call_cost_text((name, fuel): (&str, u64)) -> String {
     if fuel > 0 { format!("`{name}` ({fuel} steps)") } else { format!("`{name}`") }
 }
 
-/// Whether a warning is about a query that stands for a key: then nobody meant a field of that name.
+/// Returns true if a warning is about a query used as a key: then no field of that name was meant.
 fn is_key(warning: &Warning) -> bool {
     warning.code == "PQW04"
 }
@@ -498,11 +507,11 @@ fn is_inside(inner: Span, outer: Span) -> bool {
     inner != outer && outer.start <= inner.start && inner.end <= outer.end
 }
 
-/// The keys of a document, for the fields that no object had. There may be many of both.
+/// The keys of a document, for warnings about fields that no object had. There may be many of both.
 struct DocumentKeys<'g> {
     graph: &'g Graph,
     all: OnceCell<HashSet<&'g str>>,
-    search: Search,
+    search: BoundedSearch,
 }
 
 impl DocumentKeys<'_> {
@@ -512,7 +521,7 @@ impl DocumentKeys<'_> {
 
     fn unknown_field(&mut self, name: &str, span: Span) -> Warning {
         let others = self.graph.keys().filter(|key| *key != name);
-        let near = if self.search.is_over() { Vec::new() } else { self.search.nearest(name, others) };
+        let near = if self.search.is_exhausted() { Vec::new() } else { self.search.nearest(name, others) };
         let warning = Warning::new("PQW01", format!("no object had a field `{name}`")).with_span(span);
         match near.first() {
             Some(near) => warning.with_help(format!("did you mean `.{near}`?")),
@@ -522,39 +531,38 @@ impl DocumentKeys<'_> {
 }
 
 impl fmt::Display for Query {
-    /// The query as text; compiling it again gives the same query. A query that can be written in JSON format only, such
-    /// as `["get", {}]`, is printed so.
+    /// Writes the query as text; compiling it again gives the same query. A query that can only be written in JSON
+    /// format, such as `["get", {}]`, is written in that.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match format::print(&self.origin.expr, &self.operators) {
+        match format::print(&self.source.expr, &self.operators) {
             Ok(text) => f.write_str(&text),
             Err(_) => f.write_str(&self.tree()),
         }
     }
 }
 
-/// What a run gives.
+/// Result of a run.
 #[derive(Debug)]
-pub struct Outcome<'a> {
+pub struct RunResult<'a> {
     /// The result.
     pub value: Value<'a>,
-    /// What looks like a mistake in the query. Never changes the result.
+    /// Likely mistakes in the query. They never change the result.
     pub warnings: Vec<Warning>,
-    /// Whether functions of the language asked for nodes and edges of the document: then what is doubtful about these,
-    /// [`Graph::warnings`], is about the result too.
-    pub asked_graph: bool,
-    /// Steps taken.
+    /// True if the query used nodes and edges through graph functions: then data-quality warnings about them,
+    /// [`Graph::warnings`], concern the result too.
+    pub uses_graph: bool,
+    /// Fuel used.
     pub fuel: u64,
-    output: usize,
+    output_limit: usize,
     spent_most: Option<(&'a str, u64)>,
 }
 
-impl Outcome<'_> {
-    /// Names the call that spent most where a limit ended the writing of the result, for callers that write the value
-    /// themselves.
+impl RunResult<'_> {
+    /// Names the call that used the most fuel in an error of a caller that writes the value itself.
     pub fn explain_error(&self, error: Error) -> Error {
         let is_limit = error.code().stage() == crate::error::Stage::Limit;
         match self.spent_most.filter(|_| is_limit) {
-            Some(most) => error.with_spent_most(most_text(most)),
+            Some(call) => error.with_spent_most(call_cost_text(call)),
             None => error,
         }
     }
@@ -564,15 +572,16 @@ impl Outcome<'_> {
     /// # Errors
     /// `PQ4003`.
     pub fn write_json(&self, out: &mut Vec<u8>) -> Result<()> {
-        write::append_json(self.value, self.output, out).map_err(|error| self.explain_error(error))
+        write::append_json(self.value, self.output_limit, out).map_err(|error| self.explain_error(error))
     }
 
-    /// Tells the result as JSON part by part. What stands in the document is told by its place there, so that a result can
-    /// be kept by places, and written later, without a copy of it. `graph` is the one that was asked.
+    /// Writes the result as JSON in chunks. Text that occurs in the document is given as a range of its bytes, so that
+    /// a result can be stored as ranges and written later without a copy. `graph` is the graph of the run.
     ///
     /// # Errors
     /// `PQ4003`.
-    pub fn write_parts(&self, graph: &Graph, sink: &mut dyn FnMut(Written<'_>)) -> Result<()> {
-        write::write_parts(self.value, self.output, graph.source(), sink).map_err(|error| self.explain_error(error))
+    pub fn write_chunks(&self, graph: &Graph, sink: &mut dyn FnMut(OutputChunk<'_>)) -> Result<()> {
+        write::write_chunks(self.value, self.output_limit, graph.source(), sink)
+            .map_err(|error| self.explain_error(error))
     }
 }

@@ -1,45 +1,45 @@
-//! Regular expressions of ECMAScript, for `regex`, `match` and `matchAll`.
+//! ECMAScript regular expressions, for `regex`, `match` and `matchAll`.
 //!
-//! A pattern is parsed into a tree. Nearly all patterns then run on the `regex` crate, in linear time. Lookaround and
-//! back-references run on an engine of our own, which backtracks as JavaScript does but stops with `PQ4006` at a
-//! bound; so do very deep patterns, and a few odd ones when the match itself is wanted. In short texts, patterns without
-//! choices are matched run by run. Text is taken by code points, also without the
-//! flag `u`.
+//! A pattern is parsed into a tree. Nearly all patterns run on the `regex` crate, in linear time. Lookaround and
+//! back-references run on a backtracking engine of this crate, which behaves like JavaScript but stops with `PQ4006` at
+//! a limit; it also runs very deep patterns, and patterns with unusual empty rounds if captures are needed. On short
+//! ASCII texts, unambiguous patterns run on a one-pass matcher. Text is matched by code points, also without the flag
+//! `u`.
 
 mod backtrack;
 mod class;
 mod flags;
-mod linear;
+mod linear_engine;
+mod one_pass;
 mod parse;
 mod program;
 mod properties;
 mod set;
-mod straight;
 mod tree;
 
 use std::ops::Range;
 
-pub(crate) use backtrack::Effort;
+pub(crate) use backtrack::BacktrackBudget;
 use flags::Flags;
-use linear::{Linear, Spans};
-use parse::Fault;
+use linear_engine::{LinearEngine, Spans};
+pub(crate) use one_pass::{Bounds, MAX_TEXT_LEN, NO_BOUNDS, OnePass};
+use parse::PatternError;
 use program::Program;
-pub(crate) use straight::{Bounds, LONGEST, NO_BOUNDS, Straight};
 use tree::{Assert, Node};
 
 use crate::error::{Code, Error, Result};
 
-/// Bytes of a pattern.
+/// Size of a pattern in bytes.
 const MAX_PATTERN: usize = 4 << 10;
-/// Characters of a pattern that an error shows.
-const SHOWN: usize = 80;
+/// Maximum number of characters of a pattern in an error message.
+const MAX_SHOWN_CHARS: usize = 80;
 
 /// A compiled regular expression.
 #[derive(Debug)]
 pub(crate) struct Regex {
     engine: Engine,
-    /// For short texts, where the pattern has no choices.
-    straight: Option<Straight>,
+    /// For short texts, if the pattern is unambiguous.
+    one_pass: Option<OnePass>,
     flags: Flags,
     names: Vec<Option<String>>,
     cost: u64,
@@ -47,102 +47,106 @@ pub(crate) struct Regex {
 
 #[derive(Debug)]
 enum Engine {
-    Linear(Linear),
+    Linear(LinearEngine),
     Backtracking(Program),
-    /// The linear engine may be wrong here, as `doubts` says: then the program is for what it cannot do.
-    Both(Linear, Program, Doubts),
+    /// The linear engine may deviate as described by the third field; the program then replaces it.
+    Both(LinearEngine, Program, LinearDeviations),
 }
 
-/// What a pattern has that the linear engine does in another way than JavaScript.
+/// Constructs of a pattern that the linear engine treats differently than JavaScript.
 #[derive(Clone, Copy, Debug)]
-struct Doubts {
-    /// Assertions about lines, or about words under the flags `i` and `u`: wrong for a few characters in the text.
+struct LinearDeviations {
+    /// Assertions about lines, or about words with the flags `i` and `u`: wrong for a few characters in the text.
     assertions: bool,
-    /// Empty rounds of repetitions: where the match begins is right, but not how far it goes.
-    rounds: bool,
+    /// Empty rounds of repetitions: the start of the match is right, but its end may be wrong.
+    empty_rounds: bool,
 }
 
 impl Regex {
-    /// Compiles a pattern with flags of JavaScript: `PQ1007` for a bad or too large pattern, `PQ1008` for bad flags.
+    /// Compiles a pattern with JavaScript flags: `PQ1007` for a malformed or too large pattern, `PQ1008` for bad flags.
     pub fn new(pattern: &str, flags: &str) -> Result<Regex> {
         let parsed_flags = Flags::parse(flags)?;
         if pattern.len() > MAX_PATTERN {
             let message = format!("longer than {MAX_PATTERN} bytes");
-            return Err(Error::new(Code::BadRegex, refusal(pattern, flags, &message)));
+            return Err(Error::new(Code::BadRegex, error_message(pattern, flags, &message)));
         }
-        let parsed = parse::parse(pattern, parsed_flags).map_err(|fault| bad_pattern(pattern, flags, fault))?;
+        let parsed = parse::parse(pattern, parsed_flags).map_err(|error| bad_pattern(pattern, flags, error))?;
         let engine = Engine::new(&parsed.node, &parsed.names, parsed_flags).ok_or_else(|| {
-            let error = Error::new(Code::BadRegex, refusal(pattern, flags, "too large when compiled"));
+            let error = Error::new(Code::BadRegex, error_message(pattern, flags, "too large when compiled"));
             error.with_help("use smaller repetition counts")
         })?;
         let is_linear = matches!(engine, Engine::Linear(_));
-        let straight = if is_linear { Straight::new(&parsed.node, parsed.names.len()) } else { None };
-        Ok(Regex { engine, straight, flags: parsed_flags, names: parsed.names, cost: parsed.node.size() })
+        let one_pass = if is_linear { OnePass::new(&parsed.node, parsed.names.len()) } else { None };
+        Ok(Regex { engine, one_pass, flags: parsed_flags, names: parsed.names, cost: parsed.node.size() })
     }
 
-    /// The pattern without choices, if this is one that can search in a text.
+    /// Returns the one-pass matcher if it accepts the text.
     #[inline]
-    fn straight(&self, text: &str) -> Option<&Straight> {
-        self.straight.as_ref().filter(|_| Straight::takes(text))
+    fn one_pass_for(&self, text: &str) -> Option<&OnePass> {
+        self.one_pass.as_ref().filter(|_| OnePass::accepts(text))
     }
 
-    /// The pattern without choices, where every short text of ASCII is searched with it.
-    pub fn as_straight(&self) -> Option<&Straight> {
-        self.straight.as_ref().filter(|_| !self.flags.sticky)
+    /// Returns the one-pass matcher if it applies to every short ASCII text.
+    pub fn as_one_pass(&self) -> Option<&OnePass> {
+        self.one_pass.as_ref().filter(|_| !self.flags.sticky)
     }
 
-    /// Whether `text` has a match. `PQ4006` after too many backtracks.
-    pub fn is_match(&self, text: &str, effort: &mut Effort) -> Result<bool> {
-        if let Some(straight) = self.straight(text).filter(|_| !self.flags.sticky) {
+    /// Returns true if `text` has a match. `PQ4006` after too many backtracks.
+    pub fn is_match(&self, text: &str, budget: &mut BacktrackBudget) -> Result<bool> {
+        if let Some(one_pass) = self.one_pass_for(text).filter(|_| !self.flags.sticky) {
             let mut bounds = NO_BOUNDS;
-            return Ok(straight.find(text.as_bytes(), 0, &mut bounds));
+            return Ok(one_pass.find(text.as_bytes(), 0, &mut bounds));
         }
         match &self.engine {
             Engine::Linear(linear) if !self.flags.sticky => Ok(linear.is_match(text)),
-            Engine::Both(linear, _, doubts) if !self.flags.sticky && !doubts.about(text) => Ok(linear.is_match(text)),
-            _ => Ok(self.captures(text, 0, effort)?.is_some()),
+            Engine::Both(linear, _, deviations) if !self.flags.sticky && !deviations.affects(text) => {
+                Ok(linear.is_match(text))
+            }
+            _ => Ok(self.captures(text, 0, budget)?.is_some()),
         }
     }
 
-    /// The first match at or after the byte `start`: with the flag `y`, exactly there. `PQ4006` as for `is_match`.
+    /// Returns the first match at or after the byte `start`; with the flag `y`, exactly there. `PQ4006` as for
+    /// `is_match`.
     ///
-    /// There is none when `start` is beyond the text.
-    pub fn captures(&self, text: &str, start: usize, effort: &mut Effort) -> Result<Option<Captures>> {
+    /// Returns none if `start` is beyond the text.
+    pub fn captures(&self, text: &str, start: usize, budget: &mut BacktrackBudget) -> Result<Option<Captures>> {
         if !text.is_char_boundary(start) {
             return Ok(None);
         }
-        let found = match self.straight(text) {
-            Some(straight) => {
+        let found = match self.one_pass_for(text) {
+            Some(one_pass) => {
                 let mut bounds = NO_BOUNDS;
-                let is_found = straight.find(text.as_bytes(), start, &mut bounds);
-                is_found.then(|| Captures::straight(straight, &bounds))
+                let is_found = one_pass.find(text.as_bytes(), start, &mut bounds);
+                is_found.then(|| Captures::from_one_pass(one_pass, &bounds))
             }
-            None => self.spans(text, start, effort)?.and_then(Captures::new),
+            None => self.spans(text, start, budget)?.and_then(Captures::new),
         };
         Ok(found.filter(|found| !self.flags.sticky || found.range().start == start))
     }
 
-    /// What the engine has found for each group.
-    fn spans(&self, text: &str, start: usize, effort: &mut Effort) -> Result<Option<Spans>> {
+    /// Returns the span of each group.
+    fn spans(&self, text: &str, start: usize, budget: &mut BacktrackBudget) -> Result<Option<Spans>> {
         Ok(match &self.engine {
             Engine::Linear(linear) => linear.captures(text, start),
-            Engine::Both(linear, program, doubts) if !doubts.about(text) => match linear.find(text, start) {
-                Some(found) if doubts.rounds => backtrack::search(program, text, found, effort)?,
+            Engine::Both(linear, program, deviations) if !deviations.affects(text) => match linear.find(text, start) {
+                Some(found) if deviations.empty_rounds => backtrack::search(program, text, found, budget)?,
                 Some(_) => linear.captures(text, start),
                 None => None,
             },
             Engine::Both(_, program, _) | Engine::Backtracking(program) => {
-                backtrack::search(program, text, start, effort)?
+                backtrack::search(program, text, start, budget)?
             }
         })
     }
 
-    /// The names of the groups, beginning with group 1. A name may come twice, in branches that exclude each other.
+    /// Returns the names of the groups, beginning with group 1. A name may occur twice, in branches that exclude each
+    /// other.
     pub fn group_names(&self) -> &[Option<String>] {
         &self.names
     }
 
-    /// Its bytes, rounded up; `MAX_REGEX` at most for each engine.
+    /// Returns the size in bytes, rounded up; at most `MAX_REGEX_SIZE` for each engine.
     pub fn size(&self) -> usize {
         let program = usize::try_from(self.cost).unwrap_or(usize::MAX).saturating_mul(program::STEP_SIZE);
         match &self.engine {
@@ -152,7 +156,7 @@ impl Regex {
         }
     }
 
-    /// What a search in a text costs: its length times the size of the compiled form, roughly.
+    /// Returns the approximate cost of a search in a text: its length times the size of the compiled form.
     #[inline]
     pub fn search_cost(&self, text: &str) -> u64 {
         (text.len() as u64).saturating_mul(self.cost) / 64 + 1
@@ -160,58 +164,59 @@ impl Regex {
 }
 
 impl Engine {
-    /// `None` when the compiled form is too large.
+    /// Returns `None` if the compiled form is too large.
     fn new(node: &Node, names: &[Option<String>], flags: Flags) -> Option<Engine> {
         let program = || Program::new(node, names, flags);
-        if linear::is_too_deep(node) || node.any(&|part| matches!(part, Node::Look(_) | Node::Backref(_))) {
+        if linear_engine::is_too_deep(node) || node.any(&|part| matches!(part, Node::Lookaround(_) | Node::Backref(_)))
+        {
             return program().map(Engine::Backtracking);
         }
-        let linear = Linear::new(node, names.len(), flags)?;
-        match Doubts::new(node, flags) {
-            Doubts { assertions: false, rounds: false } => Some(Engine::Linear(linear)),
-            doubts => Some(Engine::Both(linear, program()?, doubts)),
+        let linear = LinearEngine::new(node, names.len(), flags)?;
+        match LinearDeviations::new(node, flags) {
+            LinearDeviations { assertions: false, empty_rounds: false } => Some(Engine::Linear(linear)),
+            deviations => Some(Engine::Both(linear, program()?, deviations)),
         }
     }
 }
 
-impl Doubts {
-    fn new(node: &Node, flags: Flags) -> Doubts {
+impl LinearDeviations {
+    fn new(node: &Node, flags: Flags) -> LinearDeviations {
         let assertions = node.any(&|part| match part {
             Node::Assert(Assert::LineStart | Assert::LineEnd) => true,
             Node::Assert(Assert::Word | Assert::NotWord) => flags.folds_unicode(),
             _ => false,
         });
-        let rounds = node.any(&|part| matches!(part, Node::Repeat(repeat) if repeat.has_odd_rounds()));
-        Doubts { assertions, rounds }
+        let rounds = node.any(&|part| matches!(part, Node::Repeat(repeat) if repeat.has_unusual_empty_rounds()));
+        LinearDeviations { assertions, empty_rounds: rounds }
     }
 
-    /// Whether assertions may be wrong for this text: it has a line terminator besides `\n`, or a letter outside ASCII
-    /// that folds into a word character.
-    fn about(self, text: &str) -> bool {
+    /// Returns true if assertions may be wrong for this text: it has a line terminator other than `\n`, or a
+    /// letter outside ASCII that folds to a word character.
+    fn affects(self, text: &str) -> bool {
         self.assertions && text.contains(['\r', '\u{2028}', '\u{2029}', '\u{17F}', '\u{212A}'])
     }
 }
 
-/// V8 begins its messages in the same way.
-fn refusal(pattern: &str, flags: &str, what: &str) -> String {
-    let shown: String = pattern.chars().take(SHOWN).collect();
+/// Formats a message that begins like V8's.
+fn error_message(pattern: &str, flags: &str, what: &str) -> String {
+    let shown: String = pattern.chars().take(MAX_SHOWN_CHARS).collect();
     let ellipsis = if shown.len() < pattern.len() { "…" } else { "" };
     format!("Invalid regular expression: /{shown}{ellipsis}/{flags}: {what}")
 }
 
-fn bad_pattern(pattern: &str, flags: &str, fault: Fault) -> Error {
-    let what = format!("{} (at character {})", fault.what, fault.at + 1);
-    let error = Error::new(Code::BadRegex, refusal(pattern, flags, &what));
-    match fault.help {
+fn bad_pattern(pattern: &str, flags: &str, pattern_error: PatternError) -> Error {
+    let what = format!("{} (at character {})", pattern_error.message, pattern_error.at + 1);
+    let error = Error::new(Code::BadRegex, error_message(pattern, flags, &what));
+    match pattern_error.help {
         Some(help) => error.with_help(help),
         None => error,
     }
 }
 
-/// A match: a range of bytes for each group.
+/// A match: a byte range for each group.
 #[derive(Debug)]
 pub(crate) struct Captures {
-    whole: Range<usize>,
+    overall: Range<usize>,
     groups: Groups,
 }
 
@@ -219,48 +224,49 @@ pub(crate) struct Captures {
 enum Groups {
     /// From group 0.
     Spans(Spans),
-    /// From group 1: so many, all of which have matched.
-    Few(usize, [Range<u8>; FEW]),
+    /// From group 1: their number and ranges; all of them have matched.
+    Inline(usize, [Range<u8>; INLINE_GROUPS]),
 }
 
-/// So many groups are kept without a list.
-const FEW: usize = 8;
+/// Number of groups that are stored inline.
+const INLINE_GROUPS: usize = 8;
 
 impl Captures {
     fn new(groups: Spans) -> Option<Captures> {
-        let whole = groups.first()?.clone()?;
-        Some(Captures { whole, groups: Groups::Spans(groups) })
+        let overall = groups.first()?.clone()?;
+        Some(Captures { overall, groups: Groups::Spans(groups) })
     }
 
-    fn straight(straight: &Straight, bounds: &Bounds) -> Captures {
-        let mut few = [const { 0..0 }; FEW];
-        few.iter_mut().zip(straight.groups(bounds)).for_each(|(group, found)| *group = found);
-        Captures { whole: straight.whole(bounds), groups: Groups::Few(straight.group_count(), few) }
+    fn from_one_pass(one_pass: &OnePass, bounds: &Bounds) -> Captures {
+        let mut inline = [const { 0..0 }; INLINE_GROUPS];
+        inline.iter_mut().zip(one_pass.groups(bounds)).for_each(|(group, found)| *group = found);
+        Captures { overall: one_pass.match_range(bounds), groups: Groups::Inline(one_pass.group_count(), inline) }
     }
 
-    /// The whole match.
+    /// Returns the range of the overall match.
     pub fn range(&self) -> Range<usize> {
-        self.whole.clone()
+        self.overall.clone()
     }
 
-    /// What a group has matched: `None` for nothing. Group 0 is the whole match.
+    /// Returns the range of a group: `None` if it did not match. Group 0 is the overall match.
     pub fn get(&self, group: usize) -> Option<Range<usize>> {
         match &self.groups {
             Groups::Spans(spans) => spans.get(group)?.clone(),
-            Groups::Few(..) if group == 0 => Some(self.whole.clone()),
-            Groups::Few(count, few) => {
-                let found = few[..*count].get(group - 1)?;
+            Groups::Inline(..) if group == 0 => Some(self.overall.clone()),
+            Groups::Inline(count, inline) => {
+                let found = inline[..*count].get(group - 1)?;
                 Some(usize::from(found.start)..usize::from(found.end))
             }
         }
     }
 
-    /// Where to search for the next match: after this one, and a character further if this one is empty.
+    /// Returns the start of the search for the next match: after this one, and one character further if this one is
+    /// empty.
     ///
-    /// Beyond the text when there is no next one.
+    /// Beyond the text if there is no next one.
     pub fn next_start(&self, text: &str) -> usize {
-        let end = self.whole.end;
-        if !self.whole.is_empty() {
+        let end = self.overall.end;
+        if !self.overall.is_empty() {
             return end;
         }
         let next = text.get(end..).and_then(|rest| rest.chars().next());
@@ -274,15 +280,15 @@ mod tests {
 
     use super::*;
 
-    fn effort() -> Effort {
-        Effort::new(1_000_000)
+    fn budget() -> BacktrackBudget {
+        BacktrackBudget::new(1_000_000)
     }
     const CASES: &str = include_str!("../../tests/data/regex/cases.json");
 
-    /// Where we differ from JavaScript on purpose or for speed: pattern and reason.
+    /// Intended deviations from JavaScript: pattern and reason.
     const DEVIATIONS: &[(&str, &str)] = &[
-        ("^.$", "text is taken by code points, not by UTF-16 units, also without the flag `u`"),
-        ("..", "text is taken by code points, not by UTF-16 units, also without the flag `u`"),
+        ("^.$", "text is matched by code points, not by UTF-16 units, also without the flag `u`"),
+        ("..", "text is matched by code points, not by UTF-16 units, also without the flag `u`"),
         (r"\u{110000}", "110,000 times `u` is larger than we allow"),
         ("a{99999999999}", "is larger than we allow"),
         ("(?:a()|b)*", "an empty group right before the last round is taken for a part of that round"),
@@ -290,7 +296,7 @@ mod tests {
         (r"[\q{ab}]", r"`\q{..}` is not supported"),
     ];
 
-    /// A match in the shape of the cases.
+    /// Returns a match in the form of the test cases.
     fn shape(regex: &Regex, text: &str, found: &Captures) -> Value {
         let part = |group: usize| found.get(group).map(|range| &text[range]);
         let groups: Vec<Value> = (1..=regex.group_names().len()).map(|group| json!(part(group))).collect();
@@ -306,8 +312,8 @@ mod tests {
 
     fn run(pattern: &str, flags: &str, text: &str) -> Value {
         let Ok(regex) = Regex::new(pattern, flags) else { return json!({"error": true}) };
-        let found = regex.captures(text, 0, &mut effort()).expect("the cases backtrack little");
-        assert_eq!(regex.is_match(text, &mut effort()).expect("the cases backtrack little"), found.is_some());
+        let found = regex.captures(text, 0, &mut budget()).expect("the cases backtrack little");
+        assert_eq!(regex.is_match(text, &mut budget()).expect("the cases backtrack little"), found.is_some());
         found.map_or(Value::Null, |found| shape(&regex, text, &found))
     }
 
@@ -319,11 +325,11 @@ mod tests {
         Regex::new(pattern, "").expect_err(pattern).to_string()
     }
 
-    /// All matches, as `matchAll` makes them.
+    /// Returns all matches as `matchAll` does.
     fn all(pattern: &str, flags: &str, text: &str) -> Vec<Range<usize>> {
         let regex = Regex::new(pattern, flags).expect(pattern);
         let (mut start, mut found) = (0, Vec::new());
-        while let Some(captures) = regex.captures(text, start, &mut effort()).expect("backtracks little") {
+        while let Some(captures) = regex.captures(text, start, &mut budget()).expect("backtracks little") {
             found.push(captures.range());
             start = captures.next_start(text);
         }
@@ -344,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_without_choices_match_as_all_others_do() {
+    fn one_pass_patterns_match_as_all_others_do() {
         let patterns = [
             "^GV-1[0-9]+A$",
             "([A-Z]+)-([0-9]+)",
@@ -376,16 +382,16 @@ mod tests {
         for (pattern, flags) in patterns.into_iter().flat_map(|pattern| [(pattern, ""), (pattern, "i"), (pattern, "y")])
         {
             let regex = Regex::new(pattern, flags).expect(pattern);
-            without_choices += usize::from(regex.straight.is_some());
-            let plain = Regex { straight: None, ..Regex::new(pattern, flags).expect(pattern) };
+            without_choices += usize::from(regex.one_pass.is_some());
+            let plain = Regex { one_pass: None, ..Regex::new(pattern, flags).expect(pattern) };
             for (text, start) in texts.into_iter().flat_map(|text| (0..=text.len() + 1).map(move |start| (text, start)))
             {
                 let found = |regex: &Regex| {
-                    let found = regex.captures(text, start, &mut effort()).expect("no backtracks");
+                    let found = regex.captures(text, start, &mut budget()).expect("no backtracks");
                     found.map(|found| (0..4).map(|group| found.get(group)).collect::<Vec<_>>())
                 };
                 assert_eq!(found(&regex), found(&plain), "/{pattern}/{flags} on {text:?} from {start}");
-                let is_match = |regex: &Regex| regex.is_match(text, &mut effort()).expect("no backtracks");
+                let is_match = |regex: &Regex| regex.is_match(text, &mut budget()).expect("no backtracks");
                 assert_eq!(is_match(&regex), is_match(&plain), "/{pattern}/{flags} on {text:?}");
             }
         }
@@ -393,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_taken_by_code_points() {
+    fn text_is_matched_by_code_points() {
         assert_eq!(run("^.$", "", "😀")["value"], "😀");
         assert_eq!(run("..", "", "😀"), Value::Null);
         assert_eq!(run(r"[\ud800-\udbff]", "", "😀"), Value::Null);
@@ -401,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_may_come_again_in_another_branch() {
+    fn a_name_may_be_repeated_in_another_branch() {
         let expected = json!({"value": "y", "index": 0, "groups": [null, "y"], "named": {"a": "y"}});
         assert_eq!(run("(?<a>x)|(?<a>y)", "", "y"), expected);
         assert_eq!(run(r"(?:(?<a>x)|(?<a>y))\k<a>", "", "xyy")["value"], "yy");
@@ -415,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn matches_follow_each_other() {
+    fn all_matches_are_found() {
         assert_eq!(all(r"\d+", "", "1a22"), [0..1, 2..4]);
         assert_eq!(all("a*", "", "baa"), [0..0, 1..3, 3..3]);
         assert_eq!(all("(?<=a)b", "", "abab"), [1..2, 3..4]);
@@ -428,12 +434,12 @@ mod tests {
     fn a_start_outside_the_text_or_inside_a_character_finds_nothing() {
         for (pattern, start) in [("", 4), ("", 1), ("(?=)", 4), ("(?=)", 1)] {
             let regex = Regex::new(pattern, "").expect("a pattern");
-            assert!(regex.captures("é", start, &mut effort()).expect("no backtracks").is_none());
+            assert!(regex.captures("é", start, &mut budget()).expect("no backtracks").is_none());
         }
     }
 
     #[test]
-    fn errors_say_what_and_where() {
+    fn errors_have_a_message_and_a_position() {
         let star = "PQ1007: Invalid regular expression: /a**/: Nothing to repeat (at character 3); \
             to match the character itself, put `\\` before it";
         assert_eq!(message("a**"), star);
@@ -445,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn large_patterns_are_refused() {
+    fn large_patterns_are_rejected() {
         let long = "a".repeat(MAX_PATTERN + 1);
         let deep = |levels: usize| "(".repeat(levels) + &")".repeat(levels);
         for pattern in ["(a{1000}){1000}", "(?=(a{1000}){1000})", "(?:(?:){1000000000}a){1000000}", &long, &deep(51)] {
@@ -480,17 +486,20 @@ mod tests {
         for pattern in ["^(a+)+$", "^(a|a)*$", "^(a|aa)+$", "(a*)*b", "(?:a?){50}a{50}b", "^(([a-z])+.)+[A-Z]$"] {
             let regex = Regex::new(pattern, "").expect(pattern);
             assert!(matches!(regex.engine, Engine::Linear(_)), "{pattern}");
-            assert!(!regex.is_match(&text, &mut Effort::new(0)).expect("no backtracks"), "{pattern}");
+            assert!(!regex.is_match(&text, &mut BacktrackBudget::new(0)).expect("no backtracks"), "{pattern}");
         }
     }
 
     #[test]
-    fn whether_a_plain_pattern_matches_takes_linear_time() {
+    fn testing_a_plain_pattern_takes_linear_time() {
         let text = "a".repeat(20_000) + "!";
         for pattern in ["^(|a)+$", "^(?:(|a){2,3}a)+$", "^(?:(a*){1,3}){1,3}b"] {
             let regex = Regex::new(pattern, "").expect(pattern);
-            assert!(!regex.is_match(&text, &mut Effort::new(0)).expect("no backtracks"), "{pattern}");
-            assert!(regex.captures(&text, 0, &mut Effort::new(0)).expect("no backtracks").is_none(), "{pattern}");
+            assert!(!regex.is_match(&text, &mut BacktrackBudget::new(0)).expect("no backtracks"), "{pattern}");
+            assert!(
+                regex.captures(&text, 0, &mut BacktrackBudget::new(0)).expect("no backtracks").is_none(),
+                "{pattern}"
+            );
         }
     }
 
@@ -506,7 +515,7 @@ mod tests {
         let text = "a".repeat(100_000);
         for pattern in [r"^(?=(a+)+$)b", r"(?=(a+)+b)", r"(?=.*x)q", r"(?:a(?:(?=.*x)|))*b", r"(a*)\1b", r"(?<=b.*)c"] {
             let regex = Regex::new(pattern, "").expect(pattern);
-            let error = regex.is_match(&text, &mut Effort::new(10_000)).expect_err(pattern);
+            let error = regex.is_match(&text, &mut BacktrackBudget::new(10_000)).expect_err(pattern);
             assert_eq!(error.code(), Code::RegexBacktracking, "{pattern}");
             assert_eq!(error.limit(), Some(("backtracks", 10_000)), "{pattern}");
         }

@@ -1,18 +1,18 @@
-//! "Did you mean": near names, and what other languages call our functions.
+//! "Did you mean" suggestions: similar names, and functions of other languages.
 
-/// Names near to `name`, nearest first, at most three; ties in the order given.
+/// Returns the names most similar to `name`, at most three; ties in the given order.
 ///
-/// Damerau-Levenshtein distance (optimal string alignment) without regard to case, at most a third of the length, and
-/// less than the length of the longer name: one that shares no letter is no misspelling.
+/// Damerau-Levenshtein distance (optimal string alignment), ignoring case, at most a third of the length, and less than
+/// the length of the longer name: names without a common letter are not similar.
 pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
-    /// Longer names are not misspelt, they are something else; and distance is quadratic.
-    const LONGEST: usize = 64;
+    /// Longer names are not misspellings; and the distance takes quadratic time.
+    const MAX_LEN: usize = 64;
     let letters = lower(name);
-    if letters.is_empty() || letters.len() > LONGEST {
+    if letters.is_empty() || letters.len() > MAX_LEN {
         return Vec::new();
     }
     let allowed = (letters.len() / 3).max(1);
-    let mut rows = Rows::default();
+    let mut rows = DistanceRows::default();
     let mut near: Vec<(usize, &str)> = known
         .filter(|other| may_be_near(other, letters.len(), allowed))
         .filter_map(|other| {
@@ -26,24 +26,24 @@ pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> V
     near.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
-/// A search for near names again and again, among so many that only the first ones of all searches are looked at: how
-/// long that takes must not be up to the query and the document.
-pub(crate) struct Search {
+/// Repeated searches for similar names with a limit on the total number of names compared, so that the time does not
+/// depend on the query and the document.
+pub(crate) struct BoundedSearch {
     left: usize,
 }
 
-impl Search {
-    pub fn new() -> Search {
-        const MOST: usize = 50_000;
-        Search { left: MOST }
+impl BoundedSearch {
+    pub fn new() -> BoundedSearch {
+        const MAX_NAMES: usize = 50_000;
+        BoundedSearch { left: MAX_NAMES }
     }
 
-    /// Whether no name may be looked at any more.
-    pub fn is_over(&self) -> bool {
+    /// Returns true if the limit is reached.
+    pub fn is_exhausted(&self) -> bool {
         self.left == 0
     }
 
-    /// As [`nearest`], among the names that may still be looked at.
+    /// As [`nearest`], among the names that the limit still allows.
     pub fn nearest<'n>(&mut self, name: &str, known: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
         let mut next = || self.left.checked_sub(1).map(|left| self.left = left);
         nearest(name, known.map_while(|known| next().map(|()| known)))
@@ -54,25 +54,24 @@ fn lower(text: &str) -> Vec<char> {
     text.chars().flat_map(char::to_lowercase).collect()
 }
 
-/// Whether a name may have about so many letters. A letter takes up to four bytes.
+/// Returns true if the name may have about this number of letters. A letter takes up to four bytes.
 fn may_be_near(name: &str, letters: usize, allowed: usize) -> bool {
-    let most = if name.is_ascii() { letters + allowed } else { 4 * (letters + allowed) };
-    (letters - allowed.min(letters)..=most).contains(&name.len())
+    let max_len = if name.is_ascii() { letters + allowed } else { 4 * (letters + allowed) };
+    (letters - allowed.min(letters)..=max_len).contains(&name.len())
 }
 
-/// The last rows of a table of distances.
+/// The most recent rows of the distance matrix.
 #[derive(Default)]
-struct Rows {
+struct DistanceRows {
     before: Vec<usize>,
     last: Vec<usize>,
     row: Vec<usize>,
 }
 
-impl Rows {
-    /// How many letters have to be added, taken away, replaced or swapped with their neighbour: exactly, if that is not
-    /// more than `allowed`.
+impl DistanceRows {
+    /// Returns the number of letters to insert, delete, replace or swap with a neighbor: exact if at most `allowed`.
     fn distance(&mut self, a: &[char], b: &[char], allowed: usize) -> usize {
-        let Rows { before, last, row } = self;
+        let DistanceRows { before, last, row } = self;
         last.clear();
         last.extend(0..=b.len());
         for i in 0..a.len() {
@@ -86,7 +85,7 @@ impl Rows {
                 }
                 row.push(best);
             }
-            // What is swapped reaches back two rows.
+            // A swap refers to the row before the previous one.
             if row.iter().chain(last.iter()).all(|distance| *distance > allowed) {
                 return usize::MAX;
             }
@@ -97,75 +96,95 @@ impl Rows {
     }
 }
 
-/// What another language calls a function of ours.
-pub(crate) struct Habit {
+/// Names of a function in other languages.
+pub(crate) struct ForeignName {
     names: &'static [&'static str],
     pub function: &'static str,
-    /// What our function is for.
-    what: &'static str,
+    /// Purpose of the function.
+    purpose: &'static str,
 }
 
-impl Habit {
+impl ForeignName {
     pub fn text(&self) -> String {
-        format!("{} is `{}()`", self.what, self.function)
+        format!("{} is `{}()`", self.purpose, self.function)
     }
 }
 
-/// One row a function of ours.
-const HABITS: &[Habit] = &[
-    Habit { names: &["length", "count", "len"], function: "size", what: "the number of items" },
-    Habit { names: &["select", "where", "grep"], function: "filter", what: "keeping some items" },
-    Habit { names: &["sort_by", "sortby", "orderby", "order_by"], function: "sort", what: "sorting by a value" },
-    Habit { names: &["group_by", "groupby"], function: "groupBy", what: "grouping by a value" },
-    Habit { names: &["unique", "distinct"], function: "uniq", what: "dropping repeated items" },
-    Habit { names: &["unique_by", "distinctby"], function: "uniqBy", what: "dropping repeated items" },
-    Habit { names: &["to_entries"], function: "entries", what: "the list of keys and values" },
-    Habit { names: &["from_entries"], function: "fromEntries", what: "the object of a list of keys and values" },
-    Habit { names: &["avg", "mean"], function: "average", what: "the mean of numbers" },
-    Habit { names: &["add"], function: "sum", what: "the sum of a list" },
-    Habit { names: &["head", "take"], function: "limit", what: "taking the first items" },
-    Habit { names: &["drop", "offset"], function: "skip", what: "leaving out the first items" },
-    Habit { names: &["test"], function: "regex", what: "testing a pattern" },
-    Habit { names: &["tostring", "str"], function: "string", what: "turning a value into a text" },
-    Habit { names: &["tonumber", "parseint", "parsefloat"], function: "number", what: "turning a text into a number" },
-    Habit { names: &["touppercase", "ascii_upcase", "ucase"], function: "upper", what: "a text in capital letters" },
-    Habit { names: &["tolowercase", "ascii_downcase", "lcase"], function: "lower", what: "a text in small letters" },
-    Habit { names: &["includes"], function: "contains", what: "looking for a part" },
-    Habit { names: &["gsub", "replaceall"], function: "replace", what: "replacing a part of a text" },
-    Habit { names: &["substr"], function: "substring", what: "a part of a text" },
-    Habit { names: &["some"], function: "any", what: "whether a condition holds for an item" },
-    Habit { names: &["every"], function: "all", what: "whether a condition holds for all items" },
-    Habit { names: &["foreach"], function: "map", what: "a value for each item" },
-    Habit { names: &["has"], function: "exists", what: "whether there is a field" },
-    Habit { names: &["del", "delete", "unset"], function: "omit", what: "leaving out fields" },
-    Habit { names: &["project"], function: "pick", what: "keeping some fields" },
-    Habit { names: &["ifnull", "nvl"], function: "coalesce", what: "a value in place of null" },
-    Habit { names: &["isnull", "is_null"], function: "eq", what: "testing for null, `.a == null`," },
-    Habit { names: &["concat"], function: "add", what: "joining two texts, `.a + .b`," },
-    Habit { names: &["upstreamof"], function: "upstream", what: "what feeds a node" },
+/// One entry per function.
+const FOREIGN_NAMES: &[ForeignName] = &[
+    ForeignName { names: &["length", "count", "len"], function: "size", purpose: "the number of items" },
+    ForeignName { names: &["select", "where", "grep"], function: "filter", purpose: "keeping some items" },
+    ForeignName {
+        names: &["sort_by", "sortby", "orderby", "order_by"],
+        function: "sort",
+        purpose: "sorting by a value",
+    },
+    ForeignName { names: &["group_by", "groupby"], function: "groupBy", purpose: "grouping by a value" },
+    ForeignName { names: &["unique", "distinct"], function: "uniq", purpose: "dropping repeated items" },
+    ForeignName { names: &["unique_by", "distinctby"], function: "uniqBy", purpose: "dropping repeated items" },
+    ForeignName { names: &["to_entries"], function: "entries", purpose: "the array of keys and values" },
+    ForeignName {
+        names: &["from_entries"],
+        function: "fromEntries",
+        purpose: "building an object from keys and values",
+    },
+    ForeignName { names: &["avg", "mean"], function: "average", purpose: "the mean of numbers" },
+    ForeignName { names: &["add"], function: "sum", purpose: "the sum of an array" },
+    ForeignName { names: &["head", "take"], function: "limit", purpose: "taking the first items" },
+    ForeignName { names: &["drop", "offset"], function: "skip", purpose: "skipping the first items" },
+    ForeignName { names: &["test"], function: "regex", purpose: "testing a pattern" },
+    ForeignName { names: &["tostring", "str"], function: "string", purpose: "converting a value to a string" },
+    ForeignName {
+        names: &["tonumber", "parseint", "parsefloat"],
+        function: "number",
+        purpose: "converting a string to a number",
+    },
+    ForeignName {
+        names: &["touppercase", "ascii_upcase", "ucase"],
+        function: "upper",
+        purpose: "converting to upper case",
+    },
+    ForeignName {
+        names: &["tolowercase", "ascii_downcase", "lcase"],
+        function: "lower",
+        purpose: "converting to lower case",
+    },
+    ForeignName { names: &["includes"], function: "contains", purpose: "testing for a part" },
+    ForeignName { names: &["gsub", "replaceall"], function: "replace", purpose: "replacing part of a string" },
+    ForeignName { names: &["substr"], function: "substring", purpose: "a part of a string" },
+    ForeignName { names: &["some"], function: "any", purpose: "testing if a condition is true for any item" },
+    ForeignName { names: &["every"], function: "all", purpose: "testing if a condition is true for all items" },
+    ForeignName { names: &["foreach"], function: "map", purpose: "computing a value for each item" },
+    ForeignName { names: &["has"], function: "exists", purpose: "testing for a field" },
+    ForeignName { names: &["del", "delete", "unset"], function: "omit", purpose: "removing fields" },
+    ForeignName { names: &["project"], function: "pick", purpose: "keeping some fields" },
+    ForeignName { names: &["ifnull", "nvl"], function: "coalesce", purpose: "a value in place of null" },
+    ForeignName { names: &["isnull", "is_null"], function: "eq", purpose: "testing for null, `.a == null`," },
+    ForeignName { names: &["concat"], function: "add", purpose: "joining two strings, `.a + .b`," },
+    ForeignName { names: &["upstreamof"], function: "upstream", purpose: "finding the nodes that feed a node" },
 ];
 
-/// Our function for a name of another language.
-pub(crate) fn habit(name: &str) -> Option<&'static Habit> {
+/// Returns the function for a name of another language.
+pub(crate) fn foreign_name(name: &str) -> Option<&'static ForeignName> {
     let name = name.to_lowercase();
-    HABITS.iter().find(|habit| habit.names.contains(&name.as_str()))
+    FOREIGN_NAMES.iter().find(|entry| entry.names.contains(&name.as_str()))
 }
 
-/// The same for a name of another language that is misspelt. Short names are near to too many others.
-pub(crate) fn near_habit(name: &str) -> Option<&'static Habit> {
-    const SHORTEST: usize = 4;
-    let names = HABITS.iter().flat_map(|habit| habit.names.iter().copied()).filter(|name| name.len() >= SHORTEST);
-    nearest(name, names).first().and_then(|name| habit(name))
+/// As `foreign_name`, for a misspelled name. Short names are similar to too many others.
+pub(crate) fn nearest_foreign_name(name: &str) -> Option<&'static ForeignName> {
+    const MIN_LEN: usize = 4;
+    let names = FOREIGN_NAMES.iter().flat_map(|entry| entry.names.iter().copied()).filter(|name| name.len() >= MIN_LEN);
+    nearest(name, names).first().and_then(|name| foreign_name(name))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Search, near_habit, nearest};
+    use super::{BoundedSearch, nearest, nearest_foreign_name};
 
     #[test]
-    fn misspelt_names_of_other_languages_are_known() {
+    fn misspelled_names_of_other_languages_are_found() {
         let check = |name: &str, function: Option<&str>| {
-            assert_eq!(near_habit(name).map(|habit| habit.function), function, "{name}");
+            assert_eq!(nearest_foreign_name(name).map(|entry| entry.function), function, "{name}");
         };
         check("lenght", Some("size"));
         check("oderBy", Some("sort"));
@@ -175,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn near_names_are_offered_nearest_first() {
+    fn similar_names_are_sorted_by_distance() {
         let known = ["filter", "flatten", "size", "sort", "tag", "tags"];
         let check = |name: &str, near: &[&str]| assert_eq!(nearest(name, known.into_iter()), near, "{name}");
         check("fliter", &["filter"]);
@@ -187,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_shares_no_letter_is_not_near() {
+    fn a_name_without_common_letters_is_not_similar() {
         let check = |name: &str, known: &[&'static str], near: &[&str]| {
             assert_eq!(nearest(name, known.iter().copied()), near, "{name}");
         };
@@ -205,8 +224,8 @@ mod tests {
     }
 
     #[test]
-    fn many_searches_end_after_so_many_names() {
-        let mut search = Search::new();
+    fn searches_stop_at_their_total_limit() {
+        let mut search = BoundedSearch::new();
         let names: Vec<String> = (0..30_000).map(|name| format!("a{name}")).collect();
         let names = || names.iter().map(String::as_str).chain(["tag"]);
         assert_eq!(search.nearest("tga", names()), ["tag"]);

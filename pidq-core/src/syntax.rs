@@ -1,10 +1,10 @@
-//! The tree that both formats of the language share.
+//! Syntax tree shared by both formats of the language.
 //!
-//! It is the JSON format itself (a call is an array `[name, argument, ...]`) with a span on every part, so the text
-//! format, the JSON format, `stringify` and the compiler need no second model.
+//! The tree is the JSON format (a call is an array `[name, argument, ...]`) with a span on every node, so that the text
+//! format, the JSON format, `stringify` and the compiler share one model.
 
-pub(crate) mod advice;
 pub(crate) mod format;
+pub(crate) mod hints;
 pub(crate) mod json;
 pub(crate) mod operators;
 pub(crate) mod print;
@@ -13,15 +13,15 @@ mod token;
 
 use crate::error::Span;
 
-/// A part of a query. Depth is bounded by the parsers (`limits::MAX_NESTING`), so it may be walked recursively.
+/// A node of a query. The parsers bound its depth (`limits::MAX_QUERY_DEPTH`), so it may be traversed recursively.
 #[derive(Clone, Debug)]
 pub(crate) struct Expr {
     pub node: Node,
-    /// The bytes in the query text, or in the JSON text where the query came in that format.
+    /// The byte range in the query text, or in the JSON text if the query came in that format.
     pub span: Span,
 }
 
-/// What a part of a query is, in the terms of JSON.
+/// Content of a node, in the terms of JSON.
 #[derive(Clone, Debug)]
 pub(crate) enum Node {
     Null,
@@ -42,12 +42,12 @@ pub(crate) struct Key {
 }
 
 impl Expr {
-    /// A part with a place in the text.
+    /// Creates a node with its span.
     pub fn new(node: Node, span: Span) -> Expr {
         Expr { node, span }
     }
 
-    /// Whether two parts of a query are the same wherever they stand.
+    /// Returns true if two nodes are equal, ignoring their spans.
     pub fn is_same(&self, other: &Expr) -> bool {
         match (&self.node, &other.node) {
             (Node::Null, Node::Null) => true,
@@ -64,7 +64,7 @@ impl Expr {
         }
     }
 
-    /// The name of the call that this is, or nothing for a constant.
+    /// Returns the name of the call, or `None` for a constant.
     pub fn head(&self) -> Option<&str> {
         match &self.node {
             Node::Array(items) => match items.first().map(|item| &item.node) {
@@ -76,12 +76,12 @@ impl Expr {
     }
 }
 
-/// Which language a text is in.
+/// Language level of a query.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Profile {
     /// JSON Query 5.1.1 with pidq's extensions: comments, `$name`, the lone dot, more functions.
     #[default]
     Pidq,
-    /// JSON Query 5.1.1 and nothing else.
+    /// JSON Query 5.1.1 without extensions.
     JsonQuery,
 }

@@ -1,4 +1,4 @@
-//! Views of values: of a stored document, or built by a run. `Copy`, three words wide, nothing is ever cloned.
+//! Views of values: from a loaded document or built by a run. `Copy`, three words wide, never cloned.
 
 pub(crate) mod compare;
 pub(crate) mod convert;
@@ -11,52 +11,52 @@ use std::fmt;
 use crate::arena::{Arena, Cell, ContainerId, Kind, Layout};
 use crate::error::Result;
 
-pub(crate) use keys::{Index, KeyIndex, Keys, Places};
-pub use write::Written;
+pub(crate) use keys::{Index, KeyIndex, KeyLookup, Keys};
+pub use write::OutputChunk;
 
-/// A JSON value, or nothing. Borrows from the graph or from the scratch memory of its run.
+/// A JSON value or `undefined`. Borrows from the graph or from the scratch memory of its run.
 #[derive(Clone, Copy)]
 pub enum Value<'a> {
-    /// No value: JavaScript's `undefined`. Left out of objects, `null` in arrays and as a whole result.
+    /// JavaScript's `undefined`: omitted from objects, `null` in arrays and as the result of a query.
     Undefined,
     /// `null`.
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number, with its text where it came from a document.
+    /// A number, with its source text if it comes from a document.
     Number(Number<'a>),
-    /// A text.
+    /// A string.
     String(&'a str),
-    /// A list.
+    /// An array.
     Array(Array<'a>),
-    /// Keys and values.
+    /// An object.
     Object(Object<'a>),
 }
 
 impl<'a> Value<'a> {
-    /// A cell of a document.
+    /// Returns the value of a cell.
     ///
-    /// Hot: every value that is read comes through here.
+    /// Hot: called for every value that is read.
     #[inline]
     pub(crate) fn stored(arena: &'a Arena, cell: Cell) -> Value<'a> {
         match cell.kind() {
             Kind::Null => Value::Null,
             Kind::Bool(value) => Value::Bool(value),
             Kind::Number(value) => Value::number(value),
-            Kind::Lexeme(index) => Value::Number(Number(Digits::Stored(arena, index))),
+            Kind::Lexeme(index) => Value::Number(Number(NumberRepr::Stored(arena, index))),
             Kind::Symbol(_) | Kind::Source(..) | Kind::Text(_) => Value::String(arena.string(cell)),
             Kind::Array(id) => Value::Array(Array(Items::Stored(arena, id))),
             Kind::Object(id) => Value::Object(Object(Fields::Stored(arena, id))),
         }
     }
 
-    /// A computed number.
+    /// Returns a computed number.
     #[inline]
     pub(crate) fn number(value: f64) -> Value<'a> {
-        Value::Number(Number(Digits::Computed(value)))
+        Value::Number(Number(NumberRepr::Computed(value)))
     }
 
-    /// The number that this is.
+    /// Returns the value if it is a number.
     pub fn as_f64(self) -> Option<f64> {
         match self {
             Value::Number(number) => Some(number.value()),
@@ -64,7 +64,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The text that this is.
+    /// Returns the value if it is a string.
     pub fn as_str(self) -> Option<&'a str> {
         match self {
             Value::String(text) => Some(text),
@@ -72,7 +72,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The list that this is.
+    /// Returns the value if it is an array.
     pub fn as_array(self) -> Option<Array<'a>> {
         match self {
             Value::Array(array) => Some(array),
@@ -80,7 +80,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The object that this is.
+    /// Returns the value if it is an object.
     pub fn as_object(self) -> Option<Object<'a>> {
         match self {
             Value::Object(object) => Some(object),
@@ -88,8 +88,8 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Writes the value as JSON text, in pieces of about 64 KiB, at most `limit` bytes. What a query passed through
-    /// is copied as it stands in the document.
+    /// Writes the value as JSON in chunks of about 64 KiB, at most `limit` bytes. Values that the query did not change
+    /// are copied verbatim from the document.
     ///
     /// # Errors
     /// `PQ4003` above the limit, or what `sink` returns.
@@ -97,12 +97,12 @@ impl<'a> Value<'a> {
         write::write_json(self, limit, sink)
     }
 
-    /// Whether this is `null` or no value.
+    /// Returns true for `null` and `undefined`.
     pub fn is_null(self) -> bool {
         matches!(self, Value::Null | Value::Undefined)
     }
 
-    /// What `filter` and `if` take for true: all but `null`, `0` and `false`.
+    /// Returns the condition value for `filter` and `if`: true for all values but `null`, `0` and `false`.
     pub fn is_truthy(self) -> bool {
         match self {
             Value::Null => false,
@@ -112,7 +112,8 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// What JavaScript, and so `and`, `or` and `not`, take for true: also not the empty text, NaN and no value.
+    /// Returns JavaScript's condition value, used by `and`, `or` and `not`: false also for the empty string, NaN and
+    /// `undefined`.
     pub(crate) fn is_truthy_in_javascript(self) -> bool {
         match self {
             Value::Undefined => false,
@@ -122,7 +123,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// `null`, `boolean`, `number`, `string`, `array` or `object`.
+    /// Returns `null`, `boolean`, `number`, `string`, `array` or `object`.
     pub fn type_name(self) -> &'static str {
         match self {
             Value::Undefined | Value::Null => "null",
@@ -134,7 +135,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The container of a document that this is.
+    /// Returns the container of the document if the value is one.
     pub(crate) fn container(self) -> Option<(&'a Arena, ContainerId)> {
         match self {
             Value::Array(Array(Items::Stored(arena, id))) | Value::Object(Object(Fields::Stored(arena, id))) => {
@@ -146,7 +147,7 @@ impl<'a> Value<'a> {
 }
 
 impl From<f64> for Value<'_> {
-    /// A number. Infinity and NaN print as `null`.
+    /// Returns a number. Infinity and NaN print as `null`.
     fn from(number: f64) -> Self {
         Value::number(number)
     }
@@ -165,125 +166,125 @@ impl<'a> From<&'a str> for Value<'a> {
 }
 
 impl fmt::Debug for Value<'_> {
-    /// The value as JSON.
+    /// Writes the value as JSON.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&write::to_string(*self))
     }
 }
 
-/// A number: computed, or of a document with its text.
+/// A number: computed, or from a document with its source text.
 #[derive(Clone, Copy)]
-pub struct Number<'a>(Digits<'a>);
+pub struct Number<'a>(NumberRepr<'a>);
 
 #[derive(Clone, Copy)]
-enum Digits<'a> {
+enum NumberRepr<'a> {
     Computed(f64),
     Stored(&'a Arena, u32),
 }
 
 impl<'a> Number<'a> {
-    /// The value as a double.
+    /// Returns the value as a double.
     pub fn value(self) -> f64 {
         match self.0 {
-            Digits::Computed(value) => value,
-            Digits::Stored(arena, index) => arena.lexeme_value(index),
+            NumberRepr::Computed(value) => value,
+            NumberRepr::Stored(arena, index) => arena.lexeme_value(index),
         }
     }
 
-    /// The text in the document, where it is not what JavaScript would print.
+    /// Returns the source text if it differs from JavaScript's text of the number.
     pub fn lexeme(self) -> Option<&'a str> {
         match self.0 {
-            Digits::Computed(_) => None,
-            Digits::Stored(arena, index) => Some(arena.lexeme(index).1),
+            NumberRepr::Computed(_) => None,
+            NumberRepr::Stored(arena, index) => Some(arena.lexeme(index).1),
         }
     }
 }
 
-/// A list of values.
+/// An array of values.
 #[derive(Clone, Copy)]
 pub struct Array<'a>(pub(crate) Items<'a>);
 
-/// Where the items of a list are. The difference does not leave this room and the columns of `eval`.
+/// Storage of an array's items. Only this module and the column code of `eval` distinguish the variants.
 #[derive(Clone, Copy)]
 pub(crate) enum Items<'a> {
     Stored(&'a Arena, ContainerId),
-    /// Some items of a stored list.
+    /// Selected items of a stored array.
     Rows(&'a Rows<'a>),
-    /// Values of a document, side by side.
+    /// Adjacent cells.
     Cells(&'a CellList<'a>),
-    /// Objects of the same fields of some items.
+    /// Objects with the same fields of selected items.
     Table(&'a Table<'a>),
-    /// Neighbours in a stored list: its items from `first`, `len` of them. Its fields stand here and not in a struct of
-    /// their own, so that values are three words wide and not four.
-    Part {
+    /// A slice of a stored array: `len` items from `first`. Its fields are inline and not in a struct of their own, so
+    /// that values are three words wide and not four.
+    Slice {
         arena: &'a Arena,
         base: ContainerId,
         first: u32,
         len: u32,
     },
-    /// Values that a run has built.
+    /// Values built by a run.
     Built(&'a [Value<'a>]),
     /// The objects of all rows of a record.
     Records(&'a Record<'a>),
 }
 
-/// Some items of a stored list, in any order.
+/// Selected items of a stored array, in any order.
 #[derive(Clone, Copy)]
 pub(crate) struct Rows<'a> {
     pub arena: &'a Arena,
     pub base: ContainerId,
     pub rows: &'a [u32],
-    /// How the items of the stored list stand in its input, as far as that is known.
+    /// Layout of the items of the stored array in the input, as far as it is known.
     pub layout: Layout,
 }
 
-/// Values of a document, or numbers and truth values, side by side.
+/// Values of a document, or numbers and booleans, in one slice.
 #[derive(Clone, Copy)]
 pub(crate) struct CellList<'a> {
     pub arena: &'a Arena,
     pub cells: &'a [Cell],
 }
 
-/// Objects with the same keys whose values are of a document: `pick`, without an object for each.
+/// Objects with the same keys whose values come from a document: `pick`, without an object for each row.
 #[derive(Clone, Copy)]
 pub(crate) struct Table<'a> {
     pub arena: &'a Arena,
     pub keys: &'a Keys<'a>,
-    /// Object after object, each with a cell for every key.
+    /// The cells of all objects, row by row, one for every key.
     pub cells: &'a [Cell],
     pub len: u32,
-    /// Where the values were read, if all are fields of one list.
+    /// Source of the values, if all are fields of one array.
     pub origin: Option<&'a Origin<'a>>,
 }
 
-/// Fields of some items of a stored list.
+/// Fields of selected items of a stored array.
 #[derive(Clone, Copy)]
 pub(crate) struct Origin<'a> {
     pub list: ContainerId,
-    /// The items; all in order where there are none.
+    /// The items; `None` for all in order.
     pub rows: Option<&'a [u32]>,
-    /// By key of the table: the keys that lead to its values.
+    /// By key of the table: the path to its values.
     pub paths: &'a [&'a [&'a str]],
 }
 
 impl<'a> Table<'a> {
-    /// The values of an object.
+    /// Returns the values of an object.
     pub fn row(&self, row: u32) -> &'a [Cell] {
         let width = self.keys.names.len();
         &self.cells[row as usize * width..][..width]
     }
 }
 
-/// Lists of values are what queries build most.
+/// Arrays of values are the structure that queries build most.
 const _: () = assert!(size_of::<Value<'_>>() == 3 * size_of::<usize>());
 
-/// Neighbours in a stored list, which has them.
-fn neighbours(arena: &Arena, base: ContainerId, first: u32, len: u32) -> &[Cell] {
+/// Returns the cells of a slice of a stored array.
+fn slice_cells(arena: &Arena, base: ContainerId, first: u32, len: u32) -> &[Cell] {
     arena.cells(arena.container(base).first + first, len)
 }
 
 impl<'a> Array<'a> {
-    /// Bytes of its JSON text, where it stands in a document as it is.
+    /// Returns the length of its JSON text in the document, if it is a stored array.
     pub(crate) fn text_size(self) -> usize {
         match self.0 {
             Items::Stored(arena, id) => arena.container_text(id).len(),
@@ -291,25 +292,25 @@ impl<'a> Array<'a> {
         }
     }
 
-    /// The number of items.
+    /// Returns the number of items.
     pub fn len(self) -> usize {
         match self.0 {
             Items::Stored(arena, id) => arena.container(id).extent as usize,
             Items::Rows(rows) => rows.rows.len(),
             Items::Cells(list) => list.cells.len(),
             Items::Table(table) => table.len as usize,
-            Items::Part { len, .. } => len as usize,
+            Items::Slice { len, .. } => len as usize,
             Items::Built(items) => items.len(),
             Items::Records(record) => record.rows(),
         }
     }
 
-    /// Whether there are no items.
+    /// Returns true if there are no items.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
-    /// The item at a place, from 0.
+    /// Returns the item at an index, from 0.
     pub fn get(self, index: usize) -> Option<Value<'a>> {
         match self.0 {
             Items::Stored(arena, id) => arena.items(id).get(index).map(|cell| Value::stored(arena, *cell)),
@@ -317,45 +318,45 @@ impl<'a> Array<'a> {
             Items::Cells(list) => list.cells.get(index).map(|cell| Value::stored(list.arena, *cell)),
             Items::Table(table) if index >= table.len as usize => None,
             Items::Table(table) => Some(Value::Object(Object(Fields::Row(table, index as u32)))),
-            Items::Part { arena, base, first, len } => {
-                neighbours(arena, base, first, len).get(index).map(|cell| Value::stored(arena, *cell))
+            Items::Slice { arena, base, first, len } => {
+                slice_cells(arena, base, first, len).get(index).map(|cell| Value::stored(arena, *cell))
             }
             Items::Built(items) => items.get(index).copied(),
             Items::Records(record) => (index < record.rows()).then(|| record.row(index as u32)),
         }
     }
 
-    /// The items, where they stand side by side in a document.
+    /// Returns the items if they are adjacent in a document.
     #[inline]
     pub(crate) fn cells(self) -> Option<(&'a Arena, &'a [Cell])> {
         match self.0 {
             Items::Stored(arena, id) => Some((arena, arena.items(id))),
-            Items::Part { arena, base, first, len } => Some((arena, neighbours(arena, base, first, len))),
+            Items::Slice { arena, base, first, len } => Some((arena, slice_cells(arena, base, first, len))),
             Items::Cells(list) => Some((list.arena, list.cells)),
             _ => None,
         }
     }
 
-    /// The items in order.
+    /// Iterates over the items.
     pub fn iter(self) -> impl ExactSizeIterator<Item = Value<'a>> + Clone {
         match self.0 {
             Items::Stored(arena, id) => Iter::Cells(arena, arena.items(id).iter()),
             Items::Rows(rows) => Iter::Rows(rows.arena, rows.arena.items(rows.base), rows.rows.iter()),
-            Items::Part { arena, base, first, len } => Iter::Cells(arena, neighbours(arena, base, first, len).iter()),
+            Items::Slice { arena, base, first, len } => Iter::Cells(arena, slice_cells(arena, base, first, len).iter()),
             Items::Cells(list) => Iter::Cells(list.arena, list.cells.iter()),
             Items::Built(items) => Iter::Values(items.iter()),
-            Items::Table(_) | Items::Records(_) => Iter::Places(self, 0..self.len()),
+            Items::Table(_) | Items::Records(_) => Iter::Indexed(self, 0..self.len()),
         }
     }
 }
 
-/// The items of a list, one after the other.
+/// Iterator over the items of an array.
 #[derive(Clone)]
 enum Iter<'a> {
     Cells(&'a Arena, std::slice::Iter<'a, Cell>),
     Rows(&'a Arena, &'a [Cell], std::slice::Iter<'a, u32>),
     Values(std::slice::Iter<'a, Value<'a>>),
-    Places(Array<'a>, std::ops::Range<usize>),
+    Indexed(Array<'a>, std::ops::Range<usize>),
 }
 
 impl<'a> Iterator for Iter<'a> {
@@ -367,7 +368,7 @@ impl<'a> Iterator for Iter<'a> {
             Iter::Cells(arena, cells) => cells.next().map(|cell| Value::stored(arena, *cell)),
             Iter::Rows(arena, cells, rows) => rows.next().map(|row| Value::stored(arena, cells[*row as usize])),
             Iter::Values(values) => values.next().copied(),
-            Iter::Places(array, places) => places.next().and_then(|place| array.get(place)),
+            Iter::Indexed(array, indexes) => indexes.next().and_then(|index| array.get(index)),
         }
     }
 
@@ -376,7 +377,7 @@ impl<'a> Iterator for Iter<'a> {
             Iter::Cells(_, cells) => cells.len(),
             Iter::Rows(_, _, rows) => rows.len(),
             Iter::Values(values) => values.len(),
-            Iter::Places(_, places) => places.len(),
+            Iter::Indexed(_, indexes) => indexes.len(),
         };
         (left, Some(left))
     }
@@ -385,14 +386,14 @@ impl<'a> Iterator for Iter<'a> {
 impl ExactSizeIterator for Iter<'_> {}
 
 impl<'a> Rows<'a> {
-    /// The item in a row of the stored list.
+    /// Returns the item in a row of the stored array.
     pub fn item(&self, row: u32) -> Value<'a> {
         let first = self.arena.container(self.base).first;
         Value::stored(self.arena, self.arena.cell(first + row))
     }
 }
 
-/// Keys and values, in the order in which JavaScript lists them.
+/// An object: keys and values in JavaScript's order.
 #[derive(Clone, Copy)]
 pub struct Object<'a>(pub(crate) Fields<'a>);
 
@@ -404,7 +405,7 @@ pub(crate) enum Fields<'a> {
     Built(&'a Record<'a>, u32),
 }
 
-/// Objects that a run has built, one row each. Those of one `map` or `pick` share their keys.
+/// Objects built by a run, one per row. Those of one `map` or `pick` share their keys.
 #[derive(Clone, Copy)]
 pub(crate) struct Record<'a> {
     pub keys: &'a Keys<'a>,
@@ -413,30 +414,30 @@ pub(crate) struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// How many objects there are, where they have keys.
+    /// Returns the number of objects if they have keys.
     pub fn rows(&self) -> usize {
         self.values.len() / self.keys.names.len().max(1)
     }
 
-    /// The object in a row.
+    /// Returns the object in a row.
     pub fn row(&'a self, row: u32) -> Value<'a> {
         Value::Object(Object(Fields::Built(self, row)))
     }
 
-    /// The values of a row.
+    /// Returns the values of a row.
     pub fn values(&self, row: u32) -> &'a [Value<'a>] {
         let width = self.keys.names.len();
         &self.values[row as usize * width..][..width]
     }
 
-    /// The value of a key in a row.
+    /// Returns the value of a key in a row.
     pub fn value(&self, row: u32, slot: usize) -> Value<'a> {
         self.values[row as usize * self.keys.names.len() + slot]
     }
 }
 
 impl<'a> Object<'a> {
-    /// The number of keys.
+    /// Returns the number of keys.
     pub fn len(self) -> usize {
         match self.0 {
             Fields::Stored(arena, id) => arena.keys(id).len(),
@@ -445,12 +446,12 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// Whether there are no keys.
+    /// Returns true if there are no keys.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(self, key: &str) -> Option<Value<'a>> {
         match self.0 {
             Fields::Stored(arena, id) => arena.field(id, key).map(|cell| Value::stored(arena, cell)),
@@ -461,7 +462,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// The key at a place.
+    /// Returns the key at an index.
     pub(crate) fn key(self, slot: usize) -> &'a str {
         match self.0 {
             Fields::Stored(arena, id) => arena.symbol_text(arena.keys(id)[slot]),
@@ -470,7 +471,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// The value at a place.
+    /// Returns the value at an index.
     pub(crate) fn value(self, slot: usize) -> Value<'a> {
         match self.0 {
             Fields::Stored(arena, id) => Value::stored(arena, arena.cell(arena.container(id).first + slot as u32)),
@@ -479,7 +480,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// The values in order.
+    /// Iterates over the values.
     pub(crate) fn values(self) -> impl ExactSizeIterator<Item = Value<'a>> + Clone {
         match self.0 {
             Fields::Stored(arena, id) => Iter::Cells(arena, arena.fields(id).iter()),
@@ -488,7 +489,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// The keys and values in order.
+    /// Iterates over the keys and values.
     pub fn iter(self) -> impl ExactSizeIterator<Item = (&'a str, Value<'a>)> + Clone {
         (0..self.len()).map(move |slot| (self.key(slot), self.value(slot)))
     }

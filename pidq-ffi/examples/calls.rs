@@ -1,4 +1,4 @@
-//! What one call costs, in Rust and through the C ABI, where there is next to nothing to do.
+//! Measures the cost of one trivial call, in Rust and through the C ABI.
 //!
 //!     cargo run --release -p pidq-ffi --example calls
 
@@ -20,7 +20,7 @@ fn main() -> pidq_core::Result<()> {
     let mut in_rust = || drop(black_box(query.to_json(&graph, Limits::default())));
 
     let (mut c_graph, mut c_query) = (std::ptr::null_mut(), std::ptr::null_mut());
-    // SAFETY: texts with their lengths, and places for the answers.
+    // SAFETY: texts with their lengths, and valid output pointers.
     let errors = unsafe {
         let text = TEXT.as_ptr().cast();
         let document = DOCUMENT.as_ptr().cast();
@@ -41,7 +41,7 @@ fn main() -> pidq_core::Result<()> {
     };
     let (rust, c) = shortest(&mut in_rust, &mut in_c);
     println!("one call: {rust:.0} ns in Rust, {c:.0} ns through the C ABI, {:.0} ns more", c - rust);
-    // SAFETY: nobody uses them any more.
+    // SAFETY: they are not used any more.
     unsafe {
         pidq_graph_delete(c_graph);
         pidq_query_delete(c_query);
@@ -49,7 +49,7 @@ fn main() -> pidq_core::Result<()> {
     Ok(())
 }
 
-/// Nanoseconds of each, in turns; the shortest, which other work on the machine disturbed least.
+/// Measures both alternately and returns the shortest times in nanoseconds, which other processes disturbed least.
 fn shortest(first: &mut dyn FnMut(), second: &mut dyn FnMut()) -> (f64, f64) {
     let mut least = (f64::INFINITY, f64::INFINITY);
     for _ in 0..20 {

@@ -1,8 +1,9 @@
-//! Plain Rust beside the other languages: asks a drawing what each line of input says, and prints the bytes of the answer.
+//! Rust baseline of the Python benchmark: runs the query of each input line on a drawing, and prints the size of the
+//! result.
 //!
 //!     lines DRAWING
 //!
-//! A line is how often, and a query. Whoever compares reads the time of this process.
+//! A line is a repetition count and a query. The benchmark measures the time of this process.
 
 use std::io::{BufRead, stdin};
 

@@ -1,17 +1,17 @@
-//! Results as columns: the Arrow C data interface, which pandas, Polars, DuckDB and Arrow's own libraries read without
+//! Arrow C data interface: results as columns, which pandas, Polars, DuckDB and the Arrow libraries read without
 //! copying.
 
 use std::ffi::{c_char, c_int, c_void};
 
-use crate::boundary::{boundary, quiet};
+use crate::buffer_pool::{BOOLS, BYTES, INTEGERS, OFFSETS, REALS};
 use crate::columns::{Column, Data, Table};
 use crate::error::ErrorHandle;
-use crate::handle::lend;
+use crate::handle::borrow;
+use crate::panic_guard::{guard_error, guard_or};
 use crate::result::ResultHandle;
 use crate::slice::{Text, write_to};
-use crate::spare::{BOOLS, BYTES, INTEGERS, OFFSETS, REALS};
 
-/// What a column is, as Arrow defines it.
+/// Type of a column, as defined by Arrow.
 #[derive(Debug)]
 #[repr(C)]
 pub struct ArrowSchema {
@@ -26,7 +26,7 @@ pub struct ArrowSchema {
     private_data: *mut c_void,
 }
 
-/// What is in a column, as Arrow defines it.
+/// Data of a column, as defined by Arrow.
 #[derive(Debug)]
 #[repr(C)]
 pub struct ArrowArray {
@@ -42,7 +42,7 @@ pub struct ArrowArray {
     private_data: *mut c_void,
 }
 
-/// Tables one after the other, as Arrow defines it. Ours has one.
+/// Stream of tables, as defined by Arrow. Results have one table.
 #[derive(Debug)]
 #[repr(C)]
 pub struct ArrowArrayStream {
@@ -53,71 +53,72 @@ pub struct ArrowArrayStream {
     private_data: *mut c_void,
 }
 
-/// A field may be null.
+/// Flag of a nullable field.
 const NULLABLE: i64 = 2;
-/// What a stream returns for a call that makes no sense; errno's EINVAL.
-const INVALID: c_int = 22;
+/// Error code of a stream for an invalid call; `EINVAL` of errno.
+const EINVAL: c_int = 22;
 
-/// Gives a result as columns: a list of objects has a column for each key, an object is one row, anything else a column
-/// `value`. `*out` is a stream of one table; call its `release` when done. The columns stay after the result is deleted.
+/// Exports a result as columns: a list of objects has one column per key, an object is one row, and any other value is
+/// a column `value`. `*out` is a stream of one table; call its `release` when done. The columns stay valid after the
+/// result is deleted.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_result_arrow(
     result: *const ResultHandle,
     out: *mut ArrowArrayStream,
 ) -> *mut ErrorHandle {
-    boundary(|| {
-        // SAFETY: the rules of the header. It comes first: a stream that was not made has to look so.
+    guard_error(|| {
+        // SAFETY: the rules of the header. It comes first, so that a stream is marked as released on failure.
         unsafe { write_to(out, ArrowArrayStream::RELEASED) }?;
         // SAFETY: as above.
-        let table = Table::of(unsafe { lend(result) }?)?;
+        let table = Table::from_result(unsafe { borrow(result) }?)?;
         // SAFETY: as above.
         unsafe { write_to(out, stream(table)) }
     })
 }
 
-/// What an array of Arrow holds on to.
-struct Held {
+/// Data owned by an Arrow array.
+struct ArrayData {
     _buffers: Vec<Vec<u8>>,
     data: Option<Data>,
     pointers: Vec<*const c_void>,
     children: Vec<*mut ArrowArray>,
 }
 
-impl Drop for Held {
-    /// Large memory waits for the next result.
+impl Drop for ArrayData {
+    /// Returns large buffers to the pool.
     fn drop(&mut self) {
         match self.data.take() {
-            Some(Data::Integers(values)) => INTEGERS.put_back(values),
-            Some(Data::Reals(values)) => REALS.put_back(values),
-            Some(Data::Bools(values)) => BOOLS.put_back(values),
+            Some(Data::Integers(values)) => INTEGERS.recycle(values),
+            Some(Data::Reals(values)) => REALS.recycle(values),
+            Some(Data::Bools(values)) => BOOLS.recycle(values),
             Some(Data::Texts(texts)) => {
-                OFFSETS.put_back(texts.offsets);
-                BYTES.put_back(texts.bytes);
+                OFFSETS.recycle(texts.offsets);
+                BYTES.recycle(texts.bytes);
             }
-            Some(Data::Nothing) | None => {}
+            Some(Data::Null) | None => {}
         }
     }
 }
 
-/// Truth values, eight a byte.
+/// Packs booleans, eight per byte.
 fn bits(values: &[bool]) -> Vec<u8> {
     let byte = |chunk: &[bool]| chunk.iter().enumerate().fold(0, |byte, (at, value)| byte | u8::from(*value) << at);
     values.chunks(8).map(byte).collect()
 }
 
-/// A column as an array. Numbers and texts stay where they are.
+/// Converts a column to an array. Numbers and strings are not copied.
 fn column_array(column: Column) -> ArrowArray {
     let Column { data, valid, len, nulls, .. } = column;
     let mut buffers = Vec::new();
     let mut pointers: Vec<*const c_void> = Vec::new();
     let pointer = |bytes: &Vec<u8>| bytes.as_ptr().cast::<c_void>();
-    if !matches!(data, Data::Nothing) {
+    if !matches!(data, Data::Null) {
         let valid = valid.filter(|_| nulls > 0).map(|valid| bits(&valid));
         pointers.push(valid.as_ref().map_or(std::ptr::null(), pointer));
         buffers.extend(valid);
     }
     match &data {
-        Data::Nothing => {}
+        Data::Null => {}
         Data::Bools(values) => {
             let packed = bits(values);
             pointers.push(pointer(&packed));
@@ -127,32 +128,32 @@ fn column_array(column: Column) -> ArrowArray {
         Data::Reals(values) => pointers.push(values.as_ptr().cast()),
         Data::Texts(texts) => pointers.extend([texts.offsets.as_ptr().cast(), pointer(&texts.bytes)]),
     }
-    let held = Held { _buffers: buffers, data: Some(data), pointers, children: Vec::new() };
-    array(len, nulls, held)
+    let array_data = ArrayData { _buffers: buffers, data: Some(data), pointers, children: Vec::new() };
+    array(len, nulls, array_data)
 }
 
-fn array(len: usize, nulls: usize, held: Held) -> ArrowArray {
-    let mut held = Box::new(held);
+fn array(len: usize, nulls: usize, array_data: ArrayData) -> ArrowArray {
+    let mut array_data = Box::new(array_data);
     ArrowArray {
         length: len as i64,
         null_count: nulls as i64,
         offset: 0,
-        n_buffers: held.pointers.len() as i64,
-        n_children: held.children.len() as i64,
-        buffers: held.pointers.as_mut_ptr(),
-        children: held.children.as_mut_ptr(),
+        n_buffers: array_data.pointers.len() as i64,
+        n_children: array_data.children.len() as i64,
+        buffers: array_data.pointers.as_mut_ptr(),
+        children: array_data.children.as_mut_ptr(),
         dictionary: std::ptr::null_mut(),
         release: Some(release_array),
-        private_data: Box::into_raw(held).cast(),
+        private_data: Box::into_raw(array_data).cast(),
     }
 }
 
-/// Lets an array go, and those of its columns that nobody has taken out.
+/// Releases an array, and those of its children that were not moved out.
 unsafe extern "C" fn release_array(array: *mut ArrowArray) {
-    quiet((), || {
+    guard_or((), || {
         // SAFETY: Arrow calls this once, with an array of ours.
-        let (array, held) = unsafe { (&mut *array, Box::from_raw((*array).private_data.cast::<Held>())) };
-        for child in &held.children {
+        let (array, array_data) = unsafe { (&mut *array, Box::from_raw((*array).private_data.cast::<ArrayData>())) };
+        for child in &array_data.children {
             // SAFETY: each was boxed in `table_array`; its owner took it out if there is no release.
             let mut child = unsafe { Box::from_raw(*child) };
             if let Some(release) = child.release {
@@ -165,40 +166,41 @@ unsafe extern "C" fn release_array(array: *mut ArrowArray) {
     });
 }
 
-/// A table as an array of structures.
+/// Converts a table to a struct array.
 fn table_array(table: Table) -> ArrowArray {
     let children = table.columns.into_iter().map(|column| Box::into_raw(Box::new(column_array(column)))).collect();
-    let held = Held { _buffers: Vec::new(), data: None, pointers: vec![std::ptr::null()], children };
-    array(table.rows, 0, held)
+    let array_data = ArrayData { _buffers: Vec::new(), data: None, pointers: vec![std::ptr::null()], children };
+    array(table.rows, 0, array_data)
 }
 
-/// What a schema of Arrow holds on to.
-struct Named {
+/// Data owned by an Arrow schema.
+struct SchemaData {
     format: Text,
     name: Text,
     children: Vec<*mut ArrowSchema>,
 }
 
 fn schema(format: &str, name: &str, children: Vec<*mut ArrowSchema>) -> ArrowSchema {
-    let mut named = Box::new(Named { format: Text::new(format), name: Text::new(name), children });
+    let mut schema_data = Box::new(SchemaData { format: Text::new(format), name: Text::new(name), children });
     ArrowSchema {
-        format: named.format.slice().data,
-        name: named.name.slice().data,
+        format: schema_data.format.slice().data,
+        name: schema_data.name.slice().data,
         metadata: std::ptr::null(),
         flags: if format == "+s" { 0 } else { NULLABLE },
-        n_children: named.children.len() as i64,
-        children: named.children.as_mut_ptr(),
+        n_children: schema_data.children.len() as i64,
+        children: schema_data.children.as_mut_ptr(),
         dictionary: std::ptr::null_mut(),
         release: Some(release_schema),
-        private_data: Box::into_raw(named).cast(),
+        private_data: Box::into_raw(schema_data).cast(),
     }
 }
 
 unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
-    quiet((), || {
+    guard_or((), || {
         // SAFETY: Arrow calls this once, with a schema of ours.
-        let (schema, named) = unsafe { (&mut *schema, Box::from_raw((*schema).private_data.cast::<Named>())) };
-        for child in &named.children {
+        let (schema, schema_data) =
+            unsafe { (&mut *schema, Box::from_raw((*schema).private_data.cast::<SchemaData>())) };
+        for child in &schema_data.children {
             // SAFETY: each was boxed in `get_schema`; its owner took it out if there is no release.
             let mut child = unsafe { Box::from_raw(*child) };
             if let Some(release) = child.release {
@@ -211,8 +213,8 @@ unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
     });
 }
 
-/// What a stream holds on to.
-struct Source {
+/// State of a stream.
+struct StreamState {
     fields: Vec<(String, &'static str)>,
     table: Option<Table>,
 }
@@ -224,26 +226,26 @@ fn stream(table: Table) -> ArrowArrayStream {
         get_next: Some(get_next),
         get_last_error: Some(get_last_error),
         release: Some(release_stream),
-        private_data: Box::into_raw(Box::new(Source { fields, table: Some(table) })).cast(),
+        private_data: Box::into_raw(Box::new(StreamState { fields, table: Some(table) })).cast(),
     }
 }
 
 unsafe extern "C" fn get_schema(stream: *mut ArrowArrayStream, out: *mut ArrowSchema) -> c_int {
-    quiet(INVALID, || {
+    guard_or(EINVAL, || {
         // SAFETY: Arrow calls this with a stream of ours that was not released.
-        let source = unsafe { &*(*stream).private_data.cast::<Source>() };
+        let state = unsafe { &*(*stream).private_data.cast::<StreamState>() };
         let field = |(name, format): &(String, &'static str)| Box::into_raw(Box::new(schema(format, name, Vec::new())));
         // SAFETY: Arrow gives a place for the schema.
-        unsafe { write_to(out, schema("+s", "", source.fields.iter().map(field).collect())) }?;
+        unsafe { write_to(out, schema("+s", "", state.fields.iter().map(field).collect())) }?;
         Ok(0)
     })
 }
 
 unsafe extern "C" fn get_next(stream: *mut ArrowArrayStream, out: *mut ArrowArray) -> c_int {
-    quiet(INVALID, || {
+    guard_or(EINVAL, || {
         // SAFETY: Arrow calls this with a stream of ours that was not released, one thread at a time.
-        let source = unsafe { &mut *(*stream).private_data.cast::<Source>() };
-        let next = source.table.take().map_or_else(ArrowArray::end, table_array);
+        let state = unsafe { &mut *(*stream).private_data.cast::<StreamState>() };
+        let next = state.table.take().map_or_else(ArrowArray::end, table_array);
         // SAFETY: Arrow gives a place for the array.
         unsafe { write_to(out, next) }?;
         Ok(0)
@@ -251,7 +253,7 @@ unsafe extern "C" fn get_next(stream: *mut ArrowArrayStream, out: *mut ArrowArra
 }
 
 impl ArrowArrayStream {
-    /// None that could be read.
+    /// A released stream.
     const RELEASED: ArrowArrayStream = ArrowArrayStream {
         get_schema: None,
         get_next: None,
@@ -262,7 +264,7 @@ impl ArrowArrayStream {
 }
 
 impl ArrowArray {
-    /// What comes after the last table.
+    /// The array after the last table.
     fn end() -> ArrowArray {
         ArrowArray {
             length: 0,
@@ -280,14 +282,14 @@ impl ArrowArray {
 }
 
 unsafe extern "C" fn get_last_error(_: *mut ArrowArrayStream) -> *const c_char {
-    c"the place for the answer is NULL".as_ptr()
+    c"the output pointer is NULL".as_ptr()
 }
 
 unsafe extern "C" fn release_stream(stream: *mut ArrowArrayStream) {
-    quiet((), || {
+    guard_or((), || {
         // SAFETY: Arrow calls this once, with a stream of ours.
         unsafe {
-            drop(Box::from_raw((*stream).private_data.cast::<Source>()));
+            drop(Box::from_raw((*stream).private_data.cast::<StreamState>()));
             (*stream).release = None;
         }
         Ok(())

@@ -1,7 +1,7 @@
-//! Results as values of another language, made by its own functions without JSON in between.
+//! Value builder: creates results as values of another language by that language's own functions, without JSON.
 //!
-//! The functions have the shapes of those of CPython, so that its own can be put in. Hot: called once per field of each
-//! row. Objects with the same keys are copies of one that has them all, and texts that repeat are made once.
+//! The functions have the signatures of those of CPython, so that those can be used directly. Hot: called once per
+//! field of each row. Objects with the same keys are copied from a template, and repeated strings are created once.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::size_of;
@@ -9,101 +9,106 @@ use std::sync::Arc;
 
 use pidq_core::{Graph, Number, Object, Value};
 
-use crate::boundary::{quiet, quietly};
-use crate::error::Fault;
+use crate::error::AbiError;
 use crate::graph::GraphHandle;
-use crate::handle::{Slot, delete, give, handle, lend, lend_mut};
+use crate::handle::{Slot, borrow, borrow_mut, delete, handle, into_handle};
 use crate::limits::read_sized;
+use crate::panic_guard::{guard, guard_or};
 use crate::result::ResultHandle;
 
 /// A value of another language.
-pub type Thing = *mut c_void;
+pub type ForeignValue = *mut c_void;
 
-/// How values of another language are made. A function that gives NULL, or -1 where it gives a number, has failed: then
-/// the building ends, and the error stays where that language keeps it.
+/// Functions that create values of another language. A function fails by returning NULL, or -1 if it returns a number:
+/// then the building stops, and the error stays where that language keeps it.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Builder {
     /// `sizeof(pidq_builder_t)`.
     pub size: usize,
-    /// Null, true and false. They are lent: `retain` is called for each use.
-    pub null_value: Thing,
+    /// Null. `retain` is called for each use of these three values.
+    pub null_value: ForeignValue,
     /// True.
-    pub true_value: Thing,
+    pub true_value: ForeignValue,
     /// False.
-    pub false_value: Thing,
-    /// Makes a text of UTF-8.
-    pub make_text: Option<unsafe extern "C" fn(data: *const c_char, len: isize) -> Thing>,
-    /// Makes a number with a fraction.
-    pub make_real: Option<unsafe extern "C" fn(value: f64) -> Thing>,
-    /// Makes a whole number.
-    pub make_integer: Option<unsafe extern "C" fn(value: i64) -> Thing>,
-    /// Makes a whole number of its digits, which a NUL byte ends. `end` is NULL, `base` 10.
-    pub make_long: Option<unsafe extern "C" fn(digits: *const c_char, end: *mut *mut c_char, base: c_int) -> Thing>,
-    /// Makes a list with so many places.
-    pub make_list: Option<unsafe extern "C" fn(len: isize) -> Thing>,
-    /// Fills a place of a list, which takes the item over.
-    pub set_item: Option<unsafe extern "C" fn(list: Thing, index: isize, item: Thing) -> c_int>,
-    /// Makes an object without keys.
-    pub make_object: Option<unsafe extern "C" fn() -> Thing>,
-    /// Sets a key of an object, which holds on to both by itself.
-    pub set_field: Option<unsafe extern "C" fn(object: Thing, key: Thing, value: Thing) -> c_int>,
-    /// Copies an object, not its values.
-    pub copy_object: Option<unsafe extern "C" fn(object: Thing) -> Thing>,
-    /// Holds on to a value.
-    pub retain: Option<unsafe extern "C" fn(value: Thing)>,
-    /// Lets a value go.
-    pub release: Option<unsafe extern "C" fn(value: Thing)>,
+    pub false_value: ForeignValue,
+    /// Creates a string from UTF-8.
+    pub make_text: Option<unsafe extern "C" fn(data: *const c_char, len: isize) -> ForeignValue>,
+    /// Creates a floating-point number.
+    pub make_real: Option<unsafe extern "C" fn(value: f64) -> ForeignValue>,
+    /// Creates an integer.
+    pub make_integer: Option<unsafe extern "C" fn(value: i64) -> ForeignValue>,
+    /// Creates an integer from its digits, terminated by a NUL byte. `end` is NULL, `base` is 10.
+    pub make_long:
+        Option<unsafe extern "C" fn(digits: *const c_char, end: *mut *mut c_char, base: c_int) -> ForeignValue>,
+    /// Creates a list of `len` empty slots.
+    pub make_list: Option<unsafe extern "C" fn(len: isize) -> ForeignValue>,
+    /// Sets an item of a list, which takes ownership of it.
+    pub set_item: Option<unsafe extern "C" fn(list: ForeignValue, index: isize, item: ForeignValue) -> c_int>,
+    /// Creates an object without keys.
+    pub make_object: Option<unsafe extern "C" fn() -> ForeignValue>,
+    /// Sets a field of an object, which retains key and value itself.
+    pub set_field: Option<unsafe extern "C" fn(object: ForeignValue, key: ForeignValue, value: ForeignValue) -> c_int>,
+    /// Creates a shallow copy of an object.
+    pub copy_object: Option<unsafe extern "C" fn(object: ForeignValue) -> ForeignValue>,
+    /// Increments the reference count of a value.
+    pub retain: Option<unsafe extern "C" fn(value: ForeignValue)>,
+    /// Decrements the reference count of a value.
+    pub release: Option<unsafe extern "C" fn(value: ForeignValue)>,
 }
 
-/// The functions, all there.
+/// The functions of a builder, all present.
 #[derive(Clone, Copy)]
-struct Tools {
-    null_value: Thing,
-    true_value: Thing,
-    false_value: Thing,
-    make_text: unsafe extern "C" fn(*const c_char, isize) -> Thing,
-    make_real: unsafe extern "C" fn(f64) -> Thing,
-    make_integer: unsafe extern "C" fn(i64) -> Thing,
-    make_long: unsafe extern "C" fn(*const c_char, *mut *mut c_char, c_int) -> Thing,
-    make_list: unsafe extern "C" fn(isize) -> Thing,
-    set_item: unsafe extern "C" fn(Thing, isize, Thing) -> c_int,
-    make_object: unsafe extern "C" fn() -> Thing,
-    set_field: unsafe extern "C" fn(Thing, Thing, Thing) -> c_int,
-    copy_object: unsafe extern "C" fn(Thing) -> Thing,
-    retain: unsafe extern "C" fn(Thing),
-    release: unsafe extern "C" fn(Thing),
+struct BuilderFns {
+    null_value: ForeignValue,
+    true_value: ForeignValue,
+    false_value: ForeignValue,
+    make_text: unsafe extern "C" fn(*const c_char, isize) -> ForeignValue,
+    make_real: unsafe extern "C" fn(f64) -> ForeignValue,
+    make_integer: unsafe extern "C" fn(i64) -> ForeignValue,
+    make_long: unsafe extern "C" fn(*const c_char, *mut *mut c_char, c_int) -> ForeignValue,
+    make_list: unsafe extern "C" fn(isize) -> ForeignValue,
+    set_item: unsafe extern "C" fn(ForeignValue, isize, ForeignValue) -> c_int,
+    make_object: unsafe extern "C" fn() -> ForeignValue,
+    set_field: unsafe extern "C" fn(ForeignValue, ForeignValue, ForeignValue) -> c_int,
+    copy_object: unsafe extern "C" fn(ForeignValue) -> ForeignValue,
+    retain: unsafe extern "C" fn(ForeignValue),
+    release: unsafe extern "C" fn(ForeignValue),
 }
 
-/// Builds the result as a value of another language, which belongs to you. NULL where a function of the builder has failed
-/// or an argument is wrong. Languages with a lock (Python) have it held during the call.
+/// Builds the result as a value of another language, which the caller owns. Returns NULL if a function of the builder
+/// fails or an argument is invalid. If the language has a global lock (Python), it must be held during the call.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pidq_result_build(result: *const ResultHandle, builder: *const Builder) -> Thing {
-    quiet(std::ptr::null_mut(), || {
+pub unsafe extern "C" fn pidq_result_build(result: *const ResultHandle, builder: *const Builder) -> ForeignValue {
+    guard_or(std::ptr::null_mut(), || {
         // SAFETY: the rules of the header.
-        let (answer, tools) = unsafe { (lend(result)?, Tools::read(builder)?) };
-        Building::new(tools, None).whole(answer.value()).ok_or_else(|| Fault::misuse("a builder failed".into()))
+        let (result_data, fns) = unsafe { (borrow(result)?, BuilderFns::read(builder)?) };
+        ValueBuilder::new(fns, None)
+            .build(result_data.value())
+            .ok_or_else(|| AbiError::misuse("a function of the builder failed".into()))
     })
 }
 
-/// Values of another language for the lists and objects of a graph: each is made once, and given again. One thread at a
-/// time, the one that holds the language's lock. Delete it before that language ends.
+/// Cache of values of another language for the lists and objects of a graph: each is created once and returned again.
+/// For one thread at a time, the one that holds the language's lock. Delete it before that language shuts down.
 pub struct SharedHandle(Slot<Shared>);
 
 handle!(SharedHandle, Shared, b"shrd", "shared values");
 
-/// By number of the list or object: what was made of it.
+/// Cached values by the number of the list or object.
 pub struct Shared {
     graph: Arc<Graph>,
-    tools: Tools,
-    made: Vec<Thing>,
+    fns: BuilderFns,
+    cache: Vec<ForeignValue>,
 }
 
 impl Shared {
     fn clear(&mut self) {
-        for thing in std::mem::take(&mut self.made).into_iter().filter(|thing| !thing.is_null()) {
+        for foreign_value in
+            std::mem::take(&mut self.cache).into_iter().filter(|foreign_value| !foreign_value.is_null())
+        {
             // SAFETY: each was made by the builder and is held here.
-            unsafe { (self.tools.release)(thing) };
+            unsafe { (self.fns.release)(foreign_value) };
         }
     }
 }
@@ -114,40 +119,43 @@ impl Drop for Shared {
     }
 }
 
-/// A place for shared values of a graph. It holds on to what it made, up to everything that is in the graph; NULL where an
-/// argument is wrong.
+/// Creates a cache of shared values of a graph. It retains the values it created, up to all values of the graph.
+/// Returns NULL if an argument is invalid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_shared_new(graph: *const GraphHandle, builder: *const Builder) -> *mut SharedHandle {
-    quiet(std::ptr::null_mut(), || {
+    guard_or(std::ptr::null_mut(), || {
         // SAFETY: the rules of the header.
-        let (graph, tools) = unsafe { (lend(graph)?.clone(), Tools::read(builder)?) };
-        Ok(give(Shared { graph, tools, made: Vec::new() }))
+        let (graph, fns) = unsafe { (borrow(graph)?.clone(), BuilderFns::read(builder)?) };
+        Ok(into_handle(Shared { graph, fns, cache: Vec::new() }))
     })
 }
 
-/// As `pidq_result_build`, with what `shared` has made before: lists and objects of the document are the same values each
-/// time, so nobody may change them. NULL also where the result is of another graph.
+/// Builds the result as `pidq_result_build` does, reusing values in `shared`: lists and objects of the document are the
+/// same values each time and must not be modified. Also returns NULL if the result is of another graph.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pidq_result_build_shared(result: *const ResultHandle, shared: *mut SharedHandle) -> Thing {
-    quiet(std::ptr::null_mut(), || {
+pub unsafe extern "C" fn pidq_result_build_shared(
+    result: *const ResultHandle,
+    shared: *mut SharedHandle,
+) -> ForeignValue {
+    guard_or(std::ptr::null_mut(), || {
         // SAFETY: the rules of the header.
-        let (answer, shared) = unsafe { (lend(result)?, lend_mut(shared)?) };
-        if !Arc::ptr_eq(answer.graph(), &shared.graph) {
-            return Err(Fault::misuse("the result is of another graph".into()));
+        let (result_data, shared) = unsafe { (borrow(result)?, borrow_mut(shared)?) };
+        if !Arc::ptr_eq(result_data.graph(), &shared.graph) {
+            return Err(AbiError::misuse("the result is of another graph".into()));
         }
-        let made = Building::new(shared.tools, Some(shared)).whole(answer.value());
-        made.ok_or_else(|| Fault::misuse("a builder failed".into()))
+        let made = ValueBuilder::new(shared.fns, Some(shared)).build(result_data.value());
+        made.ok_or_else(|| AbiError::misuse("a function of the builder failed".into()))
     })
 }
 
-/// Lets shared values go. NULL is fine.
+/// Deletes a cache of shared values. NULL is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_shared_delete(shared: *mut SharedHandle) {
     // SAFETY: the rules of the header.
-    quietly(|| unsafe { delete(shared) });
+    guard(|| unsafe { delete(shared) });
 }
 
-const NO_BUILDER: Builder = Builder {
+const EMPTY_BUILDER: Builder = Builder {
     size: size_of::<Builder>(),
     null_value: std::ptr::null_mut(),
     true_value: std::ptr::null_mut(),
@@ -165,26 +173,26 @@ const NO_BUILDER: Builder = Builder {
     release: None,
 };
 
-impl Tools {
+impl BuilderFns {
     /// # Safety
     /// The rules of the header.
-    unsafe fn read(builder: *const Builder) -> Result<Tools, Fault> {
+    unsafe fn read(builder: *const Builder) -> Result<BuilderFns, AbiError> {
         if builder.is_null() {
-            return Err(Fault::null("builder"));
+            return Err(AbiError::null("builder"));
         }
         // SAFETY: the caller promises a structure of as many bytes as it says.
-        let given: Builder = unsafe { read_sized(builder, size_of::<Builder>(), NO_BUILDER) }?;
+        let given: Builder = unsafe { read_sized(builder, size_of::<Builder>(), EMPTY_BUILDER) }?;
         let values = [given.null_value, given.true_value, given.false_value];
         if values.iter().any(|value| value.is_null()) {
-            return Err(Fault::null("builder->null_value, true_value or false_value"));
+            return Err(AbiError::null("builder->null_value, true_value or false_value"));
         }
-        given.tools().ok_or_else(|| Fault::null("a function of the builder"))
+        given.fns().ok_or_else(|| AbiError::null("a function of the builder"))
     }
 }
 
 impl Builder {
-    fn tools(self) -> Option<Tools> {
-        Some(Tools {
+    fn fns(self) -> Option<BuilderFns> {
+        Some(BuilderFns {
             null_value: self.null_value,
             true_value: self.true_value,
             false_value: self.false_value,
@@ -203,165 +211,165 @@ impl Builder {
     }
 }
 
-/// So many levels are built by recursion; what is deeper waits in a list.
-const LEVELS: usize = 64;
-/// Lists of keys that are remembered.
-const TEMPLATES: usize = 32;
-/// The most keys of a template.
-const WIDEST: usize = 64;
-/// Places for texts that may come again.
-const TEXTS: usize = 1 << 10;
-/// Whole numbers up to here are printed with all their digits.
-const EXACT: f64 = 9_007_199_254_740_992.0;
-/// Longer texts hardly repeat.
-const LONGEST: usize = 64;
+/// Maximum depth of recursion; deeper values are deferred.
+const MAX_RECURSION: usize = 64;
+/// Maximum number of templates.
+const MAX_TEMPLATES: usize = 32;
+/// Maximum number of keys of a template.
+const MAX_TEMPLATE_KEYS: usize = 64;
+/// Entries of the string cache.
+const STRING_CACHE_SIZE: usize = 1 << 10;
+/// Largest integer that a double represents exactly.
+const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
+/// Maximum length of a cached string; longer ones hardly repeat.
+const MAX_CACHED_STRING: usize = 64;
 
-/// A value that is being built. Everything hangs on the root before it is filled, so that one release lets all go.
-struct Building<'a> {
-    tools: Tools,
-    /// What was made of lists and objects of the document before.
+/// Builder of a value. Every value is attached to the root before it is filled, so that one release frees everything.
+struct ValueBuilder<'a> {
+    fns: BuilderFns,
+    /// Cache of lists and objects of the document.
     shared: Option<&'a mut Shared>,
     templates: Vec<Template>,
-    /// By level: the template that was used last.
-    usual: [usize; LEVELS],
-    texts: Vec<(*const u8, usize, Thing)>,
-    waiting: Vec<(Thing, Value<'a>)>,
-    /// Lists of fields to be used again.
-    spare: Vec<Vec<(&'a str, Value<'a>)>>,
+    /// By level: the last used template.
+    last_template: [usize; MAX_RECURSION],
+    texts: Vec<(*const u8, usize, ForeignValue)>,
+    deferred: Vec<(ForeignValue, Value<'a>)>,
+    /// Reusable buffers of fields.
+    field_buffers: Vec<Vec<(&'a str, Value<'a>)>>,
 }
 
-/// An object with certain keys.
+/// Template object with certain keys.
 struct Template {
-    keys: Vec<(*const u8, usize, Thing)>,
-    object: Thing,
+    keys: Vec<(*const u8, usize, ForeignValue)>,
+    object: ForeignValue,
 }
 
-impl Drop for Building<'_> {
+impl Drop for ValueBuilder<'_> {
     fn drop(&mut self) {
         let keys = self.templates.iter().flat_map(|template| template.keys.iter().map(|(_, _, key)| *key));
         let texts = self.texts.iter().map(|(_, _, text)| *text).filter(|text| !text.is_null());
         let objects = self.templates.iter().map(|template| template.object);
-        for thing in keys.chain(texts).chain(objects) {
+        for foreign_value in keys.chain(texts).chain(objects) {
             // SAFETY: each was made by the builder and is held here.
-            unsafe { (self.tools.release)(thing) };
+            unsafe { (self.fns.release)(foreign_value) };
         }
     }
 }
 
-impl<'a> Building<'a> {
-    fn new(tools: Tools, shared: Option<&'a mut Shared>) -> Building<'a> {
-        Building {
-            tools,
+impl<'a> ValueBuilder<'a> {
+    fn new(fns: BuilderFns, shared: Option<&'a mut Shared>) -> ValueBuilder<'a> {
+        ValueBuilder {
+            fns,
             shared,
             templates: Vec::new(),
-            usual: [0; LEVELS],
+            last_template: [0; MAX_RECURSION],
             texts: Vec::new(),
-            waiting: Vec::new(),
-            spare: Vec::new(),
+            deferred: Vec::new(),
+            field_buffers: Vec::new(),
         }
     }
 
-    fn whole(&mut self, value: Value<'a>) -> Option<Thing> {
-        if let Some(known) = self.known(value) {
-            return Some(known);
+    fn build(&mut self, value: Value<'a>) -> Option<ForeignValue> {
+        if let Some(cached) = self.cached(value) {
+            return Some(cached);
         }
         let root = self.start(value, 0)?;
         let filled = self.fill(root, value, 0).and_then(|()| {
-            while let Some((thing, value)) = self.waiting.pop() {
-                self.fill(thing, value, 0)?;
+            while let Some((foreign_value, value)) = self.deferred.pop() {
+                self.fill(foreign_value, value, 0)?;
             }
             Some(())
         });
         if filled.is_none() {
             // SAFETY: the root was made here and nobody else has it.
-            unsafe { (self.tools.release)(root) };
-            // What was kept may not be filled.
+            unsafe { (self.fns.release)(root) };
+            // Cached values may not be filled.
             self.shared.as_deref_mut().into_iter().for_each(Shared::clear);
         }
         filled.map(|()| root)
     }
 
-    /// What was made of a list or an object of the document before, held once more.
+    /// Returns the cached value of a list or an object of the document, retained.
     ///
-    /// Hot: all that there is to do for a row that was given before.
+    /// Hot: the only work for a cached row.
     #[inline]
-    fn known(&self, value: Value<'a>) -> Option<Thing> {
+    fn cached(&self, value: Value<'a>) -> Option<ForeignValue> {
         let shared = self.shared.as_deref()?;
-        let known = *shared.made.get(shared.graph.number_of(value)?)?;
-        (!known.is_null()).then(|| held(self.tools, known))
+        let cached = *shared.cache.get(shared.graph.container_index(value)?)?;
+        (!cached.is_null()).then(|| retained(self.fns, cached))
     }
 
-    /// Keeps what was made of an item of a list. What is deeper in it is kept with it.
-    fn keep(&mut self, value: Value<'a>, thing: Thing) {
+    /// Caches the value of an item of a list, including nested values.
+    fn cache_value(&mut self, value: Value<'a>, foreign_value: ForeignValue) {
         let Some(shared) = self.shared.as_deref_mut() else { return };
-        let Some(number) = shared.graph.number_of(value) else { return };
-        if shared.made.len() <= number {
-            shared.made.resize(number + 1, std::ptr::null_mut());
+        let Some(number) = shared.graph.container_index(value) else { return };
+        if shared.cache.len() <= number {
+            shared.cache.resize(number + 1, std::ptr::null_mut());
         }
-        if shared.made[number].is_null() {
-            shared.made[number] = held(self.tools, thing);
+        if shared.cache[number].is_null() {
+            shared.cache[number] = retained(self.fns, foreign_value);
         }
     }
 
-    /// A value, a list with empty places, or an object without values.
-    fn start(&mut self, value: Value<'a>, level: usize) -> Option<Thing> {
-        let tools = self.tools;
+    /// Creates a scalar, a list of empty slots, or an object without values.
+    fn start(&mut self, value: Value<'a>, level: usize) -> Option<ForeignValue> {
+        let fns = self.fns;
         // SAFETY: the caller gave these functions and values for this.
-        let thing = unsafe {
+        let foreign_value = unsafe {
             match value {
-                Value::Undefined | Value::Null => held(tools, tools.null_value),
-                Value::Bool(true) => held(tools, tools.true_value),
-                Value::Bool(false) => held(tools, tools.false_value),
+                Value::Undefined | Value::Null => retained(fns, fns.null_value),
+                Value::Bool(true) => retained(fns, fns.true_value),
+                Value::Bool(false) => retained(fns, fns.false_value),
                 Value::Number(number) => self.number(number),
                 Value::String(text) => self.text(text),
-                Value::Array(list) => (tools.make_list)(list.len() as isize),
+                Value::Array(list) => (fns.make_list)(list.len() as isize),
                 Value::Object(object) => self.object(object, level)?,
             }
         };
-        (!thing.is_null()).then_some(thing)
+        (!foreign_value.is_null()).then_some(foreign_value)
     }
 
-    /// Fills a list or an object, and what is in it.
-    fn fill(&mut self, thing: Thing, value: Value<'a>, level: usize) -> Option<()> {
+    /// Fills a list or an object recursively.
+    fn fill(&mut self, foreign_value: ForeignValue, value: Value<'a>, level: usize) -> Option<()> {
         match value {
             Value::Array(list) => {
                 for (index, item) in list.iter().enumerate() {
-                    let known = self.known(item);
-                    let made = known.map_or_else(|| self.start(item, level + 1), Some)?;
-                    // SAFETY: the list has this place, and takes the item over.
-                    let set = unsafe { (self.tools.set_item)(thing, index as isize, made) };
+                    let cached = self.cached(item);
+                    let made = cached.map_or_else(|| self.start(item, level + 1), Some)?;
+                    // SAFETY: the list has this slot, and takes ownership of the item.
+                    let set = unsafe { (self.fns.set_item)(foreign_value, index as isize, made) };
                     (set == 0).then_some(())?;
-                    if known.is_none() {
+                    if cached.is_none() {
                         self.fill_later(made, item, level + 1)?;
-                        self.keep(item, made);
+                        self.cache_value(item, made);
                     }
                 }
                 Some(())
             }
             Value::Object(object) => {
-                let mut fields = self.spare.pop().unwrap_or_default();
+                let mut fields = self.field_buffers.pop().unwrap_or_default();
                 fields.extend(object.iter().filter(|(_, value)| !matches!(value, Value::Undefined)));
-                let filled = self.fields(thing, &fields, level);
+                let filled = self.fields(foreign_value, &fields, level);
                 fields.clear();
-                self.spare.push(fields);
+                self.field_buffers.push(fields);
                 filled
             }
             _ => Some(()),
         }
     }
 
-    fn fill_later(&mut self, thing: Thing, value: Value<'a>, level: usize) -> Option<()> {
+    fn fill_later(&mut self, foreign_value: ForeignValue, value: Value<'a>, level: usize) -> Option<()> {
         match value {
-            Value::Array(_) | Value::Object(_) if level + 1 < LEVELS => self.fill(thing, value, level),
+            Value::Array(_) | Value::Object(_) if level + 1 < MAX_RECURSION => self.fill(foreign_value, value, level),
             Value::Array(_) | Value::Object(_) => {
-                self.waiting.push((thing, value));
+                self.deferred.push((foreign_value, value));
                 Some(())
             }
             _ => Some(()),
         }
     }
 
-    fn fields(&mut self, thing: Thing, fields: &[(&'a str, Value<'a>)], level: usize) -> Option<()> {
+    fn fields(&mut self, foreign_value: ForeignValue, fields: &[(&'a str, Value<'a>)], level: usize) -> Option<()> {
         let template = self.template(fields, level);
         for (index, (key, value)) in fields.iter().enumerate() {
             let made = self.start(*value, level + 1)?;
@@ -371,10 +379,10 @@ impl<'a> Building<'a> {
             };
             // SAFETY: the object holds on to both by itself; what was made for it is let go.
             let set = unsafe {
-                let set = if key.is_null() { -1 } else { (self.tools.set_field)(thing, key, made) };
-                (self.tools.release)(made);
+                let set = if key.is_null() { -1 } else { (self.fns.set_field)(foreign_value, key, made) };
+                (self.fns.release)(made);
                 if is_ours && !key.is_null() {
-                    (self.tools.release)(key);
+                    (self.fns.release)(key);
                 }
                 set
             };
@@ -384,119 +392,124 @@ impl<'a> Building<'a> {
         Some(())
     }
 
-    /// An object that has its keys already, unless objects are of too many kinds.
-    fn object(&mut self, object: Object<'a>, level: usize) -> Option<Thing> {
-        let mut fields = self.spare.pop().unwrap_or_default();
+    /// Returns an object with its keys set, unless there are too many templates.
+    fn object(&mut self, object: Object<'a>, level: usize) -> Option<ForeignValue> {
+        let mut fields = self.field_buffers.pop().unwrap_or_default();
         fields.extend(object.iter().filter(|(_, value)| !matches!(value, Value::Undefined)));
         let template = match self.template(&fields, level) {
-            None if self.templates.len() < TEMPLATES && fields.len() <= WIDEST => Some(self.learn(&fields, level)?),
-            known => known,
+            None if self.templates.len() < MAX_TEMPLATES && fields.len() <= MAX_TEMPLATE_KEYS => {
+                Some(self.add_template(&fields, level)?)
+            }
+            cached => cached,
         };
         fields.clear();
-        self.spare.push(fields);
+        self.field_buffers.push(fields);
         // SAFETY: the caller gave these functions for this.
-        let thing = unsafe {
+        let foreign_value = unsafe {
             match template {
-                Some(template) => (self.tools.copy_object)(self.templates[template].object),
-                None => (self.tools.make_object)(),
+                Some(template) => (self.fns.copy_object)(self.templates[template].object),
+                None => (self.fns.make_object)(),
             }
         };
-        (!thing.is_null()).then_some(thing)
+        (!foreign_value.is_null()).then_some(foreign_value)
     }
 
-    /// The template with exactly these keys: the last one of the level in most cases.
+    /// Returns the template with exactly these keys, usually the last one of the level.
     fn template(&mut self, fields: &[(&'a str, Value<'a>)], level: usize) -> Option<usize> {
-        let usual = self.usual[level % LEVELS];
-        if self.templates.get(usual).is_some_and(|template| template.fits(fields)) {
-            return Some(usual);
+        let last_template = self.last_template[level % MAX_RECURSION];
+        if self.templates.get(last_template).is_some_and(|template| template.fits(fields)) {
+            return Some(last_template);
         }
         let found = self.templates.iter().position(|template| template.fits(fields))?;
-        self.usual[level % LEVELS] = found;
+        self.last_template[level % MAX_RECURSION] = found;
         Some(found)
     }
 
-    /// Makes a template; nothing where the builder fails.
-    fn learn(&mut self, fields: &[(&'a str, Value<'a>)], level: usize) -> Option<usize> {
+    /// Creates a template; `None` if the builder fails.
+    fn add_template(&mut self, fields: &[(&'a str, Value<'a>)], level: usize) -> Option<usize> {
         // SAFETY: the caller gave this function for this.
-        let object = unsafe { (self.tools.make_object)() };
+        let object = unsafe { (self.fns.make_object)() };
         (!object.is_null()).then_some(())?;
         let place = self.templates.len();
         self.templates.push(Template { keys: Vec::new(), object });
-        self.usual[level % LEVELS] = place;
+        self.last_template[level % MAX_RECURSION] = place;
         for (key, _) in fields {
-            let thing = self.text(key);
-            (!thing.is_null()).then_some(())?;
-            self.templates[place].keys.push((key.as_ptr(), key.len(), thing));
+            let foreign_value = self.text(key);
+            (!foreign_value.is_null()).then_some(())?;
+            self.templates[place].keys.push((key.as_ptr(), key.len(), foreign_value));
             // SAFETY: the object holds on to both by itself.
-            let set = unsafe { (self.tools.set_field)(object, thing, self.tools.null_value) };
+            let set = unsafe { (self.fns.set_field)(object, foreign_value, self.fns.null_value) };
             (set == 0).then_some(())?;
         }
         Some(place)
     }
 
-    /// A text; one that stands in the same place of memory as one before is that one.
-    fn text(&mut self, text: &'a str) -> Thing {
+    /// Returns a string value; reuses the cached one for a string at the same address.
+    fn text(&mut self, text: &'a str) -> ForeignValue {
         // SAFETY: the caller gave these functions for this.
-        let make = || unsafe { (self.tools.make_text)(text.as_ptr().cast(), text.len() as isize) };
-        if text.len() > LONGEST {
+        let make = || unsafe { (self.fns.make_text)(text.as_ptr().cast(), text.len() as isize) };
+        if text.len() > MAX_CACHED_STRING {
             return make();
         }
         if self.texts.is_empty() {
-            self.texts.resize(TEXTS, (std::ptr::null(), 0, std::ptr::null_mut()));
+            self.texts.resize(STRING_CACHE_SIZE, (std::ptr::null(), 0, std::ptr::null_mut()));
         }
-        let place = (text.as_ptr() as usize).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (usize::BITS - TEXTS.ilog2());
-        let known = &mut self.texts[place];
-        if known.0 != text.as_ptr() || known.1 != text.len() || known.2.is_null() {
+        let place =
+            (text.as_ptr() as usize).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (usize::BITS - STRING_CACHE_SIZE.ilog2());
+        let cached = &mut self.texts[place];
+        if cached.0 != text.as_ptr() || cached.1 != text.len() || cached.2.is_null() {
             let made = make();
             if made.is_null() {
                 return made;
             }
-            if !known.2.is_null() {
+            if !cached.2.is_null() {
                 // SAFETY: it was made by the builder and is held here.
-                unsafe { (self.tools.release)(known.2) };
+                unsafe { (self.fns.release)(cached.2) };
             }
-            *known = (text.as_ptr(), text.len(), made);
+            *cached = (text.as_ptr(), text.len(), made);
         }
-        held(self.tools, known.2)
+        retained(self.fns, cached.2)
     }
 
-    /// A number as Python's `json` reads it: whole where its text has neither point nor exponent.
-    fn number(&self, number: Number<'a>) -> Thing {
+    /// Returns a number as Python's `json` reads it: an integer if its text has neither point nor exponent.
+    fn number(&self, number: Number<'a>) -> ForeignValue {
         let value = number.value();
         // SAFETY: the caller gave these functions for this.
         unsafe {
             match number.lexeme() {
-                Some(text) if text.contains(['.', 'e', 'E']) => (self.tools.make_real)(value),
+                Some(text) if text.contains(['.', 'e', 'E']) => (self.fns.make_real)(value),
                 Some(text) => self.long(text),
-                None if !value.is_finite() => held(self.tools, self.tools.null_value),
-                None if value.fract() == 0.0 && value.abs() <= EXACT => (self.tools.make_integer)(value as i64),
-                // As JavaScript prints it: the shortest digits that mean this number.
+                None if !value.is_finite() => retained(self.fns, self.fns.null_value),
+                None if value.fract() == 0.0 && value.abs() <= MAX_EXACT_INTEGER => {
+                    (self.fns.make_integer)(value as i64)
+                }
+                // As JavaScript prints it: the shortest digits that identify this number.
                 None if value.fract() == 0.0 && value.abs() < 1e21 => self.long(&value.to_string()),
-                None => (self.tools.make_real)(value),
+                None => (self.fns.make_real)(value),
             }
         }
     }
 
-    fn long(&self, digits: &str) -> Thing {
+    fn long(&self, digits: &str) -> ForeignValue {
         let mut text = Vec::from(digits);
         text.push(0);
         // SAFETY: the digits end with NUL.
-        unsafe { (self.tools.make_long)(text.as_ptr().cast(), std::ptr::null_mut(), 10) }
+        unsafe { (self.fns.make_long)(text.as_ptr().cast(), std::ptr::null_mut(), 10) }
     }
 }
 
 impl Template {
     fn fits(&self, fields: &[(&str, Value<'_>)]) -> bool {
-        let is_same = |(known, field): (&(*const u8, usize, Thing), &(&str, Value<'_>))| {
-            known.0 == field.0.as_ptr() && known.1 == field.0.len()
+        let is_same = |(cached, field): (&(*const u8, usize, ForeignValue), &(&str, Value<'_>))| {
+            cached.0 == field.0.as_ptr() && cached.1 == field.0.len()
         };
         self.keys.len() == fields.len() && self.keys.iter().zip(fields).all(is_same)
     }
 }
 
-/// A value that somebody holds, held once more.
-fn held(tools: Tools, thing: Thing) -> Thing {
+/// Retains a value and returns it.
+fn retained(fns: BuilderFns, foreign_value: ForeignValue) -> ForeignValue {
     // SAFETY: the caller gave this function for this.
-    unsafe { (tools.retain)(thing) };
-    thing
+    unsafe { (fns.retain)(foreign_value) };
+    foreign_value
 }

@@ -4,37 +4,37 @@ use std::sync::Arc;
 
 use pidq_core::Cancel;
 
-use crate::boundary::{quiet, quietly};
-use crate::handle::{Slot, delete, give, handle, lend};
+use crate::handle::{Slot, borrow, delete, handle, into_handle};
+use crate::panic_guard::{guard, guard_or};
 
-/// Stops the runs that were given it. Any thread may fire it. Delete it when no run looks at it any more.
+/// Cancellation flag of runs. Any thread may fire it. Delete it when no run uses it any more.
 pub struct CancelHandle(Slot<Arc<Cancel>>);
 
 handle!(CancelHandle, Arc<Cancel>, b"cncl", "cancel");
 
-/// A new one, not fired. NULL when there is no memory for it.
+/// Creates a cancellation flag. Returns NULL if out of memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn pidq_cancel_new() -> *mut CancelHandle {
-    quiet(std::ptr::null_mut(), || Ok(give(Arc::new(Cancel::default()))))
+    guard_or(std::ptr::null_mut(), || Ok(into_handle(Arc::new(Cancel::default()))))
 }
 
-/// Stops the runs that look at it, also those that begin later; they end with PQ4008.
+/// Stops the runs that use it, including later ones, with PQ4008.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_cancel_fire(cancel: *const CancelHandle) {
     // SAFETY: the rules of the header.
-    quiet((), || unsafe { lend(cancel) }.map(|cancel| cancel.cancel()));
+    guard_or((), || unsafe { borrow(cancel) }.map(|cancel| cancel.cancel()));
 }
 
-/// As `pidq_cancel_fire`, because the time is over: the runs end with PQ4005.
+/// Stops the runs as `pidq_cancel_fire` does, because of a timeout: with PQ4005.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_cancel_time_out(cancel: *const CancelHandle) {
     // SAFETY: the rules of the header.
-    quiet((), || unsafe { lend(cancel) }.map(|cancel| cancel.time_out()));
+    guard_or((), || unsafe { borrow(cancel) }.map(|cancel| cancel.time_out()));
 }
 
-/// Deletes it. NULL is fine.
+/// Deletes a cancellation flag. NULL is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_cancel_delete(cancel: *mut CancelHandle) {
     // SAFETY: the rules of the header.
-    quietly(|| unsafe { delete(cancel) });
+    guard(|| unsafe { delete(cancel) });
 }

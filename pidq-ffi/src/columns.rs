@@ -1,16 +1,16 @@
-//! Results as columns.
+//! Results as columns of uniform type.
 //!
-//! A list of objects is a table with a column for each key. A column is truth values, whole numbers, numbers or texts
-//! where all its rows are; anything else in it makes it a column of JSON texts. What is missing is null.
+//! A list of objects is a table with one column per key. A column is of booleans, integers, numbers or strings if all
+//! its rows are; otherwise it is a column of JSON text. Missing values are null.
 
 use std::collections::HashMap;
 
 use pidq_core::error::Code;
-use pidq_core::{Field, Number, Value};
+use pidq_core::{ColumnRef, Number, Value};
 
-use crate::error::Fault;
-use crate::gather::gathered;
-use crate::result::Answer;
+use crate::column_gather::gather_column;
+use crate::error::AbiError;
+use crate::result::OwnedResult;
 
 /// Columns of the same length.
 pub struct Table {
@@ -18,11 +18,11 @@ pub struct Table {
     pub rows: usize,
 }
 
-/// The values of a key, row by row.
+/// Values of a key, row by row.
 pub struct Column {
     pub name: String,
     pub data: Data,
-    /// Whether a row has a value. None where all have one.
+    /// Validity by row; `None` if all rows have a value.
     pub valid: Option<Vec<bool>>,
     pub len: usize,
     pub nulls: usize,
@@ -30,67 +30,67 @@ pub struct Column {
 
 pub enum Data {
     /// Only nulls so far.
-    Nothing,
+    Null,
     Bools(Vec<bool>),
     Integers(Vec<i64>),
     Reals(Vec<f64>),
     Texts(Texts),
 }
 
-/// Texts one after the other, and where each begins; then the end of the last.
+/// Concatenated strings with their start offsets, followed by the end of the last.
 pub struct Texts {
     pub offsets: Vec<i32>,
     pub bytes: Vec<u8>,
-    /// What does not fit is left out, and told at the end.
+    /// Strings beyond this size are dropped, and reported at the end.
     pub limit: usize,
     pub is_full: bool,
 }
 
 impl Table {
-    /// The columns of a result: those of its objects, or one column `value`.
-    pub fn of(answer: &Answer) -> Result<Table, Fault> {
-        let value = answer.value();
-        if let Some(columns) = value.as_array().and_then(|list| answer.graph().fields_of(list)) {
-            return Table::gathered(&columns, answer);
+    /// Builds the columns of a result: those of its objects, or one column `value`.
+    pub fn from_result(result_data: &OwnedResult) -> Result<Table, AbiError> {
+        let value = result_data.value();
+        if let Some(columns) = value.as_array().and_then(|list| result_data.graph().columns_of(list)) {
+            return Table::gather_column(&columns, result_data);
         }
         let rows: Vec<Value<'_>> = value.as_array().map_or_else(|| vec![value], |list| list.iter().collect());
         let is_table = !rows.is_empty() && rows.iter().all(|row| matches!(row, Value::Object(_)));
         let columns = match is_table {
-            true => fields(&rows, answer)?,
+            true => fields(&rows, result_data)?,
             false if rows.is_empty() => Vec::new(),
-            false => vec![values(&rows, answer)?],
+            false => vec![values(&rows, result_data)?],
         };
         Ok(Table { columns, rows: rows.len() })
     }
 
-    /// From columns of the document.
-    fn gathered(fields: &[Field<'_>], answer: &Answer) -> Result<Table, Fault> {
-        let column = |field: &Field<'_>| match gathered(field, answer.output) {
-            Some(column) => column.finish(answer.len()),
-            None => field_as_json(field, answer),
+    /// Builds the table from columns of the document.
+    fn gather_column(fields: &[ColumnRef<'_>], result_data: &OwnedResult) -> Result<Table, AbiError> {
+        let column = |field: &ColumnRef<'_>| match gather_column(field, result_data.output) {
+            Some(column) => column.finish(result_data.len()),
+            None => field_as_json(field, result_data),
         };
-        let columns = fields.iter().map(column).collect::<Result<_, Fault>>()?;
-        Ok(Table { columns, rows: answer.len() })
+        let columns = fields.iter().map(column).collect::<Result<_, AbiError>>()?;
+        Ok(Table { columns, rows: result_data.len() })
     }
 }
 
-/// The column of what are no objects.
-fn values(rows: &[Value<'_>], answer: &Answer) -> Result<Column, Fault> {
+/// Builds the column of values that are not objects.
+fn values(rows: &[Value<'_>], result_data: &OwnedResult) -> Result<Column, AbiError> {
     let mut column = Column::new("value");
-    let is_of_one_kind = rows.iter().enumerate().all(|(row, value)| column.push(row, *value, answer.output));
+    let is_of_one_kind = rows.iter().enumerate().all(|(row, value)| column.push(row, *value, result_data.output));
     if !is_of_one_kind {
         column = Column::new("value");
-        rows.iter().enumerate().try_for_each(|(row, value)| column.push_json(row, *value, answer))?;
+        rows.iter().enumerate().try_for_each(|(row, value)| column.push_json(row, *value, result_data))?;
     }
     column.finish(rows.len())
 }
 
-/// The columns of objects. Hot: objects of one kind have their keys in the same places of memory, so a column is found
+/// Builds the columns of objects. Hot: objects of one shape have their keys at the same addresses, so a column is found
 /// by comparing pointers.
-fn fields<'a>(rows: &[Value<'a>], answer: &Answer) -> Result<Vec<Column>, Fault> {
+fn fields<'a>(rows: &[Value<'a>], result_data: &OwnedResult) -> Result<Vec<Column>, AbiError> {
     let mut columns: Vec<Column> = Vec::new();
     let mut places: HashMap<&'a str, usize> = HashMap::new();
-    // By slot: the key that was there in the row before, and its column.
+    // By slot: the key in the previous row, and its column.
     let mut guesses: Vec<(&'a str, usize)> = Vec::new();
     let mut mixed: Vec<bool> = Vec::new();
     for (row, value) in rows.iter().enumerate() {
@@ -109,44 +109,44 @@ fn fields<'a>(rows: &[Value<'a>], answer: &Answer) -> Result<Vec<Column>, Fault>
                     place
                 }
             };
-            mixed[place] = mixed[place] || !columns[place].push(row, value, answer.output);
+            mixed[place] = mixed[place] || !columns[place].push(row, value, result_data.output);
         }
     }
     let columns = columns.into_iter().zip(mixed);
     let finished = columns.map(|(column, is_mixed)| match is_mixed {
-        true => json_column(column.name, rows, answer),
+        true => json_column(column.name, rows, result_data),
         false => column.finish(rows.len()),
     });
     finished.collect()
 }
 
-/// A column whose values are of several kinds.
-fn json_column(key: String, rows: &[Value<'_>], answer: &Answer) -> Result<Column, Fault> {
+/// Builds a column of values of several types.
+fn json_column(key: String, rows: &[Value<'_>], result_data: &OwnedResult) -> Result<Column, AbiError> {
     let mut column = Column::new(&key);
     for (row, value) in rows.iter().enumerate() {
         let value = value.as_object().and_then(|object| object.get(&key)).unwrap_or(Value::Null);
-        column.push_json(row, value, answer)?;
+        column.push_json(row, value, result_data)?;
     }
     column.finish(rows.len())
 }
 
-/// A field whose values are of several kinds, lists or objects.
-fn field_as_json(field: &Field<'_>, answer: &Answer) -> Result<Column, Fault> {
+/// Builds a column of a field with values of several types, arrays or objects.
+fn field_as_json(field: &ColumnRef<'_>, result_data: &OwnedResult) -> Result<Column, AbiError> {
     let mut column = Column::new(field.name());
-    for row in 0..answer.len() {
+    for row in 0..result_data.len() {
         let place = field.rows().map_or(row as u32, |rows| rows[row]);
-        column.push_json(row, field.value(place), answer)?;
+        column.push_json(row, field.value(place), result_data)?;
     }
-    column.finish(answer.len())
+    column.finish(result_data.len())
 }
 
 impl Column {
-    /// A column without rows.
+    /// Creates a column without rows.
     pub fn new(name: &str) -> Column {
-        Column { name: name.into(), data: Data::Nothing, valid: None, len: 0, nulls: 0 }
+        Column { name: name.into(), data: Data::Null, valid: None, len: 0, nulls: 0 }
     }
 
-    /// Adds the value of a row; false where the values are of several kinds.
+    /// Adds the value of a row; returns false if the types differ.
     #[inline]
     pub fn push(&mut self, row: usize, value: Value<'_>, limit: usize) -> bool {
         if value.is_null() {
@@ -155,38 +155,38 @@ impl Column {
         if self.len < row {
             self.pad(row);
         }
-        if matches!(self.data, Data::Nothing) {
+        if matches!(self.data, Data::Null) {
             self.data = Data::begin(value, self.len, limit);
         }
         let fits = self.data.push(value);
         if fits {
-            self.has_value();
+            self.mark_valid();
         }
         fits
     }
 
-    fn push_json(&mut self, row: usize, value: Value<'_>, answer: &Answer) -> Result<(), Fault> {
+    fn push_json(&mut self, row: usize, value: Value<'_>, result_data: &OwnedResult) -> Result<(), AbiError> {
         if value.is_null() {
             return Ok(());
         }
         self.pad(row);
-        if matches!(self.data, Data::Nothing) {
-            self.data = Data::Texts(Texts::new(self.len, answer.output));
+        if matches!(self.data, Data::Null) {
+            self.data = Data::Texts(Texts::new(self.len, result_data.output));
         }
         let Data::Texts(texts) = &mut self.data else { return Ok(()) };
-        texts.push_json(value).map_err(|error| answer.fault(&error))?;
-        self.has_value();
+        texts.push_json(value).map_err(|error| result_data.abi_error(&error))?;
+        self.mark_valid();
         Ok(())
     }
 
-    fn has_value(&mut self) {
+    fn mark_valid(&mut self) {
         if let Some(valid) = &mut self.valid {
             valid.push(true);
         }
         self.len += 1;
     }
 
-    /// Rows without a value, up to a row.
+    /// Adds null rows up to a row.
     fn pad(&mut self, row: usize) {
         let (len, missing) = (self.len, row.saturating_sub(self.len));
         if missing > 0 {
@@ -197,12 +197,12 @@ impl Column {
         }
     }
 
-    /// The column with so many rows.
-    pub fn finish(mut self, rows: usize) -> Result<Column, Fault> {
+    /// Finishes the column with the given number of rows.
+    pub fn finish(mut self, rows: usize) -> Result<Column, AbiError> {
         self.pad(rows);
         match &self.data {
             Data::Texts(texts) if texts.is_full => {
-                let message = format!("The column `{}` is larger than the output may be", self.name);
+                let message = format!("The column `{}` exceeds the output limit", self.name);
                 Err(pidq_core::Error::new(Code::OutputTooLarge, message).into())
             }
             _ => Ok(self),
@@ -211,14 +211,14 @@ impl Column {
 }
 
 impl Data {
-    /// The kind of the first value is the kind of the column. Lists and objects begin none.
+    /// Starts a column with the type of its first value. Arrays and objects have no column type.
     fn begin(value: Value<'_>, before: usize, limit: usize) -> Data {
         match value {
             Value::Bool(_) => Data::Bools(vec![false; before]),
             Value::Number(number) if integer(number).is_some() => Data::Integers(vec![0; before]),
             Value::Number(_) => Data::Reals(vec![0.0; before]),
             Value::String(_) => Data::Texts(Texts::new(before, limit)),
-            _ => Data::Nothing,
+            _ => Data::Null,
         }
     }
 
@@ -242,7 +242,7 @@ impl Data {
 
     fn pad(&mut self, rows: usize) {
         match self {
-            Data::Nothing => {}
+            Data::Null => {}
             Data::Bools(values) => values.resize(rows, false),
             Data::Integers(values) => values.resize(rows, 0),
             Data::Reals(values) => values.resize(rows, 0.0),
@@ -250,10 +250,10 @@ impl Data {
         }
     }
 
-    /// The letter that Arrow has for it.
+    /// Returns the format string of Arrow.
     pub fn format(&self) -> &'static str {
         match self {
-            Data::Nothing => "n",
+            Data::Null => "n",
             Data::Bools(_) => "b",
             Data::Integers(_) => "l",
             Data::Reals(_) => "g",
@@ -263,7 +263,7 @@ impl Data {
 }
 
 impl Texts {
-    /// So many empty texts.
+    /// Creates `before` empty strings.
     pub fn new(before: usize, limit: usize) -> Texts {
         Texts { offsets: vec![0; before + 1], bytes: Vec::new(), limit: limit.min(i32::MAX as usize), is_full: false }
     }
@@ -279,8 +279,8 @@ impl Texts {
 
     fn push_json(&mut self, value: Value<'_>) -> pidq_core::Result<()> {
         let bytes = &mut self.bytes;
-        value.write_json(self.limit - bytes.len(), &mut |piece| {
-            bytes.extend_from_slice(piece.as_bytes());
+        value.write_json(self.limit - bytes.len(), &mut |buffer| {
+            bytes.extend_from_slice(buffer.as_bytes());
             Ok(())
         })?;
         self.offsets.push(self.bytes.len() as i32);
@@ -288,10 +288,10 @@ impl Texts {
     }
 }
 
-/// The whole number that a number is: one without point and exponent in its text.
+/// Returns the integer value of a number whose text has neither point nor exponent.
 #[inline]
 pub fn integer(number: Number<'_>) -> Option<i64> {
-    /// Numbers up to here are whole as doubles, too.
+    /// Largest integer that a double represents exactly.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let value = number.value();
     match number.lexeme() {

@@ -1,4 +1,4 @@
-//! `pidq_error_t`: what went wrong, where, and what to do next.
+//! `pidq_error_t`: error code, location and help.
 
 use std::ffi::{CStr, CString, c_char};
 use std::sync::OnceLock;
@@ -6,23 +6,23 @@ use std::sync::OnceLock;
 use pidq_core::error::Code;
 use serde_json::{Value as Json, json};
 
-use crate::boundary::{quiet, quietly};
-use crate::handle::{Slot, delete, handle, lend};
+use crate::handle::{Slot, borrow, delete, handle};
+use crate::panic_guard::{guard, guard_or};
 use crate::slice::{Slice, Text};
 
-/// What went wrong. Delete it.
-pub struct ErrorHandle(Slot<Fault>);
+/// Error. Delete it with `pidq_error_delete`.
+pub struct ErrorHandle(Slot<AbiError>);
 
-handle!(ErrorHandle, Fault, b"errr", "error");
+handle!(ErrorHandle, AbiError, b"errr", "error");
 
-/// Codes of the ABI itself, beside those of the engine and of the formats.
-const OWN: &[&str] = &["PQ9002", "PQ9003"];
+/// Codes of the ABI itself, in addition to those of the engine and of the formats.
+const ABI_CODES: &[&str] = &["PQ9002", "PQ9003"];
 
-/// What went wrong: one word wide.
-pub struct Fault(Box<Facts>);
+/// Error of an ABI function, boxed to be one word wide.
+pub struct AbiError(Box<ErrorTexts>);
 
-/// The texts of an error, as they are lent.
-struct Facts {
+/// Texts of an error, owned by its handle.
+struct ErrorTexts {
     code: &'static CStr,
     stage: &'static CStr,
     message: Text,
@@ -33,41 +33,41 @@ struct Facts {
     rendered: Text,
 }
 
-impl Fault {
-    /// A null pointer where there must be something.
-    pub fn null(name: &str) -> Fault {
-        Fault::misuse(format!("`{name}` is NULL"))
+impl AbiError {
+    /// Creates the error for an unexpected null pointer.
+    pub fn null(name: &str) -> AbiError {
+        AbiError::misuse(format!("`{name}` is NULL"))
     }
 
-    /// A handle that was deleted, or a pointer that is none.
-    pub fn deleted(name: &str) -> Fault {
-        Fault::misuse(format!("the {name} was deleted, or this is no {name}"))
+    /// Creates the error for a deleted or invalid handle.
+    pub fn deleted(name: &str) -> AbiError {
+        AbiError::misuse(format!("the {name} was deleted or is not a valid {name}"))
     }
 
-    /// A text that is not UTF-8.
-    pub fn not_utf8(name: &str, at: usize) -> Fault {
-        Fault::misuse(format!("`{name}` is not UTF-8 from byte {at}"))
+    /// Creates the error for a text that is not UTF-8.
+    pub fn not_utf8(name: &str, at: usize) -> AbiError {
+        AbiError::misuse(format!("`{name}` is not UTF-8 from byte {at}"))
     }
 
-    /// A call that the rules at the top of the header forbid.
-    pub fn misuse(message: String) -> Fault {
-        Fault::plain("PQ9002", c"input", message)
+    /// Creates the error for a call that violates the rules of the header.
+    pub fn misuse(message: String) -> AbiError {
+        AbiError::plain("PQ9002", c"input", message)
     }
 
-    /// A file that cannot be read.
-    pub fn unreadable(path: &str, error: &std::io::Error) -> Fault {
-        Fault::plain("PQ9003", c"input", format!("cannot read `{path}`: {error}"))
+    /// Creates the error for a file that cannot be read.
+    pub fn unreadable_file(path: &str, error: &std::io::Error) -> AbiError {
+        AbiError::plain("PQ9003", c"input", format!("cannot read `{path}`: {error}"))
     }
 
-    /// A defect in the engine.
-    pub fn panic() -> Fault {
-        Fault::plain("PQ9001", c"input", "A defect in the engine; please report it".into())
+    /// Creates the error for a panic.
+    pub fn panic() -> AbiError {
+        AbiError::plain("PQ9001", c"input", "A defect in the engine; please report it".into())
     }
 
-    /// An error of the engine, about a text of a query where it is about one.
-    pub fn of(error: &pidq_core::Error, source: &str) -> Fault {
+    /// Converts an error of the engine, with the query text if it is about one.
+    pub fn from_engine(error: &pidq_core::Error, source: &str) -> AbiError {
         let stage = error.code().stage();
-        Fault(Box::new(Facts {
+        AbiError(Box::new(ErrorTexts {
             code: code(error.code().as_str()),
             stage: self::stage(stage.as_str()),
             message: Text::new(error.message()),
@@ -75,14 +75,14 @@ impl Fault {
             span: error.span().map(|span| (span.start as usize, span.end as usize)),
             location: error.location().map(|location| (location.line, location.column)),
             json: Text::new(serde_json::to_string(error).unwrap_or_default()),
-            // The place of an error of the input is in the input, which may be large and none of a query.
+            // The span of an input error is in the input, which may be large and is not a query.
             rendered: Text::new(if source.is_empty() { format!("{error}\n") } else { error.render(source) }),
         }))
     }
 
-    fn plain(code: &str, stage: &'static CStr, message: String) -> Fault {
+    fn plain(code: &str, stage: &'static CStr, message: String) -> AbiError {
         let json = json!({"code": code, "stage": stage.to_str().unwrap_or_default(), "message": message});
-        Fault(Box::new(Facts {
+        AbiError(Box::new(ErrorTexts {
             code: self::code(code),
             stage,
             rendered: Text::new(format!("error[{code}]: {message}\n")),
@@ -95,30 +95,30 @@ impl Fault {
     }
 }
 
-impl From<pidq_core::Error> for Fault {
-    /// An error that is not about the text of a query.
-    fn from(error: pidq_core::Error) -> Fault {
-        Fault::of(&error, "")
+impl From<pidq_core::Error> for AbiError {
+    /// Converts an error that is not about a query text.
+    fn from(error: pidq_core::Error) -> AbiError {
+        AbiError::from_engine(&error, "")
     }
 }
 
-impl From<pidq_formats::Error> for Fault {
-    fn from(error: pidq_formats::Error) -> Fault {
+impl From<pidq_formats::Error> for AbiError {
+    fn from(error: pidq_formats::Error) -> AbiError {
         let message = match error.line() {
             Some(line) => format!("{} (line {line})", error.message()),
             None => error.message().to_owned(),
         };
-        Fault::plain(error.code().as_str(), c"input", message)
+        AbiError::plain(error.code().as_str(), c"input", message)
     }
 }
 
-/// A code as C reads it: never freed, because there are only so many.
+/// Returns a code as a C string. Never freed, since there is a fixed number of codes.
 fn code(text: &str) -> &'static CStr {
     static CODES: OnceLock<Vec<CString>> = OnceLock::new();
     let codes = CODES.get_or_init(|| {
         let engine = Code::ALL.iter().map(|code| code.as_str());
         let formats = pidq_formats::Code::ALL.iter().map(|code| code.as_str());
-        engine.chain(formats).chain(OWN.iter().copied()).filter_map(|code| CString::new(code).ok()).collect()
+        engine.chain(formats).chain(ABI_CODES.iter().copied()).filter_map(|code| CString::new(code).ok()).collect()
     });
     codes.iter().find(|code| code.to_str() == Ok(text)).map_or(c"PQ9001", |code| code.as_c_str())
 }
@@ -133,71 +133,73 @@ fn stage(text: &str) -> &'static CStr {
     }
 }
 
-/// The code, such as "PQ1001": the part that never changes. It is never freed.
+/// Returns the code, such as "PQ1001", which is stable. It is never freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_error_code(error: *const ErrorHandle) -> *const c_char {
     // SAFETY: the rules of the header.
-    quiet(std::ptr::null(), || Ok(unsafe { lend(error) }?.0.code.as_ptr()))
+    guard_or(std::ptr::null(), || Ok(unsafe { borrow(error) }?.0.code.as_ptr()))
 }
 
-/// When it happened: "parse", "compile", "eval", "limit" or "input". It is never freed.
+/// Returns the stage: "parse", "compile", "eval", "limit" or "input". It is never freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_error_stage(error: *const ErrorHandle) -> *const c_char {
     // SAFETY: the rules of the header.
-    quiet(std::ptr::null(), || Ok(unsafe { lend(error) }?.0.stage.as_ptr()))
+    guard_or(std::ptr::null(), || Ok(unsafe { borrow(error) }?.0.stage.as_ptr()))
 }
 
-/// What went wrong, in one line. The error lends it.
+/// Returns the message, in one line. The error owns it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_error_message(error: *const ErrorHandle) -> Slice {
     // SAFETY: the rules of the header.
-    quiet(Slice::NONE, || Ok(unsafe { lend(error) }?.0.message.slice()))
+    guard_or(Slice::NONE, || Ok(unsafe { borrow(error) }?.0.message.slice()))
 }
 
-/// What to do next; `data` is NULL where nothing is known. The error lends it.
+/// Returns the help; `data` is NULL if there is none. The error owns it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_error_help(error: *const ErrorHandle) -> Slice {
     // SAFETY: the rules of the header.
-    quiet(Slice::NONE, || Ok(unsafe { lend(error) }?.0.help.as_ref().map_or(Slice::NONE, Text::slice)))
+    guard_or(Slice::NONE, || Ok(unsafe { borrow(error) }?.0.help.as_ref().map_or(Slice::NONE, Text::slice)))
 }
 
-/// The bytes of the query text that it is about (of the input, for codes that begin with PQ5). False where it is about
-/// no place; then nothing is written.
+/// Writes the byte range in the query text (in the input, for codes that begin with PQ5). Returns false, without
+/// writing, if there is none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_error_span(error: *const ErrorHandle, start: *mut usize, end: *mut usize) -> bool {
     // SAFETY: the rules of the header.
-    quiet(false, || Ok(unsafe { write_pair(lend(error)?.0.span, start, end) }))
+    guard_or(false, || Ok(unsafe { write_pair(borrow(error)?.0.span, start, end) }))
 }
 
-/// Line and column of the span, both from 1, the column in characters. False where they are not known.
+/// Writes line and column of the span, both from 1, the column in characters. Returns false if they are not known.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_error_location(error: *const ErrorHandle, line: *mut usize, column: *mut usize) -> bool {
     // SAFETY: the rules of the header.
-    quiet(false, || Ok(unsafe { write_pair(lend(error)?.0.location, line, column) }))
+    guard_or(false, || Ok(unsafe { write_pair(borrow(error)?.0.location, line, column) }))
 }
 
-/// All of it as a JSON object: code, stage, message, span, help, suggestions, the path in the data. The error lends it.
+/// Returns the whole error as a JSON object: code, stage, message, span, help, suggestions, path in the data. The error
+/// owns it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_error_json(error: *const ErrorHandle) -> Slice {
     // SAFETY: the rules of the header.
-    quiet(Slice::NONE, || Ok(unsafe { lend(error) }?.0.json.slice()))
+    guard_or(Slice::NONE, || Ok(unsafe { borrow(error) }?.0.json.slice()))
 }
 
-/// All of it for people, in several lines: the query with carets under the place, and what to do. The error lends it.
+/// Returns the whole error as text for display, in several lines: the query with the span underlined, and the help. The
+/// error owns it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_error_text(error: *const ErrorHandle) -> Slice {
     // SAFETY: the rules of the header.
-    quiet(Slice::NONE, || Ok(unsafe { lend(error) }?.0.rendered.slice()))
+    guard_or(Slice::NONE, || Ok(unsafe { borrow(error) }?.0.rendered.slice()))
 }
 
-/// Deletes an error. NULL is fine.
+/// Deletes an error. NULL is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_error_delete(error: *mut ErrorHandle) {
     // SAFETY: the rules of the header.
-    quietly(|| unsafe { delete(error) });
+    guard(|| unsafe { delete(error) });
 }
 
-/// Writes two numbers where there are two and somebody wants them.
+/// Writes two numbers, if present, to the pointers that are not null.
 ///
 /// # Safety
 /// Each place is null or can be written.

@@ -1,4 +1,4 @@
-//! `pidq_graph_t`: a document, read once and then only asked.
+//! `pidq_graph_t`: an immutable document.
 
 use std::ffi::c_char;
 use std::fs;
@@ -8,19 +8,19 @@ use std::sync::Arc;
 use pidq_core::{Graph, TopologyConfig};
 use pidq_formats::Format;
 
-use crate::boundary::{boundary, quiet, quietly};
-use crate::buffer::{Files, give_files};
-use crate::error::{ErrorHandle, Fault};
-use crate::handle::{Slot, delete, hand_out, handle, lend};
-use crate::slice::{Slice, bytes, items, text, word};
+use crate::buffer::{Files, write_files};
+use crate::error::{AbiError, ErrorHandle};
+use crate::handle::{Slot, borrow, delete, handle, write_handle};
+use crate::panic_guard::{guard, guard_error, guard_or};
+use crate::slice::{Slice, borrow_items, bytes, c_string, text};
 
-/// A document. Does not change once it is made: any number of threads may use it. Delete it; results keep what they
-/// need of it.
+/// Document. It is immutable: any number of threads may use it. Delete it with `pidq_graph_delete`; results keep what
+/// they need.
 pub struct GraphHandle(Slot<Arc<Graph>>);
 
 handle!(GraphHandle, Arc<Graph>, b"grph", "graph");
 
-/// Reads a document: JSON in UTF-8, which is copied. On success `*out` is a graph that you delete.
+/// Parses a document: JSON in UTF-8, which is copied. On success, `*out` is a graph that the caller deletes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_graph_parse(
     json: *const c_char,
@@ -28,11 +28,11 @@ pub unsafe extern "C" fn pidq_graph_parse(
     out: *mut *mut GraphHandle,
 ) -> *mut ErrorHandle {
     // SAFETY: the rules of the header.
-    boundary(|| unsafe { give_graph(out, || Ok(Graph::from_json(bytes(json, len, "json")?)?)) })
+    guard_error(|| unsafe { write_graph(out, || Ok(Graph::from_json(bytes(json, len, "json")?)?)) })
 }
 
-/// As `pidq_graph_parse`, with other names for the fields of nodes and edges and other words for their classes: a JSON
-/// object, as docs/pid.md describes it.
+/// Parses a document as `pidq_graph_parse` does, with a topology configuration: a JSON object that maps field names and
+/// classes of nodes and edges, described in docs/pid.md.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_graph_parse_with(
     json: *const c_char,
@@ -47,28 +47,27 @@ pub unsafe extern "C" fn pidq_graph_parse_with(
         Ok(Graph::from_json(json)?.with_topology(TopologyConfig::from_json(topology)?))
     };
     // SAFETY: the rules of the header.
-    boundary(|| unsafe { give_graph(out, read) })
+    guard_error(|| unsafe { write_graph(out, read) })
 }
 
-/// Reads the file at a path in UTF-8: JSON, or a drawing of another program that begins like one of the formats
-/// (Proteus XML, GraphML).
+/// Opens the file at a path in UTF-8: JSON, or a drawing in a format detected by its beginning (Proteus XML, GraphML).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_graph_open(path: *const c_char, out: *mut *mut GraphHandle) -> *mut ErrorHandle {
     let read = || {
         // SAFETY: the rules of the header.
-        let path = unsafe { word(path, "path") }?.ok_or_else(|| Fault::null("path"))?;
-        let bytes = up_to_the_limit(path).map_err(|error| Fault::unreadable(path, &error))?;
+        let path = unsafe { c_string(path, "path") }?.ok_or_else(|| AbiError::null("path"))?;
+        let bytes = read_limited(path).map_err(|error| AbiError::unreadable_file(path, &error))?;
         match Format::sniff(&bytes) {
             Some(format) if format.name != "node-link" => Ok(Graph::from_json(format.import(&[&bytes])?.json)?),
             _ => Ok(Graph::from_json(bytes)?),
         }
     };
     // SAFETY: the rules of the header.
-    boundary(|| unsafe { give_graph(out, read) })
+    guard_error(|| unsafe { write_graph(out, read) })
 }
 
-/// Imports a drawing from the files of a format: "proteus", "graphml", "node-link" (one file) or "csv-graph" (nodes, then
-/// edges). What did not come through as it was stands in `pid_graph.metadata.diagnostics`.
+/// Imports a drawing from the files of a format: "proteus", "graphml", "node-link" (one file) or "csv-graph" (nodes,
+/// then edges). Findings are in `pid_graph.metadata.diagnostics`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_graph_import(
     format: *const c_char,
@@ -78,16 +77,16 @@ pub unsafe extern "C" fn pidq_graph_import(
 ) -> *mut ErrorHandle {
     let read = || {
         // SAFETY: the rules of the header.
-        let (format, files) = unsafe { (word(format, "format")?, slices(files, count)?) };
-        let format = Format::find(format.ok_or_else(|| Fault::null("format"))?)?;
+        let (format, files) = unsafe { (c_string(format, "format")?, slices(files, count)?) };
+        let format = Format::find(format.ok_or_else(|| AbiError::null("format"))?)?;
         Ok(Graph::from_json(format.import(&files)?.json)?)
     };
     // SAFETY: the rules of the header.
-    boundary(|| unsafe { give_graph(out, read) })
+    guard_error(|| unsafe { write_graph(out, read) })
 }
 
-/// Writes the graph in a format: "json", "graphml", "node-link", "csv", "csv-graph", "xlsx", "dot", "mermaid", "neo4j",
-/// "cypher", "ndjson" or "svg". On success `*out` holds files that you delete.
+/// Exports the graph in a format: "json", "graphml", "node-link", "csv", "csv-graph", "xlsx", "dot", "mermaid",
+/// "neo4j", "cypher", "ndjson" or "svg". On success, `*out` holds files that the caller deletes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_graph_export(
     graph: *const GraphHandle,
@@ -96,51 +95,54 @@ pub unsafe extern "C" fn pidq_graph_export(
 ) -> *mut ErrorHandle {
     let export = || {
         // SAFETY: the rules of the header.
-        let (graph, format) = unsafe { (lend(graph)?, word(format, "format")?) };
-        let format = Format::find(format.ok_or_else(|| Fault::null("format"))?)?;
+        let (graph, format) = unsafe { (borrow(graph)?, c_string(format, "format")?) };
+        let format = Format::find(format.ok_or_else(|| AbiError::null("format"))?)?;
         Ok(format.export(graph.root())?)
     };
     // SAFETY: the rules of the header.
-    boundary(|| unsafe { give_files(out, export) })
+    guard_error(|| unsafe { write_files(out, export) })
 }
 
-/// Bytes of memory that the graph takes, without the text of the document.
+/// Returns the memory size of the graph in bytes, without the text of the document.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_graph_size(graph: *const GraphHandle) -> usize {
     // SAFETY: the rules of the header.
-    quiet(0, || Ok(unsafe { lend(graph) }?.size()))
+    guard_or(0, || Ok(unsafe { borrow(graph) }?.size()))
 }
 
-/// Deletes a graph. NULL is fine.
+/// Deletes a graph. NULL is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_graph_delete(graph: *mut GraphHandle) {
     // SAFETY: the rules of the header.
-    quietly(|| unsafe { delete(graph) });
+    guard(|| unsafe { delete(graph) });
 }
 
-/// Makes a graph where somebody takes it.
+/// Creates a graph and writes its handle to `out`.
 ///
 /// # Safety
 /// `out` is null or a place that can be written.
-pub unsafe fn give_graph(out: *mut *mut GraphHandle, read: impl FnOnce() -> Result<Graph, Fault>) -> Result<(), Fault> {
+pub unsafe fn write_graph(
+    out: *mut *mut GraphHandle,
+    read: impl FnOnce() -> Result<Graph, AbiError>,
+) -> Result<(), AbiError> {
     // SAFETY: the caller promises the same.
-    unsafe { hand_out(out, || read().map(Arc::new)) }
+    unsafe { write_handle(out, || read().map(Arc::new)) }
 }
 
-/// What the engine takes, and a byte more, which it refuses: a device may never end.
-fn up_to_the_limit(path: &str) -> io::Result<Vec<u8>> {
+/// Reads up to one byte more than the engine accepts, since a device may be endless.
+fn read_limited(path: &str) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     fs::File::open(path)?.take(u64::from(u32::MAX) + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// The files that C lends for a call.
+/// Returns the files passed by C for a call.
 ///
 /// # Safety
 /// `files` points to `count` slices, each of bytes that stay during the call.
-unsafe fn slices<'a>(files: *const Slice, count: usize) -> Result<Vec<&'a [u8]>, Fault> {
+unsafe fn slices<'a>(files: *const Slice, count: usize) -> Result<Vec<&'a [u8]>, AbiError> {
     // SAFETY: the caller promises so many slices.
-    let files = unsafe { items(files, count, 16, "files") }?;
+    let files = unsafe { borrow_items(files, count, 16, "files") }?;
     // SAFETY: the caller promises the bytes of each.
     files.iter().map(|file| unsafe { bytes(file.data, file.len, "files") }).collect()
 }

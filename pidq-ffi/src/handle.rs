@@ -1,8 +1,8 @@
-//! What stands behind a pointer that C holds.
+//! Handles: the values behind pointers held by C.
 //!
-//! The memory of a handle goes back to a pool of its kind and never to the system. So a pointer to a deleted handle can
-//! still be looked at, and using it or deleting it again is an error with a code instead of a crash, for as long as the
-//! place has not been given to a new handle; places are given again in turn, the longest unused first.
+//! The memory of a handle returns to a pool of its type and never to the system. So a pointer to a deleted handle can
+//! still be read, and using it or deleting it again is an error with a code instead of a crash, until the slot is
+//! reused; slots are reused in turn, the longest unused first.
 
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
@@ -10,140 +10,140 @@ use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::error::Fault;
+use crate::error::AbiError;
 use crate::slice::write_to;
 
-/// A place for a value, with a word that says whether there is one. The word comes first in every kind of place: so a
-/// handle of another kind is found out without reading past its end.
+/// Slot for a value, with a state word. The state comes first in every type of slot, so that a handle of another type
+/// is detected without reading past its end.
 #[repr(C)]
 pub struct Slot<T> {
     state: AtomicU32,
     value: UnsafeCell<MaybeUninit<T>>,
 }
 
-/// So many places rest before one is given again.
-const RESTING: usize = 64;
+/// Number of unused slots kept before one is reused.
+const QUARANTINE_SIZE: usize = 64;
 
-/// A kind of handle.
+/// Type of handle.
 pub trait Handle: Sized + 'static {
-    /// What it holds.
+    /// The value type.
     type Value: 'static;
-    /// What a live one is marked with; each kind has its own.
+    /// The state of a live handle; unique per type.
     const LIVE: u32;
-    /// What it is called in messages.
+    /// The name in messages.
     const NAME: &'static str;
 
-    /// The handle of a slot. Handles are slots and nothing else.
+    /// Returns the slot of a handle. Handles are slots and nothing else.
     fn slot(&self) -> &Slot<Self::Value>;
 
-    /// An empty place.
+    /// Creates an empty slot.
     fn empty() -> Self;
 
-    /// Where places rest.
+    /// Returns the pool of unused slots.
     fn pool() -> &'static Pool<Self>;
 }
 
-/// Places that rest.
+/// Pool of unused slots.
 pub struct Pool<H: 'static>(Mutex<VecDeque<&'static H>>);
 
-// SAFETY: a place in the pool is empty; nobody but the pool knows of it.
+// SAFETY: a slot in the pool is empty; only the pool refers to it.
 unsafe impl<H> Sync for Pool<H> {}
 
 impl<T> Slot<T> {
-    /// A place without a value.
+    /// Creates a slot without a value.
     pub fn empty() -> Slot<T> {
         Slot { state: AtomicU32::new(0), value: UnsafeCell::new(MaybeUninit::uninit()) }
     }
 }
 
 impl<H: Handle> Pool<H> {
-    /// A pool without places.
+    /// Creates a pool without slots.
     pub const fn new() -> Pool<H> {
         Pool(Mutex::new(VecDeque::new()))
     }
 
-    /// The longest unused place, or a new one.
-    fn take(&self) -> &'static H {
-        let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let rested = if places.len() > RESTING { places.pop_front() } else { None };
-        rested.unwrap_or_else(|| Box::leak(Box::new(H::empty())))
+    /// Returns the longest unused slot, or a new one.
+    fn acquire(&self) -> &'static H {
+        let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let reusable = if slots.len() > QUARANTINE_SIZE { slots.pop_front() } else { None };
+        reusable.unwrap_or_else(|| Box::leak(Box::new(H::empty())))
     }
 
-    fn put_back(&self, place: &'static H) {
+    fn release(&self, place: &'static H) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(place);
     }
 }
 
-/// Hands a value out as a handle.
-pub fn give<H: Handle>(value: H::Value) -> *mut H {
-    let place = H::pool().take();
+/// Converts a value to a handle.
+pub fn into_handle<H: Handle>(value: H::Value) -> *mut H {
+    let place = H::pool().acquire();
     let slot = place.slot();
-    // SAFETY: the place is empty and known to nobody else, so this is the only access.
+    // SAFETY: the slot is empty and referred to by nothing else, so this is the only access.
     unsafe { (*slot.value.get()).write(value) };
     slot.state.store(H::LIVE, Ordering::Release);
     std::ptr::from_ref(place).cast_mut()
 }
 
-/// Makes a value where somebody takes it. The place holds NULL until there is one, whatever goes wrong.
+/// Creates a value and writes its handle to `out`, which is NULL on any failure.
 ///
 /// # Safety
 /// `out` is null or a place that can be written.
-pub unsafe fn hand_out<H: Handle>(
+pub unsafe fn write_handle<H: Handle>(
     out: *mut *mut H,
-    make: impl FnOnce() -> Result<H::Value, Fault>,
-) -> Result<(), Fault> {
-    // SAFETY: the caller promises the same. It comes first: no work for a place that is none.
+    make: impl FnOnce() -> Result<H::Value, AbiError>,
+) -> Result<(), AbiError> {
+    // SAFETY: the caller promises the same. It comes first: no work for an invalid pointer.
     unsafe { write_to(out, std::ptr::null_mut()) }?;
-    let made = give(make()?);
+    let made = into_handle(make()?);
     // SAFETY: as above.
     unsafe { write_to(out, made) }
 }
 
-/// The value of a handle.
+/// Returns the value of a handle.
 ///
 /// # Safety
-/// The pointer is null or came from [`give`], and no other thread deletes the handle meanwhile.
-pub unsafe fn lend<'a, H: Handle>(handle: *const H) -> Result<&'a H::Value, Fault> {
-    // SAFETY: places are never freed, so what came from `give` can be read.
-    let place = unsafe { handle.as_ref() }.ok_or_else(|| Fault::null(H::NAME))?;
+/// The pointer is null or came from [`into_handle`], and no other thread deletes the handle meanwhile.
+pub unsafe fn borrow<'a, H: Handle>(handle: *const H) -> Result<&'a H::Value, AbiError> {
+    // SAFETY: slots are never freed, so every handle can be read.
+    let place = unsafe { handle.as_ref() }.ok_or_else(|| AbiError::null(H::NAME))?;
     let slot = place.slot();
     if slot.state.load(Ordering::Acquire) != H::LIVE {
-        return Err(Fault::deleted(H::NAME));
+        return Err(AbiError::deleted(H::NAME));
     }
-    // SAFETY: it is live, so there is a value, and it stays as long as nobody deletes it.
+    // SAFETY: it is live, so there is a value, which stays until the handle is deleted.
     Ok(unsafe { (*slot.value.get()).assume_init_ref() })
 }
 
-/// The value of a handle that may change: one thread at a time.
+/// Returns the mutable value of a handle: one thread at a time.
 ///
 /// # Safety
-/// As [`lend`], and no other thread uses the handle.
-pub unsafe fn lend_mut<'a, H: Handle>(handle: *mut H) -> Result<&'a mut H::Value, Fault> {
-    // SAFETY: the caller promises what `lend` asks.
-    unsafe { lend(handle.cast_const()) }?;
-    // SAFETY: `lend` found it live, and the caller is alone with it.
+/// As [`borrow`], and no other thread uses the handle.
+pub unsafe fn borrow_mut<'a, H: Handle>(handle: *mut H) -> Result<&'a mut H::Value, AbiError> {
+    // SAFETY: the caller promises the same.
+    unsafe { borrow(handle.cast_const()) }?;
+    // SAFETY: it is live, and the caller has exclusive access.
     Ok(unsafe { (*(*handle).slot().value.get()).assume_init_mut() })
 }
 
-/// Drops the value of a handle. Null and what was deleted already are fine.
+/// Drops the value of a handle. Null and deleted handles are allowed.
 ///
 /// # Safety
-/// As [`lend`].
+/// As [`borrow`].
 pub unsafe fn delete<H: Handle>(handle: *mut H) {
-    // SAFETY: places are never freed, so what came from `give` can be read.
+    // SAFETY: slots are never freed, so every handle can be read.
     let Some(place) = (unsafe { handle.as_ref::<'static>() }) else { return };
     let slot = place.slot();
-    // Of two threads that delete the same handle only one gets through.
+    // If two threads delete the same handle, only one succeeds.
     if slot.state.compare_exchange(H::LIVE, 0, Ordering::AcqRel, Ordering::Relaxed).is_err() {
         return;
     }
-    // SAFETY: it was live, and is not any more: nobody else reaches the value.
+    // SAFETY: it was live and no longer is, so nothing else reaches the value.
     unsafe { (*slot.value.get()).assume_init_drop() };
-    H::pool().put_back(place);
+    H::pool().release(place);
 }
 
-/// Declares a kind of handle: the type that C sees, what it holds, its mark and its name. The type itself stands beside
-/// it, where cbindgen sees it.
+/// Declares a type of handle: the type visible to C, its value type, its state word and its name. The type itself is
+/// defined next to it, where cbindgen finds it.
 macro_rules! handle {
     ($name:ident, $value:ty, $mark:literal, $text:literal) => {
         impl $crate::handle::Handle for $name {
@@ -179,15 +179,15 @@ mod tests {
 
     #[test]
     fn a_deleted_handle_is_known_as_long_as_its_place_rests() {
-        let first: *mut Number = give(7);
-        // SAFETY: all of these came from `give`.
+        let first: *mut Number = into_handle(7);
+        // SAFETY: all of these are handles.
         unsafe {
-            assert_eq!(lend(first).copied().ok(), Some(7));
+            assert_eq!(borrow(first).copied().ok(), Some(7));
             delete(first);
             delete(first);
-            assert!(lend(first).is_err());
-            for number in 0..RESTING as u64 {
-                let other: *mut Number = give(number);
+            assert!(borrow(first).is_err());
+            for number in 0..QUARANTINE_SIZE as u64 {
+                let other: *mut Number = into_handle(number);
                 assert!(!std::ptr::eq(first, other));
                 delete(other);
             }

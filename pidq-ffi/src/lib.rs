@@ -1,18 +1,20 @@
 //! The C ABI of pidq: opaque handles, errors as values, and no panic that crosses.
 //!
-//! One file a handle. What C programs read is `include/pidq.h`, which cbindgen makes of these files; its rules stand in
-//! `header.toml`. The one crate of the project with `unsafe`: each use says which promise it relies on.
+//! One file per handle. C programs include `include/pidq.h`, which cbindgen generates from these files; its
+//! configuration is `header.toml`. The only crate of the project with `unsafe`: each use names the promise it relies
+//! on.
 
 #![deny(unsafe_op_in_unsafe_fn)]
 #![warn(clippy::undocumented_unsafe_blocks)]
-// What a caller has to promise stands once at the top of the header, not at each function.
+// The obligations of callers are at the top of the header, not at each function.
 #![allow(clippy::missing_safety_doc)]
 
 // In the order of the header.
-mod boundary;
+mod panic_guard;
 
 mod graph;
-mod sheet;
+
+mod drawing;
 
 mod params;
 mod query;
@@ -26,7 +28,8 @@ mod rows;
 mod arrow;
 mod build;
 mod columns;
-mod gather;
+
+mod column_gather;
 
 mod buffer;
 
@@ -34,18 +37,20 @@ mod error;
 
 mod handle;
 mod slice;
-mod spare;
+
+mod buffer_pool;
 
 pub use arrow::{ArrowArray, ArrowArrayStream, ArrowSchema, pidq_result_arrow};
-pub use boundary::{ABI_VERSION, pidq_abi_version, pidq_version};
 pub use buffer::{
     Buffer, Files, pidq_buffer_bytes, pidq_buffer_delete, pidq_files_bytes, pidq_files_count, pidq_files_delete,
     pidq_files_name,
 };
 pub use build::{
-    Builder, SharedHandle, Thing, pidq_result_build, pidq_result_build_shared, pidq_shared_delete, pidq_shared_new,
+    Builder, ForeignValue, SharedHandle, pidq_result_build, pidq_result_build_shared, pidq_shared_delete,
+    pidq_shared_new,
 };
 pub use cancel::{CancelHandle, pidq_cancel_delete, pidq_cancel_fire, pidq_cancel_new, pidq_cancel_time_out};
+pub use drawing::{DiffOptions, DrawOptions, pidq_graph_diff, pidq_graph_draw, pidq_graph_join, pidq_graph_join_with};
 pub use error::{
     ErrorHandle, pidq_error_code, pidq_error_delete, pidq_error_help, pidq_error_json, pidq_error_location,
     pidq_error_message, pidq_error_span, pidq_error_stage, pidq_error_text,
@@ -55,6 +60,7 @@ pub use graph::{
     pidq_graph_parse_with, pidq_graph_size,
 };
 pub use limits::LimitsOptions;
+pub use panic_guard::{ABI_VERSION, pidq_abi_version, pidq_version};
 pub use params::{
     ParamsHandle, pidq_params_delete, pidq_params_new, pidq_params_set_bool, pidq_params_set_json,
     pidq_params_set_number, pidq_params_set_string,
@@ -68,5 +74,4 @@ pub use result::{
     pidq_result_type, pidq_result_warnings, pidq_result_write,
 };
 pub use rows::{RowsHandle, pidq_rows_delete, pidq_rows_new, pidq_rows_next};
-pub use sheet::{DiffOptions, DrawOptions, pidq_graph_diff, pidq_graph_draw, pidq_graph_join, pidq_graph_join_with};
 pub use slice::Slice;

@@ -1,39 +1,40 @@
-//! `pidq_params_t`: values for the `$names` of a query.
+//! `pidq_params_t`: parameters of a query.
 
 use std::collections::BTreeMap;
 use std::ffi::c_char;
 
 use serde_json::Value as Json;
 
-use crate::boundary::{boundary, quiet, quietly};
-use crate::error::{ErrorHandle, Fault};
-use crate::handle::{Slot, delete, give, handle, lend_mut};
-use crate::slice::{text, word};
+use crate::error::{AbiError, ErrorHandle};
+use crate::handle::{Slot, borrow_mut, delete, handle, into_handle};
+use crate::panic_guard::{guard, guard_error, guard_or};
+use crate::slice::{c_string, text};
 
-/// Values for the `$names` of a query. One thread at a time. Delete it; a query that was compiled keeps what it needs.
+/// Values of the `$names` of a query. For one thread at a time. Delete it with `pidq_params_delete`; compiled queries
+/// keep what they need.
 pub struct ParamsHandle(Slot<Values>);
 
 handle!(ParamsHandle, Values, b"parm", "parameters");
 
-/// By name: the text of the value in JSON, as it was given, so that numbers keep their digits and objects their order.
+/// Values by name, as JSON text, so that numbers keep their digits and objects their order.
 #[derive(Default)]
 pub struct Values(BTreeMap<String, String>);
 
 impl Values {
-    /// All of them as a JSON object.
+    /// Returns all values as a JSON object.
     pub fn json(&self) -> String {
         let member = |(name, value): (&String, &String)| format!("{}:{value}", Json::from(name.as_str()));
         format!("{{{}}}", self.0.iter().map(member).collect::<Vec<_>>().join(","))
     }
 }
 
-/// A new set without values. NULL when there is no memory for it.
+/// Creates an empty set of parameters. Returns NULL if out of memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn pidq_params_new() -> *mut ParamsHandle {
-    quiet(std::ptr::null_mut(), || Ok(give(Values::default())))
+    guard_or(std::ptr::null_mut(), || Ok(into_handle(Values::default())))
 }
 
-/// Sets a text; `value` is UTF-8, which a NUL byte need not end. A name that was set before gets the new value.
+/// Sets a string; `value` is UTF-8, with or without a terminating NUL byte. Replaces an earlier value of the name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_params_set_string(
     params: *mut ParamsHandle,
@@ -42,7 +43,7 @@ pub unsafe extern "C" fn pidq_params_set_string(
     len: usize,
 ) -> *mut ErrorHandle {
     // SAFETY: the rules of the header.
-    boundary(|| unsafe { set(params, name, Json::from(text(value, len, "value")?).to_string()) })
+    guard_error(|| unsafe { set(params, name, Json::from(text(value, len, "value")?).to_string()) })
 }
 
 /// Sets a number.
@@ -52,9 +53,9 @@ pub unsafe extern "C" fn pidq_params_set_number(
     name: *const c_char,
     value: f64,
 ) -> *mut ErrorHandle {
-    boundary(|| {
+    guard_error(|| {
         if !value.is_finite() {
-            return Err(Fault::misuse(format!("{value} is no number of JSON")));
+            return Err(AbiError::misuse(format!("{value} is not a JSON number")));
         }
         // SAFETY: the rules of the header.
         unsafe { set(params, name, Json::from(value).to_string()) }
@@ -69,7 +70,7 @@ pub unsafe extern "C" fn pidq_params_set_bool(
     value: bool,
 ) -> *mut ErrorHandle {
     // SAFETY: the rules of the header.
-    boundary(|| unsafe { set(params, name, value.to_string()) })
+    guard_error(|| unsafe { set(params, name, value.to_string()) })
 }
 
 /// Sets any value of JSON.
@@ -80,29 +81,30 @@ pub unsafe extern "C" fn pidq_params_set_json(
     json: *const c_char,
     len: usize,
 ) -> *mut ErrorHandle {
-    boundary(|| {
+    guard_error(|| {
         // SAFETY: the rules of the header.
-        let (json, called) = unsafe { (text(json, len, "json")?, word(name, "name")?.unwrap_or_default()) };
-        serde_json::from_str::<Json>(json)
-            .map_err(|error| Fault::misuse(format!("the value of the parameter `{called}` is no JSON: {error}")))?;
+        let (json, called) = unsafe { (text(json, len, "json")?, c_string(name, "name")?.unwrap_or_default()) };
+        serde_json::from_str::<Json>(json).map_err(|error| {
+            AbiError::misuse(format!("the value of the parameter `{called}` is not valid JSON: {error}"))
+        })?;
         // SAFETY: the rules of the header.
         unsafe { set(params, name, json.to_owned()) }
     })
 }
 
-/// Deletes it. NULL is fine.
+/// Deletes parameters. NULL is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_params_delete(params: *mut ParamsHandle) {
     // SAFETY: the rules of the header.
-    quietly(|| unsafe { delete(params) });
+    guard(|| unsafe { delete(params) });
 }
 
 /// # Safety
 /// The rules of the header.
-unsafe fn set(params: *mut ParamsHandle, name: *const c_char, value: String) -> Result<(), Fault> {
+unsafe fn set(params: *mut ParamsHandle, name: *const c_char, value: String) -> Result<(), AbiError> {
     // SAFETY: the caller promises the same.
-    let (params, name) = unsafe { (lend_mut(params)?, word(name, "name")?) };
-    let name = name.ok_or_else(|| Fault::null("name"))?;
+    let (params, name) = unsafe { (borrow_mut(params)?, c_string(name, "name")?) };
+    let name = name.ok_or_else(|| AbiError::null("name"))?;
     params.0.insert(name.to_owned(), value);
     Ok(())
 }

@@ -7,30 +7,30 @@ use pidq_core::error::Warning;
 use pidq_core::{Dialect, Query};
 use serde_json::{Value as Json, json};
 
-use crate::boundary::{boundary, quiet, quietly};
-use crate::buffer::{Buffer, give_text};
-use crate::error::{ErrorHandle, Fault};
+use crate::buffer::{Buffer, write_buffer};
+use crate::error::{AbiError, ErrorHandle};
 use crate::graph::GraphHandle;
-use crate::handle::{Slot, delete, hand_out, handle, lend};
-use crate::limits::{Budget, LimitsOptions};
+use crate::handle::{Slot, borrow, delete, handle, write_handle};
+use crate::limits::{LimitsOptions, RunLimits};
+use crate::panic_guard::{guard, guard_error, guard_or};
 use crate::params::{ParamsHandle, Values};
-use crate::result::{Answer, ResultHandle};
+use crate::result::{OwnedResult, ResultHandle};
 use crate::slice::{Slice, Text, text};
 
-/// A compiled query. Does not change once it is made: any number of threads may run it. Delete it; results keep what
-/// they need of it.
+/// Compiled query. It is immutable: any number of threads may run it. Delete it with `pidq_query_delete`; results keep
+/// what they need.
 pub struct QueryHandle(Slot<Compiled>);
 
 handle!(QueryHandle, Compiled, b"qury", "query");
 
-/// A query with its texts as they are lent.
+/// Query with its texts, owned by the handle.
 pub struct Compiled {
     pub query: Arc<Query>,
     text: OnceLock<Text>,
     tree: OnceLock<Text>,
 }
 
-/// Compiles a query in the text format. On success `*out` is a query that you delete.
+/// Compiles a query in the text format. On success, `*out` is a query that the caller deletes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_query_parse(
     text: *const c_char,
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn pidq_query_parse(
     out: *mut *mut QueryHandle,
 ) -> *mut ErrorHandle {
     // SAFETY: the rules of the header.
-    boundary(|| unsafe { compile(text, len, std::ptr::null(), out, Dialect::parse_with) })
+    guard_error(|| unsafe { compile(text, len, std::ptr::null(), out, Dialect::parse_with) })
 }
 
 /// Compiles a query in the text format with values for its `$names`; `params` may be NULL.
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn pidq_query_parse_with(
     out: *mut *mut QueryHandle,
 ) -> *mut ErrorHandle {
     // SAFETY: the rules of the header.
-    boundary(|| unsafe { compile(text, len, params, out, Dialect::parse_with) })
+    guard_error(|| unsafe { compile(text, len, params, out, Dialect::parse_with) })
 }
 
 /// Compiles a query in the JSON format, such as `["size"]`; `params` may be NULL.
@@ -62,10 +62,10 @@ pub unsafe extern "C" fn pidq_query_from_json(
     out: *mut *mut QueryHandle,
 ) -> *mut ErrorHandle {
     // SAFETY: the rules of the header.
-    boundary(|| unsafe { compile(json, len, params, out, Dialect::compile_json_with) })
+    guard_error(|| unsafe { compile(json, len, params, out, Dialect::compile_json_with) })
 }
 
-/// Runs a query; `limits` may be NULL. On success `*out` is a result that you delete.
+/// Runs a query; `limits` may be NULL. On success, `*out` is a result that the caller deletes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_query_run(
     query: *const QueryHandle,
@@ -75,14 +75,14 @@ pub unsafe extern "C" fn pidq_query_run(
 ) -> *mut ErrorHandle {
     let run = || {
         // SAFETY: the rules of the header.
-        let (query, graph, budget) = unsafe { (lend(query)?, lend(graph)?, Budget::read(limits)?) };
-        Answer::run(&query.query, graph, &budget).map_err(|error| query.fault(&error))
+        let (query, graph, run_limits) = unsafe { (borrow(query)?, borrow(graph)?, RunLimits::read(limits)?) };
+        OwnedResult::run(&query.query, graph, &run_limits).map_err(|error| query.abi_error(&error))
     };
     // SAFETY: the rules of the header.
-    boundary(|| unsafe { hand_out(out, run) })
+    guard_error(|| unsafe { write_handle(out, run) })
 }
 
-/// Runs a query and tells what its calls did: a JSON object with `fuel`, `rows`, `steps` and `warnings`.
+/// Runs a query and returns its profile: a JSON object with `fuel`, `rows`, `steps` and `warnings`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_query_explain(
     query: *const QueryHandle,
@@ -90,70 +90,70 @@ pub unsafe extern "C" fn pidq_query_explain(
     limits: *const LimitsOptions,
     out: *mut *mut Buffer,
 ) -> *mut ErrorHandle {
-    let tell = || {
+    let explain = || {
         // SAFETY: the rules of the header.
-        let (query, graph, budget) = unsafe { (lend(query)?, lend(graph)?, Budget::read(limits)?) };
-        let told = query.query.explain(graph, budget.limits()).map_err(|error| query.fault(&error))?;
-        let mut json = serde_json::to_value(&told).unwrap_or_default();
-        json["text"] = Json::from(told.to_string());
+        let (query, graph, run_limits) = unsafe { (borrow(query)?, borrow(graph)?, RunLimits::read(limits)?) };
+        let profile = query.query.explain(graph, run_limits.limits()).map_err(|error| query.abi_error(&error))?;
+        let mut json = serde_json::to_value(&profile).unwrap_or_default();
+        json["text"] = Json::from(profile.to_string());
         Ok(json.to_string())
     };
     // SAFETY: the rules of the header.
-    boundary(|| unsafe { give_text(out, tell) })
+    guard_error(|| unsafe { write_buffer(out, explain) })
 }
 
-/// Tells what looks like a mistake, without a run: a JSON list of warnings. With a graph also what only it can tell, such
-/// as fields that nothing has; `graph` may be NULL.
+/// Checks a query without running it: a JSON array of warnings. With a graph, also checks against its data, such as
+/// fields that do not exist; `graph` may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_query_check(
     query: *const QueryHandle,
     graph: *const GraphHandle,
     out: *mut *mut Buffer,
 ) -> *mut ErrorHandle {
-    let look = || {
+    let check = || {
         // SAFETY: the rules of the header.
-        let (query, graph) = unsafe { (lend(query)?, (!graph.is_null()).then(|| lend(graph)).transpose()?) };
-        let mut warnings = query.query.check().map_err(|error| query.fault(&error))?;
+        let (query, graph) = unsafe { (borrow(query)?, (!graph.is_null()).then(|| borrow(graph)).transpose()?) };
+        let mut warnings = query.query.check().map_err(|error| query.abi_error(&error))?;
         if let Some(graph) = graph {
             warnings.extend(query.query.check_against(graph, Default::default()));
         }
         Ok(warnings_json(&warnings))
     };
     // SAFETY: the rules of the header.
-    boundary(|| unsafe { give_text(out, look) })
+    guard_error(|| unsafe { write_buffer(out, check) })
 }
 
-/// The query in the text format; compiling it again gives the same query. The query lends it.
+/// Returns the query in the text format; compiling it again gives the same query. The query owns it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_query_text(query: *const QueryHandle) -> Slice {
-    quiet(Slice::NONE, || {
+    guard_or(Slice::NONE, || {
         // SAFETY: the rules of the header.
-        let query = unsafe { lend(query) }?;
+        let query = unsafe { borrow(query) }?;
         Ok(query.text.get_or_init(|| Text::new(query.query.to_string())).slice())
     })
 }
 
-/// The query in the JSON format. The query lends it.
+/// Returns the query in the JSON format. The query owns it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_query_tree(query: *const QueryHandle) -> Slice {
-    quiet(Slice::NONE, || {
+    guard_or(Slice::NONE, || {
         // SAFETY: the rules of the header.
-        let query = unsafe { lend(query) }?;
+        let query = unsafe { borrow(query) }?;
         Ok(query.tree.get_or_init(|| Text::new(query.query.tree())).slice())
     })
 }
 
-/// Deletes a query. NULL is fine.
+/// Deletes a query. NULL is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_query_delete(query: *mut QueryHandle) {
     // SAFETY: the rules of the header.
-    quietly(|| unsafe { delete(query) });
+    guard(|| unsafe { delete(query) });
 }
 
 impl Compiled {
-    /// An error of a run, with the place in the query.
-    pub fn fault(&self, error: &pidq_core::Error) -> Fault {
-        Fault::of(error, self.query.source())
+    /// Converts an error of a run, with its location in the query.
+    pub fn abi_error(&self, error: &pidq_core::Error) -> AbiError {
+        AbiError::from_engine(error, self.query.source())
     }
 }
 
@@ -165,21 +165,22 @@ unsafe fn compile(
     params: *const ParamsHandle,
     out: *mut *mut QueryHandle,
     parse: impl Fn(&Dialect, &str, &str) -> pidq_core::Result<Query>,
-) -> Result<(), Fault> {
+) -> Result<(), AbiError> {
     let compile = || {
         // SAFETY: the caller promises the same.
         let source = unsafe { text(source, len, "text") }?;
         // SAFETY: as above.
-        let params = (!params.is_null()).then(|| unsafe { lend(params) }).transpose()?;
+        let params = (!params.is_null()).then(|| unsafe { borrow(params) }).transpose()?;
         let params = params.map_or("{}".into(), Values::json);
-        let query = parse(&Dialect::standard(), source, &params).map_err(|error| Fault::of(&error, source))?;
+        let query =
+            parse(&Dialect::standard(), source, &params).map_err(|error| AbiError::from_engine(&error, source))?;
         Ok(Compiled { query: Arc::new(query), text: OnceLock::new(), tree: OnceLock::new() })
     };
     // SAFETY: as above.
-    unsafe { hand_out(out, compile) }
+    unsafe { write_handle(out, compile) }
 }
 
-/// Warnings as a JSON list.
+/// Returns warnings as a JSON array.
 pub fn warnings_json(warnings: &[Warning]) -> String {
     let warning = |warning: &Warning| {
         let span = warning.span.map(|span| json!({"start": span.start, "end": span.end}));

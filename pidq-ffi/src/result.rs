@@ -1,30 +1,30 @@
-//! `pidq_result_t`: what a run gave.
+//! `pidq_result_t`: the result of a run.
 
 use std::cell::OnceCell;
 use std::ffi::{c_char, c_void};
 use std::sync::{Arc, Mutex};
 
-use pidq_core::{Graph, Limits, Outcome, Query, Scratch, Value};
+use pidq_core::{Graph, Limits, Query, RunResult, Scratch, Value};
 use pidq_formats::Format;
 
-use crate::boundary::{boundary, quiet, quietly};
-use crate::buffer::{Files, give_files};
-use crate::error::{ErrorHandle, Fault};
-use crate::handle::{Slot, delete, handle, lend};
-use crate::limits::Budget;
+use crate::buffer::{Files, write_files};
+use crate::error::{AbiError, ErrorHandle};
+use crate::handle::{Slot, borrow, delete, handle};
+use crate::limits::RunLimits;
+use crate::panic_guard::{guard, guard_error, guard_or};
 use crate::query::warnings_json;
-use crate::slice::{Slice, Text, word};
+use crate::slice::{Slice, Text, c_string};
 
-/// What a run gave. One thread at a time. Delete it; it keeps what it needs of graph and query, which may be deleted
-/// before.
-pub struct ResultHandle(Slot<Arc<Answer>>);
+/// Result of a run. For one thread at a time. Delete it with `pidq_result_delete`; graph and query may be deleted
+/// before it.
+pub struct ResultHandle(Slot<Arc<OwnedResult>>);
 
-handle!(ResultHandle, Arc<Answer>, b"rslt", "result");
+handle!(ResultHandle, Arc<OwnedResult>, b"rslt", "result");
 
-/// The result of a run, with all that it borrows from. It is shared with what reads it row by row.
-pub struct Answer {
-    // Invariant: it borrows from the fields below, which live in boxes of their own, and is not used once they are gone.
-    outcome: Outcome<'static>,
+/// Result of a run together with everything that it borrows from. Shared with row readers.
+pub struct OwnedResult {
+    // Invariant: it borrows from the fields below, which are boxed, and is not used once they are dropped.
+    outcome: RunResult<'static>,
     json: OnceCell<Option<Vec<u8>>>,
     warnings: OnceCell<Text>,
     pub output: usize,
@@ -33,49 +33,49 @@ pub struct Answer {
     graph: Arc<Graph>,
 }
 
-impl Answer {
+impl OwnedResult {
     /// Runs a query.
-    pub fn run(query: &Arc<Query>, graph: &Arc<Graph>, budget: &Budget) -> pidq_core::Result<Arc<Answer>> {
-        let scratch = scratch_within(budget.limits().memory);
-        let output = budget.limits().output;
-        // SAFETY: the answer keeps the first three as long as what borrows from them, and moving a box or an `Arc` does
-        // not move what is in it. What the limits borrow is looked at during the run only.
+    pub fn run(query: &Arc<Query>, graph: &Arc<Graph>, run_limits: &RunLimits) -> pidq_core::Result<Arc<OwnedResult>> {
+        let scratch = acquire_scratch(run_limits.limits().memory);
+        let output = run_limits.limits().output;
+        // SAFETY: the result keeps the first three as long as the value that borrows from them, and moving a box or an
+        // `Arc` does not move its content. Borrows of the limits are used during the run only.
         let outcome = unsafe {
             let (query, graph) = (&*Arc::as_ptr(query), &*Arc::as_ptr(graph));
             let scratch = &*std::ptr::from_ref(scratch.as_ref());
-            let limits = std::mem::transmute::<Limits<'_>, Limits<'static>>(budget.limits());
+            let limits = std::mem::transmute::<Limits<'_>, Limits<'static>>(run_limits.limits());
             query.run(graph, scratch, limits)?
         };
         let (query, graph) = (query.clone(), graph.clone());
         let (json, warnings) = (OnceCell::new(), OnceCell::new());
-        // Not for sharing between threads, but for handing on to another one together with its readers.
+        // Not shared between threads, but moved to another one together with its readers.
         #[allow(clippy::arc_with_non_send_sync)]
-        Ok(Arc::new(Answer { outcome, json, warnings, output, scratch, query, graph }))
+        Ok(Arc::new(OwnedResult { outcome, json, warnings, output, scratch, query, graph }))
     }
 
-    /// The value. It lives as long as the answer.
+    /// Returns the value.
     pub fn value(&self) -> Value<'_> {
         self.outcome.value
     }
 
-    /// The items of a list; anything else is one item.
+    /// Returns the number of items of a list; 1 for any other value.
     pub fn len(&self) -> usize {
         self.value().as_array().map_or(1, |rows| rows.len())
     }
 
-    /// The graph that it is of.
+    /// Returns the graph that the query ran on.
     pub fn graph(&self) -> &Arc<Graph> {
         &self.graph
     }
 
-    /// The JSON text with its NUL byte. In memory that an earlier result has used, where there is some: touching fresh
+    /// Returns the JSON text with its NUL byte. Reuses the buffer of an earlier result if there is one: touching fresh
     /// memory takes several times as long as writing the text.
     fn json(&self) -> Option<Slice> {
         let print = || {
-            let mut text = SPARE.lock().map(|mut spare| std::mem::take(&mut *spare)).unwrap_or_default();
+            let mut text = JSON_BUFFER.lock().map(|mut buffer| std::mem::take(&mut *buffer)).unwrap_or_default();
             let written = self.outcome.write_json(&mut text).map(|()| text.push(0));
             if written.is_err() {
-                put_back(text);
+                recycle_buffer(text);
                 return None;
             }
             Some(text)
@@ -84,110 +84,110 @@ impl Answer {
         Some(Slice { data: text.as_ptr().cast(), len: text.len() - 1 })
     }
 
-    /// An error with the place in the query.
-    pub fn fault(&self, error: &pidq_core::Error) -> Fault {
-        Fault::of(error, self.query.source())
+    /// Converts an error, with its location in the query.
+    pub fn abi_error(&self, error: &pidq_core::Error) -> AbiError {
+        AbiError::from_engine(error, self.query.source())
     }
 }
 
-/// Memory for the JSON of the next result.
-static SPARE: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+/// Buffer for the JSON of the next result.
+static JSON_BUFFER: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// More than this is not kept for the next result.
-const MOST_SPARE: usize = 64 << 20;
+/// Maximum size of the kept buffer.
+const MAX_JSON_BUFFER: usize = 64 << 20;
 
-impl Drop for Answer {
+impl Drop for OwnedResult {
     fn drop(&mut self) {
         if let Some(Some(text)) = self.json.take() {
-            put_back(text);
+            recycle_buffer(text);
         }
-        // Nobody looks at the outcome any more, and dropping it does not.
-        keep(std::mem::take(&mut self.scratch));
+        // The value is not used any more, and dropping it does not access the scratch.
+        recycle_scratch(std::mem::take(&mut self.scratch));
     }
 }
 
-/// Working memory for the next runs.
-// In the boxes in which results hold it: so none is made or moved for a run.
+/// Pool of working memory.
+// Boxed as in results, so that none is allocated or moved for a run.
 #[allow(clippy::vec_box)]
-static SCRATCHES: Mutex<Vec<Box<Scratch>>> = Mutex::new(Vec::new());
+static SCRATCH_POOL: Mutex<Vec<Box<Scratch>>> = Mutex::new(Vec::new());
 
-/// So much working memory is kept, a piece at a time and as pieces.
-const MOST_SCRATCH: (usize, usize) = (16 << 20, 4);
+/// Limits of the pool: bytes per scratch, and number.
+const SCRATCH_POOL_LIMITS: (usize, usize) = (16 << 20, 4);
 
-/// Working memory: of an earlier run, where that is little beside what the run may take.
-fn scratch_within(memory: usize) -> Box<Scratch> {
-    let kept = SCRATCHES.lock().ok().and_then(|mut scratches| scratches.pop());
+/// Returns working memory: of an earlier run, if it is small relative to the limit of the run.
+fn acquire_scratch(memory: usize) -> Box<Scratch> {
+    let kept = SCRATCH_POOL.lock().ok().and_then(|mut scratches| scratches.pop());
     kept.filter(|scratch| scratch.size() <= memory / 16).unwrap_or_default()
 }
 
-fn keep(mut scratch: Box<Scratch>) {
-    if scratch.size() > MOST_SCRATCH.0 {
+fn recycle_scratch(mut scratch: Box<Scratch>) {
+    if scratch.size() > SCRATCH_POOL_LIMITS.0 {
         return;
     }
     scratch.reset();
-    if let Ok(mut scratches) = SCRATCHES.lock()
-        && scratches.len() < MOST_SCRATCH.1
+    if let Ok(mut scratches) = SCRATCH_POOL.lock()
+        && scratches.len() < SCRATCH_POOL_LIMITS.1
     {
         scratches.push(scratch);
     }
 }
 
-/// Keeps the larger of two memories.
-fn put_back(mut text: Vec<u8>) {
-    if let Ok(mut spare) = SPARE.lock()
-        && text.capacity() > spare.capacity()
-        && text.capacity() <= MOST_SPARE
+/// Keeps the larger of two buffers.
+fn recycle_buffer(mut text: Vec<u8>) {
+    if let Ok(mut buffer) = JSON_BUFFER.lock()
+        && text.capacity() > buffer.capacity()
+        && text.capacity() <= MAX_JSON_BUFFER
     {
         text.clear();
-        *spare = text;
+        *buffer = text;
     }
 }
 
-/// Takes a piece of text; `user` is what was handed in. False stops the writing.
+/// Callback that receives a chunk of text; `user` is the pointer passed in. Returning false stops the writing.
 pub type Write = Option<unsafe extern "C" fn(user: *mut c_void, data: *const c_char, len: usize) -> bool>;
 
-/// The result as JSON. The result lends it; it is made when it is first asked for. `data` is NULL where it is longer than
-/// `limits.output`: `pidq_result_write` tells the error.
+/// Returns the result as JSON. The result owns it; it is created on the first call. `data` is NULL if it is longer than
+/// `limits.output`: `pidq_result_write` returns the error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_result_json(result: *const ResultHandle) -> Slice {
     // SAFETY: the rules of the header.
-    quiet(Slice::NONE, || Ok(unsafe { lend(result) }?.json().unwrap_or(Slice::NONE)))
+    guard_or(Slice::NONE, || Ok(unsafe { borrow(result) }?.json().unwrap_or(Slice::NONE)))
 }
 
-/// Writes the result as JSON in pieces of about 64 KiB, without keeping it. The pieces end at characters, and no NUL byte
-/// follows them.
+/// Writes the result as JSON in chunks of about 64 KiB, without keeping it. Chunks end at character boundaries, without
+/// a NUL byte.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_result_write(
     result: *const ResultHandle,
     write: Write,
     user: *mut c_void,
 ) -> *mut ErrorHandle {
-    boundary(|| {
+    guard_error(|| {
         // SAFETY: the rules of the header.
-        let answer = unsafe { lend(result) }?;
-        let write = write.ok_or_else(|| Fault::null("write"))?;
+        let result_data = unsafe { borrow(result) }?;
+        let write = write.ok_or_else(|| AbiError::null("write"))?;
         let mut stopped = false;
         let mut sink = |piece: &str| {
             // SAFETY: the caller gave the function for this.
             stopped = stopped || !unsafe { write(user, piece.as_ptr().cast(), piece.len()) };
-            if stopped { Err(stop()) } else { Ok(()) }
+            if stopped { Err(write_stopped()) } else { Ok(()) }
         };
-        let written = answer.value().write_json(answer.output, &mut sink);
-        if stopped { Ok(()) } else { written.map_err(|error| answer.fault(&error)) }
+        let written = result_data.value().write_json(result_data.output, &mut sink);
+        if stopped { Ok(()) } else { written.map_err(|error| result_data.abi_error(&error)) }
     })
 }
 
-/// What ends the writing; nobody sees it.
-fn stop() -> pidq_core::Error {
+/// Returns the internal error that stops the writing.
+fn write_stopped() -> pidq_core::Error {
     pidq_core::Error::new(pidq_core::error::Code::Cancelled, "stopped")
 }
 
-/// What the result is: "null", "boolean", "number", "string", "array" or "object". It is never freed.
+/// Returns the type of the result: "null", "boolean", "number", "string", "array" or "object". It is never freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_result_type(result: *const ResultHandle) -> *const c_char {
-    quiet(std::ptr::null(), || {
+    guard_or(std::ptr::null(), || {
         // SAFETY: the rules of the header.
-        let name = match unsafe { lend(result) }?.value().type_name() {
+        let name = match unsafe { borrow(result) }?.value().type_name() {
             "boolean" => c"boolean",
             "number" => c"number",
             "string" => c"string",
@@ -199,32 +199,31 @@ pub unsafe extern "C" fn pidq_result_type(result: *const ResultHandle) -> *const
     })
 }
 
-/// How many items the result has; 1 where it is no list.
+/// Returns the number of items of the result; 1 if it is not a list.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_result_count(result: *const ResultHandle) -> usize {
     // SAFETY: the rules of the header.
-    quiet(0, || Ok(unsafe { lend(result) }?.len()))
+    guard_or(0, || Ok(unsafe { borrow(result) }?.len()))
 }
 
-/// The steps that the run took.
+/// Returns the fuel that the run used.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_result_fuel(result: *const ResultHandle) -> u64 {
     // SAFETY: the rules of the header.
-    quiet(0, || Ok(unsafe { lend(result) }?.outcome.fuel))
+    guard_or(0, || Ok(unsafe { borrow(result) }?.outcome.fuel))
 }
 
-/// What looks like a mistake in the query: a JSON list of objects with `code`, `message`, `span` and `help`. The result
-/// lends it.
+/// Returns the warnings: a JSON array of objects with `code`, `message`, `span` and `help`. The result owns it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_result_warnings(result: *const ResultHandle) -> Slice {
-    quiet(Slice::NONE, || {
+    guard_or(Slice::NONE, || {
         // SAFETY: the rules of the header.
-        let answer = unsafe { lend(result) }?;
-        Ok(answer.warnings.get_or_init(|| Text::new(warnings_json(&answer.outcome.warnings))).slice())
+        let result_data = unsafe { borrow(result) }?;
+        Ok(result_data.warnings.get_or_init(|| Text::new(warnings_json(&result_data.outcome.warnings))).slice())
     })
 }
 
-/// Writes the result in a format, as `pidq_graph_export`; "csv" and "xlsx" take lists of objects.
+/// Exports the result in a format, as `pidq_graph_export`; "csv" and "xlsx" take lists of objects.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_result_export(
     result: *const ResultHandle,
@@ -233,17 +232,17 @@ pub unsafe extern "C" fn pidq_result_export(
 ) -> *mut ErrorHandle {
     let export = || {
         // SAFETY: the rules of the header.
-        let (answer, format) = unsafe { (lend(result)?, word(format, "format")?) };
-        let format = Format::find(format.ok_or_else(|| Fault::null("format"))?)?;
-        Ok(format.export(answer.value())?)
+        let (result_data, format) = unsafe { (borrow(result)?, c_string(format, "format")?) };
+        let format = Format::find(format.ok_or_else(|| AbiError::null("format"))?)?;
+        Ok(format.export(result_data.value())?)
     };
     // SAFETY: the rules of the header.
-    boundary(|| unsafe { give_files(out, export) })
+    guard_error(|| unsafe { write_files(out, export) })
 }
 
-/// Deletes a result. NULL is fine.
+/// Deletes a result. NULL is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_result_delete(result: *mut ResultHandle) {
     // SAFETY: the rules of the header.
-    quietly(|| unsafe { delete(result) });
+    guard(|| unsafe { delete(result) });
 }

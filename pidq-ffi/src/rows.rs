@@ -1,71 +1,71 @@
-//! `pidq_rows_t`: a result read row by row.
+//! `pidq_rows_t`: a reader of a result, row by row.
 
 use std::sync::Arc;
 
-use crate::boundary::{boundary, quietly};
-use crate::error::{ErrorHandle, Fault};
-use crate::handle::{Slot, delete, hand_out, handle, lend, lend_mut};
-use crate::result::{Answer, ResultHandle};
+use crate::error::{AbiError, ErrorHandle};
+use crate::handle::{Slot, borrow, borrow_mut, delete, handle, write_handle};
+use crate::panic_guard::{guard, guard_error};
+use crate::result::{OwnedResult, ResultHandle};
 use crate::slice::{Slice, write_to};
 
-/// Reads a result row by row, without making the JSON of all rows. One thread at a time, and the same as its result.
-/// Delete it.
+/// Reader of a result, row by row, without the JSON of all rows. For one thread at a time, the same as its result.
+/// Delete it with `pidq_rows_delete`.
 pub struct RowsHandle(Slot<Cursor>);
 
 handle!(RowsHandle, Cursor, b"rows", "rows");
 
-/// Where a reader is.
+/// Position of a reader.
 pub struct Cursor {
-    answer: Arc<Answer>,
+    result_data: Arc<OwnedResult>,
     next: usize,
     row: Vec<u8>,
 }
 
-/// Begins before the first row of a result: the items of a list; anything else is one row. On success `*out` is a reader
-/// that you delete; the result may be deleted before.
+/// Creates a reader before the first row of a result. The rows are the items of a list; any other value is one row. On
+/// success, `*out` is a reader that the caller deletes; the result may be deleted before it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_rows_new(result: *const ResultHandle, out: *mut *mut RowsHandle) -> *mut ErrorHandle {
     // SAFETY: the rules of the header.
-    let begin = || Ok(Cursor { answer: unsafe { lend(result) }?.clone(), next: 0, row: Vec::new() });
+    let begin = || Ok(Cursor { result_data: unsafe { borrow(result) }?.clone(), next: 0, row: Vec::new() });
     // SAFETY: the rules of the header.
-    boundary(|| unsafe { hand_out(out, begin) })
+    guard_error(|| unsafe { write_handle(out, begin) })
 }
 
-/// Takes the next row: its JSON, which stays until the next call with the same reader. After the last row `row->data` is
-/// NULL.
+/// Reads the next row as JSON, which stays valid until the next call with the same reader. After the last row,
+/// `row->data` is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_rows_next(rows: *mut RowsHandle, row: *mut Slice) -> *mut ErrorHandle {
-    boundary(|| {
-        // SAFETY: the rules of the header. It comes first: what is not read is not passed over.
+    guard_error(|| {
+        // SAFETY: the rules of the header. It comes first, so that a failure does not skip a row.
         unsafe { write_to(row, Slice::NONE) }?;
         // SAFETY: as above.
-        let text = unsafe { lend_mut(rows) }?.advance()?;
+        let text = unsafe { borrow_mut(rows) }?.advance()?;
         // SAFETY: as above.
         unsafe { write_to(row, text) }
     })
 }
 
-/// Deletes a reader. NULL is fine.
+/// Deletes a reader. NULL is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_rows_delete(rows: *mut RowsHandle) {
     // SAFETY: the rules of the header.
-    quietly(|| unsafe { delete(rows) });
+    guard(|| unsafe { delete(rows) });
 }
 
 impl Cursor {
-    fn advance(&mut self) -> Result<Slice, Fault> {
-        let value = match self.answer.value().as_array() {
+    fn advance(&mut self) -> Result<Slice, AbiError> {
+        let value = match self.result_data.value().as_array() {
             Some(list) => list.get(self.next),
-            None => (self.next == 0).then(|| self.answer.value()),
+            None => (self.next == 0).then(|| self.result_data.value()),
         };
         let Some(value) = value else { return Ok(Slice::NONE) };
         self.next += 1;
         self.row.clear();
-        let written = value.write_json(self.answer.output, &mut |piece| {
+        let written = value.write_json(self.result_data.output, &mut |piece| {
             self.row.extend_from_slice(piece.as_bytes());
             Ok(())
         });
-        written.map_err(|error| self.answer.fault(&error))?;
+        written.map_err(|error| self.result_data.abi_error(&error))?;
         self.row.push(0);
         Ok(Slice { data: self.row.as_ptr().cast(), len: self.row.len() - 1 })
     }

@@ -1,101 +1,106 @@
-//! Bytes that are lent to C, and texts that C lends to us.
+//! Slices: borrowed bytes and texts, in both directions.
 
 use std::ffi::{CStr, c_char};
 
-use crate::error::Fault;
+use crate::error::AbiError;
 
-/// Bytes that belong to somebody else. What pidq lends is UTF-8 (files of binary formats aside), ends with a NUL byte
-/// that `len` does not count, and stays until the handle it came from is deleted. `data` is NULL where there is nothing.
+/// Borrowed bytes. Slices returned by pidq are UTF-8 (except files of binary formats), end with a NUL byte that `len`
+/// does not count, and stay valid until the handle they came from is deleted. `data` is NULL if there is no value.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Slice {
     /// The first byte.
     pub data: *const c_char,
-    /// How many bytes.
+    /// Number of bytes.
     pub len: usize,
 }
 
 impl Slice {
-    /// Nothing.
+    /// No value.
     pub const NONE: Slice = Slice { data: std::ptr::null(), len: 0 };
 }
 
-/// A text with a NUL byte after it, as it is lent.
+/// Owned text with a terminating NUL byte.
 #[derive(Debug)]
 pub struct Text(Box<[u8]>);
 
 impl Text {
-    /// Takes bytes over.
+    /// Creates a text from bytes.
     pub fn new(bytes: impl Into<Vec<u8>>) -> Text {
         let mut bytes = bytes.into();
         bytes.push(0);
         Text(bytes.into_boxed_slice())
     }
 
-    /// The text as C sees it.
+    /// Returns the text as a slice.
     pub fn slice(&self) -> Slice {
         Slice { data: self.0.as_ptr().cast(), len: self.0.len() - 1 }
     }
 }
 
-/// Bytes that C lends for a call.
+/// Returns bytes passed by C for a call.
 ///
 /// # Safety
-/// `data` points to `len` bytes that nobody changes during the call; it may be null where `len` is 0.
-pub unsafe fn bytes<'a>(data: *const c_char, len: usize, name: &'static str) -> Result<&'a [u8], Fault> {
+/// `data` points to `len` bytes that do not change during the call; it may be null if `len` is 0.
+pub unsafe fn bytes<'a>(data: *const c_char, len: usize, name: &'static str) -> Result<&'a [u8], AbiError> {
     match (data.is_null(), len) {
         (true, 0) => Ok(&[]),
-        (true, _) => Err(Fault::null(name)),
-        _ if len > isize::MAX as usize => Err(Fault::misuse(format!("`{name}` is longer than memory"))),
+        (true, _) => Err(AbiError::null(name)),
+        _ if len > isize::MAX as usize => Err(AbiError::misuse(format!("`{name}` is longer than memory"))),
         // SAFETY: the caller promises that the bytes are there.
         _ => Ok(unsafe { std::slice::from_raw_parts(data.cast(), len) }),
     }
 }
 
-/// Things of a kind that C lends for a call, `most` of them.
+/// Returns an array passed by C for a call, of at most `max_count` items.
 ///
 /// # Safety
-/// `items` points to `count` of them that nobody changes during the call; it may be null where `count` is 0.
-pub unsafe fn items<'a, T>(items: *const T, count: usize, most: usize, name: &'static str) -> Result<&'a [T], Fault> {
-    match (items.is_null(), count) {
+/// `items` points to `count` items that do not change during the call; it may be null if `count` is 0.
+pub unsafe fn borrow_items<'a, T>(
+    borrow_items: *const T,
+    count: usize,
+    max_count: usize,
+    name: &'static str,
+) -> Result<&'a [T], AbiError> {
+    match (borrow_items.is_null(), count) {
         (true, 0) => Ok(&[]),
-        (true, _) => Err(Fault::null(name)),
-        _ if count > most => Err(Fault::misuse(format!("{count} `{name}` are more than {most}"))),
+        (true, _) => Err(AbiError::null(name)),
+        _ if count > max_count => Err(AbiError::misuse(format!("{count} `{name}` exceed the limit of {max_count}"))),
         // SAFETY: the caller promises that they are there.
-        _ => Ok(unsafe { std::slice::from_raw_parts(items, count) }),
+        _ => Ok(unsafe { std::slice::from_raw_parts(borrow_items, count) }),
     }
 }
 
-/// A text that C lends for a call.
+/// Returns a text passed by C for a call.
 ///
 /// # Safety
 /// As [`bytes`].
-pub unsafe fn text<'a>(data: *const c_char, len: usize, name: &'static str) -> Result<&'a str, Fault> {
+pub unsafe fn text<'a>(data: *const c_char, len: usize, name: &'static str) -> Result<&'a str, AbiError> {
     // SAFETY: the caller promises the same.
     let bytes = unsafe { bytes(data, len, name) }?;
-    std::str::from_utf8(bytes).map_err(|error| Fault::not_utf8(name, error.valid_up_to()))
+    std::str::from_utf8(bytes).map_err(|error| AbiError::not_utf8(name, error.valid_up_to()))
 }
 
-/// A text that ends with a NUL byte; nothing where it is null.
+/// Returns a NUL-terminated text; `None` if it is null.
 ///
 /// # Safety
-/// `data` is null or points to bytes that end with NUL and that nobody changes during the call.
-pub unsafe fn word<'a>(data: *const c_char, name: &'static str) -> Result<Option<&'a str>, Fault> {
+/// `data` is null or points to bytes that end with NUL and do not change during the call.
+pub unsafe fn c_string<'a>(data: *const c_char, name: &'static str) -> Result<Option<&'a str>, AbiError> {
     if data.is_null() {
         return Ok(None);
     }
     // SAFETY: the caller promises that a NUL byte ends it.
     let text = unsafe { CStr::from_ptr(data) };
-    text.to_str().map(Some).map_err(|error| Fault::not_utf8(name, error.valid_up_to()))
+    text.to_str().map(Some).map_err(|error| AbiError::not_utf8(name, error.valid_up_to()))
 }
 
-/// A place that C gives for an answer.
+/// Writes a value to an output pointer passed by C.
 ///
 /// # Safety
 /// `out` is null or a place that can be written.
-pub unsafe fn write_to<T>(out: *mut T, value: T) -> Result<(), Fault> {
+pub unsafe fn write_to<T>(out: *mut T, value: T) -> Result<(), AbiError> {
     if out.is_null() {
-        return Err(Fault::null("out"));
+        return Err(AbiError::null("out"));
     }
     // SAFETY: the caller promises that it can be written.
     unsafe { out.write(value) };

@@ -1,4 +1,4 @@
-//! Lists of objects → columns: every key that appears, in the order of first appearance, and what its values are.
+//! Columns of a list of objects: every key, in the order of first appearance, and the type of its values.
 
 use std::collections::HashMap;
 
@@ -13,36 +13,36 @@ pub struct Columns<'a> {
     places: HashMap<&'a str, usize>,
 }
 
-/// A column: its key, and what all its values are.
+/// A column: its key, and the type of all its values.
 pub struct Column<'a> {
     pub key: &'a str,
-    pub kind: Kind,
+    pub kind: ColumnType,
 }
 
-/// What the values of a column are.
+/// Type of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind {
+pub enum ColumnType {
     /// Only nulls.
-    Nothing,
+    Null,
     Bool,
-    /// Whole numbers that a 64-bit integer holds.
+    /// Integers that fit into 64 bits.
     Integer,
     Number,
-    /// Texts, or texts and others.
+    /// Strings, or strings and values of other types.
     Text,
-    /// Lists and objects, written as JSON; alone or among others.
+    /// Arrays and objects, written as JSON, alone or with values of other types.
     Json,
 }
 
-/// Cells of a table. Objects that share no keys would make a table of the square of their number.
+/// Maximum number of cells of a table. For objects without shared keys it grows with the square of their number.
 const MAX_CELLS: usize = 50_000_000;
 
 impl<'a> Columns<'a> {
-    /// The columns of rows.
+    /// Determines the columns of rows.
     ///
     /// # Errors
     /// `PQ6007` when the table would have too many cells.
-    pub fn of(rows: impl Iterator<Item = Object<'a>>) -> Result<Columns<'a>> {
+    pub fn from_rows(rows: impl Iterator<Item = Object<'a>>) -> Result<Columns<'a>> {
         let mut columns = Columns::default();
         let mut count = 0_usize;
         for row in rows {
@@ -58,7 +58,7 @@ impl<'a> Columns<'a> {
         Ok(columns)
     }
 
-    fn add(&mut self, key: &'a str, kind: Kind) {
+    fn add(&mut self, key: &'a str, kind: ColumnType) {
         let place = *self.places.entry(key).or_insert(self.list.len());
         match self.list.get_mut(place) {
             Some(column) => column.kind = column.kind.with(kind),
@@ -67,36 +67,36 @@ impl<'a> Columns<'a> {
     }
 }
 
-impl Kind {
-    fn with(self, other: Kind) -> Kind {
+impl ColumnType {
+    fn with(self, other: ColumnType) -> ColumnType {
         match (self, other) {
             (same, other) if same == other => same,
-            (Kind::Nothing, kind) | (kind, Kind::Nothing) => kind,
-            (Kind::Integer, Kind::Number) | (Kind::Number, Kind::Integer) => Kind::Number,
-            (Kind::Json, _) | (_, Kind::Json) => Kind::Json,
-            _ => Kind::Text,
+            (ColumnType::Null, kind) | (kind, ColumnType::Null) => kind,
+            (ColumnType::Integer, ColumnType::Number) | (ColumnType::Number, ColumnType::Integer) => ColumnType::Number,
+            (ColumnType::Json, _) | (_, ColumnType::Json) => ColumnType::Json,
+            _ => ColumnType::Text,
         }
     }
 }
 
-fn kind(value: Value<'_>) -> Kind {
+fn kind(value: Value<'_>) -> ColumnType {
     match value {
-        Value::Undefined | Value::Null => Kind::Nothing,
-        Value::Bool(_) => Kind::Bool,
-        Value::Number(number) if is_integer(number.value(), number.lexeme()) => Kind::Integer,
-        Value::Number(_) => Kind::Number,
-        Value::String(_) => Kind::Text,
-        Value::Array(_) | Value::Object(_) => Kind::Json,
+        Value::Undefined | Value::Null => ColumnType::Null,
+        Value::Bool(_) => ColumnType::Bool,
+        Value::Number(number) if is_integer(number.value(), number.lexeme()) => ColumnType::Integer,
+        Value::Number(_) => ColumnType::Number,
+        Value::String(_) => ColumnType::Text,
+        Value::Array(_) | Value::Object(_) => ColumnType::Json,
     }
 }
 
-/// `53.0` is no integer: its text would change.
+/// `53.0` is not an integer, since its text would change.
 fn is_integer(value: f64, lexeme: Option<&str>) -> bool {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     value.fract() == 0.0 && value.abs() <= EXACT && lexeme.is_none_or(|text| text.parse::<i64>().is_ok())
 }
 
-/// The objects of a list.
+/// Returns the objects of a list.
 pub fn rows(list: Array<'_>) -> impl Iterator<Item = Object<'_>> {
     list.iter().filter_map(Value::as_object)
 }

@@ -1,7 +1,7 @@
-//! Cypher: statements that make a graph in Neo4j, for `cypher-shell`.
+//! Cypher export: statements that create a graph in Neo4j, for `cypher-shell`.
 //!
-//! Labels and types cannot be parameters, so that nodes of the same labels, and edges of the same type, are made together,
-//! some hundred a statement.
+//! Labels and types cannot be parameters, so nodes with the same labels, and edges of the same type, are created
+//! together, some hundred per statement.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
@@ -11,15 +11,15 @@ use pidq_core::Value;
 use crate::error::Result;
 use crate::model::{Edge, Model, Node, json};
 
-/// The label of all nodes: the constraint, and with it the index that edges find their ends by, is on it.
+/// Label of all nodes. It has the uniqueness constraint, whose index finds the ends of edges.
 const LABEL: &str = "PidItem";
 
-/// Rows of one statement. Many more would make statements that take long to plan.
+/// Rows per statement. Larger statements take Neo4j long to plan.
 const BATCH: usize = 500;
 
-/// Writes a constraint, then the nodes, then the edges.
+/// Writes the constraint, then the nodes, then the edges.
 pub fn write(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
-    let model = Model::of(value)?;
+    let model = Model::from_value(value)?;
     let key = free_key(&model);
     let mut out = format!(
         "CREATE CONSTRAINT pid_item_id IF NOT EXISTS FOR (n:{LABEL}) REQUIRE n.{} IS UNIQUE;\n",
@@ -30,7 +30,7 @@ pub fn write(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
     Ok(vec![out.into_bytes()])
 }
 
-/// The property that holds the name of a node: one that the drawing does not use.
+/// Returns a property name for the node name that the drawing does not use.
 fn free_key(model: &Model<'_>) -> String {
     let taken: HashSet<&str> = model.nodes.iter().flat_map(|node| node.fields.iter().map(|(key, _)| key)).collect();
     let mut key = String::from("pid_id");
@@ -40,7 +40,7 @@ fn free_key(model: &Model<'_>) -> String {
     key
 }
 
-/// Rows under what they are made with, in the order of its first appearance.
+/// Rows grouped by their `CREATE` clause, in the order of first appearance.
 #[derive(Default)]
 struct Groups {
     places: HashMap<String, usize>,
@@ -57,7 +57,7 @@ impl Groups {
         self.groups[place].1.push(row);
     }
 
-    /// One statement for some rows of a group.
+    /// Writes one statement for some rows of a group.
     fn write(&self, out: &mut String, end: impl Fn(&str) -> String) {
         for (made_with, rows) in &self.groups {
             for rows in rows.chunks(BATCH) {
@@ -72,8 +72,8 @@ fn write_nodes(model: &Model<'_>, key: &str, out: &mut String) {
     for node in &model.nodes {
         groups.add(labels(node), map([(key, Value::String(&node.name))].into_iter().chain(node.fields.iter())));
     }
-    for ghost in &model.ghosts {
-        groups.add(":`missing`".into(), map([(key, Value::String(ghost))].into_iter()));
+    for missing_node in &model.missing_nodes {
+        groups.add(":`missing`".into(), map([(key, Value::String(missing_node))].into_iter()));
     }
     groups.write(out, |labels| format!("CREATE (n:{LABEL}{labels}) SET n = row"));
 }
@@ -93,7 +93,7 @@ fn write_edges(model: &Model<'_>, key: &str, out: &mut String) {
     });
 }
 
-/// The labels beside [`LABEL`], each once.
+/// Returns the labels besides [`LABEL`], without duplicates.
 fn labels(node: &Node<'_>) -> String {
     let mut seen = HashSet::from([LABEL]);
     let words = node.labels().filter(|word| !word.is_empty() && seen.insert(word));
@@ -105,7 +105,7 @@ fn kind(edge: &Edge<'_>) -> String {
     quoted_name(&if kind.is_empty() { "CONNECTED".into() } else { kind.to_uppercase() })
 }
 
-/// Properties; what is null has none.
+/// Writes the properties; null values are left out.
 fn map<'a>(fields: impl Iterator<Item = (&'a str, Value<'a>)>) -> String {
     let mut names = HashSet::new();
     let mut out = String::from("{");
@@ -121,7 +121,7 @@ fn map<'a>(fields: impl Iterator<Item = (&'a str, Value<'a>)>) -> String {
     out
 }
 
-/// A value that a property can have: lists and objects as JSON text.
+/// Returns a value as a property literal: arrays and objects as JSON text.
 fn literal(value: Value<'_>) -> Option<String> {
     match value {
         Value::Null | Value::Undefined => None,
@@ -132,17 +132,17 @@ fn literal(value: Value<'_>) -> Option<String> {
     }
 }
 
-/// Integers of 64 bits, and floats with a point or an exponent without `+`.
+/// Returns a number literal: 64-bit integers, and floats with a point or an exponent without `+`.
 fn number(value: Value<'_>) -> Option<String> {
     let integer = json(value).parse::<i64>().ok().map(|number| number.to_string());
     let float = || value.as_f64().filter(|number| number.is_finite()).map(|number| format!("{number:?}"));
     integer.or_else(float)
 }
 
-/// A text in quotes.
+/// Returns a quoted string literal.
 ///
-/// Neo4j reads `\uXXXX` anywhere in a statement before it reads the statement, so that a `u` right after a backslash of
-/// the text is written by its number.
+/// Neo4j replaces `\uXXXX` anywhere in a statement before parsing it, so a `u` right after a backslash of the string is
+/// escaped by its code.
 fn quoted_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('\'');
@@ -164,7 +164,7 @@ fn quoted_text(text: &str) -> String {
     out
 }
 
-/// A name in backticks. Neo4j has no empty names, and none with U+0000.
+/// Returns a name in backticks. Neo4j does not allow empty names or U+0000.
 fn quoted_name(name: &str) -> String {
     let mut out = String::from("`");
     let mut rest = name.chars().peekable();

@@ -1,4 +1,4 @@
-//! What can go wrong when a format is read or written: one type, with a stable code.
+//! Errors of reading and writing formats: one type with a stable code.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// Declares `Code` and its table in one place: variant, stable text, one line for the manual.
 macro_rules! codes {
     ($($name:ident $text:literal $summary:literal;)*) => {
-        /// What went wrong. The text of a code never changes; the words of a message may improve.
+        /// Error code. The text of a code never changes; the words of a message may improve.
         #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
         #[non_exhaustive]
         pub enum Code {
@@ -35,18 +35,18 @@ macro_rules! codes {
 codes! {
     NotXml         "PQ6001" "The input is not well-formed XML.";
     NotProteus     "PQ6002" "The XML is not a Proteus plant model.";
-    NotGraph       "PQ6003" "The input has no nodes and edges where this format keeps them.";
-    NotTable       "PQ6004" "The value is no list of objects, or the text is no table.";
-    BadEncoding    "PQ6005" "The bytes are not text in the encoding that they declare.";
-    Entity         "PQ6006" "The XML declares or uses an entity of its own.";
+    NotGraph       "PQ6003" "The input is not a graph in this format.";
+    NotTable       "PQ6004" "The value is not a list of objects, or the text is not a table.";
+    BadEncoding    "PQ6005" "The bytes are not valid in the declared encoding.";
+    Entity         "PQ6006" "The XML declares or uses a custom entity.";
     TooLarge       "PQ6007" "The input or the output is larger than allowed.";
     TooDeep        "PQ6008" "The input is nested deeper than allowed.";
-    UnknownFormat  "PQ6009" "No format has this name, or it cannot do this.";
-    WrongParts     "PQ6010" "The format needs another number of files.";
+    UnknownFormat  "PQ6009" "Unknown format, or an operation that the format does not support.";
+    WrongParts     "PQ6010" "Wrong number of files for the format.";
     NotJson        "PQ6011" "The input is not JSON.";
 }
 
-/// Why an input cannot be read, or a value cannot be written.
+/// Error of reading an input or writing a value.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Error {
     code: Code,
@@ -55,35 +55,35 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error without a place.
+    /// Creates an error without a line.
     pub fn new(code: Code, message: impl Into<String>) -> Error {
         Error { code, message: message.into(), line: None }
     }
 
-    /// Sets the line of the input, from 1, where there is none yet.
+    /// Sets the line of the input, from 1, if there is none yet.
     pub fn with_line(mut self, line: usize) -> Error {
         self.line.get_or_insert(line);
         self
     }
 
-    /// Which error it is.
+    /// Returns the code.
     pub fn code(&self) -> Code {
         self.code
     }
 
-    /// What went wrong, in one line.
+    /// Returns the message, in one line.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// The line of the input, from 1.
+    /// Returns the line of the input, from 1.
     pub fn line(&self) -> Option<usize> {
         self.line
     }
 }
 
 impl fmt::Display for Error {
-    /// Code, message, and the line where it is known.
+    /// Writes code, message, and the line if it is known.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.code.as_str(), self.message)?;
         self.line.map_or(Ok(()), |line| write!(f, " (line {line})"))

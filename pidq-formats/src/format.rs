@@ -1,16 +1,16 @@
-//! The formats, one row each: what they are called, and how they are read and written.
+//! Table of the file formats: names, media types, readers and writers.
 
 use pidq_core::Value;
 
+use crate::encoding::decode_plain;
 use crate::error::{Code, Error, Result};
-use crate::import::Imported;
-use crate::text::decode_plain;
-use crate::{cypher, dot, graphml, lines, mermaid, model, proteus, svg, tables};
+use crate::import::Import;
+use crate::{cypher, dot, graphml, json_formats, mermaid, model, proteus, svg, tables};
 
 /// A format of files.
 #[derive(Debug)]
 pub struct Format {
-    /// The name that people type.
+    /// The name in commands and APIs.
     pub name: &'static str,
     /// The media type, for HTTP.
     pub media_type: &'static str,
@@ -18,34 +18,34 @@ pub struct Format {
     pub extension: &'static str,
     /// One line for the manual.
     pub summary: &'static str,
-    /// How it is read, where it is.
+    /// The reader, if the format can be imported.
     pub read: Option<Reader>,
-    /// How it is written, where it is.
+    /// The writer, if the format can be exported.
     pub write: Option<Writer>,
 }
 
-/// How a format is read.
+/// Reader of a format.
 #[derive(Debug)]
 pub struct Reader {
-    /// What its files are called; one for most formats.
+    /// The names of its files; one for most formats.
     pub files: &'static [&'static str],
-    read: fn(&[&[u8]]) -> Result<Imported>,
+    read: fn(&[&[u8]]) -> Result<Import>,
 }
 
-/// How a format is written.
+/// Writer of a format.
 #[derive(Debug)]
 pub struct Writer {
-    /// What its files are called; one for most formats.
+    /// The names of its files; one for most formats.
     pub files: &'static [&'static str],
     write: fn(Value<'_>) -> Result<Vec<Vec<u8>>>,
 }
 
-/// A file that was written.
+/// Exported file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Part {
-    /// What it is called.
+pub struct ExportedFile {
+    /// The file name.
     pub name: &'static str,
-    /// What is in it.
+    /// The content.
     pub bytes: Vec<u8>,
 }
 
@@ -65,15 +65,15 @@ pub const FORMATS: &[Format] = &[
         extension: "json",
         summary: "the document itself: `pid_graph` JSON also of drawings in other formats",
         read: None,
-        write: Some(Writer { files: &["graph.json"], write: lines::write_json }),
+        write: Some(Writer { files: &["graph.json"], write: json_formats::write_json }),
     },
     Format {
         name: "node-link",
         media_type: "application/json",
         extension: "json",
         summary: "node-link JSON, as NetworkX has it, with `edges` or `links`",
-        read: Some(Reader { files: &["graph.json"], read: |files| lines::read_node_link(files[0]) }),
-        write: Some(Writer { files: &["graph.json"], write: lines::write_node_link }),
+        read: Some(Reader { files: &["graph.json"], read: |files| json_formats::read_node_link(files[0]) }),
+        write: Some(Writer { files: &["graph.json"], write: json_formats::write_node_link }),
     },
     Format {
         name: "graphml",
@@ -103,7 +103,7 @@ pub const FORMATS: &[Format] = &[
         name: "xlsx",
         media_type: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         extension: "xlsx",
-        summary: "a workbook with one sheet a list",
+        summary: "a workbook with one sheet per list",
         read: None,
         write: Some(Writer { files: &["tables.xlsx"], write: tables::write_workbook }),
     },
@@ -135,7 +135,7 @@ pub const FORMATS: &[Format] = &[
         name: "cypher",
         media_type: "application/x-cypher-query",
         extension: "cypher",
-        summary: "statements that `cypher-shell` runs on an empty Neo4j",
+        summary: "statements for `cypher-shell` and an empty Neo4j",
         read: None,
         write: Some(Writer { files: &["graph.cypher"], write: cypher::write }),
     },
@@ -143,38 +143,39 @@ pub const FORMATS: &[Format] = &[
         name: "ndjson",
         media_type: "application/x-ndjson",
         extension: "ndjson",
-        summary: "nodes and edges, one JSON object a line",
+        summary: "nodes and edges, one JSON object per line",
         read: None,
-        write: Some(Writer { files: &["nodes.ndjson", "edges.ndjson"], write: lines::write_lines }),
+        write: Some(Writer { files: &["nodes.ndjson", "edges.ndjson"], write: json_formats::write_lines }),
     },
     Format {
         name: "svg",
         media_type: "image/svg+xml",
         extension: "svg",
-        summary: "a drawing with symbols in the manner of ISO 10628",
+        summary: "a drawing with symbols in the style of ISO 10628",
         read: None,
         write: Some(Writer { files: &["drawing.svg"], write: svg::write }),
     },
 ];
 
 impl Format {
-    /// The format of this name.
+    /// Finds a format by name.
     ///
     /// # Errors
-    /// `PQ6009` with the names there are.
+    /// `PQ6009` with the known names.
     pub fn find(name: &str) -> Result<&'static Format> {
         FORMATS.iter().find(|format| format.name == name).ok_or_else(|| {
             let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
-            Error::new(Code::UnknownFormat, format!("no format `{name}`; there are {}", names.join(", ")))
+            Error::new(Code::UnknownFormat, format!("unknown format `{name}`; known formats: {}", names.join(", ")))
         })
     }
 
-    /// The format that a file begins like. Nothing for what is none, and for CSV, which begins like anything.
+    /// Detects the format of a file by its beginning. Returns `None` for unknown files and for CSV, which has no
+    /// signature.
     pub fn sniff(bytes: &[u8]) -> Option<&'static Format> {
         let head = head(bytes);
         let name = match head.trim_start() {
-            text if opens(text, "PlantModel") => "proteus",
-            text if opens(text, "graphml") => "graphml",
+            text if starts_element(text, "PlantModel") => "proteus",
+            text if starts_element(text, "graphml") => "graphml",
             text if text.starts_with(['{', '[']) => "node-link",
             _ => return None,
         };
@@ -184,9 +185,9 @@ impl Format {
     /// Reads the files of a drawing.
     ///
     /// # Errors
-    /// `PQ6009` when the format cannot be read, `PQ6010` for another number of files, and what the format refuses.
-    pub fn import(&self, files: &[&[u8]]) -> Result<Imported> {
-        let reader = self.read.as_ref().ok_or_else(|| self.cannot("read"))?;
+    /// `PQ6009` if the format cannot be read, `PQ6010` for the wrong number of files, and the errors of the format.
+    pub fn import(&self, files: &[&[u8]]) -> Result<Import> {
+        let reader = self.read.as_ref().ok_or_else(|| self.unsupported("read"))?;
         if files.len() != reader.files.len() {
             let message = format!("`{}` is read from {} ({})", self.name, count(reader.files), reader.files.join(", "));
             return Err(Error::new(Code::WrongParts, message));
@@ -197,27 +198,27 @@ impl Format {
     /// Writes a graph or a value.
     ///
     /// # Errors
-    /// `PQ6009` when the format cannot be written, `PQ6003` and `PQ6004` for values that it has no place for.
-    pub fn export(&self, value: Value<'_>) -> Result<Vec<Part>> {
-        let writer = self.write.as_ref().ok_or_else(|| self.cannot("written"))?;
+    /// `PQ6009` if the format cannot be written, `PQ6003` and `PQ6004` for values that it cannot represent.
+    pub fn export(&self, value: Value<'_>) -> Result<Vec<ExportedFile>> {
+        let writer = self.write.as_ref().ok_or_else(|| self.unsupported("written"))?;
         let files = (writer.write)(value)?;
-        Ok(writer.files.iter().zip(files).map(|(name, bytes)| Part { name, bytes }).collect())
+        Ok(writer.files.iter().zip(files).map(|(name, bytes)| ExportedFile { name, bytes }).collect())
     }
 
-    /// As [`Format::export`], for so many nodes, edges and rows at most: for whoever writes what strangers ask for.
+    /// [`Format::export`] with a limit on the number of nodes, edges and rows, for untrusted requests.
     ///
     /// # Errors
-    /// Those of [`Format::export`], and `PQ6007` for more.
-    pub fn export_within(&self, value: Value<'_>, items: usize) -> Result<Vec<Part>> {
-        let found = model::items(value);
+    /// Those of [`Format::export`], and `PQ6007` above the limit.
+    pub fn export_with_limit(&self, value: Value<'_>, items: usize) -> Result<Vec<ExportedFile>> {
+        let found = model::item_count(value);
         if found > items {
-            let message = format!("the result has {found} nodes, edges and rows: more than {items} are not written");
+            let message = format!("the result has {found} nodes, edges and rows; the limit is {items}");
             return Err(Error::new(Code::TooLarge, message));
         }
         self.export(value)
     }
 
-    fn cannot(&self, what: &str) -> Error {
+    fn unsupported(&self, what: &str) -> Error {
         Error::new(Code::UnknownFormat, format!("`{}` cannot be {what}", self.name))
     }
 }
@@ -226,18 +227,18 @@ fn count(files: &[&str]) -> String {
     if files.len() == 1 { "one file".into() } else { format!("{} files", files.len()) }
 }
 
-/// Whether an element of this name begins in a text, with any prefix.
-fn opens(text: &str, name: &str) -> bool {
+/// Returns true if a text has a start tag of this name, with any prefix.
+fn starts_element(text: &str, name: &str) -> bool {
     let tags = text.split('<').skip(1).filter_map(|tag| tag.split([' ', '\t', '\r', '\n', '>', '/']).next());
     tags.map(|tag| tag.rsplit(':').next().unwrap_or(tag)).any(|local| local == name)
 }
 
-/// So much of a file is looked at: some systems write a page of comments first.
-const HEAD: usize = 1 << 16;
+/// Number of bytes used for detection: some systems write a page of comments first.
+const SNIFF_SIZE: usize = 1 << 16;
 
-/// The beginning of a file as text, as well as it can be told.
+/// Decodes the beginning of a file, lossily if necessary.
 fn head(bytes: &[u8]) -> String {
-    let bytes = &bytes[..bytes.len().min(HEAD)];
+    let bytes = &bytes[..bytes.len().min(SNIFF_SIZE)];
     match decode_plain(bytes) {
         Ok(text) => text.into_owned(),
         Err(_) => String::from_utf8_lossy(bytes).into_owned(),
@@ -289,8 +290,8 @@ mod tests {
         for (name, document) in [("graphml", &graph), ("csv", &rows)] {
             let format = Format::find(name).expect(name);
             let document = document.as_ref().expect("a document").root();
-            assert!(format.export_within(document, 3).is_ok(), "{name}");
-            assert_eq!(format.export_within(document, 2).expect_err(name).code(), Code::TooLarge);
+            assert!(format.export_with_limit(document, 3).is_ok(), "{name}");
+            assert_eq!(format.export_with_limit(document, 2).expect_err(name).code(), Code::TooLarge);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Import and export of P&ID graphs: bytes in, bytes out. No files, no network, no `unsafe`.
 //!
-//! Every format is a row of [`FORMATS`]. What is read becomes a `pid_graph` as JSON text, with all that did not come through
-//! as it was in `metadata.diagnostics`; what is written is any value of [`pidq_core`], a whole graph or the result of a
-//! query.
+//! Every format is a row of [`FORMATS`]. Imports produce a `pid_graph` as JSON text, with everything that was not
+//! imported unchanged in `metadata.diagnostics`. Exports take any value of [`pidq_core`]: a whole graph or the result
+//! of a query.
 //!
 //! ```
 //! use pidq_core::{Graph, Limits, Query};
@@ -16,7 +16,7 @@
 //!   </PipingNetworkSystem>
 //! </PlantModel>"#;
 //! let imported = Format::find("proteus")?.import(&[xml])?;
-//! assert_eq!(imported.diagnostics[0].message, "the end of the segment `S1` joins nothing");
+//! assert_eq!(imported.diagnostics[0].message, "the end of the segment `S1` is not connected");
 //!
 //! let graph = Graph::from_json(imported.json)?;
 //! let query = Query::parse(r#".pid_graph.nodes | filter(.node_classification == "equipment.tank") | map(.tag)"#)?;
@@ -29,23 +29,23 @@
 mod columns;
 mod cypher;
 mod dot;
+mod encoding;
 mod error;
 mod format;
 mod graphml;
 mod import;
 mod json;
-mod lines;
+mod json_formats;
 mod mermaid;
 mod model;
-mod outline;
 mod proteus;
 mod svg;
 mod symbols;
 mod tables;
-mod text;
+mod visibility;
 mod xml;
 
 pub use error::{Code, Error, Result};
-pub use format::{FORMATS, Format, Part, Reader, Writer};
-pub use import::{Diagnostic, Finding, Imported, Severity};
-pub use svg::{Drawing, Style, marked, marked_in};
+pub use format::{ExportedFile, FORMATS, Format, Reader, Writer};
+pub use import::{Diagnostic, Finding, Import, Severity};
+pub use svg::{DrawOptions, Style, ids_in, ids_in_document};

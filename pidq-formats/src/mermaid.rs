@@ -1,4 +1,4 @@
-//! Mermaid flowchart: for README files and issues, where pictures are drawn from text.
+//! Mermaid flowchart export, for README files and issues.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -6,30 +6,31 @@ use std::fmt::Write;
 use pidq_core::Value;
 
 use crate::error::Result;
-use crate::model::{End, Model, Purpose};
-use crate::outline::{Outline, cluster_of};
+use crate::model::{EdgeRole, Endpoint, Model};
 use crate::symbols;
+use crate::visibility::{Visibility, cluster_of};
 
-/// Writes a graph. Nodes are numbered: ids of drawings may hold anything, names in Mermaid may not.
+/// Writes a graph. Nodes are numbered, since ids may contain characters that Mermaid names may not.
 pub fn write(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
-    let model = Model::of(value)?;
-    let outline = Outline::of(&model);
+    let model = Model::from_value(value)?;
+    let visibility = Visibility::new(&model);
     let mut out = String::from("flowchart LR\n");
     let mut clusters: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    for index in outline.shown(&model) {
-        clusters.entry(cluster_of(&model, &outline, index)).or_default().push(index);
+    for index in visibility.visible_nodes(&model) {
+        clusters.entry(cluster_of(&model, &visibility, index)).or_default().push(index);
     }
     for (number, (name, members)) in clusters.iter().enumerate() {
         write_cluster(&mut out, &model, number, name, members);
     }
-    let ghosts: HashMap<&str, usize> = model.ghosts.iter().enumerate().map(|(n, ghost)| (ghost.as_str(), n)).collect();
-    for edge in model.edges.iter().filter(|edge| outline.shows(edge)) {
-        let arrow = match edge.purpose() {
-            Purpose::Flow => "-->",
-            Purpose::Part => "---",
-            Purpose::Signal | Purpose::Member | Purpose::Other => "-.->",
+    let missing_nodes: HashMap<&str, usize> =
+        model.missing_nodes.iter().enumerate().map(|(n, missing_node)| (missing_node.as_str(), n)).collect();
+    for edge in model.edges.iter().filter(|edge| visibility.is_edge_visible(edge)) {
+        let arrow = match edge.role() {
+            EdgeRole::Flow => "-->",
+            EdgeRole::Part => "---",
+            EdgeRole::Signal | EdgeRole::Member | EdgeRole::Other => "-.->",
         };
-        let _ = writeln!(out, "  {} {arrow} {}", name(&ghosts, &edge.from), name(&ghosts, &edge.to));
+        let _ = writeln!(out, "  {} {arrow} {}", name(&missing_nodes, &edge.from), name(&missing_nodes, &edge.to));
     }
     Ok(vec![out.into_bytes()])
 }
@@ -48,18 +49,18 @@ fn write_cluster(out: &mut String, model: &Model<'_>, number: usize, name: &str,
     }
 }
 
-/// The number of a node, or a box for an end that names none.
-fn name(ghosts: &HashMap<&str, usize>, end: &End) -> String {
+/// Returns the number of a node, or a box for an end without a node.
+fn name(missing_nodes: &HashMap<&str, usize>, end: &Endpoint) -> String {
     match end.node {
         Some(index) => format!("n{index}"),
         None => {
-            let number = ghosts.get(end.name.as_str()).copied().unwrap_or(ghosts.len());
+            let number = missing_nodes.get(end.name.as_str()).copied().unwrap_or(missing_nodes.len());
             format!("g{number}[\"{}\"]", escape(&end.name))
         }
     }
 }
 
-/// Mermaid writes characters by number between `#` and `;`. Markup characters would start markdown or HTML.
+/// Escapes text with Mermaid's `#…;` codes. Markup characters would start Markdown or HTML.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

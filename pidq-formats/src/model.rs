@@ -1,88 +1,88 @@
-//! Nodes and edges of a document, as the exports see them: names that are unique, ends that were looked up.
+//! Graph model of the exports: nodes and edges with unique names and resolved ends.
 //!
-//! Field names and words are those of the engine's vocabulary, or what the document says of them in `metadata.topology`.
-//! What a field means for the flow is not known here.
+//! Field names and values are those of the engine's vocabulary, or those configured in `metadata.topology`. Flow
+//! semantics are not known here.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use pidq_core::{Array, Object, TopologyConfig, Value, vocabulary};
 
-/// Keys of the two ends, tried in this order: the first pair that an edge has both of.
+/// Keys of the two ends; the first pair that an edge has is used.
 pub use pidq_core::vocabulary::ENDPOINTS as ENDS;
 
 use crate::error::{Code, Error, Result};
 
-/// A graph that is being exported.
+/// Graph to be exported.
 pub struct Model<'a> {
     pub nodes: Vec<Node<'a>>,
     pub edges: Vec<Edge<'a>>,
     pub metadata: Option<Object<'a>>,
-    /// Names of ends that name no node, in the order in which they came.
-    pub ghosts: Vec<String>,
-    /// The numbers of lines by the ids of their nodes.
+    /// Names of ends without a node, in the order of occurrence.
+    pub missing_nodes: Vec<String>,
+    /// Line numbers by the id of the line's node.
     lines: HashMap<String, &'a str>,
-    /// What the fields and words of the document are called.
-    pub words: Rc<TopologyConfig>,
+    /// Field names and values of the document.
+    pub config: Rc<TopologyConfig>,
 }
 
-/// A node, with a name that no other node has.
+/// Node with a unique name.
 pub struct Node<'a> {
     pub name: String,
     pub fields: Object<'a>,
-    words: Rc<TopologyConfig>,
+    config: Rc<TopologyConfig>,
 }
 
-/// An edge; its ends by name, and by place where they are nodes.
+/// Edge with resolved ends.
 pub struct Edge<'a> {
     pub fields: Object<'a>,
-    pub from: End,
-    pub to: End,
-    words: Rc<TopologyConfig>,
+    pub from: Endpoint,
+    pub to: Endpoint,
+    config: Rc<TopologyConfig>,
 }
 
-/// An end of an edge.
+/// End of an edge: its name, and the index of its node if there is one.
 #[derive(Clone, Debug)]
-pub struct End {
+pub struct Endpoint {
     pub name: String,
     pub node: Option<usize>,
 }
 
-/// Fields that say of what class a node is and hold nothing else; the others of the vocabulary may be any text.
+/// Fields that only hold the class of a node; other class fields of the vocabulary may hold any text.
 const CLASSES: &[&str] = &["node_classification", "component_class", "sub_class", "class"];
 
 impl<'a> Model<'a> {
-    /// The graph of a document: under `pid_graph`, at the top, or a list of nodes.
+    /// Reads the graph of a document: under `pid_graph`, at the top, or a list of nodes.
     ///
     /// # Errors
-    /// `PQ6003` when there is none.
-    pub fn of(value: Value<'a>) -> Result<Model<'a>> {
-        let words = Rc::new(TopologyConfig::of(value));
-        let (nodes, edges, metadata) = parts(value, &words).ok_or_else(|| {
-            Error::new(Code::NotGraph, "the value has no nodes: give a document with `pid_graph`, or `{nodes, edges}`")
+    /// `PQ6003` if there is none.
+    pub fn from_value(value: Value<'a>) -> Result<Model<'a>> {
+        let config = Rc::new(TopologyConfig::from_document(value));
+        let (nodes, edges, metadata) = graph_parts(value, &config).ok_or_else(|| {
+            Error::new(Code::NotGraph, "the value has no nodes: pass a document with `pid_graph`, or `{nodes, edges}`")
         })?;
-        let mut names = Names::new(&words);
+        let mut names = NameAllocator::new(&config);
         let nodes: Vec<Node<'a>> = objects(nodes).map(|fields| names.node(fields)).collect();
-        let mut ghosts = Vec::new();
-        let edges = edges.map(|edges| objects(edges).map(|fields| names.edge(fields, &mut ghosts)).collect());
-        let lines = nodes.iter().filter(|node| node.kind().is_some_and(|kind| words.lists_word("line_types", kind)));
+        let mut missing_nodes = Vec::new();
+        let edges = edges.map(|edges| objects(edges).map(|fields| names.edge(fields, &mut missing_nodes)).collect());
+        let lines =
+            nodes.iter().filter(|node| node.kind().is_some_and(|kind| config.contains_word("line_types", kind)));
         let lines = lines.filter_map(|line| Some((text(line.id()?), line.tag()?))).collect();
-        Ok(Model { nodes, edges: edges.unwrap_or_default(), metadata, ghosts, lines, words })
+        Ok(Model { nodes, edges: edges.unwrap_or_default(), metadata, missing_nodes, lines, config })
     }
 }
 
 impl Model<'_> {
-    /// The number of a line that items and pipes name: by this number, or by the id of its node.
-    pub fn line_called<'m>(&'m self, name: &'m str) -> &'m str {
+    /// Resolves a line reference, which is a line number or the id of the line's node, to a line number.
+    pub fn resolve_line<'m>(&'m self, name: &'m str) -> &'m str {
         self.lines.get(name).copied().unwrap_or(name)
     }
 
-    /// Keeps the nodes with these ids, what has them as a part, parts that lead from one kept node to another, and the
-    /// edges between.
-    pub fn keep(&mut self, ids: &BTreeSet<String>) {
+    /// Keeps the nodes with these ids, their owners, parts that connect kept nodes, and the edges between them.
+    pub fn retain(&mut self, ids: &BTreeSet<String>) {
         let is_named = |node: &Node<'_>| node.id().is_some_and(|id| ids.contains(&text(id)));
         let mut kept: Vec<bool> = self.nodes.iter().map(is_named).collect();
-        self.keep_parts(&mut kept);
+        self.retain_parts(&mut kept);
         let mut place = 0;
         let places: Vec<Option<usize>> = kept
             .iter()
@@ -97,44 +97,47 @@ impl Model<'_> {
             end.node = end.node.and_then(|node| places[node]);
         }
         self.edges.retain(|edge| edge.from.node.is_some() && edge.to.node.is_some());
-        self.ghosts.clear();
+        self.missing_nodes.clear();
     }
 
-    fn keep_parts(&self, kept: &mut [bool]) {
-        let pairs = |purpose: Purpose| {
-            let edges = self.edges.iter().filter(move |edge| edge.purpose() == purpose);
+    fn retain_parts(&self, kept: &mut [bool]) {
+        let pairs = |role: EdgeRole| {
+            let edges = self.edges.iter().filter(move |edge| edge.role() == role);
             edges.filter_map(|edge| Some((edge.from.node?, edge.to.node?)))
         };
-        let owners: Vec<usize> = pairs(Purpose::Part).filter(|(_, part)| kept[*part]).map(|(owner, _)| owner).collect();
+        let owners: Vec<usize> =
+            pairs(EdgeRole::Part).filter(|(_, part)| kept[*part]).map(|(owner, _)| owner).collect();
         owners.into_iter().for_each(|owner| kept[owner] = true);
         let parts: HashSet<usize> =
-            pairs(Purpose::Part).filter(|(owner, _)| kept[*owner]).map(|(_, part)| part).collect();
+            pairs(EdgeRole::Part).filter(|(owner, _)| kept[*owner]).map(|(_, part)| part).collect();
         let is_in = |node: usize| kept[node] || parts.contains(&node);
-        let leading: Vec<[usize; 2]> =
-            pairs(Purpose::Flow).filter(|(from, to)| is_in(*from) && is_in(*to)).map(|(from, to)| [from, to]).collect();
+        let leading: Vec<[usize; 2]> = pairs(EdgeRole::Flow)
+            .filter(|(from, to)| is_in(*from) && is_in(*to))
+            .map(|(from, to)| [from, to])
+            .collect();
         leading.into_iter().flatten().for_each(|node| kept[node] = true);
     }
 }
 
-/// How many nodes and edges a graph has, or rows a list.
-pub fn items(value: Value<'_>) -> usize {
-    let parts = parts(value, &TopologyConfig::of(value));
+/// Returns the number of nodes and edges of a graph, or of rows of a list.
+pub fn item_count(value: Value<'_>) -> usize {
+    let parts = graph_parts(value, &TopologyConfig::from_document(value));
     parts.map_or(0, |(nodes, edges, _)| nodes.len() + edges.map_or(0, Array::len))
 }
 
-type Parts<'a> = (Array<'a>, Option<Array<'a>>, Option<Object<'a>>);
+type GraphParts<'a> = (Array<'a>, Option<Array<'a>>, Option<Object<'a>>);
 
-fn parts<'a>(value: Value<'a>, words: &TopologyConfig) -> Option<Parts<'a>> {
+fn graph_parts<'a>(value: Value<'a>, config: &TopologyConfig) -> Option<GraphParts<'a>> {
     if let Value::Array(list) = value {
         return Some((list, None, None));
     }
-    // A part of a drawing keeps what the drawing says of itself, and has its nodes where parts have them.
-    let at = |key| words.at(key, value).or_else(|| TopologyConfig::default().at(key, value));
+    // A part of a drawing keeps the configuration of the drawing, but has its nodes at the default path.
+    let at = |key| config.value_at(key, value).or_else(|| TopologyConfig::default().value_at(key, value));
     let list = |key| at(key).and_then(Value::as_array);
     let nodes = list("paths.nodes")?;
-    // NetworkX calls what is known of the whole graph so.
+    // NetworkX stores graph attributes under `graph`.
     let graph = || value.as_object()?.get("graph");
-    let metadata = words.at("paths.metadata", value).or_else(graph).and_then(Value::as_object);
+    let metadata = config.value_at("paths.metadata", value).or_else(graph).and_then(Value::as_object);
     Some((nodes, list("paths.edges"), metadata))
 }
 
@@ -142,38 +145,38 @@ fn objects<'a>(list: Array<'a>) -> impl Iterator<Item = Object<'a>> {
     list.iter().filter_map(Value::as_object)
 }
 
-/// The names that were given. `1` and `"1"` are two ids; the second one gets another name.
-struct Names {
-    words: Rc<TopologyConfig>,
+/// Allocator of unique names. `1` and `"1"` are two ids; the second one gets another name.
+struct NameAllocator {
+    config: Rc<TopologyConfig>,
     taken: HashSet<String>,
     numbers: HashMap<String, usize>,
-    of_id: HashMap<String, (usize, String)>,
+    by_id: HashMap<String, (usize, String)>,
     count: usize,
 }
 
-impl Names {
-    fn new(words: &Rc<TopologyConfig>) -> Names {
-        let (taken, numbers, of_id) = (HashSet::new(), HashMap::new(), HashMap::new());
-        Names { words: words.clone(), taken, numbers, of_id, count: 0 }
+impl NameAllocator {
+    fn new(config: &Rc<TopologyConfig>) -> NameAllocator {
+        let (taken, numbers, by_id) = (HashSet::new(), HashMap::new(), HashMap::new());
+        NameAllocator { config: config.clone(), taken, numbers, by_id, count: 0 }
     }
 
     fn node<'a>(&mut self, fields: Object<'a>) -> Node<'a> {
-        let id = first(fields, self.words.list("node_id"));
+        let id = first(fields, self.config.list("node_id"));
         let wanted = id.map_or_else(|| format!("node-{}", self.count + 1), text);
-        let name = self.free(wanted);
+        let name = self.unique_name(wanted);
         if let Some(id) = id {
-            // An id that comes twice means the first node.
-            self.of_id.entry(json(id)).or_insert_with(|| (self.count, name.clone()));
+            // A duplicate id refers to the first node.
+            self.by_id.entry(json(id)).or_insert_with(|| (self.count, name.clone()));
         }
         self.count += 1;
-        Node { name, fields, words: self.words.clone() }
+        Node { name, fields, config: self.config.clone() }
     }
 
-    fn free(&mut self, wanted: String) -> String {
+    fn unique_name(&mut self, wanted: String) -> String {
         if self.taken.insert(wanted.clone()) {
             return wanted;
         }
-        // Numbers go on where they stopped, so that many equal ids do not take the square of their number.
+        // Numbering continues where it stopped, so that many equal ids do not take quadratic time.
         let number = self.numbers.entry(wanted.clone()).or_insert(1);
         loop {
             *number += 1;
@@ -184,96 +187,97 @@ impl Names {
         }
     }
 
-    fn edge<'a>(&mut self, fields: Object<'a>, ghosts: &mut Vec<String>) -> Edge<'a> {
-        let words = self.words.clone();
-        let pair = words.ends().iter().find(|pair| pair.iter().all(|key| fields.get(key).is_some()));
-        let mut end = |at: usize| self.end(pair.and_then(|pair| fields.get(&pair[at])), ghosts);
+    fn edge<'a>(&mut self, fields: Object<'a>, missing_nodes: &mut Vec<String>) -> Edge<'a> {
+        let config = self.config.clone();
+        let pair = config.endpoints().iter().find(|pair| pair.iter().all(|key| fields.get(key).is_some()));
+        let mut end = |at: usize| self.end(pair.and_then(|pair| fields.get(&pair[at])), missing_nodes);
         let (from, to) = (end(0), end(1));
-        Edge { fields, from, to, words }
+        Edge { fields, from, to, config }
     }
 
-    /// An end is an id, or an object that has one.
-    fn end(&mut self, value: Option<Value<'_>>, ghosts: &mut Vec<String>) -> End {
+    /// Resolves an end, which is an id or an object with one.
+    fn end(&mut self, value: Option<Value<'_>>, missing_nodes: &mut Vec<String>) -> Endpoint {
         let id = match value {
-            Some(Value::Object(node)) => first(node, self.words.list("endpoint_id")),
+            Some(Value::Object(node)) => first(node, self.config.list("endpoint_id")),
             other => other,
         };
         let id = id.unwrap_or(Value::Null);
-        if let Some((node, name)) = self.of_id.get(&json(id)) {
-            return End { name: name.clone(), node: Some(*node) };
+        if let Some((node, name)) = self.by_id.get(&json(id)) {
+            return Endpoint { name: name.clone(), node: Some(*node) };
         }
         let name = if id.is_null() { "nowhere".into() } else { text(id) };
         if self.taken.insert(name.clone()) {
-            ghosts.push(name.clone());
+            missing_nodes.push(name.clone());
         }
-        End { name, node: None }
+        Endpoint { name, node: None }
     }
 }
 
 impl<'a> Node<'a> {
-    /// The id that the document has for it.
+    /// Returns the id in the document.
     pub fn id(&self) -> Option<Value<'a>> {
-        first(self.fields, self.words.list("node_id"))
+        first(self.fields, self.config.list("node_id"))
     }
 
-    /// What the drawing calls it.
+    /// Returns the tag.
     pub fn tag(&self) -> Option<&'a str> {
-        words(self.fields, self.words.list("tag"))
+        first_text(self.fields, self.config.list("tag"))
     }
 
-    /// What people call it: tag, label, or its name.
+    /// Returns the display name: tag, label, or the unique name.
     pub fn title(&self) -> String {
         let label = || self.fields.get("label").and_then(Value::as_str).filter(|label| !label.is_empty());
         self.tag().or_else(label).unwrap_or(&self.name).to_owned()
     }
 
-    /// What sort of node it is.
+    /// Returns the node type.
     pub fn kind(&self) -> Option<&'a str> {
-        words(self.fields, self.words.list("node_type"))
+        first_text(self.fields, self.config.list("node_type"))
     }
 
-    /// Its sort and the parts of its class, as they are written: the labels of a graph database.
+    /// Returns the node type and the parts of the class as written: labels for a graph database.
     pub fn labels(&self) -> impl Iterator<Item = &'a str> {
         [self.kind(), self.class_name()].into_iter().flatten().flat_map(|text| text.split('.'))
     }
 
-    /// Its class, as it is written.
+    /// Returns the class as written.
     pub fn class_name(&self) -> Option<&'a str> {
-        words(self.fields, self.words.list("class_fields"))
+        first_text(self.fields, self.config.list("class_fields"))
     }
 
-    /// All that the node says about its class, in lower case. A label and the like say it only where nothing else does:
-    /// on drawings they are any text.
+    /// Returns all class information of the node, in lower case. Labels and the like are used only if there is nothing
+    /// else, since they may be any text.
     pub fn class(&self) -> String {
-        let names = || self.words.list("class_fields").iter().map(String::as_str);
+        let names = || self.config.list("class_fields").iter().map(String::as_str);
         let value = |key: &str| self.fields.get(key).and_then(Value::as_str);
-        // A name that the document gives itself is meant for nothing else.
-        let is_telling = |key: &&str| CLASSES.contains(key) || !vocabulary::CLASSES.contains(key);
-        let telling: Vec<&str> = names().filter(is_telling).filter_map(value).collect();
-        let class = match telling.is_empty() {
+        // A field that the document configures itself holds only the class.
+        let is_specific = |key: &&str| CLASSES.contains(key) || !vocabulary::CLASSES.contains(key);
+        let specific: Vec<&str> = names().filter(is_specific).filter_map(value).collect();
+        let class = match specific.is_empty() {
             true => names().find_map(value).unwrap_or_default().into(),
-            false => telling.join(" "),
+            false => specific.join(" "),
         };
-        in_words(&class)
+        lowercase_words(&class)
     }
 
-    /// Whether it groups others and is nothing on the drawing: a line, a run, a loop, a unit.
+    /// Returns true for a group that is not drawn itself: a line, a run, a loop, a unit.
     pub fn is_group(&self) -> bool {
         let kind = self.kind().unwrap_or_default();
         let types = ["line_types", "segment_types", "loop_types"];
-        vocabulary::has(vocabulary::GROUP_TYPES, kind) || types.iter().any(|list| self.words.lists_word(list, kind))
+        vocabulary::contains(vocabulary::GROUP_TYPES, kind)
+            || types.iter().any(|list| self.config.contains_word(list, kind))
     }
 
-    /// The line that it is on.
+    /// Returns the line it belongs to.
     pub fn line(&self) -> Option<&'a str> {
-        words(self.fields, self.words.list("line"))
+        first_text(self.fields, self.config.list("line"))
     }
 }
 
-/// What an edge is for.
+/// Role of an edge.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Purpose {
-    /// Something flows.
+pub enum EdgeRole {
+    /// Flow.
     Flow,
     /// Equipment and what belongs to it.
     Part,
@@ -281,78 +285,78 @@ pub enum Purpose {
     Member,
     /// A signal.
     Signal,
-    /// Anything else.
+    /// Any other role.
     Other,
 }
 
-/// What edges are for, and the list of their kinds.
-const PURPOSES: &[(Purpose, &str)] = &[
-    (Purpose::Flow, "flow_kinds"),
-    (Purpose::Part, "port_kinds"),
-    (Purpose::Member, "member_kinds"),
-    (Purpose::Member, "member_kinds_reversed"),
-    (Purpose::Member, "segment_ends"),
-    (Purpose::Signal, "signal_kinds"),
+/// Roles of edges and their configured kinds.
+const EDGE_ROLES: &[(EdgeRole, &str)] = &[
+    (EdgeRole::Flow, "flow_kinds"),
+    (EdgeRole::Part, "port_kinds"),
+    (EdgeRole::Member, "member_kinds"),
+    (EdgeRole::Member, "member_kinds_reversed"),
+    (EdgeRole::Member, "segment_ends"),
+    (EdgeRole::Signal, "signal_kinds"),
 ];
 
-/// Which way something flows along an edge.
+/// Flow direction of an edge.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Direction {
     Forward,
     Backward,
-    /// Both ways, or nobody knows.
-    Open,
+    /// Both directions, or unknown.
+    Undirected,
 }
 
 impl<'a> Edge<'a> {
-    /// The type.
+    /// Returns the edge type.
     pub fn kind(&self) -> &'a str {
-        words(self.fields, self.words.list("edge_kind")).unwrap_or_default()
+        first_text(self.fields, self.config.list("edge_kind")).unwrap_or_default()
     }
 
-    /// The id that the document has for it.
+    /// Returns the id in the document.
     pub fn id(&self) -> Option<Value<'a>> {
-        first(self.fields, self.words.list("edge_id"))
+        first(self.fields, self.config.list("edge_id"))
     }
 
-    /// The line that it is a part of.
+    /// Returns the line it is a part of.
     pub fn line(&self) -> Option<&'a str> {
-        words(self.fields, self.words.list("line"))
+        first_text(self.fields, self.config.list("line"))
     }
 
-    /// Which way something flows along it.
+    /// Returns the flow direction.
     pub fn direction(&self) -> Direction {
-        let word = words(self.fields, self.words.list("direction_field")).unwrap_or_default();
-        if self.words.lists_word("undirected_values", word) {
-            Direction::Open
-        } else if self.words.lists_word("backward_values", word) {
+        let word = first_text(self.fields, self.config.list("direction_field")).unwrap_or_default();
+        if self.config.contains_word("undirected_values", word) {
+            Direction::Undirected
+        } else if self.config.contains_word("backward_values", word) {
             Direction::Backward
         } else {
             Direction::Forward
         }
     }
 
-    /// What it is for.
-    pub fn purpose(&self) -> Purpose {
-        let class = words(self.fields, self.words.list("edge_class")).unwrap_or_default();
+    /// Returns the role.
+    pub fn role(&self) -> EdgeRole {
+        let class = first_text(self.fields, self.config.list("edge_class")).unwrap_or_default();
         if class.starts_with("signal_line") {
-            return Purpose::Signal;
+            return EdgeRole::Signal;
         }
         let kind = self.kind();
-        let row = PURPOSES.iter().find(|(_, list)| self.words.lists_word(list, kind));
+        let row = EDGE_ROLES.iter().find(|(_, list)| self.config.contains_word(list, kind));
         match row {
-            // An association is what its class says, and that it is a signal stands above.
-            Some((Purpose::Signal, _)) if !class.is_empty() => Purpose::Other,
-            Some((purpose, _)) => *purpose,
-            // A plain edge of another tool joins things.
-            None if kind.is_empty() => Purpose::Flow,
-            None => Purpose::Other,
+            // An association with a class is not a signal; signal classes are handled above.
+            Some((EdgeRole::Signal, _)) if !class.is_empty() => EdgeRole::Other,
+            Some((role, _)) => *role,
+            // An untyped edge of another tool is a connection.
+            None if kind.is_empty() => EdgeRole::Flow,
+            None => EdgeRole::Other,
         }
     }
 }
 
-/// A class in lower case; of one that is written `LikeThis`, its words as well.
-fn in_words(class: &str) -> String {
+/// Returns a class in lower case; for one written `LikeThis`, its words too.
+fn lowercase_words(class: &str) -> String {
     let whole = class.to_lowercase();
     let mut words = String::with_capacity(class.len() + 4);
     let mut before = ' ';
@@ -370,11 +374,11 @@ fn first<'a>(object: Object<'a>, keys: &[String]) -> Option<Value<'a>> {
     keys.iter().find_map(|key| object.get(key).filter(|value| !value.is_null()))
 }
 
-fn words<'a>(object: Object<'a>, keys: &[String]) -> Option<&'a str> {
+fn first_text<'a>(object: Object<'a>, keys: &[String]) -> Option<&'a str> {
     keys.iter().find_map(|key| object.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()))
 }
 
-/// A value as people write it: texts without quotes, nothing for null, lists and objects as JSON.
+/// Returns a value for display: strings without quotes, the empty string for null, arrays and objects as JSON.
 pub fn text(value: Value<'_>) -> String {
     match value {
         Value::Undefined | Value::Null => String::new(),
@@ -383,7 +387,7 @@ pub fn text(value: Value<'_>) -> String {
     }
 }
 
-/// A value as JSON text. Only called for what one field holds.
+/// Returns a value as JSON text. For single fields only.
 pub fn json(value: Value<'_>) -> String {
     format!("{value:?}")
 }
@@ -396,11 +400,11 @@ mod tests {
 
     #[track_caller]
     fn check(json: &str, nodes: &[&str], edges: &[&str]) {
-        let graph = Graph::from_json(json).expect("it is JSON");
-        let model = Model::of(graph.root()).expect("it is a graph");
+        let graph = Graph::from_json(json).expect("valid JSON");
+        let model = Model::from_value(graph.root()).expect("it is a graph");
         assert_eq!(model.nodes.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(), nodes);
         let ends = model.edges.iter().map(|edge| {
-            let mark = |end: &End| if end.node.is_some() { "" } else { "?" };
+            let mark = |end: &Endpoint| if end.node.is_some() { "" } else { "?" };
             format!("{}{} > {}{}", edge.from.name, mark(&edge.from), edge.to.name, mark(&edge.to))
         });
         assert_eq!(ends.collect::<Vec<_>>(), edges);
@@ -432,9 +436,9 @@ mod tests {
             {"edge_type": "physically_has_a", "from": "T", "to": "T-N1"},
             {"edge_type": "physically_has_a", "from": "T", "to": "T-N2"},
             {"edge_type": "flow", "from": "T-N1", "to": "V"}, {"edge_type": "flow", "from": "V", "to": "P"}]}"#;
-        let graph = Graph::from_json(json).expect("it is JSON");
-        let mut model = Model::of(graph.root()).expect("it is a graph");
-        model.keep(&["T", "V"].map(String::from).into());
+        let graph = Graph::from_json(json).expect("valid JSON");
+        let mut model = Model::from_value(graph.root()).expect("it is a graph");
+        model.retain(&["T", "V"].map(String::from).into());
         assert_eq!(model.nodes.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(), ["T", "T-N1", "V"]);
         let ends: Vec<_> = model.edges.iter().map(|edge| (edge.from.node, edge.to.node)).collect();
         assert_eq!(ends, [(Some(0), Some(1)), (Some(1), Some(2))]);
@@ -443,8 +447,8 @@ mod tests {
     #[test]
     fn what_has_no_nodes_is_no_graph() {
         for json in ["1", "{}", r#"{"pid_graph": {}}"#, r#"{"nodes": 1}"#] {
-            let graph = Graph::from_json(json).expect("it is JSON");
-            assert_eq!(Model::of(graph.root()).err().map(|error| error.code()), Some(Code::NotGraph), "{json}");
+            let graph = Graph::from_json(json).expect("valid JSON");
+            assert_eq!(Model::from_value(graph.root()).err().map(|error| error.code()), Some(Code::NotGraph), "{json}");
         }
     }
 }

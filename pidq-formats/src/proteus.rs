@@ -1,47 +1,47 @@
-//! Proteus XML 3.3, 4.0 and 4.1 (DEXPI) → `pid_graph`. Nothing is lost in silence: what does not become a node, an edge or
-//! a field is in `metadata.diagnostics`.
+//! Proteus XML import (3.3, 4.0, 4.1; DEXPI). No data is lost silently: everything that does not become a node, an edge
+//! or a field is reported in `metadata.diagnostics`.
 //!
-//! Three passes over the elements, in reading order: items become nodes, pipe runs and signal lines become edges,
-//! associations become edges. The file says who is connected only at the two ends of a run; what lies between comes in
-//! the order of the run.
+//! Three passes over the elements, in document order: items become nodes, pipe runs and signal lines become edges, and
+//! associations become edges. The file declares connections only at the two ends of a run; the items between are in the
+//! order of the run.
 
-mod facts;
+mod attributes;
+mod elements;
 mod items;
-mod kinds;
-mod plant;
+mod plant_import;
 mod relations;
-mod runs;
+mod segments;
 mod signals;
 
 use std::collections::BTreeMap;
 
+use crate::encoding::decode_xml;
 use crate::error::{Code, Error, Result};
-use crate::import::{Finding, Imported};
+use crate::import::{Finding, Import};
 use crate::json::{Fields, Json};
-use crate::text::decode_xml;
 use crate::xml::{Element, Tree};
 
-use plant::Plant;
+use plant_import::PlantImport;
 
 /// Reads a plant model.
 ///
 /// # Errors
-/// `PQ6002` for XML that is no plant model, and what reading XML can give.
-pub fn read(bytes: &[u8]) -> Result<Imported> {
+/// `PQ6002` for XML that is not a plant model, and the errors of reading XML.
+pub fn read(bytes: &[u8]) -> Result<Import> {
     let text = decode_xml(bytes)?;
-    let tree = Tree::read(&text, kinds::is_wanted)?;
-    let mut plant = Plant::new(&tree);
+    let tree = Tree::read(&text, elements::is_stored)?;
+    let mut plant = PlantImport::new(&tree);
     check_root(&tree)?;
     items::add(&mut plant);
-    runs::add(&mut plant);
+    segments::add(&mut plant);
     signals::add(&mut plant);
     relations::add(&mut plant);
     items::add_qualified_tags(&mut plant);
     items::mark_actuated(&mut plant);
-    facts::add_late(&mut plant);
+    attributes::copy_fail_actions(&mut plant);
     add_metadata(&mut plant);
     count_losses(&mut plant);
-    Ok(plant.draft.finish())
+    Ok(plant.builder.finish())
 }
 
 fn check_root(tree: &Tree) -> Result<()> {
@@ -58,8 +58,8 @@ fn first<'t>(tree: &'t Tree, name: &'t str) -> Option<(usize, &'t Element)> {
     tree.named(0, name).next()
 }
 
-/// What the file says about itself.
-fn add_metadata(plant: &mut Plant<'_>) {
+/// Adds the metadata of the file.
+fn add_metadata(plant: &mut PlantImport<'_>) {
     let tree = plant.tree;
     let information = first(tree, "PlantInformation").map(|(_, element)| element);
     let drawing = first(tree, "Drawing");
@@ -70,40 +70,46 @@ fn add_metadata(plant: &mut Plant<'_>) {
     metadata.add("job_id", Json::text(name));
     metadata.add("schema_version", Json::text("1.0.0"));
     metadata.add("change_version", Json::text("1"));
-    metadata.maybe_text("title", of_drawing("Title"));
-    metadata.maybe_text("revision", of_drawing("Revision"));
-    metadata.maybe_text("size", of_drawing("Size"));
-    let own = drawing.map(|(index, _)| facts::attributes(plant, index)).unwrap_or_default();
-    metadata.maybe_text("drawing_number", facts::value(&own, &["DrawingNumberAssignmentClass", "DrawingNumber"]));
-    metadata.add("source", Json::Record(source(tree, information)));
-    metadata.add("coordinate_system", Json::Record(coordinates(tree, information)));
-    metadata.maybe("extent", facts::extent(tree, 0).or_else(|| drawing.and_then(|(at, _)| facts::extent(tree, at))));
-    metadata.add("attributes", Json::List(facts::records(own.into_iter().chain(meta_attributes(plant)))));
+    metadata.add_optional_text("title", of_drawing("Title"));
+    metadata.add_optional_text("revision", of_drawing("Revision"));
+    metadata.add_optional_text("size", of_drawing("Size"));
+    let own = drawing.map(|(index, _)| attributes::collect(plant, index)).unwrap_or_default();
+    metadata.add_optional_text(
+        "drawing_number",
+        attributes::value(&own, &["DrawingNumberAssignmentClass", "DrawingNumber"]),
+    );
+    metadata.add("source", Json::Object(source(tree, information)));
+    metadata.add("coordinate_system", Json::Object(coordinates(tree, information)));
+    metadata.add_optional(
+        "extent",
+        attributes::extent(tree, 0).or_else(|| drawing.and_then(|(at, _)| attributes::extent(tree, at))),
+    );
+    metadata.add("attributes", Json::Array(attributes::to_json_list(own.into_iter().chain(meta_attributes(plant)))));
     check_version(plant, information);
-    plant.draft.metadata = metadata;
+    plant.builder.metadata = metadata;
 }
 
-fn meta_attributes(plant: &mut Plant<'_>) -> Vec<facts::Attribute> {
+fn meta_attributes(plant: &mut PlantImport<'_>) -> Vec<attributes::Attribute> {
     let indexes: Vec<usize> = plant.tree.named(0, "MetaData").map(|(index, _)| index).collect();
-    indexes.into_iter().flat_map(|index| facts::attributes(plant, index)).collect()
+    indexes.into_iter().flat_map(|index| attributes::collect(plant, index)).collect()
 }
 
 fn source(tree: &Tree, information: Option<&Element>) -> Fields {
     let mut source = Fields::default();
     source.add("format", Json::text("Proteus XML"));
     for (name, value) in information.map(|element| element.attributes.as_slice()).unwrap_or_default() {
-        source.add_new(&kinds::snake_case(name), Json::text(value));
+        source.add_if_absent(&elements::snake_case(name), Json::text(value));
     }
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for element in tree.elements.iter().filter(|element| kinds::find(&element.name).is_some()) {
+    for element in tree.elements.iter().filter(|element| elements::find(&element.name).is_some()) {
         *counts.entry(&element.name).or_default() += 1;
     }
     let counts = counts.into_iter().map(|(name, count)| (name.to_owned(), Json::count(count))).collect();
-    source.add("elements", Json::Record(Fields(counts)));
+    source.add("elements", Json::Object(Fields(counts)));
     source
 }
 
-/// Proteus counts upwards, as mathematicians do; screens count downwards.
+/// Returns the coordinate system. In Proteus, y grows upwards; on screens, downwards.
 fn coordinates(tree: &Tree, information: Option<&Element>) -> Fields {
     let units = first(tree, "PlantInformation").and_then(|(index, _)| tree.named(index, "UnitsOfMeasure").next());
     let distance = units.and_then(|(_, element)| element.get("Distance"));
@@ -114,47 +120,47 @@ fn coordinates(tree: &Tree, information: Option<&Element>) -> Fields {
     fields
 }
 
-fn check_version(plant: &mut Plant<'_>, information: Option<&Element>) {
+fn check_version(plant: &mut PlantImport<'_>, information: Option<&Element>) {
     let version = information.and_then(|element| element.get("SchemaVersion")).unwrap_or("none");
     if !["3.3", "4.0", "4.1"].iter().any(|known| version.starts_with(known)) {
-        plant.draft.find(Finding::UnknownVersion, format!("the version is `{version}`, not 3.3, 4.0 or 4.1"), &[]);
+        plant.builder.report(Finding::UnknownVersion, format!("the version is `{version}`, not 3.3, 4.0 or 4.1"), &[]);
     }
 }
 
-/// What was not made into anything, counted by name.
-fn count_losses(plant: &mut Plant<'_>) {
+/// Reports skipped elements, counted by name.
+fn count_losses(plant: &mut PlantImport<'_>) {
     let tree = plant.tree;
-    plant.draft.find_counts(Finding::GraphicsLeftOut, &tree.skipped);
+    plant.builder.report_counts(Finding::GraphicsLeftOut, &tree.skipped);
     let mut annotations = BTreeMap::new();
     let mut unknown = BTreeMap::new();
     for (index, element) in tree.elements.iter().enumerate() {
-        match plant.becomes(index) {
-            // Ports and centre lines came through: as ports, and as the geometry of edges.
-            Some(kinds::Use::Annotation) if !matches!(element.name.as_str(), "Node" | "CenterLine") => {
+        match plant.mapping(index) {
+            // Ports and center lines were imported: as ports, and as the geometry of edges.
+            Some(elements::Mapping::Annotation) if !matches!(element.name.as_str(), "Node" | "CenterLine") => {
                 *annotations.entry(element.name.clone()).or_insert(0) += 1;
             }
-            _ if kinds::find(&element.name).is_none() && !plant.is_known(index) => {
+            _ if elements::find(&element.name).is_none() && !plant.is_known(index) => {
                 *unknown.entry(element.name.clone()).or_insert(0) += 1;
             }
             _ => {}
         }
     }
-    plant.draft.find_counts(Finding::AnnotationLeftOut, &annotations);
-    plant.draft.find_counts(Finding::UnknownElement, &unknown);
-    plant.draft.find_counts(Finding::AttributesLeftOut, &attributes_of_annotations(plant));
+    plant.builder.report_counts(Finding::AnnotationLeftOut, &annotations);
+    plant.builder.report_counts(Finding::UnknownElement, &unknown);
+    plant.builder.report_counts(Finding::AttributesLeftOut, &attributes_of_annotations(plant));
     if tree.had_doctype {
-        plant.draft.find(Finding::DoctypeIgnored, Finding::DoctypeIgnored.summary(), &[]);
+        plant.builder.report(Finding::DoctypeIgnored, Finding::DoctypeIgnored.summary(), &[]);
     }
 }
 
-/// How many attributes stand in annotations, by the element they stand in. Those of ports came through.
-fn attributes_of_annotations(plant: &Plant<'_>) -> BTreeMap<String, usize> {
+/// Counts the attributes of annotations by element. Those of ports were imported.
+fn attributes_of_annotations(plant: &PlantImport<'_>) -> BTreeMap<String, usize> {
     let elements = &plant.tree.elements;
     let mut counts = BTreeMap::new();
     for element in elements.iter().filter(|element| element.name == "GenericAttribute") {
         let Some(owner) = element.parent.and_then(|set| elements[set].parent) else { continue };
         let name = &elements[owner].name;
-        if name != "Node" && plant.becomes(owner) == Some(kinds::Use::Annotation) {
+        if name != "Node" && plant.mapping(owner) == Some(elements::Mapping::Annotation) {
             *counts.entry(name.clone()).or_insert(0) += 1;
         }
     }

@@ -1,14 +1,14 @@
-//! A sheet or a selection as a drawing. Positions of the drawing where it has them, layers where not.
+//! SVG drawing of a sheet or a selection: at the positions of the drawing, or with a layered layout if it has none.
 //!
-//! The same graph gives the same bytes. Texts are escaped, sizes are bounded, nothing is loaded from anywhere.
+//! Deterministic: the same graph gives the same bytes. Text is escaped, sizes are limited, and nothing is loaded.
 
+mod collision_grid;
 mod labels;
+mod layered_layout;
 mod layers;
-mod layout;
-mod occupied;
+mod positions;
 mod routes;
 mod scene;
-mod sheet;
 mod style;
 
 use std::collections::BTreeSet;
@@ -17,41 +17,41 @@ use std::fmt::Write;
 use pidq_core::{Object, TopologyConfig, Value};
 
 use crate::error::{Code, Error, Result};
-use crate::model::{Direction, Model, Purpose, text};
-use crate::symbols::{Body, Place};
+use crate::model::{Direction, EdgeRole, Model, text};
+use crate::symbols::{Body, Placement};
 use crate::xml::escape;
 
 use labels::Label;
-use scene::{Cast, Placed, Point, Route, Scene};
+use scene::{NodeSymbols, PlacedSymbol, Point, Route, Scene};
 pub use style::Style;
 
-/// Nodes and edges of one drawing, and bytes of it.
+/// Limits of one drawing: nodes and edges, and bytes.
 const MAX_ITEMS: usize = 50_000;
 const MAX_BYTES: usize = 64 << 20;
-/// Around everything.
+/// Margin around the drawing.
 const MARGIN: f64 = 40.0;
 
-/// How a graph is drawn.
+/// Options for drawing a graph as SVG.
 #[derive(Clone, Debug, Default)]
-pub struct Drawing {
-    /// Light or dark.
+pub struct DrawOptions {
+    /// The color scheme.
     pub style: Style,
-    /// The ids of nodes and edges that are marked; [`marked`] reads them from the result of a query.
+    /// The ids of highlighted nodes and edges; [`ids_in`] reads them from the result of a query.
     pub highlight: BTreeSet<String>,
-    /// The ids of the nodes that are drawn, where it is not all of them.
+    /// The ids of the nodes to draw; all if `None`.
     pub only: Option<BTreeSet<String>>,
-    /// What stands in the corner, instead of the drawing's own name.
+    /// The title in the corner; the name of the drawing if `None`.
     pub title: Option<String>,
 }
 
-/// The ids in a value: of a node, of a list, of anything that holds nodes. Texts are ids themselves.
-pub fn marked(value: Value<'_>) -> BTreeSet<String> {
-    marked_in(Value::Null, value)
+/// Collects the ids in a value: of a node, of a list, of anything that contains nodes. Strings are ids themselves.
+pub fn ids_in(value: Value<'_>) -> BTreeSet<String> {
+    ids_in_document(Value::Null, value)
 }
 
-/// As [`marked`], for a document that may say in `metadata.topology` what its ids are called.
-pub fn marked_in(document: Value<'_>, value: Value<'_>) -> BTreeSet<String> {
-    let words = TopologyConfig::of(document);
+/// [`ids_in`] for a document that may configure its id fields in `metadata.topology`.
+pub fn ids_in_document(document: Value<'_>, value: Value<'_>) -> BTreeSet<String> {
+    let words = TopologyConfig::from_document(document);
     let names = || words.list("node_id").iter().chain(words.list("edge_id"));
     let id_of = |object: Object<'_>| names().find_map(|name| object.get(name).filter(|id| !id.is_null()).map(text));
     let mut ids = BTreeSet::new();
@@ -75,62 +75,66 @@ fn is_container(value: Value<'_>) -> bool {
     matches!(value, Value::Array(_) | Value::Object(_))
 }
 
-impl Drawing {
+impl DrawOptions {
     /// Draws a graph.
     ///
     /// ```
     /// use pidq_core::Graph;
-    /// use pidq_formats::Drawing;
+    /// use pidq_formats::DrawOptions;
     ///
     /// let graph = Graph::from_json(r#"{"nodes": [
     ///     {"id": "T-1", "tag": "T-1", "node_classification": "equipment.tank"},
     ///     {"id": "P-1", "tag": "P-1", "node_classification": "equipment.centrifugal_pump"}
     /// ], "edges": [{"from": "T-1", "to": "P-1", "edge_type": "physically_connected_to"}]}"#)?;
-    /// let svg = Drawing::default().draw(graph.root())?;
+    /// let svg = DrawOptions::default().draw(graph.root())?;
     /// assert!(svg.starts_with("<svg ") && svg.contains("data-id=\"P-1\""));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// `PQ6003` for what is no graph, `PQ6007` for one that is too large for a sheet.
+    /// `PQ6003` if the value is not a graph, `PQ6007` if it is too large for a sheet.
     pub fn draw(&self, value: Value<'_>) -> Result<String> {
-        let mut model = Model::of(value)?;
-        let reaches = self.only.as_ref().map(|only| {
-            let reaches = sheet::reaches(&Cast::of(&model));
-            model.keep(only);
-            reaches
+        let mut model = Model::from_value(value)?;
+        let nozzle_extents = self.only.as_ref().map(|only| {
+            let nozzle_extents = positions::nozzle_extents(&NodeSymbols::new(&model));
+            model.retain(only);
+            nozzle_extents
         });
         if model.nodes.len() + model.edges.len() > MAX_ITEMS {
-            let message = format!("the graph has more than {MAX_ITEMS} nodes and edges; draw a part of it");
+            let message = format!("the graph has more than {MAX_ITEMS} nodes and edges; draw only a part of it");
             return Err(Error::new(Code::TooLarge, message));
         }
-        let cast = Cast { reaches: reaches.unwrap_or_default(), ..Cast::of(&model) };
-        let scene = if sheet::is_placed(&cast) { sheet::scene(&cast) } else { layout::scene(&cast) };
-        let labels = labels::labels(&cast, &scene);
-        let svg = Writer { drawing: self, cast: &cast, scene: &scene, out: String::new() }.write(&labels);
+        let symbols = NodeSymbols { nozzle_extents: nozzle_extents.unwrap_or_default(), ..NodeSymbols::new(&model) };
+        let scene = if positions::has_positions(&symbols) {
+            positions::scene(&symbols)
+        } else {
+            layered_layout::scene(&symbols)
+        };
+        let labels = labels::labels(&symbols, &scene);
+        let svg = SvgWriter { options: self, symbols: &symbols, scene: &scene, out: String::new() }.write(&labels);
         if svg.len() > MAX_BYTES {
-            return Err(Error::new(Code::TooLarge, "the drawing is too large; draw a part of it"));
+            return Err(Error::new(Code::TooLarge, "the drawing is too large; draw only a part of it"));
         }
         Ok(svg)
     }
 }
 
-/// Writes the drawing that is in use for exports: light, without marks.
+/// Draws a graph for export: light, without highlights.
 pub fn write(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
-    Drawing::default().draw(value).map(|svg| vec![svg.into_bytes()])
+    DrawOptions::default().draw(value).map(|svg| vec![svg.into_bytes()])
 }
 
-struct Writer<'d, 'm, 'a> {
-    drawing: &'d Drawing,
-    cast: &'d Cast<'m, 'a>,
+struct SvgWriter<'d, 'm, 'a> {
+    options: &'d DrawOptions,
+    symbols: &'d NodeSymbols<'m, 'a>,
     scene: &'d Scene,
     out: String,
 }
 
-impl Writer<'_, '_, '_> {
+impl SvgWriter<'_, '_, '_> {
     fn write(mut self, labels: &[Label]) -> String {
         self.start(labels);
-        self.layer("marks", |svg| svg.marks());
+        self.layer("marks", |svg| svg.highlights());
         self.layer("lines", |svg| svg.scene.routes.iter().for_each(|route| svg.route(route)));
         self.layer("nodes", |svg| (0..svg.scene.places.len()).for_each(|index| svg.node(index)));
         self.layer("texts", |svg| labels.iter().for_each(|label| svg.label(label)));
@@ -138,13 +142,13 @@ impl Writer<'_, '_, '_> {
         self.out
     }
 
-    /// Writing to a text cannot fail.
-    fn put(&mut self, text: std::fmt::Arguments<'_>) {
+    /// Appends formatted text. Writing to a `String` cannot fail.
+    fn write_fmt(&mut self, text: std::fmt::Arguments<'_>) {
         let _ = self.out.write_fmt(text);
     }
 
     fn layer(&mut self, name: &str, draw: impl FnOnce(&mut Self)) {
-        self.put(format_args!("<g id=\"{name}\">\n"));
+        self.write_fmt(format_args!("<g id=\"{name}\">\n"));
         draw(self);
         self.out.push_str("</g>\n");
     }
@@ -154,50 +158,50 @@ impl Writer<'_, '_, '_> {
         let (x, y) = (left - MARGIN, top - MARGIN);
         let (w, h) = (right - left + 2.0 * MARGIN, bottom - top + 2.0 * MARGIN);
         let title = escape(&self.title());
-        self.put(format_args!(
+        self.write_fmt(format_args!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w:.0}\" height=\"{h:.0}\" viewBox=\"{x:.1} {y:.1} {w:.1} {h:.1}\" role=\"img\">\n\
              <title>{title}</title>\n<style>{}</style>\n\
              <rect class=\"b\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{w:.1}\" height=\"{h:.1}\"/>\n\
              <text class=\"m\" x=\"{:.1}\" y=\"{:.1}\" font-size=\"10\">{title}</text>\n",
-            self.drawing.style.sheet(),
+            self.options.style.css(),
             right + MARGIN - 12.0,
             bottom + MARGIN - 12.0,
         ));
     }
 
     fn title(&self) -> String {
-        let named = |key| self.cast.model.metadata.and_then(|fields| fields.get(key)).and_then(Value::as_str);
-        let own = self.drawing.title.as_deref();
+        let named = |key| self.symbols.model.metadata.and_then(|fields| fields.get(key)).and_then(Value::as_str);
+        let own = self.options.title.as_deref();
         own.or_else(|| named("drawing_name")).or_else(|| named("drawing_number")).unwrap_or_default().to_owned()
     }
 
-    fn is_marked(&self, index: usize) -> bool {
-        let node = &self.cast.model.nodes[index];
-        self.drawing.highlight.contains(&node.name)
-            || node.id().is_some_and(|id| self.drawing.highlight.contains(&text(id)))
+    fn is_highlighted(&self, index: usize) -> bool {
+        let node = &self.symbols.model.nodes[index];
+        self.options.highlight.contains(&node.name)
+            || node.id().is_some_and(|id| self.options.highlight.contains(&text(id)))
     }
 
-    /// An edge is marked by its own id, or because both its ends are.
-    fn is_marked_edge(&self, route: &Route) -> bool {
-        let edge = &self.cast.model.edges[route.edge];
-        let own = edge.id().is_some_and(|id| self.drawing.highlight.contains(&text(id)));
-        let ends = [edge.from.node, edge.to.node].map(|node| node.is_some_and(|node| self.is_marked(node)));
+    /// Returns true if an edge is highlighted by its own id, or because both its ends are.
+    fn is_edge_highlighted(&self, route: &Route) -> bool {
+        let edge = &self.symbols.model.edges[route.edge];
+        let own = edge.id().is_some_and(|id| self.options.highlight.contains(&text(id)));
+        let ends = [edge.from.node, edge.to.node].map(|node| node.is_some_and(|node| self.is_highlighted(node)));
         own || ends == [true, true]
     }
 
-    /// Marks lie under everything, so that they hide nothing.
-    fn marks(&mut self) {
-        if self.drawing.highlight.is_empty() {
+    /// Draws the highlights, under everything else.
+    fn highlights(&mut self) {
+        if self.options.highlight.is_empty() {
             return;
         }
-        for route in self.scene.routes.iter().filter(|route| self.is_marked_edge(route)).collect::<Vec<_>>() {
-            self.put(format_args!("<path class=\"hot\" d=\"{}\"/>\n", path(&route.points)));
+        for route in self.scene.routes.iter().filter(|route| self.is_edge_highlighted(route)).collect::<Vec<_>>() {
+            self.write_fmt(format_args!("<path class=\"hot\" d=\"{}\"/>\n", path(&route.points)));
         }
         for (index, place) in self.scene.places.iter().enumerate() {
-            if let Some(place) = place.as_ref().filter(|_| self.is_marked(index)) {
+            if let Some(place) = place.as_ref().filter(|_| self.is_highlighted(index)) {
                 let [left, top, right, bottom] = place.bounds();
                 let (w, h) = (right - left + 12.0, bottom - top + 12.0);
-                self.put(format_args!(
+                self.write_fmt(format_args!(
                     "<rect class=\"hit\" x=\"{:.1}\" y=\"{:.1}\" width=\"{w:.1}\" height=\"{h:.1}\" rx=\"6\"/>\n",
                     left - 6.0,
                     top - 6.0
@@ -207,64 +211,65 @@ impl Writer<'_, '_, '_> {
     }
 
     fn route(&mut self, route: &Route) {
-        let class = match route.purpose {
-            Purpose::Flow => "p",
-            Purpose::Signal => "g",
-            Purpose::Part | Purpose::Member | Purpose::Other => "o",
+        let class = match route.role {
+            EdgeRole::Flow => "p",
+            EdgeRole::Signal => "g",
+            EdgeRole::Part | EdgeRole::Member | EdgeRole::Other => "o",
         };
-        let edge = &self.cast.model.edges[route.edge];
+        let edge = &self.symbols.model.edges[route.edge];
         let id = edge.id().map(|id| format!(" data-id=\"{}\"", escape(&text(id)))).unwrap_or_default();
-        self.put(format_args!("<path class=\"{class}\"{id} d=\"{}\"/>\n", path(&route.points)));
-        if route.purpose == Purpose::Flow {
+        self.write_fmt(format_args!("<path class=\"{class}\"{id} d=\"{}\"/>\n", path(&route.points)));
+        if route.role == EdgeRole::Flow {
             self.arrow(route);
         }
     }
 
-    /// The direction of the flow, on the longest stretch of a pipe that is long enough.
+    /// Draws the flow direction, on the longest section of a pipe that is long enough.
     fn arrow(&mut self, route: &Route) {
-        let turn = match self.cast.model.edges[route.edge].direction() {
+        let turn = match self.symbols.model.edges[route.edge].direction() {
             Direction::Forward => 0.0,
             Direction::Backward => 180.0,
-            Direction::Open => return,
+            Direction::Undirected => return,
         };
         let length = |pair: &[Point]| (pair[0].0 - pair[1].0).hypot(pair[0].1 - pair[1].1);
         let longest = route.points.windows(2).max_by(|a, b| length(a).total_cmp(&length(b)));
         let Some(pair) = longest.filter(|pair| length(pair) >= 34.0 * self.scene.scale) else { return };
         let (x, y) = ((pair[0].0 + pair[1].0) / 2.0, (pair[0].1 + pair[1].1) / 2.0);
         let angle = (pair[1].1 - pair[0].1).atan2(pair[1].0 - pair[0].0).to_degrees() + turn;
-        self.put(format_args!(
+        self.write_fmt(format_args!(
             "<path class=\"a\" transform=\"translate({x:.1} {y:.1}) rotate({angle:.0})\" d=\"M5 0L-4 -3.5V3.5Z\"/>\n"
         ));
     }
 
     fn node(&mut self, index: usize) {
         let Some(place) = &self.scene.places[index] else { return };
-        let node = &self.cast.model.nodes[index];
+        let node = &self.symbols.model.nodes[index];
         let (x, y) = place.at;
         let body = body(place);
         let class = place.symbol.name;
         let id = escape(&node.name);
         let title = escape(&node.title());
-        self.put(format_args!(
+        self.write_fmt(format_args!(
             "<g class=\"{class}\" data-id=\"{id}\" transform=\"translate({x:.1} {y:.1}){}\"><title>{title}</title>{body}{}</g>\n",
             turn(place),
-            if self.is_in_control_room(index) { room_line(place) } else { String::new() }
+            if self.is_in_control_room(index) { control_room_line(place) } else { String::new() }
         ));
     }
 
-    /// Instruments of the control room have a line through them.
+    /// Returns true for instruments in the control room, which have a line through them.
     fn is_in_control_room(&self, index: usize) -> bool {
-        let location = self.cast.model.nodes[index].fields.get("location").and_then(Value::as_str).unwrap_or_default();
+        let location =
+            self.symbols.model.nodes[index].fields.get("location").and_then(Value::as_str).unwrap_or_default();
         let location = location.to_lowercase();
-        let is_bubble = self.cast.symbols[index].place == Place::Bubble;
+        let is_bubble = self.symbols.symbols[index].place == Placement::Bubble;
         is_bubble && ["control", "central", "panel", "board"].iter().any(|word| location.contains(word))
     }
 
     fn label(&mut self, label: &Label) {
         let (x, y) = (label.at.0, label.at.1);
         let turn = if label.is_upright { format!(" transform=\"rotate(-90 {x:.1} {y:.1})\"") } else { String::new() };
-        let of = label.node.map(|node| format!(" data-of=\"{}\"", escape(&self.cast.model.nodes[node].name)));
-        self.put(format_args!(
+        let of = label.node.map(|node| format!(" data-of=\"{}\"", escape(&self.symbols.model.nodes[node].name)));
+        self.write_fmt(format_args!(
             "<text class=\"{}\" x=\"{x:.1}\" y=\"{:.1}\" font-size=\"{:.1}\"{turn}{}>{}</text>\n",
             label.class,
             y + label.size * 0.35,
@@ -275,13 +280,13 @@ impl Writer<'_, '_, '_> {
     }
 }
 
-fn room_line(place: &Placed) -> String {
+fn control_room_line(place: &PlacedSymbol) -> String {
     let (half, _) = place.symbol.half;
     format!("<path class=\"n\" d=\"M{:.1} 0H{half:.1}\"/>", -half)
 }
 
-/// A symbol at its size. What keeps its form is scaled evenly.
-fn body(place: &Placed) -> String {
+/// Returns a symbol at its size. Fixed symbols are scaled proportionally.
+fn body(place: &PlacedSymbol) -> String {
     match place.symbol.body {
         Body::Stretched(draw) => draw(place.half.0, place.half.1),
         Body::Fixed(body) => {
@@ -295,8 +300,8 @@ fn body(place: &Placed) -> String {
     }
 }
 
-/// A pipe that runs to the left mirrors its symbols: actuators stay above.
-fn turn(place: &Placed) -> String {
+/// Returns the rotation of a symbol. In a pipe that runs to the left it is mirrored, so that actuators stay on top.
+fn turn(place: &PlacedSymbol) -> String {
     match place.angle {
         0 => String::new(),
         180 => " scale(-1 1)".into(),

@@ -1,45 +1,45 @@
-//! What things look like: one row a symbol, in the manner of ISO 10628 and of our own drawing.
+//! Symbol table: one row per symbol, in the style of ISO 10628.
 //!
-//! A row is found by words of the class. Bodies are SVG, drawn around (0, 0); the pipe comes from the left and leaves to the
-//! right. `s` is a filled outline, `f` is filled with the colour of the line, `n` has no fill.
+//! Rows are selected by words of the class. Bodies are SVG, centered at (0, 0); the pipe enters on the left and leaves
+//! on the right. `s` is a filled outline, `f` is filled with the line color, `n` has no fill.
 
 /// A symbol.
 #[derive(Debug)]
 pub struct Symbol {
     pub name: &'static str,
-    /// The class has one of these; words of one text must all be there.
+    /// The class matches one of these; all words of an entry must occur.
     pub words: &'static [&'static str],
-    pub place: Place,
+    pub place: Placement,
     /// Half of its width and height.
     pub half: (f64, f64),
     pub body: Body,
-    /// The shape that Graphviz and Mermaid know.
+    /// The shape in Graphviz and Mermaid.
     pub shape: Shape,
 }
 
-/// How a symbol is drawn.
+/// Drawing of a symbol.
 #[derive(Clone, Copy, Debug)]
 pub enum Body {
-    /// Always the same; another size is a scale.
+    /// A fixed drawing, scaled to size.
     Fixed(&'static str),
-    /// To half a width and half a height: vessels come in all proportions.
+    /// A function of half the width and half the height: vessels have any proportions.
     Stretched(fn(f64, f64) -> String),
 }
 
-/// Where a symbol belongs.
+/// Placement of a symbol.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Place {
-    /// In the pipe: it turns with it.
+pub enum Placement {
+    /// In the pipe; rotates with it.
     Inline,
-    /// On its own: it stands upright.
+    /// On its own; always upright.
     Upright,
     /// On its own, with its tag inside.
     Bubble,
-    /// At the edge of the sheet: it points along the flow, its text beside it.
+    /// At the edge of the sheet; points along the flow, with its text next to it.
     Connector,
 }
 
-/// Shapes that other tools have.
+/// Shapes of other tools.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Shape {
     Box,
@@ -52,7 +52,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// The name in Graphviz.
+    /// Returns the name in Graphviz.
     pub fn dot(self) -> &'static str {
         match self {
             Shape::Box => "box",
@@ -65,7 +65,7 @@ impl Shape {
         }
     }
 
-    /// The brackets in Mermaid.
+    /// Returns the brackets in Mermaid.
     pub fn mermaid(self) -> (&'static str, &'static str) {
         match self {
             Shape::Box => ("[", "]"),
@@ -80,7 +80,7 @@ impl Shape {
 }
 
 const fn inline(name: &'static str, words: &'static [&'static str], half: (f64, f64), body: &'static str) -> Symbol {
-    Symbol { name, words, place: Place::Inline, half, body: Body::Fixed(body), shape: Shape::Bowtie }
+    Symbol { name, words, place: Placement::Inline, half, body: Body::Fixed(body), shape: Shape::Bowtie }
 }
 
 const fn upright(
@@ -90,7 +90,7 @@ const fn upright(
     body: &'static str,
     shape: Shape,
 ) -> Symbol {
-    Symbol { name, words, place: Place::Upright, half, body: Body::Fixed(body), shape }
+    Symbol { name, words, place: Placement::Upright, half, body: Body::Fixed(body), shape }
 }
 
 const fn stretched(
@@ -100,11 +100,11 @@ const fn stretched(
     body: fn(f64, f64) -> String,
     shape: Shape,
 ) -> Symbol {
-    Symbol { name, words, place: Place::Upright, half, body: Body::Stretched(body), shape }
+    Symbol { name, words, place: Placement::Upright, half, body: Body::Stretched(body), shape }
 }
 
 const fn connector(name: &'static str, words: &'static [&'static str], half: (f64, f64), body: &'static str) -> Symbol {
-    Symbol { name, words, place: Place::Connector, half, body: Body::Fixed(body), shape: Shape::Arrow }
+    Symbol { name, words, place: Placement::Connector, half, body: Body::Fixed(body), shape: Shape::Arrow }
 }
 
 const fn small(
@@ -114,12 +114,12 @@ const fn small(
     body: &'static str,
     shape: Shape,
 ) -> Symbol {
-    Symbol { name, words, place: Place::Inline, half, body: Body::Fixed(body), shape }
+    Symbol { name, words, place: Placement::Inline, half, body: Body::Fixed(body), shape }
 }
 
 const BUBBLE: &str = "<circle class=\"s\" r=\"16\"/>";
 
-/// Every symbol, the more special before the more general: the first that matches is taken.
+/// All symbols, specific ones before general ones: the first match wins.
 pub const SYMBOLS: &[Symbol] = &[
     // Ends and parts.
     connector(
@@ -137,7 +137,7 @@ pub const SYMBOLS: &[Symbol] = &[
         "<rect class=\"s\" x=\"-5\" y=\"-5\" width=\"10\" height=\"10\" rx=\"2\"/>",
         Shape::Box,
     ),
-    // Instruments that sit in the pipe.
+    // Instruments in the pipe.
     inline(
         "orifice",
         &["orifice", "flow_element", "venturi", "flow_nozzle"],
@@ -316,7 +316,7 @@ pub const SYMBOLS: &[Symbol] = &[
     Symbol {
         name: "instrument",
         words: &["instrument", "transmitter", "controller", "indicator", "gauge", "actuating", "signal_generating"],
-        place: Place::Bubble,
+        place: Placement::Bubble,
         half: (16.0, 16.0),
         body: Body::Fixed(BUBBLE),
         shape: Shape::Circle,
@@ -331,7 +331,7 @@ pub const SYMBOLS: &[Symbol] = &[
     ),
 ];
 
-/// A vessel: straight walls between two dished heads.
+/// Draws a vessel: straight walls between two dished heads.
 fn vessel(w: f64, h: f64) -> String {
     let head = (w / 2.0).min(h / 2.0);
     let wall = h - head;
@@ -341,7 +341,7 @@ fn vessel(w: f64, h: f64) -> String {
     )
 }
 
-/// A lying vessel.
+/// Draws a horizontal vessel.
 fn drum(w: f64, h: f64) -> String {
     let head = (h / 2.0).min(w / 2.0);
     let wall = w - head;
@@ -351,7 +351,7 @@ fn drum(w: f64, h: f64) -> String {
     )
 }
 
-/// Plates side by side.
+/// Draws a plate heat exchanger.
 fn plates(w: f64, h: f64) -> String {
     let plate = |part: i32| format!("M{:.1} {:.1}V{h:.1}", w * f64::from(part) / 3.0, -h);
     let plates: String = (-2..=2).map(plate).collect();
@@ -362,7 +362,7 @@ fn plates(w: f64, h: f64) -> String {
     )
 }
 
-/// A round exchanger, or a shell with its tubes where it is long.
+/// Draws a round exchanger, or a shell with its tubes if it is long.
 fn exchanger(w: f64, h: f64) -> String {
     let r = w.min(h);
     let (x, y) = (r * 0.25, r * 0.5);
@@ -384,13 +384,13 @@ fn exchanger(w: f64, h: f64) -> String {
     format!("{}<path class=\"n\" d=\"{sheets}\"/>{tubes}", block(w, h))
 }
 
-/// A vessel with trays.
+/// Draws a vessel with trays.
 fn column(w: f64, h: f64) -> String {
     let trays: String = (-2..=2).map(|n| format!("M{:.1} {:.1}H{w:.1}", -w, f64::from(n) * h * 0.28)).collect();
     format!("{}<path class=\"d\" d=\"{trays}\"/>", vessel(w, h))
 }
 
-/// A vessel with a stirrer.
+/// Draws a vessel with a stirrer.
 fn reactor(w: f64, h: f64) -> String {
     let (blade, low, high) = (w * 0.5, h * 0.5, h * 0.3);
     format!(
@@ -403,7 +403,7 @@ fn reactor(w: f64, h: f64) -> String {
     )
 }
 
-/// A tank with a conical roof.
+/// Draws a tank with a conical roof.
 fn tank(w: f64, h: f64) -> String {
     let eaves = -h + (h * 0.3).min(w * 0.35);
     format!(
@@ -416,7 +416,7 @@ fn filter(w: f64, h: f64) -> String {
     format!("{}<path class=\"d\" d=\"M0 {:.1}V{h:.1}\"/>", block(w, h), -h)
 }
 
-/// Equipment of any other kind.
+/// Draws equipment of any other kind.
 fn block(w: f64, h: f64) -> String {
     format!(
         "<rect class=\"s\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"3\"/>",
@@ -427,7 +427,7 @@ fn block(w: f64, h: f64) -> String {
     )
 }
 
-/// The symbol of a class. References to valves are no valves; what an instrument controls is none either.
+/// Returns the symbol of a class. References to valves are not valves, and neither are functions that control one.
 pub fn find(class: &str) -> &'static Symbol {
     let named = |name| SYMBOLS.iter().find(|symbol| symbol.name == name);
     let special = match class {
@@ -439,13 +439,13 @@ pub fn find(class: &str) -> &'static Symbol {
     special.or_else(|| SYMBOLS.iter().find(matches)).unwrap_or(&SYMBOLS[SYMBOLS.len() - 1])
 }
 
-/// The symbol without an actuator, for a valve whose actuator is drawn on its own.
-pub fn plain(symbol: &'static Symbol) -> &'static Symbol {
+/// Returns the symbol without an actuator, for a valve whose actuator is drawn separately.
+pub fn without_actuator(symbol: &'static Symbol) -> &'static Symbol {
     let valve = || SYMBOLS.iter().find(|other| other.name == "valve");
     if symbol.name == "control_valve" { valve().unwrap_or(symbol) } else { symbol }
 }
 
-/// Instruments that sit in the pipe.
+/// Instruments in the pipe.
 fn is_inline(class: &str) -> bool {
     ["orifice", "flow_element", "venturi", "rotameter", "flow_meter", "thermowell", "actuator", "diaphragm"]
         .iter()

@@ -1,7 +1,7 @@
-//! XML → the elements that a format wants, read in one pass. What it does not want is counted and never stored.
+//! XML reader: stores the elements that a format needs in one pass; all others are counted only.
 //!
-//! The document is trusted with nothing: no entity but the five of XML and numbers is known, a document type is never
-//! read and one that declares anything is refused, depth and the number of attributes are bounded.
+//! The document is untrusted: only the five XML entities and character references are supported, a document type is
+//! never read and one with declarations is rejected, depth and the number of attributes are limited.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +10,18 @@ use quick_xml::events::{BytesStart, Event};
 
 use crate::error::{Code, Error, Result};
 
-/// Levels of nesting of a document. Proteus needs about twelve.
+/// Maximum nesting depth of a document. Proteus needs about twelve levels.
 pub const MAX_DEPTH: usize = 128;
-/// Attributes of one element.
+/// Maximum number of attributes of one element.
 pub const MAX_ATTRIBUTES: usize = 1024;
 
-/// The elements that were wanted, in reading order: a parent comes before its children.
+/// Stored elements in document order: a parent comes before its children.
 #[derive(Debug, Default)]
 pub struct Tree {
     pub elements: Vec<Element>,
-    /// Names of elements that were not wanted, and how often they came. What is inside them is not counted.
+    /// Counts of skipped elements by name, without those nested in them.
     pub skipped: BTreeMap<String, usize>,
-    /// Whether there was a document type, which was not read.
+    /// True if there was a document type, which is not read.
     pub had_doctype: bool,
 }
 
@@ -36,42 +36,42 @@ pub struct Element {
 }
 
 impl Element {
-    /// The value of an attribute that is there and not blank.
+    /// Returns the value of an attribute that is present and not blank.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.attribute(name).filter(|value| !value.trim().is_empty())
     }
 
-    /// The value of an attribute that is there.
+    /// Returns the value of an attribute.
     pub fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 }
 
 impl Tree {
-    /// Reads a document; `wanted` says for each name whether the element is stored with what is in it.
+    /// Reads a document. `wanted` decides by name whether an element is stored with its content.
     ///
     /// # Errors
     /// `PQ6001` not XML, `PQ6006` entities, `PQ6007` too many attributes, `PQ6008` too deep; all with the line.
     pub fn read(text: &str, wanted: fn(&str) -> bool) -> Result<Tree> {
         let mut reader = Reader::from_str(text);
-        let mut build = Build { wanted, tree: Tree::default(), open: Vec::new(), skipping: 0 };
+        let mut build = TreeBuilder { wanted, tree: Tree::default(), open: Vec::new(), skip_depth: 0 };
         loop {
             let before = reader.buffer_position();
             let event = reader.read_event().map_err(|error| Error::new(Code::NotXml, error.to_string()));
-            let step = event.and_then(|event| build.take(event));
+            let step = event.and_then(|event| build.handle_event(event));
             match step.map_err(|error| error.with_line(line(text, before)))? {
-                Step::On => {}
-                Step::End => return Ok(build.tree),
+                Step::Continue => {}
+                Step::Done => return Ok(build.tree),
             }
         }
     }
 
-    /// The children of an element.
+    /// Returns the children of an element.
     pub fn children(&self, index: usize) -> impl Iterator<Item = (usize, &Element)> {
         self.elements[index].children.iter().map(|child| (*child, &self.elements[*child]))
     }
 
-    /// The children of an element that have a name.
+    /// Returns the children of an element with a given name.
     pub fn named<'t>(&'t self, index: usize, name: &'t str) -> impl Iterator<Item = (usize, &'t Element)> {
         self.children(index).filter(move |(_, child)| child.name == name)
     }
@@ -83,20 +83,20 @@ fn line(text: &str, byte: u64) -> usize {
 }
 
 enum Step {
-    On,
-    End,
+    Continue,
+    Done,
 }
 
-struct Build {
+struct TreeBuilder {
     wanted: fn(&str) -> bool,
     tree: Tree,
     open: Vec<usize>,
-    /// How deep we are inside an element that is not wanted; 0 outside.
-    skipping: usize,
+    /// Nesting depth inside a skipped element; 0 outside.
+    skip_depth: usize,
 }
 
-impl Build {
-    fn take(&mut self, event: Event<'_>) -> Result<Step> {
+impl TreeBuilder {
+    fn handle_event(&mut self, event: Event<'_>) -> Result<Step> {
         match event {
             Event::Start(start) => self.start(&start)?,
             Event::Empty(start) => {
@@ -106,20 +106,20 @@ impl Build {
             Event::End(_) => self.end(),
             Event::Text(text) => self.text(&text.xml10_content())?,
             Event::CData(text) => self.text(&text.xml10_content())?,
-            Event::GeneralRef(name) => self.text(&expand(&name.into_inner())?)?,
+            Event::GeneralRef(name) => self.text(&resolve_reference(&name.into_inner())?)?,
             Event::DocType(text) => self.doctype(&text.into_inner())?,
             Event::Comment(_) | Event::PI(_) | Event::Decl(_) => {}
             Event::Eof => return self.finish(),
         }
-        Ok(Step::On)
+        Ok(Step::Continue)
     }
 
     fn start(&mut self, start: &BytesStart<'_>) -> Result<()> {
-        if self.open.len() + self.skipping >= MAX_DEPTH {
+        if self.open.len() + self.skip_depth >= MAX_DEPTH {
             return Err(Error::new(Code::TooDeep, format!("elements are nested deeper than {MAX_DEPTH} levels")));
         }
         let name = start.local_name().into_inner();
-        if self.skipping > 0 || !(self.wanted)(name) {
+        if self.skip_depth > 0 || !(self.wanted)(name) {
             self.skip(name);
             return Ok(());
         }
@@ -127,10 +127,10 @@ impl Build {
     }
 
     fn skip(&mut self, name: &str) {
-        if self.skipping == 0 {
+        if self.skip_depth == 0 {
             *self.tree.skipped.entry(name.to_owned()).or_default() += 1;
         }
-        self.skipping += 1;
+        self.skip_depth += 1;
     }
 
     fn store(&mut self, name: &str, start: &BytesStart<'_>) -> Result<()> {
@@ -153,17 +153,17 @@ impl Build {
         Ok(())
     }
 
-    /// The reader has checked that ends match starts.
+    /// Closes an element. The reader has checked that the tags match.
     fn end(&mut self) {
-        if self.skipping > 0 {
-            self.skipping -= 1;
+        if self.skip_depth > 0 {
+            self.skip_depth -= 1;
         } else {
             self.open.pop();
         }
     }
 
     fn text(&mut self, text: &str) -> Result<()> {
-        if self.skipping > 0 {
+        if self.skip_depth > 0 {
             return Ok(());
         }
         match self.open.last() {
@@ -174,31 +174,31 @@ impl Build {
         Ok(())
     }
 
-    /// A document type may name a schema, which is not fetched. One that declares something is refused.
+    /// Handles a document type. It may name a schema, which is not fetched; one with declarations is rejected.
     fn doctype(&mut self, text: &str) -> Result<()> {
         self.tree.had_doctype = true;
         if text.contains('[') {
-            return Err(Error::new(Code::Entity, "the document type has declarations of its own"));
+            return Err(Error::new(Code::Entity, "the document type has custom declarations"));
         }
         Ok(())
     }
 
     fn finish(&mut self) -> Result<Step> {
         match self.open.last() {
-            _ if self.skipping > 0 => Err(Error::new(Code::NotXml, "the file ends inside an element")),
+            _ if self.skip_depth > 0 => Err(Error::new(Code::NotXml, "the file ends inside an element")),
             Some(open) => {
                 let name = &self.tree.elements[*open].name;
                 Err(Error::new(Code::NotXml, format!("the file ends inside `{name}`")))
             }
             None if self.tree.elements.is_empty() => Err(Error::new(Code::NotXml, "there is no element")),
-            None => Ok(Step::End),
+            None => Ok(Step::Done),
         }
     }
 }
 
 fn attributes(start: &BytesStart<'_>) -> Result<Vec<(String, String)>> {
     let mut list: Vec<(String, String)> = Vec::new();
-    // The check for names that come twice is quadratic in the reader; here the first one wins, within a bound.
+    // The reader's check for duplicate names is quadratic; here the first one wins, within a limit.
     for attribute in start.attributes().with_checks(false) {
         let attribute = attribute.map_err(|error| Error::new(Code::NotXml, error.to_string()))?;
         if list.len() == MAX_ATTRIBUTES {
@@ -209,38 +209,39 @@ fn attributes(start: &BytesStart<'_>) -> Result<Vec<(String, String)>> {
     Ok(list)
 }
 
-/// The text of an attribute: references are expanded, unescaped blanks of any kind become spaces, as XML says.
+/// Returns the value of an attribute: references are expanded, and unescaped whitespace is normalized to spaces, as XML
+/// requires.
 fn unescape(raw: &str) -> Result<String> {
     let mut text = String::with_capacity(raw.len());
     let mut rest = raw;
     while let Some(at) = rest.find('&') {
-        text.push_str(&blanks(&rest[..at]));
+        text.push_str(&normalize_whitespace(&rest[..at]));
         let end = rest[at..].find(';').ok_or_else(|| Error::new(Code::NotXml, "`&` without `;`"))?;
-        text.push_str(&expand(&rest[at + 1..at + end])?);
+        text.push_str(&resolve_reference(&rest[at + 1..at + end])?);
         rest = &rest[at + end + 1..];
     }
-    text.push_str(&blanks(rest));
+    text.push_str(&normalize_whitespace(rest));
     Ok(text)
 }
 
-fn blanks(text: &str) -> String {
+fn normalize_whitespace(text: &str) -> String {
     text.replace(['\n', '\r', '\t'], " ")
 }
 
-/// What a reference stands for: one of the five of XML, or a character by number. Nothing else is ever known.
-fn expand(name: &str) -> Result<String> {
+/// Resolves a reference: one of the five XML entities, or a character reference. Nothing else is supported.
+fn resolve_reference(name: &str) -> Result<String> {
     let known = match name {
         "lt" => '<',
         "gt" => '>',
         "amp" => '&',
         "quot" => '"',
         "apos" => '\'',
-        _ => numbered(name).ok_or_else(|| unknown(name))?,
+        _ => character_reference(name).ok_or_else(|| unknown(name))?,
     };
     Ok(known.into())
 }
 
-fn numbered(name: &str) -> Option<char> {
+fn character_reference(name: &str) -> Option<char> {
     let digits = name.strip_prefix('#')?;
     let number = match digits.strip_prefix('x') {
         Some(digits) => u32::from_str_radix(digits, 16).ok()?,
@@ -254,7 +255,7 @@ fn unknown(name: &str) -> Error {
     Error::new(Code::Entity, format!("unknown entity `{name}`"))
 }
 
-/// Text with the characters that XML reserves, and those that it does not have, replaced.
+/// Escapes characters that XML reserves and replaces those that it does not allow.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

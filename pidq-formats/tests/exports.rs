@@ -1,5 +1,5 @@
-//! What the exports promise, and that the tools they are for can read them. A test that needs a tool says aloud when it is
-//! not there.
+//! Tests of the exports, also with the tools that read them. A test that needs a missing tool prints that it is
+//! skipped.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -7,10 +7,10 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pidq_core::Graph;
-use pidq_formats::{Code, FORMATS, Format, Part};
+use pidq_formats::{Code, ExportedFile, FORMATS, Format};
 use serde_json::Value;
 
-/// Two nodes with everything that could go wrong, an edge twice, one into the void.
+/// Two nodes with difficult values, a duplicate edge, and an edge without a target.
 const HARD: &str = r#"{"pid_graph": {
   "nodes": [
     {"id": "a\"<&'>", "tag": "=1+1", "n": 1, "d": 53.0, "b": true, "deep": {"x": [1, "ü\n"]}, "none": null},
@@ -33,8 +33,8 @@ fn plant() -> String {
     std::fs::read_to_string(path).expect("the example drawing")
 }
 
-fn export(format: &str, json: &str) -> Vec<Part> {
-    let graph = Graph::from_json(json).expect("it is JSON");
+fn export(format: &str, json: &str) -> Vec<ExportedFile> {
+    let graph = Graph::from_json(json).expect("valid JSON");
     Format::find(format).and_then(|format| format.export(graph.root())).expect("it can be written")
 }
 
@@ -44,7 +44,7 @@ fn text(format: &str, json: &str) -> String {
 
 fn import(format: &str, files: &[&[u8]]) -> Value {
     let imported = Format::find(format).and_then(|format| format.import(files)).expect("it can be read");
-    serde_json::from_str(&imported.json).expect("it is JSON")
+    serde_json::from_str(&imported.json).expect("valid JSON")
 }
 
 /// Writes, reads, and compares nodes and edges field by field.
@@ -53,7 +53,7 @@ fn check_round_trip(format: &str, json: &str, ids_stay: bool) {
     let parts = export(format, json);
     let files: Vec<&[u8]> = parts.iter().map(|part| part.bytes.as_slice()).collect();
     let after = import(format, &files);
-    let before: Value = serde_json::from_str(json).expect("it is JSON");
+    let before: Value = serde_json::from_str(json).expect("valid JSON");
     for list in ["nodes", "edges"] {
         let [before, after] = [&before, &after].map(|graph| graph["pid_graph"][list].as_array().expect("a list"));
         for (before, after) in before.iter().zip(after) {
@@ -77,7 +77,7 @@ fn every_format_writes_an_empty_graph_and_a_hard_one_and_does_so_twice_alike() {
 
 #[test]
 fn what_is_no_graph_is_refused() {
-    let graph = Graph::from_json("{\"a\": 1}").expect("it is JSON");
+    let graph = Graph::from_json("{\"a\": 1}").expect("valid JSON");
     for format in FORMATS.iter().filter(|format| format.write.is_some() && !["csv", "json"].contains(&format.name)) {
         let code = format.export(graph.root()).expect_err("no graph").code();
         assert!([Code::NotGraph, Code::NotTable].contains(&code), "{}", format.name);
@@ -150,9 +150,9 @@ fn foreign_graphml_is_read_with_types_defaults_and_without_direction() {
     );
 }
 
-/// Members may come in any order.
+/// Parses JSON, ignoring the order of fields.
 fn parsed(json: &str) -> Value {
-    serde_json::from_str(json).expect("it is JSON")
+    serde_json::from_str(json).expect("valid JSON")
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn an_end_without_a_node_has_none_after_a_round_trip() {
     let back = import("graphml", &[xml.as_bytes()]);
     assert_eq!(back["pid_graph"]["nodes"].as_array().map(Vec::len), Some(1));
     assert_eq!(back["pid_graph"]["edges"][0]["to"], "gone");
-    // Whoever says more of itself stands for no other.
+    // A node with more data is not a placeholder.
     let own = text("graphml", r#"{"nodes": [{"id": "a", "tag": "T", "missing_node": true}], "edges": []}"#);
     assert_eq!(import("graphml", &[own.as_bytes()])["pid_graph"]["nodes"][0]["tag"], "T");
 }
@@ -262,7 +262,8 @@ fn neo4j_tables_have_typed_headers_and_unique_ids() {
     assert!(edges.contains("7,7#2,SIGNAL"), "{edges}");
 }
 
-/// What statements of Cypher make: `labels {properties}` of nodes, `from -type-> to {properties}` of edges.
+/// Returns the graph that Cypher statements create: `labels {properties}` of nodes, `from -type-> to {properties}` of
+/// edges.
 #[derive(Debug, Default, PartialEq)]
 struct Made {
     constraints: Vec<String>,
@@ -270,7 +271,8 @@ struct Made {
     edges: Vec<(String, Value)>,
 }
 
-/// Reads as much of Cypher as the export writes, the way Neo4j does: numbers of characters first, anywhere in the text.
+/// Reader of the Cypher subset that the export writes, with Neo4j's rules: character escapes are replaced first,
+/// anywhere in the text.
 struct Cypher {
     text: Vec<char>,
     at: usize,
@@ -435,7 +437,7 @@ impl Cypher {
         fields.into()
     }
 
-    /// `true`, `false`, integers of 64 bits, and floats, whose exponent has no `+`.
+    /// Reads `true`, `false`, 64-bit integers, and floats without `+` in the exponent.
     fn word(&mut self) -> Value {
         let is_part = |c: &&char| c.is_ascii_alphanumeric() || "-.".contains(**c);
         let word: String = self.text[self.at..].iter().take_while(is_part).collect();
@@ -565,8 +567,8 @@ fn mermaid_writes_special_characters_by_number() {
     assert_eq!(chart, "flowchart LR\n    n0[\"a#34;#93;#59; click #60;b#62;\"]\n");
 }
 
-/// Runs a program on files in a folder of its own. Nothing when the program is not there.
-fn run(name: &str, program: &[&str], parts: &[Part]) -> Option<String> {
+/// Runs a program on files in a temporary directory. Returns `None` if the program is not installed.
+fn run(name: &str, program: &[&str], parts: &[ExportedFile]) -> Option<String> {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let folder = std::env::temp_dir().join(format!("pidq-formats-{}-{number}", std::process::id()));
@@ -581,8 +583,8 @@ fn run(name: &str, program: &[&str], parts: &[Part]) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Runs Python where it has the module that is needed.
-fn python(module: &str, script: &str, parts: &[Part]) -> Option<String> {
+/// Runs Python if it has the required module.
+fn python(module: &str, script: &str, parts: &[ExportedFile]) -> Option<String> {
     let has = Command::new("python3").args(["-c", &format!("import {module}")]).output();
     if !has.is_ok_and(|output| output.status.success()) {
         eprintln!("SKIPPED: python3 with {module} is not there");
@@ -591,9 +593,9 @@ fn python(module: &str, script: &str, parts: &[Part]) -> Option<String> {
     run(module, &["python3", "-c", script], parts)
 }
 
-/// Nodes, edges and edges from the first node, as our document has them.
+/// Counts nodes, edges and edges from the first node.
 fn counts(json: &str) -> (usize, usize) {
-    let graph: Value = serde_json::from_str(json).expect("it is JSON");
+    let graph: Value = serde_json::from_str(json).expect("valid JSON");
     let of = |list: &str| graph["pid_graph"][list].as_array().map_or(0, Vec::len);
     (of("nodes"), of("edges"))
 }

@@ -1,7 +1,8 @@
-//! The least that hyper can do, to measure the service beside it: the same bytes, with a look at the same headers.
+//! Minimal hyper server, as a baseline for benchmarks of the service: it sends the same bytes after checking the same
+//! headers.
 //!
-//! `bare PORT FOLDER [CERTIFICATE KEY]`: `GET /NAME` sends the file of that name; `POST /NAME` reads the body first. With a
-//! certificate it speaks TLS, as `tokio-rustls` does by itself.
+//! `bare PORT DIRECTORY [CERTIFICATE KEY]`: `GET /NAME` sends the file of that name; `POST /NAME` reads the body
+//! first. With a certificate it serves TLS through `tokio-rustls`.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -68,7 +69,7 @@ where
     T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
     let service = service_fn(move |request| answer(files.clone(), request));
-    // Whoever goes away in the middle of it is done.
+    // A client may disconnect at any time.
     let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }
 
@@ -85,7 +86,7 @@ async fn answer(files: Arc<Files>, request: Request<Incoming>) -> Result<Respons
     let is_known = request.headers().contains_key(AUTHORIZATION);
     let file = files.get(request.uri().path()).filter(|_| is_known).cloned();
     if request.method() == Method::POST {
-        // What is sent is read, and no more.
+        // The body is read and discarded.
         let _ = request.into_body().collect().await;
     }
     let mut response = Response::new(Full::new(file.clone().unwrap_or_default()));

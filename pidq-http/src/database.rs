@@ -1,11 +1,11 @@
-//! URL → SQL database: SQLite in one file by default, PostgreSQL where several replicas share one.
+//! SQL database by URL: SQLite in one file by default, PostgreSQL for several replicas.
 //!
-//! Statements are constants that both databases understand, with `$1`, `$2` … for their arguments. Where the two must
-//! differ, the caller asks [`Database::kind`].
+//! Statements are constants in the common SQL of both databases, with `$1`, `$2` … for arguments. Where they must
+//! differ, the caller checks [`Database::kind`].
 
 mod connect;
+mod db_health;
 mod migrate;
-mod presence;
 mod statement;
 
 use std::fmt;
@@ -13,66 +13,66 @@ use std::sync::Arc;
 
 use sqlx::{Pool, Sqlite};
 
-pub use connect::{IMPATIENT, postgres_options};
+pub use connect::{STATEMENT_TIMEOUT, postgres_options};
+pub use db_health::PostgresPool;
 pub use migrate::Migration;
-pub use presence::Server;
-pub use statement::{Answer, Arg, Row, Rows, Transaction};
+pub use statement::{Arg, QueryFuture, Row, Rows, Transaction};
 
-/// An open database. Clones share its connections.
+/// Open database. Clones share its connections.
 #[derive(Clone)]
 pub struct Database(Pools);
 
 #[derive(Clone)]
 enum Pools {
-    /// SQLite has one writer at a time. One connection that waits its turn in line is fairer than many that collide.
+    /// SQLite has one writer at a time. A single connection with a queue is fairer than many that collide.
     Sqlite {
         readers: Pool<Sqlite>,
         writer: Pool<Sqlite>,
     },
-    Postgres(Arc<Server>),
+    Postgres(Arc<PostgresPool>),
 }
 
-/// Which database a URL named.
+/// Kind of a database.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Kind {
-    /// One file, one process.
+pub enum DatabaseKind {
+    /// SQLite: one file, one process.
     Sqlite,
-    /// A server that several processes share.
+    /// PostgreSQL: a server for several processes.
     Postgres,
 }
 
 impl Database {
     /// Opens `sqlite:data/pidq.db`, `sqlite::memory:` or `postgres://user:password@host/name`.
     ///
-    /// A SQLite file that is missing is made, readable by its owner alone, and so is its folder.
+    /// A missing SQLite file and its directory are created, accessible only by the owner.
     pub async fn open(url: &str) -> Result<Database, DatabaseError> {
         connect::open(url, true).await.map(Database)
     }
 
-    /// As [`Database::open`]; on a server no statement takes longer than a minute, so that no request waits longer for the
-    /// lock of another.
-    pub async fn open_impatient(url: &str) -> Result<Database, DatabaseError> {
+    /// Opens a database like [`Database::open`]; PostgreSQL cancels statements after a minute, so that no request
+    /// waits longer for a lock.
+    pub async fn open_with_statement_timeout(url: &str) -> Result<Database, DatabaseError> {
         connect::open(url, false).await.map(Database)
     }
 
-    /// Which database this is.
-    pub fn kind(&self) -> Kind {
+    /// Returns the kind of the database.
+    pub fn kind(&self) -> DatabaseKind {
         match self.0 {
-            Pools::Sqlite { .. } => Kind::Sqlite,
-            Pools::Postgres(_) => Kind::Postgres,
+            Pools::Sqlite { .. } => DatabaseKind::Sqlite,
+            Pools::Postgres(_) => DatabaseKind::Postgres,
         }
     }
 
-    /// Whether the database answers now.
+    /// Returns whether the database answers.
     pub async fn is_reachable(&self) -> bool {
         self.rows::<(i64,)>("select cast(1 as bigint)", &[]).await.is_ok()
     }
 
-    /// Whether the database takes writes now. A server that follows another one does not, nor one that was told so.
-    pub async fn takes_writes(&self) -> Result<bool, DatabaseError> {
+    /// Returns whether the database accepts writes. A PostgreSQL standby does not, nor a server set to read-only.
+    pub async fn is_writable(&self) -> Result<bool, DatabaseError> {
         let sql = match self.kind() {
-            Kind::Sqlite => "select cast(1 as bigint)",
-            Kind::Postgres => {
+            DatabaseKind::Sqlite => "select cast(1 as bigint)",
+            DatabaseKind::Postgres => {
                 "select cast(case current_setting('transaction_read_only') when 'off' then 1 else 0 end as bigint)"
             }
         };
@@ -97,44 +97,44 @@ impl fmt::Debug for Database {
     }
 }
 
-/// What can go wrong with a database. Never shows a URL, which may hold a password.
+/// Database error. Never contains a URL, which may hold a password.
 #[derive(Debug)]
 pub enum DatabaseError {
-    /// The URL is not one that pidq understands.
+    /// The URL is invalid or unsupported.
     Url(String),
     /// The database cannot be opened.
     Open(String),
-    /// Nobody answers where the database was.
-    Gone,
+    /// The database server does not answer.
+    Unavailable,
     /// A statement failed.
     Statement(sqlx::Error),
-    /// The database was made by a newer pidq.
+    /// The schema was created by a newer pidq.
     Newer {
-        /// Whose tables.
-        room: &'static str,
-        /// The version found.
+        /// Component that owns the tables.
+        component: &'static str,
+        /// Version found.
         version: i64,
     },
 }
 
 impl DatabaseError {
-    /// Whether a row with the same key is there already.
+    /// Returns whether a row with the same key exists.
     pub fn is_duplicate(&self) -> bool {
         matches!(self, DatabaseError::Statement(sqlx::Error::Database(error)) if error.is_unique_violation())
     }
 
-    /// Whether the database ended a transaction because two of them waited for each other. The same may succeed now.
+    /// Returns whether the database rolled back a deadlocked transaction; a retry may succeed.
     pub fn is_deadlock(&self) -> bool {
         // `serialization_failure` and `deadlock_detected` of PostgreSQL.
         self.has_code(&["40001", "40P01"])
     }
 
-    /// Whether a text has a character that this database stores none of: PostgreSQL takes no NUL.
-    pub fn is_text_refused(&self) -> bool {
+    /// Returns whether a string contains a character the database cannot store: PostgreSQL rejects NUL.
+    pub fn is_invalid_text(&self) -> bool {
         self.has_code(&["22021"])
     }
 
-    /// Whether the disk is full: SQLite says 13, PostgreSQL 53100.
+    /// Returns whether the disk is full: SQLite code 13, PostgreSQL code 53100.
     pub fn is_full(&self) -> bool {
         self.has_code(&["13", "53100"])
     }
@@ -159,10 +159,13 @@ impl fmt::Display for DatabaseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             DatabaseError::Url(what) | DatabaseError::Open(what) => f.write_str(what),
-            DatabaseError::Gone => f.write_str("the database does not answer"),
-            DatabaseError::Statement(error) => write!(f, "the database refused a statement: {error}"),
-            DatabaseError::Newer { room, version } => {
-                write!(f, "the tables of `{room}` are of version {version}, which this pidq does not know: update pidq")
+            DatabaseError::Unavailable => f.write_str("the database does not answer"),
+            DatabaseError::Statement(error) => write!(f, "the database rejected a statement: {error}"),
+            DatabaseError::Newer { component, version } => {
+                write!(
+                    f,
+                    "the tables of `{component}` have version {version}, which is newer than this pidq: update pidq"
+                )
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Ids and random bytes: request ids, UUIDs of version 7, traces.
+//! Request ids, UUIDs version 7, trace ids, and random bytes.
 
 use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
@@ -8,20 +8,22 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use ring::rand::{SecureRandom, SystemRandom};
 
-/// The header of a request id.
+/// Header of the request id.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
-/// Random bytes of the system.
+/// Returns random bytes of the system.
 ///
-/// Panics when the system has none: nothing here is safe then.
+/// # Panics
+///
+/// Panics if the system has none: nothing is secure then.
 pub(crate) fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     SystemRandom::new().fill(&mut bytes).expect("the system has random bytes");
     bytes
 }
 
-/// Bytes as hexadecimal digits, two each, with small letters.
+/// Returns bytes as lower-case hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(2 * bytes.len());
     bytes.iter().for_each(|byte| push_hex(&mut text, *byte));
@@ -37,29 +39,29 @@ fn digits(byte: u8) -> [u8; 2] {
     [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]
 }
 
-/// A UUID of version 7 (RFC 9562): sorts by time.
+/// Returns a UUID version 7 (RFC 9562), which sorts by time.
 pub fn uuid_v7() -> String {
-    spelt(random::<16>(), str::to_owned)
+    format_uuid_v7(random::<16>(), str::to_owned)
 }
 
-/// Random bytes, and the time, as a UUID of version 7.
-fn spelt<T>(mut bytes: [u8; 16], make: impl FnOnce(&str) -> T) -> T {
+/// Formats random bytes and the current time as a UUID version 7.
+fn format_uuid_v7<T>(mut bytes: [u8; 16], make: impl FnOnce(&str) -> T) -> T {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     bytes[..6].copy_from_slice(&(now.as_millis() as u64).to_be_bytes()[2..]);
     bytes[6] = bytes[6] & 0x0f | 0x70;
     bytes[8] = bytes[8] & 0x3f | 0x80;
-    /// Where the digits of each byte stand.
-    const PLACES: [usize; 16] = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
+    /// Offset of each byte's digits.
+    const OFFSETS: [usize; 16] = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
     let mut text = [b'-'; 36];
-    for (byte, at) in bytes.into_iter().zip(PLACES) {
+    for (byte, at) in bytes.into_iter().zip(OFFSETS) {
         text[at..at + 2].copy_from_slice(&digits(byte));
     }
     make(std::str::from_utf8(&text).unwrap_or_default())
 }
 
-/// The id of a request that brings none: a UUID that nobody has had, and no secret. Hot: the system is asked for random
-/// bytes once a thread, and a keyed hash counts from there.
-fn fresh_id() -> Arc<str> {
+/// Returns a unique request id, which is not a secret. Hot: random bytes are read once per thread, and a keyed hash
+/// of a counter follows.
+fn new_request_id() -> Arc<str> {
     thread_local! {
         static KEY: RandomState = RandomState::new();
         static COUNT: Cell<u128> = Cell::new(u128::from_le_bytes(random()));
@@ -67,19 +69,19 @@ fn fresh_id() -> Arc<str> {
     let count = COUNT.get().wrapping_add(1);
     COUNT.set(count);
     let [high, low] = KEY.with(|key| [key.hash_one(count), key.hash_one(!count)]);
-    spelt((u128::from(high) << 64 | u128::from(low)).to_le_bytes(), |text| text.into())
+    format_uuid_v7((u128::from(high) << 64 | u128::from(low)).to_le_bytes(), |text| text.into())
 }
 
-/// The caller's id of a request, if it is fit for logs and headers; else a new one.
+/// Returns the client's request id if it is safe for logs and headers, else a new one.
 pub(crate) fn request_id(headers: &HeaderMap) -> Arc<str> {
     let fit = |id: &&str| {
         (1..=64).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
     };
     let given = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok()).filter(fit);
-    given.map(Arc::from).unwrap_or_else(fresh_id)
+    given.map(Arc::from).unwrap_or_else(new_request_id)
 }
 
-/// The caller's `traceparent`, if it is one (W3C Trace Context, version 00).
+/// Returns the client's `traceparent` if it is valid (W3C Trace Context, version 00).
 pub(crate) fn traceparent(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(TRACEPARENT).map(HeaderValue::as_bytes)?;
     let text = std::str::from_utf8(value).ok()?;
@@ -105,7 +107,7 @@ mod tests {
 
     #[test]
     fn uuids_have_their_version_and_differ() {
-        let makers: [fn() -> String; 2] = [uuid_v7, || fresh_id().to_string()];
+        let makers: [fn() -> String; 2] = [uuid_v7, || new_request_id().to_string()];
         for make in makers {
             let (one, two) = (make(), make());
             assert_ne!(one, two);

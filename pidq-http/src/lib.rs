@@ -1,11 +1,11 @@
-//! What both services of pidq stand on: HTTP, TLS, routes, access, problems, settings.
+//! HTTP layer of both pidq services: TLS, routes, authentication, problems, settings, databases.
 //!
 //! A service is a state and a table of [`Route`]s. An [`App`] adds limits and hooks, and [`serve`] does the rest:
-//! framing, timeouts, 404 and 405, tokens and scopes, problems, compression, validators, metrics, one log line per
-//! request, OpenAPI, and an end that breaks no answer off. This floor knows nothing of graphs.
+//! framing, timeouts, 404 and 405, tokens and scopes, problems, compression, validators, metrics, access log, OpenAPI,
+//! and graceful shutdown. This crate does not depend on graphs.
 //!
 //! ```
-//! use pidq_http::{Access, App, Limits, Listener, Method, Problem, Reply, Request, Response, Route, Shutdown, serve};
+//! use pidq_http::{Access, App, Limits, Listener, Method, Problem, Reply, Request, Response, Route, Shutdown, codes, serve};
 //! # use std::error::Error;
 //! # use tokio::io::{AsyncReadExt, AsyncWriteExt};
 //!
@@ -17,7 +17,7 @@
 //!     method: Method::GET,
 //!     path: "/pumps/{unit}",
 //!     access: Access::Public,
-//!     summary: "How many pumps a unit has.",
+//!     summary: "Number of pumps of a unit.",
 //!     parameters: &[],
 //!     body: None,
 //!     replies: &[Reply { status: 200, media: Some("application/json"), schema: "{}", summary: "The number." }],
@@ -27,13 +27,13 @@
 //! async fn pumps(plant: &Plant, request: Request) -> Result<Response, Problem> {
 //!     match request.path("unit")? {
 //!         "20" => Response::json(&plant.pumps),
-//!         _ => Err(Problem::not_found("unit-not-found")),
+//!         _ => Err(Problem::new(codes::NOT_FOUND)),
 //!     }
 //! }
 //!
 //! # #[tokio::main] async fn main() -> Result<(), Box<dyn Error>> {
 //! let mut app = App::new("plant", "1.0.0", Plant { pumps: 7 }, ROUTES);
-//! app.limits.drain_wait = std::time::Duration::ZERO;
+//! app.limits.shutdown_delay = std::time::Duration::ZERO;
 //! let listener = Listener::plain("127.0.0.1:0".parse()?)?;
 //! let address = listener.address()?;
 //! let (stop, shutdown) = Shutdown::manual();
@@ -57,50 +57,59 @@ pub mod database;
 pub mod oauth;
 
 mod allocator;
-mod answer;
 mod compress;
+mod dispatch;
+mod health;
 mod ids;
 mod limits;
 mod log;
 mod metrics;
 mod negotiate;
 mod openapi;
-mod operations;
-mod page;
+mod pagination;
 mod percent;
 mod principal;
 mod problem;
 mod proxies;
-mod quota;
 mod range;
+mod rate_limit;
 mod request;
 mod response;
 mod route;
 mod serve;
+mod service;
 mod settings;
-mod site;
+mod thread_pool;
 mod tls;
-mod work;
 
 pub use bytes::Bytes;
 pub use hyper::{Method, StatusCode, Uri, header};
 pub use prometheus_client;
 
-pub use crate::allocator::give_memory_back;
+pub use crate::allocator::configure_malloc;
 pub use crate::ids::{hex, uuid_v7};
 pub use crate::limits::Limits;
 pub use crate::log::{Fingerprint, LogFormat, init_log};
-pub use crate::page::{Cursors, Page};
+pub use crate::pagination::{CursorSigner, PageRequest};
 pub use crate::percent::encode as percent_encode;
 pub use crate::principal::{Principal, PrincipalKind};
+pub use crate::problem::codes::{self, ProblemCode};
+pub use crate::problem::pages::manual as problem_manual;
 pub use crate::problem::{Problem, pointer_step, sentence};
-pub use crate::proxies::{Network, NoNetwork};
-pub use crate::quota::{Charge, Concurrency, Held, Quota};
-pub use crate::request::{Form, Head, Multipart, MultipartLimits, Part, Pieces, Request};
-pub use crate::response::{Events, Filling, Gathering, Gone, Lines, Response, Sender};
-pub use crate::route::{Accepts, Access, Fut, Handler, Parameter, Place, Reply, Route, endpoints, index};
-pub use crate::serve::{Listener, Shutdown, Stop, serve, serve_site};
-pub use crate::settings::{COMMON, Floor, Kind, Secret, Setting, SettingError, Settings, environment, help, manual};
-pub use crate::site::{App, Around, Authenticate, Introduction, Line, Meter, Ready, Site, Standing};
+pub use crate::proxies::{InvalidNetwork, Network};
+pub use crate::rate_limit::{ConcurrencyLimit, ConcurrencyPermit, RateDecision, RateLimiter};
+pub use crate::request::{BodyChunks, Form, Head, Multipart, MultipartLimits, Part, Request};
+pub use crate::response::{BodyProducer, Disconnected, Events, Lines, Response, Sender, VectoredBody};
+pub use crate::route::{
+    Accepts, Access, Fut, Handler, Parameter, ParameterLocation, Reply, Route, route_sections, route_table,
+};
+pub use crate::serve::{Listener, Shutdown, Stop, serve, serve_service};
+pub use crate::service::{
+    App, Authenticate, Middleware, ProxyProtocol, RateLimitHook, Readiness, ReadinessCheck, Service, WeakService,
+};
+pub use crate::settings::{
+    COMMON, CommonSettings, Secret, Setting, SettingError, Settings, ValueKind, environment, settings_help,
+    settings_table,
+};
+pub use crate::thread_pool::{JobResult, ThreadPool};
 pub use crate::tls::{HttpsClient, Tls, TlsError, TlsVersion, client_tls, https_client};
-pub use crate::work::{Done, Work};

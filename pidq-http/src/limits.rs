@@ -1,77 +1,77 @@
-//! How long, how much and how many: the figures that keep a server alive.
+//! Server limits: timeouts, sizes and counts.
 
 use std::time::Duration;
 
-/// The limits of a server. Every value is valid; zero means none at all.
+/// Limits of a server. Every value is valid; zero means none at all.
 ///
-/// hyper has none of these by default, or none that a server on the net should have.
+/// hyper sets no default for most of these.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// How long a connection may say nothing at first.
-    pub first_byte: Duration,
-    /// How long a head may take, and how long a kept connection may be idle.
-    pub head_time: Duration,
-    /// The most bytes of a head.
+    /// Timeout for the first byte of a connection.
+    pub first_byte_timeout: Duration,
+    /// Timeout for a request head, and idle timeout of a kept connection.
+    pub head_timeout: Duration,
+    /// Maximum size of a request head.
     pub head_size: usize,
-    /// The most header fields.
-    pub headers: usize,
-    /// The most bytes of path and query.
-    pub url: usize,
-    /// How long a body may be as slow as it likes.
+    /// Maximum number of header fields.
+    pub header_limit: usize,
+    /// Maximum size of path and query.
+    pub url_size: usize,
+    /// Time before the minimum rate of a body applies.
     pub body_grace: Duration,
-    /// The bytes a second that a body has to have after that.
+    /// Minimum rate of a body in bytes per second after that.
     pub body_rate: u64,
-    /// How long a body may say nothing, however much of it there is.
-    pub body_idle: Duration,
-    /// How long a body may take in all. Larger limits on bytes extend it.
-    pub body_time: Duration,
-    /// The most bytes of a JSON body, where the row of the endpoint has no smaller figure.
-    pub json_body: u64,
-    /// How long a reader may take no byte of its answer.
-    pub write_stall: Duration,
-    /// How many TLS handshakes run at once.
-    pub handshakes: usize,
-    /// How long a TLS handshake may take.
-    pub handshake_time: Duration,
-    /// How many connections are open at once; never more than the descriptors allow.
-    pub connections: usize,
-    /// How many requests are worked on at once.
-    pub requests: usize,
-    /// How long a request waits for its turn before it is sent away.
-    pub request_wait: Duration,
-    /// How many requests a principal may have open at once.
-    pub requests_per_principal: usize,
-    /// How many streams an HTTP/2 connection has.
-    pub streams: u32,
-    /// How long `/readyz` says no before connections are no longer accepted.
-    pub drain_wait: Duration,
-    /// How long running requests may take after that.
-    pub drain_time: Duration,
+    /// Maximum pause within a body.
+    pub body_idle_timeout: Duration,
+    /// Timeout for a whole body. Larger size limits extend it.
+    pub body_timeout: Duration,
+    /// Maximum size of a JSON body, unless the route has a smaller limit.
+    pub json_body_size: u64,
+    /// Maximum time without write progress on a response.
+    pub write_timeout: Duration,
+    /// Maximum number of concurrent TLS handshakes.
+    pub handshake_limit: usize,
+    /// Timeout for a TLS handshake.
+    pub handshake_timeout: Duration,
+    /// Maximum number of open connections; also bounded by the file descriptor limit.
+    pub connection_limit: usize,
+    /// Maximum number of concurrent requests.
+    pub request_limit: usize,
+    /// Maximum time that a request waits for a slot before it is rejected.
+    pub request_queue_timeout: Duration,
+    /// Maximum number of concurrent requests per principal.
+    pub requests_per_principal_limit: usize,
+    /// Maximum number of concurrent streams of an HTTP/2 connection.
+    pub stream_limit: u32,
+    /// Time that `/readyz` reports 503 before connections are no longer accepted.
+    pub shutdown_delay: Duration,
+    /// Time for running requests to finish after that.
+    pub shutdown_grace: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Limits {
-            first_byte: Duration::from_secs(5),
-            head_time: Duration::from_secs(10),
+            first_byte_timeout: Duration::from_secs(5),
+            head_timeout: Duration::from_secs(10),
             head_size: 16 << 10,
-            headers: 64,
-            url: 8 << 10,
+            header_limit: 64,
+            url_size: 8 << 10,
             body_grace: Duration::from_secs(5),
             body_rate: 1024,
-            body_idle: Duration::from_secs(30),
-            body_time: Duration::from_secs(60),
-            json_body: u64::MAX,
-            write_stall: Duration::from_secs(30),
-            handshakes: 256,
-            handshake_time: Duration::from_secs(10),
-            connections: 10_000,
-            requests: 512,
-            request_wait: Duration::from_millis(100),
-            requests_per_principal: 64,
-            streams: 64,
-            drain_wait: Duration::from_secs(5),
-            drain_time: Duration::from_secs(25),
+            body_idle_timeout: Duration::from_secs(30),
+            body_timeout: Duration::from_secs(60),
+            json_body_size: u64::MAX,
+            write_timeout: Duration::from_secs(30),
+            handshake_limit: 256,
+            handshake_timeout: Duration::from_secs(10),
+            connection_limit: 10_000,
+            request_limit: 512,
+            request_queue_timeout: Duration::from_millis(100),
+            requests_per_principal_limit: 64,
+            stream_limit: 64,
+            shutdown_delay: Duration::from_secs(5),
+            shutdown_grace: Duration::from_secs(25),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One line per request, and where lines go.
+//! Log initialization and access log.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,28 +11,28 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::metrics::Figures;
+use crate::metrics::RouteMetrics;
 use crate::principal::Principal;
 use crate::request::Head;
-use crate::response::Activity;
-use crate::site::Facts;
+use crate::response::ConnActivity;
+use crate::service::ServiceInfo;
 
-/// How log lines look.
+/// Format of log lines.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum LogFormat {
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
-    /// For people.
+    /// Plain text.
     Text,
 }
 
-/// Crates that print what they read when they are asked for everything: headers and frames, and so tokens.
-const TALKATIVE: [&str; 4] = ["h2", "hyper", "hyper_util", "rustls"];
+/// Crates that log headers and frames, and so tokens, at the lowest levels.
+const QUIET_CRATES: [&str; 4] = ["h2", "hyper", "hyper_util", "rustls"];
 
-/// Sends all log lines to standard error. Once per process; a second call changes nothing.
+/// Initializes logging to standard error. Only the first call has an effect.
 pub fn init_log(format: LogFormat, level: LevelFilter) {
-    let quiet = TALKATIVE.map(|name| (name, level.min(LevelFilter::WARN)));
-    let targets = Targets::new().with_default(level).with_targets(quiet);
+    let quieted = QUIET_CRATES.map(|name| (name, level.min(LevelFilter::WARN)));
+    let targets = Targets::new().with_default(level).with_targets(quieted);
     let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let registry = tracing_subscriber::registry().with(targets);
     let _ = match format {
@@ -41,13 +41,13 @@ pub fn init_log(format: LogFormat, level: LevelFilter) {
     };
 }
 
-/// A text as the log may have it: the first 16 hex digits of its SHA-256. Equal texts are equal there, and nobody reads them.
+/// Loggable fingerprint of a text: the first 16 hex digits of its SHA-256. Equal texts have equal fingerprints.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Fingerprint(u64);
 
 impl Fingerprint {
-    /// That of a text.
-    pub fn of(text: &str) -> Fingerprint {
+    /// Creates the fingerprint of a text.
+    pub fn from_text(text: &str) -> Fingerprint {
         let [a, b, c, d, e, f, g, h, ..]: [u8; 32] = Sha256::digest(text).into();
         Fingerprint(u64::from_be_bytes([a, b, c, d, e, f, g, h]))
     }
@@ -59,56 +59,56 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-/// A request from its head to the last byte of its answer. Writes its line, and counts, when it is dropped.
+/// Access-log entry of a request. On drop, it writes the log line and records the metrics.
 ///
-/// The line has the template of the path, never the path; no query string, no token, no body; of a query its fingerprint.
-pub(crate) struct Exchange {
+/// The line has the route, never the path; no query string, token or body; and only the fingerprint of a query.
+pub(crate) struct AccessLog {
     pub id: Arc<str>,
     pub method: &'static str,
     pub route: &'static str,
     pub status: u16,
-    /// What is counted of the row; none where no row was found.
-    pub figures: Option<Arc<Figures>>,
+    /// Metrics of the route; `None` if no route matched.
+    pub route_metrics: Option<Arc<RouteMetrics>>,
     pub principal: Option<Arc<Principal>>,
     pub traceparent: Option<String>,
     pub query: Option<Fingerprint>,
-    /// Until there is an answer: whose client goes away before has a line as well.
+    /// Head, kept until there is a response, so that a disconnected client is logged too.
     pub head: Option<Arc<Head>>,
-    pub notes: Vec<(&'static str, u64)>,
-    /// Whether the line is worth reading every day.
-    pub loud: bool,
-    facts: Arc<Facts>,
-    activity: Arc<Activity>,
-    begun: Instant,
+    pub measurements: Vec<(&'static str, u64)>,
+    /// True if the line is logged at level info.
+    pub log_at_info: bool,
+    info: Arc<ServiceInfo>,
+    activity: Arc<ConnActivity>,
+    started_at: Instant,
     bytes: u64,
-    complete: bool,
+    is_complete: bool,
 }
 
-/// The status of a request whose client went away before there was an answer. It is never sent.
+/// Status logged if the client disconnects before there is a response. It is never sent.
 const CLIENT_GONE: u16 = 499;
 
-impl Exchange {
-    pub fn begin(facts: Arc<Facts>, activity: Arc<Activity>, id: Arc<str>, method: &'static str) -> Box<Self> {
-        facts.metrics.in_flight.inc();
+impl AccessLog {
+    pub fn start(info: Arc<ServiceInfo>, activity: Arc<ConnActivity>, id: Arc<str>, method: &'static str) -> Box<Self> {
+        info.metrics.in_flight.inc();
         activity.open.fetch_add(1, Relaxed);
-        activity.mark();
-        Box::new(Exchange {
+        activity.record_progress();
+        Box::new(AccessLog {
             id,
             method,
             route: "",
             status: CLIENT_GONE,
-            figures: None,
+            route_metrics: None,
             principal: None,
             traceparent: None,
             query: None,
             head: None,
-            notes: Vec::new(),
-            loud: true,
-            facts,
+            measurements: Vec::new(),
+            log_at_info: true,
+            info,
             activity,
-            begun: Instant::now(),
+            started_at: Instant::now(),
             bytes: 0,
-            complete: false,
+            is_complete: false,
         })
     }
 
@@ -117,18 +117,18 @@ impl Exchange {
     }
 
     pub fn complete(&mut self) {
-        self.complete = true;
+        self.is_complete = true;
     }
 
-    fn note(&self, name: &str) -> Option<u64> {
-        self.notes.iter().find(|(note, _)| *note == name).map(|(_, value)| *value)
+    fn measurement(&self, name: &str) -> Option<u64> {
+        self.measurements.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
     }
 
     fn query(&self) -> Option<Fingerprint> {
         self.query.or_else(|| self.head.as_ref()?.query())
     }
 
-    fn line(&self, ms: u64) {
+    fn write_line(&self, ms: u64) {
         macro_rules! line {
             ($level:expr) => {
                 tracing::event!(
@@ -140,9 +140,9 @@ impl Exchange {
                     status = self.status,
                     bytes = self.bytes,
                     ms,
-                    complete = self.complete,
-                    fuel = self.note("fuel"),
-                    queue_ms = self.note("queue_ms"),
+                    complete = self.is_complete,
+                    fuel = self.measurement("fuel"),
+                    queue_ms = self.measurement("queue_ms"),
                     query = self.query().map(tracing::field::display),
                     principal = self.principal.as_ref().map(|p| p.id.as_str()),
                     client = self.principal.as_ref().and_then(|p| p.client.as_deref()),
@@ -151,21 +151,21 @@ impl Exchange {
                 )
             };
         }
-        if self.loud { line!(Level::INFO) } else { line!(Level::DEBUG) }
+        if self.log_at_info { line!(Level::INFO) } else { line!(Level::DEBUG) }
     }
 }
 
-impl Drop for Exchange {
+impl Drop for AccessLog {
     fn drop(&mut self) {
-        let took = self.begun.elapsed();
-        self.facts.metrics.in_flight.dec();
+        let duration = self.started_at.elapsed();
+        self.info.metrics.in_flight.dec();
         self.activity.open.fetch_sub(1, Relaxed);
-        self.activity.mark();
-        match &self.figures {
-            Some(figures) => figures.answered(self.method, self.status, took, &self.notes),
-            None => self.facts.metrics.answered(self.method, self.route, self.status, took),
+        self.activity.record_progress();
+        match &self.route_metrics {
+            Some(route_metrics) => route_metrics.record(self.method, self.status, duration, &self.measurements),
+            None => self.info.metrics.record(self.method, self.route, self.status, duration),
         }
-        self.line(took.as_millis() as u64);
+        self.write_line(duration.as_millis() as u64);
     }
 }
 
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_fingerprint_is_what_sha256sum_begins_with() {
-        assert_eq!(Fingerprint::of("").to_string(), "e3b0c44298fc1c14");
-        assert_eq!(Fingerprint::of("abc").to_string(), "ba7816bf8f01cfea");
+        assert_eq!(Fingerprint::from_text("").to_string(), "e3b0c44298fc1c14");
+        assert_eq!(Fingerprint::from_text("abc").to_string(), "ba7816bf8f01cfea");
     }
 }

@@ -1,15 +1,16 @@
-//! What a client would rather have: quality values of `Accept` and `Accept-Encoding`.
+//! Content negotiation: quality values of `Accept` and `Accept-Encoding`.
 
 use hyper::header::{GetAll, HeaderValue};
 
-/// How much a value is wanted, in thousandths. 0: not at all. What is not named counts as `*` does.
-pub(crate) fn quality(headers: GetAll<'_, HeaderValue>, wanted: &str) -> u16 {
+/// Returns the quality of a value, in thousandths; 0 means not acceptable. A value that is not listed has the quality
+/// of `*`.
+pub(crate) fn quality(headers: GetAll<'_, HeaderValue>, value_name: &str) -> u16 {
     let mut star = 0;
     for value in headers.iter().filter_map(|header| header.to_str().ok()).flat_map(|list| list.split(',')) {
         let mut parts = value.split(';').map(str::trim);
         let name = parts.next().unwrap_or_default();
         let q = parts.find_map(|part| part.strip_prefix("q=").or(part.strip_prefix("Q="))).map_or(1000, thousandths);
-        if name.eq_ignore_ascii_case(wanted) {
+        if name.eq_ignore_ascii_case(value_name) {
             return q;
         }
         if name == "*" {
@@ -19,17 +20,17 @@ pub(crate) fn quality(headers: GetAll<'_, HeaderValue>, wanted: &str) -> u16 {
     star
 }
 
-/// How much a content type is wanted, in thousandths: by its own name, else by its kind, else by `*/*`. Where nothing
-/// is said, everything is.
-pub(crate) fn media_quality(headers: GetAll<'_, HeaderValue>, wanted: &str) -> u16 {
-    let kind = wanted.split('/').next().unwrap_or_default();
+/// Returns the quality of a content type, in thousandths: by its name, else by its type, else by `*/*`. Without the
+/// header everything is acceptable.
+pub(crate) fn media_quality(headers: GetAll<'_, HeaderValue>, value_name: &str) -> u16 {
+    let kind = value_name.split('/').next().unwrap_or_default();
     let (mut best, mut best_rank, mut is_said) = (0, 0, false);
     for range in headers.iter().filter_map(|header| header.to_str().ok()).flat_map(|list| list.split(',')) {
         is_said = true;
         let mut parts = range.split(';').map(str::trim);
         let name = parts.next().unwrap_or_default();
         let rank = match name.split_once('/') {
-            _ if name.eq_ignore_ascii_case(wanted) => 3,
+            _ if name.eq_ignore_ascii_case(value_name) => 3,
             Some((of, "*")) if of.eq_ignore_ascii_case(kind) => 2,
             Some(("*", "*")) => 1,
             _ => continue,
@@ -54,10 +55,10 @@ mod tests {
 
     #[test]
     fn the_most_exact_range_counts() {
-        let check = |accept: &str, wanted: &str, quality: u16| {
+        let check = |accept: &str, value_name: &str, quality: u16| {
             let mut headers = HeaderMap::new();
             headers.insert(ACCEPT, accept.parse().expect("a value"));
-            assert_eq!(media_quality(headers.get_all(ACCEPT), wanted), quality, "{accept}");
+            assert_eq!(media_quality(headers.get_all(ACCEPT), value_name), quality, "{accept}");
         };
         check("application/json", "application/json", 1000);
         check("*/*;q=0.5, application/json;q=0.1", "application/json", 100);

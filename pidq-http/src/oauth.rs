@@ -1,6 +1,6 @@
-//! Accounts on the wire: the OAuth endpoints as handlers, and who sent a request.
+//! HTTP adapter of accounts: OAuth endpoints as handlers, and authentication of requests.
 //!
-//! What is decided is decided in [`crate::auth`]; here it is only read from requests and written into answers.
+//! The logic is in [`crate::auth`]; this module only converts requests and replies.
 
 use std::sync::Arc;
 
@@ -9,76 +9,77 @@ use hyper::StatusCode;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 
 use crate::auth::{
-    AuthError, Identities, Moment, OAuthReply, OAuthRequest, introspection_endpoint, revocation_endpoint,
+    AuthError, Identities, OAuthReply, OAuthRequest, Timestamp, introspection_endpoint, revocation_endpoint,
     token_endpoint,
 };
 use crate::principal::Principal;
-use crate::problem::{Problem, sentence};
+use crate::problem::{Problem, codes, sentence};
 use crate::request::{Head, Request};
 use crate::response::Response;
 use crate::route::Accepts;
 
-/// What the endpoints take. They tell wrong content types in their own words.
+/// Body of the OAuth endpoints. They report wrong content types in OAuth's own form.
 pub const FORM: Accepts = Accepts {
     media: &["application/x-www-form-urlencoded"],
-    limit: crate::auth::LARGEST_BODY as u64,
+    limit: crate::auth::MAX_BODY_SIZE as u64,
     schema: r#"{"type":"object","properties":{"grant_type":{"type":"string"},"username":{"type":"string"},"password":{"type":"string"},"client_id":{"type":"string"},"client_secret":{"type":"string"},"refresh_token":{"type":"string"},"scope":{"type":"string"},"token":{"type":"string"},"token_type_hint":{"type":"string"}}}"#,
 };
 
 /// `POST /o/token/`.
 pub async fn token(identities: &Identities, request: Request) -> Result<Response, Problem> {
-    let posted = Posted::read(request).await?;
-    Ok(posted.response(token_endpoint(identities, posted.request(&posted.authorization())).await))
+    let form = OAuthForm::read(request).await?;
+    Ok(form.response(token_endpoint(identities, form.request(&form.authorization())).await))
 }
 
 /// `POST /o/revoke_token/`.
 pub async fn revoke(identities: &Identities, request: Request) -> Result<Response, Problem> {
-    let posted = Posted::read(request).await?;
-    Ok(posted.response(revocation_endpoint(identities, posted.request(&posted.authorization())).await))
+    let form = OAuthForm::read(request).await?;
+    Ok(form.response(revocation_endpoint(identities, form.request(&form.authorization())).await))
 }
 
 /// `POST /o/introspect/`.
 pub async fn introspect(identities: &Identities, request: Request) -> Result<Response, Problem> {
-    let posted = Posted::read(request).await?;
-    Ok(posted.response(introspection_endpoint(identities, posted.request(&posted.authorization())).await))
+    let form = OAuthForm::read(request).await?;
+    Ok(form.response(introspection_endpoint(identities, form.request(&form.authorization())).await))
 }
 
-/// Who sent a request, by its bearer token. Handlers find the [`Caller`](crate::auth::Caller) in what is known.
+/// Authenticates a request by its bearer token. Handlers find the [`Caller`](crate::auth::Caller) in the extension of
+/// the principal.
 pub async fn bearer(identities: &Identities, head: &Head) -> Result<Arc<Principal>, Problem> {
-    sender(identities, head).await.map_err(refusal)
+    authenticate(identities, head).await.map_err(auth_problem)
 }
 
-/// The same, for services that have words of their own for what is refused.
-pub async fn sender(identities: &Identities, head: &Head) -> Result<Arc<Principal>, AuthError> {
+/// Authenticates a request, for services that convert the error themselves.
+pub async fn authenticate(identities: &Identities, head: &Head) -> Result<Arc<Principal>, AuthError> {
     let mut values = head.headers.get_all(AUTHORIZATION).iter().map(as_text);
-    // Nobody needs more than two to see that there are too many.
+    // Two are enough to detect repetition.
     let headers = [values.next(), values.next()];
     let headers = match headers {
         [None, _] => &[][..],
         [Some(one), None] => &[one][..],
         [Some(one), Some(other)] => &[one, other][..],
     };
-    let bearer = identities.bearer(headers, Moment::now()).await?;
+    let bearer = identities.verify_bearer(headers, Timestamp::now()).await?;
     Ok(bearer.principal.clone())
 }
 
-/// The client whose id and secret a request has in `Authorization: Basic`, if they are right.
+/// Returns the client id of `Authorization: Basic` if the credentials are valid.
 pub async fn basic(identities: &Identities, head: &Head) -> Result<Option<String>, Problem> {
     let [header] = authorization(head)[..] else { return Ok(None) };
-    let client = identities.client_of_basic(header, head.client).await;
-    client.map_err(|cause| refusal(AuthError::Unavailable(cause)))
+    let client = identities.client_from_basic_auth(header, head.client).await;
+    client.map_err(|cause| auth_problem(AuthError::Unavailable(cause)))
 }
 
-/// A form that was sent to one of the endpoints.
-struct Posted {
+/// Form sent to an OAuth endpoint.
+struct OAuthForm {
     head: Arc<Head>,
     body: Bytes,
 }
 
-impl Posted {
-    async fn read(mut request: Request) -> Result<Posted, Problem> {
+impl OAuthForm {
+    async fn read(mut request: Request) -> Result<OAuthForm, Problem> {
         let body = request.bytes_of_any_type().await?;
-        Ok(Posted { head: request.head, body })
+        Ok(OAuthForm { head: request.head, body })
     }
 
     fn authorization(&self) -> Vec<&str> {
@@ -92,7 +93,7 @@ impl Posted {
             query: self.head.uri.query(),
             body: &self.body,
             address: self.head.client,
-            now: Moment::now(),
+            now: Timestamp::now(),
         }
     }
 
@@ -109,19 +110,19 @@ fn authorization(head: &Head) -> Vec<&str> {
     head.headers.get_all(AUTHORIZATION).iter().map(as_text).collect()
 }
 
-/// A header that is no text is still there: two headers are a mistake, whatever they say.
+/// Returns a header as a string. One that is not text counts as empty, since repetition is an error whatever the
+/// content.
 fn as_text(value: &HeaderValue) -> &str {
     value.to_str().unwrap_or_default()
 }
 
-/// A token that was refused, as a problem.
-pub fn refusal(error: AuthError) -> Problem {
+/// Converts an authentication error into a problem.
+pub fn auth_problem(error: AuthError) -> Problem {
     if let AuthError::Unavailable(cause) = &error {
-        tracing::error!(%cause, "tokens cannot be checked");
-        return Problem::unavailable("unavailable", error.to_string(), 1);
+        tracing::error!(%cause, "verifying a token failed; responding with 503");
+        return Problem::new(codes::UNAVAILABLE).detail(error.to_string()).retry_after(1);
     }
-    let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::UNAUTHORIZED);
-    let problem = Problem::new(status, error.code()).detail(sentence(&error.to_string()));
+    let problem = Problem::new(error.code()).detail(sentence(&error.to_string()));
     match error.challenge(None) {
         Some(challenge) => problem.header(WWW_AUTHENTICATE, challenge),
         None => problem,

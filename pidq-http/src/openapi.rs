@@ -1,14 +1,15 @@
-//! The routes as OpenAPI 3.1, and as a page.
+//! OpenAPI 3.1 document of the routes, and its HTML page.
 
 mod page;
 
-pub(crate) use page::{page, policy};
+pub(crate) use page::{page, policy, prose, standalone_page};
 
 use serde_json::{Map, Value, json};
 
-use crate::route::{Accepts, Access, Parameter, Place, Reply, Route};
+use crate::problem::codes;
+use crate::route::{Accepts, Access, Parameter, ParameterLocation, Reply, Route};
 
-/// The document. Panics when a row has a schema that is not JSON: a test of every service makes one.
+/// Returns the document. Panics if a schema is not JSON; every service has a test that builds it.
 pub(crate) fn document<S>(name: &str, version: &str, routes: &[&'static Route<S>]) -> Value {
     let mut paths = Map::new();
     for route in routes {
@@ -26,31 +27,31 @@ pub(crate) fn document<S>(name: &str, version: &str, routes: &[&'static Route<S>
     })
 }
 
-/// Puts figures that are settings in the place of their defaults: those of schemas whose `$comment` is the name of one.
-pub(crate) fn configure(schema: &mut Value, figures: &[(&'static str, u64)]) {
+/// Replaces default limits in schemas by the configured values. A schema names the setting in `$comment`.
+pub(crate) fn apply_limits(schema: &mut Value, limits: &[(&'static str, u64)]) {
     match schema {
-        Value::Array(items) => items.iter_mut().for_each(|item| configure(item, figures)),
-        Value::Object(members) => {
-            let setting = members.get("$comment").and_then(Value::as_str);
-            let figure = figures.iter().find(|(name, _)| setting == Some(name)).map(|(_, figure)| *figure);
+        Value::Array(items) => items.iter_mut().for_each(|item| apply_limits(item, limits)),
+        Value::Object(fields) => {
+            let setting = fields.get("$comment").and_then(Value::as_str);
+            let limit = limits.iter().find(|(name, _)| setting == Some(name)).map(|(_, limit)| *limit);
             for most in ["maxLength", "maxItems"] {
-                if let (Some(figure), Some(most)) = (figure, members.get_mut(most)) {
-                    *most = figure.into();
+                if let (Some(limit), Some(most)) = (limit, fields.get_mut(most)) {
+                    *most = limit.into();
                 }
             }
-            members.values_mut().for_each(|member| configure(member, figures));
+            fields.values_mut().for_each(|field| apply_limits(field, limits));
         }
         _ => {}
     }
 }
 
-/// Adds the paths of another service that it answers under a prefix.
-pub(crate) fn add(document: &mut Value, other: &[u8], takes: impl Fn(&str) -> bool) {
+/// Merges the paths of a mounted service.
+pub(crate) fn merge(document: &mut Value, other: &[u8], handles: impl Fn(&str) -> bool) {
     let Ok(Value::Object(mut other)) = serde_json::from_slice(other) else { return };
     let (Some(paths), Some(Value::Object(more))) = (document["paths"].as_object_mut(), other.remove("paths")) else {
         return;
     };
-    paths.extend(more.into_iter().filter(|(path, _)| takes(path)));
+    paths.extend(more.into_iter().filter(|(path, _)| handles(path)));
 }
 
 fn operation<S>(route: &Route<S>) -> Value {
@@ -70,7 +71,7 @@ fn operation<S>(route: &Route<S>) -> Value {
     operation
 }
 
-/// `GET /graph/{job_id}` → `get-graph-job_id`.
+/// Returns `get-graph-job_id` for `GET /graph/{job_id}`.
 fn operation_id<S>(route: &Route<S>) -> String {
     let words = route.path.split(['/', '{', '}', '.', ':']).filter(|word| !word.is_empty());
     let method = route.method.as_str().to_ascii_lowercase();
@@ -78,12 +79,13 @@ fn operation_id<S>(route: &Route<S>) -> String {
 }
 
 fn parameters<S>(route: &Route<S>) -> Vec<Value> {
-    let told = |name: &str| route.parameters.iter().any(|p| p.place == Place::Path && p.name == name);
-    let plain = path_names(route.path).filter(|name| !told(name)).map(plain_parameter);
+    let described =
+        |name: &str| route.parameters.iter().any(|p| p.location == ParameterLocation::Path && p.name == name);
+    let plain = path_names(route.path).filter(|name| !described(name)).map(plain_parameter);
     plain.chain(route.parameters.iter().map(parameter)).collect()
 }
 
-/// The names between braces.
+/// Returns the names between braces.
 fn path_names(path: &str) -> impl Iterator<Item = &str> {
     path.split('{').skip(1).filter_map(|rest| rest.split('}').next())
 }
@@ -93,13 +95,13 @@ fn plain_parameter(name: &str) -> Value {
 }
 
 fn parameter(parameter: &Parameter) -> Value {
-    let place = match parameter.place {
-        Place::Path => "path",
-        Place::Query => "query",
-        Place::Header | Place::NeededHeader => "header",
+    let location = match parameter.location {
+        ParameterLocation::Path => "path",
+        ParameterLocation::Query => "query",
+        ParameterLocation::Header | ParameterLocation::RequiredHeader => "header",
     };
     json!({
-        "name": parameter.name, "in": place, "required": matches!(parameter.place, Place::Path | Place::NeededHeader),
+        "name": parameter.name, "in": location, "required": matches!(parameter.location, ParameterLocation::Path | ParameterLocation::RequiredHeader),
         "description": parameter.summary, "schema": schema(parameter.schema),
     })
 }
@@ -113,10 +115,10 @@ fn body(accepts: &Accepts) -> Value {
 fn responses<S>(route: &Route<S>) -> Value {
     let mut responses = Map::new();
     for reply in route.replies {
-        let told = responses.entry(reply.status.to_string()).or_insert_with(|| response(reply));
-        // Of several with the same status, each is another content type of the same answer.
+        let described = responses.entry(reply.status.to_string()).or_insert_with(|| response(reply));
+        // Several replies with the same status are content types of the same response.
         if let Some(media) = reply.media {
-            told["content"][media] = json!({ "schema": schema(reply.schema) });
+            described["content"][media] = json!({ "schema": schema(reply.schema) });
         }
     }
     let media = if route.access == Access::Client { "application/json" } else { "application/problem+json" };
@@ -124,7 +126,7 @@ fn responses<S>(route: &Route<S>) -> Value {
         Access::Client => json!({ "type": "object", "required": ["error"] }),
         _ => json!({ "$ref": "#/components/schemas/Problem" }),
     };
-    let problem = json!({ "description": "What went wrong.", "content": { media: { "schema": schema } } });
+    let problem = json!({ "description": "Error.", "content": { media: { "schema": schema } } });
     responses.insert("default".into(), problem);
     Value::Object(responses)
 }
@@ -138,7 +140,7 @@ fn response(reply: &Reply) -> Value {
 }
 
 fn schema(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|error| panic!("a row has a schema that is not JSON: {error}: {text}"))
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("a route has an invalid JSON schema: {error}: {text}"))
 }
 
 fn problem() -> Value {
@@ -146,12 +148,12 @@ fn problem() -> Value {
         "type": "object",
         "required": ["type", "title", "status", "code", "request_id"],
         "properties": {
-            "type": { "type": "string", "format": "uri" },
+            "type": { "type": "string", "format": "uri-reference" },
             "title": { "type": "string" },
             "status": { "type": "integer" },
             "detail": { "type": "string" },
             "instance": { "type": "string" },
-            "code": { "type": "string" },
+            "code": { "type": "string", "enum": codes::ALL.iter().map(|code| code.name).collect::<Vec<_>>() },
             "request_id": { "type": "string" },
         },
     })

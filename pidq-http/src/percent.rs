@@ -1,6 +1,6 @@
-//! Percent-decoding, of paths, queries and forms. Strict: what is not UTF-8 in the end is nothing.
+//! Percent-encoding of paths, queries and forms. Decoding is strict: the result must be UTF-8.
 
-/// `%41` → `A`. None for a broken escape or bytes that are not UTF-8.
+/// Decodes `%41` to `A`. `None` for an invalid escape or bytes that are not UTF-8.
 pub(crate) fn decode(text: &str) -> Option<String> {
     if !text.contains('%') {
         return Some(text.to_owned());
@@ -13,12 +13,12 @@ pub(crate) fn decode(text: &str) -> Option<String> {
     String::from_utf8(decoded).ok()
 }
 
-/// The same for forms and queries, where a plus is a space.
+/// Decodes a form or query value, where a plus is a space.
 pub(crate) fn decode_form(text: &str) -> Option<String> {
     if text.contains('+') { decode(&text.replace('+', " ")) } else { decode(text) }
 }
 
-/// All but unreserved characters as `%41`: for paths and queries that are put together.
+/// Encodes all but unreserved characters, for paths and queries.
 pub fn encode(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -30,7 +30,7 @@ pub fn encode(text: &str) -> String {
     encoded
 }
 
-/// The value of a hexadecimal digit.
+/// Returns the value of a hexadecimal digit.
 pub(crate) fn hex(digit: u8) -> Option<u8> {
     (digit as char).to_digit(16).map(|value| value as u8)
 }

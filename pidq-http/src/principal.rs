@@ -1,71 +1,71 @@
-//! Who asks: the answer of an authenticator, and what routes and handlers look at.
+//! Authenticated principal of a request, as routes and handlers see it.
 
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// What kind of thing a principal is.
+/// Kind of a principal.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum PrincipalKind {
-    /// A person with an account here, or at the company's identity provider.
+    /// A user with an account here, or at the company's identity provider.
     User,
-    /// A program that got a token in its own name.
+    /// An OAuth client with a token of its own.
     Client,
     /// An API key of the document pipeline.
     Key,
-    /// Whoever asks, on a service that is open on loopback.
+    /// Any caller of a service that is open on loopback.
     Anyone,
 }
 
-/// Somebody who was recognised.
+/// Authenticated principal.
 #[derive(Clone)]
 pub struct Principal {
-    /// Unique across all kinds and tenants, and fit for a log line.
+    /// Id, unique across all kinds and tenants, and safe for logs.
     pub id: String,
-    /// What kind of thing it is.
+    /// Kind.
     pub kind: PrincipalKind,
-    /// The namespace that everything it sees lives in.
+    /// Tenant: the namespace of everything the principal sees.
     pub tenant: String,
-    /// The name that people know it by, for example an e-mail address. Never for decisions.
+    /// Display name, for example an e-mail address. Never used for decisions.
     pub name: Option<String>,
-    /// The client that the token was given to.
+    /// Client that the token was issued to.
     pub client: Option<String>,
-    /// How far the token reaches: an upper bound; grants decide the rest.
+    /// Scopes of the token: an upper bound; grants decide the rest.
     pub scopes: Vec<String>,
     key: Arc<str>,
-    known: Option<Arc<dyn Any + Send + Sync>>,
+    extension: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Principal {
-    /// Somebody without a scope, to be completed.
+    /// Creates a principal without scopes.
     pub fn new(kind: PrincipalKind, tenant: impl Into<String>, id: impl Into<String>) -> Self {
         let (id, tenant, scopes) = (id.into(), tenant.into(), Vec::new());
         let key = format!("{tenant}/{id}").into();
-        Principal { id, kind, tenant, name: None, client: None, scopes, key, known: None }
+        Principal { id, kind, tenant, name: None, client: None, scopes, key, extension: None }
     }
 
-    /// The same, with all that the authenticator knows of them, for handlers of the same service.
-    pub fn with_known<T: Any + Send + Sync>(self, known: T) -> Self {
-        self.with_shared(Arc::new(known))
+    /// Attaches the authenticator's data, for handlers of the same service.
+    pub fn with_extension<T: Any + Send + Sync>(self, extension: T) -> Self {
+        self.with_shared_extension(Arc::new(extension))
     }
 
-    /// The same, with what somebody else has as well.
-    pub fn with_shared<T: Any + Send + Sync>(mut self, known: Arc<T>) -> Self {
-        self.known = Some(known);
+    /// Attaches shared data of the authenticator.
+    pub fn with_shared_extension<T: Any + Send + Sync>(mut self, extension: Arc<T>) -> Self {
+        self.extension = Some(extension);
         self
     }
 
-    /// What the authenticator knows of them, if it is such a thing.
-    pub fn known<T: Any>(&self) -> Option<&T> {
-        self.known.as_deref()?.downcast_ref()
+    /// Returns the authenticator's data, if it has this type.
+    pub fn extension<T: Any>(&self) -> Option<&T> {
+        self.extension.as_deref()?.downcast_ref()
     }
 
-    /// Whether the token has a scope.
+    /// Returns whether the token has a scope.
     pub fn has_scope(&self, scope: &str) -> bool {
         self.scopes.iter().any(|s| s == scope)
     }
 
-    /// The key of this principal in rates and caches: tenants never share one.
+    /// Returns the key of this principal in rate limits and caches; tenants never share one.
     pub fn key(&self) -> &Arc<str> {
         &self.key
     }

@@ -1,33 +1,51 @@
-//! What went wrong, as RFC 9457 tells it: `application/problem+json` with a stable `code`.
+//! Problem details for HTTP APIs (RFC 9457): `application/problem+json` with a stable `code`.
 //!
-//! OAuth's endpoints speak RFC 6749 instead; the same problem knows both forms.
+//! OAuth endpoints use the form of RFC 6749 instead; a problem can be written in either form.
 
-use std::borrow::Cow;
+pub mod codes;
+pub(crate) mod pages;
+
 use std::fmt;
 
 use hyper::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use hyper::{StatusCode, header};
 use serde_json::{Map, Value};
 
+use self::codes::ProblemCode;
 use crate::request::Head;
 use crate::response::Response;
 
-/// An answer that is not the wanted one.
+/// An error response.
 ///
-/// `code` is what programs look at and never changes; `detail` is for people and may improve.
-/// Neither holds a secret, nor the text of a document.
+/// `code` is for programs and never changes; `detail` is for people and may improve.
+/// Neither contains a secret or the text of a document.
 pub struct Problem(Box<Inner>);
 
 struct Inner {
     status: StatusCode,
-    code: Cow<'static, str>,
+    code: Code,
     detail: Option<String>,
-    members: Map<String, Value>,
+    fields: Map<String, Value>,
     headers: HeaderMap,
-    oauth: bool,
 }
 
-/// What an error says, as a sentence of prose: a capital letter and a full stop.
+/// The vocabulary of the error: a row of the problem table, or an error name of RFC 6749.
+#[derive(Clone, Copy)]
+enum Code {
+    Problem(&'static ProblemCode),
+    OAuth(&'static str),
+}
+
+impl Code {
+    fn name(self) -> &'static str {
+        match self {
+            Code::Problem(code) => code.name,
+            Code::OAuth(name) => name,
+        }
+    }
+}
+
+/// Formats an error message as a sentence: capital letter and full stop.
 pub fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let Some(first) = letters.next() else { return String::new() };
@@ -35,44 +53,53 @@ pub fn sentence(text: &str) -> String {
     format!("{}{}{end}", first.to_uppercase(), letters.as_str())
 }
 
-/// A name as a step of a JSON pointer (RFC 6901), with its slash.
+/// Formats a name as one step of a JSON pointer (RFC 6901), with its slash.
 pub fn pointer_step(name: &str) -> String {
     format!("/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
-/// Where a problem happened, for the members that every problem has.
-pub(crate) struct Place<'a> {
+/// The request of a problem: the source of `instance` and `request_id`.
+pub(crate) struct Occurrence<'a> {
     pub path: &'a str,
     pub request_id: &'a str,
 }
 
 impl Problem {
-    /// A problem with a status and a stable, kebab-case code.
-    pub fn new(status: StatusCode, code: impl Into<Cow<'static, str>>) -> Self {
-        let (members, headers) = (Map::new(), HeaderMap::new());
-        Problem(Box::new(Inner { status, code: code.into(), detail: None, members, headers, oauth: false }))
+    /// A problem with the usual status of its code.
+    pub fn new(code: &'static ProblemCode) -> Self {
+        let status = StatusCode::from_u16(code.statuses[0]).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        Problem::from_parts(status, Code::Problem(code))
+    }
+
+    /// A problem with another status of its code; the table lists all of them.
+    pub fn with_status(code: &'static ProblemCode, status: StatusCode) -> Self {
+        debug_assert!(code.statuses.contains(&status.as_u16()), "{code:?} has no status {status}");
+        Problem::from_parts(status, Code::Problem(code))
     }
 
     /// A problem in the form of RFC 6749 5.2: `error` and `error_description`.
     pub fn oauth(status: StatusCode, error: &'static str, description: impl Into<String>) -> Self {
-        let mut problem = Problem::new(status, error).detail(description);
-        problem.0.oauth = true;
-        problem
+        Problem::from_parts(status, Code::OAuth(error)).detail(description)
     }
 
-    /// The same, with a sentence for people.
+    fn from_parts(status: StatusCode, code: Code) -> Self {
+        let (fields, headers) = (Map::new(), HeaderMap::new());
+        Problem(Box::new(Inner { status, code, detail: None, fields, headers }))
+    }
+
+    /// Sets the explanation of this occurrence, a sentence.
     pub fn detail(mut self, detail: impl Into<String>) -> Self {
         self.0.detail = Some(detail.into());
         self
     }
 
-    /// The same, with one more member, for example `allowed` or `errors`.
+    /// Adds a field, such as `allowed` or `errors`.
     pub fn with(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.0.members.insert(name.into(), value.into());
+        self.0.fields.insert(name.into(), value.into());
         self
     }
 
-    /// The same, with a header. A value that no header can hold is left out.
+    /// Adds a header. A value that is not valid in a header is omitted.
     pub fn header(mut self, name: HeaderName, value: impl AsRef<str>) -> Self {
         if let Ok(value) = HeaderValue::from_str(value.as_ref()) {
             self.0.headers.append(name, value);
@@ -80,89 +107,69 @@ impl Problem {
         self
     }
 
-    /// The same, telling the client when to come back.
+    /// Adds `Retry-After` in seconds.
     pub fn retry_after(self, seconds: u64) -> Self {
         self.header(RETRY_AFTER, seconds.to_string())
     }
 
-    /// The status of the answer.
+    /// The status of the response.
     pub fn status(&self) -> StatusCode {
         self.0.status
     }
 
     /// The stable code.
-    pub fn code(&self) -> &str {
-        &self.0.code
+    pub fn code(&self) -> &'static str {
+        self.0.code.name()
     }
 
-    /// 400: what was sent is not what it should be.
-    pub fn bad_request(code: &'static str, detail: impl Into<String>) -> Self {
-        Problem::new(StatusCode::BAD_REQUEST, code).detail(detail)
-    }
-
-    /// 401 without credentials: RFC 6750 gives no error code then.
+    /// 401 without credentials: RFC 6750 defines no error code for it.
     pub fn unauthenticated() -> Self {
-        Problem::new(StatusCode::UNAUTHORIZED, "unauthenticated")
-            .detail("An access token is needed.")
+        Problem::new(codes::UNAUTHENTICATED)
+            .detail("An access token is required.")
             .header(WWW_AUTHENTICATE, "Bearer realm=\"pidq\"")
     }
 
-    /// 401 for a token that is not, or no longer, good. `description` says no more than that.
+    /// 401 for an invalid or expired token. `description` gives no further reason.
     pub fn invalid_token(description: &'static str) -> Self {
         let challenge = format!("Bearer realm=\"pidq\", error=\"invalid_token\", error_description=\"{description}\"");
-        Problem::new(StatusCode::UNAUTHORIZED, "invalid-token").detail(description).header(WWW_AUTHENTICATE, challenge)
+        Problem::new(codes::INVALID_TOKEN).detail(description).header(WWW_AUTHENTICATE, challenge)
     }
 
-    /// 403: the token is good, and does not reach that far.
+    /// 403: the token is valid but lacks a scope.
     pub fn insufficient_scope(scope: &str) -> Self {
         let challenge = format!("Bearer realm=\"pidq\", error=\"insufficient_scope\", scope=\"{scope}\"");
-        Problem::new(StatusCode::FORBIDDEN, "insufficient-scope")
-            .detail("The access token does not have the scope that this needs.")
+        Problem::new(codes::INSUFFICIENT_SCOPE)
+            .detail("The access token does not have the required scope.")
             .header(WWW_AUTHENTICATE, challenge)
     }
 
-    /// 404 with the code of the thing that is not there.
-    pub fn not_found(code: &'static str) -> Self {
-        Problem::new(StatusCode::NOT_FOUND, code)
-    }
-
-    /// 413: more bytes than this takes.
-    pub fn too_large(code: &'static str, limit: u64) -> Self {
-        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, code)
+    /// 413: the body is larger than `limit` bytes.
+    pub fn payload_too_large(limit: u64) -> Self {
+        Problem::new(codes::PAYLOAD_TOO_LARGE)
             .detail(format!("The body may have at most {limit} bytes."))
             .with("limit", limit)
     }
 
     /// 415: the content type is none of `allowed`.
     pub fn unsupported_media_type(allowed: &[&str]) -> Self {
-        Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type")
-            .detail("The content type is not one that this takes.")
+        Problem::new(codes::UNSUPPORTED_MEDIA_TYPE)
+            .detail("The content type is not supported by this endpoint.")
             .with("allowed", allowed.iter().map(|&a| Value::from(a)).collect::<Vec<_>>())
             .header(header::ACCEPT, allowed.join(", "))
     }
 
-    /// 422: well formed, and still not right.
-    pub fn unprocessable(code: &'static str, detail: impl Into<String>) -> Self {
-        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, code).detail(detail)
-    }
-
-    /// 500. What happened goes to the log, never to the client.
+    /// 500. The cause is written to the log, never to the client.
     pub fn internal() -> Self {
-        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal")
-            .detail("Something went wrong here. The log has more under the id of this request.")
+        Problem::new(codes::INTERNAL)
+            .detail("An internal error occurred. The log has the cause under the id of this request.")
     }
 
-    /// 503: not now.
-    pub fn unavailable(code: &'static str, detail: impl Into<String>, retry_after: u64) -> Self {
-        Problem::new(StatusCode::SERVICE_UNAVAILABLE, code).detail(detail).retry_after(retry_after)
-    }
-
-    /// The body that it has as the answer to a request, for answers that have begun already.
+    /// The JSON body for a request, for responses that have already started.
     pub fn to_json(&self, head: &Head) -> Value {
-        self.problem_body(&Place { path: head.uri.path(), request_id: &head.id })
+        self.problem_body(&Occurrence { path: head.uri.path(), request_id: &head.id })
     }
 
-    /// Appends parameters to the challenge, if there is one.
+    /// Appends parameters to the `WWW-Authenticate` challenge, if there is one.
     pub(crate) fn extend_challenge(&mut self, parameters: &str) {
         let Some(challenge) = self.0.headers.get(WWW_AUTHENTICATE).and_then(|c| c.to_str().ok()) else { return };
         if challenge.starts_with("Bearer")
@@ -173,49 +180,50 @@ impl Problem {
         }
     }
 
-    /// Turns a problem of the floor into the form that OAuth's clients read.
+    /// Converts a problem to the form of RFC 6749 5.2.
     pub(crate) fn into_oauth(mut self) -> Self {
-        if self.0.oauth {
+        if matches!(self.0.code, Code::OAuth(_)) {
             return self;
         }
-        self.0.code = Cow::Borrowed(oauth_error(self.0.status));
-        self.0.oauth = true;
-        // RFC 6749 5.2 knows one status for a request that is not as it should be.
+        self.0.code = Code::OAuth(oauth_error(self.0.status));
+        // RFC 6749 5.2 has one status for invalid requests.
         if matches!(self.0.status, StatusCode::UNSUPPORTED_MEDIA_TYPE | StatusCode::UNPROCESSABLE_ENTITY) {
             self.0.status = StatusCode::BAD_REQUEST;
         }
         self
     }
 
-    pub(crate) fn into_response(self, place: &Place<'_>) -> Response {
-        let body = if self.0.oauth { self.oauth_body() } else { self.problem_body(place) };
-        let media = if self.0.oauth { "application/json" } else { "application/problem+json" };
+    pub(crate) fn into_response(self, occurrence: &Occurrence<'_>) -> Response {
+        let (media, body) = match self.0.code {
+            Code::Problem(_) => ("application/problem+json", self.problem_body(occurrence)),
+            Code::OAuth(_) => ("application/json", self.oauth_body()),
+        };
         let mut response = Response::new(self.0.status, media, body.to_string());
         response.headers.extend(self.0.headers);
         response.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         response
     }
 
-    fn problem_body(&self, place: &Place<'_>) -> Value {
-        let code = &self.0.code;
+    fn problem_body(&self, occurrence: &Occurrence<'_>) -> Value {
+        let Code::Problem(code) = self.0.code else { return self.oauth_body() };
         let mut body = Map::new();
-        body.insert("type".into(), format!("https://pidq.dev/problems/{code}").into());
-        body.insert("title".into(), title(code).into());
+        body.insert("type".into(), code.path().into());
+        body.insert("title".into(), code.title.into());
         body.insert("status".into(), self.0.status.as_u16().into());
         if let Some(detail) = &self.0.detail {
             body.insert("detail".into(), detail.as_str().into());
         }
         // The occurrence, not the resource: the id makes it unique.
-        body.insert("instance".into(), format!("{}#{}", place.path, place.request_id).into());
-        body.insert("code".into(), code.as_ref().into());
-        body.insert("request_id".into(), place.request_id.into());
-        body.extend(self.0.members.clone());
+        body.insert("instance".into(), format!("{}#{}", occurrence.path, occurrence.request_id).into());
+        body.insert("code".into(), code.name.into());
+        body.insert("request_id".into(), occurrence.request_id.into());
+        body.extend(self.0.fields.clone());
         Value::Object(body)
     }
 
     fn oauth_body(&self) -> Value {
         let mut body = Map::new();
-        body.insert("error".into(), self.0.code.as_ref().into());
+        body.insert("error".into(), self.code().into());
         if let Some(detail) = &self.0.detail {
             body.insert("error_description".into(), detail.as_str().into());
         }
@@ -225,32 +233,20 @@ impl Problem {
 
 impl fmt::Debug for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Problem({} {})", self.0.status.as_u16(), self.0.code)
+        write!(f, "Problem({} {})", self.0.status.as_u16(), self.code())
     }
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0.detail {
-            Some(detail) => write!(f, "{}: {detail}", self.0.code),
-            None => f.write_str(&self.0.code),
+            Some(detail) => write!(f, "{}: {detail}", self.code()),
+            None => f.write_str(self.code()),
         }
     }
 }
 
 impl std::error::Error for Problem {}
-
-/// What is not written as other words are.
-const ABBREVIATIONS: &[&str] = &["API", "HTTP", "ID", "JSON", "LLM", "SQL", "SSO", "TLS", "URL"];
-
-/// `unknown-classification` → `Unknown classification`, `llm-unreachable` → `LLM unreachable`.
-fn title(code: &str) -> String {
-    let word = |word: &str| ABBREVIATIONS.iter().copied().find(|known| known.eq_ignore_ascii_case(word));
-    let words: Vec<_> = code.split(['-', '_']).map(|part| word(part).unwrap_or(part)).collect();
-    let words = words.join(" ");
-    let mut letters = words.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
-}
 
 fn oauth_error(status: StatusCode) -> &'static str {
     match status.as_u16() {
@@ -265,30 +261,18 @@ fn oauth_error(status: StatusCode) -> &'static str {
 mod tests {
     use super::*;
 
-    #[test]
-    fn titles_are_codes_as_people_write_them() {
-        for (code, written) in [
-            ("unknown-classification", "Unknown classification"),
-            ("llm-unreachable", "LLM unreachable"),
-            ("malformed-json", "Malformed JSON"),
-            ("invalid-job-id", "Invalid job ID"),
-        ] {
-            assert_eq!(title(code), written);
-        }
-    }
-
-    const PLACE: Place<'_> = Place { path: "/graph/7", request_id: "r-1" };
+    const OCCURRENCE: Occurrence<'_> = Occurrence { path: "/graph/7", request_id: "r-1" };
 
     fn body(problem: Problem) -> Value {
-        serde_json::from_slice(&problem.into_response(&PLACE).body.whole().expect("problems are small"))
+        serde_json::from_slice(&problem.into_response(&OCCURRENCE).body.into_bytes().expect("problems are small"))
             .expect("problems are JSON")
     }
 
     #[test]
     fn a_problem_says_what_where_and_which_one() {
-        let problem = Problem::unprocessable("unknown-classification", "Not one of ours.").with("allowed", vec!["a"]);
+        let problem = Problem::new(codes::UNKNOWN_CLASSIFICATION).detail("Not one of ours.").with("allowed", vec!["a"]);
         let expected = serde_json::json!({
-            "type": "https://pidq.dev/problems/unknown-classification", "title": "Unknown classification",
+            "type": "/problems/unknown-classification", "title": "Unknown classification",
             "status": 422, "detail": "Not one of ours.", "instance": "/graph/7#r-1",
             "code": "unknown-classification", "request_id": "r-1", "allowed": ["a"],
         });
@@ -300,7 +284,7 @@ mod tests {
         let expected = serde_json::json!({
             "error": "invalid_request", "error_description": "The body may have at most 7 bytes.",
         });
-        assert_eq!(body(Problem::too_large("payload-too-large", 7).into_oauth()), expected);
+        assert_eq!(body(Problem::payload_too_large(7).into_oauth()), expected);
     }
 
     #[test]

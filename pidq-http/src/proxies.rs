@@ -1,4 +1,4 @@
-//! Who the client is when a proxy stands between: only proxies that we trust are believed.
+//! Trusted proxies: client address from `X-Forwarded-For`.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
@@ -6,34 +6,36 @@ use std::str::FromStr;
 
 use hyper::header::HeaderMap;
 
-/// Addresses that begin alike: `10.0.0.0/8`, or one address.
+/// Network in CIDR notation: `10.0.0.0/8`, or one address.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Network {
     address: IpAddr,
     prefix: u8,
 }
 
-/// A text that is no network.
+/// Error of parsing a network.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct NoNetwork(String);
+pub struct InvalidNetwork(String);
 
 impl Network {
-    /// Whether an address belongs to it. IPv4 written as IPv6 is IPv4.
+    /// Returns whether the network contains an address. IPv4-mapped IPv6 addresses count as IPv4.
     pub fn contains(&self, address: IpAddr) -> bool {
         match (self.address, address.to_canonical()) {
-            (IpAddr::V4(own), IpAddr::V4(other)) => same(own.to_bits().into(), other.to_bits().into(), 32, self.prefix),
-            (IpAddr::V6(own), IpAddr::V6(other)) => same(own.to_bits(), other.to_bits(), 128, self.prefix),
+            (IpAddr::V4(own), IpAddr::V4(other)) => {
+                same_prefix(own.to_bits().into(), other.to_bits().into(), 32, self.prefix)
+            }
+            (IpAddr::V6(own), IpAddr::V6(other)) => same_prefix(own.to_bits(), other.to_bits(), 128, self.prefix),
             _ => false,
         }
     }
 
-    /// The address that it begins with.
+    /// Returns the first address of the network.
     pub(crate) fn address(&self) -> IpAddr {
         self.address
     }
 
-    /// The network that limits are counted for: an IPv4 address, or the /64 of an IPv6 address.
-    pub fn of(address: IpAddr) -> Self {
+    /// Returns the network that rate limits apply to: an IPv4 address, or the /64 of an IPv6 address.
+    pub fn for_client(address: IpAddr) -> Self {
         match address.to_canonical() {
             IpAddr::V4(v4) => Network { address: v4.into(), prefix: 32 },
             IpAddr::V6(v6) => {
@@ -44,15 +46,15 @@ impl Network {
     }
 }
 
-fn same(a: u128, b: u128, width: u8, prefix: u8) -> bool {
+fn same_prefix(a: u128, b: u128, width: u8, prefix: u8) -> bool {
     prefix == 0 || (a ^ b) >> (width - prefix) == 0
 }
 
 impl FromStr for Network {
-    type Err = NoNetwork;
+    type Err = InvalidNetwork;
 
-    fn from_str(text: &str) -> Result<Self, NoNetwork> {
-        let wrong = || NoNetwork(text.to_owned());
+    fn from_str(text: &str) -> Result<Self, InvalidNetwork> {
+        let wrong = || InvalidNetwork(text.to_owned());
         let (address, prefix) = text.split_once('/').map_or((text, None), |(a, p)| (a, Some(p)));
         let address: IpAddr = address.trim().parse().map_err(|_| wrong())?;
         let width = if address.is_ipv4() { 32 } else { 128 };
@@ -67,15 +69,15 @@ impl fmt::Display for Network {
     }
 }
 
-impl fmt::Display for NoNetwork {
+impl fmt::Display for InvalidNetwork {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is no network such as `10.0.0.0/8`", self.0)
+        write!(f, "expected a network such as `10.0.0.0/8`, found `{}`", self.0)
     }
 }
 
-impl std::error::Error for NoNetwork {}
+impl std::error::Error for InvalidNetwork {}
 
-/// The client behind trusted proxies: the last address of `X-Forwarded-For` that is not one of them.
+/// Returns the client address: the last entry of `X-Forwarded-For` that is not a trusted proxy.
 pub(crate) fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAddr {
     let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.contains(address));
     let mut client = peer.to_canonical();
@@ -93,7 +95,7 @@ pub(crate) fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> 
     client
 }
 
-/// The address of a hop. Some proxies write the port behind it, and brackets around IPv6.
+/// Parses the address of a hop. Some proxies add the port, and brackets around IPv6.
 fn hop_address(hop: &[u8]) -> Option<IpAddr> {
     let text = std::str::from_utf8(hop).ok()?.trim();
     let in_brackets = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
@@ -101,8 +103,8 @@ fn hop_address(hop: &[u8]) -> Option<IpAddr> {
     in_brackets.unwrap_or(text).parse().ok().or_else(with_port)
 }
 
-/// Whether the request came over TLS to the proxy, if the proxy is one that we believe.
-pub(crate) fn came_by_tls(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> bool {
+/// Returns whether the request reached a trusted proxy over TLS.
+pub(crate) fn forwarded_over_tls(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> bool {
     let believed = trusted.iter().any(|network| network.contains(peer));
     believed && headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https")
 }
@@ -113,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    fn seen(peer: &str, forwarded: &[&'static str]) -> String {
+    fn client_of(peer: &str, forwarded: &[&'static str]) -> String {
         let mut headers = HeaderMap::new();
         for value in forwarded {
             headers.append("x-forwarded-for", HeaderValue::from_bytes(value.as_bytes()).expect("a value"));
@@ -123,28 +125,24 @@ mod tests {
     }
 
     #[test]
-    fn only_what_trusted_proxies_say_is_believed() {
-        assert_eq!(seen("192.0.2.1", &["198.51.100.7"]), "192.0.2.1", "a stranger may claim anything");
-        assert_eq!(seen("10.0.0.1", &["198.51.100.7"]), "198.51.100.7");
-        assert_eq!(seen("10.0.0.1", &["1.1.1.1, 198.51.100.7, 10.2.2.2"]), "198.51.100.7");
-        assert_eq!(seen("10.0.0.1", &["1.1.1.1", "198.51.100.7"]), "198.51.100.7");
-        assert_eq!(seen("10.0.0.1", &["nonsense"]), "10.0.0.1");
-        assert_eq!(seen("::ffff:10.0.0.1", &["198.51.100.7"]), "198.51.100.7");
-        assert_eq!(seen("10.0.0.1", &[]), "10.0.0.1");
-        assert_eq!(
-            seen("10.0.0.1", &["\u{e4}, 198.51.100.7"]),
-            "198.51.100.7",
-            "what a client said before matters not"
-        );
+    fn only_trusted_proxies_set_the_client_address() {
+        assert_eq!(client_of("192.0.2.1", &["198.51.100.7"]), "192.0.2.1", "an untrusted client may claim anything");
+        assert_eq!(client_of("10.0.0.1", &["198.51.100.7"]), "198.51.100.7");
+        assert_eq!(client_of("10.0.0.1", &["1.1.1.1, 198.51.100.7, 10.2.2.2"]), "198.51.100.7");
+        assert_eq!(client_of("10.0.0.1", &["1.1.1.1", "198.51.100.7"]), "198.51.100.7");
+        assert_eq!(client_of("10.0.0.1", &["nonsense"]), "10.0.0.1");
+        assert_eq!(client_of("::ffff:10.0.0.1", &["198.51.100.7"]), "198.51.100.7");
+        assert_eq!(client_of("10.0.0.1", &[]), "10.0.0.1");
+        assert_eq!(client_of("10.0.0.1", &["\u{e4}, 198.51.100.7"]), "198.51.100.7", "entries before it do not matter");
     }
 
     #[test]
     fn a_hop_may_have_a_port() {
-        assert_eq!(seen("10.0.0.1", &["198.51.100.7:52011"]), "198.51.100.7");
-        assert_eq!(seen("10.0.0.1", &["[2001:db8::7]:52011, 10.0.0.2:443"]), "2001:db8::7");
-        assert_eq!(seen("10.0.0.1", &["[2001:db8::7]"]), "2001:db8::7");
+        assert_eq!(client_of("10.0.0.1", &["198.51.100.7:52011"]), "198.51.100.7");
+        assert_eq!(client_of("10.0.0.1", &["[2001:db8::7]:52011, 10.0.0.2:443"]), "2001:db8::7");
+        assert_eq!(client_of("10.0.0.1", &["[2001:db8::7]"]), "2001:db8::7");
         for nonsense in ["198.51.100.7:x", "[198.51.100.7", "2001:db8::7]", "unknown", "", ":80"] {
-            assert_eq!(seen("10.0.0.1", &[nonsense]), "10.0.0.1", "{nonsense}");
+            assert_eq!(client_of("10.0.0.1", &[nonsense]), "10.0.0.1", "{nonsense}");
         }
     }
 
@@ -155,6 +153,9 @@ mod tests {
         }
         let all: Network = "0.0.0.0/0".parse().expect("a network");
         assert!(all.contains(IpAddr::from([1, 2, 3, 4])));
-        assert_eq!(Network::of("2001:db8:1:2:3::4".parse().expect("an address")).to_string(), "2001:db8:1:2::/64");
+        assert_eq!(
+            Network::for_client("2001:db8:1:2:3::4".parse().expect("an address")).to_string(),
+            "2001:db8:1:2::/64"
+        );
     }
 }

@@ -1,82 +1,82 @@
-//! A part of an answer: one range of bytes, so that a download goes on where it broke off (RFC 9110, 14).
+//! Range requests: one byte range per response, so that a download can resume (RFC 9110, 14).
 //!
-//! An answer offers ranges by `Accept-Ranges: bytes`. Several ranges at once are answered with the whole, as is a range
-//! of bytes that the client has another version of.
+//! A response offers ranges with `Accept-Ranges: bytes`. Several ranges in one request are answered with the full
+//! body, as is a range of another version.
 
 use std::ops::Range;
 
 use hyper::header::{ACCEPT_RANGES, CONTENT_RANGE, ETAG, HeaderMap, IF_RANGE, RANGE};
 use hyper::{Method, StatusCode};
 
-use crate::problem::Problem;
+use crate::problem::{Problem, codes};
 use crate::request::Head;
 use crate::response::{Content, Response};
 
-/// What a header `Range` asks for.
+/// Range requested by the header `Range`.
 #[derive(Debug, Eq, PartialEq)]
-enum Wanted {
-    /// The whole: there is no range, or none that we serve.
-    Whole,
-    /// These bytes.
+enum RangeRequest {
+    /// The full body: no range, or an unsupported one.
+    Full,
+    /// This byte range.
     Part(Range<u64>),
-    /// Bytes that there are not.
-    Beyond,
+    /// A range beyond the end.
+    Unsatisfiable,
 }
 
-/// Whether an answer offers ranges. Such an answer is not compressed: its bytes would be others.
-pub(crate) fn is_offered(headers: &HeaderMap) -> bool {
+/// Returns whether a response offers ranges. Such a response is not compressed, since its bytes would differ.
+pub(crate) fn offers_ranges(headers: &HeaderMap) -> bool {
     headers.get(ACCEPT_RANGES).is_some_and(|unit| unit == "bytes")
 }
 
-/// Cuts an answer that offers ranges to the one that was asked for; 416 if there are no such bytes.
-pub(crate) fn cut(head: &Head, response: &mut Response) -> Result<(), Problem> {
+/// Applies the requested range to a response that offers ranges; 416 if it is beyond the end.
+pub(crate) fn apply(head: &Head, response: &mut Response) -> Result<(), Problem> {
     if response.status != StatusCode::OK {
         return Ok(());
     }
-    let Content::Whole(bytes) = &response.body else { return Ok(()) };
+    let Content::Full(bytes) = &response.body else { return Ok(()) };
     let length = bytes.len() as u64;
-    if let Some(part) = of(head, &response.headers, length)? {
+    if let Some(part) = requested(head, &response.headers, length)? {
         let bytes = bytes.slice(part.start as usize..part.end as usize);
-        let cut = std::mem::replace(response, Response::empty(StatusCode::OK)).in_part(&part, length);
-        *response = Response { body: Content::Whole(bytes), ..cut };
+        let cut = std::mem::replace(response, Response::empty(StatusCode::OK)).partial(&part, length);
+        *response = Response { body: Content::Full(bytes), ..cut };
     }
     Ok(())
 }
 
-/// The part of so many bytes that is wanted of an answer with these headers; none: the whole.
-pub(crate) fn of(head: &Head, headers: &HeaderMap, length: u64) -> Result<Option<Range<u64>>, Problem> {
-    if head.method != Method::GET || !is_offered(headers) || !is_same(head, headers) {
+/// Returns the requested range of a body of this length; `None` for the full body.
+pub(crate) fn requested(head: &Head, headers: &HeaderMap, length: u64) -> Result<Option<Range<u64>>, Problem> {
+    if head.method != Method::GET || !offers_ranges(headers) || !is_same(head, headers) {
         return Ok(None);
     }
-    match wanted(&head.headers, length) {
-        Wanted::Whole => Ok(None),
-        Wanted::Part(part) => Ok(Some(part)),
-        Wanted::Beyond => Err(beyond(length)),
+    match parse_header(&head.headers, length) {
+        RangeRequest::Full => Ok(None),
+        RangeRequest::Part(part) => Ok(Some(part)),
+        RangeRequest::Unsatisfiable => Err(unsatisfiable(length)),
     }
 }
 
-/// Whether the client wants a part of these very bytes. A weak validator, or a date, does not say so.
+/// Returns whether `If-Range` names exactly this content. A weak validator or a date does not.
 fn is_same(head: &Head, headers: &HeaderMap) -> bool {
     let Some(condition) = head.headers.get(IF_RANGE) else { return true };
     headers.get(ETAG).is_some_and(|tag| tag == condition)
 }
 
-fn beyond(length: u64) -> Problem {
-    Problem::new(StatusCode::RANGE_NOT_SATISFIABLE, "range-not-satisfiable")
-        .detail(format!("There are {length} bytes, and none in that range."))
+fn unsatisfiable(length: u64) -> Problem {
+    Problem::new(codes::RANGE_NOT_SATISFIABLE)
+        .detail(format!("The range is beyond the end; the content has {length} bytes."))
         .header(CONTENT_RANGE, format!("bytes */{length}"))
 }
 
-fn wanted(headers: &HeaderMap, length: u64) -> Wanted {
+fn parse_header(headers: &HeaderMap, length: u64) -> RangeRequest {
     let mut values = headers.get_all(RANGE).iter().map(|value| value.to_str().unwrap_or_default());
     match (values.next(), values.next()) {
-        (Some(range), None) => of_text(range, length).unwrap_or(Wanted::Whole),
-        _ => Wanted::Whole,
+        (Some(range), None) => parse_range(range, length).unwrap_or(RangeRequest::Full),
+        _ => RangeRequest::Full,
     }
 }
 
-/// None: it is no range of bytes, or more than one.
-fn of_text(range: &str, length: u64) -> Option<Wanted> {
+/// Parses a range. `None` if the unit is not bytes, or there are several ranges.
+fn parse_range(range: &str, length: u64) -> Option<RangeRequest> {
     let (unit, part) = range.split_once('=')?;
     let (first, last) = part.trim().split_once('-')?;
     if !unit.trim().eq_ignore_ascii_case("bytes") {
@@ -88,10 +88,10 @@ fn of_text(range: &str, length: u64) -> Option<Wanted> {
         (None, Some(last)) if first.is_empty() => length - last.min(length)..length,
         _ => return None,
     };
-    Some(if part.is_empty() { Wanted::Beyond } else { Wanted::Part(part) })
+    Some(if part.is_empty() { RangeRequest::Unsatisfiable } else { RangeRequest::Part(part) })
 }
 
-/// Numbers that are too large for us are still beyond the end.
+/// Parses a number. One that overflows still counts as beyond the end.
 fn number(digits: &str) -> Option<u64> {
     let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
     is_number.then(|| digits.parse().unwrap_or(u64::MAX))
@@ -103,22 +103,22 @@ mod tests {
 
     #[test]
     fn a_range_is_read_as_the_standard_has_it() {
-        let check =
-            |text: &str, expected: Wanted| assert_eq!(of_text(text, 10).unwrap_or(Wanted::Whole), expected, "{text}");
-        check("bytes=0-0", Wanted::Part(0..1));
-        check("Bytes=2-4", Wanted::Part(2..5));
-        check("bytes=7-", Wanted::Part(7..10));
-        check("bytes=-3", Wanted::Part(7..10));
-        check("bytes=-30", Wanted::Part(0..10));
-        check("bytes=9-99999999999999999999999", Wanted::Part(9..10));
+        let check = |text: &str, expected: RangeRequest| {
+            assert_eq!(parse_range(text, 10).unwrap_or(RangeRequest::Full), expected, "{text}")
+        };
+        check("bytes=0-0", RangeRequest::Part(0..1));
+        check("Bytes=2-4", RangeRequest::Part(2..5));
+        check("bytes=7-", RangeRequest::Part(7..10));
+        check("bytes=-3", RangeRequest::Part(7..10));
+        check("bytes=-30", RangeRequest::Part(0..10));
+        check("bytes=9-99999999999999999999999", RangeRequest::Part(9..10));
         for beyond in ["bytes=10-", "bytes=10-12", "bytes=-0", "bytes=99999999999999999999999-"] {
-            check(beyond, Wanted::Beyond);
+            check(beyond, RangeRequest::Unsatisfiable);
         }
-        for whole in ["bytes=4-2", "bytes=0-1,4-5", "lines=0-1", "bytes=", "bytes=-", "bytes=a-b", "bytes=+1-2", "0-1"]
-        {
-            check(whole, Wanted::Whole);
+        for full in ["bytes=4-2", "bytes=0-1,4-5", "lines=0-1", "bytes=", "bytes=-", "bytes=a-b", "bytes=+1-2", "0-1"] {
+            check(full, RangeRequest::Full);
         }
-        assert_eq!(of_text("bytes=0-", 0), Some(Wanted::Beyond));
-        assert_eq!(of_text("bytes=-1", 0), Some(Wanted::Beyond));
+        assert_eq!(parse_range("bytes=0-", 0), Some(RangeRequest::Unsatisfiable));
+        assert_eq!(parse_range("bytes=-1", 0), Some(RangeRequest::Unsatisfiable));
     }
 }

@@ -1,6 +1,6 @@
-//! One row per endpoint, and finding the row for a request.
+//! Route table and router: one row per endpoint.
 
-mod manual;
+mod markdown;
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -9,39 +9,39 @@ use std::sync::Arc;
 use hyper::Method;
 use hyper::header::ALLOW;
 
-pub use manual::{endpoints, index};
+pub use markdown::{route_sections, route_table};
 
 use crate::limits::Limits;
-use crate::metrics::{Figures, Metrics};
+use crate::metrics::{Metrics, RouteMetrics};
 use crate::percent;
-use crate::problem::Problem;
+use crate::problem::{Problem, codes};
 use crate::request::Request;
 use crate::response::Response;
 
-/// A boxed future: what a row of a table can hold.
+/// Boxed future, as stored in a table row.
 pub type Fut<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// What answers: state and request in, response or problem out.
+/// Request handler: state and request in, response or problem out.
 pub type Handler<S> = for<'a> fn(&'a Arc<S>, Request) -> Fut<'a, Result<Response, Problem>>;
 
-/// Who may call an endpoint. A row without a decision does not compile.
+/// Access rule of an endpoint. It has no default, so that every route states one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Access {
-    /// Everybody.
+    /// Open to everybody.
     Public,
-    /// OAuth clients, which name themselves in the request: the handler checks them.
-    /// Errors have OAuth's form, and the answer is never compressed (BREACH).
+    /// OAuth clients that authenticate in the request; the handler checks them. Errors have OAuth's form, and the
+    /// response is never compressed (BREACH).
     Client,
-    /// Everybody with a good token.
+    /// Any valid token.
     Bearer,
-    /// Everybody whose token has this scope.
+    /// Any valid token with this scope.
     Scope(&'static str),
-    /// Everybody whose token has the scope `admin`.
+    /// Any valid token with the scope `admin`.
     Admin,
 }
 
 impl Access {
-    /// The scope that a token needs.
+    /// Returns the required scope.
     pub fn scope(self) -> Option<&'static str> {
         match self {
             Access::Scope(scope) => Some(scope),
@@ -50,192 +50,191 @@ impl Access {
         }
     }
 
-    /// Whether a token is needed at all.
+    /// Returns whether a token is required.
     pub fn needs_token(self) -> bool {
         !matches!(self, Access::Public | Access::Client)
     }
 }
 
-/// An endpoint: everything about it, once. Matching, OpenAPI, metrics and the access log read the row.
+/// Endpoint. Matching, OpenAPI, metrics and the access log read this row.
 pub struct Route<S: 'static> {
-    /// The method. HEAD comes with GET, OPTIONS with everything.
+    /// Method. GET implies HEAD; OPTIONS is always available.
     pub method: Method,
-    /// The path with `{parameters}`. One that ends with `/` is found without it as well.
+    /// Path with `{parameters}`. A path that ends with `/` also matches without it.
     pub path: &'static str,
-    /// Who may call it.
+    /// Access rule.
     pub access: Access,
-    /// What it does, in one sentence.
+    /// Description, in one sentence.
     pub summary: &'static str,
-    /// Its parameters in path, query and headers. Those of the path may be left out when they are plain text.
+    /// Parameters in path, query and headers. Plain string parameters of the path may be omitted.
     pub parameters: &'static [Parameter],
-    /// The body that it takes.
+    /// Request body.
     pub body: Option<Accepts>,
-    /// What it answers when all is well; problems are understood.
+    /// Successful responses; problems are implied.
     pub replies: &'static [Reply],
-    /// What answers.
+    /// Handler function.
     pub handler: Handler<S>,
 }
 
 impl<S> Route<S> {
-    /// Whether `Accept` decides what is answered: there are several content types for one status.
+    /// Returns whether the response depends on `Accept`: one status has several content types.
     pub(crate) fn negotiates(&self) -> bool {
         let Some((first, rest)) = self.replies.split_first() else { return false };
         rest.iter().any(|reply| reply.status == first.status && reply.media != first.media)
     }
 
-    /// Refuses a parameter behind the question mark that the row does not have: a mistake that would otherwise go unseen,
-    /// as a filter that is misspelt and filters nothing. Rows that need no token have their own rules, as OAuth does.
+    /// Rejects query parameters that the route does not declare, so that a misspelled filter is not ignored. Routes
+    /// without a token have rules of their own, as OAuth does.
     pub(crate) fn check_query(&self, request: &Request) -> Result<(), Problem> {
         if !self.access.needs_token() || request.head.uri.query().is_none_or(str::is_empty) {
             return Ok(());
         }
-        let parameters = self.parameters.iter().filter(|parameter| parameter.place == Place::Query);
+        let parameters = self.parameters.iter().filter(|parameter| parameter.location == ParameterLocation::Query);
         let known: Vec<&str> = parameters.map(|parameter| parameter.name).collect();
         match request.query()?.pairs().find(|(name, _)| !known.contains(name)) {
             None => Ok(()),
-            Some((name, _)) => Err(Problem::bad_request("invalid-parameter", "There is no such parameter.")
+            Some((name, _)) => Err(Problem::new(codes::INVALID_PARAMETER)
+                .detail("Unknown parameter; see `allowed`.")
                 .with("parameter", name)
                 .with("allowed", known)),
         }
     }
 }
 
-/// Where a parameter stands.
+/// Location of a parameter.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Place {
-    /// In the path: always required.
+pub enum ParameterLocation {
+    /// In the path; always required.
     Path,
-    /// Behind the question mark: optional.
+    /// In the query string; optional.
     Query,
-    /// In a header: optional.
+    /// In a header; optional.
     Header,
-    /// In a header that has to be there.
-    NeededHeader,
+    /// In a header; required.
+    RequiredHeader,
 }
 
-/// A parameter, for the documentation. Reading it is the handler's part.
+/// Documentation of a parameter. The handler parses the value.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
-    /// Its name.
+    /// Parameter name.
     pub name: &'static str,
-    /// Where it stands.
-    pub place: Place,
-    /// Its JSON Schema, as text.
+    /// Location in the request.
+    pub location: ParameterLocation,
+    /// JSON Schema, as JSON text.
     pub schema: &'static str,
-    /// What it means.
+    /// Meaning of the parameter.
     pub summary: &'static str,
 }
 
-/// The body that an endpoint takes. `Request::json` and its like enforce it.
+/// Request body accepted by an endpoint. `Request::json` and the other body methods enforce it.
 #[derive(Clone, Copy, Debug)]
 pub struct Accepts {
-    /// The content types, without parameters.
+    /// Content types, without parameters.
     pub media: &'static [&'static str],
-    /// The most bytes, after decompression.
+    /// Maximum size in bytes, after decompression.
     pub limit: u64,
-    /// Its JSON Schema, as text.
+    /// JSON Schema, as JSON text.
     pub schema: &'static str,
 }
 
 impl Accepts {
-    /// The same, with no more JSON than a server takes.
+    /// Returns the same body with the JSON size limit of the server applied.
     pub(crate) fn within(self, limits: &Limits) -> Accepts {
         let is_json = self.media.iter().all(|media| *media == "application/json" || media.ends_with("+json"));
-        Accepts { limit: if is_json { self.limit.min(limits.json_body) } else { self.limit }, ..self }
+        Accepts { limit: if is_json { self.limit.min(limits.json_body_size) } else { self.limit }, ..self }
     }
 }
 
-/// An answer that an endpoint gives, for the documentation.
+/// Documentation of a response.
 #[derive(Clone, Copy, Debug)]
 pub struct Reply {
-    /// The status.
+    /// HTTP status.
     pub status: u16,
-    /// The content type; none when there is no body.
+    /// Content type; `None` if there is no body.
     pub media: Option<&'static str>,
-    /// The JSON Schema of the body, as text.
+    /// JSON Schema of the body, as JSON text.
     pub schema: &'static str,
-    /// When it comes.
+    /// Condition for this response.
     pub summary: &'static str,
 }
 
-/// All rows, ready to be searched.
+/// Routes indexed for lookup.
 pub(crate) struct Router<S: 'static> {
     paths: matchit::Router<Methods<S>>,
 }
 
-/// The rows of a path by method, and what is counted of each.
-type Methods<S> = BTreeMap<&'static str, (&'static Route<S>, Arc<Figures>)>;
+/// Routes of a path by method, each with its metrics.
+type Methods<S> = BTreeMap<&'static str, (&'static Route<S>, Arc<RouteMetrics>)>;
 
-/// The parameters of a path: names as they stand in the row, values decoded. None for one that is not UTF-8 then: who may
-/// not ask is told that before.
+/// Path parameters: names as in the route, values decoded. `None` for a value that is not UTF-8, so that
+/// authorization is checked before it is reported.
 pub(crate) type Params = Vec<(String, Option<String>)>;
 
-/// The row of a request, and the parameters of its path.
-pub(crate) struct Found<'r, S: 'static> {
+/// Route of a request, with the path parameters.
+pub(crate) struct RouteMatch<'r, S: 'static> {
     pub route: &'static Route<S>,
-    pub figures: &'r Arc<Figures>,
+    pub metrics: &'r Arc<RouteMetrics>,
     pub params: Params,
 }
 
-/// What else a search may end with.
-pub(crate) enum Missed {
-    /// No row has that path.
+/// Reason for not finding a route.
+pub(crate) enum RouteError {
+    /// No route has the path.
     Path,
-    /// Rows have the path, for other methods: the value of `Allow`.
+    /// The path exists for other methods: the value of `Allow`.
     Method(String),
-    /// OPTIONS: the value of `Allow`.
+    /// OPTIONS request: the value of `Allow`.
     Options(String),
 }
 
 impl<S> Router<S> {
-    /// Panics when two rows are in each other's way: a table like that is wrong, whatever is asked.
+    /// Builds the router. Panics if two routes conflict.
     pub fn new(rows: impl IntoIterator<Item = &'static Route<S>>, metrics: &Metrics) -> Self {
         let mut table: BTreeMap<&'static str, Methods<S>> = BTreeMap::new();
         for row in rows {
-            let method = known_method(&row.method);
-            let figures = Arc::new(metrics.figures(method, row.path));
-            let before = table.entry(row.path).or_default().insert(method, (row, figures));
+            let method = method_name(&row.method);
+            let route_metrics = Arc::new(metrics.route(method, row.path));
+            let before = table.entry(row.path).or_default().insert(method, (row, route_metrics));
             assert!(before.is_none(), "two rows for {method} {}", row.path);
         }
         let mut paths = matchit::Router::new();
         for (path, methods) in table {
-            for spelling in spellings(path) {
-                let inserted = paths.insert(spelling, methods.clone());
+            for variant in path_variants(path) {
+                let inserted = paths.insert(variant, methods.clone());
                 assert!(inserted.is_ok(), "the path {path} is in the way of another row");
             }
         }
         Router { paths }
     }
 
-    pub fn find(&self, method: &Method, path: &str) -> Result<Found<'_, S>, Missed> {
-        let at = self.paths.at(path).map_err(|_| Missed::Path)?;
-        let wanted = if method == Method::HEAD { "GET" } else { method.as_str() };
+    pub fn find(&self, method: &Method, path: &str) -> Result<RouteMatch<'_, S>, RouteError> {
+        let at = self.paths.at(path).map_err(|_| RouteError::Path)?;
+        let name = if method == Method::HEAD { "GET" } else { method.as_str() };
         if method == Method::OPTIONS && !at.value.contains_key("OPTIONS") {
-            return Err(Missed::Options(allow(at.value)));
+            return Err(RouteError::Options(allow(at.value)));
         }
-        let Some((route, figures)) = at.value.get(wanted) else { return Err(Missed::Method(allow(at.value))) };
+        let Some((route, metrics)) = at.value.get(name) else { return Err(RouteError::Method(allow(at.value))) };
         let params = at.params.iter().map(|(name, raw)| (name.to_owned(), percent::decode(raw)));
-        Ok(Found { route, figures, params: params.collect() })
+        Ok(RouteMatch { route, metrics, params: params.collect() })
     }
 }
 
-impl Missed {
+impl RouteError {
     pub fn into_problem(self) -> Problem {
         match self {
-            Missed::Path => {
-                Problem::not_found("not-found").detail("There is nothing at this path; `/docs` shows what there is.")
+            RouteError::Path => {
+                Problem::new(codes::NOT_FOUND).detail("No endpoint has this path; `/docs` lists the endpoints.")
             }
-            Missed::Method(allow) | Missed::Options(allow) => {
-                Problem::new(hyper::StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed")
-                    .detail(format!("This path takes {allow}."))
-                    .header(ALLOW, allow)
-            }
+            RouteError::Method(allow) | RouteError::Options(allow) => Problem::new(codes::METHOD_NOT_ALLOWED)
+                .detail(format!("This path allows {allow}."))
+                .header(ALLOW, allow),
         }
     }
 }
 
-/// A path that ends with a slash is found without it as well.
-fn spellings(path: &'static str) -> impl Iterator<Item = &'static str> {
+/// Returns the path, and the path without its trailing slash.
+fn path_variants(path: &'static str) -> impl Iterator<Item = &'static str> {
     let shorter = path.strip_suffix('/').filter(|p| !p.is_empty());
     [Some(path), shorter].into_iter().flatten()
 }
@@ -250,9 +249,12 @@ fn allow<T>(methods: &BTreeMap<&'static str, T>) -> String {
     names.join(", ")
 }
 
-fn known_method(method: &Method) -> &'static str {
+fn method_name(method: &Method) -> &'static str {
     const KNOWN: [&str; 6] = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
-    KNOWN.into_iter().find(|&name| name == method.as_str()).unwrap_or_else(|| panic!("no row may be for {method}"))
+    KNOWN
+        .into_iter()
+        .find(|&name| name == method.as_str())
+        .unwrap_or_else(|| panic!("routes cannot have the method {method}"))
 }
 
 #[cfg(test)]
@@ -278,14 +280,14 @@ mod tests {
         ];
         let router = Router::new(rows, &metrics());
         match router.find(&Method::from_bytes(method.as_bytes()).expect("a method"), path) {
-            Ok(Found { route, params, .. }) => {
+            Ok(RouteMatch { route, params, .. }) => {
                 let params: Vec<_> =
                     params.iter().map(|(name, value)| (name, value.as_deref().unwrap_or("?"))).collect();
                 format!("{} {params:?}", route.path)
             }
-            Err(Missed::Path) => "404".into(),
-            Err(Missed::Method(allow)) => format!("405 {allow}"),
-            Err(Missed::Options(allow)) => format!("204 {allow}"),
+            Err(RouteError::Path) => "404".into(),
+            Err(RouteError::Method(allow)) => format!("405 {allow}"),
+            Err(RouteError::Options(allow)) => format!("204 {allow}"),
         }
     }
 
@@ -307,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn other_methods_are_told_what_is_allowed() {
+    fn other_methods_get_the_allowed_ones() {
         assert_eq!(find("PUT", "/graph/7"), "405 GET, HEAD, OPTIONS, POST");
         assert_eq!(find("OPTIONS", "/o/token/"), "204 OPTIONS, POST");
         assert_eq!(find("HEAD", "/graph"), "/graph []");

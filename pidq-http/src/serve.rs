@@ -1,10 +1,10 @@
-//! Listeners, and a graceful end: accept, hand over to connections, stop without breaking an answer off.
+//! Server: accept loop and graceful shutdown.
 
 mod connection;
-mod framing;
-mod guard;
+mod io_timeout;
 mod listener;
-mod proxied;
+mod proxy_protocol;
+mod request_framing;
 mod shutdown;
 
 use std::io;
@@ -16,184 +16,184 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-pub(crate) use framing::Framing;
 pub use listener::Listener;
+pub(crate) use request_framing::Framing;
 pub use shutdown::{Shutdown, Stop};
 
-use crate::site::{App, Door, Site};
+use crate::service::{App, ListenerKind, Service};
 use connection::Connection;
 
-/// What connections are told: go on, finish, or end now.
+/// Server phase, as connections see it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Phase {
     Serving,
-    Finishing,
-    Ending,
+    Draining,
+    Stopping,
 }
 
-/// Serves an app on listeners until it is told to stop, and then until running requests are answered.
+/// Serves an app on listeners until shutdown is requested and running requests are answered.
 ///
-/// The first word to stop turns `/readyz` to 503 while everything else goes on for `limits.drain_wait`; then no
-/// connection is accepted, and those that are open have `limits.drain_time` to finish. The second word ends it.
+/// The first request to stop turns `/readyz` to 503 and everything else continues for `limits.shutdown_delay`; then
+/// no connection is accepted, and open ones have `limits.shutdown_grace` to finish. The second request stops at once.
 pub async fn serve<S: Send + Sync + 'static>(
     app: App<S>,
     listeners: Vec<Listener>,
     shutdown: Shutdown,
 ) -> io::Result<()> {
-    serve_site(app.build(), listeners, shutdown).await
+    serve_service(app.build(), listeners, shutdown).await
 }
 
-/// The same for an app that was made ready before.
-pub async fn serve_site<S: Send + Sync + 'static>(
-    site: Site<S>,
+/// Serves a service that was built before.
+pub async fn serve_service<S: Send + Sync + 'static>(
+    service: Service<S>,
     listeners: Vec<Listener>,
     mut shutdown: Shutdown,
 ) -> io::Result<()> {
-    let limits = site.0.limits;
+    let limits = service.0.limits;
     let (phase, phases) = watch::channel(Phase::Serving);
-    let (alive, mut all_gone) = mpsc::channel::<()>(1);
-    let floor = Floor {
-        site: site.clone(),
-        places: Arc::new(Semaphore::new(places(limits.connections))),
-        handshakes: Arc::new(Semaphore::new(limits.handshakes.min(Semaphore::MAX_PERMITS))),
+    let (done, mut all_done) = mpsc::channel::<()>(1);
+    let state = ServerState {
+        service: service.clone(),
+        connection_slots: Arc::new(Semaphore::new(connection_limit(limits.connection_limit))),
+        handshakes: Arc::new(Semaphore::new(limits.handshake_limit.min(Semaphore::MAX_PERMITS))),
         phases,
-        alive: None,
+        done: None,
     };
-    let mut doors = JoinSet::new();
+    let mut accept_tasks = JoinSet::new();
     for listener in listeners {
-        // The administrator's door is open to the end, and no reason to wait for it.
-        let alive = (listener.door == Door::Public).then(|| alive.clone());
-        doors.spawn(Box::pin(accept_all(listener, Floor { alive, ..floor.clone() })?));
+        // The admin listener stays open to the end, and shutdown does not wait for it.
+        let done = (listener.kind == ListenerKind::Public).then(|| done.clone());
+        accept_tasks.spawn(Box::pin(run_listener(listener, ServerState { done, ..state.clone() })?));
     }
-    drop((floor, alive));
-    shutdown.asked(1).await;
-    tracing::info!("stopping: not ready from now on");
-    site.drain();
-    let _ = timeout(limits.drain_wait, shutdown.asked(2)).await;
-    let _ = phase.send(Phase::Finishing);
+    drop((state, done));
+    shutdown.requested_times(1).await;
+    tracing::info!("shutdown requested; /readyz reports 503");
+    service.drain();
+    let _ = timeout(limits.shutdown_delay, shutdown.requested_times(2)).await;
+    let _ = phase.send(Phase::Draining);
     tokio::select! {
-        _ = all_gone.recv() => tracing::info!("stopped: all requests are answered"),
-        () = sleep(limits.drain_time) => tracing::warn!("stopped: requests took too long and were broken off"),
-        () = shutdown.asked(2) => tracing::warn!("stopped at once"),
+        _ = all_done.recv() => tracing::info!("stopped: all requests were answered"),
+        () = sleep(limits.shutdown_grace) => tracing::warn!("stopped: requests exceeded the shutdown grace and were aborted"),
+        () = shutdown.requested_times(2) => tracing::warn!("stopped immediately"),
     }
-    let _ = phase.send(Phase::Ending);
-    doors.shutdown().await;
+    let _ = phase.send(Phase::Stopping);
+    accept_tasks.shutdown().await;
     Ok(())
 }
 
-/// What all connections of a server share.
-struct Floor<S: 'static> {
-    site: Site<S>,
-    places: Arc<Semaphore>,
+/// State shared by all connections of a server.
+struct ServerState<S: 'static> {
+    service: Service<S>,
+    connection_slots: Arc<Semaphore>,
     handshakes: Arc<Semaphore>,
     phases: watch::Receiver<Phase>,
-    /// Held while somebody is to be waited for at the end.
-    alive: Option<mpsc::Sender<()>>,
+    /// Dropped when the connections that shutdown waits for are closed.
+    done: Option<mpsc::Sender<()>>,
 }
 
-/// As many connections as the descriptors allow, with some left for files and databases.
-fn places(wanted: usize) -> usize {
+/// Returns the connection limit, bounded by the file descriptor limit minus a reserve for files and databases.
+fn connection_limit(configured: usize) -> usize {
     use rustix::process::{Resource, getrlimit, setrlimit};
-    const OTHER: u64 = 96;
+    const RESERVED_DESCRIPTORS: u64 = 96;
     let mut limit = getrlimit(Resource::Nofile);
     if limit.current < limit.maximum {
         limit.current = limit.maximum;
-        // Whoever may not raise it lives with what there is.
+        // Without permission to raise it, the current limit applies.
         let _ = setrlimit(Resource::Nofile, limit);
     }
     let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-    let room = files.saturating_sub(OTHER).max(files / 2).max(1);
-    wanted.clamp(1, usize::try_from(room).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS))
+    let available = files.saturating_sub(RESERVED_DESCRIPTORS).max(files / 2).max(1);
+    configured.clamp(1, usize::try_from(available).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS))
 }
 
-fn accept_all<S: Send + Sync + 'static>(
+fn run_listener<S: Send + Sync + 'static>(
     listener: Listener,
-    floor: Floor<S>,
+    state: ServerState<S>,
 ) -> io::Result<impl Future<Output = ()> + Send + 'static> {
-    let Listener { socket, tls, door } = listener;
+    let Listener { socket, tls, kind } = listener;
     let socket = TcpListener::from_std(socket)?;
     Ok(async move {
-        let _reloads = tls.clone().map(|tls| tls.watch(floor.site.0.facts.clone()));
-        let mut phases = floor.phases.clone();
-        let serving = accept_while_serving(&socket, &floor, &tls, door);
+        let _reloads = tls.clone().map(|tls| tls.spawn_reload_task(state.service.0.info.clone()));
+        let mut phases = state.phases.clone();
+        let serving = accept_until_shutdown(&socket, &state, &tls, kind);
         tokio::select! {
             () = serving => {}
-            _ = phases.wait_for(|phase| *phase != Phase::Serving && door == Door::Public) => {}
+            _ = phases.wait_for(|phase| *phase != Phase::Serving && kind == ListenerKind::Public) => {}
         }
-        accept_backlog(&socket, &floor, &tls, door).await;
+        accept_backlog(&socket, &state, &tls, kind).await;
     })
 }
 
-async fn accept_while_serving<S: Send + Sync + 'static>(
+async fn accept_until_shutdown<S: Send + Sync + 'static>(
     socket: &TcpListener,
-    floor: &Floor<S>,
+    state: &ServerState<S>,
     tls: &Option<crate::tls::Tls>,
-    door: Door,
+    kind: ListenerKind,
 ) {
     loop {
-        // Whoever finds no place waits in the backlog of the kernel, where waiting costs us nothing.
-        let Ok(place) = floor.places.clone().acquire_owned().await else { return };
+        // Without a free slot, connections wait in the kernel's backlog, which costs nothing here.
+        let Ok(slot) = state.connection_slots.clone().acquire_owned().await else { return };
         match socket.accept().await {
-            Ok((stream, _)) => open(stream, place, floor, tls, door),
-            Err(error) if is_the_peers_fault(&error) => {}
+            Ok((stream, _)) => spawn_connection(stream, slot, state, tls, kind),
+            Err(error) if is_peer_error(&error) => {}
             Err(error) => {
-                // Out of descriptors, most likely. Spinning would make it worse, and giving up for ever worse still.
-                tracing::error!(%error, "cannot accept connections");
-                floor.site.0.facts.metrics.broke("accept");
+                // Most likely out of file descriptors. Retry after a pause.
+                tracing::error!(%error, "accepting a connection failed; retrying in 1 s");
+                state.service.0.info.metrics.connection_failed("accept");
                 sleep(Duration::from_secs(1)).await;
             }
         }
     }
 }
 
-/// Clients whose connection the kernel took already are not turned away.
+/// Accepts the connections that are already in the backlog.
 async fn accept_backlog<S: Send + Sync + 'static>(
     socket: &TcpListener,
-    floor: &Floor<S>,
+    state: &ServerState<S>,
     tls: &Option<crate::tls::Tls>,
-    door: Door,
+    kind: ListenerKind,
 ) {
-    while let Ok(place) = floor.places.clone().try_acquire_owned()
+    while let Ok(slot) = state.connection_slots.clone().try_acquire_owned()
         && let Ok(Ok((stream, _))) = timeout(Duration::ZERO, socket.accept()).await
     {
-        open(stream, place, floor, tls, door);
+        spawn_connection(stream, slot, state, tls, kind);
     }
 }
 
-fn is_the_peers_fault(error: &io::Error) -> bool {
+fn is_peer_error(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
 }
 
-fn open<S: Send + Sync + 'static>(
+fn spawn_connection<S: Send + Sync + 'static>(
     stream: TcpStream,
-    place: OwnedSemaphorePermit,
-    floor: &Floor<S>,
+    slot: OwnedSemaphorePermit,
+    state: &ServerState<S>,
     tls: &Option<crate::tls::Tls>,
-    door: Door,
+    kind: ListenerKind,
 ) {
     let connection = Connection {
-        site: floor.site.clone(),
-        handshakes: floor.handshakes.clone(),
-        phases: floor.phases.clone(),
+        service: state.service.clone(),
+        handshakes: state.handshakes.clone(),
+        phases: state.phases.clone(),
         tls: tls.clone(),
-        door,
+        kind,
     };
-    let alive = floor.alive.clone();
+    let done = state.done.clone();
     tokio::spawn(async move {
         connection.run(stream).await;
-        drop((place, alive));
+        drop((slot, done));
     });
 }
 
-impl<S> Clone for Floor<S> {
+impl<S> Clone for ServerState<S> {
     fn clone(&self) -> Self {
-        Floor {
-            site: self.site.clone(),
-            places: self.places.clone(),
+        ServerState {
+            service: self.service.clone(),
+            connection_slots: self.connection_slots.clone(),
             handshakes: self.handshakes.clone(),
             phases: self.phases.clone(),
-            alive: self.alive.clone(),
+            done: self.done.clone(),
         }
     }
 }

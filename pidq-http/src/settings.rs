@@ -1,7 +1,7 @@
-//! Settings: one row each, in layers: default, file, environment, flag. The later one wins.
+//! Settings table and layers: default, file, environment, flag. Later layers override earlier ones.
 
 mod common;
-mod manual;
+mod reference;
 mod secret;
 mod value;
 
@@ -14,84 +14,85 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-pub use common::{COMMON, Floor};
-pub use manual::{help, manual};
+pub use common::{COMMON, CommonSettings};
+pub use reference::{settings_help, settings_table};
 pub use secret::Secret;
 
 use value::{duration, size, switch};
 
-/// A setting: everything about it, once.
+/// Definition of a setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
-    /// Its name in the environment: `PIDQ_DATABASE_URL`. The flag is `--database-url`.
+    /// Environment variable: `PIDQ_DATABASE_URL`. The flag is `--database-url`.
     pub env: &'static str,
-    /// Its path in the values of the chart: `config.database.url`. In the file it is the same without `config`.
-    pub chart: &'static str,
-    /// What holds when nobody says anything. None: it is off, or has to be given.
+    /// Config key: `config.database.url`. In the settings file it is the same without `config`.
+    pub config_key: &'static str,
+    /// Default value. `None`: the setting is off, or required.
     pub default: Option<&'static str>,
-    /// What it looks like.
-    pub kind: Kind,
-    /// A secret has no flag, may stand in a file of its own (`…_FILE`), and is never shown.
+    /// Type of the value.
+    pub kind: ValueKind,
+    /// True if the value is a secret. A secret has no flag, can be read from a file (`…_FILE`), and is never shown.
     pub secret: bool,
-    /// What it does, in one sentence.
+    /// Description, in one sentence.
     pub summary: &'static str,
 }
 
-/// What a value looks like. Checked when settings are read, so that a typing error ends the start, not a request.
+/// Type of a value. Checked at startup, so that a typing error stops the start and not a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Kind {
-    /// Any text.
+pub enum ValueKind {
+    /// Any string.
     Text,
-    /// A whole number.
+    /// Non-negative integer.
     Number,
-    /// A whole number from 1, or `all`.
+    /// Positive integer, or `all`.
     CountOrAll,
-    /// `500ms`, `10s`, `5m`, `24h`, `14d`.
+    /// Duration: `500ms`, `10s`, `5m`, `24h`, `14d`.
     Duration,
-    /// `64KiB`, `2MiB`, `1GiB`, or bytes.
+    /// Size: `64KiB`, `2MiB`, `1GiB`, or bytes.
     Size,
-    /// `on` or `off`.
+    /// Switch: `on` or `off`.
     Switch,
-    /// Values with commas between them.
+    /// Comma-separated values.
     List,
-    /// A path.
+    /// File system path.
     Path,
-    /// One of these words.
+    /// One of these values.
     OneOf(&'static [&'static str]),
 }
 
-/// The settings of a run.
+/// Loaded settings.
 pub struct Settings {
     rows: Vec<&'static Setting>,
-    values: BTreeMap<&'static str, Given>,
+    values: BTreeMap<&'static str, SettingValue>,
     warnings: Vec<String>,
 }
 
-/// A value, and who said so.
-struct Given {
-    text: Secret,
+/// Value with its source.
+struct SettingValue {
+    value: Secret,
     source: String,
 }
 
-/// What is wrong with a setting, and what to do: one line per mistake.
+/// Errors in settings, one line each, with the setting and the remedy.
 #[derive(Debug)]
 pub struct SettingError(Vec<String>);
 
-/// A table of settings, a line each: variable, path in a chart, kind, default, whether it is a secret, summary.
+/// Builds a table of settings, one line each: variable, config key, type, default, whether it is a secret,
+/// description.
 #[macro_export]
 macro_rules! settings {
-    ($($env:literal, $chart:expr, $kind:expr, $default:expr, $secret:literal, $summary:expr;)*) => {
+    ($($env:literal, $config_key:expr, $kind:expr, $default:expr, $secret:literal, $summary:expr;)*) => {
         &[$($crate::Setting {
-            env: $env, chart: $chart, default: $default, kind: $kind, secret: $secret, summary: $summary,
+            env: $env, config_key: $config_key, default: $default, kind: $kind, secret: $secret, summary: $summary,
         }),*]
     };
 }
 
-/// What all names in the environment begin with.
+/// Prefix of all environment variables.
 const PREFIX: &str = "PIDQ_";
 
-/// The rows of some tables. One of a later table takes the place of one of its name: services differ in defaults.
-fn rows(tables: &[&'static [Setting]]) -> Vec<&'static Setting> {
+/// Merges tables. A row of a later table replaces the row of the same name: services differ in defaults.
+fn merged_rows(tables: &[&'static [Setting]]) -> Vec<&'static Setting> {
     let mut rows: Vec<&'static Setting> = Vec::new();
     for row in tables.iter().flat_map(|table| table.iter()) {
         match rows.iter_mut().find(|known| known.env == row.env) {
@@ -103,137 +104,140 @@ fn rows(tables: &[&'static [Setting]]) -> Vec<&'static Setting> {
 }
 
 impl Settings {
-    /// Reads the settings of some tables from arguments (`--listen ADDRESS`, `--config FILE`) and environment.
+    /// Reads the settings of the tables from arguments (`--listen ADDRESS`, `--config FILE`) and environment.
     pub fn read(
         tables: &[&'static [Setting]],
         arguments: impl IntoIterator<Item = String>,
         environment: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, SettingError> {
-        let mut settings = Settings { rows: rows(tables), values: BTreeMap::new(), warnings: Vec::new() };
-        let mut wrong = Vec::new();
-        let flags = settings.flags(arguments, &mut wrong);
+        let mut settings = Settings { rows: merged_rows(tables), values: BTreeMap::new(), warnings: Vec::new() };
+        let mut errors = Vec::new();
+        let flags = settings.parse_flags(arguments, &mut errors);
         let environment: BTreeMap<String, String> =
             environment.into_iter().filter(|(name, _)| name.starts_with(PREFIX)).collect();
         let config = flags.get("PIDQ_CONFIG").or(environment.get("PIDQ_CONFIG")).cloned();
-        settings.defaults();
+        settings.apply_defaults();
         if let Some(path) = config {
-            settings.file(&path, &mut wrong);
+            settings.apply_file(&path, &mut errors);
         }
-        settings.environment(environment, &mut wrong);
+        settings.apply_environment(environment, &mut errors);
         for (env, value) in flags {
-            settings.give(env, value, format!("the flag `{}`", flag(env)));
+            settings.set(env, value, format!("the flag `{}`", flag(env)));
         }
-        settings.check(&mut wrong);
-        if wrong.is_empty() { Ok(settings) } else { Err(SettingError(wrong)) }
+        settings.validate(&mut errors);
+        if errors.is_empty() { Ok(settings) } else { Err(SettingError(errors)) }
     }
 
-    /// Things that are no mistake and still worth a line in the log.
+    /// Returns warnings to log.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// A value that is there, or has a default.
-    pub fn text(&self, env: &str) -> Result<&str, SettingError> {
+    /// Returns a value that is set or has a default.
+    pub fn required(&self, env: &str) -> Result<&str, SettingError> {
         self.optional(env)?.ok_or_else(|| {
-            let file =
-                if self.row(env).is_ok_and(|row| row.secret) { format!(", or `{env}_FILE`") } else { String::new() };
-            SettingError(vec![format!("`{env}` is missing: set it{file}; it is {}", self.summary(env))])
+            let file = if self.setting(env).is_ok_and(|row| row.secret) {
+                format!(", or `{env}_FILE`")
+            } else {
+                String::new()
+            };
+            SettingError(vec![format!("`{env}` is missing: set it{file} ({})", self.summary(env))])
         })
     }
 
-    /// A value, if there is one. An empty text is none.
+    /// Returns a value, if it is set. An empty string counts as unset.
     pub fn optional(&self, env: &str) -> Result<Option<&str>, SettingError> {
-        self.row(env)?;
-        Ok(self.values.get(env).map(|given| given.text.expose()).filter(|text| !text.is_empty()))
+        self.setting(env)?;
+        Ok(self.values.get(env).map(|given| given.value.expose()).filter(|text| !text.is_empty()))
     }
 
-    /// A value as a number, an address, or what else can be parsed.
+    /// Returns a value parsed as a number, an address, or another type.
     pub fn parsed<T: FromStr<Err: fmt::Display>>(&self, env: &str) -> Result<T, SettingError> {
-        self.text(env)?.trim().parse().map_err(|error: T::Err| self.wrong(env, &error.to_string()))
+        self.required(env)?.trim().parse().map_err(|error: T::Err| self.invalid(env, &error.to_string()))
     }
 
-    /// A value as a list of such things. Empty when there is none.
+    /// Returns a comma-separated value as parsed items. Empty if it is unset.
     pub fn list<T: FromStr<Err: fmt::Display>>(&self, env: &str) -> Result<Vec<T>, SettingError> {
         let items = self.optional(env)?.unwrap_or_default().split(',').map(str::trim).filter(|item| !item.is_empty());
-        items.map(|item| item.parse().map_err(|error: T::Err| self.wrong(env, &error.to_string()))).collect()
+        items.map(|item| item.parse().map_err(|error: T::Err| self.invalid(env, &error.to_string()))).collect()
     }
 
-    /// A value as a time.
+    /// Returns a value as a duration.
     pub fn duration(&self, env: &str) -> Result<Duration, SettingError> {
-        duration(self.text(env)?).ok_or_else(|| self.wrong(env, Kind::Duration.expected()))
+        duration(self.required(env)?).ok_or_else(|| self.invalid(env, ValueKind::Duration.expected()))
     }
 
-    /// A value as a number of bytes.
+    /// Returns a value as a number of bytes.
     pub fn size(&self, env: &str) -> Result<u64, SettingError> {
-        size(self.text(env)?).ok_or_else(|| self.wrong(env, Kind::Size.expected()))
+        size(self.required(env)?).ok_or_else(|| self.invalid(env, ValueKind::Size.expected()))
     }
 
-    /// A switch.
-    pub fn on(&self, env: &str) -> Result<bool, SettingError> {
-        switch(self.text(env)?).ok_or_else(|| self.wrong(env, Kind::Switch.expected()))
+    /// Returns a switch.
+    pub fn switch(&self, env: &str) -> Result<bool, SettingError> {
+        switch(self.required(env)?).ok_or_else(|| self.invalid(env, ValueKind::Switch.expected()))
     }
 
-    /// A path.
+    /// Returns a path, if it is set.
     pub fn path(&self, env: &str) -> Result<Option<PathBuf>, SettingError> {
         Ok(self.optional(env)?.map(PathBuf::from))
     }
 
-    /// A secret, if there is one.
+    /// Returns a secret, if it is set.
     pub fn secret(&self, env: &str) -> Result<Option<Secret>, SettingError> {
         Ok(self.optional(env)?.map(Secret::new))
     }
 
-    /// An error about a value, saying which setting it is, who set it, and what is wrong with it.
-    pub fn wrong(&self, env: &str, what: &str) -> SettingError {
-        let source = self.values.get(env).map_or("nobody", |given| &given.source);
+    /// Returns an error about a value, with the setting, the source of the value, and the reason.
+    pub fn invalid(&self, env: &str, what: &str) -> SettingError {
+        let source = self.values.get(env).map_or("default", |given| &given.source);
         SettingError(vec![format!("`{env}`, set by {source}: {what}")])
     }
 
-    fn row(&self, env: &str) -> Result<&'static Setting, SettingError> {
+    fn setting(&self, env: &str) -> Result<&'static Setting, SettingError> {
         let found = self.rows.iter().copied().find(|row| row.env == env);
-        found.ok_or_else(|| SettingError(vec![format!("there is no setting `{env}`")]))
+        found.ok_or_else(|| SettingError(vec![format!("unknown setting `{env}`")]))
     }
 
     fn summary(&self, env: &str) -> String {
-        let summary = self.row(env).map_or("", |row| row.summary).trim_end_matches('.');
+        let summary = self.setting(env).map_or("", |row| row.summary).trim_end_matches('.');
         let mut letters = summary.chars();
         letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
     }
 
-    fn give(&mut self, env: &'static str, text: String, source: String) {
-        self.values.insert(env, Given { text: Secret::new(text), source });
+    fn set(&mut self, env: &'static str, text: String, source: String) {
+        self.values.insert(env, SettingValue { value: Secret::new(text), source });
     }
 
-    fn defaults(&mut self) {
+    fn apply_defaults(&mut self) {
         for row in self.rows.clone() {
             if let Some(default) = row.default {
-                self.give(row.env, default.to_owned(), "default".to_owned());
+                self.set(row.env, default.to_owned(), "default".to_owned());
             }
         }
     }
 
-    fn flags(
+    fn parse_flags(
         &self,
         arguments: impl IntoIterator<Item = String>,
-        wrong: &mut Vec<String>,
+        errors: &mut Vec<String>,
     ) -> BTreeMap<&'static str, String> {
         let mut arguments = arguments.into_iter().peekable();
         let mut flags = BTreeMap::new();
         while let Some(argument) = arguments.next() {
             let (name, inline) = argument.split_once('=').map_or((argument.as_str(), None), |(n, v)| (n, Some(v)));
             let Some(row) = self.rows.iter().find(|row| flag(row.env) == name) else {
-                wrong.push(self.unknown_flag(name));
-                // Its value says nothing more, and must not be shown: it may be a secret.
+                errors.push(self.unknown_flag(name));
+                // Skip its value without showing it: it may be a secret.
                 while arguments.next_if(|next| !next.starts_with('-')).is_some() {}
                 continue;
             };
             match inline.map(str::to_owned).or_else(|| arguments.next()) {
-                // Arguments are seen by everybody on the machine.
+                // Arguments are visible to all users of the machine.
                 Some(_) if row.secret => {
-                    wrong.push(format!("`{name}` is a secret: set `{}` or `{}_FILE` instead", row.env, row.env));
+                    errors.push(format!("`{name}` is a secret: set `{}` or `{}_FILE` instead", row.env, row.env));
                 }
                 Some(value) => drop(flags.insert(row.env, value)),
-                None => wrong.push(format!("`{name}` needs a value")),
+                None => errors.push(format!("`{name}` needs a value")),
             }
         }
         flags
@@ -241,134 +245,138 @@ impl Settings {
 
     fn unknown_flag(&self, name: &str) -> String {
         match name.starts_with('-') {
-            true => format!("unknown flag `{name}`{}", advice(name, self.rows.iter().map(|row| flag(row.env)))),
-            false => "there is an argument that is no flag: write `--listen ADDRESS`, for instance".to_owned(),
+            true => format!("unknown flag `{name}`{}", suggestion(name, self.rows.iter().map(|row| flag(row.env)))),
+            false => "unexpected argument: write flags such as `--listen ADDRESS`".to_owned(),
         }
     }
 
-    fn file(&mut self, path: &str, wrong: &mut Vec<String>) {
+    fn apply_file(&mut self, path: &str, errors: &mut Vec<String>) {
         let text = match fs::read_to_string(path) {
             Ok(text) => text,
-            Err(error) => return wrong.push(format!("the settings file `{path}` cannot be read: {error}")),
+            Err(error) => return errors.push(format!("the settings file `{path}` cannot be read: {error}")),
         };
         let table = match text.parse::<toml::Table>() {
             Ok(table) => table,
-            // Only the message: the rest would show the line, and the line may hold a secret.
+            // Only the message: the rest would show the line, which may hold a secret.
             Err(error) => {
                 let start = error.span().map_or(0, |span| span.start);
                 let line = 1 + text.bytes().take(start).filter(|byte| *byte == b'\n').count();
-                return wrong.push(format!("the settings file `{path}`, line {line}: {}", error.message()));
+                return errors.push(format!("the settings file `{path}`, line {line}: {}", error.message()));
             }
         };
-        for (key, value) in value::leaves(table) {
-            match self.rows.iter().find(|row| in_file(row) == key) {
-                Some(row) => self.give(row.env, value, format!("`{key}` in `{path}`")),
-                None => match key.strip_suffix("_file").and_then(|key| self.secret_row(|row| in_file(row) == key)) {
-                    Some(row) => self.secret_file(row, &value, wrong),
+        for (key, value) in value::flatten(table) {
+            match self.rows.iter().find(|row| file_key(row) == key) {
+                Some(row) => self.set(row.env, value, format!("`{key}` in `{path}`")),
+                None => match key.strip_suffix("_file").and_then(|key| self.secret_setting(|row| file_key(row) == key))
+                {
+                    Some(row) => self.apply_secret_file(row, &value, errors),
                     None => {
-                        let known = self.rows.iter().map(|row| in_file(row).to_owned());
-                        wrong.push(format!("`{path}` has an unknown key `{key}`{}", advice(&key, known)));
+                        let known = self.rows.iter().map(|row| file_key(row).to_owned());
+                        errors.push(format!("`{path}` has an unknown key `{key}`{}", suggestion(&key, known)));
                     }
                 },
             }
         }
     }
 
-    fn environment(&mut self, environment: BTreeMap<String, String>, wrong: &mut Vec<String>) {
+    fn apply_environment(&mut self, environment: BTreeMap<String, String>, errors: &mut Vec<String>) {
         for (name, value) in &environment {
             if let Some(row) = self.rows.iter().find(|row| row.env == name) {
-                self.give(row.env, value.clone(), format!("the environment variable `{name}`"));
-            } else if let Some(row) = name.strip_suffix("_FILE").and_then(|env| self.secret_row(|row| row.env == env)) {
+                self.set(row.env, value.clone(), format!("the environment variable `{name}`"));
+            } else if let Some(row) =
+                name.strip_suffix("_FILE").and_then(|env| self.secret_setting(|row| row.env == env))
+            {
                 if environment.contains_key(row.env) {
-                    wrong.push(format!("both `{}` and `{name}` are set: take one away", row.env));
+                    errors.push(format!("both `{}` and `{name}` are set: remove one", row.env));
                 }
-                self.secret_file(row, value, wrong);
+                self.apply_secret_file(row, value, errors);
             } else {
                 let known = self.rows.iter().map(|row| row.env.to_owned());
-                self.warnings.push(format!("`{name}` is set and means nothing{}", advice(name, known)));
+                self.warnings.push(format!("unknown setting `{name}` is ignored{}", suggestion(name, known)));
             }
         }
     }
 
-    fn secret_row(&self, is: impl Fn(&Setting) -> bool) -> Option<&'static Setting> {
+    fn secret_setting(&self, is: impl Fn(&Setting) -> bool) -> Option<&'static Setting> {
         self.rows.iter().copied().find(|row| row.secret && is(row))
     }
 
-    fn secret_file(&mut self, row: &'static Setting, path: &str, wrong: &mut Vec<String>) {
+    fn apply_secret_file(&mut self, row: &'static Setting, path: &str, errors: &mut Vec<String>) {
         match fs::read_to_string(path) {
-            Ok(text) => {
-                self.give(row.env, text.trim_end_matches(['\r', '\n']).to_owned(), format!("the file `{path}`"))
-            }
-            Err(error) => wrong.push(format!("the file `{path}` of `{}` cannot be read: {error}", row.env)),
+            Ok(text) => self.set(row.env, text.trim_end_matches(['\r', '\n']).to_owned(), format!("the file `{path}`")),
+            Err(error) => errors.push(format!("the file `{path}` of `{}` cannot be read: {error}", row.env)),
         }
     }
 
-    fn check(&self, wrong: &mut Vec<String>) {
+    fn validate(&self, errors: &mut Vec<String>) {
         for row in &self.rows {
-            let Some(given) = self.values.get(row.env).filter(|given| !given.text.expose().is_empty()) else {
+            let Some(given) = self.values.get(row.env).filter(|given| !given.value.expose().is_empty()) else {
                 continue;
             };
-            if !row.kind.fits(given.text.expose()) {
-                let found = if row.secret { String::new() } else { format!(", found `{}`", given.text.expose()) };
-                let expected = row.kind.wanted();
-                wrong.push(format!("`{}`, set by {}: expected {expected}{found}", row.env, given.source));
+            if !row.kind.accepts(given.value.expose()) {
+                let found = if row.secret { String::new() } else { format!(", found `{}`", given.value.expose()) };
+                let expected = row.kind.expected_values();
+                errors.push(format!("`{}`, set by {}: expected {expected}{found}", row.env, given.source));
             }
         }
     }
 }
 
-impl Kind {
-    fn fits(self, text: &str) -> bool {
+impl ValueKind {
+    fn accepts(self, text: &str) -> bool {
         match self {
-            Kind::Text | Kind::List | Kind::Path => true,
-            Kind::Number => text.trim().parse::<u64>().is_ok(),
-            Kind::CountOrAll => text.trim() == "all" || text.trim().parse::<NonZeroUsize>().is_ok(),
-            Kind::Duration => duration(text).is_some(),
-            Kind::Size => size(text).is_some(),
-            Kind::Switch => switch(text).is_some(),
-            Kind::OneOf(words) => words.contains(&text),
+            ValueKind::Text | ValueKind::List | ValueKind::Path => true,
+            ValueKind::Number => text.trim().parse::<u64>().is_ok(),
+            ValueKind::CountOrAll => text.trim() == "all" || text.trim().parse::<NonZeroUsize>().is_ok(),
+            ValueKind::Duration => duration(text).is_some(),
+            ValueKind::Size => size(text).is_some(),
+            ValueKind::Switch => switch(text).is_some(),
+            ValueKind::OneOf(words) => words.contains(&text),
         }
     }
 
-    /// The same, with all words where only some will do.
-    fn wanted(self) -> String {
+    /// Returns the expected form, with all values for an enumeration.
+    fn expected_values(self) -> String {
         match self {
-            Kind::OneOf(words) => format!("one of `{}`", words.join("`, `")),
+            ValueKind::OneOf(words) => format!("one of `{}`", words.join("`, `")),
             other => other.expected().to_owned(),
         }
     }
 
     fn expected(self) -> &'static str {
         match self {
-            Kind::Text => "a text",
-            Kind::List => "values with commas between them",
-            Kind::Path => "a path",
-            Kind::Number => "a whole number",
-            Kind::CountOrAll => "a whole number from 1, or `all`",
-            Kind::Duration => "a time such as `500ms`, `10s` or `24h`",
-            Kind::Size => "a size such as `64KiB` or `2MiB`",
-            Kind::Switch => "`on` or `off`",
-            Kind::OneOf(_) => "one of the words that the manual lists",
+            ValueKind::Text => "a string",
+            ValueKind::List => "comma-separated values",
+            ValueKind::Path => "a path",
+            ValueKind::Number => "an integer",
+            ValueKind::CountOrAll => "a positive integer, or `all`",
+            ValueKind::Duration => "a duration such as `500ms`, `10s` or `24h`",
+            ValueKind::Size => "a size such as `64KiB` or `2MiB`",
+            ValueKind::Switch => "`on` or `off`",
+            ValueKind::OneOf(_) => "one of the listed values",
         }
     }
 }
 
-/// The variables of this process that are settings, or look like some. What other programs have there does not matter.
+/// Returns the environment variables with the prefix `PIDQ_`.
 ///
 /// # Errors
-/// Those that are no text.
+///
+/// Fails if a value is not UTF-8.
 pub fn environment() -> Result<Vec<(String, String)>, SettingError> {
-    texts(std::env::vars_os())
+    utf8_variables(std::env::vars_os())
 }
 
-fn texts(variables: impl Iterator<Item = (OsString, OsString)>) -> Result<Vec<(String, String)>, SettingError> {
-    let ours = variables.filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
-    let ours = ours.filter(|(name, _)| name.starts_with(PREFIX));
+fn utf8_variables(
+    variables: impl Iterator<Item = (OsString, OsString)>,
+) -> Result<Vec<(String, String)>, SettingError> {
+    let own = variables.filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+    let own = own.filter(|(name, _)| name.starts_with(PREFIX));
     let text = |(name, value): (String, OsString)| match value.into_string() {
         Ok(value) => Ok((name, value)),
         Err(_) => Err(SettingError(vec![format!("`{name}`, set by the environment, is not UTF-8")])),
     };
-    ours.map(text).collect()
+    own.map(text).collect()
 }
 
 /// `PIDQ_DATABASE_URL` → `--database-url`.
@@ -376,13 +384,13 @@ fn flag(env: &str) -> String {
     format!("--{}", env.trim_start_matches(PREFIX).to_ascii_lowercase().replace('_', "-"))
 }
 
-fn in_file(row: &Setting) -> &'static str {
-    row.chart.strip_prefix("config.").unwrap_or(row.chart)
+fn file_key(row: &Setting) -> &'static str {
+    row.config_key.strip_prefix("config.").unwrap_or(row.config_key)
 }
 
-/// `: did you mean …?`, if something is near.
-fn advice(name: &str, known: impl Iterator<Item = String>) -> String {
-    let near = known.map(|k| (value::distance(name, &k), k)).min();
+/// Returns `: did you mean …?` if a known name is similar.
+fn suggestion(name: &str, known: impl Iterator<Item = String>) -> String {
+    let near = known.map(|k| (value::levenshtein(name, &k), k)).min();
     let near = near.filter(|(distance, _)| *distance <= 1 + name.len() / 5);
     near.map(|(_, known)| format!(": did you mean `{known}`?")).unwrap_or_default()
 }
@@ -400,14 +408,14 @@ mod tests {
     use super::*;
 
     const ROWS: &[Setting] = &[
-        row("PIDQ_CONFIG", "config.file", None, Kind::Path),
-        row("PIDQ_LISTEN", "config.listen", Some("127.0.0.1:8080"), Kind::List),
-        row("PIDQ_QUERY_TIME", "config.query.time", Some("10s"), Kind::Duration),
-        Setting { secret: true, ..row("PIDQ_MASTER_SECRET", "config.master.secret", None, Kind::Text) },
+        row("PIDQ_CONFIG", "config.file", None, ValueKind::Path),
+        row("PIDQ_LISTEN", "config.listen", Some("127.0.0.1:8080"), ValueKind::List),
+        row("PIDQ_QUERY_TIMEOUT", "config.query.timeout", Some("10s"), ValueKind::Duration),
+        Setting { secret: true, ..row("PIDQ_MASTER_SECRET", "config.master.secret", None, ValueKind::Text) },
     ];
 
-    const fn row(env: &'static str, chart: &'static str, default: Option<&'static str>, kind: Kind) -> Setting {
-        Setting { env, chart, default, kind, secret: false, summary: "The thing." }
+    const fn row(env: &'static str, chart: &'static str, default: Option<&'static str>, kind: ValueKind) -> Setting {
+        Setting { env, config_key: chart, default, kind, secret: false, summary: "The thing." }
     }
 
     fn read(arguments: &[&str], environment: &[(&str, &str)]) -> Result<Settings, String> {
@@ -416,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn what_belongs_to_no_flag_is_not_shown() {
+    fn unexpected_arguments_are_not_shown() {
         for arguments in
             [&["--master-secrt", "canary"][..], &["canary"], &["--master-secrt=canary"], &["--x", "canary", "canary"]]
         {
@@ -428,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_parsed_says_where() {
+    fn a_parse_error_of_a_file_has_its_line() {
         let file = file("listen = \"a:1\"\n\n[master]\nsecret = 'canary\n");
         let path = file.path().to_str().expect("a path");
         let refused = read(&["--config", path], &[]).err().expect("it is no TOML");
@@ -436,14 +444,14 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_ours_has_to_be_text() {
+    fn only_own_variables_must_be_utf8() {
         use std::os::unix::ffi::OsStringExt;
         let variable = |name: &str, value: &[u8]| (OsString::from(name), OsString::from_vec(value.to_vec()));
-        let read = |variables: Vec<_>| texts(variables.into_iter()).map_err(|error| error.to_string());
-        let ours = variable("PIDQ_LISTEN", b"127.0.0.1:1");
-        let (foreign, wrong) = (variable("LS_COLORS", b"\xff"), variable("PIDQ_MASTER_SECRET", b"canary\xff"));
-        assert_eq!(read(vec![foreign, ours]), Ok(vec![("PIDQ_LISTEN".to_owned(), "127.0.0.1:1".to_owned())]));
-        let refused = read(vec![wrong]).expect_err("it is no text");
+        let read = |variables: Vec<_>| utf8_variables(variables.into_iter()).map_err(|error| error.to_string());
+        let own = variable("PIDQ_LISTEN", b"127.0.0.1:1");
+        let (foreign, errors) = (variable("LS_COLORS", b"\xff"), variable("PIDQ_MASTER_SECRET", b"canary\xff"));
+        assert_eq!(read(vec![foreign, own]), Ok(vec![("PIDQ_LISTEN".to_owned(), "127.0.0.1:1".to_owned())]));
+        let refused = read(vec![errors]).expect_err("it is no text");
         assert!(refused.contains("`PIDQ_MASTER_SECRET`") && !refused.contains("canary"), "{refused}");
     }
 
@@ -455,15 +463,15 @@ mod tests {
 
     #[test]
     fn flags_win_over_the_environment_over_the_file_over_defaults() {
-        let file = file("listen = \"file:1\"\n[query]\ntime = \"1s\"\n");
+        let file = file("listen = \"file:1\"\n[query]\ntimeout = \"1s\"\n");
         let path = file.path().to_str().expect("a path");
         let time = |arguments: &[&str], environment: &[(&str, &str)]| {
-            read(arguments, environment)?.duration("PIDQ_QUERY_TIME").map_err(|e| e.to_string())
+            read(arguments, environment)?.duration("PIDQ_QUERY_TIMEOUT").map_err(|e| e.to_string())
         };
         assert_eq!(time(&[], &[]), Ok(Duration::from_secs(10)));
         assert_eq!(time(&["--config", path], &[]), Ok(Duration::from_secs(1)));
-        assert_eq!(time(&[], &[("PIDQ_CONFIG", path), ("PIDQ_QUERY_TIME", "2s")]), Ok(Duration::from_secs(2)));
-        assert_eq!(time(&["--query-time=3s"], &[("PIDQ_QUERY_TIME", "2s")]), Ok(Duration::from_secs(3)));
+        assert_eq!(time(&[], &[("PIDQ_CONFIG", path), ("PIDQ_QUERY_TIMEOUT", "2s")]), Ok(Duration::from_secs(2)));
+        assert_eq!(time(&["--query-timeout=3s"], &[("PIDQ_QUERY_TIMEOUT", "2s")]), Ok(Duration::from_secs(3)));
     }
 
     #[test]
@@ -472,9 +480,9 @@ mod tests {
             read(arguments, environment).map(drop).expect_err("it is wrong")
         };
         assert_eq!(
-            error(&[], &[("PIDQ_QUERY_TIME", "soon")]),
-            "`PIDQ_QUERY_TIME`, set by the environment variable `PIDQ_QUERY_TIME`: \
-             expected a time such as `500ms`, `10s` or `24h`, found `soon`"
+            error(&[], &[("PIDQ_QUERY_TIMEOUT", "soon")]),
+            "`PIDQ_QUERY_TIMEOUT`, set by the environment variable `PIDQ_QUERY_TIMEOUT`: \
+             expected a duration such as `500ms`, `10s` or `24h`, found `soon`"
         );
         assert_eq!(
             error(&["--lisen", "x"], &[]).lines().next(),
@@ -488,17 +496,17 @@ mod tests {
         let path = file.path().to_str().expect("a path");
         assert!(!error(&["--config", path], &[]).contains("hunter2"), "a broken file does not show what is in it");
         let missing =
-            read(&[], &[]).map(|s| s.text("PIDQ_MASTER_SECRET").map(str::to_owned).map_err(|e| e.to_string()));
+            read(&[], &[]).map(|s| s.required("PIDQ_MASTER_SECRET").map(str::to_owned).map_err(|e| e.to_string()));
         assert_eq!(
             missing,
-            Ok(Err("`PIDQ_MASTER_SECRET` is missing: set it, or `PIDQ_MASTER_SECRET_FILE`; it is the thing".into()))
+            Ok(Err("`PIDQ_MASTER_SECRET` is missing: set it, or `PIDQ_MASTER_SECRET_FILE` (the thing)".into()))
         );
     }
 
     #[test]
     fn a_misspelt_variable_is_a_warning_with_advice() {
         let settings = read(&[], &[("PIDQ_LISTENS", "x"), ("HOME", "/")]).expect("no mistake");
-        assert_eq!(settings.warnings(), ["`PIDQ_LISTENS` is set and means nothing: did you mean `PIDQ_LISTEN`?"]);
+        assert_eq!(settings.warnings(), ["unknown setting `PIDQ_LISTENS` is ignored: did you mean `PIDQ_LISTEN`?"]);
     }
 
     #[test]
@@ -509,6 +517,6 @@ mod tests {
         let secret = settings.secret("PIDQ_MASTER_SECRET").expect("a row").expect("a value");
         assert_eq!((secret.expose(), format!("{secret:?}").as_str()), ("hunter2", "***"));
         let both = [("PIDQ_MASTER_SECRET_FILE", path), ("PIDQ_MASTER_SECRET", "x")];
-        assert!(read(&[], &both).is_err_and(|error| error.contains("take one away")));
+        assert!(read(&[], &both).is_err_and(|error| error.contains("remove one")));
     }
 }

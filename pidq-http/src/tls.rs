@@ -1,4 +1,4 @@
-//! TLS by rustls, and certificates that can be replaced while the server runs.
+//! TLS server configuration with reloadable certificates.
 
 mod client;
 mod expiry;
@@ -25,11 +25,11 @@ use tokio::time::interval;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use crate::site::Facts;
+use crate::service::ServiceInfo;
 
 pub use client::{HttpsClient, client_tls, https_client};
 
-/// The oldest version of TLS that is spoken.
+/// Minimum TLS version.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum TlsVersion {
     /// TLS 1.2 and 1.3.
@@ -38,14 +38,14 @@ pub enum TlsVersion {
     V1_3,
 }
 
-/// A certificate with its key, from files that are looked at again: on SIGHUP and once a minute.
+/// Certificate with its key, reloaded from files on SIGHUP and once a minute.
 #[derive(Clone)]
 pub struct Tls {
     config: Arc<ServerConfig>,
-    pair: Arc<Pair>,
+    pair: Arc<CertificatePair>,
 }
 
-struct Pair {
+struct CertificatePair {
     certificates: PathBuf,
     key: PathBuf,
     current: ArcSwap<Loaded>,
@@ -56,17 +56,17 @@ struct Loaded {
     digest: Vec<u8>,
 }
 
-/// Why a certificate cannot be used.
+/// Error of a certificate or key file.
 #[derive(Debug)]
 pub struct TlsError {
     path: PathBuf,
     what: String,
 }
 
-const LOOK_AGAIN: Duration = Duration::from_secs(60);
+const RELOAD_INTERVAL: Duration = Duration::from_secs(60);
 
 impl Tls {
-    /// Reads a chain of certificates and the key of the first, both PEM.
+    /// Loads a certificate chain and the key of its first certificate, both PEM.
     pub fn open(
         certificates: impl Into<PathBuf>,
         key: impl Into<PathBuf>,
@@ -74,13 +74,13 @@ impl Tls {
     ) -> Result<Self, TlsError> {
         let (certificates, key) = (certificates.into(), key.into());
         let current = ArcSwap::from_pointee(load(&certificates, &key)?);
-        let pair = Arc::new(Pair { certificates, key, current });
+        let pair = Arc::new(CertificatePair { certificates, key, current });
         let config = config(pair.clone(), oldest)
             .map_err(|error| TlsError { path: pair.certificates.clone(), what: error.to_string() })?;
         Ok(Tls { config: Arc::new(config), pair })
     }
 
-    /// Reads the files again. What is wrong with them is an error, and the old pair stays. True: it is a new pair.
+    /// Reloads the files. On an error the current certificate stays. Returns whether the certificate changed.
     pub fn reload(&self) -> Result<bool, TlsError> {
         let fresh = load(&self.pair.certificates, &self.pair.key)?;
         if fresh.digest == self.pair.current.load().digest {
@@ -90,8 +90,8 @@ impl Tls {
         Ok(true)
     }
 
-    /// When the certificate ends, in seconds since 1970, if it says so as certificates do.
-    pub fn ends(&self) -> Option<i64> {
+    /// Returns the expiry of the certificate in seconds since 1970, if it can be parsed.
+    pub fn expires_at(&self) -> Option<i64> {
         let loaded = self.pair.current.load();
         loaded.key.cert.first().and_then(|certificate| expiry::not_after(certificate))
     }
@@ -100,11 +100,11 @@ impl Tls {
         TlsAcceptor::from(self.config.clone()).accept(stream).await
     }
 
-    /// Looks at the files again and again, until the handle is dropped.
-    pub(crate) fn watch(self, facts: Arc<Facts>) -> Watch {
-        Watch(tokio::spawn(async move {
-            let mut ticks = interval(LOOK_AGAIN);
-            let show = |tls: &Tls| facts.metrics.certificate_ends.set(tls.ends().unwrap_or_default());
+    /// Spawns the task that reloads the files, until the handle is dropped.
+    pub(crate) fn spawn_reload_task(self, info: Arc<ServiceInfo>) -> ReloadTask {
+        ReloadTask(tokio::spawn(async move {
+            let mut ticks = interval(RELOAD_INTERVAL);
+            let show = |tls: &Tls| info.metrics.certificate_expiry.set(tls.expires_at().unwrap_or_default());
             show(&self);
             let mut hangups = signal(SignalKind::hangup()).ok();
             loop {
@@ -117,15 +117,15 @@ impl Tls {
                 tokio::select! { _ = ticks.tick() => {}, _ = hangup => {} }
                 let tls = self.clone();
                 let reloaded = tokio::task::spawn_blocking(move || tls.reload()).await;
-                facts.metrics.reloaded(match reloaded {
+                info.metrics.certificate_reload(match reloaded {
                     Ok(Ok(false)) => "unchanged",
                     Ok(Ok(true)) => {
-                        tracing::info!("the certificate was replaced");
+                        tracing::info!("certificate reloaded");
                         show(&self);
                         "replaced"
                     }
                     Ok(Err(error)) => {
-                        tracing::error!(%error, "the certificate was not replaced: the old one stays");
+                        tracing::error!(%error, "reloading the certificate failed; the current one stays in use");
                         "failed"
                     }
                     Err(_) => return,
@@ -135,16 +135,16 @@ impl Tls {
     }
 }
 
-/// The task that looks at certificate files. Ends when dropped.
-pub(crate) struct Watch(JoinHandle<()>);
+/// Task that reloads certificate files; aborted on drop.
+pub(crate) struct ReloadTask(JoinHandle<()>);
 
-impl Drop for Watch {
+impl Drop for ReloadTask {
     fn drop(&mut self) {
         self.0.abort();
     }
 }
 
-fn config(pair: Arc<Pair>, oldest: TlsVersion) -> Result<ServerConfig, rustls::Error> {
+fn config(pair: Arc<CertificatePair>, oldest: TlsVersion) -> Result<ServerConfig, rustls::Error> {
     const BOTH: &[&SupportedProtocolVersion] = &[&rustls::version::TLS13, &rustls::version::TLS12];
     let versions = match oldest {
         TlsVersion::V1_2 => BOTH,
@@ -166,7 +166,7 @@ fn load(certificates: &Path, key: &Path) -> Result<Loaded, TlsError> {
     let chain = CertificateDer::pem_slice_iter(&chain_text).collect::<Result<Vec<_>, _>>();
     let chain = chain.map_err(|error| wrong(certificates, &error))?;
     if chain.is_empty() {
-        return Err(wrong(certificates, &"there is no certificate in it"));
+        return Err(wrong(certificates, &"the file contains no certificate"));
     }
     let der = PrivateKeyDer::from_pem_slice(&key_text).map_err(|error| wrong(key, &error))?;
     let pair = CertifiedKey::from_der(chain, der, &default_provider()).map_err(|error| wrong(key, &error))?;
@@ -175,15 +175,15 @@ fn load(certificates: &Path, key: &Path) -> Result<Loaded, TlsError> {
     Ok(Loaded { key: Arc::new(pair), digest })
 }
 
-impl ResolvesServerCert for Pair {
+impl ResolvesServerCert for CertificatePair {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         Some(self.current.load().key.clone())
     }
 }
 
-impl fmt::Debug for Pair {
+impl fmt::Debug for CertificatePair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Pair({})", self.certificates.display())
+        write!(f, "CertificatePair({})", self.certificates.display())
     }
 }
 

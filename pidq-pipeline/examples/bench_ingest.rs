@@ -11,11 +11,11 @@ use std::{env, fs};
 
 use hyper::Request;
 use pidq_http::database::{Arg, Database};
-use pidq_http::{Settings, Site};
-use pidq_pipeline::analyser::tags;
-use pidq_pipeline::embedding::{self, Places, to_blob};
+use pidq_http::{Service, Settings};
+use pidq_pipeline::analyzer::tags;
+use pidq_pipeline::embedding::{self, ModelSources, to_blob};
 use pidq_pipeline::extract::{self, Options, Upload};
-use pidq_pipeline::indexes::{Indexes, Snapshots};
+use pidq_pipeline::index_cache::{IndexCache, SnapshotFiles};
 use pidq_pipeline::{Platform, TABLES, events, ingest, open, splitter};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -25,7 +25,7 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 fn main() -> ExitCode {
     // The reader of documents is this program again.
     if env::args().nth(1).as_deref() == Some("pipeline") {
-        return extract::child_main();
+        return extract::sandbox_main();
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     match runtime.map_err(Into::into).and_then(|runtime| runtime.block_on(run())) {
@@ -90,16 +90,16 @@ struct Row {
 
 /// What each stage takes on one thread, without the process around the reader and without a database.
 fn stages(texts: &[String]) -> Result<(Vec<Vec<Row>>, f64)> {
-    let model = embedding::open("hash-512", &Places::default())?;
+    let model = embedding::open("hash-512", &ModelSources::default())?;
     let splitter = splitter::find("recursive_character").ok_or("no splitter")?;
     let splitter = splitter.build(&json!({}).as_object().cloned().unwrap_or_default()).map_err(|e| e.to_string())?;
     let (mut taken, mut rows) = ([0.0; 4], Vec::new());
     for text in texts {
-        let mut begun = thread_cpu();
+        let mut started = thread_cpu();
         let mut lap = |at: usize| {
             let now = thread_cpu();
-            taken[at] += now - begun;
-            begun = now;
+            taken[at] += now - started;
+            started = now;
         };
         let upload = Upload { bytes: text.as_bytes(), name: Some("a.md"), media_type: None };
         let extracted = extract::read(&upload, &Options::default())?;
@@ -138,7 +138,7 @@ async fn plain(url: &str, texts: &[String], documents: &[Vec<Row>]) -> Result<(f
     let database = Database::open(url).await?;
     database.execute(DROP, &[]).await?;
     database.execute(CREATE, &[]).await?;
-    let (cpu, begun) = (process_cpu(), Instant::now());
+    let (cpu, started) = (process_cpu(), Instant::now());
     let mut rows = 0;
     for (text, document) in texts.iter().zip(documents) {
         let mut tx = database.begin().await?;
@@ -155,7 +155,7 @@ async fn plain(url: &str, texts: &[String], documents: &[Vec<Row>]) -> Result<(f
         rows += document.len();
         tx.commit().await?;
     }
-    let taken = (process_cpu() - cpu, begun.elapsed().as_secs_f64());
+    let taken = (process_cpu() - cpu, started.elapsed().as_secs_f64());
     println!(
         "{:<28} {:6.2} s of CPU, {:.2} s of wall, {rows} rows",
         format!("plain rows, {}", kind(url)),
@@ -171,17 +171,17 @@ async fn whole(url: &str, texts: &[String], bytes: usize) -> Result<(f64, f64)> 
     let reader = env::current_exe()?;
     let environment = [
         ("PIDQ_DATABASE_URL", url.to_owned()),
-        ("PIDQ_RATE", "0".to_owned()),
+        ("PIDQ_RATE_LIMIT", "0".to_owned()),
         ("PIDQ_UPLOAD_RATE", "0".to_owned()),
-        ("PIDQ_QUERY_RATE", "0".to_owned()),
-        ("PIDQ_READER", reader.display().to_string()),
+        ("PIDQ_ASK_RATE", "0".to_owned()),
+        ("PIDQ_EXTRACTOR", reader.display().to_string()),
         ("PIDQ_DATA_DIR", env::temp_dir().join("pidq-bench").display().to_string()),
     ];
     let settings = Settings::read(TABLES, [], environment.map(|(name, value)| (name.to_owned(), value)))?;
     let app = open(&settings).await.map_err(|error| error.to_string())?;
     let state = app.state.clone();
-    let mut tasks: JoinSet<()> = (0..2).map(|_| ingest::work(Arc::clone(&state))).collect();
-    tasks.spawn(events::keep(Arc::clone(&state)));
+    let mut tasks: JoinSet<()> = (0..2).map(|_| ingest::run_worker(Arc::clone(&state))).collect();
+    tasks.spawn(events::run_sequencer(Arc::clone(&state)));
     let site = app.build();
     let name = format!("bench {}", pidq_http::uuid_v7());
     let pipeline = json!({
@@ -189,7 +189,7 @@ async fn whole(url: &str, texts: &[String], bytes: usize) -> Result<(f64, f64)> 
     });
     let made = send(&site, "POST", "/api/pipelines", "application/json", pipeline.to_string().into()).await?;
     let path = format!("/api/pipelines/{}", made["id"].as_str().ok_or("no pipeline")?);
-    let (cpu, begun) = (process_cpu(), Instant::now());
+    let (cpu, started) = (process_cpu(), Instant::now());
     for text in texts {
         let media = "multipart/form-data; boundary=x7x";
         send(&site, "POST", &format!("{path}/documents"), media, form(text).into()).await?;
@@ -204,7 +204,7 @@ async fn whole(url: &str, texts: &[String], bytes: usize) -> Result<(f64, f64)> 
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    let taken = (process_cpu() - cpu, begun.elapsed().as_secs_f64());
+    let taken = (process_cpu() - cpu, started.elapsed().as_secs_f64());
     drop(tasks);
     let chunks = opened(&state, &path).await?;
     println!(
@@ -223,11 +223,12 @@ async fn opened(state: &Arc<Platform>, path: &str) -> Result<usize> {
     let id = path.rsplit('/').next().unwrap_or_default();
     let pipeline = state.store.pipeline(id).await?.ok_or("no pipeline")?;
     let folder = tempfile::tempdir()?;
-    let kept = || Indexes::default().with_snapshots(Snapshots::new(folder.path().into(), 1 << 40).from_chunks(1));
+    let kept =
+        || IndexCache::default().with_snapshots(SnapshotFiles::new(folder.path().into(), 1 << 40).with_min_chunks(1));
     let (built, read) = (kept(), kept());
-    timed("building the partition", built.of(&state.store, &pipeline, "a")).await?;
+    timed("building the partition", built.get(&state.store, &pipeline, "a")).await?;
     timed("writing its file", built.save(&state.store, Duration::ZERO)).await?;
-    let index = timed("opening its file", read.of(&state.store, &pipeline, "a")).await?;
+    let index = timed("opening its file", read.get(&state.store, &pipeline, "a")).await?;
     let chunks = index.read().await.partition.len();
     let file = fs::read_dir(folder.path())?.next().ok_or("no file")??.metadata()?.len();
     println!(
@@ -240,13 +241,13 @@ async fn opened(state: &Arc<Platform>, path: &str) -> Result<usize> {
 }
 
 async fn timed<T, E>(what: &str, work: impl Future<Output = std::result::Result<T, E>>) -> std::result::Result<T, E> {
-    let (cpu, begun) = (process_cpu(), Instant::now());
+    let (cpu, started) = (process_cpu(), Instant::now());
     let done = work.await;
-    println!("{what:<28} {:6.2} s of CPU, {:.2} s of wall", process_cpu() - cpu, begun.elapsed().as_secs_f64());
+    println!("{what:<28} {:6.2} s of CPU, {:.2} s of wall", process_cpu() - cpu, started.elapsed().as_secs_f64());
     done
 }
 
-async fn send(site: &Site<Platform>, method: &str, path: &str, media: &str, body: Vec<u8>) -> Result<Value> {
+async fn send(site: &Service<Platform>, method: &str, path: &str, media: &str, body: Vec<u8>) -> Result<Value> {
     let request = Request::builder().method(method).uri(path).header("host", "localhost").header("content-type", media);
     let (head, body) = site.call(request.body(body.into())?).await.into_parts();
     let body = http_body_util::BodyExt::collect(body).await.map_err(|_| "the answer ends early")?.to_bytes();

@@ -1,4 +1,4 @@
-//! How long a search takes among so many chunks, and how many of the true neighbours it finds.
+//! How long a search takes among so many chunks, and how many of the true neighbors it finds.
 //!
 //! `bench_search FOLDER` reads `vectors.f32` and `questions.f32` (little-endian, 384 numbers each), as
 //! `benches/compare/search.py` writes them, and prints milliseconds of CPU per question. That script runs the peers beside it.
@@ -8,7 +8,7 @@ use std::time::Instant;
 use std::{env, fs, io};
 
 use pidq_pipeline::embedding::from_blob;
-use pidq_pipeline::search::{Chunk, Document, Mode, Partition, Question};
+use pidq_pipeline::search::{Chunk, Document, Mode, Partition, SearchQuery};
 use serde_json::Map;
 
 const DIMENSIONS: usize = 384;
@@ -48,8 +48,8 @@ fn fill(vectors: &[Vec<f32>]) -> io::Result<Partition> {
 
 fn chunk(document: usize, index: u32, vector: &[f32], state: &mut u64) -> Chunk {
     let text = words(100, state);
-    let (id, context) = (format!("{document:06}.{index}"), String::new());
-    Chunk { id, index, span: None, context, text, vector: vector.to_vec() }
+    let (id, header) = (format!("{document:06}.{index}"), String::new());
+    Chunk { id, index, span: None, header, text, vector: vector.to_vec() }
 }
 
 /// Words by Zipf's law: the word of rank r comes in proportion to 1 / r.
@@ -80,8 +80,8 @@ fn snapshot(partition: &Partition) {
     );
 }
 
-fn asked<'q>(text: &'q str, vector: &'q [f32], mode: Mode) -> Question<'q> {
-    Question { text, vector: Some(vector), mode, weight: 1.0, top: 10, min_score: -1.0, filter: None }
+fn asked<'q>(text: &'q str, vector: &'q [f32], mode: Mode) -> SearchQuery<'q> {
+    SearchQuery { text, vector: Some(vector), mode, weight: 1.0, top: 10, min_score: -1.0, filter: None }
 }
 
 fn recall(partition: &Partition, vectors: &[Vec<f32>], questions: &[Vec<f32>]) {
@@ -89,7 +89,7 @@ fn recall(partition: &Partition, vectors: &[Vec<f32>], questions: &[Vec<f32>]) {
     let mut found = 0;
     for vector in questions {
         let ranked = partition.rank(&asked("", vector, Mode::Dense), 10);
-        let places: Vec<usize> = ranked.iter().map(|ranked| place(partition.ranked(ranked))).collect();
+        let places: Vec<usize> = ranked.iter().map(|ranked| place(partition.chunk_position(ranked))).collect();
         found += exactly(vectors, vector).iter().filter(|at| places.contains(at)).count();
     }
     println!("recall@10 {:.4} over {} questions", found as f64 / (questions.len() * 10) as f64, questions.len());

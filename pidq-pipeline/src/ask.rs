@@ -1,53 +1,53 @@
-//! `/api/pipelines/{pipeline_id}/query`: a question that a model answers from what was found, with citations.
+//! Handler of `/api/pipelines/{pipeline_id}/query`: an LLM answers a question from retrieved passages, with citations.
 
-mod drawing;
+mod graph_context;
 mod sampling;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use pidq_http::{Events, Head, Problem, Request, Response, Secret, uuid_v7};
+use pidq_http::{Events, Head, Problem, Request, Response, Secret, codes, uuid_v7};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tracing::Instrument;
 
-use crate::answer::{self, Answer, Context, Event};
-use crate::bodies;
-use crate::connections;
+use crate::answers;
+use crate::api_keys::Verb;
 use crate::egress::AllowList;
-use crate::keys::Verb;
+use crate::json_body;
 use crate::llm::{Endpoint, LlmError, Sampling};
-use crate::pipelines::{self, known_members, must};
+use crate::llm_connections;
+use crate::pipelines::{self, reject_unknown_fields, require_access};
 use crate::platform::Platform;
 use crate::policies::Policy;
 use crate::problems::{unprocessable, validation};
 use crate::prompt::{Speaker, Turn};
-use crate::queries;
-use crate::questions::{self, Found, Wanted};
+use crate::rag::{self, Answer, Context, Event};
 use crate::records::Pipeline;
-use crate::store::{Asked as Noted, CLIENT_GONE, Counted, Told};
+use crate::search_endpoint::{self, SearchQuery, SearchResult};
+use crate::store::{AnswerStats, CLIENT_GONE, CountedQuestion, QuestionStats};
 use crate::usage;
 
-/// The most turns of a conversation that are taken.
-const TURNS: usize = 20;
-/// The longest instructions, in characters.
-const INSTRUCTIONS: usize = 2000;
+/// Maximum number of turns in `history`.
+const MAX_HISTORY_TURNS: usize = 20;
+/// Maximum length of `instructions`, in characters.
+const MAX_INSTRUCTIONS_LENGTH: usize = 2000;
 
-/// What a query has beside a search.
+/// Fields of a question in addition to those of a search.
 #[derive(Deserialize)]
-struct Asked {
+struct AskOptions {
     llm_endpoint: Option<LlmEndpoint>,
     llm_connection: Option<String>,
-    history: Option<Vec<Said>>,
+    history: Option<Vec<HistoryTurn>>,
     instructions: Option<String>,
     stream: Option<bool>,
     include_contexts: Option<bool>,
     timeout_ms: Option<u64>,
-    graph: Option<drawing::Asked>,
+    graph: Option<graph_context::GraphRequest>,
 }
 
-/// The LLM of a query, as the specification has it.
+/// LLM of a question, with the specification's field names.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LlmEndpoint {
@@ -59,7 +59,7 @@ struct LlmEndpoint {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Said {
+struct HistoryTurn {
     role: Role,
     content: String,
 }
@@ -71,311 +71,328 @@ enum Role {
     Assistant,
 }
 
-/// The members that a query has beside those of a search, and those that go to the model.
-const MEMBERS: &[&str] =
+/// Names of the fields of [`AskOptions`].
+const FIELDS: &[&str] =
     &["llm_endpoint", "llm_connection", "history", "instructions", "stream", "include_contexts", "timeout_ms", "graph"];
 
-/// What every form of an answer has beside the answer.
-struct Frame {
+/// Metadata around an answer, streamed or not.
+struct AnswerEnvelope {
     id: String,
     pipeline: String,
     classification: String,
     query: String,
-    with_contexts: bool,
+    include_contexts: bool,
     search: [Duration; 2],
-    /// What the search did otherwise than was asked.
+    /// Warnings of the search.
     warnings: Vec<Value>,
-    /// Whether the answer may be kept.
-    retains: bool,
-    counted: Counted,
+    /// `true` if the policy allows storing the answer.
+    may_store: bool,
+    counted: CountedQuestion,
 }
 
 /// `POST /api/pipelines/{pipeline_id}/query`.
 pub(crate) async fn ask(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
-    let (pipeline, key) = pipelines::staying(platform, &request).await?;
+    let (pipeline, key) = pipelines::find_active_pipeline(platform, &request).await?;
     let body: Map<String, Value> = request.object().await?;
-    known_members(&body, &[questions::MEMBERS, MEMBERS, sampling::MEMBERS].concat())?;
-    let of_search = body.iter().filter(|(member, _)| questions::MEMBERS.contains(&member.as_str()));
+    reject_unknown_fields(&body, &[search_endpoint::FIELDS, FIELDS, sampling::FIELDS].concat())?;
+    let of_search = body.iter().filter(|(member, _)| search_endpoint::FIELDS.contains(&member.as_str()));
     let of_search = of_search.map(|(member, value)| (member.clone(), value.clone())).collect();
-    let sampling = sampling::read(&body)?;
-    let mut asked: Asked = bodies::read(body)?;
-    let wanted = questions::understood(&pipeline, of_search, platform.limits.question)?;
-    must(&key, &pipeline, &wanted.classification, Verb::Query)?;
-    check(&asked)?;
-    let policy = Policy::of(&pipeline, &wanted.classification)?;
-    let mut model = model(platform, &mut asked, policy.allowed(&pipeline)?).await?;
-    model.endpoint.hand_on(&request.head);
-    let counted = usage::count(platform).await?;
-    let answered =
-        answered(platform, request, &pipeline, wanted, Asking { asked, sampling, model, policy, counted }).await;
+    let sampling = sampling::parse(&body)?;
+    let mut options: AskOptions = json_body::from_object(body)?;
+    let search_query = search_endpoint::parse_query(&pipeline, of_search, platform.limits.question_length)?;
+    require_access(&key, &pipeline, &search_query.classification, Verb::Query)?;
+    validate(&options)?;
+    let policy = Policy::for_classification(&pipeline, &search_query.classification)?;
+    let mut model = resolve_model(platform, &mut options, policy.llm_allow_list(&pipeline)?).await?;
+    model.endpoint.propagate_trace(&request.head);
+    let counted = usage::count_question(platform).await?;
+    let answered = answer_question(
+        platform,
+        request,
+        &pipeline,
+        search_query,
+        ValidatedAsk { options, sampling, model, policy, counted },
+    )
+    .await;
     if answered.is_err() {
-        usage::uncount(platform, counted).await;
+        usage::uncount_question(platform, counted).await;
     }
     answered
 }
 
-/// A question that is counted, and who answers it.
-struct Asking {
-    asked: Asked,
+/// A validated question, counted against the quota, with its model.
+struct ValidatedAsk {
+    options: AskOptions,
     sampling: Sampling,
-    model: Model,
+    model: ResolvedModel,
     policy: Policy,
-    counted: Counted,
+    counted: CountedQuestion,
 }
 
-async fn answered(
+async fn answer_question(
     platform: &Arc<Platform>,
     request: Request,
     pipeline: &Pipeline,
-    wanted: Wanted,
-    Asking { asked, sampling, model, policy, counted }: Asking,
+    search_query: SearchQuery,
+    ValidatedAsk { options, sampling, model, policy, counted }: ValidatedAsk,
 ) -> Result<Response, Problem> {
-    let (text, classification) = (wanted.query.clone(), wanted.classification.clone());
-    let drawn = match &asked.graph {
-        Some(graph) => Some(drawing::ask(platform, &request.head, graph).await?),
+    let (text, classification) = (search_query.query.clone(), search_query.classification.clone());
+    let graph_result = match &options.graph {
+        Some(graph) => Some(graph_context::run_query(platform, &request.head, graph).await?),
         None => None,
     };
-    let mut found = questions::find(platform, request.principal()?.key(), pipeline, wanted).await?;
-    let drawn = join(platform, &request.head, &asked, drawn, &mut found).await;
-    let streamed = asked.stream == Some(true)
+    let mut found = search_endpoint::run_search(platform, request.principal()?.key(), pipeline, search_query).await?;
+    let graph_result = add_graph_context(platform, &request.head, &options, graph_result, &mut found).await;
+    let streamed = options.stream == Some(true)
         || request.head.accepts("text/event-stream") > request.head.accepts("application/json");
-    let frame = Frame {
+    let envelope = AnswerEnvelope {
         id: format!("qry_{}", uuid_v7()),
         pipeline: pipeline.id.clone(),
         classification,
         query: text.clone(),
-        with_contexts: asked.include_contexts == Some(true),
+        include_contexts: options.include_contexts == Some(true),
         search: found.took,
         warnings: found.warnings.clone(),
-        // Whoever may read kept answers may not be one who may see the drawing.
-        retains: policy.retains() && drawn.is_none(),
+        // Callers who may read stored answers may lack access to the graph.
+        may_store: policy.retains_answers() && graph_result.is_none(),
         counted,
     };
-    let mut question = question(asked, text, found, drawn);
+    let mut question = rag_question(options, text, found, graph_result);
     question.sampling = sampling;
     question.context_window = model.window;
-    question.max_context = policy.most_context();
-    question.marking = platform.marking;
+    question.max_context = policy.max_context_tokens();
+    question.spotlighting = platform.spotlighting;
     if streamed {
-        let place = platform.streams.clone().try_acquire_owned().map_err(|_| too_many())?;
-        return Ok(stream(platform, model.endpoint, question, frame, request.head, place));
+        let permit = platform.answer_streams.clone().try_acquire_owned().map_err(|_| too_many_streams())?;
+        return Ok(stream_answer(platform, model.endpoint, question, envelope, request.head, permit));
     }
-    let answer = answer::answer(&platform.llm, &model.endpoint, question).await;
-    frame.note(platform, answer.as_ref().map_err(LlmError::code)).await;
-    let whole = frame.finish(platform, answer.map_err(told)?).await;
-    Ok(policy.unkept(Response::json(&whole)?))
+    let answer = rag::answer(&platform.llm, &model.endpoint, question).await;
+    envelope.record(platform, answer.as_ref().map_err(LlmError::code)).await;
+    let body = envelope.complete_and_store(platform, answer.map_err(llm_problem)?).await;
+    Ok(policy.add_no_store(Response::json(&body)?))
 }
 
-/// Who answers, and how much it reads, if somebody said.
-struct Model {
+/// The model that answers, and its context window in tokens, if known.
+struct ResolvedModel {
     endpoint: Endpoint,
     window: Option<usize>,
 }
 
-/// The model that comes with a query, or the one that is kept under an id: never a kept key for an address that comes.
-async fn model(platform: &Platform, asked: &mut Asked, allow: Option<AllowList>) -> Result<Model, Problem> {
-    let mut model = match (asked.llm_endpoint.take(), asked.llm_connection.take()) {
-        (Some(given), None) => Model { endpoint: endpoint(given)?, window: None },
+/// Resolves the model: given inline, or stored as a connection. A stored key is never sent to an inline address.
+async fn resolve_model(
+    platform: &Platform,
+    options: &mut AskOptions,
+    allow: Option<AllowList>,
+) -> Result<ResolvedModel, Problem> {
+    let mut model = match (options.llm_endpoint.take(), options.llm_connection.take()) {
+        (Some(given), None) => ResolvedModel { endpoint: parse_endpoint(given)?, window: None },
         (None, Some(id)) => {
-            let connection = connections::named(platform, &id).await?;
+            let connection = llm_connections::connection_by_id(platform, &id).await?;
             let window = connection.context_window.and_then(|window| usize::try_from(window).ok());
-            Model { endpoint: connection.endpoint(platform)?, window }
+            ResolvedModel { endpoint: connection.endpoint(platform)?, window }
         }
         (None, None) => {
-            return Err(validation("/llm_endpoint", "Say who answers: by `llm_endpoint`, or by `llm_connection`."));
+            return Err(validation("/llm_endpoint", "Either `llm_endpoint` or `llm_connection` is required."));
         }
         (Some(_), Some(_)) => {
-            return Err(validation(
-                "/llm_connection",
-                "Say who answers by one of `llm_endpoint` and `llm_connection`.",
-            ));
+            return Err(validation("/llm_connection", "Only one of `llm_endpoint` and `llm_connection` is allowed."));
         }
     };
     model.endpoint.allow = allow;
     Ok(model)
 }
 
-fn endpoint(given: LlmEndpoint) -> Result<Endpoint, Problem> {
-    known_provider(given.provider.as_deref(), "/llm_endpoint/provider")?;
+fn parse_endpoint(given: LlmEndpoint) -> Result<Endpoint, Problem> {
+    parse_provider(given.provider.as_deref(), "/llm_endpoint/provider")?;
     let endpoint = Endpoint::new(given.base_url, Secret::new(given.api_key), given.model);
-    connections::sound(&endpoint, "/llm_endpoint")?;
+    llm_connections::validate_endpoint(&endpoint, "/llm_endpoint")?;
     Ok(endpoint)
 }
 
-/// The kind of an interface; there is one, and it has two names.
-pub(crate) fn known_provider(given: Option<&str>, pointer: &str) -> Result<&'static str, Problem> {
+/// Parses the provider. There is one, with two names.
+pub(crate) fn parse_provider(given: Option<&str>, pointer: &str) -> Result<&'static str, Problem> {
     match given {
         None | Some("openai_compatible" | "openai") => Ok("openai_compatible"),
         Some(other) => {
-            let problem = unprocessable("validation", pointer, &format!("{other:?} is no provider."));
+            let problem = unprocessable(codes::VALIDATION, pointer, &format!("Unknown provider {other:?}."));
             Err(problem.with("allowed", vec!["openai_compatible", "openai"]))
         }
     }
 }
 
-fn check(asked: &Asked) -> Result<(), Problem> {
-    if asked.history.as_ref().is_some_and(|turns| turns.len() > TURNS) {
-        return Err(validation("/history", &format!("A history has at most {TURNS} turns.")));
+fn validate(options: &AskOptions) -> Result<(), Problem> {
+    if options.history.as_ref().is_some_and(|turns| turns.len() > MAX_HISTORY_TURNS) {
+        return Err(validation("/history", &format!("`history` must have at most {MAX_HISTORY_TURNS} turns.")));
     }
-    if asked.instructions.as_ref().is_some_and(|text| text.chars().count() > INSTRUCTIONS) {
-        return Err(validation("/instructions", &format!("Instructions have at most {INSTRUCTIONS} characters.")));
+    if options.instructions.as_ref().is_some_and(|text| text.chars().count() > MAX_INSTRUCTIONS_LENGTH) {
+        return Err(validation(
+            "/instructions",
+            &format!("`instructions` must have at most {MAX_INSTRUCTIONS_LENGTH} characters."),
+        ));
     }
-    if asked.timeout_ms.is_some_and(|time| !(1..=600_000).contains(&time)) {
-        return Err(validation("/timeout_ms", "`timeout_ms` is from 1 to 600000."));
+    if options.timeout_ms.is_some_and(|time| !(1..=600_000).contains(&time)) {
+        return Err(validation("/timeout_ms", "`timeout_ms` must be from 1 to 600000."));
     }
     Ok(())
 }
 
-/// What a drawing says beside what was found, with the nodes of the tags in both.
-async fn join(
+/// Builds the context of the graph query result and adds node ids for the tags of all contexts.
+async fn add_graph_context(
     platform: &Platform,
     head: &Head,
-    asked: &Asked,
-    drawn: Option<drawing::Found>,
-    found: &mut Found,
+    options: &AskOptions,
+    graph_result: Option<graph_context::GraphResult>,
+    found: &mut SearchResult,
 ) -> Option<Context> {
-    let (graph, mut drawn) = (asked.graph.as_ref()?, drawn?);
-    found.warnings.append(&mut drawn.warnings);
+    let (graph, mut graph_result) = (options.graph.as_ref()?, graph_result?);
+    found.warnings.append(&mut graph_result.warnings);
     let mut passages: Vec<&mut Context> = found.passages.iter_mut().map(|passage| &mut passage.context).collect();
-    drawing::name_nodes(platform, head, graph, &mut drawn, &mut passages).await;
-    Some(drawn.context)
+    graph_context::resolve_tags(platform, head, graph, &mut graph_result, &mut passages).await;
+    Some(graph_result.context)
 }
 
-fn question(asked: Asked, text: String, found: Found, drawn: Option<Context>) -> answer::Question {
-    let turn = |said: Said| Turn {
-        speaker: match said.role {
+fn rag_question(
+    options: AskOptions,
+    text: String,
+    found: SearchResult,
+    graph_result: Option<Context>,
+) -> rag::Question {
+    let turn = |given: HistoryTurn| Turn {
+        speaker: match given.role {
             Role::User => Speaker::User,
             Role::Assistant => Speaker::Assistant,
         },
-        text: said.content,
+        text: given.content,
     };
-    answer::Question {
+    rag::Question {
         text,
-        contexts: drawn.into_iter().chain(found.passages.into_iter().map(|passage| passage.context)).collect(),
+        contexts: graph_result.into_iter().chain(found.passages.into_iter().map(|passage| passage.context)).collect(),
         has_documents: found.has_documents,
-        history: asked.history.into_iter().flatten().map(turn).collect(),
-        instructions: asked.instructions,
-        timeout: asked.timeout_ms.map(Duration::from_millis),
-        ..answer::Question::default()
+        history: options.history.into_iter().flatten().map(turn).collect(),
+        instructions: options.instructions,
+        timeout: options.timeout_ms.map(Duration::from_millis),
+        ..rag::Question::default()
     }
 }
 
-/// What went wrong with a model; why its address was refused is for the log alone.
-pub(crate) fn told(error: LlmError) -> Problem {
-    if let Some(refusal) = error.refusal() {
-        tracing::warn!(?refusal, "an address of a model was refused");
+/// Converts an error of a model to a problem. The reason why its address was rejected goes only to the log.
+pub(crate) fn llm_problem(error: LlmError) -> Problem {
+    if let Some(rejection) = error.rejection() {
+        tracing::warn!(?rejection, "the address of a model was rejected by the egress policy");
     }
     error.into()
 }
 
-impl Frame {
-    /// Counts the question and tells of it. An answer is given all the same where that cannot be done.
-    async fn note(&self, platform: &Platform, outcome: Result<&Answer, &str>) {
-        platform.meters.asked(outcome);
+impl AnswerEnvelope {
+    /// Records the question in the metrics and the store. A failure of the store does not fail the answer.
+    async fn record(&self, platform: &Platform, outcome: Result<&Answer, &str>) {
+        platform.metrics.record_question(outcome);
         let outcome = outcome.map(|answer| {
             let usage = answer.usage.as_ref().map_or([0; 2], |usage| [usage.prompt_tokens, usage.completion_tokens]);
             let tokens = usage.map(|tokens| i64::try_from(tokens).unwrap_or(i64::MAX));
             let estimated = answer.usage.as_ref().is_some_and(|usage| usage.estimated);
-            Told { answered: answer.answered, model: &answer.model, tokens, estimated }
+            AnswerStats { answered: answer.answered, model: &answer.model, tokens, estimated }
         });
         let (id, pipeline_id, classification) = (&self.id, &self.pipeline, &self.classification);
-        if let Err(error) = platform.store.note_query(&Noted { id, pipeline_id, classification, outcome }).await {
-            tracing::warn!(%error, "a question cannot be told of");
+        if let Err(error) =
+            platform.store.record_question(&QuestionStats { id, pipeline_id, classification, outcome }).await
+        {
+            tracing::warn!(%error, "recording the event of a question failed");
         }
     }
 
-    /// The answer as it is sent, kept if it may be.
-    async fn finish(&self, platform: &Platform, answer: Answer) -> Value {
+    /// Returns the answer as sent, and stores it if the policy allows.
+    async fn complete_and_store(&self, platform: &Platform, answer: Answer) -> Value {
         let contexts = answer.contexts.clone();
         let took = answer.took;
-        let whole = self.complete(serde_json::to_value(answer).unwrap_or_default(), took);
-        if self.retains {
-            queries::keep(platform, &whole, &contexts).await;
+        let body = self.complete(serde_json::to_value(answer).unwrap_or_default(), took);
+        if self.may_store {
+            answers::save(platform, &body, &contexts).await;
         }
-        whole
+        body
     }
 
-    /// An answer with all that it has.
+    /// Adds the metadata to an answer.
     fn complete(&self, mut answer: Value, took: Duration) -> Value {
-        if !self.with_contexts
+        if !self.include_contexts
             && let Some(members) = answer.as_object_mut()
         {
             members.shift_remove("contexts");
         }
-        let mut whole = json!({
+        let mut body = json!({
             "id": self.id, "pipeline_id": self.pipeline, "classification": self.classification, "query": self.query,
         });
-        pipelines::join(&mut whole, answer);
-        if let Some(warnings) = whole["warnings"].as_array_mut() {
+        pipelines::extend_object(&mut body, answer);
+        if let Some(warnings) = body["warnings"].as_array_mut() {
             warnings.extend(self.warnings.iter().cloned());
         }
         let [embed, search] = self.search.map(|time| time.as_millis() as u64);
         let llm = took.as_millis() as u64;
-        whole["timings_ms"] = json!({"embed": embed, "search": search, "llm": llm, "total": embed + search + llm});
-        whole
+        body["timings_ms"] = json!({"embed": embed, "search": search, "llm": llm, "total": embed + search + llm});
+        body
     }
 }
 
-/// The answer as events. Whoever goes away ends the call of the model.
-fn stream(
+/// Streams the answer as server-sent events. When the client disconnects, the call of the model is cancelled.
+fn stream_answer(
     platform: &Arc<Platform>,
     endpoint: Endpoint,
-    question: answer::Question,
-    frame: Frame,
+    question: rag::Question,
+    envelope: AnswerEnvelope,
     head: Arc<Head>,
-    place: OwnedSemaphorePermit,
+    permit: OwnedSemaphorePermit,
 ) -> Response {
     let (events, response) = Response::events();
     let platform = platform.clone();
     let sent = async move {
         let (sender, receiver) = mpsc::channel(16);
         tokio::join!(
-            answer::stream(&platform.llm, &endpoint, question, sender),
-            forward(&platform, receiver, events, &frame, &head)
+            rag::stream(&platform.llm, &endpoint, question, sender),
+            forward(&platform, receiver, events, &envelope, &head)
         );
-        drop(place);
+        drop(permit);
     };
     tokio::spawn(sent.in_current_span());
     response
 }
 
-fn too_many() -> Problem {
-    Problem::unavailable("too-many-streams", "As many answers as may be are sent just now. Try again.", 5)
+fn too_many_streams() -> Problem {
+    Problem::new(codes::TOO_MANY_STREAMS).detail("Too many answers are being streamed; try again.").retry_after(5)
 }
 
-/// Sends events on until nobody listens; the channel closes then, and the call of the model ends.
+/// Forwards events to the client. When the client disconnects, the channel closes and the call of the model ends.
 async fn forward(
     platform: &Platform,
     mut receiver: mpsc::Receiver<Event>,
     mut events: Events,
-    frame: &Frame,
+    envelope: &AnswerEnvelope,
     head: &Head,
 ) {
     loop {
-        // A model may say nothing for long: who goes away meanwhile is not found out by sending.
+        // A model may be silent for long: sending alone would not detect a disconnected client.
         let event = tokio::select! {
             event = receiver.recv() => event,
-            () = events.closed() => return frame.note(platform, Err("client-gone")).await,
+            () = events.closed() => return envelope.record(platform, Err("client-gone")).await,
         };
         let Some(event) = event else { break };
         let is_last = matches!(event, Event::Done(_) | Event::Error(_));
         match &event {
-            Event::Done(answer) => frame.note(platform, Ok(answer)).await,
-            Event::Error(error) => frame.note(platform, Err(error.code())).await,
+            Event::Done(answer) => envelope.record(platform, Ok(answer)).await,
+            Event::Error(error) => envelope.record(platform, Err(error.code())).await,
             _ => {}
         }
         let name = event.name();
         let data = match event {
             Event::Error(error) => {
-                usage::uncount(platform, frame.counted).await;
-                told(error).to_json(head)
+                usage::uncount_question(platform, envelope.counted).await;
+                llm_problem(error).to_json(head)
             }
-            Event::Done(answer) => frame.finish(platform, *answer).await,
+            Event::Done(answer) => envelope.complete_and_store(platform, *answer).await,
             other => other.data().unwrap_or_default(),
         };
         if events.json(name, None, &data).await.is_err() {
             if !is_last {
-                frame.note(platform, Err(CLIENT_GONE)).await;
+                envelope.record(platform, Err(CLIENT_GONE)).await;
             }
             return;
         }

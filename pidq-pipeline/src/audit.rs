@@ -1,22 +1,22 @@
-//! `GET /api/audit`: who did what to which resource, when and from where, and what was refused. Rows are added, and
-//! nothing else, until their time is over.
+//! `GET /api/audit`: audit log of changes and rejected requests. Entries are append-only
+//! until their retention ends.
 //!
-//! What somebody does is known all the way down while a request is handled: the store writes it in the transaction of the
-//! change, without an argument more in each of its functions. Workers do nothing of their own accord, and leave nothing.
+//! The audit context is a task-local of the request: the store inserts the entry in the transaction of the
+//! change, without an extra argument in each function. Workers act on behalf of requests and write no entries.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pidq_http::auth::Moment;
-use pidq_http::{Fut, Handler, Head, Principal, Problem, Request, Response, StatusCode};
+use pidq_http::auth::Timestamp;
+use pidq_http::{Fut, Handler, Head, Principal, Problem, Request, Response, StatusCode, codes};
 use serde_json::{Map, Value, json};
 
-use crate::keys;
-use crate::pipelines::must_see_all;
-use crate::platform::{LONGEST_PAGE, PAGE, Platform};
+use crate::api_keys;
+use crate::pipelines::require_unrestricted;
+use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
 use crate::problems::stored;
-use crate::store::Searched;
+use crate::store::AuditFilter;
 
-/// An act: what the caller of a row does.
+/// Action of a route.
 struct Action {
     method: &'static str,
     path: &'static str,
@@ -29,7 +29,7 @@ macro_rules! actions {
     };
 }
 
-/// The rows that change something. Whatever else is refused has the name of its row.
+/// Routes that change something. Other rejected requests are named by method and path.
 const ACTIONS: &[Action] = actions![
     "POST" "/api/pipelines" = "pipeline.create";
     "PATCH" "/api/pipelines/{pipeline_id}" = "pipeline.update";
@@ -58,41 +58,41 @@ const ACTIONS: &[Action] = actions![
     "DELETE" "/api/keys/{key_id}" = "key.delete";
 ];
 
-/// The acts that change nothing here: they are written down when they are over.
-const WITHOUT_CHANGE: &[&str] = &["llm-connection.test", "webhook.test"];
+/// Actions without a change in the database: their entry is written afterwards.
+const NON_MUTATING: &[&str] = &["llm-connection.test", "webhook.test"];
 
-/// The result of what was done.
+/// Result of a successful action.
 const DONE: &str = "done";
 
-/// Somebody did something, or was not let.
+/// An entry of the audit log.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Act {
+pub struct AuditEntry {
     /// A UUID of version 7.
     pub id: String,
     /// Milliseconds since 1970.
     pub happened_at: i64,
-    /// Who: `key:ID`, `client:ID`, `user:ID`, `anyone`, or `system`.
+    /// Actor: `key:ID`, `client:ID`, `user:ID`, `anyone`, or `system`.
     pub actor: String,
-    /// What: `document.delete`.
+    /// Action, for example `document.delete`.
     pub action: String,
-    /// In which pipeline.
+    /// The pipeline.
     pub pipeline_id: Option<String>,
-    /// To what: the path of the resource, which has ids alone.
+    /// Path of the resource, with ids only.
     pub resource: String,
-    /// What else is to be known. No text of a document is, and no secret.
+    /// Further fields, without document content and secrets.
     pub details: Map<String, Value>,
-    /// The id of the request, as the log has it.
+    /// Request id, as in the log.
     pub request_id: Option<String>,
-    /// The address that the request came from.
+    /// Client address.
     pub source: Option<String>,
-    /// `done`, or the code of the refusal.
+    /// `done`, or the problem code.
     pub result: String,
 }
 
-impl Act {
-    /// What the sender of a request does.
-    fn of(action: &str, head: &Head, principal: &Principal) -> Act {
-        Act {
+impl AuditEntry {
+    /// Creates the entry of a request.
+    fn for_request(action: &str, head: &Head, principal: &Principal) -> AuditEntry {
+        AuditEntry {
             actor: principal.id.clone(),
             action: action.to_owned(),
             pipeline_id: pipeline_of(head.uri.path()),
@@ -100,96 +100,96 @@ impl Act {
             request_id: Some(head.id.to_string()),
             source: Some(head.client.to_string()),
             result: DONE.to_owned(),
-            ..Act::default()
+            ..AuditEntry::default()
         }
     }
 
-    /// What happens by itself.
-    pub(crate) fn of_system(action: &str, resource: String, details: Map<String, Value>) -> Act {
+    /// Creates an entry of the system itself.
+    pub(crate) fn by_system(action: &str, resource: String, details: Map<String, Value>) -> AuditEntry {
         let (actor, action) = ("system".to_owned(), action.to_owned());
-        Act { actor, action, resource, details, result: DONE.to_owned(), ..Act::default() }
+        AuditEntry { actor, action, resource, details, result: DONE.to_owned(), ..AuditEntry::default() }
     }
 
-    /// Its place in a list.
-    fn place(&self) -> String {
+    /// Returns the cursor.
+    fn cursor(&self) -> String {
         format!("{} {}", self.happened_at, self.id)
     }
 
-    fn show(&self) -> Value {
+    fn to_json(&self) -> Value {
         json!({
-            "id": self.id, "time": Moment(self.happened_at).to_rfc3339(), "actor": self.actor, "action": self.action,
+            "id": self.id, "time": Timestamp(self.happened_at).to_rfc3339(), "actor": self.actor, "action": self.action,
             "pipeline_id": self.pipeline_id, "resource": self.resource, "result": self.result,
             "details": self.details, "source": self.source, "request_id": self.request_id,
         })
     }
 }
 
-/// The pipeline that a path leads to.
+/// Returns the pipeline id of a path.
 fn pipeline_of(path: &str) -> Option<String> {
     let id = path.strip_prefix("/api/pipelines/")?.split('/').next()?;
     let is_id = id.len() == 36 && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
     is_id.then(|| id.to_owned())
 }
 
-/// What is being done, by which path, and whether it is written down already.
-struct Doing {
-    act: Act,
+/// Audit context of a request: the entry, the path, and a flag for a written entry.
+struct AuditContext {
+    act: AuditEntry,
     path: String,
-    noted: bool,
+    written: bool,
 }
 
-impl Doing {
-    fn of(act: Act) -> Arc<Mutex<Doing>> {
-        Arc::new(Mutex::new(Doing { path: act.resource.clone(), act, noted: false }))
+impl AuditContext {
+    fn of(act: AuditEntry) -> Arc<Mutex<AuditContext>> {
+        Arc::new(Mutex::new(AuditContext { path: act.resource.clone(), act, written: false }))
     }
 }
 
 tokio::task_local! {
-    static DOING: Arc<Mutex<Doing>>;
+    static AUDIT_CONTEXT: Arc<Mutex<AuditContext>>;
 }
 
-fn doing<T>(what: impl FnOnce(&mut Doing) -> T) -> Option<T> {
-    DOING.try_with(|doing| what(&mut doing.lock().unwrap_or_else(PoisonError::into_inner))).ok()
+fn with_context<T>(what: impl FnOnce(&mut AuditContext) -> T) -> Option<T> {
+    AUDIT_CONTEXT.try_with(|context| what(&mut context.lock().unwrap_or_else(PoisonError::into_inner))).ok()
 }
 
-/// What is being done now and has to be written down with its change; nothing, if it is already, or nobody does anything.
-pub(crate) fn current() -> Option<Act> {
-    doing(|doing| (!doing.noted).then(|| doing.act.clone())).flatten()
+/// Returns the entry to write with the next commit; none if it is written or there is no context.
+pub(crate) fn pending_entry() -> Option<AuditEntry> {
+    with_context(|context| (!context.written).then(|| context.act.clone())).flatten()
 }
 
-/// Says that it is written down, and lasts.
-pub(crate) fn is_noted() {
-    doing(|doing| doing.noted = true);
+/// Marks the entry as committed.
+pub(crate) fn mark_written() {
+    with_context(|context| context.written = true);
 }
 
-/// Says which resource is being made.
-pub(crate) fn made(id: &str) {
-    doing(|doing| {
-        doing.act.resource = format!("{}/{id}", doing.path.trim_end_matches('/'));
-        doing.act.pipeline_id = pipeline_of(&doing.act.resource);
+/// Sets the resource to the created id.
+pub(crate) fn set_resource(id: &str) {
+    with_context(|context| {
+        context.act.resource = format!("{}/{id}", context.path.trim_end_matches('/'));
+        context.act.pipeline_id = pipeline_of(&context.act.resource);
     });
 }
 
-/// Says what else is to be known.
-pub(crate) fn detail(name: &str, value: impl Into<Value>) {
-    doing(|doing| doing.act.details.insert(name.to_owned(), value.into()));
+/// Adds a detail.
+pub(crate) fn add_detail(name: &str, value: impl Into<Value>) {
+    with_context(|context| context.act.details.insert(name.to_owned(), value.into()));
 }
 
-/// Says which members a patch changes, and not to what: that may be a secret.
-pub(crate) fn changed(patch: &Map<String, Value>) {
-    detail("changed", patch.keys().cloned().collect::<Vec<_>>());
+/// Adds the names of changed fields, without values, which may be secret.
+pub(crate) fn add_changed_fields(patch: &Map<String, Value>) {
+    add_detail("changed", patch.keys().cloned().collect::<Vec<_>>());
 }
 
-/// Does a part of what is being done, to a resource of its own.
-pub(crate) async fn part<T>(resource: String, work: impl Future<Output = T>) -> T {
-    match doing(|doing| Act { resource, ..doing.act.clone() }) {
-        Some(act) => DOING.scope(Doing::of(act), work).await,
+/// Runs work as a separate entry for another resource.
+pub(crate) async fn with_resource<T>(resource: String, work: impl Future<Output = T>) -> T {
+    match with_context(|context| AuditEntry { resource, ..context.act.clone() }) {
+        Some(act) => AUDIT_CONTEXT.scope(AuditContext::of(act), work).await,
         None => work.await,
     }
 }
 
-/// Handles a request. What it changes is written down, and what it is refused for want of a right.
-pub(crate) async fn handled(
+/// Handles a request with an audit context; rejections for missing permissions are recorded.
+pub(crate) async fn handle(
     platform: &Arc<Platform>,
     request: Request,
     handler: Handler<Platform>,
@@ -199,45 +199,51 @@ pub(crate) async fn handled(
     let Some(action) = action_of(&head, row) else {
         let answer = handler(platform, request).await;
         if let Err(problem) = &answer {
-            refused(platform, &head, &principal, row, problem).await;
+            record_if_forbidden(platform, &head, &principal, row, problem).await;
         }
         return answer;
     };
-    let act = Act::of(action, &head, &principal);
-    let answer = DOING.scope(Doing::of(act.clone()), handler(platform, request)).await;
+    let act = AuditEntry::for_request(action, &head, &principal);
+    let answer = AUDIT_CONTEXT.scope(AuditContext::of(act.clone()), handler(platform, request)).await;
     match &answer {
-        Err(problem) => refused(platform, &head, &principal, row, problem).await,
-        Ok(_) if WITHOUT_CHANGE.contains(&action) => note(platform, act).await,
+        Err(problem) => record_if_forbidden(platform, &head, &principal, row, problem).await,
+        Ok(_) if NON_MUTATING.contains(&action) => write(platform, act).await,
         Ok(_) => {}
     }
     answer
 }
 
-/// Hears of requests that were refused for want of a scope: the hook of the floor below.
-pub(crate) fn note_refusal<'a>(
+/// Hook of the HTTP layer for requests rejected for a missing scope.
+pub(crate) fn record_refusal<'a>(
     platform: &'a Arc<Platform>,
     head: &'a Head,
     principal: &'a Principal,
     row: &'static str,
     problem: &'a Problem,
 ) -> Fut<'a, ()> {
-    Box::pin(refused(platform, head, principal, row, problem))
+    Box::pin(record_if_forbidden(platform, head, principal, row, problem))
 }
 
-/// Notes that something was refused for want of a right, or of a licence.
-async fn refused(platform: &Platform, head: &Head, principal: &Principal, row: &'static str, problem: &Problem) {
+/// Records a rejection for missing permissions or a missing license.
+async fn record_if_forbidden(
+    platform: &Platform,
+    head: &Head,
+    principal: &Principal,
+    row: &'static str,
+    problem: &Problem,
+) {
     if ![StatusCode::FORBIDDEN, StatusCode::PAYMENT_REQUIRED].contains(&problem.status()) {
         return;
     }
     let action = action_of(head, row).map_or_else(|| format!("{} {row}", head.method), str::to_owned);
-    let act = Act::of(&action, head, principal);
-    note(platform, Act { result: problem.code().to_owned(), ..act }).await;
+    let act = AuditEntry::for_request(&action, head, principal);
+    write(platform, AuditEntry { result: problem.code().to_owned(), ..act }).await;
 }
 
-async fn note(platform: &Platform, act: Act) {
-    if let Err(error) = platform.store.note_act(&act).await {
-        // It is over, and cannot be undone: the log has it at least.
-        tracing::error!(%error, act.action, act.actor, act.resource, "an act is not in the audit");
+async fn write(platform: &Platform, act: AuditEntry) {
+    if let Err(error) = platform.store.add_audit_entry(&act).await {
+        // The action cannot be undone; the log is the only record.
+        tracing::error!(%error, act.action, act.actor, act.resource, "writing an audit entry failed");
     }
 }
 
@@ -248,22 +254,22 @@ fn action_of(head: &Head, row: &str) -> Option<&'static str> {
 
 /// `GET /api/audit`: the newest first.
 pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
-    must_see_all(&keys::of(&request)?)?;
+    require_unrestricted(&api_keys::from_request(&request)?)?;
     let query = request.query()?;
-    let moment = |name: &'static str| query.one(name)?.map(|text| time(name, text)).transpose();
-    let wanted = Searched {
-        since: moment("since")?,
-        until: moment("until")?,
-        actor: query.one("actor")?,
-        action: query.one("action")?,
-        pipeline: query.one("pipeline")?,
-        result: query.one("result")?,
+    let timestamp = |name: &'static str| query.single(name)?.map(|text| time(name, text)).transpose();
+    let wanted = AuditFilter {
+        since: timestamp("since")?,
+        until: timestamp("until")?,
+        actor: query.single("actor")?,
+        action: query.single("action")?,
+        pipeline: query.single("pipeline")?,
+        result: query.single("result")?,
     };
     let list = format!("audit/{wanted:?}");
-    let page = platform.cursors.page(&request, &list, PAGE, LONGEST_PAGE)?;
-    let acts = platform.store.acts(wanted, page.after.as_deref(), page.limit + 1).await.map_err(stored)?;
-    let next = (acts.len() > page.limit).then(|| platform.cursors.seal(&list, &acts[page.limit - 1].place()));
-    let shown: Vec<_> = acts.iter().take(page.limit).map(Act::show).collect();
+    let page = platform.cursors.page(&request, &list, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)?;
+    let acts = platform.store.audit_entries(wanted, page.after.as_deref(), page.limit + 1).await.map_err(stored)?;
+    let next = (acts.len() > page.limit).then(|| platform.cursors.sign(&list, &acts[page.limit - 1].cursor()));
+    let shown: Vec<_> = acts.iter().take(page.limit).map(AuditEntry::to_json).collect();
     let response = Response::json(&json!({"data": shown, "next_cursor": next}))?;
     Ok(match next {
         Some(next) => response.next_page(&request, &next),
@@ -272,9 +278,9 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
 }
 
 fn time(name: &'static str, text: &str) -> Result<i64, Problem> {
-    Moment::from_rfc3339(text).map(|moment| moment.0).ok_or_else(|| {
-        let detail = format!("`{name}` is a time as RFC 3339 has it, `2027-01-31T00:00:00Z`.");
-        Problem::bad_request("invalid-parameter", detail).with("parameter", name)
+    Timestamp::from_rfc3339(text).map(|timestamp| timestamp.0).ok_or_else(|| {
+        let detail = format!("`{name}` must be an RFC 3339 timestamp, such as `2027-01-31T00:00:00Z`.");
+        Problem::new(codes::INVALID_PARAMETER).detail(detail).with("parameter", name)
     })
 }
 
@@ -285,7 +291,7 @@ mod tests {
     use super::*;
     use crate::routes::ROUTES;
 
-    /// The rows that are no reading by their method and change nothing.
+    /// Routes that change nothing although their method is not GET.
     const READING: &[&str] = &[
         "/o/token/",
         "/o/revoke_token/",

@@ -1,12 +1,12 @@
-//! What may be lost: what was worked out a moment ago. In this process, and where Redis is named in all of them.
+//! Cache of query vectors and search results: in-process, optionally shared through Redis.
 //!
-//! A vector or a passage tells what stands in documents, a label may be a confidentiality, and a server of keys is copied,
-//! listed and logged by whoever looks after it. So names and values in Redis are sealed with keys that are made of the
-//! application secret. Without the secret nothing of this leaves the process.
+//! Vectors, passages and classifications reveal document content, and administrators copy, list and log the data of a Redis
+//! server. So keys in Redis are hashed and values are encrypted, with keys derived from the application secret. Without the
+//! secret nothing leaves the process.
 //!
-//! Nothing is ever out of date: what a value depends on is in its name, the count of changes of a partition for instance.
+//! Entries are never stale: their key includes everything that the value depends on, such as the change count of a partition.
 
-mod memory;
+mod local;
 mod redis;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,99 +19,100 @@ use pidq_http::prometheus_client::metrics::family::Family;
 use pidq_http::prometheus_client::registry::Registry;
 use ring::hmac;
 
-use crate::seal::{Place, Sealer};
-use memory::{Memory, Name};
+use crate::crypto::{EncryptionContext, Encryptor};
+use local::{CacheKey, LocalCache};
 
-pub use redis::{BadUrl, Redis};
+pub use redis::{InvalidUrl, Redis};
 
-/// The most bytes of a value that goes to Redis: fetching it must not take longer than making it.
-const LARGEST: usize = 1 << 20;
+/// Maximum size of a value in Redis: fetching it must not take longer than recomputing it.
+const MAX_VALUE_SIZE: usize = 1 << 20;
 
-/// Values of a kind.
+/// Kind of cached values.
 #[derive(Debug)]
-pub struct Kind {
-    /// Its name in metrics.
+pub struct CacheKind {
+    /// Name in metrics.
     pub name: &'static str,
-    /// How long a value is kept.
-    pub lasts: Duration,
+    /// Time to live.
+    pub ttl: Duration,
 }
 
-/// The vectors of questions.
-pub const VECTORS: Kind = Kind { name: "vectors", lasts: Duration::from_secs(60 * 60) };
-/// What was found for questions.
-pub const PASSAGES: Kind = Kind { name: "passages", lasts: Duration::from_secs(5 * 60) };
+/// Vectors of questions.
+pub const VECTORS: CacheKind = CacheKind { name: "vectors", ttl: Duration::from_secs(60 * 60) };
+/// Search results.
+pub const PASSAGES: CacheKind = CacheKind { name: "passages", ttl: Duration::from_secs(5 * 60) };
 
-/// Values by what they are of.
+/// Two-level cache.
 pub struct Cache {
-    here: Mutex<Memory>,
-    everywhere: Option<Everywhere>,
+    local: Mutex<LocalCache>,
+    shared: Option<SharedCache>,
     names: hmac::Key,
-    looks: Family<[(&'static str, &'static str); 2], Counter>,
+    lookups: Family<[(&'static str, &'static str); 2], Counter>,
 }
 
-/// Where all processes of an installation look.
-struct Everywhere {
+/// Redis level, shared by all processes of an installation.
+struct SharedCache {
     redis: Arc<Redis>,
-    sealer: Sealer,
+    sealer: Encryptor,
     installation: String,
 }
 
 impl Cache {
-    /// Values in so many bytes of this process alone.
+    /// Creates a cache within this process, with a capacity in bytes.
     pub fn in_process(bytes: usize) -> Cache {
-        Cache::of(bytes, Secret::random().ok().as_ref())
+        Cache::new(bytes, Secret::random().ok().as_ref())
     }
 
-    /// Values that all processes of an installation share, who have the same secret. Those used last are here as well,
-    /// and all that there are while Redis does not answer.
-    pub fn over(redis: Arc<Redis>, secret: &Secret, installation: &str, bytes: usize) -> Cache {
-        let everywhere = Everywhere { redis, sealer: Sealer::of(secret), installation: installation.to_owned() };
-        Cache { everywhere: Some(everywhere), ..Cache::of(bytes, Some(secret)) }
+    /// Creates a cache shared by the processes of an installation, which have the same secret. Values are also cached in
+    /// the process, which alone is used while Redis is down.
+    pub fn with_redis(redis: Arc<Redis>, secret: &Secret, installation: &str, bytes: usize) -> Cache {
+        let shared =
+            SharedCache { redis, sealer: Encryptor::from_secret(secret), installation: installation.to_owned() };
+        Cache { shared: Some(shared), ..Cache::new(bytes, Some(secret)) }
     }
 
-    fn of(bytes: usize, secret: Option<&Secret>) -> Cache {
-        // Without randomness names could be told by whoever sees them, and within the process nobody does.
+    fn new(bytes: usize, secret: Option<&Secret>) -> Cache {
+        // Without randomness the keys are guessable, which is harmless within the process.
         let secret = secret.map_or("", |secret| secret.expose());
         let root = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
-        let names = hmac::Key::new(hmac::HMAC_SHA256, hmac::sign(&root, b"pidq: names of what is remembered").as_ref());
-        Cache { here: Mutex::new(Memory::of(bytes)), everywhere: None, names, looks: Family::default() }
+        let names = hmac::Key::new(hmac::HMAC_SHA256, hmac::sign(&root, b"pidq: cache keys").as_ref());
+        Cache { local: Mutex::new(LocalCache::of(bytes)), shared: None, names, lookups: Family::default() }
     }
 
-    /// Counts what is found and what is not.
+    /// Registers the metrics.
     pub(crate) fn register(&self, registry: &mut Registry) {
-        registry.register("pidq_pipeline_remembered", "Looks for what was worked out before", self.looks.clone());
+        registry.register("pidq_pipeline_cache_requests", "Cache lookups by cache and result", self.lookups.clone());
     }
 
-    /// How often values of a kind were found.
-    pub fn found(&self, kind: &Kind) -> u64 {
-        self.looks.get_or_create(&[("kind", kind.name), ("outcome", "found")]).get()
+    /// Returns the number of hits of a kind.
+    pub fn hits(&self, kind: &CacheKind) -> u64 {
+        self.lookups.get_or_create(&[("cache", kind.name), ("result", "hit")]).get()
     }
 
-    /// The value of something, if somebody remembers it.
-    pub async fn get(&self, kind: &Kind, of: &[&str]) -> Option<Bytes> {
+    /// Returns a cached value.
+    pub async fn get(&self, kind: &CacheKind, of: &[&str]) -> Option<Bytes> {
         let name = self.name(kind, of);
-        let near = self.here().get(&name, Instant::now());
-        let found = match (near, &self.everywhere) {
-            (Some(near), _) => Some(near),
-            (None, Some(everywhere)) => everywhere.get(kind, &name).await,
+        let local = self.local().get(&name, Instant::now());
+        let found = match (local, &self.shared) {
+            (Some(local), _) => Some(local),
+            (None, Some(shared)) => shared.get(kind, &name).await,
             (None, None) => None,
         };
-        let outcome = if found.is_some() { "found" } else { "missed" };
-        self.looks.get_or_create(&[("kind", kind.name), ("outcome", outcome)]).inc();
+        let result = if found.is_some() { "hit" } else { "miss" };
+        self.lookups.get_or_create(&[("cache", kind.name), ("result", result)]).inc();
         found
     }
 
-    /// Remembers the value of something.
-    pub async fn put(&self, kind: &Kind, of: &[&str], bytes: Bytes) {
+    /// Stores a value.
+    pub async fn put(&self, kind: &CacheKind, of: &[&str], bytes: Bytes) {
         let name = self.name(kind, of);
-        self.here().put(name, bytes.clone(), kind.lasts, Instant::now());
-        if let Some(everywhere) = &self.everywhere {
-            everywhere.put(kind, &name, &bytes).await;
+        self.local().put(name, bytes.clone(), kind.ttl, Instant::now());
+        if let Some(shared) = &self.shared {
+            shared.put(kind, &name, &bytes).await;
         }
     }
 
-    /// No two lists of parts have the same name: each part is told with its length.
-    fn name(&self, kind: &Kind, of: &[&str]) -> Name {
+    /// Computes the key; length prefixes make it unambiguous.
+    fn name(&self, kind: &CacheKind, of: &[&str]) -> CacheKey {
         let mut digest = hmac::Context::with_key(&self.names);
         for part in [kind.name].iter().chain(of) {
             digest.update(&(part.len() as u64).to_le_bytes());
@@ -122,37 +123,37 @@ impl Cache {
         name
     }
 
-    fn here(&self) -> MutexGuard<'_, Memory> {
-        self.here.lock().unwrap_or_else(PoisonError::into_inner)
+    fn local(&self) -> MutexGuard<'_, LocalCache> {
+        self.local.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Everywhere {
-    async fn get(&self, kind: &Kind, name: &Name) -> Option<Bytes> {
+impl SharedCache {
+    async fn get(&self, kind: &CacheKind, name: &CacheKey) -> Option<Bytes> {
         let key = self.key(kind, name);
-        let sealed: Option<String> = self.redis.ask(::redis::cmd("GET").arg(&key)).await?;
-        let text = self.sealer.open(place(&[&key]), &sealed?)?;
+        let sealed: Option<String> = self.redis.query(::redis::cmd("GET").arg(&key)).await?;
+        let text = self.sealer.decrypt(encryption_context(&[&key]), &sealed?)?;
         Some(Bytes::copy_from_slice(&text))
     }
 
-    async fn put(&self, kind: &Kind, name: &Name, bytes: &Bytes) {
+    async fn put(&self, kind: &CacheKind, name: &CacheKey, bytes: &Bytes) {
         let key = self.key(kind, name);
-        if bytes.len() > LARGEST {
+        if bytes.len() > MAX_VALUE_SIZE {
             return;
         }
-        let Some(sealed) = self.sealer.seal(place(&[&key]), bytes) else { return };
+        let Some(sealed) = self.sealer.encrypt(encryption_context(&[&key]), bytes) else { return };
         let mut set = ::redis::cmd("SET");
-        set.arg(&key).arg(sealed).arg("PX").arg(u64::try_from(kind.lasts.as_millis()).unwrap_or(u64::MAX));
-        let _: Option<()> = self.redis.ask(&set).await;
+        set.arg(&key).arg(sealed).arg("PX").arg(u64::try_from(kind.ttl.as_millis()).unwrap_or(u64::MAX));
+        let _: Option<()> = self.redis.query(&set).await;
     }
 
-    fn key(&self, kind: &Kind, name: &Name) -> String {
+    fn key(&self, kind: &CacheKind, name: &CacheKey) -> String {
         let name = data_encoding::HEXLOWER.encode(name);
         format!("pidq:{}:{}:{name}", self.installation, kind.name)
     }
 }
 
-/// A value opens under its own key only: nobody can put one in the place of another.
-fn place<'a>(key: &'a [&'a str]) -> Place<'a> {
-    Place { purpose: &["what is remembered"], context: key }
+/// Binds a value to its key, so that values cannot be exchanged.
+fn encryption_context<'a>(key: &'a [&'a str]) -> EncryptionContext<'a> {
+    EncryptionContext { purpose: &["cache"], context: key }
 }

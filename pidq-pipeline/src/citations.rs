@@ -1,49 +1,49 @@
-//! Which passages an answer names, and where: `[1]`, `[1][2]`, `[1, 2]`, `[1-3]`, `【1】`.
+//! Citations in an answer: passage numbers and their spans, from `[1]`, `[1][2]`, `[1, 2]`, `[1-3]`, `【1】`.
 //!
-//! An answer is read as it comes, in any pieces. Places are code points from 0, the end not included, as everywhere.
+//! The parser is incremental. Spans are in code points, from 0, with exclusive ends.
 
 mod marker;
 
-pub use marker::{Marker, Markers};
+pub use marker::{Marker, MarkerParser};
 
 use crate::prompt::REFUSAL;
 
-/// The passages that an answer names.
+/// Incremental parser of the citations in an answer.
 #[derive(Debug)]
-pub struct Reading {
+pub struct CitationParser {
     passages: usize,
-    markers: Markers,
-    cited: Vec<Cited>,
+    markers: MarkerParser,
+    cited: Vec<CitedPassage>,
     invalid: Vec<u32>,
 }
 
-/// A passage that an answer names.
+/// A passage cited by an answer.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Cited {
+pub struct CitedPassage {
     /// Its number, from 1.
     pub marker: usize,
-    /// Where the answer names it, brackets included.
+    /// Spans of its citations, brackets included.
     pub spans: Vec<[usize; 2]>,
 }
 
-impl Reading {
-    /// Reads an answer to a question with so many passages.
-    pub fn new(passages: usize) -> Reading {
-        Reading { passages, markers: Markers::default(), cited: Vec::new(), invalid: Vec::new() }
+impl CitationParser {
+    /// Creates a parser for an answer whose prompt has `passages` passages.
+    pub fn new(passages: usize) -> CitationParser {
+        CitationParser { passages, markers: MarkerParser::default(), cited: Vec::new(), invalid: Vec::new() }
     }
 
-    /// Takes a piece, and gives the passages that it names for the first time.
-    pub fn push(&mut self, piece: &str) -> Vec<Cited> {
+    /// Parses more text and returns the passages that it cites for the first time.
+    pub fn push(&mut self, piece: &str) -> Vec<CitedPassage> {
         let before = self.cited.len();
         for found in self.markers.push(piece) {
             for &number in &found.numbers {
-                self.take(number, found.span);
+                self.record(number, found.span);
             }
         }
         self.cited[before..].to_vec()
     }
 
-    fn take(&mut self, number: u32, span: [usize; 2]) {
+    fn record(&mut self, number: u32, span: [usize; 2]) {
         let marker = number as usize;
         if !(1..=self.passages).contains(&marker) {
             if !self.invalid.contains(&number) && self.invalid.len() < 100 {
@@ -54,34 +54,34 @@ impl Reading {
         match self.cited.iter_mut().find(|cited| cited.marker == marker) {
             Some(cited) if cited.spans.last() != Some(&span) => cited.spans.push(span),
             Some(_) => {}
-            None => self.cited.push(Cited { marker, spans: vec![span] }),
+            None => self.cited.push(CitedPassage { marker, spans: vec![span] }),
         }
     }
 
-    /// The passages that are named, in the order of their first place.
-    pub fn cited(&self) -> &[Cited] {
+    /// Returns the cited passages, in order of their first citation.
+    pub fn cited(&self) -> &[CitedPassage] {
         &self.cited
     }
 
-    /// Numbers of passages that there are not.
+    /// Returns cited numbers that belong to no passage.
     pub fn invalid(&self) -> &[u32] {
         &self.invalid
     }
 }
 
-/// Whether an answer is the sentence that a model says when the passages do not answer. Models put it into quotes,
-/// forget its full stop, add a marker, or go on talking; if they then name a passage, it is an answer.
-pub fn is_refusal(answer: &str, cited: &[Cited]) -> bool {
-    let (said, refusal) = (words(answer), words(REFUSAL));
+/// Returns `true` if an answer is the refusal sentence of the prompt. Models quote it, omit the full stop, add a marker
+/// or continue after it; if the continuation cites a passage, it is an answer.
+pub fn is_refusal(answer: &str, cited: &[CitedPassage]) -> bool {
+    let (said, refusal) = (normalize(answer), normalize(REFUSAL));
     said == refusal || (cited.is_empty() && said.starts_with(&refusal))
 }
 
-fn words(text: &str) -> String {
+fn normalize(text: &str) -> String {
     let letters: String = text.chars().filter(|c| c.is_alphabetic() || c.is_whitespace()).collect();
     letters.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether an answer says enough that it should name a passage.
+/// Returns `true` if an answer is long enough to need a citation.
 pub fn needs_citation(answer: &str) -> bool {
     answer.split_whitespace().count() > 3
 }
@@ -92,9 +92,9 @@ mod tests {
 
     use super::*;
 
-    /// The passages that an answer names with their places, and the numbers that are none, among three passages.
+    /// Asserts the cited passages with their spans and the invalid numbers, for three passages.
     fn check(answer: &str, expected: &[(usize, &[[usize; 2]])], invalid: &[u32]) {
-        let mut reading = Reading::new(3);
+        let mut reading = CitationParser::new(3);
         reading.push(answer);
         let found: Vec<_> = reading.cited().iter().map(|cited| (cited.marker, cited.spans.as_slice())).collect();
         assert_eq!(found, expected, "{answer:?}");
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_out_of_range_are_told_apart() {
+    fn numbers_out_of_range_are_reported_separately() {
         check("[0] [4] [1]", &[(1, &[[8, 11]])], &[0, 4]);
         check("[2-4]", &[(2, &[[0, 5]]), (3, &[[0, 5]])], &[4]);
         check("[99999999999999]", &[], &[u32::MAX]);
@@ -160,9 +160,9 @@ mod tests {
     }
 
     #[test]
-    fn the_refusal_is_recognised_as_models_say_it() {
+    fn the_refusal_is_recognized_as_models_say_it() {
         let check = |answer: &str, expected: bool| {
-            let mut reading = Reading::new(3);
+            let mut reading = CitationParser::new(3);
             reading.push(answer);
             assert_eq!(is_refusal(answer, reading.cited()), expected, "{answer:?}");
         };
@@ -180,7 +180,7 @@ mod tests {
         #[test]
         fn pieces_make_no_difference(answer in "[\\[\\]0-9,; a€–`\n】-]{0,60}", at in 0usize..60) {
             let at = answer.floor_char_boundary(at.min(answer.len()));
-            let (mut whole, mut pieces) = (Reading::new(3), Reading::new(3));
+            let (mut whole, mut pieces) = (CitationParser::new(3), CitationParser::new(3));
             whole.push(&answer);
             pieces.push(&answer[..at]);
             pieces.push(&answer[at..]);
@@ -190,7 +190,7 @@ mod tests {
 
         #[test]
         fn a_place_holds_brackets(answer in "[\\[\\]0-9,; a€–-]{0,60}") {
-            let mut reading = Reading::new(5);
+            let mut reading = CitationParser::new(5);
             reading.push(&answer);
             let letters: Vec<char> = answer.chars().collect();
             for [start, end] in reading.cited().iter().flat_map(|cited| &cited.spans) {

@@ -1,38 +1,38 @@
-//! Cases of the splitter and the ranking corpora, answered for checking from outside: a line in, a line out.
+//! Conformance runner: answers cases of the splitter and ranking corpora, one JSON line in, one out.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 
 use serde_json::{Map, Value, json};
 
-use crate::ranking::bm25::{Postings, Weights};
+use crate::ranking::bm25::{Bm25Params, InvertedIndex};
 use crate::ranking::{fusion, metrics};
-use crate::splitter::{self, Chunk, Refusal};
+use crate::splitter::{self, Chunk, SplitError};
 
-/// Answers each line of `input` on `output`, in order.
+/// Runs each line of `input` and writes the results to `output`, in order.
 ///
 /// # Errors
-/// If reading or writing fails.
-pub fn answer_all(input: impl BufRead, mut output: impl Write) -> io::Result<()> {
+/// Fails if reading or writing fails.
+pub fn run_cases(input: impl BufRead, mut output: impl Write) -> io::Result<()> {
     for line in input.lines() {
         let line = line?;
         if !line.trim().is_empty() {
-            writeln!(output, "{}", answer(&line))?;
+            writeln!(output, "{}", run_case(&line))?;
             output.flush()?;
         }
     }
     Ok(())
 }
 
-/// Answers one case: `{"id", "ok"}` or `{"id", "error"}`.
-pub fn answer(line: &str) -> Value {
+/// Runs one case. Returns `{"id", "ok"}` or `{"id", "error"}`.
+pub fn run_case(line: &str) -> Value {
     let case: Value = match serde_json::from_str(line) {
         Ok(case) => case,
-        Err(error) => return json!({"id": null, "error": format!("not a case: {error}")}),
+        Err(error) => return json!({"id": null, "error": format!("invalid case: {error}")}),
     };
     let id = case.get("id").cloned().unwrap_or(Value::Null);
     match solve(&case) {
-        Ok(members) => json!({"id": id, "ok": members}),
+        Ok(fields) => json!({"id": id, "ok": fields}),
         Err(error) => json!({"id": id, "error": error}),
     }
 }
@@ -42,24 +42,25 @@ fn solve(case: &Value) -> Result<Value, String> {
         Some("bm25") => bm25(case),
         Some("rrf") => fused(case),
         Some("metrics") => measured(case),
-        Some(kind) => Err(format!("no case of the kind {kind}")),
+        Some(kind) => Err(format!("unknown kind of case: {kind}")),
         None => split(case).map_err(|refusal| refusal.to_string()),
     }
 }
 
-fn split(case: &Value) -> Result<Value, Refusal> {
+fn split(case: &Value) -> Result<Value, SplitError> {
     let name = text(case, "splitter");
-    let splitter = splitter::find(name).ok_or_else(|| Refusal::of("splitter", format!("no splitter {name}")))?;
+    let splitter =
+        splitter::find(name).ok_or_else(|| SplitError::parameter("splitter", format!("unknown splitter {name}")))?;
     let none = Map::new();
     let parameters = case.get("params").and_then(Value::as_object).unwrap_or(&none);
     let text = text(case, "text");
     let vectors = |texts: &[String]| embeddings(case, texts);
     let chunks = splitter.build(parameters)?.split(text, &vectors)?;
-    Ok(members(name, parameters, text, &chunks))
+    Ok(chunk_fields(name, parameters, text, &chunks))
 }
 
-/// What the corpus tells of chunks, by splitter.
-fn members(splitter: &str, parameters: &Map<String, Value>, text: &str, chunks: &[Chunk<'_>]) -> Value {
+/// Returns the fields that the corpus has for a splitter.
+fn chunk_fields(splitter: &str, parameters: &Map<String, Value>, text: &str, chunks: &[Chunk<'_>]) -> Value {
     let texts: Vec<&str> = chunks.iter().map(|chunk| chunk.text.as_ref()).collect();
     match splitter {
         "markdown_header" | "html_header" => json!({"documents": chunks.iter().map(document).collect::<Vec<_>>()}),
@@ -81,7 +82,7 @@ fn document(chunk: &Chunk<'_>) -> Value {
     json!({"content": chunk.text, "metadata": headings})
 }
 
-/// Where chunks begin, in code points; nothing where a chunk does not stand in the text as it is.
+/// Returns the start of each chunk in code points; none for chunks that are not exact.
 fn starts(text: &str, chunks: &[Chunk<'_>]) -> Vec<Option<usize>> {
     let start = |chunk: &Chunk<'_>| match &chunk.span {
         Some(span) if chunk.is_exact() => Some(text[..span.start].chars().count()),
@@ -90,25 +91,25 @@ fn starts(text: &str, chunks: &[Chunk<'_>]) -> Vec<Option<usize>> {
     chunks.iter().map(start).collect()
 }
 
-/// The vectors that a case brings for its texts.
-fn embeddings(case: &Value, texts: &[String]) -> Result<Vec<Vec<f64>>, Refusal> {
+/// Returns the vectors that a case provides for texts.
+fn embeddings(case: &Value, texts: &[String]) -> Result<Vec<Vec<f64>>, SplitError> {
     let known = list(case, "embeddings");
     let vector = |text: &String| {
         let row = known.iter().find(|row| row.get("input").and_then(Value::as_str) == Some(text.as_str()));
         row.map(|row| numbers(row, "vector"))
-            .ok_or_else(|| Refusal::text(format!("the case has no vector of {text:?}")))
+            .ok_or_else(|| SplitError::text(format!("the case has no vector for {text:?}")))
     };
     texts.iter().map(vector).collect()
 }
 
 fn bm25(case: &Value) -> Result<Value, String> {
-    let mut postings = Postings::default();
+    let mut index = InvertedIndex::default();
     for document in list(case, "docs") {
-        postings.add(words(document));
+        index.add(words(document));
     }
-    let weights = Weights { k1: number(case, "k1")?, b: number(case, "b")? };
-    let question = case.get("query").unwrap_or(&Value::Null);
-    Ok(json!({"scores": postings.scores(words(question), weights).of}))
+    let weights = Bm25Params { k1: number(case, "k1")?, b: number(case, "b")? };
+    let query = case.get("query").unwrap_or(&Value::Null);
+    Ok(json!({"scores": index.scores(words(query), weights).values}))
 }
 
 fn fused(case: &Value) -> Result<Value, String> {
@@ -121,7 +122,7 @@ fn fused(case: &Value) -> Result<Value, String> {
 }
 
 fn measured(case: &Value) -> Result<Value, String> {
-    let judged: BTreeMap<String, metrics::Judged> = read(case, "qrels")?;
+    let judged: BTreeMap<String, metrics::Judgments> = read(case, "qrels")?;
     let runs: BTreeMap<String, BTreeMap<String, f64>> = read(case, "run")?;
     let mut expected = Map::new();
     for (question, run) in runs {
@@ -134,25 +135,25 @@ fn measured(case: &Value) -> Result<Value, String> {
     Ok(json!({"expected": expected}))
 }
 
-fn read<T: serde::de::DeserializeOwned>(case: &Value, member: &str) -> Result<T, String> {
-    let value = case.get(member).cloned().unwrap_or(Value::Null);
-    serde_json::from_value(value).map_err(|error| format!("{member}: {error}"))
+fn read<T: serde::de::DeserializeOwned>(case: &Value, field: &str) -> Result<T, String> {
+    let value = case.get(field).cloned().unwrap_or(Value::Null);
+    serde_json::from_value(value).map_err(|error| format!("{field}: {error}"))
 }
 
-fn text<'c>(case: &'c Value, member: &str) -> &'c str {
-    case.get(member).and_then(Value::as_str).unwrap_or("")
+fn text<'c>(case: &'c Value, field: &str) -> &'c str {
+    case.get(field).and_then(Value::as_str).unwrap_or("")
 }
 
-fn number(case: &Value, member: &str) -> Result<f64, String> {
-    case.get(member).and_then(Value::as_f64).ok_or_else(|| format!("{member} must be a number"))
+fn number(case: &Value, field: &str) -> Result<f64, String> {
+    case.get(field).and_then(Value::as_f64).ok_or_else(|| format!("{field} must be a number"))
 }
 
-fn numbers(value: &Value, member: &str) -> Vec<f64> {
-    list(value, member).iter().filter_map(Value::as_f64).collect()
+fn numbers(value: &Value, field: &str) -> Vec<f64> {
+    list(value, field).iter().filter_map(Value::as_f64).collect()
 }
 
-fn list<'c>(case: &'c Value, member: &str) -> &'c [Value] {
-    case.get(member).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+fn list<'c>(case: &'c Value, field: &str) -> &'c [Value] {
+    case.get(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 fn words(value: &Value) -> Vec<&str> {

@@ -1,109 +1,109 @@
-//! Where a caller may send us: every address is read in one spelling, looked up once, and checked before a connection.
+//! SSRF guard: every URL named by a caller is parsed once, resolved once, and checked before a connection.
 //!
-//! The URL of an LLM comes with a query, so whoever asks could make this service call whatever it can reach. A
-//! [`Guard`] decides. What it let through is a [`Target`]: it holds the checked addresses, and connections go to these
-//! and nowhere else, whatever the name server says a moment later. Nobody here follows a redirect or asks a proxy.
+//! The URL of an LLM is part of a request, so callers could make this service connect to anything that it can reach. A
+//! [`Guard`] prevents that. It returns a [`Target`] with the checked IP addresses, and connections go only to these,
+//! whatever DNS returns later (no DNS rebinding). Redirects are not followed, and proxies are not used.
 
-mod address;
-mod allow;
-mod class;
+mod allow_list;
 mod connect;
+mod ip_class;
 mod resolve;
 mod settings;
+mod target_url;
 
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-pub use address::{Address, Host, Spelling};
-pub use allow::AllowList;
-pub use class::Class;
-pub use connect::{Connection, NoConnection};
+pub use allow_list::AllowList;
+pub use connect::{ConnectError, Connection};
+pub use ip_class::IpClass;
 pub use resolve::{Resolver, SystemResolver};
 pub use settings::SETTINGS;
+pub use target_url::{Host, TargetUrl, UrlError};
 
 use pidq_http::client_tls;
 use tokio_rustls::TlsConnector;
 
-/// How many addresses of a name are tried.
-const TRIED: usize = 4;
+/// Maximum number of addresses of a name that are tried.
+const MAX_ADDRESSES: usize = 4;
 
-/// What may be reached.
+/// Egress policy.
 #[derive(Clone, Debug)]
 pub struct Policy {
-    /// Which addresses.
-    pub reach: Reach,
-    /// Our own database, cache and queue: never reached on behalf of a caller.
-    pub back_ends: Vec<BackEnd>,
+    /// Permitted addresses.
+    pub scope: EgressScope,
+    /// The platform's own database, cache and message broker: never reached on behalf of a caller.
+    pub backends: Vec<Backend>,
 }
 
-/// Which addresses may be reached.
+/// Set of permitted addresses.
 #[derive(Clone, Debug)]
-pub enum Reach {
-    /// Those that an administrator listed and nothing else.
-    Listed(AllowList),
-    /// Those of a level.
+pub enum EgressScope {
+    /// Only the URLs of the administrator's allow list.
+    AllowListed(AllowList),
+    /// All addresses up to a level.
     Level(Level),
-    /// Every one: for addresses that an administrator gave, never for those of a caller.
-    Given,
+    /// All addresses: for URLs from the settings, never for those of a caller.
+    Unrestricted,
 }
 
-/// How near to ourselves an address may be.
+/// Network scope of permitted addresses, from the internet to this machine.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Level {
-    /// The internet.
+    /// Public internet addresses.
     Public,
-    /// And the networks of the company.
+    /// Also private networks.
     Private,
-    /// And this machine.
+    /// Also loopback.
     Local,
 }
 
-/// A service that is ours.
+/// A backend service of the platform.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct BackEnd {
-    /// Its name or address.
+pub struct Backend {
+    /// Host name or IP address.
     pub host: String,
-    /// Its port.
+    /// Port.
     pub port: u16,
 }
 
-/// An address that may be reached, and where that is.
+/// A permitted URL with its checked IP addresses.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// What was asked for.
-    pub address: Address,
-    /// Where it is; all of these were checked.
-    pub places: Vec<IpAddr>,
+    /// The requested URL.
+    pub url: TargetUrl,
+    /// Its IP addresses, all of them checked.
+    pub addresses: Vec<IpAddr>,
 }
 
-/// Why an address is not reached.
+/// Reason why a URL is rejected.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Refusal {
-    /// It is no address that we take from anybody.
-    Spelling(Spelling),
-    /// It leads to a place that we never call for a caller.
+pub enum EgressRejection {
+    /// The URL is invalid.
+    InvalidUrl(UrlError),
+    /// It resolves to an address that is never permitted.
     Never(&'static str),
-    /// It leads to a place that the level does not reach.
-    Level(Class),
-    /// It is one of our own services.
-    BackEnd,
-    /// It is on no list of the administrator.
+    /// It resolves to an address beyond the permitted level.
+    Level(IpClass),
+    /// It is one of the platform's own backends.
+    Backend,
+    /// It is not on the administrator's allow list.
     NotListed,
-    /// It is not on the list of this classification.
-    NotListedForLabel,
+    /// It is not on the allow list of the classification.
+    NotListedForClassification,
 }
 
-/// Why there is no target.
+/// Error of checking a URL.
 #[derive(Debug)]
-pub enum NoTarget {
-    /// It may not be reached.
-    Refused(Refusal),
-    /// Its name leads nowhere.
+pub enum EgressError {
+    /// The URL is rejected.
+    Rejected(EgressRejection),
+    /// Its host name does not resolve.
     Unresolved,
 }
 
-/// Decides what may be reached, and connects.
+/// Checks URLs against a policy and connects to the permitted ones.
 #[derive(Clone)]
 pub struct Guard {
     policy: Policy,
@@ -112,99 +112,101 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// A guard with the resolver of the system. `authorities` (PEM) are believed beside the public ones.
+    /// Creates a guard with the system's resolver. The CA certificates `authorities` (PEM) are trusted in addition to the
+    /// public ones.
     pub fn new(policy: Policy, authorities: Option<&str>) -> Result<Guard, String> {
         let tls = TlsConnector::from(Arc::new(client_tls(authorities)?));
         Ok(Guard { policy, resolver: Arc::new(SystemResolver), tls })
     }
 
-    /// The same with another way to look up names.
+    /// Replaces the resolver.
     pub fn with_resolver(mut self, resolver: Arc<dyn Resolver>) -> Guard {
         self.resolver = resolver;
         self
     }
 
-    /// Reads an address, looks its name up once, and checks all places that it leads to.
+    /// Parses a URL, resolves its host once, and checks all of its addresses.
     ///
-    /// The list of a label narrows what the administrator allows; it never widens it.
-    pub async fn target(&self, address: &str, label: Option<&AllowList>) -> Result<Target, NoTarget> {
-        let address = Address::parse(address).map_err(|spelling| NoTarget::Refused(Refusal::Spelling(spelling)))?;
-        self.listed(&address, label).map_err(NoTarget::Refused)?;
-        let places = self.places(address.host()).await?;
+    /// The allow list of a classification narrows what the administrator permits; it never widens it.
+    pub async fn target(&self, address: &str, label: Option<&AllowList>) -> Result<Target, EgressError> {
+        let address = TargetUrl::parse(address)
+            .map_err(|spelling| EgressError::Rejected(EgressRejection::InvalidUrl(spelling)))?;
+        self.check_lists(&address, label).map_err(EgressError::Rejected)?;
+        let places = self.resolve(address.host()).await?;
         for &place in &places {
-            self.place(place).map_err(NoTarget::Refused)?;
+            self.check_ip(place).map_err(EgressError::Rejected)?;
         }
-        self.not_ours(&address, &places).await.map_err(NoTarget::Refused)?;
-        Ok(Target { address, places: places.into_iter().take(TRIED).collect() })
+        self.check_backends(&address, &places).await.map_err(EgressError::Rejected)?;
+        Ok(Target { url: address, addresses: places.into_iter().take(MAX_ADDRESSES).collect() })
     }
 
-    /// What can be said before a name is looked up, so that names that are on no list are not even asked for.
-    fn listed(&self, address: &Address, label: Option<&AllowList>) -> Result<(), Refusal> {
-        if let Reach::Listed(list) = &self.policy.reach
-            && !list.has(address)
+    /// Runs the checks that need no DNS, so that names that are not permitted are not even resolved.
+    fn check_lists(&self, address: &TargetUrl, label: Option<&AllowList>) -> Result<(), EgressRejection> {
+        if let EgressScope::AllowListed(list) = &self.policy.scope
+            && !list.allows(address)
         {
-            return Err(Refusal::NotListed);
+            return Err(EgressRejection::NotListed);
         }
-        if label.is_some_and(|list| !list.has(address)) {
-            return Err(Refusal::NotListedForLabel);
+        if label.is_some_and(|list| !list.allows(address)) {
+            return Err(EgressRejection::NotListedForClassification);
         }
         match address.host() {
-            Host::Name(name) if !self.is_given() && class::is_metadata_name(name) => {
-                Err(Refusal::Never("a metadata service"))
+            Host::Name(name) if !self.is_unrestricted() && ip_class::is_metadata_name(name) => {
+                Err(EgressRejection::Never("a metadata service"))
             }
             _ => Ok(()),
         }
     }
 
-    fn is_given(&self) -> bool {
-        matches!(self.policy.reach, Reach::Given)
+    fn is_unrestricted(&self) -> bool {
+        matches!(self.policy.scope, EgressScope::Unrestricted)
     }
 
-    async fn places(&self, host: &Host) -> Result<Vec<IpAddr>, NoTarget> {
+    async fn resolve(&self, host: &Host) -> Result<Vec<IpAddr>, EgressError> {
         let mut places = match host {
             Host::Ip(place) => vec![*place],
-            Host::Name(name) => self.resolver.resolve(name).await.map_err(|_| NoTarget::Unresolved)?,
+            Host::Name(name) => self.resolver.resolve(name).await.map_err(|_| EgressError::Unresolved)?,
         };
         places.dedup();
-        if places.is_empty() { Err(NoTarget::Unresolved) } else { Ok(places) }
+        if places.is_empty() { Err(EgressError::Unresolved) } else { Ok(places) }
     }
 
-    fn place(&self, place: IpAddr) -> Result<(), Refusal> {
-        match (&self.policy.reach, Class::of(place)) {
-            (Reach::Given, _) => Ok(()),
-            (_, Class::Never(what)) => Err(Refusal::Never(what)),
-            (Reach::Listed(_), _) => Ok(()),
-            (Reach::Level(level), class) if class.level().is_some_and(|needed| needed <= *level) => Ok(()),
-            (_, class) => Err(Refusal::Level(class)),
+    fn check_ip(&self, place: IpAddr) -> Result<(), EgressRejection> {
+        match (&self.policy.scope, IpClass::classify(place)) {
+            (EgressScope::Unrestricted, _) => Ok(()),
+            (_, IpClass::Never(what)) => Err(EgressRejection::Never(what)),
+            (EgressScope::AllowListed(_), _) => Ok(()),
+            (EgressScope::Level(level), class) if class.level().is_some_and(|needed| needed <= *level) => Ok(()),
+            (_, class) => Err(EgressRejection::Level(class)),
         }
     }
 
-    /// Our own services by any of their names. Only those with the same port are looked up.
-    async fn not_ours(&self, address: &Address, places: &[IpAddr]) -> Result<(), Refusal> {
-        let same_port = self.policy.back_ends.iter().filter(|back_end| back_end.port == address.port());
+    /// Rejects the platform's own backends, by any of their names. Only backends with the same port are resolved.
+    async fn check_backends(&self, address: &TargetUrl, places: &[IpAddr]) -> Result<(), EgressRejection> {
+        let same_port = self.policy.backends.iter().filter(|back_end| back_end.port == address.port());
         for back_end in same_port {
-            if self.is_given() {
+            if self.is_unrestricted() {
                 break;
             }
             let host = Host::parse(&back_end.host);
             if host.as_ref() == Some(address.host()) {
-                return Err(Refusal::BackEnd);
+                return Err(EgressRejection::Backend);
             }
-            // A name that leads nowhere leads to no service of ours either.
+            // A backend whose name does not resolve cannot be the target.
             let ours = match host {
-                Some(host) => self.places(&host).await.unwrap_or_default(),
+                Some(host) => self.resolve(&host).await.unwrap_or_default(),
                 None => Vec::new(),
             };
-            if ours.iter().any(|&ours| places.iter().any(|&place| class::is_same_place(ours, place))) {
-                return Err(Refusal::BackEnd);
+            if ours.iter().any(|&ours| places.iter().any(|&place| ip_class::is_same_host(ours, place))) {
+                return Err(EgressRejection::Backend);
             }
         }
         Ok(())
     }
 
-    /// Connects to a checked place, in their order, and speaks TLS to the name that was asked for.
-    pub async fn connect(&self, target: &Target, patience: std::time::Duration) -> Result<Connection, NoConnection> {
-        connect::connect(&self.tls, target, patience).await
+    /// Connects to the checked addresses in order; TLS verifies the host name of the URL.
+    pub async fn connect(&self, target: &Target, timeout: std::time::Duration) -> Result<Connection, ConnectError> {
+        connect::connect(&self.tls, target, timeout).await
     }
 }
 
@@ -214,22 +216,22 @@ impl fmt::Debug for Guard {
     }
 }
 
-/// What to do about it. Where a name leads is not told: callers would map our network by asking.
-impl fmt::Display for Refusal {
+/// Message for the caller, with the next step. It never reveals addresses, so callers cannot map the internal network.
+impl fmt::Display for EgressRejection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::Spelling(spelling) => write!(f, "`base_url` {spelling}"),
-            Refusal::Never(_) | Refusal::Level(_) | Refusal::BackEnd => f.write_str(
-                "`base_url` leads to an address that this service does not call: \
-                 use another one, or ask the administrator (`PIDQ_LLM_EGRESS`, `PIDQ_LLM_ALLOW`)",
+            EgressRejection::InvalidUrl(spelling) => write!(f, "`base_url` {spelling}"),
+            EgressRejection::Never(_) | EgressRejection::Level(_) | EgressRejection::Backend => f.write_str(
+                "the address of `base_url` is not permitted: \
+                use another one, or ask the administrator (`PIDQ_LLM_EGRESS`, `PIDQ_LLM_ALLOW`)",
             ),
-            Refusal::NotListed => f.write_str(
-                "`base_url` is not one of those that the administrator allows: \
-                 use one of these, or have it added to `PIDQ_LLM_ALLOW`",
+            EgressRejection::NotListed => f.write_str(
+                "`base_url` is not on the administrator's allow list: \
+                use a listed one, or have it added to `PIDQ_LLM_ALLOW`",
             ),
-            Refusal::NotListedForLabel => f.write_str(
+            EgressRejection::NotListedForClassification => f.write_str(
                 "`base_url` is not allowed for this classification: \
-                 use another one, or have it added to `llm_allow` of its policy",
+                use another one, or have it added to `llm_allow` of its policy",
             ),
         }
     }

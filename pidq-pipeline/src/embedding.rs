@@ -1,134 +1,136 @@
-//! Texts as vectors: one row per model, and what every model promises.
+//! Text embedding: the table of models, and their interface.
 
-#[cfg(feature = "static")]
-mod folder;
-mod hash;
-mod memory;
-#[cfg(feature = "static")]
-mod table;
+mod batch_cache;
 #[cfg(feature = "bert")]
-mod transformer;
+mod bert_model;
+mod hash;
+#[cfg(feature = "static")]
+mod model_dir;
+#[cfg(feature = "static")]
+mod static_model;
 
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use memory::Encoder;
+use pidq_http::{ProblemCode, codes};
 
-/// Turns texts into vectors. Equal texts have equal vectors.
+pub use batch_cache::CachingEmbedder;
+
+/// An embedding model. Equal texts have equal vectors.
 pub trait Embedder: Send + Sync {
-    /// The length of every vector.
+    /// Returns the length of every vector.
     fn dimensions(&self) -> usize;
 
-    /// A vector for each text, in order.
+    /// Returns a vector for each text, in order.
     ///
     /// # Errors
-    /// If the model cannot be asked, or answers what it should not.
+    /// Fails if the model is unavailable or returns invalid vectors.
     fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, Error>;
 }
 
-/// A model: a row of [`MODELS`].
+/// A kind of embedding model: a row of [`MODELS`].
 pub struct Model {
-    /// Its name in a pipeline, before a colon if more follows: `static:potion-base-8M`.
+    /// Name in a pipeline; a colon and the name of a specific model may follow: `static:potion-base-8M`.
     pub name: &'static str,
-    /// The length of its vectors, if every model of this name has the same.
+    /// Vector length, if it is the same for every model of this kind.
     pub dimensions: Option<usize>,
-    /// One line for the manual.
+    /// One-line summary for the manual.
     pub summary: &'static str,
-    /// How much its ranking counts in a fusion where that of the words counts 1.
+    /// Weight of the dense ranking in a fusion, relative to 1 for the sparse one.
     pub weight: f64,
-    open: fn(&Place<'_>) -> Result<Arc<dyn Embedder>, Error>,
+    open: fn(&ModelSource<'_>) -> Result<Arc<dyn Embedder>, Error>,
 }
 
-/// The name of models that a service has.
-pub const SERVICE: &str = "openai";
+/// Name of the models of an OpenAI-compatible service.
+pub const OPENAI: &str = "openai";
 
-/// All models.
+/// All kinds of models.
 pub const MODELS: &[Model] = &[
     hash::HASH_512,
     #[cfg(feature = "static")]
-    table::STATIC,
+    static_model::STATIC,
     #[cfg(feature = "bert")]
-    transformer::TRANSFORMER,
+    bert_model::TRANSFORMER,
     Model {
-        name: SERVICE,
+        name: OPENAI,
         dimensions: None,
-        summary: "any service with the embeddings endpoint of OpenAI; `openai:NAME` asks for the model NAME",
+        summary: "any service with an OpenAI-compatible embeddings endpoint; `openai:NAME` selects the model NAME",
         weight: 1.0,
-        open: |place| match place.remote {
-            Some(remote) => remote(place.name),
+        open: |source| match source.remote {
+            Some(remote) => remote(source.name),
             None => Err(Error::unavailable("no embeddings endpoint is configured")),
         },
     },
 ];
 
-/// Where models are.
+/// Sources of models: the model directory and a remote service.
 #[derive(Default)]
-pub struct Places<'p> {
-    /// The folder that has a folder for each model.
-    pub folder: Option<PathBuf>,
-    /// Makes the client of a service for the name of a model.
-    pub remote: Option<&'p Remote>,
+pub struct ModelSources<'p> {
+    /// Directory with a subdirectory for each model.
+    pub model_dir: Option<PathBuf>,
+    /// Constructor of remote models by name.
+    pub remote: Option<&'p RemoteFactory>,
 }
 
-/// Makes the client of an embeddings service for the name of a model.
-pub type Remote = dyn Fn(&str) -> Result<Arc<dyn Embedder>, Error> + Send + Sync;
+/// Constructor of remote models by name.
+pub type RemoteFactory = dyn Fn(&str) -> Result<Arc<dyn Embedder>, Error> + Send + Sync;
 
-/// Where one model is: what follows the colon, and the places.
-struct Place<'p> {
+/// Source of one model: the name after the colon, and where to find it.
+struct ModelSource<'p> {
     name: &'p str,
-    #[cfg_attr(not(feature = "static"), expect(dead_code, reason = "only tables of words are in folders"))]
-    folder: Option<&'p PathBuf>,
-    remote: Option<&'p Remote>,
+    #[cfg_attr(not(feature = "static"), expect(dead_code, reason = "only static models are read from a directory"))]
+    model_dir: Option<&'p PathBuf>,
+    remote: Option<&'p RemoteFactory>,
 }
 
-/// The row of a name such as `hash-512` or `static:potion-base-8M`.
+/// Returns the kind of a model name such as `hash-512` or `static:potion-base-8M`.
 pub fn find(name: &str) -> Option<&'static Model> {
     let name = name.split_once(':').map_or(name, |(name, _)| name);
     MODELS.iter().find(|model| model.name == name)
 }
 
-/// Opens the model of a name.
+/// Opens a model by name.
 ///
 /// # Errors
-/// If there is no such model, or it cannot be opened.
-pub fn open(name: &str, places: &Places<'_>) -> Result<Arc<dyn Embedder>, Error> {
-    let model = find(name).ok_or_else(|| Error::unavailable(format!("no embedding model `{name}`")))?;
+/// Fails if there is no such model, or it cannot be opened.
+pub fn open(name: &str, sources: &ModelSources<'_>) -> Result<Arc<dyn Embedder>, Error> {
+    let model = find(name).ok_or_else(|| Error::unavailable(format!("unknown embedding model `{name}`")))?;
     let name = name.split_once(':').map_or("", |(_, name)| name);
-    (model.open)(&Place { name, folder: places.folder.as_ref(), remote: places.remote })
+    (model.open)(&ModelSource { name, model_dir: sources.model_dir.as_ref(), remote: sources.remote })
 }
 
-/// Why there are no vectors.
+/// An embedding error.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Error {
-    /// The model cannot be asked now, or is not there.
+    /// The model is missing or does not respond.
     Unavailable {
-        /// What is wrong, without any text that was to be embedded.
+        /// Explanation, without any of the texts.
         detail: String,
     },
-    /// A vector is not as long as the pipeline's vectors are.
+    /// The vector length differs from that of the pipeline.
     Dimensions {
-        /// The length wanted.
+        /// Expected length.
         expected: usize,
-        /// The length found.
+        /// Actual length.
         found: usize,
     },
 }
 
-/// The code of a model that cannot be asked.
-pub const UNAVAILABLE: &str = "embedding-unavailable";
+/// Problem code of an unavailable model.
+pub const UNAVAILABLE_CODE: &str = codes::EMBEDDING_UNAVAILABLE.name;
 
 impl Error {
-    /// The model cannot be asked.
+    /// Creates an error about an unavailable model.
     pub fn unavailable(detail: impl Into<String>) -> Self {
         Error::Unavailable { detail: detail.into() }
     }
 
-    /// The stable name of the error.
-    pub fn code(&self) -> &'static str {
+    /// Returns the problem code of the error.
+    pub fn code(&self) -> &'static ProblemCode {
         match self {
-            Error::Unavailable { .. } => UNAVAILABLE,
-            Error::Dimensions { .. } => "embedding-dimension-mismatch",
+            Error::Unavailable { .. } => codes::EMBEDDING_UNAVAILABLE,
+            Error::Dimensions { .. } => codes::EMBEDDING_DIMENSION_MISMATCH,
         }
     }
 }
@@ -144,7 +146,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Stretches a vector to length 1; one without direction stays, and one that has the length keeps its bits.
+/// Scales a vector to length 1. A zero vector is unchanged, and a vector of length 1 keeps its bits.
 pub fn normalize(vector: &mut [f32]) {
     let length = vector.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>().sqrt();
     if length > 0.0 && length.is_finite() && (length - 1.0).abs() > 1e-6 {
@@ -152,12 +154,12 @@ pub fn normalize(vector: &mut [f32]) {
     }
 }
 
-/// A vector as the database keeps it: little-endian, four bytes a number.
+/// Encodes a vector for the database: little-endian, four bytes per number.
 pub fn to_blob(vector: &[f32]) -> Vec<u8> {
     vector.iter().flat_map(|x| x.to_le_bytes()).collect()
 }
 
-/// A vector from the database; none if the bytes are not whole, finite numbers.
+/// Decodes a vector from the database; none if the length is invalid or a number is not finite.
 pub fn from_blob(blob: &[u8]) -> Option<Vec<f32>> {
     let (numbers, rest) = blob.as_chunks::<4>();
     let vector: Vec<f32> = numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();

@@ -1,6 +1,6 @@
-//! How well a set of judged questions is answered by the search, in every mode.
+//! Evaluation of the search on a judged dataset, in every mode.
 //!
-//! A set is a folder as BEIR has it: `corpus.jsonl`, `queries.jsonl`, and `qrels.tsv` or `qrels/test.tsv`.
+//! A dataset is a directory in the BEIR format: `corpus.jsonl`, `queries.jsonl`, and `qrels.tsv` or `qrels/test.tsv`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,29 +12,29 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::embedding::Encoder;
-use crate::ranking::metrics::{Judged, measure};
-use crate::search::{Chunk, Document, MODES, Mode, Partition, Question, context};
+use crate::embedding::CachingEmbedder;
+use crate::ranking::metrics::{Judgments, measure};
+use crate::search::{Chunk, Document, MODES, Mode, Partition, SearchQuery, chunk_header};
 
-/// Measures every mode on the set of a folder.
+/// Evaluates every mode on the dataset in a directory.
 ///
 /// # Errors
-/// If the set cannot be read, or its texts cannot be embedded.
-pub fn beir(folder: &Path, encoder: &Encoder, weight: f64) -> io::Result<Report> {
-    Set::read(folder)?.index(encoder, weight)?.report()
+/// Fails if the dataset cannot be read, or its texts cannot be embedded.
+pub fn evaluate_beir(dir: &Path, embedder: &CachingEmbedder, weight: f64) -> io::Result<Report> {
+    Dataset::read(dir)?.index(embedder, weight)?.report()
 }
 
-/// Documents, questions, and which documents answer which.
-pub struct Set {
-    documents: Vec<Text>,
-    questions: Vec<Text>,
-    /// By question. Questions that are not here have not been judged, or have no answer.
-    judged: BTreeMap<String, Judged>,
+/// Documents, queries and relevance judgments.
+pub struct Dataset {
+    documents: Vec<Record>,
+    queries: Vec<Record>,
+    /// Judgments by query. Queries without an entry are not judged or have no answer.
+    judgments: BTreeMap<String, Judgments>,
 }
 
-/// A document or a question.
+/// A document or a query.
 #[derive(Deserialize)]
-struct Text {
+struct Record {
     #[serde(rename = "_id")]
     id: String,
     #[serde(default)]
@@ -44,72 +44,72 @@ struct Text {
     metadata: Map<String, Value>,
 }
 
-/// A set that can be searched.
-pub struct Indexed<'e> {
-    set: Set,
+/// An indexed dataset.
+pub struct IndexedDataset<'e> {
+    dataset: Dataset,
     partition: Partition,
-    encoder: &'e Encoder,
+    embedder: &'e CachingEmbedder,
     weight: f64,
 }
 
-/// So many documents are embedded at once.
+/// Number of documents embedded at once.
 const BATCH: usize = 256;
-/// Rankings are as deep as the deepest measure.
+/// Depth of the rankings: that of the deepest metric.
 const DEPTH: usize = 100;
 
-impl Set {
-    /// Reads a set.
+impl Dataset {
+    /// Reads a dataset.
     ///
     /// # Errors
-    /// If a file is missing, or a line of it is not as it should be.
-    pub fn read(folder: &Path) -> io::Result<Self> {
-        let judged = folder.join("qrels.tsv");
-        let judged = if judged.exists() { judged } else { folder.join("qrels").join("test.tsv") };
-        Ok(Set {
-            documents: read_lines(&folder.join("corpus.jsonl"))?,
-            questions: read_lines(&folder.join("queries.jsonl"))?,
-            judged: read_judged(&judged)?,
+    /// Fails if a file is missing or a line is invalid.
+    pub fn read(dir: &Path) -> io::Result<Self> {
+        let judged = dir.join("qrels.tsv");
+        let judged = if judged.exists() { judged } else { dir.join("qrels").join("test.tsv") };
+        Ok(Dataset {
+            documents: read_lines(&dir.join("corpus.jsonl"))?,
+            queries: read_lines(&dir.join("queries.jsonl"))?,
+            judgments: read_judgments(&judged)?,
         })
     }
 
-    /// Puts the documents into a partition, each as one chunk.
+    /// Indexes the documents in a partition, each as one chunk.
     ///
     /// # Errors
-    /// If they cannot be embedded.
-    pub fn index(mut self, encoder: &Encoder, weight: f64) -> io::Result<Indexed<'_>> {
-        let mut partition = Partition::new(encoder.dimensions());
+    /// Fails if the documents cannot be embedded.
+    pub fn index(mut self, embedder: &CachingEmbedder, weight: f64) -> io::Result<IndexedDataset<'_>> {
+        let mut partition = Partition::new(embedder.dimensions());
         let mut documents: Vec<Document> = std::mem::take(&mut self.documents).into_iter().map(document).collect();
         for batch in documents.chunks_mut(BATCH) {
-            let texts: Vec<String> = batch.iter().map(|document| document.chunks[0].indexed()).collect();
-            for (document, vector) in batch.iter_mut().zip(encoder.embed(&texts).map_err(io::Error::other)?) {
+            let texts: Vec<String> = batch.iter().map(|document| document.chunks[0].indexed_text()).collect();
+            for (document, vector) in batch.iter_mut().zip(embedder.embed(&texts).map_err(io::Error::other)?) {
                 document.chunks[0].vector = vector;
             }
         }
         for document in documents {
             partition.put(document).map_err(io::Error::other)?;
         }
-        Ok(Indexed { set: self, partition, encoder, weight })
+        Ok(IndexedDataset { dataset: self, partition, embedder, weight })
     }
 }
 
-fn document(text: Text) -> Document {
+fn document(text: Record) -> Document {
     let headings = text.metadata.get("headings").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let context = context(&text.title, headings.iter().filter_map(Value::as_str));
+    let header = chunk_header(&text.title, headings.iter().filter_map(Value::as_str));
     let span = Some(0..text.text.len());
-    let chunk = Chunk { id: text.id.clone(), index: 0, span, context, text: text.text, vector: Vec::new() };
+    let chunk = Chunk { id: text.id.clone(), index: 0, span, header, text: text.text, vector: Vec::new() };
     Document { id: text.id, metadata: text.metadata, chunks: vec![chunk] }
 }
 
 fn read_lines<T: DeserializeOwned>(file: &Path) -> io::Result<Vec<T>> {
-    let text = fs::read_to_string(file).map_err(|error| bad(file, error))?;
+    let text = fs::read_to_string(file).map_err(|error| read_error(file, error))?;
     let lines = text.lines().filter(|line| !line.trim().is_empty());
-    lines.map(|line| serde_json::from_str(line).map_err(|error| bad(file, error))).collect()
+    lines.map(|line| serde_json::from_str(line).map_err(|error| read_error(file, error))).collect()
 }
 
-/// Question, document, relevance; a first line of names is passed over.
-fn read_judged(file: &Path) -> io::Result<BTreeMap<String, Judged>> {
-    let mut judged: BTreeMap<String, Judged> = BTreeMap::new();
-    let text = fs::read_to_string(file).map_err(|error| bad(file, error))?;
+/// Reads lines of query, document and relevance; a header line is skipped.
+fn read_judgments(file: &Path) -> io::Result<BTreeMap<String, Judgments>> {
+    let mut judged: BTreeMap<String, Judgments> = BTreeMap::new();
+    let text = fs::read_to_string(file).map_err(|error| read_error(file, error))?;
     for (at, line) in text.lines().enumerate() {
         let mut fields = line.split('\t');
         let (question, document, relevance) = (fields.next(), fields.next(), fields.next());
@@ -118,36 +118,39 @@ fn read_judged(file: &Path) -> io::Result<BTreeMap<String, Judged>> {
                 judged.entry(question.to_owned()).or_default().insert(document.to_owned(), relevance);
             }
             _ if at == 0 || line.trim().is_empty() => {}
-            _ => return Err(bad(file, format!("line {} is not three fields with a number at last", at + 1))),
+            _ => {
+                return Err(read_error(file, format!("line {} must have three fields, the last one a number", at + 1)));
+            }
         }
     }
     Ok(judged)
 }
 
-fn bad(file: &Path, error: impl fmt::Display) -> io::Error {
+fn read_error(file: &Path, error: impl fmt::Display) -> io::Error {
     io::Error::other(format!("{}: {error}", file.display()))
 }
 
-impl Indexed<'_> {
-    /// Measures every mode on the questions that were judged.
+impl IndexedDataset<'_> {
+    /// Evaluates every mode on the judged queries.
     ///
     /// # Errors
-    /// If a question cannot be embedded.
+    /// Fails if a query cannot be embedded.
     pub fn report(&self) -> io::Result<Report> {
         let rows = MODES.iter().map(|&(name, mode)| Ok(Row { mode: name, means: self.means(mode)? }));
-        let questions = self.set.questions.iter().filter(|question| self.set.judged.contains_key(&question.id)).count();
-        Ok(Report { documents: self.partition.len(), questions, rows: rows.collect::<io::Result<_>>()? })
+        let queries =
+            self.dataset.queries.iter().filter(|question| self.dataset.judgments.contains_key(&question.id)).count();
+        Ok(Report { documents: self.partition.len(), queries, rows: rows.collect::<io::Result<_>>()? })
     }
 
-    fn means(&self, mode: Mode) -> io::Result<[f64; SHOWN.len()]> {
-        let mut sums = [0.0; SHOWN.len()];
+    fn means(&self, mode: Mode) -> io::Result<[f64; REPORTED.len()]> {
+        let mut sums = [0.0; REPORTED.len()];
         let mut count: f64 = 0.0;
-        for question in &self.set.questions {
-            let Some(judged) = self.set.judged.get(&question.id) else { continue };
+        for question in &self.dataset.queries {
+            let Some(judged) = self.dataset.judgments.get(&question.id) else { continue };
             let found = self.ranking(&question.text, mode)?;
             let places = found.iter().zip((0..DEPTH).rev()).map(|((id, _), place)| (id.clone(), place as f64));
             let measures = measure(&places.collect::<Vec<_>>(), judged);
-            for (sum, shown) in sums.iter_mut().zip(SHOWN) {
+            for (sum, shown) in sums.iter_mut().zip(REPORTED) {
                 *sum += measures.iter().find(|(name, _)| *name == shown.0).map_or(0.0, |(_, value)| *value);
             }
             count += 1.0;
@@ -155,28 +158,28 @@ impl Indexed<'_> {
         Ok(sums.map(|sum| sum / count.max(1.0)))
     }
 
-    /// The documents found for a question with their scores, best first.
+    /// Returns the documents found for a query with their scores, best first.
     ///
     /// # Errors
-    /// If the question cannot be embedded.
+    /// Fails if the query cannot be embedded.
     pub fn ranking(&self, text: &str, mode: Mode) -> io::Result<Vec<(String, f64)>> {
-        let vectors = self.encoder.embed(&[text.to_owned()]).map_err(io::Error::other)?;
+        let vectors = self.embedder.embed(&[text.to_owned()]).map_err(io::Error::other)?;
         let vector = vectors.first().map(Vec::as_slice);
-        let question = Question { text, vector, mode, weight: self.weight, top: DEPTH, min_score: 0.0, filter: None };
-        let ranked = self.partition.rank(&question, DEPTH);
-        Ok(ranked.iter().map(|ranked| (self.partition.ranked(ranked).0.to_owned(), ranked.score)).collect())
+        let query = SearchQuery { text, vector, mode, weight: self.weight, top: DEPTH, min_score: 0.0, filter: None };
+        let ranked = self.partition.rank(&query, DEPTH);
+        Ok(ranked.iter().map(|ranked| (self.partition.chunk_position(ranked).0.to_owned(), ranked.score)).collect())
     }
 
-    /// How often a question with an answer has a better best score than one without: 1 is always, 0.5 is chance.
-    /// Every question that was not judged is taken for one without an answer.
+    /// Returns the probability that a query with an answer has a higher best score than one without: 1 is perfect, 0.5 is
+    /// chance. Queries without judgments count as having no answer.
     ///
     /// # Errors
-    /// If a question cannot be embedded.
+    /// Fails if a query cannot be embedded.
     pub fn separation(&self, mode: Mode) -> io::Result<f64> {
         let (mut with, mut without) = (Vec::new(), Vec::new());
-        for question in &self.set.questions {
+        for question in &self.dataset.queries {
             let best = self.ranking(&question.text, mode)?.first().map_or(0.0, |(_, score)| *score);
-            let answered = self.set.judged.contains_key(&question.id);
+            let answered = self.dataset.judgments.contains_key(&question.id);
             if answered { with.push(best) } else { without.push(best) }
         }
         let pairs = with.iter().flat_map(|a| without.iter().map(move |b| (a, b)));
@@ -195,8 +198,8 @@ impl Indexed<'_> {
     }
 }
 
-/// The measures that are shown: the name in trec_eval, and ours.
-const SHOWN: [(&str, &str); 5] = [
+/// Metrics of the report: the name in trec_eval, and the displayed name.
+const REPORTED: [(&str, &str); 5] = [
     ("ndcg_cut_10", "nDCG@10"),
     ("recall_5", "recall@5"),
     ("recall_10", "recall@10"),
@@ -204,36 +207,36 @@ const SHOWN: [(&str, &str); 5] = [
     ("recip_rank", "MRR"),
 ];
 
-/// What was measured. It prints as a table.
+/// Result of an evaluation, displayed as a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// How many documents there are.
+    /// Number of documents.
     pub documents: usize,
-    /// How many questions were judged.
-    pub questions: usize,
+    /// Number of judged queries.
+    pub queries: usize,
     rows: Vec<Row>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 struct Row {
     mode: &'static str,
-    means: [f64; SHOWN.len()],
+    means: [f64; REPORTED.len()],
 }
 
 impl Report {
-    /// A mean by the names of the mode and the measure: `("hybrid", "nDCG@10")`.
+    /// Returns a mean by the names of the mode and the metric, such as `("hybrid", "nDCG@10")`.
     pub fn mean(&self, mode: &str, measure: &str) -> Option<f64> {
         let row = self.rows.iter().find(|row| row.mode == mode)?;
-        let at = SHOWN.iter().position(|(_, shown)| *shown == measure)?;
+        let at = REPORTED.iter().position(|(_, shown)| *shown == measure)?;
         Some(row.means[at])
     }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} documents, {} questions", self.documents, self.questions)?;
+        writeln!(f, "{} documents, {} queries", self.documents, self.queries)?;
         write!(f, "{:8}", "mode")?;
-        SHOWN.iter().try_for_each(|(_, shown)| write!(f, "  {shown:>10}"))?;
+        REPORTED.iter().try_for_each(|(_, shown)| write!(f, "  {shown:>10}"))?;
         for row in &self.rows {
             write!(f, "\n{:8}", row.mode)?;
             row.means.iter().try_for_each(|mean| write!(f, "  {mean:>10.4}"))?;

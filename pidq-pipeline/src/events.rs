@@ -1,44 +1,44 @@
-//! What happened: kinds of events, who may know of them, and their form on the wire (CloudEvents 1.0).
+//! Event types, their audiences, and their wire format (CloudEvents 1.0).
 //!
-//! An event is written in the transaction of the change that it tells of, so there is none without the other. It has
-//! ids, labels and states, never a text. Whoever is told may be told twice, and knows that by the id.
+//! An event is inserted in the transaction of the change that it reports, so neither exists without the other. It
+//! contains ids, classifications and states, never content. Delivery is at least once; consumers deduplicate by id.
 
 mod feed;
-mod keeper;
 mod publisher;
+mod sequencer;
 mod stream;
 
-use pidq_http::auth::Moment;
+use pidq_http::auth::Timestamp;
 use serde_json::{Map, Value, json};
 
-use crate::keys::{ApiKey, Verb};
+use crate::api_keys::{ApiKey, Verb};
 
 pub use feed::Feed;
-pub use keeper::keep;
 pub use publisher::publish;
-pub(crate) use stream::listen;
+pub use sequencer::run_sequencer;
+pub(crate) use stream::stream_events;
 
-/// Who may know of an event, beside having its scope.
+/// Audience of an event, in addition to its scope.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Audience {
-    /// Whoever sees the pipeline.
+    /// Callers that see the pipeline.
     Pipeline,
-    /// Whoever may do this under the label.
-    Label(Verb),
-    /// Whoever sees all pipelines.
+    /// Callers with this verb on the classification.
+    Classification(Verb),
+    /// Unrestricted callers.
     All,
 }
 
-/// A kind of event: a row of [`KINDS`].
+/// An event type: a row of [`KINDS`].
 #[derive(Debug)]
-pub struct Kind {
+pub struct EventKind {
     /// The `type` of the event.
     pub name: &'static str,
-    /// The scope that somebody must have to know of it.
+    /// Required scope.
     pub scope: &'static str,
-    /// Who else must somebody be.
+    /// Audience within that scope.
     pub audience: Audience,
-    /// One line for the manual.
+    /// Description for the manual, in one line.
     pub summary: &'static str,
 }
 
@@ -46,87 +46,89 @@ macro_rules! kinds {
     ($($constant:ident = $name:literal, $scope:literal, $audience:expr, $summary:literal;)*) => {
         $(
             #[doc = $summary]
-            pub const $constant: &Kind = &Kind { name: $name, scope: $scope, audience: $audience, summary: $summary };
+            pub const $constant: &EventKind = &EventKind { name: $name, scope: $scope, audience: $audience, summary: $summary };
         )*
 
-        /// All kinds of events.
-        pub const KINDS: &[&Kind] = &[$($constant),*];
+        /// All event types.
+        pub const KINDS: &[&EventKind] = &[$($constant),*];
     };
 }
 
-const READERS: Audience = Audience::Label(Verb::Read);
-const ASKERS: Audience = Audience::Label(Verb::Query);
+const AUDIENCE_READ: Audience = Audience::Classification(Verb::Read);
+const AUDIENCE_QUERY: Audience = Audience::Classification(Verb::Query);
 
 kinds! {
-    PIPELINE_CREATED = "pipeline.created", "pipelines:read", Audience::Pipeline, "A pipeline was made.";
-    PIPELINE_UPDATED = "pipeline.updated", "pipelines:read", Audience::Pipeline, "Something of a pipeline changed.";
-    PIPELINE_DELETED = "pipeline.deleted", "pipelines:read", Audience::Pipeline, "A pipeline is gone, with its documents.";
-    REINDEX_STARTED = "pipeline.reindex.started", "pipelines:read", Audience::Pipeline, "Another index of a pipeline is being made.";
-    REINDEX_COMPLETED = "pipeline.reindex.completed", "pipelines:read", Audience::Pipeline, "The other index answers, or was given up: `status` says.";
-    DOCUMENT_QUEUED = "document.queued", "documents:read", READERS, "A document waits for a worker.";
-    DOCUMENT_STAGE = "document.stage", "documents:read", READERS, "A document came a stage further.";
-    DOCUMENT_READY = "document.ready", "documents:read", READERS, "Queries find a document.";
-    DOCUMENT_FAILED = "document.failed", "documents:read", READERS, "A document cannot be read.";
-    DOCUMENT_CANCELLED = "document.cancelled", "documents:read", READERS, "Somebody ended the work on a document.";
-    DOCUMENT_DELETED = "document.deleted", "documents:read", READERS, "A document is gone.";
-    DOCUMENT_RECLASSIFIED = "document.reclassified", "documents:read", READERS, "A document got another label. Whoever sees one of the two sees it come or go.";
-    QUERY_COMPLETED = "query.completed", "query", ASKERS, "A question was answered, or found to have no answer.";
-    QUERY_FAILED = "query.failed", "query", ASKERS, "A question was not answered.";
-    WEBHOOK_DISABLED = "webhook.disabled", "admin", Audience::All, "A webhook is told nothing more: `reason` says why.";
-    WEBHOOK_TEST = "webhook.test", "admin", Audience::All, "Somebody tries a webhook. This goes to it alone.";
-    LICENSE_CHANGED = "license.changed", "admin", Audience::All, "The licence is another one, or in another state.";
+    PIPELINE_CREATED = "pipeline.created", "pipelines:read", Audience::Pipeline, "A pipeline was created.";
+    PIPELINE_UPDATED = "pipeline.updated", "pipelines:read", Audience::Pipeline, "A pipeline was updated.";
+    PIPELINE_DELETED = "pipeline.deleted", "pipelines:read", Audience::Pipeline, "A pipeline was deleted with its documents.";
+    REINDEX_STARTED = "pipeline.reindex.started", "pipelines:read", Audience::Pipeline, "A reindex was started.";
+    REINDEX_COMPLETED = "pipeline.reindex.completed", "pipelines:read", Audience::Pipeline, "A reindex ended; see `status`.";
+    DOCUMENT_QUEUED = "document.queued", "documents:read", AUDIENCE_READ, "A document waits for a worker.";
+    DOCUMENT_STAGE = "document.stage", "documents:read", AUDIENCE_READ, "A document entered the next ingestion stage.";
+    DOCUMENT_READY = "document.ready", "documents:read", AUDIENCE_READ, "A document is searchable.";
+    DOCUMENT_FAILED = "document.failed", "documents:read", AUDIENCE_READ, "The ingestion of a document failed.";
+    DOCUMENT_CANCELLED = "document.cancelled", "documents:read", AUDIENCE_READ, "The ingestion of a document was cancelled.";
+    DOCUMENT_DELETED = "document.deleted", "documents:read", AUDIENCE_READ, "A document was deleted.";
+    DOCUMENT_RECLASSIFIED = "document.reclassified", "documents:read", AUDIENCE_READ, "A document was reclassified. A caller that sees only one of the classifications gets `document.ready` or `document.deleted` instead.";
+    QUERY_COMPLETED = "query.completed", "query", AUDIENCE_QUERY, "A question was answered, or has no answer in the documents.";
+    QUERY_FAILED = "query.failed", "query", AUDIENCE_QUERY, "A question was not answered.";
+    WEBHOOK_DISABLED = "webhook.disabled", "admin", Audience::All, "A webhook was disabled; see `reason`.";
+    WEBHOOK_TEST = "webhook.test", "admin", Audience::All, "Test event, sent to one webhook only.";
+    LICENSE_CHANGED = "license.changed", "admin", Audience::All, "The license or its state changed.";
 }
 
-/// The kind of a name.
-pub fn find(name: &str) -> Option<&'static Kind> {
+/// Finds an event type by name.
+pub fn find(name: &str) -> Option<&'static EventKind> {
     KINDS.iter().copied().find(|kind| kind.name == name)
 }
 
-/// Something that happened.
+/// An event.
 #[derive(Clone, Debug)]
 pub struct Event {
-    /// A UUID of version 7. Whoever is told twice knows it by this.
+    /// UUID version 7, for deduplication.
     pub id: String,
-    /// Its place among all events.
+    /// Position among all events.
     pub position: i64,
-    /// What happened.
-    pub kind: &'static Kind,
-    /// To which pipeline.
+    /// The event type.
+    pub kind: &'static EventKind,
+    /// The pipeline.
     pub pipeline_id: Option<String>,
-    /// To which document.
+    /// The document.
     pub document_id: Option<String>,
-    /// Under which label.
+    /// The classification.
     pub classification: Option<String>,
-    /// The label before, where that is another one.
-    pub previous: Option<String>,
-    /// What else is told.
+    /// The classification before a reclassification.
+    pub previous_classification: Option<String>,
+    /// Further fields.
     pub details: Map<String, Value>,
     /// Milliseconds since 1970.
     pub happened_at: i64,
 }
 
 impl Event {
-    /// As somebody with a key sees it; nothing, if it is none of their business.
-    pub fn seen_by(&self, key: &ApiKey, has_scope: impl Fn(&str) -> bool) -> Option<Event> {
-        let may = |label: &Option<String>, verb| {
-            let (pipeline, label) = (self.pipeline_id.as_deref()?, label.as_deref()?);
-            Some(key.may(pipeline, label, verb))
+    /// Returns the event as a key may see it; none if it may not see it.
+    pub fn visible_to(&self, key: &ApiKey, has_scope: impl Fn(&str) -> bool) -> Option<Event> {
+        let is_allowed = |classification: &Option<String>, verb| {
+            let (pipeline, classification) = (self.pipeline_id.as_deref()?, classification.as_deref()?);
+            Some(key.allows(pipeline, classification, verb))
         };
-        let seen = match self.kind.audience {
+        let visible = match self.kind.audience {
             _ if !has_scope(self.kind.scope) => None,
             Audience::All => key.is_unrestricted().then(|| self.clone()),
-            Audience::Pipeline => key.labels(self.pipeline_id.as_deref()?, &[]).map(|_| self.clone()),
-            Audience::Label(verb) => match (may(&self.classification, verb)?, may(&self.previous, verb)) {
-                (true, Some(false)) => Some(self.arrival()),
-                (true, _) => Some(self.clone()),
-                (false, Some(true)) => Some(self.departure()),
-                (false, _) => None,
-            },
+            Audience::Pipeline => key.visible_classifications(self.pipeline_id.as_deref()?, &[]).map(|_| self.clone()),
+            Audience::Classification(verb) => {
+                match (is_allowed(&self.classification, verb)?, is_allowed(&self.previous_classification, verb)) {
+                    (true, Some(false)) => Some(self.arrival()),
+                    (true, _) => Some(self.clone()),
+                    (false, Some(true)) => Some(self.departure()),
+                    (false, _) => None,
+                }
+            }
         };
-        seen.filter(|event| has_scope(event.kind.scope))
+        visible.filter(|event| has_scope(event.kind.scope))
     }
 
-    /// The same for somebody who does not see where the document was before: there it is, in the state that it has.
+    /// Returns a reclassification as seen without access to the old classification: the document appears in its state.
     fn arrival(&self) -> Event {
         let kind = match self.details.get("status").and_then(Value::as_str) {
             Some("ready") => DOCUMENT_READY,
@@ -134,25 +136,26 @@ impl Event {
             Some("cancelled") => DOCUMENT_CANCELLED,
             _ => DOCUMENT_QUEUED,
         };
-        Event { kind, previous: None, ..self.clone() }
+        Event { kind, previous_classification: None, ..self.clone() }
     }
 
-    /// The same for somebody who does not see where it is now: it is gone.
+    /// Returns a reclassification as seen without access to the new classification: the document is deleted.
     fn departure(&self) -> Event {
-        let mut gone = Event { kind: DOCUMENT_DELETED, classification: self.previous.clone(), ..self.clone() };
-        gone.previous = None;
-        gone.details.insert("status".into(), "deleting".into());
-        gone
+        let mut event =
+            Event { kind: DOCUMENT_DELETED, classification: self.previous_classification.clone(), ..self.clone() };
+        event.previous_classification = None;
+        event.details.insert("status".into(), "deleting".into());
+        event
     }
 
-    /// CloudEvents 1.0 in JSON. `source` names the installation.
+    /// Returns the event as CloudEvents 1.0 in JSON. `source` names the installation.
     pub fn to_json(&self, source: &str) -> Value {
         let mut data = Map::new();
         let ids = [
             ("pipeline_id", &self.pipeline_id),
             ("document_id", &self.document_id),
             ("classification", &self.classification),
-            ("previous_classification", &self.previous),
+            ("previous_classification", &self.previous_classification),
         ];
         for (name, value) in ids {
             if let Some(value) = value {
@@ -162,7 +165,7 @@ impl Event {
         data.extend(self.details.clone());
         let mut event = json!({
             "specversion": "1.0", "id": self.id, "source": format!("urn:pidq:{source}"), "type": self.kind.name,
-            "time": Moment(self.happened_at).to_rfc3339(), "datacontenttype": "application/json", "data": data,
+            "time": Timestamp(self.happened_at).to_rfc3339(), "datacontenttype": "application/json", "data": data,
         });
         if let Some(subject) = self.subject() {
             event["subject"] = subject.into();

@@ -1,14 +1,14 @@
-//! Uploaded bytes → text, with pages and exact offsets.
+//! Text extraction: uploaded bytes to text, with pages and exact offsets.
 //!
-//! Every format is a row of [`FORMATS`]. What a document is, its content says; its name and its declared media type are
-//! hints, and one that contradicts the content is refused. The text is that of the source: not normalised, but for line
-//! ends, which are LF, and NULs, which are left out.
+//! Each format is a row of [`FORMATS`]. The content determines the format; the file name and the declared media type are
+//! hints, and a hint that contradicts the content is an error. The text is not normalized, except that line ends become
+//! LF and NULs are removed.
 //!
-//! [`in_child`] reads uploads: in a process of their own, with limits, because the readers of other people's formats are
-//! large and their writers are strangers. [`read`] does the same in this process.
+//! [`extract_in_sandbox`] extracts untrusted uploads in a subprocess with resource limits, because parsers of document
+//! formats are large and their input is untrusted. [`read`] does the same in this process.
 //!
-//! All offsets are bytes, as in [`splitter`](crate::splitter); [`CodePoints`] converts them where the API counts
-//! characters.
+//! All offsets are byte offsets, as in [`splitter`](crate::splitter); [`CodePoints`] converts them to the characters that
+//! the API counts.
 //!
 //! ```
 //! use pidq_pipeline::extract::{Options, Upload, read};
@@ -16,34 +16,34 @@
 //! let upload = Upload { bytes: b"# Pumps\r\nP-101A", name: Some("pumps.md"), media_type: None };
 //! let found = read(&upload, &Options::default())?;
 //! assert_eq!((found.title.as_deref(), found.text.as_str()), (Some("Pumps"), "# Pumps\nP-101A"));
-//! # Ok::<(), pidq_pipeline::extract::Failure>(())
+//! # Ok::<(), pidq_pipeline::extract::ExtractError>(())
 //! ```
 
 mod archive;
-mod child;
-mod delimited;
-mod drawing;
-mod failure;
-mod figures;
-mod frame;
-mod gather;
-mod hypertext;
+mod csv;
+mod docx;
+mod docx_numbering;
+mod eml;
+mod error;
+mod html;
+mod ipc;
 mod json;
-mod look;
-mod mail;
+mod list_numbers;
 mod markdown;
-mod numbering;
-mod numbers;
-mod opendocument;
-mod ordinals;
+mod number_format;
+mod odf;
+mod offsets;
+mod ooxml_parts;
 mod pdf;
-mod plain;
-mod positions;
-mod presentation;
-mod rich;
-mod spreadsheet;
-mod symbols;
-mod word;
+mod pid_graph;
+mod pptx;
+mod rtf;
+mod sandbox;
+mod sniff;
+mod symbol_fonts;
+mod text_sink;
+mod txt;
+mod xlsx;
 mod xml;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -51,124 +51,126 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub use child::{Isolation, Pieces, Running, Stop, child_main, in_child, in_child_by_pieces};
-pub use failure::{Code, Failure};
-use gather::Gather;
-pub use look::foreign;
-use look::{Fit, Look};
-pub use positions::CodePoints;
+pub use error::{ErrorCode, ExtractError};
+pub use offsets::CodePoints;
+pub use sandbox::{
+    ByteChunks, SandboxOptions, SandboxProcess, StopHandle, extract_in_sandbox, extract_stream_in_sandbox, sandbox_main,
+};
+pub use sniff::unsupported_media_type;
+use sniff::{Confidence, Content};
+use text_sink::TextSink;
 
-/// A format of documents: a row of [`FORMATS`].
+/// A document format: a row of [`FORMATS`].
 pub struct Format {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// Its media types; the first one is what a document is said to have.
+    /// Media types; the first one is reported for a document of this format.
     pub media_types: &'static [&'static str],
-    /// The endings of its files, without the dot.
+    /// File extensions, without the dot.
     pub extensions: &'static [&'static str],
-    /// One line for the manual.
+    /// One-line summary for the manual.
     pub summary: &'static str,
-    sniff: fn(&Look<'_>) -> Fit,
-    read: fn(&Source<'_>, &mut Gather) -> Result<(), Failure>,
+    sniff: fn(&Content<'_>) -> Confidence,
+    read: fn(&Source<'_>, &mut TextSink) -> Result<(), ExtractError>,
 }
 
-/// All formats. Of two that a content could be, the first is taken.
+/// All formats. If several match a content, the first one wins.
 pub const FORMATS: &[Format] = &[
     pdf::PDF,
-    word::DOCX,
-    spreadsheet::XLSX,
-    presentation::PPTX,
-    opendocument::ODS,
-    opendocument::ODT,
-    opendocument::ODP,
-    rich::RTF,
-    drawing::DRAWING,
-    mail::EML,
+    docx::DOCX,
+    xlsx::XLSX,
+    pptx::PPTX,
+    odf::ODS,
+    odf::ODT,
+    odf::ODP,
+    rtf::RTF,
+    pid_graph::PID_GRAPH,
+    eml::EML,
     json::JSON,
-    hypertext::HTML,
+    html::HTML,
     markdown::MARKDOWN,
-    delimited::CSV,
-    delimited::TSV,
-    plain::TEXT,
+    csv::CSV,
+    csv::TSV,
+    txt::TEXT,
 ];
 
-/// A document as it came in.
+/// An uploaded document.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Upload<'a> {
-    /// What is in it.
+    /// Content of the file.
     pub bytes: &'a [u8],
-    /// What its file is called: a hint.
+    /// File name, used as a hint.
     pub name: Option<&'a str>,
-    /// Of what media type it is said to be: a hint.
+    /// Declared media type, used as a hint.
     pub media_type: Option<&'a str>,
 }
 
-/// What a reader may spend, and what is wanted of it.
+/// Limits and options of an extraction.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Options {
-    /// Characters of text.
-    pub characters: usize,
-    /// Bytes that an archive unpacks to.
-    pub unpacked: u64,
-    /// How many bytes one byte of an archive may become.
-    pub ratio: u64,
-    /// Files in an archive.
-    pub entries: usize,
-    /// What becomes of HTML, and of escapes in JSON.
+    /// Maximum number of characters of text.
+    pub max_characters: usize,
+    /// Maximum unpacked size of an archive, in bytes.
+    pub max_unpacked_size: u64,
+    /// Maximum ratio of an archive's unpacked size to its size.
+    pub max_compression_ratio: u64,
+    /// Maximum number of files in an archive.
+    pub max_entries: usize,
+    /// Treatment of HTML tags and of escapes in JSON.
     pub markup: Markup,
-    /// Poppler's `pdftotext`; without it PDF is read by a reader of our own.
+    /// Path of Poppler's `pdftotext`; without it the built-in PDF reader is used.
     pub pdftotext: Option<PathBuf>,
 }
 
 impl Default for Options {
     fn default() -> Self {
         Options {
-            characters: 50_000_000,
-            unpacked: 1 << 30,
-            ratio: 200,
-            entries: 10_000,
-            markup: Markup::Read,
+            max_characters: 50_000_000,
+            max_unpacked_size: 1 << 30,
+            max_compression_ratio: 200,
+            max_entries: 10_000,
+            markup: Markup::Strip,
             pdftotext: None,
         }
     }
 }
 
 impl Options {
-    /// The defaults, with the `pdftotext` that is installed.
-    pub fn of_this_machine() -> Self {
+    /// Returns the default options with the installed `pdftotext`, if there is one.
+    pub fn with_installed_tools() -> Self {
         Options { pdftotext: pdf::installed(), ..Options::default() }
     }
 }
 
-/// What becomes of HTML, and of escapes in JSON.
+/// Treatment of HTML tags and of escapes in JSON.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub enum Markup {
-    /// The text alone.
-    Read,
-    /// The document as it stands, for splitters that cut at its marks.
+    /// Extract the text only.
+    Strip,
+    /// Keep the source text, for splitters that split at markup.
     Keep,
 }
 
-/// What a document says.
+/// The result of an extraction.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Extracted {
-    /// The text. Lines end with LF, and there is no NUL.
+    /// The text. Lines end with LF, and it contains no NUL.
     #[serde(skip)]
     pub text: String,
-    /// Its pages, slides or sheets in their order, at least one. What separates them belongs to none.
+    /// Pages, slides or sheets in order, at least one. The separators between them belong to no page.
     pub pages: Vec<Page>,
-    /// What the document calls itself.
+    /// Title from the document's metadata.
     pub title: Option<String>,
-    /// What a reader of the text should know: attachments, characters that could not be read.
+    /// Warnings, for example about attachments and undecodable characters.
     pub warnings: Vec<String>,
-    /// The media type of the content.
+    /// Media type of the content.
     pub media_type: String,
-    /// The row of [`FORMATS`] that read it.
+    /// Name of the format in [`FORMATS`].
     pub format: String,
 }
 
 impl Extracted {
-    /// The page on which a byte of the text is, counted from 0. What stands between two pages counts to the first one.
+    /// Returns the index of the page that contains a byte of the text. Separators count as part of the preceding page.
     pub fn page_at(&self, byte: usize) -> usize {
         self.pages.partition_point(|page| page.start <= byte).saturating_sub(1)
     }
@@ -177,34 +179,34 @@ impl Extracted {
 /// A page, a slide or a sheet.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Page {
-    /// The byte at which it begins.
+    /// Byte offset of its start.
     pub start: usize,
-    /// The byte after its end.
+    /// Byte offset after its end.
     pub end: usize,
-    /// Its number, or the name of the sheet.
+    /// Page number, or the name of the sheet.
     pub label: String,
 }
 
-/// What a row reads.
+/// Input of a format's `read` function.
 struct Source<'a> {
-    look: &'a Look<'a>,
+    content: &'a Content<'a>,
     options: &'a Options,
 }
 
-/// Reads a document in this process: for documents that are trusted, and in the child of [`in_child`].
+/// Extracts a document in this process: for trusted documents, and in the subprocess of [`extract_in_sandbox`].
 ///
 /// # Errors
-/// A [`Failure`] with one of the codes of the contract. A panic of a reader is one of a corrupt document.
-pub fn read(upload: &Upload<'_>, options: &Options) -> Result<Extracted, Failure> {
-    let gave_up = |_| Failure::corrupt("the document is so broken that its reader gave up");
-    // The readers share nothing that could be left half done.
-    catch_unwind(AssertUnwindSafe(|| read_it(upload, options))).map_err(gave_up)?
+/// Returns an [`ExtractError`]. A panic of a reader is reported as a corrupt document.
+pub fn read(upload: &Upload<'_>, options: &Options) -> Result<Extracted, ExtractError> {
+    let panicked = |_| ExtractError::corrupt("the document is corrupt: its reader panicked");
+    // The readers share no state that a panic could leave inconsistent.
+    catch_unwind(AssertUnwindSafe(|| read_unguarded(upload, options))).map_err(panicked)?
 }
 
-fn read_it(upload: &Upload<'_>, options: &Options) -> Result<Extracted, Failure> {
-    let look = Look::at(upload, options);
-    let format = look::decide(&look, upload)?;
-    let mut gather = Gather::new(options.characters);
-    (format.read)(&Source { look: &look, options }, &mut gather)?;
-    gather.finish(format)
+fn read_unguarded(upload: &Upload<'_>, options: &Options) -> Result<Extracted, ExtractError> {
+    let content = Content::new(upload, options);
+    let format = sniff::detect_format(&content, upload)?;
+    let mut sink = TextSink::new(options.max_characters);
+    (format.read)(&Source { content: &content, options }, &mut sink)?;
+    sink.finish(format)
 }

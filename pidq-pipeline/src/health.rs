@@ -1,4 +1,4 @@
-//! Whether the servers that the platform can do without are there: what `/readyz` and the metrics say of them.
+//! Health of optional dependencies, for `/readyz` and the metrics.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,88 +9,88 @@ use pidq_http::prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use pidq_http::prometheus_client::metrics::MetricType;
 use pidq_http::prometheus_client::metrics::gauge::ConstGauge;
 
-/// A server that may go away while the platform goes on. Clones are of one server.
+/// Health of an optional dependency. Clones share it.
 #[derive(Clone)]
-pub struct Health(Arc<Known>);
+pub struct DependencyHealth(Arc<Inner>);
 
-struct Known {
+struct Inner {
     name: &'static str,
-    without: &'static str,
+    impact: &'static str,
     up: AtomicBool,
-    told: AtomicBool,
-    /// Why it could not be reached the last time.
-    why: Mutex<String>,
+    logged: AtomicBool,
+    /// Reason of the last failure.
+    reason: Mutex<String>,
 }
 
-impl Health {
-    /// A server that nobody has reached yet, and what is different without it.
-    pub fn of(name: &'static str, without: &'static str) -> Health {
-        let (up, told) = (AtomicBool::new(false), AtomicBool::new(false));
-        Health(Arc::new(Known { name, without, up, told, why: Mutex::default() }))
+impl DependencyHealth {
+    /// Creates the health of a dependency, initially down, with the impact of its absence.
+    pub fn new(name: &'static str, impact: &'static str) -> DependencyHealth {
+        let (up, logged) = (AtomicBool::new(false), AtomicBool::new(false));
+        DependencyHealth(Arc::new(Inner { name, impact, up, logged, reason: Mutex::default() }))
     }
 
-    /// What it is called.
+    /// Returns the name.
     pub fn name(&self) -> &'static str {
         self.0.name
     }
 
-    /// Whether it answered when it was last asked.
+    /// Returns true if the last attempt succeeded.
     pub fn is_up(&self) -> bool {
         self.0.up.load(Ordering::Relaxed)
     }
 
-    /// Notes what somebody found. A change is a line in the log, and only a change.
-    pub fn found(&self, up: bool) {
+    /// Records a result. Only changes are logged.
+    pub fn record(&self, up: bool) {
         let changed = self.0.up.swap(up, Ordering::Relaxed) != up;
-        let first = !self.0.told.swap(true, Ordering::Relaxed);
-        let Known { name, without, .. } = *self.0;
+        let first = !self.0.logged.swap(true, Ordering::Relaxed);
+        let Inner { name, impact, .. } = *self.0;
         if up {
             self.reason().clear();
         }
         match (changed || first, up) {
             (false, _) => {}
-            (true, true) => tracing::info!(server = name, "it answers"),
-            (true, false) => tracing::warn!(server = name, without, "it does not answer"),
+            (true, true) => tracing::info!(dependency = name, "dependency reachable"),
+            (true, false) => tracing::warn!(dependency = name, impact, "dependency unreachable"),
         }
     }
 
-    /// Notes why somebody could not reach it. Another reason is a line in the log, and the same one is none.
-    pub fn failed(&self, why: &str) {
-        let Known { name, without, .. } = *self.0;
+    /// Records a failure. Only new reasons are logged.
+    pub fn record_failure(&self, why: &str) {
+        let Inner { name, impact, .. } = *self.0;
         let before = std::mem::replace(&mut *self.reason(), why.to_owned());
-        self.0.told.store(true, Ordering::Relaxed);
+        self.0.logged.store(true, Ordering::Relaxed);
         if self.0.up.swap(false, Ordering::Relaxed) || before != why {
-            tracing::warn!(server = name, why, without, "it cannot be reached");
+            tracing::warn!(dependency = name, reason = why, impact, "dependency unreachable");
         }
     }
 
-    /// Why it could not be reached, if it cannot and that is known.
-    pub fn why(&self) -> String {
+    /// Returns the reason of the last failure; empty if it is up or unknown.
+    pub fn failure_reason(&self) -> String {
         self.reason().clone()
     }
 
     fn reason(&self) -> MutexGuard<'_, String> {
-        self.0.why.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.reason.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl fmt::Debug for Health {
+impl fmt::Debug for DependencyHealth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.0.name, if self.is_up() { "up" } else { "down" })
     }
 }
 
-/// Servers as the metrics show them: 1 for one that answers.
+/// Metrics collector of the availability of dependencies: 1 up, 0 down.
 #[derive(Debug)]
-pub(crate) struct Servers(pub Vec<Health>);
+pub(crate) struct DependencyCollector(pub Vec<DependencyHealth>);
 
-impl Collector for Servers {
+impl Collector for DependencyCollector {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let help = "Whether a server answers that the platform can do without";
-        let mut metric = encoder.encode_descriptor("pidq_pipeline_server_up", help, None, MetricType::Gauge)?;
-        for server in &self.0 {
-            let up = ConstGauge::new(i64::from(server.is_up()));
-            up.encode(metric.encode_family(&[("server", server.name())])?)?;
+        let help = "Availability of an optional dependency: 1 up, 0 down";
+        let mut metric = encoder.encode_descriptor("pidq_pipeline_dependency_up", help, None, MetricType::Gauge)?;
+        for dependency in &self.0 {
+            let up = ConstGauge::new(i64::from(dependency.is_up()));
+            up.encode(metric.encode_family(&[("dependency", dependency.name())])?)?;
         }
         Ok(())
     }
@@ -105,16 +105,19 @@ mod tests {
 
     #[test]
     fn the_metrics_have_a_line_for_each_server() {
-        let (redis, nats) = (Health::of("redis", ""), Health::of("nats", ""));
-        nats.found(true);
+        let (redis, nats) = (DependencyHealth::new("redis", ""), DependencyHealth::new("nats", ""));
+        nats.record(true);
         let mut registry = Registry::default();
-        registry.register_collector(Box::new(Servers(vec![redis, nats])));
+        registry.register_collector(Box::new(DependencyCollector(vec![redis, nats])));
         let mut text = String::new();
-        encode(&mut text, &registry).expect("a string takes all");
+        encode(&mut text, &registry).expect("a string");
         let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
         assert_eq!(
             lines,
-            ["pidq_pipeline_server_up{server=\"redis\"} 0", "pidq_pipeline_server_up{server=\"nats\"} 1"]
+            [
+                "pidq_pipeline_dependency_up{dependency=\"redis\"} 0",
+                "pidq_pipeline_dependency_up{dependency=\"nats\"} 1"
+            ]
         );
     }
 }

@@ -1,129 +1,133 @@
-//! Workers: they take jobs that are due and hold them while they work.
+//! Workers: lease due jobs and run them.
 //!
-//! Reading a document goes through stages: its text is read in a process of its own, split, embedded, and stored with
-//! the chunks at once. Whatever dies in between leaves a job that another worker takes when the hold is over.
+//! Ingesting a document has stages: its text is extracted in a separate process, split into chunks and embedded; text
+//! and chunks are then stored atomically. A crash leaves a job that another worker takes when the lease expires.
 
-pub(crate) mod reader;
+pub(crate) mod extract_and_split;
+mod progress_writer;
 mod reindex;
 mod stages;
-mod telling;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use pidq_http::auth::Moment;
+use pidq_http::auth::Timestamp;
 use pidq_http::uuid_v7;
 
 use crate::embedding;
-use crate::messages::{Heard, Signal};
-use crate::outages;
+use crate::model_health;
 use crate::platform::Platform;
+use crate::pubsub::{Received, Signal};
 use crate::records::{Failure, Progress, Status};
 use crate::store::{Job, JobKind, StoreError};
-use stages::{Fault, Reading};
-use telling::Telling;
+use progress_writer::ProgressWriter;
+use stages::{DocumentJob, IngestError};
 
-/// How often an idle worker looks, if nobody rings.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// How often a document is tried.
-const ATTEMPTS: i64 = 5;
-/// How many documents of a pipeline that goes away are deleted before the job is held again.
-const AT_ONCE: usize = 100;
+/// Poll interval of an idle worker without notifications.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// Maximum attempts per document.
+const MAX_ATTEMPTS: i64 = 5;
+/// Documents deleted between two lease renewals while a pipeline is deleted.
+const DELETE_BATCH: usize = 100;
 
-/// Works until the future is dropped.
-pub async fn work(platform: Arc<Platform>) {
-    let holder = uuid_v7();
+/// Runs until the future is dropped.
+pub async fn run_worker(platform: Arc<Platform>) {
+    let lease_owner = uuid_v7();
     loop {
-        match platform.store.take_job(&holder, platform.hold).await {
+        match platform.store.lease_job(&lease_owner, platform.job_lease).await {
             Ok(Some(job)) => {
-                // Others may have heard the bell for this one.
-                platform.bell.ring_here();
-                done(&platform, &job).await;
+                // Wakes other workers of this process: more jobs may be due, and a notification wakes only one worker.
+                platform.job_notifier.notify_local();
+                run_job(&platform, &job).await;
             }
             Ok(None) => {
                 tokio::select! {
-                    () = platform.bell.heard() => {}
-                    () = tokio::time::sleep(LOOK_EVERY) => {}
+                    () = platform.job_notifier.notified() => {}
+                    () = tokio::time::sleep(POLL_INTERVAL) => {}
                 }
             }
             Err(error) => {
-                tracing::warn!(%error, "jobs cannot be taken");
-                tokio::time::sleep(LOOK_EVERY).await;
+                tracing::warn!(%error, "leasing a job failed; retrying in 1 s");
+                tokio::time::sleep(POLL_INTERVAL).await;
             }
         }
     }
 }
 
-/// Does a job. One that cannot be ended because the database does not answer is taken again when the hold is over.
-async fn done(platform: &Arc<Platform>, job: &Job) {
+/// Runs a job. If the database is unavailable at its end, the job runs again when the lease expires.
+async fn run_job(platform: &Arc<Platform>, job: &Job) {
     let end = match job.kind {
-        JobKind::Read => read(platform, job).await,
-        JobKind::Delete => delete(platform, job).await,
+        JobKind::Ingest => ingest_document(platform, job).await,
+        JobKind::Delete => delete_pipeline(platform, job).await,
         JobKind::Reindex => reindex::reindex(platform, job).await,
         JobKind::Sweep => reindex::sweep(platform, job).await,
     };
     if let Err(error) = end {
-        tracing::warn!(job = job.id, %error, "a job was left");
+        tracing::warn!(job = job.id, %error, "job abandoned; it is retried when its lease expires");
     }
 }
 
-/// Reads a document. A hold that is lost, or a document that is not wanted any more, ends it without a trace.
-async fn read(platform: &Arc<Platform>, job: &Job) -> Result<(), StoreError> {
-    let telling = Arc::new(Telling::default());
+/// Ingests a document. A lost lease or a deleted document ends it without a result.
+async fn ingest_document(platform: &Arc<Platform>, job: &Job) -> Result<(), StoreError> {
+    let progress_writer = Arc::new(ProgressWriter::default());
     let outcome = tokio::select! {
-        outcome = attempt(platform, job, &telling) => outcome,
-        fault = telling.tell(&platform.store, job) => Err(fault),
-        () = holding(platform, job) => Err(Fault::Unwanted),
-        () = stopped(platform, job) => Err(Fault::Unwanted),
+        outcome = try_ingest(platform, job, &progress_writer) => outcome,
+        error = progress_writer.run(&platform.store, job) => Err(error),
+        () = renew_lease(platform, job) => Err(IngestError::Cancelled),
+        () = cancelled(platform, job) => Err(IngestError::Cancelled),
     };
-    let job = &telling.rest(job).await;
+    let job = &progress_writer.take_pending(job).await;
     match outcome {
-        Ok(()) | Err(Fault::Unwanted) => Ok(()),
-        Err(Fault::Store(error)) => Err(error),
-        Err(Fault::Failed { stage, code, message, retryable }) => {
-            fail(platform, job, stage, code, message, retryable).await
+        Ok(()) | Err(IngestError::Cancelled) => Ok(()),
+        Err(IngestError::Store(error)) => Err(error),
+        Err(IngestError::Failed { stage, code, message, retryable }) => {
+            fail_document(platform, job, stage, code, message, retryable).await
         }
-        Err(Fault::Waiting { stage, message }) => wait_for_model(platform, job, stage, message).await,
+        Err(IngestError::ModelDown { stage, message }) => wait_for_model(platform, job, stage, message).await,
     }
 }
 
-/// Reads a document. One whose model answers nobody was not tried at all.
-async fn attempt(platform: &Arc<Platform>, job: &Job, telling: &Arc<Telling>) -> Result<(), Fault> {
-    match Reading::new(platform.clone(), job.clone(), telling.clone()).run().await {
-        Err(Fault::Failed { stage, code: embedding::UNAVAILABLE, message, retryable: true })
-            if is_without_model(platform, job).await? =>
+/// Ingests a document. While the model is down, the attempt does not count.
+async fn try_ingest(
+    platform: &Arc<Platform>,
+    job: &Job,
+    progress_writer: &Arc<ProgressWriter>,
+) -> Result<(), IngestError> {
+    match DocumentJob::new(platform.clone(), job.clone(), progress_writer.clone()).run().await {
+        Err(IngestError::Failed { stage, code: embedding::UNAVAILABLE_CODE, message, retryable: true })
+            if is_model_down(platform, job).await? =>
         {
-            Err(Fault::Waiting { stage, message })
+            Err(IngestError::ModelDown { stage, message })
         }
         outcome => outcome,
     }
 }
 
-/// Holds a job as long as it can be held.
-async fn holding(platform: &Platform, job: &Job) {
+/// Renews the lease until it is lost.
+async fn renew_lease(platform: &Platform, job: &Job) {
     loop {
-        tokio::time::sleep(platform.hold / 3).await;
-        match platform.store.hold_job(job, platform.hold).await {
+        tokio::time::sleep(platform.job_lease / 3).await;
+        match platform.store.renew_job_lease(job, platform.job_lease).await {
             Ok(true) => {}
             Ok(false) => return,
-            Err(error) => tracing::warn!(job = job.id, %error, "a job cannot be held"),
+            Err(error) => tracing::warn!(job = job.id, %error, "renewing a job lease failed"),
         }
     }
 }
 
-/// Until somebody says that nobody wants the document any more. Who does not hear it finds out at the next report.
-async fn stopped(platform: &Platform, job: &Job) {
+/// Resolves when the document is cancelled or deleted. A worker that misses the signal notices at the next report.
+async fn cancelled(platform: &Platform, job: &Job) {
     let stop = Signal::Stop { document: job.document_id.clone().unwrap_or_default() };
     let mut signals = platform.messages.subscribe(stop.subject());
-    while let Some(heard) = signals.next().await {
-        if matches!(heard, Heard::Message(message) if Signal::of(&message).as_ref() == Some(&stop)) {
+    while let Some(received) = signals.next().await {
+        if matches!(received, Received::Message(message) if Signal::from_message(&message).as_ref() == Some(&stop)) {
             return;
         }
     }
     std::future::pending().await
 }
 
-async fn fail(
+async fn fail_document(
     platform: &Platform,
     job: &Job,
     stage: Status,
@@ -131,47 +135,47 @@ async fn fail(
     message: String,
     retryable: bool,
 ) -> Result<(), StoreError> {
-    let again = retryable && job.attempts < ATTEMPTS;
-    let again_at = again.then(|| (Moment::now() + wait(job.attempts)).0);
+    let retries = retryable && job.attempts < MAX_ATTEMPTS;
+    let retry_at = retries.then(|| (Timestamp::now() + retry_delay(job.attempts)).0);
     let failure =
-        Failure { stage: stage.word().to_owned(), code: code.to_owned(), message, retryable, attempt: job.attempts };
-    let progress = Progress { failure: Some(failure), next_attempt_at: again_at, ..Progress::default() };
-    platform.store.fail(job, &progress, again_at).await?;
+        Failure { stage: stage.as_str().to_owned(), code: code.to_owned(), message, retryable, attempt: job.attempts };
+    let progress = Progress { failure: Some(failure), next_attempt_at: retry_at, ..Progress::default() };
+    platform.store.fail_job(job, &progress, retry_at).await?;
     Ok(())
 }
 
-/// Puts a document back until its model answers, or is looked for again.
+/// Postpones a document until its model answers or is checked again.
 async fn wait_for_model(platform: &Platform, job: &Job, stage: Status, message: String) -> Result<(), StoreError> {
-    let until = (Moment::now() + platform.hold).0;
-    let (stage, code) = (stage.word().to_owned(), embedding::UNAVAILABLE.to_owned());
+    let until = (Timestamp::now() + platform.job_lease).0;
+    let (stage, code) = (stage.as_str().to_owned(), embedding::UNAVAILABLE_CODE.to_owned());
     let failure = Failure { stage, code, message, retryable: true, attempt: job.attempts };
     let progress = Progress { failure: Some(failure), next_attempt_at: Some(until), ..Progress::default() };
-    platform.store.postpone(job, &progress, until).await?;
+    platform.store.postpone_document(job, &progress, until).await?;
     Ok(())
 }
 
-/// Whether a job failed because the model of its pipeline does not answer anybody.
-async fn is_without_model(platform: &Platform, job: &Job) -> Result<bool, StoreError> {
+/// Returns true if the model of the job's pipeline is down.
+async fn is_model_down(platform: &Platform, job: &Job) -> Result<bool, StoreError> {
     match platform.store.pipeline(&job.pipeline_id).await? {
-        Some(pipeline) => outages::is_down(platform, &pipeline).await,
+        Some(pipeline) => model_health::is_down(platform, &pipeline).await,
         None => Ok(false),
     }
 }
 
-/// 1, 4, 16, 64 seconds.
-fn wait(attempts: i64) -> Duration {
+/// Returns the delay before a retry: 1, 4, 16, 64 seconds.
+fn retry_delay(attempts: i64) -> Duration {
     let exponent = u32::try_from(attempts - 1).unwrap_or(0).min(8);
     Duration::from_secs(4u64.pow(exponent))
 }
 
-/// Takes a pipeline away with its documents.
-async fn delete(platform: &Platform, job: &Job) -> Result<(), StoreError> {
+/// Deletes a pipeline with its documents.
+async fn delete_pipeline(platform: &Platform, job: &Job) -> Result<(), StoreError> {
     loop {
-        let some = platform.store.any_documents(&job.pipeline_id, AT_ONCE).await?;
-        for document in &some {
+        let documents = platform.store.document_ids(&job.pipeline_id, DELETE_BATCH).await?;
+        for document in &documents {
             platform.store.delete_document(&job.pipeline_id, document).await?;
         }
-        if !platform.store.hold_job(job, platform.hold).await? {
+        if !platform.store.renew_job_lease(job, platform.job_lease).await? {
             return Ok(());
         }
         if platform.store.delete_pipeline(&job.pipeline_id).await? {

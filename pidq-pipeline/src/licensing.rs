@@ -1,163 +1,166 @@
-//! What a licence means here: `/api/license`, and what is refused without one.
+//! `/api/license` and the enforcement of licenses.
 //!
-//! A licence comes by a setting or over the interface, and of two the newer one counts. What came over the interface is
-//! in the database; every process looks there once a minute.
+//! A license is configured or set through the API; the newer one counts. The one set through the API is
+//! in the database, which every process reads once a minute.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-use pidq_http::auth::Moment;
-use pidq_http::{Problem, Request, Response, Secret, StatusCode};
+use pidq_http::auth::Timestamp;
+use pidq_http::{Problem, ProblemCode, Request, Response, Secret, codes};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::bodies;
-use crate::keys;
-use crate::license::{Allowance, DAY, Given, Licence, State, Trust};
-use crate::pipelines::must_see_all;
+use crate::api_keys;
+use crate::json_body;
+use crate::license::{Allowance, DAY, License, LicenseState, TrustedKeys, VerifiedLicense};
+use crate::pipelines::require_unrestricted;
 use crate::platform::Platform;
 use crate::problems::{stored, unprocessable};
 use crate::store::StoreError;
 use crate::usage::Usage;
 
-/// What follows from a licence.
+/// License mode.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Mode {
-    /// Nothing is looked at.
+    /// No license check.
     Off,
-    /// It is looked at and told of, and nothing is refused.
+    /// The state is reported but not enforced.
     #[default]
     Report,
-    /// Making pipelines, sending documents and asking need one.
+    /// Creating pipelines, uploading documents and asking questions require a license.
     Enforce,
 }
 
-/// The licence of this installation.
+/// The license of this installation.
 #[derive(Default)]
 pub struct Licensing {
-    /// What follows.
+    /// The mode.
     pub mode: Mode,
-    /// The name of the installation.
+    /// System id of the installation.
     pub system_id: String,
-    /// Whose licences count.
-    trust: Trust,
-    /// The one of the settings.
+    /// Trusted signing keys.
+    trust: TrustedKeys,
+    /// License from the settings.
     configured: Option<Secret>,
-    /// What was given, the newest.
-    given: RwLock<Given>,
-    /// Whether the clock was later once, by more than a day.
+    /// Newest verified license.
+    given: RwLock<VerifiedLicense>,
+    /// True if the clock moved backwards by more than a day.
     is_set_back: AtomicBool,
 }
 
 impl Licensing {
-    /// With the licence of the settings, if there is one.
-    pub fn new(mode: Mode, system_id: String, trust: Trust, configured: Option<Secret>) -> Licensing {
+    /// Creates the state with the license of the settings.
+    pub fn new(mode: Mode, system_id: String, trust: TrustedKeys, configured: Option<Secret>) -> Licensing {
         let licensing = Licensing { mode, system_id, trust, configured, ..Licensing::default() };
-        licensing.learn(None);
+        licensing.apply(None);
         licensing
     }
 
-    /// Where the installation stands now.
-    pub fn state(&self) -> State {
+    /// Returns the current license state.
+    pub fn state(&self) -> LicenseState {
         let given = self.given.read().unwrap_or_else(PoisonError::into_inner);
-        given.stands(&self.system_id, Moment::now())
+        given.state_at(&self.system_id, Timestamp::now())
     }
 
-    /// Takes a licence beside that of the settings. One of another installation came with a copy of its database.
-    fn learn(&self, other: Option<&str>) {
+    /// Applies a license in addition to the configured one. A license of another system is ignored: it is from a copied
+    /// database.
+    fn apply(&self, other: Option<&str>) {
         let configured = self.configured.as_ref().map(Secret::expose);
-        let is_of_another = |licence: &&str| {
-            matches!(self.trust.judge([*licence], &self.system_id, Moment::now()), State::WrongSystem(_))
+        let is_of_another = |license: &&str| {
+            matches!(self.trust.evaluate([*license], &self.system_id, Timestamp::now()), LicenseState::WrongSystem(_))
         };
         let newest = self.trust.newest(configured.into_iter().chain(other.filter(|other| !is_of_another(other))));
         *self.given.write().unwrap_or_else(PoisonError::into_inner) = newest;
     }
 
-    /// 402 where a licence is needed and there is none; else how much it allows.
-    pub(crate) fn admit(&self) -> Result<Allowance, Problem> {
+    /// Returns the limits; 402 if a required license is missing.
+    pub(crate) fn require_license(&self) -> Result<Allowance, Problem> {
         if self.mode != Mode::Enforce {
             return Ok(Allowance::default());
         }
         let state = self.state();
-        match state.licence().filter(|_| state.is_good()) {
-            Some(licence) => Ok(licence.limits),
+        match state.license().filter(|_| state.is_active()) {
+            Some(license) => Ok(license.limits),
             None => {
                 let detail = format!(
-                    "This needs a licence, and the one here is {}. Get one for the system {} and set PIDQ_APP_LICENSE.",
-                    state.word(),
+                    "This requires a license; the license status is `{}`. Get one for the system {} and set PIDQ_APP_LICENSE.",
+                    state.as_str(),
                     self.system_id
                 );
-                Err(self.refusal("license-required", &detail))
+                Err(self.refusal(codes::LICENSE_REQUIRED, &detail))
             }
         }
     }
 
-    /// 402 where a licence allows no more than there is.
-    pub(crate) fn admit_more(&self, what: &str, limit: u64, there: u64) -> Result<(), Problem> {
-        if there < limit {
+    /// Returns 402 if a license limit is reached.
+    pub(crate) fn check_limit(&self, what: &str, limit: u64, count: u64) -> Result<(), Problem> {
+        if count < limit {
             return Ok(());
         }
-        let detail = format!("The licence allows {limit} {what}, and there are {there}.");
-        Err(self.refusal("license-limit", &detail).with("limit", limit))
+        let detail = format!("The license limit of {limit} {what} is reached; there are {count}.");
+        Err(self.refusal(codes::LICENSE_LIMIT, &detail).with("limit", limit))
     }
 
-    /// 402 where all that a licence allows was used.
-    pub(crate) fn used_up(&self, what: &str, limit: u64) -> Problem {
-        let detail = format!("The licence allows {limit} {what}, and there were as many.");
-        self.refusal("license-limit", &detail).with("limit", limit)
+    /// Returns the 402 problem for an exhausted quota.
+    pub(crate) fn quota_exceeded(&self, what: &str, limit: u64) -> Problem {
+        let detail = format!("The license limit of {limit} {what} is reached.");
+        self.refusal(codes::LICENSE_LIMIT, &detail).with("limit", limit)
     }
 
-    fn refusal(&self, code: &'static str, detail: &str) -> Problem {
-        Problem::new(StatusCode::PAYMENT_REQUIRED, code).detail(detail).with("system_id", self.system_id.as_str())
+    fn refusal(&self, code: &'static ProblemCode, detail: &str) -> Problem {
+        Problem::new(code).detail(detail).with("system_id", self.system_id.as_str())
     }
 }
 
-/// Looks for a licence that another process was given, and at the clock.
-pub(crate) async fn look(platform: &Platform) -> Result<(), StoreError> {
+/// Reloads the license from the database and checks the clock.
+pub(crate) async fn refresh(platform: &Platform) -> Result<(), StoreError> {
     let licensing = &platform.licensing;
-    licensing.learn(platform.store.licence().await?.as_deref());
-    let now = Moment::now().seconds();
+    licensing.apply(platform.store.license().await?.as_deref());
+    let now = Timestamp::now().seconds();
     let latest = platform.store.latest_clock(now).await?;
     let is_set_back = latest - now > DAY;
     if is_set_back && !licensing.is_set_back.swap(is_set_back, Ordering::Relaxed) {
-        tracing::warn!("the clock was later once, by more than a day: licences are looked at by a wrong time");
+        tracing::warn!("clock moved backwards by more than a day; license checks may be wrong");
     }
     licensing.is_set_back.store(is_set_back, Ordering::Relaxed);
     let state = licensing.state();
-    let id = state.licence().map(|licence| licence.lid.as_str());
-    platform.store.note_licence(state.word(), id.unwrap_or_default()).await
+    let id = state.license().map(|license| license.lid.as_str());
+    platform.store.record_license_state(state.as_str(), id.unwrap_or_default()).await
 }
 
-/// What is sent to take a licence.
+/// Request body of `PUT /api/license`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Sent {
+struct LicenseBody {
     license: String,
 }
 
-/// `PUT /api/license`: one that is signed and for this installation. It counts if no newer one is there.
-pub(crate) async fn put(platform: &Platform, mut request: Request) -> Result<Response, Problem> {
-    must_see_all(&keys::of(&request)?)?;
-    let sent: Sent = bodies::of(&mut request).await?;
+/// `PUT /api/license`: sets a signed license for this installation, unless a newer one is active.
+pub(crate) async fn update(platform: &Platform, mut request: Request) -> Result<Response, Problem> {
+    require_unrestricted(&api_keys::from_request(&request)?)?;
+    let sent: LicenseBody = json_body::parse(&mut request).await?;
     let licensing = &platform.licensing;
     let refused = |code, detail: &str| {
         let problem = unprocessable(code, "/license", detail);
         Err(problem.with("system_id", licensing.system_id.as_str()))
     };
-    match licensing.trust.judge([sent.license.as_str()], &licensing.system_id, Moment::now()) {
-        State::Valid(sent) | State::Expiring(sent) | State::Grace(sent) => {
-            if licensing.state().licence().is_some_and(|known| sent.iat < known.iat) {
-                let problem = Problem::new(StatusCode::CONFLICT, "license-older");
-                return Err(problem.detail("The licence that is here was given later than this one."));
+    match licensing.trust.evaluate([sent.license.as_str()], &licensing.system_id, Timestamp::now()) {
+        LicenseState::Valid(sent) | LicenseState::Expiring(sent) | LicenseState::Grace(sent) => {
+            if licensing.state().license().is_some_and(|known| sent.iat < known.iat) {
+                let problem = Problem::new(codes::LICENSE_OLDER);
+                return Err(problem.detail("The active license was issued later than this one."));
             }
         }
-        State::Expired(_) => return refused("license-expired", "This licence has ended."),
-        State::WrongSystem(_) => return refused("license-wrong-system", "This licence is for another installation."),
-        State::Invalid(why) => return refused("license-invalid", &pidq_http::sentence(why)),
-        State::Missing => return refused("license-invalid", "There is none."),
+        LicenseState::Expired(_) => return refused(codes::LICENSE_EXPIRED, "This license has expired."),
+        LicenseState::WrongSystem(_) => {
+            return refused(codes::LICENSE_WRONG_SYSTEM, "This license is for another installation.");
+        }
+        LicenseState::Invalid(why) => return refused(codes::LICENSE_INVALID, &pidq_http::sentence(why)),
+        LicenseState::Missing => return refused(codes::LICENSE_INVALID, "The license is missing."),
     }
-    platform.store.keep_licence(sent.license.trim()).await.map_err(stored)?;
-    look(platform).await.map_err(stored)?;
+    platform.store.set_license(sent.license.trim()).await.map_err(stored)?;
+    refresh(platform).await.map_err(stored)?;
     show(platform, &request).await
 }
 
@@ -167,31 +170,31 @@ pub(crate) async fn show(platform: &Platform, request: &Request) -> Result<Respo
     let licensing = &platform.licensing;
     let state = licensing.state();
     let mut shown = json!({
-        "system_id": licensing.system_id, "status": state.word(), "mode": word(licensing.mode),
+        "system_id": licensing.system_id, "status": state.as_str(), "mode": mode_name(licensing.mode),
         "plan": null, "expires_at": null, "grace_ends_at": null, "limits": {}, "features": [],
         "usage": usage, "limits_reached": [], "clock_set_back": licensing.is_set_back.load(Ordering::Relaxed),
     });
-    if let Some(licence) = state.licence() {
-        fill(&mut shown, licence);
-        shown["limits_reached"] = usage.map(|usage| usage.reached(&licence.limits)).unwrap_or_default().into();
+    if let Some(license) = state.license() {
+        add_license_fields(&mut shown, license);
+        shown["limits_reached"] = usage.map(|usage| usage.reached(&license.limits)).unwrap_or_default().into();
     }
-    if let State::Invalid(why) = state {
+    if let LicenseState::Invalid(why) = state {
         shown["reason"] = pidq_http::sentence(why).into();
     }
     Response::json(&shown)
 }
 
-fn fill(shown: &mut Value, licence: &Licence) {
-    let moment = |seconds: i64| Value::from(Moment(seconds.saturating_mul(1000)).to_rfc3339());
-    shown["plan"] = licence.plan.as_str().into();
-    shown["organisation"] = licence.org.as_str().into();
-    shown["expires_at"] = moment(licence.exp);
-    shown["grace_ends_at"] = moment(licence.grace_ends());
-    shown["limits"] = serde_json::to_value(licence.limits).unwrap_or_default();
-    shown["features"] = licence.features.clone().into();
+fn add_license_fields(shown: &mut Value, license: &License) {
+    let timestamp = |seconds: i64| Value::from(Timestamp(seconds.saturating_mul(1000)).to_rfc3339());
+    shown["plan"] = license.plan.as_str().into();
+    shown["organization"] = license.org.as_str().into();
+    shown["expires_at"] = timestamp(license.exp);
+    shown["grace_ends_at"] = timestamp(license.grace_end());
+    shown["limits"] = serde_json::to_value(license.limits).unwrap_or_default();
+    shown["features"] = license.features.clone().into();
 }
 
-fn word(mode: Mode) -> &'static str {
+fn mode_name(mode: Mode) -> &'static str {
     match mode {
         Mode::Off => "off",
         Mode::Report => "report",

@@ -1,79 +1,82 @@
-//! `GET /api/limits`: how much of everything there may be, and how much there is.
+//! `GET /api/limits`: the limits of the platform and the current usage; and the settings of request limits.
 
 use std::sync::Arc;
 
-use pidq_http::{Kind, Problem, Request, Response, Setting, SettingError, Settings, settings};
+use pidq_http::{Problem, Request, Response, Setting, SettingError, Settings, ValueKind, settings};
 use serde_json::json;
 
 use crate::documents::PARTS;
-use crate::extract::{self, Isolation};
-use crate::platform::{LONGEST_PAGE, Limits, Platform};
-use crate::routes::JSON_BODY;
+use crate::extract::{self, SandboxOptions};
+use crate::platform::{Limits, MAX_PAGE_SIZE, Platform};
+use crate::routes::MAX_JSON_SIZE;
 use crate::usage::Usage;
 
-/// How much of everything there may be in a request, and how much may be read of a document.
+/// Settings that limit a request and the extraction of a document.
 pub const SETTINGS: &[Setting] = settings![
-    "PIDQ_JSON_SIZE", "config.limits.json", Kind::Size, Some("1MiB"), false, "The largest JSON body; 64 MiB at most.";
-    "PIDQ_QUERY_CHARACTERS", "config.limits.queryCharacters", Kind::Number, Some("8000"), false, "The longest question.";
-    "PIDQ_METADATA_SIZE", "config.limits.metadata", Kind::Size, Some("16KiB"), false, "The largest metadata of a document, as JSON.";
-    "PIDQ_MAX_CLASSIFICATIONS", "config.limits.classifications", Kind::Number, Some("64"), false, "How many classifications a pipeline may have.";
-    "PIDQ_MAX_CHUNKS", "config.limits.chunks", Kind::Number, Some("200000"), false, "How many chunks a document may become.";
-    "PIDQ_PARSE_TIME", "config.limits.parseTime", Kind::Duration, Some("120s"), false, "How long a document may be read, and how much time of a processor that may take.";
-    "PIDQ_TEXT_CHARACTERS", "config.limits.textCharacters", Kind::Number, Some("50000000"), false, "The longest text of a document.";
-    "PIDQ_ARCHIVE_SIZE", "config.limits.archiveSize", Kind::Size, Some("1GiB"), false, "What a document that is an archive may unpack to.";
-    "PIDQ_ARCHIVE_RATIO", "config.limits.archiveRatio", Kind::Number, Some("200"), false, "How many bytes a byte of it may become.";
-    "PIDQ_ARCHIVE_ENTRIES", "config.limits.archiveEntries", Kind::Number, Some("10000"), false, "How many files it may have.";
+    "PIDQ_JSON_SIZE", "config.limits.json", ValueKind::Size, Some("1MiB"), false, "Maximum size of a JSON body, up to 64 MiB.";
+    "PIDQ_MAX_QUESTION_LENGTH", "config.limits.questionLength", ValueKind::Number, Some("8000"), false, "Maximum length of a question, in characters.";
+    "PIDQ_METADATA_SIZE", "config.limits.metadata", ValueKind::Size, Some("16KiB"), false, "Maximum size of a document's metadata, as JSON.";
+    "PIDQ_MAX_CLASSIFICATIONS", "config.limits.classifications", ValueKind::Number, Some("64"), false, "Maximum number of classifications of a pipeline.";
+    "PIDQ_MAX_CHUNKS", "config.limits.chunks", ValueKind::Number, Some("200000"), false, "Maximum number of chunks of a document.";
+    "PIDQ_EXTRACTION_TIMEOUT", "config.limits.extractionTimeout", ValueKind::Duration, Some("120s"), false, "Wall-clock and CPU time limit for extracting one document.";
+    "PIDQ_MAX_TEXT_LENGTH", "config.limits.textLength", ValueKind::Number, Some("50000000"), false, "Maximum length of a document's text, in characters.";
+    "PIDQ_ARCHIVE_SIZE", "config.limits.archiveSize", ValueKind::Size, Some("1GiB"), false, "Maximum unpacked size of a document that is an archive.";
+    "PIDQ_ARCHIVE_RATIO", "config.limits.archiveRatio", ValueKind::Number, Some("200"), false, "Maximum compression ratio of an archive.";
+    "PIDQ_ARCHIVE_ENTRIES", "config.limits.archiveEntries", ValueKind::Number, Some("10000"), false, "Maximum number of files in an archive.";
 ];
 
-/// What a reader of documents may spend.
-pub(crate) fn of_reader(settings: &Settings) -> Result<extract::Options, SettingError> {
+/// Returns the limits of the extractor.
+pub(crate) fn extraction_limits(settings: &Settings) -> Result<extract::Options, SettingError> {
     Ok(extract::Options {
-        characters: settings.parsed("PIDQ_TEXT_CHARACTERS")?,
-        unpacked: settings.size("PIDQ_ARCHIVE_SIZE")?,
-        ratio: settings.parsed("PIDQ_ARCHIVE_RATIO")?,
-        entries: settings.parsed("PIDQ_ARCHIVE_ENTRIES")?,
-        ..extract::Options::of_this_machine()
+        max_characters: settings.parsed("PIDQ_MAX_TEXT_LENGTH")?,
+        max_unpacked_size: settings.size("PIDQ_ARCHIVE_SIZE")?,
+        max_compression_ratio: settings.parsed("PIDQ_ARCHIVE_RATIO")?,
+        max_entries: settings.parsed("PIDQ_ARCHIVE_ENTRIES")?,
+        ..extract::Options::with_installed_tools()
     })
 }
 
-/// The same reader, with the time that it has.
-pub(crate) fn timed(isolation: Isolation, settings: &Settings) -> Result<Isolation, SettingError> {
-    let time = settings.duration("PIDQ_PARSE_TIME")?;
-    Ok(Isolation { time, processor: time.as_secs().max(1), ..isolation })
+/// Sets the wall-clock and CPU time limits of the extractor.
+pub(crate) fn with_timeout(isolation: SandboxOptions, settings: &Settings) -> Result<SandboxOptions, SettingError> {
+    let time = settings.duration("PIDQ_EXTRACTION_TIMEOUT")?;
+    Ok(SandboxOptions { timeout: time, cpu_seconds: time.as_secs().max(1), ..isolation })
 }
 
-/// Those that stand in schemas, by the names that stand beside them.
-pub(crate) fn in_schemas(limits: &Limits) -> Vec<(&'static str, u64)> {
-    vec![("PIDQ_QUERY_CHARACTERS", limits.question as u64), ("PIDQ_MAX_CLASSIFICATIONS", limits.labels as u64)]
+/// Returns the limits that appear in JSON schemas, by the setting's name in their `$comment`.
+pub(crate) fn schema_limits(limits: &Limits) -> Vec<(&'static str, u64)> {
+    vec![
+        ("PIDQ_MAX_QUESTION_LENGTH", limits.question_length as u64),
+        ("PIDQ_MAX_CLASSIFICATIONS", limits.classifications as u64),
+    ]
 }
 
 /// `GET /api/limits`.
 pub(crate) async fn show(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
-    let (read, http) = (&platform.extraction, &platform.limits.http);
-    let licensed = platform.licensing.state().licence().map(|licence| licence.limits).unwrap_or_default();
+    let (read, http) = (&platform.extraction_limits, &platform.limits.http);
+    let licensed = platform.licensing.state().license().map(|license| license.limits).unwrap_or_default();
     Response::json(&json!({
-        "upload_bytes": platform.limits.upload,
-        "documents_deleted_at_once": LONGEST_PAGE,
-        "json_bytes": http.json_body.min(JSON_BODY),
-        "query_characters": platform.limits.question,
+        "upload_bytes": platform.limits.upload_size,
+        "documents_deleted_at_once": MAX_PAGE_SIZE,
+        "json_bytes": http.json_body_size.min(MAX_JSON_SIZE),
+        "query_characters": platform.limits.question_length,
         "multipart": {"parts": PARTS.parts, "header_bytes": PARTS.headers},
         "pipelines": platform.limits.pipelines,
-        "classifications": platform.limits.labels,
-        "metadata_bytes": platform.limits.metadata,
-        "text_characters": read.characters,
-        "chunks": platform.limits.chunks,
-        "archives": {"unpacked_bytes": read.unpacked, "ratio": read.ratio, "entries": read.entries},
-        "parse_seconds": platform.isolation.time.as_secs(),
-        "page": LONGEST_PAGE,
+        "classifications": platform.limits.classifications,
+        "metadata_bytes": platform.limits.metadata_size,
+        "text_characters": read.max_characters,
+        "chunks": platform.limits.chunks_per_document,
+        "archives": {"unpacked_bytes": read.max_unpacked_size, "ratio": read.max_compression_ratio, "entries": read.max_entries},
+        "extraction_timeout_seconds": platform.extractor.timeout.as_secs(),
+        "page": MAX_PAGE_SIZE,
         "streams": {"answers": platform.limits.answer_streams, "events": platform.limits.event_streams},
         "request": {
-            "head_seconds": http.head_time.as_secs(), "head_bytes": http.head_size, "headers": http.headers,
+            "head_seconds": http.head_timeout.as_secs(), "head_bytes": http.head_size, "headers": http.header_limit,
             "body_grace_seconds": http.body_grace.as_secs(), "body_bytes_per_second": http.body_rate,
-            "body_idle_seconds": http.body_idle.as_secs(),
-            "body_seconds": http.body_time.as_secs(), "write_stall_seconds": http.write_stall.as_secs(),
+            "body_idle_seconds": http.body_idle_timeout.as_secs(),
+            "body_seconds": http.body_timeout.as_secs(), "write_timeout_seconds": http.write_timeout.as_secs(),
         },
-        "requests_per_minute": platform.rates.show(),
-        "queries_kept_seconds": platform.limits.retention.as_secs(),
+        "requests_per_minute": platform.rate_limits.to_json(),
+        "answer_retention_seconds": platform.limits.answer_retention.as_secs(),
         "license": licensed,
         "usage": Usage::for_caller(platform, &request).await?,
     }))

@@ -1,20 +1,19 @@
-//! A client of language models that speak OpenAI's protocol: chat, embeddings, and the list of models.
+//! Client of OpenAI-compatible model servers: chat completions, embeddings, reranking, list of models.
 //!
-//! Servers that "speak OpenAI" differ in a hundred small things; what they are forgiven stands in `events` and
-//! `chunk`, what they are not in `error`. Dropping a future or a [`Deltas`] closes the connection, so a caller who
-//! goes away costs the model nothing more.
+//! OpenAI-compatible servers differ in many details; `sse` and `chat_chunk` contain what is tolerated, `error` what is
+//! not. Dropping a future or a [`Deltas`] closes the connection, so a disconnected caller stops the generation.
 
-mod breaker;
 mod chat;
-mod chunk;
+mod chat_chunk;
+mod circuit_breaker;
 mod embeddings;
 mod endpoint;
 mod error;
-mod events;
-mod exchange;
+mod http;
 mod models;
 mod rerank;
 mod retry;
+mod sse;
 mod stream;
 
 use std::sync::Arc;
@@ -23,133 +22,143 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 pub use chat::{Chat, Completion, Sampling};
-pub use chunk::Usage;
-pub use embeddings::Batches;
-pub use endpoint::{Endpoint, Fault};
-pub use error::{Kind, LlmError, Upstream};
-pub use stream::{Deltas, Ending};
+pub use chat_chunk::Usage;
+pub use embeddings::BatchOptions;
+pub use endpoint::{Endpoint, EndpointError};
+pub use error::{LlmError, LlmErrorKind, Upstream};
+pub use stream::{CompletionInfo, Deltas};
 
-use crate::egress::{Guard, NoTarget, Target};
-use breaker::Breakers;
-use error::Trouble;
-use exchange::{Clock, Exchange, Question};
+use crate::egress::{EgressError, Guard, Target};
+use circuit_breaker::Breakers;
+use error::FailureScope;
+use http::{Deadline, Exchange, HttpRequest};
 
-/// How long a model may take, and how often it is asked again.
+/// Timeouts, retries and circuit breaker of a client.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Patience {
-    /// Until there is a connection.
-    pub connect: Duration,
-    /// Until the first byte of a streamed answer. An answer in one piece has none before its end.
-    pub first_byte: Duration,
-    /// Between two pieces of an answer.
-    pub idle: Duration,
-    /// All together, repetitions included, unless a caller says otherwise.
-    pub total: Duration,
-    /// How often a request is repeated.
-    pub retries: u32,
-    /// The first pause before a repetition; each is twice the one before, up to eight seconds.
-    pub pause: Duration,
-    /// After how many failures in a row an address rests.
-    pub failures: u32,
-    /// For how long it rests.
-    pub rest: Duration,
+pub struct ClientOptions {
+    /// Timeout of connecting.
+    pub connect_timeout: Duration,
+    /// Timeout of the first byte of a streamed response. A complete response sends none before its end.
+    pub first_byte_timeout: Duration,
+    /// Timeout between two chunks of a response.
+    pub idle_timeout: Duration,
+    /// Default total timeout of a call, retries included.
+    pub total_timeout: Duration,
+    /// Maximum number of retries.
+    pub max_retries: u32,
+    /// Delay before the first retry; it doubles with each retry, up to eight seconds.
+    pub retry_delay: Duration,
+    /// Consecutive failures that open the circuit breaker of a server.
+    pub failure_threshold: u32,
+    /// Time until an open circuit breaker admits a request.
+    pub cooldown: Duration,
 }
 
-impl Default for Patience {
+impl Default for ClientOptions {
     fn default() -> Self {
-        Patience {
-            connect: Duration::from_secs(5),
-            first_byte: Duration::from_secs(60),
-            idle: Duration::from_secs(30),
-            total: Duration::from_secs(120),
-            retries: 2,
-            pause: Duration::from_millis(500),
-            failures: 5,
-            rest: Duration::from_secs(30),
+        ClientOptions {
+            connect_timeout: Duration::from_secs(5),
+            first_byte_timeout: Duration::from_secs(60),
+            idle_timeout: Duration::from_secs(30),
+            total_timeout: Duration::from_secs(120),
+            max_retries: 2,
+            retry_delay: Duration::from_millis(500),
+            failure_threshold: 5,
+            cooldown: Duration::from_secs(30),
         }
     }
 }
 
-/// The longest that a caller may wait.
-pub const LONGEST_WAIT: Duration = Duration::from_secs(600);
+/// Maximum total timeout that a caller may set.
+pub const MAX_TOTAL_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// The longest answer of a model, in bytes on the wire.
-pub const LARGEST_ANSWER: usize = 8 << 20;
+/// Maximum size of a response, in bytes.
+pub const MAX_RESPONSE_SIZE: usize = 8 << 20;
 
-/// A client of language models.
+/// Client of language models.
 #[derive(Clone, Debug)]
 pub struct Client {
     guard: Guard,
-    patience: Patience,
+    options: ClientOptions,
     breakers: Arc<Breakers>,
 }
 
 impl Client {
-    /// A client that calls what the guard lets through.
-    pub fn new(guard: Guard, patience: Patience) -> Client {
-        let breakers = Arc::new(Breakers::new(patience.failures, patience.rest));
-        Client { guard, patience, breakers }
+    /// Creates a client that connects only to addresses that the guard permits.
+    pub fn new(guard: Guard, options: ClientOptions) -> Client {
+        let breakers = Arc::new(Breakers::new(options.failure_threshold, options.cooldown));
+        Client { guard, options, breakers }
     }
 
-    /// How long a call may take if its caller does not say.
-    pub(crate) fn total(&self) -> Duration {
-        self.patience.total
+    /// Returns the default total timeout of a call.
+    pub(crate) fn total_timeout(&self) -> Duration {
+        self.options.total_timeout
     }
 
-    /// The end of a call that begins now.
-    fn clock(&self, total: Option<Duration>) -> Clock {
-        Clock::until(Instant::now() + total.unwrap_or(self.patience.total).min(LONGEST_WAIT))
+    /// Returns the deadline of a call that starts now.
+    fn deadline(&self, total: Option<Duration>) -> Deadline {
+        Deadline::until(Instant::now() + total.unwrap_or(self.options.total_timeout).min(MAX_TOTAL_TIMEOUT))
     }
 
-    /// Where an endpoint is. Looked up and checked once a call, repetitions included.
-    async fn target(&self, endpoint: &Endpoint, clock: &Clock) -> Result<Target, LlmError> {
-        let looking = self.guard.target(&endpoint.base_url, endpoint.allow.as_ref());
-        match clock.within(self.patience.connect, looking).await {
+    /// Resolves and checks the address of an endpoint, once per call, retries included.
+    async fn target(&self, endpoint: &Endpoint, deadline: &Deadline) -> Result<Target, LlmError> {
+        let resolving = self.guard.target(&endpoint.base_url, endpoint.allow.as_ref());
+        match deadline.within(self.options.connect_timeout, resolving).await {
             Ok(Ok(target)) => Ok(target),
-            Ok(Err(NoTarget::Refused(refusal))) => Err(LlmError::forbidden(&refusal)),
-            Ok(Err(NoTarget::Unresolved)) => Err(LlmError::unreachable("its name leads nowhere")),
-            Err(_) => Err(LlmError::unreachable("its name could not be looked up in time")),
+            Ok(Err(EgressError::Rejected(rejection))) => Err(LlmError::forbidden(&rejection)),
+            Ok(Err(EgressError::Unresolved)) => Err(LlmError::unreachable("its host name does not resolve")),
+            Err(_) => Err(LlmError::unreachable("resolving its host name timed out")),
         }
     }
 
-    /// One request and the head of its answer. What is no success is an error, read from the body.
-    async fn ask(&self, target: &Target, question: &Question<'_>, clock: &Clock) -> Result<Exchange, LlmError> {
-        let mut exchange = exchange::open(&self.guard, target, question, &self.patience, clock).await?;
+    /// Sends a request and reads the head of the response. An error status becomes an error with details from the body.
+    async fn send(
+        &self,
+        target: &Target,
+        question: &HttpRequest<'_>,
+        deadline: &Deadline,
+    ) -> Result<Exchange, LlmError> {
+        let mut exchange = http::open(&self.guard, target, question, &self.options, deadline).await?;
         if exchange.status.is_success() {
             return Ok(exchange);
         }
-        let body = exchange.whole(clock, self.patience.idle).await.unwrap_or_default();
-        Err(LlmError::of_answer(exchange.status, &exchange.headers, &body, &question.endpoint.secrets()))
+        let body = exchange.read_all(deadline, self.options.idle_timeout).await.unwrap_or_default();
+        Err(LlmError::from_response(exchange.status, &exchange.headers, &body, &question.endpoint.secrets()))
     }
 
-    /// Repeats what may be repeated while there is time, and lets an address rest that keeps failing.
-    async fn retried<T, F>(&self, target: &Target, clock: &Clock, once: impl Fn() -> F) -> Result<T, LlmError>
+    /// Retries retryable errors until the deadline and drives the circuit breaker of the server.
+    async fn with_retries<T, F>(
+        &self,
+        target: &Target,
+        deadline: &Deadline,
+        once: impl Fn() -> F,
+    ) -> Result<T, LlmError>
     where
         F: Future<Output = Result<T, LlmError>>,
     {
-        let server = target.address.to_string();
+        let server = target.url.to_string();
         self.breakers.admit(&server)?;
-        let mut repetitions = 0;
+        let mut retries = 0;
         loop {
             let error = match once().await {
                 Ok(answer) => {
-                    self.breakers.answered(&server);
+                    self.breakers.record_success(&server);
                     return Ok(answer);
                 }
                 Err(error) => error,
             };
-            match error.trouble() {
-                Trouble::Server => self.breakers.failed(&server),
-                Trouble::Request => self.breakers.answered(&server),
-                Trouble::Ours => {}
+            match error.scope() {
+                FailureScope::Server => self.breakers.record_failure(&server),
+                FailureScope::Request => self.breakers.record_success(&server),
+                FailureScope::Unknown => {}
             }
-            let Some(pause) = retry::pause(&error, repetitions, &self.patience, clock) else { return Err(error) };
+            let Some(pause) = retry::delay(&error, retries, &self.options, deadline) else { return Err(error) };
             tokio::time::sleep(pause).await;
             if self.breakers.admit(&server).is_err() {
-                // What went wrong here says more than that others are turned away now.
+                // The error of this call says more than that the circuit breaker is open now.
                 return Err(error);
             }
-            repetitions += 1;
+            retries += 1;
         }
     }
 }

@@ -1,20 +1,21 @@
-//! The platform as a program of its own: `pidq-pipeline`, which is `pidq pipeline serve`, and `pidq-pipeline worker`.
+//! Program `pidq-pipeline`: the same as `pidq pipeline serve`; `pidq-pipeline worker` is `pidq pipeline worker`.
 
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
 
-use pidq_pipeline::{Part, extract, start};
+use pidq_pipeline::{ProcessRole, extract, start};
 
 fn main() -> ExitCode {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
-    // The platform starts its own program to read a document.
+    // Workers run this program again to extract a document.
     if arguments == ["pipeline", "read-document"] {
-        return extract::child_main();
+        return extract::sandbox_main();
     }
-    let part = if arguments.first().is_some_and(|word| word == "worker") { Part::Worker } else { Part::Server };
-    arguments.drain(..usize::from(part == Part::Worker));
-    pidq_http::give_memory_back();
+    let part =
+        if arguments.first().is_some_and(|word| word == "worker") { ProcessRole::Worker } else { ProcessRole::Server };
+    arguments.drain(..usize::from(part == ProcessRole::Worker));
+    pidq_http::configure_malloc();
     let environment = pidq_http::environment().map_err(|error| error.to_string());
     match environment.and_then(|given| start(part, arguments, given).map_err(|error| error.to_string())) {
         Ok(()) => ExitCode::SUCCESS,

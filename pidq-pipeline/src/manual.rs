@@ -1,8 +1,8 @@
-//! The manual of the platform: prose with tables that are made of the rows that it runs on.
+//! Generator of `docs/pipeline.md`: prose with tables generated from the tables in the code.
 
 use std::fmt::Write;
 
-use pidq_http::{COMMON, endpoints, index, manual as settings};
+use pidq_http::{COMMON, route_sections, route_table, settings_table as settings};
 
 use crate::embedding::MODELS;
 use crate::events::KINDS;
@@ -13,11 +13,11 @@ use crate::splitter::{SPLITTERS, Splitter};
 
 const PROSE: &str = include_str!("manual/pipeline.md");
 
-/// `docs/pipeline.md`.
+/// Returns the text of `docs/pipeline.md`.
 pub fn pipeline() -> String {
     PROSE
-        .replace("{index}", &index(ROUTES))
-        .replace("{endpoints}", &endpoints(ROUTES))
+        .replace("{index}", &route_table(ROUTES))
+        .replace("{endpoints}", &route_sections(ROUTES))
         .replace("{splitters}", &splitters())
         .replace("{models}", &embedding_models())
         .replace("{events}", &events())
@@ -33,25 +33,25 @@ fn splitters() -> String {
 fn splitter(splitter: &Splitter) -> String {
     let mut text =
         format!("### {}\n\n{}.\n\n", splitter.name, pidq_http::sentence(splitter.summary).trim_end_matches('.'));
-    text.push_str("| parameter | what it may be | default | what it does |\n|---|---|---|---|\n");
+    text.push_str("| parameter | values | default | description |\n|---|---|---|---|\n");
     for parameter in splitter.parameters {
-        let (kind, default) = (parameter.kind.says(), parameter.default);
+        let (kind, default) = (parameter.kind.description(), parameter.default);
         let _ = writeln!(text, "| `{}` | {kind} | `{default}` | {} |", parameter.name, parameter.summary);
     }
     text
 }
 
 fn embedding_models() -> String {
-    let mut text = String::from("| model | numbers | what it is |\n|---|---|---|\n");
+    let mut text = String::from("| model | dimensions | description |\n|---|---|---|\n");
     for model in MODELS {
-        let dimensions = model.dimensions.map_or_else(|| "its own".into(), |number| number.to_string());
+        let dimensions = model.dimensions.map_or_else(|| "defined by the model".into(), |number| number.to_string());
         let _ = writeln!(text, "| `{}` | {dimensions} | {} |", model.name, model.summary);
     }
     text.trim_end().to_owned()
 }
 
 fn events() -> String {
-    let mut text = String::from("| type | told to keys with | what happened |\n|---|---|---|\n");
+    let mut text = String::from("| type | required scope | sent when |\n|---|---|---|\n");
     for kind in KINDS {
         let _ = writeln!(text, "| `{}` | `{}` | {} |", kind.name, kind.scope, kind.summary);
     }
@@ -59,7 +59,7 @@ fn events() -> String {
 }
 
 fn formats() -> String {
-    let mut text = String::from("| format | media type | what is read |\n|---|---|---|\n");
+    let mut text = String::from("| format | media type | extracted content |\n|---|---|---|\n");
     for format in FORMATS {
         let _ = writeln!(
             text,

@@ -3,32 +3,32 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pidq_http::{Problem, Request, Response, StatusCode, pointer_step};
+use pidq_http::{Problem, Request, Response, StatusCode, codes, pointer_step};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
+use crate::api_keys::{self, ApiKey, Verb};
 use crate::audit;
-use crate::bodies;
-use crate::catalogue;
-use crate::keys::{self, ApiKey, Verb};
-use crate::labels;
-use crate::patches::{self, merge, unless_changed};
-use crate::platform::{LONGEST_PAGE, PAGE, Platform};
+use crate::catalog;
+use crate::classification;
+use crate::json_body;
+use crate::merge_patch::{self, merge, none_if_changed};
+use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
 use crate::policies;
 use crate::problems::{refused, stored, unprocessable, validation};
-use crate::questions;
 use crate::records::{Options, Pipeline, PipelineStatus};
+use crate::search_endpoint;
 use crate::splitter;
-use crate::store::{Census, NewPipeline, Outage, Seen, StoreError};
+use crate::store::{ModelOutage, NewPipeline, PipelineFilter, StatusCounts, StoreError};
 
-/// How long a request waits for a pipeline to go away, and how often it looks.
-const LONGEST_WAIT: Duration = Duration::from_secs(300);
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Maximum wait for a deletion, and its poll interval.
+const MAX_WAIT: Duration = Duration::from_secs(300);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What a pipeline is made of.
+/// Required fields of a pipeline.
 #[derive(Deserialize)]
-struct Wanted {
+struct RequiredFields {
     name: String,
     embedding_model: String,
     text_splitter: Value,
@@ -38,41 +38,42 @@ struct Wanted {
 /// `POST /api/pipelines`.
 pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
     let body: Map<String, Value> = request.object().await?;
-    let key = keys::of(&request)?;
-    must_see_all(&key)?;
+    let key = api_keys::from_request(&request)?;
+    require_unrestricted(&key)?;
     let new = new_pipeline(platform, body).await?;
-    let licensed = platform.licensing.admit()?.pipelines;
+    let licensed = platform.licensing.require_license()?.pipelines;
     let most = platform.limits.pipelines.min(licensed.unwrap_or(u64::MAX));
-    audit::detail("name", new.name.as_str());
-    let pipeline = match platform.store.create_pipeline_up_to(new, Some(most)).await {
-        Err(StoreError::AsManyAsMayBe(there)) => return Err(too_many(platform, licensed, there)),
-        made => made.map_err(stored)?,
+    audit::add_detail("name", new.name.as_str());
+    let pipeline = match platform.store.create_pipeline_with_limit(new, Some(most)).await {
+        Err(StoreError::LimitReached(there)) => return Err(too_many(platform, licensed, there)),
+        created => created.map_err(stored)?,
     };
     let shown = show(platform, &pipeline, &key).await?;
     Ok(Response::json(&shown)?.created(format!("/api/pipelines/{}", pipeline.id)).etag(pipeline.etag()))
 }
 
-/// There are as many as the licence allows, or as the administrator does.
+/// Returns the problem for the license limit or the configured limit.
 fn too_many(platform: &Platform, licensed: Option<u64>, there: u64) -> Problem {
-    let of_licence = licensed.and_then(|limit| platform.licensing.admit_more("pipelines", limit, there).err());
-    of_licence.unwrap_or_else(|| {
-        let detail = format!("There are {there} pipelines, and that is the most.");
-        Problem::new(StatusCode::CONFLICT, "too-many-pipelines").detail(detail)
+    let license_problem = licensed.and_then(|limit| platform.licensing.check_limit("pipelines", limit, there).err());
+    license_problem.unwrap_or_else(|| {
+        let detail = format!("Limit of {there} pipelines reached.");
+        Problem::new(codes::TOO_MANY_PIPELINES).detail(detail)
     })
 }
 
 async fn new_pipeline(platform: &Platform, body: Map<String, Value>) -> Result<NewPipeline, Problem> {
-    known_members(&body, MEMBERS)?;
-    let (own, options) = body.into_iter().partition(|(member, _)| OWN.contains(&member.as_str()));
-    let (wanted, mut options): (Wanted, Options) = (bodies::read(own)?, bodies::read(options)?);
+    reject_unknown_fields(&body, FIELDS)?;
+    let (own, options) = body.into_iter().partition(|(member, _)| REQUIRED_FIELDS.contains(&member.as_str()));
+    let (wanted, mut options): (RequiredFields, Options) =
+        (json_body::from_object(own)?, json_body::from_object(options)?);
     let (text_splitter, splitter_parameters) = text_splitter(&wanted.text_splitter)?;
-    let classifications = labels::read(&wanted.classifications, platform.limits.labels)?;
-    options.policies = labels::named(options.policies);
-    questions::check(&options.retrieval)?;
-    policies::check(&options, &classifications)?;
+    let classifications = classification::validate(&wanted.classifications, platform.limits.classifications)?;
+    options.policies = classification::normalize_keys(options.policies);
+    search_endpoint::validate_retrieval(&options.retrieval)?;
+    policies::validate(&options, &classifications)?;
     Ok(NewPipeline {
         name: name(&wanted.name)?,
-        embedding_dimensions: catalogue::dimensions(&platform.models, &wanted.embedding_model).await? as i64,
+        embedding_dimensions: catalog::dimensions(&platform.models, &wanted.embedding_model).await? as i64,
         embedding_model: wanted.embedding_model,
         text_splitter,
         splitter_parameters,
@@ -81,10 +82,10 @@ async fn new_pipeline(platform: &Platform, body: Map<String, Value>) -> Result<N
     })
 }
 
-/// What every pipeline is made of.
-const OWN: &[&str] = &["name", "embedding_model", "text_splitter", "classifications"];
-/// The same with what may be said besides.
-const MEMBERS: &[&str] = &[
+/// Required fields.
+const REQUIRED_FIELDS: &[&str] = &["name", "embedding_model", "text_splitter", "classifications"];
+/// All fields.
+const FIELDS: &[&str] = &[
     "name",
     "embedding_model",
     "text_splitter",
@@ -96,17 +97,21 @@ const MEMBERS: &[&str] = &[
     "policies",
 ];
 
-/// A member that is not known is a mistake that would otherwise go unseen.
-pub(crate) fn known_members(body: &Map<String, Value>, known: &[&str]) -> Result<(), Problem> {
-    known_below("", body, known)
+/// Rejects unknown fields, which are mistakes that would otherwise go unnoticed.
+pub(crate) fn reject_unknown_fields(body: &Map<String, Value>, known: &[&str]) -> Result<(), Problem> {
+    reject_unknown_fields_at("", body, known)
 }
 
-/// The same for an object that stands at a place of the body (RFC 6901).
-pub(crate) fn known_below(place: &str, members: &Map<String, Value>, known: &[&str]) -> Result<(), Problem> {
+/// Rejects unknown fields of an object at a JSON pointer (RFC 6901).
+pub(crate) fn reject_unknown_fields_at(
+    place: &str,
+    members: &Map<String, Value>,
+    known: &[&str],
+) -> Result<(), Problem> {
     match members.keys().find(|name| !known.contains(&name.as_str())) {
         Some(name) => {
             let pointer = format!("{place}{}", pointer_step(name));
-            let problem = unprocessable("unknown-field", &pointer, "There is no such member.");
+            let problem = unprocessable(codes::UNKNOWN_FIELD, &pointer, "Unknown field.");
             Err(problem.with("allowed", known.to_vec()))
         }
         None => Ok(()),
@@ -117,11 +122,11 @@ fn name(given: &str) -> Result<String, Problem> {
     let name = given.trim();
     match name.chars().count() {
         1..=128 => Ok(name.to_owned()),
-        _ => Err(validation("/name", "A name has 1 to 128 characters.")),
+        _ => Err(validation("/name", "A name must have 1 to 128 characters.")),
     }
 }
 
-/// A splitter by its name, or an object with the name and parameters; with the defaults filled in.
+/// Parses a splitter: a name, or an object with name and parameters. Defaults are filled in.
 pub(crate) fn text_splitter(given: &Value) -> Result<(String, Map<String, Value>), Problem> {
     let (name, mut parameters) = match given {
         Value::String(name) => (name.clone(), Map::new()),
@@ -129,36 +134,36 @@ pub(crate) fn text_splitter(given: &Value) -> Result<(String, Map<String, Value>
             let name = members.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
             (name, members.clone())
         }
-        _ => return Err(validation("/text_splitter", "A splitter is a name, or an object with a name.")),
+        _ => return Err(validation("/text_splitter", "A splitter must be a name or an object with a name.")),
     };
     parameters.remove("name");
-    let splitter = splitter::find(&name).ok_or_else(catalogue::unknown_splitter)?;
+    let splitter = splitter::find(&name).ok_or_else(catalog::unknown_splitter)?;
     let known: Vec<&str> = splitter.parameters.iter().map(|parameter| parameter.name).collect();
-    known_below("/text_splitter", &parameters, &known)?;
+    reject_unknown_fields_at("/text_splitter", &parameters, &known)?;
     splitter.build(&parameters).map_err(|refusal| refused(&refusal))?;
-    let filled = splitter::Parameters::read(splitter.parameters, &parameters).map_err(|refusal| refused(&refusal))?;
+    let filled = splitter::Parameters::parse(splitter.parameters, &parameters).map_err(|refusal| refused(&refusal))?;
     Ok((name, filled.values().clone()))
 }
 
 /// `GET /api/pipelines`.
 pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
-    let key = keys::of(&request)?;
-    let page = platform.cursors.page(&request, "pipelines", PAGE, LONGEST_PAGE)?;
+    let key = api_keys::from_request(&request)?;
+    let page = platform.cursors.page(&request, "pipelines", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)?;
     let query = request.query()?;
     let within = key.pipeline_ids();
-    let seen = Seen { name: query.one("name")?, within: within.as_deref() };
+    let seen = PipelineFilter { name: query.single("name")?, ids: within.as_deref() };
     let after = page.after.as_deref().unwrap_or_default();
-    let mut some = platform.store.pipelines(after, seen, page.limit + 1).await.map_err(stored)?;
-    let has_more = some.len() > page.limit;
-    some.truncate(page.limit);
-    let total = platform.store.total_pipelines(seen).await.map_err(stored)?;
-    let (Some(first), Some(last)) = (some.first(), some.last()) else {
+    let mut page_rows = platform.store.pipelines(after, seen, page.limit + 1).await.map_err(stored)?;
+    let has_more = page_rows.len() > page.limit;
+    page_rows.truncate(page.limit);
+    let total = platform.store.count_matching_pipelines(seen).await.map_err(stored)?;
+    let (Some(first), Some(last)) = (page_rows.first(), page_rows.last()) else {
         return Response::json(&json!({"data": [], "next_cursor": null, "total": total}));
     };
-    let census = platform.store.counts_between(&first.id, &last.id).await.map_err(stored)?;
+    let counts = platform.store.status_counts(&first.id, &last.id).await.map_err(stored)?;
     let outages = platform.store.outages().await.map_err(stored)?;
-    let shown: Vec<Value> = some.iter().map(|pipeline| shown(pipeline, &key, &census, &outages)).collect();
-    let next = has_more.then(|| platform.cursors.seal("pipelines", &last.id));
+    let shown: Vec<Value> = page_rows.iter().map(|pipeline| pipeline_json(pipeline, &key, &counts, &outages)).collect();
+    let next = has_more.then(|| platform.cursors.sign("pipelines", &last.id));
     let response = Response::json(&json!({"data": shown, "next_cursor": next, "total": total}))?;
     Ok(match next {
         Some(next) => response.next_page(&request, &next),
@@ -168,71 +173,72 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
 
 /// `GET /api/pipelines/{pipeline_id}`.
 pub(crate) async fn fetch(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
-    let (pipeline, key) = of(platform, &request).await?;
+    let (pipeline, key) = find_pipeline(platform, &request).await?;
     Ok(Response::json(&show(platform, &pipeline, &key).await?)?.etag(pipeline.etag()))
 }
 
 /// `PATCH /api/pipelines/{pipeline_id}`: a merge patch (RFC 7396).
 pub(crate) async fn change(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
     let patch: Map<String, Value> = request.object().await?;
-    patches::put(|| try_change(platform, &request, &patch)).await
+    merge_patch::retry_on_conflict(|| try_change(platform, &request, &patch)).await
 }
 
-/// Patches a pipeline; nothing, if somebody else changed it since it was read.
+/// Applies a merge patch; none after a concurrent modification.
 async fn try_change(
     platform: &Arc<Platform>,
     request: &Request,
     patch: &Map<String, Value>,
 ) -> Result<Option<Response>, Problem> {
-    let (pipeline, key) = staying(platform, request).await?;
+    let (pipeline, key) = find_active_pipeline(platform, request).await?;
     request.head.precondition(Some(&pipeline.etag()))?;
-    let of_labels = ["classifications", "policies"].iter().any(|member| patch.contains_key(*member));
-    if of_labels && !key.is_unrestricted() {
-        return Err(forbidden(
-            "This key reaches some classifications only, and changes neither them nor their policies.",
-        ));
+    let changes_access = ["classifications", "policies"].iter().any(|member| patch.contains_key(*member));
+    if changes_access && !key.is_unrestricted() {
+        return Err(forbidden("Changing classifications or policies requires an unrestricted key."));
     }
-    let changed = patched(&pipeline, patch, platform.limits.labels)?;
+    let changed = patched(&pipeline, patch, platform.limits.classifications)?;
     for label in pipeline.classifications.iter().filter(|label| !changed.classifications.contains(label)) {
-        if platform.store.is_label_used(&pipeline.id, label).await.map_err(stored)? {
-            let detail = format!("Documents have the classification {label:?}. Give them another one first.");
-            return Err(Problem::new(StatusCode::CONFLICT, "classification-in-use").detail(detail));
+        if platform.store.is_classification_used(&pipeline.id, label).await.map_err(stored)? {
+            let detail = format!("The classification {label:?} is in use. Reclassify its documents first.");
+            return Err(Problem::new(codes::CLASSIFICATION_IN_USE).detail(detail));
         }
     }
-    audit::changed(patch);
-    let Some(changed) = unless_changed(platform.store.update_pipeline(&changed).await)? else { return Ok(None) };
+    audit::add_changed_fields(patch);
+    let Some(changed) = none_if_changed(platform.store.update_pipeline(&changed).await)? else { return Ok(None) };
     Ok(Some(Response::json(&show(platform, &changed, &key).await?)?.etag(changed.etag())))
 }
 
-/// A pipeline with a merge patch, and so many labels at most.
+/// Merges a patch into a pipeline, with at most `limit` classifications.
 fn patched(pipeline: &Pipeline, patch: &Map<String, Value>, most: usize) -> Result<Pipeline, Problem> {
-    known_members(patch, MEMBERS)?;
-    needs_no_other_index(pipeline, patch)?;
+    reject_unknown_fields(patch, FIELDS)?;
+    reject_index_changes(pipeline, patch)?;
     let patched = Pipeline {
         name: match patch.get("name") {
-            Some(given) => name(&bodies::part::<String>("/name", given.clone())?)?,
+            Some(given) => name(&json_body::from_value::<String>("/name", given.clone())?)?,
             None => pipeline.name.clone(),
         },
         classifications: match patch.get("classifications") {
-            Some(given) => labels::read(&bodies::part::<Vec<String>>("/classifications", given.clone())?, most)?,
+            Some(given) => classification::validate(
+                &json_body::from_value::<Vec<String>>("/classifications", given.clone())?,
+                most,
+            )?,
             None => pipeline.classifications.clone(),
         },
         options: patched_options(&pipeline.options, patch)?,
         ..pipeline.clone()
     };
-    questions::check(&patched.options.retrieval)?;
-    policies::check(&patched.options, &patched.classifications)?;
+    search_endpoint::validate_retrieval(&patched.options.retrieval)?;
+    policies::validate(&patched.options, &patched.classifications)?;
     Ok(patched)
 }
 
-/// What a pipeline is indexed by changes by a new index alone; to say it once more changes nothing.
-fn needs_no_other_index(pipeline: &Pipeline, patch: &Map<String, Value>) -> Result<(), Problem> {
+/// Rejects changes that require a reindex; repeating the current values is allowed.
+fn reject_index_changes(pipeline: &Pipeline, patch: &Map<String, Value>) -> Result<(), Problem> {
     let reindex = |member: &str| {
-        let detail = format!("Another {member} needs another index: ask for it by `POST …/reindex`.");
-        Err(Problem::new(StatusCode::CONFLICT, "reindex-required").detail(detail))
+        let detail = format!("Changing `{member}` requires a reindex: use `POST …/reindex`.");
+        Err(Problem::new(codes::REINDEX_REQUIRED).detail(detail))
     };
     if let Some(given) = patch.get("embedding_model")
-        && bodies::part::<String>("/embedding_model", given.clone())? != pipeline.embedding_model
+        && json_body::from_value::<String>("/embedding_model", given.clone())? != pipeline.embedding_model
     {
         return reindex("embedding_model");
     }
@@ -245,16 +251,16 @@ fn needs_no_other_index(pipeline: &Pipeline, patch: &Map<String, Value>) -> Resu
 fn patched_options(options: &Options, patch: &Map<String, Value>) -> Result<Options, Problem> {
     let mut merged = serde_json::to_value(options).map_err(|_| Problem::internal())?;
     let mut patch: Map<String, Value> = patch.clone();
-    patch.retain(|member, _| !OWN.contains(&member.as_str()));
+    patch.retain(|member, _| !REQUIRED_FIELDS.contains(&member.as_str()));
     if let Some(Value::Object(policies)) = patch.get_mut("policies") {
-        *policies = labels::named(std::mem::take(policies));
+        *policies = classification::normalize_keys(std::mem::take(policies));
     }
     merge(&mut merged, &Value::Object(patch));
-    bodies::part("", merged)
+    json_body::from_value("", merged)
 }
 
-/// Adds the members of an object to another.
-pub(crate) fn join(target: &mut Value, more: Value) {
+/// Adds the fields of an object to another.
+pub(crate) fn extend_object(target: &mut Value, more: Value) {
     if let (Value::Object(target), Value::Object(more)) = (target, more) {
         target.extend(more);
     }
@@ -262,14 +268,14 @@ pub(crate) fn join(target: &mut Value, more: Value) {
 
 /// `DELETE /api/pipelines/{pipeline_id}`.
 pub(crate) async fn delete(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
-    let (pipeline, key) = of(platform, &request).await?;
-    must_see_all(&key)?;
+    let (pipeline, key) = find_pipeline(platform, &request).await?;
+    require_unrestricted(&key)?;
     request.head.precondition(Some(&pipeline.etag()))?;
     let waits = request.query()?.parsed::<bool>("wait")?.unwrap_or(false);
     let operation = platform.store.begin_deletion(&pipeline.id).await.map_err(stored)?;
-    platform.indexes.forget(&pipeline.id);
-    platform.bell.ring();
-    let end = Instant::now() + if waits { LONGEST_WAIT } else { Duration::ZERO };
+    platform.indexes.evict_pipeline(&pipeline.id);
+    platform.job_notifier.notify_all();
+    let end = Instant::now() + if waits { MAX_WAIT } else { Duration::ZERO };
     loop {
         if platform.store.delete_pipeline(&pipeline.id).await.map_err(stored)? {
             return Ok(Response::empty(StatusCode::NO_CONTENT));
@@ -277,70 +283,69 @@ pub(crate) async fn delete(platform: &Arc<Platform>, request: Request) -> Result
         if Instant::now() >= end {
             return operation.accepted();
         }
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
-/// 403 for keys that reach some pipelines or labels only.
-pub(crate) fn must_see_all(key: &ApiKey) -> Result<(), Problem> {
-    if key.is_unrestricted() {
-        Ok(())
-    } else {
-        Err(forbidden("This key reaches some pipelines only, and this needs all."))
-    }
+/// Returns 403 for restricted keys.
+pub(crate) fn require_unrestricted(key: &ApiKey) -> Result<(), Problem> {
+    if key.is_unrestricted() { Ok(()) } else { Err(forbidden("This requires an unrestricted key.")) }
 }
 
-/// The pipeline that a request names, if it exists for whoever asks.
-pub(crate) async fn of(platform: &Platform, request: &Request) -> Result<(Pipeline, ApiKey), Problem> {
-    let (id, key) = (request.path("pipeline_id")?, keys::of(request)?);
+/// Returns the pipeline of a request if the caller may see it.
+pub(crate) async fn find_pipeline(platform: &Platform, request: &Request) -> Result<(Pipeline, ApiKey), Problem> {
+    let (id, key) = (request.path("pipeline_id")?, api_keys::from_request(request)?);
     let pipeline = platform.store.pipeline(id).await.map_err(stored)?;
-    match pipeline.filter(|pipeline| key.labels(&pipeline.id, &[]).is_some()) {
+    match pipeline.filter(|pipeline| key.visible_classifications(&pipeline.id, &[]).is_some()) {
         Some(pipeline) => Ok((pipeline, key)),
-        None => Err(Problem::not_found("pipeline-not-found").detail("There is no such pipeline.")),
+        None => Err(Problem::new(codes::PIPELINE_NOT_FOUND).detail("Pipeline not found.")),
     }
 }
 
-/// The same for what lasts, or asks: a pipeline that goes away takes nothing more, and answers nothing.
-pub(crate) async fn staying(platform: &Platform, request: &Request) -> Result<(Pipeline, ApiKey), Problem> {
-    let (pipeline, key) = of(platform, request).await?;
-    must_stay(&pipeline)?;
+/// Like `find_pipeline`; 409 if the pipeline is being deleted.
+pub(crate) async fn find_active_pipeline(
+    platform: &Platform,
+    request: &Request,
+) -> Result<(Pipeline, ApiKey), Problem> {
+    let (pipeline, key) = find_pipeline(platform, request).await?;
+    require_not_deleting(&pipeline)?;
     Ok((pipeline, key))
 }
 
-/// 409 for a pipeline that goes away.
-pub(crate) fn must_stay(pipeline: &Pipeline) -> Result<(), Problem> {
+/// Returns 409 for a pipeline that is being deleted.
+pub(crate) fn require_not_deleting(pipeline: &Pipeline) -> Result<(), Problem> {
     if pipeline.status == PipelineStatus::Deleting {
-        let detail = "The pipeline goes away, with its documents.";
-        return Err(Problem::new(StatusCode::CONFLICT, "pipeline-busy").detail(detail));
+        let detail = "The pipeline is being deleted.";
+        return Err(Problem::new(codes::PIPELINE_BUSY).detail(detail));
     }
     Ok(())
 }
 
-/// 403 unless a key may do something with a label, whether the label exists or not; 422 for somebody who sees all.
-pub(crate) fn must(key: &ApiKey, pipeline: &Pipeline, label: &str, verb: Verb) -> Result<(), Problem> {
-    if !key.may(&pipeline.id, label, verb) {
-        let problem = Problem::new(StatusCode::FORBIDDEN, "classification-forbidden");
-        return Err(problem.detail("This key does not reach that classification."));
+/// Returns 403 unless a key allows a verb on a classification, existing or not; 422 for an unrestricted key.
+pub(crate) fn require_access(key: &ApiKey, pipeline: &Pipeline, label: &str, verb: Verb) -> Result<(), Problem> {
+    if !key.allows(&pipeline.id, label, verb) {
+        let problem = Problem::new(codes::CLASSIFICATION_FORBIDDEN);
+        return Err(problem.detail("The key has no access to this classification."));
     }
     if pipeline.classifications.iter().any(|known| known == label) {
         return Ok(());
     }
-    let problem =
-        unprocessable("unknown-classification", "/classification", "The pipeline has no such classification.");
-    Err(problem.with("allowed", key.labels(&pipeline.id, &pipeline.classifications).unwrap_or_default()))
+    let problem = unprocessable(codes::UNKNOWN_CLASSIFICATION, "/classification", "Unknown classification.");
+    Err(problem
+        .with("allowed", key.visible_classifications(&pipeline.id, &pipeline.classifications).unwrap_or_default()))
 }
 
 async fn show(platform: &Platform, pipeline: &Pipeline, key: &ApiKey) -> Result<Value, Problem> {
-    let census = platform.store.counts_between(&pipeline.id, &pipeline.id).await.map_err(stored)?;
+    let counts = platform.store.status_counts(&pipeline.id, &pipeline.id).await.map_err(stored)?;
     let outages = platform.store.outages().await.map_err(stored)?;
-    Ok(shown(pipeline, key, &census, &outages))
+    Ok(pipeline_json(pipeline, key, &counts, &outages))
 }
 
-/// A pipeline as a key sees it: with its own labels, and nothing of others.
-fn shown(pipeline: &Pipeline, key: &ApiKey, census: &Census, outages: &[Outage]) -> Value {
-    let labels = key.labels(&pipeline.id, &pipeline.classifications).unwrap_or_default();
-    let mut shown = pipeline.show(&labels, &census.of(&pipeline.id, &labels));
-    let is_out = |outage: &Outage| outage.model == pipeline.embedding_model;
+/// Returns a pipeline as a key sees it, with the visible classifications only.
+fn pipeline_json(pipeline: &Pipeline, key: &ApiKey, counts: &StatusCounts, outages: &[ModelOutage]) -> Value {
+    let labels = key.visible_classifications(&pipeline.id, &pipeline.classifications).unwrap_or_default();
+    let mut shown = pipeline.show(&labels, &counts.counts_for(&pipeline.id, &labels));
+    let is_out = |outage: &ModelOutage| outage.model == pipeline.embedding_model;
     if pipeline.status == PipelineStatus::Active && outages.iter().any(is_out) {
         shown["status"] = "degraded".into();
     }
@@ -348,5 +353,5 @@ fn shown(pipeline: &Pipeline, key: &ApiKey, census: &Census, outages: &[Outage])
 }
 
 fn forbidden(detail: &str) -> Problem {
-    Problem::new(StatusCode::FORBIDDEN, "forbidden").detail(detail)
+    Problem::new(codes::FORBIDDEN).detail(detail)
 }

@@ -1,184 +1,185 @@
-//! The state of the platform: where everything is kept, and what there may be of it.
+//! Shared state of the platform: storage, caches, clients and limits.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use pidq_http::{Cursors, Fut, Standing, Work};
+use pidq_http::{CursorSigner, Fut, Readiness, ThreadPool};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 
-use crate::accounts::Accounts;
+use crate::auth::Accounts;
 use crate::cache::{Cache, Redis};
+use crate::crypto::Encryptor;
 use crate::events::Feed;
-use crate::extract::{self, Isolation};
-use crate::graphs::GraphService;
-use crate::health::Health;
-use crate::indexes::Indexes;
+use crate::extract::{self, SandboxOptions};
+use crate::graph_client::GraphService;
+use crate::health::DependencyHealth;
+use crate::index_cache::IndexCache;
 use crate::licensing::Licensing;
 use crate::llm::Client;
-use crate::messages::{Messages, Signal, Subscription};
-use crate::meters::Meters;
-use crate::models::Models;
-use crate::near::Near;
-use crate::prompt::Marking;
-use crate::rates::Rates;
+use crate::metrics::Metrics;
+use crate::model_registry::ModelRegistry;
+use crate::pgvector::PgvectorIndex;
+use crate::prompt::Spotlighting;
+use crate::pubsub::{PubSub, Signal, Subscription};
+use crate::rate_limit::RateLimits;
 use crate::rerank::Reranker;
-use crate::seal::Sealer;
 use crate::store::Store;
-use crate::uploads::Uploads;
+use crate::upload_budget::UploadBudget;
 use crate::webhooks;
 
-/// What all handlers share.
+/// State shared by all handlers and background tasks.
 pub struct Platform {
-    /// What survives.
+    /// Persistent storage.
     pub store: Store,
-    /// The host of its public address, if it has one.
-    pub name: Option<String>,
-    /// The master key, users and their tokens. Without them everybody may do everything: for a laptop.
+    /// Host of the public URL, if one is set.
+    pub public_host: Option<String>,
+    /// The master key, users and their tokens. `None` turns authentication off, on loopback only.
     pub accounts: Option<Accounts>,
-    /// The places in lists that were handed out.
-    pub cursors: Cursors,
-    /// What may be sent.
+    /// Signs and verifies pagination cursors.
+    pub cursors: CursorSigner,
+    /// Request limits.
     pub limits: Limits,
-    /// The memory of what is being sent.
-    pub uploads: Uploads,
-    /// Documents that are looked at beforehand, so many at once.
+    /// Memory and disk budget of uploads in progress.
+    pub uploads: UploadBudget,
+    /// Permits for concurrent previews.
     pub previews: Semaphore,
-    /// Answers that are sent as events, so many at once.
-    pub streams: Arc<Semaphore>,
-    /// Locks what has to be read again.
-    pub sealer: Sealer,
-    /// Whether all this may be used.
+    /// Permits for concurrently streamed answers.
+    pub answer_streams: Arc<Semaphore>,
+    /// Encrypts stored secrets.
+    pub encryptor: Encryptor,
+    /// License state.
     pub licensing: Licensing,
-    /// How often somebody may ask.
-    pub rates: Rates,
-    /// What was worked out a moment ago.
+    /// Rate limits per caller.
+    pub rate_limits: RateLimits,
+    /// Cache of query vectors and search results.
     pub cache: Cache,
-    /// What is counted for the metrics.
-    pub meters: Meters,
-    /// What may be lost, for all processes.
+    /// Metrics of this process.
+    pub metrics: Metrics,
+    /// Redis, shared by all replicas, if configured.
     pub redis: Option<Arc<Redis>>,
-    /// What processes call to each other.
-    pub messages: Messages,
-    /// Wakes workers.
-    pub bell: Bell,
-    /// The newest events, for those who listen.
+    /// PubSub between processes.
+    pub messages: PubSub,
+    /// Wakes idle workers.
+    pub job_notifier: JobNotifier,
+    /// The newest events, for open event streams.
     pub feed: Feed,
-    /// How long is known who did what; for ever, if nothing.
-    pub keep_audit: Duration,
-    /// How long events are kept for those who come back.
-    pub keep_events: Duration,
-    /// How long a worker holds a job at once. One that lives holds it again in time.
-    pub hold: Duration,
-    /// The partitions that are open.
-    pub indexes: Indexes,
-    /// The threads that search.
-    pub work: Work,
-    /// The embedding models that are open.
-    pub models: Models,
-    /// The indexes of large partitions, if the database can have them.
-    pub near: Option<Arc<Near>>,
-    /// Puts what is found into a better order, if there is such a service.
+    /// Retention of audit entries; zero keeps them forever.
+    pub audit_retention: Duration,
+    /// Retention of events, for clients that reconnect.
+    pub events_retention: Duration,
+    /// Lease of a job. A running worker renews it in time.
+    pub job_lease: Duration,
+    /// Cache of open partitions.
+    pub indexes: IndexCache,
+    /// Thread pool for searches.
+    pub search_threads: ThreadPool,
+    /// Embedding models.
+    pub models: ModelRegistry,
+    /// ANN indexes of large partitions, if the database has pgvector.
+    pub near: Option<Arc<PgvectorIndex>>,
+    /// Reranker of search hits, if configured.
     pub reranker: Option<Reranker>,
-    /// What drawings say, if there is a graph query service.
+    /// Graph query service, if configured.
     pub graphs: OnceLock<Arc<dyn GraphService>>,
-    /// How passages are told from what is ours in a prompt.
-    pub marking: Marking,
-    /// Asks language models.
+    /// Separation of passages from instructions in prompts.
+    pub spotlighting: Spotlighting,
+    /// Client of language models.
     pub llm: Client,
-    /// What calls webhooks.
-    pub webhooks: webhooks::Caller,
-    /// What a reader of documents may spend.
-    pub extraction: extract::Options,
-    /// The process that reads them.
-    pub isolation: Isolation,
+    /// Client of webhooks.
+    pub webhooks: webhooks::WebhookClient,
+    /// Limits of the extractor.
+    pub extraction_limits: extract::Options,
+    /// Child process that extracts documents.
+    pub extractor: SandboxOptions,
 }
 
 impl Platform {
-    /// The servers that it can do without, where they are named.
-    pub fn servers(&self) -> Vec<Health> {
+    /// Returns the health of the configured optional dependencies: Redis and NATS.
+    pub fn dependencies(&self) -> Vec<DependencyHealth> {
         let redis = self.redis.as_ref().map(|redis| redis.health());
         redis.into_iter().chain(self.messages.health()).cloned().collect()
     }
 }
 
-/// A bell: whoever waits for it wakes up. Ringing is never needed for what is right, only for what is soon.
-pub struct Bell {
+/// Wake-up signal for workers. Only latency depends on it, never correctness: workers poll as well.
+pub struct JobNotifier {
     notify: Arc<Notify>,
-    messages: Messages,
-    // Ends with the bell.
+    messages: PubSub,
+    // Aborted when the notifier is dropped.
     _listener: JoinSet<()>,
 }
 
-impl Bell {
-    /// A bell that is heard wherever these messages are.
-    pub fn over(messages: &Messages) -> Bell {
+impl JobNotifier {
+    /// Creates a notifier that reaches every process connected to `messages`.
+    pub fn new(messages: &PubSub) -> JobNotifier {
         let notify = Arc::new(Notify::new());
         let mut listener = JoinSet::new();
-        listener.spawn(listen(messages.subscribe(Signal::Work.subject()), notify.clone()));
-        Bell { notify, messages: messages.clone(), _listener: listener }
+        listener.spawn(forward_signals(messages.subscribe(Signal::Work.subject()), notify.clone()));
+        JobNotifier { notify, messages: messages.clone(), _listener: listener }
     }
 
-    /// Wakes one that waits, or the next one that will, in every process.
-    pub fn ring(&self) {
+    /// Wakes one waiting worker, or the next one to wait, in every process.
+    pub fn notify_all(&self) {
         self.messages.signal(&Signal::Work);
     }
 
-    /// The same, in this process alone.
-    pub fn ring_here(&self) {
+    /// Wakes one waiting worker in this process only.
+    pub fn notify_local(&self) {
         self.notify.notify_one();
     }
 
-    /// Waits for the bell.
-    pub async fn heard(&self) {
+    /// Waits for a wake-up.
+    pub async fn notified(&self) {
         self.notify.notified().await;
     }
 }
 
-/// Whatever is heard wakes a worker: also that something was not heard.
-async fn listen(mut rings: Subscription, notify: Arc<Notify>) {
+/// Wakes a worker for every message, and also when messages were lost.
+async fn forward_signals(mut rings: Subscription, notify: Arc<Notify>) {
     while rings.next().await.is_some() {
         notify.notify_one();
     }
 }
 
-/// How much of everything there may be. `GET /api/limits` tells.
+/// Request limits, as reported by `GET /api/limits`.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Bytes of a document.
-    pub upload: u64,
-    /// Pipelines.
+    /// Maximum size of a document, in bytes.
+    pub upload_size: u64,
+    /// Maximum number of pipelines.
     pub pipelines: u64,
-    /// Labels of a pipeline.
-    pub labels: usize,
-    /// Characters of a question.
-    pub question: usize,
-    /// Bytes of the metadata of a document.
-    pub metadata: usize,
-    /// Chunks of a document.
-    pub chunks: usize,
-    /// How long answers are kept; nothing keeps none.
-    pub retention: Duration,
-    /// Answers that are sent as events at once.
+    /// Maximum number of classifications of a pipeline.
+    pub classifications: usize,
+    /// Maximum length of a question, in characters.
+    pub question_length: usize,
+    /// Maximum size of a document's metadata, in bytes.
+    pub metadata_size: usize,
+    /// Maximum number of chunks of a document.
+    pub chunks_per_document: usize,
+    /// Retention of answers; zero stores none.
+    pub answer_retention: Duration,
+    /// Maximum number of concurrently streamed answers.
     pub answer_streams: usize,
-    /// Listeners to events at once.
+    /// Maximum number of open event streams.
     pub event_streams: usize,
-    /// Those of the floor below.
+    /// Limits of the HTTP server.
     pub http: pidq_http::Limits,
 }
 
-/// The rows of a page of a list: if nobody says, and at most.
-pub(crate) const PAGE: usize = 50;
-pub(crate) const LONGEST_PAGE: usize = 200;
+/// Rows per page of a list: default and maximum.
+pub(crate) const DEFAULT_PAGE_SIZE: usize = 50;
+pub(crate) const MAX_PAGE_SIZE: usize = 200;
 
-/// Whether the database can be reached, and which servers cannot: the hook of the floor below.
-pub(crate) fn ready(platform: &Arc<Platform>) -> Fut<'_, Standing> {
+/// Readiness hook: fails without the database; lists the optional dependencies that are down.
+pub(crate) fn readiness(platform: &Arc<Platform>) -> Fut<'_, Readiness> {
     Box::pin(async move {
         let reachable = platform.store.is_reachable().await;
-        let missing = platform.servers().iter().filter(|server| !server.is_up()).map(Health::name).collect();
-        if reachable { Ok(missing) } else { Err("the database does not answer".into()) }
+        let missing =
+            platform.dependencies().iter().filter(|server| !server.is_up()).map(DependencyHealth::name).collect();
+        if reachable { Ok(missing) } else { Err("the database does not respond".into()) }
     })
 }
 
-/// The platform has one tenant: what somebody may see is said by keys.
+/// The platform's only tenant; the scopes of keys separate callers.
 pub(crate) const TENANT: &str = "main";

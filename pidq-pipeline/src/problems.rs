@@ -1,66 +1,65 @@
-//! What went wrong below, as problems of HTTP.
+//! HTTP problems for errors of the store, of request bodies and of text splitters.
 
-use pidq_http::{Problem, StatusCode};
+use pidq_http::{Problem, ProblemCode, StatusCode, codes};
 use serde_json::json;
 
-use crate::splitter::Refusal;
-use crate::spool::no_room;
+use crate::splitter::SplitError;
 use crate::store::StoreError;
+use crate::upload_spool::storage_full;
 
-/// An error of the store as a problem.
+/// Converts an error of the store to a problem.
 pub(crate) fn stored(error: StoreError) -> Problem {
-    let conflict = |code, detail: &str| Problem::new(StatusCode::CONFLICT, code).detail(detail);
+    let conflict = |code, detail: &str| Problem::new(code).detail(detail);
     match error {
-        StoreError::NameTaken => conflict("name-taken", "That name is taken. Choose another one."),
+        StoreError::NameTaken => conflict(codes::NAME_TAKEN, "The name is taken; choose another one."),
         StoreError::ExternalIdTaken => {
-            conflict("external-id-taken", "A document with that external id exists in the classification.")
+            conflict(codes::EXTERNAL_ID_TAKEN, "A document with this external id exists in the classification.")
         }
-        StoreError::SameContent => {
-            conflict("duplicate-content", "The same bytes are there already under that classification.")
+        StoreError::DuplicateContent => {
+            conflict(codes::DUPLICATE_CONTENT, "A document with the same content exists in the classification.")
         }
-        StoreError::AsManyAsMayBe(there) => {
-            conflict("limit-reached", &format!("There are {there}, and that is the most."))
+        StoreError::LimitReached(there) => conflict(codes::LIMIT_REACHED, &format!("Limit of {there} reached.")),
+        StoreError::PipelineBusy => {
+            conflict(codes::PIPELINE_BUSY, "The pipeline is being reindexed or deleted; try again later.")
         }
-        StoreError::Busy => conflict("pipeline-busy", "The pipeline is being reindexed, or goes away."),
-        StoreError::Changed => Problem::new(StatusCode::PRECONDITION_FAILED, "precondition-failed")
-            .detail("Somebody else changed it in between. Read it again."),
-        StoreError::Database(error) if error.is_text_refused() => {
-            validation("", "A text has the character U+0000, which is none of a text.")
-        }
+        StoreError::Conflict => Problem::new(codes::PRECONDITION_FAILED)
+            .detail("The resource was changed in the meantime; read it again and repeat the request."),
+        StoreError::Database(error) if error.is_invalid_text() => validation("", "Strings must not contain U+0000."),
         StoreError::Database(error) if error.is_full() => {
-            tracing::error!(%error, "the disk of the database is full");
-            no_room()
+            tracing::error!(%error, "writing to the database failed: disk full");
+            storage_full()
         }
         StoreError::Database(error) => {
-            tracing::error!(%error, "the database failed");
-            Problem::unavailable("unavailable", "The database cannot be reached now. Try again.", 1)
+            tracing::error!(%error, "database operation failed");
+            Problem::new(codes::UNAVAILABLE).detail("The database is unavailable; try again.").retry_after(1)
         }
-        StoreError::Lost(error) => {
-            tracing::error!(%error, "a document that was sent cannot be read again");
+        StoreError::UploadUnreadable(error) => {
+            tracing::error!(%error, "reading a spooled upload failed");
             Problem::internal()
         }
-        StoreError::Damaged(what) => {
-            tracing::error!(what, "what is stored cannot be read");
+        StoreError::Corrupt(what) => {
+            tracing::error!(what, "stored data is corrupt");
             Problem::internal()
         }
     }
 }
 
-/// 422 for a member of the body.
+/// Returns 422 `validation` for a field of the body.
 pub(crate) fn validation(pointer: &str, detail: &str) -> Problem {
-    unprocessable("validation", pointer, detail)
+    unprocessable(codes::VALIDATION, pointer, detail)
 }
 
-/// 422 with a code of its own.
-pub(crate) fn unprocessable(code: &'static str, pointer: &str, detail: &str) -> Problem {
-    Problem::unprocessable(code, detail).with("errors", json!([{"pointer": pointer, "detail": detail}]))
+/// Returns 422 with a specific code for a field of the body.
+pub(crate) fn unprocessable(code: &'static ProblemCode, pointer: &str, detail: &str) -> Problem {
+    let errors = json!([{"pointer": pointer, "detail": detail}]);
+    Problem::with_status(code, StatusCode::UNPROCESSABLE_ENTITY).detail(detail).with("errors", errors)
 }
 
-/// What a splitter refuses, below the place of its name in the body.
-pub(crate) fn refused(refusal: &Refusal) -> Problem {
-    let (place, said) = match &refusal.parameter {
+/// Returns 422 for invalid parameters of a text splitter, with the pointer of the parameter.
+pub(crate) fn refused(refusal: &SplitError) -> Problem {
+    let (suffix, message) = match &refusal.parameter {
         Some(name) => (format!("/{name}"), format!("`{name}`: {}", refusal.detail)),
         None => (String::new(), refusal.detail.clone()),
     };
-    validation(&format!("/text_splitter{place}"), &pidq_http::sentence(&said))
+    validation(&format!("/text_splitter{suffix}"), &pidq_http::sentence(&message))
 }

@@ -1,4 +1,4 @@
-//! How good a document fits a question: the words they share, several rankings made one, and how good a ranking is.
+//! Ranking: BM25 scores, rank fusion, and evaluation metrics.
 
 pub mod bm25;
 pub mod fusion;

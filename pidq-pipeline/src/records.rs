@@ -1,10 +1,10 @@
-//! Pipelines and documents: what is stored of them, and how they are shown.
+//! Records of pipelines and documents, and their JSON representations.
 
-use pidq_http::auth::Moment;
+use pidq_http::auth::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::search::context;
+use crate::search::chunk_header;
 
 /// A collection of documents with its configuration.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,23 +13,23 @@ pub struct Pipeline {
     pub id: String,
     /// Unique among all pipelines.
     pub name: String,
-    /// Counts changes from 1.
+    /// Revision, from 1.
     pub revision: i64,
     /// The name of a row of the embedding models.
     pub embedding_model: String,
-    /// How many numbers a vector has.
+    /// Dimensions of a vector.
     pub embedding_dimensions: i64,
     /// The name of a row of the splitters.
     pub text_splitter: String,
-    /// All its parameters, the defaults too.
+    /// All parameters, including defaults.
     pub splitter_parameters: Map<String, Value>,
-    /// The labels that documents and queries may have.
+    /// Classifications of documents and queries.
     pub classifications: Vec<String>,
-    /// What else was said.
+    /// Optional configuration.
     pub options: Options,
-    /// What it is doing.
+    /// Status.
     pub status: PipelineStatus,
-    /// Which of its indexes answers.
+    /// Active index generation.
     pub generation: i64,
     /// Milliseconds since 1970.
     pub created_at: i64,
@@ -37,36 +37,36 @@ pub struct Pipeline {
     pub updated_at: i64,
 }
 
-/// What may be said of a pipeline, and need not.
+/// Optional configuration of a pipeline.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Options {
-    /// For people.
+    /// Free text.
     pub description: Option<String>,
-    /// For programs; nothing here reads it.
+    /// Metadata of the caller; not interpreted.
     pub metadata: Map<String, Value>,
-    /// How queries search when they do not say.
+    /// Default search parameters.
     pub retrieval: Retrieval,
-    /// Whether title and headings are searched with the text of a chunk.
+    /// Includes title and headings in the indexed text of a chunk.
     pub chunk_header: Option<bool>,
-    /// What holds for a label alone.
+    /// Policies by classification.
     pub policies: Map<String, Value>,
 }
 
-/// How to search.
+/// Search parameters.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Retrieval {
     /// `hybrid`, `dense` or `sparse`.
     pub mode: Option<String>,
-    /// How many chunks.
+    /// Number of chunks.
     pub top_k: Option<u32>,
-    /// How good a chunk must be.
+    /// Minimum score of a chunk.
     pub min_score: Option<f64>,
 }
 
-macro_rules! words {
-    ($(#[$about:meta])* $name:ident { $($(#[$what:meta])* $variant:ident = $word:literal),* $(,)? }) => {
+macro_rules! string_enum {
+    ($(#[$about:meta])* $name:ident { $($(#[$what:meta])* $variant:ident = $text:literal),* $(,)? }) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, Eq, PartialEq)]
         pub enum $name {
@@ -74,64 +74,64 @@ macro_rules! words {
         }
 
         impl $name {
-            /// All of them.
+            /// All values.
             pub const ALL: &[$name] = &[$($name::$variant),*];
 
-            /// Its name in the database and on the wire.
-            pub fn word(self) -> &'static str {
+            /// Name in the database and on the wire.
+            pub fn as_str(self) -> &'static str {
                 match self {
-                    $($name::$variant => $word),*
+                    $($name::$variant => $text),*
                 }
             }
 
-            /// The one of a name.
-            pub fn of_word(word: &str) -> Option<$name> {
-                $name::ALL.iter().copied().find(|known| known.word() == word)
+            /// Parses a name.
+            pub fn parse(name: &str) -> Option<$name> {
+                $name::ALL.iter().copied().find(|known| known.as_str() == name)
             }
         }
     };
 }
 
-pub(crate) use words;
+pub(crate) use string_enum;
 
-words! {
-    /// What a pipeline is doing.
+string_enum! {
+    /// Status of a pipeline.
     PipelineStatus {
-        /// It takes documents and answers.
+        /// Accepts documents and questions.
         Active = "active",
-        /// Another index of it is made; the one that it has answers.
+        /// A new index is being built; the old one is active.
         Reindexing = "reindexing",
-        /// It is going away.
+        /// Being deleted.
         Deleting = "deleting",
     }
 }
 
-words! {
-    /// Where a document is on its way.
+string_enum! {
+    /// Status of a document.
     Status {
-        /// It waits for a worker.
+        /// Waiting for a worker.
         Queued = "queued",
-        /// Its text is read.
+        /// Text is being extracted.
         Parsing = "parsing",
-        /// Its text is split.
+        /// Text is being split.
         Splitting = "splitting",
-        /// Its chunks get vectors.
+        /// Chunks are being embedded.
         Embedding = "embedding",
-        /// Its chunks are stored.
+        /// Chunks are being stored.
         Indexing = "indexing",
-        /// Queries find it.
+        /// Searchable.
         Ready = "ready",
-        /// It cannot be read; the failure says why.
+        /// Ingestion failed; see the failure.
         Failed = "failed",
-        /// Somebody ended the work on it.
+        /// Ingestion was cancelled.
         Cancelled = "cancelled",
-        /// It is going away.
+        /// Being deleted.
         Deleting = "deleting",
     }
 }
 
 impl Status {
-    /// Whether nothing happens any more unless somebody asks.
+    /// Returns true if the status changes only on request.
     pub fn is_terminal(self) -> bool {
         matches!(self, Status::Ready | Status::Failed | Status::Cancelled)
     }
@@ -142,31 +142,31 @@ impl Status {
 pub struct Document {
     /// A UUID of version 7.
     pub id: String,
-    /// The pipeline that it is in.
+    /// The pipeline.
     pub pipeline_id: String,
-    /// Its label, one of the pipeline's.
+    /// Classification, one of the pipeline's.
     pub classification: String,
-    /// What the caller knows it by.
+    /// Id assigned by the caller.
     pub external_id: Option<String>,
     /// The name of the file.
     pub filename: String,
-    /// The media type that the caller named, until the content tells.
+    /// Media type from the caller, then the detected one.
     pub content_type: String,
-    /// Bytes.
+    /// Size in bytes.
     pub size: i64,
-    /// Of the bytes, as hexadecimal digits.
+    /// SHA-256 of the content in hexadecimal.
     pub sha256: String,
-    /// What the caller says of it; queries may filter by it.
+    /// Metadata of the caller, usable in filters.
     pub metadata: Map<String, Value>,
-    /// Counts contents from 1.
+    /// Content revision, from 1.
     pub revision: i64,
-    /// Where it is on its way.
+    /// Status.
     pub status: Status,
-    /// The revision that queries find.
+    /// The searchable revision.
     pub searchable_revision: Option<i64>,
-    /// How often it was begun.
+    /// Number of attempts.
     pub attempts: i64,
-    /// What whoever works on it says.
+    /// Progress of the ingestion.
     pub progress: Progress,
     /// Milliseconds since 1970.
     pub created_at: i64,
@@ -174,83 +174,83 @@ pub struct Document {
     pub updated_at: i64,
 }
 
-/// How far the work on a document is, and what came of it.
+/// Progress and result of an ingestion.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Progress {
-    /// How much of the stage is done.
+    /// Completed units of the stage.
     pub done: i64,
-    /// Of how much.
+    /// Total units of the stage.
     pub total: Option<i64>,
-    /// Why it failed, the last time.
+    /// Last failure.
     pub failure: Option<Failure>,
-    /// What was odd about it.
+    /// Warnings.
     pub warnings: Vec<String>,
-    /// How many chunks it has.
+    /// Number of chunks.
     pub chunk_count: Option<i64>,
-    /// How many pages it has.
+    /// Number of pages.
     pub page_count: Option<i64>,
-    /// When it is tried again, in milliseconds since 1970.
+    /// Next attempt, in milliseconds since 1970.
     pub next_attempt_at: Option<i64>,
 }
 
-/// Why a document failed.
+/// Failure of an ingestion.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Failure {
     /// The stage.
     pub stage: String,
-    /// What programs look at.
+    /// Machine-readable code.
     pub code: String,
-    /// What people read.
+    /// Human-readable message.
     pub message: String,
-    /// Whether trying again may help.
+    /// True if a retry may succeed.
     pub retryable: bool,
-    /// Which attempt it was.
+    /// Number of the attempt.
     pub attempt: i64,
 }
 
-/// A chunk of a document, as it is stored.
+/// A chunk of a document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chunk {
-    /// Where it begins and ends, in characters; nothing if it is made of parts from all over the text.
-    pub place: Option<(i64, i64)>,
-    /// The same in bytes.
-    pub bytes: Option<(i64, i64)>,
-    /// What stands between the chunk before and this one, where they do not touch.
+    /// Character range; none if the splitter composed it from several parts of the text.
+    pub char_range: Option<(i64, i64)>,
+    /// Byte range.
+    pub byte_range: Option<(i64, i64)>,
+    /// Text between the previous chunk and this one, where they do not touch.
     pub gap: Option<String>,
-    /// The page that it begins on, from 1.
+    /// First page, from 1.
     pub page: Option<i64>,
-    /// The headings that it stands under, outermost first.
+    /// Headings, outermost first.
     pub headings: Vec<String>,
-    /// What it says.
+    /// Text.
     pub content: String,
-    /// The tags in it.
+    /// Equipment tags in the text.
     pub tags: Vec<String>,
-    /// What it means, as little-endian numbers of four bytes.
+    /// Vector as little-endian `f32` values.
     pub vector: Vec<u8>,
 }
 
 impl Pipeline {
-    /// Whether title and headings are searched with the text of a chunk.
+    /// Includes title and headings in the indexed text of a chunk.
     pub fn has_chunk_header(&self) -> bool {
         self.options.chunk_header.unwrap_or(true)
     }
 
-    /// What is searched with the text of a chunk: title and headings, or nothing.
+    /// Returns the header that is indexed with a chunk: title and headings, or empty.
     pub fn context(&self, title: &str, headings: &[String]) -> String {
         if !self.has_chunk_header() {
             return String::new();
         }
-        context(title, headings.iter().map(String::as_str))
+        chunk_header(title, headings.iter().map(String::as_str))
     }
 
-    /// The validator of its state.
+    /// Returns the entity tag of its state.
     pub fn etag(&self) -> String {
         format!("{}-{}", self.id, self.revision)
     }
 
-    /// As the interface shows it to somebody who sees these labels, with the counts of their documents.
-    pub fn show(&self, classifications: &[String], counts: &Counts) -> Value {
+    /// Returns the JSON representation for a caller that sees some classifications.
+    pub fn show(&self, classifications: &[String], counts: &DocumentCounts) -> Value {
         let policies = self.options.policies.iter().filter(|(label, _)| classifications.contains(label));
         let policies: Map<String, Value> = policies.map(|(label, policy)| (label.clone(), policy.clone())).collect();
         json!({
@@ -261,33 +261,33 @@ impl Pipeline {
             "description": self.options.description, "metadata": self.options.metadata,
             "retrieval": self.options.retrieval, "chunk_header": self.has_chunk_header(),
             "policies": policies,
-            "status": self.status.word(), "document_counts": counts.show(),
+            "status": self.status.as_str(), "document_counts": counts.show(),
             "created_at": rfc3339(self.created_at), "updated_at": rfc3339(self.updated_at), "revision": self.revision,
         })
     }
 }
 
-/// How many documents there are.
+/// Document counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Counts {
-    /// All of them.
+pub struct DocumentCounts {
+    /// All documents.
     pub total: i64,
-    /// Those that are ready.
+    /// Ready documents.
     pub ready: i64,
-    /// Those that failed or were cancelled.
+    /// Failed or cancelled documents.
     pub failed: i64,
 }
 
-impl Counts {
+impl DocumentCounts {
     fn show(&self) -> Value {
         let processing = self.total - self.ready - self.failed;
         json!({"total": self.total, "ready": self.ready, "processing": processing, "failed": self.failed})
     }
 
-    /// Counts documents of a status.
+    /// Adds documents of a status.
     pub fn add(&mut self, status: &str, documents: i64) {
         self.total += documents;
-        match Status::of_word(status) {
+        match Status::parse(status) {
             Some(Status::Ready) => self.ready += documents,
             Some(Status::Failed | Status::Cancelled) => self.failed += documents,
             _ => {}
@@ -296,25 +296,25 @@ impl Counts {
 }
 
 impl Document {
-    /// The validator of its state.
+    /// Returns the entity tag of its state.
     pub fn etag(&self) -> String {
         format!("{}-{}-{}", self.id, self.revision, self.updated_at)
     }
 
-    /// The validator of its content.
+    /// Returns the entity tag of its content.
     pub fn content_etag(&self) -> String {
         format!("{}-{}", self.revision, &self.sha256[..16.min(self.sha256.len())])
     }
 
-    /// As the interface shows it.
-    pub fn show(&self) -> Value {
+    /// Returns the JSON representation.
+    pub fn to_json(&self) -> Value {
         json!({
             "id": self.id, "pipeline_id": self.pipeline_id, "filename": self.filename,
             "content_type": self.content_type, "size": self.size, "sha256": self.sha256,
             "classification": self.classification, "external_id": self.external_id, "metadata": self.metadata,
-            "revision": self.revision, "status": self.status.word(), "terminal": self.status.is_terminal(),
+            "revision": self.revision, "status": self.status.as_str(), "terminal": self.status.is_terminal(),
             "searchable": self.searchable_revision.is_some(), "searchable_revision": self.searchable_revision,
-            "progress": {"stage": self.status.word(), "done": self.progress.done, "total": self.progress.total},
+            "progress": {"stage": self.status.as_str(), "done": self.progress.done, "total": self.progress.total},
             "attempts": self.attempts, "next_attempt_at": self.progress.next_attempt_at.map(rfc3339),
             "error": self.progress.failure, "chunk_count": self.progress.chunk_count,
             "page_count": self.progress.page_count, "warnings": self.progress.warnings,
@@ -324,5 +324,5 @@ impl Document {
 }
 
 fn rfc3339(milliseconds: i64) -> String {
-    Moment(milliseconds).to_rfc3339()
+    Timestamp(milliseconds).to_rfc3339()
 }

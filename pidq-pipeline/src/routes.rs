@@ -1,25 +1,25 @@
-//! The endpoints, one row each.
+//! Table of the platform's HTTP routes, with parameters, schemas and handlers.
 
-use pidq_http::{Accepts, Access, Method, Parameter, Place, Reply, Request, Route, oauth};
+use pidq_http::{Accepts, Access, Method, Parameter, ParameterLocation, Reply, Request, Route, oauth};
 
 use crate::platform::Platform;
 use crate::{
-    ask, audit, catalogue, connections, documents, events, figures, keys, licensing, limits, operations, pipelines,
-    queries, questions, tokens, webhooks,
+    answers, api_keys, ask, audit, catalog, documents, events, licensing, limits, llm_connections, operations,
+    pipelines, search_endpoint, tokens, usage_report, webhooks,
 };
 
-/// The most bytes of a JSON body that settings may allow.
-pub(crate) const JSON_BODY: u64 = 64 << 20;
-/// The most bytes of a form with a document. The handler counts again, with the limit of the settings.
-const FORM_BODY: u64 = 1 << 30;
+/// Upper bound of the setting for the size of JSON bodies, in bytes.
+pub(crate) const MAX_JSON_SIZE: u64 = 64 << 20;
+/// Maximum size of a document form, in bytes. The handler applies the configured limit.
+const MAX_FORM_SIZE: u64 = 1 << 30;
 
-/// Every endpoint of the platform. Routing, access, OpenAPI, metrics and the manual read this table.
+/// Every route of the platform. Routing, access control, OpenAPI, metrics and the documentation use this table.
 pub const ROUTES: &[Route<Platform>] = &[
     Route {
         method: Method::POST,
         path: "/o/token/",
         access: Access::Client,
-        summary: "Gives a token for the master key, for a user's password or for a refresh token.",
+        summary: "Issues a token for the master key, a user's password or a refresh token.",
         parameters: &[],
         body: Some(oauth::FORM),
         replies: &[reply(200, TOKEN, "The token.")],
@@ -29,19 +29,19 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::POST,
         path: "/o/revoke_token/",
         access: Access::Client,
-        summary: "Ends a login with all its tokens, RFC 7009.",
+        summary: "Revokes a token and all tokens of its login (RFC 7009).",
         parameters: &[],
         body: Some(oauth::FORM),
-        replies: &[reply(200, OBJECT, "Whether there was such a token or not.")],
+        replies: &[reply(200, OBJECT, "The token is revoked, or did not exist.")],
         handler: |platform, request| Box::pin(tokens::revoke(platform, request)),
     },
     Route {
         method: Method::POST,
         path: "/api/pipelines",
         access: Access::Scope("pipelines:write"),
-        summary: "Makes a pipeline.",
+        summary: "Creates a pipeline.",
         parameters: &[],
-        body: Some(json(PIPELINE_WANTED)),
+        body: Some(json(PIPELINE_REQUEST)),
         replies: &[reply(201, PIPELINE, "The pipeline.")],
         handler: |platform, request| Box::pin(pipelines::create(platform, request)),
     },
@@ -49,7 +49,7 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::GET,
         path: "/api/pipelines",
         access: Access::Scope("pipelines:read"),
-        summary: "The pipelines, oldest first.",
+        summary: "Lists the pipelines, oldest first.",
         parameters: &[LIMIT, CURSOR, NAME],
         body: None,
         replies: &[reply(200, PAGE, "A page of the list.")],
@@ -59,24 +59,24 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::GET,
         path: "/api/pipelines/{pipeline_id}",
         access: Access::Scope("pipelines:read"),
-        summary: "A pipeline.",
+        summary: "Returns a pipeline.",
         parameters: &[],
         body: None,
-        replies: &[reply(200, PIPELINE, "The pipeline."), reply(304, "{}", "The caller has it already.")],
+        replies: &[reply(200, PIPELINE, "The pipeline."), reply(304, "{}", "Not modified.")],
         handler: |platform, request| Box::pin(pipelines::fetch(platform, request)),
     },
     Route {
         method: Method::PATCH,
         path: "/api/pipelines/{pipeline_id}",
         access: Access::Scope("pipelines:write"),
-        summary: "Changes a pipeline: a merge patch (RFC 7396).",
+        summary: "Changes a pipeline (merge patch, RFC 7396).",
         parameters: &[],
         body: Some(Accepts {
             media: &["application/json", "application/merge-patch+json"],
-            limit: JSON_BODY,
+            limit: MAX_JSON_SIZE,
             schema: OBJECT,
         }),
-        replies: &[reply(200, PIPELINE, "The pipeline as it is now.")],
+        replies: &[reply(200, PIPELINE, "The updated pipeline.")],
         handler: |platform, request| Box::pin(pipelines::change(platform, request)),
     },
     Route {
@@ -84,11 +84,11 @@ pub const ROUTES: &[Route<Platform>] = &[
         path: "/api/pipelines/{pipeline_id}",
         access: Access::Scope("pipelines:write"),
         summary: "Deletes a pipeline with its documents.",
-        parameters: &[WAIT_FOR_IT],
+        parameters: &[WAIT_FOR_DELETION],
         body: None,
         replies: &[
-            Reply { status: 204, media: None, schema: "{}", summary: "It is gone." },
-            reply(202, OPERATION, "It is going away, with its documents."),
+            Reply { status: 204, media: None, schema: "{}", summary: "Deleted." },
+            reply(202, OPERATION, "The pipeline and its documents are being deleted."),
         ],
         handler: |platform, request| Box::pin(pipelines::delete(platform, request)),
     },
@@ -96,13 +96,13 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::POST,
         path: "/api/pipelines/{pipeline_id}/documents",
         access: Access::Scope("documents:write"),
-        summary: "Takes a document: the parts `file` and `classification`, and others that may be left out.",
+        summary: "UploadBudget a document: the parts `file` and `classification`, and optional ones.",
         parameters: &[WAIT],
-        body: Some(Accepts { media: &["multipart/form-data"], limit: FORM_BODY, schema: FORM }),
+        body: Some(Accepts { media: &["multipart/form-data"], limit: MAX_FORM_SIZE, schema: DOCUMENT_FORM }),
         replies: &[
-            reply(202, DOCUMENT, "It is in line."),
-            reply(201, DOCUMENT, "It was read while the caller waited."),
-            reply(200, DOCUMENT, "The same bytes were there already."),
+            reply(202, DOCUMENT, "The document is queued."),
+            reply(201, DOCUMENT, "The document was ingested within the waiting time."),
+            reply(200, DOCUMENT, "A document with the same content exists."),
         ],
         handler: |platform, request| Box::pin(documents::create(platform, request)),
     },
@@ -110,7 +110,7 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::GET,
         path: "/api/pipelines/{pipeline_id}/documents",
         access: Access::Scope("documents:read"),
-        summary: "The documents of a pipeline, oldest first unless another order is asked for.",
+        summary: "Lists the documents of a pipeline, by default oldest first.",
         parameters: &[LIMIT, CURSOR, SORT, CLASSIFICATION, STATUS, FILENAME, EXTERNAL_ID],
         body: None,
         replies: &[reply(200, PAGE, "A page of the list.")],
@@ -120,47 +120,52 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::GET,
         path: "/api/pipelines/{pipeline_id}/documents/{document_id}",
         access: Access::Scope("documents:read"),
-        summary: "A document and where it is on its way.",
+        summary: "Returns a document with its processing status.",
         parameters: &[],
         body: None,
-        replies: &[reply(200, DOCUMENT, "The document."), reply(304, "{}", "The caller has it already.")],
+        replies: &[reply(200, DOCUMENT, "The document."), reply(304, "{}", "Not modified.")],
         handler: |platform, request| Box::pin(documents::fetch(platform, request)),
     },
     Route {
         method: Method::PATCH,
         path: "/api/pipelines/{pipeline_id}/documents/{document_id}",
         access: Access::Scope("documents:write"),
-        summary: "Changes classification, metadata or file name of a document: a merge patch (RFC 7396).",
+        summary: "Changes classification, metadata or file name of a document (merge patch, RFC 7396).",
         parameters: &[],
         body: Some(Accepts {
             media: &["application/json", "application/merge-patch+json"],
-            limit: JSON_BODY,
+            limit: MAX_JSON_SIZE,
             schema: OBJECT,
         }),
-        replies: &[reply(200, DOCUMENT, "The document as it is now.")],
+        replies: &[reply(200, DOCUMENT, "The updated document.")],
         handler: |platform, request| Box::pin(documents::change(platform, request)),
     },
     Route {
         method: Method::DELETE,
         path: "/api/pipelines/{pipeline_id}/documents/{document_id}",
         access: Access::Scope("documents:write"),
-        summary: "Deletes a document, from every index and table.",
+        summary: "Deletes a document with all its indexed data.",
         parameters: &[],
         body: None,
-        replies: &[Reply { status: 204, media: None, schema: "{}", summary: "It is gone." }],
+        replies: &[Reply { status: 204, media: None, schema: "{}", summary: "Deleted." }],
         handler: |platform, request| Box::pin(documents::delete(platform, request)),
     },
     Route {
         method: Method::GET,
         path: "/api/pipelines/{pipeline_id}/documents/{document_id}/content",
         access: Access::Scope("documents:read"),
-        summary: "The bytes of a document as they came.",
+        summary: "Downloads the original file of a document.",
         parameters: &[RANGE],
         body: None,
         replies: &[
             Reply { status: 200, media: Some("application/octet-stream"), schema: "{}", summary: "The bytes." },
-            Reply { status: 206, media: Some("application/octet-stream"), schema: "{}", summary: "Some of them." },
-            reply(304, "{}", "The caller has them already."),
+            Reply {
+                status: 206,
+                media: Some("application/octet-stream"),
+                schema: "{}",
+                summary: "The requested range of bytes.",
+            },
+            reply(304, "{}", "Not modified."),
         ],
         handler: |platform, request| Box::pin(documents::content(platform, request)),
     },
@@ -168,12 +173,12 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::PUT,
         path: "/api/pipelines/{pipeline_id}/documents/{document_id}/content",
         access: Access::Scope("documents:write"),
-        summary: "Gives a document another content, as its next revision; the one before answers until that is ready. Needs `If-Match`.",
+        summary: "Replaces the content of a document with a new revision; the previous one stays searchable until the new one is ready. Requires `If-Match`.",
         parameters: &[WAIT, NEW_FILENAME, IF_MATCH],
-        body: Some(Accepts { media: &["*/*"], limit: FORM_BODY, schema: r#"{"type":"string","format":"binary"}"# }),
+        body: Some(Accepts { media: &["*/*"], limit: MAX_FORM_SIZE, schema: r#"{"type":"string","format":"binary"}"# }),
         replies: &[
-            reply(202, DOCUMENT, "The new revision is in line."),
-            reply(200, DOCUMENT, "It was read while the caller waited, or the bytes were the same."),
+            reply(202, DOCUMENT, "The new revision is queued."),
+            reply(200, DOCUMENT, "The new revision was ingested within the waiting time, or the content is unchanged."),
         ],
         handler: |platform, request| Box::pin(documents::replace(platform, request)),
     },
@@ -181,27 +186,31 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::POST,
         path: "/api/pipelines/{pipeline_id}/documents:delete",
         access: Access::Scope("documents:write"),
-        summary: "Deletes documents by their ids, or by those of the caller; each has its outcome.",
+        summary: "Deletes documents by ids or external ids and reports the outcome of each.",
         parameters: &[],
-        body: Some(json(SEVERAL)),
-        replies: &[reply(200, OBJECT, "What became of each.")],
+        body: Some(json(BULK_DELETE)),
+        replies: &[reply(200, OBJECT, "The outcome of each deletion.")],
         handler: |platform, request| Box::pin(documents::delete_several(platform, request)),
     },
     Route {
         method: Method::POST,
         path: "/api/pipelines/{pipeline_id}/preview",
         access: Access::Scope("documents:write"),
-        summary: "How a file or a text would be cut, by the splitter of the pipeline or another one. Nothing is kept.",
+        summary: "Shows how a file or text would be split, with the splitter of the pipeline or another one. Nothing is stored.",
         parameters: &[LIMIT],
-        body: Some(Accepts { media: &["multipart/form-data", "application/json"], limit: FORM_BODY, schema: PREVIEW }),
-        replies: &[reply(200, OBJECT, "The first chunks, and how many there would be.")],
+        body: Some(Accepts {
+            media: &["multipart/form-data", "application/json"],
+            limit: MAX_FORM_SIZE,
+            schema: PREVIEW,
+        }),
+        replies: &[reply(200, OBJECT, "The first chunks and their total number.")],
         handler: |platform, request| Box::pin(documents::preview(platform, request)),
     },
     Route {
         method: Method::GET,
         path: "/api/pipelines/{pipeline_id}/documents/{document_id}/text",
         access: Access::Scope("documents:read"),
-        summary: "The text that was read of a document.",
+        summary: "Returns the extracted text of a document.",
         parameters: &[],
         body: None,
         replies: &[Reply { status: 200, media: Some("text/plain; charset=utf-8"), schema: "{}", summary: "The text." }],
@@ -211,27 +220,27 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::POST,
         path: "/api/pipelines/{pipeline_id}/documents/{document_id}/retry",
         access: Access::Scope("documents:write"),
-        summary: "Has a document read again.",
+        summary: "Ingests a document again.",
         parameters: &[],
         body: None,
-        replies: &[reply(202, DOCUMENT, "It is in line.")],
+        replies: &[reply(202, DOCUMENT, "The document is queued.")],
         handler: |platform, request| Box::pin(documents::retry(platform, request)),
     },
     Route {
         method: Method::POST,
         path: "/api/pipelines/{pipeline_id}/documents/{document_id}/cancel",
         access: Access::Scope("documents:write"),
-        summary: "Ends the work on a document.",
+        summary: "Cancels the ingestion of a document.",
         parameters: &[],
         body: None,
-        replies: &[reply(200, DOCUMENT, "The document as it is now.")],
+        replies: &[reply(200, DOCUMENT, "The updated document.")],
         handler: |platform, request| Box::pin(documents::cancel(platform, request)),
     },
     Route {
         method: Method::GET,
         path: "/api/pipelines/{pipeline_id}/documents/{document_id}/chunks",
         access: Access::Scope("documents:read"),
-        summary: "The chunks of a document, in order.",
+        summary: "Lists the chunks of a document, in order.",
         parameters: &[LIMIT, CURSOR],
         body: None,
         replies: &[reply(200, PAGE, "A page of the list.")],
@@ -241,22 +250,22 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::POST,
         path: "/api/pipelines/{pipeline_id}/search",
         access: Access::Scope("query"),
-        summary: "The passages that say something about a question, best first.",
+        summary: "Searches for passages, best first.",
         parameters: &[],
         body: Some(json(SEARCH)),
-        replies: &[reply(200, FOUND, "The passages.")],
-        handler: |platform, request| Box::pin(questions::search(platform, request)),
+        replies: &[reply(200, SEARCH_RESULT, "The passages.")],
+        handler: |platform, request| Box::pin(search_endpoint::search(platform, request)),
     },
     Route {
         method: Method::POST,
         path: "/api/pipelines/{pipeline_id}/query",
         access: Access::Scope("query"),
-        summary: "Has a model answer a question from the passages that were found, with citations; as events if wanted.",
+        summary: "Answers a question from the retrieved passages with an LLM, with citations; optionally streamed.",
         parameters: &[],
         body: Some(json(QUERY)),
         replies: &[
-            reply(200, OBJECT, "The answer, or that there is none in the documents."),
-            Reply { status: 200, media: Some("text/event-stream"), schema: EVENT, summary: "The answer as events." },
+            reply(200, OBJECT, "The answer, or the reason why there is none."),
+            Reply { status: 200, media: Some("text/event-stream"), schema: EVENT, summary: "The streamed answer." },
         ],
         handler: |platform, request| Box::pin(ask::ask(platform, request)),
     },
@@ -264,111 +273,111 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::GET,
         path: "/api/queries/{query_id}",
         access: Access::Scope("query"),
-        summary: "An answer that was kept.",
+        summary: "Returns a stored answer.",
         parameters: &[],
         body: None,
-        replies: &[reply(200, OBJECT, "The answer, and what was thought of it.")],
-        handler: |platform, request| Box::pin(queries::fetch(platform, request)),
+        replies: &[reply(200, OBJECT, "The answer and its feedback.")],
+        handler: |platform, request| Box::pin(answers::fetch(platform, request)),
     },
     Route {
         method: Method::POST,
         path: "/api/queries/{query_id}/feedback",
         access: Access::Scope("query"),
-        summary: "Notes what somebody thinks of an answer that was kept.",
+        summary: "Stores feedback on a stored answer.",
         parameters: &[],
         body: Some(json(FEEDBACK)),
-        replies: &[reply(200, OBJECT, "The answer, and what was thought of it.")],
-        handler: |platform, request| Box::pin(queries::feedback(platform, request)),
+        replies: &[reply(200, OBJECT, "The answer and its feedback.")],
+        handler: |platform, request| Box::pin(answers::feedback(platform, request)),
     },
     Route {
         method: Method::POST,
         path: "/api/llm-connections",
         access: Access::Admin,
-        summary: "Keeps a model with its key, which nobody reads again, for queries that name it by `llm_connection`.",
+        summary: "Stores an LLM with its API key, for questions that name it by `llm_connection`. The key cannot be read back.",
         parameters: &[],
-        body: Some(json(CONNECTION_WANTED)),
+        body: Some(json(CONNECTION_REQUEST)),
         replies: &[reply(201, CONNECTION, "The connection.")],
-        handler: |platform, request| Box::pin(connections::create(platform, request)),
+        handler: |platform, request| Box::pin(llm_connections::create(platform, request)),
     },
     Route {
         method: Method::GET,
         path: "/api/llm-connections",
         access: Access::Admin,
-        summary: "The connections, oldest first.",
+        summary: "Lists the LLM connections, oldest first.",
         parameters: &[LIMIT, CURSOR],
         body: None,
         replies: &[reply(200, PAGE, "A page of the list.")],
-        handler: |platform, request| Box::pin(connections::list(platform, request)),
+        handler: |platform, request| Box::pin(llm_connections::list(platform, request)),
     },
     Route {
         method: Method::GET,
         path: "/api/llm-connections/{connection_id}",
         access: Access::Admin,
-        summary: "A connection, without its key.",
+        summary: "Returns an LLM connection without its key.",
         parameters: &[],
         body: None,
-        replies: &[reply(200, CONNECTION, "The connection."), reply(304, "{}", "The caller has it already.")],
-        handler: |platform, request| Box::pin(connections::fetch(platform, request)),
+        replies: &[reply(200, CONNECTION, "The connection."), reply(304, "{}", "Not modified.")],
+        handler: |platform, request| Box::pin(llm_connections::fetch(platform, request)),
     },
     Route {
         method: Method::PATCH,
         path: "/api/llm-connections/{connection_id}",
         access: Access::Admin,
-        summary: "Changes a connection: a merge patch (RFC 7396). Another `base_url` needs the key again.",
+        summary: "Changes an LLM connection (merge patch, RFC 7396). A new `base_url` requires the key again.",
         parameters: &[],
         body: Some(Accepts {
             media: &["application/json", "application/merge-patch+json"],
-            limit: JSON_BODY,
+            limit: MAX_JSON_SIZE,
             schema: OBJECT,
         }),
-        replies: &[reply(200, CONNECTION, "The connection as it is now.")],
-        handler: |platform, request| Box::pin(connections::change(platform, request)),
+        replies: &[reply(200, CONNECTION, "The updated connection.")],
+        handler: |platform, request| Box::pin(llm_connections::change(platform, request)),
     },
     Route {
         method: Method::DELETE,
         path: "/api/llm-connections/{connection_id}",
         access: Access::Admin,
-        summary: "Deletes a connection with its key.",
+        summary: "Deletes an LLM connection with its key.",
         parameters: &[],
         body: None,
-        replies: &[Reply { status: 204, media: None, schema: "{}", summary: "It is gone." }],
-        handler: |platform, request| Box::pin(connections::delete(platform, request)),
+        replies: &[Reply { status: 204, media: None, schema: "{}", summary: "Deleted." }],
+        handler: |platform, request| Box::pin(llm_connections::delete(platform, request)),
     },
     Route {
         method: Method::POST,
         path: "/api/llm-connections/{connection_id}/test",
         access: Access::Admin,
-        summary: "Asks the server of a connection for its models.",
+        summary: "Tests an LLM connection by listing the models of its server.",
         parameters: &[],
         body: None,
-        replies: &[reply(200, TESTED, "It answers.")],
-        handler: |platform, request| Box::pin(connections::test(platform, request)),
+        replies: &[reply(200, CONNECTION_TEST, "The server responds.")],
+        handler: |platform, request| Box::pin(llm_connections::test(platform, request)),
     },
     Route {
         method: Method::GET,
         path: "/api/embedding-models",
         access: Access::Bearer,
-        summary: "The embedding models, and whether the settings name what each needs.",
+        summary: "Lists the embedding models and whether each is configured.",
         parameters: &[],
         body: None,
         replies: &[reply(200, OBJECT, "The models.")],
-        handler: |platform, _| Box::pin(async { catalogue::models(&platform.models) }),
+        handler: |platform, _| Box::pin(async { catalog::models(&platform.models) }),
     },
     Route {
         method: Method::GET,
         path: "/api/text-splitters",
         access: Access::Bearer,
-        summary: "The text splitters that can be chosen, with their parameters.",
+        summary: "Lists the text splitters with their parameters.",
         parameters: &[],
         body: None,
         replies: &[reply(200, OBJECT, "The splitters.")],
-        handler: |_, _| Box::pin(async { catalogue::splitters() }),
+        handler: |_, _| Box::pin(async { catalog::splitters() }),
     },
     Route {
         method: Method::GET,
         path: "/api/limits",
         access: Access::Bearer,
-        summary: "How much of everything there may be.",
+        summary: "Returns the limits of the platform and the current usage.",
         parameters: &[],
         body: None,
         replies: &[reply(200, OBJECT, "The limits.")],
@@ -378,7 +387,7 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::GET,
         path: "/api/license",
         access: Access::Bearer,
-        summary: "Where this installation stands, and its name for whoever gives licences.",
+        summary: "Returns the license state and the system id for the license issuer.",
         parameters: &[],
         body: None,
         replies: &[reply(200, OBJECT, "The state.")],
@@ -388,37 +397,37 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::PUT,
         path: "/api/license",
         access: Access::Admin,
-        summary: "Takes a licence, as the setting does; of two the newer one counts. All processes know it within a minute.",
+        summary: "Installs a license. Of this and the one in the settings, the newer one counts. All processes apply it within a minute.",
         parameters: &[],
         body: Some(json(LICENSE)),
         replies: &[reply(200, OBJECT, "The state.")],
-        handler: |platform, request| Box::pin(licensing::put(platform, request)),
+        handler: |platform, request| Box::pin(licensing::update(platform, request)),
     },
     Route {
         method: Method::POST,
         path: "/api/keys",
         access: Access::Admin,
-        summary: "Makes an API key; its secret is shown once.",
+        summary: "Creates an API key; its secret is returned only here.",
         parameters: &[],
-        body: Some(json(KEY_WANTED)),
+        body: Some(json(KEY_REQUEST)),
         replies: &[reply(201, OBJECT, "The key.")],
-        handler: |platform, request| Box::pin(keys::create(platform, request)),
+        handler: |platform, request| Box::pin(api_keys::create(platform, request)),
     },
     Route {
         method: Method::POST,
         path: "/api/pipelines/{pipeline_id}/reindex",
         access: Access::Scope("pipelines:write"),
-        summary: "Makes another index of a pipeline, with another embedding model or text splitter. The old one answers until it is complete.",
+        summary: "Reindexes a pipeline with another embedding model or text splitter. The old index is used until the new one is complete.",
         parameters: &[],
         body: Some(json(REINDEX)),
-        replies: &[reply(202, OPERATION, "It is being made.")],
+        replies: &[reply(202, OPERATION, "The operation is running.")],
         handler: |platform, request| Box::pin(operations::reindex(platform, request)),
     },
     Route {
         method: Method::GET,
         path: "/api/operations/{operation_id}",
         access: Access::Scope("pipelines:read"),
-        summary: "Work that takes long, and how far it is.",
+        summary: "Returns a long-running operation with its progress.",
         parameters: &[],
         body: None,
         replies: &[reply(200, OPERATION, "The operation.")],
@@ -428,7 +437,7 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::POST,
         path: "/api/operations/{operation_id}/cancel",
         access: Access::Scope("pipelines:write"),
-        summary: "Ends the making of an index. The old one answers as before.",
+        summary: "Cancels a reindexing. The old index stays in use.",
         parameters: &[],
         body: None,
         replies: &[reply(200, OPERATION, "The operation.")],
@@ -438,19 +447,19 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::GET,
         path: "/api/events",
         access: Access::Bearer,
-        summary: "Events as they happen (server-sent events), each with its id; `Last-Event-ID` asks for those behind it.",
-        parameters: &[EVENT_TYPE, OF_PIPELINE, LAST_EVENT_ID],
+        summary: "Streams events as server-sent events; `Last-Event-ID` resumes after the given event.",
+        parameters: &[EVENT_TYPE, EVENT_PIPELINE, LAST_EVENT_ID],
         body: None,
         replies: &[Reply { status: 200, media: Some("text/event-stream"), schema: EVENT, summary: "The events." }],
-        handler: |platform, request| Box::pin(events::listen(platform, request)),
+        handler: |platform, request| Box::pin(events::stream_events(platform, request)),
     },
     Route {
         method: Method::POST,
         path: "/api/webhooks",
         access: Access::Admin,
-        summary: "Has an address told of events as they happen; the secret that they are signed with is shown once.",
+        summary: "Creates a webhook; its signing secret is returned only here.",
         parameters: &[],
-        body: Some(json(WEBHOOK_WANTED)),
+        body: Some(json(WEBHOOK_REQUEST)),
         replies: &[reply(201, WEBHOOK, "The webhook, with its secret.")],
         handler: |platform, request| Box::pin(webhooks::create(platform, request)),
     },
@@ -458,7 +467,7 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::GET,
         path: "/api/webhooks",
         access: Access::Admin,
-        summary: "The webhooks, oldest first.",
+        summary: "Lists the webhooks, oldest first.",
         parameters: &[LIMIT, CURSOR],
         body: None,
         replies: &[reply(200, PAGE, "A page of the list.")],
@@ -468,7 +477,7 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::GET,
         path: "/api/webhooks/{webhook_id}",
         access: Access::Admin,
-        summary: "A webhook, and whether it is reached.",
+        summary: "Returns a webhook with its delivery status.",
         parameters: &[],
         body: None,
         replies: &[reply(200, WEBHOOK, "The webhook.")],
@@ -478,41 +487,41 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::PATCH,
         path: "/api/webhooks/{webhook_id}",
         access: Access::Admin,
-        summary: "Changes a webhook, or switches it off and on: a merge patch (RFC 7396).",
+        summary: "Changes, disables or enables a webhook (merge patch, RFC 7396).",
         parameters: &[],
         body: Some(Accepts {
             media: &["application/json", "application/merge-patch+json"],
-            limit: JSON_BODY,
+            limit: MAX_JSON_SIZE,
             schema: OBJECT,
         }),
-        replies: &[reply(200, WEBHOOK, "The webhook as it is now.")],
+        replies: &[reply(200, WEBHOOK, "The updated webhook.")],
         handler: |platform, request| Box::pin(webhooks::change(platform, request)),
     },
     Route {
         method: Method::DELETE,
         path: "/api/webhooks/{webhook_id}",
         access: Access::Admin,
-        summary: "Deletes a webhook, with what it was to be told.",
+        summary: "Deletes a webhook with its pending deliveries.",
         parameters: &[],
         body: None,
-        replies: &[Reply { status: 204, media: None, schema: "{}", summary: "It is gone." }],
+        replies: &[Reply { status: 204, media: None, schema: "{}", summary: "Deleted." }],
         handler: |platform, request| Box::pin(webhooks::delete(platform, request)),
     },
     Route {
         method: Method::POST,
         path: "/api/webhooks/{webhook_id}/test",
         access: Access::Admin,
-        summary: "Tells a webhook of an event that tells nothing, now and once.",
+        summary: "Sends a test event to a webhook, once and without retries.",
         parameters: &[],
         body: None,
-        replies: &[reply(200, CALLED, "What came of it.")],
+        replies: &[reply(200, WEBHOOK_TEST, "The result of the call.")],
         handler: |platform, request| Box::pin(webhooks::test(platform, request)),
     },
     Route {
         method: Method::POST,
         path: "/api/webhooks/{webhook_id}/rotate",
         access: Access::Admin,
-        summary: "Gives a webhook another secret, which is shown once; events are signed with the one before as well for a while.",
+        summary: "Rotates the signing secret of a webhook; the new one is returned only here. For a while, events are signed with both.",
         parameters: &[OVERLAP],
         body: None,
         replies: &[reply(200, WEBHOOK, "The webhook, with its secret.")],
@@ -522,7 +531,7 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::GET,
         path: "/api/webhooks/{webhook_id}/deliveries",
         access: Access::Admin,
-        summary: "What a webhook got and is to get, newest first.",
+        summary: "Lists the deliveries of a webhook, newest first.",
         parameters: &[LIMIT, CURSOR, DELIVERY_STATE],
         body: None,
         replies: &[reply(200, PAGE, "A page of the list.")],
@@ -532,7 +541,7 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::GET,
         path: "/api/audit",
         access: Access::Admin,
-        summary: "Who did what to which resource, and what was refused, newest first.",
+        summary: "Lists the audit entries, newest first: actions and rejected requests.",
         parameters: &[LIMIT, CURSOR, SINCE, UNTIL, ACTOR, ACTION, IN_PIPELINE, RESULT],
         body: None,
         replies: &[reply(200, PAGE, "A page of the list.")],
@@ -542,52 +551,52 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::GET,
         path: "/api/usage",
         access: Access::Scope("pipelines:read"),
-        summary: "How much of everything there was under each classification on each day (UTC), newest first.",
-        parameters: &[LIMIT, CURSOR, FROM, TO, IN_PIPELINE, OF_CLASSIFICATION],
+        summary: "Lists the usage per day (UTC), pipeline and classification, newest first.",
+        parameters: &[LIMIT, CURSOR, FROM, TO, IN_PIPELINE, USAGE_CLASSIFICATION],
         body: None,
         replies: &[reply(200, PAGE, "A page of the list.")],
-        handler: |platform, request| Box::pin(figures::list(platform, request)),
+        handler: |platform, request| Box::pin(usage_report::list(platform, request)),
     },
     Route {
         method: Method::GET,
         path: "/api/keys",
         access: Access::Admin,
-        summary: "The API keys, without their secrets.",
+        summary: "Lists the API keys without their secrets.",
         parameters: &[LIMIT, CURSOR],
         body: None,
         replies: &[reply(200, PAGE, "A page of the list.")],
-        handler: |platform, request| Box::pin(keys::list(platform, request)),
+        handler: |platform, request| Box::pin(api_keys::list(platform, request)),
     },
     Route {
         method: Method::GET,
         path: "/api/keys/{key_id}",
         access: Access::Admin,
-        summary: "An API key, without its secret.",
+        summary: "Returns an API key without its secret.",
         parameters: &[],
         body: None,
         replies: &[reply(200, OBJECT, "The key.")],
-        handler: |platform, request| Box::pin(keys::fetch(platform, request)),
+        handler: |platform, request| Box::pin(api_keys::fetch(platform, request)),
     },
     Route {
         method: Method::DELETE,
         path: "/api/keys/{key_id}",
         access: Access::Admin,
-        summary: "Makes an API key worthless.",
+        summary: "Revokes an API key.",
         parameters: &[],
         body: None,
-        replies: &[Reply { status: 204, media: None, schema: "{}", summary: "It is gone." }],
-        handler: |platform, request| Box::pin(keys::delete(platform, request)),
+        replies: &[Reply { status: 204, media: None, schema: "{}", summary: "Deleted." }],
+        handler: |platform, request| Box::pin(api_keys::delete(platform, request)),
     },
 ];
 
-/// The row of a request.
-pub(crate) fn row(request: &Request) -> Option<&'static Route<Platform>> {
+/// Returns the route of a request.
+pub(crate) fn find_route(request: &Request) -> Option<&'static Route<Platform>> {
     let method = if request.head.method == Method::HEAD { &Method::GET } else { &request.head.method };
     ROUTES.iter().find(|row| row.path == request.route && row.method == *method)
 }
 
 const fn json(schema: &'static str) -> Accepts {
-    Accepts { media: &["application/json"], limit: JSON_BODY, schema }
+    Accepts { media: &["application/json"], limit: MAX_JSON_SIZE, schema }
 }
 
 const fn reply(status: u16, schema: &'static str, summary: &'static str) -> Reply {
@@ -596,97 +605,104 @@ const fn reply(status: u16, schema: &'static str, summary: &'static str) -> Repl
 }
 
 const fn parameter(name: &'static str, schema: &'static str, summary: &'static str) -> Parameter {
-    Parameter { name, place: Place::Query, schema, summary }
+    Parameter { name, location: ParameterLocation::Query, schema, summary }
 }
 
-const TEXT: &str = r#"{"type":"string"}"#;
-const LIMIT: Parameter =
-    parameter("limit", r#"{"type":"integer","minimum":1,"maximum":200,"default":50}"#, "The most rows of a page.");
-const CURSOR: Parameter = parameter("cursor", TEXT, "`next_cursor` of the page before.");
-const WAIT_FOR_IT: Parameter =
-    parameter("wait", r#"{"type":"boolean","default":false}"#, "Whether to answer when it is gone, and not before.");
-const EVENT_TYPE: Parameter = parameter("type", TEXT, "Only events of these types, with commas between them.");
-const OF_PIPELINE: Parameter = parameter("pipeline", TEXT, "Only events of these pipelines, with commas between them.");
+const STRING: &str = r#"{"type":"string"}"#;
+const LIMIT: Parameter = parameter(
+    "limit",
+    r#"{"type":"integer","minimum":1,"maximum":200,"default":50}"#,
+    "Maximum number of rows per page.",
+);
+const CURSOR: Parameter = parameter("cursor", STRING, "`next_cursor` of the previous page.");
+const WAIT_FOR_DELETION: Parameter =
+    parameter("wait", r#"{"type":"boolean","default":false}"#, "Waits until the deletion is complete.");
+const EVENT_TYPE: Parameter = parameter("type", STRING, "Only events of these types, comma-separated.");
+const EVENT_PIPELINE: Parameter = parameter("pipeline", STRING, "Only events of these pipelines, comma-separated.");
 const LAST_EVENT_ID: Parameter = Parameter {
     name: "Last-Event-ID",
-    place: Place::Header,
-    schema: TEXT,
-    summary: "The id of the last event that the caller has.",
+    location: ParameterLocation::Header,
+    schema: STRING,
+    summary: "Id of the last received event.",
 };
-const NAME: Parameter = parameter("name", TEXT, "Only the pipeline of this name.");
+const NAME: Parameter = parameter("name", STRING, "Only the pipeline with this name.");
 const WAIT: Parameter = parameter(
     "wait",
     r#"{"type":"integer","minimum":0,"maximum":300,"default":0}"#,
-    "Seconds to wait for the document to be read.",
+    "Seconds to wait for the ingestion of the document.",
 );
-const NEW_FILENAME: Parameter = parameter("filename", TEXT, "Another name of the file.");
+const NEW_FILENAME: Parameter = parameter("filename", STRING, "New file name.");
 const IF_MATCH: Parameter = Parameter {
     name: "If-Match",
-    place: Place::NeededHeader,
-    schema: TEXT,
-    summary: "The ETag of the content, or of the document, as it was read; or `*`.",
+    location: ParameterLocation::RequiredHeader,
+    schema: STRING,
+    summary: "ETag of the current content or document, or `*`.",
 };
 const SORT: Parameter = parameter(
     "sort",
     r#"{"type":"string","enum":["created_at","-created_at","filename","-filename","size","-size","updated_at","-updated_at"],"default":"created_at"}"#,
-    "The order; with `-`, the other way round.",
+    "Sort order; `-` sorts descending.",
 );
-const RANGE: Parameter =
-    Parameter { name: "Range", place: Place::Header, schema: TEXT, summary: "`bytes=FIRST-LAST`: one range of bytes." };
-const CLASSIFICATION: Parameter = parameter("classification", TEXT, "Only documents of this label.");
+const RANGE: Parameter = Parameter {
+    name: "Range",
+    location: ParameterLocation::Header,
+    schema: STRING,
+    summary: "One range of bytes: `bytes=FIRST-LAST`.",
+};
+const CLASSIFICATION: Parameter = parameter("classification", STRING, "Only documents with this classification.");
 const STATUS: Parameter = parameter(
     "status",
     r#"{"type":"string","enum":["queued","parsing","splitting","embedding","indexing","ready","failed","cancelled","deleting"]}"#,
-    "Only documents of this status.",
+    "Only documents with this status.",
 );
-const FILENAME: Parameter = parameter("filename", TEXT, "Only documents of this file name.");
-const EXTERNAL_ID: Parameter = parameter("external_id", TEXT, "Only the document that the caller knows by this.");
+const FILENAME: Parameter = parameter("filename", STRING, "Only documents with this file name.");
+const EXTERNAL_ID: Parameter = parameter("external_id", STRING, "Only the document with this external id.");
 
 const DATE_TIME: &str = r#"{"type":"string","format":"date-time"}"#;
 const DATE: &str = r#"{"type":"string","format":"date"}"#;
-const SINCE: Parameter = parameter("since", DATE_TIME, "Only what happened at this moment or later.");
-const UNTIL: Parameter = parameter("until", DATE_TIME, "Only what happened before this moment.");
+const SINCE: Parameter = parameter("since", DATE_TIME, "Only entries at or after this time.");
+const UNTIL: Parameter = parameter("until", DATE_TIME, "Only entries before this time.");
 const ACTOR: Parameter =
-    parameter("actor", TEXT, "Only what this actor did: `key:ID`, `client:ID`, `user:ID`, `system`.");
-const ACTION: Parameter = parameter("action", TEXT, "Only this action: `document.delete`.");
-const IN_PIPELINE: Parameter = parameter("pipeline", TEXT, "Only in this pipeline.");
-const RESULT: Parameter = parameter("result", TEXT, "Only with this result: `done`, or the code of a refusal.");
-const FROM: Parameter = parameter("from", DATE, "The first day; 30 days, if nobody says.");
-const TO: Parameter = parameter("to", DATE, "The last day; today, if nobody says.");
-const OF_CLASSIFICATION: Parameter = parameter("classification", TEXT, "Only under this classification.");
+    parameter("actor", STRING, "Only entries of this actor: `key:ID`, `client:ID`, `user:ID`, `system`.");
+const ACTION: Parameter = parameter("action", STRING, "Only entries with this action, such as `document.delete`.");
+const IN_PIPELINE: Parameter = parameter("pipeline", STRING, "Only entries of this pipeline.");
+const RESULT: Parameter = parameter("result", STRING, "Only entries with this result: `done`, or a problem code.");
+const FROM: Parameter = parameter("from", DATE, "First day. Default: 30 days up to the last day.");
+const TO: Parameter = parameter("to", DATE, "Last day. Default: today.");
+const USAGE_CLASSIFICATION: Parameter = parameter("classification", STRING, "Only entries of this classification.");
 const OVERLAP: Parameter = parameter(
     "overlap",
     r#"{"type":"integer","minimum":0,"maximum":604800,"default":86400}"#,
-    "Seconds in which the secret before is good beside the new one.",
+    "Seconds for which the previous secret stays valid.",
 );
 const DELIVERY_STATE: Parameter = parameter(
     "state",
     r#"{"type":"string","enum":["waiting","delivered","failed","dropped"]}"#,
-    "Only deliveries of this state.",
+    "Only deliveries in this state.",
 );
 
 const TOKEN: &str = r#"{"type":"object","required":["access_token","token_type","expires_in","scope"],"properties":{"access_token":{"type":"string"},"token_type":{"type":"string"},"expires_in":{"type":"integer"},"refresh_token":{"type":"string"},"scope":{"type":"string"}}}"#;
 const OBJECT: &str = r#"{"type":"object"}"#;
-/// One of the events of a stream, as those who read it have it.
+/// Schema of a parsed server-sent event.
 const EVENT: &str = r#"{"type":"object","required":["event","data"],"properties":{"id":{"type":"string"},"event":{"type":"string"},"data":{"type":"string"}}}"#;
 const PAGE: &str = r#"{"type":"object","required":["data","next_cursor"],"properties":{"data":{"type":"array","items":{"type":"object"}},"next_cursor":{"type":["string","null"]},"total":{"type":"integer","minimum":0}}}"#;
-const PIPELINE_WANTED: &str = r#"{"type":"object","required":["name","embedding_model","text_splitter","classifications"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128},"embedding_model":{"type":"string"},"text_splitter":{"anyOf":[{"type":"string"},{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}]},"classifications":{"type":"array","minItems":1,"maxItems":64,"$comment":"PIDQ_MAX_CLASSIFICATIONS","uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64}},"description":{"type":["string","null"]},"metadata":{"type":"object"},"retrieval":{"type":"object"},"chunk_header":{"type":["boolean","null"]},"policies":{"type":"object"}},"additionalProperties":false}"#;
+const PIPELINE_REQUEST: &str = r#"{"type":"object","required":["name","embedding_model","text_splitter","classifications"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128},"embedding_model":{"type":"string"},"text_splitter":{"anyOf":[{"type":"string"},{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}]},"classifications":{"type":"array","minItems":1,"maxItems":64,"$comment":"PIDQ_MAX_CLASSIFICATIONS","uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64}},"description":{"type":["string","null"]},"metadata":{"type":"object"},"retrieval":{"type":"object"},"chunk_header":{"type":["boolean","null"]},"policies":{"type":"object"}},"additionalProperties":false}"#;
 const OPERATION: &str = r#"{"type":"object","required":["id","kind","pipeline_id","status","terminal","progress","error","created_at","updated_at"]}"#;
 const REINDEX: &str = r#"{"type":"object","properties":{"embedding_model":{"type":"string"},"text_splitter":{"anyOf":[{"type":"string"},{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}]}},"additionalProperties":false}"#;
 const PIPELINE: &str = r#"{"type":"object","required":["id","name","embedding_model","embedding_dimensions","text_splitter","text_splitter_params","classifications","status","document_counts","created_at","updated_at","revision"]}"#;
-const FORM: &str = r#"{"type":"object","required":["file","classification"],"properties":{"file":{"type":"string","format":"binary"},"classification":{"type":"string"},"external_id":{"type":"string","minLength":1,"maxLength":256},"metadata":{"type":"string"},"filename":{"type":"string"},"sha256":{"type":"string"}},"additionalProperties":false}"#;
+const DOCUMENT_FORM: &str = r#"{"type":"object","required":["file","classification"],"properties":{"file":{"type":"string","format":"binary"},"classification":{"type":"string"},"external_id":{"type":"string","minLength":1,"maxLength":256},"metadata":{"type":"string"},"filename":{"type":"string"},"sha256":{"type":"string"}},"additionalProperties":false}"#;
 const DOCUMENT: &str = r#"{"type":"object","required":["id","pipeline_id","filename","content_type","size","sha256","classification","revision","status","terminal","searchable","progress","attempts","error","chunk_count","page_count","warnings","created_at","updated_at"]}"#;
-const SEVERAL: &str = r#"{"type":"object","properties":{"ids":{"type":"array","minItems":1,"maxItems":200,"items":{"type":"string"}},"external_ids":{"type":"array","minItems":1,"maxItems":200,"items":{"type":"string"}}},"minProperties":1,"maxProperties":1,"additionalProperties":false}"#;
+const BULK_DELETE: &str = r#"{"type":"object","properties":{"ids":{"type":"array","minItems":1,"maxItems":200,"items":{"type":"string"}},"external_ids":{"type":"array","minItems":1,"maxItems":200,"items":{"type":"string"}}},"minProperties":1,"maxProperties":1,"additionalProperties":false}"#;
 const PREVIEW: &str = r#"{"type":"object","properties":{"file":{"type":"string","format":"binary"},"text":{"type":"string"},"filename":{"type":"string"},"text_splitter":{"anyOf":[{"type":"string"},{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}]}},"additionalProperties":false}"#;
-const KEY_WANTED: &str = r#"{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128},"scopes":{"type":"array","minItems":1,"items":{"type":"string","enum":["pipelines:read","pipelines:write","documents:read","documents:write","query","admin"]}},"pipelines":{"type":"object","additionalProperties":{"type":"object","required":["classifications","verbs"],"properties":{"classifications":{"type":"array","items":{"type":"string"}},"verbs":{"type":"array","items":{"type":"string","enum":["read","write","query"]}}},"additionalProperties":false}},"expires_at":{"type":["string","null"],"format":"date-time"}},"additionalProperties":false}"#;
+const KEY_REQUEST: &str = r#"{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128},"scopes":{"type":"array","minItems":1,"items":{"type":"string","enum":["pipelines:read","pipelines:write","documents:read","documents:write","query","admin"]}},"pipelines":{"type":"object","additionalProperties":{"type":"object","required":["classifications","verbs"],"properties":{"classifications":{"type":"array","items":{"type":"string"}},"verbs":{"type":"array","items":{"type":"string","enum":["read","write","query"]}}},"additionalProperties":false}},"expires_at":{"type":["string","null"],"format":"date-time"}},"additionalProperties":false}"#;
 const LICENSE: &str = r#"{"type":"object","required":["license"],"properties":{"license":{"type":"string"}},"additionalProperties":false}"#;
-const SEARCH: &str = r#"{"type":"object","required":["query","classification"],"properties":{"query":{"type":"string","minLength":1,"maxLength":8000,"$comment":"PIDQ_QUERY_CHARACTERS"},"classification":{"type":"string"},"top_k":{"type":["integer","null"],"minimum":1,"maximum":50},"mode":{"type":["string","null"],"enum":["hybrid","dense","sparse",null]},"min_score":{"type":["number","null"]},"filter":{"type":["object","null"]}},"additionalProperties":false}"#;
-const QUERY: &str = r#"{"type":"object","required":["query","classification"],"oneOf":[{"required":["llm_endpoint"]},{"required":["llm_connection"]}],"properties":{"query":{"type":"string","minLength":1,"maxLength":8000,"$comment":"PIDQ_QUERY_CHARACTERS"},"classification":{"type":"string"},"llm_endpoint":{"type":"object","required":["api_key","model","base_url"],"properties":{"api_key":{"type":"string"},"model":{"type":"string","minLength":1,"maxLength":256},"base_url":{"type":"string"},"provider":{"type":["string","null"],"enum":["openai_compatible","openai",null]}},"additionalProperties":false},"llm_connection":{"type":"string"},"top_k":{"type":["integer","null"],"minimum":1,"maximum":50},"mode":{"type":["string","null"],"enum":["hybrid","dense","sparse",null]},"min_score":{"type":["number","null"]},"filter":{"type":["object","null"]},"history":{"type":["array","null"],"maxItems":20,"items":{"type":"object","required":["role","content"],"properties":{"role":{"enum":["user","assistant"]},"content":{"type":"string"}},"additionalProperties":false}},"instructions":{"type":["string","null"],"maxLength":2000},"temperature":{"type":["number","null"],"minimum":0,"maximum":2},"max_tokens":{"type":["integer","null"],"minimum":1,"maximum":4294967295},"top_p":{"type":["number","null"],"minimum":0,"maximum":1},"seed":{"type":["integer","null"],"minimum":-9223372036854775808,"maximum":9223372036854775807},"stop":{"anyOf":[{"type":["string","null"],"minLength":1,"maxLength":256},{"type":"array","maxItems":4,"items":{"type":"string","minLength":1,"maxLength":256}}]},"stream":{"type":["boolean","null"]},"include_contexts":{"type":["boolean","null"]},"timeout_ms":{"type":["integer","null"],"minimum":1,"maximum":600000},"graph":{"type":["object","null"],"required":["job_id","query"],"properties":{"job_id":{"type":"string"},"query":{"type":"string"},"params":{"type":["object","null"]}},"additionalProperties":false}},"additionalProperties":false}"#;
-const FOUND: &str = r#"{"type":"object","required":["pipeline_id","classification","query","contexts","warnings","timings_ms"],"properties":{"contexts":{"type":"array","items":{"type":"object"}}}}"#;
+const SEARCH: &str = r#"{"type":"object","required":["query","classification"],"properties":{"query":{"type":"string","minLength":1,"maxLength":8000,"$comment":"PIDQ_MAX_QUESTION_LENGTH"},"classification":{"type":"string"},"top_k":{"type":["integer","null"],"minimum":1,"maximum":50},"mode":{"type":["string","null"],"enum":["hybrid","dense","sparse",null]},"min_score":{"type":["number","null"]},"filter":{"type":["object","null"]}},"additionalProperties":false}"#;
+const QUERY: &str = r#"{"type":"object","required":["query","classification"],"oneOf":[{"required":["llm_endpoint"]},{"required":["llm_connection"]}],"properties":{"query":{"type":"string","minLength":1,"maxLength":8000,"$comment":"PIDQ_MAX_QUESTION_LENGTH"},"classification":{"type":"string"},"llm_endpoint":{"type":"object","required":["api_key","model","base_url"],"properties":{"api_key":{"type":"string"},"model":{"type":"string","minLength":1,"maxLength":256},"base_url":{"type":"string"},"provider":{"type":["string","null"],"enum":["openai_compatible","openai",null]}},"additionalProperties":false},"llm_connection":{"type":"string"},"top_k":{"type":["integer","null"],"minimum":1,"maximum":50},"mode":{"type":["string","null"],"enum":["hybrid","dense","sparse",null]},"min_score":{"type":["number","null"]},"filter":{"type":["object","null"]},"history":{"type":["array","null"],"maxItems":20,"items":{"type":"object","required":["role","content"],"properties":{"role":{"enum":["user","assistant"]},"content":{"type":"string"}},"additionalProperties":false}},"instructions":{"type":["string","null"],"maxLength":2000},"temperature":{"type":["number","null"],"minimum":0,"maximum":2},"max_tokens":{"type":["integer","null"],"minimum":1,"maximum":4294967295},"top_p":{"type":["number","null"],"minimum":0,"maximum":1},"seed":{"type":["integer","null"],"minimum":-9223372036854775808,"maximum":9223372036854775807},"stop":{"anyOf":[{"type":["string","null"],"minLength":1,"maxLength":256},{"type":"array","maxItems":4,"items":{"type":"string","minLength":1,"maxLength":256}}]},"stream":{"type":["boolean","null"]},"include_contexts":{"type":["boolean","null"]},"timeout_ms":{"type":["integer","null"],"minimum":1,"maximum":600000},"graph":{"type":["object","null"],"required":["job_id","query"],"properties":{"job_id":{"type":"string"},"query":{"type":"string"},"params":{"type":["object","null"]}},"additionalProperties":false}},"additionalProperties":false}"#;
+const SEARCH_RESULT: &str = r#"{"type":"object","required":["pipeline_id","classification","query","contexts","warnings","timings_ms"],"properties":{"contexts":{"type":"array","items":{"type":"object"}}}}"#;
 const FEEDBACK: &str = r#"{"type":"object","required":["rating"],"properties":{"rating":{"type":"integer","enum":[1,-1]},"comment":{"type":["string","null"],"maxLength":2000}},"additionalProperties":false}"#;
-const CONNECTION_WANTED: &str = r#"{"type":"object","required":["name","api_key","model","base_url"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128},"provider":{"type":["string","null"],"enum":["openai_compatible","openai",null]},"api_key":{"type":"string"},"model":{"type":"string","minLength":1,"maxLength":256},"base_url":{"type":"string"},"context_window":{"type":["integer","null"],"minimum":1024,"maximum":100000000},"extra_headers":{"type":"object","maxProperties":16,"additionalProperties":{"type":"string"}}},"additionalProperties":false}"#;
+const CONNECTION_REQUEST: &str = r#"{"type":"object","required":["name","api_key","model","base_url"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128},"provider":{"type":["string","null"],"enum":["openai_compatible","openai",null]},"api_key":{"type":"string"},"model":{"type":"string","minLength":1,"maxLength":256},"base_url":{"type":"string"},"context_window":{"type":["integer","null"],"minimum":1024,"maximum":100000000},"extra_headers":{"type":"object","maxProperties":16,"additionalProperties":{"type":"string"}}},"additionalProperties":false}"#;
 const CONNECTION: &str = r#"{"type":"object","required":["id","name","provider","model","base_url","context_window","extra_headers","created_at","updated_at","revision"],"properties":{"extra_headers":{"type":"array","items":{"type":"string"}}}}"#;
-const TESTED: &str = r#"{"type":"object","required":["ok","latency_ms","models"],"properties":{"ok":{"type":"boolean"},"latency_ms":{"type":"integer"},"models":{"type":"array","items":{"type":"string"}}}}"#;
-const WEBHOOK_WANTED: &str = r#"{"type":"object","required":["url"],"properties":{"url":{"type":"string"},"types":{"type":"array","items":{"type":"string"}},"pipelines":{"type":"array","maxItems":200,"items":{"type":"string"}}},"additionalProperties":false}"#;
+const CONNECTION_TEST: &str = r#"{"type":"object","required":["ok","latency_ms","models"],"properties":{"ok":{"type":"boolean"},"latency_ms":{"type":"integer"},"models":{"type":"array","items":{"type":"string"}}}}"#;
+const WEBHOOK_REQUEST: &str = r#"{"type":"object","required":["url"],"properties":{"url":{"type":"string"},"types":{"type":"array","items":{"type":"string"}},"pipelines":{"type":"array","maxItems":200,"items":{"type":"string"}}},"additionalProperties":false}"#;
 const WEBHOOK: &str = r#"{"type":"object","required":["id","url","types","pipelines","status","failures","failing_since","error","key_id","created_at","updated_at"],"properties":{"status":{"type":"string","enum":["active","disabled"]},"secret":{"type":"string"}}}"#;
-const CALLED: &str = r#"{"type":"object","required":["delivered","event_id","status","error","latency_ms"],"properties":{"delivered":{"type":"boolean"},"status":{"type":["integer","null"]},"error":{"type":["string","null"]}}}"#;
+const WEBHOOK_TEST: &str = r#"{"type":"object","required":["delivered","event_id","status","error","latency_ms"],"properties":{"delivered":{"type":"boolean"},"status":{"type":["integer","null"]},"error":{"type":["string","null"]}}}"#;

@@ -1,9 +1,9 @@
-//! Text splitters: one row each, and what a splitter is given and gives.
+//! Text splitters: the table of splitters, and their interface.
 //!
-//! The names and their meaning are those of langchain-text-splitters 1.1.3, code point for code point; what is ours
-//! says so in its summary. Unlike there, every chunk knows exactly which part of the text it is.
+//! Names and results are those of langchain-text-splitters 1.1.3, code point for code point; the summary marks pidq's own
+//! splitters. Unlike there, every chunk has its exact span in the text.
 
-mod cut;
+mod character;
 mod headings;
 mod html_header;
 mod json;
@@ -12,13 +12,13 @@ mod length;
 mod markdown_header;
 mod merge;
 mod parameters;
-mod pattern;
+mod python_regex;
 mod recursive;
-mod room;
 mod semantic;
 mod sentence;
-mod single;
-mod tags;
+mod separators;
+mod size_limit;
+mod tag_aware;
 mod token;
 
 use std::borrow::Cow;
@@ -27,23 +27,23 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-pub use parameters::{Kind, Parameter, Parameters};
+pub use parameters::{Parameter, ParameterKind, Parameters};
 
-/// A way to split texts: a row of [`SPLITTERS`].
+/// A text splitter: a row of [`SPLITTERS`].
 pub struct Splitter {
-    /// Its name in a pipeline.
+    /// Name in a pipeline.
     pub name: &'static str,
-    /// One line for the manual.
+    /// One-line summary for the manual.
     pub summary: &'static str,
-    /// What can be set.
+    /// Parameters.
     pub parameters: &'static [Parameter],
-    build: fn(&Parameters) -> Result<Box<dyn Split>, Refusal>,
+    build: fn(&Parameters) -> Result<Box<dyn Split>, SplitError>,
 }
 
 /// All splitters.
 pub const SPLITTERS: &[Splitter] = &[
     recursive::RECURSIVE_CHARACTER,
-    single::CHARACTER,
+    character::CHARACTER,
     token::TOKEN,
     recursive::MARKDOWN,
     recursive::MARKDOWN_LITERAL,
@@ -54,100 +54,101 @@ pub const SPLITTERS: &[Splitter] = &[
     json::JSON,
     semantic::SEMANTIC,
     sentence::SENTENCE,
-    tags::TAG_AWARE,
+    tag_aware::TAG_AWARE,
 ];
 
-/// The row of a name.
+/// Returns the splitter with a name.
 pub fn find(name: &str) -> Option<&'static Splitter> {
     SPLITTERS.iter().find(|splitter| splitter.name == name)
 }
 
-/// The length of a text in a unit: `chars`, `words`, `cl100k_base` and so on.
+/// Returns the length of a text in a unit: `chars`, `words`, `cl100k_base` and so on.
 pub fn length(unit: &str, text: &str) -> usize {
-    length::Length::of_name(unit).of(text)
+    length::LengthUnit::from_name(unit).measure(text)
 }
 
 impl Splitter {
-    /// Makes a splitter that can be used many times, from any thread.
+    /// Builds a configured splitter that is reusable from any thread.
     ///
     /// # Errors
-    /// A [`Refusal`] names the parameter that is unknown, of the wrong type or out of range.
-    pub fn build(&self, parameters: &Map<String, Value>) -> Result<Box<dyn Split>, Refusal> {
-        (self.build)(&Parameters::read(self.parameters, parameters)?)
+    /// Returns a [`SplitError`] that names the parameter that is unknown, of the wrong type or out of range.
+    pub fn build(&self, parameters: &Map<String, Value>) -> Result<Box<dyn Split>, SplitError> {
+        (self.build)(&Parameters::parse(self.parameters, parameters)?)
     }
 }
 
-/// A splitter with its parameters.
+/// A configured splitter.
 pub trait Split: Send + Sync {
-    /// Splits a text. `embed` is asked only by splitters that compare meanings.
+    /// Splits a text. Only splitters that compare meanings call `embed`.
     ///
     /// # Errors
-    /// A [`Refusal`] if the text is not of the kind wanted, a pattern costs too much on it, or chunks repeat it too often.
-    fn split<'t>(&self, text: &'t str, embed: &Embed<'_>) -> Result<Vec<Chunk<'t>>, Refusal>;
+    /// Returns a [`SplitError`] if the text has the wrong format, a pattern exceeds its backtracking limit, or the chunks
+    /// exceed their size limit.
+    fn split<'t>(&self, text: &'t str, embed: &Embed<'_>) -> Result<Vec<Chunk<'t>>, SplitError>;
 }
 
-/// Turns texts into vectors of one length.
-pub type Embed<'e> = dyn Fn(&[String]) -> Result<Vec<Vec<f64>>, Refusal> + 'e;
+/// Embedding function: returns one vector per text, all of the same length.
+pub type Embed<'e> = dyn Fn(&[String]) -> Result<Vec<Vec<f64>>, SplitError> + 'e;
 
-/// A part of a text.
+/// A chunk of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chunk<'t> {
-    /// What it says.
+    /// Text of the chunk.
     pub text: Cow<'t, str>,
-    /// The bytes of the text that it comes from; none if it is made of parts from all over it.
+    /// Byte range in the source text; none if the chunk is composed of scattered parts.
     pub span: Option<Range<usize>>,
-    /// The headings it stands under, outermost first: the name of the level and the heading.
+    /// Headings above the chunk, outermost first: the name of the level and the heading.
     pub headings: Vec<(String, String)>,
 }
 
 impl<'t> Chunk<'t> {
-    /// A piece of the text as it stands there.
+    /// Creates a chunk that is a slice of the text.
     pub fn exact(text: &'t str, span: Range<usize>) -> Self {
         Chunk { text: Cow::Borrowed(&text[span.clone()]), span: Some(span), headings: Vec::new() }
     }
 
-    /// A text that was put together from what stands in a span.
-    pub fn made(text: String, span: Option<Range<usize>>) -> Self {
+    /// Creates a chunk whose text was composed from the contents of a span.
+    pub fn composed(text: String, span: Option<Range<usize>>) -> Self {
         Chunk { text: Cow::Owned(text), span, headings: Vec::new() }
     }
 
-    /// Whether the chunk is its span, character for character.
+    /// Returns whether the text of the chunk is exactly its span.
     pub fn is_exact(&self) -> bool {
         matches!(self.text, Cow::Borrowed(_))
     }
 }
 
-/// Why a text is not split.
+/// An error of a splitter.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Refusal {
-    /// The parameter at fault, if it is one.
+pub struct SplitError {
+    /// The invalid parameter, if a parameter is the cause.
     pub parameter: Option<String>,
-    /// What is wrong, and what would be right.
+    /// Explanation: what is wrong, and what is expected.
     pub detail: String,
-    /// Whether the chunks would hold too much together.
-    pub is_too_much: bool,
+    /// `true` if the chunks exceed their size limit.
+    pub is_too_large: bool,
 }
 
-impl Refusal {
-    /// A parameter is wrong.
-    pub fn of(parameter: &str, detail: impl Into<String>) -> Self {
-        Refusal { parameter: Some(parameter.to_owned()), detail: detail.into(), is_too_much: false }
+impl SplitError {
+    /// Creates an error about a parameter.
+    pub fn parameter(parameter: &str, detail: impl Into<String>) -> Self {
+        SplitError { parameter: Some(parameter.to_owned()), detail: detail.into(), is_too_large: false }
     }
 
-    /// The text is wrong.
+    /// Creates an error about the text.
     pub fn text(detail: impl Into<String>) -> Self {
-        Refusal { parameter: None, detail: detail.into(), is_too_much: false }
+        SplitError { parameter: None, detail: detail.into(), is_too_large: false }
     }
 
-    /// The chunks would hold the text again and again.
-    pub fn too_much() -> Self {
+    /// Creates an error about chunks that repeat the text too often.
+    pub fn too_large() -> Self {
         let detail =
-            "the chunks repeat the text too often, in overlaps or headings; take less overlap, or another splitter";
-        Refusal { is_too_much: true, ..Refusal::text(detail) }
+            "the chunks repeat the text too often in overlaps or headings; reduce the overlap or use another splitter";
+        SplitError { is_too_large: true, ..SplitError::text(detail) }
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for SplitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.parameter {
             Some(parameter) => write!(f, "{parameter}: {}", self.detail),
@@ -156,4 +157,4 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for SplitError {}

@@ -1,7 +1,7 @@
-//! `/o/…`: tokens for the master key and for users.
+//! Handlers of `/o/…`: issuing and revoking tokens of the master key and of users.
 
 use pidq_http::auth::Identities;
-use pidq_http::{Problem, Request, Response, oauth};
+use pidq_http::{Problem, Request, Response, codes, oauth};
 
 use crate::platform::Platform;
 
@@ -16,7 +16,9 @@ pub(crate) async fn revoke(platform: &Platform, request: Request) -> Result<Resp
 }
 
 fn identities(platform: &Platform) -> Result<&Identities, Problem> {
-    let none =
-        || Problem::not_found("no-accounts").detail("This platform was started without a master key: send no token.");
+    let none = || {
+        Problem::new(codes::ACCOUNTS_DISABLED)
+            .detail("This server runs without a master key and needs no token; send requests without one.")
+    };
     Ok(&platform.accounts.as_ref().ok_or_else(none)?.identities)
 }

@@ -1,15 +1,15 @@
-//! How much of everything is used: what a licence counts, and what `GET /api/license` and `GET /api/limits` tell.
+//! Usage counted by the license, as shown by `GET /api/license` and `GET /api/limits`.
 
 use pidq_http::{Problem, Request};
 use serde::Serialize;
 
-use crate::keys;
+use crate::api_keys;
 use crate::license::Allowance;
 use crate::platform::Platform;
 use crate::problems::stored;
-use crate::store::Counted;
+use crate::store::CountedQuestion;
 
-/// What is used now.
+/// Current usage.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Usage {
     pipelines: u64,
@@ -18,24 +18,24 @@ pub(crate) struct Usage {
 }
 
 impl Usage {
-    async fn of(platform: &Platform) -> Result<Usage, Problem> {
+    async fn load(platform: &Platform) -> Result<Usage, Problem> {
         let store = &platform.store;
         Ok(Usage {
             pipelines: store.count_pipelines().await.map_err(stored)?,
             documents: store.count_documents().await.map_err(stored)?,
-            queries_today: store.queries_today().await.map_err(stored)?,
+            queries_today: store.questions_today().await.map_err(stored)?,
         })
     }
 
-    /// What is used, for whoever sees all of it: of what a key does not reach it hears no number either.
+    /// Returns the usage for unrestricted callers only: the numbers would reveal resources outside a key's scope.
     pub(crate) async fn for_caller(platform: &Platform, request: &Request) -> Result<Option<Usage>, Problem> {
-        if !keys::of(request)?.is_unrestricted() {
+        if !api_keys::from_request(request)?.is_unrestricted() {
             return Ok(None);
         }
-        Usage::of(platform).await.map(Some)
+        Usage::load(platform).await.map(Some)
     }
 
-    /// The limits of a licence that are reached. Where nothing is refused, somebody is told at least.
+    /// Returns the reached limits of a license, for reporting where they are not enforced.
     pub(crate) fn reached(&self, allowance: &Allowance) -> Vec<&'static str> {
         let limits = [
             ("pipelines", self.pipelines, allowance.pipelines),
@@ -47,18 +47,18 @@ impl Usage {
     }
 }
 
-/// Counts a question of today; 402 if the licence allows no more.
-pub(crate) async fn count(platform: &Platform) -> Result<Counted, Problem> {
-    let limit = platform.licensing.admit()?.queries_per_day;
-    match platform.store.count_query(limit).await.map_err(stored)? {
+/// Counts a question for today; 402 if the license limit is reached.
+pub(crate) async fn count_question(platform: &Platform) -> Result<CountedQuestion, Problem> {
+    let limit = platform.licensing.require_license()?.queries_per_day;
+    match platform.store.count_question(limit).await.map_err(stored)? {
         Some(counted) => Ok(counted),
-        None => Err(platform.licensing.used_up("questions a day", limit.unwrap_or_default())),
+        None => Err(platform.licensing.quota_exceeded("questions per day", limit.unwrap_or_default())),
     }
 }
 
-/// Takes a question back that nobody answered.
-pub(crate) async fn uncount(platform: &Platform, counted: Counted) {
-    if let Err(error) = platform.store.uncount_query(counted).await {
-        tracing::error!(%error, "a question that was not answered stays counted");
+/// Undoes the count of a question that was not answered.
+pub(crate) async fn uncount_question(platform: &Platform, counted: CountedQuestion) {
+    if let Err(error) = platform.store.uncount_question(counted).await {
+        tracing::error!(%error, "undoing the count of a question failed; it stays counted");
     }
 }

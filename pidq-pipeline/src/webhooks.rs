@@ -1,98 +1,98 @@
-//! `/api/webhooks`: addresses that are told of events as they happen, signed as Standard Webhooks has it.
+//! `/api/webhooks`: event delivery to URLs, signed according to Standard Webhooks.
 //!
-//! A webhook of somebody who sees everything belongs to the installation. One that was made by a key to some pipelines
-//! belongs to that key: it is told what the key may know, nobody else's key to some pipelines sees it, and it ends with
+//! A webhook of an unrestricted caller belongs to the installation. A webhook of a restricted key belongs to
+//! that key: it receives the events that the key may see, is hidden from other restricted keys, and is disabled with
 //! the key.
 
-mod call;
-mod secret;
-mod sender;
+mod delivery;
+mod dispatcher;
+mod signing;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pidq_http::auth::Moment;
-use pidq_http::{Problem, Request, Response, StatusCode, uuid_v7};
+use pidq_http::auth::Timestamp;
+use pidq_http::{Problem, Request, Response, StatusCode, codes, uuid_v7};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::api_keys::{self, ApiKey};
 use crate::audit;
-use crate::bodies;
-use crate::egress::{Address, Guard, NoTarget};
+use crate::crypto::EncryptionContext;
+use crate::egress::{EgressError, Guard, TargetUrl};
 use crate::events::{self, Event, KINDS};
-use crate::keys::{self, ApiKey};
-use crate::patches::{self, unless_changed};
-use crate::pipelines::known_members;
-use crate::platform::{LONGEST_PAGE, PAGE, Platform};
+use crate::json_body;
+use crate::merge_patch::{self, none_if_changed};
+use crate::pipelines::reject_unknown_fields;
+use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
 use crate::problems::{stored, validation};
-use crate::seal::Place;
 use crate::store::Delivery;
-use call::Call;
-use secret::Secrets;
+use delivery::DeliveryRequest;
+use signing::SigningKeys;
 
-pub use sender::send;
+pub use dispatcher::dispatch;
 
-/// The most webhooks.
-const MOST: i64 = 100;
-/// How long the secret before is good beside a new one, if nobody says, and at most.
-const OVERLAP: i64 = 86_400;
-const LONGEST_OVERLAP: i64 = 7 * 86_400;
-/// The states of deliveries.
+/// Maximum number of webhooks.
+const MAX_WEBHOOKS: i64 = 100;
+/// Validity of the previous secret after a rotation in seconds: default and maximum.
+const DEFAULT_OVERLAP: i64 = 86_400;
+const MAX_OVERLAP: i64 = 7 * 86_400;
+/// States of deliveries.
 const STATES: &[&str] = &["waiting", "delivered", "failed", "dropped"];
-/// Why a webhook is switched off whose key is not good any more.
-pub const ORPHANED: &str = "the API key that made it is gone or has expired";
+/// Reason for disabling a webhook whose owner key is gone.
+pub const ORPHANED: &str = "the API key that created it was deleted or has expired";
 
-/// Whether a webhook is told anything.
+/// State of a webhook.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum State {
-    /// It is.
+pub enum WebhookState {
+    /// Events are delivered.
     Active,
-    /// It is not: somebody said so, or it was not reached for too long.
+    /// Disabled by a caller, or after failing for too long.
     Disabled,
 }
 
-impl State {
-    const ALL: [State; 2] = [State::Active, State::Disabled];
+impl WebhookState {
+    const ALL: [WebhookState; 2] = [WebhookState::Active, WebhookState::Disabled];
 
-    /// As it is stored and shown.
-    pub fn word(self) -> &'static str {
+    /// Returns the name in the database and on the wire.
+    pub fn as_str(self) -> &'static str {
         match self {
-            State::Active => "active",
-            State::Disabled => "disabled",
+            WebhookState::Active => "active",
+            WebhookState::Disabled => "disabled",
         }
     }
 
-    /// The state of a word.
-    pub fn of_word(word: &str) -> Option<State> {
-        State::ALL.into_iter().find(|state| state.word() == word)
+    /// Parses a name.
+    pub fn parse(name: &str) -> Option<WebhookState> {
+        WebhookState::ALL.into_iter().find(|state| state.as_str() == name)
     }
 }
 
-/// An address that is told of events.
+/// A webhook.
 #[derive(Clone, Debug)]
 pub struct Webhook {
     /// A UUID of version 7.
     pub id: String,
-    /// Where it is.
+    /// Target URL.
     pub url: String,
-    /// The types of its events; none is all of them.
-    pub kinds: Vec<String>,
-    /// The pipelines of its events; none is all of them.
+    /// Event types; empty means all.
+    pub event_types: Vec<String>,
+    /// Pipelines; empty means all.
     pub pipelines: Vec<String>,
-    /// What its events are signed with, sealed.
-    pub sealed: String,
-    /// Whether it is told anything.
-    pub state: State,
-    /// The id of the key that it belongs to; none if it belongs to the installation.
+    /// Encrypted signing keys.
+    pub encrypted_secret: String,
+    /// State.
+    pub state: WebhookState,
+    /// Id of the owner key; none if it belongs to the installation.
     pub owner: Option<String>,
-    /// Counts changes from 1.
+    /// Revision, from 1.
     pub revision: i64,
-    /// How often in a row it was not reached.
+    /// Consecutive failures.
     pub failures: i64,
-    /// Since when it is not reached.
+    /// Time of the first consecutive failure.
     pub failing_since: Option<i64>,
-    /// What was wrong the last time, or why it is switched off.
-    pub fault: Option<String>,
+    /// Last error, or the reason for disabling it.
+    pub last_error: Option<String>,
     /// Milliseconds since 1970.
     pub created_at: i64,
     /// Milliseconds since 1970.
@@ -100,20 +100,20 @@ pub struct Webhook {
 }
 
 impl Webhook {
-    /// Whether an event is one of those that it is to be told of.
-    pub fn wants(&self, event: &Event) -> bool {
-        let of_pipeline = || event.pipeline_id.as_ref().is_some_and(|id| self.pipelines.contains(id));
-        (self.kinds.is_empty() || self.kinds.iter().any(|kind| kind == event.kind.name))
-            && (self.pipelines.is_empty() || of_pipeline())
+    /// Returns true if the event matches the filters.
+    pub fn matches(&self, event: &Event) -> bool {
+        let matches_pipeline = || event.pipeline_id.as_ref().is_some_and(|id| self.pipelines.contains(id));
+        (self.event_types.is_empty() || self.event_types.iter().any(|kind| kind == event.kind.name))
+            && (self.pipelines.is_empty() || matches_pipeline())
     }
 
-    fn show(&self) -> Value {
-        let moment = |milliseconds| Moment(milliseconds).to_rfc3339();
+    fn to_json(&self) -> Value {
+        let timestamp = |milliseconds| Timestamp(milliseconds).to_rfc3339();
         json!({
-            "id": self.id, "url": self.url, "types": self.kinds, "pipelines": self.pipelines,
-            "status": self.state.word(), "failures": self.failures,
-            "failing_since": self.failing_since.map(moment), "error": self.fault, "key_id": self.owner,
-            "created_at": moment(self.created_at), "updated_at": moment(self.updated_at),
+            "id": self.id, "url": self.url, "types": self.event_types, "pipelines": self.pipelines,
+            "status": self.state.as_str(), "failures": self.failures,
+            "failing_since": self.failing_since.map(timestamp), "error": self.last_error, "key_id": self.owner,
+            "created_at": timestamp(self.created_at), "updated_at": timestamp(self.updated_at),
         })
     }
 
@@ -121,57 +121,57 @@ impl Webhook {
         [&self.id, &self.url]
     }
 
-    /// Seals its secrets for this id and this address.
-    fn seal(&mut self, platform: &Platform, secrets: &Secrets) -> Result<(), Problem> {
-        let place = Place { purpose: PURPOSE, context: &self.context() };
-        let sealed = secrets.to_bytes().and_then(|bytes| platform.sealer.seal(place, &bytes));
-        self.sealed = sealed.ok_or_else(Problem::internal)?;
+    /// Encrypts the signing keys for this id and this URL.
+    fn encrypt_secrets(&mut self, platform: &Platform, secrets: &SigningKeys) -> Result<(), Problem> {
+        let context = EncryptionContext { purpose: PURPOSE, context: &self.context() };
+        let encrypted = secrets.to_bytes().and_then(|bytes| platform.encryptor.encrypt(context, &bytes));
+        self.encrypted_secret = encrypted.ok_or_else(Problem::internal)?;
         Ok(())
     }
 
-    /// What its events are signed with. None: it was sealed with another application secret.
-    fn secrets(&self, platform: &Platform) -> Option<Secrets> {
-        let place = Place { purpose: PURPOSE, context: &self.context() };
-        Secrets::of_bytes(&platform.sealer.open(place, &self.sealed)?)
+    /// Decrypts the signing keys. None if they were encrypted with another application secret.
+    fn decrypt_secrets(&self, platform: &Platform) -> Option<SigningKeys> {
+        let context = EncryptionContext { purpose: PURPOSE, context: &self.context() };
+        SigningKeys::from_bytes(&platform.encryptor.decrypt(context, &self.encrypted_secret)?)
     }
 }
 
 const PURPOSE: &[&str] = &["webhooks"];
 
-/// What somebody who is told by a webhook may know.
-pub struct Reader {
+/// Recipient of a webhook: filters events by its access scope.
+pub struct Recipient {
     key: ApiKey,
 }
 
-impl Reader {
-    /// Whoever is behind a webhook now. None: its key is not good any more.
-    pub fn of(webhook: &Webhook, owner: Option<ApiKey>, now: Moment) -> Option<Reader> {
+impl Recipient {
+    /// Creates the recipient of a webhook. None if its key is gone or expired.
+    pub fn new(webhook: &Webhook, owner: Option<ApiKey>, now: Timestamp) -> Option<Recipient> {
         let key = match webhook.owner {
             None => ApiKey::root(),
             Some(_) => owner.filter(|key| key.expires_at.is_none_or(|end| end > now.0))?,
         };
-        Some(Reader { key })
+        Some(Recipient { key })
     }
 
-    /// An event as they see it; nothing, if it is none of their business.
-    pub fn sees(&self, event: &Event) -> Option<Event> {
-        event.seen_by(&self.key, |scope| self.key.scopes.iter().any(|had| had == scope))
+    /// Returns the event as the recipient may see it; none if it may not see it.
+    pub fn visible(&self, event: &Event) -> Option<Event> {
+        event.visible_to(&self.key, |scope| self.key.scopes.iter().any(|granted| granted == scope))
     }
 }
 
-/// What calls webhooks.
-pub struct Caller {
-    /// Where they may be.
+/// HTTP client of webhooks.
+pub struct WebhookClient {
+    /// Egress policy.
     pub guard: Guard,
-    /// How long a call may take.
-    pub time: Duration,
-    /// How long one may not be reached before it is switched off.
-    pub patience: Duration,
+    /// Timeout of a call.
+    pub timeout: Duration,
+    /// Duration of failures after which a webhook is disabled.
+    pub disable_after: Duration,
 }
 
-/// What can be said of a webhook.
+/// Request body of a webhook.
 #[derive(Deserialize)]
-struct Wanted {
+struct WebhookBody {
     url: String,
     #[serde(default)]
     types: Vec<String>,
@@ -181,123 +181,126 @@ struct Wanted {
     status: Option<String>,
 }
 
-const MEMBERS: &[&str] = &["url", "types", "pipelines"];
-const CHANGEABLE: &[&str] = &["url", "types", "pipelines", "status"];
+const CREATE_FIELDS: &[&str] = &["url", "types", "pipelines"];
+const UPDATE_FIELDS: &[&str] = &["url", "types", "pipelines", "status"];
 
 /// `POST /api/webhooks`.
 pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
-    let key = keys::of(&request)?;
+    let key = api_keys::from_request(&request)?;
     let body: Map<String, Value> = request.object().await?;
-    known_members(&body, MEMBERS)?;
-    let wanted = checked(platform, &key, Value::Object(body)).await?;
-    must_last(platform)?;
-    let secrets = Secrets::new().ok_or_else(Problem::internal)?;
-    let now = Moment::now().0;
+    reject_unknown_fields(&body, CREATE_FIELDS)?;
+    let body = validate(platform, &key, Value::Object(body)).await?;
+    require_app_secret(platform)?;
+    let secrets = SigningKeys::new().ok_or_else(Problem::internal)?;
+    let now = Timestamp::now().0;
     let mut webhook = Webhook {
         id: uuid_v7(),
-        url: wanted.url,
-        kinds: wanted.types,
-        pipelines: wanted.pipelines,
-        sealed: String::new(),
-        state: State::Active,
+        url: body.url,
+        event_types: body.types,
+        pipelines: body.pipelines,
+        encrypted_secret: String::new(),
+        state: WebhookState::Active,
         owner: (!key.is_unrestricted()).then(|| key.id.clone()),
         revision: 1,
         failures: 0,
         failing_since: None,
-        fault: None,
+        last_error: None,
         created_at: now,
         updated_at: now,
     };
-    webhook.seal(platform, &secrets)?;
-    if !platform.store.add_webhook(&webhook, MOST).await.map_err(stored)? {
-        let detail = format!("There are {MOST} webhooks, and that is the most.");
-        return Err(Problem::new(StatusCode::CONFLICT, "too-many-webhooks").detail(detail));
+    webhook.encrypt_secrets(platform, &secrets)?;
+    if !platform.store.add_webhook(&webhook, MAX_WEBHOOKS).await.map_err(stored)? {
+        let detail = format!("Limit of {MAX_WEBHOOKS} webhooks reached.");
+        return Err(Problem::new(codes::TOO_MANY_WEBHOOKS).detail(detail));
     }
     Ok(with_secret(&webhook, &secrets)?.created(format!("/api/webhooks/{}", webhook.id)))
 }
 
-/// A webhook with its secret, which is shown this once.
-fn with_secret(webhook: &Webhook, secrets: &Secrets) -> Result<Response, Problem> {
-    let mut shown = webhook.show();
-    shown["secret"] = secrets.show().as_str().into();
-    Response::json(&shown)
+/// Returns the response with the secret, which only creation and rotation return.
+fn with_secret(webhook: &Webhook, secrets: &SigningKeys) -> Result<Response, Problem> {
+    let mut body = webhook.to_json();
+    body["secret"] = secrets.encoded().as_str().into();
+    Response::json(&body)
 }
 
-/// Without an application secret that lasts, the secret of a webhook would be lost with this process.
-fn must_last(platform: &Platform) -> Result<(), Problem> {
-    if platform.sealer.is_lasting() {
+/// Requires a configured application secret: otherwise the webhook's secret would be lost with this process.
+fn require_app_secret(platform: &Platform) -> Result<(), Problem> {
+    if platform.encryptor.is_persistent() {
         return Ok(());
     }
-    let detail = "Secrets are kept only where there is a secret to seal them with: set PIDQ_APP_SECRET.";
-    Err(Problem::new(StatusCode::CONFLICT, "app-secret-missing").detail(detail))
+    let detail = "Storing webhook secrets requires an application secret. Set PIDQ_APP_SECRET.";
+    Err(Problem::new(codes::APP_SECRET_MISSING).detail(detail))
 }
 
-/// What somebody wants, if it can be had. A key to some pipelines has these, if it names none.
-async fn checked(platform: &Platform, key: &ApiKey, body: Value) -> Result<Wanted, Problem> {
-    let mut wanted: Wanted = bodies::part("", body)?;
-    check_kinds(&wanted.types)?;
-    if wanted.pipelines.is_empty() && !key.is_unrestricted() {
-        wanted.pipelines = key.pipelines.keys().cloned().collect();
+/// Validates a webhook body. For a restricted key, the default is its own pipelines.
+async fn validate(platform: &Platform, key: &ApiKey, body: Value) -> Result<WebhookBody, Problem> {
+    let mut body: WebhookBody = json_body::from_value("", body)?;
+    validate_event_types(&body.types)?;
+    if body.pipelines.is_empty() && !key.is_unrestricted() {
+        body.pipelines = key.pipelines.keys().cloned().collect();
     }
-    check_pipelines(platform, key, &wanted.pipelines).await?;
-    check_address(platform, &wanted.url).await?;
-    Ok(wanted)
+    validate_pipelines(platform, key, &body.pipelines).await?;
+    validate_url(platform, &body.url).await?;
+    Ok(body)
 }
 
-fn check_kinds(names: &[String]) -> Result<(), Problem> {
+fn validate_event_types(names: &[String]) -> Result<(), Problem> {
     match names.iter().position(|name| events::find(name).is_none()) {
         None => Ok(()),
         Some(at) => {
             let allowed: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
-            Err(validation(&format!("/types/{at}"), "There are no such events.").with("allowed", allowed))
+            Err(validation(&format!("/types/{at}"), "Unknown event type.").with("allowed", allowed))
         }
     }
 }
 
-/// A pipeline that a key does not reach does not exist for it.
-async fn check_pipelines(platform: &Platform, key: &ApiKey, ids: &[String]) -> Result<(), Problem> {
-    if ids.len() > LONGEST_PAGE {
-        return Err(validation("/pipelines", &format!("There are at most {LONGEST_PAGE}; none is all of them.")));
+/// Checks the pipelines; those outside the key's access scope are reported as missing.
+async fn validate_pipelines(platform: &Platform, key: &ApiKey, ids: &[String]) -> Result<(), Problem> {
+    if ids.len() > MAX_PAGE_SIZE {
+        return Err(validation(
+            "/pipelines",
+            &format!("At most {MAX_PAGE_SIZE} pipelines are allowed; an empty list means all."),
+        ));
     }
     for (at, id) in ids.iter().enumerate() {
-        let is_seen = key.labels(id, &[]).is_some();
-        if !is_seen || platform.store.pipeline(id).await.map_err(stored)?.is_none() {
-            return Err(validation(&format!("/pipelines/{at}"), "There is no such pipeline."));
+        let is_visible = key.visible_classifications(id, &[]).is_some();
+        if !is_visible || platform.store.pipeline(id).await.map_err(stored)?.is_none() {
+            return Err(validation(&format!("/pipelines/{at}"), "Pipeline not found."));
         }
     }
     Ok(())
 }
 
-async fn check_address(platform: &Platform, url: &str) -> Result<(), Problem> {
-    if let Err(spelling) = Address::parse(url) {
-        return Err(validation("/url", &pidq_http::sentence(&format!("the address {spelling}"))));
+async fn validate_url(platform: &Platform, url: &str) -> Result<(), Problem> {
+    if let Err(error) = TargetUrl::parse(url) {
+        return Err(validation("/url", &pidq_http::sentence(&format!("the address {error}"))));
     }
     match platform.webhooks.guard.target(url, None).await {
-        Err(NoTarget::Refused(refusal)) => {
-            tracing::warn!(?refusal, "the address of a webhook was refused");
-            let detail = "This service does not call that address: use another one, or ask the administrator \
+        Err(EgressError::Rejected(reason)) => {
+            tracing::warn!(?reason, "webhook URL rejected by the egress policy");
+            let detail = "This address is not allowed. Use another one, or ask the administrator \
                 (`PIDQ_WEBHOOK_ALLOW`, `PIDQ_WEBHOOK_EGRESS`).";
-            Err(Problem::new(StatusCode::FORBIDDEN, "webhook-url-forbidden").detail(detail))
+            Err(Problem::new(codes::WEBHOOK_URL_FORBIDDEN).detail(detail))
         }
-        // A name that leads nowhere may lead somewhere tomorrow.
-        Err(NoTarget::Unresolved) | Ok(_) => Ok(()),
+        // An unresolvable name may resolve later; every call checks it again.
+        Err(EgressError::Unresolved) | Ok(_) => Ok(()),
     }
 }
 
 /// `GET /api/webhooks`.
 pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
-    let key = keys::of(&request)?;
+    let key = api_keys::from_request(&request)?;
     let owner = (!key.is_unrestricted()).then_some(key.id.as_str());
-    let page = platform.cursors.page(&request, "webhooks", PAGE, LONGEST_PAGE)?;
+    let page = platform.cursors.page(&request, "webhooks", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)?;
     let after = page.after.unwrap_or_default();
-    let some = platform.store.webhooks(&after, owner, page.limit + 1).await.map_err(stored)?;
-    let next = (some.len() > page.limit).then(|| platform.cursors.seal("webhooks", &some[page.limit - 1].id));
-    let shown: Vec<_> = some.iter().take(page.limit).map(Webhook::show).collect();
-    listed(&request, shown, next)
+    let webhooks = platform.store.webhooks(&after, owner, page.limit + 1).await.map_err(stored)?;
+    let next = (webhooks.len() > page.limit).then(|| platform.cursors.sign("webhooks", &webhooks[page.limit - 1].id));
+    let data: Vec<_> = webhooks.iter().take(page.limit).map(Webhook::to_json).collect();
+    page_response(&request, data, next)
 }
 
-fn listed(request: &Request, shown: Vec<Value>, next: Option<String>) -> Result<Response, Problem> {
-    let response = Response::json(&json!({"data": shown, "next_cursor": next}))?;
+fn page_response(request: &Request, data: Vec<Value>, next: Option<String>) -> Result<Response, Problem> {
+    let response = Response::json(&json!({"data": data, "next_cursor": next}))?;
     Ok(match next {
         Some(next) => response.next_page(request, &next),
         None => response,
@@ -306,75 +309,76 @@ fn listed(request: &Request, shown: Vec<Value>, next: Option<String>) -> Result<
 
 /// `GET /api/webhooks/{webhook_id}`.
 pub(crate) async fn fetch(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
-    Response::json(&of(platform, &request).await?.show())
+    Response::json(&find_webhook(platform, &request).await?.to_json())
 }
 
 /// `PATCH /api/webhooks/{webhook_id}`: a merge patch (RFC 7396).
 pub(crate) async fn change(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
     let patch: Map<String, Value> = request.object().await?;
-    known_members(&patch, CHANGEABLE)?;
-    patches::put(|| try_change(platform, &request, &patch)).await
+    reject_unknown_fields(&patch, UPDATE_FIELDS)?;
+    merge_patch::retry_on_conflict(|| try_change(platform, &request, &patch)).await
 }
 
-/// Patches a webhook; nothing, if somebody else changed it since it was read.
+/// Applies a merge patch; none after a concurrent modification.
 async fn try_change(
     platform: &Arc<Platform>,
     request: &Request,
     patch: &Map<String, Value>,
 ) -> Result<Option<Response>, Problem> {
-    let webhook = of(platform, request).await?;
-    let mut members = json!({
-        "url": webhook.url, "types": webhook.kinds, "pipelines": webhook.pipelines, "status": webhook.state.word(),
+    let webhook = find_webhook(platform, request).await?;
+    let mut fields = json!({
+        "url": webhook.url, "types": webhook.event_types, "pipelines": webhook.pipelines, "status": webhook.state.as_str(),
     });
-    audit::changed(patch);
-    patches::merge(&mut members, &Value::Object(patch.clone()));
-    let wanted = checked(platform, &keys::of(request)?, members).await?;
-    let state = wanted.status.as_deref().map_or(Some(webhook.state), State::of_word);
+    audit::add_changed_fields(patch);
+    merge_patch::merge(&mut fields, &Value::Object(patch.clone()));
+    let body = validate(platform, &api_keys::from_request(request)?, fields).await?;
+    let state = body.status.as_deref().map_or(Some(webhook.state), WebhookState::parse);
     let state = state.ok_or_else(|| {
-        validation("/status", "This is no status.").with("allowed", State::ALL.map(State::word).to_vec())
+        validation("/status", "Unknown status.").with("allowed", WebhookState::ALL.map(WebhookState::as_str).to_vec())
     })?;
-    let mut changed = Webhook { kinds: wanted.types, pipelines: wanted.pipelines, state, ..webhook.clone() };
-    if wanted.url != webhook.url {
-        must_last(platform)?;
-        let secrets = webhook.secrets(platform).ok_or_else(sealed)?;
-        changed.url = wanted.url;
-        changed.seal(platform, &secrets)?;
+    let mut changed = Webhook { event_types: body.types, pipelines: body.pipelines, state, ..webhook.clone() };
+    if body.url != webhook.url {
+        require_app_secret(platform)?;
+        let secrets = webhook.decrypt_secrets(platform).ok_or_else(undecryptable)?;
+        changed.url = body.url;
+        changed.encrypt_secrets(platform, &secrets)?;
     }
-    let changed = unless_changed(platform.store.update_webhook(&changed).await)?;
-    changed.map(|changed| Response::json(&changed.show())).transpose()
+    let changed = none_if_changed(platform.store.update_webhook(&changed).await)?;
+    changed.map(|changed| Response::json(&changed.to_json())).transpose()
 }
 
-/// `DELETE /api/webhooks/{webhook_id}`: it is told nothing more, nor what it was to be told.
+/// `DELETE /api/webhooks/{webhook_id}`: also drops pending deliveries.
 pub(crate) async fn delete(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
-    let webhook = of(platform, &request).await?;
+    let webhook = find_webhook(platform, &request).await?;
     match platform.store.delete_webhook(&webhook.id).await.map_err(stored)? {
         true => Ok(Response::empty(StatusCode::NO_CONTENT)),
         false => Err(not_found()),
     }
 }
 
-/// `POST /api/webhooks/{webhook_id}/rotate`: another secret. The one before is good beside it for a while.
+/// `POST /api/webhooks/{webhook_id}/rotate`: new secret; the previous one stays valid for the overlap.
 pub(crate) async fn rotate(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
-    let webhook = of(platform, &request).await?;
-    let overlap = request.query()?.parsed::<i64>("overlap")?.unwrap_or(OVERLAP);
-    if !(0..=LONGEST_OVERLAP).contains(&overlap) {
-        let problem = Problem::bad_request("invalid-parameter", format!("`overlap` is from 0 to {LONGEST_OVERLAP}."));
+    let webhook = find_webhook(platform, &request).await?;
+    let overlap = request.query()?.parsed::<i64>("overlap")?.unwrap_or(DEFAULT_OVERLAP);
+    if !(0..=MAX_OVERLAP).contains(&overlap) {
+        let problem =
+            Problem::new(codes::INVALID_PARAMETER).detail(format!("`overlap` must be from 0 to {MAX_OVERLAP}."));
         return Err(problem.with("parameter", "overlap"));
     }
-    must_last(platform)?;
-    let until = Moment::now() + Duration::from_secs(overlap.unsigned_abs());
-    // One that does not open any more is replaced all the same: that is the way out.
-    let secrets = Secrets::after(webhook.secrets(platform), until.0).ok_or_else(Problem::internal)?;
+    require_app_secret(platform)?;
+    let until = Timestamp::now() + Duration::from_secs(overlap.unsigned_abs());
+    // A secret that cannot be decrypted is replaced as well: rotation is the only remedy for it.
+    let secrets = SigningKeys::rotated(webhook.decrypt_secrets(platform), until.0).ok_or_else(Problem::internal)?;
     let mut changed = webhook;
-    changed.seal(platform, &secrets)?;
+    changed.encrypt_secrets(platform, &secrets)?;
     let changed = platform.store.update_webhook(&changed).await.map_err(stored)?;
     with_secret(&changed, &secrets)
 }
 
-/// `POST /api/webhooks/{webhook_id}/test`: tells it of an event that tells nothing, now and once.
+/// `POST /api/webhooks/{webhook_id}/test`: sends a test event immediately, without retries.
 pub(crate) async fn test(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
-    let webhook = of(platform, &request).await?;
-    let secrets = webhook.secrets(platform).ok_or_else(sealed)?;
+    let webhook = find_webhook(platform, &request).await?;
+    let secrets = webhook.decrypt_secrets(platform).ok_or_else(undecryptable)?;
     let event = Event {
         id: uuid_v7(),
         position: 0,
@@ -382,61 +386,61 @@ pub(crate) async fn test(platform: &Arc<Platform>, request: Request) -> Result<R
         pipeline_id: None,
         document_id: None,
         classification: None,
-        previous: None,
+        previous_classification: None,
         details: Map::from_iter([("webhook_id".into(), webhook.id.as_str().into())]),
-        happened_at: Moment::now().0,
+        happened_at: Timestamp::now().0,
     };
-    let begun = Instant::now();
-    let answer = Call::of(platform, &event, &secrets).make(&platform.webhooks, &webhook.url).await;
-    let latency = begun.elapsed().as_millis() as u64;
+    let started = Instant::now();
+    let response = DeliveryRequest::new(platform, &event, &secrets).send(&platform.webhooks, &webhook.url).await;
+    let latency = started.elapsed().as_millis() as u64;
     Response::json(&json!({
-        "delivered": answer.is_taken(), "event_id": event.id, "status": answer.status(), "error": answer.fault(),
+        "delivered": response.is_accepted(), "event_id": event.id, "status": response.status(), "error": response.error(),
         "latency_ms": latency,
     }))
 }
 
-/// `GET /api/webhooks/{webhook_id}/deliveries`: what it got and is to get, the newest first.
+/// `GET /api/webhooks/{webhook_id}/deliveries`: past and pending deliveries, newest first.
 pub(crate) async fn deliveries(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
-    let webhook = of(platform, &request).await?;
+    let webhook = find_webhook(platform, &request).await?;
     let query = request.query()?;
-    let state = query.one("state")?;
+    let state = query.single("state")?;
     if state.is_some_and(|state| !STATES.contains(&state)) {
-        let problem = Problem::bad_request("invalid-parameter", "`state` is no state of deliveries.");
+        let problem = Problem::new(codes::INVALID_PARAMETER).detail("`state` is not a delivery state.");
         return Err(problem.with("parameter", "state").with("allowed", STATES.to_vec()));
     }
     let list = format!("deliveries/{}/{}", webhook.id, state.unwrap_or_default());
-    let page = platform.cursors.page(&request, &list, PAGE, LONGEST_PAGE)?;
-    let before = page.after.as_deref().and_then(|place| place.parse().ok()).unwrap_or(i64::MAX);
-    let some = platform.store.deliveries(&webhook.id, before, state, page.limit + 1).await.map_err(stored)?;
-    let last = some.get(page.limit.saturating_sub(1)).filter(|_| some.len() > page.limit);
-    let next = last.map(|last| platform.cursors.seal(&list, &last.position.to_string()));
-    let shown = some.iter().take(page.limit).map(|delivery| row(&webhook, delivery)).collect();
-    listed(&request, shown, next)
+    let page = platform.cursors.page(&request, &list, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)?;
+    let before = page.after.as_deref().and_then(|position| position.parse().ok()).unwrap_or(i64::MAX);
+    let deliveries = platform.store.deliveries(&webhook.id, before, state, page.limit + 1).await.map_err(stored)?;
+    let last = deliveries.get(page.limit.saturating_sub(1)).filter(|_| deliveries.len() > page.limit);
+    let next = last.map(|last| platform.cursors.sign(&list, &last.position.to_string()));
+    let data = deliveries.iter().take(page.limit).map(|delivery| delivery_json(&webhook, delivery)).collect();
+    page_response(&request, data, next)
 }
 
-fn row(webhook: &Webhook, delivery: &Delivery) -> Value {
-    let moment = |milliseconds| Moment(milliseconds).to_rfc3339();
-    let waits = delivery.state == "waiting" && webhook.state == State::Active;
+fn delivery_json(webhook: &Webhook, delivery: &Delivery) -> Value {
+    let timestamp = |milliseconds| Timestamp(milliseconds).to_rfc3339();
+    let is_waiting = delivery.state == "waiting" && webhook.state == WebhookState::Active;
     json!({
         "event_id": delivery.event_id, "type": delivery.kind, "state": delivery.state,
         "attempts": delivery.attempts, "last_status": delivery.last_status, "error": delivery.failure,
-        "last_attempt_at": delivery.tried_at.map(moment), "next_attempt_at": waits.then(|| moment(delivery.run_at)),
+        "last_attempt_at": delivery.attempted_at.map(timestamp), "next_attempt_at": is_waiting.then(|| timestamp(delivery.run_at)),
     })
 }
 
-/// The webhook that a request names, if it exists for whoever asks.
-async fn of(platform: &Platform, request: &Request) -> Result<Webhook, Problem> {
-    let (id, key) = (request.path("webhook_id")?, keys::of(request)?);
+/// Returns the webhook of a request if the caller may see it.
+async fn find_webhook(platform: &Platform, request: &Request) -> Result<Webhook, Problem> {
+    let (id, key) = (request.path("webhook_id")?, api_keys::from_request(request)?);
     let webhook = platform.store.webhook(id).await.map_err(stored)?;
-    let is_theirs = |webhook: &Webhook| key.is_unrestricted() || webhook.owner.as_deref() == Some(key.id.as_str());
-    webhook.filter(is_theirs).ok_or_else(not_found)
+    let is_visible = |webhook: &Webhook| key.is_unrestricted() || webhook.owner.as_deref() == Some(key.id.as_str());
+    webhook.filter(is_visible).ok_or_else(not_found)
 }
 
-fn sealed() -> Problem {
-    let detail = "The secret was sealed with another application secret: ask for another one by `POST …/rotate`.";
-    Problem::new(StatusCode::CONFLICT, "webhook-sealed").detail(detail)
+fn undecryptable() -> Problem {
+    let detail = "The secret was encrypted with another application secret. Create a new one with `POST …/rotate`.";
+    Problem::new(codes::WEBHOOK_UNDECRYPTABLE).detail(detail)
 }
 
 fn not_found() -> Problem {
-    Problem::not_found("webhook-not-found").detail("There is no such webhook.")
+    Problem::new(codes::WEBHOOK_NOT_FOUND).detail("Webhook not found.")
 }

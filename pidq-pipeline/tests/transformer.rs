@@ -1,11 +1,11 @@
-//! Transformers in a folder give what the reference gives: numpy and Flax, on models with random weights.
+//! Transformer models: vectors equal those of the references (numpy and Flax) on models with random weights.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pidq_pipeline::embedding::{self, Embedder, Error, Places};
+use pidq_pipeline::embedding::{self, Embedder, Error, ModelSources};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -14,10 +14,10 @@ fn data() -> PathBuf {
 }
 
 fn open(folder: &Path, name: &str) -> Result<std::sync::Arc<dyn Embedder>, Error> {
-    embedding::open(&format!("transformer:{name}"), &Places { folder: Some(folder.to_owned()), remote: None })
+    embedding::open(&format!("transformer:{name}"), &ModelSources { model_dir: Some(folder.to_owned()), remote: None })
 }
 
-/// Compares a model with the answers beside it.
+/// Compares a model with the vectors in its `expected.json`.
 fn check(folder: &Path, name: &str) {
     let model = open(folder, name).unwrap();
     let expected = fs::read_to_string(folder.join(name).join("expected.json")).unwrap();
@@ -37,14 +37,14 @@ fn check(folder: &Path, name: &str) {
 }
 
 #[test]
-fn vectors_are_those_of_the_reference() {
+fn vectors_equal_the_reference() {
     check(&data(), "mean");
     check(&data(), "cls");
 }
 
-/// Models of real shapes are too large to be kept: `make.py --real FOLDER` makes them.
+/// Models of realistic size are not in the repository; `make.py --real FOLDER` generates them.
 #[test]
-fn vectors_of_real_shapes_are_those_of_the_reference() {
+fn vectors_of_realistic_models_equal_the_reference() {
     match std::env::var_os("PIDQ_TEST_TRANSFORMERS") {
         Some(folder) => ["minilm", "bge"].iter().for_each(|name| check(Path::new(&folder), name)),
         None => eprintln!("SKIPPED: PIDQ_TEST_TRANSFORMERS names no folder, see tests/data/transformers/make.py"),
@@ -52,7 +52,7 @@ fn vectors_of_real_shapes_are_those_of_the_reference() {
 }
 
 #[test]
-fn what_is_not_understood_is_refused() {
+fn unsupported_configurations_are_rejected() {
     let of = |file: &str, change: &dyn Fn(&mut Value)| {
         let folder = copy();
         let path = folder.path().join("mean").join(file);
@@ -60,7 +60,7 @@ fn what_is_not_understood_is_refused() {
         change(&mut said);
         fs::write(&path, said.to_string()).unwrap();
         let error = open(folder.path(), "mean").map(|_| ()).unwrap_err();
-        assert_eq!(error.code(), "embedding-unavailable");
+        assert_eq!(error.code().name, "embedding-unavailable");
         error.to_string()
     };
     let config = |member: &str, value: Value| of("config.json", &|said| said[member] = value.clone());
@@ -74,7 +74,7 @@ fn what_is_not_understood_is_refused() {
 }
 
 #[test]
-fn a_folder_that_says_nothing_of_pooling_takes_the_mean() {
+fn mean_pooling_is_the_default() {
     let folder = copy();
     let texts = ["PSV-2015A is set at 38.5 barg.".to_owned()];
     let mut expected = open(folder.path(), "mean").unwrap().embed(&texts).unwrap().remove(0);
@@ -91,9 +91,9 @@ fn a_damaged_folder_is_unavailable() {
         let folder = copy();
         let path = folder.path().join("mean").join(file);
         fs::write(&path, &fs::read(&path).unwrap()[..20]).unwrap();
-        assert_eq!(open(folder.path(), "mean").map(|_| ()).unwrap_err().code(), "embedding-unavailable", "{file}");
+        assert_eq!(open(folder.path(), "mean").map(|_| ()).unwrap_err().code().name, "embedding-unavailable", "{file}");
         fs::remove_file(path).unwrap();
-        assert_eq!(open(folder.path(), "mean").map(|_| ()).unwrap_err().code(), "embedding-unavailable", "{file}");
+        assert_eq!(open(folder.path(), "mean").map(|_| ()).unwrap_err().code().name, "embedding-unavailable", "{file}");
     }
 }
 

@@ -1,5 +1,5 @@
-//! Large documents that are sent at once cost disk and next to no memory, and those that break off leave nothing. They
-//! are a program of their own, because it is the memory of the process that is measured.
+//! Tests of concurrent large uploads: they use disk and little memory, and aborted ones leave no data. A separate test
+//! program, because the memory of the process is measured.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
@@ -19,10 +19,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::Mutex;
 
-/// Two tests would measure each other.
+/// Lock that serializes the tests, whose measurements would interfere.
 static TURN: Mutex<()> = Mutex::const_new(());
 
-/// A platform that listens, without workers.
+/// A listening platform without workers.
 struct Server {
     address: SocketAddr,
     platform: Arc<Platform>,
@@ -36,9 +36,9 @@ impl Server {
         let data = folder.path().to_str().unwrap().to_owned();
         let own = [
             ("PIDQ_DATA_DIR", data.as_str()),
-            ("PIDQ_RATE", "0"),
+            ("PIDQ_RATE_LIMIT", "0"),
             ("PIDQ_UPLOAD_RATE", "0"),
-            ("PIDQ_READER", env!("CARGO_BIN_EXE_pidq-pipeline")),
+            ("PIDQ_EXTRACTOR", env!("CARGO_BIN_EXE_pidq-pipeline")),
         ];
         let given = own.iter().chain(more);
         let environment = given.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -54,14 +54,14 @@ impl Server {
         self.folder.path().join("uploads")
     }
 
-    /// Sends a request with a body in memory, and gives the status and what is answered.
+    /// Sends a request with a body in memory; returns the status and the response body.
     async fn ask(&self, head: &str, body: &str) -> (u16, Value) {
         let mut stream = self.begin(head, body.len()).await;
         stream.write_all(body.as_bytes()).await.unwrap();
         answer(stream).await
     }
 
-    /// A connection on which a head was sent.
+    /// Opens a connection and sends a request head.
     async fn begin(&self, head: &str, length: usize) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
         let head = format!("{head}\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n");
@@ -76,7 +76,7 @@ impl Server {
         self.ask(head, &body.to_string()).await.1["id"].as_str().unwrap().to_owned()
     }
 
-    /// A connection on which a document of so many blocks is announced, and its form was begun.
+    /// Opens a connection and starts the upload of a document with the given number of blocks.
     async fn upload(&self, pipeline: &str, blocks: usize) -> TcpStream {
         let path = format!("/api/pipelines/{pipeline}/documents");
         let head = format!("POST {path} HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=x7x");
@@ -85,7 +85,7 @@ impl Server {
         stream
     }
 
-    /// Sends a page of so many blocks that nobody sees, and waits until what is seen of it is found.
+    /// Uploads a page with the given number of invisible blocks, and waits until its visible text is found.
     async fn page(&self, pipeline: &str, title: &str, blocks: usize) -> Value {
         let (begin, end) = (format!("<html><body><p>{title}</p><!-- "), " --></body></html>");
         let path = format!("/api/pipelines/{pipeline}/documents?wait=120");
@@ -112,7 +112,7 @@ const FORM: &str = "--x7x\r\nContent-Disposition: form-data; name=\"classificati
     Content-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n";
 const END: &str = "\r\n--x7x--\r\n";
 
-/// A part of a text that no other document has.
+/// Returns a block of text that is unique to a document.
 fn block(name: &str) -> Vec<u8> {
     name.bytes().cycle().take(BLOCK).collect()
 }
@@ -126,13 +126,13 @@ async fn answer(mut stream: TcpStream) -> (u16, Value) {
     (status, serde_json::from_str(body).unwrap_or(Value::Null))
 }
 
-/// What the process has of memory now, in bytes.
+/// Returns the resident memory of the process in bytes.
 fn memory() -> usize {
     let pages = fs::read_to_string("/proc/self/statm").unwrap();
     pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
 }
 
-/// Looks at the memory again and again until it is dropped.
+/// Samples the memory until it is dropped.
 struct Peak(Arc<(AtomicBool, AtomicUsize)>);
 
 impl Peak {
@@ -159,7 +159,7 @@ impl Drop for Peak {
     }
 }
 
-/// Files that are open, below a folder or removed from it.
+/// Returns the open files in a folder, including unlinked ones.
 fn open_below(folder: &Path) -> usize {
     let links = fs::read_dir("/proc/self/fd").unwrap().flatten();
     links.filter(|link| fs::read_link(link.path()).is_ok_and(|target| target.starts_with(folder))).count()
@@ -169,15 +169,15 @@ fn open_below(folder: &Path) -> usize {
 const BLOCKS: usize = 1024;
 /// Four documents in memory would be 256 MiB.
 const GROWTH: usize = 16 << 20;
-/// What is on its way from the database to whoever reads is some dozens of pieces of 256 KiB.
+/// A download in progress buffers some dozens of blocks of 256 KiB.
 const READING: usize = 32 << 20;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn large_uploads_at_once_take_next_to_no_memory() {
+async fn concurrent_large_uploads_use_little_memory() {
     let _turn = TURN.lock().await;
     let server = Arc::new(Server::start(&[]).await);
     let id = server.pipeline().await;
-    // What is made once is made before it is measured.
+    // One-time allocations happen before the measurement.
     let mut first = server.upload(&id, 16).await;
     for _ in 0..16 {
         first.write_all(&block("first")).await.unwrap();
@@ -207,10 +207,10 @@ async fn large_uploads_at_once_take_next_to_no_memory() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_large_document_is_read_a_piece_at_a_time() {
+async fn a_large_document_is_downloaded_in_blocks() {
     let _turn = TURN.lock().await;
     let server = Server::start(&[]).await;
-    let worker = tokio::spawn(ingest::work(server.platform.clone()));
+    let worker = tokio::spawn(ingest::run_worker(server.platform.clone()));
     let id = server.pipeline().await;
     let first = server.page(&id, "first page", 16).await;
     assert_eq!((&first["status"], &first["chunk_count"]), (&json!("ready"), &json!(1)), "{first}");
@@ -224,9 +224,9 @@ async fn a_large_document_is_read_a_piece_at_a_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_upload_that_breaks_off_or_stalls_leaves_nothing() {
+async fn an_aborted_or_stalled_upload_leaves_no_data() {
     let _turn = TURN.lock().await;
-    let server = Server::start(&[("PIDQ_BODY_IDLE", "2s")]).await;
+    let server = Server::start(&[("PIDQ_BODY_IDLE_TIMEOUT", "2s")]).await;
     let id = server.pipeline().await;
     let (mut broken, mut stalled) = (server.upload(&id, 64).await, server.upload(&id, 64).await);
     for stream in [&mut broken, &mut stalled] {
@@ -244,7 +244,7 @@ async fn an_upload_that_breaks_off_or_stalls_leaves_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_label_that_goes_while_a_document_comes_gets_no_document() {
+async fn a_classification_removed_during_an_upload_gets_no_document() {
     let _turn = TURN.lock().await;
     let server = Server::start(&[]).await;
     let id = server.pipeline().await;

@@ -1,6 +1,6 @@
-//! The graph query service of pidq: tokens, the graph of a job, queries on it.
+//! Graph query service of pidq: OAuth tokens, stored graphs, and queries on them.
 //!
-//! [`ROUTES`] is its table of contents, [`SETTINGS`] what an administrator decides. [`open`] makes an app of settings,
+//! [`ROUTES`] is the table of endpoints, [`SETTINGS`] the table of settings. [`open`] builds the service from settings;
 //! [`run`] is the command.
 //!
 //! ```
@@ -12,7 +12,7 @@
 //! std::fs::create_dir_all(&folder)?;
 //! std::fs::write(folder.join("P-1.json"), r#"{"pid_graph": {"nodes": [{"id": "V-1"}], "edges": []}}"#)?;
 //!
-//! let arguments = ["--graphs", folder.to_str().ok_or("a path")?, "--auth", "off"].map(str::to_owned);
+//! let arguments = ["--graph-dir", folder.to_str().ok_or("a path")?, "--auth", "off"].map(str::to_owned);
 //! let site = open(&Settings::read(&[COMMON, SETTINGS], arguments, [])?).await?.build();
 //! let request = hyper::Request::post("/graph/P-1").header("host", "localhost").header("content-type", "application/json");
 //! let answer = site.call(request.body(r#"{"query": ".pid_graph.nodes | map(.id)"}"#.into())?).await;
@@ -23,34 +23,34 @@
 
 #![forbid(unsafe_code)]
 
-pub mod buffers;
-pub mod door;
-pub mod graphs;
+pub mod buffer_pool;
+pub mod caches;
 pub mod manual;
-pub mod memory;
-pub mod meters;
-pub mod results;
-pub mod served;
+pub mod memory_pool;
+pub mod metrics;
+pub mod read_only_dir;
+pub mod result_cache;
 pub mod store;
+pub mod validation;
 
-mod answering;
-mod asker;
-mod fleet;
-mod graph;
-mod language;
-mod opening;
+mod batch_query;
+mod caller;
+mod command;
+mod functions;
+mod graph_handlers;
 mod problems;
-mod question;
-mod recipe;
-mod rendering;
+mod query_execution;
+mod query_handler;
+mod response_format;
 mod routes;
-mod running;
 mod server;
 mod settings;
+mod splice_body;
+mod startup;
 mod tokens;
 
-pub use opening::{OpenError, open, open_accounts, open_store};
+pub use command::{run, start, start_background_tasks};
 pub use routes::ROUTES;
-pub use running::{attend, run, start};
-pub use server::{Budget, OPEN_TENANT, Server};
+pub use server::{DEFAULT_TENANT, QueryLimits, Server};
 pub use settings::SETTINGS;
+pub use startup::{OpenError, open, open_accounts, open_store};

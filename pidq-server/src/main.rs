@@ -1,9 +1,9 @@
-//! The service as a program of its own: `pidq-server`, which is `pidq serve`.
+//! Entry point of the standalone binary `pidq-server`, equivalent to `pidq serve`.
 
 #![forbid(unsafe_code)]
 
 fn main() -> std::process::ExitCode {
-    pidq_http::give_memory_back();
+    pidq_http::configure_malloc();
     match pidq_http::environment() {
         Ok(environment) => pidq_server::run(std::env::args().skip(1), environment),
         Err(error) => {

@@ -1,19 +1,25 @@
-//! The manual of the service: prose with tables that are made of the rows that it runs on.
+//! Generated manual pages: prose with tables built from the endpoints and settings.
 
-use pidq_http::{COMMON, endpoints, index, manual as settings};
+use pidq_http::{COMMON, problem_manual, route_sections, route_table, settings_table as settings};
 
 use crate::routes::ROUTES;
 use crate::settings::SETTINGS;
 
 const HTTP: &str = include_str!("manual/http.md");
+const PROBLEMS: &str = include_str!("manual/problems.md");
 const OPERATE: &str = include_str!("manual/operate.md");
 
-/// `docs/http.md`: the endpoints.
+/// Returns `docs/http.md`: the endpoints.
 pub fn http() -> String {
-    HTTP.replace("{index}", &index(ROUTES)).replace("{endpoints}", &endpoints(ROUTES))
+    HTTP.replace("{index}", &route_table(ROUTES)).replace("{endpoints}", &route_sections(ROUTES))
 }
 
-/// `docs/operate.md`: how the service is run.
+/// Returns `docs/problems.md`: the problem codes of both services.
+pub fn problems() -> String {
+    PROBLEMS.replace("{problems}", &problem_manual())
+}
+
+/// Returns `docs/operate.md`: operation of the service.
 pub fn operate() -> String {
     OPERATE.replace("{settings}", settings(&[SETTINGS]).trim_end()).replace("{common}", settings(&[COMMON]).trim_end())
 }

@@ -1,14 +1,14 @@
-//! The endpoints, one row each.
+//! Table of HTTP endpoints.
 
-use pidq_http::{Accepts, Access, Method, Parameter, Place, Reply, Route, oauth};
+use pidq_http::{Accepts, Access, Method, Parameter, ParameterLocation, Reply, Route, oauth};
 
 use crate::server::Server;
-use crate::{fleet, graph, language, question, tokens};
+use crate::{batch_query, functions, graph_handlers, query_handler, tokens};
 
-/// The most bytes of a query request.
+/// Maximum size of a query request body in bytes.
 const QUERY_BODY: u64 = 2 << 20;
 
-/// The most bytes of a graph. The door counts again, with the limit of the settings.
+/// Maximum size of an uploaded graph in bytes. Validation applies the configured, lower limit.
 const GRAPH_BODY: u64 = 1 << 30;
 
 /// Every endpoint of the service. Routing, access, OpenAPI, metrics and the manual read this table.
@@ -17,166 +17,169 @@ pub const ROUTES: &[Route<Server>] = &[
         method: Method::POST,
         path: "/o/token/",
         access: Access::Client,
-        summary: "Gives a token for a password, a refresh token or the client itself.",
+        summary: "Issues a token for a password, a refresh token or client credentials.",
         parameters: &[],
         body: Some(oauth::FORM),
-        replies: &[reply(200, TOKEN, "The token.")],
+        replies: &[reply(200, TOKEN, "Token.")],
         handler: |server, request| Box::pin(tokens::issue(server, request)),
     },
     Route {
         method: Method::POST,
         path: "/o/revoke_token/",
         access: Access::Client,
-        summary: "Takes a token back, and those that came with it.",
+        summary: "Revokes a token and its token family.",
         parameters: &[],
         body: Some(oauth::FORM),
-        replies: &[reply(200, OBJECT, "The token is worth nothing now, if it ever was.")],
+        replies: &[reply(200, OBJECT, "The token is invalid now.")],
         handler: |server, request| Box::pin(tokens::revoke(server, request)),
     },
     Route {
         method: Method::POST,
         path: "/o/introspect/",
         access: Access::Client,
-        summary: "Tells a client about a token of its own.",
+        summary: "Introspects a token of the client.",
         parameters: &[],
         body: Some(oauth::FORM),
-        replies: &[reply(200, OBJECT, "What is known of the token.")],
+        replies: &[reply(200, OBJECT, "Token metadata.")],
         handler: |server, request| Box::pin(tokens::introspect(server, request)),
     },
     Route {
         method: Method::GET,
         path: "/.well-known/oauth-authorization-server",
         access: Access::Public,
-        summary: "Where tokens are given, and how (RFC 8414).",
+        summary: "OAuth authorization server metadata (RFC 8414).",
         parameters: &[],
         body: None,
-        replies: &[reply(200, OBJECT, "The metadata.")],
+        replies: &[reply(200, OBJECT, "Metadata.")],
         handler: |server, _| Box::pin(async move { tokens::issuer(server) }),
     },
     Route {
         method: Method::GET,
         path: "/.well-known/oauth-protected-resource",
         access: Access::Public,
-        summary: "Who gives tokens for this service (RFC 9728).",
+        summary: "OAuth protected resource metadata (RFC 9728).",
         parameters: &[],
         body: None,
-        replies: &[reply(200, OBJECT, "The metadata.")],
+        replies: &[reply(200, OBJECT, "Metadata.")],
         handler: |server, _| Box::pin(async move { tokens::resource(server) }),
     },
     Route {
         method: Method::GET,
         path: "/functions",
         access: Access::Public,
-        summary: "The functions and operators of the language, for editors.",
+        summary: "Returns the functions and operators of the query language, for editors.",
         parameters: &[],
         body: None,
-        replies: &[reply(200, LANGUAGE, "The language.")],
-        handler: |_, _| Box::pin(async { language::functions() }),
+        replies: &[reply(200, LANGUAGE, "Functions and operators.")],
+        handler: |_, _| Box::pin(async { functions::functions() }),
     },
     Route {
         method: Method::GET,
         path: "/graph",
         access: Access::Scope("read"),
-        summary: "The graphs that there are, by job.",
+        summary: "Lists graphs by id.",
         parameters: &[PREFIX, LIMIT, CURSOR],
         body: None,
-        replies: &[reply(200, LIST, "A page of the list.")],
-        handler: |server, request| Box::pin(graph::list(server, request)),
+        replies: &[reply(200, LIST, "Page of graphs.")],
+        handler: |server, request| Box::pin(graph_handlers::list(server, request)),
     },
     Route {
         method: Method::POST,
         path: "/graph",
         access: Access::Scope("read"),
-        summary: "One query over many graphs: a line for each.",
+        summary: "Runs one query on many graphs and streams one NDJSON row for each.",
         parameters: &[],
-        body: Some(Accepts { media: &["application/json"], limit: QUERY_BODY, schema: FLEET }),
+        body: Some(Accepts { media: &["application/json"], limit: QUERY_BODY, schema: BATCH_QUERY }),
         replies: &[Reply {
             status: 200,
             media: Some("application/x-ndjson"),
             schema: ROW,
-            summary: "Rows in the order of the jobs.",
+            summary: "Rows in the order of the graph ids.",
         }],
-        handler: |server, request| Box::pin(fleet::ask(server, request)),
+        handler: |server, request| Box::pin(batch_query::post_batch(server, request)),
     },
     Route {
         method: Method::GET,
         path: "/graph/{job_id}",
         access: Access::Scope("read"),
-        summary: "The whole graph of a job, as it was put.",
-        parameters: &[JOB, VERSION, OF_VERSION, SCHEMA, FORMAT],
+        summary: "Returns a graph as it was stored.",
+        parameters: &[GRAPH_ID, VERSION, VERSION_QUERY, SCHEMA, FORMAT],
         body: None,
         replies: GRAPHS,
-        handler: |server, request| Box::pin(graph::fetch(server, request)),
+        handler: |server, request| Box::pin(graph_handlers::fetch(server, request)),
     },
     Route {
         method: Method::POST,
         path: "/graph/{job_id}",
         access: Access::Scope("read"),
-        summary: "The part of the graph that a query selects.",
-        parameters: &[JOB, VERSION, OF_VERSION, SCHEMA, FORMAT],
+        summary: "Runs a query on a graph.",
+        parameters: &[GRAPH_ID, VERSION, VERSION_QUERY, SCHEMA, FORMAT],
         body: Some(Accepts { media: &["application/json"], limit: QUERY_BODY, schema: QUERY }),
         replies: RESULTS,
-        handler: |server, request| Box::pin(question::ask(server, request)),
+        handler: |server, request| Box::pin(query_handler::post_query(server, request)),
     },
     Route {
         method: Method::PUT,
         path: "/graph/{job_id}",
         access: Access::Scope("write"),
-        summary: "Stores a new version of the graph of a job.",
-        parameters: &[JOB, STRICT],
+        summary: "Stores a new version of a graph.",
+        parameters: &[GRAPH_ID, STRICT],
         body: Some(Accepts { media: &["application/json"], limit: GRAPH_BODY, schema: GRAPH }),
-        replies: &[reply(201, STORED, "The job is new."), reply(200, STORED, "The job has a new version, or had it.")],
-        handler: |server, request| Box::pin(graph::put(server, request)),
+        replies: &[
+            reply(201, STORED, "The graph was created."),
+            reply(200, STORED, "The graph has a new version, or already had the same content."),
+        ],
+        handler: |server, request| Box::pin(graph_handlers::put(server, request)),
     },
     Route {
         method: Method::DELETE,
         path: "/graph/{job_id}",
         access: Access::Scope("write"),
-        summary: "Deletes the graph of a job with all its versions.",
-        parameters: &[JOB],
+        summary: "Deletes a graph with all its versions.",
+        parameters: &[GRAPH_ID],
         body: None,
-        replies: &[Reply { status: 204, media: None, schema: "{}", summary: "It is gone." }],
-        handler: |server, request| Box::pin(graph::delete(server, request)),
+        replies: &[Reply { status: 204, media: None, schema: "{}", summary: "The graph was deleted." }],
+        handler: |server, request| Box::pin(graph_handlers::delete(server, request)),
     },
     Route {
         method: Method::GET,
         path: "/graph/{job_id}/versions",
         access: Access::Scope("read"),
-        summary: "The versions of a graph that are kept, newest first.",
-        parameters: &[JOB],
+        summary: "Lists the retained versions of a graph, newest first.",
+        parameters: &[GRAPH_ID],
         body: None,
-        replies: &[reply(200, VERSIONS, "The versions.")],
-        handler: |server, request| Box::pin(graph::versions(server, request)),
+        replies: &[reply(200, VERSIONS, "Versions.")],
+        handler: |server, request| Box::pin(graph_handlers::versions(server, request)),
     },
 ];
 
 const GRAPHS: &[Reply] = &[
-    reply(200, GRAPH_OR_LINKS, "The graph."),
-    form("application/x-ndjson"),
-    form("application/graphml+xml"),
-    form("text/csv"),
-    form("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
-    form("text/vnd.graphviz"),
-    form("text/vnd.mermaid"),
-    form("application/x-cypher-query"),
-    form("image/svg+xml"),
-    reply(304, "{}", "The client has it already."),
+    reply(200, GRAPH_OR_NODE_LINK, "Graph."),
+    export("application/x-ndjson"),
+    export("application/graphml+xml"),
+    export("text/csv"),
+    export("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    export("text/vnd.graphviz"),
+    export("text/vnd.mermaid"),
+    export("application/x-cypher-query"),
+    export("image/svg+xml"),
+    reply(304, "{}", "Not modified."),
 ];
 const RESULTS: &[Reply] = &[
-    reply(200, RESULT_OR_LINKS, "What was selected."),
-    form("application/x-ndjson"),
-    form("application/graphml+xml"),
-    form("text/csv"),
-    form("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
-    form("text/vnd.graphviz"),
-    form("text/vnd.mermaid"),
-    form("application/x-cypher-query"),
-    form("image/svg+xml"),
+    reply(200, RESULT_OR_NODE_LINK, "Query result."),
+    export("application/x-ndjson"),
+    export("application/graphml+xml"),
+    export("text/csv"),
+    export("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    export("text/vnd.graphviz"),
+    export("text/vnd.mermaid"),
+    export("application/x-cypher-query"),
+    export("image/svg+xml"),
 ];
 
-/// The same answer in a form for another program.
-const fn form(media: &'static str) -> Reply {
-    Reply { status: 200, media: Some(media), schema: "{}", summary: "In the form that was asked for." }
+/// Returns the reply row of an export format.
+const fn export(media: &'static str) -> Reply {
+    Reply { status: 200, media: Some(media), schema: "{}", summary: "In the requested format." }
 }
 
 const fn reply(status: u16, schema: &'static str, summary: &'static str) -> Reply {
@@ -184,70 +187,70 @@ const fn reply(status: u16, schema: &'static str, summary: &'static str) -> Repl
     Reply { status, media, schema, summary }
 }
 
-const JOB: Parameter = Parameter {
+const GRAPH_ID: Parameter = Parameter {
     name: "job_id",
-    place: Place::Path,
+    location: ParameterLocation::Path,
     schema: r#"{"type":"string","pattern":"^[A-Za-z0-9._:@~-]{1,128}$"}"#,
-    summary: "The job.",
+    summary: "Graph id.",
 };
 const VERSION: Parameter = Parameter {
     name: "X-Change-Version",
-    place: Place::Header,
+    location: ParameterLocation::Header,
     schema: r#"{"type":"string"}"#,
-    summary: "This version instead of the latest.",
+    summary: "Version of the graph; by default the latest.",
 };
-const OF_VERSION: Parameter = Parameter {
+const VERSION_QUERY: Parameter = Parameter {
     name: "change_version",
-    place: Place::Query,
+    location: ParameterLocation::Query,
     schema: r#"{"type":"string"}"#,
-    summary: "The same, for those who cannot set headers.",
+    summary: "Same as `X-Change-Version`, for clients that cannot set headers.",
 };
 const SCHEMA: Parameter = Parameter {
     name: "X-Schema-Version",
-    place: Place::Header,
+    location: ParameterLocation::Header,
     schema: r#"{"type":"string","pattern":"^1(\\.[0-9]+)*$"}"#,
-    summary: "The schema that is understood.",
+    summary: "Schema version that the client supports.",
 };
 const FORMAT: Parameter = Parameter {
     name: "format",
-    place: Place::Query,
+    location: ParameterLocation::Query,
     schema: r#"{"type":"string","enum":["json","ndjson","node-link","graphml","csv","xlsx","dot","mermaid","svg"]}"#,
-    summary: "The form of the answer, for those who cannot set `Accept`.",
+    summary: "Response format, for clients that cannot set `Accept`.",
 };
 const STRICT: Parameter = Parameter {
     name: "strict",
-    place: Place::Query,
+    location: ParameterLocation::Query,
     schema: r#"{"type":"boolean"}"#,
-    summary: "Refuses what is otherwise listed as a warning.",
+    summary: "Rejects the graph instead of returning warnings.",
 };
 const PREFIX: Parameter = Parameter {
     name: "prefix",
-    place: Place::Query,
+    location: ParameterLocation::Query,
     schema: r#"{"type":"string"}"#,
-    summary: "Only jobs that begin so.",
+    summary: "Prefix of the graph ids.",
 };
 const LIMIT: Parameter = Parameter {
     name: "limit",
-    place: Place::Query,
+    location: ParameterLocation::Query,
     schema: r#"{"type":"integer","minimum":1,"maximum":1000,"default":100}"#,
-    summary: "The most graphs of a page.",
+    summary: "Maximum number of graphs per page.",
 };
 const CURSOR: Parameter = Parameter {
     name: "cursor",
-    place: Place::Query,
+    location: ParameterLocation::Query,
     schema: r#"{"type":"string"}"#,
-    summary: "`next` of the page before.",
+    summary: "Cursor: `next` of the previous page.",
 };
 
 const OBJECT: &str = r#"{"type":"object"}"#;
 const TOKEN: &str = r#"{"type":"object","required":["access_token","token_type","expires_in","scope"],"properties":{"access_token":{"type":"string"},"token_type":{"const":"Bearer"},"expires_in":{"type":"integer"},"refresh_token":{"type":"string"},"scope":{"type":"string"}}}"#;
 const LANGUAGE: &str = r#"{"type":"object","required":["functions","operators"],"properties":{"functions":{"type":"array","items":{"type":"object","required":["name","signature","summary","example","params"]}},"operators":{"type":"array","items":{"type":"object","required":["text","function","level"]}}}}"#;
 const GRAPH: &str = r#"{"type":"object","required":["pid_graph"],"properties":{"pid_graph":{"type":"object","required":["nodes","edges"],"properties":{"nodes":{"type":"array","items":{"type":"object"}},"edges":{"type":"array","items":{"type":"object"}},"metadata":{"type":"object"}}}}}"#;
-/// `?format=node-link` is JSON as well.
-const GRAPH_OR_LINKS: &str = r#"{"anyOf":[{"type":"object","required":["pid_graph"],"properties":{"pid_graph":{"type":"object","required":["nodes","edges"],"properties":{"nodes":{"type":"array","items":{"type":"object"}},"edges":{"type":"array","items":{"type":"object"}},"metadata":{"type":"object"}}}}},{"type":"object","required":["directed","multigraph","graph","nodes"]}]}"#;
+/// Schema of a graph reply; `?format=node-link` is JSON as well.
+const GRAPH_OR_NODE_LINK: &str = r#"{"anyOf":[{"type":"object","required":["pid_graph"],"properties":{"pid_graph":{"type":"object","required":["nodes","edges"],"properties":{"nodes":{"type":"array","items":{"type":"object"}},"edges":{"type":"array","items":{"type":"object"}},"metadata":{"type":"object"}}}}},{"type":"object","required":["directed","multigraph","graph","nodes"]}]}"#;
 const QUERY: &str = r#"{"type":"object","required":["query"],"properties":{"query":{"type":"string","minLength":1,"maxLength":65536},"params":{"type":"object"},"explain":{"type":"boolean"},"dry_run":{"type":"boolean"}}}"#;
-const RESULT_OR_LINKS: &str = r#"{"anyOf":[{"type":"object","required":["query","schema_version","change_version","result"],"properties":{"query":{"type":"string"},"schema_version":{"type":"string"},"change_version":{"type":"string"},"result":{"type":"array"},"explain":{"type":"object"}}},{"type":"object","required":["directed","multigraph","graph","nodes"]}]}"#;
-const FLEET: &str = r#"{"type":"object","required":["query","jobs"],"properties":{"query":{"type":"string","minLength":1,"maxLength":65536},"params":{"type":"object"},"jobs":{"oneOf":[{"type":"object","required":["prefix"],"properties":{"prefix":{"type":"string"}},"additionalProperties":false},{"type":"object","required":["ids"],"properties":{"ids":{"type":"array","items":{"type":"string","pattern":"^[A-Za-z0-9._:@~-]{1,128}$"}}},"additionalProperties":false}]}}}"#;
+const RESULT_OR_NODE_LINK: &str = r#"{"anyOf":[{"type":"object","required":["query","schema_version","change_version","result"],"properties":{"query":{"type":"string"},"schema_version":{"type":"string"},"change_version":{"type":"string"},"result":{"type":"array"},"explain":{"type":"object"}}},{"type":"object","required":["directed","multigraph","graph","nodes"]}]}"#;
+const BATCH_QUERY: &str = r#"{"type":"object","required":["query","graphs"],"properties":{"query":{"type":"string","minLength":1,"maxLength":65536},"params":{"type":"object"},"graphs":{"oneOf":[{"type":"object","required":["prefix"],"properties":{"prefix":{"type":"string"}},"additionalProperties":false},{"type":"object","required":["ids"],"properties":{"ids":{"type":"array","items":{"type":"string","pattern":"^[A-Za-z0-9._:@~-]{1,128}$"}}},"additionalProperties":false}]}}}"#;
 const ROW: &str = r#"{"type":"object","required":["job_id","change_version"],"properties":{"job_id":{"type":"string"},"change_version":{"type":["string","null"]},"result":{"type":"array"},"error":{"type":"object"}}}"#;
 const STORED: &str = r#"{"type":"object","required":["job_id","schema_version","change_version","nodes","edges","warnings"],"properties":{"job_id":{"type":"string"},"schema_version":{"type":"string"},"change_version":{"type":"string"},"nodes":{"type":"integer"},"edges":{"type":"integer"},"warnings":{"type":"array","items":{"type":"object"}}}}"#;
 const VERSIONS: &str = r#"{"type":"object","required":["job_id","versions","latest_version"],"properties":{"job_id":{"type":"string"},"versions":{"type":"array","items":{"type":"object","required":["change_version","created_on"],"properties":{"change_version":{"type":"string"},"created_on":{"type":"string","format":"date-time"}}}},"latest_version":{"type":["string","null"]}}}"#;

@@ -1,125 +1,132 @@
-//! The state of the service: where graphs are, who may see them, and what a query may cost.
+//! Shared state of the service and the limits of a query.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use pidq_core::{Cancel, Limits};
 use pidq_http::auth::Identities;
-use pidq_http::{Cursors, Fut, Head, Principal, PrincipalKind, Problem, Standing, Work, oauth};
+use pidq_http::{CursorSigner, Fut, Head, Principal, PrincipalKind, Problem, Readiness, ThreadPool, oauth};
 
-use crate::buffers::Buffers;
-use crate::door::Rules;
-use crate::graphs::{Copies, Graphs, Queries};
-use crate::memory::Memory;
-use crate::meters::Meters;
-use crate::rendering::Media;
-use crate::results::Results;
-use crate::store::{State, Store};
+use crate::buffer_pool::BufferPool;
+use crate::caches::{BodyCache, GraphCache, QueryCache};
+use crate::memory_pool::MemoryPool;
+use crate::metrics::Metrics;
+use crate::response_format::ResponseFormat;
+use crate::result_cache::ResultCache;
+use crate::store::{Store, StoreState};
+use crate::validation::ValidationRules;
 
-/// What all handlers share.
+/// State shared by all request handlers.
 pub struct Server {
-    /// The host of its public address, if it has one.
-    pub name: Option<String>,
-    /// Where graphs are kept.
+    /// Host name of `PIDQ_PUBLIC_URL`, if set.
+    pub public_host: Option<String>,
+    /// Storage backend of the graphs.
     pub store: Arc<dyn Store>,
-    /// Accounts and tokens. Without them everybody may do everything: for a laptop.
+    /// Accounts and tokens. `None` grants every caller full access (local use only).
     pub identities: Option<Identities>,
-    /// Graphs that were read.
-    pub graphs: Arc<Graphs>,
-    /// Graphs as they are sent.
-    pub copies: Copies,
-    /// Answers that were asked for before.
-    pub results: Results,
-    /// What answers are written into.
-    pub buffers: Arc<Buffers>,
-    /// Queries that were compiled.
-    pub queries: Arc<Queries>,
-    /// The threads that queries run on.
-    pub work: Work,
-    /// The memory that they share.
-    pub memory: Arc<Memory>,
-    /// The places in lists that were handed out.
-    pub cursors: Cursors,
-    /// What is counted.
-    pub meters: Arc<Meters>,
-    /// What a graph may be.
-    pub rules: Rules,
-    /// What a query may cost.
-    pub budget: Budget,
-    /// Whether a write has to name the version that it replaces.
+    /// Parsed graphs.
+    pub graph_cache: Arc<GraphCache>,
+    /// Encoded graph bodies.
+    pub body_cache: BodyCache,
+    /// Cached query results.
+    pub result_cache: ResultCache,
+    /// Reusable buffers for response bodies.
+    pub buffer_pool: Arc<BufferPool>,
+    /// Compiled queries.
+    pub query_cache: Arc<QueryCache>,
+    /// Threads that run queries.
+    pub thread_pool: ThreadPool,
+    /// Memory budget shared by all queries.
+    pub memory_pool: Arc<MemoryPool>,
+    /// Signed pagination cursors.
+    pub cursors: CursorSigner,
+    /// Metrics of the service.
+    pub metrics: Arc<Metrics>,
+    /// Rules for uploaded graphs.
+    pub validation: ValidationRules,
+    /// Limits of a single query.
+    pub query_limits: QueryLimits,
+    /// Requires `If-Match` on writes that replace a graph.
     pub require_if_match: bool,
 }
 
-/// What a query may cost.
+/// Limits of a single query.
 #[derive(Clone, Copy, Debug)]
-pub struct Budget {
-    /// Graphs of a request over many.
-    pub graphs: usize,
-    /// Steps.
+pub struct QueryLimits {
+    /// Maximum number of graphs in a batch query.
+    pub batch_graphs: usize,
+    /// Maximum fuel (evaluation steps).
     pub fuel: u64,
-    /// Bytes of working memory.
+    /// Maximum working memory in bytes.
     pub memory: usize,
-    /// Bytes of a result.
+    /// Maximum result size in bytes.
     pub output: usize,
-    /// Bytes of a result in lines.
-    pub lines: usize,
-    /// From the start of the run.
-    pub time: Duration,
+    /// Maximum result size in bytes for NDJSON.
+    pub ndjson_output: usize,
+    /// Timeout, measured from the start of the run.
+    pub timeout: Duration,
 }
 
-impl Default for Budget {
-    fn default() -> Budget {
+impl Default for QueryLimits {
+    fn default() -> QueryLimits {
         let limits = Limits::default();
-        let (fuel, memory, lines) = (limits.fuel, limits.memory, limits.output);
-        Budget { graphs: 100_000, fuel, memory, output: 16 << 20, lines, time: Duration::from_secs(10) }
+        let (fuel, memory, ndjson_output) = (limits.fuel, limits.memory, limits.output);
+        QueryLimits {
+            batch_graphs: 100_000,
+            fuel,
+            memory,
+            output: 16 << 20,
+            ndjson_output,
+            timeout: Duration::from_secs(10),
+        }
     }
 }
 
-impl Budget {
-    /// The bytes of a result in some form.
-    pub(crate) fn output_in(self, media: Media) -> usize {
-        if media.is_json() { self.output } else { self.lines }
+impl QueryLimits {
+    /// Returns the maximum result size in bytes for a response format.
+    pub(crate) fn output_limit(self, media: ResponseFormat) -> usize {
+        if media.is_json() { self.output } else { self.ndjson_output }
     }
 
-    /// The limits of a run that may print so many bytes.
+    /// Returns the engine limits of a run with a maximum output size in bytes.
     pub(crate) fn limits(self, output: usize, cancel: &Cancel) -> Limits<'_> {
         Limits { fuel: self.fuel, memory: self.memory, output, cancel: Some(cancel), ..Limits::default() }
     }
 }
 
-/// Who sends a request: the hook of the floor below.
+/// Authenticates the sender of a request: the authentication hook of `pidq-http`.
 pub(crate) fn authenticate<'a>(server: &'a Arc<Server>, head: &'a Head) -> Fut<'a, Result<Arc<Principal>, Problem>> {
     Box::pin(async move {
         match &server.identities {
             Some(identities) => oauth::bearer(identities, head).await,
-            // Everybody on this machine, and nobody else.
-            None => head.known_host(server.name.as_deref()).map(|()| anyone().into()),
+            // Without accounts, only requests addressed to this machine are accepted.
+            None => head.check_host(server.public_host.as_deref()).map(|()| anonymous().into()),
         }
     })
 }
 
-/// Whether the store and the accounts can be reached: the hook of the floor below.
-pub(crate) fn ready(server: &Arc<Server>) -> Fut<'_, Standing> {
+/// Checks the store and the account database: the readiness hook of `pidq-http`.
+pub(crate) fn ready(server: &Arc<Server>) -> Fut<'_, Readiness> {
     Box::pin(async move {
         match server.store.state().await {
-            State::Writable | State::Served => {}
-            State::ReadOnly(why) | State::Unavailable(why) => return Err(why),
+            StoreState::Writable | StoreState::ReadOnlyDir => {}
+            StoreState::ReadOnly(why) | StoreState::Unavailable(why) => return Err(why),
         }
         let Some(identities) = &server.identities else { return Ok(Vec::new()) };
-        match identities.takes_writes().await {
+        match identities.is_writable().await {
             Ok(true) => Ok(Vec::new()),
-            Ok(false) => Err("the database of the accounts takes no writes".into()),
-            Err(_) => Err("the database does not answer".into()),
+            Ok(false) => Err("the account database is read-only".into()),
+            Err(_) => Err("the account database is unavailable".into()),
         }
     })
 }
 
-/// Whoever asks a service without accounts.
-fn anyone() -> Principal {
-    let mut principal = Principal::new(PrincipalKind::Anyone, OPEN_TENANT, "anyone");
+/// Returns the principal of every request to a service without accounts.
+fn anonymous() -> Principal {
+    let mut principal = Principal::new(PrincipalKind::Anyone, DEFAULT_TENANT, "anyone");
     principal.scopes = vec!["read".into(), "write".into()];
     principal
 }
 
-/// The tenant of a service without accounts, and of the first account.
-pub const OPEN_TENANT: &str = "main";
+/// Tenant of the first account, and of every request to a service without accounts.
+pub const DEFAULT_TENANT: &str = "main";

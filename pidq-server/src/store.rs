@@ -1,14 +1,14 @@
-//! Where graphs are kept: versions of a job, each immutable, counted from 1 and never numbered twice.
+//! Storage of graphs: immutable versions, numbered from 1 and never reused.
 //!
-//! One trait. [`dir::Dir`] keeps files on one machine, [`sql::Sql`] rows in PostgreSQL for several replicas, and
-//! [`crate::served::Served`] shows a directory of files as it is.
+//! [`dir::DirStore`] keeps files on one machine, [`sql::SqlStore`] rows in PostgreSQL for several replicas, and
+//! [`crate::read_only_dir::ReadOnlyDir`] serves an existing directory of files.
 
+pub mod compression;
 pub mod dir;
 pub mod error;
-mod file;
 mod id;
-pub mod packing;
 pub mod sql;
+mod version_file;
 
 pub mod vfs;
 
@@ -17,77 +17,87 @@ use std::num::NonZeroUsize;
 use std::pin::Pin;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use bytes::Bytes;
 
-use pidq_http::auth::Moment;
+pub use pidq_http::auth::Timestamp;
 use pidq_http::hex;
 
-use crate::door::Draft;
+use crate::validation::GraphDraft;
 
-pub use error::{Error, Fault, Result};
-pub(crate) use file::numbered;
+pub use error::{Error, Finding, Result};
 pub(crate) use id::has_name_characters;
-pub use id::{JobId, Tenant};
+pub use id::{GraphId, Tenant};
+pub(crate) use version_file::version_meta;
 
-/// Connections of a replica to its database.
-const CONNECTIONS: u32 = 10;
+/// Maximum number of database connections per replica.
+const CONNECTION_LIMIT: u32 = 10;
 
-/// What a store answers, later.
-pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
+/// Future returned by store operations.
+pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
-/// Graphs, by tenant and job.
+/// Storage backend of graphs, keyed by tenant and graph id.
 pub trait Store: Send + Sync {
-    /// Stores a new version, unless the latest has the same content. Durable when answered.
+    /// Stores a new version, unless the latest has the same content. The result is durable when returned.
     fn commit<'a>(
         &'a self,
         tenant: &'a Tenant,
-        job: &'a JobId,
-        draft: Draft,
+        graph_id: &'a GraphId,
+        draft: GraphDraft,
         precondition: &'a Precondition,
-    ) -> Answer<'a, Committed>;
+    ) -> StoreFuture<'a, CommitResult>;
 
-    /// What is known of a version, without its content: cheap, for freshness and conditions.
-    fn head<'a>(&'a self, tenant: &'a Tenant, job: &'a JobId, which: &'a Which) -> Answer<'a, Arc<Meta>>;
+    /// Returns the metadata of a version without its content. Cheap.
+    fn head<'a>(
+        &'a self,
+        tenant: &'a Tenant,
+        graph_id: &'a GraphId,
+        selector: &'a VersionSelector,
+    ) -> StoreFuture<'a, Arc<GraphMeta>>;
 
-    /// A version with its content, in the coding asked for.
+    /// Returns a version with its content in the given coding.
     fn get<'a>(
         &'a self,
         tenant: &'a Tenant,
-        job: &'a JobId,
-        which: &'a Which,
+        graph_id: &'a GraphId,
+        selector: &'a VersionSelector,
         coding: Coding,
-    ) -> Answer<'a, StoredGraph>;
+    ) -> StoreFuture<'a, StoredGraph>;
 
-    /// The versions kept, newest first.
-    fn versions<'a>(&'a self, tenant: &'a Tenant, job: &'a JobId) -> Answer<'a, Vec<VersionEntry>>;
+    /// Returns the retained versions, newest first.
+    fn versions<'a>(&'a self, tenant: &'a Tenant, graph_id: &'a GraphId) -> StoreFuture<'a, Vec<VersionEntry>>;
 
-    /// The latest versions of jobs, by name: those that begin with `prefix` and come after `after`.
+    /// Returns the latest versions of graphs whose id starts with `prefix` and is greater than `after`, in order.
     fn list<'a>(
         &'a self,
         tenant: &'a Tenant,
         prefix: &'a str,
-        after: Option<&'a JobId>,
+        after: Option<&'a GraphId>,
         limit: usize,
-    ) -> Answer<'a, Vec<Arc<Meta>>>;
+    ) -> StoreFuture<'a, Vec<Arc<GraphMeta>>>;
 
-    /// Deletes a graph with all its versions. A later commit continues the count.
-    fn delete<'a>(&'a self, tenant: &'a Tenant, job: &'a JobId, precondition: &'a Precondition) -> Answer<'a, ()>;
+    /// Deletes a graph with all its versions. A later commit continues the version numbers.
+    fn delete<'a>(
+        &'a self,
+        tenant: &'a Tenant,
+        graph_id: &'a GraphId,
+        precondition: &'a Precondition,
+    ) -> StoreFuture<'a, ()>;
 
-    /// Reads everything and compares it with its hashes.
-    fn verify(&self) -> Answer<'_, Verified>;
+    /// Reads all versions and verifies their hashes.
+    fn verify(&self) -> StoreFuture<'_, VerifyReport>;
 
-    /// Looks for changes that came another way than through the store. Blocks.
+    /// Picks up changes made outside of the store. Blocks.
     ///
     /// # Errors
-    /// `storage-failure`: all stays as it was.
+    /// `storage-failure`; nothing changes.
     fn reload(&self) -> Result<()> {
         Ok(())
     }
 
-    /// Whether the store takes writes. Where it stopped, this is what tries again.
-    fn state(&self) -> Pin<Box<dyn Future<Output = State> + Send + '_>>;
+    /// Returns whether the store accepts writes. After a failure, this call attempts recovery.
+    fn state(&self) -> Pin<Box<dyn Future<Output = StoreState> + Send + '_>>;
 }
 
 /// Opens the store of a URL: `dir:PATH` for files on this machine, `postgres://…` for rows in a database.
@@ -98,35 +108,37 @@ pub async fn open(url: &str, options: Options) -> Result<Arc<dyn Store>> {
     match url.split_once(':') {
         Some(("dir", path)) => {
             let path = path.to_owned();
-            Ok(Arc::new(aside(move || dir::Dir::open(path, options)).await?))
+            Ok(Arc::new(run_blocking(move || dir::DirStore::open(path, options)).await?))
         }
-        Some(("postgres" | "postgresql", _)) => Ok(Arc::new(sql::Sql::open(url, CONNECTIONS, options).await?)),
-        // The rest of the text may hold a password.
-        _ => Err(Error::StoreUnavailable("expected a store at `dir:` or `postgres:`".into())),
+        Some(("postgres" | "postgresql", _)) => {
+            Ok(Arc::new(sql::SqlStore::open(url, CONNECTION_LIMIT, options).await?))
+        }
+        // The rest of the URL may contain a password.
+        _ => Err(Error::StoreUnavailable("expected a store URL with `dir:` or `postgres:`".into())),
     }
 }
 
-/// The number of a version, as the interface shows it. A served file may call its version anything.
+/// Version of a graph: a number, or any string in a read-only directory.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Version(Arc<str>);
 
 impl Version {
-    /// The version with this number.
+    /// Creates a version from a number.
     pub fn number(number: u64) -> Version {
         Version(number.to_string().into())
     }
 
-    /// The version with this name.
+    /// Creates a version from its string.
     pub fn named(name: &str) -> Version {
         Version(name.into())
     }
 
-    /// The version as text.
+    /// Returns the version as a string.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The number, if it is one that a store gives.
+    /// Returns the number, if the version is one that a store assigns.
     pub fn as_number(&self) -> Option<u64> {
         let number = self.0.parse().ok()?;
         (Version::number(number) == *self).then_some(number)
@@ -139,112 +151,112 @@ impl fmt::Display for Version {
     }
 }
 
-/// Which version is asked for.
+/// Selector of a version.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Which {
-    /// The newest.
+pub enum VersionSelector {
+    /// Latest version.
     Latest,
-    /// This one.
+    /// Specific version.
     Version(Version),
 }
 
-/// How content is coded.
+/// Content coding of a graph.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Coding {
-    /// JSON as it is.
+    /// Uncompressed JSON.
     Identity,
-    /// One frame of zstd, as it is stored.
+    /// One zstd frame, as stored.
     Zstd,
 }
 
-/// What is known of a version.
+/// Metadata of a version.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Meta {
-    /// The job that it is a version of.
-    pub job: JobId,
+pub struct GraphMeta {
+    /// Id of the graph.
+    pub graph_id: GraphId,
     /// `change_version`.
     pub version: Version,
     /// `schema_version`.
     pub schema_version: String,
-    /// `drawing_name`, where there is one.
+    /// `drawing_name`, if present.
     pub drawing_name: Option<String>,
-    /// How many nodes it has.
+    /// Number of nodes.
     pub nodes: u64,
-    /// How many edges it has.
+    /// Number of edges.
     pub edges: u64,
-    /// Bytes of the JSON.
+    /// Size of the JSON in bytes.
     pub size: u64,
-    /// The SHA-256 of the JSON.
+    /// SHA-256 of the JSON.
     pub sha256: [u8; 32],
-    /// The SHA-256 of what the JSON says, whatever its spelling. Equal content makes no new version.
+    /// SHA-256 of the content, independent of formatting. Equal content creates no new version.
     pub content: [u8; 32],
-    /// When it was stored.
+    /// Time of the commit.
     pub created_on: Timestamp,
 }
 
-impl Meta {
-    /// The tag of the version, without the suffix of a coding.
+impl GraphMeta {
+    /// Returns the ETag without the coding suffix.
     pub fn etag(&self) -> ETag {
         ETag::new(&self.version, &self.sha256)
     }
 }
 
-/// A version with its content.
+/// Version with its content.
 #[derive(Clone, Debug)]
 pub struct StoredGraph {
-    /// What is known of it.
-    pub meta: Arc<Meta>,
-    /// The content, in `coding`.
+    /// Metadata of the version.
+    pub meta: Arc<GraphMeta>,
+    /// Content in `coding`.
     pub bytes: Bytes,
-    /// The coding that was asked for.
+    /// Coding of the content.
     pub coding: Coding,
 }
 
-/// A version in the list of versions.
+/// Entry in the list of versions.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct VersionEntry {
     /// `change_version`.
     pub version: Version,
-    /// When it was stored.
+    /// Time of the commit.
     pub created_on: Timestamp,
 }
 
-/// What became of a commit.
+/// Result of a commit.
 #[derive(Clone, Debug)]
-pub struct Committed {
-    /// The latest version now.
-    pub meta: Arc<Meta>,
-    /// What happened.
-    pub outcome: Outcome,
+pub struct CommitResult {
+    /// Latest version after the commit.
+    pub meta: Arc<GraphMeta>,
+    /// Effect of the commit.
+    pub outcome: CommitOutcome,
 }
 
-/// What happened to a graph that was put.
+/// Effect of a commit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Outcome {
-    /// The job had no graph.
+pub enum CommitOutcome {
+    /// The graph did not exist.
     Created,
-    /// The job has a new version.
+    /// The graph has a new version.
     Changed,
-    /// The latest version says the same: nothing was stored.
+    /// The latest version has the same content; nothing was stored.
     Unchanged,
 }
 
-/// What a request demands of the latest version.
+/// Precondition of a write on the latest version.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub enum Precondition {
-    /// Nothing.
+    /// No precondition.
     #[default]
     None,
     /// `If-Match: *`.
     Exists,
-    /// `If-Match` with tags: the latest version is one of these.
+    /// `If-Match` with tags: the latest version has one of them.
     Is(Vec<ETag>),
     /// `If-None-Match: *`.
     Absent,
 }
 
 impl Precondition {
-    /// Whether it holds, given the tag of the latest version.
+    /// Checks the precondition against the tag of the latest version.
     ///
     /// # Errors
     /// `precondition-failed`.
@@ -259,34 +271,34 @@ impl Precondition {
     }
 }
 
-/// The strong tag of a version: `<change_version>-<16 hex of its SHA-256>`, without quotes.
+/// Strong ETag of a version: `<change_version>-<16 hex digits of its SHA-256>`, without quotes.
 ///
-/// The hash is in it because a served file may change without a new `change_version`.
+/// It includes the hash because a file in a read-only directory may change without a new `change_version`.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct ETag(String);
 
 impl ETag {
     fn new(version: &Version, sha256: &[u8; 32]) -> ETag {
         let [a, b, c, d, e, f, g, h, ..] = *sha256;
-        ETag::of(version, &[a, b, c, d, e, f, g, h])
+        ETag::from_hash(version, &[a, b, c, d, e, f, g, h])
     }
 
-    /// The tag of a version, given the first bytes of its SHA-256.
-    fn of(version: &Version, sha256: &[u8; 8]) -> ETag {
-        // A served file may call its version what no header can carry.
+    /// Creates the tag of a version from the first bytes of its SHA-256.
+    fn from_hash(version: &Version, sha256: &[u8; 8]) -> ETag {
+        // A file in a read-only directory may have a version that is no valid header value.
         let version = Some(version.as_str()).filter(|text| has_name_characters(text)).unwrap_or_default();
         ETag(format!("{version}-{}", hex(sha256)))
     }
 
-    /// Reads a tag of `If-Match` or `If-None-Match`, with or without the suffix of a coding. `None` for a weak tag
-    /// and for what is no tag.
+    /// Parses a tag of `If-Match` or `If-None-Match`, with or without a coding suffix. Returns `None` for weak and
+    /// malformed tags.
     pub fn parse(text: &str) -> Option<ETag> {
         let tag = text.trim().strip_prefix('"')?.strip_suffix('"')?;
         let tag = ["-zstd", "-br", "-gzip"].iter().find_map(|coding| tag.strip_suffix(coding)).unwrap_or(tag);
         (!tag.is_empty() && !tag.contains('"')).then(|| ETag(tag.into()))
     }
 
-    /// The tag as a header has it, for content in this coding.
+    /// Returns the tag as a header value for content in this coding.
     pub fn to_header(&self, coding: Coding) -> String {
         match coding {
             Coding::Identity => format!("\"{}\"", self.0),
@@ -294,7 +306,7 @@ impl ETag {
         }
     }
 
-    /// The tag without quotes.
+    /// Returns the tag without quotes.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -306,166 +318,154 @@ impl fmt::Display for ETag {
     }
 }
 
-/// Milliseconds since 1970, UTC.
-#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
-pub struct Timestamp(pub u64);
-
-impl Timestamp {
-    /// This moment.
-    pub fn now() -> Timestamp {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Timestamp(since.as_millis().try_into().unwrap_or(u64::MAX))
-    }
-
-    /// RFC 3339 in UTC, such as `2026-11-21T08:00:00.000Z`.
-    pub fn to_rfc3339(self) -> String {
-        Moment(i64::try_from(self.0).unwrap_or(i64::MAX)).to_rfc3339()
-    }
-}
-
-/// What a look at everything found.
+/// Result of a verification.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Verified {
-    /// How many versions were read.
+pub struct VerifyReport {
+    /// Number of versions read.
     pub versions: u64,
-    /// Those that are not what was stored.
-    pub corrupt: Vec<(Tenant, JobId, Version)>,
+    /// Versions whose content does not match their hashes.
+    pub corrupt: Vec<(Tenant, GraphId, Version)>,
 }
 
-/// Whether a store takes writes.
+/// State of a store.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum State {
-    /// It does.
+pub enum StoreState {
+    /// Accepts writes.
     Writable,
-    /// It does not, and never will: graphs come another way.
-    Served,
-    /// It does not: why.
+    /// Never accepts writes: graphs come from a directory.
+    ReadOnlyDir,
+    /// Stopped accepting writes, with the reason.
     ReadOnly(String),
-    /// It cannot be reached: why.
+    /// Unreachable, with the reason.
     Unavailable(String),
 }
 
-/// Something that an operator wants to know.
+/// Event for operators.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// A stored version is damaged and was put aside.
+    /// A stored version is corrupt and was quarantined.
     Quarantined {
-        /// Whose.
+        /// Tenant that owns the graph.
         tenant: Tenant,
-        /// Which job.
-        job: JobId,
-        /// Which version.
+        /// Id of the graph.
+        graph_id: GraphId,
+        /// Corrupt version.
         version: Version,
     },
-    /// Writes stopped: why.
+    /// Writes stopped, with the reason.
     ReadOnly(String),
-    /// Writes go on.
+    /// Writes resumed.
     Writable,
-    /// A served file cannot be used: the file, why, and whether its last good content stays.
-    Broken {
-        /// The name of the file.
+    /// A file in a read-only directory is invalid.
+    InvalidFile {
+        /// Name of the file.
         file: String,
-        /// Why.
-        why: String,
-        /// Whether an earlier content is still served.
-        kept: bool,
+        /// Reason.
+        reason: String,
+        /// True if the previous content is still served.
+        keeps_previous: bool,
     },
-    /// The served directory was read: how many graphs it has, and how many of them changed.
+    /// A read-only directory was reloaded.
     Reloaded {
-        /// All graphs.
+        /// Number of served graphs.
         graphs: usize,
-        /// New, changed and removed ones.
+        /// Number of new, changed and removed graphs.
         changed: usize,
     },
 }
 
-/// Who is told about events.
-pub type Events = Arc<dyn Fn(&Event) + Send + Sync>;
+/// Callback for store events.
+pub type EventHandler = Arc<dyn Fn(&Event) + Send + Sync>;
 
-/// Who is told how long a sync of the disk took.
-pub type Clock = Arc<dyn Fn(Duration) + Send + Sync>;
+/// Callback for the duration of each file system sync.
+pub type SyncObserver = Arc<dyn Fn(Duration) + Send + Sync>;
 
-/// Nobody is told.
-pub fn no_events() -> Events {
+/// Returns a callback that ignores all events.
+pub fn ignore_events() -> EventHandler {
     Arc::new(|_| {})
 }
 
-/// How a store behaves.
+/// Options of a store.
 #[derive(Clone)]
 pub struct Options {
-    /// Versions kept of each job.
-    pub keep: Keep,
-    /// What each tenant may store.
-    pub share: Share,
-    /// Who is told about damage and stopped writes.
-    pub events: Events,
-    /// Who is told how long syncs take.
-    pub clock: Clock,
+    /// Number of retained versions per graph.
+    pub retention: VersionRetention,
+    /// Quota of each tenant.
+    pub quota: TenantQuota,
+    /// Receives events about corrupt data and stopped writes.
+    pub events: EventHandler,
+    /// Receives sync durations.
+    pub on_sync: SyncObserver,
 }
 
-/// How many versions of a job are kept. The latest one always is.
+/// Number of retained versions of a graph. The latest is always retained.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Keep {
-    /// All.
+pub enum VersionRetention {
+    /// All versions.
     All,
-    /// So many of the last.
+    /// The given number of latest versions.
     Last(NonZeroUsize),
 }
 
-impl Default for Keep {
-    fn default() -> Keep {
-        Keep::Last(const { NonZeroUsize::new(10).expect("ten is not zero") })
+impl Default for VersionRetention {
+    fn default() -> VersionRetention {
+        VersionRetention::Last(const { NonZeroUsize::new(10).expect("ten is not zero") })
     }
 }
 
-impl FromStr for Keep {
+impl FromStr for VersionRetention {
     type Err = &'static str;
 
-    /// Reads `all`, or a number from 1.
-    fn from_str(text: &str) -> std::result::Result<Keep, &'static str> {
+    /// Parses `all`, or a number from 1.
+    fn from_str(text: &str) -> std::result::Result<VersionRetention, &'static str> {
         match text {
-            "all" => Ok(Keep::All),
-            _ => text.parse().map(Keep::Last).map_err(|_| "expected a whole number from 1, or `all`"),
+            "all" => Ok(VersionRetention::All),
+            _ => text.parse().map(VersionRetention::Last).map_err(|_| "expected a whole number from 1, or `all`"),
         }
     }
 }
 
-/// What a tenant may store.
+/// Storage quota of a tenant.
 #[derive(Clone, Copy, Debug)]
-pub struct Share {
-    /// Bytes as they are stored, all versions kept.
+pub struct TenantQuota {
+    /// Maximum stored bytes, including all retained versions.
     pub bytes: u64,
-    /// Graphs.
+    /// Maximum number of graphs.
     pub graphs: u64,
 }
 
-impl Share {
-    /// Whether there is anything to count.
+impl TenantQuota {
+    /// Returns true if the quota limits anything.
     fn is_limited(&self) -> bool {
-        self.bytes < Share::default().bytes || self.graphs < Share::default().graphs
+        self.bytes < TenantQuota::default().bytes || self.graphs < TenantQuota::default().graphs
     }
 }
 
-impl Default for Share {
-    fn default() -> Share {
-        Share { bytes: u64::MAX / 4, graphs: u64::MAX / 4 }
+impl Default for TenantQuota {
+    fn default() -> TenantQuota {
+        TenantQuota { bytes: u64::MAX / 4, graphs: u64::MAX / 4 }
     }
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { keep: Keep::default(), share: Share::default(), events: no_events(), clock: Arc::new(|_| {}) }
+        Options {
+            retention: VersionRetention::default(),
+            quota: TenantQuota::default(),
+            events: ignore_events(),
+            on_sync: Arc::new(|_| {}),
+        }
     }
 }
 
-/// Work that blocks, or takes a processor for a while.
-pub(crate) async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+/// Runs blocking or CPU-bound work on a blocking thread.
+pub(crate) async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|_| Err(Error::StorageFailure("a defect in the store".into())))
+    done.unwrap_or_else(|_| Err(Error::StorageFailure("internal error in the store".into())))
 }
 
-/// The bytes of a text of [`hex`].
+/// Decodes a string produced by [`hex`].
 pub(crate) fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
     let mut bytes = [0; N];
     if text.len() != 2 * N || !text.is_ascii() {
@@ -477,8 +477,8 @@ pub(crate) fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
     Some(bytes)
 }
 
-/// A lock whose holder may have panicked: what is behind it is replaced as a whole, never half.
-pub(crate) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// Locks a mutex, ignoring poisoning: the protected state is replaced atomically and is never left inconsistent.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

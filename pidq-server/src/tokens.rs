@@ -1,33 +1,33 @@
-//! `/o/…` and `/.well-known/…`: tokens, and how a client finds out about them.
+//! Handlers of `/o/…` and `/.well-known/…`: OAuth tokens and their metadata.
 
 use pidq_http::auth::{Identities, authorization_server_metadata, protected_resource_metadata};
-use pidq_http::{Problem, Request, Response, oauth};
+use pidq_http::{Problem, Request, Response, codes, oauth};
 
 use crate::server::Server;
 
-/// `POST /o/token/`.
+/// Handles `POST /o/token/`.
 pub(crate) async fn issue(server: &Server, request: Request) -> Result<Response, Problem> {
     let response = oauth::token(identities(server)?, request).await?;
-    server.meters.logged_in(response.status, &response.bytes().unwrap_or_default());
+    server.metrics.count_token_response(response.status, &response.bytes().unwrap_or_default());
     Ok(response)
 }
 
-/// `POST /o/revoke_token/`.
+/// Handles `POST /o/revoke_token/`.
 pub(crate) async fn revoke(server: &Server, request: Request) -> Result<Response, Problem> {
     oauth::revoke(identities(server)?, request).await
 }
 
-/// `POST /o/introspect/`.
+/// Handles `POST /o/introspect/`.
 pub(crate) async fn introspect(server: &Server, request: Request) -> Result<Response, Problem> {
     oauth::introspect(identities(server)?, request).await
 }
 
-/// `GET /.well-known/oauth-authorization-server`, RFC 8414.
+/// Handles `GET /.well-known/oauth-authorization-server` (RFC 8414).
 pub(crate) fn issuer(server: &Server) -> Result<Response, Problem> {
     Ok(Response::ok("application/json", authorization_server_metadata(identities(server)?.options())))
 }
 
-/// `GET /.well-known/oauth-protected-resource`, RFC 9728.
+/// Handles `GET /.well-known/oauth-protected-resource` (RFC 9728).
 pub(crate) fn resource(server: &Server) -> Result<Response, Problem> {
     let identities = identities(server)?;
     let metadata = protected_resource_metadata(identities.options(), &identities.issuers());
@@ -35,6 +35,9 @@ pub(crate) fn resource(server: &Server) -> Result<Response, Problem> {
 }
 
 fn identities(server: &Server) -> Result<&Identities, Problem> {
-    let none = || Problem::not_found("no-accounts").detail("This service was started without accounts: send no token.");
+    let none = || {
+        Problem::new(codes::ACCOUNTS_DISABLED)
+            .detail("This service runs without accounts; send requests without a token.")
+    };
     server.identities.as_ref().ok_or_else(none)
 }

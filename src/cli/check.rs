@@ -1,4 +1,4 @@
-//! `pidq check`: whether a query compiles, and with a document whether it fits.
+//! Subcommand `pidq check`: checks that a query compiles and fits a document.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -7,26 +7,26 @@ use clap::{Args, ValueEnum};
 use pidq::error::Warning;
 use pidq::{Query, Scratch};
 
-use super::budget::LimitOptions;
 use super::failure::{self, Failure, Result, Status};
 use super::input;
-use super::question::Writing;
+use super::limits::LimitOptions;
+use super::query_options::QueryOptions;
 
 #[derive(Args)]
 pub struct Options {
     /// The query
     query: String,
 
-    /// Also check it against a document, and run it there
+    /// Also check the query against a document, and run it there
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
 
-    /// How errors and warnings are printed
+    /// Output format of errors and warnings
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
     #[command(flatten)]
-    writing: Writing,
+    query_options: QueryOptions,
 
     #[command(flatten)]
     limits: LimitOptions,
@@ -34,10 +34,10 @@ pub struct Options {
 
 #[derive(Clone, Copy, Default, ValueEnum)]
 enum Format {
-    /// For people, on the standard error
+    /// Text on standard error
     #[default]
     Text,
-    /// One JSON object a line, on the standard output
+    /// One JSON object per line on standard output
     Json,
 }
 
@@ -54,37 +54,39 @@ pub fn run(options: &Options) -> Result {
 }
 
 fn check(options: &Options) -> Result {
-    let query = options.writing.compile(&options.query)?;
-    let refused = |error| Failure::Query(error, query.source().into());
+    let query = options.query_options.compile(&options.query)?;
+    let query_failure = |error| Failure::Query(error, query.source().into());
     let warnings = match &options.against {
-        None => query.check().map_err(refused)?,
-        Some(path) => try_out(options, &query, path)?,
+        None => query.check().map_err(query_failure)?,
+        Some(path) => check_on_document(options, &query, path)?,
     };
     for warning in warnings {
-        tell(options.format, &warning, &query)?;
+        print_warning(options.format, &warning, &query)?;
     }
     Ok(Status::Done)
 }
 
-/// The warnings of the kinds of values of the document in `path`, and of a run on it.
-fn try_out(options: &Options, query: &Query, path: &std::path::Path) -> Result<Vec<Warning>> {
+/// Returns the warnings from the schema of the document in `path` and from a run on it.
+fn check_on_document(options: &Options, query: &Query, path: &std::path::Path) -> Result<Vec<Warning>> {
     let graph = input::graph(path)?;
-    options.limits.within(|limits| {
+    options.limits.run(|limits| {
         let scratch = Scratch::new();
         let outcome = query.run(&graph, &scratch, limits);
         let mut warnings = outcome.map_err(|error| Failure::Query(error, query.source().into()))?.warnings;
-        // A field that no object had is found in both ways.
-        let of_kinds = query.check_against(&graph, limits);
-        // Who knows the document knows better what to do about a list.
-        let is_better = |told: &Warning| of_kinds.iter().any(|new| new.code == told.code && new.span == told.span);
-        warnings.retain(|told| told.code != "PQW07" || !is_better(told));
-        let said: Vec<_> = warnings.iter().map(|warning| (warning.code, warning.span)).collect();
-        warnings.extend(of_kinds.into_iter().filter(|warning| !said.contains(&(warning.code, warning.span))));
+        // Both checks find a field that no object has.
+        let schema_warnings = query.check_against(&graph, limits);
+        // The check against the document gives better help for arrays.
+        let is_better =
+            |warning: &Warning| schema_warnings.iter().any(|new| new.code == warning.code && new.span == warning.span);
+        warnings.retain(|warning| warning.code != "PQW07" || !is_better(warning));
+        let reported: Vec<_> = warnings.iter().map(|warning| (warning.code, warning.span)).collect();
+        warnings
+            .extend(schema_warnings.into_iter().filter(|warning| !reported.contains(&(warning.code, warning.span))));
         Ok(warnings)
     })
 }
 
-fn tell(format: Format, warning: &Warning, query: &Query) -> Result<()> {
+fn print_warning(format: Format, warning: &Warning, query: &Query) -> Result<()> {
     match format {
         Format::Text => failure::warn(&warning.render_with(query.source(), &failure::stderr_styles())),
         Format::Json => print_line(&serde_json::json!(warning).to_string())?,

@@ -1,4 +1,4 @@
-//! `pidq draw`: a graph, or what a query selects of it, as SVG.
+//! Subcommand `pidq draw`: draws a graph, or the selection of a query, as SVG.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pidq::{Graph, Scratch};
-use pidq_formats::{Drawing, Style, marked_in};
+use pidq_formats::{DrawOptions, Style, ids_in_document};
 
-use super::budget::LimitOptions;
 use super::failure::{self, Failure, Result, Status};
 use super::import;
-use super::question::Writing;
+use super::limits::LimitOptions;
+use super::query_options::QueryOptions;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,31 +22,31 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
-    /// The graph: pid_graph JSON, or a drawing that can be imported
+    /// Graph: pid_graph JSON or an importable format
     graph: PathBuf,
 
-    /// Mark what this query gives: nodes, edges, ids, or anything that holds them
+    /// Highlight the result of this query: nodes, edges, ids, or anything that contains them
     #[arg(long, value_name = "QUERY")]
     highlight: Option<String>,
 
-    /// Draw only what this query gives, and the edges between
+    /// Draw only the result of this query and the edges between its items
     #[arg(long, value_name = "QUERY")]
     select: Option<String>,
 
-    /// Light lines on a dark ground
+    /// Light lines on a dark background
     #[arg(long)]
     dark: bool,
 
-    /// What stands in the corner; without it, the name of the drawing
+    /// Title in the corner [default: name of the drawing]
     #[arg(long)]
     title: Option<String>,
 
-    /// Where the drawing goes; without it, to the standard output
+    /// Output file [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
     #[command(flatten)]
-    writing: Writing,
+    query_options: QueryOptions,
 
     #[command(flatten)]
     limits: LimitOptions,
@@ -54,16 +54,16 @@ pub struct Options {
 
 /// Runs the subcommand.
 pub fn run(options: &Options) -> Result {
-    options.output.as_deref().map_or(Ok(()), refuse_pictures)?;
+    options.output.as_deref().map_or(Ok(()), reject_raster_formats)?;
     let graph = import::graph(&options.graph)?;
     let ids = |query: &Option<String>| query.as_deref().map(|text| ids(options, text, &graph)).transpose();
-    let drawing = Drawing {
+    let drawing = DrawOptions {
         style: if options.dark { Style::Dark } else { Style::Light },
         highlight: ids(&options.highlight)?.unwrap_or_default(),
         only: ids(&options.select)?,
         title: options.title.clone(),
     };
-    let svg = drawing.draw(graph.root()).map_err(import::refused)?;
+    let svg = drawing.draw(graph.root()).map_err(import::format_failure)?;
     match &options.output {
         Some(path) if path != Path::new("-") => import::write(path, svg.as_bytes())?,
         _ => io::stdout().lock().write_all(svg.as_bytes())?,
@@ -71,29 +71,29 @@ pub fn run(options: &Options) -> Result {
     Ok(Status::Done)
 }
 
-/// A drawing is SVG whatever its file is called, and other programs go by the name.
-fn refuse_pictures(path: &Path) -> Result<()> {
+/// Rejects extensions of raster and CAD formats: the output is always SVG.
+fn reject_raster_formats(path: &Path) -> Result<()> {
     const PICTURES: &[&str] = &["png", "pdf", "jpg", "jpeg", "gif", "webp", "dwg", "dxf"];
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
     match PICTURES.contains(&&*ending) {
         true => Err(Failure::Usage(format!(
-            "a drawing is SVG: name it `{}`; browsers and Inkscape make other pictures of it",
+            "the output is SVG: name it `{}`; convert it with a browser or Inkscape",
             path.with_extension("svg").display()
         ))),
         false => Ok(()),
     }
 }
 
-/// The ids that a query gives.
+/// Returns the ids in the result of a query.
 fn ids(options: &Options, text: &str, graph: &Graph) -> Result<BTreeSet<String>> {
-    let query = options.writing.compile(text)?;
-    options.limits.within(|limits| {
+    let query = options.query_options.compile(text)?;
+    options.limits.run(|limits| {
         let scratch = Scratch::new();
         let outcome = query.run(graph, &scratch, limits).map_err(|error| Failure::Query(error, text.into()))?;
         super::query::warn(&outcome.warnings, &query);
-        let ids = marked_in(graph.root(), outcome.value);
+        let ids = ids_in_document(graph.root(), outcome.value);
         if ids.is_empty() {
-            failure::warn(&format!("nothing to draw or to mark: `{text}` gives no node and no edge\n"));
+            failure::warn(&format!("`{text}` selects no nodes or edges\n"));
         }
         Ok(ids)
     })

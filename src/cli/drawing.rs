@@ -1,131 +1,131 @@
-//! The drawing in a file, for subcommands that have a question of their own: reading it, and what stands in its answers.
+//! Helpers of subcommands that run a fixed query on a drawing: loading, reading results, printing.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use pidq::error::{Code, Stage};
-use pidq::limits::MAX_DEPTH;
+use pidq::limits::MAX_DOCUMENT_DEPTH;
 use pidq::{Error, Graph, Limits, Query, Scratch, Value};
 
 use super::failure::{self, Failure, Result};
-use super::layout::{Indent, Layout, Style};
-use super::sorted::json;
+use super::json_formatter::{Indent, JsonFormatter, Style};
+use super::sorted_json::json;
 use super::{import, input};
 
-/// An answer about a document may be this much deeper than the document.
-const DEPTH_OF_ANSWERS: usize = 8;
+/// Maximum additional nesting of a result compared to its document.
+const EXTRA_RESULT_DEPTH: usize = 8;
 
-/// The drawing in a file: JSON as it is, drawings of other programs imported.
+/// Loads a drawing from a file: JSON, or an importable format.
 pub fn open(path: &Path) -> Result<Graph> {
     if path.is_dir() {
         let name = path.display();
-        return Err(Failure::Usage(format!("`{name}` is a folder; name the drawings in it, as in `{name}/*.json`")));
+        return Err(Failure::Usage(format!("`{name}` is a directory; name its files, as in `{name}/*.json`")));
     }
     import::graph(path)
 }
 
-/// The drawing in a file, or what is wrong where there is none in it.
+/// Loads a drawing, failing if the file contains none.
 pub fn open_with_graph(path: &Path) -> Result<Graph> {
     let graph = open(path)?;
-    let question = "nodes() | size()";
+    let query_text = "nodes() | size()";
     let scratch = Scratch::new();
-    let query = Query::parse(question).map_err(|error| Failure::Query(error, question.into()))?;
-    // Only whether there is one is asked here; whatever else goes wrong is for the question itself to say.
+    let query = Query::parse(query_text).map_err(|error| Failure::Query(error, query_text.into()))?;
+    // Only a missing graph is reported here; other errors are reported by the actual query.
     match query.run(&graph, &scratch, Limits::default()).err().filter(|error| error.code() == Code::NoGraph) {
-        Some(error) => Err(refused(error, path, question)),
+        Some(error) => Err(drawing_failure(error, path, query_text)),
         None => Ok(graph),
     }
 }
 
-/// The standard input ends when it was read once.
-pub fn one_from_stdin(files: &[PathBuf]) -> Result<()> {
+/// Fails if standard input is named more than once.
+pub fn require_single_stdin(files: &[PathBuf]) -> Result<()> {
     match files.iter().filter(|file| *file == Path::new("-")).count() {
         0 | 1 => Ok(()),
-        _ => Err(Failure::Usage("only one drawing can come from the standard input: `-` stands twice".into())),
+        _ => Err(Failure::Usage("`-` was given twice; only one drawing can be read from standard input".into())),
     }
 }
 
-/// What the engine says of the drawing in a file. A limit is no fault of the file: it has the status of a query.
-pub fn refused(error: Error, path: &Path, question: &str) -> Failure {
+/// Converts an engine error about a drawing. A limit is not the file's fault and has the status of a query error.
+pub fn drawing_failure(error: Error, path: &Path, query_text: &str) -> Failure {
     match error.code().stage() {
-        Stage::Limit => Failure::Query(error, question.into()),
+        Stage::Limit => Failure::Query(error, query_text.into()),
         _ => Failure::Input(error, input::name(path)),
     }
 }
 
-/// An answer of the engine, to be read.
-pub fn answer(json: String) -> Result<Graph> {
-    Graph::from_json_within(json, MAX_DEPTH + DEPTH_OF_ANSWERS)
-        .map_err(|error| Failure::Input(error, "the answer".into()))
+/// Parses a result of the engine.
+pub fn parse_result(json: String) -> Result<Graph> {
+    Graph::from_json_with_max_depth(json, MAX_DOCUMENT_DEPTH + EXTRA_RESULT_DEPTH)
+        .map_err(|error| Failure::Input(error, "the result".into()))
 }
 
-/// A field of an object; null where there is none.
+/// Returns a field of an object, or null.
 pub fn field<'a>(value: Value<'a>, key: &str) -> Value<'a> {
     value.as_object().and_then(|object| object.get(key)).unwrap_or(Value::Null)
 }
 
-/// The items of a list; none of what is no list.
+/// Returns the items of an array; none for other values.
 pub fn items(value: Value<'_>) -> impl Iterator<Item = Value<'_>> {
     value.as_array().into_iter().flat_map(|array| array.iter())
 }
 
-/// JSON on one line, or laid out with colours where they are seen.
+/// JSON on one line, or indented.
 #[derive(Clone, Copy)]
-pub enum Shape {
+pub enum JsonStyle {
     Compact,
     Indented,
 }
 
-impl Shape {
-    pub fn of(is_compact: bool) -> Shape {
-        if is_compact { Shape::Compact } else { Shape::Indented }
+impl JsonStyle {
+    pub fn new(is_compact: bool) -> JsonStyle {
+        if is_compact { JsonStyle::Compact } else { JsonStyle::Indented }
     }
 
-    /// How it looks on the standard output.
+    /// Returns the style for standard output.
     pub fn on_stdout(self) -> Style {
-        Style { colours: failure::wants_colours(&io::stdout()), ..self.in_file() }
+        Style { colors: failure::wants_colors(&io::stdout()), ..self.in_file() }
     }
 
-    /// How it looks in a file.
+    /// Returns the style for a file.
     pub fn in_file(self) -> Style {
         let indent = match self {
-            Shape::Compact => None,
-            Shape::Indented => Some(Indent::Blanks(2)),
+            JsonStyle::Compact => None,
+            JsonStyle::Indented => Some(Indent::Spaces(2)),
         };
-        Style { indent, colours: false }
+        Style { indent, colors: false }
     }
 }
 
-/// Prints a JSON text.
-pub fn print_json(json: &str, shape: Shape) -> Result<()> {
-    let mut layout = Layout::new(BufWriter::new(io::stdout().lock()), shape.on_stdout());
-    layout.push(json)?;
-    layout.finish()?;
-    Ok(layout.flush()?)
+/// Prints JSON text.
+pub fn print_json(json: &str, shape: JsonStyle) -> Result<()> {
+    let mut formatter = JsonFormatter::new(BufWriter::new(io::stdout().lock()), shape.on_stdout());
+    formatter.push(json)?;
+    formatter.finish()?;
+    Ok(formatter.flush()?)
 }
 
-/// A JSON text, laid out.
-pub fn laid_out(json: &str, style: Style) -> io::Result<Vec<u8>> {
+/// Formats JSON text.
+pub fn format_json(json: &str, style: Style) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
-    let mut layout = Layout::new(&mut text, style);
-    layout.push(json)?;
-    layout.finish()?;
+    let mut formatter = JsonFormatter::new(&mut text, style);
+    formatter.push(json)?;
+    formatter.finish()?;
     Ok(text)
 }
 
-/// A value as JSON on one line, however its document is laid out.
-pub fn in_one_line(value: Value<'_>) -> String {
-    let line = laid_out(&json(value), Shape::Compact.in_file()).unwrap_or_default();
+/// Formats a value as JSON on one line.
+pub fn compact_json(value: Value<'_>) -> String {
+    let line = format_json(&json(value), JsonStyle::Compact.in_file()).unwrap_or_default();
     String::from_utf8_lossy(&line).trim_end().into()
 }
 
-/// Prints a text.
+/// Prints text.
 pub fn print(text: &str) -> Result<()> {
     Ok(io::stdout().lock().write_all(text.as_bytes())?)
 }
 
-/// A status that says something holds though nobody read the output to its end.
-pub fn even_unread(printed: Result<()>) -> Result<()> {
+/// Ignores a closed pipe, for commands whose exit status matters more than their output.
+pub fn ignore_closed_pipe(printed: Result<()>) -> Result<()> {
     match printed {
         Err(Failure::ClosedPipe) => Ok(()),
         other => other,

@@ -1,15 +1,15 @@
-//! `pidq explain`: where a query spends its steps.
+//! Subcommand `pidq explain`: prints the plan or the profile of a query.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use pidq::{Explanation, Outline};
+use pidq::{QueryPlan, RunProfile};
 
-use super::budget::LimitOptions;
 use super::failure::{Failure, Result, Status};
-use super::question::Writing;
+use super::limits::LimitOptions;
+use super::query_options::QueryOptions;
 use super::{input, query};
 
 const EXAMPLES: &str = "\
@@ -23,20 +23,20 @@ pub struct Options {
     /// The query
     query: String,
 
-    /// The document; `-` or none is the standard input
+    /// Document; `-` or none reads standard input
     #[arg(default_value = "-", hide_default_value = true)]
     file: PathBuf,
 
-    /// Only what is known without a document: the calls, and which of them run as one step
+    /// Print the static plan, without a document
     #[arg(long, conflicts_with = "file")]
     plan: bool,
 
-    /// How the table is written
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
     #[command(flatten)]
-    writing: Writing,
+    query_options: QueryOptions,
 
     #[command(flatten)]
     limits: LimitOptions,
@@ -44,26 +44,26 @@ pub struct Options {
 
 #[derive(Clone, Copy, Default, ValueEnum)]
 enum Format {
-    /// A table for people
+    /// Table for people
     #[default]
     Text,
-    /// One JSON object
+    /// JSON object
     Json,
 }
 
 /// Runs the subcommand.
 pub fn run(options: &Options) -> Result {
-    let query = options.writing.compile(&options.query)?;
+    let query = options.query_options.compile(&options.query)?;
     if options.plan {
-        return print_outline(&query.outline(), options.format);
+        return print_plan(&query.plan(), options.format);
     }
     let graph = input::graph(&options.file)?;
     let start = Instant::now();
-    let explanation = options.limits.within(|limits| query.explain(&graph, limits));
+    let explanation = options.limits.run(|limits| query.explain(&graph, limits));
     let time = start.elapsed();
     let mut explanation = explanation.map_err(|error| Failure::Query(error, options.query.clone()))?;
-    if explanation.asked_graph {
-        explanation.warnings.extend(query::doubts(&graph, &explanation.warnings));
+    if explanation.uses_graph {
+        explanation.warnings.extend(query::graph_warnings(&graph, &explanation.warnings));
     }
     match options.format {
         Format::Json => print_json(&explanation, time)?,
@@ -75,21 +75,21 @@ pub fn run(options: &Options) -> Result {
     Ok(Status::Done)
 }
 
-fn print_outline(outline: &Outline, format: Format) -> Result {
+fn print_plan(plan: &QueryPlan, format: Format) -> Result {
     match format {
-        Format::Json => writeln!(io::stdout().lock(), "{:#}", serde_json::json!(outline))?,
-        Format::Text => write!(io::stdout().lock(), "{outline}")?,
+        Format::Json => writeln!(io::stdout().lock(), "{:#}", serde_json::json!(plan))?,
+        Format::Text => write!(io::stdout().lock(), "{plan}")?,
     }
     Ok(Status::Done)
 }
 
-fn print_json(explanation: &Explanation, time: Duration) -> Result<()> {
-    let mut told = serde_json::json!(explanation);
-    told["milliseconds"] = milliseconds(time).into();
-    Ok(writeln!(io::stdout().lock(), "{told:#}")?)
+fn print_json(explanation: &RunProfile, time: Duration) -> Result<()> {
+    let mut json = serde_json::json!(explanation);
+    json["milliseconds"] = milliseconds(time).into();
+    Ok(writeln!(io::stdout().lock(), "{json:#}")?)
 }
 
-/// With the microseconds; what is behind them is noise.
+/// Returns milliseconds with microsecond precision.
 fn milliseconds(time: Duration) -> f64 {
     time.as_micros() as f64 / 1000.0
 }

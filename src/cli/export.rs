@@ -1,16 +1,16 @@
-//! `pidq export`: a graph, or the result of a query, in a format of other programs.
+//! Subcommand `pidq export`: converts a graph or a query result to other formats.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pidq::{Graph, Scratch};
-use pidq_formats::{FORMATS, Format, Part};
+use pidq_formats::{ExportedFile, FORMATS, Format};
 
-use super::budget::LimitOptions;
 use super::failure::{Failure, Result, Status};
 use super::import;
-use super::question::Writing;
+use super::limits::LimitOptions;
+use super::query_options::QueryOptions;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,23 +24,23 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
-    /// The graph: pid_graph JSON, or a drawing that can be imported
+    /// Graph: pid_graph JSON or an importable format
     graph: PathBuf,
 
-    /// The format; without it, what the output file ends with
+    /// Output format [default: by the extension of the output file]
     #[arg(short, long, value_name = "FORMAT", value_parser = names())]
     format: Option<String>,
 
-    /// Export what this query gives instead of the whole graph
+    /// Export the result of this query instead of the whole graph
     #[arg(short, long, value_name = "QUERY")]
     query: Option<String>,
 
-    /// Where it goes: a file, or a folder for formats of several files; without it, to the standard output
+    /// Output file, or directory for formats with several files [default: standard output]
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
 
     #[command(flatten)]
-    writing: Writing,
+    query_options: QueryOptions,
 
     #[command(flatten)]
     limits: LimitOptions,
@@ -62,23 +62,23 @@ pub fn run(options: &Options) -> Result {
     let format = options.format()?;
     let graph = import::graph(&options.graph)?;
     let parts = match &options.query {
-        Some(text) => options.ask(text, &graph, format)?,
-        None => format.export(graph.root()).map_err(import::refused)?,
+        Some(text) => options.run_query(text, &graph, format)?,
+        None => format.export(graph.root()).map_err(import::format_failure)?,
     };
     match (parts.as_slice(), &options.output) {
         ([part], Some(path)) if path != Path::new("-") => import::write(path, &part.bytes)?,
         ([part], _) => print(&part.bytes, format.name)?,
-        (parts, Some(folder)) if folder != Path::new("-") => write_all(parts, folder)?,
-        (parts, _) => return Err(several(parts, format)),
+        (parts, Some(dir)) if dir != Path::new("-") => write_all(parts, dir)?,
+        (parts, _) => return Err(multiple_files_failure(parts, format)),
     }
     Ok(Status::Done)
 }
 
 impl Options {
     fn format(&self) -> Result<&'static Format> {
-        let by_name = self.format.as_deref().map(Format::find).transpose().map_err(import::refused)?;
+        let by_name = self.format.as_deref().map(Format::find).transpose().map_err(import::format_failure)?;
         let ending = self.output.as_ref().and_then(|path| path.extension()).and_then(|ending| ending.to_str());
-        // A file is one table, so that `.csv` means the format of one file.
+        // CSV has two formats; the extension selects the one with a single file.
         let writes_one = |format: &&Format| format.write.as_ref().is_some_and(|writer| writer.files.len() == 1);
         let by_ending = || FORMATS.iter().filter(writes_one).find(|format| Some(format.extension) == ending);
         by_name.or_else(by_ending).ok_or_else(|| {
@@ -87,18 +87,18 @@ impl Options {
         })
     }
 
-    fn ask(&self, text: &str, graph: &Graph, format: &Format) -> Result<Vec<Part>> {
-        let query = self.writing.compile(text)?;
-        self.limits.within(|limits| {
+    fn run_query(&self, text: &str, graph: &Graph, format: &Format) -> Result<Vec<ExportedFile>> {
+        let query = self.query_options.compile(text)?;
+        self.limits.run(|limits| {
             let scratch = Scratch::new();
             let outcome = query.run(graph, &scratch, limits).map_err(|error| Failure::Query(error, text.into()))?;
             super::query::warn(&outcome.warnings, &query);
-            format.export(outcome.value).map_err(import::refused)
+            format.export(outcome.value).map_err(import::format_failure)
         })
     }
 }
 
-/// A workbook is no text: a terminal would not survive it.
+/// Prints bytes to standard output; refuses to print binary data to a terminal.
 pub fn print(bytes: &[u8], format: &str) -> Result<()> {
     if io::stdout().is_terminal() && std::str::from_utf8(bytes).is_err() {
         return Err(Failure::Usage(format!("`{format}` is not text: give a file with --output")));
@@ -106,11 +106,11 @@ pub fn print(bytes: &[u8], format: &str) -> Result<()> {
     Ok(io::stdout().lock().write_all(bytes)?)
 }
 
-fn write_all(parts: &[Part], folder: &Path) -> Result<()> {
-    parts.iter().try_for_each(|part| import::write(&folder.join(part.name), &part.bytes))
+fn write_all(parts: &[ExportedFile], dir: &Path) -> Result<()> {
+    parts.iter().try_for_each(|part| import::write(&dir.join(part.name), &part.bytes))
 }
 
-fn several(parts: &[Part], format: &Format) -> Failure {
+fn multiple_files_failure(parts: &[ExportedFile], format: &Format) -> Failure {
     let names: Vec<&str> = parts.iter().map(|part| part.name).collect();
-    Failure::Usage(format!("`{}` is {}: give a folder with --output", format.name, names.join(" and ")))
+    Failure::Usage(format!("`{}` is written as {}; give a directory with --output", format.name, names.join(" and ")))
 }

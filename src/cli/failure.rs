@@ -1,4 +1,4 @@
-//! Why a subcommand ends early: what it says and with which status the command exits.
+//! Failures of subcommands: message and exit status.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -6,61 +6,61 @@ use std::path::Path;
 use pidq::Error;
 use pidq::error::{Code, Stage, Styles};
 
-/// The exit status of the command, in the order of severity. Scripts rely on the numbers.
+/// Exit status, in order of severity. The numbers are stable.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Status {
-    /// All is well. A closed pipe is too.
+    /// Success, including a closed pipe.
     Done = 0,
-    /// With `-e`: the last output was `false` or `null`. With `fmt --check`: a file is not formatted. With `diff`: there
-    /// are changes. With `validate`: there are errors.
+    /// With `-e`: the last output was `false` or `null`. With `fmt --check`: a file is not formatted. With `diff`:
+    /// there are changes. With `validate`: there are errors.
     Falsy = 1,
-    /// Wrong usage, unreadable files, input that is not JSON.
+    /// Usage error, unreadable file, or input that is not JSON.
     Usage = 2,
     /// The query does not compile.
     Compile = 3,
     /// With `-e`: there was no output.
     NoOutput = 4,
-    /// The query failed, or met a limit.
+    /// The query failed or exceeded a limit.
     Failed = 5,
 }
 
-/// Why a subcommand ends early.
+/// Failure that ends a subcommand.
 #[derive(Debug)]
 pub enum Failure {
-    /// Nobody reads the output any more. Not an error.
+    /// The reader closed the output pipe. Not an error.
     ClosedPipe,
-    /// Wrong usage, or a file that cannot be read or written.
+    /// Usage error, or a file that cannot be read or written.
     Usage(String),
-    /// The engine refused the query, with the text that its span points into.
+    /// Query error, with the source text of its span.
     Query(Error, String),
-    /// The engine refused an input, with the name of where it came from.
+    /// Input error, with the name of the input.
     Input(Error, String),
-    /// A service refused: what it said, written out for people, and the status that this ends with.
+    /// Problem response of a service: rendered text and exit status.
     #[cfg(feature = "server")]
     Refused(String, Status),
 }
 
-/// What a subcommand gives.
+/// Result of a subcommand.
 pub type Result<T = Status> = std::result::Result<T, Failure>;
 
 impl Failure {
-    /// A file that cannot be read, and what to do about it.
+    /// Creates the failure of an unreadable file, with help.
     pub fn unreadable(path: &Path, error: &io::Error) -> Failure {
         let name = path.display();
         Failure::Usage(match error.kind() {
-            io::ErrorKind::NotFound => format!("there is no file `{name}`; is the path complete?"),
+            io::ErrorKind::NotFound => format!("no such file `{name}`; check the path"),
             io::ErrorKind::IsADirectory => {
-                format!("`{name}` is a folder, not a file; `pidq query --all {name} QUERY` asks every JSON file in it")
+                format!("`{name}` is a directory; use `pidq query --all {name} QUERY` for every JSON file in it")
             }
             io::ErrorKind::NotADirectory => {
-                format!("`{name}` is not a folder; `pidq query QUERY {name}` asks one file")
+                format!("`{name}` is not a directory; use `pidq query QUERY {name}` for a file")
             }
-            io::ErrorKind::PermissionDenied => format!("you may not read `{name}`; `ls -l` shows who may"),
+            io::ErrorKind::PermissionDenied => format!("permission denied for `{name}`; check it with `ls -l`"),
             _ => format!("cannot read `{name}`: {error}"),
         })
     }
 
-    /// The exit status.
+    /// Returns the exit status.
     pub fn status(&self) -> Status {
         match self {
             Failure::ClosedPipe => Status::Done,
@@ -71,7 +71,7 @@ impl Failure {
         }
     }
 
-    /// In one line, for programs.
+    /// Formats the failure as JSON on one line.
     pub fn to_json(&self) -> String {
         let described = match self {
             Failure::Query(error, _) | Failure::Input(error, _) => serde_json::to_string(error),
@@ -83,7 +83,7 @@ impl Failure {
         described.unwrap_or_else(|_| "null".into())
     }
 
-    /// Tells the person at the terminal, in colour where they see it.
+    /// Prints the failure to standard error, in color on a terminal.
     pub fn report(&self) {
         let styles = stderr_styles();
         let text = match self {
@@ -99,7 +99,7 @@ impl Failure {
 }
 
 impl From<io::Error> for Failure {
-    /// An error of writing the output.
+    /// Converts an error of writing the output.
     fn from(error: io::Error) -> Failure {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
@@ -117,7 +117,7 @@ fn status_of(error: &Error) -> Status {
     }
 }
 
-/// An input may be long: its place is told, not shown.
+/// Renders an input error with its location; the input may be too long to show.
 fn render_input(error: &Error, name: &str, styles: &Styles) -> String {
     let place = error.location().map(|place| format!(":{}:{}", place.line, place.column)).unwrap_or_default();
     let first = format!("{}error[{}]:{} {}\n", styles.error, error.code().as_str(), styles.reset, error.message());
@@ -125,18 +125,18 @@ fn render_input(error: &Error, name: &str, styles: &Styles) -> String {
     format!("{first}  --> {name}{place}\n{}", help.unwrap_or_default())
 }
 
-/// Whether colours are wanted where nobody said so: on a terminal, unless `NO_COLOR` is set.
-pub fn wants_colours(stream: &impl IsTerminal) -> bool {
-    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    stream.is_terminal() && !refused
+/// Returns true if colors are the default: on a terminal, unless `NO_COLOR` is set.
+pub fn wants_colors(stream: &impl IsTerminal) -> bool {
+    let is_disabled = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    stream.is_terminal() && !is_disabled
 }
 
-/// The styles of messages.
+/// Returns the styles of messages.
 pub fn stderr_styles() -> Styles {
-    if wants_colours(&io::stderr()) { Styles::ANSI } else { Styles::PLAIN }
+    if wants_colors(&io::stderr()) { Styles::ANSI } else { Styles::PLAIN }
 }
 
-/// Writes a message. When even that fails there is nobody to tell.
+/// Prints a message to standard error, ignoring errors.
 pub fn warn(text: &str) {
     drop(io::stderr().write_all(text.as_bytes()));
 }

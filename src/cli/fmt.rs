@@ -1,4 +1,4 @@
-//! `pidq fmt`: lays queries out.
+//! Subcommand `pidq fmt`: formats queries.
 
 use std::fs;
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::failure::{self, Failure, Result, Status};
 use super::input;
-use super::question::Profile;
+use super::query_options::Profile;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,18 +19,18 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
-    /// Files with one query each; `-` or none is the standard input
+    /// Files with one query each; `-` or none reads standard input
     files: Vec<PathBuf>,
 
-    /// Print nothing; name the files that are not formatted and exit with 1 if there are any
+    /// Print nothing; list files that are not formatted and exit with 1 if there are any
     #[arg(long, conflicts_with = "write")]
     check: bool,
 
-    /// Write the layout back to the files
+    /// Write the result back to the files
     #[arg(long, requires = "files")]
     write: bool,
 
-    /// The language of the query
+    /// Query language
     #[arg(long, value_enum, default_value_t)]
     profile: Profile,
 }

@@ -1,4 +1,4 @@
-//! `pidq functions`: the functions of the language, from the same table that the engine runs.
+//! Subcommand `pidq functions`: lists the functions of the language.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use pidq::{Dialect, Function};
 
 use super::failure::{Failure, Result, Status};
-use super::question::Profile;
+use super::query_options::Profile;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -18,24 +18,24 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
-    /// The function to describe
+    /// Function to describe
     name: Option<String>,
 
-    /// The language
+    /// Query language
     #[arg(long, value_enum, default_value_t)]
     profile: Profile,
 
-    /// How they are written
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
 enum Format {
-    /// For people
+    /// Text for people
     #[default]
     Text,
-    /// One object, for editors: all functions and operators, or the one function
+    /// JSON object for editors: all functions and operators, or the one function
     Json,
 }
 
@@ -57,7 +57,7 @@ fn line(json: serde_json::Result<String>) -> Result<String> {
     Ok(json.map_err(io::Error::from)? + "\n")
 }
 
-/// One line a function, in the order of the manual: kin stand together.
+/// Lists the functions, one per line, grouped as in the manual.
 fn list(dialect: &Dialect) -> String {
     let rows: Vec<(String, &str)> = dialect.functions().map(|row| (row.signature(), row.summary)).collect();
     let width = rows.iter().map(|(signature, _)| signature.chars().count()).filter(|width| *width <= 40).max();
@@ -83,7 +83,7 @@ fn details(function: &Function) -> String {
     format!("{}\n  {}\n{example}", function.signature(), function.summary)
 }
 
-/// The compiler knows what might have been meant.
+/// Creates the failure of an unknown function, with the compiler's suggestion.
 fn unknown(dialect: &Dialect, name: &str) -> Failure {
     let is_word = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     let error = dialect.parse(&format!("{name}()")).err().filter(|_| is_word);

@@ -1,4 +1,4 @@
-//! `pidq completions` and `pidq man`: texts made from the options themselves.
+//! Subcommands `pidq completions` and `pidq man`, generated from the options.
 
 use std::io::{self, Write};
 
@@ -21,18 +21,18 @@ Examples:
 #[derive(Args)]
 #[command(after_help = COMPLETIONS)]
 pub struct Completions {
-    /// The shell
+    /// Shell
     shell: Shell,
 }
 
 #[derive(Args)]
 #[command(after_help = MAN)]
 pub struct Man {
-    /// A subcommand, for its own page: `query`, `graph-import`
+    /// Subcommand with its own page, such as `query` or `graph-import`
     subcommand: Option<String>,
 }
 
-/// Prints completions for a shell.
+/// Prints a shell completion script.
 pub fn completions(options: &Completions) -> Result {
     let mut script = Vec::new();
     clap_complete::generate(options.shell, &mut Cli::command(), "pidq", &mut script);
@@ -54,14 +54,14 @@ pub fn man(options: &Man) -> Result {
     Ok(Status::Done)
 }
 
-/// The subcommand of a name, or of a page: `graph-import`.
+/// Finds a subcommand by its name or page name (`graph-import`).
 fn named<'c>(command: &'c clap::Command, name: &str) -> Option<&'c clap::Command> {
     let within =
         |inner: &'c clap::Command| named(inner, name.strip_prefix(inner.get_name())?.strip_prefix(['-', ' '])?);
     command.find_subcommand(name).or_else(|| command.get_subcommands().find_map(within))
 }
 
-/// Examples are to be copied: `man` fills and justifies lines unless it is told not to.
+/// Keeps examples as written: `man` would fill and justify the lines.
 fn as_written(page: &str) -> String {
     page.replace(".SH EXTRA\n", ".SH EXTRA\n.nf\n")
 }

@@ -1,4 +1,4 @@
-//! `pidq pipeline license`: keys and licences of those who distribute the platform, and what a licence says.
+//! Subcommand `pidq pipeline license`: license keys, issuing and verification.
 
 use std::env::VarError;
 use std::io::{self, Write};
@@ -6,77 +6,77 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use pidq_http::auth::Moment;
+use pidq_http::auth::Timestamp;
 use pidq_http::{Secret, uuid_v7};
-use pidq_pipeline::license::{Allowance, DAY, Issuer, Licence, State, Trust};
+use pidq_pipeline::license::{Allowance, DAY, Issuer, License, LicenseState, TrustedKeys};
 
 use super::failure::{Failure, Result, Status};
 
-/// Where the secret key is looked for.
+/// Environment variable with the secret key.
 const KEY: &str = "PIDQ_LICENSE_KEY";
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Make a key: the secret half for whoever gives licences, the public half for installations.
+    /// Generate a key pair: the secret key for the issuer, the public key for installations.
     Key,
-    /// Print the name of an installation, which a licence is made for.
-    Id(Place),
-    /// Make a licence; the secret key is read from PIDQ_LICENSE_KEY.
+    /// Print the id of an installation, which a license is issued for.
+    Id(InstallationOptions),
+    /// Issue a license; the secret key is read from PIDQ_LICENSE_KEY.
     Issue(Issue),
-    /// Check a licence.
+    /// Verify a license.
     Verify(Verify),
 }
 
-/// Which installation a command is about.
+/// Location of an installation.
 #[derive(Args)]
-pub struct Place {
-    /// The data directory of the platform; `PIDQ_DATABASE_URL` holds for it too
+pub struct InstallationOptions {
+    /// Data directory of the platform; `PIDQ_DATABASE_URL` applies too
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
 }
 
 #[derive(Args)]
 pub struct Issue {
-    /// The name of the installation, as PIDQ-XXXX-XXXX-XXXX-XXXX
+    /// Installation id, such as PIDQ-XXXX-XXXX-XXXX-XXXX
     #[arg(long, value_name = "ID")]
     system_id: String,
-    /// Whom it is given to
+    /// Name of the licensee
     #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
-    organisation: String,
-    /// What it is called
+    organization: String,
+    /// Name of the plan
     #[arg(long, value_name = "NAME", default_value = "standard")]
     plan: String,
-    /// For how many days it holds
+    /// Validity in days
     #[arg(long, value_name = "DAYS", default_value_t = 365)]
     days: u32,
-    /// Until when it holds, in place of that: 2027-12-31, to the end of that day in UTC, or a moment as RFC 3339 has it
+    /// Expiry instead of --days: a date such as 2027-12-31 (end of that day, UTC), or an RFC 3339 timestamp
     #[arg(long, value_name = "DATE", conflicts_with = "days", value_parser = end_of)]
-    expires: Option<Moment>,
-    /// How many days after its end everything still works
+    expires: Option<Timestamp>,
+    /// Grace period in days after the expiry
     #[arg(long, value_name = "DAYS", default_value_t = 14)]
     grace: u32,
-    /// How many pipelines it allows
+    /// Maximum number of pipelines
     #[arg(long)]
     pipelines: Option<u64>,
-    /// How many documents it allows
+    /// Maximum number of documents
     #[arg(long)]
     documents: Option<u64>,
-    /// How many questions a day it allows
+    /// Maximum number of questions per day
     #[arg(long)]
     queries_per_day: Option<u64>,
-    /// What else it allows; may be given again
+    /// Additional feature; repeatable
     #[arg(long = "feature", value_name = "NAME")]
     features: Vec<String>,
 }
 
 #[derive(Args)]
 pub struct Verify {
-    /// The licence
-    licence: String,
-    /// The name of the installation
+    /// License text
+    license: String,
+    /// Installation id
     #[arg(long, value_name = "ID")]
     system_id: String,
-    /// The public keys that are trusted
+    /// Trusted public keys
     #[arg(long, value_name = "KEY", required = true)]
     key: Vec<String>,
 }
@@ -99,10 +99,10 @@ fn key() -> Result {
     Ok(Status::Done)
 }
 
-fn id(place: &Place) -> Result {
+fn id(place: &InstallationOptions) -> Result {
     let arguments = place.data_dir.iter().flat_map(|path| ["--data-dir".to_owned(), path.display().to_string()]);
     let environment = super::service::variables()?;
-    let id = super::service::wait(async {
+    let id = super::service::block_on(async {
         pidq_pipeline::system_id(arguments, environment).await.map_err(|error| Failure::Usage(error.to_string()))
     })?;
     writeln!(io::stdout(), "{id}")?;
@@ -112,21 +112,21 @@ fn id(place: &Place) -> Result {
 fn issue(issue: &Issue) -> Result {
     let secret = std::env::var(KEY).map_err(|error| match error {
         VarError::NotPresent => {
-            Failure::Usage(format!("set {KEY} to the secret key; `pidq pipeline license key` makes one"))
+            Failure::Usage(format!("set {KEY} to the secret key; `pidq pipeline license key` generates one"))
         }
         VarError::NotUnicode(_) => Failure::Usage(format!("{KEY} is no key")),
     })?;
     let issuer = Issuer::read(&Secret::new(secret)).map_err(|error| Failure::Usage(format!("{KEY}: {error}")))?;
-    let now = Moment::now().seconds();
-    let licence = Licence {
+    let now = Timestamp::now().seconds();
+    let license = License {
         v: 1,
         lid: uuid_v7(),
         sys: issue.system_id.clone(),
-        org: issue.organisation.clone(),
+        org: issue.organization.clone(),
         plan: issue.plan.clone(),
         iat: now,
         nbf: now,
-        exp: issue.expires.map_or(now + i64::from(issue.days) * DAY, Moment::seconds),
+        exp: issue.expires.map_or(now + i64::from(issue.days) * DAY, Timestamp::seconds),
         grace_days: issue.grace,
         limits: Allowance {
             pipelines: issue.pipelines,
@@ -135,29 +135,29 @@ fn issue(issue: &Issue) -> Result {
         },
         features: issue.features.clone(),
     };
-    writeln!(io::stdout(), "{}", issuer.issue(&licence))?;
+    writeln!(io::stdout(), "{}", issuer.issue(&license))?;
     Ok(Status::Done)
 }
 
-/// The moment of a text, or the end of its day.
-fn end_of(text: &str) -> std::result::Result<Moment, String> {
-    let day = || Some(Moment::from_rfc3339(&format!("{text}T00:00:00Z"))? + Duration::from_secs(DAY.unsigned_abs()));
-    let moment = Moment::from_rfc3339(text).or_else(day);
+/// Parses a timestamp, or a date as the end of that day.
+fn end_of(text: &str) -> std::result::Result<Timestamp, String> {
+    let day = || Some(Timestamp::from_rfc3339(&format!("{text}T00:00:00Z"))? + Duration::from_secs(DAY.unsigned_abs()));
+    let moment = Timestamp::from_rfc3339(text).or_else(day);
     moment.ok_or_else(|| "write a date as 2027-12-31, or a moment as 2027-12-31T12:00:00Z".to_owned())
 }
 
 fn verify(verify: &Verify) -> Result {
-    let trust = Trust::read(&verify.key).map_err(|error| Failure::Usage(error.to_string()))?;
-    let state = trust.judge([verify.licence.as_str()], &verify.system_id, Moment::now());
-    writeln!(io::stdout(), "status  {}", state.word())?;
-    if let State::Invalid(why) = &state {
+    let trust = TrustedKeys::parse(&verify.key).map_err(|error| Failure::Usage(error.to_string()))?;
+    let state = trust.evaluate([verify.license.as_str()], &verify.system_id, Timestamp::now());
+    writeln!(io::stdout(), "status  {}", state.as_str())?;
+    if let LicenseState::Invalid(why) = &state {
         writeln!(io::stdout(), "reason  {why}")?;
     }
-    if let Some(licence) = state.licence() {
-        let ends = Moment(licence.exp.saturating_mul(1000)).to_rfc3339();
-        writeln!(io::stdout(), "plan    {}\nends    {ends}", licence.plan)?;
+    if let Some(license) = state.license() {
+        let ends = Timestamp(license.exp.saturating_mul(1000)).to_rfc3339();
+        writeln!(io::stdout(), "plan    {}\nends    {ends}", license.plan)?;
     }
-    Ok(if state.is_good() { Status::Done } else { Status::Falsy })
+    Ok(if state.is_active() { Status::Done } else { Status::Falsy })
 }
 
 #[cfg(test)]
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_licence_holds_to_the_end_of_its_last_day() {
+    fn a_license_is_valid_to_the_end_of_its_last_day() {
         for (text, expected) in [
             ("2027-12-31", Some("2028-01-01T00:00:00.000Z")),
             ("2027-12-31T12:30:00+01:00", Some("2027-12-31T11:30:00.000Z")),
@@ -173,7 +173,7 @@ mod tests {
             ("tomorrow", None),
             ("", None),
         ] {
-            assert_eq!(end_of(text).ok().map(Moment::to_rfc3339).as_deref(), expected, "{text:?}");
+            assert_eq!(end_of(text).ok().map(Timestamp::to_rfc3339).as_deref(), expected, "{text:?}");
         }
     }
 }

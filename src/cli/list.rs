@@ -1,4 +1,4 @@
-//! `pidq list`: the lists of a project, as a table or for a spreadsheet.
+//! Subcommand `pidq list`: lists of a drawing as a table or file.
 
 use std::path::{Path, PathBuf};
 
@@ -7,10 +7,10 @@ use clap::{Args, ValueEnum};
 use pidq::{Graph, Limits, Query, Scratch, Value};
 use pidq_formats::Format as FileFormat;
 
-use super::budget::LimitOptions;
-use super::drawing::{self, Shape, items};
+use super::drawing::{self, JsonStyle, items};
 use super::failure::{self, Failure, Result, Status};
-use super::sorted::json;
+use super::limits::LimitOptions;
+use super::sorted_json::json;
 use super::{export, import, input, table};
 
 const EXAMPLES: &str = "\
@@ -21,7 +21,7 @@ Examples:
   pidq list instruments plant.json --format csv | head
   pidq list off-page plant.json --format json | pidq query 'filter(.direction == \"out\")'";
 
-/// A list: what it is called here, the function that makes it, and what it is.
+/// List: its name, the function that computes it, and a summary.
 struct List {
     name: &'static str,
     function: &'static str,
@@ -41,23 +41,23 @@ const LISTS: &[List] = &[
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
-    /// Which list
+    /// Name of the list
     #[arg(value_parser = names())]
     list: String,
 
-    /// The drawing: pid_graph JSON, or a drawing that can be imported; `-` or none is the standard input
+    /// Drawing: pid_graph JSON or an importable format; `-` or none reads standard input
     #[arg(default_value = "-")]
     file: PathBuf,
 
-    /// One more column: a field or an attribute of the items. May be given several times
+    /// Additional column: a field or attribute of the items; repeatable
     #[arg(short, long, value_name = "NAME")]
     column: Vec<String>,
 
-    /// The format; without it, what the output file ends with, or a table
+    /// Output format [default: by the extension of the output file, else table]
     #[arg(short, long, value_enum)]
     format: Option<Format>,
 
-    /// Where the list goes; without it, to the standard output
+    /// Output file [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -65,22 +65,22 @@ pub struct Options {
     limits: LimitOptions,
 }
 
-/// How a list is written.
+/// Output format of a list.
 #[derive(Clone, Copy, Eq, PartialEq, ValueEnum)]
 enum Format {
-    /// For people
+    /// Table for people
     Table,
-    /// For spreadsheets and databases
+    /// CSV
     Csv,
-    /// A list of objects
+    /// JSON array of objects
     Json,
-    /// A workbook
+    /// Excel workbook
     Xlsx,
 }
 
 impl Format {
-    /// What it is called.
-    fn word(self) -> &'static str {
+    /// Returns the name of the format.
+    fn name(self) -> &'static str {
         match self {
             Format::Table => "table",
             Format::Csv => "csv",
@@ -102,7 +102,7 @@ pub fn run(options: &Options) -> Result {
     let bytes = options.rows(&query, &graph, format)?;
     match options.output_file() {
         Some(path) => import::write(path, &bytes)?,
-        None => export::print(&bytes, format.word())?,
+        None => export::print(&bytes, format.name())?,
     }
     Ok(Status::Done)
 }
@@ -113,12 +113,13 @@ impl Options {
     }
 
     fn format(&self) -> Result<Format> {
-        let ending = self.output_file().map(|path| path.extension().and_then(|ending| ending.to_str()).unwrap_or(""));
-        match (self.format, ending) {
+        let extension =
+            self.output_file().map(|path| path.extension().and_then(|extension| extension.to_str()).unwrap_or(""));
+        match (self.format, extension) {
             (Some(format), _) => Ok(format),
             (None, None | Some("txt")) => Ok(Format::Table),
-            (None, Some(ending)) => Format::from_str(ending, true).map_err(|_| {
-                let names = Format::value_variants().iter().map(|format| format.word()).collect::<Vec<_>>();
+            (None, Some(extension)) => Format::from_str(extension, true).map_err(|_| {
+                let names = Format::value_variants().iter().map(|format| format.name()).collect::<Vec<_>>();
                 Failure::Usage(format!("give the format with --format: {}", names.join(", ")))
             }),
         }
@@ -129,7 +130,7 @@ impl Options {
         let function = list.map_or("", |list| list.function);
         if function == "lineList" && !self.column.is_empty() {
             return Err(Failure::Usage(
-                "the columns of `lines` are fixed; `pidq list segments --column NAME` has what is said of pipes".into(),
+                "`lines` has fixed columns; use `pidq list segments --column NAME` for pipe attributes".into(),
             ));
         }
         let columns: Vec<String> = self.column.iter().map(|name| json(Value::String(name))).collect();
@@ -137,26 +138,26 @@ impl Options {
         Query::parse(&text).map_err(|error| Failure::Query(error, text))
     }
 
-    /// The list in a format.
+    /// Runs the query and formats the list.
     fn rows(&self, query: &Query, graph: &Graph, format: Format) -> Result<Vec<u8>> {
-        self.limits.within(|limits| {
+        self.limits.run(|limits| {
             let scratch = Scratch::new();
-            let refused = |error| drawing::refused(error, &self.file, query.source());
-            let rows = query.run(graph, &scratch, limits).map_err(refused)?.value;
-            self.tell_what_is_missing(rows);
+            let failure_of = |error| drawing::drawing_failure(error, &self.file, query.source());
+            let rows = query.run(graph, &scratch, limits).map_err(failure_of)?.value;
+            self.warn_about_empty(rows);
             match format {
                 Format::Table => Ok(as_table(rows).into_bytes()),
                 Format::Json => self.as_json(rows, limits, query.source()),
-                Format::Csv | Format::Xlsx => self.as_file(rows, format.word()),
+                Format::Csv | Format::Xlsx => self.as_file(rows, format.name()),
             }
         })
     }
 
-    /// An empty list, and a column without a value: both may be a slip.
-    fn tell_what_is_missing(&self, rows: Value<'_>) {
+    /// Warns about an empty list and about columns without values, which may be typos.
+    fn warn_about_empty(&self, rows: Value<'_>) {
         let name = input::name(&self.file);
         if items(rows).next().is_none() {
-            failure::warn(&format!("there are no {} in {name}\n", self.plural()));
+            failure::warn(&format!("no {} in {name}\n", self.plural()));
             return;
         }
         let is_empty = |column: &&String| items(rows).all(|row| drawing::field(row, column).is_null());
@@ -173,25 +174,25 @@ impl Options {
         }
     }
 
-    fn as_json(&self, rows: Value<'_>, limits: Limits<'_>, question: &str) -> Result<Vec<u8>> {
+    fn as_json(&self, rows: Value<'_>, limits: Limits<'_>, query_text: &str) -> Result<Vec<u8>> {
         let mut compact = String::new();
-        let written = rows.write_json(limits.output, &mut |piece| {
-            compact.push_str(piece);
+        let written = rows.write_json(limits.output, &mut |chunk| {
+            compact.push_str(chunk);
             Ok(())
         });
-        written.map_err(|error| Failure::Query(error, question.into()))?;
-        let shape = Shape::Indented;
+        written.map_err(|error| Failure::Query(error, query_text.into()))?;
+        let shape = JsonStyle::Indented;
         let style = self.output_file().map_or_else(|| shape.on_stdout(), |_| shape.in_file());
-        Ok(drawing::laid_out(&compact, style)?)
+        Ok(drawing::format_json(&compact, style)?)
     }
 
     fn as_file(&self, rows: Value<'_>, name: &str) -> Result<Vec<u8>> {
-        let parts = FileFormat::find(name).and_then(|format| format.export(rows)).map_err(import::refused)?;
+        let parts = FileFormat::find(name).and_then(|format| format.export(rows)).map_err(import::format_failure)?;
         Ok(parts.into_iter().flat_map(|part| part.bytes).collect())
     }
 }
 
-/// The columns of the first row are those of all.
+/// Formats rows as a table. The first row defines the columns.
 fn as_table(rows: Value<'_>) -> String {
     let first = items(rows).next().and_then(|row| row.as_object());
     let columns: Vec<&str> = first.map(|row| row.iter().map(|(key, _)| key).collect()).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! `pidq manual`: `docs/language.md`, made from the tables that the engine runs. The prose stands in `manual/language.md`.
+//! Subcommand `pidq manual`: prints the generated pages of `docs/`. The prose of the language page is in
+//! `manual/language.md`.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -11,33 +12,36 @@ use super::failure::{Result, Status};
 
 const PROSE: &str = include_str!("manual/language.md");
 
-/// Titles of the groups of functions.
+/// Titles of the function groups.
 const TITLES: &[(&str, &str)] = &[
     ("structure", "Structure"),
-    ("lists", "Lists"),
+    ("arrays", "Arrays"),
     ("logic", "Logic and comparison"),
     ("numbers", "Numbers"),
-    ("texts", "Texts"),
-    ("patterns", "Patterns in texts"),
-    ("bindings", "Names for values"),
-    ("helpers", "More for lists, objects and texts"),
-    ("graph", "The graph: nodes, walks, routes"),
-    ("pid", "The drawing: isolation, lists, loops, checks"),
+    ("strings", "Strings"),
+    ("patterns", "Regular expressions"),
+    ("bindings", "Variables"),
+    ("helpers", "More functions for arrays, objects and strings"),
+    ("graph", "Graph: nodes, walks, paths"),
+    ("pid", "P&ID: isolation, lists, loops, checks"),
 ];
 
-/// A page of the manual.
+/// Page of the manual.
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub enum Page {
-    /// The language.
+    /// Query language.
     #[default]
     Language,
-    /// The endpoints of the service.
+    /// HTTP endpoints.
     #[cfg(feature = "server")]
     Http,
-    /// How the service is run.
+    /// Operation of the service.
     #[cfg(feature = "server")]
     Operate,
-    /// The document platform.
+    /// Problem codes of the services.
+    #[cfg(feature = "server")]
+    Problems,
+    /// Document platform.
     #[cfg(feature = "pipeline")]
     Pipeline,
 }
@@ -50,6 +54,8 @@ pub fn run(page: Page) -> Result {
         Page::Http => pidq_server::manual::http(),
         #[cfg(feature = "server")]
         Page::Operate => pidq_server::manual::operate(),
+        #[cfg(feature = "server")]
+        Page::Problems => pidq_server::manual::problems(),
         #[cfg(feature = "pipeline")]
         Page::Pipeline => pidq_pipeline::manual::pipeline(),
     };
@@ -86,7 +92,7 @@ fn index(dialect: &Dialect) -> String {
     })
 }
 
-/// The anchor of a heading: what stands in it in small letters, without punctuation.
+/// Returns the anchor of a function's heading: lower case, without punctuation.
 fn anchor(function: &Function) -> String {
     let kept = function.signature().to_lowercase().replace(' ', "-");
     kept.chars().filter(|c| c.is_alphanumeric() || *c == '-').collect()
@@ -133,7 +139,7 @@ fn code(text: &&'static str) -> String {
     format!("`{text}`")
 }
 
-/// A text for a cell of a table.
+/// Escapes text for a table cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
@@ -161,7 +167,7 @@ fn limits() -> String {
     })
 }
 
-/// `20,000,000`.
+/// Formats a number with thousands separators: `20,000,000`.
 fn grouped(amount: u64) -> String {
     let digits = amount.to_string();
     let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();

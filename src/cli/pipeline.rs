@@ -1,93 +1,96 @@
-//! `pidq pipeline`: the document platform.
+//! Subcommands `pidq pipeline`: the document platform.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use pidq_pipeline::embedding::{self, Encoder, Places};
-use pidq_pipeline::{OpenError, Part, conformance, eval, extract, start};
+use pidq_pipeline::embedding::{self, CachingEmbedder, ModelSources};
+use pidq_pipeline::{OpenError, ProcessRole, conformance, eval, extract, start};
 
 use super::failure::{Failure, Result, Status};
 use super::license;
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Serve pipelines, their documents, and questions to them, over HTTP.
+    /// Serve pipelines, their documents, and questions about them over HTTP.
     Serve(Settings),
-    /// Read documents that others were sent; several workers share a database.
+    /// Process uploaded documents; several workers share a database.
     Worker(Settings),
-    /// Make and check licences.
+    /// Issue and verify licenses.
     #[command(subcommand)]
     License(license::Command),
-    /// Measure the search on judged questions, in every mode.
+    /// Evaluate search quality on judged queries, in every mode.
     Eval(Eval),
-    /// Answer cases of the splitter and the ranking corpora: one JSON case and one answer a line.
+    /// Run the conformance cases of the splitters and the ranking: one JSON case and one response per line.
     ConformanceStdio,
-    /// Read one document: what the platform starts for each.
+    /// Extract one document; started by the platform.
     #[command(hide = true)]
     ReadDocument,
 }
 
-/// Settings are the platform's own business: they are rows of a table, not options of the command.
+/// Options of a service. Settings are parsed by the platform from its own table.
 #[derive(Args)]
 #[command(disable_help_flag = true)]
 pub struct Settings {
-    /// Settings, as `--listen 127.0.0.1:8000`; `pidq pipeline serve --help` lists them
+    /// Settings, such as `--listen 127.0.0.1:8000`; see `pidq pipeline serve --help`
     #[arg(value_name = "SETTING", trailing_var_arg = true, allow_hyphen_values = true)]
     settings: Vec<String>,
 }
 
 #[derive(Args)]
 pub struct Eval {
-    /// A folder as BEIR has it: corpus.jsonl, queries.jsonl, and qrels.tsv or qrels/test.tsv
+    /// Directory in BEIR format: corpus.jsonl, queries.jsonl, and qrels.tsv or qrels/test.tsv
     #[arg(long, value_name = "DIR")]
     beir: PathBuf,
-    /// The embedding model
+    /// Embedding model
     #[arg(long, value_name = "NAME", default_value = "hash-512")]
     model: String,
-    /// A folder with a folder for each embedding model
+    /// Directory with one subdirectory per embedding model
     #[arg(long, value_name = "DIR")]
     models: Option<PathBuf>,
 }
 
-/// Texts whose vectors are kept while a set is measured.
-const REMEMBERED: usize = 10_000;
+/// Capacity of the vector cache during an evaluation.
+const VECTOR_CACHE_CAPACITY: usize = 10_000;
 
 /// Runs the subcommand.
 pub fn run(command: &Command) -> Result {
     match command {
-        Command::Serve(settings) => run_part(Part::Server, settings),
-        Command::Worker(settings) => run_part(Part::Worker, settings),
+        Command::Serve(settings) => run_part(ProcessRole::Server, settings),
+        Command::Worker(settings) => run_part(ProcessRole::Worker, settings),
         Command::License(command) => license::run(command),
         Command::Eval(options) => measure(options),
-        Command::ConformanceStdio => answer(),
-        Command::ReadDocument => match extract::child_main() {
+        Command::ConformanceStdio => run_conformance(),
+        Command::ReadDocument => match extract::sandbox_main() {
             code if code == ExitCode::SUCCESS => Ok(Status::Done),
-            _ => Err(Failure::Usage("this is for the platform alone: it reads a document from standard input".into())),
+            _ => Err(Failure::Usage(
+                "extraction failed; this command is started by the platform and reads a document from standard input"
+                    .into(),
+            )),
         },
     }
 }
 
-fn run_part(part: Part, settings: &Settings) -> Result {
-    pidq_http::give_memory_back();
+fn run_part(part: ProcessRole, settings: &Settings) -> Result {
+    pidq_http::configure_malloc();
     start(part, settings.settings.clone(), super::service::variables()?)
         .map_err(|error: OpenError| Failure::Usage(error.to_string()))?;
     Ok(Status::Done)
 }
 
 fn measure(options: &Eval) -> Result {
-    let places = Places { folder: options.models.clone(), remote: None };
+    let places = ModelSources { model_dir: options.models.clone(), remote: None };
     let weight = embedding::find(&options.model).map_or(1.0, |model| model.weight);
     let model = embedding::open(&options.model, &places).map_err(|error| Failure::Usage(error.to_string()))?;
-    let report = eval::beir(&options.beir, &Encoder::new(model, REMEMBERED), weight);
+    let report = eval::evaluate_beir(&options.beir, &CachingEmbedder::new(model, VECTOR_CACHE_CAPACITY), weight);
     let report = report.map_err(|error| Failure::Usage(format!("`{}`: {error}", options.beir.display())))?;
     writeln!(io::stdout(), "{report}")?;
     Ok(Status::Done)
 }
 
-fn answer() -> Result {
-    match conformance::answer_all(io::stdin().lock(), io::stdout().lock()) {
+fn run_conformance() -> Result {
+    match conformance::run_cases(io::stdin().lock(), io::stdout().lock()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Usage(error.to_string())),
         _ => Ok(Status::Done),
     }

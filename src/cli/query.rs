@@ -1,6 +1,6 @@
-//! `pidq query`: runs a query on documents. The letters are jq's.
+//! Subcommand `pidq query`: runs a query on documents. Short options match jq.
 
-mod all;
+mod batch;
 
 use std::cell::Cell;
 use std::io::{self, BufWriter, StdoutLock, Write};
@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pidq::error::{Code, Warning};
-use pidq::{Error, Graph, Limits, Outcome, Query, Reading, Scratch, Value};
+use pidq::{Error, Graph, Limits, ProjectedDocument, Query, RunResult, Scratch, Value};
 
-use super::budget::LimitOptions;
 use super::failure::{self, Failure, Result, Status};
-use super::layout::{Indent, Layout, Style};
-use super::question::Writing;
-use super::{input, sorted};
+use super::json_formatter::{Indent, JsonFormatter, Style};
+use super::limits::LimitOptions;
+use super::query_options::QueryOptions;
+use super::{input, sorted_json};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,57 +25,58 @@ Examples:
   pidq query --all drawings '.pid_graph.nodes | size()'
   pidq query -n '6 * 7'
 
-Where a shell keeps `'` or takes `\"` away (cmd and PowerShell of Windows), write \"…\" around the query and \\\" in it, or put
-it into a file: --from-file.";
+In cmd and PowerShell on Windows, enclose the query in \"…\" and write \\\" inside it, or read it from a file with
+--from-file.";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
-    /// The query; with --from-file, a document
+    /// Query; with --from-file, a document
     #[arg(required_unless_present = "from_file")]
     query: Option<String>,
 
-    /// The documents, `.json.gz` and `.json.zst` too; `-` or none is the standard input
+    /// Documents, also `.json.gz` and `.json.zst`; `-` or none reads standard input
     files: Vec<PathBuf>,
 
     /// Read the query from a file
     #[arg(short, long, value_name = "FILE")]
     from_file: Option<PathBuf>,
 
-    /// Ask every `*.json`, `*.json.gz` and `*.json.zst` in a folder and its folders: a line `{"file", "result" or "error"}` for each
+    /// Query every `*.json`, `*.json.gz` and `*.json.zst` below a directory; prints one line `{"file", "result" or
+    /// "error"}` for each
     #[arg(long, value_name = "DIR", conflicts_with_all = [
         "null_input", "slurp", "raw_output", "tab", "indent", "color_output",
     ])]
     all: Option<PathBuf>,
 
-    /// How many files are read at once
+    /// Number of files processed in parallel
     #[arg(long, value_name = "N", default_value_t = 2, requires = "all", value_parser = clap::value_parser!(u8).range(1..=64))]
-    jobs: u8,
+    threads: u8,
 
     #[command(flatten)]
-    writing: Writing,
+    query_options: QueryOptions,
 
-    /// Run the query once, on null
+    /// Run the query once with null as input
     #[arg(short, long)]
     null_input: bool,
 
-    /// Run the query once, on the list of all documents
+    /// Run the query once on the array of all documents
     #[arg(short, long)]
     slurp: bool,
 
-    /// Print a text without quotes
+    /// Print strings without quotes
     #[arg(short, long)]
     raw_output: bool,
 
-    /// Print each result in one line
+    /// Print each result on one line
     #[arg(short, long, conflicts_with_all = ["tab", "indent"])]
     compact_output: bool,
 
-    /// Indent with tabulators
+    /// Indent with tabs
     #[arg(long, conflicts_with = "indent")]
     tab: bool,
 
-    /// Indent with N blanks; 0 is one line
+    /// Indent with N spaces; 0 prints one line
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=16))]
     indent: u8,
 
@@ -83,15 +84,15 @@ pub struct Options {
     #[arg(short = 'S', long)]
     sort_keys: bool,
 
-    /// Colour the results even in a pipe
+    /// Color the output even if it is not a terminal
     #[arg(short = 'C', long, overrides_with = "monochrome_output")]
     color_output: bool,
 
-    /// Do not colour the results
+    /// Do not color the output
     #[arg(short = 'M', long, overrides_with = "color_output")]
     monochrome_output: bool,
 
-    /// Exit with 1 when the last result is false or null, with 4 when there is none
+    /// Exit with 1 if the last result is false or null, with 4 if there is none
     #[arg(short, long)]
     exit_status: bool,
 
@@ -101,44 +102,42 @@ pub struct Options {
 
 /// Runs the subcommand.
 pub fn run(options: &Options) -> Result {
-    let (text, files) = options.question()?;
-    let query = options.writing.compile(&text).map_err(|failure| options.swapped(failure))?;
+    let (text, files) = options.text_and_files()?;
+    let query = options.query_options.compile(&text).map_err(|failure| options.suggest_argument_order(failure))?;
     match &options.all {
-        None => ask(options, &query, &files),
-        Some(_) if !files.is_empty() => {
-            Err(Failure::Usage("with `--all` only the folder is read: leave the files out".into()))
-        }
-        Some(folder) => all::run(options, &query, folder),
+        None => run_on_files(options, &query, &files),
+        Some(_) if !files.is_empty() => Err(Failure::Usage("`--all` cannot be combined with files".into())),
+        Some(dir) => batch::run(options, &query, dir),
     }
 }
 
-/// Asks one document after another.
-fn ask(options: &Options, query: &Query, files: &[PathBuf]) -> Result {
+/// Runs the query on one document after another.
+fn run_on_files(options: &Options, query: &Query, files: &[PathBuf]) -> Result {
     let mut printer = Printer::new(options);
     let mut first_failure = None;
     for document in options.documents(query, files)? {
-        // One bad document does not hide the others.
-        if let Err(failure) =
-            document.and_then(|found| found.map_or(Ok(()), |found| answer(options, query, &found, &mut printer)))
+        // One invalid document does not hide the others.
+        if let Err(failure) = document
+            .and_then(|found| found.map_or(Ok(()), |found| run_on_document(options, query, &found, &mut printer)))
         {
             if matches!(failure, Failure::ClosedPipe) {
                 return Err(failure);
             }
-            printer.layout.flush()?;
+            printer.formatter.flush()?;
             failure.report();
             first_failure.get_or_insert(failure.status());
         }
     }
-    printer.layout.flush()?;
+    printer.formatter.flush()?;
     Ok(first_failure.unwrap_or_else(|| options.status(printer.last)))
 }
 
-/// The documents one by one, as they are read; nothing for an empty file.
-type Documents<'f> = Box<dyn Iterator<Item = Result<Option<Reading<'f>>>> + 'f>;
+/// Documents, loaded one by one; `None` for an empty file.
+type Documents<'f> = Box<dyn Iterator<Item = Result<Option<ProjectedDocument<'f>>>> + 'f>;
 
 impl Options {
-    /// The query text and the files.
-    fn question(&self) -> Result<(String, Vec<PathBuf>)> {
+    /// Returns the query text and the files.
+    fn text_and_files(&self) -> Result<(String, Vec<PathBuf>)> {
         let Some(path) = &self.from_file else {
             return Ok((self.query.clone().unwrap_or_default(), self.files.clone()));
         };
@@ -149,21 +148,21 @@ impl Options {
     fn documents<'f>(&self, query: &'f Query, files: &'f [PathBuf]) -> Result<Documents<'f>> {
         if self.null_input {
             if !files.is_empty() {
-                return Err(Failure::Usage("with `--null-input` no document is read: leave the files out".into()));
+                return Err(Failure::Usage("`--null-input` cannot be combined with files".into()));
             }
-            let null = query.read("null").map_err(|error| Failure::Input(error, "null".into()));
+            let null = query.load("null").map_err(|error| Failure::Input(error, "null".into()));
             return Ok(Box::new([null.map(Some)].into_iter()));
         }
         let files = input::files(files);
         if self.slurp {
-            let all = input::slurp(&files).map(|graph| Some(Reading::of(query, graph)));
+            let all = input::slurp(&files).map(|graph| Some(ProjectedDocument::from_graph(query, graph)));
             return Ok(Box::new([all].into_iter()));
         }
-        Ok(Box::new(files.into_iter().map(|path| input::reading(&path, query))))
+        Ok(Box::new(files.into_iter().map(|path| input::load_projected(&path, query))))
     }
 
-    /// A file where the query should be is a habit from other commands.
-    fn swapped(&self, failure: Failure) -> Failure {
+    /// Adds help if the query is the name of a file, a habit from other commands.
+    fn suggest_argument_order(&self, failure: Failure) -> Failure {
         match failure {
             Failure::Query(error, text) if self.from_file.is_none() && Path::new(&text).is_file() => {
                 let help = format!("`{text}` is a file: the query comes first, as in `pidq query QUERY {text}`");
@@ -173,8 +172,8 @@ impl Options {
         }
     }
 
-    fn keys(&self) -> Keys {
-        if self.sort_keys { Keys::Sorted } else { Keys::AsTheyCome }
+    fn key_order(&self) -> KeyOrder {
+        if self.sort_keys { KeyOrder::Sorted } else { KeyOrder::Input }
     }
 
     fn style(&self) -> Style {
@@ -182,51 +181,56 @@ impl Options {
             _ if self.tab => Some(Indent::Tab),
             0 => None,
             _ if self.compact_output => None,
-            width => Some(Indent::Blanks(width.into())),
+            width => Some(Indent::Spaces(width.into())),
         };
-        let colours = self.color_output || !self.monochrome_output && failure::wants_colours(&io::stdout());
-        Style { indent, colours }
+        let colors = self.color_output || !self.monochrome_output && failure::wants_colors(&io::stdout());
+        Style { indent, colors }
     }
 
-    fn status(&self, last: Last) -> Status {
+    fn status(&self, last: LastResult) -> Status {
         match last {
             _ if !self.exit_status => Status::Done,
-            Last::None => Status::NoOutput,
-            Last::Falsy => Status::Falsy,
-            Last::Truthy => Status::Done,
+            LastResult::None => Status::NoOutput,
+            LastResult::Falsy => Status::Falsy,
+            LastResult::Truthy => Status::Done,
         }
     }
 }
 
 /// Runs the query on one document and prints the result.
-fn answer(options: &Options, query: &Query, document: &Reading<'_>, printer: &mut Printer) -> Result<()> {
-    let refused = |error| Failure::Query(error, query.source().into());
-    options.limits.within(|limits| {
+fn run_on_document(
+    options: &Options,
+    query: &Query,
+    document: &ProjectedDocument<'_>,
+    printer: &mut Printer,
+) -> Result<()> {
+    let failure_of = |error| Failure::Query(error, query.source().into());
+    options.limits.run(|limits| {
         let scratch = Scratch::new();
-        let outcome = document.run(&scratch, limits).map_err(refused)?;
+        let outcome = document.run(&scratch, limits).map_err(failure_of)?;
         warn(&outcome.warnings, query);
-        if outcome.asked_graph {
-            warn(&doubts(document.graph(), &outcome.warnings), query);
+        if outcome.uses_graph {
+            warn(&graph_warnings(document.graph(), &outcome.warnings), query);
         }
-        printer.print(outcome.value, limits).map_err(|stop| stop.of(query, &outcome))
+        printer.print(outcome.value, limits).map_err(|error| error.into_failure(query, &outcome))
     })
 }
 
-/// What is doubtful about the drawing that was asked, and was not told yet.
-pub fn doubts(graph: &Graph, told: &[Warning]) -> Vec<Warning> {
-    let mut doubts = graph.warnings();
-    doubts.retain(|doubt| told.iter().all(|told| told.code != doubt.code));
-    point_to_validate(&mut doubts);
-    doubts
+/// Returns data-quality warnings about the queried drawing that were not shown yet.
+pub fn graph_warnings(graph: &Graph, shown: &[Warning]) -> Vec<Warning> {
+    let mut graph_warnings = graph.warnings();
+    graph_warnings.retain(|warning| shown.iter().all(|shown| shown.code != warning.code));
+    add_validate_help(&mut graph_warnings);
+    graph_warnings
 }
 
-fn point_to_validate(doubts: &mut [Warning]) {
-    if let Some(last) = doubts.last_mut() {
+fn add_validate_help(graph_warnings: &mut [Warning]) {
+    if let Some(last) = graph_warnings.last_mut() {
         last.help = Some("`pidq validate` lists every case".into());
     }
 }
 
-/// Tells what looks like a mistake in the query.
+/// Prints warnings about the query.
 pub fn warn(warnings: &[Warning], query: &Query) {
     let styles = failure::stderr_styles();
     for warning in warnings {
@@ -234,124 +238,129 @@ pub fn warn(warnings: &[Warning], query: &Query) {
     }
 }
 
-/// Prints results one after another.
+/// Printer of results.
 pub struct Printer {
-    layout: Layout<BufWriter<StdoutLock<'static>>>,
-    keys: Keys,
-    texts: Texts,
-    last: Last,
+    formatter: JsonFormatter<BufWriter<StdoutLock<'static>>>,
+    key_order: KeyOrder,
+    string_format: StringFormat,
+    last: LastResult,
 }
 
-/// The order of keys.
+/// Order of object keys.
 #[derive(Clone, Copy)]
-enum Keys {
-    AsTheyCome,
+enum KeyOrder {
+    Input,
     Sorted,
 }
 
-/// How a result that is a text is printed.
+/// Format of a string result.
 #[derive(Clone, Copy)]
-enum Texts {
+enum StringFormat {
     Quoted,
     Raw,
 }
 
-/// What the last result was.
+/// Kind of the last result.
 #[derive(Clone, Copy)]
-enum Last {
+enum LastResult {
     None,
     Falsy,
     Truthy,
 }
 
-impl Last {
-    fn of(value: Value<'_>) -> Last {
+impl LastResult {
+    fn from_value(value: Value<'_>) -> LastResult {
         match value {
-            Value::Undefined | Value::Null | Value::Bool(false) => Last::Falsy,
-            _ => Last::Truthy,
+            Value::Undefined | Value::Null | Value::Bool(false) => LastResult::Falsy,
+            _ => LastResult::Truthy,
         }
     }
 }
 
-/// Why printing ended early.
-enum Stop {
+/// Error of printing a result.
+enum PrintError {
     Output(io::Error),
     Engine(Error),
 }
 
-impl Stop {
-    fn of(self, query: &Query, outcome: &Outcome<'_>) -> Failure {
+impl PrintError {
+    fn into_failure(self, query: &Query, outcome: &RunResult<'_>) -> Failure {
         match self {
-            Stop::Output(error) => Failure::from(error),
-            Stop::Engine(error) => Failure::Query(outcome.explain_error(error), query.source().into()),
+            PrintError::Output(error) => Failure::from(error),
+            PrintError::Engine(error) => Failure::Query(outcome.explain_error(error), query.source().into()),
         }
     }
 }
 
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Stop {
-        Stop::Output(error)
+impl From<io::Error> for PrintError {
+    fn from(error: io::Error) -> PrintError {
+        PrintError::Output(error)
     }
 }
 
 impl Printer {
     fn new(options: &Options) -> Printer {
         Printer {
-            keys: options.keys(),
-            texts: if options.raw_output { Texts::Raw } else { Texts::Quoted },
+            key_order: options.key_order(),
+            string_format: if options.raw_output { StringFormat::Raw } else { StringFormat::Quoted },
             ..Printer::plain(options.style())
         }
     }
 
     fn plain(style: Style) -> Printer {
-        let layout = Layout::new(BufWriter::new(io::stdout().lock()), style);
-        Printer { layout, keys: Keys::AsTheyCome, texts: Texts::Quoted, last: Last::None }
+        let formatter = JsonFormatter::new(BufWriter::new(io::stdout().lock()), style);
+        Printer { formatter, key_order: KeyOrder::Input, string_format: StringFormat::Quoted, last: LastResult::None }
     }
 
-    fn print(&mut self, value: Value<'_>, limits: Limits<'_>) -> std::result::Result<(), Stop> {
-        self.last = Last::of(value);
-        match (self.texts, value) {
-            (Texts::Raw, Value::String(text)) => self.layout.raw(text)?,
-            _ => write_json(value, self.keys, limits.output, &mut self.layout)?,
+    fn print(&mut self, value: Value<'_>, limits: Limits<'_>) -> std::result::Result<(), PrintError> {
+        self.last = LastResult::from_value(value);
+        match (self.string_format, value) {
+            (StringFormat::Raw, Value::String(text)) => self.formatter.raw(text)?,
+            _ => write_json(value, self.key_order, limits.output, &mut self.formatter)?,
         }
-        Ok(self.layout.finish()?)
+        Ok(self.formatter.finish()?)
     }
 }
 
-/// Lays out a value.
+/// Formats a value as JSON.
 fn write_json<W: Write>(
     value: Value<'_>,
-    keys: Keys,
+    key_order: KeyOrder,
     limit: usize,
-    layout: &mut Layout<W>,
-) -> std::result::Result<(), Stop> {
-    let mut unwritable = None;
-    let mut sink = |piece: &str| {
-        layout.push(piece).map_err(|error| {
-            unwritable = Some(error);
-            // The engine must stop; the reason it is told does not matter.
+    formatter: &mut JsonFormatter<W>,
+) -> std::result::Result<(), PrintError> {
+    let mut write_error = None;
+    let mut sink = |chunk: &str| {
+        formatter.push(chunk).map_err(|error| {
+            write_error = Some(error);
+            // The engine must stop; its error is replaced.
             Error::new(Code::Cancelled, "The output is closed")
         })
     };
-    let written = match keys {
-        Keys::AsTheyCome => value.write_json(limit, &mut sink),
-        Keys::Sorted => sorted::write(value, limit, &mut sink),
+    let written = match key_order {
+        KeyOrder::Input => value.write_json(limit, &mut sink),
+        KeyOrder::Sorted => sorted_json::write(value, limit, &mut sink),
     };
-    written.map_err(|error| unwritable.map_or(Stop::Engine(error), Stop::Output))
+    written.map_err(|error| write_error.map_or(PrintError::Engine(error), PrintError::Output))
 }
 
-/// Runs a query at the prompt and prints the result. What is doubtful about the drawing is told with the first query that
-/// asks it.
-pub fn show(query: &Query, graph: &Graph, limits: Limits<'_>, doubts_told: &Cell<bool>) -> Result<()> {
-    let style = Style { indent: Some(Indent::Blanks(2)), colours: failure::wants_colours(&io::stdout()) };
-    let refused = |error| Failure::Query(error, query.source().into());
+/// Runs a query at the prompt and prints the result. Data-quality warnings are shown with the first query that uses the
+/// graph.
+pub fn run_and_print(
+    query: &Query,
+    graph: &Graph,
+    limits: Limits<'_>,
+    graph_warnings_shown: &Cell<bool>,
+) -> Result<()> {
+    let style = Style { indent: Some(Indent::Spaces(2)), colors: failure::wants_colors(&io::stdout()) };
+    let failure_of = |error| Failure::Query(error, query.source().into());
     let scratch = Scratch::new();
-    let outcome = query.run(graph, &scratch, limits).map_err(refused)?;
+    let outcome = query.run(graph, &scratch, limits).map_err(failure_of)?;
     warn(&outcome.warnings, query);
-    if outcome.asked_graph && !doubts_told.replace(true) {
-        warn(&doubts(graph, &outcome.warnings), query);
+    if outcome.uses_graph && !graph_warnings_shown.replace(true) {
+        warn(&graph_warnings(graph, &outcome.warnings), query);
     }
     let mut printer = Printer::plain(style);
-    printer.print(outcome.value, limits).map_err(|stop| stop.of(query, &outcome))?;
-    Ok(printer.layout.flush()?)
+    printer.print(outcome.value, limits).map_err(|error| error.into_failure(query, &outcome))?;
+    Ok(printer.formatter.flush()?)
 }

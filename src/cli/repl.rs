@@ -1,4 +1,4 @@
-//! `pidq repl`: a prompt with history, completion and queries of several lines.
+//! Subcommand `pidq repl`: interactive prompt with history, completion and multi-line queries.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -17,17 +17,17 @@ use rustyline::history::FileHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Editor, Helper};
 
-use super::budget::Budget;
 use super::failure::{self, Failure, Result, Status};
-use super::question::Profile;
-use super::{input, query, sorted};
+use super::limits::RunLimits;
+use super::query_options::Profile;
+use super::{input, query, sorted_json};
 
 const HELP: &str = "\
 Type a query; brackets that are open continue on the next line. Tab completes functions, .fields,
-the tags and ids of nodes in a text, and the values of a field in .field == \"
-  :load FILE   ask another document
-  :help        this text
-  :quit        leave, as Ctrl-D does
+the tags and ids of nodes in a string, and the values of a field in .field == \"
+  :load FILE   load another document
+  :help        show this text
+  :quit        quit, like Ctrl-D
 ";
 
 const EXAMPLES: &str = "\
@@ -37,17 +37,17 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
-    /// The document; without one, queries run on null
+    /// Document [default: null]
     file: Option<PathBuf>,
 
-    /// The language
+    /// Query language
     #[arg(long, value_enum, default_value_t)]
     profile: Profile,
 }
 
-/// What a line of the prompt asks for.
+/// Parsed line of the prompt.
 #[derive(Debug, Eq, PartialEq)]
-enum Line<'l> {
+enum PromptLine<'l> {
     Nothing,
     Help,
     Quit,
@@ -59,15 +59,15 @@ enum Line<'l> {
 /// Runs the subcommand.
 pub fn run(options: &Options) -> Result {
     let mut session = Session::new(options.profile.dialect(), open(options.file.as_deref())?);
-    let mut editor = Editor::<Assistant, FileHistory>::new().map_err(broken)?;
+    let mut editor = Editor::<Assistant, FileHistory>::new().map_err(terminal_failure)?;
     let history = history_file();
     if let Some(path) = &history {
-        // The first time there is none.
+        // There is no history on the first start.
         drop(editor.load_history(path));
     }
     editor.set_helper(Some(Assistant::new(&session)));
     if io::stdin().is_terminal() {
-        failure::warn(":help tells what there is; Ctrl-D leaves\n");
+        failure::warn(":help lists commands; Ctrl-D quits\n");
     }
     prompt(&mut editor, &mut session)?;
     if let Some(path) = &history {
@@ -76,45 +76,47 @@ pub fn run(options: &Options) -> Result {
     Ok(Status::Done)
 }
 
-/// Reads and answers until the end of the input.
+/// Reads and runs lines until the end of the input.
 fn prompt(editor: &mut Editor<Assistant, FileHistory>, session: &mut Session) -> Result<()> {
     loop {
         let text = match editor.readline("pidq> ") {
             Ok(text) => text,
             Err(ReadlineError::Interrupted) => continue,
             Err(ReadlineError::Eof) => return end(editor, session),
-            // A line that is piped in, and is not UTF-8, is gone; the next one is not.
+            // A line from a pipe that is not UTF-8 is skipped.
             Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
-                failure::warn("the line is not UTF-8\n");
+                failure::warn("skipped a line that is not UTF-8\n");
                 continue;
             }
-            Err(error) => return Err(broken(error)),
+            Err(error) => return Err(terminal_failure(error)),
         };
         drop(editor.add_history_entry(text.trim_end()));
-        match read(&text) {
-            Line::Nothing => {}
-            Line::Help => failure::warn(HELP),
-            Line::Quit => return Ok(()),
-            Line::Unknown(command) => failure::warn(&format!("no command `{command}`; :help lists them\n")),
-            Line::Load(file) => {
-                go_on_after(session.load(file))?;
+        match parse_line(&text) {
+            PromptLine::Nothing => {}
+            PromptLine::Help => failure::warn(HELP),
+            PromptLine::Quit => return Ok(()),
+            PromptLine::Unknown(command) => {
+                failure::warn(&format!("unknown command `{command}`; :help lists the commands\n"))
+            }
+            PromptLine::Load(file) => {
+                report_failure(session.load(file))?;
                 editor.set_helper(Some(Assistant::new(session)));
             }
-            Line::Query(text) => go_on_after(session.answer(text))?,
+            PromptLine::Query(text) => report_failure(session.run_query(text))?,
         }
     }
 }
 
-/// What a pipe has left unfinished is told as the mistake that it is.
+/// Runs a query left unfinished by a pipe, to report its error.
 fn end(editor: &Editor<Assistant, FileHistory>, session: &Session) -> Result<()> {
     match editor.helper().map(|assistant| assistant.unfinished.take()) {
-        Some(text) if !text.is_empty() => go_on_after(session.answer(&text)),
+        Some(text) if !text.is_empty() => report_failure(session.run_query(&text)),
         _ => Ok(()),
     }
 }
 
-/// A mistake is told and the prompt comes back; without a reader of the output it does not.
-fn go_on_after(done: Result<()>) -> Result<()> {
+/// Reports a failure and continues; stops on a closed pipe.
+fn report_failure(done: Result<()>) -> Result<()> {
     match done {
         Err(Failure::ClosedPipe) => Err(Failure::ClosedPipe),
         Err(failure) => {
@@ -125,47 +127,47 @@ fn go_on_after(done: Result<()>) -> Result<()> {
     }
 }
 
-fn read(line: &str) -> Line<'_> {
+fn parse_line(line: &str) -> PromptLine<'_> {
     let line = line.trim();
     let Some(command) = line.strip_prefix(':') else {
         return match line {
-            "" => Line::Nothing,
-            // No queries, and what other prompts take.
-            "help" | "?" => Line::Help,
-            "exit" | "quit" => Line::Quit,
-            query => Line::Query(query),
+            "" => PromptLine::Nothing,
+            // Words of other prompts, which are not queries.
+            "help" | "?" => PromptLine::Help,
+            "exit" | "quit" => PromptLine::Quit,
+            query => PromptLine::Query(query),
         };
     };
     match command.split_once(char::is_whitespace).unwrap_or((command, "")) {
-        ("help" | "h", _) => Line::Help,
-        ("quit" | "q" | "exit", _) => Line::Quit,
-        ("load" | "l", file) if !file.trim().is_empty() => Line::Load(file.trim()),
-        _ => Line::Unknown(line),
+        ("help" | "h", _) => PromptLine::Help,
+        ("quit" | "q" | "exit", _) => PromptLine::Quit,
+        ("load" | "l", file) if !file.trim().is_empty() => PromptLine::Load(file.trim()),
+        _ => PromptLine::Unknown(line),
     }
 }
 
-/// The document that is asked, and the language.
+/// Current document and dialect.
 struct Session {
     dialect: Dialect,
     graph: Rc<Graph>,
-    /// Whether it was told what is doubtful about the drawing.
-    doubts_told: Cell<bool>,
+    /// True once data-quality warnings of the drawing were shown.
+    graph_warnings_shown: Cell<bool>,
 }
 
 impl Session {
     fn new(dialect: Dialect, graph: Graph) -> Session {
-        Session { dialect, graph: Rc::new(graph), doubts_told: Cell::new(false) }
+        Session { dialect, graph: Rc::new(graph), graph_warnings_shown: Cell::new(false) }
     }
 
     fn load(&mut self, file: &str) -> Result<()> {
         self.graph = Rc::new(open(Some(Path::new(file)))?);
-        self.doubts_told.set(false);
+        self.graph_warnings_shown.set(false);
         Ok(())
     }
 
-    fn answer(&self, text: &str) -> Result<()> {
+    fn run_query(&self, text: &str) -> Result<()> {
         let query = self.dialect.parse(text).map_err(|error| Failure::Query(error, text.into()))?;
-        Budget::default().within(|limits| query::show(&query, &self.graph, limits, &self.doubts_told))
+        RunLimits::default().run(|limits| query::run_and_print(&query, &self.graph, limits, &self.graph_warnings_shown))
     }
 }
 
@@ -176,35 +178,35 @@ fn open(file: Option<&Path>) -> Result<Graph> {
     }
 }
 
-fn broken(error: ReadlineError) -> Failure {
+fn terminal_failure(error: ReadlineError) -> Failure {
     Failure::Usage(format!("cannot read from the terminal: {error}"))
 }
 
-/// `$XDG_STATE_HOME/pidq/history`, or `~/.local/state/pidq/history`.
+/// Returns `$XDG_STATE_HOME/pidq/history`, or `~/.local/state/pidq/history`.
 fn history_file() -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = set("XDG_STATE_HOME").or_else(|| set("HOME").map(|home| home.join(".local/state")))?;
     Some(state.join("pidq").join("history"))
 }
 
-/// A history that cannot be kept is a pity, not a failure.
+/// Saves the history, ignoring errors.
 fn save(editor: &mut Editor<Assistant, FileHistory>, path: &Path) {
-    if let Some(folder) = path.parent() {
-        drop(fs::create_dir_all(folder));
+    if let Some(dir) = path.parent() {
+        drop(fs::create_dir_all(dir));
     }
     drop(editor.save_history(path));
 }
 
-/// Helps while a line is typed.
+/// Completion and validation of the current line.
 struct Assistant {
-    /// The names of the functions, sorted.
+    /// Function names, sorted.
     functions: Vec<String>,
-    /// The keys of the document that can be written after a dot, sorted.
+    /// Keys of the document that are valid after a dot, sorted.
     fields: Vec<String>,
-    /// The tags and ids of the nodes, as a query writes them between quotes, sorted.
+    /// Tags and ids of nodes, escaped as in a string literal, sorted.
     names: Vec<String>,
     graph: Rc<Graph>,
-    /// A query whose brackets are still open.
+    /// Query with open brackets.
     unfinished: RefCell<String>,
 }
 
@@ -215,14 +217,14 @@ impl Assistant {
             session.graph.keys().filter(|key| key.chars().all(is_word)).map(String::from).collect();
         functions.sort();
         fields.sort();
-        let (names, graph) = (names_of(&session.graph), session.graph.clone());
+        let (names, graph) = (node_names(&session.graph), session.graph.clone());
         Assistant { functions, fields, names, graph, unfinished: RefCell::default() }
     }
 
-    /// Where the word before the cursor begins, and what it may become.
+    /// Returns the start of the word before the cursor and its completions.
     fn candidates(&self, before: &str) -> (usize, Vec<String>) {
-        if let Some(start) = open_at_the_end(before).1 {
-            return (start, self.texts_from(&before[..start - 1], &before[start..]));
+        if let Some(start) = open_brackets(before).1 {
+            return (start, self.complete_string(&before[..start - 1], &before[start..]));
         }
         let start =
             before.rfind(|c| !is_word(c)).map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
@@ -237,63 +239,63 @@ impl Assistant {
         (start, found)
     }
 
-    /// What a text that begins so may become, by what stands before its quote.
-    fn texts_from(&self, before: &str, beginning: &str) -> Vec<String> {
-        let values = compared_field(before).map(|field| values_of(&self.graph, field, beginning));
-        values.filter(|values| !values.is_empty()).unwrap_or_else(|| self.names_from(beginning))
+    /// Completes a string literal by the comparison before it.
+    fn complete_string(&self, before: &str, beginning: &str) -> Vec<String> {
+        let values = compared_field(before).map(|field| field_values(&self.graph, field, beginning));
+        values.filter(|values| !values.is_empty()).unwrap_or_else(|| self.complete_name(beginning))
     }
 
-    /// The names that begin so: found as in a dictionary, since a drawing may have very many.
-    fn names_from(&self, beginning: &str) -> Vec<String> {
+    /// Completes a name by binary search, since a drawing may have many.
+    fn complete_name(&self, beginning: &str) -> Vec<String> {
         let first = self.names.partition_point(|name| name.as_str() < beginning);
         let found = self.names[first..].iter().take_while(|name| name.starts_with(beginning));
-        found.take(MOST_NAMES).cloned().collect()
+        found.take(COMPLETION_LIMIT).cloned().collect()
     }
 }
 
-/// Names that are offered at once: nobody reads more.
-const MOST_NAMES: usize = 100;
+/// Maximum number of completions.
+const COMPLETION_LIMIT: usize = 100;
 
-/// Values of a document that are looked at for one completion: as many as take no time that somebody notices.
-const MOST_VISITS: usize = 1_000_000;
+/// Maximum number of values visited for a completion, to keep it fast.
+const VISIT_LIMIT: usize = 1_000_000;
 
-/// The field that a text is compared with: `.node_type == "`, `.node_type in ["a", "`.
+/// Returns the field that a string is compared with: `.node_type == "`, `.node_type in ["a", "`.
 fn compared_field(before: &str) -> Option<&str> {
     let before = before.trim_end();
-    let compared = before.strip_suffix("==").or_else(|| before.strip_suffix("!=")).or_else(|| list_of(before))?;
+    let compared =
+        before.strip_suffix("==").or_else(|| before.strip_suffix("!=")).or_else(|| in_list_operand(before))?;
     let compared = compared.trim_end();
     let path = compared.trim_end_matches(is_word);
     path.ends_with('.').then(|| &compared[path.len()..]).filter(|field| !field.is_empty())
 }
 
-/// What is looked for in a list that is still open.
-fn list_of(before: &str) -> Option<&str> {
+/// Returns the left operand of `in` or `not in` before an open array.
+fn in_list_operand(before: &str) -> Option<&str> {
     let (outer, items) = before.rsplit_once('[')?;
     let value = outer.trim_end().strip_suffix("in").filter(|value| value.ends_with(char::is_whitespace))?;
     let value = value.trim_end();
     (!items.contains(']')).then(|| value.strip_suffix("not").unwrap_or(value))
 }
 
-/// The texts that stand under a key anywhere in a document and begin so, as a query writes them between quotes: the first
-/// ones in order.
-fn values_of(graph: &Graph, field: &str, beginning: &str) -> Vec<String> {
+/// Returns the first string values of a field in the document with this prefix, escaped as in a string literal.
+fn field_values(graph: &Graph, field: &str, beginning: &str) -> Vec<String> {
     let mut found = BTreeSet::new();
-    let (mut waiting, mut visits) = (vec![graph.root()], 0);
-    while let Some(value) = waiting.pop().filter(|_| visits < MOST_VISITS) {
+    let (mut stack, mut visits) = (vec![graph.root()], 0);
+    while let Some(value) = stack.pop().filter(|_| visits < VISIT_LIMIT) {
         match value {
             Value::Object(object) => {
                 for (key, value) in object.iter() {
                     visits += 1;
                     match value {
-                        Value::String(text) if key == field => offer(&mut found, text, beginning),
-                        Value::Array(_) | Value::Object(_) => waiting.push(value),
+                        Value::String(text) if key == field => insert_candidate(&mut found, text, beginning),
+                        Value::Array(_) | Value::Object(_) => stack.push(value),
                         _ => {}
                     }
                 }
             }
             Value::Array(items) => {
                 visits += items.len();
-                waiting.extend(items.iter().filter(|item| matches!(item, Value::Array(_) | Value::Object(_))));
+                stack.extend(items.iter().filter(|item| matches!(item, Value::Array(_) | Value::Object(_))));
             }
             _ => {}
         }
@@ -301,38 +303,38 @@ fn values_of(graph: &Graph, field: &str, beginning: &str) -> Vec<String> {
     found.into_iter().collect()
 }
 
-/// Keeps a text among the first ones that begin so.
-fn offer(found: &mut BTreeSet<String>, text: &str, beginning: &str) {
-    if text.is_empty() || text.len() > LONGEST_VALUE {
+/// Inserts a candidate, keeping only the first ones in order.
+fn insert_candidate(found: &mut BTreeSet<String>, text: &str, beginning: &str) {
+    if text.is_empty() || text.len() > MAX_VALUE_LENGTH {
         return;
     }
-    let text = between_quotes(text);
-    if text.starts_with(beginning) && found.insert(text) && found.len() > MOST_NAMES {
+    let text = escape_in_quotes(text);
+    if text.starts_with(beginning) && found.insert(text) && found.len() > COMPLETION_LIMIT {
         found.pop_last();
     }
 }
 
-/// Bytes of a value that is offered: longer ones are no words.
-const LONGEST_VALUE: usize = 200;
+/// Maximum length in bytes of a completed value.
+const MAX_VALUE_LENGTH: usize = 200;
 
-/// What nodes can be called by in a query, as it stands between quotes there: sorted, each once.
-fn names_of(graph: &Graph) -> Vec<String> {
-    let words = TopologyConfig::of(graph.root());
-    let nodes = words.at("paths.nodes", graph.root()).and_then(Value::as_array);
+/// Returns the names of nodes in queries, escaped as in a string literal, sorted and unique.
+fn node_names(graph: &Graph) -> Vec<String> {
+    let words = TopologyConfig::from_document(graph.root());
+    let nodes = words.value_at("paths.nodes", graph.root()).and_then(Value::as_array);
     let lists = ["tag", "qualified_tag", "node_id"].map(|list| words.list(list));
     let mut names = Vec::new();
     for node in nodes.iter().flat_map(|nodes| nodes.iter()).filter_map(Value::as_object) {
         let named =
             |list: &&[String]| list.iter().find_map(|key| node.get(key)?.as_str().filter(|name| !name.is_empty()));
-        names.extend(lists.iter().filter_map(named).map(between_quotes));
+        names.extend(lists.iter().filter_map(named).map(escape_in_quotes));
     }
     names.sort_unstable();
     names.dedup();
     names
 }
 
-fn between_quotes(name: &str) -> String {
-    let quoted = sorted::json(Value::String(name));
+fn escape_in_quotes(name: &str) -> String {
+    let quoted = sorted_json::json(Value::String(name));
     quoted[1..quoted.len() - 1].into()
 }
 
@@ -340,13 +342,13 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$')
 }
 
-/// Whether a bracket is still open.
+/// Returns true if a bracket is open.
 fn is_open(text: &str) -> bool {
-    open_at_the_end(text).0 > 0
+    open_brackets(text).0 > 0
 }
 
-/// How many brackets are open at the end of a query, and where the text literal begins that is, behind its quote.
-fn open_at_the_end(query: &str) -> (i64, Option<usize>) {
+/// Returns the number of open brackets at the end of a query, and the offset of an open string literal.
+fn open_brackets(query: &str) -> (i64, Option<usize>) {
     let (mut depth, mut literal) = (0i64, None);
     let mut chars = query.char_indices();
     while let Some((at, c)) = chars.next() {
@@ -445,7 +447,7 @@ mod tests {
             {"id": "n2", "tag": "P-1", "node_type": "loop"}, {"id": "n3", "node_type": "pid_component"}, {"node_type": 5},
             {"id": "n4", "node_type": ""}], "edges": [{"edge_type": "piping"}, {"edge_type": "signal"}]}}"#;
         let check = |before: &str, expected: &[&str]| {
-            let start = open_at_the_end(before).1.expect("a text is open");
+            let start = open_brackets(before).1.expect("a text is open");
             check_names(drawing, before, (start, expected));
         };
         check(r#"nodes(.node_type == "pi"#, &["pid_component", r#"pipe \"x\""#]);
@@ -453,7 +455,7 @@ mod tests {
         check(r#"edges(.edge_type in ["piping", "s"#, &["signal"]);
         check(r#"edges(.edge_type not in ["p"#, &["piping"]);
         check(r#"nodes(.tag == "P"#, &["P-1"]);
-        // Nothing of that field begins so, or nothing is compared.
+        // No value of that field has the prefix, or there is no comparison.
         check(r#"nodes(.node_type == "P"#, &["P-1"]);
         check(r#"nodes(.edge_type > "pi"#, &["pi", "pi-1"]);
         check(r#"[.edge_type, "pi"#, &["pi", "pi-1"]);
@@ -464,9 +466,9 @@ mod tests {
     fn of_very_many_values_the_first_are_offered() {
         let items: Vec<String> = (0..1000).map(|at| format!(r#"{{"kind": "k-{:03}"}}"#, at * 7 % 1000)).collect();
         let graph = Graph::from_json(format!("[{}]", items.join(","))).expect("the case is JSON");
-        let found = values_of(&graph, "kind", "k-");
+        let found = field_values(&graph, "kind", "k-");
         assert_eq!((found.len(), found[0].as_str(), found[99].as_str()), (100, "k-000", "k-099"));
-        assert_eq!(values_of(&graph, "kind", "k-99").len(), 10);
+        assert_eq!(field_values(&graph, "kind", "k-99").len(), 10);
     }
 
     #[test]
@@ -497,15 +499,15 @@ mod tests {
 
     #[test]
     fn commands_begin_with_a_colon() {
-        assert_eq!(read(":load  a b.json "), Line::Load("a b.json"));
-        assert_eq!(read(":q"), Line::Quit);
-        assert_eq!(read(":load"), Line::Unknown(":load"));
-        assert_eq!(read(" .a "), Line::Query(".a"));
-        assert_eq!(read(" "), Line::Nothing);
+        assert_eq!(parse_line(":load  a b.json "), PromptLine::Load("a b.json"));
+        assert_eq!(parse_line(":q"), PromptLine::Quit);
+        assert_eq!(parse_line(":load"), PromptLine::Unknown(":load"));
+        assert_eq!(parse_line(" .a "), PromptLine::Query(".a"));
+        assert_eq!(parse_line(" "), PromptLine::Nothing);
         assert_eq!(
-            [read("help"), read(" ?"), read("exit "), read("quit")],
-            [Line::Help, Line::Help, Line::Quit, Line::Quit]
+            [parse_line("help"), parse_line(" ?"), parse_line("exit "), parse_line("quit")],
+            [PromptLine::Help, PromptLine::Help, PromptLine::Quit, PromptLine::Quit]
         );
-        assert_eq!(read(".help"), Line::Query(".help"));
+        assert_eq!(parse_line(".help"), PromptLine::Query(".help"));
     }
 }

@@ -1,100 +1,100 @@
-//! `pidq serve`, and what the commands about accounts and stored graphs share: settings, and a runtime.
+//! Subcommand `pidq serve`, and helpers of the administration commands: settings and the async runtime.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
 use pidq_http::auth::Identities;
-use pidq_http::{COMMON, SettingError, Settings, environment, give_memory_back};
+use pidq_http::{COMMON, SettingError, Settings, configure_malloc, environment};
 use pidq_server::{OpenError, SETTINGS, open_accounts};
 
 use super::failure::{Failure, Result, Status};
 use super::table;
 
-/// Settings are the service's own business: they are rows of a table, not options of the command.
+/// Options of `pidq serve`. Settings are parsed by the service from its own table.
 #[derive(Args)]
 #[command(disable_help_flag = true)]
 pub struct Serve {
-    /// Settings, as `--listen 127.0.0.1:8080`; `pidq serve --help` lists them
+    /// Settings, such as `--listen 127.0.0.1:8080`; see `pidq serve --help`
     #[arg(value_name = "SETTING", trailing_var_arg = true, allow_hyphen_values = true)]
     settings: Vec<String>,
 }
 
-/// Which accounts and graphs a command is about. The databases come from the environment, as for the service.
+/// Location of the accounts and graphs. Database URLs come from the environment, as for the service.
 #[derive(Args)]
-pub struct Place {
-    /// The data directory of the service; `PIDQ_DATABASE_URL` and `PIDQ_STORE_URL` hold for it too
+pub struct ServiceOptions {
+    /// Data directory of the service; `PIDQ_DATABASE_URL` and `PIDQ_STORE_URL` apply too
     #[arg(long, value_name = "DIR", global = true)]
     data_dir: Option<PathBuf>,
 }
 
-/// Serves until it is told to stop.
+/// Runs the service until it receives a signal.
 pub fn serve(options: &Serve) -> Result {
-    give_memory_back();
-    pidq_server::start(options.settings.clone(), variables()?).map_err(refused)?;
+    configure_malloc();
+    pidq_server::start(options.settings.clone(), variables()?).map_err(usage_failure)?;
     Ok(Status::Done)
 }
 
-impl Place {
-    /// Whether a directory was named.
+impl ServiceOptions {
+    /// Returns true if a directory was given.
     pub fn is_named(&self) -> bool {
         self.data_dir.is_some()
     }
 
-    /// Refuses a folder that is not there, for who only looks: an empty list of what nobody keeps would be no answer.
-    /// What another setting keeps in a database is not in the folder.
-    pub fn is_there(&self, elsewhere: &str) -> Result<()> {
+    /// Fails if a read-only command names a missing data directory: an empty list would be misleading. Not needed if
+    /// `database_setting` names a database.
+    pub fn require_data_dir(&self, database_setting: &str) -> Result<()> {
         let settings = self.settings()?;
-        let wrong = |error: SettingError| refused(error.into());
-        let folder = PathBuf::from(settings.text("PIDQ_DATA_DIR").map_err(wrong)?);
-        match settings.optional(elsewhere).map_err(wrong)? {
-            None if !folder.is_dir() => Err(Failure::Usage(format!(
-                "there is no data directory `{}`: `--data-dir` names that of the service",
-                folder.display()
+        let wrong = |error: SettingError| usage_failure(error.into());
+        let dir = PathBuf::from(settings.required("PIDQ_DATA_DIR").map_err(wrong)?);
+        match settings.optional(database_setting).map_err(wrong)? {
+            None if !dir.is_dir() => Err(Failure::Usage(format!(
+                "no data directory `{}`; give that of the service with `--data-dir`",
+                dir.display()
             ))),
             _ => Ok(()),
         }
     }
 
-    /// The settings of the service that has its data there.
+    /// Returns the settings of the service with this data directory.
     pub fn settings(&self) -> Result<Settings> {
-        let folder = self.data_dir.iter().map(|path| path.display().to_string());
-        let arguments = folder.flat_map(|path| ["--data-dir".to_owned(), path]);
-        Settings::read(&[COMMON, SETTINGS], arguments, variables()?).map_err(|error| refused(error.into()))
+        let dir = self.data_dir.iter().map(|path| path.display().to_string());
+        let arguments = dir.flat_map(|path| ["--data-dir".to_owned(), path]);
+        Settings::read(&[COMMON, SETTINGS], arguments, variables()?).map_err(|error| usage_failure(error.into()))
     }
 }
 
-/// The settings in the environment.
+/// Returns the settings in the environment.
 pub fn variables() -> Result<Vec<(String, String)>> {
     environment().map_err(|error| Failure::Usage(error.to_string()))
 }
 
-/// Does something with the accounts of a service.
-pub fn with_accounts(place: &Place, act: impl AsyncFnOnce(&Identities) -> Result) -> Result {
-    let settings = place.settings()?;
-    wait(async {
-        let identities = open_accounts(&settings).await.map_err(refused)?;
+/// Runs an operation on the accounts of a service.
+pub fn with_accounts(options: &ServiceOptions, act: impl AsyncFnOnce(&Identities) -> Result) -> Result {
+    let settings = options.settings()?;
+    block_on(async {
+        let identities = open_accounts(&settings).await.map_err(usage_failure)?;
         act(&identities).await
     })
 }
 
-/// Does something that waits for databases and disks.
-pub fn wait<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+/// Runs a future to completion on a new runtime.
+pub fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.map_err(|error| Failure::Usage(format!("cannot start: {error}")))?.block_on(work)
+    runtime.map_err(|error| Failure::Usage(format!("cannot start the async runtime: {error}")))?.block_on(future)
 }
 
-/// Why a service or its data cannot be opened.
-pub fn refused(error: OpenError) -> Failure {
+/// Converts an open error into a usage failure.
+pub fn usage_failure(error: OpenError) -> Failure {
     Failure::Usage(error.to_string())
 }
 
-/// Prints rows in columns.
+/// Prints rows as a table.
 pub fn print(rows: &[Vec<String>]) -> Result {
     Ok(print_text(&table::text(rows))?)
 }
 
-/// Prints a text.
+/// Prints text.
 pub fn print_text(text: &str) -> io::Result<Status> {
     io::stdout().lock().write_all(text.as_bytes())?;
     Ok(Status::Done)

@@ -1,15 +1,15 @@
-//! Rows of texts in columns, for people.
+//! Text tables.
 
 use pidq::Value;
 
-use super::drawing::{in_one_line, items};
+use super::drawing::{compact_json, items};
 
-/// A longer text stands out of its column instead of making the column wider.
-const WIDEST: usize = 40;
-/// What stands between two columns.
+/// Maximum column width; longer cells overflow instead of widening the column.
+const MAX_COLUMN_WIDTH: usize = 40;
+/// Separator of columns.
 const GAP: &str = "  ";
 
-/// The rows as text, one a line.
+/// Formats rows as text.
 pub fn text(rows: &[Vec<String>]) -> String {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> = (0..count).map(|column| width(rows, column)).collect();
@@ -24,10 +24,10 @@ pub fn text(rows: &[Vec<String>]) -> String {
 
 fn width(rows: &[Vec<String>], column: usize) -> usize {
     let lengths = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
-    lengths.filter(|length| *length <= WIDEST).max().unwrap_or(0)
+    lengths.filter(|length| *length <= MAX_COLUMN_WIDTH).max().unwrap_or(0)
 }
 
-/// A value as a cell: texts without quotes, lists with commas, nothing for null.
+/// Formats a value as a cell: strings without quotes, arrays with commas, nothing for null.
 pub fn cell(value: Value<'_>) -> String {
     match value {
         Value::Undefined | Value::Null => String::new(),
@@ -37,10 +37,10 @@ pub fn cell(value: Value<'_>) -> String {
 }
 
 fn scalar(value: Value<'_>) -> String {
-    clean(&value.as_str().map_or_else(|| in_one_line(value), String::from))
+    clean(&value.as_str().map_or_else(|| compact_json(value), String::from))
 }
 
-/// A text of a document on a terminal: nothing in it moves the cursor or changes colours.
+/// Removes control characters, so that document text cannot control the terminal.
 pub fn clean(text: &str) -> String {
     let mut cleaned = String::with_capacity(text.len());
     for c in text.chars() {
@@ -49,7 +49,7 @@ pub fn clean(text: &str) -> String {
     cleaned
 }
 
-/// How many there are of a thing, in words.
+/// Formats a count with its noun.
 pub fn count(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn a_long_text_does_not_widen_its_column() {
-        let long = "x".repeat(WIDEST + 1);
+        let long = "x".repeat(MAX_COLUMN_WIDTH + 1);
         check(&[&["a", "b"], &[&long, "c"]], &format!("a  b\n{long}  c\n"));
     }
 

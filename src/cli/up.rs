@@ -1,123 +1,125 @@
-//! `pidq up`: graphs and documents served by one process that needs nothing else, on one address.
+//! Subcommand `pidq up`: serves graphs and documents in one process on one address.
 
-mod beside;
 mod demo;
+mod local_graph_service;
 
 use std::io::{self, Write};
 use std::sync::Arc;
 
 use clap::Args;
 use pidq_http::{
-    COMMON, Floor, Kind, Listener, Setting, Settings, Shutdown, give_memory_back, help, serve_site, settings,
+    COMMON, CommonSettings, Listener, Setting, Settings, Shutdown, ValueKind, configure_malloc, serve_service,
+    settings, settings_help,
 };
-use pidq_pipeline::Attendance;
+use pidq_pipeline::BackgroundTasks;
 
 use super::failure::{Failure, Result, Status};
 use super::service::variables;
-use beside::Beside;
+use local_graph_service::LocalGraphService;
 
 const PURPOSE: &str = "\
-Serves graphs and documents in one process that needs nothing else: `/graph` and its tokens, and `/api` of the document
-platform, on one address. `GET /docs` shows all calls in a browser.
+Serves graphs (`/graph`), their tokens, and the document platform (`/api`) in one process on one address, without other
+services. Open `/docs` in a browser for the API documentation.
 
   --demo
-      Puts two drawings and some documents about them in, where there are none; the first account is `demo`.";
+      Adds two drawings and documents about them, unless they exist; the first account is `demo`.";
 
 const EXAMPLES: &str = "\
 Examples:
-  pidq up --demo                          something to look at, in ./data
-  pidq up --data-dir /var/lib/pidq        what is kept stays there
-  pidq up --listen 127.0.0.1:9000         at another address
+  pidq up --demo                          demo data, stored in ./data
+  pidq up --data-dir /var/lib/pidq        data directory
+  pidq up --listen 127.0.0.1:9000         another address
 ";
 
-/// Where all is kept together, below the data directory.
+/// File name of the shared database in the data directory.
 const DATABASE: &str = "pidq.db";
 
-/// Settings are the services' own business: they are rows of a table, not options of the command.
+/// Options of `pidq up`. Settings are parsed by the services from their own tables.
 #[derive(Args)]
 #[command(disable_help_flag = true)]
 pub struct Options {
-    /// `--demo`, and settings, as `--listen 127.0.0.1:8000`; `pidq up --help` lists them
+    /// `--demo`, and settings such as `--listen 127.0.0.1:8000`; see `pidq up --help`
     #[arg(value_name = "SETTING", trailing_var_arg = true, allow_hyphen_values = true)]
     settings: Vec<String>,
 }
 
-/// Serves until it is told to stop.
+/// Runs both services until a signal arrives.
 pub fn run(options: &Options) -> Result {
     let is = |words: &'static [&str]| options.settings.iter().any(|word| words.contains(&word.as_str()));
     if is(&["--help", "-h"]) {
-        write!(io::stdout(), "{PURPOSE}\n\n{}\n{EXAMPLES}", help("pidq up", &tables()))?;
+        write!(io::stdout(), "{PURPOSE}\n\n{}\n{EXAMPLES}", settings_help("pidq up", &setting_tables()))?;
         return Ok(Status::Done);
     }
-    give_memory_back();
+    configure_malloc();
     let arguments = options.settings.iter().filter(|word| *word != "--demo").cloned().collect();
     let settings = settings(arguments, is(&["--demo"]))?;
-    Floor(&settings).init_log().map_err(told)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(told)?;
+    CommonSettings(&settings).init_log().map_err(usage_failure)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(usage_failure)?;
     runtime.block_on(serve_both(&settings, is(&["--demo"])))
 }
 
-/// What is otherwise here than in either.
-const OWN: &[Setting] = settings![
-    "PIDQ_DATABASE_URL", "config.database.url", Kind::Text, None, true, "Accounts, tokens and documents: `sqlite:FILE` or `postgres://…`; else `pidq.db` in the data directory.";
+/// Settings whose meaning differs from both services.
+const SHARED_SETTINGS: &[Setting] = settings![
+    "PIDQ_DATABASE_URL", "config.database.url", ValueKind::Text, None, true, "Database of accounts, tokens and documents: `sqlite:FILE` or `postgres://…`; by default `pidq.db` in the data directory.";
 ];
 
-/// The settings of both. A later table decides where two have a row: on which address, for one.
-fn tables() -> Vec<&'static [Setting]> {
-    let mut tables = vec![COMMON, pidq_server::SETTINGS];
-    tables.extend(pidq_pipeline::TABLES.iter().filter(|table| !std::ptr::eq(**table, COMMON)));
-    tables.push(OWN);
-    tables
+/// Returns the settings tables of both services. A later table overrides rows of earlier ones.
+fn setting_tables() -> Vec<&'static [Setting]> {
+    let mut setting_tables = vec![COMMON, pidq_server::SETTINGS];
+    setting_tables.extend(pidq_pipeline::TABLES.iter().filter(|table| !std::ptr::eq(**table, COMMON)));
+    setting_tables.push(SHARED_SETTINGS);
+    setting_tables
 }
 
-/// Both keep what they have in one database, so that a token of one is good for the other.
+/// Reads the settings. Both services share one database, so that tokens are valid for both.
 fn settings(arguments: Vec<String>, is_demo: bool) -> Result<Settings> {
     let mut environment = variables()?;
-    let mut usually = |name: &str, value: String| {
+    let mut set_default = |name: &str, value: String| {
         if !environment.iter().any(|(known, _)| known == name || known.strip_suffix("_FILE") == Some(name)) {
             environment.push((name.into(), value));
         }
     };
     if is_demo {
-        usually("PIDQ_ADMIN_LOGIN", "demo".into());
+        set_default("PIDQ_ADMIN_LOGIN", "demo".into());
     }
-    let folder = Settings::read(&tables(), arguments.clone(), variables()?).map_err(told)?;
-    let database = std::path::Path::new(folder.text("PIDQ_DATA_DIR").map_err(told)?).join(DATABASE);
-    usually("PIDQ_DATABASE_URL", format!("sqlite:{}", database.display()));
-    Settings::read(&tables(), arguments, environment).map_err(told)
+    let resolved = Settings::read(&setting_tables(), arguments.clone(), variables()?).map_err(usage_failure)?;
+    let database = std::path::Path::new(resolved.required("PIDQ_DATA_DIR").map_err(usage_failure)?).join(DATABASE);
+    set_default("PIDQ_DATABASE_URL", format!("sqlite:{}", database.display()));
+    Settings::read(&setting_tables(), arguments, environment).map_err(usage_failure)
 }
 
 async fn serve_both(settings: &Settings, is_demo: bool) -> Result {
-    let shutdown = Shutdown::on_signals().map_err(told)?;
-    let listeners = Floor(settings).listeners().map_err(told)?;
-    let mut graphs = pidq_server::open(settings).await.map_err(told)?;
-    // The documentation and `/version` are about both.
+    let shutdown = Shutdown::on_signals().map_err(usage_failure)?;
+    let listeners = CommonSettings(settings).listeners().map_err(usage_failure)?;
+    let mut graphs = pidq_server::open(settings).await.map_err(usage_failure)?;
+    // The documentation and `/version` describe both services.
     graphs.name = "pidq";
-    let documents = pidq_pipeline::open(settings).await.map_err(told)?;
-    pidq_server::attend(&graphs.state, settings, &listeners).map_err(told)?;
-    let attendance = Attendance::of(&documents, settings, &listeners, &shutdown).map_err(told)?;
+    let documents = pidq_pipeline::open(settings).await.map_err(usage_failure)?;
+    pidq_server::start_background_tasks(&graphs.state, settings, &listeners).map_err(usage_failure)?;
+    let background_tasks =
+        BackgroundTasks::spawn(&documents, settings, &listeners, &shutdown).map_err(usage_failure)?;
     let platform = documents.state.clone();
     let documents = documents.build();
     if is_demo {
         demo::fill(&graphs.state, &documents).await?;
     }
-    introduce(&listeners)?;
-    let site = graphs.with("/api", documents).build();
-    // A service elsewhere that the settings name goes before this one.
-    drop(platform.graphs.set(Arc::new(Beside(site.line()))));
+    log_addresses(&listeners)?;
+    let service = graphs.mount("/api", documents).build();
+    // An explicitly configured remote graph service takes precedence.
+    drop(platform.graphs.set(Arc::new(LocalGraphService(service.downgrade()))));
     drop(platform);
-    serve_site(site, listeners, shutdown).await.map_err(told)?;
-    attendance.end().await;
+    serve_service(service, listeners, shutdown).await.map_err(usage_failure)?;
+    background_tasks.shut_down().await;
     Ok(Status::Done)
 }
 
-fn introduce(listeners: &[Listener]) -> Result<()> {
+fn log_addresses(listeners: &[Listener]) -> Result<()> {
     for listener in listeners {
-        tracing::info!(address = %listener.address().map_err(told)?, "listening");
+        tracing::info!(address = %listener.address().map_err(usage_failure)?, "listening");
     }
     Ok(())
 }
 
-fn told(error: impl std::fmt::Display) -> Failure {
+fn usage_failure(error: impl std::fmt::Display) -> Failure {
     Failure::Usage(error.to_string())
 }

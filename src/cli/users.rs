@@ -1,23 +1,23 @@
-//! `pidq users`: who may use the service, and what they may do.
+//! Subcommand `pidq users`: administration of users and grants.
 
 use std::io::{self, BufRead, IsTerminal};
 
 use clap::{Args, Subcommand};
-use pidq_http::auth::{Account, Grant, Identities, IdentityError, Moment, NewUser, ROLES, Right, Secret};
-use pidq_server::OPEN_TENANT;
+use pidq_http::auth::{Account, Grant, Identities, IdentityError, NewUser, ROLES, Right, Secret, Timestamp};
+use pidq_server::DEFAULT_TENANT;
 
 use super::failure::{Failure, Result, Status};
-use super::service::{Place, print, print_text, with_accounts};
+use super::service::{ServiceOptions, print, print_text, with_accounts};
 
 const EXAMPLES: &str = "\
 Examples:
   pidq users list
   pidq users add maria@plant.example --role editor < password.txt
-  pidq users add maria@plant.example --role editor --group process       makes up a password at a terminal
+  pidq users add maria@plant.example --role editor --group process       generates a password at a terminal
   pidq users grant '200-*' group:process write
   pidq users disable maria@plant.example
 
-A password is read from the standard input, never from the command line, where others could see it.";
+Passwords are read from standard input, because other users can see command lines.";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -26,64 +26,64 @@ pub struct Options {
     action: Action,
 
     #[command(flatten)]
-    place: Place,
+    service: ServiceOptions,
 }
 
 #[derive(Subcommand)]
 enum Action {
     /// List the users.
     List,
-    /// Make a user.
+    /// Create a user.
     Add {
-        /// The e-mail address, or any name without spaces
+        /// E-mail address, or any name without spaces
         login: String,
-        /// What the user may do at most
+        /// Role of the user
         #[arg(long, default_value = "viewer", value_parser = role_names())]
         role: String,
-        /// A group that grants may name; may be given again
+        /// Group that grants may name; repeatable
         #[arg(long = "group", value_name = "NAME")]
         groups: Vec<String>,
-        /// Whose graphs the user sees
-        #[arg(long, default_value = OPEN_TENANT)]
+        /// Tenant of the user
+        #[arg(long, default_value = DEFAULT_TENANT)]
         tenant: String,
-        /// The user has no password: a login that is kept for somebody who comes by single sign-on. What they may do is
-        /// said by their tokens
+        /// Create a user without a password, for single sign-on. The permissions come from the provider's tokens
         #[arg(long)]
         sso_only: bool,
     },
-    /// Give a user another password.
+    /// Change the password of a user.
     Passwd { login: String },
-    /// Give a user another role.
+    /// Change the role of a user.
     Role {
         login: String,
         #[arg(value_parser = role_names())]
         role: String,
     },
-    /// Shut a user and all their tokens out. Whoever comes by single sign-on is shut out at the provider.
+    /// Disable a user and revoke all tokens. Single sign-on users are disabled at the provider.
     Disable { login: String },
-    /// Let a user in again.
+    /// Enable a disabled user.
     Enable { login: String },
     /// Delete a user.
     Delete { login: String },
-    /// List the rights that were given.
+    /// List the grants.
     Grants {
-        #[arg(long, default_value = OPEN_TENANT)]
+        #[arg(long, default_value = DEFAULT_TENANT)]
         tenant: String,
     },
-    /// Give a right to jobs: `JOB` or `PREFIX*`, to `user:LOGIN`, `client:ID`, `group:NAME`, `sso:ISSUER#ID` or `everyone`.
+    /// Grant a right to graphs (`GRAPH_ID` or `PREFIX*`) to `user:LOGIN`, `client:ID`, `group:NAME`, `sso:ISSUER#ID` or
+    /// `everyone`.
     Grant {
-        jobs: String,
+        graphs: String,
         subject: String,
         #[arg(value_parser = ["read", "write", "admin"])]
         right: String,
-        #[arg(long, default_value = OPEN_TENANT)]
+        #[arg(long, default_value = DEFAULT_TENANT)]
         tenant: String,
     },
-    /// Take a right back.
-    Ungrant {
-        jobs: String,
+    /// Revoke a grant.
+    Revoke {
+        graphs: String,
         subject: String,
-        #[arg(long, default_value = OPEN_TENANT)]
+        #[arg(long, default_value = DEFAULT_TENANT)]
         tenant: String,
     },
 }
@@ -96,16 +96,18 @@ fn role_names() -> clap::builder::PossibleValuesParser {
 /// Runs the subcommand.
 pub fn run(options: &Options) -> Result {
     if matches!(options.action, Action::List | Action::Grants { .. }) {
-        options.place.is_there("PIDQ_DATABASE_URL")?;
+        options.service.require_data_dir("PIDQ_DATABASE_URL")?;
     }
-    with_accounts(&options.place, async |identities| act(&options.action, identities).await)
+    with_accounts(&options.service, async |identities| act(&options.action, identities).await)
 }
 
 async fn act(action: &Action, identities: &Identities) -> Result {
-    let now = Moment::now();
+    let now = Timestamp::now();
     let done = match action {
-        Action::List => return print(&rows(&identities.users().await.map_err(failed)?)),
-        Action::Grants { tenant } => return print(&grant_rows(&identities.grants(tenant).await.map_err(failed)?)),
+        Action::List => return print(&rows(&identities.users().await.map_err(account_failure)?)),
+        Action::Grants { tenant } => {
+            return print(&grant_rows(&identities.grants(tenant).await.map_err(account_failure)?));
+        }
         Action::Add { login, role, groups, tenant, sso_only } => {
             let password = if *sso_only { None } else { Some(password()?) };
             let groups: Vec<&str> = groups.iter().map(String::as_str).collect();
@@ -118,22 +120,22 @@ async fn act(action: &Action, identities: &Identities) -> Result {
         Action::Disable { login } => identities.disable_user(login, now).await,
         Action::Enable { login } => identities.enable_user(login).await,
         Action::Delete { login } => identities.delete_user(login).await,
-        Action::Grant { jobs, subject, right, tenant } => {
-            let right = Right::named(right).unwrap_or(Right::Read);
-            let subject = identities.subject_named(tenant, subject).await.map_err(failed)?;
-            let grant = Grant { pattern: jobs.clone(), subject, right, is_creator: false };
+        Action::Grant { graphs, subject, right, tenant } => {
+            let right = Right::from_name(right).unwrap_or(Right::Read);
+            let subject = identities.resolve_subject(tenant, subject).await.map_err(account_failure)?;
+            let grant = Grant { pattern: graphs.clone(), subject, right, is_creator: false };
             identities.grant(tenant, &grant, now).await
         }
-        Action::Ungrant { jobs, subject, tenant } => {
-            // Also from somebody who is gone.
-            let named = identities.subject_named(tenant, subject).await.unwrap_or_else(|_| subject.clone());
-            match identities.ungrant(tenant, jobs, &named).await {
-                Ok(false) => Err(IdentityError::Unknown(format!("{subject} on {jobs}"))),
+        Action::Revoke { graphs, subject, tenant } => {
+            // The subject may no longer exist.
+            let named = identities.resolve_subject(tenant, subject).await.unwrap_or_else(|_| subject.clone());
+            match identities.revoke_grant(tenant, graphs, &named).await {
+                Ok(false) => Err(IdentityError::Unknown(format!("{subject} on {graphs}"))),
                 done => done.map(|_| ()),
             }
         }
     };
-    done.map_err(failed)?;
+    done.map_err(account_failure)?;
     Ok(Status::Done)
 }
 
@@ -152,7 +154,7 @@ fn rows(accounts: &[Account]) -> Vec<Vec<String>> {
 }
 
 fn grant_rows(grants: &[Grant]) -> Vec<Vec<String>> {
-    let head = ["jobs", "to", "right", "because"].map(str::to_owned).to_vec();
+    let head = ["graphs", "subject", "right", "origin"].map(str::to_owned).to_vec();
     let because = |grant: &Grant| if grant.is_creator { "creator" } else { "grant" }.to_owned();
     let row = |grant: &Grant| {
         vec![grant.pattern.clone(), grant.subject.clone(), grant.right.name().to_owned(), because(grant)]
@@ -160,39 +162,40 @@ fn grant_rows(grants: &[Grant]) -> Vec<Vec<String>> {
     std::iter::once(head).chain(grants.iter().map(row)).collect()
 }
 
-/// A password that was given, or made up.
+/// Password, given or generated.
 enum Password {
     Given(String),
-    MadeUp(Secret),
+    Generated(Secret),
 }
 
 impl Password {
     fn text(&self) -> &str {
         match self {
             Password::Given(text) => text,
-            Password::MadeUp(secret) => secret.expose(),
+            Password::Generated(secret) => secret.expose(),
         }
     }
 }
 
-/// The first line of the standard input. At a terminal one is made up and shown, since typing would show it too.
+/// Reads the password from the first line of standard input. At a terminal one is generated and shown, since typing
+/// would show it too.
 fn password() -> Result<Password> {
     if io::stdin().is_terminal() {
-        let secret = Secret::random().map_err(failed)?;
+        let secret = Secret::random().map_err(account_failure)?;
         print_text(&format!("password: {}\n", secret.expose()))?;
-        return Ok(Password::MadeUp(secret));
+        return Ok(Password::Generated(secret));
     }
     let mut line = String::new();
     let read = io::stdin().lock().read_line(&mut line);
-    read.map_err(|error| Failure::Usage(format!("the password cannot be read from the standard input: {error}")))?;
+    read.map_err(|error| Failure::Usage(format!("cannot read the password from standard input: {error}")))?;
     let text = line.trim_end_matches(['\n', '\r']).to_owned();
     match text.is_empty() {
-        true => Err(Failure::Usage("the standard input has no password in its first line".into())),
+        true => Err(Failure::Usage("the first line of standard input is empty; it must be the password".into())),
         false => Ok(Password::Given(text)),
     }
 }
 
-/// What the accounts refuse.
-pub fn failed(error: IdentityError) -> Failure {
+/// Converts an account error into a failure.
+pub fn account_failure(error: IdentityError) -> Failure {
     Failure::Usage(error.to_string())
 }

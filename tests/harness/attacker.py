@@ -1,4 +1,4 @@
-"""Sends what hurts, as a process of its own with the lowest priority: `attacker.py URL TOKEN JOB SECONDS RATE`.
+"""Sends hostile requests, as a separate process with the lowest priority: `attacker.py URL TOKEN JOB SECONDS RATE`.
 
 Prints a line of JSON: how many, how they ended, the longest wait.
 """

@@ -1,4 +1,4 @@
-"""PostgreSQL, Redis and NATS as processes of their own, each at one address for as long as the test lasts."""
+"""PostgreSQL, Redis and NATS as child processes, each at a fixed address for the duration of the test."""
 
 import contextlib
 import os
@@ -16,19 +16,19 @@ PATH = os.environ["PATH"] + ":/usr/sbin:/usr/local/sbin"
 
 
 def postgres_programs():
-    """The folder of the newest PostgreSQL, or None."""
+    """Returns the directory of the newest PostgreSQL, or None."""
     found = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     return found[-1].parent if found else None
 
 
 def missing():
-    """What is not installed of all this."""
+    """Returns the names of programs that are not installed."""
     programs = [name for name in ("redis-server", "nats-server") if not shutil.which(name, path=PATH)]
     return programs + ([] if postgres_programs() else ["postgresql"])
 
 
 class Backend:
-    """A server on a port of its own, with a folder that outlives it."""
+    """A server on its own port, with a directory that outlives the process."""
 
     def __init__(self):
         self.port = free_port()
@@ -44,7 +44,7 @@ class Backend:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def start(self):
-        """Starts it, again and again while it finds what a killed one has left behind."""
+        """Starts the server; retries while leftovers of a killed one make the start fail."""
         begun = time.monotonic()
         while time.monotonic() - begun < 60:
             if self.process is None or self.process.poll() is not None:
@@ -99,7 +99,7 @@ class Nats(Backend):
 
 
 class Postgres(Backend):
-    """It refuses to run as root, so there it runs as the user of Debian's package."""
+    """PostgreSQL does not run as root; then it runs as the user of Debian's package."""
 
     name = "postgres"
 
@@ -111,7 +111,7 @@ class Postgres(Backend):
         subprocess.run(initdb, check=True, capture_output=True, cwd=self.folder, **self.options())
 
     def command(self):
-        # What is killed here is a process, not the machine: what was written stays.
+        # Only the process is killed, not the machine: written data survives without fsync.
         return [self.bin / "postgres", "-D", "data", "-k", "", "-c", "listen_addresses=127.0.0.1", "-c", f"port={self.port}", "-c", "fsync=off"]
 
     def options(self):
@@ -121,7 +121,7 @@ class Postgres(Backend):
         return subprocess.run([self.bin / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)], check=False).returncode == 0
 
     def ask(self, sql):
-        """The rows of a statement as text."""
+        """Returns the rows of a statement as text."""
         command = [self.bin / "psql", "-h", "127.0.0.1", "-p", str(self.port), "-U", "pidq", "-At", "-c", sql, "postgres"]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
 

@@ -1,4 +1,4 @@
-"""An authority for an hour, and certificates that it signs."""
+"""A certificate authority valid for an hour, and the certificates that it signs."""
 
 import datetime
 import ipaddress
@@ -37,7 +37,7 @@ class Authority:
         return builder.sign(self.key, hashes.SHA256())
 
     def pair(self):
-        """A new certificate and its key as PEM, and its number."""
+        """Returns a new certificate and its key as PEM, and its serial number."""
         key = ec.generate_private_key(ec.SECP256R1())
         names = x509.SubjectAlternativeName([x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
         server = x509.ExtendedKeyUsage([x509.oid.ExtendedKeyUsageOID.SERVER_AUTH])

@@ -1,4 +1,4 @@
-"""One service for all claims that do not stop it."""
+"""Fixtures: one service shared by all tests that do not stop it."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Logs in with bad passwords, as a process of its own with the lowest priority: `flood.py PORT SECONDS RATE`.
+"""Logs in with wrong passwords, as a separate process with the lowest priority: `flood.py PORT SECONDS RATE`.
 
 From six hundred networks at a hundred accounts, as a trusted proxy would name them. Prints a line of JSON: how they ended.
 """

@@ -1,4 +1,4 @@
-"""Frames of HTTP/2, by hand: what no library would send."""
+"""HTTP/2 frames built by hand, including invalid ones that no library sends."""
 
 import socket
 import struct
@@ -17,7 +17,7 @@ def text(words):
 
 
 def head(method=b"\x82", path="/livez", more=b""):
-    """The block of a request: `method` is a place in the static table."""
+    """Returns the header block of a request; `method` is an index into the static table."""
     return method + b"\x86" + b"\x04" + text(path) + b"\x01" + text("localhost") + more
 
 

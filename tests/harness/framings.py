@@ -1,6 +1,6 @@
-"""Requests that two servers might read differently: name, bytes, and how many answers a good server gives; 0 is a refusal.
+"""Requests that two servers may frame differently: name, bytes, and the number of responses of a correct server; 0 is a rejection.
 
-Each carries a request of its own where somebody else would look for the next one: nobody must ever answer that.
+Each carries a hidden request where another server might see the next one; it must never be answered.
 """
 
 SMUGGLED = "GET /smuggled HTTP/1.1\r\nHost: x\r\nX-Request-Id: smuggled\r\n\r\n"
@@ -21,7 +21,7 @@ LENGTH = f"Content-Length: {len(SMUGGLED)}"
 SHORT = "Content-Length: 5"
 CHUNKED = "Transfer-Encoding: chunked"
 
-# What says twice, or in doubt, where a body ends.
+# Contradictory or ambiguous body lengths.
 ENDS = [
     ("length and chunked", post("Content-Length: 5", CHUNKED, body=CHUNKS)),
     ("chunked and length", post(CHUNKED, "Content-Length: 5", body=CHUNKS)),
@@ -63,7 +63,7 @@ ENDS = [
     ("chunked in HTTP/1.0", post(CHUNKED, body=CHUNKS, version="1.0")),
 ]
 
-# Chunks that are none. The head is good, so that the answer may be about what it asks for, but it is the last one.
+# Invalid chunks. The head is valid, so there may be one response, but it is the last one.
 BODIES = [
     ("a hexadecimal prefix", "0x0\r\n\r\n"),
     ("a signed size", "+0\r\n\r\n"),
@@ -81,7 +81,7 @@ BODIES = [
     ("an extension without an end", "0;" + "a" * 70_000),
 ]
 
-# Heads that are none.
+# Invalid heads.
 HEADS = [
     ("no host", get(host="")),
     ("two hosts", get("Host: y")),
@@ -103,7 +103,7 @@ HEADS = [
     ("a space before the first name", get(host=" Host: x\r\n")),
 ]
 
-# Odd, and still clear: this many answers, the one to the second request with them where that is one.
+# Unusual but unambiguous: the number of responses, including that to the second request if there is one.
 CLEAR = [
     ("a body that looks like a request", post(LENGTH, body=SMUGGLED), 1),
     ("a chunk that looks like a request", post(CHUNKED, body=f"{len(SMUGGLED):x}\r\n{SMUGGLED}\r\n0\r\n\r\n"), 1),
@@ -121,7 +121,7 @@ CLEAR = [
 
 
 def all_of_them():
-    """Name, bytes, answers."""
+    """Returns name, bytes and number of responses of all requests."""
     for name, data in ENDS + HEADS:
         yield name, data if "smuggled" in data else data + SMUGGLED, 0
     for name, chunks in BODIES:

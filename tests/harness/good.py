@@ -1,4 +1,4 @@
-"""A client that behaves, at a steady pace: what it has to wait while others attack.
+"""A well-behaved client with a steady request rate, which measures its latency while others attack.
 
 It is thin: what a client spends itself on a machine that is busy would count as waiting.
 """
@@ -12,14 +12,14 @@ BODY = json.dumps({"query": ".pid_graph.nodes | size()"})
 
 
 class Good:
-    """Asks 50 times a second, and counts from the moment that it meant to ask."""
+    """Sends 50 requests a second and measures latency from the scheduled time (no coordinated omission)."""
 
     def __init__(self, service, rate=50):
         self.service, self.rate = service, rate
         self.token = service.token("reader")
 
     def phase(self, seconds):
-        """The 99th hundredth of the waits in seconds, and how many requests failed."""
+        """Returns the 99th percentile of the latency in seconds and the number of failed requests."""
         waits, failures, lock = [], [], threading.Lock()
         begun, count = time.monotonic(), int(seconds * self.rate)
         turns = iter(range(count))
@@ -37,8 +37,8 @@ class Good:
                 try:
                     connection.request("POST", "/graph/small", BODY, headers)
                     reply = connection.getresponse()
-                    told = reply.read()
-                    is_good = reply.status == 200 and json.loads(told)["result"] == [1000]
+                    body = reply.read()
+                    is_good = reply.status == 200 and json.loads(body)["result"] == [1000]
                 except (OSError, http.client.HTTPException, ValueError):
                     is_good = False
                     connection.close()
@@ -55,7 +55,7 @@ class Good:
         return waits[int(len(waits) * 0.99)], len(failures)
 
     def ratio(self, attack, seconds):
-        """How many times longer than in quiet the waits are under attack; and failures. `attack` gets an event to end by."""
+        """Returns the ratio of the latency under attack to that at rest, and the failures. `attack` gets an event that ends it."""
 
         def once():
             quiet = [self.phase(seconds)]

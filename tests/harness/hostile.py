@@ -1,4 +1,4 @@
-"""Bodies of requests that are meant to hurt: families by hand, grown and mixed by dice."""
+"""Hostile request bodies: hand-written seeds, grown and mixed at random."""
 
 import json
 
@@ -52,7 +52,7 @@ def mutated(dice, text):
 
 
 def queries(dice):
-    """Bodies without end."""
+    """Generates bodies forever."""
     while True:
         for text in seeds(dice):
             text = mutated(dice, text)

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Proves the service with real clients and attackers. Prints one line a goal, and says aloud what it skips.
+# Tests the service with real clients and attackers. Prints one line per goal and reports skipped tests.
 #
 #   tests/harness/run.sh                 the short form, about fifteen minutes
 #   LONG=1 tests/harness/run.sh          the long form
-#   tests/harness/run.sh -k s1           only what pytest selects
+#   tests/harness/run.sh -k s1           only the tests selected by pytest
 #
-# PIDQ_SERVER names a server that is built already, with the command `pidq` beside it; else both are built here.
+# PIDQ_SERVER is the path of a built server, with the command `pidq` in the same directory; else both are built here.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -20,18 +20,18 @@ if [ -z "${PIDQ_SERVER:-}" ]; then
 fi
 export PIDQ_SERVER
 
-# What stays as it was is not fetched again.
+# Reinstall packages only if the requirements changed.
 if ! cmp -s "$here/requirements.txt" "$work/requirements.txt"; then
     rm -rf "$work/venv"
     if ! python3 -m venv "$work/venv" || ! "$work/venv/bin/pip" install --quiet -r "$here/requirements.txt"; then
         rm -rf "$work/venv"
-        echo "SKIPPED: the harness needs Python with venv, and the packages of requirements.txt: none could be had"
+        echo "SKIPPED: the harness needs Python with venv and the packages of requirements.txt; installing them failed"
         exit 0
     fi
     cp "$here/requirements.txt" "$work/requirements.txt"
 fi
 
-# Node looks for packages beside its scripts, and the source stays clean.
+# Node.js loads packages from the directory of its scripts; copy these to keep the source tree clean.
 for clients in clients oidc; do
     mkdir -p "$work/$clients"
     cp "$here/$clients"/*.mjs "$work/$clients/"
@@ -39,7 +39,7 @@ for clients in clients oidc; do
         cp "$here/$clients/package.json" "$work/$clients/"
         if ! (cd "$work/$clients" && npm install --silent --no-fund --no-audit); then
             rm -f "$work/$clients/package.json"
-            echo "SKIPPED: clients of node in $clients: npm could not fetch their packages"
+            echo "SKIPPED: Node.js clients in $clients; npm install failed"
         fi
     fi
 done

@@ -1,4 +1,4 @@
-"""The server as a process of its own, with two tenants and somebody of every kind."""
+"""The server as a child process, with two tenants and accounts of every role."""
 
 import contextlib
 import functools
@@ -16,7 +16,7 @@ import time
 import requests
 
 SERVER = os.environ.get("PIDQ_SERVER", "target/debug/pidq-server")
-# The command, which looks after accounts.
+# The command, which manages accounts.
 PIDQ = os.environ.get("PIDQ_COMMAND", str(pathlib.Path(SERVER).with_name("pidq")))
 WORK = pathlib.Path(os.environ.get("PIDQ_HARNESS", "target/harness"))
 LONG = bool(os.environ.get("LONG"))
@@ -33,7 +33,7 @@ USERS = {
     "adam": ("other", "admin"),
 } | {f"lib{n}": ("main", "editor") for n in range(8)}
 
-# client: tenant, scopes. They are made after `pidq`, the first one, which has SECRET.
+# client: tenant, scopes. They are created after `pidq`, the first client, whose secret is SECRET.
 CLIENTS = {
     "reader": ("main", "read"),
     "writer": ("main", "write"),
@@ -43,22 +43,22 @@ CLIENTS = {
 
 
 def goal(name, value, limit, passed, **more):
-    """Tells a figure, and fails where it is beyond its limit."""
-    figures = " ".join(f"{key}={figure}" for key, figure in {**value, **more}.items())
-    line = f"GOAL {name} {figures} limit={limit} {'ok' if passed else 'FAILED'}"
+    """Reports a measured value and fails if it exceeds its limit."""
+    measurements = " ".join(f"{key}={item}" for key, item in {**value, **more}.items())
+    line = f"GOAL {name} {measurements} limit={limit} {'ok' if passed else 'FAILED'}"
     print(f"\n{line}", flush=True)
     with open(WORK / "goals.txt", "a", encoding="utf-8") as goals:
         goals.write(line + "\n")
     assert passed, line
 
 
-def timed(figure, limit):
-    """Whether it took as long as it may. What else runs on the machine counts too, so that the short form tells it and judges nothing by it."""
-    return not LONG or figure <= limit
+def timed(duration, limit):
+    """Returns True if a duration is within its limit. Other load on the machine counts too, so the short run only reports it."""
+    return not LONG or duration <= limit
 
 
 def free_port():
-    """A port below those that connections take: whoever is killed finds it free when it starts again."""
+    """Returns a free port below the ephemeral range, so that it is still free after a kill and restart."""
     for port in random.sample(range(20_000, 32_000), 1_000):
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind(("127.0.0.1", port))
@@ -67,44 +67,44 @@ def free_port():
 
 
 def drawing(nodes=3, name="N"):
-    """A chain of so many nodes."""
+    """Returns a graph that is a chain of nodes."""
     items = [{"id": f"{name}-{n}", "node_type": "pid_component", "class": "valve" if n % 2 else "pump"} for n in range(nodes)]
     edges = [{"id": f"e{n}", "source": f"{name}-{n}", "target": f"{name}-{n + 1}", "edge_type": "piping"} for n in range(nodes - 1)]
     return {"pid_graph": {"nodes": items, "edges": edges, "metadata": {"drawing_name": f"Unit {name}"}}}
 
 
-def pidq(folder, *arguments, given=""):
-    """Runs the command on the data of a service, and tells what it prints."""
+def pidq(folder, *arguments, stdin=""):
+    """Runs the command on the data of a service and returns its output."""
     command = [PIDQ, *arguments, "--data-dir", str(folder)]
-    return subprocess.run(command, input=given, capture_output=True, text=True, check=True, timeout=60).stdout
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, check=True, timeout=60).stdout
 
 
 @functools.cache
 def accounts():
-    """A database with somebody of every kind, made as an administrator would, and the secrets of the clients."""
+    """Creates a database with accounts of every role, with the command; returns it and the secrets of the clients."""
     folder = WORK / "accounts"
     shutil.rmtree(folder, ignore_errors=True)
     with Service(folder) as first:
         first.terminate()
     for login, (tenant, role) in USERS.items():
-        pidq(folder, "users", "add", login, "--tenant", tenant, "--role", role, given=PASSWORD + "\n")
+        pidq(folder, "users", "add", login, "--tenant", tenant, "--role", role, stdin=PASSWORD + "\n")
     secrets = {"pidq": SECRET}
     for client, (tenant, scopes) in CLIENTS.items():
         grants = [f"--grant={grant}" for grant in ("password", "refresh_token", "client_credentials")]
-        told = pidq(folder, "clients", "add", client, "--tenant", tenant, *grants, *(f"--scope={scope}" for scope in scopes.split()))
-        secrets[client] = told.split("client_secret:")[1].strip()
+        output = pidq(folder, "clients", "add", client, "--tenant", tenant, *grants, *(f"--scope={scope}" for scope in scopes.split()))
+        secrets[client] = output.split("client_secret:")[1].strip()
     return folder, secrets
 
 
 class Service:
-    """A server process and its folder: a folder that is given, or a new one with all accounts."""
+    """A server process and its data directory: a given one, or a new one with all accounts."""
 
     command = (SERVER,)
-    # Seconds until it has to be ready.
-    patience = 60
+    # Timeout of the start, in seconds.
+    start_timeout = 60
 
     def __init__(self, data=None, authority=None, before=(), **settings):
-        """`authority` is the file of whoever has signed its certificate, `before` stands before its name on the command line."""
+        """`authority` is the CA file of its certificate; `before` is a command prefix."""
         self.data, self.before, self.verify = data, before, authority or True
         self.port = free_port()
         self.url = f"{'https' if authority else 'http'}://127.0.0.1:{self.port}"
@@ -117,8 +117,8 @@ class Service:
             "PIDQ_ADMIN_LOGIN": "admin",
             "PIDQ_ADMIN_PASSWORD": PASSWORD,
             "PIDQ_CLIENT_SECRET": SECRET,
-            "PIDQ_RATE": "0",
-            "PIDQ_DRAIN_WAIT": "0s",
+            "PIDQ_RATE_LIMIT": "0",
+            "PIDQ_SHUTDOWN_DELAY": "0s",
             **settings,
         }
         self.process = None
@@ -136,12 +136,12 @@ class Service:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def start(self):
-        """Starts it and tells how many seconds it took until it was ready."""
+        """Starts it and returns the seconds until it was ready."""
         begun = time.monotonic()
         environment = {key: value for key, value in os.environ.items() if not key.startswith("PIDQ_")} | self.settings
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen([*self.before, *self.command], env=environment, stdout=log, stderr=log)
-        while time.monotonic() - begun < self.patience:
+        while time.monotonic() - begun < self.start_timeout:
             if self.process.poll() is not None:
                 raise RuntimeError(self.log.read_text())
             with contextlib.suppress(requests.RequestException):
@@ -155,28 +155,28 @@ class Service:
         self.process.wait()
 
     def terminate(self):
-        """Asks it to end, and tells its exit code and the seconds that it took."""
+        """Sends SIGTERM and returns the exit code and the seconds that the shutdown took."""
         begun = time.monotonic()
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(timeout=60), time.monotonic() - begun
 
     @property
     def secrets(self):
-        """Those of the clients, by id."""
+        """Returns the secrets of the clients by id."""
         return accounts()[1]
 
     def credentials(self, client):
         return {"client_id": client, "client_secret": self.secrets[client]}
 
     def add_users(self, count):
-        """Makes editors with the password of all, and tells their logins."""
+        """Creates editors with the common password and returns their logins."""
         logins = [f"user-{number:04}" for number in range(count)]
         for login in logins:
-            pidq(self.settings["PIDQ_DATA_DIR"], "users", "add", login, "--role", "editor", given=PASSWORD + "\n")
+            pidq(self.settings["PIDQ_DATA_DIR"], "users", "add", login, "--role", "editor", stdin=PASSWORD + "\n")
         return logins
 
     def token(self, client="robot", **form):
-        """An access token: of a client, or of a user where a name is given."""
+        """Returns an access token of a client, or of a user if a username is given."""
         form = {"grant_type": "client_credentials", **self.credentials(client), **form}
         reply = requests.post(self.url + "/o/token/", data=form, timeout=60)
         assert reply.status_code == 200, reply.text
@@ -198,19 +198,19 @@ class Service:
         return session.post(f"{self.url}/graph/{job}", json={"query": query, **more}, timeout=60)
 
     def rss(self):
-        """Resident and highest resident bytes."""
+        """Returns the current and peak resident memory in bytes."""
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
         lines = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
         return tuple(int(lines[key].split()[0]) * 1024 for key in ("VmRSS", "VmHWM"))
 
     def cpu(self):
-        """Seconds of processor time so far."""
+        """Returns the CPU time used so far, in seconds."""
         stat = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def lines_of(command, **options):
-    """The lines of JSON that a program of node prints."""
+def json_lines(command, **options):
+    """Returns the JSON lines printed by a Node.js program."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **options)
     rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
     return rows, done.stderr[-2000:] if done.returncode else ""
@@ -220,14 +220,14 @@ MASTER = "0199aaaa-0000-7000-8000-000000000001"
 
 
 class Platform(Service):
-    """The document platform as a process of its own, and a session of whoever has the master key."""
+    """The document platform as a child process, and sessions with the master key."""
 
     name = "server"
     command = (PIDQ, "pipeline", "serve")
 
     def __init__(self, **settings):
         folder = pathlib.Path(tempfile.mkdtemp(prefix="pidq-platform-"))
-        super().__init__(data=folder, PIDQ_APP_MASTER_KEY=MASTER, PIDQ_APP_MASTER_SECRET=SECRET, PIDQ_UPLOAD_RATE="0", PIDQ_QUERY_RATE="0", **settings)
+        super().__init__(data=folder, PIDQ_APP_MASTER_KEY=MASTER, PIDQ_APP_MASTER_SECRET=SECRET, PIDQ_UPLOAD_RATE="0", PIDQ_ASK_RATE="0", **settings)
         for of_accounts in ("PIDQ_ADMIN_LOGIN", "PIDQ_ADMIN_PASSWORD", "PIDQ_CLIENT_SECRET"):
             del self.settings[of_accounts]
 
@@ -243,12 +243,12 @@ class Platform(Service):
         return session
 
     def pipeline(self, session, name="plant"):
-        wanted = {"name": name, "embedding_model": "hash-512", "text_splitter": "recursive_character", "classifications": ["manual"]}
-        return session.post(self.url + "/api/pipelines", json=wanted, timeout=30).json()["id"]
+        body = {"name": name, "embedding_model": "hash-512", "text_splitter": "recursive_character", "classifications": ["manual"]}
+        return session.post(self.url + "/api/pipelines", json=body, timeout=30).json()["id"]
 
 
 class Worker(Platform):
-    """A worker apart: it answers nobody."""
+    """A separate worker, which serves no requests."""
 
     name = "worker"
     command = (PIDQ, "pipeline", "worker")

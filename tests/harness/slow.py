@@ -1,4 +1,4 @@
-"""Clients that take their time, as a process of its own with the lowest priority: `slow.py PORT TLS_PORT TOKEN SECONDS HEADS BODIES READERS SILENT`.
+"""Slow clients, as a separate process with the lowest priority: `slow.py PORT TLS_PORT TOKEN SECONDS HEADS BODIES READERS SILENT`.
 
 Prints a line of JSON: for each kind how many there were, and the longest time that one was let stay.
 """
@@ -32,7 +32,7 @@ async def bodies(reader, writer):
 
 async def readers(reader, writer):
     writer.write(f"GET /graph/large HTTP/1.1\r\n{BEARER}\r\n".encode() * 8)
-    # Nothing is read, so that nothing tells of the end but a write that fails.
+    # Nothing is read, so only a failing write reveals the end of the connection.
     while True:
         await asyncio.sleep(1)
         writer.write(b"\r\n")
@@ -43,11 +43,11 @@ async def silent(reader, writer):
     await reader.read(1)
 
 
-async def drip(reader, writer, piece):
-    """A piece a second, until the other side has enough."""
+async def drip(reader, writer, block):
+    """Sends a chunk per second until the other side closes the connection."""
     end = asyncio.ensure_future(reader.read(1_000))
     while not end.done():
-        writer.write(piece)
+        writer.write(block)
         await writer.drain()
         await asyncio.wait([end], timeout=1)
 
@@ -56,7 +56,7 @@ async def stay(kind, act):
     reader = writer = None
     begun = time.monotonic()
     with contextlib.suppress(OSError):
-        # A small buffer, so that what is not read is soon not sent.
+        # A small buffer, so that unread data soon blocks the sender.
         limit = 1_024 if kind == "readers" else 65_536
         reader, writer = await asyncio.open_connection("127.0.0.1", tls_port if kind == "silent" else port, limit=limit)
         begun = time.monotonic()

@@ -1,4 +1,4 @@
-"""`/docs` in a real browser: all operations are there, and its policy forbids nothing that the page itself wants."""
+"""`/docs` in a real browser: all operations are shown, and the page's Content-Security-Policy blocks none of its resources."""
 
 import html
 import http.server
@@ -14,13 +14,13 @@ from service import WORK, goal
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
-# What the policy of the page must not be like: this one forbids its own style, and the browser says so.
+# A policy that blocks the page's own style, to verify that the browser reports violations.
 STRICT = "default-src 'none'"
 PAGE = b"<!doctype html><title>x</title><style>body{color:red}</style><p>x</p>"
 
 
 def browse(url, *options):
-    """What the browser makes of a page, and what it writes to its console."""
+    """Returns the DOM of a page and the browser's console output."""
     with tempfile.TemporaryDirectory(prefix="pidq-browser-") as profile:
         command = [
             BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
@@ -33,9 +33,9 @@ def browse(url, *options):
 
 
 def forbidden():
-    """The console of a page that its own policy spoils."""
+    """Returns the console output of a page that violates its own policy."""
 
-    class Spoilt(http.server.BaseHTTPRequestHandler):
+    class ViolatingPage(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             self.send_response(200)
             self.send_header("Content-Type", "text/html")
@@ -46,7 +46,7 @@ def forbidden():
         def log_message(self, *_):
             pass
 
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Spoilt) as server:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), ViolatingPage) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         _, console = browse(f"http://127.0.0.1:{server.server_port}/", "--dump-dom")
         server.shutdown()

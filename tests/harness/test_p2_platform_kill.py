@@ -1,6 +1,6 @@
-"""P2: the document platform is killed while it reads. Every document that it took ends ready, or failed with its reason,
-once, and is found: on SQLite in one process, also while another index is made, and on PostgreSQL with Redis, NATS, a server
-and two workers, of which everything is killed at random."""
+"""P2: the document platform is killed during ingestion. Every accepted document ends exactly once, ready and searchable or
+failed with a reason: on SQLite in one process, also during a reindex, and on PostgreSQL with Redis, NATS, a server and two
+workers, all of which are killed at random."""
 
 import concurrent.futures
 import contextlib
@@ -16,19 +16,19 @@ from service import LONG, Platform, Worker, goal
 
 DOCUMENTS = 2_000 if LONG else 60
 KILLS = 20 if LONG else 3
-# With another index that is made: documents, and kills.
+# During a reindex: documents and kills.
 REINDEXED = 600 if LONG else 60
 REINDEX_KILLS = 10 if LONG else 3
-# With everything: documents, rounds of kills, and how many documents are looked for at the end.
+# With all servers: documents, rounds of kills, and documents searched at the end.
 ALL_DOCUMENTS = 10_000 if LONG else 60
 ALL_KILLS = 120 if LONG else 5
-LOOKED_FOR = 500 if LONG else 60
-# One of so many cannot be read, and says so.
+SEARCHED = 500 if LONG else 60
+# One in this many documents is corrupt.
 BROKEN = 50
 
 
 def test_kill():
-    with Platform(PIDQ_WORKER_HOLD="2s", PIDQ_WORKERS="2") as platform:
+    with Platform(PIDQ_JOB_LEASE_TTL="2s", PIDQ_WORKERS="2") as platform:
         session = platform.session()
         pipeline = platform.pipeline(session)
         base = f"{platform.url}/api/pipelines/{pipeline}"
@@ -42,13 +42,13 @@ def test_kill():
         states = settled(session, base)
         lost = [number for number, document in taken.items() if not ended(states, document, number)]
         found = [number for number in taken if not is_broken(number) and hits(session, base, number) != [taken[number]]]
-        figures = {"documents": DOCUMENTS, "kills": KILLS, "lost": len(lost), "extra": len(states) - len(taken), "unfound": len(found)}
-        goal("P2", figures, "0,0,0", not lost and len(states) == len(taken) and not found)
+        measurements = {"documents": DOCUMENTS, "kills": KILLS, "lost": len(lost), "extra": len(states) - len(taken), "unfound": len(found)}
+        goal("P2", measurements, "0,0,0", not lost and len(states) == len(taken) and not found)
 
 
-def test_kill_while_another_index_is_made():
-    """Every question is answered, from one index or the other, and in the end the new one is whole."""
-    with Platform(PIDQ_WORKER_HOLD="2s", PIDQ_WORKERS="2") as platform:
+def test_kill_during_reindex():
+    """Every search has results, from the old or the new index, and in the end the new index is complete."""
+    with Platform(PIDQ_JOB_LEASE_TTL="2s", PIDQ_WORKERS="2") as platform:
         session = platform.session()
         base = f"{platform.url}/api/pipelines/{platform.pipeline(session)}"
         numbers = [number for number in range(REINDEXED) if not is_broken(number)]
@@ -57,18 +57,18 @@ def test_kill_while_another_index_is_made():
         splitter = {"name": "recursive_character", "chunk_size": 100, "chunk_overlap": 0}
         operation = session.post(f"{base}/reindex", json={"text_splitter": splitter}, timeout=30).json()["id"]
         chance, kills, unfound = random.Random(13), 0, 0
-        while (told := session.get(f"{platform.url}/api/operations/{operation}", timeout=30).json())["status"] == "running":
+        while (state := session.get(f"{platform.url}/api/operations/{operation}", timeout=30).json())["status"] == "running":
             number = chance.choice(numbers)
             unfound += hits(session, base, number) != [taken[number]]
-            if kills < REINDEX_KILLS and told["progress"]["done"] * REINDEX_KILLS >= kills * REINDEXED:
+            if kills < REINDEX_KILLS and state["progress"]["done"] * REINDEX_KILLS >= kills * REINDEXED:
                 platform.kill()
                 platform.start()
                 kills += 1
         states = settled(session, base)
         unfound += sum(hits(session, base, number) != [taken[number]] for number in numbers)
         old = sum(states[document]["chunk_count"] <= count for document, count in before.items())
-        figures = {"documents": len(numbers), "kills": kills, "status": told["status"], "unfound": unfound, "old": old}
-        goal("P2-index", figures, "succeeded,0,0", told["status"] == "succeeded" and kills > 0 and not unfound and not old)
+        measurements = {"documents": len(numbers), "kills": kills, "status": state["status"], "unfound": unfound, "old": old}
+        goal("P2-index", measurements, "succeeded,0,0", state["status"] == "succeeded" and kills > 0 and not unfound and not old)
 
 
 @pytest.mark.skipif(bool(missing()), reason=f"not installed: {', '.join(missing())}")
@@ -81,27 +81,27 @@ def test_kill_everything():
             "PIDQ_REDIS_URL": redis.url,
             "PIDQ_NATS_URL": nats.url,
             "PIDQ_APP_SECRET": "c4f1d7e5b2408c9d6a1e7f0b3c5d8e9a",
-            # High, so that Redis is asked and nobody refused.
-            "PIDQ_RATE": "1000000",
-            "PIDQ_WORKER_HOLD": "3s",
+            # High, so that Redis counts requests and none is rejected.
+            "PIDQ_RATE_LIMIT": "1000000",
+            "PIDQ_JOB_LEASE_TTL": "3s",
         }
         server = stack.enter_context(Platform(PIDQ_WORKERS="0", **settings))
         workers = [stack.enter_context(Worker(PIDQ_WORKERS="2", **settings)) for _ in range(2)]
         killer = Killer([*backends, server, *workers])
-        begun = time.monotonic()
+        started = time.monotonic()
         session = server.session()
         base = f"{server.url}/api/pipelines/{server.pipeline(session)}"
         with killer, concurrent.futures.ThreadPoolExecutor(4) as callers:
             numbers = range(ALL_DOCUMENTS)
-            taken = dict(zip(numbers, callers.map(lambda number: killer.saw(upload(session, base, number)), numbers)))
+            taken = dict(zip(numbers, callers.map(lambda number: killer.count_upload(upload(session, base, number)), numbers)))
         states = settled(session, base)
-        took = time.monotonic() - begun
+        took = time.monotonic() - started
         lost = [number for number, document in taken.items() if not ended(states, document, number)]
-        looked_for = random.Random(9).sample([number for number in taken if not is_broken(number)], min(LOOKED_FOR, len(taken) * 9 // 10))
-        unfound = [number for number in looked_for if hits(session, base, number) != [taken[number]]]
+        searched = random.Random(9).sample([number for number in taken if not is_broken(number)], min(SEARCHED, len(taken) * 9 // 10))
+        unfound = [number for number in searched if hits(session, base, number) != [taken[number]]]
         twice = postgres.ask("select document_id from chunks group by document_id, generation, number having count(*) > 1")
         left = postgres.ask("select count(*) from jobs")
-        figures = {
+        measurements = {
             "documents": len(taken),
             "failed": sum(state["status"] == "failed" for state in states.values()),
             "seconds": round(took),
@@ -114,12 +114,12 @@ def test_kill_everything():
             "twice": len(twice),
             "left": int(left[0]),
         }
-        wrong = sum(figures[name] for name in ("lost", "extra", "same", "unfound", "twice", "left"))
-        goal("P2-all", figures, "0 lost, extra, same, unfound, twice, left", wrong == 0)
+        wrong = sum(measurements[name] for name in ("lost", "extra", "same", "unfound", "twice", "left"))
+        goal("P2-all", measurements, "0 lost, extra, same, unfound, twice, left", wrong == 0)
 
 
 class Killer:
-    """Kills some of everything, and starts it again, spread over the time in which documents come."""
+    """Kills and restarts random processes during the uploads."""
 
     def __init__(self, victims):
         self.victims = victims
@@ -140,8 +140,8 @@ class Killer:
         if self.problem:
             raise self.problem
 
-    def saw(self, document):
-        """A document was taken. Once a killer has failed, so has the test."""
+    def count_upload(self, document):
+        """Counts an accepted document. An error of the killer thread fails the test."""
         with self.lock:
             self.seen += 1
         if self.problem:
@@ -159,13 +159,13 @@ class Killer:
             self.problem = problem
 
     def strike(self, turn):
-        """One after the other in the short form, so that each has its turn; else one to three at once."""
+        """Kills one process after the other in the short run, so that each is killed; in the long run, one to three at once."""
         chosen = {turn % len(self.victims)} if not LONG else set(self.random.sample(range(len(self.victims)), self.random.choice((1, 1, 1, 2, 3))))
         for victim in chosen:
             self.victims[victim].kill()
             self.killed[f"killed_{self.victims[victim].name}"] += 1
         time.sleep(self.random.uniform(0, 1))
-        # The database first: nobody starts without it.
+        # The database first: the other processes need it to start.
         for victim in sorted(chosen):
             self.victims[victim].start()
 
@@ -175,7 +175,7 @@ def is_broken(number):
 
 
 def upload(session, base, number):
-    """Sends a document until it is acknowledged. The same bytes are the same document."""
+    """Sends a document until it is acknowledged. Equal content is the same document."""
     text = f"Valve HV-{number:05d} of the plant.\n\n" + "It is closed by hand, and locked. " * 40
     name, text = (f"{number}.pdf", f"%PDF-1.7 broken {number}") if is_broken(number) else (f"{number}.txt", text)
     for _ in range(300):
@@ -186,11 +186,11 @@ def upload(session, base, number):
                 return answer.json()["id"]
             assert answer.status_code == 503, answer.text
         time.sleep(0.2)
-    raise RuntimeError("nobody takes the document")
+    raise RuntimeError("no server accepts the document")
 
 
 def ended(states, document, number):
-    """Whether a document is ready, or says why it is not; and a good one does not fail."""
+    """Returns True if a valid document is ready, or a corrupt one has failed with its reason."""
     state = states.get(document, {})
     if is_broken(number):
         return state.get("status") == "failed" and state["error"]["code"] == "corrupt-document"
@@ -198,13 +198,13 @@ def ended(states, document, number):
 
 
 def settled(session, base):
-    """All documents, once nothing happens to them any more."""
+    """Waits until no document is processing and returns all documents."""
     for _ in range(3600 if LONG else 600):
         counts = session.get(base, timeout=30).json()["document_counts"]
         if counts["processing"] == 0:
             return documents(session, base)
         time.sleep(0.5)
-    raise RuntimeError(f"documents stay in line: {counts}")
+    raise RuntimeError(f"documents are still processing: {counts}")
 
 
 def documents(session, base):
@@ -218,6 +218,6 @@ def documents(session, base):
 
 
 def hits(session, base, number):
-    asked = {"query": f"HV-{number:05d}", "classification": "manual", "mode": "sparse", "top_k": 1}
-    contexts = session.post(f"{base}/search", json=asked, timeout=120).json()["contexts"]
+    body = {"query": f"HV-{number:05d}", "classification": "manual", "mode": "sparse", "top_k": 1}
+    contexts = session.post(f"{base}/search", json=body, timeout=120).json()["contexts"]
     return [context["document_id"] for context in contexts]

@@ -1,4 +1,4 @@
-"""R11: SIGTERM under load: no answer is cut short, and the process ends well."""
+"""R11: SIGTERM under load: no response is truncated, and the process exits with code 0."""
 
 import http.client
 import json
@@ -35,7 +35,7 @@ def test_shutdowns():
                             cut.append("short")
                         count += 1
                     except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
-                        # Accepted by the system and never by the server: nothing of an answer came.
+                        # Accepted by the kernel but never by the server: no response.
                         pass
                     except (http.client.IncompleteRead, ValueError) as error:
                         cut.append(repr(error))

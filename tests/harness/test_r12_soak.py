@@ -1,4 +1,4 @@
-"""R12: an hour and a half of everything at once: memory does not grow, descriptors go back, no status is a surprise."""
+"""R12: mixed load for an hour and a half: memory does not grow, descriptors are released, every status is expected."""
 
 import os
 import random
@@ -8,19 +8,18 @@ import time
 import requests
 from service import LONG, PASSWORD, Service, drawing, goal
 
-# What is in use stays within half a MiB; what the allocator holds beside it goes up and down by two of a hundred. In half an
-# hour that is a slope of several MiB an hour in either direction.
+# Memory in use varies by half a MiB, and the allocator's overhead by two percent. Over half an hour, that is a slope of
+# several MiB per hour in either direction; so the test takes longer.
 SECONDS = 5_400 if LONG else 40
-# Before the counting everybody goes on without a pause, so that all that is kept is full: at least for so many seconds, and
-# until so many graphs were written.
+# Warm-up without pauses, so that all caches and retained versions are full: minimum seconds, and number of graph writes.
 WARM = 300 if LONG else 20
 FULL = 20_000 if LONG else 0
-# A short run sees the caches fill, and cannot tell.
+# In a short run the caches still fill, so the slope is not judged.
 SLOPE = 1 if LONG else float("inf")
-# Seconds after which a client gets another token: they are good for an hour.
+# Seconds after which a client gets a new token; tokens are valid for an hour.
 RENEW = 1_200
-# Small, so that they are full when the counting begins.
-CACHES = {"PIDQ_GRAPH_CACHE": "16MiB", "PIDQ_RESULT_CACHE": "4MiB"}
+# Small, so that they are full when the measurement starts.
+CACHES = {"PIDQ_GRAPH_CACHE_SIZE": "16MiB", "PIDQ_RESULT_CACHE_SIZE": "4MiB"}
 MIB = 1 << 20
 
 
@@ -36,23 +35,23 @@ def reader(service, session, dice):
     return reply.status_code in (200, 304)
 
 
-def asker(service, session, dice):
-    # Few texts come again, so that the compiled ones are thrown away all the time.
+def query_client(service, session, dice):
+    # Few queries repeat, so compiled ones are evicted all the time.
     query = f".pid_graph.nodes | filter(.id != \"{dice.randrange(100_000)}\") | map(.id) | limit({dice.randrange(1, 50)})"
     return service.ask(session, f"job-{dice.randrange(20)}", query).status_code == 200
 
 
-def mistaken(service, session, dice):
+def invalid_query_client(service, session, dice):
     query = dice.choice(["filter(", "nothing()", ".a | map(", "range(0, 1000000000)"])
     return service.ask(session, f"job-{dice.randrange(20)}", query).status_code in (400, 422)
 
 
-def stranger(service, _session, dice):
+def unauthenticated_client(service, _session, dice):
     reply = requests.get(service.url + dice.choice(["/graph", "/graph/job-1", "/nowhere", "/livez"]), timeout=60)
     return reply.status_code in (200, 401, 404)
 
 
-def newcomer(service, _session, dice):
+def login_client(service, _session, dice):
     login = {"grant_type": "password", "username": f"lib{dice.randrange(8)}", "password": PASSWORD, **service.credentials("pidq")}
     made = requests.post(service.url + "/o/token/", data=login, timeout=60)
     if made.status_code in (429, 503):
@@ -62,8 +61,11 @@ def newcomer(service, _session, dice):
     return again.status_code == 200 and service.session(again.json()["access_token"]).get(service.url + "/graph", timeout=60).status_code == 200
 
 
-# Who comes, and the seconds between two of them.
-LOAD = [(writer, 0.1), (reader, 0.02), (reader, 0.02), (asker, 0.02), (asker, 0.02), (mistaken, 0.1), (stranger, 0.1), (newcomer, 2)]
+# Clients and the seconds between their requests.
+LOAD = [
+    (writer, 0.1), (reader, 0.02), (reader, 0.02), (query_client, 0.02), (query_client, 0.02), (invalid_query_client, 0.1),
+    (unauthenticated_client, 0.1), (login_client, 2),
+]
 
 
 def descriptors(service):
@@ -71,7 +73,7 @@ def descriptors(service):
 
 
 def slope(samples):
-    """MiB an hour, by least squares."""
+    """Returns the growth in MiB per hour, by least squares."""
     middle = sum(at for at, _ in samples) / len(samples)
     mean = sum(size for _, size in samples) / len(samples)
     rise = sum((at - middle) * (size - mean) for at, size in samples)
@@ -87,7 +89,7 @@ def test_soak():
         before, over, warm = descriptors(service), threading.Event(), threading.Event()
         wrong, done = [], dict.fromkeys((act for act, _ in LOAD), 0)
 
-        def go_on(act, pause, seed):
+        def run(act, pause, seed):
             dice, session, renewed = random.Random(seed), service.session(), time.monotonic()
             while not over.is_set():
                 if time.monotonic() - renewed > RENEW:
@@ -102,7 +104,7 @@ def test_soak():
                 time.sleep(pause if warm.is_set() else 0)
             session.close()
 
-        threads = [threading.Thread(target=go_on, args=(act, pause, seed)) for seed, (act, pause) in enumerate(LOAD)]
+        threads = [threading.Thread(target=run, args=(act, pause, seed)) for seed, (act, pause) in enumerate(LOAD)]
         for thread in threads:
             thread.start()
         time.sleep(WARM)
@@ -120,6 +122,6 @@ def test_soak():
         after = descriptors(service)
         for row in wrong[:5]:
             print("WRONG", row)
-        figures = {"requests": sum(done.values()), "unexpected": len(wrong), "mib_an_hour": round(slope(samples), 2), "rss_mib": samples[-1][1] // MIB, "descriptors": f"{before}->{after}"}
-        # A pool of databases opens what it needs and keeps it.
-        goal("R12", figures, f"0,{SLOPE},+8", not wrong and slope(samples) <= SLOPE and after <= before + 8)
+        measurements = {"requests": sum(done.values()), "unexpected": len(wrong), "mib_an_hour": round(slope(samples), 2), "rss_mib": samples[-1][1] // MIB, "descriptors": f"{before}->{after}"}
+        # A database connection pool opens connections on demand and keeps them.
+        goal("R12", measurements, f"0,{SLOPE},+8", not wrong and slope(samples) <= SLOPE and after <= before + 8)

@@ -1,4 +1,4 @@
-"""R13: the client goes away, and the processor time of its query ends."""
+"""R13: when the client disconnects, its query stops using CPU time."""
 
 import json
 import socket
@@ -7,7 +7,7 @@ import time
 from service import LONG, Service, drawing, goal
 
 TIMES = 100 if LONG else 15
-# Seconds until nothing may be left of a query. A busy machine needs longer until it notices.
+# Seconds until a query must have stopped. A busy machine needs longer.
 GRACE = 0.05 if LONG else 1
 
 
@@ -19,7 +19,7 @@ def endless():
 
 
 def busy(service, before):
-    """Waits until the query runs, which may take a while on a busy machine; seconds of processor time."""
+    """Waits until the query runs, which may take a while on a busy machine; returns the CPU time in seconds."""
     for _ in range(100):
         time.sleep(0.05)
         if service.cpu() - before >= 0.1:
@@ -28,7 +28,7 @@ def busy(service, before):
 
 
 def cancel(service, token, path, body):
-    """Seconds of processor time that are used later than GRACE after the client has gone."""
+    """Returns the CPU time in seconds used later than GRACE after the client disconnected."""
     body = json.dumps(body)
     with socket.create_connection(("127.0.0.1", service.port)) as line:
         head = f"POST {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -42,11 +42,11 @@ def cancel(service, token, path, body):
 
 
 def test_cancellation():
-    with Service(PIDQ_QUERY_FUEL="9000000000000000", PIDQ_QUERY_MEMORY="2GiB", PIDQ_QUERY_TIME="5m") as service:
+    with Service(PIDQ_QUERY_FUEL="9000000000000000", PIDQ_QUERY_MEMORY="2GiB", PIDQ_QUERY_TIMEOUT="5m") as service:
         service.put(service.session(), "small", drawing(1_000))
         token, late, idle = service.token(), 0, 0
         query = endless()
-        asked = [("/graph/small", {"query": query}), ("/graph", {"query": query, "jobs": {"ids": ["small"] * 50}})]
+        asked = [("/graph/small", {"query": query}), ("/graph", {"query": query, "graphs": {"ids": ["small"] * 50}})]
         for turn in range(TIMES):
             used, after = cancel(service, token, *asked[turn % 2])
             idle += used < 0.05

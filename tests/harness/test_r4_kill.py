@@ -1,4 +1,4 @@
-"""R4: the process is killed while it writes: what was acknowledged is there, and nothing is torn."""
+"""R4: the process is killed while it writes: acknowledged writes survive, and no file is torn."""
 
 import threading
 import time
@@ -57,5 +57,5 @@ def test_kills():
                     lost += 1
             if service.session(dead).get(service.url + "/graph", timeout=30).status_code != 401:
                 torn += 1
-        figures = {"cycles": CYCLES, "checked": writes, "lost": lost, "torn": torn, "ready_s": round(slowest, 2)}
-        goal("R4", figures, "0,0", not lost and not torn)
+        measurements = {"cycles": CYCLES, "checked": writes, "lost": lost, "torn": torn, "ready_s": round(slowest, 2)}
+        goal("R4", measurements, "0,0", not lost and not torn)

@@ -14,8 +14,8 @@ import pytest
 import requests
 from service import LONG, WORK, Service, accounts, drawing, goal
 
-# Calls, and how they fail. `write` is not among them: it also wakes threads, which no system refuses. A disk that is
-# really full stands for it.
+# System calls and their errors. `write` is excluded: it also wakes threads, which never fails in reality. A disk that is
+# really full tests it instead.
 FAULTS = [
     ("fsync,fdatasync", "EIO"),
     ("rename,renameat,renameat2", "EIO"),
@@ -27,12 +27,12 @@ FAULTS = [
     ("openat", "EMFILE"),
     ("unlink,unlinkat", "EIO"),
 ]
-MOST = 40 if LONG else 2
+MAX_TURNS = 40 if LONG else 2
 
 
 @contextlib.contextmanager
 def failing(service, calls, error, turn):
-    """Lets the so-manieth of these calls fail."""
+    """Lets the n-th of these calls fail."""
     log = WORK / "strace"
     command = ["strace", "-f", "-qq", "-p", str(service.process.pid), "-e", f"trace={calls}", "-e", f"inject={calls}:error={error}:when={turn}", "-o", str(log)]
     log.write_text("")
@@ -61,7 +61,7 @@ def wait_until_traced(service, trace):
 
 
 def put(service, session, number):
-    """The status of a write; 0 where there was no answer."""
+    """Returns the status of a write; 0 without a response."""
     try:
         return service.put(session, "faulty", drawing(2, f"f{number}"), **{"X-Request-Id": f"f{number}"}).status_code
     except requests.RequestException:
@@ -77,7 +77,7 @@ def read(service, session):
 
 
 def recovers(service, session, number):
-    """Whether writes are taken again, without a restart."""
+    """Returns True if writes succeed again, without a restart."""
     end = time.monotonic() + 15
     while time.monotonic() < end:
         if put(service, session, number) in (200, 201):
@@ -88,12 +88,12 @@ def recovers(service, session, number):
 
 def test_faults():
     if not shutil.which("strace"):
-        pytest.skip("strace is not there")
+        pytest.skip("strace is not installed")
     with Service() as service:
         session, wrong, tried, refused, number = service.session(), [], 0, 0, 0
         assert put(service, session, number) == 201
         for calls, error in FAULTS:
-            for turn in range(1, MOST + 1):
+            for turn in range(1, MAX_TURNS + 1):
                 number += 1
                 before = read(service, session)
                 with failing(service, calls, error, turn) as report:
@@ -104,16 +104,16 @@ def test_faults():
                 refused += status >= 500
                 after, name = read(service, session), f"f{number}-0"
                 is_whole = after in (before, name)
-                is_kept = after == name or status not in (200, 201)
+                is_durable = after == name or status not in (200, 201)
                 if service.process.poll() is not None:
                     wrong.append((calls, error, turn, f"the process ended with {service.process.returncode}", service.log.read_text()[-600:]))
                     service.start()
                     continue
-                if not is_whole or not is_kept or 0 < status < 200 or 300 <= status < 500:
+                if not is_whole or not is_durable or 0 < status < 200 or 300 <= status < 500:
                     wrong.append((calls, error, turn, status, before, after))
                 number += 1
                 if not recovers(service, session, number):
-                    wrong.append((calls, error, turn, "no writes any more"))
+                    wrong.append((calls, error, turn, "writes do not recover"))
         last = read(service, session)
         service.kill()
         service.start()
@@ -136,7 +136,7 @@ def small_disk(folder, size="8m"):
 
 
 def fill(file):
-    """Takes all that is left of a disk."""
+    """Fills a disk."""
     with contextlib.suppress(OSError), open(file, "wb", buffering=0) as rest:
         while True:
             rest.write(os.urandom(4_096))
@@ -158,7 +158,7 @@ def test_a_full_disk(tmp_path):
                 wrong.append(("a token", login))
             (disk / "rest").unlink()
             if not recovers(service, session, 6) or read(service, session) != "f6-0":
-                wrong.append("no writes any more")
+                wrong.append("writes do not recover")
             service.session()
             for row in wrong:
                 print("WRONG", row)

@@ -1,5 +1,5 @@
-"""R6: long results and graphs whose readers take nothing: those that had to be made or read count in the memory of the queries,
-and leave room for others."""
+"""R6: large results and graphs that clients do not read: those in memory count against the total query memory
+and leave enough for others."""
 
 import contextlib
 import json
@@ -9,23 +9,23 @@ import time
 from service import Service, drawing, goal
 
 POOL = 256
-# Those who ask, and how many results each leaves lying.
+# Clients, and the number of unread results of each.
 WHO = ("pidq", "robot", "reader")
 EACH = 12
-# Longer than what the kernel takes over for a reader who sleeps: texts of the document, which stay where they are until
-# somebody takes them, and texts that have to be kept.
+# Larger than the kernel's socket buffers: parts of the document, which are sent from where they are, and
+# generated strings, which have to be buffered.
 STORED = json.dumps({"query": "[" + ", ".join([".pid_graph.nodes"] * 9) + "]"})
-MADE = json.dumps({"query": "[" + ", ".join(["$t"] * 16) + "]", "params": {"t": "x" * 900_000}})
+GENERATED = json.dumps({"query": "[" + ", ".join(["$t"] * 16) + "]", "params": {"t": "x" * 900_000}})
 
 
 def unread(service, token, query):
-    """Asks, and reads nothing beyond the status."""
+    """Sends a query and reads only the status."""
     line = sent(service, token, "POST /graph/large", f"Content-Type: application/json\r\nContent-Length: {len(query)}\r\n", query)
     return line, status(line)
 
 
 def sent(service, token, what, headers="", body=""):
-    """A request whose answer nobody reads."""
+    """Sends a request without reading the response."""
     line = socket.socket()
     line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     line.connect(("127.0.0.1", service.port))
@@ -42,8 +42,8 @@ def ask(service, session, query):
     return session.post(service.url + "/graph/large", data=query, headers={"Content-Type": "application/json"})
 
 
-def left_lying(service, session, query):
-    """What becomes of results that everybody leaves lying: the statuses, bytes that were promised, and what the service took."""
+def leave_unread(service, session, query):
+    """Leaves results unread; returns the statuses, the announced bytes and the memory used by the service."""
     length, before = len(ask(service, session, query).content), service.rss()[0]
     with contextlib.ExitStack() as lines:
         seen = []
@@ -55,45 +55,45 @@ def left_lying(service, session, query):
                 seen.append(status)
         growth = service.rss()[0] - before
         short = session.post(service.url + "/graph/large", json={"query": ".pid_graph.nodes | size()"}).status_code
-    patience = time.monotonic() + 30
+    deadline = time.monotonic() + 30
     again = 503
-    while again == 503 and time.monotonic() < patience:
+    while again == 503 and time.monotonic() < deadline:
         again = ask(service, session, query).status_code
-    figures = {"asked_mib": length * len(seen) >> 20, "held_mib": length * seen.count(200) >> 20, "growth_mib": growth >> 20, "refused": seen.count(503)}
-    return seen, figures, short == again == 200
+    measurements = {"asked_mib": length * len(seen) >> 20, "held_mib": length * seen.count(200) >> 20, "growth_mib": growth >> 20, "refused": seen.count(503)}
+    return seen, measurements, short == again == 200
 
 
 def serving():
-    return Service(PIDQ_QUERY_POOL=f"{POOL}MiB", PIDQ_MAX_REQUESTS_PER_PRINCIPAL="1000", PIDQ_RESULT_CACHE="0")
+    return Service(PIDQ_QUERY_MEMORY_TOTAL=f"{POOL}MiB", PIDQ_MAX_REQUESTS_PER_PRINCIPAL="1000", PIDQ_RESULT_CACHE_SIZE="0")
 
 
-def test_results_that_were_made():
+def test_generated_results():
     with serving() as service:
         session = service.session()
         assert service.put(session, "large", drawing(20_000)).status_code == 201
-        seen, figures, goes_on = left_lying(service, session, MADE)
+        seen, measurements, is_serving = leave_unread(service, session, GENERATED)
         each_has_one = all(200 in seen[EACH * n : EACH * (n + 1)] for n in range(len(WHO)))
-        kept = figures["held_mib"] <= POOL // 2 and figures["growth_mib"] <= POOL
-        goal("R6-unread", figures, f"held:{POOL // 2},growth:{POOL}", set(seen) == {200, 503} and each_has_one and kept and goes_on)
+        within_limits = measurements["held_mib"] <= POOL // 2 and measurements["growth_mib"] <= POOL
+        goal("R6-unread", measurements, f"held:{POOL // 2},growth:{POOL}", set(seen) == {200, 503} and each_has_one and within_limits and is_serving)
 
 
-def test_results_that_are_in_the_document():
+def test_stored_results():
     with serving() as service:
         session = service.session()
         assert service.put(session, "large", drawing(20_000)).status_code == 201
-        seen, figures, goes_on = left_lying(service, session, STORED)
-        goal("R6-unread-stored", figures, f"growth:{POOL // 8}", set(seen) == {200} and figures["growth_mib"] <= POOL // 8 and goes_on)
+        seen, measurements, is_serving = leave_unread(service, session, STORED)
+        goal("R6-unread-stored", measurements, f"growth:{POOL // 8}", set(seen) == {200} and measurements["growth_mib"] <= POOL // 8 and is_serving)
 
 
 def test_many_graphs():
-    """Graphs that somebody leaves lying, each another one: most are unpacked no faster than they are read."""
+    """Unread graphs, all different: most are decompressed no faster than they are read."""
     pool, count = 104, 6
-    with Service(PIDQ_QUERY_POOL=f"{pool}MiB", PIDQ_RESULT_CACHE="0") as service:
+    with Service(PIDQ_QUERY_MEMORY_TOTAL=f"{pool}MiB", PIDQ_RESULT_CACHE_SIZE="0") as service:
         session, robot = service.session(), service.session(service.token("robot"))
         texts = [json.dumps(drawing(60_000, f"{number}")).encode() for number in range(count)]
         for number, text in enumerate(texts):
             assert session.put(f"{service.url}/graph/g{number}", data=text, headers={"Content-Type": "application/json"}).status_code == 201
-        # What was needed to take the graphs in is gone.
+        # The memory needed for storing the graphs is freed.
         service.kill()
         service.start()
         token, before = service.token("robot"), service.rss()[0]
@@ -101,14 +101,14 @@ def test_many_graphs():
             all_lines = [lines.enter_context(sent(service, token, f"GET /graph/g{number}")) for number in range(count)]
             seen = [status(line) for line in all_lines]
             growth = service.rss()[0] - before
-            same = all(comes(service, who, number, text) for who in (session, robot) for number, text in enumerate(texts))
-        # Without a bound it would be all that was asked for, and more.
-        most = sum(map(len, texts)) * 9 // 10
-        figures = {"asked_mib": sum(map(len, texts)) >> 20, "growth_mib": growth >> 20, "sent": seen.count(200)}
-        goal("R6-graphs", figures, f"growth:{most >> 20}", set(seen) == {200} and growth <= most and same)
+            same = all(matches_stored(service, reader, number, text) for reader in (session, robot) for number, text in enumerate(texts))
+        # Without a limit, it would be the size of all requested graphs and more.
+        limit = sum(map(len, texts)) * 9 // 10
+        measurements = {"asked_mib": sum(map(len, texts)) >> 20, "growth_mib": growth >> 20, "sent": seen.count(200)}
+        goal("R6-graphs", measurements, f"growth:{limit >> 20}", set(seen) == {200} and growth <= limit and same)
 
 
-def comes(service, session, number, text):
-    """Whether the graph is what was put, but for the metadata, which tell of the version too."""
+def matches_stored(service, session, number, text):
+    """Returns True if the graph equals the stored one, except for the metadata, which include the version."""
     given = session.get(f"{service.url}/graph/g{number}", headers={"Accept-Encoding": "identity"}).content
     return given.startswith(text[: text.index(b'"metadata"')]) and len(given) > len(text)

@@ -1,4 +1,4 @@
-"""R7: more connections than there are descriptors: the service survives, and serves again at once when they are gone."""
+"""R7: more connections than file descriptors: the service survives and serves again at once when they close."""
 
 import contextlib
 import resource
@@ -12,7 +12,7 @@ CONNECTS = 2_000
 
 
 def crowd(port):
-    """Connections that say nothing, as many as can be had: who does not get through at once waits in the kernel."""
+    """Opens as many idle connections as possible; those not accepted at once wait in the kernel's queue."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 8_192), hard))
     lines = []
@@ -35,7 +35,7 @@ def test_descriptors():
         for line in lines:
             line.close()
         begun = time.monotonic()
-        # A new connection, and one that needs a file of the store.
+        # A new connection, and a request that opens a file of the store.
         assert requests.get(service.url + "/livez", timeout=10).status_code == 200
         assert service.put(service.session(), "small", drawing(101)).status_code == 200
         took = time.monotonic() - begun

@@ -1,4 +1,4 @@
-"""R8: abuse of HTTP/2: resets, heads without an end, pings, settings, closed windows. Memory stays and others are served."""
+"""R8: HTTP/2 abuse: resets, endless headers, pings, settings, closed windows. Memory is stable and others are served."""
 
 import struct
 import threading
@@ -50,7 +50,7 @@ def windows():
 
 
 def table_bomb():
-    """One large field in the table, then named again and again by a byte."""
+    """One large field in the dynamic table, referenced again and again by one byte (HPACK bomb)."""
     fat = b"\x40" + b"\x01x" + b"\x7f\xb1\x1e" + b"y" * 4_016
     yield frame(HEADERS, END_HEADERS | END_STREAM, 1, head(more=fat))
     for n in range(COUNT // 100):
@@ -66,7 +66,7 @@ ATTACKS = [resets, head_without_an_end, empty_continuations, pings, settings, em
 
 
 def closed_windows(service, token):
-    """Large answers that nobody takes, on as many streams as there may be."""
+    """Unread large responses on the maximum number of streams."""
     line = connect(service.port, struct.pack(">HI", 4, 0))
     bearer = f"Bearer {token}"
     field = b"\x00" + text("authorization") + text(bearer)
@@ -76,14 +76,14 @@ def closed_windows(service, token):
 
 
 def pour(service, attack):
-    """Sends all of an attack, until the other side ends the connection. Nothing that comes back is read but to throw it away."""
+    """Sends an attack until the other side closes the connection. Responses are read and discarded."""
     with connect(service.port) as line:
         reader = threading.Thread(target=drain, args=(line,), daemon=True)
         reader.start()
         try:
             batch = b""
-            for piece in attack():
-                batch += piece
+            for block in attack():
+                batch += block
                 if len(batch) > 32_000:
                     line.sendall(batch)
                     batch = b""
@@ -104,13 +104,13 @@ def drain(line):
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
 def test_http2_abuse(shared, attack):
-    service, figures = shared
+    service, measurements = shared
     before = service.rss()[0]
     begun = time.monotonic()
     ended = pour(service, attack)
     status = service.session().get(service.url + "/graph/small", timeout=5).status_code
     growth = (service.rss()[0] - before) >> 20
-    figures[attack.__name__] = (growth, ended, time.monotonic() - begun)
+    measurements[attack.__name__] = (growth, ended, time.monotonic() - begun)
     assert status == 200
 
 
@@ -133,11 +133,11 @@ def test_http2_goal(shared):
     attacks["closed_windows"] = ((service.rss()[0] - before) >> 20, True, 0)
     for line in lines:
         line.close()
-    # What must end: resets, heads without an end, floods that cost the other side more than this one.
-    kept = [name for name in ("resets", "head_without_an_end", "empty_continuations") if not attacks[name][1]]
+    # Attacks that must be disconnected: resets, endless headers, floods that cost the server more than the client.
+    not_ended = [name for name in ("resets", "head_without_an_end", "empty_continuations") if not attacks[name][1]]
     worst = max(attacks, key=lambda name: attacks[name][0])
-    figures = {"attacks": len(attacks), "frames": COUNT, "most_mib": attacks[worst][0], "by": worst, "not_ended": len(kept)}
-    passed = attacks[worst][0] <= 50 and not kept
+    measurements = {"attacks": len(attacks), "frames": COUNT, "most_mib": attacks[worst][0], "by": worst, "not_ended": len(not_ended)}
+    passed = attacks[worst][0] <= 50 and not not_ended
     if LONG:
         def attack(end):
             while not end.is_set():
@@ -145,6 +145,6 @@ def test_http2_goal(shared):
                 pour(service, pings)
 
         ratio, failures = Good(service).ratio(attack, 10)
-        figures |= {"p99_ratio": round(ratio, 2), "good_failures": failures}
+        measurements |= {"p99_ratio": round(ratio, 2), "good_failures": failures}
         passed = passed and ratio <= 2 and not failures
-    goal("R8", figures, "50MiB,0", passed)
+    goal("R8", measurements, "50MiB,0", passed)

@@ -1,4 +1,4 @@
-"""S10: haproxy as a sender of the PROXY protocol, both versions: limits are counted for the clients behind it."""
+"""S10: haproxy as a sender of the PROXY protocol, both versions: limits apply to the clients behind it."""
 
 import contextlib
 import socket
@@ -25,13 +25,13 @@ frontend encrypted
 backend pidq
   server pidq 127.0.0.1:{server} source 127.0.0.9 {send} check check-send-proxy inter 200ms
 """
-# Requests of a network in a minute.
+# Requests per minute of a network.
 RATE = 20
 
 
 @contextlib.contextmanager
 def haproxy(service, send, pem):
-    """haproxy before the service: a port for plain connections, and one where it takes TLS off."""
+    """Starts haproxy in front of the service: one port for plain connections, one that terminates TLS."""
     ports = {"plain": free_port(), "encrypted": free_port()}
     config = service.folder / "haproxy.conf"
     config.write_text(CONFIG.format(server=service.port, send=send, pem=pem, **ports))
@@ -44,49 +44,49 @@ def haproxy(service, send, pem):
 
 
 def ask(port, source, path="/graph", verify=None):
-    """The whole answer to a client at an address of this machine."""
+    """Returns the complete response to a client at a local address."""
     with socket.create_connection(("127.0.0.1", port), timeout=10, source_address=(source, 0)) as line:
         line = verify.wrap_socket(line, server_hostname="127.0.0.1") if verify else line
         line.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
         got = b""
         with contextlib.suppress(ConnectionResetError):
-            while piece := line.recv(65_536):
-                got += piece
+            while block := line.recv(65_536):
+                got += block
     return got
 
 
 def statuses(port, source, count):
-    """How often each status came. One that broke off counts as 0."""
+    """Returns the count of each status. A truncated response counts as 0."""
     seen = [int(ask(port, source)[9:12] or 0) for _ in range(count)]
     return {status: seen.count(status) for status in set(seen)}
 
 
-@pytest.mark.skipif(not program("haproxy"), reason="there is no haproxy (Debian: haproxy)")
+@pytest.mark.skipif(not program("haproxy"), reason="haproxy is not installed (Debian: haproxy)")
 @pytest.mark.parametrize("send", ["send-proxy", "send-proxy-v2", "send-proxy-v2-ssl"])
-def test_haproxy_says_who_comes(send, tmp_path):
+def test_haproxy_client_addresses(send, tmp_path):
     authority = Authority(tmp_path)
     pem = tmp_path / "both.pem"
     pem.write_bytes(b"".join(authority.pair()[:2]))
-    settings = {"PIDQ_PROXY_PROTOCOL": "on", "PIDQ_TRUSTED_PROXIES": "127.0.0.9", "PIDQ_RATE": str(RATE)}
+    settings = {"PIDQ_PROXY_PROTOCOL": "on", "PIDQ_TRUSTED_PROXIES": "127.0.0.9", "PIDQ_RATE_LIMIT": str(RATE)}
     with Service(**settings) as service, haproxy(service, send, pem) as ports:
         first = statuses(ports["plain"], "127.0.0.5", RATE + 10)
         second = statuses(ports["plain"], "127.0.0.6", 5)
-        strangers = ask(service.port, "127.0.0.7")
-        liars = ask_after(service.port, "127.0.0.7", b"PROXY TCP4 127.0.0.6 127.0.0.1 1 2\r\n")
+        direct_reply = ask(service.port, "127.0.0.7")
+        forged_reply = ask_after(service.port, "127.0.0.7", b"PROXY TCP4 127.0.0.6 127.0.0.1 1 2\r\n")
         silent = ask(service.port, "127.0.0.9")
         secure = ask(ports["encrypted"], "127.0.0.8", "/livez", ssl.create_default_context(cafile=authority.file))
         hsts = b"strict-transport-security" in secure.lower()
-    figures = {"sender": send, "limited": first.get(429, 0), "others": second.get(429, 0), "broken": first.get(0, 0) + second.get(0, 0)}
+    measurements = {"sender": send, "limited": first.get(429, 0), "others": second.get(429, 0), "broken": first.get(0, 0) + second.get(0, 0)}
     passed = (
         first.get(429, 0) >= 10 and set(first) <= {401, 429} and second == {401: 5}
-        and strangers.startswith(b"HTTP/1.1 401") and not liars.startswith(b"HTTP/1.1 401") and silent == b""
+        and direct_reply.startswith(b"HTTP/1.1 401") and not forged_reply.startswith(b"HTTP/1.1 401") and silent == b""
         and secure.startswith(b"HTTP/1.1 200") and hsts == (send == "send-proxy-v2-ssl")
     )
-    goal("S10-proxied", figures, ">=10,0,0", passed, stranger=strangers[9:12].decode(), hsts=hsts)
+    goal("S10-proxied", measurements, ">=10,0,0", passed, direct=direct_reply[9:12].decode(), hsts=hsts)
 
 
 def ask_after(port, source, header):
-    """The answer to a client that sends something before its request."""
+    """Returns the response to a client that sends a header before its request."""
     with socket.create_connection(("127.0.0.1", port), timeout=10, source_address=(source, 0)) as line:
         line.sendall(header + b"GET /graph HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         with contextlib.suppress(ConnectionResetError):

@@ -1,4 +1,4 @@
-"""S10: request smuggling, direct and behind nginx and haproxy: nobody answers what somebody has hidden in a body."""
+"""S10: request smuggling, direct and behind nginx and haproxy: a request hidden in a body is never answered."""
 
 import contextlib
 import re
@@ -43,7 +43,7 @@ backend pidq
 
 @contextlib.contextmanager
 def proxy(name, service):
-    """A proxy before the service, on its port."""
+    """Starts a proxy in front of the service."""
     port, folder = free_port(), service.folder
     temporary = " ".join(f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
     text = {"nginx": NGINX, "haproxy": HAPROXY}[name].format(folder=folder, port=port, server=service.port, temporary=temporary)
@@ -59,7 +59,7 @@ def proxy(name, service):
 
 
 def program(name):
-    """Servers are not on everybody's path."""
+    """Finds a program; servers are often not on the PATH."""
     return shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/local/sbin")
 
 
@@ -72,14 +72,14 @@ def wait_for(port):
         time.sleep(0.02)
 
 
-def answers(port, data, patience):
-    """All that comes back, and whether the other side has ended it."""
+def answers(port, data, timeout):
+    """Returns all received data, and True if the other side closed the connection."""
     got = b""
-    with socket.create_connection(("127.0.0.1", port), timeout=patience) as line:
+    with socket.create_connection(("127.0.0.1", port), timeout=timeout) as line:
         try:
             line.sendall(data)
-            while piece := line.recv(65_536):
-                got += piece
+            while block := line.recv(65_536):
+                got += block
         except (ConnectionResetError, BrokenPipeError):
             return got, True
         except TimeoutError:
@@ -88,7 +88,7 @@ def answers(port, data, patience):
 
 
 def follow(port, number):
-    """Whether those who come next get their own answers."""
+    """Returns True if subsequent requests get their own responses."""
     for turn in range(3):
         name = f"after-{number}-{turn}"
         request = f"GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Request-Id: {name}\r\n\r\n"
@@ -103,7 +103,7 @@ def statuses(got):
 
 
 def direct(port, number, data, expected):
-    """What is wrong about the answers to a framing."""
+    """Returns the errors in the responses to a request."""
     got, is_closed = answers(port, data, 0.4 if expected else 3)
     seen = statuses(got)
     if b"smuggled" in got or seen.count(404) > 0:
@@ -116,7 +116,7 @@ def direct(port, number, data, expected):
 
 
 def behind(port, number, data, _expected):
-    """A proxy may refuse, or make clear what was not, and may well see two requests; but all get their own answers."""
+    """Returns the errors behind a proxy, which may reject a request, normalize it or see two; every request must get its own response."""
     answers(port, data, 0.3)
     return follow(port, number)
 
@@ -129,17 +129,17 @@ def test_smuggling():
             if program(name):
                 ways[name] = (stack.enter_context(proxy(name, service)), behind)
 
-        def all_on(way):
+        def run_all(way):
             port, check = ways[way]
             found = [(way, name, check(port, number, data.encode("utf-8"), expected)) for number, (name, data, expected) in enumerate(framings)]
             return [row for row in found if row[2]]
 
         with ThreadPoolExecutor(len(ways)) as pool:
-            wrong = [row for rows in pool.map(all_on, ways) for row in rows]
+            wrong = [row for rows in pool.map(run_all, ways) for row in rows]
         for row in wrong:
             print("WRONG", row)
         bad = sum(not expected for _, _, expected in framings)
-        figures = {"framings": len(framings), "bad": bad, "ways": "+".join(ways), "wrong": len(wrong)}
-        goal("S10", figures, ">=60,0", not wrong and len(framings) >= 60)
+        measurements = {"framings": len(framings), "bad": bad, "ways": "+".join(ways), "wrong": len(wrong)}
+        goal("S10", measurements, ">=60,0", not wrong and len(framings) >= 60)
         if len(ways) < 3:
             pytest.skip("nginx or haproxy is not there: the framings went to the service alone")

@@ -1,4 +1,4 @@
-"""S1: OAuth client libraries as they come talk to the service without a special case."""
+"""S1: stock OAuth client libraries work with the service without special cases."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from httpx_oauth.oauth2 import BaseOAuth2, RefreshTokenError, RevokeTokenError
 from oauthlib.oauth2 import BackendApplicationClient, LegacyApplicationClient
 from oauthlib.oauth2.rfc6749 import errors
 from requests_oauthlib import OAuth2Session
-from service import PASSWORD, SECRET, WORK, goal, lines_of
+from service import PASSWORD, SECRET, WORK, goal, json_lines
 
 CHECKS = []
 os.environ["OAUTHLIB_INSECURE_TRANSPORT"] = "1"
@@ -116,22 +116,22 @@ def test_httpx_oauth(service):
         asyncio.run(client.revoke_token(token["access_token"]))
         check(f"httpx-oauth {method}: revoke", True)
         raises(f"httpx-oauth {method}: dead", RefreshTokenError, lambda c=client, t=token: asyncio.run(c.refresh_token(t["refresh_token"])))
-        stranger = BaseOAuth2("pidq", "wrong", service.url, token_url, **made)
-        raises(f"httpx-oauth {method}: stranger", RevokeTokenError, lambda s=stranger: asyncio.run(s.revoke_token("x")))
+        impostor = BaseOAuth2("pidq", "wrong", service.url, token_url, **made)
+        raises(f"httpx-oauth {method}: impostor", RevokeTokenError, lambda s=impostor: asyncio.run(s.revoke_token("x")))
 
 
 @pytest.mark.parametrize(("script", "login", "package"), [("openid.mjs", "lib4", "openid-client"), ("simple.mjs", "lib5", "simple-oauth2")])
 def test_clients_of_node(service, script, login, package):
     if not shutil.which("node") or not (WORK / "clients/node_modules" / package).is_dir():
         pytest.skip(f"node or its package {package} is not there")
-    rows, broken = lines_of(["node", str(WORK / "clients" / script), service.url, "pidq", SECRET, login, PASSWORD])
+    rows, broken = json_lines(["node", str(WORK / "clients" / script), service.url, "pidq", SECRET, login, PASSWORD])
     for name, passed, remark in rows:
         check(f"{package}: {name}", passed, remark)
     check(f"{package}: to its end", not broken, broken)
 
 
 def curl(*arguments):
-    """Status, headers and body."""
+    """Returns the status, headers and body."""
     done = subprocess.run(["curl", "-q", "-sS", "-i", "--noproxy", "*", *arguments], capture_output=True, check=True, timeout=60)
     head, _, body = done.stdout.decode().partition("\r\n\r\n")
     lines = head.split("\r\n")

@@ -1,4 +1,4 @@
-"""S1: the command as a client: over TLS, with a token that ends between two requests, and before a service that is gone."""
+"""S1: the command as a client: over TLS, with a token that expires between two requests, and with a stopped service."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from service import PASSWORD, PIDQ, SECRET, Service, drawing, goal
 
 
 def pidq_graph(service, *arguments, who=None):
-    """Runs `pidq graph --url`: its status, what it prints and what it says."""
+    """Runs `pidq graph --url` and returns its exit status, standard output and standard error."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PIDQ_")}
     environment |= who or {"PIDQ_CLIENT_ID": "pidq", "PIDQ_CLIENT_SECRET": SECRET}
     done = subprocess.run([PIDQ, "graph", "--url", service.url, *arguments], env=environment, capture_output=True, text=True, timeout=120)
@@ -29,30 +29,30 @@ def test_command(tmp_path):
     believe = ("--ca", str(authority.file))
     wrong = []
 
-    def check(claim, holds, told):
+    def check(claim, holds, output):
         if not holds:
-            wrong.append((claim, told))
+            wrong.append((claim, output))
 
     tls = {"PIDQ_TLS_CERT": str(files[0]), "PIDQ_TLS_KEY": str(files[1])}
     with Service(authority=str(authority.file), **tls) as service:
-        told = pidq_graph(service, "list")
-        check("an unknown authority is refused, with advice", told[0] == 2 and "--ca" in told[2], told)
-        told = pidq_graph(service, *believe, "import", str(graph))
-        check("a graph is put in over TLS", told[0] == 0 and "plant version 1 stored: 500 nodes" in told[1], told)
+        output = pidq_graph(service, "list")
+        check("an unknown authority is refused, with advice", output[0] == 2 and "--ca" in output[2], output)
+        output = pidq_graph(service, *believe, "import", str(graph))
+        check("a graph is put in over TLS", output[0] == 0 and "plant version 1 stored: 500 nodes" in output[1], output)
         user = {"PIDQ_CLIENT_ID": "pidq", "PIDQ_CLIENT_SECRET": SECRET, "PIDQ_USERNAME": "ann", "PIDQ_PASSWORD": PASSWORD}
-        told = pidq_graph(service, *believe, "query", ".pid_graph.nodes | size()", "plant", who=user)
-        check("a user asks", told == (0, "500\n", ""), told)
-        told = pidq_graph(service, *believe, "export", "plant")
-        check("a graph comes back", told[0] == 0 and len(json.loads(told[1])["pid_graph"]["nodes"]) == 500, told[0])
+        output = pidq_graph(service, *believe, "query", ".pid_graph.nodes | size()", "plant", who=user)
+        check("a user asks", output == (0, "500\n", ""), output)
+        output = pidq_graph(service, *believe, "export", "plant")
+        check("a graph comes back", output[0] == 0 and len(json.loads(output[1])["pid_graph"]["nodes"]) == 500, output[0])
         secret = tmp_path / "secret"
         secret.write_text(service.secrets["reader"] + "\n")
-        told = pidq_graph(service, *believe, "delete", "plant", who={"PIDQ_CLIENT_ID": "reader", "PIDQ_CLIENT_SECRET_FILE": str(secret)})
-        check("who may only read does not delete", told[0] == 2 and "error[insufficient-scope]" in told[2], told)
+        output = pidq_graph(service, *believe, "delete", "plant", who={"PIDQ_CLIENT_ID": "reader", "PIDQ_CLIENT_SECRET_FILE": str(secret)})
+        check("a read-only client cannot delete", output[0] == 2 and "error[insufficient-scope]" in output[2], output)
         service.process.send_signal(signal.SIGSTOP)
         begun = time.monotonic()
         gone = threading.Timer(1, service.kill)
         gone.start()
-        told = pidq_graph(service, *believe, "list")
+        output = pidq_graph(service, *believe, "list")
         gone.join()
-        check("a service that ends is told", told[0] == 2 and "cannot ask" in told[2] and time.monotonic() - begun < 60, told)
+        check("a service that ends is output", output[0] == 2 and "cannot reach" in output[2] and time.monotonic() - begun < 60, output)
     goal("S1-command", {"checks": 6, "wrong": len(wrong)}, "0", not wrong, **({"first": wrong[0]} if wrong else {}))

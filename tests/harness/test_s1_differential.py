@@ -1,4 +1,4 @@
-"""S1: the same requests to django-oauth-toolkit and to the service: equal status and error, but for the deviations listed."""
+"""S1: the same requests to django-oauth-toolkit and to the service: equal status and error, except for listed deviations."""
 
 import base64
 import importlib.util
@@ -16,7 +16,7 @@ from service import LONG, PASSWORD, Service, goal, pidq
 COUNT = 1_000 if LONG else 200
 PEOPLE = [f"lib{n}" for n in range(8)]
 
-# Where the toolkit is not the model, and why.
+# Intended deviations from the toolkit, with reasons.
 DEVIATIONS = {
     "empty scope": "an empty scope counts as none; the toolkit takes it for an unknown one",
     "missing grant_type": "a parameter that is missing is `invalid_request`, RFC 6749 5.2; the toolkit says `unsupported_grant_type`",
@@ -28,7 +28,7 @@ DEVIATIONS = {
 
 
 class Server:
-    """One of the two, and the tokens that it has given."""
+    """One of the two servers and its issued tokens."""
 
     def __init__(self, url, secrets):
         self.url, self.secrets, self.kept = url, secrets, {}
@@ -45,26 +45,26 @@ class Server:
             headers["Content-Type"] = case["type"]
             body = json.dumps(dict(form)) if case["type"].endswith("json") else urlencode(form)
             reply = requests.post(self.url + case["path"], data=body, headers=headers, timeout=60)
-        told = reply.json() if reply.headers.get("Content-Type", "").startswith("application/json") and reply.content else {}
-        self.keep(case, told)
-        scope = sorted(told.get("scope", "").split()) if reply.status_code == 200 and "access_token" in told else None
-        return reply.status_code, told.get("error"), scope, told.get("active")
+        body = reply.json() if reply.headers.get("Content-Type", "").startswith("application/json") and reply.content else {}
+        self.keep(case, body)
+        scope = sorted(body.get("scope", "").split()) if reply.status_code == 200 and "access_token" in body else None
+        return reply.status_code, body.get("error"), scope, body.get("active")
 
     def filled(self, value):
-        """Secrets and tokens are each server's own."""
+        """Replaces placeholders with the secrets and tokens of this server."""
         kind, _, name = value.partition(":")
         if kind == "$secret":
             return self.secrets[name]
         return self.kept.get(name, "none") if kind == "$token" else value
 
-    def keep(self, case, told):
+    def keep(self, case, body):
         for kind in ("access_token", "refresh_token"):
-            if kind in told:
-                self.kept[f"{kind} {case['number']}"] = told[kind]
+            if kind in body:
+                self.kept[f"{kind} {case['number']}"] = body[kind]
 
 
 def cases(dice):
-    """Requests; `odd` names the deviation that one may show."""
+    """Generates requests; `odd` names a permitted deviation."""
     alive, spent, wrong = [], [], 0
     for number in range(COUNT):
         case = {"number": number, "path": "/o/token/", "basic": None, "type": "application/x-www-form-urlencoded", "odd": set(), "address": f"10.1.{number // 250}.{number % 250}"}
@@ -79,7 +79,7 @@ def cases(dice):
                 case["odd"].add("missing grant_type")
             if grant == "password":
                 wrong += 1
-                # One mistake at a time: which of two is told first is nobody's business.
+                # One error at a time: the order of checks is not specified.
                 is_let = client == "desk"
                 right = dice.random() < 0.6 or not is_let
                 form += [("username", dice.choice(PEOPLE) if right else f"nobody{wrong}"), ("password", PASSWORD if right else "a wrong one")]
@@ -95,7 +95,7 @@ def cases(dice):
             client = dice.choice(["desk", "desk", "desk", "machine"])
             token = dice.choice(alive) if alive and dice.random() < 0.7 else dice.choice(spent) if spent and dice.random() < 0.5 else None
             if client == "machine":
-                # Somebody else's token ends the login with the toolkit, and is only refused here.
+                # The toolkit ends the login for a token of another client; this service only rejects it.
                 token = None
             form += [("grant_type", "refresh_token"), ("refresh_token", f"$token:refresh_token {token}" if token is not None else "made up")]
             case["refreshes"] = token
@@ -119,7 +119,7 @@ def cases(dice):
 
 
 def authenticated(dice, case, client, form):
-    """Says who asks, in one of the ways that there are."""
+    """Adds client credentials, in one of the supported forms."""
     ways = 2 if not case.get("whole", True) or dict(form).get("grant_type") == "nothing" else 9
     way = dice.choices(["body", "basic", "wrong", "basic wrong", "unknown", "none", "no secret", "both", "both differ"][:ways], [10, 8, 1, 1, 1, 1, 1, 1, 1][:ways])[0]
     credentials = [("client_id", client), ("client_secret", f"$secret:{client}")]
@@ -145,8 +145,8 @@ def test_differential(tmp_path):
     with Service(PIDQ_TRUSTED_PROXIES="127.0.0.0/8", PIDQ_REFRESH_GRACE="0s") as service:
         secrets = {}
         for client, grants in (("desk", ["password", "refresh_token"]), ("machine", ["client_credentials", "refresh_token"])):
-            told = pidq(service.settings["PIDQ_DATA_DIR"], "clients", "add", client, *(f"--grant={grant}" for grant in grants))
-            secrets[client] = told.split("client_secret:")[1].strip()
+            body = pidq(service.settings["PIDQ_DATA_DIR"], "clients", "add", client, *(f"--grant={grant}" for grant in grants))
+            secrets[client] = body.split("client_secret:")[1].strip()
         given = {"users": PEOPLE, "password": PASSWORD, "clients": [["desk", secrets["desk"], "password"], ["machine", secrets["machine"], "client-credentials"]]}
         command = [sys.executable, str(pathlib.Path(__file__).with_name("toolkit.py")), str(tmp_path), json.dumps(given)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as toolkit:
@@ -176,7 +176,7 @@ def compare(ours, theirs):
 
 
 def follow(case, mine, is_same, alive, spent):
-    """Which tokens there are now, with both."""
+    """Tracks the valid tokens of both servers."""
     token = case.get("refreshes")
     if token in alive and (mine[0] == 200 or not is_same):
         alive.remove(token)

@@ -1,4 +1,4 @@
-"""S2: whoever guesses at an account gets a hundred guesses a day, and its owner logs in all the while."""
+"""S2: an attacker gets a hundred guesses a day for an account, while its owner can still log in."""
 
 import glob
 
@@ -8,7 +8,7 @@ from service import LONG, PASSWORD, SECRET, WORK, Service, goal
 
 DAYS = 3 if LONG else 1
 HOUR = 3_600
-# A guess every four minutes, each from elsewhere.
+# A guess every four minutes, each from another network.
 PAUSE = 240
 FAKETIME = "/usr/lib/*/faketime/libfaketimeMT.so.1"
 
@@ -34,11 +34,11 @@ def test_brute_force():
                 guesses += 1
                 status = log_in(service, f"guess {guesses}", f"198.51.{guesses // 250}.{guesses % 250}")
                 statuses[status] = statuses.get(status, 0) + 1
-                # 429 is told before anything is hashed.
+                # 429 is returned before any hashing.
                 reached += status != 429
                 if second % (2 * HOUR) == 0:
                     owner.append(log_in(service, PASSWORD, "203.0.113.9"))
             hashed.append(reached)
         locked_out = sum(status != 200 for status in owner)
-        figures = {"guesses": guesses, "hashed_a_day": max(hashed), "owner": len(owner), "locked_out": locked_out, "statuses": str(statuses).replace(" ", "")}
-        goal("S2", figures, "100,0", max(hashed) <= 100 and not locked_out and set(statuses) <= {400, 429})
+        measurements = {"guesses": guesses, "hashed_a_day": max(hashed), "owner": len(owner), "locked_out": locked_out, "statuses": str(statuses).replace(" ", "")}
+        goal("S2", measurements, "100,0", max(hashed) <= 100 and not locked_out and set(statuses) <= {400, 429})

@@ -1,4 +1,4 @@
-"""S3: how long a refusal takes does not tell whether the user, the client or a part of the token is right."""
+"""S3: the duration of a rejection does not reveal whether the user, the client or a part of the token is correct."""
 
 import random
 import secrets
@@ -11,21 +11,21 @@ from service import LONG, SECRET, Service, goal, timed
 
 PAIRS = 20_000 if LONG else 200
 LOGINS = 2_000 if LONG else 40
-# Who fails five times in a row waits for ten seconds: a round of all users has to take longer.
+# Five failures in a row cause a delay of ten seconds: a round of all users must take longer.
 USERS = 1_000 if LONG else 40
 MEDIAN = 0.02
 WELCH = 4.5
 
 
 class Line:
-    """A connection that is kept, and how long each answer takes on it."""
+    """A persistent connection that measures the duration of each response."""
 
-    def __init__(self, service, patience=60):
-        self.socket = socket.create_connection(("127.0.0.1", service.port), timeout=patience)
+    def __init__(self, service, timeout=60):
+        self.socket = socket.create_connection(("127.0.0.1", service.port), timeout=timeout)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def ask(self, request):
-        """The status, and nanoseconds."""
+        """Returns the status and the duration in nanoseconds."""
         begun = time.perf_counter_ns()
         self.socket.sendall(request)
         answer = self.socket.recv(65_536)
@@ -49,7 +49,7 @@ def network(number):
 
 
 def logins(users):
-    """A wrong password of somebody, and of nobody, from a network each that has never failed."""
+    """Logins with a wrong password for known and unknown users, each from a network without failures."""
     form = {"grant_type": "password", "client_id": "pidq", "client_secret": SECRET, "password": "a wrong password"}
     for number in range(LOGINS):
         known, unknown = users[number % len(users)], f"x{secrets.token_hex(2)}{number % len(users)}"
@@ -64,7 +64,7 @@ def clients():
 
 
 def tokens(real):
-    """Tokens whose first half is right, and such where nothing is."""
+    """Tokens with a correct first half, and entirely wrong ones."""
     for number in range(PAIRS):
         fresh = "pidq_at_" + secrets.token_urlsafe(32)
         for kind, token in (("known", real[:30] + fresh[30:]), ("unknown", fresh)):
@@ -72,7 +72,7 @@ def tokens(real):
 
 
 def measured(line, requests, expected):
-    """Nanoseconds by kind. Each pair in an order by dice."""
+    """Returns the durations in nanoseconds by kind, with each pair in random order."""
     pairs, taken = {}, {"known": [], "unknown": []}
     for number, kind, request in requests:
         pairs.setdefault(number, []).append((kind, request))
@@ -82,17 +82,17 @@ def measured(line, requests, expected):
             status, took = line.ask(request)
             assert status == expected, (kind, status, request)
             taken[kind].append(took)
-    # The first ones warm up, and a pause of the machine tells nothing about the service.
+    # The first requests are warm-up; pauses of the machine are excluded.
     return [within(taken[kind][len(taken[kind]) // 20 :]) for kind in ("known", "unknown")]
 
 
 def within(times):
-    """Without the slowest twentieth."""
+    """Returns the durations without the slowest five percent."""
     return sorted(times)[: len(times) * 19 // 20]
 
 
 def compared(one, other):
-    """How far the medians are apart, as a part of them, and Welch's t."""
+    """Returns the relative difference of the medians and Welch's t."""
     medians = [statistics.median(times) for times in (one, other)]
     spread = sum(statistics.variance(times) / len(times) for times in (one, other)) ** 0.5
     return abs(medians[0] - medians[1]) / medians[1], abs(statistics.fmean(one) - statistics.fmean(other)) / spread
@@ -101,13 +101,13 @@ def compared(one, other):
 def test_timing():
     with Service(PIDQ_TRUSTED_PROXIES="127.0.0.0/8") as service:
         users = service.add_users(USERS)
-        figures, passed = {}, True
+        measurements, passed = {}, True
         for name, requests, expected in (
             ("user", logins(users), 400),
             ("client", clients(), 401),
             ("token", tokens(service.token()), 401),
         ):
             delta, welch = compared(*measured(Line(service), requests, expected))
-            figures |= {f"{name}_median": round(delta, 4), f"{name}_t": round(welch, 2)}
+            measurements |= {f"{name}_median": round(delta, 4), f"{name}_t": round(welch, 2)}
             passed = passed and timed(delta, MEDIAN) and timed(welch, WELCH)
-        goal("S3", figures, f"median:{MEDIAN},t:{WELCH}", passed)
+        goal("S3", measurements, f"median:{MEDIAN},t:{WELCH}", passed)

@@ -1,4 +1,4 @@
-"""S3: what a refusal costs, counted in instructions: the same for known and unknown, whatever else the machine does."""
+"""S3: the cost of a rejection in instructions: equal for known and unknown names, independent of other load."""
 
 import re
 import shutil
@@ -9,9 +9,9 @@ import pytest
 from service import LONG, Service, goal
 from test_s3_timing import Line, clients, logins, tokens
 
-# How far the work may be apart, as a part of it.
+# Maximum relative difference of the work.
 APART = 0.02
-# What a service sets before it begins once more: valgrind would lose it there.
+# Set by the service before it re-executes itself, which valgrind does not follow.
 SET = {"MALLOC_MMAP_THRESHOLD_": "1048576"}
 ROUNDS = 4
 # A login under valgrind takes seconds.
@@ -24,12 +24,12 @@ def control(service, *arguments):
 
 
 def counted(service, line, requests, expected):
-    """Instructions of a request."""
+    """Returns the instructions of a request."""
     control(service, "--zero")
     for request in requests:
         status, _ = line.ask(request)
         assert status == expected, (status, request)
-    # What comes after an answer is work too.
+    # Work after the response counts too.
     time.sleep(0.5)
     control(service, "--dump")
     newest = max(service.folder.glob("work.*"), key=lambda file: int((file.suffix[1:] or "0") if file.suffix[1:].isdigit() else 0))
@@ -38,11 +38,11 @@ def counted(service, line, requests, expected):
 
 
 def compared(service, requests, count, expected):
-    """How far both ways are apart, as a part of the dearer: in turns, each time the least."""
+    """Returns the relative difference of both kinds, alternating, with the minimum of each."""
     ways = {"known": [], "unknown": []}
     for _, kind, request in requests:
         ways[kind].append(request)
-    line = Line(service, patience=300)
+    line = Line(service, timeout=300)
     for request in (ways["known"][0], ways["unknown"][0]):
         line.ask(request)
     least = {}
@@ -55,20 +55,20 @@ def compared(service, requests, count, expected):
 
 @pytest.mark.skipif(not shutil.which("callgrind_control"), reason="there is no valgrind (Debian: valgrind)")
 def test_work():
-    # Valgrind counts what all threads do, and knows nothing of time.
-    with Service(PIDQ_TRUSTED_PROXIES="127.0.0.0/8", PIDQ_FIRST_BYTE_TIME="5m", PIDQ_HEAD_TIME="5m", **SET) as service:
+    # Valgrind counts the instructions of all threads, independent of time.
+    with Service(PIDQ_TRUSTED_PROXIES="127.0.0.0/8", PIDQ_FIRST_BYTE_TIMEOUT="5m", PIDQ_HEAD_TIMEOUT="5m", **SET) as service:
         users = service.add_users(40)
         service.terminate()
         service.before = ("valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={service.folder}/work")
-        service.patience = 300
+        service.start_timeout = 300
         service.start()
-        figures, passed = {}, True
+        measurements, passed = {}, True
         for name, requests, expected in (
             ("user", logins(users), 400),
             ("client", clients(), 401),
             ("token", tokens(service.token()), 401),
         ):
             apart, least = compared(service, requests, EACH[name], expected)
-            figures |= {f"{name}_apart": round(apart, 4), f"{name}_known": int(least["known"]), f"{name}_unknown": int(least["unknown"])}
+            measurements |= {f"{name}_apart": round(apart, 4), f"{name}_known": int(least["known"]), f"{name}_unknown": int(least["unknown"])}
             passed = passed and apart <= APART
-        goal("S3-work", figures, APART, passed)
+        goal("S3-work", measurements, APART, passed)

@@ -1,4 +1,4 @@
-"""S4: single sign-on with a real provider over the wire, from a login with code and PKCE to an answer."""
+"""S4: single sign-on with a real provider, from a login with code and PKCE to a response."""
 
 import base64
 import json
@@ -11,7 +11,7 @@ from service import WORK, Service, drawing, goal
 
 
 def bad_tokens(tokens):
-    """Tokens that look right and are not."""
+    """Generates tokens that look valid but are not."""
     good = tokens["RS256"]["access_token"]
     head, claims, signature = good.split(".")
     pack = lambda value: base64.urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=").decode()  # noqa: E731
@@ -45,27 +45,27 @@ def test_single_sign_on():
     if not shutil.which("node") or not (WORK / "oidc/node_modules/oidc-provider").is_dir():
         pytest.skip("node or its package oidc-provider is not there")
     with subprocess.Popen(["node", str(WORK / "oidc/provider.mjs")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as provider:
-        told = json.loads(provider.stdout.readline())
-        settings = {"PIDQ_SSO_ISSUER": told["issuer"], "PIDQ_SSO_AUDIENCE": "https://pidq.example"}
+        provider_data = json.loads(provider.stdout.readline())
+        settings = {"PIDQ_SSO_ISSUER": provider_data["issuer"], "PIDQ_SSO_AUDIENCE": "https://pidq.example"}
         with Service(**settings) as service:
             wrong = []
-            for name, issued in told["issued"].items():
+            for name, issued in provider_data["issued"].items():
                 session = service.session(issued["access_token"])
                 job = f"sso-{name}"
                 statuses = [service.put(session, job, drawing(2)).status_code, service.ask(session, job, "1").status_code]
                 if statuses not in ([201, 200], [200, 200]):
                     wrong.append((name, statuses))
-            bad = list(bad_tokens(told["issued"]))
+            bad = list(bad_tokens(provider_data["issued"]))
             for number, token in enumerate(bad):
                 reply = service.session(token).get(service.url + "/graph", timeout=30)
                 if reply.status_code != 401 or "invalid_token" not in reply.headers["WWW-Authenticate"]:
                     wrong.append((number, token[:80], reply.status_code, reply.text[:200]))
             provider.stdin.close()
             provider.wait()
-            # The provider is gone, and its keys are still known.
-            after = service.session(told["issued"]["ES256"]["access_token"]).get(service.url + "/graph", timeout=30)
+            # The provider is stopped, and its keys are still cached.
+            after = service.session(provider_data["issued"]["ES256"]["access_token"]).get(service.url + "/graph", timeout=30)
             if after.status_code != 200:
                 wrong.append(("provider gone", after.status_code))
         for row in wrong:
             print("WRONG", row)
-        goal("S4", {"algorithms": len(told["issued"]), "bad_tokens": len(bad), "wrong": len(wrong)}, "0", not wrong and len(bad) >= 40)
+        goal("S4", {"algorithms": len(provider_data["issued"]), "bad_tokens": len(bad), "wrong": len(wrong)}, "0", not wrong and len(bad) >= 40)

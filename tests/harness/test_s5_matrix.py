@@ -1,4 +1,4 @@
-"""S5: every route × principal × tenant × header, from the document: no leak, and what is forbidden is what is absent."""
+"""S5: every route × principal × tenant × header, from the OpenAPI document: no leak; forbidden graphs look like absent ones."""
 
 import json
 
@@ -14,7 +14,7 @@ BODIES = {"POST": b'{"query": "get()"}', "PUT": json.dumps(drawing(1)).encode()}
 
 
 def principals(service):
-    """Name: token, tenant, scopes. No tenant is nobody."""
+    """Returns token, tenant and scopes by name; principals without a tenant are unauthenticated."""
     revoked = service.token("robot")
     requests.post(service.url + "/o/revoke_token/", data={"token": revoked, **service.credentials("robot")}, timeout=30)
     clients = {"reader": ("main", "read"), "writer": ("main", "write"), "robot": ("main", "read write"), "rival": ("other", "read write")}
@@ -25,7 +25,7 @@ def principals(service):
 
 
 def seen(reply, job):
-    """All of an answer but the name of the job, the time and the id of the request."""
+    """Returns a response without the graph id, the date and the request id."""
     headers = {name: value for name, value in reply.headers.items() if name.lower() not in ("date", "x-request-id")}
     return reply.status_code, headers, reply.text.replace(job, "JOB")
 
@@ -33,9 +33,9 @@ def seen(reply, job):
 def test_authorization(service):
     document = requests.get(service.url + "/openapi.json", timeout=30).json()
     owner = service.session()
-    kept, absent = "matrix-kept", "matrix-gone"
+    present, absent = "matrix-present", "matrix-gone"
     tried, leaks = 0, []
-    everybody = principals(service)
+    callers = principals(service)
 
     def call(token, method, path, job, headers):
         given = {"Content-Type": "application/json", "X-Request-Id": "r"} | headers
@@ -46,35 +46,35 @@ def test_authorization(service):
     for path, operations in document["paths"].items():
         for method in [method.upper() for method in operations]:
             needed = (operations[method.lower()].get("security") or [{}])[0].get("bearer", [])
-            for who, (token, tenant, scopes) in everybody.items():
+            for who, (token, tenant, scopes) in callers.items():
                 for headers in HEADERS if "{job_id}" in path else HEADERS[:1]:
-                    if "{job_id}" in path and owner.get(f"{service.url}/graph/{kept}", timeout=30).status_code == 404:
-                        service.put(owner, kept, drawing(1))
-                    reply = call(token, method, path, kept, headers)
+                    if "{job_id}" in path and owner.get(f"{service.url}/graph/{present}", timeout=30).status_code == 404:
+                        service.put(owner, present, drawing(1))
+                    reply = call(token, method, path, present, headers)
                     tried += 1
                     lacking = [scope for scope in needed if scope not in scopes.split()]
                     expected = 401 if needed and not tenant else 403 if lacking else None
                     if expected and reply.status_code != expected:
                         leaks.append((method, path, who, headers, reply.status_code, expected))
                     elif not expected and reply.status_code in ((403, 401) if needed else (403,)):
-                        leaks.append((method, path, who, headers, reply.status_code, "let in"))
+                        leaks.append((method, path, who, headers, reply.status_code, "access granted"))
                     if "{job_id}" not in path or not needed:
                         continue
                     if method == "PUT" and tenant == "other":
-                        # A job of that name of their own. It goes again, and ours is as it was.
-                        call(everybody["adam"][0], "DELETE", path, kept, {})
-                        if service.ask(owner, kept, ".pid_graph.nodes | map(.id)").json().get("result") != ["N-0"]:
-                            leaks.append((method, path, who, headers, "changed ours"))
+                        # The other tenant stores its own graph with this id. It is deleted again, and ours must be unchanged.
+                        call(callers["adam"][0], "DELETE", path, present, {})
+                        if service.ask(owner, present, ".pid_graph.nodes | map(.id)").json().get("result") != ["N-0"]:
+                            leaks.append((method, path, who, headers, "changed another tenant's graph"))
                         continue
                     is_forbidden = tenant == "other" or (needed == ["write"] and who in ("writer",))
                     if expected or is_forbidden and method != "PUT":
                         other = call(token, method, path, absent, headers)
                         tried += 1
-                        if seen(reply, kept) != seen(other, absent):
-                            leaks.append((method, path, who, headers, seen(reply, kept), seen(other, absent)))
+                        if seen(reply, present) != seen(other, absent):
+                            leaks.append((method, path, who, headers, seen(reply, present), seen(other, absent)))
                     if is_forbidden and not expected and reply.ok:
                         leaks.append((method, path, who, headers, reply.status_code, "forbidden"))
-    listed = service.session(everybody["rival"][0]).get(service.url + "/graph", timeout=30).json()
+    listed = service.session(callers["rival"][0]).get(service.url + "/graph", timeout=30).json()
     if listed["graphs"]:
         leaks.append(("GET", "/graph", listed))
     for leak in leaks[:20]:

@@ -1,4 +1,4 @@
-"""S6: schemathesis tries the interface by its own document. That the document is the table is a test of the server."""
+"""S6: schemathesis tests the API by its OpenAPI document; that the document equals the route table is tested by the server."""
 
 import contextlib
 import http.server
@@ -13,19 +13,19 @@ from service import LONG, SECRET, WORK, Platform, drawing, goal
 
 CASES = 5_000 if LONG else 300
 
-# Query texts are in a language of their own, graphs have ends that must be there, forms depend on their grant: a schema
-# cannot say so, and a refusal with one of these is as good as an answer.
+# A schema cannot express the query language, the references of edges to nodes, or forms that depend on the grant: these
+# rejections are as good as successful responses.
 CONFIG = """
 [checks.positive_data_acceptance]
 expected-statuses = ["2xx", "304", "400", "401", "403", "404", "409", "412", "422"]
 
-# 428 is what RFC 6585 has for a condition that is not there.
+# 428 is the status of RFC 6585 for a missing condition.
 [checks.missing_required_header]
 expected-statuses = ["400", "401", "403", "406", "415", "422", "428"]
 """
 
 
-# The bytes of a file are of a format, which a schema cannot say either. A stream of events does not end.
+# A schema cannot express file formats either. An event stream does not end.
 PLATFORM = """
 [[operations]]
 include-path = "/api/events"
@@ -41,23 +41,23 @@ def test_schemathesis(service):
     session = service.session()
     for job in ("0", "A", "J-1"):
         service.put(session, job, drawing(3, job))
-    tried("S6", service, session, 8)
+    run_schemathesis("S6", service, session, 8)
 
 
 def test_schemathesis_of_the_platform():
-    """Names that nobody has; and then those of what is there, so that requests come further than to a 404."""
+    """First with unknown names, then with existing ones, so that requests do not end with 404."""
     with model() as url:
         settings = {"PIDQ_LLM_ALLOW": url, "PIDQ_MAX_REQUESTS_PER_PRINCIPAL": "500", "PIDQ_APP_SECRET": SECRET}
         with Platform(**settings) as platform:
             session = platform.session()
-            known = things(platform, session, url)
-            tried("S6-pipeline", platform, session, 50)
-            tried("S6-pipeline-known", platform, session, 36, known)
+            ids = create_resources(platform, session, url)
+            run_schemathesis("S6-pipeline", platform, session, 50)
+            run_schemathesis("S6-pipeline-known", platform, session, 36, ids)
 
 
 @contextlib.contextmanager
 def model():
-    """A language model with one answer, and its URL."""
+    """Starts a language model with one fixed answer and returns its URL."""
 
     class Model(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
@@ -85,8 +85,8 @@ def model():
         server.shutdown()
 
 
-def things(platform, session, url):
-    """One of everything that a path can name, by the name of the parameter."""
+def create_resources(platform, session, url):
+    """Creates one resource of each kind and returns the ids by path parameter."""
     api = platform.url + "/api"
     pipeline = platform.pipeline(session)
     form = {"file": ("a.txt", "Valve HV-1 is closed."), "classification": (None, "manual")}
@@ -106,30 +106,30 @@ def things(platform, session, url):
     return {"pipeline_id": pipeline, "base_url": url} | {name: reply.json()["id"] for name, reply in made.items()}
 
 
-def of_things(known):
-    """The settings that put them into requests, but for those that take them away. Most often into bodies: what else comes
-    there is to be refused."""
-    paths = [f'"path.{name}" = "{thing}"' for name, thing in known.items() if name != "base_url"]
+def settings_with_ids(ids):
+    """Returns the settings that put existing ids into requests, except deletions; mostly into bodies, where other ids are
+    rejected."""
+    paths = [f'"path.{name}" = "{value}"' for name, value in ids.items() if name != "base_url"]
     bodies = {
         "classification": "manual", "embedding_model": "hash-512", "text_splitter": "recursive_character",
-        "llm_connection": known["connection_id"], "base_url": known["base_url"], "llm_endpoint.base_url": known["base_url"],
+        "llm_connection": ids["connection_id"], "base_url": ids["base_url"], "llm_endpoint.base_url": ids["base_url"],
     }
     lists = [f"[dictionaries.d{at}]\nvalues = [\"{value}\"]\n" for at, value in enumerate(bodies.values())]
     members = [f'"body.{name}" = {{ dictionary = "d{at}", probability = 0.8 }}' for at, name in enumerate(bodies)]
     return "\n".join([*lists, '[[operations]]\nexclude-method = "DELETE"', f"parameters = {{ {', '.join(paths + members)} }}\n", PLATFORM])
 
 
-def tried(name, service, session, share, known=None):
+def run_schemathesis(name, service, session, share, ids=None):
     config = WORK / "schemathesis.toml"
-    config.write_text(CONFIG + of_things(known) if known else CONFIG + PLATFORM)
+    config.write_text(CONFIG + settings_with_ids(ids) if ids else CONFIG + PLATFORM)
     command = [
         str(pathlib.Path(sys.executable).with_name("st")),
         "--config-file", str(config), "run", service.url + "/openapi.json",
         "--header", "Authorization: " + session.headers["Authorization"],
         "--max-examples", str(max(CASES // share, 10)), "--continue-on-failure", "--no-color", "--seed", "7",
         "--request-timeout", "30", "--checks", "all", "--suppress-health-check", "all",
-        # Chains of requests are of what they make themselves, and take that away again.
-        *(["--phases", "examples,coverage,fuzzing"] if known else []),
+        # Stateful tests create and delete their own resources.
+        *(["--phases", "examples,coverage,fuzzing"] if ids else []),
     ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=3_000, check=False, cwd=WORK)
     (WORK / f"{name}.log").write_text(done.stdout + done.stderr)

@@ -1,4 +1,4 @@
-"""S7: what a scanner says about TLS, and certificates that change while clients come and go."""
+"""S7: the TLS scanner report, and certificate reloads under load."""
 
 import importlib.util
 import os
@@ -19,7 +19,7 @@ RELOADS = 1_000 if LONG else 25
 
 
 class Pair:
-    """The files that a server reads its certificate from."""
+    """The certificate files of a server."""
 
     def __init__(self, folder):
         self.authority = Authority(folder)
@@ -41,12 +41,12 @@ class Pair:
         return number
 
     def mix(self):
-        """A certificate and somebody else's key."""
+        """Writes a certificate with the key of another one."""
         self.write(self.authority.pair()[0], self.authority.pair()[1])
 
 
 def greet(service, trust):
-    """The number of the certificate that a client is shown, which then gets an answer."""
+    """Returns the serial number of the server's certificate after a successful request."""
     with socket.create_connection(("127.0.0.1", service.port), timeout=10) as line, trust.wrap_socket(line, server_hostname="localhost") as tls:
         number = x509.load_der_x509_certificate(tls.getpeercert(binary_form=True)).serial_number
         tls.sendall(b"GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
@@ -69,19 +69,19 @@ def test_scanner(tmp_path):
 
 
 def test_certificates_change(tmp_path):
-    pair, end, faults, greetings = Pair(tmp_path), threading.Event(), [], [0]
+    pair, end, failures, greetings = Pair(tmp_path), threading.Event(), [], [0]
     trust = ssl.create_default_context(cafile=str(pair.authority.file))
     with Service(authority=str(pair.authority.file), **pair.settings()) as service:
 
-        def come_and_go():
+        def connect_repeatedly():
             while not end.is_set():
                 try:
                     greet(service, trust)
                     greetings[0] += 1
                 except (OSError, AssertionError) as error:
-                    faults.append(repr(error))
+                    failures.append(repr(error))
 
-        threads = [threading.Thread(target=come_and_go) for _ in range(3)]
+        threads = [threading.Thread(target=connect_repeatedly) for _ in range(3)]
         for thread in threads:
             thread.start()
         late = 0
@@ -99,7 +99,7 @@ def test_certificates_change(tmp_path):
         end.set()
         for thread in threads:
             thread.join()
-    for fault in faults[:5]:
+    for fault in failures[:5]:
         print("FAULT", fault)
-    figures = {"reloads": RELOADS, "late": late, "greetings": greetings[0], "failed": len(faults), "mixed_pair_kept_out": kept_out}
-    goal("S7-reload", figures, "0,0", not faults and not late and kept_out)
+    measurements = {"reloads": RELOADS, "late": late, "greetings": greetings[0], "failed": len(failures), "mixed_pair_kept_out": kept_out}
+    goal("S7-reload", measurements, "0,0", not failures and not late and kept_out)

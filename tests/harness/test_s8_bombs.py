@@ -1,4 +1,4 @@
-"""S8: bodies that unpack into more than anybody wants, or never end: refused in time, and memory stays.
+"""S8: decompression bombs and endless bodies: rejected in time, with stable memory.
 
 The service fetches no address that a request names, so that there is nothing else to try.
 """
@@ -12,13 +12,13 @@ import zlib
 
 from service import LONG, Service, goal
 
-# A debug build is neither quick nor small.
+# A debug build is slower and larger.
 PATIENCE, ROOM = (2, 128) if LONG else (10, 192)
 MIB = 1 << 20
 
 
 def endless_gzip(mebibytes, byte=b" ", before=b'{"pid_graph": '):
-    """A member of so many MiB: one block, again and again."""
+    """Returns a gzip member of the given size in MiB: one repeated block."""
     pack = zlib.compressobj(9, zlib.DEFLATED, 31)
     data = pack.compress(before) + pack.flush(zlib.Z_FULL_FLUSH)
     block = pack.compress(byte * MIB) + pack.flush(zlib.Z_FULL_FLUSH)
@@ -26,7 +26,7 @@ def endless_gzip(mebibytes, byte=b" ", before=b'{"pid_graph": '):
 
 
 def zstd(blocks, window=0x58, descriptor=0, size=b"", byte=b" "):
-    """A frame of so many blocks, each 128 KiB of one byte."""
+    """Returns a frame with the given number of blocks, each 128 KiB of one byte."""
     block = struct.pack("<I", (128 << 10) << 3 | 1 << 1)[:3] + byte
     return b"\x28\xb5\x2f\xfd" + bytes([descriptor, window]) + size + block * blocks
 
@@ -83,7 +83,7 @@ BOMBS = [
 
 
 def send(service, token, headers, body):
-    """Sends as much as the other side takes: the status."""
+    """Sends as much as the server accepts and returns the status."""
     headers = {"Content-Type": "application/json", "Content-Length": len(body), **headers}
     path = "/graph/bomb" + headers.pop("X-Path", "")
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
@@ -111,11 +111,11 @@ def test_bombs():
             if status not in (400, 413, 415, 422) or took > PATIENCE:
                 wrong.append((name, status, round(took, 2)))
         peak = service.rss()[1] >> 20
-        kept = service.session(token).get(service.url + "/graph/bomb", timeout=30)
-        if json.loads(kept.content)["pid_graph"]["nodes"]:
-            wrong.append(("the graph was replaced", kept.status_code, 0))
+        stored = service.session(token).get(service.url + "/graph/bomb", timeout=30)
+        if json.loads(stored.content)["pid_graph"]["nodes"]:
+            wrong.append(("the graph was replaced", stored.status_code, 0))
         print("SLOWEST", slowest)
         for row in wrong:
             print("WRONG", row)
-        figures = {"bombs": len(BOMBS), "wrong": len(wrong), "slowest_s": round(slowest[0], 2), "rss_mib": peak}
-        goal("S8", figures, f">=30,0,{PATIENCE}s,{ROOM}MiB", not wrong and len(BOMBS) >= 30 and peak <= ROOM)
+        measurements = {"bombs": len(BOMBS), "wrong": len(wrong), "slowest_s": round(slowest[0], 2), "rss_mib": peak}
+        goal("S8", measurements, f">=30,0,{PATIENCE}s,{ROOM}MiB", not wrong and len(BOMBS) >= 30 and peak <= ROOM)

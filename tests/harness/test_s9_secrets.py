@@ -1,4 +1,4 @@
-"""S9: secrets show up nowhere: not in logs, answers, the database or the command line."""
+"""S9: secrets appear in no log, response, database or command line."""
 
 import pathlib
 

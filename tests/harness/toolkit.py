@@ -44,10 +44,10 @@ def populate():
     from oauth2_provider.models import Application
 
     call_command("migrate", verbosity=0)
-    told = json.loads(sys.argv[2])
-    for login in told["users"]:
-        User.objects.create_user(login, password=told["password"])
-    for client, secret, grant in told["clients"]:
+    config = json.loads(sys.argv[2])
+    for login in config["users"]:
+        User.objects.create_user(login, password=config["password"])
+    for client, secret, grant in config["clients"]:
         Application.objects.create(name=client, client_id=client, client_secret=secret, client_type="confidential", authorization_grant_type=grant)
 
 

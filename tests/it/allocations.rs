@@ -1,18 +1,18 @@
-//! How often a run asks for memory: for the query, not for each row.
+//! Number of allocations of a run: constant per query, not per row.
 
 use pidq::{Graph, Limits, Query, Scratch};
 
 use crate::allocator;
 use crate::generator::plant::plant;
 
-/// What a run may ask for, however long the list.
-const FEW: usize = 20;
+/// Limit of allocations of a run, for arrays of any length.
+const MAX_ALLOCATIONS: usize = 20;
 const NODES: usize = 10_000;
 
-/// Runs warm: the scratch has its memory, the symbols of the query are known.
+/// Runs once before measuring, so that the scratch has its memory and the symbols of the query are cached.
 #[track_caller]
 fn check(text: &str, graph: &Graph) {
-    let query = Query::parse(text).expect("it compiles");
+    let query = Query::parse(text).expect("valid query");
     let mut scratch = Scratch::new();
     query.run(graph, &scratch, Limits::default()).expect("it runs");
     scratch.reset();
@@ -21,12 +21,12 @@ fn check(text: &str, graph: &Graph) {
         outcome.value.as_array().map(|rows| rows.len())
     });
     assert!(rows.is_none_or(|rows| rows > 100), "{text}: {rows:?} rows");
-    assert!(used.calls < FEW, "{text}: {} allocations for {rows:?} rows", used.calls);
+    assert!(used.calls < MAX_ALLOCATIONS, "{text}: {} allocations for {rows:?} rows", used.calls);
 }
 
 #[test]
-fn a_warm_run_asks_for_memory_a_few_times_and_not_for_each_row() {
-    let graph = Graph::from_json(plant(NODES, 1)).expect("it is JSON");
+fn a_warm_run_allocates_per_query_and_not_per_row() {
+    let graph = Graph::from_json(plant(NODES, 1)).expect("valid JSON");
     for text in [
         ".pid_graph.nodes | filter(.node_type == \"pid_component\")",
         ".pid_graph.nodes | filter(.node_type == \"pid_component\" and .id != null)",
@@ -43,7 +43,7 @@ fn a_warm_run_asks_for_memory_a_few_times_and_not_for_each_row() {
     }
 }
 
-/// A chain of pumps, some with a nozzle in between: each is a walk of one step to the next.
+/// A chain of pumps, some with a nozzle in between: each step of a traversal leads to the next.
 fn chain() -> Graph {
     let pump = |at: usize| format!(r#"{{"id": "P{at}", "class": "pump"}}"#);
     let nozzle = r#"{"id": "N", "class": "nozzle", "parent": "P0"}"#.to_owned();
@@ -52,11 +52,11 @@ fn chain() -> Graph {
     let nodes: Vec<String> = (0..NODES).map(pump).chain([nozzle]).collect();
     let edges: Vec<String> = (0..NODES - 1).map(edge).chain([from_nozzle]).collect();
     Graph::from_json(format!(r#"{{"nodes": [{}], "edges": [{}]}}"#, nodes.join(","), edges.join(",")))
-        .expect("it is JSON")
+        .expect("valid JSON")
 }
 
 #[test]
-fn a_walk_of_a_few_nodes_makes_no_room_for_all_of_them() {
+fn a_traversal_of_few_nodes_allocates_for_few_nodes() {
     const WALKS: usize = 200;
     let graph = chain();
     for walk in [
@@ -67,11 +67,11 @@ fn a_walk_of_a_few_nodes_makes_no_room_for_all_of_them() {
         "downstream(expand(1) | map(.id)) | size()",
     ] {
         let text = format!("nodes() | limit({WALKS}) | map({walk})");
-        let query = Query::parse(&text).expect("it compiles");
+        let query = Query::parse(&text).expect("valid query");
         let scratch = Scratch::new();
         let run = || query.run(&graph, &scratch, Limits::default()).map(|_| ()).expect("it runs");
         run();
         let used = allocator::peak(run).1;
-        assert!(used.asked < WALKS * NODES, "{text}: {used:?}");
+        assert!(used.requested < WALKS * NODES, "{text}: {used:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! libpidq as C and C++ programs meet it: installed, compiled with all warnings, run under sanitizers and valgrind.
+//! libpidq from C and C++ programs: installed, compiled with all warnings, run under sanitizers and valgrind.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,28 +8,28 @@ use std::sync::OnceLock;
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 const DRAWING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/plant.json");
 
-/// Create-delete cycles without a checker; `PIDQ_CYCLES` changes it, and `make soak` makes a million.
+/// Create-delete cycles without a checker; `PIDQ_CYCLES` overrides it, and `make soak` runs a million.
 const CYCLES: &str = "100000";
 const CYCLES_CHECKED: &str = "500";
 
 #[test]
-fn the_header_is_what_the_sources_say() {
+fn the_header_matches_the_sources() {
     let folder = Path::new(ROOT).join("pidq-ffi");
     let config = cbindgen::Config::from_file(folder.join("header.toml")).expect("the configuration is right");
     let bindings = cbindgen::Builder::new().with_crate(&folder).with_config(config).generate().expect("a header");
-    let mut made = Vec::new();
-    bindings.write(&mut made);
+    let mut generated = Vec::new();
+    bindings.write(&mut generated);
     let path = folder.join("include/pidq.h");
     if std::env::var_os("PIDQ_WRITE").is_some() {
-        fs::write(&path, &made).expect("the header can be written");
+        fs::write(&path, &generated).expect("the header can be written");
     }
-    let kept = fs::read_to_string(&path).unwrap_or_default();
-    let made = String::from_utf8(made).expect("a header is text");
-    assert!(kept == made, "pidq.h is not what the sources say: PIDQ_WRITE=1 cargo test --test it the_header");
+    let committed = fs::read_to_string(&path).unwrap_or_default();
+    let generated = String::from_utf8(generated).expect("a header is text");
+    assert!(committed == generated, "pidq.h is out of date: PIDQ_WRITE=1 cargo test --test it the_header");
 }
 
 #[test]
-fn every_function_is_in_the_header_and_in_the_manual_of_c() {
+fn every_function_is_in_the_header_and_in_the_c_manual() {
     let header = fs::read_to_string(Path::new(ROOT).join("pidq-ffi/include/pidq.h")).expect("there is a header");
     let manual = fs::read_to_string(Path::new(ROOT).join("docs/c.md")).expect("there is a manual");
     let shop_window = fs::read_to_string(Path::new(ROOT).join("pidq-ffi/src/lib.rs")).expect("there are sources");
@@ -42,32 +42,32 @@ fn every_function_is_in_the_header_and_in_the_manual_of_c() {
     }
 }
 
-/// Where the library is installed for these tests; nothing where there is no compiler.
+/// Install prefix of the library for these tests; `None` without a compiler.
 fn prefix() -> Option<&'static Path> {
     static PREFIX: OnceLock<Option<PathBuf>> = OnceLock::new();
     PREFIX.get_or_init(install).as_deref()
 }
 
 fn install() -> Option<PathBuf> {
-    if !is_there("cc") || !is_there("pkg-config") {
+    if !is_installed("cc") || !is_installed("pkg-config") {
         eprintln!("left out: C programs need `cc` and `pkg-config` (Debian: gcc pkg-config)");
         return None;
     }
     let prefix = Path::new(env!("CARGO_TARGET_TMPDIR")).join("c");
     let built = std::env::current_exe().expect("a path").parent().expect("a folder").to_path_buf();
     let mut installer = Command::new(Path::new(ROOT).join("pidq-ffi/install.sh"));
-    done(installer.arg(&prefix).arg(built));
-    // Valgrind reads the debug information of a whole engine for longer than it runs.
-    done(Command::new("strip").arg("-g").arg(prefix.join("lib/libpidq.so.1")));
+    run(installer.arg(&prefix).arg(built));
+    // Valgrind reads the debug information of the engine for longer than the program runs.
+    run(Command::new("strip").arg("-g").arg(prefix.join("lib/libpidq.so.1")));
     Some(prefix)
 }
 
-fn is_there(command: &str) -> bool {
+fn is_installed(command: &str) -> bool {
     Command::new(command).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
 /// Runs a command that must succeed.
-fn done(command: &mut Command) -> Output {
+fn run(command: &mut Command) -> Output {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{command:?}: {}\n{out}\n{err}", output.status);
@@ -78,12 +78,12 @@ fn text(output: Output) -> String {
     String::from_utf8(output.stdout).expect("it prints UTF-8")
 }
 
-/// Compiles a program against what is installed; `more` are flags.
+/// Compiles a program against the installed library; `more` are flags.
 fn compiled(prefix: &Path, source: &str, name: &str, more: &[&str]) -> PathBuf {
     let program = prefix.join(name);
     let pkg_config = |what: &str| {
         let mut command = Command::new("pkg-config");
-        text(done(command.args([what, "pidq"]).env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"))))
+        text(run(command.args([what, "pidq"]).env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"))))
     };
     let is_cpp = source.ends_with(".cpp");
     let mut compiler = Command::new(if is_cpp { "c++" } else { "cc" });
@@ -92,23 +92,23 @@ fn compiled(prefix: &Path, source: &str, name: &str, more: &[&str]) -> PathBuf {
     compiler.args(pkg_config("--cflags").split_whitespace());
     compiler.arg(Path::new(ROOT).join("pidq-ffi").join(source)).args(pkg_config("--libs").split_whitespace());
     compiler.arg("-lpthread").arg(format!("-Wl,-rpath,{}", prefix.join("lib").display())).arg("-o").arg(&program);
-    done(&mut compiler);
+    run(&mut compiler);
     program
 }
 
 #[test]
-fn the_example_query_prints_its_answers() {
+fn the_example_query_prints_its_results() {
     let Some(prefix) = prefix() else { return };
     let program = compiled(prefix, "examples/c/query.c", "query", &[]);
-    let printed = text(done(Command::new(program).arg(DRAWING)));
+    let printed = text(run(Command::new(program).arg(DRAWING)));
     insta::assert_snapshot!(printed);
 }
 
 #[test]
-fn the_example_errors_tells_what_went_wrong() {
+fn the_example_errors_prints_every_error() {
     let Some(prefix) = prefix() else { return };
     let program = compiled(prefix, "examples/c/errors.c", "errors", &[]);
-    insta::assert_snapshot!(text(done(&mut Command::new(program))));
+    insta::assert_snapshot!(text(run(&mut Command::new(program))));
 }
 
 #[test]
@@ -119,34 +119,34 @@ fn the_program_of_the_manual_prints_the_loops() {
     let source = prefix.join("manual.c");
     fs::write(&source, program).expect("it can be written");
     let program = compiled(prefix, source.to_str().expect("a path in UTF-8"), "manual", &[]);
-    let printed = text(done(Command::new(program).current_dir(Path::new(ROOT).join("examples/data"))));
+    let printed = text(run(Command::new(program).current_dir(Path::new(ROOT).join("examples/data"))));
     assert_eq!(printed, "[\"F-1101\",\"F-1102\",\"L-1103\",\"P-1104\",\"T-1105\"]\n");
 }
 
 #[test]
-fn the_example_threads_gets_right_answers_only() {
+fn the_example_threads_gets_correct_results() {
     let Some(prefix) = prefix() else { return };
     let program = compiled(prefix, "examples/c/threads.c", "threads", &["-O2"]);
-    assert_eq!(text(done(Command::new(program).arg(DRAWING))), "1600 right answers of 1600\n");
+    assert_eq!(text(run(Command::new(program).arg(DRAWING))), "1600 correct results of 1600\n");
 }
 
 #[test]
-fn the_example_cancel_is_stopped_by_another_thread_and_by_a_clock() {
+fn the_example_cancel_is_stopped_by_another_thread_and_by_a_timeout() {
     let Some(prefix) = prefix() else { return };
     let program = compiled(prefix, "examples/c/cancel.c", "cancel", &[]);
-    let printed = text(done(&mut Command::new(program)));
+    let printed = text(run(&mut Command::new(program)));
     let codes: Vec<&str> = printed.lines().filter_map(|line| line.split(':').next()).collect();
     assert_eq!(codes, ["PQ4008", "PQ4005"], "{printed}");
 }
 
 #[test]
-fn the_header_is_one_for_cpp_too() {
+fn the_header_compiles_as_cpp() {
     let Some(prefix) = prefix() else { return };
-    if !is_there("c++") {
+    if !is_installed("c++") {
         return eprintln!("left out: C++ needs `c++` (Debian: g++)");
     }
     let program = compiled(prefix, "tests/c/program.cpp", "program", &[]);
-    assert_eq!(text(done(&mut Command::new(program))), "1\n");
+    assert_eq!(text(run(&mut Command::new(program))), "1\n");
 }
 
 #[test]
@@ -157,16 +157,16 @@ fn the_library_can_be_linked_into_a_program() {
     let mut compiler = Command::new("cc");
     compiler.arg("-std=c99").arg(Path::new(ROOT).join("pidq-ffi/examples/c/errors.c")).arg(archive);
     compiler.arg("-I").arg(prefix.join("include"));
-    done(compiler.args(["-lpthread", "-ldl", "-lm"]).arg("-o").arg(&program));
-    assert!(text(done(&mut Command::new(program))).contains("PQ1001"));
+    run(compiler.args(["-lpthread", "-ldl", "-lm"]).arg("-o").arg(&program));
+    assert!(text(run(&mut Command::new(program))).contains("PQ1001"));
 }
 
 #[test]
-fn misuse_is_told_and_nothing_grows() {
+fn misuse_is_reported_and_nothing_leaks() {
     let Some(prefix) = prefix() else { return };
     let program = compiled(prefix, "tests/c/misuse.c", "misuse", &["-O2"]);
     let cycles = std::env::var("PIDQ_CYCLES").unwrap_or(CYCLES.into());
-    println!("{}", text(done(Command::new(program).args([&cycles, DRAWING]))));
+    println!("{}", text(run(Command::new(program).args([&cycles, DRAWING]))));
 }
 
 #[test]
@@ -174,25 +174,25 @@ fn misuse_is_clean_under_the_address_sanitizer() {
     let Some(prefix) = prefix() else { return };
     let flags = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let program = compiled(prefix, "tests/c/misuse.c", "misuse-asan", &flags);
-    // Freed memory is kept from being used again, which looks like growth.
+    // Freed memory is quarantined, which looks like growth.
     let mut checked = Command::new(program);
     checked.args(["10", DRAWING]).env("ASAN_OPTIONS", "detect_leaks=1:quarantine_size_mb=1");
-    done(&mut checked);
+    run(&mut checked);
     for (example, name) in [("query", "query-asan"), ("errors", "errors-asan"), ("threads", "threads-asan")] {
         let program = compiled(prefix, &format!("examples/c/{example}.c"), name, &flags);
         let mut command = Command::new(program);
-        done(if example == "errors" { &mut command } else { command.arg(DRAWING) });
+        run(if example == "errors" { &mut command } else { command.arg(DRAWING) });
     }
 }
 
 #[test]
 fn misuse_is_clean_under_valgrind() {
     let Some(prefix) = prefix() else { return };
-    if !is_there("valgrind") {
+    if !is_installed("valgrind") {
         return eprintln!("left out: valgrind is not there (Debian: valgrind)");
     }
     let program = compiled(prefix, "tests/c/misuse.c", "misuse-valgrind", &[]);
     let mut valgrind = Command::new("valgrind");
     valgrind.args(["--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite,indirect"]);
-    done(valgrind.arg(program).args([CYCLES_CHECKED, DRAWING]));
+    run(valgrind.arg(program).args([CYCLES_CHECKED, DRAWING]));
 }

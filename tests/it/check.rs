@@ -1,8 +1,8 @@
-//! What is said of a query before it runs: warnings where there is a mistake, and silence where there may be none.
+//! Static checks: warnings where there is a mistake, and none where there may be none.
 
 use pidq::{Cancel, Dialect, Graph, Limits, Query};
 
-/// Two kinds of nodes that share a field with other types; a field that only some have; a table with data as keys.
+/// Two kinds of nodes that share a field with different types; a field that only some have; a table with data as keys.
 const PLANT: &str = r#"{
     "nodes": [
         {"id": 1, "node_type": "pump", "tag": "P-101", "size": 80, "spare": null, "notes": ["a"], "pos": {"x": 1}},
@@ -20,7 +20,7 @@ fn parse(query: &str) -> Query {
     Dialect::standard().parse(query).expect(query)
 }
 
-/// The codes of what is said without a document.
+/// The codes of findings without a document.
 fn static_codes(query: &str) -> Vec<&'static str> {
     match parse(query).check() {
         Ok(warnings) => warnings.iter().map(|warning| warning.code).collect(),
@@ -28,7 +28,7 @@ fn static_codes(query: &str) -> Vec<&'static str> {
     }
 }
 
-/// The codes of what the kinds of the plant tell.
+/// The codes of findings from the types of the plant.
 fn plant_codes(query: &str) -> Vec<&'static str> {
     let graph = Graph::from_json(PLANT).expect("the plant is JSON");
     let query = parse(query);
@@ -88,7 +88,7 @@ fn comparisons_that_may_hold() {
     ] {
         check(query, &[]);
     }
-    let with = |params| Dialect::standard().parse_with("size() == $n", params).expect("it compiles");
+    let with = |params| Dialect::standard().parse_with("size() == $n", params).expect("valid query");
     assert_eq!(with(r#"{"n": 1}"#).check().map(|warnings| warnings.len()).ok(), Some(0));
 }
 
@@ -153,7 +153,7 @@ fn queries_inside_static_arguments() {
 }
 
 #[test]
-fn sums_over_what_is_no_number() {
+fn sums_over_other_values_than_numbers() {
     check("map(string(.a)) | sum()", &["PQW05"]);
     check("map({a: .b}) | max()", &["PQW05"]);
     check("[\"a\", \"b\"] | average()", &["PQW05"]);
@@ -203,7 +203,7 @@ fn arguments_that_are_missing() {
 }
 
 #[test]
-fn texts_where_a_field_was_meant() {
+fn strings_where_a_field_was_meant() {
     for query in ["sort(\"tag\")", "groupBy(\"kw\")", "sort(\"desc\")", "countBy(\"a b\")"] {
         check(query, &["PQW13"]);
     }
@@ -217,7 +217,7 @@ fn texts_where_a_field_was_meant() {
 }
 
 #[test]
-fn stages_that_read_nothing_of_the_pipe() {
+fn stages_that_do_not_read_the_piped_value() {
     for query in [".a | split(\",\")", "map(.a | upper(\"x\"))", ".a | regex(\"a\", \"b\")", ".a | (1 + 2)"] {
         check(query, &["PQW14"]);
     }
@@ -233,39 +233,39 @@ fn stages_that_read_nothing_of_the_pipe() {
 }
 
 #[test]
-fn parameters_that_nothing_reads() {
-    let told = |query: &str, params: &str| {
-        let query = Query::with_params(query, params).expect("it compiles");
+fn unused_parameters() {
+    let codes = |query: &str, params: &str| {
+        let query = Query::with_params(query, params).expect("valid query");
         query.check().expect("it has no error").iter().map(|warning| warning.message.clone()).collect::<Vec<_>>()
     };
     let params = r#"{"n": 1, "part": {"a": "x"}, "limt": 3}"#;
-    assert_eq!(told("limit($n) | map($part.a)", params), ["the parameter `$limt` is not read"]);
-    assert_eq!(told("filter(regex(.a, $part.a)) | {n: $n, limt: [$limt]}", params), [""; 0]);
-    assert_eq!(told("size()", r#"{"a": 1, "b": 2}"#).len(), 2);
-    assert_eq!(told("size()", "{}"), [""; 0]);
+    assert_eq!(codes("limit($n) | map($part.a)", params), ["the parameter `$limt` is not read"]);
+    assert_eq!(codes("filter(regex(.a, $part.a)) | {n: $n, limt: [$limt]}", params), [""; 0]);
+    assert_eq!(codes("size()", r#"{"a": 1, "b": 2}"#).len(), 2);
+    assert_eq!(codes("size()", "{}"), [""; 0]);
 }
 
 #[test]
-fn a_field_of_lists_is_told_by_the_run() {
-    let told = |query: &str, document: &str| {
-        let graph = Graph::from_json(document).expect("it is JSON");
+fn a_field_of_an_array_is_reported_by_the_run() {
+    let codes = |query: &str, document: &str| {
+        let graph = Graph::from_json(document).expect("valid JSON");
         let scratch = pidq::Scratch::new();
-        let query = Query::parse(query).expect("it compiles");
+        let query = Query::parse(query).expect("valid query");
         let outcome = query.run(&graph, &scratch, Limits::default()).expect("it runs");
         outcome.warnings.iter().map(|warning| warning.code).collect::<Vec<_>>()
     };
     let nodes = r#"{"nodes": [{"tag": "A", "notes": [{"text": "x"}]}, {"tag": "B", "notes": []}]}"#;
-    assert_eq!(told(".nodes.tag", nodes), ["PQW07"]);
-    assert_eq!(told(".nodes | .tag", nodes), ["PQW07"]);
-    assert_eq!(told(".nodes | map(.notes.text)", nodes), ["PQW07"]);
-    assert_eq!(told(".nodes | map(.tag).0", nodes), [""; 0]);
-    assert_eq!(told("map(.a)", r#"[[1], {"a": 1}]"#), [""; 0]);
-    assert_eq!(told("map(.a)", r#"[[1], {"b": 1}]"#), ["PQW01"]);
-    assert_eq!(told("map(.tag).tag", r#"[{"tag": 1}]"#), ["PQW07"]);
+    assert_eq!(codes(".nodes.tag", nodes), ["PQW07"]);
+    assert_eq!(codes(".nodes | .tag", nodes), ["PQW07"]);
+    assert_eq!(codes(".nodes | map(.notes.text)", nodes), ["PQW07"]);
+    assert_eq!(codes(".nodes | map(.tag).0", nodes), [""; 0]);
+    assert_eq!(codes("map(.a)", r#"[[1], {"a": 1}]"#), [""; 0]);
+    assert_eq!(codes("map(.a)", r#"[[1], {"b": 1}]"#), ["PQW01"]);
+    assert_eq!(codes("map(.tag).tag", r#"[{"tag": 1}]"#), ["PQW07"]);
 }
 
 #[test]
-fn values_behind_two_slashes() {
+fn values_in_comments() {
     for query in [".a // 1", ".a // \"none\" | size()", ".a\n| map(.b) // .c", "pick(.a) //null\n| size()"] {
         check(query, &["PQW12"]);
     }
@@ -287,7 +287,7 @@ fn filters_that_may_filter() {
 }
 
 #[test]
-fn fields_of_lists() {
+fn fields_of_arrays() {
     check("map(.a).b", &["PQW07"]);
     check("filter(.a).tag", &["PQW07"]);
     check("split(.a).b", &["PQW07"]);
@@ -298,7 +298,7 @@ fn fields_of_lists() {
 }
 
 #[test]
-fn fields_that_may_be_there() {
+fn fields_that_may_exist() {
     for query in [
         "map(.a).0",
         "map(.a).0.b",
@@ -344,7 +344,7 @@ fn calls_that_fail_on_every_document() {
 }
 
 #[test]
-fn calls_that_may_never_be_reached() {
+fn calls_that_may_not_run() {
     for query in [
         "map({a: 1} | filter(.a))",
         "if(.a, 1 | sort(), 2)",
@@ -358,14 +358,14 @@ fn calls_that_may_never_be_reached() {
 }
 
 #[test]
-fn functions_of_the_program_are_not_judged() {
+fn custom_functions_are_not_checked() {
     let filter = pidq::Function::new("filter", |_, input, _| Ok(input));
-    let query = Dialect::standard().with_function(filter).parse("{a: 1} | filter(true)").expect("it compiles");
+    let query = Dialect::standard().with_function(filter).parse("{a: 1} | filter(true)").expect("valid query");
     assert_eq!(query.check().map(|warnings| warnings.len()).ok(), Some(0));
 }
 
 #[test]
-fn nobody_reads_a_thousand_warnings() {
+fn warnings_are_limited() {
     let query = parse(&format!("[{}]", vec!["1 == 2"; 1_000].join(",")));
     assert_eq!(query.check().map(|warnings| warnings.len()).ok(), Some(100));
 }
@@ -376,18 +376,18 @@ fn large_and_deep_documents_are_bounded() {
         let entries: Vec<String> = (0..count).map(|at| format!("\"k{at}\": {{\"kw\": {at}}}")).collect();
         format!("{{{}}}", entries.join(","))
     };
-    let graph = Graph::from_json(table(20_000)).expect("it is JSON");
+    let graph = Graph::from_json(table(20_000)).expect("valid JSON");
     let query = parse(".k19999.kw == \"1\"");
     assert_eq!(query.check_against(&graph, Limits::default()).len(), 0, "keys of a table are data");
-    let doubted = parse("get() == 1");
-    let told = |limits| doubted.check_against(&graph, limits).len();
-    assert_eq!(told(Limits::default()), 1);
-    assert_eq!(told(Limits { fuel: 100, ..Limits::default() }), 0, "the fuel ends");
+    let query_with_warning = parse("get() == 1");
+    let warning_count = |limits| query_with_warning.check_against(&graph, limits).len();
+    assert_eq!(warning_count(Limits::default()), 1);
+    assert_eq!(warning_count(Limits { fuel: 100, ..Limits::default() }), 0, "the fuel ends");
     let cancel = Cancel::default();
     cancel.cancel();
-    assert_eq!(told(Limits { cancel: Some(&cancel), ..Limits::default() }), 0, "nobody waits");
+    assert_eq!(warning_count(Limits { cancel: Some(&cancel), ..Limits::default() }), 0, "the run is cancelled");
     let deep = format!("{}1{}", "[{\"a\":".repeat(256), "}]".repeat(256));
-    let graph = Graph::from_json(deep).expect("it is JSON");
+    let graph = Graph::from_json(deep).expect("valid JSON");
     assert_eq!(parse(".0.a.0.a.b").check_against(&graph, Limits::default()).len(), 1);
 }
 
@@ -427,12 +427,12 @@ const OPERANDS: &[&str] = &[
     "[{a: .id}, .size]",
 ];
 
-/// Every warning about a comparison is true, and every filter that is said to keep all or nothing does.
+/// Every warning about a comparison is true, and every filter reported to keep all or nothing does.
 #[test]
-fn what_is_said_of_conditions_holds_when_they_run() {
+fn warnings_about_conditions_are_true_at_run_time() {
     let graph = Graph::from_json(PLANT).expect("the plant is JSON");
     let run = |text: &str| parse(text).to_json(&graph, Limits::default());
-    let mut said = 0;
+    let mut reported = 0;
     for a in OPERANDS {
         for operator in ["==", "!=", "<", ">", "<=", ">=", "in", "and"] {
             for b in OPERANDS {
@@ -442,23 +442,23 @@ fn what_is_said_of_conditions_holds_when_they_run() {
                 let known = query.check().unwrap_or_default();
                 let warnings = known.into_iter().chain(query.check_against(&graph, Limits::default()));
                 if warnings.filter(|warning| warning.code == "PQW02").count() > 0 {
-                    said += 1;
+                    reported += 1;
                     assert!(!run(&text).is_ok_and(|result| result.contains("true")), "{text} is true somewhere");
                 }
             }
         }
         let text = format!(".nodes | filter({a})");
         if static_codes(&text) == ["PQW06"] {
-            let kept = run(&format!("{text} | size()"));
-            assert!(["0", "4"].contains(&kept.as_deref().unwrap_or("0")), "{text} keeps {kept:?}");
+            let size = run(&format!("{text} | size()"));
+            assert!(["0", "4"].contains(&size.as_deref().unwrap_or("0")), "{text} keeps {size:?}");
         }
     }
-    assert!(said > 1000, "only {said} conditions were doubted");
+    assert!(reported > 1000, "only {reported} conditions had a warning");
 }
 
-/// The cases of the JSON Query suite, which have results: none of them is said to fail, and what is doubted is not true.
+/// The cases of the JSON Query suite have results: none of them is reported to fail, and no warning is false.
 #[test]
-fn the_suite_is_not_doubted_wrongly() {
+fn the_suite_gets_no_false_warnings() {
     let suite: serde_json::Value =
         serde_json::from_str(include_str!("../data/jsonquery/language_public.json")).expect("JSON");
     let mut checked = 0;
@@ -472,26 +472,26 @@ fn the_suite_is_not_doubted_wrongly() {
         let warnings: Vec<_> =
             known.into_iter().flatten().chain(query.check_against(&graph, Limits::default())).collect();
         let is_whole = |span: Option<pidq::error::Span>| span.is_some_and(|span| span.range(text) == (0..text.len()));
-        let doubted = warnings.iter().any(|warning| warning.code == "PQW02" && is_whole(warning.span));
-        assert!(!doubted || output == false, "{text} gives {output}: {warnings:?}");
+        let is_reported = warnings.iter().any(|warning| warning.code == "PQW02" && is_whole(warning.span));
+        assert!(!is_reported || output == false, "{text} gives {output}: {warnings:?}");
         checked += 1;
     }
     assert!(checked > 500, "only {checked} cases");
 }
 
-/// A call that is said to fail on every document does.
+/// A call reported to fail on every document does.
 #[test]
-fn what_is_said_to_fail_fails() {
+fn calls_reported_to_fail_do_fail() {
     let steps = ["filter(.a)", "map(.a)", "sort()", "keys()", "sum()", "join()", "size()", "uniq()", "groupBy(.a)"];
-    let mut said = 0;
+    let mut reported = 0;
     for input in ["null", "1", "\"text\"", "[]", "[1, 2]", "{\"a\": [1]}"] {
-        let graph = Graph::from_json(input).expect("it is JSON");
+        let graph = Graph::from_json(input).expect("valid JSON");
         for start in OPERANDS.iter().chain(&["get()"]) {
             for first in steps {
                 for second in steps {
                     let query = parse(&format!("{start} | {first} | {second}"));
                     if query.check().is_err() {
-                        said += 1;
+                        reported += 1;
                         let result = query.to_json(&graph, Limits::default());
                         assert!(result.is_err(), "{} on {input} gives {result:?}", query.source());
                     }
@@ -499,18 +499,18 @@ fn what_is_said_to_fail_fails() {
             }
         }
     }
-    assert!(said > 1000, "only {said} queries were refused");
+    assert!(reported > 1000, "only {reported} queries were reported to fail");
 }
 
-/// The code of a query that does not compile, with the part that is marked; and the message.
-fn refused(query: &str, params: &str) -> (&'static str, String, String) {
+/// The code of a query that does not compile, with the marked part, and the message.
+fn compile_error(query: &str, params: &str) -> (&'static str, String, String) {
     let error = Dialect::standard().parse_with(query, params).expect_err(query);
     let marked = query[error.span().expect("a place").range(query)].to_string();
     (error.code().as_str(), marked, error.message().into())
 }
 
 #[test]
-fn options_that_no_run_could_take_are_errors_without_a_run() {
+fn invalid_options_are_compile_errors() {
     for (query, marked, message) in [
         ("downstream(\"T\", {dir: \"sideways\"})", "\"sideways\"", "\"down\", \"up\", \"both\", \"out\" or \"in\""),
         ("downstream({depth: -1})", "-1", "a number of at least zero"),
@@ -539,24 +539,24 @@ fn options_that_no_run_could_take_are_errors_without_a_run() {
         ("near(\"P-101A\", \"60\")", "\"60\"", "a number"),
         ("findPattern(5)", "5", "a text"),
     ] {
-        let (code, at, said) = refused(query, "{}");
+        let (code, at, reported) = compile_error(query, "{}");
         assert_eq!((code, &*at), ("PQ1012", marked), "{query}");
-        assert!(said.starts_with(&format!("{message} expected for `")), "{said}");
+        assert!(reported.starts_with(&format!("{message} expected for `")), "{reported}");
     }
 }
 
 #[test]
-fn patterns_of_graphs_are_read_without_a_run() {
-    let (code, marked, message) = refused("nodes() | map(findPattern(\"(a\"))", "{}");
+fn graph_patterns_are_parsed_at_compile_time() {
+    let (code, marked, message) = compile_error("nodes() | map(findPattern(\"(a\"))", "{}");
     assert_eq!((code, &*marked), ("PQ1020", "\"(a\""));
     assert_eq!(message, "`)` expected in the pattern at position 2");
-    assert_eq!(refused("findPattern($p)", r#"{"p": "(a)-"}"#).0, "PQ1020");
+    assert_eq!(compile_error("findPattern($p)", r#"{"p": "(a)-"}"#).0, "PQ1020");
     check("findPattern(.pattern)", &[]);
     check("findPattern(\"(a)-[e]->(b)\", .a.tag == .b.tag, {limit: 5})", &[]);
 }
 
 #[test]
-fn numbers_and_words_of_options_are_no_queries() {
+fn numbers_and_keywords_of_options_are_constants() {
     for (query, marked) in [
         ("downstream(\"T-101\", {depth: .x})", ".x"),
         ("let({n: 2}, downstream({depth: $n}))", "$n"),
@@ -566,14 +566,14 @@ fn numbers_and_words_of_options_are_no_queries() {
         ("validate({rules: [.code]})", ".code"),
         ("validate({rules: map(.code)})", "map(.code)"),
     ] {
-        let (code, at, message) = refused(query, "{}");
+        let (code, at, message) = compile_error(query, "{}");
         assert_eq!((code, &*at), ("PQ1006", marked), "{query}");
         assert!(message.starts_with("A constant expected for `"), "{message}");
     }
 }
 
 #[test]
-fn parameters_are_options_where_their_values_are() {
+fn parameters_are_options_if_their_values_are() {
     let params = r#"{"n": 2, "word": "any", "no": -1, "rules": ["P101", "G0"], "all": {"depth": 3}, "nothing": null}"#;
     let options = "{depth: $n, pass: $word, limit: $all.depth, until: .x == $n, edges: true}";
     for query in [
@@ -593,26 +593,26 @@ fn parameters_are_options_where_their_values_are() {
     ] {
         assert!(Dialect::standard().parse_with(query, params).is_ok(), "{query}");
     }
-    assert_eq!(refused("downstream({depth: $no})", params).1, "$no");
-    assert_eq!(refused("downstream({depth: $rules})", params).0, "PQ1012");
-    assert_eq!(refused("expand($no)", params).0, "PQ1012");
-    assert_eq!(refused("degree($word)", params).0, "PQ1012");
-    assert_eq!(refused("top(1, .a, $word)", params).0, "PQ1012");
-    assert_eq!(refused("sortBy([.a], $rules)", params).0, "PQ1012");
+    assert_eq!(compile_error("downstream({depth: $no})", params).1, "$no");
+    assert_eq!(compile_error("downstream({depth: $rules})", params).0, "PQ1012");
+    assert_eq!(compile_error("expand($no)", params).0, "PQ1012");
+    assert_eq!(compile_error("degree($word)", params).0, "PQ1012");
+    assert_eq!(compile_error("top(1, .a, $word)", params).0, "PQ1012");
+    assert_eq!(compile_error("sortBy([.a], $rules)", params).0, "PQ1012");
 }
 
-/// What a query gives that asks for a value is looked at by the same table.
+/// The value of a query in an option is checked by the same table at run time.
 #[test]
-fn a_run_refuses_what_the_compiler_would_have() {
+fn a_run_rejects_what_the_compiler_rejects() {
     let graph = Graph::from_json(r#"{"nodes": [{"id": 1}], "edges": [], "n": -1}"#).expect("the drawing is JSON");
     let error = Query::parse("node(1) | expand($root.n)").and_then(|query| query.to_json(&graph, Limits::default()));
     let error = error.expect_err("a number below zero");
-    assert_eq!((error.code().as_str(), error.message()), ("PQ1012", &*refused("expand(-1)", "{}").2));
+    assert_eq!((error.code().as_str(), error.message()), ("PQ1012", &*compile_error("expand(-1)", "{}").2));
     let error = Query::parse("[1] | sortBy([.], [$root.n])").and_then(|query| query.to_json(&graph, Limits::default()));
     assert_eq!(error.map_err(|error| error.code().as_str()), Err("PQ1012"));
 }
 
-/// A drawing with words of its own for where its lists are, and another list of nodes beside.
+/// A drawing with its own names for its lists, and another list of nodes.
 const DRAWING: &str = r#"{
     "pid_graph": {
         "nodes": [
@@ -637,7 +637,7 @@ fn drawing_codes(document: &str, query: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn functions_of_the_graph_give_its_nodes_and_edges() {
+fn graph_functions_return_nodes_and_edges() {
     for (query, codes) in [
         ("nodes(.tag == 5)", &["PQW02"][..]),
         ("nodes() | filter(.tag == 5)", &["PQW02"]),
@@ -662,7 +662,7 @@ fn functions_of_the_graph_give_its_nodes_and_edges() {
 }
 
 #[test]
-fn what_a_graph_may_have_is_not_warned_of() {
+fn fields_that_a_graph_may_have_get_no_warning() {
     for query in [
         "nodes(.tag == \"T-101\" and .size > 50)",
         "nodes(.members) | map(.members | size())",
@@ -682,7 +682,7 @@ fn what_a_graph_may_have_is_not_warned_of() {
 }
 
 #[test]
-fn fields_that_no_function_gives() {
+fn fields_that_no_function_returns() {
     for query in [
         "isolate(\"P-101\") | .barrier",
         "isolate(\"P-101\").barriers | map(.nod)",
@@ -712,7 +712,7 @@ fn fields_that_no_function_gives() {
 }
 
 #[test]
-fn fields_that_functions_give() {
+fn fields_that_functions_return() {
     for query in [
         "isolate(\"a\") | [.target.x, .target.0.x, .barriers | map(.fail_action.x)]",
         "findPattern(.pattern) | map(.x)",
@@ -735,7 +735,7 @@ fn fields_that_functions_give() {
     }
 }
 
-/// Calls whose results are records or lists of them, for the drawings of the examples.
+/// Calls whose results are records or arrays of them, for the example drawings.
 const RECORDS: &[&str] = &[
     "boundary(\"P-101A\", [\"HV-1003A\", \"HV-1004A\"])",
     "breaks(\"size\")",
@@ -773,13 +773,13 @@ const RECORDS: &[&str] = &[
     "valveList()",
 ];
 
-/// The oracle of what is known of results: whatever a run gives is known, and nothing else is.
+/// Oracle for result types: they list every field that a run returns, and no other.
 #[test]
-fn all_fields_that_functions_give_are_known() {
+fn all_fields_that_functions_return_are_known() {
     let read = |name: &str| std::fs::read(format!("{}/examples/data/{name}", env!("CARGO_MANIFEST_DIR")));
     let [plant, other] = ["plant.json", "plant_b.json"].map(|name| read(name).expect("a drawing of ours"));
     let params = format!(r#"{{"other": {}}}"#, String::from_utf8(other).expect("it is text"));
-    let graph = Graph::from_json(plant).expect("it is JSON");
+    let graph = Graph::from_json(plant).expect("valid JSON");
     for call in RECORDS {
         let params = if call.contains("$other") { &params } else { "{}" };
         let codes = |query: &str| {
@@ -808,20 +808,20 @@ fn all_fields_that_functions_give_are_known() {
     }
 }
 
-/// A field is told once, whoever finds it first.
+/// A field is reported once, whichever check finds it first.
 #[test]
-fn a_field_that_no_function_gives_is_told_once() {
+fn a_field_that_no_function_returns_is_reported_once() {
     let graph = Graph::from_json(DRAWING).expect("the drawing is JSON");
     let query = parse("isolate(\"V-1\") | [.barrier, .insid]");
     let scratch = pidq::Scratch::new();
-    let told = query.run(&graph, &scratch, Limits::default()).expect("it runs").warnings;
-    let told: Vec<String> = told.iter().map(|warning| format!("{}: {}", warning.code, warning.message)).collect();
+    let codes = query.run(&graph, &scratch, Limits::default()).expect("it runs").warnings;
+    let codes: Vec<String> = codes.iter().map(|warning| format!("{}: {}", warning.code, warning.message)).collect();
     let [first, second] = ["barrier", "insid"].map(|name| format!("PQW01: no object here has a field `{name}`"));
-    assert_eq!(told, [first, second]);
+    assert_eq!(codes, [first, second]);
     assert_eq!(drawing_codes(DRAWING, query.source()), [""; 0]);
 }
 
-/// What is in a result of the graph is known where the drawing is.
+/// The contents of graph results are known if the drawing is.
 #[test]
 fn nodes_and_edges_in_records_are_those_of_the_drawing() {
     for (query, codes) in [
@@ -840,7 +840,7 @@ fn nodes_and_edges_in_records_are_those_of_the_drawing() {
     }
 }
 
-/// The lists are where the drawing says that they are.
+/// The lists are at the paths that the drawing declares.
 #[test]
 fn the_nodes_of_a_drawing_are_found_by_its_topology() {
     let own = r#"{"items": [{"oid": 1, "tag": "T-1"}], "nodes": [{"tag": 5}], "pipes": [],
@@ -850,7 +850,7 @@ fn the_nodes_of_a_drawing_are_found_by_its_topology() {
 }
 
 #[test]
-fn a_list_of_nodes_is_a_list_without_a_document() {
+fn a_list_of_nodes_is_an_array_without_a_document() {
     check("nodes() == 5", &["PQW02"]);
     check("reachable(\"a\", \"b\") == \"yes\"", &["PQW02"]);
     check("nodes().tag", &["PQW07"]);

@@ -1,4 +1,4 @@
-//! The command, as a shell sees it: what it prints, and how it exits.
+//! The command in a shell: its output and exit codes.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -16,7 +16,7 @@ pub fn pidq(args: &[&str], input: &str) -> Output {
     command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the command starts");
     let mut stdin = child.stdin.take().expect("a pipe");
-    // A command that needs no input may be gone already.
+    // A command that needs no input may have exited already.
     drop(stdin.write_all(input.as_bytes()));
     drop(stdin);
     child.wait_with_output().expect("the command ends")
@@ -47,7 +47,7 @@ fn results_are_indented_or_on_one_line() {
 }
 
 #[test]
-fn a_drawing_answers() {
+fn a_drawing_is_queried() {
     let query = ".pid_graph.nodes | groupBy(.node_type) | mapValues(size())";
     check(&["query", "-c", query, PLANT], "", "{\"pid_component\":101,\"pipe_system\":14,\"loop\":5}\n", 0);
     check(&["query", ".pid_graph.nodes | size()", PLANT, PLANT], "", "120\n120\n", 0);
@@ -66,7 +66,7 @@ fn parameters_are_bound() {
 }
 
 #[test]
-fn exit_codes_say_what_happened() {
+fn exit_codes_distinguish_failures() {
     check(&["query", "-e", ".a"], r#"{"a":false}"#, "false\n", 1);
     check(&["query", "-e", ".a"], r#"{"a":0}"#, "0\n", 0);
     check_error(&["query", ".a"], "{", "PQ5001", 2);
@@ -79,19 +79,19 @@ fn exit_codes_say_what_happened() {
 }
 
 #[test]
-fn colours_are_for_terminals_or_on_request() {
+fn colors_are_for_terminals_or_on_request() {
     assert!(!pidq(&["query", "get()"], "[1]").stdout.contains(&0x1b));
     assert!(pidq(&["query", "-C", "get()"], "[1]").stdout.contains(&0x1b));
 }
 
 #[test]
-fn misspelt_fields_are_named() {
+fn misspelled_fields_are_reported() {
     check_error(&["check", "--against", PLANT, ".pid_graph.nodes | map(.tga)"], "", "did you mean `.tag`?", 0);
     check_error(&["check", "map("], "", "PQ0001", 3);
 }
 
 #[test]
-fn queries_are_laid_out_and_keep_their_comments() {
+fn queries_are_formatted_and_keep_their_comments() {
     check(&["fmt"], "filter( .a==1 ) // one", "filter(.a == 1) // one\n", 0);
     check(&["fmt", "--check"], "filter( .a==1 )", "", 1);
 }
@@ -109,7 +109,7 @@ fn functions_are_described() {
 }
 
 #[test]
-fn every_request_of_a_suite_has_one_answer() {
+fn every_request_of_a_batch_has_one_response() {
     let requests = [
         r#"{"id":1,"op":"parse","text":".a"}"#,
         r#"{"id":2,"op":"eval","text":"size()","input":[1,2]}"#,
@@ -126,7 +126,7 @@ fn every_request_of_a_suite_has_one_answer() {
 }
 
 #[test]
-fn checks_tell_without_running() {
+fn checks_report_without_running() {
     check(&["check", "filter(.a == 1)"], "", "", 0);
     check_error(&["check", "{a: 1} | filter(.a)"], "", "PQ2001", 5);
     check_error(&["check", "filter([.a == 1])"], "", "PQW06", 0);
@@ -135,7 +135,7 @@ fn checks_tell_without_running() {
     check_error(&["check", doubted, "--against", PLANT], "", "did you mean `.tag`?", 0);
 }
 
-/// An empty folder for one test.
+/// Creates an empty directory for one test.
 pub fn folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     drop(fs::remove_dir_all(&folder));
@@ -143,7 +143,7 @@ pub fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// A file in a folder, made with the folders on the way.
+/// Writes a file into a directory, and creates the directories on its path.
 pub fn file(folder: &std::path::Path, name: &str, text: &str) -> String {
     let path = folder.join(name);
     fs::create_dir_all(path.parent().expect("it is in the folder")).expect("a folder for the file");
@@ -151,7 +151,7 @@ pub fn file(folder: &std::path::Path, name: &str, text: &str) -> String {
     path.to_str().expect("a name in UTF-8").to_owned()
 }
 
-/// What a shell does with a line, in a folder, with `pidq` on the path.
+/// Runs a line in a shell in a directory, with `pidq` on the path.
 pub fn shell(line: &str, folder: &std::path::Path) -> Output {
     let commands = PathBuf::from(env!("CARGO_BIN_EXE_pidq"));
     let path = format!("{}:{}", commands.parent().expect("a folder").display(), env!("PATH"));
@@ -168,8 +168,8 @@ pub fn check_shell(line: &str, folder: &std::path::Path, stdout: &str) {
     assert_eq!(String::from_utf8_lossy(&output.stdout), stdout, "{line} {shown}");
 }
 
-/// What is seen on a terminal when a command runs there. Each text is typed when the one before it was seen; nothing
-/// where there is no `script`.
+/// Returns the terminal output of a command. Each text is typed when the one before it was seen; `None` if there is no
+/// `script`.
 fn on_terminal(line: &str, steps: &[(&str, &str)], folder: &std::path::Path) -> Option<String> {
     let version = Command::new("script").arg("--version").output();
     if !version.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("util-linux")) {
@@ -180,35 +180,35 @@ fn on_terminal(line: &str, steps: &[(&str, &str)], folder: &std::path::Path) -> 
     command.args(["-q", "-e", "-c", line, "/dev/null"]).current_dir(folder);
     command.env("TERM", "xterm").env_remove("NO_COLOR").env("HOME", folder).env_remove("XDG_STATE_HOME");
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("script runs");
-    let pieces = pieces_of(child.stdout.take().expect("a pipe"));
+    let chunks = chunks_of(child.stdout.take().expect("a pipe"));
     let mut stdin = child.stdin.take().expect("a pipe");
     let mut seen = String::new();
-    let mut told = 0;
+    let mut checked = 0;
     for (awaited, typed) in steps {
-        while !seen[told..].contains(awaited) {
-            match pieces.recv_timeout(Duration::from_secs(30)) {
-                Ok(piece) => seen.push_str(&piece),
+        while !seen[checked..].contains(awaited) {
+            match chunks.recv_timeout(Duration::from_secs(30)) {
+                Ok(chunk) => seen.push_str(&chunk),
                 Err(_) => {
                     drop(child.kill());
-                    panic!("`{awaited}` does not come: {seen:?}");
+                    panic!("`{awaited}` is missing in {seen:?}");
                 }
             }
         }
-        told = seen.len();
+        checked = seen.len();
         stdin.write_all(typed.as_bytes()).expect("it reads");
     }
-    seen.extend(pieces);
+    seen.extend(chunks);
     child.wait().expect("it ends");
     Some(seen)
 }
 
-/// What comes out of a pipe, as it comes.
-fn pieces_of(mut pipe: impl Read + Send + 'static) -> Receiver<String> {
+/// Returns the chunks of a pipe as they arrive.
+fn chunks_of(mut pipe: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
-        let mut piece = [0; 4096];
-        while let Ok(length @ 1..) = pipe.read(&mut piece) {
-            if sender.send(String::from_utf8_lossy(&piece[..length]).into_owned()).is_err() {
+        let mut chunk = [0; 4096];
+        while let Ok(length @ 1..) = pipe.read(&mut chunk) {
+            if sender.send(String::from_utf8_lossy(&chunk[..length]).into_owned()).is_err() {
                 return;
             }
         }
@@ -235,7 +235,7 @@ fn a_closed_pipe_is_success() {
         "",
     );
     for command in ["serve --help", "pipeline serve --help", "pipeline license key"] {
-        // A moment, so that nobody reads any more when it is written.
+        // Give the reader time to exit before the write.
         let line = format!("(sleep 0.1; pidq {command}; echo $? >&2) | true");
         let shown = shell(&line, &folder).stderr;
         let shown = String::from_utf8_lossy(&shown).into_owned();
@@ -245,7 +245,7 @@ fn a_closed_pipe_is_success() {
 }
 
 #[test]
-fn a_full_disk_is_told() {
+fn a_full_disk_is_reported() {
     if fs::metadata("/dev/full").is_err() {
         println!("skipped: there is no /dev/full here");
         return;
@@ -272,11 +272,11 @@ fn keys_are_sorted_on_request_and_a_query_may_come_from_a_file() {
     check(&["query", "-c", "-f", &query], r#"{"a":[{"tag":"P-1"}]}"#, "[\"P-1\"]\n", 0);
     let document = file(&folder, "a.json", r#"{"a":[]}"#);
     check(&["query", "-c", "-f", &query, &document, "-"], r#"{"a":[{"tag":1}]}"#, "[]\n[1]\n", 0);
-    check_error(&["query", "-f", "no-such-query"], "", "there is no file `no-such-query`", 2);
+    check_error(&["query", "-f", "no-such-query"], "", "no such file `no-such-query`", 2);
 }
 
 #[test]
-fn every_exit_code_of_the_manual_happens() {
+fn every_exit_code_of_the_manual_occurs() {
     let cases: [(&[&str], &str, i32); 12] = [
         (&["query", "get()"], "1", 0),
         (&["query", "-e", "get()"], "null", 1),
@@ -311,10 +311,10 @@ fn one_bad_file_does_not_hide_the_others() {
     let args: Vec<&str> =
         ["query", ".a"].into_iter().chain(paths.iter().map(String::as_str)).chain([&*missing]).collect();
     let output = pidq(&args, "");
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!((String::from_utf8_lossy(&output.stdout).as_ref(), output.status.code()), ("1\n5\n", Some(2)));
-    for name in ["2.json:1:2", "4.json:1:1", "there is no file"] {
-        assert!(told.contains(name), "{name} in {told}");
+    for name in ["2.json:1:2", "4.json:1:1", "no such file"] {
+        assert!(stderr.contains(name), "{name} in {stderr}");
     }
 }
 
@@ -323,20 +323,20 @@ fn messages_about_files_say_what_to_do() {
     let folder = folder("files");
     let document = file(&folder, "plant.json", "{}");
     let folder = folder.to_str().expect("a name in UTF-8");
-    check_error(&["query", "get()", folder], "", "asks every JSON file in it", 2);
-    check_error(&["query", "get()", "plnt.json"], "", "there is no file `plnt.json`; is the path complete?", 2);
-    check_error(&["query", "--all", &document, "get()"], "", "is not a folder", 2);
-    check_error(&["query", "--all", folder, "get()", &document], "", "leave the files out", 2);
+    check_error(&["query", "get()", folder], "", "for every JSON file in it", 2);
+    check_error(&["query", "get()", "plnt.json"], "", "no such file `plnt.json`; check the path", 2);
+    check_error(&["query", "--all", &document, "get()"], "", "is not a directory", 2);
+    check_error(&["query", "--all", folder, "get()", &document], "", "cannot be combined with files", 2);
     check_error(&["query", &document, ".a"], "", "the query comes first", 3);
-    check_error(&["query", "-n", "1", &document], "", "leave the files out", 2);
-    check_error(&["check", "--against", folder, ".a"], "", "is a folder", 2);
-    check_error(&["explain", "get()", "no.json"], "", "there is no file", 2);
-    check_error(&["fmt", "no.pidq"], "", "there is no file", 2);
-    check_error(&["repl", "no.json"], "", "there is no file", 2);
+    check_error(&["query", "-n", "1", &document], "", "cannot be combined with files", 2);
+    check_error(&["check", "--against", folder, ".a"], "", "is a directory", 2);
+    check_error(&["explain", "get()", "no.json"], "", "no such file", 2);
+    check_error(&["fmt", "no.pidq"], "", "no such file", 2);
+    check_error(&["repl", "no.json"], "", "no such file", 2);
 }
 
 #[test]
-fn slips_of_a_first_day_get_a_next_step() {
+fn common_mistakes_get_a_next_step() {
     let wrong = |args: &[&str], message: &str| check_error(args, "", message, 2);
     wrong(&[".a", PLANT], "`pidq query QUERY FILE`");
     wrong(&[PLANT], "`pidq query QUERY FILE`");
@@ -345,10 +345,13 @@ fn slips_of_a_first_day_get_a_next_step() {
     wrong(&["functions", "=>"], "`pidq functions` lists all functions");
     wrong(&["man", "nosuch"], "`pidq --help`");
     wrong(&["export", PLANT], "--format: json, node-link, graphml");
-    wrong(&["export", PLANT, "--format", "csv-graph", "-o", PLANT], "is a file; several files go into a folder");
+    wrong(
+        &["export", PLANT, "--format", "csv-graph", "-o", PLANT],
+        "is a file; the output of several files needs a directory",
+    );
     wrong(&["draw", PLANT, "-o", "plant.PNG"], "name it `plant.svg`");
-    check_error(&["draw", PLANT, "--highlight", "[]", "-o", "/dev/null"], "", "gives no node and no edge", 0);
-    check_error(&["query", "--json", ".a", PLANT], "", "in JSON format a call is a list", 3);
+    check_error(&["draw", PLANT, "--highlight", "[]", "-o", "/dev/null"], "", "selects no nodes or edges", 0);
+    check_error(&["query", "--json", ".a", PLANT], "", "in JSON format a call is an array", 3);
 }
 
 #[test]
@@ -361,7 +364,7 @@ fn an_operator_is_described_as_its_function() {
 }
 
 #[test]
-fn line_ends_of_windows_are_white_space() {
+fn windows_line_ends_are_white_space() {
     check(&["query", "-c", ".a\r\n| map(.b)\r\n"], "{\r\n\"a\": [\r\n{\"b\": 1}]\r\n}\r\n", "[1]\n", 0);
     check(&["query", "-c", "get()"], "[1,\r\n2]\r\n", "[1,2]\n", 0);
     check(&["fmt"], ".a\r\n// one\r\n|size()\r\n", ".a\n  // one\n  | size()\n", 0);
@@ -378,7 +381,7 @@ fn empty_input_gives_nothing() {
 }
 
 #[test]
-fn mistakes_are_told_to_programs_as_json() {
+fn errors_are_available_as_json() {
     let output = pidq(&["check", "--format", "json", ".nodes | lenght()"], "");
     let error: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
     assert_eq!(
@@ -393,53 +396,53 @@ fn mistakes_are_told_to_programs_as_json() {
 }
 
 #[test]
-fn what_a_query_is_checked_against_is_refused_as_json_too() {
-    let refused = |against: &str, input: &str| {
+fn errors_of_the_checked_document_are_json_too() {
+    let json_error = |against: &str, input: &str| {
         let output = pidq(&["check", "--format", "json", "--against", against, "1"], input);
         assert_eq!((output.status.code(), output.stderr.is_empty()), (Some(2), true), "{against}");
         serde_json::from_slice::<serde_json::Value>(&output.stdout).expect("one JSON object")
     };
-    assert_eq!(refused("-", "[1,")["code"], "PQ5001");
-    let told = refused("no.json", "");
-    assert!(told["message"].as_str().is_some_and(|message| message.contains("no file `no.json`")), "{told}");
-    check_error(&["check", "--against", "no.json", "1"], "", "there is no file `no.json`", 2);
+    assert_eq!(json_error("-", "[1,")["code"], "PQ5001");
+    let output = json_error("no.json", "");
+    assert!(output["message"].as_str().is_some_and(|message| message.contains("no such file `no.json`")), "{output}");
+    check_error(&["check", "--against", "no.json", "1"], "", "no such file `no.json`", 2);
 }
 
 #[test]
-fn explanations_tell_ways_time_and_mistakes() {
+fn profiles_show_strategies_time_and_warnings() {
     let output = pidq(&["explain", ".pid_graph.nodes | map(.tga)", PLANT], "");
-    let (table, told) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(told.contains("warning[PQW01]") && told.contains("did you mean `.tag`?"), "{told}");
+    let (table, output) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.contains("warning[PQW01]") && output.contains("did you mean `.tag`?"), "{output}");
     let last = table.lines().last().and_then(|line| line.strip_prefix("milliseconds: "));
     assert!(last.is_some_and(|time| time.parse::<f64>().is_ok()), "{table}");
-    let told = explained("map(.a) | filter(.b > 1)", r#"[{"a": {"b": 2}}, {"a": {"b": 1}}]"#);
-    assert_eq!(told["warnings"], serde_json::json!([]));
-    assert!(told["milliseconds"].as_f64().is_some_and(|time| time >= 0.0), "{told}");
-    assert_eq!(told["steps"][0]["how"], "scan");
-    let told = explained("map(.b)", r#"[{"a": 1}]"#);
-    assert_eq!((&told["warnings"][0]["code"], &told["warnings"][0]["stage"]), (&"PQW01".into(), &"warning".into()));
+    let output = explained("map(.a) | filter(.b > 1)", r#"[{"a": {"b": 2}}, {"a": {"b": 1}}]"#);
+    assert_eq!(output["warnings"], serde_json::json!([]));
+    assert!(output["milliseconds"].as_f64().is_some_and(|time| time >= 0.0), "{output}");
+    assert_eq!(output["steps"][0]["how"], "scan");
+    let output = explained("map(.b)", r#"[{"a": 1}]"#);
+    assert_eq!((&output["warnings"][0]["code"], &output["warnings"][0]["stage"]), (&"PQW01".into(), &"warning".into()));
 }
 
 #[test]
-fn a_plan_is_told_without_a_document() {
+fn a_plan_needs_no_document() {
     let query = "{a: nodes(.x == 1) | map(.a), b: nodes(.x == 1) | filter(.b > 1) | size(), c: sort(.d) | limit(2)}";
     let shown = [
         "step            how",
         "nodes(.x == 1)",
         "  .x == 1",
         "map(.a)",
-        "nodes(.x == 1)  once, for a value above",
-        "  .x == 1       once, for a value above",
-        "filter(.b > 1)  counted, no list",
+        "nodes(.x == 1)  common subexpression",
+        "  .x == 1       common subexpression",
+        "filter(.b > 1)  count only",
         "  .b > 1",
-        "size()          counted, no list",
+        "size()          count only",
         "sort(.d)        top-k",
         "limit(2)",
     ];
     check(&["explain", "--plan", query], "", &(shown.join("\n") + "\n"), 0);
     let output = pidq(&["explain", "--plan", "--format", "json", "groupBy(.a) | mapValues(size())"], "");
-    let told: serde_json::Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
-    assert_eq!(told["steps"][0], serde_json::json!({"text": "groupBy(.a)", "depth": 0, "how": "counted, no list"}));
+    let output: serde_json::Value = serde_json::from_slice(&output.stdout).expect("valid JSON");
+    assert_eq!(output["steps"][0], serde_json::json!({"text": "groupBy(.a)", "depth": 0, "how": "count only"}));
     check_error(&["explain", "--plan", "get()", PLANT], "", "--plan", 2);
     check_error(&["explain", "--plan", "fliter(.a)"], "", "PQ1001", 3);
 }
@@ -451,13 +454,13 @@ fn explained(query: &str, input: &str) -> serde_json::Value {
 }
 
 #[test]
-fn a_terminal_has_colours_unless_they_are_refused() {
+fn a_terminal_has_colors_unless_disabled() {
     let folder = folder("terminal");
     let seen = |line: &str| on_terminal(line, &[], &folder);
-    let Some(coloured) = seen("pidq query -n '[1]'".replace("pidq", env!("CARGO_BIN_EXE_pidq")).as_str()) else {
+    let Some(colored) = seen("pidq query -n '[1]'".replace("pidq", env!("CARGO_BIN_EXE_pidq")).as_str()) else {
         return;
     };
-    assert!(coloured.contains("\x1b[1;39m[\x1b[0m"), "{coloured:?}");
+    assert!(colored.contains("\x1b[1;39m[\x1b[0m"), "{colored:?}");
     for plain in ["NO_COLOR=1 pidq query -n '[1]'", "pidq query -n -M '[1]'", "pidq query -n '[1]' | cat"] {
         let shown = seen(&plain.replace("pidq", env!("CARGO_BIN_EXE_pidq"))).expect("there is a terminal");
         assert!(shown.contains("[") && !shown.contains('\x1b'), "{plain}: {shown:?}");
@@ -467,7 +470,7 @@ fn a_terminal_has_colours_unless_they_are_refused() {
 }
 
 #[test]
-fn a_prompt_completes_remembers_and_goes_on_after_mistakes() {
+fn a_repl_completes_keeps_history_and_continues_after_errors() {
     let folder = folder("prompt");
     file(&folder, "plant.json", r#"{"nodes": [{"tag": "P-101"}, {"tag": "V-7"}]}"#);
     let command = format!("{} repl plant.json", env!("CARGO_BIN_EXE_pidq"));
@@ -476,27 +479,27 @@ fn a_prompt_completes_remembers_and_goes_on_after_mistakes() {
         ("\x1b[0;39m2\x1b[0m", "map(\r.tag)\r"),
         ("PQ2001", "nope()\r"),
         ("Unknown function 'nope'", ":load none.json\r"),
-        ("there is no file `none.json`", ":quit\r"),
+        ("no such file `none.json`", ":quit\r"),
     ];
     if on_terminal(&command, &typed, &folder).is_none() {
         return;
     }
     let history = fs::read_to_string(folder.join(".local/state/pidq/history")).expect("there is a history");
     assert!(history.contains(".nodes | size()"), "{history}");
-    // Five lines up is the first one of the other session; one of them has two lines to go through.
+    // Five lines up is the first line of the other session; one of them has two lines.
     let up = "\x1b[A".repeat(6) + "\r";
     let typed = [("pidq> ", &*up), ("\x1b[0;39m2\x1b[0m", ":quit\r")];
     on_terminal(&command, &typed, &folder).expect("there is a terminal");
 }
 
 #[test]
-fn a_prompt_reads_a_pipe_too() {
+fn a_repl_reads_a_pipe_too() {
     check(&["repl", PLANT], ".pid_graph.nodes | size()\n", "120\n", 0);
     check(&["repl", PLANT], "(.pid_graph.nodes\n| size(\n))", "120\n", 0);
     check_error(&["repl", PLANT], ".pid_graph.nodes | size(\n", "PQ0", 0);
 }
 
-/// The lines of `--help` that begin with `pidq`, by subcommand.
+/// Runs the lines of `--help` that begin with `pidq`, for every subcommand.
 #[test]
 fn every_example_of_the_help_works() {
     let folder = folder("help");
@@ -521,7 +524,7 @@ fn every_example_of_the_help_works() {
 }
 
 #[test]
-fn completions_and_manual_pages_are_made_for_every_shell_and_subcommand() {
+fn completions_and_man_pages_exist_for_every_shell_and_subcommand() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = pidq(&["completions", shell], "").stdout;
         assert!(String::from_utf8_lossy(&script).contains("conformance-stdio"), "{shell}");
@@ -536,7 +539,7 @@ fn completions_and_manual_pages_are_made_for_every_shell_and_subcommand() {
 }
 
 #[test]
-fn all_files_of_a_folder_are_asked_in_order() {
+fn all_files_of_a_directory_are_queried_in_order() {
     let folder = folder("all");
     for at in 0..30 {
         file(&folder, &format!("d/{at:02}/plant.json"), &format!("{{\n \"n\": [{at}.0, {at}]\n}}"));
@@ -545,28 +548,28 @@ fn all_files_of_a_folder_are_asked_in_order() {
     let expected: String =
         (0..30).map(|at| format!("{{\"file\":\"d/{at:02}/plant.json\",\"result\":[{at}.0,{at}]}}\n")).collect();
     for jobs in ["1", "2", "7", "64"] {
-        check_shell(&format!("pidq query --all d --jobs {jobs} .n"), &folder, &expected);
+        check_shell(&format!("pidq query --all d --threads {jobs} .n"), &folder, &expected);
     }
     check_shell(
         "pidq query --all d -S '{b: .n.0, a: 1}' | head -1",
         &folder,
         "{\"file\":\"d/00/plant.json\",\"result\":{\"a\":1,\"b\":0.0}}\n",
     );
-    check_error(&["query", "--all", "d", "--jobs", "0", ".n"], "", "0 is not in 1..=64", 2);
-    check_error(&["query", "--jobs", "2", ".n"], "", "--all", 2);
+    check_error(&["query", "--all", "d", "--threads", "0", ".n"], "", "0 is not in 1..=64", 2);
+    check_error(&["query", "--threads", "2", ".n"], "", "--all", 2);
 }
 
 #[cfg(feature = "server")]
 #[test]
-fn packed_files_are_asked_as_what_is_in_them() {
-    use pidq_server::store::packing::{pack, pack_gzip};
+fn compressed_files_are_queried_by_their_contents() {
+    use pidq_server::store::compression::{compress_gzip, compress_zstd};
     let folder = folder("all-packed");
     let write = |name: &str, bytes: pidq_server::store::Result<Vec<u8>>| {
         fs::write(folder.join(name), bytes.expect("memory")).expect("a file");
     };
     file(&folder, "d/1.json", "{\"a\": 1.0}");
-    write("d/2.json.gz", pack_gzip(b"{\"a\": 2.0}"));
-    write("d/3.json.zst", pack(b"{\"a\": 3.0}"));
+    write("d/2.json.gz", compress_gzip(b"{\"a\": 2.0}"));
+    write("d/3.json.zst", compress_zstd(b"{\"a\": 3.0}"));
     for other in ["d/4.gz", "d/5.zst", "d/json.gz", "d/6.json.br", "d/7.jsonx.gz"] {
         file(&folder, other, "not asked");
     }
@@ -577,25 +580,25 @@ fn packed_files_are_asked_as_what_is_in_them() {
     check_shell("pidq query -c -s 'map(.a)' d/2.json.gz d/1.json", &folder, "[2.0,1.0]\n");
 
     fs::create_dir(folder.join("e")).expect("a folder");
-    write("e/cut.json.gz", pack_gzip(b"{\"a\": 2.0}").map(|bytes| bytes[..bytes.len() - 9].to_vec()));
-    write("e/large.json.zst", pack(&vec![b' '; (64 << 20) + 1]));
+    write("e/cut.json.gz", compress_gzip(b"{\"a\": 2.0}").map(|bytes| bytes[..bytes.len() - 9].to_vec()));
+    write("e/large.json.zst", compress_zstd(&vec![b' '; (64 << 20) + 1]));
     file(&folder, "e/plain.json.zst", "{}");
     let output = shell("pidq query --all e .a", &folder);
     assert_eq!(output.status.code(), Some(2));
     let rows = String::from_utf8_lossy(&output.stdout).into_owned();
     for (row, (name, why)) in rows.lines().zip([
-        ("e/cut.json.gz", "The packed bytes are damaged"),
-        ("e/large.json.zst", "it has more than 67108864 bytes then"),
-        ("e/plain.json.zst", "The packed bytes are damaged"),
+        ("e/cut.json.gz", "Invalid compressed data"),
+        ("e/large.json.zst", "it decompresses to more than 67108864 bytes"),
+        ("e/plain.json.zst", "Invalid compressed data"),
     ]) {
-        assert!(row.contains(&format!("cannot unpack `{name}`: {why}")), "{row}");
+        assert!(row.contains(&format!("cannot decompress `{name}`: {why}")), "{row}");
     }
     assert_eq!(rows.lines().count(), 3, "{rows}");
 }
 
 #[cfg(unix)]
 #[test]
-fn a_bad_file_of_a_folder_is_a_row() {
+fn an_invalid_file_of_a_directory_is_a_row() {
     let folder = folder("all-bad");
     file(&folder, "d/1.json", "{\"a\":[1]}");
     file(&folder, "d/2.json", "{");
@@ -620,9 +623,9 @@ fn a_bad_file_of_a_folder_is_a_row() {
         "d/2.json PQ5001",
         "d/3.json PQ5001",
         "d/4.json PQ2001",
-        "d/gone.json there is no file `d/gone.json`; is the path complete?",
+        "d/gone.json no such file `d/gone.json`; check the path",
         "d/link.json 1",
-        "d/loop a link back to a folder around it is not followed",
+        "d/loop a link to an enclosing directory is not followed",
         "d/z.json 2",
     ];
     assert_eq!(shown, expected);

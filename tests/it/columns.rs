@@ -1,9 +1,9 @@
-//! Long lists are read column by column. Neither results nor errors nor fuel show it.
+//! Columns of long arrays: they change neither results nor errors nor fuel.
 
-use pidq::{Graph, Limits, Outcome, Query, Scratch};
+use pidq::{Graph, Limits, Query, RunResult, Scratch};
 use proptest::prelude::*;
 
-/// Fields of an item: few values, many values, numbers, numbers and other things, missing, nested, odd.
+/// Generates the fields of an item: few values, many values, numbers, mixed types, missing, nested, odd.
 fn item() -> impl Strategy<Value = String> {
     let class = prop::sample::select(vec![r#""valve""#, r#""pump""#, r#""v\u0061lve""#, "null", "1", "1.0"]);
     let number = prop::sample::select(vec!["1", "2.50", "-0", "1e2", "40", "1e400"]);
@@ -20,7 +20,7 @@ fn item() -> impl Strategy<Value = String> {
     ]);
     let list = prop::sample::select(vec!["[]", "[1]", "[1, 2.50, 3]", r#"["a", 1]"#, "[null, true]", "[[1], 2]"]);
     let fields = (class, number, mixed, nested, list);
-    // Nearly every item has a code, so that in many lists all have one.
+    // Nearly every item has a code, so in many arrays all have one.
     (fields, 0..200u32, 0..5000u32, 0..300u32).prop_map(|((class, number, mixed, nested, list), tag, code, shape)| {
         let fields = [
             format!(r#""list": {list}"#),
@@ -40,11 +40,11 @@ fn item() -> impl Strategy<Value = String> {
     })
 }
 
-/// A list long enough for columns; in some an item is no object at all.
+/// Generates an array long enough for columns; in some, one item is not an object.
 fn list() -> impl Strategy<Value = String> {
     let odd = prop::sample::select(vec!["null", "null", "null", "3", "[1]", r#"{"nested": 3}"#, r#"{"nested": [1]}"#]);
     (prop::collection::vec(item(), 30..90), odd, any::<bool>()).prop_map(|(mut items, odd, is_odd)| {
-        // In half of the lists the rows are counted, so that a number is found without looking at all.
+        // In half of the arrays the rows are sequential, so numbers are found by binary search.
         let counted = items.len() % 2 == 0;
         for (at, item) in items.iter_mut().enumerate() {
             let row = if counted { at } else { at * 7 % 31 };
@@ -190,7 +190,7 @@ const VALUES: &[&str] = &[
     "let({c: .class}, [$c, $name])",
 ];
 
-/// A query of a few steps over such a list.
+/// Generates a query of a few steps over such an array.
 fn query() -> impl Strategy<Value = String> {
     let condition = || prop::sample::select(CONDITIONS.to_vec());
     let value = || prop::sample::select(VALUES.to_vec());
@@ -218,15 +218,15 @@ fn query() -> impl Strategy<Value = String> {
     prop::collection::vec(step, 1..4).prop_map(|steps| steps.join(" | "))
 }
 
-/// What can be seen of a run: the answer as JSON or the rendered error, the warnings, and the fuel.
-pub type Seen = (Result<String, String>, Vec<String>, Option<u64>);
+/// The observable results of a run: the JSON or the rendered error, the warnings, and the fuel.
+pub type Observed = (Result<String, String>, Vec<String>, Option<u64>);
 
-fn seen(query: Query, graph: &Graph) -> Seen {
+fn observe(query: Query, graph: &Graph) -> Observed {
     let scratch = Scratch::new();
-    told(query.source(), query.run(graph, &scratch, Limits::default()))
+    observe_run(query.source(), query.run(graph, &scratch, Limits::default()))
 }
 
-pub fn told(text: &str, run: pidq::Result<Outcome<'_>>) -> Seen {
+pub fn observe_run(text: &str, run: pidq::Result<RunResult<'_>>) -> Observed {
     match run {
         Ok(outcome) => {
             let mut json = Vec::new();
@@ -243,13 +243,13 @@ proptest! {
 
     #[test]
     fn columns_change_neither_results_nor_errors_nor_fuel(text in query(), json in list()) {
-        let graph = Graph::from_json(json).expect("it is JSON");
-        let query = || Query::with_params(&text, r#"{"name": "pump"}"#).expect("it compiles");
-        let (fast, warnings, fuel) = seen(query(), &graph);
-        let (slow, plain_warnings, plain_fuel) = seen(query().without_shortcuts(), &graph);
+        let graph = Graph::from_json(json).expect("valid JSON");
+        let query = || Query::with_params(&text, r#"{"name": "pump"}"#).expect("valid query");
+        let (fast, warnings, fuel) = observe(query(), &graph);
+        let (slow, plain_warnings, plain_fuel) = observe(query().without_optimizations(), &graph);
         prop_assert_eq!(fast, slow, "{}", &text);
         let stops_early = text.contains("limit") || text.contains("first") || text.contains(".0");
-        // Who does not look at all items cannot warn of what none of them has, but warns of nothing else.
+        // A run that skips items cannot warn about all of them, but gives no other warnings.
         prop_assert!(warnings == plain_warnings || stops_early, "{warnings:?} {plain_warnings:?} {text}");
         prop_assert!(warnings.iter().all(|warning| plain_warnings.contains(warning)), "{warnings:?} {text}");
         prop_assert!(fuel <= plain_fuel && (stops_early || fuel == plain_fuel), "{fuel:?} {plain_fuel:?} {text}");
@@ -257,9 +257,9 @@ proptest! {
 
     #[test]
     fn the_second_run_costs_what_the_first_did(text in query(), json in list()) {
-        let graph = Graph::from_json(json).expect("it is JSON");
-        let query = || Query::with_params(&text, r#"{"name": "pump"}"#).expect("it compiles");
-        prop_assert_eq!(seen(query(), &graph), seen(query(), &graph));
+        let graph = Graph::from_json(json).expect("valid JSON");
+        let query = || Query::with_params(&text, r#"{"name": "pump"}"#).expect("valid query");
+        prop_assert_eq!(observe(query(), &graph), observe(query(), &graph));
     }
 }
 
@@ -268,30 +268,30 @@ proptest! {
 
     #[test]
     fn parts_that_a_query_does_not_read_change_nothing(text in query(), json in list()) {
-        // The list stands inside a document that has more, and its items are asked one level further down too.
+        // The array is part of a larger document, and also queried one level deeper.
         let json = format!(r#"{{"more": {json}, "list": {json}, "deep": [{{"list": {json}}}]}}"#);
-        let graph = Graph::from_json(json.as_str()).expect("it is JSON");
+        let graph = Graph::from_json(json.as_str()).expect("valid JSON");
         for text in [format!(".list | {text}"), format!(".deep | map(.list | {text})")] {
-            let query = || Query::with_params(&text, r#"{"name": "pump"}"#).expect("it compiles");
+            let query = || Query::with_params(&text, r#"{"name": "pump"}"#).expect("valid query");
             let asked = query();
-            let reading = asked.read(json.as_str()).expect("it is JSON");
+            let reading = asked.load(json.as_str()).expect("valid JSON");
             let scratch = Scratch::new();
-            let of_parts = told(&text, reading.run(&scratch, Limits::default()));
-            prop_assert_eq!(of_parts, seen(query(), &graph), "{}", &text);
+            let of_parts = observe_run(&text, reading.run(&scratch, Limits::default()));
+            prop_assert_eq!(of_parts, observe(query(), &graph), "{}", &text);
         }
     }
 }
 
 #[test]
-fn who_looks_at_the_first_items_alone_says_nothing_of_the_others() {
-    let graph = Graph::from_json(r#"[{"a": 1}, {"a": 1, "b": 1}]"#).expect("it is JSON");
-    let warned = |text: &str| !seen(Query::parse(text).expect(text), &graph).1.is_empty();
+fn queries_of_the_first_items_do_not_warn_about_the_rest() {
+    let graph = Graph::from_json(r#"[{"a": 1}, {"a": 1, "b": 1}]"#).expect("valid JSON");
+    let warned = |text: &str| !observe(Query::parse(text).expect(text), &graph).1.is_empty();
     assert!(!warned("filter(.b == .b) | first()"));
     assert!(warned("filter(.b == .c)"));
     assert!(warned("filter(.c == .c) | first()"), "no object of the document has one");
 }
 
-/// Chance may leave out a value, or give it a list that has no columns for it.
+/// Random queries may omit a value, or use it on an array without columns.
 #[test]
 fn each_value_is_the_same_with_and_without_columns() {
     let item = |at: usize| {
@@ -305,17 +305,17 @@ fn each_value_is_the_same_with_and_without_columns() {
         )
     };
     let items: Vec<String> = (0..80).map(item).collect();
-    let graph = Graph::from_json(format!("[{}]", items.join(","))).expect("it is JSON");
+    let graph = Graph::from_json(format!("[{}]", items.join(","))).expect("valid JSON");
     for value in VALUES {
         for text in [format!("map({value})"), format!("filter({value})"), format!("map({value}) | uniq()")] {
-            let query = || Query::with_params(&text, r#"{"name": "pump"}"#).expect("it compiles");
-            assert_eq!(seen(query(), &graph), seen(query().without_shortcuts(), &graph), "{text}");
+            let query = || Query::with_params(&text, r#"{"name": "pump"}"#).expect("valid query");
+            assert_eq!(observe(query(), &graph), observe(query().without_optimizations(), &graph), "{text}");
         }
     }
 }
 
-/// Values of an object that begin alike, and some that only look so.
-const ALIKE: &[&str] = &[
+/// Objects of values with common prefixes, and some that only look alike.
+const COMMON_PREFIXES: &[&str] = &[
     "{a: filter(.class == \"valve\") | map(.tag), b: filter(.class == \"valve\") | map(.number) | sum()}",
     "{a: filter(.number > 1), b: filter(.number > 1) | map(.mixed), c: filter(.number > 2), d: filter(.number > 1)}",
     "{a: .0.nested | keys(), b: .0.nested | keys() | size(), c: .0.nested | values()}",
@@ -333,7 +333,7 @@ const ALIKE: &[&str] = &[
     "[{a: sort(.tag) | size(), b: sort(.tag) | reverse(), c: sort(.tag) | map(.tag)}, {a: sort(.tag) | reverse()}]",
 ];
 
-/// What each call did: all of it but the way, and the fuel of each alone, which columns share out in another way.
+/// Returns the profile of each call without its strategy, and for columns without its fuel, which is split differently.
 fn costs(query: Query, graph: &Graph, limits: Limits<'_>) -> Result<String, String> {
     let text = query.source().to_owned();
     let has_columns = graph.root().as_array().is_some_and(|items| items.len() > 30);
@@ -347,10 +347,9 @@ fn costs(query: Query, graph: &Graph, limits: Limits<'_>) -> Result<String, Stri
     Ok(format!("{:?} {:?} {:?}", steps.collect::<Vec<_>>(), explained.fuel, explained.warnings))
 }
 
-/// Nobody sees that values which begin alike were begun once: neither in the answer, nor in what the calls cost, nor where
-/// the fuel ends.
+/// Common prefixes are evaluated once, which changes neither results, nor costs, nor the point at which fuel runs out.
 #[test]
-fn values_that_begin_alike_are_worked_out_once_and_nobody_sees_it() {
+fn common_subexpressions_change_no_results() {
     let item = |at: usize| {
         let class = ["valve", "pump", "tank"][at % 3];
         format!(
@@ -362,39 +361,40 @@ fn values_that_begin_alike_are_worked_out_once_and_nobody_sees_it() {
     };
     for count in [3, 40] {
         let items: Vec<String> = (0..count).map(item).collect();
-        let graph = Graph::from_json(format!("[{}]", items.join(","))).expect("it is JSON");
-        for text in ALIKE {
-            let query = || Query::with_params(text, r#"{"name": 2.5}"#).expect("it compiles");
-            assert_eq!(seen(query(), &graph), seen(query().without_shortcuts(), &graph), "{text}");
-            let fuel = seen(query(), &graph).2.unwrap_or(2_000);
+        let graph = Graph::from_json(format!("[{}]", items.join(","))).expect("valid JSON");
+        for text in COMMON_PREFIXES {
+            let query = || Query::with_params(text, r#"{"name": 2.5}"#).expect("valid query");
+            assert_eq!(observe(query(), &graph), observe(query().without_optimizations(), &graph), "{text}");
+            let fuel = observe(query(), &graph).2.unwrap_or(2_000);
             for fuel in [fuel, fuel - 1, fuel * 3 / 4, fuel * 2 / 3, fuel / 2, fuel / 3] {
                 let limits = Limits { fuel, ..Limits::default() };
-                let [fast, plain] = [query(), query().without_shortcuts()].map(|query| costs(query, &graph, limits));
+                let [fast, plain] =
+                    [query(), query().without_optimizations()].map(|query| costs(query, &graph, limits));
                 assert_eq!(fast, plain, "{text} with {fuel} of fuel");
             }
         }
     }
 }
 
-/// How each call of a query came to its result, on so many rows.
-fn ways(query: &str, rows: usize) -> Vec<&'static str> {
+/// Returns the strategy of each call of a query on an array of `rows` items.
+fn strategies(query: &str, rows: usize) -> Vec<&'static str> {
     let row = |at: usize| format!(r#"{{"id": "n{at}", "kind": "k{}", "size": {at}}}"#, at % 3);
     let rows: Vec<String> = (0..rows).map(row).collect();
-    let graph = Graph::from_json(format!("[{}]", rows.join(","))).expect("it is JSON");
-    let query = Query::parse(query).expect("it compiles");
-    query.explain(&graph, Limits::default()).expect("it runs").steps.iter().map(|step| step.way).collect()
+    let graph = Graph::from_json(format!("[{}]", rows.join(","))).expect("valid JSON");
+    let query = Query::parse(query).expect("valid query");
+    query.explain(&graph, Limits::default()).expect("it runs").steps.iter().map(|step| step.strategy).collect()
 }
 
 #[test]
-fn explanations_tell_rows_that_are_looked_at_one_by_one() {
+fn explanations_show_the_strategy_of_each_call() {
     for (query, few, many) in [
         ("map(.kind)", "scan", "columns"),
         ("filter(.size > 1)", "scan", "columns"),
         ("groupBy(.kind)", "scan", "columns"),
         ("keyBy(.id)", "scan", "index"),
         ("uniqBy(.kind)", "scan", "columns"),
-        ("sort(.size)", "scan", "order of the column"),
-        ("pick(.id, .size)", "scan", "cells of the columns"),
+        ("sort(.size)", "scan", "column order"),
+        ("pick(.id, .size)", "scan", "column cells"),
         ("map({a: upper(.id)})", "scan", "scan"),
         ("sumBy(.size)", "scan", "columns"),
         ("sumBy(number(substring(.id, 1)))", "scan", "scan"),
@@ -409,12 +409,12 @@ fn explanations_tell_rows_that_are_looked_at_one_by_one() {
         ("sortBy([.kind])", "scan", "scan"),
         ("size()", "", ""),
     ] {
-        assert_eq!((ways(query, 3)[0], ways(query, 500)[0]), (few, many), "{query}");
+        assert_eq!((strategies(query, 3)[0], strategies(query, 500)[0]), (few, many), "{query}");
     }
-    // Two calls that run as one have their way; the one around them has its own.
-    assert_eq!(ways("[get()] | flatMap([filter(.size > 1) | size()])", 500)[..2], ["scan", "counted, no list"]);
+    // Two fused calls have their own strategy, and so has the outer one.
+    assert_eq!(strategies("[get()] | flatMap([filter(.size > 1) | size()])", 500)[..2], ["scan", "count only"]);
     assert_eq!(
-        ways("abs(filter(.size > 1) | size())", 500),
-        ["", "counted, no list", "numbers side by side", "counted, no list"]
+        strategies("abs(filter(.size > 1) | size())", 500),
+        ["", "count only", "vectorized numbers", "count only"]
     );
 }

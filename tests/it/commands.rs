@@ -1,4 +1,4 @@
-//! The subcommands for drawings: lists, checks, revisions, sheets.
+//! Subcommands for drawings: lists, checks, revisions, sheets.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ const OLD: &str = r#"{"pid_graph": {
     {"id": "e2", "edge_type": "physically_connected_to", "from": "n2", "to": "n3"}],
   "metadata": {"drawing_name": "PID-1", "job_id": "j1", "schema_version": "1.0.0", "change_version": "1"}}}"#;
 
-/// The sheet that it leads to.
+/// The sheet that it continues on.
 const NEXT: &str = r#"{"pid_graph": {
   "nodes": [
     {"id": "n1", "tag": "IN-1", "node_classification": "reference.off_page_connector",
@@ -29,7 +29,7 @@ const NEXT: &str = r#"{"pid_graph": {
     {"id": "e2", "edge_type": "physically_connected_to", "from": "n2", "to": "n3"}],
   "metadata": {"drawing_name": "PID-2"}}}"#;
 
-/// A drawing of another program.
+/// A drawing from another program.
 const PROTEUS: &str = r#"<PlantModel>
   <PlantInformation SchemaVersion="4.1" Units="mm"/>
   <Equipment ID="E1" TagName="T4711" ComponentClass="Tank"/>
@@ -44,7 +44,7 @@ fn revised() -> String {
 }
 
 #[test]
-fn the_exit_status_of_diff_says_whether_drawings_differ() {
+fn the_exit_status_of_diff_is_1_for_differences() {
     let folder = folder("diff");
     let (old, new) = (file(&folder, "old.json", OLD), file(&folder, "new.json", &revised()));
     let equal = "{\"added\":[],\"removed\":[],\"changed\":[],\"moved\":[],\"renamed\":[],\"retagged\":[],\
@@ -60,7 +60,7 @@ fn the_exit_status_of_diff_says_whether_drawings_differ() {
 }
 
 #[test]
-fn changes_can_be_read() {
+fn changes_are_printed_as_text() {
     let folder = folder("diff-text");
     let (old, new) = (file(&folder, "old.json", OLD), file(&folder, "new.json", &revised()));
     let expected = "\
@@ -79,7 +79,7 @@ edge removed  n2 -> n3    physically_connected_to
 }
 
 #[test]
-fn what_is_compared_can_be_chosen() {
+fn the_compared_fields_can_be_chosen() {
     let folder = folder("diff-options");
     let old = file(&folder, "old.json", OLD);
     let moved = file(&folder, "moved.json", &OLD.replace("\"50\", \"orig_x\": 20", "\"80\", \"orig_x\": 24"));
@@ -96,7 +96,7 @@ fn what_is_compared_can_be_chosen() {
 }
 
 #[test]
-fn sheets_are_joined_and_what_is_left_is_told() {
+fn sheets_are_joined_and_unmatched_connectors_reported() {
     let folder = folder("join");
     let (first, next) = (file(&folder, "1.json", OLD), file(&folder, "2.json", NEXT));
     let out = folder.join("out/plant.json").display().to_string();
@@ -119,21 +119,21 @@ fn sheets_are_joined_and_what_is_left_is_told() {
 }
 
 #[test]
-fn a_connector_with_several_partners_is_joined_to_none() {
+fn an_ambiguous_connector_is_not_joined() {
     let folder = folder("join-several");
     let (first, next) = (file(&folder, "1.json", OLD), file(&folder, "2.json", NEXT));
     let twice = file(&folder, "3.json", &NEXT.replace("\"PID-2\"}", "\"PID 2\"}"));
-    let told = "no single partner for PID-1#n3 (to drawing PID-2, label 50-W-1): it could be PID-2#n1, PID 2#n1\n";
-    check_error(&["join", &first, &next, &twice], "", told, 0);
+    let stderr = "several partners for PID-1#n3 (to drawing PID-2, label 50-W-1): PID-2#n1, PID 2#n1\n";
+    check_error(&["join", &first, &next, &twice], "", stderr, 0);
 }
 
 #[test]
-fn what_looks_wrong_is_a_table() {
+fn findings_are_a_table() {
     let dangling = OLD.replace(r#""to": "n3""#, r#""to": "n9""#);
     let expected = "\
-error    G020  dangling_edge          no node has the id \"n9\"                n2
-warning  P101  non_terminating_line   a line ends openly at V-1 (free_port)  n2
-warning  P102  unconnected_component  OUT-1 is not connected                 n3
+error    G020  dangling_edge          no node has the id \"n9\"  n2
+warning  P101  non_terminating_line   a line has an open end at V-1 (free_port)  n2
+warning  P102  unconnected_component  OUT-1 is not connected   n3
 ";
     check(&["validate"], &dangling, expected, 1);
     check_error(&["validate", "-"], &dangling, "<stdin>: 1 error, 2 warnings, 0 notes", 1);
@@ -142,7 +142,7 @@ warning  P102  unconnected_component  OUT-1 is not connected                 n3
 }
 
 #[test]
-fn errors_fail_a_validation_and_warnings_when_they_are_to() {
+fn errors_fail_a_validation_and_warnings_on_request() {
     let without_metadata = OLD.replace("\"job_id\"", "\"job\"");
     let status = |args: &[&str]| pidq(&[&["validate"], args].concat(), &without_metadata).status.code();
     assert_eq!(status(&[]), Some(0));
@@ -170,9 +170,9 @@ fn every_file_is_checked_and_named() {
     let folder = folder("validate");
     let (good, bad) = (file(&folder, "good.json", OLD), file(&folder, "bad.json", "{"));
     let output = pidq(&["validate", "no.json", &bad, &good], "");
-    let (shown, told) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(shown.starts_with(&bad) && told.contains("good.json: 0 errors"), "{shown} {told}");
-    assert!(told.contains("there is no file `no.json`"), "{told}");
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(stdout.starts_with(&bad) && stderr.contains("good.json: 0 errors"), "{stdout} {stderr}");
+    assert!(stderr.contains("no such file `no.json`"), "{stderr}");
     assert_eq!(output.status.code(), Some(2));
 }
 
@@ -197,7 +197,7 @@ n2  V-1  piping_component.gate_valve  barrier  50
         assert!(rows > 1, "{list}");
     }
     check(&["list", "segments", PLANT], "", "", 0);
-    check_error(&["list", "segments", PLANT], "", "there are no segments", 0);
+    check_error(&["list", "segments", PLANT], "", "no segments", 0);
     check_error(
         &["list", "valves", "-c", "size", "-c", "sise"],
         OLD,
@@ -207,7 +207,7 @@ n2  V-1  piping_component.gate_valve  barrier  50
 }
 
 #[test]
-fn a_list_goes_where_its_file_ends() {
+fn a_list_is_written_to_its_output_file() {
     let folder = folder("list");
     let beginning = |name: &str| {
         let path = folder.join(name).display().to_string();
@@ -222,7 +222,7 @@ fn a_list_goes_where_its_file_ends() {
 }
 
 #[test]
-fn drawings_of_other_programs_are_read_on_the_way() {
+fn drawings_of_other_programs_are_imported_on_the_fly() {
     let folder = folder("proteus");
     let drawing = file(&folder, "drawing.xml", PROTEUS);
     check(
@@ -237,7 +237,7 @@ fn drawings_of_other_programs_are_read_on_the_way() {
 }
 
 #[test]
-fn what_is_wrong_with_a_drawing_names_its_file() {
+fn findings_name_their_file() {
     let folder = folder("wrong");
     let (good, other) = (file(&folder, "good.json", OLD), file(&folder, "other.json", "[1]"));
     let name = folder.display().to_string();
@@ -249,12 +249,12 @@ fn what_is_wrong_with_a_drawing_names_its_file() {
     }
     for args in [&["diff", &good, &name], &["join", &good, &name], &["list", "lines", &name], &["validate", &name][..]]
     {
-        check_error(args, "", "name the drawings in it", 2);
+        check_error(args, "", "name its files", 2);
     }
-    check_error(&["diff", "-", "-"], OLD, "`-` stands twice", 2);
+    check_error(&["diff", "-", "-"], OLD, "`-` was given twice", 2);
     check_error(&["diff", &good], "", "<NEW>", 2);
-    check_error(&["diff", "--tolerance", "-1", &good, &good], "", "not a number of at least zero", 2);
-    check_error(&["join", &good], "", "two sheets or more", 2);
+    check_error(&["diff", "--tolerance", "-1", &good, &good], "", "expected a number of at least 0", 2);
+    check_error(&["join", &good], "", "at least two sheets", 2);
     check_error(&["join", &good, "-o", "-", &good], "", "2 sheets: 0 pairs", 0);
     check_error(&["list", &good, "lines"], "", "possible values: lines, segments", 2);
     check_error(&["list", "lines", &good, "--column", "x"], "", "are fixed", 2);
@@ -263,7 +263,7 @@ fn what_is_wrong_with_a_drawing_names_its_file() {
 }
 
 #[test]
-fn texts_of_a_drawing_do_not_move_the_cursor() {
+fn strings_of_a_drawing_do_not_move_the_cursor() {
     let hostile = OLD.replace("V-1", "V\\u001b[2J\\n");
     for args in [&["list", "valves"][..], &["validate", "--rules", "G,P"]] {
         assert!(!pidq(args, &hostile).stdout.contains(&0x1b), "{args:?}");
@@ -274,7 +274,7 @@ fn texts_of_a_drawing_do_not_move_the_cursor() {
 }
 
 #[test]
-fn a_closed_pipe_changes_no_answer() {
+fn a_closed_pipe_changes_no_result() {
     let folder = folder("commands-closed-pipe");
     let node = |at: usize| format!(r#"{{"id": "n{at}", "tag": "V-{at}", "class": "gate_valve"}}"#);
     let nodes: Vec<String> = (0..3000).map(node).collect();

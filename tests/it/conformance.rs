@@ -1,8 +1,8 @@
-//! The JSON Query suite: cases whose results were computed by the reference implementation, 5.1.1.
+//! The JSON Query suite: cases with results computed by the reference implementation, 5.1.1.
 //!
-//! Profile `match`: every case but those marked `may-differ`, which are accidents that no engine should copy.
+//! Profile `match`: every case except those marked `may-differ`, which are accidental and should not be copied.
 
-use pidq::{Dialect, Error, Graph, Limits, Operator, Place, PrintOptions, Query, Scratch};
+use pidq::{Dialect, Error, Graph, Limits, Operator, Precedence, PrintOptions, Query, Scratch};
 use serde_json::Value;
 
 const SUITE: &str = include_str!("../data/jsonquery/language_public.json");
@@ -17,25 +17,27 @@ fn the_suite_holds() {
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
 }
 
-/// The claims of a case that do not hold.
+/// Returns the claims of a case that do not hold.
 fn check(case: &Value, inputs: &Value) -> Vec<String> {
     let dialect = Dialect::json_query().with_operators(&operators(&case["options"])).expect("valid operators");
     let error = case.get("error");
     let is_syntax_error = error.is_some_and(|error| error["stage"] == "parse");
     let mut failures = Vec::new();
     if let Some(text) = case["query"].as_str() {
-        let wanted = if is_syntax_error { Wanted::Error(&case["error"]) } else { Wanted::of(case.get("json_query")) };
-        failures.extend(wanted.differs_from(&dialect.tree(text), 0));
+        let expected =
+            if is_syntax_error { Expected::Error(&case["error"]) } else { Expected::from_case(case.get("json_query")) };
+        failures.extend(expected.differs_from(&dialect.tree(text), 0));
     }
     if case["kind"] == "eval" && !is_syntax_error {
         let input = case.get("input_ref").and_then(Value::as_str).map_or(&case["input"], |name| &inputs[name]);
-        let wanted = error.map_or(Wanted::of(case.get("output")), Wanted::Error);
-        failures.extend(wanted.differs_from(&run(&dialect, case, input), case["tolerance_ulp"].as_u64().unwrap_or(0)));
+        let expected = error.map_or(Expected::from_case(case.get("output")), Expected::Error);
+        failures
+            .extend(expected.differs_from(&run(&dialect, case, input), case["tolerance_ulp"].as_u64().unwrap_or(0)));
     }
     if let (Some(text), Some(query)) = (case["stringified"].as_str(), case.get("json_query")) {
         let printed = dialect.stringify(&query.to_string(), &print_options(&case["options"]));
         let printed = printed.map(|text| Value::String(text).to_string());
-        failures.extend(Wanted::Value(&Value::String(text.into())).differs_from(&printed, 0));
+        failures.extend(Expected::Value(&Value::String(text.into())).differs_from(&printed, 0));
     }
     failures.iter().map(|failure| format!("{} {}: {failure}", case["id"], case["query"])).collect()
 }
@@ -45,46 +47,52 @@ fn run(dialect: &Dialect, case: &Value, input: &Value) -> Result<String, Error> 
         Some(text) => dialect.parse(text)?,
         None => dialect.compile_json(&case["json_query"].to_string())?,
     };
-    let answer = query.to_json(&Graph::from_json(input.to_string())?, Limits::default());
-    let shown = |answer: &Result<String, Error>| format!("{answer:?}");
-    assert_eq!(shown(&of_parts(&query, input)), shown(&answer), "{}: {query} on what it reads alone", case["id"]);
-    answer
+    let result = query.to_json(&Graph::from_json(input.to_string())?, Limits::default());
+    let shown = |result: &Result<String, Error>| format!("{result:?}");
+    assert_eq!(
+        shown(&from_projection(&query, input)),
+        shown(&result),
+        "{}: {query} on what it reads alone",
+        case["id"]
+    );
+    result
 }
 
-/// The answer from a document that is read for the query alone.
-fn of_parts(query: &Query, input: &Value) -> Result<String, Error> {
-    let (reading, scratch) = (query.read(input.to_string())?, Scratch::new());
+/// Returns the result from a document loaded for the query alone.
+fn from_projection(query: &Query, input: &Value) -> Result<String, Error> {
+    let (reading, scratch) = (query.load(input.to_string())?, Scratch::new());
     let mut json = Vec::new();
     reading.run(&scratch, Limits::default())?.write_json(&mut json)?;
     Ok(String::from_utf8(json).expect("results are UTF-8"))
 }
 
-/// What a case says of one answer.
-enum Wanted<'c> {
+/// Expected result of a case.
+enum Expected<'c> {
     Nothing,
     Value(&'c Value),
     Error(&'c Value),
 }
 
-impl<'c> Wanted<'c> {
-    fn of(value: Option<&'c Value>) -> Wanted<'c> {
-        value.map_or(Wanted::Nothing, Wanted::Value)
+impl<'c> Expected<'c> {
+    fn from_case(value: Option<&'c Value>) -> Expected<'c> {
+        value.map_or(Expected::Nothing, Expected::Value)
     }
 
-    fn differs_from(&self, answer: &Result<String, Error>, ulp: u64) -> Option<String> {
-        let holds = match (self, answer) {
-            (Wanted::Nothing, _) => true,
-            (Wanted::Value(wanted), Ok(text)) => {
-                same(wanted, &serde_json::from_str(text).expect("an answer is JSON"), ulp)
+    fn differs_from(&self, result: &Result<String, Error>, ulp: u64) -> Option<String> {
+        let is_met = match (self, result) {
+            (Expected::Nothing, _) => true,
+            (Expected::Value(expected), Ok(text)) => {
+                same(expected, &serde_json::from_str(text).expect("an answer is JSON"), ulp)
             }
-            (Wanted::Error(wanted), Err(error)) => {
-                let text = wanted["message"].as_str().expect("a message");
-                wanted["message_stable"] == false || error.message().starts_with(text)
+            (Expected::Error(expected), Err(error)) => {
+                let text = expected["message"].as_str().expect("a message");
+                expected["message_stable"] == false || error.message().starts_with(text)
             }
             _ => false,
         };
-        let wanted = if let Wanted::Value(wanted) | Wanted::Error(wanted) = self { wanted } else { &Value::Null };
-        (!holds).then(|| format!("\n  wanted {wanted}\n  got    {answer:?}"))
+        let expected =
+            if let Expected::Value(expected) | Expected::Error(expected) = self { expected } else { &Value::Null };
+        (!is_met).then(|| format!("\n  wanted {expected}\n  got    {result:?}"))
     }
 }
 
@@ -110,16 +118,16 @@ fn operators(options: &Value) -> Vec<Operator> {
 
 fn operator(row: &Value) -> Operator {
     let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
-    let place = match (row["at"].as_str(), row["before"].as_str()) {
-        (Some(_), _) => Place::At(text("at")),
-        (_, Some(_)) => Place::Before(text("before")),
-        _ => Place::After(text("after")),
+    let precedence = match (row["at"].as_str(), row["before"].as_str()) {
+        (Some(_), _) => Precedence::At(text("at")),
+        (_, Some(_)) => Precedence::Before(text("before")),
+        _ => Precedence::After(text("after")),
     };
     let flag = |name: &str| row[name] == true;
     Operator {
         name: text("name"),
         text: text("op"),
-        place,
+        precedence,
         vararg: flag("vararg"),
         left_associative: flag("leftAssociative"),
     }

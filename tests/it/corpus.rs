@@ -1,4 +1,4 @@
-//! The claims of the fuzz targets on their corpora, without a fuzzer. `make soak` lets the fuzzer grow them.
+//! Claims of the fuzz targets on their corpora, without a fuzzer. `make soak` grows them with the fuzzer.
 
 #[path = "../../fuzz/claims/eval.rs"]
 mod eval;
@@ -17,7 +17,7 @@ use std::path::Path;
 
 use replay::{Claim, replay, text};
 
-/// The targets and what they claim.
+/// The targets and their claims.
 const CLAIMS: [(&str, Claim); 5] = [
     ("eval", |input| text(input, eval::check)),
     ("graph", graph::check),
@@ -32,8 +32,8 @@ fn every_input_of_the_corpora_keeps_the_claims() {
 }
 
 #[test]
-fn questions_to_drawings_of_chance_keep_the_claim() {
-    // Xorshift: the same drawings everywhere. More of them: `make soak`.
+fn queries_on_random_drawings_keep_the_claims() {
+    // Xorshift: the same drawings on every machine. `make soak` runs more of them.
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut next = || {
         state ^= state << 13;
@@ -42,22 +42,22 @@ fn questions_to_drawings_of_chance_keep_the_claim() {
         (state >> 32) as u8
     };
     let rounds = std::env::var("PIDQ_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(20);
-    for question in (0..graph::QUESTIONS.len()).cycle().take(rounds * graph::QUESTIONS.len()) {
+    for query in (0..graph::QUERIES.len()).cycle().take(rounds * graph::QUERIES.len()) {
         let rest = (0..200).map(|_| next());
-        let input: Vec<u8> = std::iter::once(question as u8).chain(rest).collect();
+        let input: Vec<u8> = std::iter::once(query as u8).chain(rest).collect();
         graph::check(&input);
     }
 }
 
 #[test]
-fn every_function_about_drawings_is_asked() {
+fn every_graph_function_is_tested() {
     let about_drawings = pidq::Dialect::standard();
     let names = about_drawings.groups().filter(|(group, _)| ["graph", "pid"].contains(group));
     for function in names.flat_map(|(_, rows)| rows) {
         let call = format!("{}(", function.name);
-        let is_asked = graph::QUESTIONS.iter().any(|question| {
-            question.match_indices(&call).any(|(at, _)| !question[..at].ends_with(|c: char| c.is_alphanumeric()))
+        let is_covered = graph::QUERIES.iter().any(|query| {
+            query.match_indices(&call).any(|(at, _)| !query[..at].ends_with(|c: char| c.is_alphanumeric()))
         });
-        assert!(is_asked, "no question asks `{}`", function.name);
+        assert!(is_covered, "no query calls `{}`", function.name);
     }
 }

@@ -1,4 +1,4 @@
-//! What pidq is built upon: permissive licences, one registry, nothing that is banned, and not too much of it.
+//! Dependencies of pidq: permissive licenses, one registry, no banned crates, and a limit on their number.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -7,28 +7,28 @@ use std::process::Command;
 use serde_json::Value;
 use toml::Table;
 
-/// How many crates the graph query service may consist of.
-const MOST: usize = 350;
+/// Limit of crates in the graph query service.
+const MAX_CRATES: usize = 350;
 
-/// The packages that cargo has found, and who depends on whom.
+/// The packages found by cargo, and their dependencies.
 struct Tree {
     packages: BTreeMap<String, Value>,
     edges: BTreeMap<String, Vec<String>>,
 }
 
 impl Tree {
-    /// For all systems; where only the crates for this one were ever fetched, for this one.
+    /// For all systems, or only for this one if only its crates were fetched.
     fn read(features: &[&str]) -> Tree {
         let host = host();
         let all = metadata(features).or_else(|| metadata(&[features, &["--filter-platform", &host]].concat()));
         let all = all.expect("cargo knows the crates of the lock file");
         let packages = list(&all["packages"]).map(|package| (text(&package["id"]), package.clone())).collect();
-        let edges = list(&all["resolve"]["nodes"]).map(|node| (text(&node["id"]), uses(node))).collect();
+        let edges = list(&all["resolve"]["nodes"]).map(|node| (text(&node["id"]), build_dependencies(node))).collect();
         Tree { packages, edges }
     }
 
-    /// A package with all that it needs.
-    fn below(&self, name: &str) -> Vec<&Value> {
+    /// Returns a package and its dependencies.
+    fn dependencies_of(&self, name: &str) -> Vec<&Value> {
         let root = self.packages.iter().find(|(_, package)| package["name"] == name && package["source"].is_null());
         let mut left = vec![root.expect("a package of the workspace").0];
         let mut seen = BTreeSet::new();
@@ -40,10 +40,10 @@ impl Tree {
         seen.into_iter().map(|id| &self.packages[id]).collect()
     }
 
-    /// All that somebody needs who builds the workspace without its tests.
+    /// Returns the packages needed to build the workspace without its tests.
     fn shipped(&self) -> Vec<&Value> {
         let ours = self.packages.values().filter(|package| package["source"].is_null());
-        let all = ours.flat_map(|package| self.below(package["name"].as_str().expect("a name")));
+        let all = ours.flat_map(|package| self.dependencies_of(package["name"].as_str().expect("a name")));
         all.map(|package| (text(&package["id"]), package)).collect::<BTreeMap<_, _>>().into_values().collect()
     }
 }
@@ -60,12 +60,12 @@ fn metadata(more: &[&str]) -> Option<Value> {
 
 fn host() -> String {
     let output = Command::new(env!("CARGO")).arg("-vV").output().expect("cargo runs").stdout;
-    let told = String::from_utf8(output).expect("text");
-    told.lines().find_map(|line| line.strip_prefix("host: ")).expect("a host").to_owned()
+    let output = String::from_utf8(output).expect("text");
+    output.lines().find_map(|line| line.strip_prefix("host: ")).expect("a host").to_owned()
 }
 
-/// The packages that a node needs to be built: tests may need more.
-fn uses(node: &Value) -> Vec<String> {
+/// The packages needed to build a node: tests may need more.
+fn build_dependencies(node: &Value) -> Vec<String> {
     let is_shipped = |dependency: &&Value| list(&dependency["dep_kinds"]).any(|kind| kind["kind"] != "dev");
     list(&node["deps"]).filter(is_shipped).map(|dependency| text(&dependency["pkg"])).collect()
 }
@@ -78,7 +78,7 @@ fn text(value: &Value) -> String {
     value.as_str().expect("a text").to_owned()
 }
 
-/// What `deny.toml` says.
+/// The rules of `deny.toml`.
 struct Rules(Table);
 
 impl Rules {
@@ -91,16 +91,16 @@ impl Rules {
         self.0[table][name].as_array().expect("a list")
     }
 
-    /// Whether somebody may take a crate under one of the licences that it offers.
-    fn allows(&self, name: &str, licence: &str) -> bool {
+    /// Returns true if a crate may be used under one of its licenses.
+    fn allows(&self, name: &str, license: &str) -> bool {
         let excepted = self.rows("licenses", "exceptions").iter().filter(|row| row["crate"].as_str() == Some(name));
         let excepted = excepted.flat_map(|row| row["allow"].as_array().expect("a list"));
         let allowed: Vec<&str> =
             self.rows("licenses", "allow").iter().chain(excepted).filter_map(toml::Value::as_str).collect();
-        holds(licence, &|name| allowed.contains(&name))
+        evaluate_spdx(license, &|name| allowed.contains(&name))
     }
 
-    /// Whether a crate is banned, in all its versions or in those before a number.
+    /// Returns true if a crate is banned, in all versions or below a version.
     fn bans(&self, name: &str, version: &str) -> bool {
         let major = version.split('.').next().and_then(|number| number.parse::<u64>().ok()).expect("a version");
         self.rows("bans", "deny").iter().any(|row| match row["crate"].as_str().expect("a name").split_once("@<") {
@@ -110,26 +110,26 @@ impl Rules {
     }
 }
 
-/// An expression of SPDX: `OR` binds less than `AND`, parentheses more, and `/` is an old form of `OR`.
-fn holds(expression: &str, is_allowed: &dyn Fn(&str) -> bool) -> bool {
+/// Evaluates an SPDX expression: `OR` binds looser than `AND`, parentheses tightest, and `/` is an old form of `OR`.
+fn evaluate_spdx(expression: &str, is_allowed: &dyn Fn(&str) -> bool) -> bool {
     let expression = expression.replace('/', " OR ");
-    let any = parts(&expression, " OR ");
+    let any = split_outside_parentheses(&expression, " OR ");
     if any.len() > 1 {
-        return any.into_iter().any(|part| holds(part, is_allowed));
+        return any.into_iter().any(|part| evaluate_spdx(part, is_allowed));
     }
-    let all = parts(&expression, " AND ");
+    let all = split_outside_parentheses(&expression, " AND ");
     if all.len() > 1 {
-        return all.into_iter().all(|part| holds(part, is_allowed));
+        return all.into_iter().all(|part| evaluate_spdx(part, is_allowed));
     }
     let term = expression.trim();
     match term.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
-        Some(inner) => holds(inner, is_allowed),
+        Some(inner) => evaluate_spdx(inner, is_allowed),
         None => is_allowed(term),
     }
 }
 
-/// What stands between the words of a kind, outside of parentheses.
-fn parts<'a>(text: &'a str, word: &str) -> Vec<&'a str> {
+/// Splits a text at a word, outside parentheses.
+fn split_outside_parentheses<'a>(text: &'a str, word: &str) -> Vec<&'a str> {
     let (mut found, mut from, mut depth) = (Vec::new(), 0, 0);
     for (at, letter) in text.char_indices() {
         match letter {
@@ -149,20 +149,20 @@ fn parts<'a>(text: &'a str, word: &str) -> Vec<&'a str> {
 #[test]
 fn every_crate_is_permitted_and_from_the_registry() {
     let rules = Rules::read();
-    // With all features where all crates were fetched; otherwise those of a plain build are what there is.
+    // With all features if all crates were fetched, otherwise with those of a plain build.
     let tree = if metadata(&["--all-features"]).is_some() { Tree::read(&["--all-features"]) } else { Tree::read(&[]) };
     let shipped = tree.shipped();
     assert!(shipped.len() > 100, "{}", shipped.len());
     let registries: BTreeSet<&str> = shipped.iter().filter_map(|package| package["source"].as_str()).collect();
     assert_eq!(registries.len(), 1, "{registries:?}");
-    let wrong: Vec<String> = shipped.into_iter().filter_map(|package| fault(&rules, package)).collect();
+    let wrong: Vec<String> = shipped.into_iter().filter_map(|package| violation(&rules, package)).collect();
     assert!(wrong.is_empty(), "see deny.toml:\n{}", wrong.join("\n"));
 }
 
-/// What speaks against a package.
-fn fault(rules: &Rules, package: &Value) -> Option<String> {
+/// Returns the rule that a package violates.
+fn violation(rules: &Rules, package: &Value) -> Option<String> {
     let (name, version) = (text(&package["name"]), text(&package["version"]));
-    let licence = package["license"].as_str().unwrap_or("none");
+    let license = package["license"].as_str().unwrap_or("none");
     let is_ours =
         package["source"].is_null() && package["manifest_path"].as_str()?.starts_with(env!("CARGO_MANIFEST_DIR"));
     let is_registered = package["source"].as_str().is_some_and(|source| source.starts_with("registry+"));
@@ -170,8 +170,8 @@ fn fault(rules: &Rules, package: &Value) -> Option<String> {
         "is banned".to_owned()
     } else if !is_ours && !is_registered {
         format!("is from {}", package["source"])
-    } else if !rules.allows(&name, licence) {
-        format!("has the licence {licence}")
+    } else if !rules.allows(&name, license) {
+        format!("has the license {license}")
     } else {
         return None;
     };
@@ -179,14 +179,14 @@ fn fault(rules: &Rules, package: &Value) -> Option<String> {
 }
 
 #[test]
-fn the_service_stays_small_enough_to_be_looked_through() {
+fn the_service_has_a_limited_number_of_dependencies() {
     let tree = Tree::read(&[]);
-    let found = tree.below("pidq-server").len();
-    assert!((50..=MOST).contains(&found), "pidq-server is {found} crates");
+    let found = tree.dependencies_of("pidq-server").len();
+    assert!((50..=MAX_CRATES).contains(&found), "pidq-server is {found} crates");
 }
 
 #[test]
-fn every_crate_that_is_used_has_its_reason() {
+fn every_direct_dependency_has_a_reason() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("ARCHITECTURE.md");
     let page = std::fs::read_to_string(page).expect("ARCHITECTURE.md");
     let tree = Tree::read(&[]);
@@ -199,7 +199,7 @@ fn every_crate_that_is_used_has_its_reason() {
 }
 
 #[test]
-fn a_choice_of_licences_needs_one_and_a_sum_needs_all() {
+fn or_needs_one_license_and_and_needs_all() {
     let rules = Rules::read();
     for good in [
         "MIT",

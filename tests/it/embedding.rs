@@ -1,11 +1,11 @@
-//! What an embedding program gives to the language: functions that make values, operators, queries that are printed.
+//! Extensions by an embedding program: custom functions, custom operators, printed queries.
 
 use pidq::error::Code;
-use pidq::{Dialect, Function, Graph, Limits, Operator, Place, PrintOptions, Query, Value};
+use pidq::{Dialect, Function, Graph, Limits, Operator, Precedence, PrintOptions, Query, Value};
 
 fn operator(name: &str, text: &str) -> Operator {
-    let place = Place::At("in".into());
-    Operator { name: name.into(), text: text.into(), place, vararg: false, left_associative: false }
+    let precedence = Precedence::At("in".into());
+    Operator { name: name.into(), text: text.into(), precedence, vararg: false, left_associative: false }
 }
 
 fn answer(dialect: &Dialect, query: &str, input: &str, limits: Limits<'_>) -> Result<String, &'static str> {
@@ -14,7 +14,7 @@ fn answer(dialect: &Dialect, query: &str, input: &str, limits: Limits<'_>) -> Re
     answer.map_err(|error| error.code().as_str())
 }
 
-/// Makes of everything there is: as many copies of the input as are asked for, one in the other.
+/// Builds a value nested as deep as the argument says, each level a copy of the input.
 fn nest() -> Function {
     Function::new("nest", |cx, input, args| {
         let times = args.first().and_then(|times| times.as_f64()).unwrap_or(1.0) as usize;
@@ -29,7 +29,7 @@ fn nest() -> Function {
 }
 
 #[test]
-fn a_function_makes_texts_lists_and_objects() {
+fn a_function_returns_strings_arrays_and_objects() {
     let dialect = Dialect::standard().with_function(nest());
     let made = answer(&dialect, "nest(2) | .list.0", "53.0", Limits::default());
     assert_eq!(made.as_deref(), Ok(r#"{"old":"new","list":[53.0,"level 0",0,true]}"#));
@@ -39,7 +39,7 @@ fn a_function_makes_texts_lists_and_objects() {
 }
 
 #[test]
-fn what_a_function_makes_counts() {
+fn values_of_custom_functions_count() {
     let dialect = Dialect::standard().with_function(nest());
     let limits = Limits { memory: 1 << 20, ..Limits::default() };
     assert_eq!(answer(&dialect, "nest(100000) | size()", "0", limits), Err("PQ4007"));
@@ -50,9 +50,9 @@ fn what_a_function_makes_counts() {
 }
 
 #[test]
-fn operators_are_added_to_those_before() {
+fn operators_are_added_to_existing_ones() {
     let dialect = Dialect::standard().with_operators(&[operator("contains", "has")]).expect("an operator");
-    let after = Operator { place: Place::At("has".into()), ..operator("startsWith", "begins") };
+    let after = Operator { precedence: Precedence::At("has".into()), ..operator("startsWith", "begins") };
     let dialect = dialect.with_operators(&[after]).expect("it may refer to the first one");
     let tree = |text: &str| dialect.tree(text).map_err(|error| error.code());
     assert_eq!(tree(".a has .b").as_deref(), Ok(r#"["contains",["get","a"],["get","b"]]"#));
@@ -60,15 +60,15 @@ fn operators_are_added_to_those_before() {
 }
 
 #[test]
-fn a_query_that_has_no_text_prints_in_json_format() {
+fn a_query_without_text_format_prints_in_json_format() {
     let named = Function::new("not a name", |_, _, _| Ok(Value::Null));
     let dialect = Dialect::standard().with_function(named);
     for tree in [r#"["get",{}]"#, r#"["map",["not a name"]]"#] {
-        let query = dialect.compile_json(tree).expect("it compiles");
+        let query = dialect.compile_json(tree).expect("valid query");
         let again = dialect.compile_json(&query.to_string()).expect("what is printed compiles");
         assert_eq!(again.tree(), tree, "{query}");
     }
-    assert_eq!(Query::from_json(r#"["map",["get","a"]]"#).expect("it compiles").to_string(), "map(.a)");
+    assert_eq!(Query::from_json(r#"["map",["get","a"]]"#).expect("valid query").to_string(), "map(.a)");
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! The words that a user sees when something is wrong. `cargo insta review` shows how they changed.
+//! Messages of errors and warnings. `cargo insta review` shows changes.
 
 use std::fmt::Write;
 
 use pidq::{Dialect, Graph, Limits, Query};
 
-/// Queries that fail before they run: syntax, names, arguments.
+/// Queries that fail to compile: syntax, names, arguments.
 const QUERIES: &[&str] = &[
     "",
     ".nodes | fliter(.a == 1)",
@@ -55,7 +55,7 @@ const QUERIES: &[&str] = &[
     ".a += 1",
 ];
 
-/// Queries that fail while they run, on a small drawing.
+/// Queries that fail at run time, on a small drawing.
 const RUNS: &[&str] = &[
     ".pid_graph.nodes | map(.tags | sort())",
     ".pid_graph | filter(.a)",
@@ -67,7 +67,7 @@ const RUNS: &[&str] = &[
     "sum(.pid_graph.nodes)",
 ];
 
-/// Queries that run, but look like mistakes on that drawing.
+/// Queries that run, but contain likely mistakes for that drawing.
 const WARNINGS: &[&str] = &[
     ".pid_graph.node // 1",
     ".pid_graph.nodes | sort(\"tag\") | limit(1)",
@@ -138,7 +138,7 @@ fn warnings() {
     let graph = Graph::from_json(DRAWING).expect("the drawing is JSON");
     let mut shown = String::new();
     for text in WARNINGS {
-        let query = Dialect::standard().parse(text).expect("it compiles");
+        let query = Dialect::standard().parse(text).expect("valid query");
         let scratch = pidq::Scratch::new();
         let of_run = query.run(&graph, &scratch, Limits::default()).expect("it runs").warnings;
         for warning in of_run.into_iter().chain(query.check_against(&graph, Limits::default())) {
@@ -149,7 +149,7 @@ fn warnings() {
     insta::assert_snapshot!(shown);
 }
 
-/// Queries in JSON format, and the JSON Pointer of what is wrong with them.
+/// Queries in JSON format, and the JSON Pointer of their error.
 const POINTERS: &[(&str, &str)] = &[
     (r#"["size"}"#, ""),
     (r#"["map", ["get", ]]"#, "/1/1"),
@@ -181,9 +181,9 @@ fn errors_of_the_json_format_have_pointers() {
 
 #[test]
 fn the_trace_of_the_json_format_has_pointers() {
-    let graph = Graph::from_json("[[1]]").expect("it is JSON");
+    let graph = Graph::from_json("[[1]]").expect("valid JSON");
     let query = Dialect::standard().compile_json(r#"["map", ["map", ["pipe", ["get"], ["sort"]]]]"#);
-    let error = query.and_then(|query| query.to_json(&graph, Limits::default())).expect_err("1 is no list");
+    let error = query.and_then(|query| query.to_json(&graph, Limits::default())).expect_err("1 is not an array");
     assert_eq!(error.trace_pointers(), ["", "/1", "/1/1/2"]);
     let shown = serde_json::to_value(&error).expect("an error is data");
     assert_eq!(shown["stack"][1], serde_json::json!({"start": 8, "end": 44, "pointer": "/1"}));
@@ -196,15 +196,15 @@ fn errors_of_the_text_format_have_no_pointer() {
     assert_eq!((error.pointer(), error.trace_pointers().len()), (None, 0));
 }
 
-/// The path of an error about a scalar is that of the item: the value itself stands in the words under the call.
+/// The path of an error about a scalar is that of the item: the message has the value itself.
 #[test]
-fn a_value_that_is_refused_is_told() {
+fn a_rejected_value_is_in_the_message() {
     let long = "x".repeat(1_000);
     let document =
         format!(r#"{{"a": [{{"t": "P-101", "n": 53.0, "b": true, "l": [1], "o": {{}}, "long": "é\"{long}"}}]}}"#);
     let graph = Graph::from_json(document).expect("the document is JSON");
     let cut = format!("got string \"é\\\"{}\"…", "x".repeat(38));
-    for (query, told) in [
+    for (query, label) in [
         (".a | map(.t | sum())", "got string \"P-101\""),
         (".a | map(lower(.n))", "got number 53"),
         (".a | map(.b | map(.x))", "got boolean true"),
@@ -218,22 +218,22 @@ fn a_value_that_is_refused_is_told() {
         ("[\"a\"] | fromEntries()", "got string \"a\" for item 0"),
     ] {
         let error = Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default())).expect_err(query);
-        assert_eq!(error.label(), Some(told), "{query}");
+        assert_eq!(error.label(), Some(label), "{query}");
         assert!(error.code().as_str().starts_with("PQ2"), "{query}");
-        assert!(error.render(query).contains(told), "{query}");
+        assert!(error.render(query).contains(label), "{query}");
     }
 }
 
 const WISHES: &str = include_str!("../data/messages/wishes.txt");
 
-/// The list is true: an improved message has to leave it.
+/// The list is up to date: an improved message has to be removed from it.
 #[test]
-fn messages_that_could_be_better() {
+fn messages_to_improve() {
     let graph = Graph::from_json(DRAWING).expect("the drawing is JSON");
     for entry in WISHES.split("\n\n").filter(|entry| entry.starts_with("query")) {
         let line = |name: &str| entry.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
         let (Some(query), Some(now), Some(_)) = (line("query"), line("now"), line("wish")) else {
-            panic!("an entry has a query, what is said now, and a wish: {entry}");
+            panic!("an entry has a query, the current message, and a wish: {entry}");
         };
         let answer = Dialect::standard().parse(query).and_then(|query| query.to_json(&graph, Limits::default()));
         assert_eq!(answer.map_or_else(|error| error.to_string(), |_| "ok".into()), now, "{query}");
@@ -241,14 +241,14 @@ fn messages_that_could_be_better() {
 }
 
 #[test]
-fn the_end_of_a_line_of_windows_is_not_shown() {
+fn windows_line_ends_are_not_shown() {
     let text = ".a\r\n| fliter(.b)\r\n| size()";
     let shown = Query::parse(text).expect_err("there is no such function").render(text);
     assert!(shown.contains("\n  | | fliter(.b)\n  |   ^^^^^^ unknown function\n"), "{shown}");
 }
 
 #[test]
-fn a_word_alone_is_no_call_of_a_function_that_there_is_none() {
+fn a_lone_word_is_not_suggested_as_an_unknown_function() {
     let help = |text: &str| Query::parse(text).expect_err(text).help().map(String::from).expect(text);
     assert_eq!(help("map(tag)"), "did you mean `.tag`?");
     assert_eq!(help("size"), "did you mean `.size` or `size()`?");
@@ -256,10 +256,10 @@ fn a_word_alone_is_no_call_of_a_function_that_there_is_none() {
 }
 
 #[test]
-fn a_suggestion_has_the_place_that_it_replaces() {
+fn a_suggestion_has_the_span_that_it_replaces() {
     let text = "downstream(\"P-101A\", {dept: 1})";
     let error = Query::parse(text).expect_err("there is no such option");
     let [suggestion] = error.suggestions() else { panic!("one suggestion: {:?}", error.suggestions()) };
-    let place = suggestion.span.expect("a place").range(text);
-    assert_eq!((&text[place], &*suggestion.text), ("dept", "depth"));
+    let span = suggestion.span.expect("a place").range(text);
+    assert_eq!((&text[span], &*suggestion.text), ("dept", "depth"));
 }

@@ -1,4 +1,4 @@
-//! Drawings in and out by the command: files beside files, folders, exit codes, highlights.
+//! Import and export by the command: output files, directories, exit codes, highlights.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 const DRAWING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/skid.xml");
 const PLANT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/plant.json");
 
-/// A folder of its own for each test, gone when the test is over.
+/// Temporary directory of a test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -27,11 +27,11 @@ impl Folder {
     }
 
     #[track_caller]
-    fn check(&self, args: &[&str], code: i32, said: &str) -> String {
+    fn check(&self, args: &[&str], code: i32, expected: &str) -> String {
         let output = self.run(args);
-        let shown = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(code), "{args:?} {shown}");
-        assert!(shown.contains(said), "{args:?} said {shown}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{args:?} {stderr}");
+        assert!(stderr.contains(expected), "{args:?} printed {stderr}");
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
@@ -51,8 +51,8 @@ fn drawing() -> String {
 }
 
 #[test]
-fn an_import_writes_beside_its_file_or_where_it_is_told() {
-    let folder = Folder::new("beside").with("a.xml", &drawing());
+fn an_import_writes_next_to_its_file_or_to_the_given_path() {
+    let folder = Folder::new("next-to").with("a.xml", &drawing());
     folder.check(&["import", "a.xml"], 0, "1 of 1 file: 20 nodes, 27 edges, 2 warnings");
     assert!(folder.has("a.json"));
     folder.check(&["import", "a.xml", "-o", "new/b.json"], 0, "");
@@ -62,24 +62,28 @@ fn an_import_writes_beside_its_file_or_where_it_is_told() {
 }
 
 #[test]
-fn a_folder_is_imported_whole_and_only_unreadable_files_are_failures() {
+fn a_directory_is_imported_and_only_unreadable_files_are_failures() {
     let folder = Folder::new("folder").with("a.xml", &drawing()).with("a.XML", &drawing()).with("notes.txt", "x");
     folder.check(&["import", ".", "-o", "out"], 0, "2 of 2 files");
     assert!(folder.has("out/a.json") && folder.has("out/a.xml.json"), "no drawing is written over another");
     let folder = folder.with("bad.xml", "<PlantModel>");
     folder.check(&["import", "."], 2, "PQ6001");
     folder.check(&["import", "."], 2, "2 of 3 files");
-    folder.check(&["import", "nothing.xml"], 2, "there is no file `nothing.xml`");
-    folder.check(&["import", "notes.txt"], 2, "cannot tell the format");
+    folder.check(&["import", "nothing.xml"], 2, "no such file `nothing.xml`");
+    folder.check(&["import", "notes.txt"], 2, "unknown format");
     folder.check(&["import", "--from", "dwg", "a.xml"], 2, "PQ6009");
     fs::create_dir(folder.0.join("empty")).expect("a folder");
     folder.check(&["import", "empty"], 2, "no drawings");
 }
 
 #[test]
-fn findings_are_told_on_request() {
+fn findings_are_printed_on_request() {
     let folder = Folder::new("findings");
-    folder.check(&["import", "-v", DRAWING, "-o", "-"], 0, "warning[I004]: the end of the segment `S-2` joins nothing");
+    folder.check(
+        &["import", "-v", DRAWING, "-o", "-"],
+        0,
+        "warning[I004]: the end of the segment `S-2` is not connected",
+    );
 }
 
 #[test]
@@ -92,22 +96,22 @@ fn a_drawing_is_queried_after_its_import() {
 }
 
 #[test]
-fn a_graph_is_exported_by_name_by_ending_and_as_a_result() {
+fn a_graph_is_exported_by_format_by_extension_and_as_a_result() {
     let folder = Folder::new("export");
     assert!(folder.check(&["export", PLANT, "-f", "dot"], 0, "").starts_with("digraph pid {"));
     folder.check(&["export", PLANT, "-o", "plant.xlsx"], 0, "");
     assert!(folder.has("plant.xlsx"));
     folder.check(&["export", PLANT, "-f", "neo4j", "-o", "tables"], 0, "");
     assert!(folder.has("tables/nodes.csv") && folder.has("tables/rels.csv"));
-    folder.check(&["export", PLANT, "-f", "neo4j"], 2, "give a folder with --output");
+    folder.check(&["export", PLANT, "-f", "neo4j"], 2, "give a directory with --output");
     folder.check(&["export", PLANT], 2, "give the format with --format");
     folder.check(&["export", PLANT, "-f", "proteus"], 2, "possible values");
     let loops = ".pid_graph.nodes | filter(.node_type == \"loop\") | pick(.tag, .unit)";
     let csv = folder.check(&["export", PLANT, "-f", "csv", "-q", loops], 0, "");
     assert_eq!(csv, "tag,unit\nF-1101,m³/h\nF-1102,m³/h\nL-1103,%\nP-1104,bar g\nT-1105,°C\n");
     folder.check(&["export", PLANT, "-f", "csv", "-q", "fliter(.a)"], 3, "PQ1001");
-    let (whole, nodes) = (["export", PLANT, "-f", "csv"], ["export", PLANT, "-f", "csv", "-q", "nodes()"]);
-    assert_eq!(folder.check(&whole, 0, ""), folder.check(&nodes, 0, ""));
+    let (all, nodes) = (["export", PLANT, "-f", "csv"], ["export", PLANT, "-f", "csv", "-q", "nodes()"]);
+    assert_eq!(folder.check(&all, 0, ""), folder.check(&nodes, 0, ""));
     folder.check(&["export", PLANT, "-f", "graphml", "-q", "1 + 1"], 2, "PQ6003");
 }
 
@@ -125,7 +129,7 @@ fn a_drawing_in_another_format_is_exported_as_json_and_as_statements() {
 }
 
 #[test]
-fn tables_go_out_and_come_back() {
+fn tables_are_exported_and_imported_again() {
     let folder = Folder::new("tables");
     folder.check(&["export", PLANT, "-f", "csv-graph", "-o", "t"], 0, "");
     let files = ["import", "--from", "csv-graph", "t/nodes.csv", "t/edges.csv", "-o", "back.json"];
@@ -135,11 +139,11 @@ fn tables_go_out_and_come_back() {
     assert_eq!(count, "5\n");
 }
 
-/// The same plant in the words of another vendor, and what names an item in both.
+/// The same plant in another vendor's terms, and the names that identify an item in both.
 const VENDOR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/plant_vendor.json");
 
 #[test]
-fn a_drawing_in_words_of_its_own_is_exported_as_what_it_is() {
+fn a_drawing_in_vendor_terms_is_exported_in_standard_terms() {
     let folder = Folder::new("vendor");
     for (format, ends) in [("dot", " -> "), ("mermaid", "-->")] {
         let [ours, theirs] = [PLANT, VENDOR].map(|file| folder.check(&["export", file, "-f", format], 0, ""));
@@ -161,9 +165,9 @@ fn a_drawing_in_words_of_its_own_is_exported_as_what_it_is() {
     for (format, file) in [("graphml", "v.graphml"), ("node-link", "v.json")] {
         folder.check(&["export", VENDOR, "-f", format, "-o", file], 0, "");
         let fed = r#"downstream("T-101") | map(.itemTag)"#;
-        let whole = folder.check(&["query", fed, VENDOR], 0, "");
+        let all = folder.check(&["query", fed, VENDOR], 0, "");
         folder.check(&["import", file, "-o", "back.json"], 0, "");
-        assert_eq!(folder.check(&["query", fed, "back.json"], 0, ""), whole, "{format}");
+        assert_eq!(folder.check(&["query", fed, "back.json"], 0, ""), all, "{format}");
     }
     folder.check(&["export", VENDOR, "-f", "csv-graph", "-o", "pair"], 0, "");
     let nodes = fs::read_to_string(folder.0.join("pair/nodes.csv")).expect("nodes");
@@ -171,7 +175,7 @@ fn a_drawing_in_words_of_its_own_is_exported_as_what_it_is() {
 }
 
 #[test]
-fn a_part_of_a_drawing_in_words_of_its_own_can_be_asked_again() {
+fn an_exported_part_in_vendor_terms_can_be_queried() {
     let folder = Folder::new("vendor-part");
     let part = folder.check(&["query", r#"node("P-101A") | expand(2) | subgraph()"#, VENDOR], 0, "");
     let folder = folder.with("part.json", &part);
@@ -180,7 +184,7 @@ fn a_part_of_a_drawing_in_words_of_its_own_can_be_asked_again() {
 }
 
 #[test]
-fn a_drawing_is_drawn_whole_in_part_and_with_marks() {
+fn a_drawing_is_rendered_in_full_in_part_and_with_highlights() {
     let folder = Folder::new("draw");
     let svg = folder.check(&["draw", PLANT], 0, "");
     assert!(svg.starts_with("<svg ") && svg.contains("data-id=\"V-101\"") && !svg.contains("class=\"hit\""));

@@ -1,13 +1,13 @@
-//! Every function is documented, and its example gives what it says.
+//! Documentation of functions: every function is documented, and its example returns the documented result.
 
 use pidq::{Dialect, Graph, Limits};
 use serde_json::json;
 
-/// The drawing that examples ask about.
+/// The drawing of the examples.
 pub const DRAWING: &str = include_str!("../data/graph/pid_small.json");
 
 #[test]
-fn every_example_holds() {
+fn every_example_returns_its_documented_result() {
     let dialect = Dialect::standard();
     let graph = Graph::from_json(DRAWING).expect("the drawing is JSON");
     let mut wrong = Vec::new();
@@ -29,12 +29,12 @@ fn every_function_is_documented_and_named_once() {
         assert!(function.summary.ends_with('.'), "{}: a summary is a sentence", function.name);
     }
     names.sort_unstable();
-    assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "a name stands twice: {names:?}");
+    assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "a name occurs twice: {names:?}");
     assert_eq!(Dialect::json_query().functions().count(), 55);
 }
 
 #[test]
-fn the_language_as_data_names_what_can_be_written() {
+fn the_dialect_as_json_lists_functions_and_operators() {
     let listed = serde_json::to_value(Dialect::standard()).expect("JSON");
     let texts = |list: &str, member: &str| -> Vec<String> {
         let rows = listed[list].as_array().expect("a list").iter();

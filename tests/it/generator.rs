@@ -1,4 +1,4 @@
-//! The plants that benches and comparisons run on: the same bytes on every machine.
+//! Generated plants of the benches and comparisons: the same bytes on every machine.
 
 #[path = "../../benches/plant.rs"]
 pub mod plant;

@@ -1,12 +1,12 @@
-//! Questions to the graph of a drawing: the worked examples, corners in a notation of our own, and oracles.
+//! Graph functions: the worked examples, corner cases in a notation for drawings, and oracles.
 
 use pidq::{Dialect, Graph, Limits, Query, TopologyConfig};
 use serde_json::Value;
 
-use crate::drawing::{VOCABULARIES, drawing, drawing_in};
+use crate::notation::{VOCABULARIES, drawing, drawing_in};
 
-/// The answer to a query with parameters, or the first line of its error.
-pub fn ask(graph: &Graph, query: &str, params: &str) -> Result<Value, String> {
+/// Returns the result of a query with parameters, or the first line of its error.
+pub fn evaluate(graph: &Graph, query: &str, params: &str) -> Result<Value, String> {
     let answer =
         Dialect::standard().parse_with(query, params).and_then(|query| query.to_json(graph, Limits::default()));
     answer.map(|json| serde_json::from_str(&json).expect("an answer is JSON")).map_err(|error| error.to_string())
@@ -17,37 +17,40 @@ fn the_worked_examples_hold() {
     let graph = Graph::from_json(include_str!("../data/graph/pid_small.json")).expect("the drawing is JSON");
     let cases: Value =
         serde_json::from_str(include_str!("../data/graph/graph_examples.json")).expect("the cases are JSON");
-    let cases = cases["cases"].as_array().expect("a list of cases");
-    let wrong: Vec<String> = cases.iter().filter_map(|case| differs(&graph, case)).collect();
+    let cases = cases["cases"].as_array().expect("an array of cases");
+    let wrong: Vec<String> = cases.iter().filter_map(|case| mismatch(&graph, case)).collect();
     assert!(wrong.is_empty(), "{} of {} differ:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
     assert_eq!(cases.len(), 39);
 }
 
-/// What is wrong with the answer to a case, if anything is.
-fn differs(graph: &Graph, case: &Value) -> Option<String> {
+/// Describes the mismatch of a case, if any.
+fn mismatch(graph: &Graph, case: &Value) -> Option<String> {
     let query = case["query"].as_str().expect("a case has a query");
     let params = case.get("params").map_or("{}".into(), Value::to_string);
-    let answer = ask(graph, query, &params);
+    let answer = evaluate(graph, query, &params);
     let is_right = match (&answer, case.get("error")) {
-        (Err(shown), Some(error)) => *shown == format!("{}: {}", text(error, "code"), text(error, "message")),
-        (Ok(answer), None) => same(answer, &case["output"]),
+        (Err(shown), Some(error)) => {
+            *shown == format!("{}: {}", string_field(error, "code"), string_field(error, "message"))
+        }
+        (Ok(answer), None) => json_equal(answer, &case["output"]),
         _ => false,
     };
     let tree =
         Dialect::standard().tree(query).map(|tree| serde_json::from_str::<Value>(&tree).expect("a tree is JSON"));
-    let same_tree = case.get("json_query").is_none_or(|expected| tree.as_ref().is_ok_and(|tree| same(tree, expected)));
+    let same_tree =
+        case.get("json_query").is_none_or(|expected| tree.as_ref().is_ok_and(|tree| json_equal(tree, expected)));
     (!is_right || !same_tree)
         .then(|| format!("{query}\n  gives {answer:?}\n  not {}", case.get("output").unwrap_or(&case["error"])))
 }
 
-/// Asks about a drawing in the notation of `drawing.rs`.
+/// Checks a query on a drawing in the notation of `notation.rs`.
 pub fn check_graph(plant: &str, query: &str, expected: &str) {
     check_document(&drawing(plant), query, expected);
 }
 
 pub fn check_document(document: &str, query: &str, expected: &str) {
     let graph = Graph::from_json(document).expect("the drawing is JSON");
-    let answer = ask(&graph, query, "{}").map(|answer| answer.to_string());
+    let answer = evaluate(&graph, query, "{}").map(|answer| answer.to_string());
     let shown = answer.unwrap_or_else(|error| error);
     let is_code = expected.starts_with("PQ");
     assert!(
@@ -56,17 +59,17 @@ pub fn check_document(document: &str, query: &str, expected: &str) {
     );
 }
 
-fn text<'v>(value: &'v Value, key: &str) -> &'v str {
+fn string_field<'v>(value: &'v Value, key: &str) -> &'v str {
     value[key].as_str().expect("a text")
 }
 
-/// Equality of JSON values in which `1` and `1.0` are the same.
-fn same(a: &Value, b: &Value) -> bool {
+/// Compares JSON values, with `1` equal to `1.0`.
+fn json_equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
-        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| json_equal(a, b)),
         (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
+            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| json_equal(a, b)))
         }
         _ => a == b,
     }
@@ -81,7 +84,7 @@ fn plain_json_has_no_graph() {
 }
 
 #[test]
-fn an_empty_graph_answers_everything() {
+fn every_function_accepts_an_empty_graph() {
     for graph in [r#"{"nodes": []}"#, r#"{"nodes": [], "edges": []}"#, r#"{"pid_graph": {"nodes": [], "edges": []}}"#] {
         for query in
             ["nodes()", "edges()", "cycles()", "components()", "cutPoints()", "loops()", "lineList()", "deadEnds()"]
@@ -148,7 +151,7 @@ fn pipes_drawn_to_equipment_itself_lead_to_its_nozzles_and_back() {
 }
 
 #[test]
-fn routes_are_no_longer_than_asked() {
+fn routes_respect_depth() {
     let plant = "T-1 → V-1 → J-1 → P-1 → T-2";
     for (depth, length, between) in [(3, "null", "0"), (4, "4", "5")] {
         let options = format!("{{depth: {depth}}}");
@@ -159,14 +162,14 @@ fn routes_are_no_longer_than_asked() {
 }
 
 #[test]
-fn a_route_to_what_is_near_costs_little_in_a_large_plant() {
+fn a_short_route_is_cheap_in_a_large_drawing() {
     let chain = (0..400).map(|at| format!("S-{at}")).collect::<Vec<_>>().join(" → ");
     let graph = Graph::from_json(drawing(&chain)).expect("the drawing is JSON");
     let limits = Limits { fuel: 100, ..Limits::default() };
-    let ask = |query: &str| Query::parse(query).expect("the query compiles").to_json(&graph, limits);
-    assert_eq!(ask(r#"shortestPath("S-3", "S-9").length"#).expect("six steps"), "6");
-    assert_eq!(ask(r#"reachable("S-3", "S-9")"#).expect("six steps"), "true");
-    assert!(ask(r#"reachable("S-9", "S-3")"#).is_err(), "all that follows is looked at");
+    let evaluate = |query: &str| Query::parse(query).expect("the query compiles").to_json(&graph, limits);
+    assert_eq!(evaluate(r#"shortestPath("S-3", "S-9").length"#).expect("six steps"), "6");
+    assert_eq!(evaluate(r#"reachable("S-3", "S-9")"#).expect("six steps"), "true");
+    assert!(evaluate(r#"reachable("S-9", "S-3")"#).is_err(), "everything downstream is searched");
 }
 
 #[test]
@@ -174,12 +177,12 @@ fn a_route_that_the_limit_of_the_run_cuts_off_is_an_error() {
     let chain = (0..60).map(|at| format!("S-{at}")).collect::<Vec<_>>().join(" → ");
     let graph = Graph::from_json(drawing(&chain)).expect("the drawing is JSON");
     let limits = Limits { depth: 50, ..Limits::default() };
-    let ask = |query: &str| Query::parse(query).expect("the query compiles").to_json(&graph, limits);
-    let cut_off = ask(r#"shortestPath("S-0", "S-59")"#).expect_err("it is too long");
+    let evaluate = |query: &str| Query::parse(query).expect("the query compiles").to_json(&graph, limits);
+    let cut_off = evaluate(r#"shortestPath("S-0", "S-59")"#).expect_err("too long");
     assert_eq!(cut_off.code(), pidq::error::Code::TooDeep);
-    assert!(ask(r#"between("S-0", "S-59")"#).is_err(), "what is between is not known");
-    assert_eq!(ask(r#"shortestPath("S-0", "S-9").length"#).expect("it is near"), "9");
-    assert_eq!(ask(r#"shortestPath("S-0", "S-59", {depth: 20})"#).expect("that is what was asked"), "null");
+    assert!(evaluate(r#"between("S-0", "S-59")"#).is_err(), "the nodes between are unknown");
+    assert_eq!(evaluate(r#"shortestPath("S-0", "S-9").length"#).expect("a short path"), "9");
+    assert_eq!(evaluate(r#"shortestPath("S-0", "S-59", {depth: 20})"#).expect("the depth option applies"), "null");
 }
 
 #[test]
@@ -209,7 +212,7 @@ fn options_are_checked_when_a_query_is_compiled() {
 }
 
 #[test]
-fn a_walk_enters_each_node_once_and_ends_in_circles() {
+fn a_walk_enters_each_node_once_and_terminates_on_cycles() {
     check_graph("S-1 → S-2 → S-3 → S-1", r#"downstream("S-1") | map(.id)"#, r#"["S-2","S-3"]"#);
     check_graph("S-1 → S-1 → S-2", r#"downstream("S-1") | map(.id)"#, r#"["S-2"]"#);
     check_graph("S-1 → S-2; S-1 → S-2", r#"downstream("S-1") | map(.id)"#, r#"["S-2"]"#);
@@ -307,7 +310,7 @@ fn equipment_is_reached_through_its_nozzles() {
 }
 
 #[test]
-fn a_walk_does_not_run_backwards_into_what_it_began_at() {
+fn a_walk_does_not_run_backward_into_its_start() {
     let plant = "T-1.N1 → V-1; T-1.N2 → V-2; V-3 → T-1.N3";
     check_graph(plant, r#"downstream("T-1.N1", {pass: "any"}) | map(.id)"#, r#"["V-1"]"#);
     check_graph(plant, r#"downstream("T-1.N3", {pass: "any"}) | map(.id)"#, r#"["T-1","T-1.N1","T-1.N2","V-1","V-2"]"#);
@@ -318,7 +321,7 @@ fn a_walk_does_not_run_backwards_into_what_it_began_at() {
 fn the_same_plant_in_five_vocabularies_gives_the_same_answers() {
     let plant = "T-1.N1 → V-1(closed) → J-1 → P-1.N1; P-1.N2 → CK-1 → V-2 → E-1.N1@hot; E-1.N2@hot → D-1.N1; J-1 — V-3 — X-1; \
                  X-2 → E-1.N3@cold; E-1.N4@cold → X-3; I-1 ⇢ V-2; D-1.N2 → RV-1 → X-4";
-    let questions = [
+    let queries = [
         r#"downstream("T-1") | map(TAG)"#,
         r#"downstream("T-1", {pass: "zone"}) | map(TAG)"#,
         r#"upstream("D-1", {pass: "any"}) | map(TAG)"#,
@@ -336,21 +339,20 @@ fn the_same_plant_in_five_vocabularies_gives_the_same_answers() {
         r#"deadEnds() | map(.class)"#,
         r#"equipmentGraph() | .edges | map(.items | map(TAG))"#,
     ];
-    for question in questions {
+    for query in queries {
         let answers: Vec<Result<Value, String>> = VOCABULARIES
             .iter()
             .map(|words| {
                 let graph = Graph::from_json(drawing_in(plant, words)).expect("the drawing is JSON");
-                let question =
-                    question.replace(" TAG", &format!(".{}", words.tag)).replace("TAG", &format!(".{}", words.tag));
-                let question =
-                    if question.starts_with("neighbors") { format!("node(\"I-1\") | {question}") } else { question };
-                ask(&graph, &question, "{}")
+                let query =
+                    query.replace(" TAG", &format!(".{}", words.tag)).replace("TAG", &format!(".{}", words.tag));
+                let query = if query.starts_with("neighbors") { format!("node(\"I-1\") | {query}") } else { query };
+                evaluate(&graph, &query, "{}")
             })
             .collect();
-        assert!(answers[0].is_ok(), "{question}: {:?}", answers[0]);
+        assert!(answers[0].is_ok(), "{query}: {:?}", answers[0]);
         for (answer, words) in answers.iter().zip(&VOCABULARIES) {
-            assert_eq!(answer, &answers[0], "{question} in the words of `{}`", words.id);
+            assert_eq!(answer, &answers[0], "{query} in the words of `{}`", words.id);
         }
     }
 }
@@ -364,7 +366,7 @@ fn a_topology_may_come_with_the_graph_or_with_the_call() {
     let config = TopologyConfig::from_json(names).expect("a topology");
     let graph = Graph::from_json(document).expect("JSON").with_topology(config);
     assert_eq!(
-        ask(&graph, "[downstream(\"a\") | map(.key), graphInfo().roles]", "{}").map(|a| a.to_string()),
+        evaluate(&graph, "[downstream(\"a\") | map(.key), graphInfo().roles]", "{}").map(|a| a.to_string()),
         Ok(r#"[["b"],{"barrier":1,"none":1}]"#.into())
     );
     assert!(TopologyConfig::from_json(r#"{"flow_kinds": 1}"#).is_err());
@@ -386,7 +388,7 @@ fn a_topology_may_come_with_the_graph_or_with_the_call() {
 }
 
 #[test]
-fn routes_come_shortest_first_and_then_by_their_edges() {
+fn routes_are_ordered_by_length_then_by_edges() {
     let plant = "S-1 → S-2 → S-4; S-1 → S-3 → S-4; S-1 → S-4; S-2 → S-3";
     check_graph(
         plant,
@@ -424,7 +426,7 @@ fn circuits_are_listed_once_from_their_first_node() {
 }
 
 #[test]
-fn a_pipe_beside_one_that_flows_both_ways_closes_a_circuit() {
+fn a_parallel_pipe_to_an_undirected_one_closes_a_circuit() {
     let circuits = "cycles() | map(.edges | map(.id))";
     check_graph("S-1 — S-2; S-1 → S-2", circuits, r#"[["e2","e1"]]"#);
     check_graph("S-1 — S-2; S-2 → S-1", circuits, r#"[["e1","e2"]]"#);
@@ -467,7 +469,7 @@ fn patterns_bind_names_and_repeat_no_edge() {
 }
 
 #[test]
-fn the_parts_of_a_drawing_are_graphs_again() {
+fn extracts_of_a_drawing_are_graphs() {
     let plant = "T-1 → V-1 → P-1 → V-2 → T-2; I-1 ⇢ V-1";
     check_graph(
         plant,
@@ -497,22 +499,22 @@ fn limits_of_rows_and_depth_hold() {
 }
 
 #[test]
-fn whoever_gets_too_many_rows_is_told_which_limit_it_was() {
+fn too_many_rows_name_the_limit() {
     let chain: Vec<String> = (0..50).map(|at| format!("S-{at}")).collect();
     let graph = Graph::from_json(drawing(&chain.join(" → "))).expect("JSON");
     let help = |query: &str| {
         let limits = Limits { rows: 10, ..Limits::default() };
         let answer = Dialect::standard().parse(query).and_then(|query| query.to_json(&graph, limits));
-        answer.expect_err("it is too long").help().map(str::to_owned).unwrap_or_default()
+        answer.expect_err("too long").help().map(str::to_owned).unwrap_or_default()
     };
     assert!(help(r#"downstream("S-0", {limit: 5})"#).starts_with("raise `limit`"));
-    assert!(help(r#"downstream("S-0", {limit: 100})"#).contains("let the run have more `rows`"));
-    assert!(help(r#"downstream("S-0")"#).contains("let the run have more `rows`"));
+    assert!(help(r#"downstream("S-0", {limit: 100})"#).contains("raise the `rows` limit of the run"));
+    assert!(help(r#"downstream("S-0")"#).contains("raise the `rows` limit of the run"));
 }
 
-/// What is around each node is counted without the lists, and nothing else about it is different.
+/// Counting the nodes around each node builds no lists and changes nothing else.
 #[test]
-fn what_is_around_each_of_many_nodes_is_counted() {
+fn counting_expanded_nodes_equals_their_lists() {
     let count = 40;
     let node = |at: usize| format!(r#"{{"id": "n{at}", "class": "{}"}}"#, ["gate_valve", "pump", "pipe_tee"][at % 3]);
     let edge = |at: usize| {
@@ -525,7 +527,7 @@ fn what_is_around_each_of_many_nodes_is_counted() {
     let edges: Vec<String> = (0..count).chain(0..count).map(edge).collect();
     let document = |odd: &str| format!(r#"{{"nodes": [{}{odd}], "edges": [{}]}}"#, nodes.join(","), edges.join(","));
     for odd in ["", r#", "n3""#, ", null", r#", {"id": "N-1", "class": "nozzle", "parent": "n1"}"#] {
-        let graph = Graph::from_json(document(odd)).expect("it is JSON");
+        let graph = Graph::from_json(document(odd)).expect("valid JSON");
         for hops in ["0", "2", "100", "$hops", "0 - 1", "$root.none", ".id"] {
             for options in
                 ["", ", {edges: true}", ", {dir: \"down\"}", ", {limit: 3}", ", {pass: $pass}", ", {depth: 1}"]
@@ -536,39 +538,39 @@ fn what_is_around_each_of_many_nodes_is_counted() {
             }
         }
     }
-    let graph = Graph::from_json(document("")).expect("it is JSON");
-    let query = Query::parse("nodes() | map(expand(2) | size())").expect("it compiles");
+    let graph = Graph::from_json(document("")).expect("valid JSON");
+    let query = Query::parse("nodes() | map(expand(2) | size())").expect("valid query");
     let steps = query.explain(&graph, Limits::default()).expect("it runs").steps;
-    assert!(steps.iter().any(|step| step.way == "counted, no list"), "{steps:?}");
+    assert!(steps.iter().any(|step| step.strategy == "count only"), "{steps:?}");
 }
 
-/// Answers that follow edges of unknown direction are told of each call that gave them.
+/// Every call that follows edges of unknown direction adds a warning.
 #[test]
-fn values_that_begin_alike_tell_what_each_would_tell() {
+fn common_prefixes_keep_the_warnings_of_each_call() {
     let document = r#"{"nodes": [{"id": "a"}, {"id": "b"}, {"id": "c"}], "edges": [
         {"id": 1, "from": "a", "to": "b", "direction": "unknown"}, {"id": 2, "from": "b", "to": "c"}]}"#;
     let query = r#"{a: downstream("a") | size(), b: downstream("a") | map(.id), c: downstream("b") | size(), d: downstream("b")}"#;
-    assert_eq!(told(document, query).len(), 4);
-    let graph = Graph::from_json(document).expect("it is JSON");
+    assert_eq!(graph_run_warnings(document, query).len(), 4);
+    let graph = Graph::from_json(document).expect("valid JSON");
     assert_eq!(explained(query, &graph, false), explained(query, &graph, true));
 }
 
-/// What can be seen of a run but for how calls came to their results.
+/// Returns the observable results of a run, without the strategies of its calls.
 fn explained(text: &str, graph: &Graph, plain: bool) -> Result<String, String> {
-    let query = Query::with_params(text, r#"{"hops": 3, "pass": "none"}"#).expect("it compiles");
-    let query = if plain { query.without_shortcuts() } else { query };
+    let query = Query::with_params(text, r#"{"hops": 3, "pass": "none"}"#).expect("valid query");
+    let query = if plain { query.without_optimizations() } else { query };
     let answer = query.to_json(graph, Limits::default()).map_err(|error| error.render(text))?;
     let explanation = query.explain(graph, Limits::default()).map_err(|error| error.render(text))?;
     let steps = explanation.steps.into_iter().map(|step| (step.text, step.runs, step.rows, step.fuel));
     Ok(format!("{answer} {:?} {}", steps.collect::<Vec<_>>(), explanation.fuel))
 }
 
-/// The warnings of a run that are about the graph, with and without shortcuts.
-fn told(document: &str, query: &str) -> Vec<String> {
+/// Returns the graph warnings of a run, with and without optimizations.
+fn graph_run_warnings(document: &str, query: &str) -> Vec<String> {
     let graph = Graph::from_json(document).expect("the drawing is JSON");
     let [fast, plain] = [false, true].map(|plain| {
         let query = Query::parse(query).expect("the query compiles");
-        let query = if plain { query.without_shortcuts() } else { query };
+        let query = if plain { query.without_optimizations() } else { query };
         let scratch = pidq::Scratch::new();
         let warnings = query.run(&graph, &scratch, Limits::default()).expect("the query runs").warnings;
         let about = warnings.into_iter().filter(|warning| matches!(warning.code, "PQW08" | "PQW09"));
@@ -579,14 +581,14 @@ fn told(document: &str, query: &str) -> Vec<String> {
 }
 
 /// a ?-> b -> c <-> d, and e -> f.
-const DOUBTFUL: &str = r#"{"nodes": [{"id": "a"}, {"id": "b"}, {"id": "c"}, {"id": "d"}, {"id": "e"}, {"id": "f"}], "edges": [
+const UNDIRECTED: &str = r#"{"nodes": [{"id": "a"}, {"id": "b"}, {"id": "c"}, {"id": "d"}, {"id": "e"}, {"id": "f"}], "edges": [
     {"id": "e1", "type": "piping", "from": "a", "to": "b", "direction": "unknown"},
     {"id": "e2", "type": "piping", "from": "b", "to": "c"},
     {"id": "e3", "type": "piping", "from": "d", "to": "c", "direction": "both"},
     {"id": "e4", "type": "piping", "from": "e", "to": "f"}]}"#;
 
 #[test]
-fn a_walk_along_the_flow_tells_what_direction_it_assumed() {
+fn a_walk_along_the_flow_warns_about_assumed_directions() {
     let both = "PQW08: this follows 2 edges of unknown or dual direction, such as \"e1\"";
     let last = "PQW08: this follows an edge of unknown or dual direction, such as \"e3\"";
     let first = "PQW08: this follows an edge of unknown or dual direction, such as \"e1\"";
@@ -608,12 +610,12 @@ fn a_walk_along_the_flow_tells_what_direction_it_assumed() {
         (r#"findPattern("(x)-[e]->(y)", .e.id == "e3")"#, last),
         (r#"equipmentGraph() | .nodes"#, both),
     ] {
-        assert_eq!(told(DOUBTFUL, query), [expected], "{query}");
+        assert_eq!(graph_run_warnings(UNDIRECTED, query), [expected], "{query}");
     }
 }
 
 #[test]
-fn nothing_is_assumed_where_direction_is_known_or_of_no_matter() {
+fn no_direction_is_assumed_where_it_is_known_or_irrelevant() {
     for query in [
         r#"downstream("e")"#,
         r#"connected("a")"#,
@@ -628,35 +630,38 @@ fn nothing_is_assumed_where_direction_is_known_or_of_no_matter() {
         r#"tryOr(downstream("a") | regex("x"), 0)"#,
         r#"findPattern("(x)-[e]-(y)")"#,
     ] {
-        assert_eq!(told(DOUBTFUL, query), Vec::<String>::new(), "{query}");
+        assert_eq!(graph_run_warnings(UNDIRECTED, query), Vec::<String>::new(), "{query}");
     }
 }
 
 #[test]
-fn an_edge_of_unknown_direction_is_no_circle() {
-    check_document(DOUBTFUL, "recycles() | size()", "0");
-    check_document(DOUBTFUL, "cycles() | size()", "0");
+fn an_edge_of_unknown_direction_is_not_a_cycle() {
+    check_document(UNDIRECTED, "recycles() | size()", "0");
+    check_document(UNDIRECTED, "cycles() | size()", "0");
 }
 
 #[test]
-fn a_list_that_was_cut_tells_so() {
+fn truncated_results_warn() {
     let document = drawing("J-1 → J-2 → J-3 → J-1; J-1 → J-3");
     let cut = ["PQW09: there are more than 1 paths: the list ends there"];
-    assert_eq!(told(&document, r#"paths("J-1", "J-3", {limit: 1, onLimit: "truncate"})"#), cut);
-    assert_eq!(told(&document, r#"paths("J-1", "J-3", {limit: 2, onLimit: "truncate"})"#), Vec::<String>::new());
+    assert_eq!(graph_run_warnings(&document, r#"paths("J-1", "J-3", {limit: 1, onLimit: "truncate"})"#), cut);
+    assert_eq!(
+        graph_run_warnings(&document, r#"paths("J-1", "J-3", {limit: 2, onLimit: "truncate"})"#),
+        Vec::<String>::new()
+    );
     let cut = ["PQW09: there are more than 1 cycles: the list ends there"];
-    assert_eq!(told(&document, r#"cycles({limit: 1, onLimit: "truncate"})"#), cut);
+    assert_eq!(graph_run_warnings(&document, r#"cycles({limit: 1, onLimit: "truncate"})"#), cut);
     let cut = ["PQW09: there are more than 2 matches: the list ends there"];
-    assert_eq!(told(&document, r#"findPattern("(a)-[]->(b)", {limit: 2, onLimit: "truncate"})"#), cut);
+    assert_eq!(graph_run_warnings(&document, r#"findPattern("(a)-[]->(b)", {limit: 2, onLimit: "truncate"})"#), cut);
 }
 
 #[test]
-fn paths_that_are_longer_than_anybody_asked_are_not_left_out_in_silence() {
+fn longer_paths_are_not_omitted_silently() {
     let long: Vec<String> = (0..=250).map(|at| format!("J-{at}")).collect();
     let document = drawing(&format!("{}; J-0 → J-250", long.join(" → ")));
     check_document(&document, r#"paths("J-0", "J-250")"#, "PQ4004: there are paths with more than 200 edges");
     check_document(&document, r#"paths("J-0", "J-250", {depth: 250}) | map(.length)"#, "[1,250]");
     check_document(&document, r#"paths("J-0", "J-250", {depth: 20}) | map(.length)"#, "[1]");
     let cut = ["PQW09: there are more than 200 edges on a path: the list ends there"];
-    assert_eq!(told(&document, r#"paths("J-0", "J-250", {onLimit: "truncate"})"#), cut);
+    assert_eq!(graph_run_warnings(&document, r#"paths("J-0", "J-250", {onLimit: "truncate"})"#), cut);
 }

@@ -1,4 +1,4 @@
-//! Corners of the language that the suite of the reference does not have: extensions, byte faithfulness, choices.
+//! Language features beyond the reference suite: extensions, byte fidelity, intended deviations.
 
 use pidq::{Dialect, Graph, Limits};
 
@@ -14,7 +14,7 @@ fn check_with(query: &str, params: &str, input: &str, result: &str) {
 }
 
 #[test]
-fn what_passes_through_keeps_its_bytes() {
+fn unchanged_values_keep_their_bytes() {
     check("get()", r#" {"b": 53.0, "a" : "\u00e9\/"} "#, r#"{"b": 53.0, "a" : "\u00e9\/"}"#);
     check(".a", r#"{"a": 1.50e3}"#, "1.50e3");
     check("map(.a)", r#"[{"a": 53.0}, {"a": 12345678901234567890}]"#, "[53.0,12345678901234567890]");
@@ -32,7 +32,7 @@ fn computed_numbers_print_as_in_javascript() {
 }
 
 #[test]
-fn of_two_equal_keys_the_last_counts_at_the_first_place() {
+fn of_two_equal_keys_the_last_value_is_kept_at_the_first_position() {
     check("keys()", r#"{"x": 1, "y": 2, "x": 3}"#, r#"["x","y"]"#);
     check(".x", r#"{"x": 1, "y": 2, "x": 3}"#, "3");
     check("values()", r#"{"b": 1, "2": 2, "1": 3}"#, "[3,2,1]");
@@ -79,7 +79,7 @@ fn profile_jsonquery_has_no_extensions() {
 }
 
 #[test]
-fn texts_from_keys_that_javascript_inherits_are_ordinary_keys() {
+fn inherited_names_of_javascript_are_ordinary_keys() {
     check("groupBy(.) | keys()", r#"["constructor","__proto__"]"#, r#"["constructor","__proto__"]"#);
 }
 
@@ -88,12 +88,12 @@ fn values_built_deeper_than_any_document_are_written_and_compared() {
     let deep = format!("get(){}", " | [get()]".repeat(900));
     let graph = Graph::from_json("1").expect("1 is JSON");
     let compare = format!("{{a: {deep}, b: {deep}}} | [.a == .b, string(.a), number(.a)]");
-    let query = Dialect::standard().parse(&compare).expect("it compiles");
+    let query = Dialect::standard().parse(&compare).expect("valid query");
     assert_eq!(query.to_json(&graph, Limits::default()).ok().as_deref(), Some(r#"[true,"1",1]"#));
 }
 
 #[test]
-fn what_the_reference_does_not_look_at_does_no_harm() {
+fn arguments_that_the_reference_ignores_are_ignored() {
     check("sort(.a.b)", r#"[{"a": "text"}]"#, r#"[{"a": "text"}]"#);
     check("sort(.toString) | limit(0)", r#"[{"a": 1}]"#, "[]");
     check("sort(sum())", "[]", "[]");
@@ -102,17 +102,17 @@ fn what_the_reference_does_not_look_at_does_no_harm() {
 }
 
 #[test]
-fn null_is_no_flag_of_match_all_and_a_text_elsewhere() {
+fn null_is_no_flag_of_match_all_and_a_string_elsewhere() {
     check(r#"matchAll("aa", "a", null) | size()"#, "null", "2");
     for query in [r#"match("a", "a", null)"#, r#"regex("a", "a", null)"#, r#"matchAll("a", "a", "null")"#] {
         assert_eq!(code(query, &Dialect::standard()), Some("PQ1008"), "{query}");
     }
-    // It has the flag `g` of its own.
+    // The flag `g` is always set.
     assert_eq!(code(r#"matchAll("a", "a", "g")"#, &Dialect::standard()), Some("PQ1008"));
 }
 
 #[test]
-fn constants_may_be_parameters_and_nothing_that_a_run_computes() {
+fn constants_may_be_parameters_but_not_computed_values() {
     let code = |query: &str| {
         let error = Dialect::standard().parse_with(query, r#"{"list": [1], "object": {"a": {}}}"#).err();
         error.map(|error| error.code().as_str())
@@ -128,14 +128,14 @@ fn constants_may_be_parameters_and_nothing_that_a_run_computes() {
 }
 
 #[test]
-fn a_key_of_the_reference_is_a_text_whatever_it_looks_like() {
+fn a_key_of_the_reference_is_always_a_string() {
     let graph = Graph::from_json(r#"{"$,k": 7}"#).expect("the input is JSON");
-    let query = Dialect::json_query().compile_json(r#"["get", ["$", "k"]]"#).expect("it compiles");
+    let query = Dialect::json_query().compile_json(r#"["get", ["$", "k"]]"#).expect("valid query");
     assert_eq!(query.to_json(&graph, Limits::default()).expect("it runs"), "7");
 }
 
 #[test]
-fn parameters_leave_the_names_of_the_language_alone() {
+fn parameters_do_not_hide_names_of_the_language() {
     for params in [r#"{"root": 1}"#, r#"{"_a": 1}"#] {
         let error = Dialect::standard().parse_with("1", params).err().map(|error| error.code().as_str());
         assert_eq!(error, Some("PQ1005"), "{params}");
@@ -149,13 +149,13 @@ fn items_are_the_same_whatever_the_order_of_their_fields() {
     check("uniq()", items, r#"[[1,2],{"a":{"b":[{"c":1}]}},{"a":{"b":[{"c":2}]}},[],[[]],-0.0]"#);
 }
 
-/// The code of a query that does not compile; nothing if it does.
+/// Returns the code of a query that does not compile; `None` if it does.
 fn code(query: &str, dialect: &Dialect) -> Option<&'static str> {
     dialect.parse(query).err().map(|error| error.code().as_str())
 }
 
 #[test]
-fn functions_of_our_own_count_their_arguments() {
+fn functions_of_pidq_check_their_number_of_arguments() {
     let dialect = Dialect::standard();
     for query in ["top(1)", "top(1, .a, \"asc\", 2)", "contains(.a)", "any()", "first(1)", "upper()", "let({a: 1})"] {
         assert_eq!(code(query, &dialect), Some("PQ1003"), "{query}");

@@ -1,4 +1,4 @@
-//! A query can never run away: every function stops when a budget ends, and hostile input is refused cleanly.
+//! Limits: every function stops when a limit is reached, and hostile input returns an error.
 
 use std::thread;
 
@@ -13,7 +13,7 @@ fn code(query: &str, input: &str, limits: Limits<'_>) -> Option<&'static str> {
 }
 
 #[test]
-fn every_example_stops_when_the_fuel_ends() {
+fn every_example_stops_without_fuel() {
     let dialect = Dialect::standard();
     let graph = Graph::from_json(crate::functions::DRAWING).expect("the drawing is JSON");
     for function in dialect.functions() {
@@ -32,7 +32,7 @@ fn every_example_stops_when_the_fuel_ends() {
 }
 
 #[test]
-fn bombs_end_within_their_budget() {
+fn bombs_end_within_their_limits() {
     let doubling = |step: &str, times: usize| format!("get(){}", format!(" | {step}").repeat(times));
     let limits = Limits::default();
     assert_eq!(code(&doubling("[get(), get()] | flatten()", 40), "[1]", limits), Some("PQ4007"));
@@ -46,7 +46,7 @@ fn bombs_end_within_their_budget() {
 }
 
 #[test]
-fn items_that_differ_late_or_deep_are_told_apart_at_once() {
+fn items_that_differ_late_or_deep_are_compared_quickly() {
     let limits = Limits { fuel: 1_000_000, ..Limits::default() };
     let late = |n: usize| format!("[{}{n}]", "0,".repeat(200));
     let deep = |n: usize| format!("{}{n}{}", r#"{"a":"#.repeat(50), "}".repeat(50));
@@ -58,70 +58,73 @@ fn items_that_differ_late_or_deep_are_told_apart_at_once() {
 }
 
 #[test]
-fn the_call_that_spent_most_is_told() {
-    let graph = Graph::from_json(format!("[{}0]", "0,".repeat(100_000))).expect("it is JSON");
-    let most = |text: &str, limits: Limits<'_>| {
-        let query = Dialect::standard().parse(text).expect("it compiles");
+fn the_call_that_spent_most_is_named() {
+    let graph = Graph::from_json(format!("[{}0]", "0,".repeat(100_000))).expect("valid JSON");
+    let spent_most = |text: &str, limits: Limits<'_>| {
+        let query = Dialect::standard().parse(text).expect("valid query");
         query.to_json(&graph, limits).expect_err("a limit is met").spent_most().map(String::from)
     };
     let small = |memory: usize| Limits { memory: memory << 10, ..Limits::default() };
-    // There is no room for the list that the first step would write to.
-    assert_eq!(most("map([get(), get()]) | size()", small(1)).as_deref(), Some("`map`"));
-    let steps = most("map([get(), get()]) | reverse()", small(5 << 10)).unwrap_or_default();
+    // There is no memory for the array that the first step would write to.
+    assert_eq!(spent_most("map([get(), get()]) | size()", small(1)).as_deref(), Some("`map`"));
+    let steps = spent_most("map([get(), get()]) | reverse()", small(5 << 10)).unwrap_or_default();
     assert!(steps.starts_with("`map` (") && steps.ends_with(" steps)"), "{steps}");
     let fuel = Limits { fuel: 100, ..Limits::default() };
-    assert_eq!(most("filter(get() > 1) | size()", fuel).map(|most| most.starts_with("`filter` (")), Some(true));
+    assert_eq!(
+        spent_most("filter(get() > 1) | size()", fuel).map(|spent_most| spent_most.starts_with("`filter` (")),
+        Some(true)
+    );
 }
 
 #[test]
-fn the_call_that_spent_most_is_told_of_a_result_that_is_too_large() {
-    let graph = Graph::from_json(format!("[{}0]", "0,".repeat(1_000))).expect("it is JSON");
+fn the_call_that_spent_most_is_named_if_the_result_is_too_large() {
+    let graph = Graph::from_json(format!("[{}0]", "0,".repeat(1_000))).expect("valid JSON");
     let limits = || Limits { output: 100, ..Limits::default() };
-    let most = |text: &str| {
+    let spent_most = |text: &str| {
         let error = Query::parse(text).and_then(|query| query.to_json(&graph, limits())).expect_err("it is too large");
         assert_eq!(error.code().as_str(), "PQ4003");
         error.spent_most().map(String::from)
     };
-    let steps = most("map([get(), 1]) | reverse()").unwrap_or_default();
+    let steps = spent_most("map([get(), 1]) | reverse()").unwrap_or_default();
     assert!(steps.starts_with("`map` (") && steps.ends_with(" steps)"), "{steps}");
-    assert_eq!(most("get()"), None);
-    let query = Query::parse("map([get(), 1])").expect("it compiles");
+    assert_eq!(spent_most("get()"), None);
+    let query = Query::parse("map([get(), 1])").expect("valid query");
     let scratch = Scratch::new();
     let outcome = query.run(&graph, &scratch, limits()).expect("it runs");
     let by_hand = outcome.value.write_json(100, &mut |_| Ok(())).expect_err("it is too large");
     assert_eq!(by_hand.spent_most(), None);
-    assert!(outcome.explain_error(by_hand).spent_most().is_some_and(|most| most.starts_with("`map` (")));
+    assert!(outcome.explain_error(by_hand).spent_most().is_some_and(|spent_most| spent_most.starts_with("`map` (")));
     let other = Query::parse("fliter(1)").expect_err("there is no such function");
     assert_eq!(outcome.explain_error(other).spent_most(), None);
 }
 
 #[test]
-fn patterns_that_explode_elsewhere_are_linear_or_stopped() {
+fn patterns_with_exponential_backtracking_are_linear_or_stopped() {
     let text = format!("\"{}\"", "a".repeat(20_000));
     assert_eq!(code(r#"regex(get(), "^(a+)+$")"#, &text, Limits::default()), None);
     assert_eq!(code(r#"regex(get(), "^(?=(a+)+b)")"#, &text, Limits::default()), Some("PQ4006"));
 }
 
 #[test]
-fn backtracking_is_paid() {
+fn backtracking_is_charged() {
     let rows = format!("[{}]", vec![r#"{"tag":"aaaaaaaaaab"}"#; 1_000].join(","));
     let limits = Limits { fuel: 1_000_000, ..Limits::default() };
     for query in [r#"filter(regex(.tag, "^((a+)+)\\2?(?!b)$"))"#, r#"map(match(.tag, "^((a+)+)\\2?(?!b)$"))"#] {
         assert_eq!(code(query, &rows, limits), Some("PQ4001"), "{query}");
     }
-    // Groups that are cleared in each round are work too.
+    // Clearing the groups of each round is work too.
     let groups = format!(r#"regex(get(), "^(?:a|{})*(?=b)")"#, "()".repeat(1_300));
     assert_eq!(code(&groups, &format!("\"{}\"", "a".repeat(100_000)), Limits::default()), Some("PQ4006"));
 }
 
 #[test]
-fn questions_about_a_whole_drawing_pay_for_long_texts() {
+fn queries_on_a_whole_drawing_are_charged_for_long_strings() {
     let long = "Q".repeat(100_000);
     let node = |at: usize| format!(r#"{{"id":"n{at}","tag":"{long}","class":"{long}","x":1,"y":1}}"#);
     let nodes: Vec<String> = (0..10).map(node).collect();
     let input = format!(r#"{{"nodes":[{}],"edges":[{{"source":"n1","target":"n2"}}]}}"#, nodes.join(","));
     let limits = Limits { fuel: 200_000, ..Limits::default() };
-    for question in [
+    for query in [
         "validate()",
         "lineList()",
         "equipmentList()",
@@ -130,14 +133,14 @@ fn questions_about_a_whole_drawing_pay_for_long_texts() {
         "graphInfo()",
         "withGraph($root, [1])",
     ] {
-        assert_eq!(code(question, &input, limits), None, "{question}");
-        let often = format!("split(padStart(\"\", 100, \" \"), \" \") | map({question} | size()) | size()");
-        assert_eq!(code(&often, &input, limits), Some("PQ4001"), "{question}");
+        assert_eq!(code(query, &input, limits), None, "{query}");
+        let often = format!("split(padStart(\"\", 100, \" \"), \" \") | map({query} | size()) | size()");
+        assert_eq!(code(&often, &input, limits), Some("PQ4001"), "{query}");
     }
 }
 
 #[test]
-fn what_is_looked_for_is_paid() {
+fn searches_are_charged() {
     let input = format!(r#"{{"long":"{}","rows":[{}0]}}"#, "c".repeat(100_000), "0,".repeat(999));
     let limits = Limits { fuel: 1_000_000, ..Limits::default() };
     for query in [r#"split("a", $root.long)"#, r#"contains("a", $root.long)"#, r#"replace("a", $root.long, "b")"#] {
@@ -157,9 +160,9 @@ fn a_run_can_be_cancelled() {
     assert_eq!(code("map(get() + 1)", &input, Limits { cancel: Some(&late), ..limits }), Some("PQ4005"));
 }
 
-/// Nested queries and documents of every depth, on a stack of 256 KiB, in debug builds too.
+/// Nested queries and documents of every depth, on a stack of 256 KiB, also in debug builds.
 #[test]
-fn depth_is_refused_before_the_stack_ends() {
+fn depth_is_limited_before_the_stack_overflows() {
     let constructs = [
         ("(", "1", ")"),
         ("[", "1", "]"),
@@ -183,13 +186,13 @@ fn depth_is_refused_before_the_stack_ends() {
         for (open, inner, close) in constructs {
             for depth in [1, 10, 60, 100, 120, 126, 127, 128, 129, 1_000, 10_000, 100_000, 1_000_000] {
                 let text = format!("{}{inner}{}", open.repeat(depth), close.repeat(depth));
-                run_anyhow(&text, "[[[1]]]");
+                run_ignoring_errors(&text, "[[[1]]]");
             }
         }
     });
 }
 
-/// The same ladder for what prints queries, and for what reads the JSON format.
+/// The same depths for the query printers and for the parser of the JSON format.
 #[test]
 fn deep_queries_are_printed_on_a_small_stack() {
     let constructs = [
@@ -206,17 +209,17 @@ fn deep_queries_are_printed_on_a_small_stack() {
     on_small_stack(move || {
         for (open, inner, close) in constructs {
             for depth in [1, 10, 60, 100, 120, 126, 127, 128, 129, 10_000] {
-                print_anyhow(&format!("{}{inner}{}", open.repeat(depth), close.repeat(depth)));
+                print_ignoring_errors(&format!("{}{inner}{}", open.repeat(depth), close.repeat(depth)));
             }
         }
         for length in [126, 127, 128, 5_000] {
-            print_anyhow(&vec!["1"; length].join(" + "));
-            print_anyhow(&vec![".a"; length].join(" | "));
+            print_ignoring_errors(&vec!["1"; length].join(" + "));
+            print_ignoring_errors(&vec![".a"; length].join(" | "));
         }
     });
 }
 
-fn print_anyhow(text: &str) {
+fn print_ignoring_errors(text: &str) {
     let dialect = Dialect::standard();
     drop(dialect.format(text));
     drop(dialect.parse(text).map(|query| (query.to_string(), query.tree(), query.check().is_ok())));
@@ -229,7 +232,7 @@ fn print_anyhow(text: &str) {
     drop(dialect.compile_json(&format!(r#"["get",{tree}]"#)));
 }
 
-/// Deep patterns, and patterns at the bottom of deep queries.
+/// Deep patterns, and patterns inside deep queries.
 #[test]
 fn patterns_fit_on_a_small_stack() {
     let constructs =
@@ -238,19 +241,19 @@ fn patterns_fit_on_a_small_stack() {
         for (open, close) in constructs {
             for depth in [1, 2, 3, 4, 5, 6, 8, 10, 20, 36, 49, 50, 51, 500] {
                 let pattern = format!("{}a{}", open.repeat(depth), close.repeat(depth));
-                run_anyhow(&format!("match(\"aab\", \"{pattern}\")"), "1");
+                run_ignoring_errors(&format!("match(\"aab\", \"{pattern}\")"), "1");
             }
         }
         for depth in [60, 120, 126] {
             let search = r#"regex("ab", "^(?:a|b(c|d)*)+$")"#;
-            run_anyhow(&format!("{}{search}{}", "map(".repeat(depth), ")".repeat(depth)), "[[1]]");
-            run_anyhow(&format!("{}{search}{}", "[".repeat(depth), "]".repeat(depth)), "1");
+            run_ignoring_errors(&format!("{}{search}{}", "map(".repeat(depth), ")".repeat(depth)), "[[1]]");
+            run_ignoring_errors(&format!("{}{search}{}", "[".repeat(depth), "]".repeat(depth)), "1");
         }
     });
 }
 
 #[test]
-fn deep_documents_are_refused_and_dropped_without_recursion() {
+fn deep_documents_are_rejected_and_dropped_without_recursion() {
     on_small_stack(|| {
         for depth in [1, 128, 511, 512, 513, 10_000, 1_000_000] {
             for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
@@ -262,8 +265,8 @@ fn deep_documents_are_refused_and_dropped_without_recursion() {
     });
 }
 
-/// An answer or a coded error: what it is does not matter here.
-fn run_anyhow(text: &str, input: &str) {
+/// Runs a query; its result or error does not matter.
+fn run_ignoring_errors(text: &str, input: &str) {
     let graph = Graph::from_json(input).expect("the input is JSON");
     if let Ok(query) = Dialect::standard().parse(text) {
         drop(query.to_json(&graph, Limits::default()));
@@ -276,7 +279,7 @@ fn on_small_stack(work: impl FnOnce() + Send + 'static) {
     thread.join().expect("the stack is large enough");
 }
 
-/// A ring of valves; each is joined with the two that follow, so that there are many circuits, and they are long.
+/// A ring of valves, each connected to the next two, so that there are many long cycles.
 fn ring(valves: usize) -> String {
     let nodes: Vec<String> =
         (0..valves).map(|at| format!(r#"{{"id":"n{at}","class":"gate_valve","tag":"HV-{at}"}}"#)).collect();
@@ -287,17 +290,17 @@ fn ring(valves: usize) -> String {
     format!(r#"{{"nodes":[{}],"edges":[{}]}}"#, nodes.join(","), edges.join(","))
 }
 
-/// Runs a query within 4 MiB, of which it may take a tenth more: the most that it took, and how it ended.
+/// Runs a query with a limit of 4 MiB and asserts at most a tenth more: returns the peak and the error code.
 fn within_4_mib(query: &str, graph: &Graph) -> (usize, Option<&'static str>) {
     let limits = Limits { memory: 4 << 20, ..Limits::default() };
-    let query = Dialect::standard().parse(query).expect("it compiles");
+    let query = Dialect::standard().parse(query).expect("valid query");
     let (answer, used) = allocator::peak(|| query.run(graph, &Scratch::new(), limits).map(|outcome| outcome.fuel));
     (used.peak, answer.err().map(|error| error.code().as_str()))
 }
 
 #[test]
-fn long_answers_about_a_graph_count_while_they_are_found() {
-    let graph = Graph::from_json(ring(400)).expect("it is JSON");
+fn long_graph_results_are_charged_while_they_are_computed() {
+    let graph = Graph::from_json(ring(400)).expect("valid JSON");
     let (_, none) = within_4_mib("nodes() | size()", &graph);
     assert_eq!(none, None, "the network is made once, before anything is counted");
     let long = "x".repeat(2_000);
@@ -316,11 +319,11 @@ fn long_answers_about_a_graph_count_while_they_are_found() {
 }
 
 #[test]
-fn objects_count_with_what_they_are_made_from() {
+fn objects_are_charged_with_their_contents() {
     for count in (15_000..60_000).step_by(5_000) {
         let members = (0..count).map(|at| format!("\"k{at}\":{at}")).collect::<Vec<_>>().join(",");
         let graph = Graph::from_json(format!(r#"{{"text": "{}", "object": {{{members}}}}}"#, "ü".repeat(count)));
-        let graph = graph.expect("it is JSON");
+        let graph = graph.expect("valid JSON");
         for query in [".text | mapValues(size())", ".object | mapObject(get())", ".object | entries() | fromEntries()"]
         {
             let (peak, _) = within_4_mib(query, &graph);
@@ -330,16 +333,16 @@ fn objects_count_with_what_they_are_made_from() {
 }
 
 #[test]
-fn an_unknown_reference_is_told_shortly() {
-    let graph = Graph::from_json(ring(3)).expect("it is JSON");
-    let query = Dialect::standard().parse("node(padStart(\"P\", 1000000))").expect("it compiles");
+fn an_unknown_reference_is_reported_briefly() {
+    let graph = Graph::from_json(ring(3)).expect("valid JSON");
+    let query = Dialect::standard().parse("node(padStart(\"P\", 1000000))").expect("valid query");
     let error = query.to_json(&graph, Limits::default()).expect_err("there is no such node");
     assert_eq!(error.code().as_str(), "PQ3002");
     assert!(error.message().len() < 200, "{} bytes", error.message().len());
 }
 
 #[test]
-fn a_scheme_of_tags_is_compiled_once_or_paid() {
+fn a_tag_scheme_is_compiled_once_or_charged() {
     let limits = Limits { fuel: 200_000, ..Limits::default() };
     let rows = format!("[{}]", (0..100).map(|row| row.to_string()).collect::<Vec<_>>().join(","));
     let same = r#"map(parseTag("P-1", "(?P<letters>[A-Z]+)-(?P<number>[0-9]+)").number) | uniq() | size() == 1"#;
@@ -350,7 +353,7 @@ fn a_scheme_of_tags_is_compiled_once_or_paid() {
 }
 
 #[test]
-fn comparing_long_texts_is_paid() {
+fn comparing_long_strings_is_charged() {
     let text = "a".repeat(100_000);
     let input = format!(r#"{{"a":"{text}b","b":"{text}c","n":[{}0]}}"#, "0,".repeat(999));
     let limits = Limits { fuel: 1_000_000, ..Limits::default() };

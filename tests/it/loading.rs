@@ -1,9 +1,10 @@
-//! Documents are read right whatever came before in them: the reader guesses keys and texts from what it has seen.
+//! Loader correctness for every order of objects: it predicts keys and strings from earlier ones.
 
 use pidq::Graph;
 use serde_json::{Map, Value, json};
 
-/// Keys of every length that matters to the reader, one with an escape and one that is an escape away from another.
+/// Keys of all lengths that the loader treats differently, one with an escape and one that differs from another by an
+/// escape.
 const KEYS: [&str; 14] = [
     "",
     "x",
@@ -22,15 +23,15 @@ const KEYS: [&str; 14] = [
 ];
 
 #[test]
-fn objects_of_changing_keys_are_read_as_they_stand() {
-    let mut dice = Dice(1);
+fn objects_with_changing_keys_are_loaded_exactly() {
+    let mut random = Random(1);
     for _ in 0..400 {
-        check(&Value::Array((0..60).map(|_| object(&mut dice, 3)).collect()));
+        check(&Value::Array((0..60).map(|_| object(&mut random, 3)).collect()));
     }
 }
 
 #[test]
-fn texts_that_look_alike_stay_apart() {
+fn similar_strings_stay_distinct() {
     let long = "0123456789abcdef0123456789abcdef";
     let texts: Vec<&str> = (0..=long.len()).map(|len| &long[..len]).collect();
     let rows: Vec<Value> = (0..2000).map(|row| json!({"text": texts[row % texts.len()], "row": row})).collect();
@@ -38,7 +39,7 @@ fn texts_that_look_alike_stay_apart() {
 }
 
 #[test]
-fn texts_that_repeat_at_first_or_at_last_are_read_as_they_stand() {
+fn repeated_strings_are_loaded_exactly() {
     let text = |row: usize, repeats: bool| if repeats { "again".into() } else { format!("text {row}") };
     for repeats in [true, false] {
         let rows = (0..5000).map(|row| json!({"text": text(row, (row < 2500) == repeats)}));
@@ -47,12 +48,12 @@ fn texts_that_repeat_at_first_or_at_last_are_read_as_they_stand() {
 }
 
 #[test]
-fn numbers_of_every_length_are_read_as_they_stand() {
+fn numbers_of_every_length_are_loaded_exactly() {
     let digits = "1234567890123456789";
-    for whole in 1..digits.len() {
+    for integer_digits in 1..digits.len() {
         for scale in 0..digits.len() {
             let point = if scale == 0 { "" } else { "." };
-            let number = format!("{}{point}{}", &digits[..whole], &digits[..scale]);
+            let number = format!("{}{point}{}", &digits[..integer_digits], &digits[..scale]);
             for text in [number.clone(), format!("-{number}"), format!("{number}e3"), format!("0{point}{number}")] {
                 let Ok(expected) = text.parse::<f64>() else { continue };
                 let Ok(graph) = Graph::from_json(format!("[{text}]")) else { continue };
@@ -70,15 +71,15 @@ fn check(document: &Value) {
     }
 }
 
-/// An object of some keys, with objects in it.
-fn object(dice: &mut Dice, depth: usize) -> Value {
+/// Returns an object of some keys with nested objects.
+fn object(random: &mut Random, depth: usize) -> Value {
     let mut object = Map::new();
-    for _ in 0..dice.below(6) {
-        let key = KEYS[dice.below(KEYS.len() as u64) as usize];
-        let value = match dice.below(4) {
-            0 if depth > 0 => self::object(dice, depth - 1),
-            1 => json!(KEYS[dice.below(KEYS.len() as u64) as usize]),
-            2 => json!(dice.below(100_000)),
+    for _ in 0..random.below(6) {
+        let key = KEYS[random.below(KEYS.len() as u64) as usize];
+        let value = match random.below(4) {
+            0 if depth > 0 => self::object(random, depth - 1),
+            1 => json!(KEYS[random.below(KEYS.len() as u64) as usize]),
+            2 => json!(random.below(100_000)),
             _ => Value::Null,
         };
         object.insert(key.into(), value);
@@ -86,10 +87,10 @@ fn object(dice: &mut Dice, depth: usize) -> Value {
     Value::Object(object)
 }
 
-/// Numbers that are the same on every machine.
-struct Dice(u64);
+/// Deterministic pseudo-random numbers.
+struct Random(u64);
 
-impl Dice {
+impl Random {
     fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % end

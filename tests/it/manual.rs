@@ -1,4 +1,4 @@
-//! The manual: every answer in it is what pidq answers, and its tables are those of the engine.
+//! Manual tests: every result in it is pidq's result, and its tables are those of the engine.
 
 use std::fs;
 use std::path::Path;
@@ -12,24 +12,24 @@ fn read(path: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// A question of `docs/pid.md`: its heading, whom it is asked of, the query and the answer that is printed.
+/// An example of `docs/pid.md`: its heading, its drawings, the query and the printed result.
 #[derive(Default)]
-struct Question {
+struct Example {
     heading: String,
     drawings: Vec<String>,
     query: String,
     answer: String,
 }
 
-fn questions(text: &str) -> Vec<Question> {
-    text.split("\n### ").skip(1).map(question).collect()
+fn examples(text: &str) -> Vec<Example> {
+    text.split("\n### ").skip(1).map(example).collect()
 }
 
-fn question(text: &str) -> Question {
+fn example(text: &str) -> Example {
     let heading = text.lines().next().unwrap_or_default().to_owned();
-    let asked_of = text.lines().find_map(|line| line.strip_prefix("Asked of ")).unwrap_or("`plant.json`");
-    let drawings = asked_of.split('`').filter(|name| name.ends_with(".json")).map(String::from).collect();
-    Question { heading, drawings, query: block(text, "jsonquery"), answer: block(text, "json") }
+    let drawing_names = text.lines().find_map(|line| line.strip_prefix("Input: ")).unwrap_or("`plant.json`");
+    let drawings = drawing_names.split('`').filter(|name| name.ends_with(".json")).map(String::from).collect();
+    Example { heading, drawings, query: block(text, "jsonquery"), answer: block(text, "json") }
 }
 
 fn block(text: &str, language: &str) -> String {
@@ -37,7 +37,7 @@ fn block(text: &str, language: &str) -> String {
     rest.split("```").next().unwrap_or_default().to_owned()
 }
 
-/// One drawing as it is, several as a list.
+/// Returns one drawing as it is, several as an array.
 fn document(drawings: &[String]) -> Graph {
     let texts: Vec<String> = drawings.iter().map(|name| read(&format!("examples/data/{name}"))).collect();
     let text = if texts.len() == 1 { texts.concat() } else { format!("[{}]", texts.join(",")) };
@@ -45,34 +45,34 @@ fn document(drawings: &[String]) -> Graph {
 }
 
 #[test]
-fn every_question_has_the_answer_that_is_printed() {
-    let questions = questions(&read("docs/pid.md"));
-    assert!(questions.len() >= 30, "{} questions", questions.len());
+fn every_example_has_the_printed_result() {
+    let examples = examples(&read("docs/pid.md"));
+    assert!(examples.len() >= 30, "{} examples", examples.len());
     let mut wrong = Vec::new();
-    for question in &questions {
-        let graph = document(&question.drawings);
-        let answer = Query::parse(&question.query).and_then(|query| query.to_json(&graph, Limits::default()));
+    for example in &examples {
+        let graph = document(&example.drawings);
+        let answer = Query::parse(&example.query).and_then(|query| query.to_json(&graph, Limits::default()));
         let answer: Option<Value> = answer.as_ref().ok().and_then(|text| serde_json::from_str(text).ok());
-        let printed: Value = serde_json::from_str(&question.answer).expect("an answer is JSON");
+        let printed: Value = serde_json::from_str(&example.answer).expect("an answer is JSON");
         if answer.as_ref() != Some(&printed) {
-            wrong.push(format!("{}\n{}", question.heading, answer.unwrap_or_default()));
+            wrong.push(format!("{}\n{}", example.heading, answer.unwrap_or_default()));
         }
     }
-    assert!(wrong.is_empty(), "these answers are others:\n\n{}", wrong.join("\n\n"));
+    assert!(wrong.is_empty(), "these results differ:\n\n{}", wrong.join("\n\n"));
 }
 
 #[test]
-fn queries_in_the_manual_are_fit_to_be_copied() {
-    for question in questions(&read("docs/pid.md")) {
-        let notes = Query::parse(&question.query).and_then(|query| query.check()).expect(&question.heading);
-        assert!(notes.is_empty(), "{}: {notes:?}", question.heading);
-        assert!(question.query.lines().all(|line| line.chars().count() <= 120), "{}: a long line", question.heading);
+fn queries_in_the_manual_can_be_copied() {
+    for example in examples(&read("docs/pid.md")) {
+        let warnings = Query::parse(&example.query).and_then(|query| query.check()).expect(&example.heading);
+        assert!(warnings.is_empty(), "{}: {warnings:?}", example.heading);
+        assert!(example.query.lines().all(|line| line.chars().count() <= 120), "{}: a long line", example.heading);
     }
 }
 
-/// A page that says what shows a claim must not point into the void.
+/// Every test that the security page cites exists.
 #[test]
-fn the_proofs_that_the_page_about_security_names_are_there() {
+fn the_tests_that_the_security_page_cites_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = read("docs/SECURITY.md");
     let mut found = 0;
@@ -87,7 +87,7 @@ fn the_proofs_that_the_page_about_security_names_are_there() {
     assert!(found > 100, "{found}");
 }
 
-/// A test of Rust stands below its attribute, and one of Python is known by its name.
+/// Finds a Rust test below its attribute, and a Python test by its name.
 fn has_test(source: &str, name: &str) -> bool {
     let lines: Vec<&str> = source.lines().map(str::trim_start).collect();
     let is_attribute = |line: &&str| line.starts_with("#[") && line.contains("test");
@@ -97,9 +97,9 @@ fn has_test(source: &str, name: &str) -> bool {
     lines.iter().any(python) || lines.windows(2).any(|two| is_attribute(&two[0]) && begins(two[1]))
 }
 
-/// The numbers that the aim for this service names.
+/// The requirements that the page lists.
 #[test]
-fn each_requirement_of_the_map_has_a_row() {
+fn each_requirement_has_a_row() {
     let page = read("docs/SECURITY.md");
     let rows: Vec<&str> =
         page.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" (").map(|(numbers, _)| numbers)).collect();
@@ -118,7 +118,7 @@ fn each_requirement_of_the_map_has_a_row() {
     }
 }
 
-/// `a/{b,c}.rs` names two files.
+/// Expands `a/{b,c}.rs` to two file names.
 fn alternatives(name: &str) -> Vec<String> {
     let Some((start, (inner, end))) =
         name.split_once('{').map(|(start, rest)| (start, rest.split_once('}').expect("a brace")))
@@ -129,8 +129,8 @@ fn alternatives(name: &str) -> Vec<String> {
 }
 
 #[test]
-fn pages_are_made_from_the_tables() {
-    for page in ["language", "http", "operate", "pipeline"] {
+fn pages_match_the_tables() {
+    for page in ["language", "http", "operate", "pipeline", "problems"] {
         let output =
             Command::new(env!("CARGO_BIN_EXE_pidq")).args(["manual", page]).output().expect("the command runs");
         let printed = String::from_utf8(output.stdout).expect("text");
@@ -139,7 +139,7 @@ fn pages_are_made_from_the_tables() {
 }
 
 #[test]
-fn queries_about_the_language_compile_and_its_error_looks_so() {
+fn queries_in_the_language_page_compile_and_its_error_matches() {
     let page = read("docs/language.md");
     let queries: Vec<&str> =
         page.split("```jsonquery\n").skip(1).filter_map(|rest| rest.split("\n```").next()).collect();
@@ -153,7 +153,7 @@ fn queries_about_the_language_compile_and_its_error_looks_so() {
 }
 
 #[test]
-fn nothing_is_called_safe() {
+fn no_page_claims_safety() {
     for (number, line) in read("docs/pid.md").lines().enumerate() {
         let says_so = line.to_lowercase().contains("safe") && !line.contains("safeguards") && !line.contains("service");
         assert!(!says_so, "line {}: {line}", number + 1);

@@ -1,12 +1,12 @@
-//! Walks, routes and parts of random graphs, against the plainest way to find the same.
+//! Traversals, routes and components of random graphs, compared with the simplest algorithms for the same.
 
 use pidq::Graph;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::graph::ask;
+use crate::graph::evaluate;
 
-/// Nodes are numbers; edges are pairs of them.
+/// Returns a document with numbered nodes and edges as pairs of numbers.
 fn document(count: usize, edges: &[(usize, usize)]) -> String {
     let nodes: Vec<Value> = (0..count).map(|id| json!({ "id": id })).collect();
     let edges: Vec<Value> =
@@ -15,11 +15,11 @@ fn document(count: usize, edges: &[(usize, usize)]) -> String {
 }
 
 fn answer(graph: &Graph, query: &str) -> Value {
-    ask(graph, query, "{}").unwrap_or_else(|error| panic!("{query}: {error}"))
+    evaluate(graph, query, "{}").unwrap_or_else(|error| panic!("{query}: {error}"))
 }
 
-/// By node: which nodes can be reached, itself included.
-fn reach(count: usize, edges: &[(usize, usize)]) -> Vec<Vec<bool>> {
+/// Returns for each node the reachable nodes, including itself.
+fn reachable(count: usize, edges: &[(usize, usize)]) -> Vec<Vec<bool>> {
     let mut reached: Vec<Vec<bool>> = (0..count).map(|a| (0..count).map(|b| a == b).collect()).collect();
     for _ in 0..count {
         for (from, to) in edges {
@@ -31,7 +31,7 @@ fn reach(count: usize, edges: &[(usize, usize)]) -> Vec<Vec<bool>> {
     reached
 }
 
-/// By pair of nodes: the fewest edges between them. Floyd and Warshall.
+/// Returns for each pair of nodes the length of the shortest path (Floyd-Warshall).
 fn distances(count: usize, edges: &[(usize, usize)]) -> Vec<Vec<Option<usize>>> {
     let mut distance: Vec<Vec<Option<usize>>> = vec![vec![None; count]; count];
     edges.iter().for_each(|(from, to)| distance[*from][*to] = Some(1));
@@ -47,8 +47,8 @@ fn distances(count: usize, edges: &[(usize, usize)]) -> Vec<Vec<Option<usize>>> 
     distance
 }
 
-/// The classes of an equivalence, each ascending, in the order of their first members.
-fn classes(count: usize, same: impl Fn(usize, usize) -> bool) -> Vec<Vec<usize>> {
+/// Returns the classes of an equivalence, each ascending, in the order of their first members.
+fn equivalence_classes(count: usize, same: impl Fn(usize, usize) -> bool) -> Vec<Vec<usize>> {
     let mut classes: Vec<Vec<usize>> = Vec::new();
     for node in 0..count {
         match classes.iter_mut().find(|class| same(class[0], node)) {
@@ -63,16 +63,16 @@ fn both_ways(edges: &[(usize, usize)]) -> Vec<(usize, usize)> {
     edges.iter().flat_map(|(from, to)| [(*from, *to), (*to, *from)]).collect()
 }
 
-/// How many connected parts there are among the nodes but one.
-fn parts_without(count: usize, edges: &[(usize, usize)], left_out: Option<usize>) -> usize {
-    let kept: Vec<(usize, usize)> =
+/// Returns the number of connected components without one node.
+fn components_without(count: usize, edges: &[(usize, usize)], left_out: Option<usize>) -> usize {
+    let remaining: Vec<(usize, usize)> =
         edges.iter().copied().filter(|(from, to)| ![Some(*from), Some(*to)].contains(&left_out)).collect();
-    let reached = reach(count, &both_ways(&kept));
-    let all = classes(count, |a, b| reached[a][b]).len();
+    let reached = reachable(count, &both_ways(&remaining));
+    let all = equivalence_classes(count, |a, b| reached[a][b]).len();
     all - usize::from(left_out.is_some())
 }
 
-/// All ways without a repeated node, as lists of edges: shortest first, then by their edges.
+/// Returns all simple paths as lists of edges: shortest first, then by their edges.
 fn simple_paths(edges: &[(usize, usize)], from: usize, to: usize) -> Vec<Vec<usize>> {
     let mut found = Vec::new();
     let mut open = vec![(vec![from], Vec::new())];
@@ -92,7 +92,7 @@ fn simple_paths(edges: &[(usize, usize)], from: usize, to: usize) -> Vec<Vec<usi
     found
 }
 
-/// The circuits without a repeated node, each by its nodes from the smallest on; parallel edges are one.
+/// Returns the simple cycles, each by its nodes from the smallest on; parallel edges count as one.
 fn simple_cycles(count: usize, edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
     let mut found = std::collections::BTreeSet::new();
     for start in 0..count {
@@ -119,9 +119,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn walks_find_what_can_be_reached((count, edges) in any_graph()) {
+    fn traversals_find_the_reachable_nodes((count, edges) in any_graph()) {
         let graph = Graph::from_json(document(count, &edges)).expect("JSON");
-        let reached = reach(count, &edges);
+        let reached = reachable(count, &edges);
         let distance = distances(count, &edges);
         for from in 0..count {
             let walk = answer(&graph, &format!("trace({from}) | map([.node.id, .depth])"));
@@ -135,12 +135,12 @@ proptest! {
     }
 
     #[test]
-    fn parts_are_those_of_mutual_reach((count, edges) in any_graph()) {
+    fn components_are_those_of_mutual_reachability((count, edges) in any_graph()) {
         let graph = Graph::from_json(document(count, &edges)).expect("JSON");
-        let weak = reach(count, &both_ways(&edges));
-        let strong = reach(count, &edges);
-        let weak_parts = classes(count, |a, b| weak[a][b]);
-        let strong_parts = classes(count, |a, b| strong[a][b] && strong[b][a]);
+        let weak = reachable(count, &both_ways(&edges));
+        let strong = reachable(count, &edges);
+        let weak_parts = equivalence_classes(count, |a, b| weak[a][b]);
+        let strong_parts = equivalence_classes(count, |a, b| strong[a][b] && strong[b][a]);
         prop_assert_eq!(answer(&graph, "components() | map(map(.id))"), json!(weak_parts));
         prop_assert_eq!(answer(&graph, "components({edges: true}) | map(map(.id))"), json!(weak_parts));
         prop_assert_eq!(answer(&graph, "components({strong: true}) | map(map(.id))"), json!(strong_parts));
@@ -148,17 +148,17 @@ proptest! {
     }
 
     #[test]
-    fn a_cut_point_is_one_without_which_more_parts_are_left((count, edges) in any_graph()) {
+    fn a_cut_point_increases_the_number_of_components((count, edges) in any_graph()) {
         let graph = Graph::from_json(document(count, &edges)).expect("JSON");
-        let whole = parts_without(count, &edges, None);
+        let all_components = components_without(count, &edges, None);
         let is_alone = |node: usize| edges.iter().all(|(from, to)| (*from != node && *to != node) || from == to);
         let cuts: Vec<usize> = (0..count)
-            .filter(|node| parts_without(count, &edges, Some(*node)) > whole - usize::from(is_alone(*node))).collect();
+            .filter(|node| components_without(count, &edges, Some(*node)) > all_components - usize::from(is_alone(*node))).collect();
         prop_assert_eq!(answer(&graph, "cutPoints() | map(.id)"), json!(cuts));
     }
 
     #[test]
-    fn routes_are_all_there_in_order((count, edges) in any_graph()) {
+    fn all_routes_are_found_in_order((count, edges) in any_graph()) {
         let graph = Graph::from_json(document(count, &edges)).expect("JSON");
         let to = count - 1;
         let all = simple_paths(&edges, 0, to);
@@ -173,7 +173,7 @@ proptest! {
     }
 
     #[test]
-    fn circuits_are_all_there_once((count, edges) in any_graph()) {
+    fn all_cycles_are_found_once((count, edges) in any_graph()) {
         let graph = Graph::from_json(document(count, &edges)).expect("JSON");
         let found = answer(&graph, "cycles({limit: 100000}) | map(.nodes | map(.id))");
         let mut found: Vec<Vec<usize>> = serde_json::from_value(found).expect("lists");
@@ -182,12 +182,12 @@ proptest! {
     }
 
     #[test]
-    fn what_lies_between_is_on_a_walk_that_does_not_come_back((count, edges) in any_graph()) {
+    fn nodes_between_are_on_a_simple_path((count, edges) in any_graph()) {
         let graph = Graph::from_json(document(count, &edges)).expect("JSON");
         let to = count - 1;
-        // A way in: without edges into the start or out of the target.
+        // No edges into the start or out of the target.
         let inner: Vec<(usize, usize)> = edges.iter().copied().filter(|(from, end)| *end != 0 && *from != to).collect();
-        let reached = reach(count, &inner);
+        let reached = reachable(count, &inner);
         let mut expected: Vec<usize> = (0..count).filter(|node| reached[0][*node] && reached[*node][to]).collect();
         if to == 0 { expected = vec![0]; }
         let found = answer(&graph, &format!("between(0, {to}) | map(.id)"));
@@ -196,10 +196,10 @@ proptest! {
         prop_assert_eq!(found, expected);
     }
 
-    /// A walk that asks somebody and one that asks nobody find the same, and tell the same of what they assumed.
+    /// A traversal with a predicate and the fast one without return the same nodes and the same assumptions.
     #[test]
-    fn plain_walks_are_walks((count, edges) in any_graph(), doubts in prop::collection::vec(0..4u8, 16)) {
-        let direction = |at: usize| ["forward", "backward", "both", "unknown"][doubts[at] as usize];
+    fn fast_traversals_equal_filtered_ones((count, edges) in any_graph(), assumed in prop::collection::vec(0..4u8, 16)) {
+        let direction = |at: usize| ["forward", "backward", "both", "unknown"][assumed[at] as usize];
         let mut document: Value = serde_json::from_str(&document(count, &edges)).expect("JSON");
         for (at, edge) in document["edges"].as_array_mut().expect("a list").iter_mut().enumerate() {
             edge["direction"] = json!(direction(at));
@@ -207,23 +207,23 @@ proptest! {
         let graph = Graph::from_json(document.to_string()).expect("JSON");
         for from in 0..count {
             for walk in ["downstream", "upstream", "connected"] {
-                let [plain, asked] = ["", ", {until: false}"].map(|more| found(&graph, &format!("{walk}({from}{more})")));
-                prop_assert_eq!(plain, asked);
+                let [plain, filtered] = ["", ", {until: false}"].map(|more| answer_and_warnings(&graph, &format!("{walk}({from}{more})")));
+                prop_assert_eq!(plain, filtered);
             }
             let traced = answer(&graph, &format!("trace({from}) | filter(.assumed) | size()"));
-            let (_, told) = found(&graph, &format!("downstream({from})"));
-            prop_assert_eq!(told.is_empty(), traced == 0);
+            let (_, warnings) = answer_and_warnings(&graph, &format!("downstream({from})"));
+            prop_assert_eq!(warnings.is_empty(), traced == 0);
         }
     }
 }
 
-/// An answer, and what is told of directions that were assumed.
-fn found(graph: &Graph, query: &str) -> (Vec<u8>, Vec<String>) {
-    let query = pidq::Query::parse(query).expect("it compiles");
+/// Returns a result and its warnings about assumed directions.
+fn answer_and_warnings(graph: &Graph, query: &str) -> (Vec<u8>, Vec<String>) {
+    let query = pidq::Query::parse(query).expect("valid query");
     let scratch = pidq::Scratch::new();
     let outcome = query.run(graph, &scratch, pidq::Limits::default()).expect("it runs");
     let mut json = Vec::new();
     outcome.write_json(&mut json).expect("it fits");
-    let told = outcome.warnings.into_iter().filter(|warning| warning.code == "PQW08");
-    (json, told.map(|warning| warning.message).collect())
+    let warnings = outcome.warnings.into_iter().filter(|warning| warning.code == "PQW08");
+    (json, warnings.map(|warning| warning.message).collect())
 }

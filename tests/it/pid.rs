@@ -1,9 +1,9 @@
-//! Questions of engineers to small drawings: isolation first, since a wrong answer there is the worst.
+//! P&ID analyses of small drawings: isolation first, since wrong results there are the worst.
 
 use pidq::{DiffOptions, Graph, JoinBy, Limits, Query, diff, join_sheets};
 
-use crate::drawing::drawing;
 use crate::graph::{check_document, check_graph};
+use crate::notation::drawing;
 
 /// Barriers, open branches as `kind:where`, and whether the isolation is complete.
 fn check_isolation(plant: &str, item: &str, expected: &str) {
@@ -51,7 +51,7 @@ fn relief_and_control_valves_are_passed_and_named() {
 }
 
 #[test]
-fn what_the_drawing_lost_makes_an_isolation_incomplete() {
+fn missing_data_makes_an_isolation_incomplete() {
     check_isolation("T-1 → V-1 → D-1; D-1 → RV-1", r#""D-1""#, r#"[["V-1"],["free_port:RV-1"],false]"#);
     check_graph(
         "T-1 → V-1 → D-1; D-1 → RV-1",
@@ -83,7 +83,7 @@ fn branches_keep_their_evidence() {
 }
 
 #[test]
-fn the_method_is_what_is_drawn() {
+fn the_isolation_method_is_read_off_the_drawing() {
     let method = |plant: &str, expected: &str| {
         check_graph(plant, r#"isolate("P-1").barriers | map([.node.id, .method])"#, expected)
     };
@@ -96,7 +96,7 @@ fn the_method_is_what_is_drawn() {
 }
 
 #[test]
-fn the_volume_grows_through_equipment_when_told() {
+fn the_volume_includes_other_equipment_with_scope_grow() {
     let plant =
         "T-1 → V-1 → P-1 → E-1.N1@hot; E-1.N2@hot → V-2 → T-2; X-1 → V-3 → E-1.N3@cold; E-1.N4@cold → V-4 → X-2";
     check_isolation(plant, r#""P-1""#, r#"[["V-1"],["equipment:E-1"],false]"#);
@@ -127,7 +127,7 @@ fn pipes_that_join_equipment_without_a_nozzle_belong_to_its_volume() {
 }
 
 #[test]
-fn a_spare_nozzle_of_equipment_that_is_taken_in_is_a_gap() {
+fn an_unconnected_nozzle_of_included_equipment_is_a_gap() {
     let plant = "P-1 → V-1 → T-1; P-1 → D-1.N1; D-1.N2 → V-2 → T-2; D-1.N3";
     check_isolation(plant, r#""P-1", {scope: "grow"}"#, r#"[["V-1","V-2"],[],false]"#);
     check_graph(
@@ -138,7 +138,7 @@ fn a_spare_nozzle_of_equipment_that_is_taken_in_is_a_gap() {
 }
 
 #[test]
-fn how_branches_are_closed_is_paid_for() {
+fn finding_the_isolation_method_costs_fuel() {
     let valves: String = (0..600).map(|at| format!("; J-1 → V-{at}")).collect();
     let graph = Graph::from_json(drawing(&format!("T-1 → J-1{valves}"))).expect("a drawing is JSON");
     let query = Query::parse(r#"isolate("T-1").complete"#).expect("the query compiles");
@@ -155,7 +155,7 @@ fn a_long_branch_ends_at_the_limit() {
 }
 
 #[test]
-fn ends_are_told_apart_by_what_is_drawn() {
+fn dead_ends_are_classified_by_their_items_and_words() {
     let plant = "T-1 → J-1 → T-2; J-1 → V-1 → O-1; T-2 → J-2 → T-3; J-2 → V-2 → B-1; J-1 → S-1; J-2 → V-3(label=drain)";
     check_graph(
         plant,
@@ -170,7 +170,7 @@ fn ends_are_told_apart_by_what_is_drawn() {
 }
 
 #[test]
-fn a_bypass_is_a_second_way_around() {
+fn a_bypass_is_a_second_path_around_an_item() {
     let plant = "T-1 → J-1 → V-1 → CV-1 → V-2 → J-2 → T-2; J-1 → V-3 → J-2";
     check_graph(
         plant,
@@ -215,7 +215,7 @@ fn a_boundary_names_what_leaks_and_what_is_not_needed() {
 }
 
 #[test]
-fn a_review_is_cut_at_equipment() {
+fn review_sections_end_at_equipment() {
     let plant = "T-1 → V-1 → P-1 → CK-1 → T-2; T-2 → RV-1 → X-1";
     check_graph(
         plant,
@@ -224,7 +224,7 @@ fn a_review_is_cut_at_equipment() {
     );
     check_graph(plant, "hazopNodes({merge: true}) | map(.items | map(.id))", r#"[["V-1","P-1","CK-1"],["RV-1"]]"#);
     check_graph("T-1 → CV-1 → T-2", r#"hazopNodes({cut: "control"}) | size()"#, "2");
-    check_graph("T-1 → CV-1 → T-2", r#"hazopNodes({cut: "colour"})"#, "PQ1012");
+    check_graph("T-1 → CV-1 → T-2", r#"hazopNodes({cut: "color"})"#, "PQ1012");
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn a_section_has_the_instruments_that_sense_in_it() {
     instruments("S-1 ⇢ I-1", r#"[["I-1"]]"#);
     instruments("I-1 ⇢ S-1", r#"[["I-1"]]"#);
     instruments("CV-1 ⇢ I-1", r#"[["I-1"]]"#);
-    // A controller is joined to its valve, and its sensor is elsewhere.
+    // A controller is connected to its valve, and its sensor is elsewhere.
     instruments("S-1 ⇢ I-1; I-1 ⇢ I-2; I-2 ⇢ CV-1", r#"[["I-1"]]"#);
     instruments("I-1 ⇢ V-1", "[[]]");
     instruments("J-1 → I-1", r#"[["I-1"]]"#);
@@ -250,28 +250,28 @@ fn an_instrument_that_is_located_in_a_run_belongs_to_the_section_of_its_pipes() 
         "edges": [{"from": "T", "to": "V", "type": "pipe", "segment": "S"}, {"from": "V", "to": "U", "type": "pipe", "segment": "S"},
         {"from": "I", "to": "S", "type": "associated_with", "edge_classification": "association.is_located_in"}]}"#;
     let graph = Graph::from_json(plant).expect("JSON");
-    let ask = |query: &str| Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default()));
-    let sections = ask("hazopNodes() | map([.instruments | map(.id), .design_limits])").expect("an answer");
+    let evaluate = |query: &str| Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default()));
+    let sections = evaluate("hazopNodes() | map([.instruments | map(.id), .design_limits])").expect("an answer");
     assert_eq!(sections, r#"[[["I"],{"design_pressure":8}]]"#);
-    assert_eq!(ask("instrumentIndex() | map(.line)").expect("an answer"), r#"["L-1"]"#);
+    assert_eq!(evaluate("instrumentIndex() | map(.line)").expect("an answer"), r#"["L-1"]"#);
 }
 
 #[test]
-fn loops_say_what_they_lack() {
+fn open_loops_are_reported() {
     check_graph("I-1", "loops() | map([.loop, .closed])", r#"[["I-1",false]]"#);
     check_graph("T-1 → CV-1 → T-2", "loops()", "[]");
 }
 
 #[test]
-fn a_control_valve_is_in_the_loop_of_its_tag_where_nothing_else_is_said() {
+fn a_control_valve_defaults_to_the_loop_of_its_tag() {
     let plant = r#"{"nodes": [{"id": "v", "class": "control_valve", "tag": "FV-1"}, {"id": "i", "class": "instrument", "tag": "FT-1"},
         {"id": "w", "class": "control_valve", "tag": "TV-2"}, {"id": "h", "class": "ball_valve", "tag": "FV-1A"}], "edges": []}"#;
-    let told = "loops() | map([.loop, .members | map(.id), .final_elements | map(.id), .closed])";
-    check_document(plant, told, r#"[["F-1",["v","i"],["v"],true]]"#);
+    let query = "loops() | map([.loop, .members | map(.id), .final_elements | map(.id), .closed])";
+    check_document(plant, query, r#"[["F-1",["v","i"],["v"],true]]"#);
 }
 
 #[test]
-fn a_valve_is_asked_for_the_loop_that_moves_it() {
+fn the_loop_of_a_valve_is_the_loop_that_moves_it() {
     let plant = r#"{"nodes": [{"id": "l", "node_type": "loop", "tag": "F-1"}, {"id": "c", "class": "instrument.function", "tag": "FIC-1"},
         {"id": "v", "class": "control_valve", "tag": "FV-1"}, {"id": "w", "class": "control_valve", "tag": "FV-2"}, {"id": "t", "class": "tank"}],
         "edges": [{"edge_type": "has_a", "from": "l", "to": "c"}, {"edge_type": "signal", "from": "c", "to": "v"},
@@ -302,7 +302,7 @@ fn an_instrument_at_a_pipe_senses_what_the_pipe_leads_to() {
 }
 
 #[test]
-fn an_instrument_that_the_process_tells_something_senses() {
+fn an_instrument_with_a_signal_from_the_process_senses() {
     let loop_of = |signal: &str| {
         let plant = format!(
             r#"{{"nodes": [{{"id": "L", "tag": "L-1", "node_type": "loop"}}, {{"id": "C", "tag": "LIC-1", "class": "instrument"}},
@@ -318,19 +318,19 @@ fn an_instrument_that_the_process_tells_something_senses() {
 }
 
 #[test]
-fn a_nozzle_that_stands_in_a_line_is_no_port() {
+fn a_nozzle_in_a_line_is_not_a_port() {
     let plant = r#"{"nodes": [{"id": "S", "node_type": "segment"}, {"id": "T", "class": "tank"},
         {"id": "N", "class": "nozzle", "parent_id": "S"}, {"id": "U", "class": "tank"},
         {"id": "M", "class": "nozzle", "parent_id": "U", "zone": "shell"}],
         "edges": [{"from": "T", "to": "N"}, {"from": "N", "to": "M"}]}"#;
     let graph = Graph::from_json(plant).expect("JSON");
-    let ask = |query: &str| Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default()));
-    assert_eq!(ask(r#"downstream("T") | map(.id)"#).expect("an answer"), r#"["N","M"]"#);
-    assert_eq!(ask("nozzleList() | map([.id, .chamber])").expect("an answer"), r#"[["N",null],["M","shell"]]"#);
+    let evaluate = |query: &str| Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default()));
+    assert_eq!(evaluate(r#"downstream("T") | map(.id)"#).expect("an answer"), r#"["N","M"]"#);
+    assert_eq!(evaluate("nozzleList() | map([.id, .chamber])").expect("an answer"), r#"[["N",null],["M","shell"]]"#);
 }
 
 #[test]
-fn what_an_actuator_moves_ends_a_loop_whatever_its_class() {
+fn an_item_moved_by_an_actuator_is_a_final_element_whatever_its_class() {
     let plant = r#"{"nodes": [{"id": "L", "tag": "F-1", "node_type": "loop"}, {"id": "C", "tag": "FIC-1", "class": "instrument"},
         {"id": "V", "tag": "FV-1", "class": "three_way_valve"}, {"id": "T", "class": "tank"}],
         "edges": [{"from": "L", "to": "C", "type": "has_a"}, {"from": "T", "to": "V", "type": "pipe"},
@@ -341,19 +341,19 @@ fn what_an_actuator_moves_ends_a_loop_whatever_its_class() {
 }
 
 #[test]
-fn a_loop_is_no_instrument_whatever_its_class_is_called() {
+fn a_loop_is_not_an_instrument_whatever_its_class() {
     let plant = r#"{"nodes": [{"id": "L", "tag": "LIC-1", "node_type": "loop", "class": "instrument_loop"},
         {"id": "T", "tag": "LT", "class": "instrument"}], "edges": [{"from": "L", "to": "T", "type": "has_a"}]}"#;
-    let ask = |query: &str| {
+    let evaluate = |query: &str| {
         let graph = Graph::from_json(plant).expect("JSON");
         Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default())).expect("an answer")
     };
-    assert_eq!(ask("instrumentIndex() | map([.id, .variable, .loop])"), r#"[["T","level","LIC-1"]]"#);
-    assert_eq!(ask("loops() | map([.loop, .sensors | map(.id)])"), r#"[["LIC-1",["T"]]]"#);
+    assert_eq!(evaluate("instrumentIndex() | map([.id, .variable, .loop])"), r#"[["T","level","LIC-1"]]"#);
+    assert_eq!(evaluate("loops() | map([.loop, .sensors | map(.id)])"), r#"[["LIC-1",["T"]]]"#);
 }
 
 #[test]
-fn sheets_are_joined_in_the_words_of_their_own() {
+fn joined_sheets_keep_their_own_topology() {
     let sheet = |number: &str, title: &str, partner: &str, nodes: &str, ends: [&str; 2]| {
         let topology = r#"{"flow_kinds": ["Rohr"], "edge_kind": ["Art"], "endpoints": [["von", "nach"]],
             "cross_page": {"field": "Verweis", "drawing": "Blatt", "label": "Marke"}, "drawing_number": "Nummer"}"#;
@@ -370,18 +370,20 @@ fn sheets_are_joined_in_the_words_of_their_own() {
     let sheets = [first, second].map(|sheet| Graph::from_json(sheet).expect("JSON"));
     let joined = join_sheets(&[&sheets[0], &sheets[1]], JoinBy::Any, Limits::default()).expect("both are drawings");
     let joined = Graph::from_json(joined).expect("JSON");
-    let ask = |query: &str| Query::parse(query).and_then(|query| query.to_json(&joined, Limits::default()));
-    assert_eq!(ask(r#"downstream("10-1#P") | map(.id)"#).expect("an answer"), r#"["10-1#X","10-2#X","10-2#T"]"#);
+    let evaluate = |query: &str| Query::parse(query).and_then(|query| query.to_json(&joined, Limits::default()));
+    assert_eq!(evaluate(r#"downstream("10-1#P") | map(.id)"#).expect("an answer"), r#"["10-1#X","10-2#X","10-2#T"]"#);
     assert_eq!(
-        ask("graph().metadata | pick(.drawing_name, .job_id, .schema_version, .change_version, .other_topologies)")
-            .expect("an answer"),
+        evaluate(
+            "graph().metadata | pick(.drawing_name, .job_id, .schema_version, .change_version, .other_topologies)"
+        )
+        .expect("an answer"),
         r#"{"drawing_name":"Speisung, Blatt eins + Lager","job_id":"10-1~10-2","schema_version":"1.0.0","change_version":"1","other_topologies":[]}"#
     );
-    assert_eq!(ask("validate({rules: \"G05\"})").expect("an answer"), "[]");
+    assert_eq!(evaluate("validate({rules: \"G05\"})").expect("an answer"), "[]");
 }
 
 #[test]
-fn a_blind_ends_a_line_however_many_ports_it_has() {
+fn a_blind_ends_a_line_whatever_its_number_of_ports() {
     let plant = |class: &str| {
         format!(
             r#"{{"nodes": [{{"id": "T", "class": "tank"}}, {{"id": "B", "class": "{class}", "ports": [{{}}, {{}}]}}],
@@ -398,7 +400,7 @@ fn a_blind_ends_a_line_however_many_ports_it_has() {
 }
 
 #[test]
-fn ports_that_no_pipe_is_meant_for_are_not_open() {
+fn ports_without_a_process_connection_are_not_open() {
     let query = "[openEnds() | map(.item.id), isolate(\"T\").data_gaps | map(.at.id)]";
     let plant = |nodes: &str, pipes: &str| {
         format!(r#"{{"nodes": [{{"id": "T", "class": "tank"}}, {nodes}], "edges": [{pipes}]}}"#)
@@ -423,14 +425,14 @@ fn a_valve_to_an_instrument_is_not_open() {
 }
 
 #[test]
-fn a_control_valve_is_no_instrument_connection() {
+fn a_control_valve_is_not_an_instrument_connection() {
     let classes = "deadEnds() | map([.end.id, .class])";
     check_graph("T-1 → CV-1 → O-1; I-1 ⇢ CV-1", classes, r#"[["O-1","plugged"]]"#);
     check_graph("T-1 → V-1 → B-1 ⇢ I-1", classes, r#"[["B-1","instrument_connection"]]"#);
 }
 
 #[test]
-fn what_comes_to_a_nozzle_and_leaves_it_is_no_circle() {
+fn flow_into_and_out_of_one_nozzle_is_not_a_recycle() {
     let circles = "recycles() | map([.equipment | map(.id), .items | map(.id) | sort()])";
     check_graph("S-1 → P-1.N1 → S-2; P-1.N2", circles, "[]");
     check_graph("S-1 → P-1.N1 → S-2 → S-1; P-1.N2", circles, r#"[[["P-1"],["P-1.N1","S-1","S-2"]]]"#);
@@ -454,7 +456,7 @@ fn a_tee_may_have_a_smaller_branch_that_is_drawn() {
 }
 
 #[test]
-fn a_size_is_the_same_however_it_is_written() {
+fn sizes_are_compared_as_numbers() {
     let plant = |size: &str| {
         format!(
             r#"{{"nodes": [{{"id": "a"}}, {{"id": "V", "class": "ball_valve"}}, {{"id": "b"}}],
@@ -474,7 +476,7 @@ fn a_size_is_the_same_however_it_is_written() {
 }
 
 #[test]
-fn a_line_has_its_number_where_pipes_name_its_id() {
+fn a_line_has_its_number_even_if_pipes_name_its_id() {
     let plant = |line: &str| {
         format!(
             r#"{{"nodes": [{{"id": "n7", "node_type": "line", "tag": "50-W-1"}}, {{"id": "T", "class": "tank"}},
@@ -482,8 +484,8 @@ fn a_line_has_its_number_where_pipes_name_its_id() {
         )
     };
     for line in ["n7", "50-W-1"] {
-        let told = "[valveList() | map(.line), hazopNodes() | map(.lines), lineList() | map(.line)]";
-        check_document(&plant(line), told, r#"[["50-W-1"],[["50-W-1"]],["50-W-1"]]"#);
+        let query = "[valveList() | map(.line), hazopNodes() | map(.lines), lineList() | map(.line)]";
+        check_document(&plant(line), query, r#"[["50-W-1"],[["50-W-1"]],["50-W-1"]]"#);
         for asked in [r#""50-W-1""#, r#""n7""#, r#"node("n7")"#] {
             check_document(&plant(line), &format!("run({asked}) | map(.id)"), r#"["T","V"]"#);
         }
@@ -505,7 +507,7 @@ fn tags_that_are_unique_within_their_run_are_not_repeated() {
 }
 
 #[test]
-fn parents_that_only_fields_name_may_contain_each_other() {
+fn containment_cycles_through_parent_fields_are_found() {
     let circles = r#"validate({rules: "G030"}) | map(.ids)"#;
     let plant = r#"{"nodes": [{"id": "a", "parent_id": "b"}, {"id": "b", "parent_id": "a"}, {"id": "c", "parent_id": "a"}], "edges": []}"#;
     check_document(plant, circles, r#"[["a","b"]]"#);
@@ -515,14 +517,14 @@ fn parents_that_only_fields_name_may_contain_each_other() {
 }
 
 #[test]
-fn the_head_of_a_pump_is_no_design_limit() {
+fn the_head_of_a_pump_is_not_a_design_limit() {
     let pump = r#"{"nodes": [{"id": "P", "class": "pump", "attributes": [{"name": "DesignPressureHead", "value": "40"},
         {"name": "UpperLimitDesignPressure", "value": "16"}]}, {"id": "V", "class": "ball_valve"}], "edges": [{"from": "P", "to": "V"}]}"#;
     check_document(pump, "hazopNodes() | map(.design_limits)", r#"[{"UpperLimitDesignPressure":16}]"#);
 }
 
 #[test]
-fn a_word_that_is_unknown_once_is_not_counted() {
+fn a_single_unknown_word_has_no_count() {
     let plant = r#"{"nodes": [{"id": 1, "class": "gadget"}, {"id": 2, "class": "widget"}, {"id": 3, "class": "widget"}],
         "edges": [{"from": 1, "to": 2}, {"from": 2, "to": 3}]}"#;
     let graph = Graph::from_json(plant).expect("JSON");
@@ -558,7 +560,7 @@ fn findings_have_codes_and_evidence() {
 }
 
 #[test]
-fn a_rule_that_the_drawing_cannot_decide_says_so() {
+fn undecidable_findings_are_not_certain() {
     let judged = |plant: &str, code: &str, expected: &str| {
         let query = format!("validate({{rules: \"{code}\"}}) | map([.ids, .evidence, .certain])");
         check_graph(plant, &query, expected);
@@ -577,7 +579,7 @@ fn a_rule_that_the_drawing_cannot_decide_says_so() {
 }
 
 #[test]
-fn things_of_one_sort_have_different_tags() {
+fn tags_are_unique_within_a_category() {
     let repeated = |items: &str, expected: &str| {
         let nodes = items
             .split(' ')
@@ -593,7 +595,7 @@ fn things_of_one_sort_have_different_tags() {
     repeated("tank gauge transmitter", "[[1,2]]");
     repeated("tank pump check_valve check_valve safety_valve", "[[2,3,4]]");
     repeated("tank gauge piping_component.strainer piping_component.strainer", "[[2,3]]");
-    // What is joined by anything but pipes is one thing: an actuator and its function.
+    // Nodes connected by anything but pipes are one item: an actuator and its function.
     repeated("transmitter controller", "[]");
     repeated("transmitter controller gauge", "[[0,1,2]]");
     repeated("nozzle nozzle", "[]");
@@ -601,7 +603,7 @@ fn things_of_one_sort_have_different_tags() {
 }
 
 #[test]
-fn a_thing_of_piping_without_a_role_is_unconnected_too() {
+fn piping_items_without_a_role_may_be_unconnected() {
     let plant = r#"{"nodes": [{"id": "s", "class": "piping_component.strainer"}, {"id": "o", "class": "piping_component.orifice_plate"},
         {"id": "b", "class": "piping_component.property_break"}, {"id": "c", "class": "equipment_component.chamber"},
         {"id": "e", "class": "reference.signal_end"}, {"id": "n", "class": "note"}, {"id": "f", "class": "piping_component.flange"},
@@ -614,28 +616,28 @@ fn a_thing_of_piping_without_a_role_is_unconnected_too() {
 }
 
 #[test]
-fn the_top_of_a_box_is_where_people_see_it() {
+fn the_top_of_a_box_is_its_visual_top() {
     let plant = |axis: &str| {
         format!(
             r#"{{"nodes": [{{"id": 1, "x": 5, "y": 90}}, {{"id": 2, "x": 5, "y": 110}}, {{"id": 3, "bbox": [0, 81, 4, 8]}}],
             "edges": [], "metadata": {{"coordinate_system": {{"y_axis": "{axis}"}}}}}}"#
         )
     };
-    let ask = |axis: &str, query: &str, expected: &str| {
+    let evaluate = |axis: &str, query: &str, expected: &str| {
         check_document(&plant(axis), &format!("{query} | map(.id)"), expected)
     };
-    ask("down", "within([0, 100, 10, 20])", "[2]");
-    ask("up", "within([0, 100, 10, 20])", "[1,3]");
-    ask("down", "within([0, 80, 10, 20])", "[1,3]");
+    evaluate("down", "within([0, 100, 10, 20])", "[2]");
+    evaluate("up", "within([0, 100, 10, 20])", "[1,3]");
+    evaluate("down", "within([0, 80, 10, 20])", "[1,3]");
     for axis in ["up", "down"] {
-        ask(axis, "at(2, 85)", "[3]");
-        ask(axis, "at(2, 95)", "[]");
-        ask(axis, "near(1, 6)", "[3]");
+        evaluate(axis, "at(2, 85)", "[3]");
+        evaluate(axis, "at(2, 95)", "[]");
+        evaluate(axis, "near(1, 6)", "[3]");
     }
 }
 
 #[test]
-fn a_config_is_told_as_it_is_given() {
+fn graph_info_shows_the_config_as_given() {
     let plant = r#"{"nodes": [{"id": 1, "class": "gadget"}], "edges": [], "metadata": {"topology":
         {"endpoints": [["a", "b"]], "roles": [{"role": "barrier", "match": "^gadget$"}]}}}"#;
     check_document(
@@ -651,7 +653,7 @@ fn a_config_is_told_as_it_is_given() {
 }
 
 #[test]
-fn a_break_is_legal_where_the_item_is_made_for_it() {
+fn a_break_is_legal_at_items_that_may_change_the_property() {
     let sized = r#"{"nodes":[{"id":"S","class":"strainer"},{"id":"R","class":"reducer"},{"id":"a"},{"id":"b"}],
         "edges":[{"from":"a","to":"S","size_dn":50},{"from":"S","to":"R","size_dn":80},{"from":"R","to":"b","size_dn":100}]}"#;
     let graph = Graph::from_json(sized).expect("JSON");
@@ -682,7 +684,7 @@ fn revisions_differ_in_what_changed() {
     check_graph("T-1 → V-1", r#"diff($root, $root).equal"#, "true");
 }
 
-/// What `diff` lists of two documents under a name.
+/// Checks one list in the differences of two documents.
 fn check_changes(old: &str, new: &str, list: &str, expected: &str) {
     let [old, new] = [old, new].map(|text| Graph::from_json(text).expect("JSON"));
     let changes = diff(&old, &new, &DiffOptions::default(), Limits::default()).expect("both are drawings");
@@ -721,7 +723,7 @@ fn a_pipe_that_changed_is_a_change() {
 }
 
 #[test]
-fn an_item_that_got_another_id_is_renamed() {
+fn an_item_with_a_new_id_is_renamed() {
     let plant = |id: &str| {
         format!(
             r#"{{"nodes": [{{"id": "{id}", "tag": "P-1", "persistent_id": "x"}}, {{"id": "N", "parent_id": "{id}"}}],
@@ -794,11 +796,11 @@ fn sheets_are_joined_where_connectors_name_each_other() {
     let three = Graph::from_json(sheet("3", "1", "other", r#"{"from":"x","to":"t"}"#)).expect("JSON");
     let joined = join_sheets(&[&one, &two, &three], JoinBy::Any, Limits::default()).expect("drawings");
     let graph = Graph::from_json(joined).expect("JSON");
-    let ask =
+    let evaluate =
         |query: &str| Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default())).expect(query);
-    assert_eq!(ask(r#"downstream("T-1") | map(.id)"#), r##"["1#x","2#x","2#t"]"##);
+    assert_eq!(evaluate(r#"downstream("T-1") | map(.id)"#), r##"["1#x","2#x","2#t"]"##);
     assert_eq!(
-        ask(".pid_graph.metadata.joined | [.pairs | map([.from, .to]), .unmatched | map(.id)]"),
+        evaluate(".pid_graph.metadata.joined | [.pairs | map([.from, .to]), .unmatched | map(.id)]"),
         r##"[[["1#x","2#x"]],["3#x"]]"##
     );
     let backward = Graph::from_json(sheet("2", "1", "80ME48121S1A", r#"{"from":"t","to":"x"}"#)).expect("JSON");
@@ -807,7 +809,7 @@ fn sheets_are_joined_where_connectors_name_each_other() {
     assert!(join_sheets(&[], JoinBy::Any, Limits::default()).is_err());
 }
 
-/// Two sheets, out of the first one into the second, with what each connector says of itself.
+/// Joins two sheets, from the first one into the second, with the given fields of each connector.
 fn joined(out: &str, into: &str, query: &str) -> String {
     let sheet = |name: &str, connector: &str, ends: [&str; 2]| {
         let [from, to] = ends;
@@ -826,16 +828,16 @@ fn joined(out: &str, into: &str, query: &str) -> String {
 
 #[test]
 fn connectors_that_lead_elsewhere_are_not_joined() {
-    let told = "graph().metadata.joined | [.pairs | size(), .ambiguous | size(), .unmatched | size()]";
+    let query = "graph().metadata.joined | [.pairs | size(), .ambiguous | size(), .unmatched | size()]";
     let out = r#""persistent_id": "p1", "cross_page": {"linked_persistent_id": "p2"}"#;
     let link = |to: &str| format!(r#""persistent_id": "p2", "cross_page": {{"linked_persistent_id": "{to}"}}"#);
-    assert_eq!(joined(out, &link("p1"), told), "[1,0,0]");
-    assert_eq!(joined(out, &link("p9"), told), "[0,2,0]");
-    assert_eq!(joined(out, r#""persistent_id": "p2""#, told), "[1,0,0]");
+    assert_eq!(joined(out, &link("p1"), query), "[1,0,0]");
+    assert_eq!(joined(out, &link("p9"), query), "[0,2,0]");
+    assert_eq!(joined(out, r#""persistent_id": "p2""#, query), "[1,0,0]");
 }
 
 #[test]
-fn what_has_no_id_gets_none_where_sheets_are_joined() {
+fn items_without_an_id_get_none_in_joined_sheets() {
     let sheet = |name: &str, partner: &str, id: &str| {
         let json = format!(
             r#"{{"nodes": [{{"id": {id}, "class": "off_page_connector", "cross_page": {{"drawing_name": "{partner}", "link_label": "L"}}}}],
@@ -846,13 +848,13 @@ fn what_has_no_id_gets_none_where_sheets_are_joined() {
     for id in ["null", r#""""#] {
         let sheets = [sheet("A", "B", id), sheet("B", "A", r#""x""#)];
         let joined = join_sheets(&sheets.each_ref(), JoinBy::Any, Limits::default()).expect("drawings");
-        let told = "[nodes() | map(.id), edges(), graph().metadata.joined.unmatched | map(.id)]";
-        check_document(&joined, told, &format!(r##"[[{id},"B#x"],[],[null,"B#x"]]"##));
+        let query = "[nodes() | map(.id), edges(), graph().metadata.joined.unmatched | map(.id)]";
+        check_document(&joined, query, &format!(r##"[[{id},"B#x"],[],[null,"B#x"]]"##));
     }
 }
 
 #[test]
-fn a_connector_that_is_linked_is_not_joined_by_its_label_too() {
+fn a_linked_connector_is_not_also_joined_by_label() {
     let sheet = |name: &str, connector: &str, ends: [&str; 2]| {
         let [from, to] = ends;
         let json = format!(
@@ -879,7 +881,7 @@ fn a_connector_that_is_linked_is_not_joined_by_its_label_too() {
 }
 
 #[test]
-fn a_pipe_of_unknown_direction_has_none_between_sheets() {
+fn a_joint_of_pipes_of_unknown_direction_is_undirected() {
     let sheet = |name: &str, partner: &str| {
         let json = format!(
             r#"{{"nodes": [{{"id": "x", "class": "off_page_connector", "cross_page": {{"drawing_name": "{partner}", "link_label": "L"}}}},
@@ -906,30 +908,30 @@ fn a_line_on_two_sheets_is_one() {
 }
 
 #[test]
-fn the_number_of_a_line_is_no_id_of_an_item() {
+fn a_line_number_is_not_an_item_id() {
     let out = r#""cross_page": {"drawing_name": "B", "link_label": "a"}, "line": "V", "parent_id": "V""#;
     let fields = r##"node("joint~1#x") | [.line, .parent_id]"##;
     assert_eq!(joined(out, r#""tag": "1""#, fields), r##"["V","joint~1#V"]"##);
 }
 
 #[test]
-fn a_number_and_its_text_are_two_items_of_a_joined_drawing() {
+fn a_number_and_its_string_are_two_ids_in_a_joined_drawing() {
     let sheet = r#"{"nodes": [{"id": 1}, {"id": "1"}, {"id": "2"}, {"id": "\"1\""}],
         "edges": [{"id": 7, "from": 1, "to": "2"}, {"id": "7", "from": "1", "to": {"id": 1}}]}"#;
     let sheet = Graph::from_json(sheet).expect("JSON");
     let joined = join_sheets(&[&sheet], JoinBy::Any, Limits::default()).expect("a drawing");
     let graph = Graph::from_json(joined).expect("JSON");
-    let ask =
+    let evaluate =
         |query: &str| Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default())).expect(query);
     let ids = r##"["sheet-1#1","sheet-1#\"1\"","sheet-1#2","sheet-1#\"\\\"1\\\"\""]"##;
-    assert_eq!(ask("nodes() | map(.id)"), ids);
+    assert_eq!(evaluate("nodes() | map(.id)"), ids);
     let ends = r##"[["sheet-1#7","sheet-1#1","sheet-1#2"],["sheet-1#\"7\"","sheet-1#\"1\"","sheet-1#1"]]"##;
-    assert_eq!(ask("edges() | map([.id, .from, .to])"), ends);
-    assert_eq!(ask(r#"validate({rules: ["G01"], severity: "error"})"#), "[]");
+    assert_eq!(evaluate("edges() | map([.id, .from, .to])"), ends);
+    assert_eq!(evaluate(r#"validate({rules: ["G01"], severity: "error"})"#), "[]");
 }
 
 #[test]
-fn what_is_near_on_another_sheet_is_not_near() {
+fn items_on_another_sheet_are_not_near() {
     let sheet = |name: &str, x: u32| {
         let node = |id: &str, x: u32| format!("{{id: \"{id}\", x: {x}, y: 0}}");
         format!("{{nodes: [{}, {}], metadata: {{drawing_number: \"{name}\"}}}}", node("a", x), node("b", x + 5))
@@ -940,15 +942,15 @@ fn what_is_near_on_another_sheet_is_not_near() {
 }
 
 #[test]
-fn places_are_found_by_their_boxes() {
+fn items_are_found_by_their_boxes() {
     let placed = r#"{nodes: [{id: 1, bbox: [0, 0, 10, 10]}, {id: 2, orig_x: 20, orig_y: 5, orig_bbox_width: 4, orig_bbox_height: 2}, {id: 3}]}"#;
-    let ask =
+    let evaluate =
         |query: &str, expected: &str| check_graph("S-1", &format!("withGraph({placed}, {query} | map(.id))"), expected);
-    ask("at(5, 5)", "[1]");
-    ask("at(21, 5)", "[2]");
-    ask("at(15, 5)", "[]");
-    ask("within([0, 0, 30, 30])", "[1,2]");
-    ask("within([0, 0, 9, 9])", "[]");
-    ask("near(1, 16)", "[2]");
-    ask("near(1, 14)", "[]");
+    evaluate("at(5, 5)", "[1]");
+    evaluate("at(21, 5)", "[2]");
+    evaluate("at(15, 5)", "[]");
+    evaluate("within([0, 0, 30, 30])", "[1,2]");
+    evaluate("within([0, 0, 9, 9])", "[]");
+    evaluate("near(1, 16)", "[2]");
+    evaluate("near(1, 14)", "[]");
 }

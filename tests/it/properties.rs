@@ -1,9 +1,9 @@
-//! Claims about all queries and documents, tried on many.
+//! Properties of all queries and documents, tested on random ones.
 
 use pidq::{Dialect, Graph, Limits, Query, Scratch};
 use proptest::prelude::*;
 
-/// Documents of a few levels, with the corners of JSON in them.
+/// Documents of a few levels, with corner cases of JSON.
 fn json() -> impl Strategy<Value = String> {
     let scalar = prop_oneof![
         Just("null".to_owned()),
@@ -23,7 +23,7 @@ fn json() -> impl Strategy<Value = String> {
     })
 }
 
-/// Queries of a few steps over such documents.
+/// Queries of a few steps on such documents.
 fn query() -> impl Strategy<Value = String> {
     let step = prop::sample::select(vec![
         ".a",
@@ -62,7 +62,7 @@ fn query() -> impl Strategy<Value = String> {
     prop::collection::vec(step, 1..5).prop_map(|steps| steps.join(" | ").replace("tryFail()", "not(get())"))
 }
 
-/// `PROPTEST_CASES`, or enough for every day.
+/// Returns `PROPTEST_CASES`, or a default for daily use.
 fn cases() -> u32 {
     std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(512)
 }
@@ -71,31 +71,31 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_not_changed_comes_back_byte_by_byte(json in json()) {
-        let graph = Graph::from_json(json.clone()).expect("it is JSON");
+    fn unchanged_values_are_returned_byte_by_byte(json in json()) {
+        let graph = Graph::from_json(json.clone()).expect("valid JSON");
         let same = Dialect::standard().parse("get()").and_then(|query| query.to_json(&graph, Limits::default()));
         prop_assert_eq!(same.expect("get() cannot fail"), json);
     }
 
     #[test]
     fn a_rebuilt_document_equals_itself(json in json()) {
-        let graph = Graph::from_json(json).expect("it is JSON");
-        let query = Dialect::standard().parse("[get()] | map(get()) | [.0] == [$root]").expect("it compiles");
+        let graph = Graph::from_json(json).expect("valid JSON");
+        let query = Dialect::standard().parse("[get()] | map(get()) | [.0] == [$root]").expect("valid query");
         prop_assert_eq!(query.to_json(&graph, Limits::default()).expect("it runs"), "true");
     }
 
     #[test]
     fn printing_and_reading_a_query_gives_the_same_query(text in query()) {
         let dialect = Dialect::standard();
-        let query = dialect.parse(&text).expect("it compiles");
+        let query = dialect.parse(&text).expect("valid query");
         prop_assert_eq!(dialect.parse(&query.to_string()).expect("what was printed compiles").tree(), query.tree());
         prop_assert_eq!(dialect.compile_json(&query.tree()).expect("the JSON format compiles").tree(), query.tree());
     }
 
     #[test]
     fn more_fuel_never_changes_a_result(text in query(), json in json()) {
-        let graph = Graph::from_json(json).expect("it is JSON");
-        let query = Dialect::standard().parse(&text).expect("it compiles");
+        let graph = Graph::from_json(json).expect("valid JSON");
+        let query = Dialect::standard().parse(&text).expect("valid query");
         let scratch = Scratch::new();
         if let Ok(outcome) = query.run(&graph, &scratch, Limits::default()) {
             let exact = Limits { fuel: outcome.fuel, ..Limits::default() };
@@ -104,10 +104,10 @@ proptest! {
     }
 
     #[test]
-    fn shortcuts_do_not_change_results(text in query(), json in json()) {
-        let graph = Graph::from_json(format!("[{json},{json},{{\"a\":{json},\"b\":1}}]")).expect("it is JSON");
+    fn optimizations_do_not_change_results(text in query(), json in json()) {
+        let graph = Graph::from_json(format!("[{json},{json},{{\"a\":{json},\"b\":1}}]")).expect("valid JSON");
         let run = |query: Query| query.to_json(&graph, Limits::default()).map_err(|error| error.code());
-        let query = || Dialect::standard().parse(&text).expect("it compiles");
-        prop_assert_eq!(run(query()), run(query().without_shortcuts()));
+        let query = || Dialect::standard().parse(&text).expect("valid query");
+        prop_assert_eq!(run(query()), run(query().without_optimizations()));
     }
 }

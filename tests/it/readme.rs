@@ -1,13 +1,13 @@
-//! What the README says works: every command in it is run.
+//! README tests: every command in it is run.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Commands of other tests and of people: they build in release, install, or take minutes.
-/// The service and the package for Python have tests of their own.
-const LEFT_OUT: [&str; 8] = [
+/// Commands of other tests and of people: they build in release mode, install, or take minutes. The service and the
+/// Python package have their own tests.
+const SKIPPED: [&str; 8] = [
     "make test",
     "make compare",
     "cargo install",
@@ -20,31 +20,32 @@ const LEFT_OUT: [&str; 8] = [
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// The blocks of a language.
+/// Returns the code blocks of a language.
 fn blocks<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
     let opening = format!("```{language}\n");
     text.split(&opening).skip(1).filter_map(|rest| rest.split("\n```").next()).collect()
 }
 
-/// A folder that looks like the root of the project to the commands, so that what they write is not left in it.
-fn workplace() -> PathBuf {
+/// Creates a directory that looks like the project root to the commands, so that their output is not left in it.
+fn working_copy() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("readme");
     fs::create_dir_all(&folder).expect("a folder for the test");
     for name in ["examples", "scripts"] {
-        // Tests run side by side: another one may have made it.
+        // Tests run concurrently: another one may have created it.
         drop(symlink(Path::new(ROOT).join(name), folder.join(name)));
     }
     folder
 }
 
-/// Runs lines of a shell; gives what they print, if they succeed. `cargo run --release --` is the command that is built
-/// already.
+/// Runs lines in a shell and returns their success and output. `cargo run --release --` is replaced with the command
+/// that is already built.
 fn shell(lines: &str) -> (bool, String, String) {
     let commands = Path::new(env!("CARGO_BIN_EXE_pidq")).parent().expect("a folder");
     let path = format!("{}:{}", commands.display(), env!("PATH"));
-    let lines = lines.replace("cargo run --release --", "pidq");
+    let lines =
+        lines.replace("cargo run --release --no-default-features --", "pidq").replace("cargo run --release --", "pidq");
     let mut command = Command::new("bash");
-    command.args(["-o", "pipefail", "-c", &lines]).current_dir(workplace()).env("PATH", path);
+    command.args(["-o", "pipefail", "-c", &lines]).current_dir(working_copy()).env("PATH", path);
     command.env("PIDQ", env!("CARGO_BIN_EXE_pidq")).stdin(Stdio::null());
     let output = command.output().expect("bash runs");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("it is UTF-8");
@@ -60,17 +61,17 @@ fn every_command_of_the_readme_works() {
     let readme = readme();
     let mut ran = 0;
     for block in blocks(&readme, "sh") {
-        // A command of several lines has a block of its own.
+        // A command of several lines has its own block.
         let is_one = block.starts_with("cargo run");
         let commands: Vec<&str> = if is_one { vec![block] } else { block.lines().collect() };
         for command in commands.iter().filter(|line| !line.is_empty()) {
-            if LEFT_OUT.iter().any(|left_out| command.starts_with(left_out)) {
+            if SKIPPED.iter().any(|left_out| command.starts_with(left_out)) {
                 continue;
             }
             let command = command.replace("make run", "scripts/show.sh");
             let (succeeds, out, err) = shell(&command);
             let is_mistaken = command.contains("fliter");
-            // As diff(1): 1 says that there are differences.
+            // As diff(1): 1 means that there are differences.
             let fails = is_mistaken || command.starts_with("pidq diff");
             assert_eq!(succeeds, !fails, "{command}: {out} {err}");
             assert!(!is_mistaken || err.contains("PQ1001"), "{command}: {err}");
@@ -82,12 +83,12 @@ fn every_command_of_the_readme_works() {
 }
 
 #[test]
-fn the_answers_of_the_readme_are_what_is_printed() {
+fn the_results_in_the_readme_are_printed() {
     let readme = readme();
     let commands: Vec<&str> =
         blocks(&readme, "sh").into_iter().filter(|block| block.starts_with("cargo run")).collect();
-    let [question, mistake] = commands[..] else { panic!("two commands have an answer: {commands:?}") };
-    assert_eq!(shell(question).1.trim_end(), blocks(&readme, "json")[0]);
+    let [query, mistake] = commands[..] else { panic!("two commands have an answer: {commands:?}") };
+    assert_eq!(shell(query).1.trim_end(), blocks(&readme, "json")[0]);
     assert_eq!(shell(mistake).2.trim_end(), blocks(&readme, "text")[0]);
 }
 
@@ -101,16 +102,25 @@ fn the_targets_that_the_readme_names_exist() {
     }
 }
 
-/// The Rust of the README, with the answer that it promises.
+/// Runs the Rust program of the README and compares its output.
 #[test]
-fn the_program_of_the_readme_prints_what_it_says() {
+fn the_program_of_the_readme_prints_its_documented_output() {
     use pidq::{Graph, Limits, Query};
 
     let readme = readme();
     let program = blocks(&readme, "rust")[0];
     let query = program.split("Query::parse(\"").nth(1).and_then(|rest| rest.split("\")?").next()).expect("a query");
     let file = program.split("fs::read(\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a file");
-    let graph = Graph::from_json(fs::read(Path::new(ROOT).join(file)).expect("the drawing")).expect("it is JSON");
+    let graph = Graph::from_json(fs::read(Path::new(ROOT).join(file)).expect("the drawing")).expect("valid JSON");
     let answer = Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default())).expect("it runs");
     assert!(readme.contains(&format!("It prints `{answer}`")), "{answer}");
+}
+
+/// The picture at the top: the example drawing with an isolation highlighted.
+#[test]
+fn the_picture_of_the_readme_is_what_the_command_draws() {
+    let (succeeds, svg, message) = shell(r#"pidq draw examples/data/plant.json --highlight 'isolate("P-101A")'"#);
+    assert!(succeeds, "{message}");
+    let picture = fs::read_to_string(Path::new(ROOT).join("docs/images/isolation.svg")).expect("the picture");
+    assert!(svg == picture, "draw it again: pidq draw … -o docs/images/isolation.svg");
 }

@@ -1,4 +1,4 @@
-//! `pidq graph --url`: what the command makes of a service, and of what may stand in its place.
+//! `pidq graph --url`: the command as a client of a service, and of a broken or hostile server.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -15,46 +15,49 @@ const USER: [(&str, &str); 2] = [("PIDQ_USERNAME", "admin"), ("PIDQ_PASSWORD", P
 const PLANT: &str = "examples/data/plant.json";
 const TWO: &str = r#"{"pid_graph": {"nodes": [{"id": "a"}, {"id": "b"}], "edges": []}}"#;
 
-/// A service with accounts, and what asks it.
-struct Far {
+/// A service with accounts, and its URL.
+struct RemoteService {
     service: Service,
-    place: std::path::PathBuf,
+    directory: std::path::PathBuf,
 }
 
-impl Far {
-    fn start(name: &str) -> Far {
-        let place = folder(name);
-        let data = place.join("data").display().to_string();
+impl RemoteService {
+    fn start(name: &str) -> RemoteService {
+        let directory = folder(name);
+        let data = directory.join("data").display().to_string();
         let environment = [CLIENT[1], ("PIDQ_ADMIN_PASSWORD", PASSWORD)];
-        Far { service: Service::with(&environment, &["--data-dir", &data, "--drain-wait", "0s"]), place }
+        RemoteService {
+            service: Service::with(&environment, &["--data-dir", &data, "--shutdown-delay", "0s"]),
+            directory,
+        }
     }
 
-    fn asked_as(&self, who: &[(&str, &str)], arguments: &[&str]) -> Output {
-        ask(&format!("http://{}", self.service.address), who, arguments)
+    fn run_as(&self, who: &[(&str, &str)], arguments: &[&str]) -> Output {
+        run(&format!("http://{}", self.service.address), who, arguments)
     }
 
-    /// What it prints when all is well.
-    fn says(&self, arguments: &[&str]) -> String {
-        let output = self.asked_as(&CLIENT, arguments);
-        assert!(output.status.success(), "{arguments:?}: {}", told(&output));
+    /// Returns the output of a command that must succeed.
+    fn stdout(&self, arguments: &[&str]) -> String {
+        let output = self.run_as(&CLIENT, arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
         printed(&output)
     }
 
-    /// How it ends, and what it says about it.
-    fn refuses(&self, arguments: &[&str], code: i32) -> String {
-        let output = self.asked_as(&CLIENT, arguments);
-        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", told(&output));
-        told(&output)
+    /// Returns the error output of a command that must fail with an exit code.
+    fn stderr(&self, arguments: &[&str], code: i32) -> String {
+        let output = self.run_as(&CLIENT, arguments);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", stderr(&output));
+        stderr(&output)
     }
 
     fn file(&self, name: &str, text: &str) -> String {
-        let path = self.place.join(name);
+        let path = self.directory.join(name);
         fs::write(&path, text).expect("it can be written");
         path.display().to_string()
     }
 }
 
-fn ask(url: &str, who: &[(&str, &str)], arguments: &[&str]) -> Output {
+fn run(url: &str, who: &[(&str, &str)], arguments: &[&str]) -> Output {
     let mut command = pidq();
     command.envs(who.iter().copied()).args(["graph", "--url", url]).args(arguments);
     command.output().expect("the command runs")
@@ -64,134 +67,137 @@ fn printed(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-fn told(output: &Output) -> String {
+fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 #[test]
-fn graphs_go_there_and_come_back_as_they_were() {
-    let far = Far::start("remote-graphs");
-    assert!(far.says(&["import", PLANT]).starts_with("plant-100 version 1 stored: 120 nodes"));
-    assert!(far.says(&["import", PLANT]).contains("unchanged"));
-    let two = far.file("two.json", TWO);
-    assert_eq!(far.says(&["import", "--job", "plant-100", &two]), "plant-100 version 2 stored: 2 nodes, 0 edges\n");
-    let first = far.says(&["export", "plant-100", "--version", "1"]);
+fn graphs_are_uploaded_and_downloaded_unchanged() {
+    let remote = RemoteService::start("remote-graphs");
+    assert!(remote.stdout(&["import", PLANT]).starts_with("plant-100 version 1 stored: 120 nodes"));
+    assert!(remote.stdout(&["import", PLANT]).contains("unchanged"));
+    let two = remote.file("two.json", TWO);
+    assert_eq!(
+        remote.stdout(&["import", "--graph-id", "plant-100", &two]),
+        "plant-100 version 2 stored: 2 nodes, 0 edges\n"
+    );
+    let first = remote.stdout(&["export", "plant-100", "--version", "1"]);
     assert!(first.contains("\"design_pressure\": 0.1") && first.contains("\"change_version\": \"1\""));
-    assert!(far.says(&["list"]).contains("plant-100  2 "));
-    assert_eq!(far.says(&["list", "--prefix", "Z"]).lines().count(), 1);
-    far.says(&["delete", "plant-100"]);
-    let gone = far.refuses(&["export", "plant-100"], 2);
-    assert!(gone.starts_with("error[graph-not-found]: No such graph.\n  = service: status 404, request "), "{gone}");
+    assert!(remote.stdout(&["list"]).contains("plant-100  2 "));
+    assert_eq!(remote.stdout(&["list", "--prefix", "Z"]).lines().count(), 1);
+    remote.stdout(&["delete", "plant-100"]);
+    let gone = remote.stderr(&["export", "plant-100"], 2);
+    assert!(gone.starts_with("error[graph-not-found]: Graph not found.\n  = service: status 404, request "), "{gone}");
 }
 
 #[test]
-fn a_write_can_name_what_it_replaces() {
-    let far = Far::start("remote-conditions");
-    let two = far.file("two.json", TWO);
-    far.says(&["import", "--new", &two]);
-    assert!(far.refuses(&["import", "--new", &two], 2).contains("error[precondition-failed]"));
-    let list = far.says(&["list"]);
+fn a_write_can_be_conditional() {
+    let remote = RemoteService::start("remote-conditions");
+    let two = remote.file("two.json", TWO);
+    remote.stdout(&["import", "--new", &two]);
+    assert!(remote.stderr(&["import", "--new", &two], 2).contains("error[precondition-failed]"));
+    let list = remote.stdout(&["list"]);
     let tag = list.lines().nth(1).and_then(|row| row.split_whitespace().nth(5)).expect("an ETag").to_owned();
-    let three = far.file("three.json", &TWO.replace("\"b\"}", "\"b\"}, {\"id\": \"c\"}"));
-    far.says(&["import", "--job", "two", "--if-match", &tag, &three]);
-    let refused = far.refuses(&["import", "--job", "two", "--if-match", &tag, &two], 2);
-    assert!(refused.contains("error[precondition-failed]") && refused.contains(&format!("--> {two}")), "{refused}");
-    far.says(&["import", "--job", "two", "--if-match", "*", &two]);
+    let three = remote.file("three.json", &TWO.replace("\"b\"}", "\"b\"}, {\"id\": \"c\"}"));
+    remote.stdout(&["import", "--graph-id", "two", "--if-match", &tag, &three]);
+    let error = remote.stderr(&["import", "--graph-id", "two", "--if-match", &tag, &two], 2);
+    assert!(error.contains("error[precondition-failed]") && error.contains(&format!("--> {two}")), "{error}");
+    remote.stdout(&["import", "--graph-id", "two", "--if-match", "*", &two]);
 }
 
 #[test]
-fn rows_of_one_job_and_lines_of_many() {
-    let far = Far::start("remote-query");
-    let two = far.file("two.json", TWO);
-    far.says(&["import", PLANT, &two]);
-    assert_eq!(far.says(&["query", ".pid_graph.nodes | size()", "plant-100"]), "120\n");
-    assert_eq!(far.says(&["query", ".pid_graph.nodes | map(.id)", "two"]), "\"a\"\n\"b\"\n");
+fn rows_of_one_graph_and_lines_of_many() {
+    let remote = RemoteService::start("remote-query");
+    let two = remote.file("two.json", TWO);
+    remote.stdout(&["import", PLANT, &two]);
+    assert_eq!(remote.stdout(&["query", ".pid_graph.nodes | size()", "plant-100"]), "120\n");
+    assert_eq!(remote.stdout(&["query", ".pid_graph.nodes | map(.id)", "two"]), "\"a\"\n\"b\"\n");
     let named = [".pid_graph.nodes | filter(.id == $id) | size()", "two", "--arg", "id", "b"];
-    assert_eq!(far.says(&[&["query"], &named[..]].concat()), "1\n");
-    let whole = far.says(&["query", "1", "two", "--format", "json"]);
-    assert_eq!(whole, r#"{"query":"1","schema_version":"1","change_version":"1","result":[1]}"#);
-    assert_eq!(far.says(&["query", ".pid_graph.nodes", "two", "--format", "csv"]), "id\na\nb\n");
+    assert_eq!(remote.stdout(&[&["query"], &named[..]].concat()), "1\n");
+    let rows = remote.stdout(&["query", "1", "two", "--format", "json"]);
+    assert_eq!(rows, r#"{"query":"1","schema_version":"1","change_version":"1","result":[1]}"#);
+    assert_eq!(remote.stdout(&["query", ".pid_graph.nodes", "two", "--format", "csv"]), "id\na\nb\n");
     let line = |job: &str, size| format!("{{\"job_id\":\"{job}\",\"change_version\":\"1\",\"result\":[{size}]}}\n");
     let both = line("plant-100", 120) + &line("two", 2);
-    assert_eq!(far.says(&["query", ".pid_graph.nodes | size()", "--prefix", ""]), both);
-    assert_eq!(far.says(&["query", ".pid_graph.nodes | size()", "plant-100", "two"]), both);
-    assert!(far.refuses(&["query", "1"], 2).contains("which jobs?"));
+    assert_eq!(remote.stdout(&["query", ".pid_graph.nodes | size()", "--prefix", ""]), both);
+    assert_eq!(remote.stdout(&["query", ".pid_graph.nodes | size()", "plant-100", "two"]), both);
+    assert!(remote.stderr(&["query", "1"], 2).contains("no graphs given"));
 }
 
 #[test]
-fn errors_of_a_query_end_the_command_as_they_do_here() {
-    let far = Far::start("remote-errors");
-    let two = far.file("two.json", TWO);
-    far.says(&["import", &two]);
-    let unknown = far.refuses(&["query", ".pid_graph.nodes | siez()", "two"], 3);
+fn query_errors_end_the_command_as_they_do_locally() {
+    let remote = RemoteService::start("remote-errors");
+    let two = remote.file("two.json", TWO);
+    remote.stdout(&["import", &two]);
+    let unknown = remote.stderr(&["query", ".pid_graph.nodes | siez()", "two"], 3);
     assert!(unknown.starts_with("error[unknown-function]: ") && unknown.contains("--> the query:1:20\n"), "{unknown}");
     assert!(unknown.contains("did you mean `size`?"), "{unknown}");
-    assert!(far.refuses(&["query", ".a ==", "two"], 3).contains("error[query-syntax]"));
-    assert!(far.refuses(&["query", "sort()", "two"], 5).contains("error[query-evaluation]"));
-    let rows = far.asked_as(&CLIENT, &["query", "sort()", "two", "none"]);
-    assert_eq!((rows.status.code(), printed(&rows).lines().count()), (Some(5), 2), "{}", told(&rows));
-    let wrong = far.file("wrong.json", r#"{"pid_graph": {"nodes": [1], "edges": []}}"#);
-    let refused = far.refuses(&["import", &wrong], 2);
-    assert!(refused.contains("error[invalid-graph]") && refused.contains("= fault: /pid_graph/nodes/0: "), "{refused}");
+    assert!(remote.stderr(&["query", ".a ==", "two"], 3).contains("error[query-syntax]"));
+    assert!(remote.stderr(&["query", "sort()", "two"], 5).contains("error[query-evaluation]"));
+    let rows = remote.run_as(&CLIENT, &["query", "sort()", "two", "none"]);
+    assert_eq!((rows.status.code(), printed(&rows).lines().count()), (Some(5), 2), "{}", stderr(&rows));
+    let wrong = remote.file("wrong.json", r#"{"pid_graph": {"nodes": [1], "edges": []}}"#);
+    let error = remote.stderr(&["import", &wrong], 2);
+    assert!(error.contains("error[invalid-graph]") && error.contains("= finding: /pid_graph/nodes/0: "), "{error}");
 }
 
 #[test]
 fn tokens_come_from_the_environment_or_a_file_and_are_never_shown() {
-    let far = Far::start("remote-tokens");
-    let with = |who: &[(&str, &str)], more: &[&str]| far.asked_as(who, &[more, &["list"]].concat());
+    let remote = RemoteService::start("remote-tokens");
+    let with = |who: &[(&str, &str)], more: &[&str]| remote.run_as(who, &[more, &["list"]].concat());
     let nobody = with(&[], &[]);
     assert_eq!(nobody.status.code(), Some(2));
-    assert!(told(&nobody).contains("error[unauthenticated]") && told(&nobody).contains("PIDQ_TOKEN"));
+    assert!(stderr(&nobody).contains("error[unauthenticated]") && stderr(&nobody).contains("PIDQ_TOKEN"));
     let user = with(&[CLIENT, USER].concat(), &[]);
-    assert!(user.status.success(), "{}", told(&user));
-    let password = far.file("password", &format!("{PASSWORD}\n"));
+    assert!(user.status.success(), "{}", stderr(&user));
+    let password = remote.file("password", &format!("{PASSWORD}\n"));
     let by_file = [CLIENT[0], CLIENT[1], USER[0], ("PIDQ_PASSWORD_FILE", password.as_str())];
     assert!(with(&by_file, &[]).status.success());
     let wrong = with(&[CLIENT[0], CLIENT[1], USER[0], ("PIDQ_PASSWORD", "hush-hush-hush")], &[]);
     assert_eq!(wrong.status.code(), Some(2));
-    assert!(told(&wrong).starts_with("error[invalid_grant]: Invalid credentials given."), "{}", told(&wrong));
+    assert!(stderr(&wrong).starts_with("error[invalid_grant]: Invalid credentials given."), "{}", stderr(&wrong));
     let half = with(&[CLIENT[0], USER[0]], &[]);
-    assert!(told(&half).contains("`PIDQ_CLIENT_SECRET` is missing"), "{}", told(&half));
-    let token = far.file("token", "pidq_at_secretsecretsecretsecretsecretsecretsecr\n");
+    assert!(stderr(&half).contains("`PIDQ_CLIENT_SECRET` is missing"), "{}", stderr(&half));
+    let token = remote.file("token", "pidq_at_secretsecretsecretsecretsecretsecretsecr\n");
     let bad = with(&[("PIDQ_TOKEN", "another")], &["--token-file", &token]);
-    assert!(told(&bad).starts_with("error[invalid-token]"), "{}", told(&bad));
+    assert!(stderr(&bad).starts_with("error[invalid-token]"), "{}", stderr(&bad));
     for output in [&nobody, &wrong, &bad] {
-        let all = printed(output) + &told(output);
+        let all = printed(output) + &stderr(output);
         assert!(!all.contains("hush-hush") && !all.contains("secretsecret") && !all.contains(SECRET), "{all}");
     }
 }
 
 #[test]
-fn what_is_for_a_store_is_no_request() {
+fn store_commands_send_no_request() {
     let url = "http://127.0.0.1:9";
     for (arguments, why) in [
-        (&["verify"][..], "`verify` is for a store"),
-        (&["list", "--tenant", "main"], "`--tenant` is for a store"),
-        (&["list", "--data-dir", "data"], "`--data-dir` is for a store"),
-        (&["list"], "cannot ask http://127.0.0.1:9"),
+        (&["verify"][..], "`verify` cannot be used with `--url`"),
+        (&["list", "--tenant", "main"], "`--tenant` cannot be used with `--url`"),
+        (&["list", "--data-dir", "data"], "`--data-dir` cannot be used with `--url`"),
+        (&["list"], "cannot reach http://127.0.0.1:9"),
     ] {
-        let output = ask(url, &[], arguments);
-        assert!(output.status.code() == Some(2) && told(&output).contains(why), "{arguments:?}: {}", told(&output));
+        let output = run(url, &[], arguments);
+        assert!(output.status.code() == Some(2) && stderr(&output).contains(why), "{arguments:?}: {}", stderr(&output));
     }
-    let plain = ask("http://pidq.example", &[("PIDQ_TOKEN", "t")], &["list"]);
-    assert!(told(&plain).contains("plain HTTP"), "{}", told(&plain));
+    let plain = run("http://pidq.example", &[("PIDQ_TOKEN", "t")], &["list"]);
+    assert!(stderr(&plain).contains("plain HTTP"), "{}", stderr(&plain));
     let local = pidq().args(["graph", "query", "1", "two"]).output().expect("the command runs");
-    assert!(told(&local).contains("name it with `--url`"));
+    assert!(stderr(&local).contains("give `--url`"));
 }
 
-/// Stands where a service should be, gives one answer after the other, and keeps the heads and forms it was sent.
-fn stranger(answers: &[&'static str]) -> (String, JoinHandle<Vec<String>>) {
+/// Starts a server that sends the given responses in turn and records the requests.
+fn fake_service(answers: &[&'static str]) -> (String, JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a socket");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
     let answers = answers.to_vec();
-    let heard = thread::spawn(move || answers.iter().map(|answer| give(&listener, answer)).collect());
-    (url, heard)
+    let requests = thread::spawn(move || answers.iter().map(|answer| respond(&listener, answer)).collect());
+    (url, requests)
 }
 
-fn give(listener: &TcpListener, answer: &str) -> String {
-    let (stream, _) = listener.accept().expect("somebody asks");
+fn respond(listener: &TcpListener, answer: &str) -> String {
+    let (stream, _) = listener.accept().expect("a client connects");
     let request = request(&stream);
-    (&stream).write_all(format!("HTTP/1.1 {answer}").as_bytes()).expect("it is heard");
+    (&stream).write_all(format!("HTTP/1.1 {answer}").as_bytes()).expect("the client reads");
     request
 }
 
@@ -212,43 +218,44 @@ fn request(stream: &TcpStream) -> String {
 
 const TOKEN: &str = "200 OK\r\nConnection: close\r\nContent-Length: 61\r\n\r\n\
     {\"access_token\":\"first\",\"refresh_token\":\"r\",\"expires_in\":600}";
-const OVER: &str = "401 Unauthorized\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
-const USED: &str = "400 Bad Request\r\nConnection: close\r\nContent-Length: 25\r\n\r\n{\"error\":\"invalid_grant\"}";
+const UNAUTHORIZED: &str = "401 Unauthorized\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+const INVALID_GRANT: &str =
+    "400 Bad Request\r\nConnection: close\r\nContent-Length: 25\r\n\r\n{\"error\":\"invalid_grant\"}";
 const EMPTY: &str = "200 OK\r\nConnection: close\r\nContent-Length: 25\r\n\r\n{\"graphs\":[],\"next\":null}";
 const BUSY: &str = "503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n";
 
 #[test]
-fn a_token_that_is_over_is_renewed_once() {
-    let (url, heard) = stranger(&[TOKEN, OVER, USED, TOKEN, EMPTY]);
-    let output = ask(&url, &CLIENT, &["list"]);
-    assert!(output.status.success(), "{}", told(&output));
-    let heard = heard.join().expect("it was asked five times");
-    assert!(heard[0].ends_with(&format!("grant_type=client_credentials&client_id=pidq&client_secret={SECRET}")));
-    assert!(heard[1].contains("authorization: Bearer first\r\n"), "{}", heard[1]);
-    assert!(heard[2].contains("grant_type=refresh_token&refresh_token=r&"), "the cheaper way first");
-    assert!(heard[3].contains("grant_type=client_credentials"));
-    let (url, heard) = stranger(&[TOKEN, OVER, TOKEN, OVER]);
-    assert!(told(&ask(&url, &CLIENT, &["list"])).starts_with("error[http-401]"), "and then it is refused");
-    assert_eq!(heard.join().map(|heard| heard.len()).ok(), Some(4));
+fn an_expired_token_is_renewed_once() {
+    let (url, requests) = fake_service(&[TOKEN, UNAUTHORIZED, INVALID_GRANT, TOKEN, EMPTY]);
+    let output = run(&url, &CLIENT, &["list"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let requests = requests.join().expect("five requests were sent");
+    assert!(requests[0].ends_with(&format!("grant_type=client_credentials&client_id=pidq&client_secret={SECRET}")));
+    assert!(requests[1].contains("authorization: Bearer first\r\n"), "{}", requests[1]);
+    assert!(requests[2].contains("grant_type=refresh_token&refresh_token=r&"), "the cheaper way first");
+    assert!(requests[3].contains("grant_type=client_credentials"));
+    let (url, requests) = fake_service(&[TOKEN, UNAUTHORIZED, TOKEN, UNAUTHORIZED]);
+    assert!(stderr(&run(&url, &CLIENT, &["list"])).starts_with("error[http-401]"), "a second 401 is an error");
+    assert_eq!(requests.join().map(|requests| requests.len()).ok(), Some(4));
 }
 
 #[test]
-fn a_busy_service_is_asked_again_when_it_says() {
-    let (url, heard) = stranger(&[BUSY, EMPTY]);
-    assert!(ask(&url, &[("PIDQ_TOKEN", "t")], &["list"]).status.success());
-    assert_eq!(heard.join().map(|heard| heard.len()).ok(), Some(2));
+fn a_busy_service_is_retried_after_retry_after() {
+    let (url, requests) = fake_service(&[BUSY, EMPTY]);
+    assert!(run(&url, &[("PIDQ_TOKEN", "t")], &["list"]).status.success());
+    assert_eq!(requests.join().map(|requests| requests.len()).ok(), Some(2));
 }
 
 #[test]
-fn an_answer_that_breaks_off_is_no_answer() {
+fn a_truncated_response_is_an_error() {
     let cut = "200 OK\r\nConnection: close\r\nContent-Length: 100\r\n\r\n{\"pid_graph\"";
-    let (url, heard) = stranger(&[cut]);
-    let output = ask(&url, &[("PIDQ_TOKEN", "t")], &["export", "a"]);
+    let (url, requests) = fake_service(&[cut]);
+    let output = run(&url, &[("PIDQ_TOKEN", "t")], &["export", "a"]);
     assert_eq!((output.status.code(), printed(&output).as_str()), (Some(2), "{\"pid_graph\""));
-    assert!(told(&output).contains("broke off"), "{}", told(&output));
-    drop(heard.join());
+    assert!(stderr(&output).contains("truncated"), "{}", stderr(&output));
+    drop(requests.join());
     let page = "502 Bad Gateway\r\nConnection: close\r\nContent-Length: 12\r\n\r\n<h1>Oh</h1>\n";
-    let (url, heard) = stranger(&[page]);
-    assert!(told(&ask(&url, &[], &["list"])).starts_with("error[http-502]: Bad Gateway\n"));
-    drop(heard.join());
+    let (url, requests) = fake_service(&[page]);
+    assert!(stderr(&run(&url, &[], &["list"])).starts_with("error[http-502]: Bad Gateway\n"));
+    drop(requests.join());
 }

@@ -1,4 +1,4 @@
-//! The service as the command starts it, and the commands that look after its accounts and graphs.
+//! The service as the command starts it, and the commands that manage its accounts and graphs.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -16,7 +16,7 @@ pub fn pidq() -> Command {
     command
 }
 
-/// A folder of its own for a test, empty.
+/// Creates an empty directory for a test.
 pub fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     drop(fs::remove_dir_all(&folder));
@@ -35,13 +35,13 @@ impl Service {
         Service::with(&[], arguments)
     }
 
-    /// With secrets, which come from the environment.
+    /// Starts the service with secrets in environment variables.
     pub fn with(environment: &[(&str, &str)], arguments: &[&str]) -> Service {
-        Service::of("serve", environment, arguments)
+        Service::start_command("serve", environment, arguments)
     }
 
-    /// By one of the commands that serve.
-    pub fn of(name: &str, environment: &[(&str, &str)], arguments: &[&str]) -> Service {
+    /// Starts the service with one of the serving commands.
+    pub fn start_command(name: &str, environment: &[(&str, &str)], arguments: &[&str]) -> Service {
         let mut command = pidq();
         command
             .envs(environment.iter().copied())
@@ -61,18 +61,18 @@ impl Drop for Service {
     }
 }
 
-/// Where it listens, as its log says. The rest of the log is read too: a full pipe would stop it.
+/// Returns the address from the service's log. The rest of the log is drained: a full pipe would block the service.
 fn address(child: &mut Child) -> String {
     let mut lines = BufReader::new(child.stderr.take().expect("its log")).lines().map_while(Result::ok);
-    let said = lines.find_map(|line| {
+    let address_line = lines.find_map(|line| {
         let line: serde_json::Value = serde_json::from_str(&line).ok()?;
         Some(line.get("address")?.as_str()?.to_owned())
     });
     thread::spawn(move || lines.for_each(drop));
-    said.expect("it says where it listens")
+    address_line.expect("the log has the address")
 }
 
-/// The status and the body of an answer to `GET /path`, or to another line.
+/// Returns the status and the body of the response to `GET /path` or another request line.
 pub fn send(address: &str, line: &str, headers: &[String], body: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(address).expect("it listens");
     let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
@@ -93,7 +93,7 @@ fn shell(line: &str) -> String {
 }
 
 #[test]
-fn the_service_of_the_readme_answers() {
+fn the_service_of_the_readme_responds() {
     if Command::new("curl").arg("--version").output().is_err() {
         eprintln!("left out: there is no curl");
         return;
@@ -104,15 +104,15 @@ fn the_service_of_the_readme_answers() {
     let service = Service::start(&arguments);
     let calls = readme.lines().filter(|line| line.starts_with("curl"));
     let answers: Vec<String> = calls.map(|line| shell(&line.replace("127.0.0.1:8080", &service.address))).collect();
-    let [size, _, fleet] = &answers[..] else { panic!("three calls: {answers:?}") };
+    let [size, _, batch] = &answers[..] else { panic!("three calls: {answers:?}") };
     assert!(size.ends_with(r#""result":[120]}"#), "{size}");
-    assert!(fleet.lines().count() == 3 && fleet.contains(r#"{"job_id":"plant","change_version":"1","result":[186]}"#));
+    assert!(batch.lines().count() == 3 && batch.contains(r#"{"job_id":"plant","change_version":"1","result":[186]}"#));
 }
 
 #[test]
-fn a_hangup_reads_the_directory_again_and_ends_nothing() {
+fn sighup_reloads_the_directory_and_keeps_requests_running() {
     let graphs = folder("service-hangup");
-    let service = Service::start(&["--graphs", graphs.to_str().expect("a path"), "--auth", "off"]);
+    let service = Service::start(&["--graph-dir", graphs.to_str().expect("a path"), "--auth", "off"]);
     let hangup = Command::new("kill").args(["-HUP", &service.child.id().to_string()]).status().expect("kill runs");
     assert!(hangup.success());
     let answers = || TcpStream::connect(&service.address).is_ok();
@@ -129,86 +129,91 @@ fn run(data: &Path, arguments: &[&str], input: &str) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the command starts");
-    // A command that reads no input may be gone by now.
+    // A command that reads no input may have exited already.
     drop(child.stdin.take().expect("its input").write_all(input.as_bytes()));
     child.wait_with_output().expect("it ends")
 }
 
-fn printed(data: &Path, arguments: &[&str], input: &str) -> String {
+fn stdout_of(data: &Path, arguments: &[&str], input: &str) -> String {
     let output = run(data, arguments, input);
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("it is UTF-8")
 }
 
-fn refused(data: &Path, arguments: &[&str], input: &str) -> String {
+fn stderr_of(data: &Path, arguments: &[&str], input: &str) -> String {
     let output = run(data, arguments, input);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}");
     String::from_utf8(output.stderr).expect("it is UTF-8")
 }
 
 #[test]
-fn graphs_are_put_in_listed_and_taken_out() {
+fn graphs_are_added_listed_and_removed() {
     let data = folder("service-graphs");
     let plant = "examples/data/plant.json";
-    assert!(printed(&data, &["graph", "import", plant], "").starts_with("plant-100 version 1 stored: 120 nodes"));
-    assert!(printed(&data, &["graph", "import", plant], "").contains("unchanged"));
-    assert!(printed(&data, &["graph", "import", "examples/data/plant_b.json"], "").contains("version 2 stored"));
-    assert!(printed(&data, &["graph", "list"], "").contains("plant-100  2 "));
-    let first = printed(&data, &["graph", "export", "plant-100", "--version", "1"], "");
+    assert!(stdout_of(&data, &["graph", "import", plant], "").starts_with("plant-100 version 1 stored: 120 nodes"));
+    assert!(stdout_of(&data, &["graph", "import", plant], "").contains("unchanged"));
+    assert!(stdout_of(&data, &["graph", "import", "examples/data/plant_b.json"], "").contains("version 2 stored"));
+    assert!(stdout_of(&data, &["graph", "list"], "").contains("plant-100  2 "));
+    let first = stdout_of(&data, &["graph", "export", "plant-100", "--version", "1"], "");
     assert!(first.contains("\"design_pressure\": 0.1") && first.contains("\"change_version\": \"1\""));
-    assert_eq!(printed(&data, &["graph", "verify"], ""), "2 versions were read, 0 are damaged\n");
-    assert_eq!(refused(&data, &["graph", "export", "nope"], ""), "error: no such graph\n");
-    printed(&data, &["graph", "delete", "plant-100"], "");
-    assert!(printed(&data, &["graph", "import", plant], "").contains("version 3 stored"), "numbers are not used again");
+    assert_eq!(stdout_of(&data, &["graph", "verify"], ""), "2 versions verified, 0 corrupt\n");
+    assert_eq!(stderr_of(&data, &["graph", "export", "nope"], ""), "error: graph not found\n");
+    stdout_of(&data, &["graph", "delete", "plant-100"], "");
+    assert!(
+        stdout_of(&data, &["graph", "import", plant], "").contains("version 3 stored"),
+        "numbers are not used again"
+    );
 }
 
 #[test]
-fn who_only_looks_makes_no_data_directory() {
+fn read_commands_create_no_data_directory() {
     let data = folder("service-nowhere").join("mistyped");
-    for looks in [&["users", "list"][..], &["users", "grants"], &["clients", "list"], &["graph", "list"]] {
-        assert!(refused(&data, looks, "").contains("there is no data directory"), "{looks:?}");
+    for arguments in [&["users", "list"][..], &["users", "grants"], &["clients", "list"], &["graph", "list"]] {
+        assert!(stderr_of(&data, arguments, "").contains("no data directory"), "{arguments:?}");
     }
     assert!(!data.exists());
 }
 
 #[test]
-fn users_and_clients_are_looked_after() {
+fn users_and_clients_are_managed() {
     let data = folder("service-users");
     let add = ["users", "add", "maria@plant.example", "--role", "editor", "--group", "process"];
-    printed(&data, &add, "one-two-three-horse\n");
-    let users = printed(&data, &["users", "list"], "");
+    stdout_of(&data, &add, "one-two-three-horse\n");
+    let users = stdout_of(&data, &["users", "list"], "");
     assert!(users.contains("maria@plant.example  editor  main    process  active"), "{users}");
-    assert!(refused(&data, &add, "one-two-three-horse\n").contains("exists already"));
-    assert!(refused(&data, &["users", "passwd", "maria@plant.example"], "short\n").contains("at least 8 characters"));
-    assert!(refused(&data, &["users", "passwd", "maria@plant.example"], "").contains("first line"));
-    printed(&data, &["users", "disable", "maria@plant.example"], "");
-    assert!(printed(&data, &["users", "list"], "").contains("process  disabled"));
-    printed(&data, &["users", "enable", "maria@plant.example"], "");
-    assert!(printed(&data, &["users", "list"], "").contains("process  active"));
-    printed(&data, &["users", "grant", "200-*", "group:process", "write"], "");
-    assert!(printed(&data, &["users", "grants"], "").contains("200-*  group:process  write"));
-    let client = printed(&data, &["clients", "add", "historian", "--grant", "client_credentials"], "");
+    assert!(stderr_of(&data, &add, "one-two-three-horse\n").contains("already exists"));
+    assert!(stderr_of(&data, &["users", "passwd", "maria@plant.example"], "short\n").contains("at least 8 characters"));
+    assert!(stderr_of(&data, &["users", "passwd", "maria@plant.example"], "").contains("first line"));
+    stdout_of(&data, &["users", "disable", "maria@plant.example"], "");
+    assert!(stdout_of(&data, &["users", "list"], "").contains("process  disabled"));
+    stdout_of(&data, &["users", "enable", "maria@plant.example"], "");
+    assert!(stdout_of(&data, &["users", "list"], "").contains("process  active"));
+    stdout_of(&data, &["users", "grant", "200-*", "group:process", "write"], "");
+    assert!(stdout_of(&data, &["users", "grants"], "").contains("200-*   group:process  write"));
+    let client = stdout_of(&data, &["clients", "add", "historian", "--grant", "client_credentials"], "");
     assert!(client.contains("client_secret: pidq_cs_"), "{client}");
-    assert!(!printed(&data, &["clients", "list"], "").contains("pidq_cs_"), "a secret is shown once");
-    assert!(refused(&data, &["clients", "add", "x", "--grant", "implicit"], "").contains("no grant `implicit`"));
+    assert!(!stdout_of(&data, &["clients", "list"], "").contains("pidq_cs_"), "a secret is shown once");
+    assert!(
+        stderr_of(&data, &["clients", "add", "x", "--grant", "implicit"], "").contains("unknown grant type `implicit`")
+    );
 }
 
 #[test]
 fn the_help_names_every_scope_of_a_client() {
     let help = pidq().args(["clients", "add", "--help"]).output().expect("it runs");
     let help = String::from_utf8_lossy(&help.stdout).into_owned();
-    let told = help.split("--scope").nth(1).and_then(|rest| rest.split("--").next()).expect("an option");
+    let scopes = help.split("--scope").nth(1).and_then(|rest| rest.split("--").next()).expect("an option");
     for scope in pidq_http::auth::SCOPES {
-        assert!(told.contains(scope), "{scope}: {told}");
+        assert!(scopes.contains(scope), "{scope}: {scopes}");
     }
 }
 
 #[test]
-fn rights_are_given_to_those_who_are_there() {
+fn grants_need_an_existing_account() {
     let data = folder("service-rights");
-    printed(&data, &["users", "add", "maria@plant.example"], "one-two-three-horse\n");
-    printed(&data, &["clients", "add", "historian"], "");
-    let id = printed(&data, &["users", "list"], "")
+    stdout_of(&data, &["users", "add", "maria@plant.example"], "one-two-three-horse\n");
+    stdout_of(&data, &["clients", "add", "historian"], "");
+    let id = stdout_of(&data, &["users", "list"], "")
         .lines()
         .nth(1)
         .and_then(|line| line.split(' ').next())
@@ -217,34 +222,34 @@ fn rights_are_given_to_those_who_are_there() {
     for subject in
         ["user:Maria@plant.example", &format!("user:{id}"), "client:historian", "sso:https://idp#1", "everyone"]
     {
-        printed(&data, &["users", "grant", "200-*", subject, "write"], "");
+        stdout_of(&data, &["users", "grant", "200-*", subject, "write"], "");
     }
-    let grants = printed(&data, &["users", "grants"], "");
+    let grants = stdout_of(&data, &["users", "grants"], "");
     assert_eq!(grants.matches(&format!("user:{id}")).count(), 1, "{grants}");
     for nobody in ["user:nobody", "client:nobody", "maria", "group:"] {
-        refused(&data, &["users", "grant", "200-*", nobody, "write"], "");
+        stderr_of(&data, &["users", "grant", "200-*", nobody, "write"], "");
     }
     let elsewhere = ["users", "grant", "200-*", "user:maria@plant.example", "write", "--tenant", "other"];
-    assert!(refused(&data, &elsewhere, "").contains("is not known"));
-    printed(&data, &["users", "ungrant", "200-*", "user:maria@plant.example"], "");
-    assert!(!printed(&data, &["users", "grants"], "").contains("user:"));
+    assert!(stderr_of(&data, &elsewhere, "").contains("does not exist"));
+    stdout_of(&data, &["users", "revoke", "200-*", "user:maria@plant.example"], "");
+    assert!(!stdout_of(&data, &["users", "grants"], "").contains("user:"));
 }
 
 #[test]
-fn what_would_not_work_is_refused_at_once() {
+fn invalid_settings_are_rejected_at_once() {
     let data = folder("service-refused");
-    printed(&data, &["users", "add", "ann@plant.example", "--sso-only"], "");
+    stdout_of(&data, &["users", "add", "ann@plant.example", "--sso-only"], "");
     let passwd = ["users", "passwd", "ann@plant.example"];
-    assert!(refused(&data, &passwd, "one-two-three-horse\n").contains("single sign-on"));
+    assert!(stderr_of(&data, &passwd, "one-two-three-horse\n").contains("single sign-on"));
     for tenant in ["\u{e4}", "a b", "../x", ".."] {
         let add = ["users", "add", "x", "--tenant", tenant];
-        assert!(refused(&data, &add, "one-two-three-horse\n").contains("a tenant has"), "{tenant}");
+        assert!(stderr_of(&data, &add, "one-two-three-horse\n").contains("a tenant must have"), "{tenant}");
     }
-    assert!(refused(&data, &["clients", "add", "x", "--title", "a\u{1b}[31m\nb"], "").contains("a title"));
+    assert!(stderr_of(&data, &["clients", "add", "x", "--title", "a\u{1b}[31m\nb"], "").contains("a title"));
     let twice =
         ["clients", "add", "y", "--scope", "read", "--scope", "read", "--grant", "password", "--grant", "password"];
-    printed(&data, &twice, "");
-    let clients = printed(&data, &["clients", "list"], "");
+    stdout_of(&data, &twice, "");
+    let clients = stdout_of(&data, &["clients", "list"], "");
     assert!(clients.contains("main    password  read    active"), "{clients}");
 }
 
@@ -258,15 +263,15 @@ fn variables_of_other_programs_may_be_anything() {
         command.env(name, odd).args(["users", "list", "--data-dir"]).arg(&data).output().expect("it ends")
     };
     assert!(list("LS_COLORS").status.success());
-    let refused = list("PIDQ_LISTEN");
-    assert_eq!(refused.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("`PIDQ_LISTEN`"));
+    let stderr_of = list("PIDQ_LISTEN");
+    assert_eq!(stderr_of.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&stderr_of.stderr).contains("`PIDQ_LISTEN`"));
 }
 
 #[test]
-fn a_setting_that_nobody_knows_ends_the_start() {
+fn an_unknown_setting_ends_the_start() {
     let output = pidq().args(["serve", "--lisen", "127.0.0.1:0"]).output().expect("it ends");
     assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8(output.stderr).expect("it is UTF-8");
-    assert!(said.contains("did you mean `--listen`?"), "{said}");
+    let stderr = String::from_utf8(output.stderr).expect("it is UTF-8");
+    assert!(stderr.contains("did you mean `--listen`?"), "{stderr}");
 }

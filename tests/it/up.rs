@@ -1,4 +1,4 @@
-//! Graphs and documents served by one process, as a new user starts it.
+//! Graphs and documents served by one process, started as a new user does.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,24 +11,24 @@ use crate::service::{Service, folder, pidq, send};
 
 pub const PASSWORD: &str = "a long password of a test";
 pub const SECRET: &str = "pidq_cs_a-long-secret-of-a-test-0123456789abcdefghij";
-/// What the first start would make up, and no time for a proxy to notice that it ends.
+/// Credentials that the first start would generate, and no shutdown delay.
 const SETTINGS: &[(&str, &str)] =
-    &[("PIDQ_ADMIN_PASSWORD", PASSWORD), ("PIDQ_CLIENT_SECRET", SECRET), ("PIDQ_DRAIN_WAIT", "0s")];
+    &[("PIDQ_ADMIN_PASSWORD", PASSWORD), ("PIDQ_CLIENT_SECRET", SECRET), ("PIDQ_SHUTDOWN_DELAY", "0s")];
 
 pub fn start(data: &Path) -> Service {
-    Service::of("up", SETTINGS, &["--demo", "--data-dir", data.to_str().expect("a path")])
+    Service::start_command("up", SETTINGS, &["--demo", "--data-dir", data.to_str().expect("a path")])
 }
 
 fn get(service: &Service, path: &str) -> (u16, String) {
     send(&service.address, &format!("GET {path}"), &[], "")
 }
 
-/// The pipelines, when all of their documents were read.
+/// Returns the pipelines when all of their documents are ready.
 pub fn pipelines(service: &Service) -> Vec<Value> {
     for _ in 0..300 {
         let (status, body) = get(service, "/api/pipelines");
         assert_eq!(status, 200, "{body}");
-        let list: Value = serde_json::from_str(&body).expect("it is JSON");
+        let list: Value = serde_json::from_str(&body).expect("valid JSON");
         let pipelines = list["data"].as_array().expect("a list").clone();
         if pipelines.iter().all(|one| one["document_counts"]["ready"] == one["document_counts"]["total"]) {
             return pipelines;
@@ -38,7 +38,7 @@ pub fn pipelines(service: &Service) -> Vec<Value> {
     panic!("the documents of the demonstration are not read");
 }
 
-/// The graphs that the demonstration's user sees.
+/// Returns the graphs visible to the demonstration user.
 fn graphs(service: &Service) -> String {
     let mut command = pidq();
     command.envs([("PIDQ_CLIENT_ID", "pidq"), ("PIDQ_CLIENT_SECRET", SECRET)]);
@@ -51,8 +51,8 @@ fn graphs(service: &Service) -> String {
 
 fn check(service: &Service) {
     let pipelines = pipelines(service);
-    let told: Vec<_> = pipelines.iter().map(|one| (&one["name"], &one["document_counts"]["total"])).collect();
-    assert_eq!(told, [(&Value::from("Unit 100"), &Value::from(3))]);
+    let counts: Vec<_> = pipelines.iter().map(|one| (&one["name"], &one["document_counts"]["total"])).collect();
+    assert_eq!(counts, [(&Value::from("Unit 100"), &Value::from(3))]);
     let graphs = graphs(service);
     assert!(graphs.contains("plant-100") && graphs.contains("storage-100"), "{graphs}");
 }
@@ -70,6 +70,6 @@ fn one_process_has_graphs_and_documents_on_one_address() {
     let stopped = Command::new("kill").arg(service.child.id().to_string()).status().expect("kill runs");
     assert!(stopped.success());
     assert!(service.child.wait().expect("it ends").success());
-    // What is there already is not put in again.
+    // Existing graphs and documents are not added again.
     check(&start(&data));
 }

@@ -1,4 +1,4 @@
-//! From a file to the answer on standard output, as whole processes.
+//! Cold runs: from a file to the result on standard output, as whole processes.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ use crate::{Result, goals, ours};
 
 type CommandLine = fn(&Task, &str) -> Vec<String>;
 
-/// Commands by name: how each is asked a task of a file.
+/// Commands by name, with their arguments for a task on a file.
 const TOOLS: &[(&str, CommandLine)] = &[
     (goals::OURS, |task, file| words(&[&ours::command().to_string_lossy(), "query", "-c", task.query, file])),
     ("limit (sonic-rs, lazy)", |task, file| words(&[&this_program(), "lazy", task.key, file])),
@@ -65,7 +65,7 @@ fn is_there(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok()
 }
 
-/// The limit of cold runs: looks only at what the task needs and checks nothing.
+/// Baseline of cold runs: reads only what the task needs, without validation.
 pub fn lazy(arguments: &[String]) -> Result<()> {
     let [task, path] = arguments else { return Err("usage: lazy TASK FILE".into()) };
     let text = fs::read(path)?;

@@ -1,6 +1,6 @@
-//! Says whether two JSON texts mean the same, without building either.
+//! Digest of JSON text, to compare two texts without parsing them into values.
 //!
-//! Numbers are compared by value, objects without regard to the order of their members.
+//! Numbers are compared by value, objects without regard to the order of their fields.
 
 use std::fmt::{self, Formatter};
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -1,24 +1,24 @@
-//! What pidq promises, and whether the figures keep it.
+//! Performance goals of pidq, and their evaluation on the measurements.
 
 use std::fmt::{self, Display, Formatter};
 
 use crate::measure::quantile;
 use crate::table::{Event, Findings, Grid, distinct, short, significant, times_as_long};
 
-/// Our name among the contestants.
+/// The name of pidq among the contestants.
 pub const OURS: &str = "pidq";
 
-/// How our time must stand to the other's.
+/// Required ratio of pidq's time to another contestant's.
 #[derive(Clone, Copy)]
 enum Bound {
-    /// We take at most this many times as long.
+    /// pidq takes at most this many times as long.
     AtMost(f64),
-    /// The other takes at least this many times as long.
+    /// The other contestant takes at least this many times as long.
     AtLeast(f64),
 }
 use Bound::{AtLeast, AtMost};
 
-/// A promise about a group of events; an empty task stands for all of them.
+/// Goal for a group of tasks; an empty task means all of them.
 struct Goal {
     group: &'static str,
     task: &'static str,
@@ -63,7 +63,7 @@ const GOALS: &[Goal] = &[
     goal("cold", "q4", "jaq", AtLeast(5.0)),
 ];
 
-/// A promise about a figure: what it is at most, in itself or as a share of another's.
+/// Goal for a value: its maximum, absolute or relative to another contestant's.
 struct Ceiling {
     what: &'static str,
     against: Option<&'static str>,
@@ -75,7 +75,7 @@ const CEILINGS: &[Ceiling] = &[
     Ceiling { what: "peak MB", against: Some("jaq"), most: 0.2 },
 ];
 
-/// Each goal beside what was measured, on the largest drawing up to 100k; where a goal is for many tasks, the worst.
+/// Lists each goal with the measured value, on the largest drawing up to 100k; for several tasks, the worst value.
 pub struct Gates<'a>(pub &'a Findings);
 
 impl Display for Gates<'_> {
@@ -111,7 +111,7 @@ impl Gates<'_> {
             format!("{sign} {}", times_as_long(wanted)),
             times_as_long(worst.ratio),
             worst.quartiles,
-            verdict(worst.margin >= 1.0),
+            pass_mark(worst.margin >= 1.0),
         ])
     }
 
@@ -127,16 +127,16 @@ impl Gates<'_> {
         };
         let measured = ours.value / unit;
         let wanted = format!("≤ {}", significant(ceiling.most));
-        let kept = verdict(measured <= ceiling.most);
+        let kept = pass_mark(measured <= ceiling.most);
         Some([title, short(ours.nodes), wanted, significant(measured), String::new(), kept])
     }
 }
 
-fn verdict(kept: bool) -> String {
+fn pass_mark(kept: bool) -> String {
     String::from(if kept { "kept" } else { "missed" })
 }
 
-/// A ratio as the goal counts it, and how far on the right side of the bound it is.
+/// Returns the ratio of a goal, and its margin to the bound.
 struct Measured<'a> {
     task: &'a str,
     ratio: f64,
@@ -166,7 +166,7 @@ impl<'a> Measured<'a> {
     }
 }
 
-/// How times grow with the drawing: 1 is in proportion.
+/// Growth exponent of times over drawing size: 1 is linear.
 pub struct Growth<'a>(pub &'a [Event]);
 
 impl Display for Growth<'_> {
@@ -188,7 +188,7 @@ impl Display for Growth<'_> {
     }
 }
 
-/// The slope of the line through the logarithms.
+/// Returns the slope of the line through the logarithms.
 fn exponent<'a>(events: impl Iterator<Item = &'a &'a Event>, name: &str) -> Option<f64> {
     let point = |event: &&Event| Some(((event.nodes as f64).ln(), event.score(name)?.median()?.ln()));
     let points: Vec<(f64, f64)> = events.filter_map(point).collect();

@@ -1,4 +1,4 @@
-//! The yardstick: what a plain loop over ready-made columns takes.
+//! Baseline: the time of a plain loop over prepared columns.
 //!
 //! Columns are built from parsed JSON beforehand; only the loops are timed.
 
@@ -12,21 +12,21 @@ use crate::Result;
 use crate::measure::{Contestant, in_process};
 use crate::queries::{Drawing, Task};
 
-/// What the queries read, one entry a node.
+/// Columns that the queries read, with one entry per node.
 pub struct Columns<'a> {
     text: &'a [u8],
-    /// Where each node stands in the text.
+    /// Byte range of each node in the text.
     spans: Vec<Range<usize>>,
     kind: Codes,
     class: Codes,
     design_pressure: Vec<f64>,
-    /// The place of each node when all are sorted by tag.
+    /// Position of each node in the order by tag.
     tag_rank: Vec<u32>,
-    /// Where `id`, `tag` and `class` of each node stand in the text, quotes included.
+    /// Byte ranges of `id`, `tag` and `class` of each node in the text, including quotes.
     picked: Vec<[Range<usize>; 3]>,
 }
 
-/// A column of texts as numbers, in order of first appearance.
+/// Column of strings as codes, in order of first appearance.
 #[derive(Default)]
 struct Codes {
     codes: Vec<u32>,
@@ -107,7 +107,7 @@ impl<'a> Columns<'a> {
         })
     }
 
-    /// A contestant for the task.
+    /// Returns a contestant for the task.
     pub fn contestant(&self, task: &'static Task) -> Box<dyn Contestant + '_> {
         let (mut rows, mut counts) = (Vec::new(), Vec::new());
         in_process("limit", move |out| {
@@ -142,7 +142,7 @@ impl<'a> Columns<'a> {
         rows.truncate(kept);
     }
 
-    /// Copies nodes as they stand, neighbours in one piece.
+    /// Copies nodes unchanged, adjacent ones together.
     fn write_nodes(&self, rows: &[u32], out: &mut Vec<u8>) {
         out.push(b'[');
         let mut rows = rows;
@@ -176,7 +176,7 @@ impl<'a> Columns<'a> {
         out.push(b']');
     }
 
-    /// Groups come in order of first appearance.
+    /// Groups are in order of first appearance.
     fn count_classes(&self, counts: &mut Vec<u32>, seen: &mut Vec<u32>, out: &mut Vec<u8>) -> Result<()> {
         counts.clear();
         counts.resize(self.class.names.len(), 0);

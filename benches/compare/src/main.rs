@@ -1,11 +1,11 @@
-//! How fast pidq is beside its peers and beside hand-written limits.
+//! Benchmark of pidq against its peers and against hand-written baselines.
 //!
 //! ```text
 //! pidq-compare [--sizes 1k,10k,100k] [--rounds N] [--quick] [--only load,warm,walks,compile,functions,cold]
 //! ```
 //!
-//! Every figure is CPU time; contestants take turns, round after round, and a contestant counts only where its answer is
-//! ours. Prints Markdown. `setup.sh` fetches the peers; what is missing is left out.
+//! All values are CPU times; contestants take turns in each round, and a contestant counts only if its result equals
+//! pidq's. Prints Markdown. `setup.sh` fetches the peers; missing ones are skipped.
 
 mod cold;
 mod digest;

@@ -9,7 +9,7 @@ use crate::digest::Digest;
 /// CPU seconds of this thread so far.
 pub fn cpu() -> f64 {
     let mut time = MaybeUninit::<libc::timespec>::uninit();
-    // SAFETY: the call fills `time`; it cannot fail for a clock that every Linux has.
+    // SAFETY: the call fills `time`; it cannot fail for a clock that all Linux systems have.
     let time = unsafe {
         libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, time.as_mut_ptr());
         time.assume_init()
@@ -17,24 +17,24 @@ pub fn cpu() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// The result of some work and the CPU seconds it took.
+/// Returns the result of some work and the CPU seconds it took.
 pub fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let start = cpu();
     let result = work();
     (result, cpu() - start)
 }
 
-/// One way to do a task.
+/// Contestant: one way to do a task.
 pub trait Contestant {
     fn name(&self) -> &str;
 
     fn answer(&mut self) -> Result<Digest>;
 
-    /// CPU seconds for doing it `times` times.
+    /// Returns the CPU seconds for doing it `times` times.
     fn run(&mut self, times: u32) -> Result<f64>;
 }
 
-/// How a contestant did: CPU seconds in each round, or why it has none.
+/// Outcome of a contestant: CPU seconds in each round, or the reason for having none.
 pub enum Outcome {
     Seconds(Vec<f64>),
     Differs,
@@ -62,7 +62,7 @@ impl Score {
     }
 }
 
-/// Lets the contestants do the task in turns. The first one that answers says what the answer is.
+/// Runs the contestants in turns. The first successful one defines the expected result.
 pub fn contest(mut contestants: Vec<Box<dyn Contestant + '_>>, rounds: usize, sample: f64) -> Vec<Score> {
     let mut expected = None;
     let mut entries: Vec<Entry> =
@@ -77,7 +77,7 @@ pub fn contest(mut contestants: Vec<Box<dyn Contestant + '_>>, rounds: usize, sa
 
 struct Entry {
     score: Score,
-    /// Runs in one sample.
+    /// Number of runs per sample.
     times: u32,
 }
 
@@ -104,7 +104,7 @@ impl Entry {
     }
 }
 
-/// How often to run so that a sample takes long enough; warms up on the way.
+/// Returns the number of runs for a long enough sample; also warms up.
 fn repetitions(contestant: &mut dyn Contestant, sample: f64) -> Result<u32> {
     let mut times = 1;
     while contestant.run(times)? < sample && times < 1 << 20 {
@@ -113,7 +113,7 @@ fn repetitions(contestant: &mut dyn Contestant, sample: f64) -> Result<u32> {
     Ok(times)
 }
 
-/// The value below which this share of the values lies.
+/// Returns a quantile of the values.
 pub fn quantile(mut values: Vec<f64>, share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let position = share * (values.len() - 1) as f64;
@@ -128,7 +128,7 @@ pub struct InProcess<F> {
     buffer: Vec<u8>,
 }
 
-/// A boxed contestant for a contest.
+/// Returns a boxed contestant.
 pub fn in_process<'a, F>(name: &'static str, work: F) -> Box<dyn Contestant + 'a>
 where
     F: FnMut(&mut Vec<u8>) -> Result<usize> + 'a,

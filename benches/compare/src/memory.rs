@@ -1,4 +1,4 @@
-//! Counts what is allocated while a meter runs, and costs one branch while none does.
+//! Counting allocator: counts allocations while a meter is active, at the cost of one branch otherwise.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
@@ -10,7 +10,7 @@ static COUNT: AtomicI64 = AtomicI64::new(0);
 
 pub struct Counting;
 
-// SAFETY: every call is passed on to the system allocator as it came.
+// SAFETY: every call is forwarded unchanged to the system allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(1, layout.size() as i64);
@@ -41,17 +41,17 @@ fn count(calls: i64, bytes: i64) {
     }
 }
 
-/// What some work allocated.
+/// Allocations of some work.
 #[derive(Clone, Copy, Default)]
 pub struct Memory {
-    /// Bytes that the result holds.
+    /// Bytes held by the result.
     pub kept: i64,
-    /// Bytes at the highest moment.
+    /// Peak bytes.
     pub peak: i64,
     pub allocations: i64,
 }
 
-/// The result of some work and what it allocated. Not for two threads at once.
+/// Returns the result of some work and its allocations. For one thread at a time.
 pub fn metered<T>(work: impl FnOnce() -> T) -> (T, Memory) {
     for counter in [&LIVE, &PEAK, &COUNT] {
         counter.store(0, Relaxed);

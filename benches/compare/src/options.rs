@@ -1,4 +1,4 @@
-//! The command line.
+//! Command line options.
 
 use crate::Result;
 
@@ -25,10 +25,10 @@ const GROUPS: [(&str, Group); 6] = [
 ];
 
 pub struct Options {
-    /// Nodes of each drawing.
+    /// Number of nodes of each drawing.
     pub sizes: Vec<usize>,
     pub rounds: usize,
-    /// CPU seconds that one sample should take at least.
+    /// Minimum CPU seconds per sample.
     pub sample: f64,
     groups: Vec<Group>,
 }
@@ -65,7 +65,7 @@ impl Options {
     }
 }
 
-/// `10k` is 10,000 and `1M` a million.
+/// Parses a size: `10k` is 10,000 and `1M` is a million.
 fn size(text: &str) -> Result<usize> {
     let (digits, factor) = match text.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1_000),

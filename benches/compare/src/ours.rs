@@ -1,4 +1,4 @@
-//! pidq itself: every call to it is here.
+//! Contestant pidq: all calls to it are in this file.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ pub fn compile(query: &str) -> Result<Query> {
     Ok(Query::parse(query)?)
 }
 
-/// A compiled query beside the drawing that it is asked of.
+/// Compiled query with its drawing.
 pub struct Plan<'g> {
     graph: &'g Graph,
     query: Query,
@@ -28,14 +28,14 @@ impl<'g> Plan<'g> {
         Ok(Self { graph, query: compile(query)?, scratch: Scratch::new() })
     }
 
-    /// Evaluates, and counts the rows of the answer.
+    /// Evaluates the query and counts the rows of the result.
     pub fn rows(&mut self) -> Result<usize> {
         self.scratch.reset();
         let outcome = self.query.run(self.graph, &self.scratch, Limits::default())?;
         Ok(outcome.value.as_array().map_or(1, |rows| rows.len()))
     }
 
-    /// Evaluates, and writes the answer as JSON.
+    /// Evaluates the query and writes the result as JSON.
     pub fn json(&mut self, out: &mut Vec<u8>) -> Result<usize> {
         self.scratch.reset();
         let outcome = self.query.run(self.graph, &self.scratch, Limits::default())?;
@@ -44,7 +44,7 @@ impl<'g> Plan<'g> {
     }
 }
 
-/// The command, as `cargo build --release` of the repository leaves it.
+/// Path of the command built by `cargo build --release` of the repository.
 pub fn command() -> PathBuf {
     local("../../target/release/pidq")
 }

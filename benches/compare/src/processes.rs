@@ -1,4 +1,4 @@
-//! Peers outside this process: warm workers that answer one line with one line, and commands run from cold.
+//! Peers in other processes: warm workers with a line protocol, and commands run cold.
 
 use std::cell::{Cell, RefCell};
 use std::io::{BufRead, BufReader, Write};
@@ -16,7 +16,7 @@ use crate::digest::Digest;
 use crate::measure::Contestant;
 use crate::queries::Task;
 
-/// A file of the comparison's own folder.
+/// Returns a file in the directory of the benchmark.
 pub fn local(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
@@ -87,7 +87,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have exited already.
         _ = self.child.kill();
         _ = self.child.wait();
     }
@@ -96,7 +96,7 @@ impl Drop for Worker {
 /// One task of a worker.
 pub struct Remote {
     worker: Rc<RefCell<Worker>>,
-    /// What to ask for the answer; nothing where no answer is compared.
+    /// Request for the result; `None` if the result is not compared.
     answer: Option<Value>,
     run: Value,
 }
@@ -152,11 +152,11 @@ impl Contestant for Remote {
 pub struct Tool {
     name: &'static str,
     command: Vec<String>,
-    /// Kilobytes in memory at the highest moment of any run.
+    /// Peak memory of all runs, in kilobytes.
     peak: Rc<Cell<u64>>,
 }
 
-/// What one run of a command took.
+/// Resources used by one run of a command.
 #[derive(Deserialize)]
 struct Usage {
     seconds: f64,
@@ -207,12 +207,12 @@ impl Contestant for Tool {
     }
 }
 
-/// Runs a command with its output thrown away and reports what it took.
+/// Runs a command with its output discarded and reports its resource usage.
 pub fn spawn_and_report(command: &[String]) -> Result<()> {
     let (program, arguments) = command.split_first().ok_or("spawn what?")?;
     let child = Command::new(program).args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
     let (mut status, mut usage) = (0, MaybeUninit::<libc::rusage>::zeroed());
-    // SAFETY: `child` is ours and not yet waited for; both pointers are to places of our own.
+    // SAFETY: `child` is ours and not yet waited for; both pointers are to local variables.
     let usage = unsafe {
         libc::wait4(child.id() as libc::pid_t, &raw mut status, 0, usage.as_mut_ptr());
         usage.assume_init()

@@ -1,4 +1,4 @@
-//! What is asked, and of which drawing.
+//! Benchmark queries and drawings.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,14 +23,14 @@ impl Drawing {
     }
 }
 
-/// A question in JSON Query and in jq, and the form its answer takes.
+/// Task: a query in JSON Query and in jq, and the form of its result.
 pub struct Task {
     pub name: &'static str,
-    /// What the workers call it.
+    /// Name of the task in the workers.
     pub key: &'static str,
     pub query: &'static str,
     pub jq: &'static str,
-    /// Whether the answer is written as JSON; otherwise its rows are found and counted.
+    /// True if the result is written as JSON; otherwise its rows are counted.
     pub json: bool,
 }
 
@@ -54,7 +54,7 @@ pub const TASKS: [Task; 5] = [
     Task { name: "q4", key: "q4", query: Q4, jq: JQ4, json: true },
 ];
 
-/// A query over all nodes for each function of the language.
+/// One query over all nodes for each function of the language.
 pub const FUNCTIONS: &[(&str, &str)] = &[
     ("pipe", "map(.position | .x)"),
     ("object", "map({tag: .tag, class: .class})"),

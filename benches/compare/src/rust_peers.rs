@@ -1,4 +1,4 @@
-//! Rust libraries in this process: serde_json, sonic-rs and jaq, each as one would use it.
+//! Rust peers in this process: serde_json, sonic-rs and jaq, each used idiomatically.
 
 mod jaq;
 mod serde_value;
@@ -12,7 +12,7 @@ use crate::measure::{Contestant, in_process};
 use crate::queries::{Drawing, Task};
 use crate::warm::Reader;
 
-/// The drawing as each library holds it.
+/// The drawing in the representation of each library.
 pub struct Documents {
     serde: Value,
     sonic: sonic_rs::Value,
@@ -35,7 +35,7 @@ impl Documents {
     }
 }
 
-/// Ways to read a drawing.
+/// Returns the ways to read a drawing.
 pub fn readers(text: &[u8]) -> Vec<Reader<'_>> {
     let input = move || text;
     vec![

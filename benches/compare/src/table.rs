@@ -1,14 +1,14 @@
-//! What was found, as Markdown.
+//! Report of the measurements, as Markdown.
 
 use std::fmt::{self, Display, Formatter};
 
 use crate::goals;
 use crate::measure::{Outcome, Score};
 
-/// How the contestants did in one task.
+/// Results of the contestants in one task.
 pub struct Event {
     pub group: &'static str,
-    /// Nodes of the drawing; 0 where there is none.
+    /// Number of nodes of the drawing; 0 if there is none.
     pub nodes: usize,
     pub task: String,
     pub scores: Vec<Score>,
@@ -19,13 +19,13 @@ impl Event {
         self.scores.iter().find(|score| score.name == name)
     }
 
-    /// How many times as long as we the other takes.
+    /// Returns the ratio of another contestant's time to pidq's.
     pub fn ratio(&self, name: &str) -> Option<f64> {
         Some(self.score(name)?.median()? / self.score(goals::OURS)?.median()?)
     }
 }
 
-/// A number that is not a time.
+/// Measurement that is not a time.
 pub struct Fact {
     pub group: &'static str,
     pub nodes: usize,
@@ -56,7 +56,7 @@ impl Report {
     }
 }
 
-/// Groups in the order in which they are shown, with their titles.
+/// Groups in display order, with their titles.
 const TITLES: [(&str, &str); 5] = [
     ("load", "Load: JSON text to a value that can be queried"),
     ("warm", "Warm: compiled query, resident drawing, reused buffers"),
@@ -91,7 +91,7 @@ fn of_nodes(nodes: usize) -> String {
     if nodes == 0 { String::new() } else { format!(", {} nodes", short(nodes)) }
 }
 
-/// A row for each contestant, a column for each task.
+/// Writes a row for each contestant, a column for each task.
 fn times(events: &[&Event]) -> Grid {
     let names = distinct(events.iter().flat_map(|event| &event.scores).map(|score| score.name.as_str()));
     let mut grid = Grid::new(std::iter::once("").chain(events.iter().map(|event| event.task.as_str())));
@@ -114,7 +114,7 @@ fn cell(event: &Event, name: &str) -> String {
     }
 }
 
-/// One row for each function of the language.
+/// Writes one row for each function of the language.
 struct Functions<'a>(&'a [Event]);
 
 impl Display for Functions<'_> {
@@ -189,7 +189,7 @@ impl Display for Grid {
     }
 }
 
-/// Three digits that count.
+/// Formats a number with three significant digits.
 pub fn significant(value: f64) -> String {
     let digits = if value.abs() >= 100.0 || value == 0.0 {
         0
@@ -215,7 +215,7 @@ fn duration(seconds: f64) -> String {
     format!("{} {unit}", significant(seconds * factor))
 }
 
-/// 10,000 is `10k`.
+/// Formats a size: 10,000 is `10k`.
 pub fn short(nodes: usize) -> String {
     match nodes {
         0 => String::new(),
@@ -229,7 +229,7 @@ fn capital(text: &str) -> String {
     text[..1].to_uppercase() + &text[1..]
 }
 
-/// In order of first appearance.
+/// Returns the distinct values, in order of first appearance.
 pub fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
     let mut seen = Vec::new();
     for item in items {

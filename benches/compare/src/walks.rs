@@ -1,9 +1,9 @@
-//! Walks through the flow of a drawing, beside libraries for graphs and beside a plain walk over ready-made tables.
+//! Graph traversals along the flow, compared with graph libraries and with a plain traversal over prepared tables.
 //!
-//! Everyone has the network ready, and answers with numbers: what a walk finds is counted, not written. Whoever finds
-//! parts lists their nodes, as `components()` does, and counts the lists; only petgraph counts weak parts without them.
-//! Of a route the plain walk makes the nodes and the edges, as `shortestPath()` does, and petgraph the nodes.
-//! Walks and routes follow edges of all kinds, parts and circuits are those of the flow.
+//! All contestants have the network prepared and return numbers: results are counted, not written. Component searches
+//! list their nodes, as `components()` does, and count the lists; only petgraph counts weak components without listing.
+//! For routes, the plain traversal builds nodes and edges, as `shortestPath()` does, and petgraph the nodes. Traversals
+//! and routes follow edges of all kinds; components and cycles are those of the flow.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -23,14 +23,14 @@ use crate::processes::{Remote, Worker};
 use crate::queries::Drawing;
 use crate::table::{Event, Findings};
 
-/// Where walks begin, and where routes end: the node of this class that most others are reached from.
+/// Class of the start node of traversals and the end node of routes: the node that is reachable from most others.
 const BEGIN: &str = "Tank";
-/// Nodes around which hops are counted, and how many hops.
+/// Nodes around which neighbors are counted, and number of hops.
 const AROUND: usize = 1_000;
 const HOPS: u32 = 3;
-/// Routes that are looked for.
+/// Number of routes searched.
 const ROUTES: usize = 20;
-/// Kinds of edges that something flows along.
+/// Kinds of edges with flow.
 const FLOW: [&str; 3] = ["piping", "recycle", "off_page"];
 
 type Work = fn(&mut Network) -> Vec<i64>;
@@ -42,7 +42,7 @@ const IGRAPH: &str = "igraph";
 const SCIPY: &str = "scipy";
 const PYTHON: [&str; 4] = [NETWORKX, RUSTWORKX, IGRAPH, SCIPY];
 
-/// A task: its name, our query in which `@` is the node where walks begin, a plain walk, petgraph, and who has it in Python.
+/// Task: name, query in which `@` is the start node, plain traversal, petgraph, and Python peers.
 struct Walk {
     name: &'static str,
     query: &'static str,
@@ -159,7 +159,7 @@ pub fn walks(drawing: &Drawing, options: &Options) -> Result<Findings> {
     Ok(findings)
 }
 
-/// Our query, from the compiled plan to the number.
+/// Runs the query of pidq, from the compiled plan to the number.
 struct Ours<'g>(Plan<'g>);
 
 impl Contestant for Ours<'_> {
@@ -206,18 +206,18 @@ impl Contestant for ByHand {
     }
 }
 
-/// A drawing as networks, and where walks through it begin.
+/// Drawing as networks, with the start node of traversals.
 struct Network {
     all: Net,
     flow: Net,
     begin: u32,
-    /// The id of the node where walks begin.
+    /// Id of the start node.
     name: String,
     space: Space,
     other: Space,
 }
 
-/// A network in the form that each likes best.
+/// Network in the preferred representation of each library.
 struct Net {
     out: Table,
     both: Table,
@@ -275,7 +275,7 @@ impl Network {
 }
 
 impl Edge<'_> {
-    /// Both ways where nobody says which.
+    /// Both directions if the direction is unknown.
     fn arcs(&self, places: &HashMap<&str, u32>) -> impl Iterator<Item = [u32; 2]> + use<> {
         let ends = [places[self.source], places[self.target]];
         let (along, against) = (self.direction != "backward", self.direction != "forward");
@@ -315,14 +315,14 @@ impl Net {
     }
 }
 
-/// By node the number of its part.
+/// By node: the index of its component.
 struct Parts {
     of: Vec<u32>,
     count: usize,
 }
 
 impl Parts {
-    /// Lists the nodes of each part, and counts the lists.
+    /// Lists the nodes of each component, and counts the lists.
     fn list(&self) -> i64 {
         let mut next = vec![0; self.count + 1];
         self.of.iter().for_each(|part| next[*part as usize + 1] += 1);
@@ -343,7 +343,7 @@ impl Parts {
     }
 }
 
-/// The name of the part that a node is in; paths are halved on the way.
+/// Returns the representative of a node's component, with path halving.
 fn root(parent: &mut [u32], mut node: u32) -> u32 {
     while parent[node as usize] != node {
         parent[node as usize] = parent[parent[node as usize] as usize];
@@ -352,7 +352,7 @@ fn root(parent: &mut [u32], mut node: u32) -> u32 {
     node
 }
 
-/// Neighbours side by side, and the arcs that lead to them.
+/// Compressed adjacency: neighbors and the arcs that lead to them.
 struct Table {
     first: Vec<u32>,
     heads: Vec<u32>,
@@ -384,19 +384,19 @@ impl Table {
         &self.heads[self.first[node as usize] as usize..self.first[node as usize + 1] as usize]
     }
 
-    /// The first edge from a node to a neighbour.
+    /// Returns the first edge from a node to a neighbor.
     fn edge(&self, from: u32, to: u32) -> Option<u32> {
         let place = self.of(from).iter().position(|head| *head == to)?;
         Some(self.edges[self.first[from as usize] as usize + place])
     }
 }
 
-/// What a walk has met: never cleared, only outdated.
+/// Visited marks of a traversal: outdated by a generation number instead of cleared.
 struct Space {
     stamps: Vec<u32>,
     epoch: u32,
     queue: Vec<u32>,
-    /// By node: where a search for a route came from.
+    /// By node: predecessor in a route search.
     before: Vec<u32>,
 }
 
@@ -429,13 +429,13 @@ impl Space {
         self.stamps[node as usize] == self.epoch
     }
 
-    /// The nodes from one to that where the search began, which comes last.
+    /// Returns the nodes from one back to the start of the search, which comes last.
     fn way_back(&self, node: u32) -> impl Iterator<Item = u32> {
         let before = |node: &u32| (*node != self.queue[0]).then(|| self.before[*node as usize]);
         std::iter::successors(Some(node), before)
     }
 
-    /// How many nodes are within so many steps, the first one included.
+    /// Counts the nodes within a number of steps, including the first one.
     fn walk(&mut self, table: &Table, from: u32, steps: u32) -> usize {
         self.begin(from);
         let (mut at, mut step) = (0, 0);
@@ -451,13 +451,13 @@ impl Space {
     }
 }
 
-/// A route: its nodes, and the edges between them.
+/// Route: its nodes, and the edges between them.
 struct Route {
     edges: Vec<u32>,
     _nodes: Vec<u32>,
 }
 
-/// A shortest route between two nodes: from both ends, the smaller side first.
+/// Finds a shortest route between two nodes by bidirectional search, smaller side first.
 fn route(table: &Table, [start, end]: [&mut Space; 2], from: u32, to: u32) -> Option<Route> {
     start.begin(from);
     end.begin(to);
@@ -472,7 +472,7 @@ fn route(table: &Table, [start, end]: [&mut Space; 2], from: u32, to: u32) -> Op
     })
 }
 
-/// Two neighbours of which one was found from the one end, and the other from the other.
+/// Two neighbors, each found from another end.
 fn meet(table: &Table, [mut near, mut far]: [&mut Space; 2]) -> Option<[u32; 2]> {
     let (mut near_at, mut far_at) = (0, 0);
     loop {
@@ -497,7 +497,7 @@ fn meet(table: &Table, [mut near, mut far]: [&mut Space; 2]) -> Option<[u32; 2]>
     }
 }
 
-/// Tarjan 1972, without recursion.
+/// Strongly connected components by Tarjan (1972), without recursion.
 fn strong_parts(table: &Table) -> Parts {
     let count = table.len();
     let mut index = vec![0_u32; count];
@@ -546,7 +546,7 @@ fn strong_parts(table: &Table) -> Parts {
     Parts { of, count: parts as usize }
 }
 
-/// Nodes within a few hops, the first one included.
+/// Counts the nodes within a few hops, including the first one.
 fn hops(graph: &UnGraph<(), ()>, from: NodeIndex) -> i64 {
     let mut met = graph.visit_map();
     met.visit(from);

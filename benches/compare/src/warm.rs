@@ -1,4 +1,4 @@
-//! Work on a resident drawing, and what it takes to make one resident.
+//! Warm runs: queries on a loaded drawing, and the cost of loading it.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -16,10 +16,10 @@ use crate::rust_peers::{self, Documents};
 use crate::table::{Event, Fact, Findings};
 use crate::{Result, goals};
 
-/// The most nodes for which every peer may hold the drawing at the same time.
-const ROOM: usize = 200_000;
+/// Number of nodes up to which all peers hold the drawing at the same time.
+const MAX_NODES: usize = 200_000;
 
-/// A way to read a drawing. What it borrows or takes is prepared beforehand; letting go is not counted.
+/// Way to read a drawing. Its input is prepared beforehand; freeing is not measured.
 pub struct Reader<'a> {
     name: &'static str,
     clock: Box<dyn Fn() -> Result<f64> + 'a>,
@@ -71,26 +71,26 @@ pub fn load(drawing: &Drawing, options: &Options) -> Result<Findings> {
     }
     for worker in workers(drawing, &["jsonquery JS", "jsonquerylang Python"]) {
         let kept = worker.borrow_mut().load()?.bytes.unwrap_or_default();
-        facts.push(figure(worker.borrow().name(), drawing, "kept B/node", per_node(kept, drawing)));
+        facts.push(measurement(worker.borrow().name(), drawing, "kept B/node", per_node(kept, drawing)));
         contestants.push(Box::new(Remote::load(worker)));
     }
     let scores = contest(contestants, options.rounds, options.sample);
     facts.extend(scores.iter().filter_map(|score| {
         let speed = text.len() as f64 / score.median()? / 1e6;
-        Some(figure(&score.name, drawing, "MB/s", speed))
+        Some(measurement(&score.name, drawing, "MB/s", speed))
     }));
     let event = Event { group: "load", nodes: drawing.nodes, task: "load".to_string(), scores };
     Ok(Findings { events: vec![event], facts })
 }
 
-/// What a reader allocates, the text itself not counted.
+/// Returns the allocations of a reader, without the text itself.
 fn memory(reader: &Reader<'_>, drawing: &Drawing) -> Result<[Fact; 3]> {
     let Memory { kept, peak, allocations } = (reader.weigh)()?;
     let rows = [("kept B/node", kept), ("peak B/node", peak), ("allocations/node", allocations)];
-    Ok(rows.map(|(what, value)| figure(reader.name, drawing, what, per_node(value, drawing))))
+    Ok(rows.map(|(what, value)| measurement(reader.name, drawing, what, per_node(value, drawing))))
 }
 
-fn figure(name: &str, drawing: &Drawing, what: &'static str, value: f64) -> Fact {
+fn measurement(name: &str, drawing: &Drawing, what: &'static str, value: f64) -> Fact {
     Fact::new("load: speed, and memory without the text", drawing.nodes, name, what, value)
 }
 
@@ -101,7 +101,7 @@ fn per_node(value: i64, drawing: &Drawing) -> f64 {
 pub fn tasks(drawing: &Drawing, options: &Options) -> Result<Findings> {
     let graph = ours::load(drawing.text.clone())?;
     let columns = Columns::new(drawing)?;
-    let fits = drawing.nodes <= ROOM;
+    let fits = drawing.nodes <= MAX_NODES;
     let documents = if fits { Some(Documents::new(drawing)?) } else { None };
     let peers = ["jsonquery JS", "polars", "duckdb", "jsonquerylang Python"];
     let workers = workers(drawing, if fits { &peers } else { &peers[..3] });
@@ -120,7 +120,7 @@ pub fn tasks(drawing: &Drawing, options: &Options) -> Result<Findings> {
     Ok(findings)
 }
 
-/// Every function of the language, without writing the answer.
+/// Runs every function of the language, without writing the result.
 pub fn functions(drawing: &Drawing, options: &Options) -> Result<Findings> {
     let graph = ours::load(drawing.text.clone())?;
     let workers = workers(drawing, &["jsonquery JS"]);
@@ -135,7 +135,7 @@ pub fn functions(drawing: &Drawing, options: &Options) -> Result<Findings> {
     Ok(findings)
 }
 
-/// Our evaluation of a query: answers in JSON, runs without writing.
+/// Evaluation of a query by pidq: results in JSON, measured without writing.
 struct Evaluation<'g>(Plan<'g>);
 
 impl<'g> Evaluation<'g> {
@@ -161,7 +161,7 @@ impl Contestant for Evaluation<'_> {
     }
 }
 
-/// Query text to a plan that can run.
+/// Compiles query text to a plan.
 pub fn compile(options: &Options) -> Result<Findings> {
     let drawing = Drawing::new(1_000)?;
     let workers = workers(&drawing, &["jsonquery JS", "jsonquerylang Python"]);
@@ -178,7 +178,7 @@ pub fn compile(options: &Options) -> Result<Findings> {
     Ok(findings)
 }
 
-/// The workers that can be started; the others are named.
+/// Starts the workers; reports those that fail.
 fn workers(drawing: &Drawing, names: &[&'static str]) -> Vec<Rc<RefCell<Worker>>> {
     let mut started = Vec::new();
     for name in names {

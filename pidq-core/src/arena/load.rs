@@ -1,35 +1,35 @@
-//! JSON text (RFC 8259) to an arena in one pass, without a tree in between and without recursion.
+//! JSON parser (RFC 8259) that builds an arena in one pass, without an intermediate tree and without recursion.
 //!
-//! Hot: every byte of every document goes through here. Keys are guessed from the object before and compared in place;
-//! short texts are known by their first sixteen bytes before they are hashed. The place in the input is handed on from
-//! step to step and not kept in the loader, so that it stays in a register.
+//! Hot: every byte of every document is read here. Keys are predicted from the previous object and compared in place;
+//! short strings are looked up by their first sixteen bytes before they are hashed. The input position is passed from
+//! call to call and not stored in the loader, so that it stays in a register.
 
 mod number;
 mod text;
 
-use super::shape::{Place, ShapeId, Shapes, Steps};
-use super::symbols::{Recent, Symbol, Symbols};
-use super::wanted::{PartId, Sieve, Wanted};
+use super::projection::{Projection, ProjectionId, ProjectionMatcher};
+use super::shape::{KeyPosition, ShapeId, Shapes, Transitions};
+use super::symbols::{Symbol, SymbolCache, Symbols};
 use super::{Arena, Cell, Container, ContainerId, Lexeme, Text};
 use crate::error::{Code, Error, Location, Result, Span};
 use number::Number;
 
-/// Reads a document that is nested at most `max_depth` levels.
+/// Loads a document with at most `max_depth` levels of nesting.
 pub(crate) fn load(json: Vec<u8>, max_depth: usize) -> Result<Arena> {
-    read::<false>(json, max_depth, &Wanted::ALL)
+    load_with::<false>(json, max_depth, &Projection::ALL)
 }
 
-/// Keeps parts of a document; in place of the other values are gaps. All of it is read, and has to be right.
-pub(crate) fn load_parts(json: Vec<u8>, max_depth: usize, wanted: &Wanted) -> Result<Arena> {
-    read::<true>(json, max_depth, wanted)
+/// Loads the values of a projection; placeholders stand for the others. All of the input is parsed and validated.
+pub(crate) fn load_projected(json: Vec<u8>, max_depth: usize, projection: &Projection) -> Result<Arena> {
+    load_with::<true>(json, max_depth, projection)
 }
 
-fn read<const PARTS: bool>(json: Vec<u8>, max_depth: usize, wanted: &Wanted) -> Result<Arena> {
+fn load_with<const PARTIAL: bool>(json: Vec<u8>, max_depth: usize, projection: &Projection) -> Result<Arena> {
     if json.len() >= u32::MAX as usize {
         return Err(Error::new(Code::InputTooLarge, "The input is larger than 4 GiB"));
     }
     let source = String::from_utf8(json).map_err(|error| not_utf8(error.utf8_error().valid_up_to()))?;
-    let mut arena = Loader::<PARTS>::new(&source, max_depth, wanted).arena()?;
+    let mut arena = Loader::<PARTIAL>::new(&source, max_depth, projection).arena()?;
     arena.source = source;
     Ok(arena)
 }
@@ -52,41 +52,47 @@ impl Arena {
     }
 }
 
-/// What surrounds the value that is read.
+/// The container around a value.
 #[derive(Clone, Copy, PartialEq)]
-enum Around {
+enum Parent {
     Document,
     Array,
     Object,
 }
 
-/// An array or object that is not closed yet.
+/// An open array or object.
 #[derive(Clone, Copy)]
 struct Frame {
-    around: Around,
+    parent: Parent,
     container: ContainerId,
-    /// The last key of an object; for an array the step that it stands in, whose texts resemble each other.
-    step: u32,
-    /// Where its children begin in `pending`.
+    /// The last key of an object; for an array, the key whose value it is: its string items share a policy.
+    transition: u32,
+    /// Start of its children in `pending`.
     base: usize,
-    /// What of it is wanted.
-    part: PartId,
+    /// Its node of the projection.
+    projection: ProjectionId,
 }
 
 impl Frame {
-    fn document(part: PartId) -> Frame {
-        Frame { around: Around::Document, container: ContainerId(u32::MAX), step: Steps::ROOT, base: 0, part }
+    fn document(projection: ProjectionId) -> Frame {
+        Frame {
+            parent: Parent::Document,
+            container: ContainerId(u32::MAX),
+            transition: Transitions::ROOT,
+            base: 0,
+            projection,
+        }
     }
 }
 
-/// Reads a document, or with `PARTS` parts of it.
-struct Loader<'s, const PARTS: bool> {
+/// Parser of a document, or with `PARTIAL` of a projection of it.
+struct Loader<'s, const PARTIAL: bool> {
     source: &'s str,
     bytes: &'s [u8],
     max_depth: usize,
-    /// What surrounds the innermost open container, outermost first.
+    /// The containers around the innermost open one, outermost first.
     frames: Vec<Frame>,
-    /// Children of open containers; they move to `cells` when their container closes, so that siblings stand together.
+    /// Children of open containers; they move to `cells` when their container closes, so that siblings are adjacent.
     pending: Vec<Cell>,
     decoded: String,
     cells: Vec<Cell>,
@@ -94,15 +100,15 @@ struct Loader<'s, const PARTS: bool> {
     texts: Vec<Text>,
     lexemes: Vec<Lexeme>,
     symbols: Symbols,
-    recent: Recent,
+    symbol_cache: SymbolCache,
     shapes: Shapes,
-    steps: Steps,
+    transitions: Transitions,
     duplicate_keys: usize,
-    sieve: Sieve<'s>,
+    projection: ProjectionMatcher<'s>,
 }
 
-impl<'s, const PARTS: bool> Loader<'s, PARTS> {
-    fn new(source: &'s str, max_depth: usize, wanted: &'s Wanted) -> Self {
+impl<'s, const PARTIAL: bool> Loader<'s, PARTIAL> {
+    fn new(source: &'s str, max_depth: usize, projection: &'s Projection) -> Self {
         Loader {
             source,
             bytes: source.as_bytes(),
@@ -115,15 +121,15 @@ impl<'s, const PARTS: bool> Loader<'s, PARTS> {
             texts: Vec::new(),
             lexemes: Vec::new(),
             symbols: Symbols::default(),
-            recent: Recent::new(),
+            symbol_cache: SymbolCache::new(),
             shapes: Shapes::default(),
-            steps: Steps::new(),
+            transitions: Transitions::new(),
             duplicate_keys: 0,
-            sieve: Sieve::new(wanted),
+            projection: ProjectionMatcher::new(projection),
         }
     }
 
-    /// All that was read, but for the text that it was read from.
+    /// Returns the arena, without its source text.
     fn arena(mut self) -> Result<Arena> {
         let root = self.document()?;
         let Loader { decoded, cells, containers, texts, lexemes, symbols, shapes, duplicate_keys, .. } = self;
@@ -134,24 +140,29 @@ impl<'s, const PARTS: bool> Loader<'s, PARTS> {
         Ok(arena)
     }
 
-    /// The whole text: one value and nothing after it.
+    /// Parses the input: one value and nothing after it.
     fn document(&mut self) -> Result<Cell> {
         let mut at = 0;
-        let mut frame = Frame::document(self.sieve.document());
+        let mut frame = Frame::document(self.projection.root());
         loop {
             let mut cell;
-            let part = if PARTS { self.wanted(frame) } else { PartId::WHOLE };
+            let projection = if PARTIAL { self.child_projection(frame) } else { ProjectionId::ALL_VALUES };
             match self.byte(at) {
-                b'"' if PARTS && part == PartId::NONE => (cell, at) = (Cell::GAP, self.pass_text(at)?),
-                b'"' => (cell, at) = self.string(at, frame.step)?,
-                b'-' | b'0'..=b'9' if PARTS && part == PartId::NONE => (cell, at) = (Cell::GAP, self.digits(at)?.end),
+                b'"' if PARTIAL && projection == ProjectionId::NO_VALUES => {
+                    (cell, at) = (Cell::OMITTED, self.skip_string(at)?)
+                }
+                b'"' => (cell, at) = self.string(at, frame.transition)?,
+                b'-' | b'0'..=b'9' if PARTIAL && projection == ProjectionId::NO_VALUES => {
+                    (cell, at) = (Cell::OMITTED, self.digits(at)?.end)
+                }
                 b'-' | b'0'..=b'9' => (cell, at) = self.number(at)?,
                 b'{' => {
                     let outer = frame;
-                    frame = self.open(at, Around::Object, Steps::ROOT, outer, part)?;
+                    frame = self.open(at, Parent::Object, Transitions::ROOT, outer, projection)?;
                     at = self.skip_space(at + 1);
                     if self.byte(at) != b'}' {
-                        (frame.step, at) = self.key(at, Steps::ROOT, Place::Inside(outer.step))?;
+                        (frame.transition, at) =
+                            self.key(at, Transitions::ROOT, KeyPosition::First(outer.transition))?;
                         continue;
                     }
                     at += 1;
@@ -159,7 +170,7 @@ impl<'s, const PARTS: bool> Loader<'s, PARTS> {
                 }
                 b'[' => {
                     let outer = frame;
-                    frame = self.open(at, Around::Array, outer.step, outer, part)?;
+                    frame = self.open(at, Parent::Array, outer.transition, outer, projection)?;
                     at = self.skip_space(at + 1);
                     if self.byte(at) != b']' {
                         continue;
@@ -167,78 +178,86 @@ impl<'s, const PARTS: bool> Loader<'s, PARTS> {
                     at += 1;
                     (cell, frame) = self.close(frame, at);
                 }
-                b't' => (cell, at) = self.word(at, "true", Cell::TRUE)?,
-                b'f' => (cell, at) = self.word(at, "false", Cell::FALSE)?,
-                b'n' => (cell, at) = self.word(at, "null", Cell::NULL)?,
+                b't' => (cell, at) = self.keyword(at, "true", Cell::TRUE)?,
+                b'f' => (cell, at) = self.keyword(at, "false", Cell::FALSE)?,
+                b'n' => (cell, at) = self.keyword(at, "null", Cell::NULL)?,
                 b' ' | b'\n' | b'\t' | b'\r' => {
                     at = self.skip_space(at);
                     continue;
                 }
                 _ => return Err(self.expected("a value", at)),
             }
-            // A finished value may finish the containers around it.
+            // The end of a value may be followed by the ends of the containers around it.
             loop {
-                if !PARTS || frame.part != PartId::NONE {
+                if !PARTIAL || frame.projection != ProjectionId::NO_VALUES {
                     self.pending.push(cell);
                 }
                 at = self.skip_space(at);
-                match (self.byte(at), frame.around) {
-                    (b',', Around::Object) => {
-                        (frame.step, at) = self.key(at + 1, frame.step, Place::After(frame.step))?;
+                match (self.byte(at), frame.parent) {
+                    (b',', Parent::Object) => {
+                        (frame.transition, at) =
+                            self.key(at + 1, frame.transition, KeyPosition::After(frame.transition))?;
                         break;
                     }
-                    (b',', Around::Array) => {
+                    (b',', Parent::Array) => {
                         at += 1;
                         break;
                     }
-                    (b'}', Around::Object) | (b']', Around::Array) => {
+                    (b'}', Parent::Object) | (b']', Parent::Array) => {
                         at += 1;
                         (cell, frame) = self.close(frame, at);
                     }
-                    (_, Around::Document) if at == self.bytes.len() => return Ok(cell),
-                    (_, Around::Document) => return Err(self.left_over(at)),
-                    (_, Around::Object) => return Err(self.expected("`,` or `}`", at)),
-                    (_, Around::Array) => return Err(self.expected("`,` or `]`", at)),
+                    (_, Parent::Document) if at == self.bytes.len() => return Ok(cell),
+                    (_, Parent::Document) => return Err(self.trailing_data(at)),
+                    (_, Parent::Object) => return Err(self.expected("`,` or `}`", at)),
+                    (_, Parent::Array) => return Err(self.expected("`,` or `]`", at)),
                 }
             }
         }
     }
 
-    /// What is wanted of the value behind the last key of an object, or of the next item of a list.
+    /// Returns the projection node of the value after the last key of an object, or of the next item of an array.
     #[inline(always)]
-    fn wanted(&mut self, frame: Frame) -> PartId {
-        if frame.around != Around::Object {
-            return frame.part;
+    fn child_projection(&mut self, frame: Frame) -> ProjectionId {
+        if frame.parent != Parent::Object {
+            return frame.projection;
         }
-        let (source, decoded, symbols, steps) = (self.source, &self.decoded, &self.symbols, &self.steps);
-        let key = || resolve(source, decoded, symbols.text(steps.symbol(frame.step)));
-        self.sieve.inside(frame.part, frame.step, key)
+        let (source, decoded, symbols, transitions) = (self.source, &self.decoded, &self.symbols, &self.transitions);
+        let key = || resolve(source, decoded, symbols.text(transitions.symbol(frame.transition)));
+        self.projection.child(frame.projection, frame.transition, key)
     }
 
-    /// Starts an array or object.
+    /// Opens an array or object.
     #[inline(always)]
-    fn open(&mut self, at: usize, around: Around, step: u32, outer: Frame, part: PartId) -> Result<Frame> {
+    fn open(
+        &mut self,
+        at: usize,
+        parent: Parent,
+        transition: u32,
+        outer: Frame,
+        projection: ProjectionId,
+    ) -> Result<Frame> {
         if self.frames.len() == self.max_depth {
             let message = format!("The input is nested deeper than {} levels", self.max_depth);
             return Err(self.error_at(at, Code::InputTooDeep, message));
         }
         let container = ContainerId(self.containers.len() as u32);
-        if !PARTS || part != PartId::NONE {
+        if !PARTIAL || projection != ProjectionId::NO_VALUES {
             self.reserve(at);
             self.containers.push(Container { first: 0, extent: 0, span: span(at, at) });
         }
         self.frames.push(outer);
-        Ok(Frame { around, container, step, base: self.pending.len(), part })
+        Ok(Frame { parent, container, transition, base: self.pending.len(), projection })
     }
 
-    /// Ends the innermost container: its children move to their final place. Also gives what is around it.
+    /// Closes the innermost container: its children move to their final position. Also returns the frame around it.
     fn close(&mut self, frame: Frame, end: usize) -> (Cell, Frame) {
-        if PARTS && frame.part == PartId::NONE {
-            return (Cell::GAP, self.close_gap(frame));
+        if PARTIAL && frame.projection == ProjectionId::NO_VALUES {
+            return (Cell::OMITTED, self.close_omitted(frame));
         }
         let first = self.cells.len() as u32;
-        let extent = match frame.around {
-            Around::Object => self.close_object(frame),
+        let extent = match frame.parent {
+            Parent::Object => self.close_object(frame),
             _ => {
                 self.cells.extend_from_slice(&self.pending[frame.base..]);
                 (self.pending.len() - frame.base) as u32
@@ -249,36 +268,37 @@ impl<'s, const PARTS: bool> Loader<'s, PARTS> {
         container.first = first;
         container.extent = extent;
         container.span.end = end as u32;
-        let cell = match frame.around {
-            Around::Object => Cell::object(frame.container),
+        let cell = match frame.parent {
+            Parent::Object => Cell::object(frame.container),
             _ => Cell::array(frame.container),
         };
         (cell, self.outer_frame())
     }
 
-    /// The same for one that is not wanted, of which only keys that stand twice are told.
-    fn close_gap(&mut self, frame: Frame) -> Frame {
-        if frame.around == Around::Object && self.steps.plain_shape(frame.step).is_none() {
+    /// Closes a container that the projection omits. Only its duplicate keys are counted.
+    fn close_omitted(&mut self, frame: Frame) -> Frame {
+        if frame.parent == Parent::Object && self.transitions.shape_in_written_order(frame.transition).is_none() {
             let shape = self.shape(frame);
-            let surplus = self.steps.order(shape).map(|order| self.steps.depth(frame.step) - order.len());
+            let surplus =
+                self.transitions.order(shape).map(|order| self.transitions.depth(frame.transition) - order.len());
             self.duplicate_keys += surplus.unwrap_or_default();
         }
         self.outer_frame()
     }
 
     fn outer_frame(&mut self) -> Frame {
-        self.frames.pop().unwrap_or(Frame::document(PartId::WHOLE))
+        self.frames.pop().unwrap_or(Frame::document(ProjectionId::ALL_VALUES))
     }
 
     fn close_object(&mut self, frame: Frame) -> u32 {
         let children = &self.pending[frame.base..];
-        if let Some(shape) = self.steps.plain_shape(frame.step) {
+        if let Some(shape) = self.transitions.shape_in_written_order(frame.transition) {
             self.cells.extend_from_slice(children);
             return shape.0;
         }
         let shape = self.shape(frame);
         let children = &self.pending[frame.base..];
-        match self.steps.order(shape) {
+        match self.transitions.order(shape) {
             None => self.cells.extend_from_slice(children),
             Some(order) => {
                 self.duplicate_keys += children.len() - order.len();
@@ -288,51 +308,51 @@ impl<'s, const PARTS: bool> Loader<'s, PARTS> {
         shape.0
     }
 
-    /// The shape of an object that ends.
+    /// Returns the shape of an object that ends.
     fn shape(&mut self, frame: Frame) -> ShapeId {
         let (source, decoded, symbols) = (self.source, &self.decoded, &self.symbols);
         let index = |symbol| array_index(resolve(source, decoded, symbols.text(symbol)));
-        self.steps.shape(frame.step, &mut self.shapes, index)
+        self.transitions.shape(frame.transition, &mut self.shapes, index)
     }
 
-    /// Reads `"key":` after the key of `parent`. Gives its step, and where its value is.
+    /// Parses `"key":` after the key of `parent`. Returns its transition and the position of its value.
     #[inline(always)]
-    fn key(&mut self, at: usize, parent: u32, place: Place) -> Result<(u32, usize)> {
-        match self.steps.pass(place, self.bytes, at) {
-            Some(passed) => Ok(passed),
-            None => self.unforeseen_key(at, parent, place),
+    fn key(&mut self, at: usize, parent: u32, position: KeyPosition) -> Result<(u32, usize)> {
+        match self.transitions.match_predicted(position, self.bytes, at) {
+            Some(matched) => Ok(matched),
+            None => self.unpredicted_key(at, parent, position),
         }
     }
 
     #[inline(never)]
-    fn unforeseen_key(&mut self, at: usize, parent: u32, place: Place) -> Result<(u32, usize)> {
+    fn unpredicted_key(&mut self, at: usize, parent: u32, position: KeyPosition) -> Result<(u32, usize)> {
         let start = self.skip_space(at);
         if start > at {
-            return self.key(start, parent, place);
+            return self.key(start, parent, position);
         }
-        if let Some(passed) = self.steps.pass_other(place, self.bytes, at) {
-            return Ok(passed);
+        if let Some(matched) = self.transitions.match_previous(position, self.bytes, at) {
+            return Ok(matched);
         }
         if self.byte(at) != b'"' {
             return Err(self.expected("a key in double quotes", at));
         }
         let (symbol, _, end) = self.symbol(at)?;
-        let step = self.steps.follow(parent, symbol);
-        self.steps.expect(place, step, &self.bytes[at + 1..end - 1]);
+        let transition = self.transitions.find_or_add(parent, symbol);
+        self.transitions.predict(position, transition, &self.bytes[at + 1..end - 1]);
         let colon = self.skip_space(end);
         if self.byte(colon) != b':' {
             return Err(self.expected("`:`", colon));
         }
-        Ok((step, colon + 1))
+        Ok((transition, colon + 1))
     }
 
-    /// Reads a text that is a value. Where texts of this slot repeat, they are stored once.
+    /// Parses a string value. It is interned if the policy of its key says so.
     #[inline(always)]
-    fn string(&mut self, at: usize, step: u32) -> Result<(Cell, usize)> {
-        if self.steps.slot(step).repeats() {
+    fn string(&mut self, at: usize, transition: u32) -> Result<(Cell, usize)> {
+        if self.transitions.policy(transition).should_intern() {
             let (symbol, is_new, end) = self.symbol(at)?;
             if is_new {
-                self.steps.slot(step).count_new();
+                self.transitions.policy(transition).count_new();
             }
             return Ok((Cell::symbol(symbol), end));
         }
@@ -340,12 +360,12 @@ impl<'s, const PARTS: bool> Loader<'s, PARTS> {
         if let Some(len) = block(self.bytes, start).and_then(text::short_len) {
             return Ok((Cell::source(start as u32, len as u16), start + len + 1));
         }
-        self.single(at)
+        self.unique_string(at)
     }
 
-    /// The cell of a text that is not expected to repeat.
+    /// Returns the cell of a string that is not expected to repeat.
     #[inline(never)]
-    fn single(&mut self, at: usize) -> Result<(Cell, usize)> {
+    fn unique_string(&mut self, at: usize) -> Result<(Cell, usize)> {
         let (text, end) = self.text(at)?;
         let len = text.raw.end - text.raw.start;
         if text.decoded.end == text.decoded.start && len <= u32::from(u16::MAX) {
@@ -355,24 +375,24 @@ impl<'s, const PARTS: bool> Loader<'s, PARTS> {
         Ok((Cell::text(self.texts.len() as u32 - 1), end))
     }
 
-    /// What comes after a text that is not wanted.
+    /// Returns the position after a string that the projection omits.
     #[inline(always)]
-    fn pass_text(&mut self, at: usize) -> Result<usize> {
+    fn skip_string(&mut self, at: usize) -> Result<usize> {
         match block(self.bytes, at + 1).and_then(text::short_len) {
             Some(len) => Ok(at + len + 2),
-            None => self.pass_long_text(at),
+            None => self.skip_long_string(at),
         }
     }
 
     #[inline(never)]
-    fn pass_long_text(&mut self, at: usize) -> Result<usize> {
-        let kept = self.decoded.len();
+    fn skip_long_string(&mut self, at: usize) -> Result<usize> {
+        let decoded_len = self.decoded.len();
         let (_, end) = self.text(at)?;
-        self.decoded.truncate(kept);
+        self.decoded.truncate(decoded_len);
         Ok(end)
     }
 
-    /// Reads a text that is stored once. Also says whether it is new, and what comes after it.
+    /// Parses and interns a string. Also returns true if it is new, and the position after it.
     #[inline(always)]
     fn symbol(&mut self, at: usize) -> Result<(Symbol, bool, usize)> {
         let start = at + 1;
@@ -380,7 +400,7 @@ impl<'s, const PARTS: bool> Loader<'s, PARTS> {
             && let Some(len) = text::short_len(block)
         {
             let (head, end) = (text::head(block, len), start + len + 1);
-            if let Some(symbol) = self.recent.find(head) {
+            if let Some(symbol) = self.symbol_cache.find(head) {
                 return Ok((symbol, false, end));
             }
             let (symbol, is_new) = self.short_symbol(head, start, len);
@@ -393,7 +413,7 @@ impl<'s, const PARTS: bool> Loader<'s, PARTS> {
     fn short_symbol(&mut self, head: u128, start: usize, len: usize) -> (Symbol, bool) {
         let text = Text { raw: span(start, start + len), decoded: Span::default() };
         let (symbol, is_new) = self.intern(text);
-        self.recent.remember(head, symbol);
+        self.symbol_cache.insert(head, symbol);
         (symbol, is_new)
     }
 
@@ -412,7 +432,8 @@ impl<'s, const PARTS: bool> Loader<'s, PARTS> {
         self.symbols.intern(resolve(source, decoded, text), text, |text| resolve(source, decoded, text))
     }
 
-    /// Reads a number. Few digits are exact as an integer over a power of ten; the rest goes to the standard library.
+    /// Parses a number. Few digits are exact as an integer over a power of ten; others are parsed by the standard
+    /// library.
     #[inline(always)]
     fn number(&mut self, at: usize) -> Result<(Cell, usize)> {
         let number = self.digits(at)?;
@@ -429,17 +450,17 @@ impl<'s, const PARTS: bool> Loader<'s, PARTS> {
 
     #[inline(always)]
     fn digits(&self, at: usize) -> Result<Number> {
-        Number::read(self.bytes, at).map_err(|(place, why)| self.not_json(place, why))
+        Number::parse(self.bytes, at).map_err(|(position, why)| self.not_json(position, why))
     }
 
-    fn word(&self, at: usize, word: &str, cell: Cell) -> Result<(Cell, usize)> {
+    fn keyword(&self, at: usize, word: &str, cell: Cell) -> Result<(Cell, usize)> {
         if !self.bytes[at..].starts_with(word.as_bytes()) {
             return Err(self.expected("a value", at));
         }
         Ok((cell, at + word.len()))
     }
 
-    /// The byte at a place; at the end of the input a zero, which JSON has nowhere.
+    /// Returns the byte at a position; zero at the end of the input, since JSON has no zero byte.
     #[inline(always)]
     fn byte(&self, at: usize) -> u8 {
         self.bytes.get(at).copied().unwrap_or_default()
@@ -453,7 +474,7 @@ impl<'s, const PARTS: bool> Loader<'s, PARTS> {
         at
     }
 
-    /// Makes room by what the part read so far needed, so that growing copies little and wastes little.
+    /// Reserves capacity in proportion to the input parsed so far, so that growing copies and wastes little.
     #[inline(always)]
     fn reserve(&mut self, at: usize) {
         if self.cells.len() == self.cells.capacity() || self.containers.len() == self.containers.capacity() {
@@ -463,8 +484,8 @@ impl<'s, const PARTS: bool> Loader<'s, PARTS> {
 
     #[inline(never)]
     fn reserve_more(&mut self, at: usize) {
-        const ENOUGH: usize = 1 << 16;
-        if at < ENOUGH {
+        const MIN_SAMPLE: usize = 1 << 16;
+        if at < MIN_SAMPLE {
             return;
         }
         let scale = |len: usize| (len as f64 * (self.bytes.len() - at) as f64 / at as f64 * 1.02) as usize + 64;
@@ -475,14 +496,14 @@ impl<'s, const PARTS: bool> Loader<'s, PARTS> {
         self.lexemes.reserve_exact(lexemes);
     }
 
-    /// Something stands behind the document.
+    /// Returns the error for input after the document.
     #[cold]
-    fn left_over(&self, at: usize) -> Error {
+    fn trailing_data(&self, at: usize) -> Error {
         let error = self.expected("the end of the input", at);
         match self.bytes.get(at) {
-            Some(b'}' | b']') => error.with_help("no bracket is open that it could close"),
+            Some(b'}' | b']') => error.with_help("there is no open bracket for it to close"),
             Some(b'{' | b'[' | b'"' | b'0'..=b'9' | b'-') => {
-                error.with_help("an input is one document: several of them can be a list, `[…, …]`")
+                error.with_help("the input must be one document: put several into an array, `[…, …]`")
             }
             _ => error,
         }
@@ -504,7 +525,7 @@ impl<'s, const PARTS: bool> Loader<'s, PARTS> {
             Some([b'N' | b'I', ..]) => error.with_help("JSON has no NaN or Infinity"),
             Some([b'/', ..]) => error.with_help("JSON has no comments"),
             Some([b'<', ..]) if at == first => {
-                error.with_help("this looks like XML or HTML; a drawing in XML is imported first")
+                error.with_help("this looks like XML or HTML; import an XML drawing first")
             }
             Some([]) if at == first => error.with_help("the input is empty"),
             _ => error,
@@ -518,14 +539,14 @@ impl<'s, const PARTS: bool> Loader<'s, PARTS> {
 
     #[cold]
     fn error_at(&self, at: usize, code: Code, message: String) -> Error {
-        let place = Location::of(self.source, at);
-        Error::new(code, format!("{message} (line {}, column {})", place.line, place.column))
+        let location = Location::new(self.source, at);
+        Error::new(code, format!("{message} (line {}, column {})", location.line, location.column))
             .with_span(Span::new(at, (at + 1).min(self.bytes.len())))
             .locate(self.source)
     }
 }
 
-/// The number that a key is, if JavaScript would sort it as an array index: `0` to `4294967294`, written plainly.
+/// Parses a key that JavaScript sorts as an array index: `0` to `4294967294`, without leading zeros.
 pub(crate) fn array_index(key: &str) -> Option<u32> {
     let plain = matches!(key.as_bytes(), [b'0'] | [b'1'..=b'9', ..]) && key.len() <= 10;
     if !plain {
@@ -541,12 +562,12 @@ fn resolve<'t>(source: &'t str, decoded: &'t str, text: Text) -> &'t str {
     &source[text.raw.start as usize..text.raw.end as usize]
 }
 
-/// Bytes of the input, which is shorter than 4 GiB.
+/// Returns a range of the input, which is shorter than 4 GiB.
 fn span(start: usize, end: usize) -> Span {
     Span { start: start as u32, end: end as u32 }
 }
 
-/// The sixteen bytes from a place on.
+/// Returns the sixteen bytes from a position on.
 #[inline(always)]
 pub(super) fn block(bytes: &[u8], at: usize) -> Option<[u8; 16]> {
     bytes.get(at..)?.first_chunk().copied()

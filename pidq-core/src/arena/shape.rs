@@ -1,8 +1,8 @@
-//! The key lists that objects share.
+//! Key lists shared by objects (hidden classes).
 //!
-//! While a document is read, keys are steps of a tree: an object walks from the root, one step a key, and most objects
-//! walk where one before them walked, so that the next key can be guessed and compared in place. Where an object ends,
-//! its step becomes a shape: the keys as JavaScript orders them, without duplicates.
+//! While a document is loaded, keys are transitions of a tree: each key of an object follows one transition from the
+//! root. Most objects repeat the path of an earlier one, so the next key is predicted and compared in place. At the end
+//! of an object its last transition becomes a shape: the keys in JavaScript's order, without duplicates.
 
 use std::hash::BuildHasher;
 
@@ -11,11 +11,11 @@ use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use super::load::block;
 use super::symbols::Symbol;
 
-/// The number of a shape.
+/// Number of a shape.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(crate) struct ShapeId(pub u32);
 
-/// A key list: a stretch of `keys`, and for long ones a sorted stretch of `sorted` to search in.
+/// A key list: a range of `keys`, and for long lists a sorted range of `sorted` for binary search.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     first: u32,
@@ -23,8 +23,8 @@ struct Shape {
     sorted: u32,
 }
 
-/// Up to this many keys a linear search is faster.
-const LINEAR: u32 = 12;
+/// Up to this number of keys a linear search is faster.
+const LINEAR_SEARCH_LIMIT: u32 = 12;
 
 /// The key lists of a document.
 #[derive(Debug, Default)]
@@ -42,14 +42,14 @@ impl Shapes {
 
     pub fn slot(&self, id: ShapeId, key: Symbol) -> Option<u32> {
         let shape = self.shapes[id.0 as usize];
-        if shape.len <= LINEAR {
+        if shape.len <= LINEAR_SEARCH_LIMIT {
             return self.keys(id).iter().position(|k| *k == key).map(|slot| slot as u32);
         }
         let sorted = &self.sorted[shape.sorted as usize..(shape.sorted + shape.len) as usize];
         sorted.binary_search_by_key(&key, |(symbol, _)| *symbol).ok().map(|at| sorted[at].1)
     }
 
-    /// The symbols that are keys, in the order of their numbers.
+    /// Returns the symbols that are keys, in the order of their numbers.
     pub fn all_keys(&self, symbols: usize) -> Vec<Symbol> {
         let mut is_key = vec![false; symbols];
         for key in &self.keys {
@@ -58,12 +58,12 @@ impl Shapes {
         (0..symbols as u32).map(Symbol).filter(|symbol| is_key[symbol.0 as usize]).collect()
     }
 
-    /// Adds a key list that has no duplicates.
+    /// Adds a key list without duplicates.
     fn add(&mut self, keys: impl Iterator<Item = Symbol>) -> ShapeId {
         let (first, sorted) = (self.keys.len() as u32, self.sorted.len() as u32);
         self.keys.extend(keys);
         let len = self.keys.len() as u32 - first;
-        if len > LINEAR {
+        if len > LINEAR_SEARCH_LIMIT {
             let slots = self.keys[first as usize..].iter().zip(0..);
             self.sorted.extend(slots.map(|(key, slot)| (*key, slot)));
             self.sorted[sorted as usize..].sort_unstable();
@@ -83,78 +83,79 @@ impl Shapes {
     }
 }
 
-/// No step, no shape, no symbol.
+/// No transition, no shape, no symbol.
 const NONE: u32 = u32::MAX;
 
-/// A key that followed other keys.
+/// A key after a sequence of keys.
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct Transition {
     symbol: Symbol,
-    /// Its token: `NONE` before its first use, 0 before its second.
+    /// The token: `NONE` before the first use, 0 before the second.
     token: u32,
-    /// The token of the key that came after it last time.
+    /// The token of the key that followed most recently.
     next: u32,
-    /// The token of the first key of the last object in its value.
+    /// The token of the first key of the most recent object in the value.
     inner: u32,
-    /// What is known of the texts that stood here, if one did.
-    slot: u32,
-    /// The shape of objects that end here, if one did; with a mark if its order is not the written one.
+    /// The intern policy of the string values of this key, if it had any.
+    policy: u32,
+    /// The shape of objects that end here, if any; `REORDERED` is set if its order is not the written one.
     shape: u32,
     parent: u32,
     depth: u32,
 }
 
-/// Marks a shape. There are fewer shapes than this, since each takes more than two bytes of the input.
+/// Flag in a shape number. There are fewer shapes, since each takes more than two bytes of the input.
 const REORDERED: u32 = 1 << 31;
 
-impl Step {
-    fn new(symbol: Symbol, parent: u32, depth: u32) -> Step {
-        Step { symbol, token: NONE, next: 0, inner: 0, slot: NONE, shape: NONE, parent, depth }
+impl Transition {
+    fn new(symbol: Symbol, parent: u32, depth: u32) -> Transition {
+        Transition { symbol, token: NONE, next: 0, inner: 0, policy: NONE, shape: NONE, parent, depth }
     }
 }
 
-/// The bytes from the quote of a key to its colon, such as `"tag":`, to be compared in place.
+/// The bytes from the quote of a key to its colon, such as `"tag":`, for comparison in place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token {
-    /// The first sixteen bytes, those that are its own.
+    /// The first sixteen bytes, masked to those that belong to the token.
     head: u128,
     mask: u128,
-    /// The last sixteen bytes of a longer one.
+    /// The last sixteen bytes of a longer token.
     tail: u128,
     len: u32,
-    /// The step that it leads to.
-    step: u32,
-    /// The token that it replaced as a guess.
-    other: u32,
+    /// The transition of the key.
+    transition: u32,
+    /// The token that it replaced as the prediction.
+    previous: u32,
 }
 
 impl Token {
-    /// Stands nowhere: no UTF-8 has these bytes.
-    const NOWHERE: Token = Token { head: u128::MAX, mask: u128::MAX, tail: 0, len: 0, step: Steps::ROOT, other: 0 };
+    /// Matches nothing: no UTF-8 has these bytes.
+    const NEVER: Token =
+        Token { head: u128::MAX, mask: u128::MAX, tail: 0, len: 0, transition: Transitions::ROOT, previous: 0 };
 
-    /// The longest token: longer keys are read and looked up each time.
-    const LONGEST: usize = 32;
+    /// Limit of the token length: longer keys are parsed and looked up each time.
+    const MAX_LEN: usize = 32;
 
-    /// The token of a key by its bytes in the input.
-    fn new(key: &[u8], step: u32) -> Option<Token> {
+    /// Returns the token of a key from its bytes in the input.
+    fn new(key: &[u8], transition: u32) -> Option<Token> {
         let len = key.len() + 3;
-        if len > Token::LONGEST {
+        if len > Token::MAX_LEN {
             return None;
         }
-        let mut bytes = [0; Token::LONGEST];
+        let mut bytes = [0; Token::MAX_LEN];
         bytes[0] = b'"';
         bytes[1..len - 2].copy_from_slice(key);
         bytes[len - 2..len].copy_from_slice(b"\":");
         let at = |from: usize| block(&bytes, from).map_or(0, u128::from_le_bytes);
         let mask = if len < 16 { (1 << (8 * len)) - 1 } else { u128::MAX };
-        Some(Token { head: at(0), mask, tail: at(len.saturating_sub(16)), len: len as u32, step, other: 0 })
+        Some(Token { head: at(0), mask, tail: at(len.saturating_sub(16)), len: len as u32, transition, previous: 0 })
     }
 
-    /// What comes after the token if it stands at a place.
+    /// Returns the position after the token if the token is at `at`.
     ///
-    /// Hot: once a key.
+    /// Hot: once per key.
     #[inline(always)]
-    pub fn end(&self, bytes: &[u8], at: usize) -> Option<usize> {
+    pub fn match_end(&self, bytes: &[u8], at: usize) -> Option<usize> {
         let head = u128::from_le_bytes(block(bytes, at)?);
         let end = at + self.len as usize;
         let stands_here = (head ^ self.head) & self.mask == 0
@@ -163,240 +164,247 @@ impl Token {
     }
 }
 
-/// Where a key is read.
+/// Position of a key.
 #[derive(Clone, Copy)]
-pub(super) enum Place {
-    /// After the key of a step.
+pub(super) enum KeyPosition {
+    /// After the key of a transition.
     After(u32),
-    /// At the start of an object that is, or is in a list that is, the value of a step.
-    Inside(u32),
+    /// First key of an object that is the value of a transition, or an item of an array there.
+    First(u32),
 }
 
-/// Whether the texts of a key repeat. Judged over and over: a text that is stored once costs a look-up, and memory if it
-/// is the only one of its kind.
+/// Policy that decides whether the string values of a key are interned. Reviewed repeatedly: interning costs a lookup,
+/// and memory if the string is unique.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Slot {
-    repeats: bool,
-    /// So many texts until the next verdict.
-    left: u32,
-    /// So many of the texts since the last verdict were new.
-    fresh: u32,
-    /// How long to leave the texts alone after the next bad verdict.
-    rest: u32,
+pub(super) struct InternPolicy {
+    is_interning: bool,
+    /// Strings until the next review.
+    until_review: u32,
+    /// New strings since the last review.
+    new_strings: u32,
+    /// Strings to skip after the next negative review.
+    backoff: u32,
 }
 
-impl Slot {
-    /// So many texts make a trial.
-    const TRIAL: u32 = 64;
+impl InternPolicy {
+    /// Strings between two reviews.
+    const TRIAL_LEN: u32 = 64;
 
-    /// With more new texts in a trial a slot is taken for one of ids or remarks.
-    const TOO_FRESH: u32 = 48;
+    /// With more new strings than this between two reviews, the values are taken for unique ones such as ids or
+    /// remarks.
+    const MAX_NEW: u32 = 48;
 
-    const NEW: Slot = Slot { repeats: true, left: Slot::TRIAL, fresh: 0, rest: 16 * Slot::TRIAL };
+    const NEW: InternPolicy = InternPolicy {
+        is_interning: true,
+        until_review: InternPolicy::TRIAL_LEN,
+        new_strings: 0,
+        backoff: 16 * InternPolicy::TRIAL_LEN,
+    };
 
-    /// Whether the next text is worth storing once.
+    /// Returns true if the next string should be interned.
     #[inline(always)]
-    pub fn repeats(&mut self) -> bool {
-        if self.left == 0 {
-            self.judge();
+    pub fn should_intern(&mut self) -> bool {
+        if self.until_review == 0 {
+            self.review();
         }
-        self.left -= 1;
-        self.repeats
+        self.until_review -= 1;
+        self.is_interning
     }
 
-    /// Counts a text that was met for the first time.
+    /// Counts a string that was not interned before.
     pub fn count_new(&mut self) {
-        self.fresh += 1;
+        self.new_strings += 1;
     }
 
     #[inline(never)]
-    fn judge(&mut self) {
-        self.repeats = !self.repeats || self.fresh <= Slot::TOO_FRESH;
-        self.fresh = 0;
-        self.left = Slot::TRIAL;
-        if !self.repeats {
-            self.left = self.rest;
-            self.rest = self.rest.saturating_mul(2);
+    fn review(&mut self) {
+        self.is_interning = !self.is_interning || self.new_strings <= InternPolicy::MAX_NEW;
+        self.new_strings = 0;
+        self.until_review = InternPolicy::TRIAL_LEN;
+        if !self.is_interning {
+            self.until_review = self.backoff;
+            self.backoff = self.backoff.saturating_mul(2);
         }
     }
 }
 
-/// The tree of steps while a document is read.
+/// The tree of transitions while a document is loaded.
 #[derive(Debug)]
-pub(super) struct Steps {
-    steps: Vec<Step>,
+pub(super) struct Transitions {
+    transitions: Vec<Transition>,
     /// By parent and symbol.
     table: HashTable<u32>,
     tokens: Vec<Token>,
-    slots: Vec<Slot>,
-    /// The slot of a key: shared by all steps with this key, so that rare shapes have no trials of their own.
-    slot_of_key: HashMap<u32, u32>,
+    policies: Vec<InternPolicy>,
+    /// The policy of a key: shared by all transitions with this key, so that rare shapes have no reviews of their own.
+    policy_of_key: HashMap<u32, u32>,
     hasher: DefaultHashBuilder,
-    /// By shape: where its values stand among those of the object as it was written; `NONE` for "in order".
+    /// By shape: the position of its values in the object as written; `NONE` if in the written order.
     orders: Vec<Option<Box<[u32]>>>,
 }
 
-impl Steps {
-    /// The step of no keys.
+impl Transitions {
+    /// The root, before the first key.
     pub const ROOT: u32 = 0;
 
-    pub fn new() -> Steps {
-        Steps {
-            steps: vec![Step::new(Symbol(NONE), NONE, 0)],
+    pub fn new() -> Transitions {
+        Transitions {
+            transitions: vec![Transition::new(Symbol(NONE), NONE, 0)],
             table: HashTable::new(),
-            tokens: vec![Token::NOWHERE],
-            slots: Vec::new(),
-            slot_of_key: HashMap::default(),
+            tokens: vec![Token::NEVER],
+            policies: Vec::new(),
+            policy_of_key: HashMap::default(),
             hasher: DefaultHashBuilder::default(),
             orders: Vec::new(),
         }
     }
 
-    /// The number of the token that stood at a place last time.
+    /// Returns the token predicted at a position.
     #[inline(always)]
-    fn guess(&mut self, place: Place) -> &mut u32 {
-        match place {
-            Place::After(step) => &mut self.steps[step as usize].next,
-            Place::Inside(step) => &mut self.steps[step as usize].inner,
+    fn predicted(&mut self, position: KeyPosition) -> &mut u32 {
+        match position {
+            KeyPosition::After(transition) => &mut self.transitions[transition as usize].next,
+            KeyPosition::First(transition) => &mut self.transitions[transition as usize].inner,
         }
     }
 
-    /// Passes the key that stood at a place last time. Gives its step, and what comes after its colon.
+    /// Matches the predicted key at a position. Returns its transition and the position after its colon.
     #[inline(always)]
-    pub fn pass(&mut self, place: Place, bytes: &[u8], at: usize) -> Option<(u32, usize)> {
-        let guess = *self.guess(place);
-        let token = &self.tokens[guess as usize];
-        token.end(bytes, at).map(|end| (token.step, end))
+    pub fn match_predicted(&mut self, position: KeyPosition, bytes: &[u8], at: usize) -> Option<(u32, usize)> {
+        let predicted = *self.predicted(position);
+        let token = &self.tokens[predicted as usize];
+        token.match_end(bytes, at).map(|end| (token.transition, end))
     }
 
-    /// As `pass`, for the key that stood there before the last.
-    pub fn pass_other(&mut self, place: Place, bytes: &[u8], at: usize) -> Option<(u32, usize)> {
-        let guess = *self.guess(place);
-        let other = self.tokens[guess as usize].other;
-        let token = &mut self.tokens[other as usize];
-        let end = token.end(bytes, at)?;
-        token.other = guess;
-        let passed = (token.step, end);
-        *self.guess(place) = other;
-        Some(passed)
+    /// As `match_predicted`, for the prediction before the current one.
+    pub fn match_previous(&mut self, position: KeyPosition, bytes: &[u8], at: usize) -> Option<(u32, usize)> {
+        let predicted = *self.predicted(position);
+        let previous = self.tokens[predicted as usize].previous;
+        let token = &mut self.tokens[previous as usize];
+        let end = token.match_end(bytes, at)?;
+        token.previous = predicted;
+        let matched = (token.transition, end);
+        *self.predicted(position) = previous;
+        Some(matched)
     }
 
-    /// What is known of the texts at a step.
+    /// Returns the intern policy of a transition.
     #[inline(always)]
-    pub fn slot(&mut self, step: u32) -> &mut Slot {
-        let mut slot = self.steps[step as usize].slot;
-        if slot == NONE {
-            slot = self.find_slot(step);
+    pub fn policy(&mut self, transition: u32) -> &mut InternPolicy {
+        let mut policy = self.transitions[transition as usize].policy;
+        if policy == NONE {
+            policy = self.find_policy(transition);
         }
-        &mut self.slots[slot as usize]
+        &mut self.policies[policy as usize]
     }
 
     #[inline(never)]
-    fn find_slot(&mut self, step: u32) -> u32 {
-        let step = &mut self.steps[step as usize];
-        step.slot = *self.slot_of_key.entry(step.symbol.0).or_insert(self.slots.len() as u32);
-        if step.slot as usize == self.slots.len() {
-            self.slots.push(Slot::NEW);
+    fn find_policy(&mut self, transition: u32) -> u32 {
+        let transition = &mut self.transitions[transition as usize];
+        transition.policy = *self.policy_of_key.entry(transition.symbol.0).or_insert(self.policies.len() as u32);
+        if transition.policy as usize == self.policies.len() {
+            self.policies.push(InternPolicy::NEW);
         }
-        step.slot
+        transition.policy
     }
 
-    /// The order of the values of a shape, where it is not the written one.
+    /// Returns the order of the values of a shape if it is not the written one.
     pub fn order(&self, shape: ShapeId) -> Option<&[u32]> {
         self.orders[shape.0 as usize].as_deref()
     }
 
-    /// The step for `symbol` after `parent`.
-    pub fn follow(&mut self, parent: u32, symbol: Symbol) -> u32 {
-        let Steps { steps, table, hasher, .. } = self;
+    /// Returns the transition of `symbol` after `parent`.
+    pub fn find_or_add(&mut self, parent: u32, symbol: Symbol) -> u32 {
+        let Transitions { transitions, table, hasher, .. } = self;
         let hash = hasher.hash_one((parent, symbol.0));
-        let same = |id: &u32| steps[*id as usize].parent == parent && steps[*id as usize].symbol == symbol;
+        let same = |id: &u32| transitions[*id as usize].parent == parent && transitions[*id as usize].symbol == symbol;
         table.find(hash, same).copied().unwrap_or_else(|| self.add(parent, symbol, hash))
     }
 
-    /// Expects at a place what stood there: a step and the bytes of its key. Keys that come once get no token.
-    pub fn expect(&mut self, place: Place, step: u32, key: &[u8]) {
-        let known = &mut self.steps[step as usize].token;
+    /// Predicts a key at a position from its transition and its bytes. A key gets a token on its second use.
+    pub fn predict(&mut self, position: KeyPosition, transition: u32, key: &[u8]) {
+        let known = &mut self.transitions[transition as usize].token;
         match *known {
             NONE => *known = 0,
             0 => {
-                let Some(token) = Token::new(key, step) else { return };
+                let Some(token) = Token::new(key, transition) else { return };
                 *known = self.tokens.len() as u32;
                 self.tokens.push(token);
             }
             _ => {}
         }
-        // The token that stands nowhere is shared by all places: it must not lead to another.
+        // The token `NEVER` is shared by all positions: its `previous` must stay unset.
         let token = *known;
         if token != 0 {
-            let replaced = std::mem::replace(self.guess(place), token);
-            self.tokens[token as usize].other = replaced;
+            let replaced = std::mem::replace(self.predicted(position), token);
+            self.tokens[token as usize].previous = replaced;
         }
     }
 
     fn add(&mut self, parent: u32, symbol: Symbol, hash: u64) -> u32 {
-        let Steps { steps, table, hasher, .. } = self;
-        let id = steps.len() as u32;
-        steps.push(Step::new(symbol, parent, steps[parent as usize].depth + 1));
-        let key = |id: &u32| hasher.hash_one((steps[*id as usize].parent, steps[*id as usize].symbol.0));
+        let Transitions { transitions, table, hasher, .. } = self;
+        let id = transitions.len() as u32;
+        transitions.push(Transition::new(symbol, parent, transitions[parent as usize].depth + 1));
+        let key = |id: &u32| hasher.hash_one((transitions[*id as usize].parent, transitions[*id as usize].symbol.0));
         table.insert_unique(hash, id, key);
         id
     }
 
-    /// The shape of objects that end at a step, if it is known and their values stand in order.
+    /// Returns the shape of objects that end at a transition, if it is known and its values are in the written order.
     #[inline(always)]
-    pub fn plain_shape(&self, step: u32) -> Option<ShapeId> {
-        let shape = self.steps[step as usize].shape;
+    pub fn shape_in_written_order(&self, transition: u32) -> Option<ShapeId> {
+        let shape = self.transitions[transition as usize].shape;
         (shape < REORDERED).then_some(ShapeId(shape))
     }
 
-    /// The shape of objects that end at a step, made at its first use. `index` reads an array-index key.
-    pub fn shape(&mut self, step: u32, shapes: &mut Shapes, index: impl Fn(Symbol) -> Option<u32>) -> ShapeId {
-        let known = self.steps[step as usize].shape;
+    /// Returns the shape of objects that end at a transition, and creates it on first use. `index` parses an
+    /// array-index key.
+    pub fn shape(&mut self, transition: u32, shapes: &mut Shapes, index: impl Fn(Symbol) -> Option<u32>) -> ShapeId {
+        let known = self.transitions[transition as usize].shape;
         if known != NONE {
             return ShapeId(known & !REORDERED);
         }
-        let written = self.keys(step);
+        let written = self.keys(transition);
         let order = canonical_order(&written, index);
         let id = match &order {
             None => shapes.add(written.iter().copied()),
             Some(order) => shapes.add(order.iter().map(|at| written[*at as usize])),
         };
-        self.steps[step as usize].shape = id.0 | if order.is_some() { REORDERED } else { 0 };
+        self.transitions[transition as usize].shape = id.0 | if order.is_some() { REORDERED } else { 0 };
         self.orders.push(order);
         id
     }
 
-    /// The number of keys from the root to a step.
-    pub fn depth(&self, step: u32) -> usize {
-        self.steps[step as usize].depth as usize
+    /// Returns the number of keys from the root to a transition.
+    pub fn depth(&self, transition: u32) -> usize {
+        self.transitions[transition as usize].depth as usize
     }
 
-    /// The last key of a step other than the root.
-    pub fn symbol(&self, step: u32) -> Symbol {
-        self.steps[step as usize].symbol
+    /// Returns the last key of a transition other than the root.
+    pub fn symbol(&self, transition: u32) -> Symbol {
+        self.transitions[transition as usize].symbol
     }
 
-    /// The keys from the root to a step, as they were written.
-    fn keys(&self, step: u32) -> Vec<Symbol> {
-        let mut keys = Vec::with_capacity(self.steps[step as usize].depth as usize);
-        let mut at = step;
-        while at != Steps::ROOT {
-            keys.push(self.steps[at as usize].symbol);
-            at = self.steps[at as usize].parent;
+    /// Returns the keys from the root to a transition, as written.
+    fn keys(&self, transition: u32) -> Vec<Symbol> {
+        let mut keys = Vec::with_capacity(self.transitions[transition as usize].depth as usize);
+        let mut at = transition;
+        while at != Transitions::ROOT {
+            keys.push(self.transitions[at as usize].symbol);
+            at = self.transitions[at as usize].parent;
         }
         keys.reverse();
         keys
     }
 }
 
-/// Where each key of JavaScript's order stands among the written ones, or `None` where it is the written order.
+/// Returns the written position of each key in JavaScript's order, or `None` if that is the written order.
 ///
-/// Array-index keys come first, ascending; a key that stands twice keeps its first place and its last value.
+/// Array-index keys come first, ascending; a duplicate key keeps its first position and its last value.
 fn canonical_order(written: &[Symbol], index: impl Fn(Symbol) -> Option<u32>) -> Option<Box<[u32]>> {
     let mut by_key: Vec<(Symbol, u32)> = written.iter().copied().zip(0..).collect();
     by_key.sort_unstable();
-    // (rank of array-index keys or none, first place, last place) per distinct key
+    // (rank of array-index keys or none, first position, last position) per distinct key
     let mut order: Vec<(Option<u32>, u32, u32)> = Vec::with_capacity(written.len());
     for group in by_key.chunk_by(|a, b| a.0 == b.0) {
         order.push((index(group[0].0), group[0].1, group[group.len() - 1].1));

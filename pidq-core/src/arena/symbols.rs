@@ -1,4 +1,4 @@
-//! Texts that are stored once and compared by number.
+//! Interned strings, compared by number.
 
 use std::hash::BuildHasher;
 
@@ -6,11 +6,11 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::Text;
 
-/// The number of a text.
+/// Number of an interned string.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(crate) struct Symbol(pub u32);
 
-/// The texts of a document that are keys or repeat. The hash is seeded: the input may come from a stranger.
+/// The interned strings of a document: keys and repeated values. The hash is seeded because the input may be untrusted.
 #[derive(Debug, Default)]
 pub(super) struct Symbols {
     texts: Vec<Text>,
@@ -27,13 +27,13 @@ impl Symbols {
         self.texts[symbol.0 as usize]
     }
 
-    /// The symbol of `text`; `resolve` gives the text of a symbol.
+    /// Returns the symbol of `text`; `resolve` returns the string of a symbol.
     pub fn find<'t>(&self, text: &str, resolve: impl Fn(Symbol) -> &'t str) -> Option<Symbol> {
         let hash = self.hasher.hash_one(text);
         self.table.find(hash, |id| resolve(Symbol(*id)) == text).map(|id| Symbol(*id))
     }
 
-    /// The symbol of `text`, and whether it is new. `resolve` gives the text of a stored one.
+    /// Interns `text`: returns its symbol, and true if it is new. `resolve` returns the value of a stored string.
     pub fn intern<'t>(&mut self, text: &str, stored: Text, resolve: impl Fn(Text) -> &'t str) -> (Symbol, bool) {
         let hash = self.hasher.hash_one(text);
         let Symbols { texts, table, hasher } = self;
@@ -55,31 +55,31 @@ impl Symbols {
     }
 }
 
-/// The short texts that were met lately: most look-ups end here, with one compare and without hashing.
+/// Cache of recent short strings: most lookups end here, with one comparison and without hashing.
 ///
-/// A text is known by its bytes, filled up with zeros: JSON has no zero in a text. A place is chosen by a weak hash,
-/// which a stranger may make collide; that costs the detour over the table and no more.
+/// The key is the bytes of the string, padded with zeros: JSON strings contain no zero byte. The index is a weak hash;
+/// collisions, even deliberate ones, only cost the lookup in the table.
 #[derive(Debug)]
-pub(super) struct Recent(Vec<(u128, Symbol)>);
+pub(super) struct SymbolCache(Vec<(u128, Symbol)>);
 
-impl Recent {
+impl SymbolCache {
     const LEN: usize = 256;
 
-    pub fn new() -> Recent {
-        Recent(vec![(u128::MAX, Symbol(u32::MAX)); Recent::LEN])
+    pub fn new() -> SymbolCache {
+        SymbolCache(vec![(u128::MAX, Symbol(u32::MAX)); SymbolCache::LEN])
     }
 
     #[inline(always)]
     pub fn find(&self, text: u128) -> Option<Symbol> {
-        let (known, symbol) = self.0[Recent::place(text)];
+        let (known, symbol) = self.0[SymbolCache::index(text)];
         (known == text).then_some(symbol)
     }
 
-    pub fn remember(&mut self, text: u128, symbol: Symbol) {
-        self.0[Recent::place(text)] = (text, symbol);
+    pub fn insert(&mut self, text: u128, symbol: Symbol) {
+        self.0[SymbolCache::index(text)] = (text, symbol);
     }
 
-    fn place(text: u128) -> usize {
+    fn index(text: u128) -> usize {
         let (low, high) = (text as u64, (text >> 64) as u64);
         let mixed = low.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ high.wrapping_mul(0xC2B2_AE3D_27D4_EB4F);
         (mixed >> 56) as usize

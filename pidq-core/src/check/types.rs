@@ -1,13 +1,13 @@
-//! What is known of a value before a query runs: its kinds, and what is in it.
+//! Static types of values: their kinds and contents.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::BitOr;
 
-use super::guide::{Guide, PlaceId, Step};
+use super::data_guide::{DataGuide, GuideNodeId, Lookup};
 use crate::eval::plan::{Constant, Key};
 
-/// A set of kinds that a value may be of. None at all: there is no such value.
+/// A set of kinds that a value may have. Empty: there is no such value.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct Kinds(u8);
 
@@ -16,23 +16,23 @@ impl Kinds {
     pub const NULL: Kinds = Kinds(1);
     pub const BOOL: Kinds = Kinds(2);
     pub const NUMBER: Kinds = Kinds(4);
-    pub const TEXT: Kinds = Kinds(8);
-    pub const LIST: Kinds = Kinds(16);
+    pub const STRING: Kinds = Kinds(8);
+    pub const ARRAY: Kinds = Kinds(16);
     pub const OBJECT: Kinds = Kinds(32);
-    /// No value, as JavaScript has it.
+    /// JavaScript's `undefined`.
     pub const UNDEFINED: Kinds = Kinds(64);
     pub const ANY: Kinds = Kinds(127);
-    /// Everything that an order is defined for.
+    /// The kinds that have an order.
     pub const ORDERED: Kinds = Kinds(2 | 4 | 8);
-    /// No value and null.
+    /// `undefined` and null.
     pub const MISSING: Kinds = Kinds(1 | 64);
     pub const CONTAINERS: Kinds = Kinds(16 | 32);
 
-    pub fn meets(self, other: Kinds) -> bool {
+    pub fn intersects(self, other: Kinds) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// Whether there is a value, and it is of these kinds.
+    /// Returns true if the set is not empty and has only these kinds.
     pub fn is_only(self, other: Kinds) -> bool {
         self.0 != 0 && self.0 & !other.0 == 0
     }
@@ -68,45 +68,45 @@ impl fmt::Display for Kinds {
     }
 }
 
-/// What is known of a value. Small, because checking is recursive.
+/// Type of a value. Small, because checking is recursive.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Type {
     pub kinds: Kinds,
-    inside: Inside,
+    contents: Contents,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Inside {
+enum Contents {
     Unknown,
-    /// A place of the document.
-    Place(PlaceId),
-    /// An index of `Types::known`.
-    Known(u32),
+    /// A node of the document's guide.
+    Document(GuideNodeId),
+    /// An index into `Types::built`.
+    Built(u32),
 }
 
-/// What is in a value that the query builds, or that a function gives.
-enum Known<'p> {
+/// Contents of a value that the query builds, or that a function returns.
+enum BuiltContents<'p> {
     Items(Type),
     Fields(&'p [Box<str>], Vec<Type>),
-    /// All fields that a function gives: there is never another one.
+    /// All fields that a function returns: there are no others.
     Record(Vec<(Cow<'p, str>, Type)>),
     Constant(&'p Constant),
 }
 
-/// How deep types are joined.
-const MAX_JOIN: u32 = 4;
+/// Maximum depth of joins.
+const MAX_JOIN_DEPTH: u32 = 4;
 
 impl Type {
-    pub const ANY: Type = Type::of(Kinds::ANY);
-    pub const NONE: Type = Type::of(Kinds::NONE);
+    pub const ANY: Type = Type::from_kinds(Kinds::ANY);
+    pub const NONE: Type = Type::from_kinds(Kinds::NONE);
 
-    pub const fn of(kinds: Kinds) -> Type {
-        Type { kinds, inside: Inside::Unknown }
+    pub const fn from_kinds(kinds: Kinds) -> Type {
+        Type { kinds, contents: Contents::Unknown }
     }
 
-    /// The place of the document that the value is of.
-    pub fn place(self) -> Option<PlaceId> {
-        if let Inside::Place(place) = self.inside { Some(place) } else { None }
+    /// Returns the guide node of the value.
+    pub fn guide_node(self) -> Option<GuideNodeId> {
+        if let Contents::Document(node) = self.contents { Some(node) } else { None }
     }
 
     pub fn only(self, kinds: Kinds) -> Type {
@@ -118,48 +118,48 @@ impl Type {
     }
 }
 
-/// The types of a check, and the document that they may be of.
+/// The types of a check, and the guide of the document.
 pub(super) struct Types<'p> {
-    known: Vec<Known<'p>>,
-    pub guide: Option<Guide<'p>>,
+    built: Vec<BuiltContents<'p>>,
+    pub guide: Option<DataGuide<'p>>,
 }
 
 impl<'p> Types<'p> {
-    pub fn new(guide: Option<Guide<'p>>) -> Types<'p> {
-        Types { known: Vec::new(), guide }
+    pub fn new(guide: Option<DataGuide<'p>>) -> Types<'p> {
+        Types { built: Vec::new(), guide }
     }
 
-    /// The type of the whole document.
+    /// Returns the type of the document.
     pub fn root(&self) -> Type {
         self.guide.as_ref().map_or(Type::ANY, |guide| self.at(guide.root()))
     }
 
-    /// The types of the lists of nodes and of edges.
+    /// Returns the types of the lists of nodes and of edges.
     pub fn lists(&self) -> [Type; 2] {
-        let places = self.guide.as_ref().map(Guide::lists).unwrap_or_default();
-        places.map(|place| place.map_or(Type::of(Kinds::LIST), |place| self.at(place)))
+        let places = self.guide.as_ref().map(DataGuide::lists).unwrap_or_default();
+        places.map(|node| node.map_or(Type::from_kinds(Kinds::ARRAY), |node| self.at(node)))
     }
 
-    fn at(&self, place: PlaceId) -> Type {
-        let kinds = self.guide.as_ref().map_or(Kinds::ANY, |guide| guide.place(place).kinds);
-        Type { kinds, inside: Inside::Place(place) }
+    fn at(&self, node: GuideNodeId) -> Type {
+        let kinds = self.guide.as_ref().map_or(Kinds::ANY, |guide| guide.node(node).kinds);
+        Type { kinds, contents: Contents::Document(node) }
     }
 
-    fn know(&mut self, kinds: Kinds, known: Known<'p>) -> Type {
-        self.known.push(known);
-        Type { kinds, inside: Inside::Known(self.known.len() as u32 - 1) }
+    fn add_built(&mut self, kinds: Kinds, known: BuiltContents<'p>) -> Type {
+        self.built.push(known);
+        Type { kinds, contents: Contents::Built(self.built.len() as u32 - 1) }
     }
 
     pub fn list_of(&mut self, items: Type) -> Type {
-        self.know(Kinds::LIST, Known::Items(items))
+        self.add_built(Kinds::ARRAY, BuiltContents::Items(items))
     }
 
     pub fn object(&mut self, names: &'p [Box<str>], values: Vec<Type>) -> Type {
-        self.know(Kinds::OBJECT, Known::Fields(names, values))
+        self.add_built(Kinds::OBJECT, BuiltContents::Fields(names, values))
     }
 
     pub fn record(&mut self, fields: Vec<(Cow<'p, str>, Type)>) -> Type {
-        self.know(Kinds::OBJECT, Known::Record(fields))
+        self.add_built(Kinds::OBJECT, BuiltContents::Record(fields))
     }
 
     pub fn constant(&mut self, constant: &'p Constant) -> Type {
@@ -167,121 +167,121 @@ impl<'p> Types<'p> {
             Constant::Null => Kinds::NULL,
             Constant::Bool(_) => Kinds::BOOL,
             Constant::Number(_) => Kinds::NUMBER,
-            Constant::Text(_) => Kinds::TEXT,
+            Constant::Text(_) => Kinds::STRING,
         };
-        self.know(kinds, Known::Constant(constant))
+        self.add_built(kinds, BuiltContents::Constant(constant))
     }
 
-    /// The constant of the query that a value is.
+    /// Returns the constant of the query that is the value.
     pub fn as_constant(&self, value: Type) -> Option<&'p Constant> {
-        match self.inside(value) {
-            Some(Known::Constant(constant)) => Some(constant),
+        match self.built_contents(value) {
+            Some(BuiltContents::Constant(constant)) => Some(constant),
             _ => None,
         }
     }
 
-    fn inside(&self, value: Type) -> Option<&Known<'p>> {
-        if let Inside::Known(at) = value.inside { self.known.get(at as usize) } else { None }
+    fn built_contents(&self, value: Type) -> Option<&BuiltContents<'p>> {
+        if let Contents::Built(at) = value.contents { self.built.get(at as usize) } else { None }
     }
 
-    /// What either of two values may be.
+    /// Returns the union of two types.
     pub fn join(&mut self, a: Type, b: Type) -> Type {
-        self.join_to(a, b, MAX_JOIN)
+        self.join_to(a, b, MAX_JOIN_DEPTH)
     }
 
     fn join_to(&mut self, a: Type, b: Type, depth: u32) -> Type {
         let kinds = a.kinds | b.kinds;
-        let inside = match (self.inside(a), self.inside(b)) {
-            _ if a.inside == b.inside => a.inside,
-            _ if !a.kinds.meets(Kinds::CONTAINERS) && b.kinds.meets(Kinds::CONTAINERS) => b.inside,
-            _ if !b.kinds.meets(Kinds::CONTAINERS) && a.kinds.meets(Kinds::CONTAINERS) => a.inside,
-            (Some(Known::Items(a)), Some(Known::Items(b))) if depth > 0 => {
+        let inside = match (self.built_contents(a), self.built_contents(b)) {
+            _ if a.contents == b.contents => a.contents,
+            _ if !a.kinds.intersects(Kinds::CONTAINERS) && b.kinds.intersects(Kinds::CONTAINERS) => b.contents,
+            _ if !b.kinds.intersects(Kinds::CONTAINERS) && a.kinds.intersects(Kinds::CONTAINERS) => a.contents,
+            (Some(BuiltContents::Items(a)), Some(BuiltContents::Items(b))) if depth > 0 => {
                 let items = self.join_to(*a, *b, depth - 1);
-                self.list_of(items).inside
+                self.list_of(items).contents
             }
-            _ => Inside::Unknown,
+            _ => Contents::Unknown,
         };
-        Type { kinds, inside }
+        Type { kinds, contents: inside }
     }
 
-    /// What is in a list.
+    /// Returns the type of the items of an array.
     pub fn items(&self, list: Type) -> Type {
-        match (list.inside, self.inside(list)) {
-            _ if !list.kinds.meets(Kinds::LIST) => Type::NONE,
-            (_, Some(Known::Items(items))) => *items,
-            (Inside::Place(place), _) => self.follow(self.guide.as_ref().map(|guide| guide.items(place))),
+        match (list.contents, self.built_contents(list)) {
+            _ if !list.kinds.intersects(Kinds::ARRAY) => Type::NONE,
+            (_, Some(BuiltContents::Items(items))) => *items,
+            (Contents::Document(node), _) => self.follow(self.guide.as_ref().map(|guide| guide.items(node))),
             _ => Type::ANY,
         }
     }
 
-    /// What stands under a key: null where it is missing.
+    /// Returns the type of a property: null if it is missing.
     pub fn property(&self, holder: Type, key: &Key) -> Type {
         let mut found = Type::NONE;
-        if holder.kinds.meets(Kinds::OBJECT) {
+        if holder.kinds.intersects(Kinds::OBJECT) {
             found = self.field(holder, &key.name);
         }
-        if holder.kinds.meets(Kinds::LIST) && key.index.is_some() {
+        if holder.kinds.intersects(Kinds::ARRAY) && key.index.is_some() {
             let both = found.kinds != Kinds::NONE;
             let item = self.items(holder).with(found.kinds);
-            found = if both { Type::of(item.kinds) } else { item }.with(Kinds::NULL);
+            found = if both { Type::from_kinds(item.kinds) } else { item }.with(Kinds::NULL);
         }
         if holder.kinds.without(Kinds::OBJECT) != Kinds::NONE {
             found = found.with(Kinds::NULL);
         }
-        match found.kinds.meets(Kinds::UNDEFINED) {
+        match found.kinds.intersects(Kinds::UNDEFINED) {
             true => Type { kinds: found.kinds.without(Kinds::UNDEFINED) | Kinds::NULL, ..found },
             false => found,
         }
     }
 
     fn field(&self, object: Type, name: &str) -> Type {
-        match (object.inside, self.inside(object)) {
-            (_, Some(Known::Fields(names, values))) => {
+        match (object.contents, self.built_contents(object)) {
+            (_, Some(BuiltContents::Fields(names, values))) => {
                 let at = names.iter().position(|known| **known == *name);
-                at.and_then(|at| values.get(at)).copied().unwrap_or(Type::of(Kinds::NULL))
+                at.and_then(|at| values.get(at)).copied().unwrap_or(Type::from_kinds(Kinds::NULL))
             }
-            (_, Some(Known::Record(fields))) => {
+            (_, Some(BuiltContents::Record(fields))) => {
                 let found = fields.iter().find(|(known, _)| known == name);
-                found.map_or(Type::of(Kinds::NULL), |(_, value)| *value)
+                found.map_or(Type::from_kinds(Kinds::NULL), |(_, value)| *value)
             }
-            (Inside::Place(place), _) => match self.guide.as_ref().map(|guide| guide.field(place, name)) {
-                Some(Step::Nowhere) => Type::of(Kinds::NULL),
+            (Contents::Document(node), _) => match self.guide.as_ref().map(|guide| guide.field(node, name)) {
+                Some(Lookup::Absent) => Type::from_kinds(Kinds::NULL),
                 step => self.follow(step),
             },
             _ => Type::ANY,
         }
     }
 
-    /// Whether no object of this type has a field, as a function or the document tells.
+    /// Returns true if no object of this type has a field, according to a function or the document.
     pub fn lacks(&self, object: Type, name: &str) -> bool {
-        match (self.inside(object), self.guide.as_ref().zip(object.place())) {
-            (Some(Known::Record(fields)), _) => fields.iter().all(|(known, _)| known != name),
-            (_, Some((guide, place))) => guide.field(place, name) == Step::Nowhere,
+        match (self.built_contents(object), self.guide.as_ref().zip(object.guide_node())) {
+            (Some(BuiltContents::Record(fields)), _) => fields.iter().all(|(known, _)| known != name),
+            (_, Some((guide, node))) => guide.field(node, name) == Lookup::Absent,
             _ => false,
         }
     }
 
-    /// The fields of objects of this type, as a function or the document tells.
+    /// Returns the fields of objects of this type, according to a function or the document.
     pub fn keys(&self, object: Type) -> Vec<&str> {
-        match (self.inside(object), self.guide.as_ref().zip(object.place())) {
-            (Some(Known::Record(fields)), _) => fields.iter().map(|(name, _)| &**name).collect(),
-            (_, Some((guide, place))) => guide.keys(place),
+        match (self.built_contents(object), self.guide.as_ref().zip(object.guide_node())) {
+            (Some(BuiltContents::Record(fields)), _) => fields.iter().map(|(name, _)| &**name).collect(),
+            (_, Some((guide, node))) => guide.keys(node),
             _ => Vec::new(),
         }
     }
 
-    fn follow(&self, step: Option<Step>) -> Type {
+    fn follow(&self, step: Option<Lookup>) -> Type {
         match step {
-            Some(Step::To(place, kinds)) => self.at(place).with(kinds),
-            Some(Step::Nowhere) => Type::NONE,
-            Some(Step::Unknown) | None => Type::ANY,
+            Some(Lookup::Found(node, kinds)) => self.at(node).with(kinds),
+            Some(Lookup::Absent) => Type::NONE,
+            Some(Lookup::Unknown) | None => Type::ANY,
         }
     }
 
-    /// Those of some values that have a text in a field, as far as that tells more about them.
+    /// Returns the values that have a string in a field, as far as that narrows the type.
     pub fn narrowed(&self, value: Type, field: &str, text: &str) -> Type {
-        let guide = self.guide.as_ref().zip(value.place());
-        let place = guide.and_then(|(guide, place)| guide.narrowed(place, field, text));
-        place.map_or(value, |place| self.at(place))
+        let guide = self.guide.as_ref().zip(value.guide_node());
+        let node = guide.and_then(|(guide, node)| guide.narrowed(node, field, text));
+        node.map_or(value, |node| self.at(node))
     }
 }

@@ -1,27 +1,27 @@
-//! The budgets of a run: fuel, memory, and the flag that ends it from outside. Nothing else spends them.
+//! Budgets of a run: fuel, memory and the cancel flag. All charges go through this file.
 
-use super::Cx;
+use super::EvalContext;
 use super::plan::Plan;
 use crate::error::{Code, Error, Result};
 use crate::limits::Limits;
 use crate::value::Value;
 
-/// Fuel between two looks at the cancel flag.
-pub(super) const LOOK_EVERY: u64 = 1024;
+/// Fuel between two checks of the cancel flag.
+pub(super) const CHECK_INTERVAL: u64 = 1024;
 
-/// What a run had before a part of it that may be taken back.
-pub(super) struct Before {
-    collected: usize,
-    bound: usize,
-    held: usize,
+/// State of a run to which [`EvalContext::rollback`] returns.
+pub(super) struct Checkpoint {
+    stack_len: usize,
+    variable_count: usize,
+    reserved: usize,
     capacity: usize,
-    notes: usize,
+    warning_count: usize,
 }
 
-impl<'a> Cx<'a> {
+impl<'a> EvalContext<'a> {
     /// Fuel spent so far.
     pub fn fuel_used(&self) -> u64 {
-        self.used
+        self.fuel_used
     }
 
     /// The budgets of this run.
@@ -29,81 +29,81 @@ impl<'a> Cx<'a> {
         &self.limits
     }
 
-    /// Evaluates a part of the query whose error may be caught: what it had collected, bound and held until then is
-    /// given back. What it spent stays spent.
-    pub(crate) fn attempt(&mut self, plan: &'a Plan, input: Value<'a>) -> Result<Value<'a>> {
-        let before = self.before();
+    /// Evaluates a part of the query whose error may be caught. On error, values, bindings, memory and warnings are
+    /// rolled back; fuel stays charged.
+    pub(crate) fn try_eval(&mut self, plan: &'a Plan, input: Value<'a>) -> Result<Value<'a>> {
+        let checkpoint = self.checkpoint();
         let result = self.eval(plan, input);
         if result.is_err() {
-            self.give_back(before);
+            self.rollback(checkpoint);
         }
         result
     }
 
-    /// What was collected, bound and held until now.
-    pub(super) fn before(&self) -> Before {
-        Before {
-            collected: self.stack.len(),
-            bound: self.variables.len(),
-            held: self.held,
+    /// Captures the current state for a later rollback.
+    pub(super) fn checkpoint(&self) -> Checkpoint {
+        Checkpoint {
+            stack_len: self.stack.len(),
+            variable_count: self.variables.len(),
+            reserved: self.reserved,
             capacity: self.stack.capacity(),
-            notes: self.notes.len(),
+            warning_count: self.run_warnings.len(),
         }
     }
 
-    /// Gives back what was collected, bound and held since; the room of the stack stays, and stays counted.
-    pub(super) fn give_back(&mut self, before: Before) {
-        self.stack.truncate(before.collected);
-        self.variables.truncate(before.bound);
-        self.notes.truncate(before.notes);
-        let kept = before.held + (self.stack.capacity() - before.capacity) * size_of::<Value<'_>>();
-        self.release(self.held.saturating_sub(kept));
+    /// Rolls back to a checkpoint. The stack keeps its capacity, which stays counted.
+    pub(super) fn rollback(&mut self, checkpoint: Checkpoint) {
+        self.stack.truncate(checkpoint.stack_len);
+        self.variables.truncate(checkpoint.variable_count);
+        self.run_warnings.truncate(checkpoint.warning_count);
+        let kept = checkpoint.reserved + (self.stack.capacity() - checkpoint.capacity) * size_of::<Value<'_>>();
+        self.release(self.reserved.saturating_sub(kept));
     }
 
-    /// Pays for work. Stops the run when the fuel is used up or the run was cancelled.
+    /// Charges fuel. Stops the run when the fuel is used up or the run is canceled.
     #[inline]
-    pub fn spend(&mut self, units: u64) -> Result<()> {
-        self.used = self.used.saturating_add(units);
-        if self.used < self.look_at { Ok(()) } else { self.look() }
+    pub fn charge(&mut self, units: u64) -> Result<()> {
+        self.fuel_used = self.fuel_used.saturating_add(units);
+        if self.fuel_used < self.next_check { Ok(()) } else { self.check_limits() }
     }
 
-    /// Gives fuel back for what is paid for elsewhere. The next look at the flag is not put off by it.
+    /// Refunds fuel for work that is charged elsewhere. Does not delay the next check of the cancel flag.
     pub(super) fn refund(&mut self, used: u64, inner_fuel: u64) {
-        (self.used, self.inner_fuel) = (used, inner_fuel);
-        self.look_at = self.look_at.min(used + LOOK_EVERY);
+        (self.fuel_used, self.inner_fuel) = (used, inner_fuel);
+        self.next_check = self.next_check.min(used + CHECK_INTERVAL);
     }
 
     #[cold]
-    fn look(&mut self) -> Result<()> {
-        if self.used > self.limits.fuel {
+    fn check_limits(&mut self) -> Result<()> {
+        if self.fuel_used > self.limits.fuel {
             let message = format!("The query took more than {} steps", self.limits.fuel);
             let error = Error::new(Code::OutOfFuel, message).with_limit("steps", self.limits.fuel);
             return Err(error.with_help("select less before the costly step, or raise the fuel limit"));
         }
         self.limits.check()?;
-        self.look_at = (self.used + LOOK_EVERY).min(self.limits.fuel.saturating_add(1));
+        self.next_check = (self.fuel_used + CHECK_INTERVAL).min(self.limits.fuel.saturating_add(1));
         Ok(())
     }
 
-    /// Pays for `bytes` that are copied, compared or searched.
-    pub(crate) fn spend_bytes(&mut self, bytes: usize) -> Result<()> {
-        self.spend(bytes as u64 / 64)
+    /// Charges fuel for `bytes` that are copied, compared or searched.
+    pub(crate) fn charge_bytes(&mut self, bytes: usize) -> Result<()> {
+        self.charge(bytes as u64 / 64)
     }
 
-    /// Counts memory outside of the scratch.
-    pub(crate) fn hold(&mut self, bytes: usize) -> Result<()> {
-        self.held += bytes;
-        if self.held + self.scratch.size() > self.limits.memory {
+    /// Reserves memory outside of the scratch.
+    pub(crate) fn reserve(&mut self, bytes: usize) -> Result<()> {
+        self.reserved += bytes;
+        if self.reserved + self.scratch.size() > self.limits.memory {
             return Err(self.out_of_memory());
         }
-        self.scratch.limit(self.limits.memory - self.held);
+        self.scratch.limit(self.limits.memory - self.reserved);
         Ok(())
     }
 
-    /// Takes back what [`Cx::hold`] has counted.
+    /// Releases memory reserved by [`EvalContext::reserve`].
     pub(crate) fn release(&mut self, bytes: usize) {
-        self.held -= bytes.min(self.held);
-        self.scratch.limit(self.limits.memory - self.held);
+        self.reserved -= bytes.min(self.reserved);
+        self.scratch.limit(self.limits.memory - self.reserved);
     }
 
     pub(crate) fn out_of_memory(&self) -> Error {

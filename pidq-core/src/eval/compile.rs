@@ -1,50 +1,50 @@
-//! From the tree of a query to its plan: names are bound, arguments checked, patterns compiled.
+//! Compiler from syntax tree to plan: binds names, checks arguments and compiles patterns.
 
-use super::Sizes;
-use super::function::{Body, Function, Kind, Param};
+use super::PlanSizes;
+use super::common_subexpr;
+use super::function::{Body, Function, Param, ParamKind};
+use super::option_spec::OptionSpec;
 use super::plan::{Call, Constant, Fields, FunctionRef, Key, Path, Pattern, Plan};
-use super::setting::Setting;
-use super::shared;
 use crate::arena::{Arena, Kind as CellKind};
 use crate::error::{Code, Error, Result, Span, Warning};
 use crate::graph::pattern::Pattern as GraphPattern;
-use crate::limits::MAX_PATTERNS;
+use crate::limits::MAX_REGEX_TOTAL_SIZE;
 use crate::suggest;
 use crate::syntax::{self, Expr, Node, json};
 use crate::value::{Value, convert, prototype};
 
-/// What a compiler needs to know of the language.
-pub(crate) struct Names<'n> {
+/// Functions, parameters and dialect that a query is compiled with.
+pub(crate) struct Environment<'n> {
     pub find: &'n dyn Fn(&str) -> Option<FunctionRef>,
     pub all: &'n dyn Fn() -> Vec<&'static str>,
-    /// The values given with the query: an object.
+    /// Values of the parameters: an object.
     pub params: &'n Arena,
-    /// Whether a parameter may stand for a key of a path. For the reference it is a text like any other there.
+    /// Allows a parameter as a key of a path. The reference implementation treats it as a plain string there.
     pub is_extended: bool,
 }
 
-/// A plan, and what its runs have to keep.
+/// Compiled plan with its per-run slots and warnings.
 #[derive(Debug)]
 pub(crate) struct Compiled {
     pub plan: Plan,
-    pub sizes: Sizes,
-    /// By call: what it is, for `explain` and messages.
+    pub sizes: PlanSizes,
+    /// By call: name and span, for `explain` and messages.
     pub calls: Vec<(String, Span)>,
-    /// By property: its name and place, for warnings.
+    /// By property: name and span, for warnings.
     pub properties: Vec<(Box<str>, Span)>,
-    /// What looks like a mistake in the query itself.
+    /// Warnings about the query text itself.
     pub warnings: Vec<Warning>,
 }
 
-/// What a call is.
+/// Kind of a call.
 enum Target {
     Variable,
-    Form(&'static str),
+    SpecialForm(&'static str),
     Function(FunctionRef),
 }
 
 /// Compiles a query. Recursive: trees are as deep as `limits::MAX_NESTING` at most.
-pub(crate) fn compile(expr: &Expr, names: &Names<'_>) -> Result<Compiled> {
+pub(crate) fn compile(expr: &Expr, names: &Environment<'_>) -> Result<Compiled> {
     for name in parameter_names(names.params) {
         check_name(name)?;
     }
@@ -57,21 +57,21 @@ pub(crate) fn compile(expr: &Expr, names: &Names<'_>) -> Result<Compiled> {
         warnings: Vec::new(),
         patterns: Vec::new(),
     };
-    let plan = compiler.query(expr)?;
+    let plan = compiler.compile_query(expr)?;
     compile_patterns(&compiler.patterns)?;
     let Compiler { calls, properties, records, mut warnings, .. } = compiler;
-    warnings.extend(unread_parameters(expr, names.params));
-    let sizes = Sizes { calls: calls.len(), properties: properties.len(), records };
+    warnings.extend(unused_parameters(expr, names.params));
+    let sizes = PlanSizes { calls: calls.len(), properties: properties.len(), records };
     Ok(Compiled { plan, sizes, calls, properties, warnings })
 }
 
 /// Compiles the patterns of a query, which share one budget.
-fn compile_patterns(patterns: &[Waiting]) -> Result<()> {
+fn compile_patterns(patterns: &[PendingPattern]) -> Result<()> {
     let mut size: usize = 0;
     for waiting in patterns {
         waiting.compile()?;
         size = size.saturating_add(waiting.plan.size());
-        if size > MAX_PATTERNS {
+        if size > MAX_REGEX_TOTAL_SIZE {
             let error = Error::new(Code::BadRegex, "The patterns of the query are too large together");
             let error = error.with_span(waiting.pattern_span);
             return Err(error.with_help("use smaller repetition counts, or fewer patterns"));
@@ -81,19 +81,19 @@ fn compile_patterns(patterns: &[Waiting]) -> Result<()> {
 }
 
 struct Compiler<'n> {
-    names: &'n Names<'n>,
+    names: &'n Environment<'n>,
     /// Names bound by the `let`s around, outermost first.
     scope: Vec<Box<str>>,
     calls: Vec<(String, Span)>,
     properties: Vec<(Box<str>, Span)>,
     records: usize,
     warnings: Vec<Warning>,
-    /// The patterns that are still to be compiled.
-    patterns: Vec<Waiting>,
+    /// Patterns still to be compiled.
+    patterns: Vec<PendingPattern>,
 }
 
-/// A pattern with its flags, and their places.
-struct Waiting {
+/// Pattern with its flags and their spans.
+struct PendingPattern {
     plan: Pattern,
     pattern: String,
     flags: String,
@@ -101,7 +101,7 @@ struct Waiting {
     flags_span: Span,
 }
 
-impl Waiting {
+impl PendingPattern {
     fn compile(&self) -> Result<()> {
         self.plan.compile(&self.pattern, &self.flags).map_err(|error| {
             let is_flag = error.code() == Code::BadRegexFlag;
@@ -111,30 +111,30 @@ impl Waiting {
 }
 
 impl Compiler<'_> {
-    fn query(&mut self, expr: &Expr) -> Result<Plan> {
+    fn compile_query(&mut self, expr: &Expr) -> Result<Plan> {
         match &expr.node {
-            Node::Array(items) => self.call(expr, items),
+            Node::Array(items) => self.compile_call(expr, items),
             Node::Object(_) => Err(bare_object(expr)),
             _ => Ok(Plan::Constant(constant(&expr.node))),
         }
     }
 
-    fn queries(&mut self, exprs: &[Expr]) -> Result<Box<[Plan]>> {
+    fn compile_queries(&mut self, exprs: &[Expr]) -> Result<Box<[Plan]>> {
         // A loop and not `collect`: its frames would be most of the stack of a deep query.
         let mut plans = Vec::with_capacity(exprs.len());
         for expr in exprs {
-            plans.push(self.query(expr)?);
+            plans.push(self.compile_query(expr)?);
         }
         Ok(plans.into())
     }
 
-    /// Calls, arguments and queries call each other: what they need besides is in functions of its own, so that deep
+    /// Calls, arguments and queries recurse into each other; everything else is in functions of its own, so that deep
     /// queries fit on a small stack.
-    fn call(&mut self, expr: &Expr, items: &[Expr]) -> Result<Plan> {
+    fn compile_call(&mut self, expr: &Expr, items: &[Expr]) -> Result<Plan> {
         match self.target(expr, items)? {
-            Target::Variable => self.variable(&items[1..], expr.span),
-            Target::Form(name) => self.form(name, expr, &items[1..]),
-            Target::Function(function) => self.function(function, expr, &items[1..]),
+            Target::Variable => self.compile_variable(&items[1..], expr.span),
+            Target::SpecialForm(name) => self.compile_special_form(name, expr, &items[1..]),
+            Target::Function(function) => self.compile_function(function, expr, &items[1..]),
         }
     }
 
@@ -149,36 +149,36 @@ impl Compiler<'_> {
         }
         let Some(function) = (self.names.find)(name) else { return Err(self.unknown(name, head.span)) };
         match function.row().body {
-            Body::Form => Ok(Target::Form(function.row().name)),
+            Body::SpecialForm => Ok(Target::SpecialForm(function.row().name)),
             _ => Ok(Target::Function(function)),
         }
     }
 
-    /// The calls that are parts of the language rather than functions.
-    fn form(&mut self, name: &str, expr: &Expr, args: &[Expr]) -> Result<Plan> {
+    /// Compiles a special form.
+    fn compile_special_form(&mut self, name: &str, expr: &Expr, args: &[Expr]) -> Result<Plan> {
         match name {
-            "get" => self.path(args).map(Plan::Get),
-            "pipe" => self.pipe(args),
-            "array" => Ok(Plan::Array(self.queries(args)?)),
-            "object" => self.object(expr, args),
-            "let" => self.bind(expr, args),
+            "get" => self.compile_path(args).map(Plan::Get),
+            "pipe" => self.compile_pipe(args),
+            "array" => Ok(Plan::Array(self.compile_queries(args)?)),
+            "object" => self.compile_object(expr, args),
+            "let" => self.compile_let(expr, args),
             _ => Err(self.unknown(name, expr.span)),
         }
     }
 
-    fn pipe(&mut self, stages: &[Expr]) -> Result<Plan> {
+    fn compile_pipe(&mut self, stages: &[Expr]) -> Result<Plan> {
         if let [only] = stages {
-            return self.query(only);
+            return self.compile_query(only);
         }
         for stage in stages.iter().skip(1) {
-            self.look_at_stage(stage);
+            self.check_stage_input(stage);
         }
-        Ok(Plan::pipe(self.queries(stages)?))
+        Ok(Plan::pipe(self.compile_queries(stages)?))
     }
 
-    /// PQW14: in `.a | split(",")` the text that is split is the comma.
+    /// PQW14: in `.a | split(",")`, the string that is split is the comma.
     #[inline(never)]
-    fn look_at_stage(&mut self, stage: &Expr) {
+    fn check_stage_input(&mut self, stage: &Expr) {
         let Node::Array(items) = &stage.node else { return };
         let Some((_, args)) = items.split_first() else { return };
         let Ok(Target::Function(function)) = self.target(stage, items) else { return };
@@ -186,20 +186,20 @@ impl Compiler<'_> {
         let takes_arguments_only = matches!(row.body, Body::Strict(_) | Body::Search(_));
         let is_fixed = |arg: &Expr| !matches!(arg.node, Node::Array(_) | Node::Object(_));
         if takes_arguments_only && !args.is_empty() && args.iter().all(is_fixed) {
-            self.warnings.push(unread_input(row, args, stage.span));
+            self.warnings.push(ignored_input(row, args, stage.span));
         }
     }
 
-    fn path(&mut self, keys: &[Expr]) -> Result<Path> {
+    fn compile_path(&mut self, keys: &[Expr]) -> Result<Path> {
         let first = self.properties.len();
-        let keys = keys.iter().map(|key| self.key(key)).collect::<Result<Box<[Key]>>>()?;
+        let keys = keys.iter().map(|key| self.compile_key(key)).collect::<Result<Box<[Key]>>>()?;
         self.properties.extend(keys.iter().map(|key| (key.name.clone(), key.span)));
-        let is_plain = !keys.is_empty() && !keys.iter().any(|key| prototype::is_common(&key.name));
+        let is_plain = !keys.is_empty() && !keys.iter().any(|key| prototype::is_object_property(&key.name));
         Ok(Path { keys, first, is_plain })
     }
 
-    /// One key of a path: any JSON value stands for its text, as in JavaScript.
-    fn key(&mut self, expr: &Expr) -> Result<Key> {
+    /// Compiles one key of a path. As in JavaScript, any JSON value is converted to its string.
+    fn compile_key(&mut self, expr: &Expr) -> Result<Key> {
         let name = match &expr.node {
             Node::Array(items) if self.names.is_extended && expr.head() == Some("$") => {
                 let value = self.parameter_at(&items[1..], expr.span)?;
@@ -207,20 +207,20 @@ impl Compiler<'_> {
                 convert::to_text(value.value())
             }
             node => {
-                self.warnings.extend(static_query(expr));
+                self.warnings.extend(uncomputed_key(expr));
                 literal_text(node)
             }
         };
         Ok(Key { index: json::array_index(&name), name: name.into(), span: expr.span })
     }
 
-    fn object(&mut self, expr: &Expr, args: &[Expr]) -> Result<Plan> {
+    fn compile_object(&mut self, expr: &Expr, args: &[Expr]) -> Result<Plan> {
         let [Expr { node: Node::Object(entries), .. }] = args else { return Err(object_call(expr, args)) };
         let entries = json::in_order(entries);
         let names = entries.iter().map(|(key, _)| key.name.clone()).collect();
         let mut values = Vec::with_capacity(entries.len());
         for (_, value) in &entries {
-            values.push(self.query(value)?);
+            values.push(self.compile_query(value)?);
         }
         Ok(Plan::Object(self.fields(names, &entries, values)))
     }
@@ -228,19 +228,19 @@ impl Compiler<'_> {
     #[inline(never)]
     fn fields(&mut self, names: Box<[Box<str>]>, entries: &[&(syntax::Key, Expr)], values: Vec<Plan>) -> Fields {
         let exprs: Vec<&Expr> = entries.iter().map(|(_, value)| value).collect();
-        let leads = shared::leads(&exprs, &values);
+        let leads = common_subexpr::common_prefixes(&exprs, &values);
         self.records += 1;
-        Fields { names, values: values.into(), record: self.records - 1, leads }
+        Fields { names, values: values.into(), record: self.records - 1, common_prefixes: leads }
     }
 
     /// `let({a: q}, body)`: later bindings and the body see the earlier ones.
-    fn bind(&mut self, expr: &Expr, args: &[Expr]) -> Result<Plan> {
+    fn compile_let(&mut self, expr: &Expr, args: &[Expr]) -> Result<Plan> {
         let [bindings, body] = args else {
             return Err(count_error("let({name: query}, body)", "let", "2 arguments", expr, args, 2));
         };
         let outer = self.scope.len();
         let values = self.bindings(bindings)?;
-        let body = self.boxed(body)?;
+        let body = self.compile_boxed(body)?;
         self.scope.truncate(outer);
         Ok(Plan::Let(values, body))
     }
@@ -250,24 +250,24 @@ impl Compiler<'_> {
         let mut values = Vec::with_capacity(entries.len());
         for (key, value) in entries {
             check_name(&key.name).map_err(|error| error.with_span(key.span))?;
-            values.push(self.query(value)?);
+            values.push(self.compile_query(value)?);
             self.scope.push(key.name.clone());
         }
         Ok(values.into())
     }
 
-    fn boxed(&mut self, expr: &Expr) -> Result<Box<Plan>> {
-        self.query(expr).map(Box::new)
+    fn compile_boxed(&mut self, expr: &Expr) -> Result<Box<Plan>> {
+        self.compile_query(expr).map(Box::new)
     }
 
     /// `$name.a.b`.
-    fn variable(&mut self, args: &[Expr], span: Span) -> Result<Plan> {
+    fn compile_variable(&mut self, args: &[Expr], span: Span) -> Result<Plan> {
         let (name, keys) = name_and_keys(args, span)?;
         let base = self.binding(name, span)?;
         if keys.is_empty() {
             return Ok(base);
         }
-        let path = self.path(keys)?;
+        let path = self.compile_path(keys)?;
         Ok(Plan::pipe([base, Plan::Get(path)]))
     }
 
@@ -296,40 +296,40 @@ impl Compiler<'_> {
         }
     }
 
-    fn function(&mut self, function: FunctionRef, expr: &Expr, args: &[Expr]) -> Result<Plan> {
+    fn compile_function(&mut self, function: FunctionRef, expr: &Expr, args: &[Expr]) -> Result<Plan> {
         check_count(&function, expr, args)?;
         self.warnings.extend(missing_argument(&function, expr, args));
-        let id = self.begin(&function, expr.span);
+        let id = self.register_call(&function, expr.span);
         let mut plans = Vec::with_capacity(args.len());
         let mut at = 0;
         while at < args.len() {
             let Some(param) = self.param(&function, args, at) else { break };
-            plans.push(self.argument(function.row(), param, &args[at..])?);
-            at += 1 + usize::from(matches!(param.kind, Kind::Pattern));
+            plans.push(self.compile_argument(function.row(), param, &args[at..])?);
+            at += 1 + usize::from(matches!(param.kind, ParamKind::Pattern));
         }
         Ok(Plan::Call(Box::new(Call::new(function, plans.into(), id, expr.span))))
     }
 
-    fn begin(&mut self, function: &FunctionRef, span: Span) -> usize {
+    fn register_call(&mut self, function: &FunctionRef, span: Span) -> usize {
         self.calls.push((function.row().name.into(), span));
         self.calls.len() - 1
     }
 
-    /// The parameter that an argument is for. Functions that take the piped value ignore surplus arguments
-    /// uncompiled; the others compile and ignore them.
+    /// Returns the parameter that an argument belongs to. Functions of the piped value ignore surplus arguments without
+    /// compiling them; the others compile and ignore them.
     fn param(&mut self, function: &FunctionRef, args: &[Expr], at: usize) -> Option<&'static Param> {
         const SURPLUS: &Param = &Param::query("surplus");
         let row = function.row();
         let required = row.params.iter().filter(|param| !param.is_optional).count();
         let is_options = at >= required && at + 1 == args.len() && args[at].head() == Some("object");
-        let options = row.params.last().filter(|last| is_options && matches!(last.kind, Kind::Options(_)));
+        let options = row.params.last().filter(|last| is_options && matches!(last.kind, ParamKind::Options(_)));
         if options.is_some() {
             return options;
         }
         let known = row.params.get(at).or_else(|| row.params.last().filter(|last| last.is_many));
-        // So does the reference with its lists, alone among the operators.
+        // The reference implementation does the same for these two operators only.
         let is_list = ["in", "not in"].contains(&row.name);
-        if known.is_none() && (is_list || !matches!(row.body, Body::Strict(_) | Body::Custom(_) | Body::Form)) {
+        if known.is_none() && (is_list || !matches!(row.body, Body::Strict(_) | Body::Custom(_) | Body::SpecialForm)) {
             let message = format!("an argument is ignored: `{}`", row.signature());
             let warning = Warning::new("PQW03", message).with_span(args[at].span);
             self.warnings.push(warning.with_help(surplus_help(row, args)));
@@ -338,23 +338,23 @@ impl Compiler<'_> {
         known.or(Some(SURPLUS))
     }
 
-    fn argument(&mut self, function: &Function, param: &Param, args: &[Expr]) -> Result<Plan> {
+    fn compile_argument(&mut self, function: &Function, param: &Param, args: &[Expr]) -> Result<Plan> {
         match param.kind {
-            Kind::Query => self.query(&args[0]),
-            Kind::Setting(_) | Kind::GraphPattern => {
-                let plan = self.query(&args[0])?;
+            ParamKind::Query => self.compile_query(&args[0]),
+            ParamKind::Checked(_) | ParamKind::GraphPattern => {
+                let plan = self.compile_query(&args[0])?;
                 self.check_argument(param, &plan, &args[0])?;
                 Ok(plan)
             }
-            Kind::Static(setting) => self.constant(function, param, setting, &args[0]).map(Plan::Constant),
-            Kind::Path => self.path_argument(function, &args[0]),
-            Kind::Pattern => self.pattern(function, param, args),
-            Kind::Options(known) => self.options(function, known, &args[0]),
+            ParamKind::Static(setting) => self.checked_constant(function, param, setting, &args[0]).map(Plan::Constant),
+            ParamKind::Path => self.path_argument(function, &args[0]),
+            ParamKind::Pattern => self.compile_pattern(function, param, args),
+            ParamKind::Options(known) => self.compile_options(function, known, &args[0]),
         }
     }
 
-    /// Looks at an argument that is a constant or a parameter of the request, and at the items of a list that is written
-    /// out. On its own, so that deep queries fit on a small stack.
+    /// Checks an argument that is a constant or a parameter, and the items of a list literal. A function of its own, so
+    /// that deep queries fit on a small stack.
     #[inline(never)]
     fn check_argument(&self, param: &Param, plan: &Plan, arg: &Expr) -> Result<()> {
         let fits = match plan {
@@ -366,8 +366,8 @@ impl Compiler<'_> {
         fits.map_err(|error| error.with_span(arg.span))
     }
 
-    /// Named options: queries, or words and numbers. A name that nothing reads is an error.
-    fn options(&mut self, function: &Function, known: &'static [Setting], arg: &Expr) -> Result<Plan> {
+    /// Compiles named options: queries, keywords or numbers. An unknown name is an error.
+    fn compile_options(&mut self, function: &Function, known: &'static [OptionSpec], arg: &Expr) -> Result<Plan> {
         let entries = match &arg.node {
             Node::Array(items) if arg.head() == Some("object") => items.get(1).map(|item| &item.node),
             _ => None,
@@ -378,21 +378,21 @@ impl Compiler<'_> {
         };
         for (key, value) in entries {
             let setting = known.iter().find(|setting| *setting.name == *key.name);
-            self.option(function, setting.ok_or_else(|| unknown_option(&key.name, key.span, known))?, value)?;
+            self.check_option(function, setting.ok_or_else(|| unknown_option(&key.name, key.span, known))?, value)?;
         }
-        self.query(arg)
+        self.compile_query(arg)
     }
 
-    /// Numbers, words and flags are known before a run, and are such as the option takes.
-    fn option(&self, function: &Function, setting: &Setting, value: &Expr) -> Result<()> {
-        let not_fixed = || fixed_expected(function, setting, value.span);
+    /// Checks the value of an option. Numbers, keywords and flags must be constants of the expected kind.
+    fn check_option(&self, function: &Function, setting: &OptionSpec, value: &Expr) -> Result<()> {
+        let not_fixed = || option_constant_expected(function, setting, value.span);
         let fits = match &value.node {
             _ if setting.is_query() => return Ok(()),
             Node::Array(items) if value.head() == Some("$") => {
                 setting.check(self.parameter_at(&items[1..], value.span)?.ok_or_else(not_fixed)?)
             }
             Node::Array(items) if value.head() == Some("array") && setting.is_list() => {
-                return items[1..].iter().try_for_each(|item| self.option(function, setting, item));
+                return items[1..].iter().try_for_each(|item| self.check_option(function, setting, item));
             }
             Node::Array(_) | Node::Object(_) => return Err(not_fixed()),
             node => setting.check(constant(node).value()),
@@ -402,7 +402,9 @@ impl Compiler<'_> {
 
     fn path_argument(&mut self, function: &Function, arg: &Expr) -> Result<Plan> {
         match &arg.node {
-            Node::Array(items) if arg.head() == Some("get") && items.len() > 1 => self.path(&items[1..]).map(Plan::Get),
+            Node::Array(items) if arg.head() == Some("get") && items.len() > 1 => {
+                self.compile_path(&items[1..]).map(Plan::Get)
+            }
             _ => {
                 let error = Error::new(Code::ArgumentKind, format!("A path expected in `{}`", function.signature()));
                 Err(error.with_span(arg.span).with_label("not a path").with_help(path_help(arg)))
@@ -410,30 +412,30 @@ impl Compiler<'_> {
         }
     }
 
-    /// A constant that an option takes, where there is one.
-    fn constant(
+    /// Returns a constant argument; checked against the option specification if there is one.
+    fn checked_constant(
         &mut self,
         function: &Function,
         param: &Param,
-        setting: Option<&Setting>,
+        setting: Option<&OptionSpec>,
         arg: &Expr,
     ) -> Result<Constant> {
-        let constant = self.fixed(function, param, arg)?;
+        let constant = self.static_value(function, param, arg)?;
         let fits = setting.map_or(Ok(()), |setting| setting.check(constant.value()));
         fits.map_err(|error| error.with_span(arg.span))?;
         Ok(constant)
     }
 
-    /// A constant, or a parameter of the request.
-    fn fixed(&mut self, function: &Function, param: &Param, arg: &Expr) -> Result<Constant> {
+    /// Returns the value of a constant or of a parameter.
+    fn static_value(&mut self, function: &Function, param: &Param, arg: &Expr) -> Result<Constant> {
         match &arg.node {
-            Node::Array(items) if arg.head() == Some("$") => self.fixed_parameter(function, param, items, arg.span),
+            Node::Array(items) if arg.head() == Some("$") => self.static_parameter(function, param, items, arg.span),
             Node::Array(_) | Node::Object(_) => Err(static_expected(function, param, arg.span)),
             node => Ok(constant(node)),
         }
     }
 
-    fn fixed_parameter(&self, function: &Function, param: &Param, items: &[Expr], span: Span) -> Result<Constant> {
+    fn static_parameter(&self, function: &Function, param: &Param, items: &[Expr], span: Span) -> Result<Constant> {
         let value = self.parameter_at(&items[1..], span)?;
         constant_of(value).ok_or_else(|| match value {
             Some(value) => scalar_expected(function, param, value, span),
@@ -441,19 +443,19 @@ impl Compiler<'_> {
         })
     }
 
-    /// What a parameter of the request has at a path; nothing for what only a run knows.
+    /// Returns the value of a parameter at a path, or `None` if it is only known at run time.
     fn parameter_at(&self, items: &[Expr], span: Span) -> Result<Option<Value<'_>>> {
         let (name, keys) = name_and_keys(items, span)?;
         let Plan::Parameter(cell) = self.binding(name, span)? else { return Ok(None) };
         let value = Value::stored(self.names.params, cell);
-        Ok(Some(keys.iter().fold(value, |value, key| field(value, &literal_text(&key.node)))))
+        Ok(Some(keys.iter().fold(value, |value, key| child_value(value, &literal_text(&key.node)))))
     }
 
-    fn pattern(&mut self, function: &Function, param: &Param, args: &[Expr]) -> Result<Plan> {
-        let pattern = self.fixed(function, param, &args[0])?;
-        let flags = args.get(1).map(|flags| self.fixed(function, param, flags)).transpose()?;
+    fn compile_pattern(&mut self, function: &Function, param: &Param, args: &[Expr]) -> Result<Plan> {
+        let pattern = self.static_value(function, param, &args[0])?;
+        let flags = args.get(1).map(|flags| self.static_value(function, param, flags)).transpose()?;
         let text = |constant: &Constant| convert::to_text(constant.value());
-        // `matchAll` puts its own flag behind those given; null is none there, and the text `null` elsewhere.
+        // `matchAll` appends its own flag. There null means no flags; elsewhere it is the string `null`.
         let is_all = function.name == "matchAll";
         let mut flags =
             flags.filter(|flags| !is_all || !matches!(flags, Constant::Null)).as_ref().map(text).unwrap_or_default();
@@ -461,7 +463,7 @@ impl Compiler<'_> {
             flags.push('g');
         }
         let plan = Pattern::default();
-        self.patterns.push(Waiting {
+        self.patterns.push(PendingPattern {
             plan: plan.clone(),
             pattern: text(&pattern),
             flags,
@@ -475,17 +477,17 @@ impl Compiler<'_> {
         let error = Error::new(Code::UnknownFunction, format!("Unknown function '{name}'"));
         let error = error.with_span(span).with_label("unknown function");
         let known = (self.names.all)();
-        let for_us = |habit: &&suggest::Habit| known.contains(&habit.function);
-        let tell = |error: Error, habit: &suggest::Habit| {
-            error.with_help(habit.text()).with_suggestions(vec![habit.function.to_owned()])
+        let for_us = |foreign: &&suggest::ForeignName| known.contains(&foreign.function);
+        let with_hint = |error: Error, foreign: &suggest::ForeignName| {
+            error.with_help(foreign.text()).with_suggestions(vec![foreign.function.to_owned()])
         };
-        if let Some(habit) = suggest::habit(name).filter(for_us) {
-            return tell(error, habit);
+        if let Some(foreign) = suggest::foreign_name(name).filter(for_us) {
+            return with_hint(error, foreign);
         }
         let near = suggest::nearest(name, known.iter().copied());
-        match (near.is_empty(), suggest::near_habit(name).filter(for_us)) {
+        match (near.is_empty(), suggest::nearest_foreign_name(name).filter(for_us)) {
             (false, _) => error.with_suggestions(near.into_iter().map(str::to_owned).collect()),
-            (true, Some(habit)) => tell(error, habit),
+            (true, Some(foreign)) => with_hint(error, foreign),
             (true, None) => error.with_help("`pidq functions` lists all functions"),
         }
     }
@@ -500,19 +502,19 @@ fn constant(node: &Node) -> Constant {
     }
 }
 
-/// Whether an argument may be this value.
+/// Checks the value of an argument.
 fn check_value(param: &Param, value: Value<'_>) -> Result<()> {
     match param.kind {
-        Kind::Setting(setting) if value.is_null() && !param.is_optional => Err(setting.refuse(value)),
-        Kind::Setting(setting) => setting.check(value),
-        Kind::GraphPattern => check_pattern(value),
+        ParamKind::Checked(setting) if value.is_null() && !param.is_optional => Err(setting.invalid_value(value)),
+        ParamKind::Checked(setting) => setting.check(value),
+        ParamKind::GraphPattern => check_pattern(value),
         _ => Ok(()),
     }
 }
 
-/// Whether the items of a list that are constants may be in it.
+/// Checks the constant items of a list argument.
 fn check_items(param: &Param, items: &[Plan], arg: &Expr) -> Result<()> {
-    let (Kind::Setting(setting), Node::Array(written)) = (param.kind, &arg.node) else { return Ok(()) };
+    let (ParamKind::Checked(setting), Node::Array(written)) = (param.kind, &arg.node) else { return Ok(()) };
     for (item, written) in items.iter().zip(&written[1..]).filter(|_| setting.is_list()) {
         let Plan::Constant(item) = item else { continue };
         setting.check_item(item.value()).map_err(|error| error.with_span(written.span))?;
@@ -520,14 +522,14 @@ fn check_items(param: &Param, items: &[Plan], arg: &Expr) -> Result<()> {
     Ok(())
 }
 
-/// A pattern of a graph is a text that reads as one.
+/// Checks that a value is a valid graph pattern.
 fn check_pattern(value: Value<'_>) -> Result<()> {
-    const PATTERN: Setting = Setting::text("pattern");
+    const PATTERN: OptionSpec = OptionSpec::text("pattern");
     PATTERN.check(value)?;
     value.as_str().map_or(Ok(()), |text| GraphPattern::parse(text).map(drop))
 }
 
-/// The parts of `$name.a.b`.
+/// Splits the arguments of `$name.a.b` into name and keys.
 fn name_and_keys(args: &[Expr], span: Span) -> Result<(&str, &[Expr])> {
     match args.split_first() {
         Some((Expr { node: Node::String(name), .. }, keys)) => Ok((name, keys)),
@@ -535,8 +537,8 @@ fn name_and_keys(args: &[Expr], span: Span) -> Result<(&str, &[Expr])> {
     }
 }
 
-/// A field of a parameter, or an item.
-fn field<'p>(holder: Value<'p>, key: &str) -> Value<'p> {
+/// Returns a field or an item of a parameter.
+fn child_value<'p>(holder: Value<'p>, key: &str) -> Value<'p> {
     let found = match holder {
         Value::Object(object) => object.get(key),
         Value::Array(array) => json::array_index(key).and_then(|index| array.get(index as usize)),
@@ -559,7 +561,7 @@ fn literal_text(node: &Node) -> String {
     }
 }
 
-/// The value of a parameter of the request.
+/// Returns the cell of a parameter.
 fn parameter(params: &Arena, name: &str) -> Option<crate::arena::Cell> {
     match params.root().kind() {
         CellKind::Object(id) => params.field(id, name),
@@ -575,8 +577,8 @@ fn parameter_names(params: &Arena) -> impl Iterator<Item = &str> {
     keys.iter().map(|key| params.symbol_text(*key))
 }
 
-/// PQW15: parameters that the query does not read, such as a mistyped option of a library call.
-fn unread_parameters(expr: &Expr, params: &Arena) -> Vec<Warning> {
+/// PQW15: parameters that the query does not use, such as a mistyped option of a library call.
+fn unused_parameters(expr: &Expr, params: &Arena) -> Vec<Warning> {
     let mut unread: Vec<&str> = parameter_names(params).collect();
     let mut rest = vec![expr];
     while let Some(expr) = rest.pop().filter(|_| !unread.is_empty()) {
@@ -590,11 +592,11 @@ fn unread_parameters(expr: &Expr, params: &Arena) -> Vec<Warning> {
             _ => {}
         }
     }
-    let told = unread.iter().map(|name| Warning::new("PQW15", format!("the parameter `${name}` is not read")));
-    told.collect()
+    let warnings = unread.iter().map(|name| Warning::new("PQW15", format!("the parameter `${name}` is not read")));
+    warnings.collect()
 }
 
-/// The constant that a value of the request is; nothing for lists and objects.
+/// Converts a parameter to a constant; `None` for arrays and objects.
 fn constant_of(value: Option<Value<'_>>) -> Option<Constant> {
     match value? {
         Value::Array(_) | Value::Object(_) => None,
@@ -612,7 +614,7 @@ fn bare_object(expr: &Expr) -> Error {
     Error::new(Code::ObjectNotation, message).with_span(expr.span)
 }
 
-/// `object(...)` written as a call. The reference takes the parts of its argument for entries.
+/// Error for `object(...)` written as a call. The reference implementation takes the parts of its argument as entries.
 fn object_call(expr: &Expr, args: &[Expr]) -> Error {
     let error = match args.first().map(|arg| &arg.node) {
         Some(Node::Array(items)) => items.iter().find(|item| matches!(item.node, Node::Object(_))).map(bare_object),
@@ -624,7 +626,7 @@ fn object_call(expr: &Expr, args: &[Expr]) -> Error {
     error.with_help("write `{a: .x}` instead of `object(...)`")
 }
 
-/// What somebody may have meant who gives too many arguments.
+/// Help for a call with too many arguments.
 fn surplus_help(function: &Function, args: &[Expr]) -> String {
     let takes = function.params.iter().filter(|param| !param.is_optional).count();
     match (function.name, args) {
@@ -637,13 +639,13 @@ fn surplus_help(function: &Function, args: &[Expr]) -> String {
         ("sum" | "prod" | "min" | "max" | "average", [arg]) if arg.head() == Some("get") => {
             format!("the list comes through the pipe; for a field of each item, `map(.a) | {}()`", function.name)
         }
-        _ if takes == 0 => format!("what it works on comes through the pipe: `.a | {}()`", function.name),
-        _ => format!("what it works on comes through the pipe: `.a | {}(…)`", function.name),
+        _ if takes == 0 => format!("its input comes through the pipe: `.a | {}()`", function.name),
+        _ => format!("its input comes through the pipe: `.a | {}(…)`", function.name),
     }
 }
 
-/// PQW04: `get` takes a query inside it for the text that JavaScript makes of it.
-fn static_query(key: &Expr) -> Option<Warning> {
+/// PQW04: a query inside `get` is not evaluated but converted to a string as in JavaScript.
+fn uncomputed_key(key: &Expr) -> Option<Warning> {
     let Node::Array(_) = &key.node else { return None };
     let message = format!("a query inside `get` is not evaluated: it stands for the key `{}`", literal_text(&key.node));
     let warning = Warning::new("PQW04", message).with_span(key.span);
@@ -656,7 +658,7 @@ fn static_expected(function: &Function, param: &Param, span: Span) -> Error {
     error.with_help("write a number or a text, or give a parameter: `$name`")
 }
 
-fn fixed_expected(function: &Function, setting: &Setting, span: Span) -> Error {
+fn option_constant_expected(function: &Function, setting: &OptionSpec, span: Span) -> Error {
     let message = format!("A constant expected for `{}` in `{}`", setting.name, function.signature());
     let error = Error::new(Code::StaticArgument, message).with_span(span).with_label("is a query");
     error.with_help(format!("write {}, or give a parameter: `$name`", setting.expects()))
@@ -665,25 +667,25 @@ fn fixed_expected(function: &Function, setting: &Setting, span: Span) -> Error {
 fn scalar_expected(function: &Function, param: &Param, found: Value<'_>, span: Span) -> Error {
     let message = format!("A number or a text expected for `{}` in `{}`", param.name, function.signature());
     let error = Error::new(Code::ArgumentKind, message).with_span(span);
-    error.with_label(format!("is {}", kind_of(found))).with_help("give a number or a text as this parameter")
+    error.with_label(format!("is {}", container_name(found))).with_help("give a number or a text as this parameter")
 }
 
-/// What `get($name)` cannot take for a key.
+/// Error for a parameter that cannot be a key of `get`.
 fn key_expected(found: Option<Value<'_>>, span: Span) -> Error {
     const HELP: &str = "give a number or a text; to read a computed key, write `lookup(map, key)`";
     let (code, label) = match found {
-        Some(value) => (Code::ArgumentKind, format!("is {}", kind_of(value))),
+        Some(value) => (Code::ArgumentKind, format!("is {}", container_name(value))),
         None => (Code::StaticArgument, "is known to a run only".into()),
     };
     let error = Error::new(code, "A key of `get` must be a constant or a parameter that is a number or a text");
     error.with_span(span).with_label(label).with_help(HELP)
 }
 
-fn kind_of(value: Value<'_>) -> &'static str {
+fn container_name(value: Value<'_>) -> &'static str {
     if let Value::Array(_) = value { "a list" } else { "an object" }
 }
 
-/// The bindings of `let`: the entries of an object literal.
+/// Returns the bindings of `let`: the entries of an object literal.
 fn entries_of(bindings: &Expr) -> Result<&[(syntax::Key, Expr)]> {
     match &bindings.node {
         Node::Array(items) if bindings.head() == Some("object") => match items.get(1).map(|item| &item.node) {
@@ -699,7 +701,7 @@ fn bindings_expected(span: Span) -> Error {
     Error::new(Code::ArgumentKind, message).with_span(span).with_help("write `let({name: query}, body)`")
 }
 
-/// Names of bindings and parameters.
+/// Checks the name of a binding or a parameter.
 fn check_name(name: &str) -> Result<()> {
     if !name.starts_with('_') && name != "root" {
         return Ok(());
@@ -708,31 +710,38 @@ fn check_name(name: &str) -> Result<()> {
     Err(error.with_help("choose another name"))
 }
 
-/// JSON Query lets arguments be missing or too many; functions of our own take as many as they have parameters.
+/// Checks the number of arguments of pidq's own functions. JSON Query functions accept missing and surplus arguments.
 fn check_count(function: &FunctionRef, expr: &Expr, args: &[Expr]) -> Result<()> {
     let FunctionRef::Extension(function) = function else { return Ok(()) };
-    let least = function.params.iter().filter(|param| !param.is_optional).count();
+    let min_count = function.params.iter().filter(|param| !param.is_optional).count();
     let is_open = function.params.last().is_some_and(|param| param.is_many);
-    let most = if is_open { usize::MAX } else { function.params.len() };
-    match (least..=most).contains(&args.len()) {
+    let max_count = if is_open { usize::MAX } else { function.params.len() };
+    match (min_count..=max_count).contains(&args.len()) {
         true => Ok(()),
-        false => Err(count_error(&function.signature(), function.name, &counted(least, most), expr, args, most)),
+        false => Err(count_error(
+            &function.signature(),
+            function.name,
+            &counted(min_count, max_count),
+            expr,
+            args,
+            max_count,
+        )),
     }
 }
 
-/// PQW11: JSON Query goes on without an argument that a function needs.
+/// PQW11: JSON Query runs a function even if a required argument is missing.
 fn missing_argument(function: &FunctionRef, expr: &Expr, args: &[Expr]) -> Option<Warning> {
     let FunctionRef::Standard(row) = function else { return None };
     let missing = row.params.get(args.len()).filter(|param| !param.is_optional && !param.is_many)?;
     let message = format!("the argument `{}` is missing: `{}`", missing.name, row.signature());
     let warning = Warning::new("PQW11", message).with_span(expr.span);
-    Some(match suggest::habit(row.name) {
-        Some(habit) => warning.with_help(habit.text()),
+    Some(match suggest::foreign_name(row.name) {
+        Some(foreign) => warning.with_help(foreign.text()),
         None => warning,
     })
 }
 
-fn unread_input(function: &Function, args: &[Expr], span: Span) -> Warning {
+fn ignored_input(function: &Function, args: &[Expr], span: Span) -> Warning {
     let message = format!("`{}` reads nothing of what comes through the pipe", function.name);
     let help = match function.params.len() > args.len() {
         true => format!("what it works on is its first argument, as in `{}(get(), …)`", function.name),
@@ -742,32 +751,34 @@ fn unread_input(function: &Function, args: &[Expr], span: Span) -> Warning {
 }
 
 /// `no arguments`, `1 argument`, `2 or 3 arguments`, `at least 1 argument`.
-fn counted(least: usize, most: usize) -> String {
-    match (least, most) {
+fn counted(min_count: usize, max_count: usize) -> String {
+    match (min_count, max_count) {
         (0, 0) => "no arguments".into(),
         (1, 1) => "1 argument".into(),
-        (_, usize::MAX) => format!("at least {least} argument{}", if least == 1 { "" } else { "s" }),
-        _ if least == most => format!("{least} arguments"),
-        _ if least + 1 == most => format!("{least} or {most} argument{}", if most == 1 { "" } else { "s" }),
-        _ => format!("{least} to {most} arguments"),
+        (_, usize::MAX) => format!("at least {min_count} argument{}", if min_count == 1 { "" } else { "s" }),
+        _ if min_count == max_count => format!("{min_count} arguments"),
+        _ if min_count + 1 == max_count => {
+            format!("{min_count} or {max_count} argument{}", if max_count == 1 { "" } else { "s" })
+        }
+        _ => format!("{min_count} to {max_count} arguments"),
     }
 }
 
-/// Marks the arguments that are too many, or the call where some are missing.
-fn count_error(signature: &str, name: &str, wanted: &str, expr: &Expr, args: &[Expr], most: usize) -> Error {
+/// Error that points to the surplus arguments, or to the call if some are missing.
+fn count_error(signature: &str, name: &str, wanted: &str, expr: &Expr, args: &[Expr], max_count: usize) -> Error {
     let message = format!("Function '{name}' takes {wanted}, not {}", args.len());
     let help = match (name, args) {
         ("first", [_]) => "the first items are `limit(…)`, the first one is `first()`".into(),
         _ => format!("write `{signature}`"),
     };
     let error = Error::new(Code::ArgumentCount, message).with_help(help);
-    match (args.get(most), args.last()) {
+    match (args.get(max_count), args.last()) {
         (Some(first), Some(last)) => error.with_span(first.span.to(last.span)).with_label("too many"),
         _ => error.with_span(expr.span).with_label("too few"),
     }
 }
 
-fn unknown_option(name: &str, span: Span, known: &[Setting]) -> Error {
+fn unknown_option(name: &str, span: Span, known: &[OptionSpec]) -> Error {
     let known: Vec<&'static str> = known.iter().map(|setting| setting.name).collect();
     let near = suggest::nearest(name, known.iter().copied());
     let guess = near.first().map(|near| format!("did you mean \"{near}\"? ")).unwrap_or_default();

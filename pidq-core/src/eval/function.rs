@@ -1,12 +1,12 @@
-//! A function of the language: one row of a table, with everything that parser, help, docs and tests need.
+//! Function table entry: everything that parser, help, documentation and tests need to know about a function.
 
 use std::fmt;
 use std::sync::Arc;
 
-use super::Cx;
+use super::EvalContext;
+use super::column_view::ColumnView;
+use super::option_spec::OptionSpec;
 use super::plan::Plan;
-use super::setting::Setting;
-use super::view::View;
 use crate::error::Result;
 use crate::regex::Regex;
 use crate::value::Value;
@@ -17,51 +17,53 @@ pub struct Function {
     pub name: &'static str,
     /// The parameters, in order.
     pub params: &'static [Param],
-    /// One sentence that says what it gives.
+    /// One sentence that describes the result.
     pub summary: &'static str,
     /// `query => result`: printed in the docs, run as a test.
     pub example: &'static str,
     pub(crate) body: Body,
 }
 
-/// How a function runs.
+/// Implementation of a function.
 pub(crate) enum Body {
     /// The arguments are evaluated first: `eq`, `add`, `round`.
     Strict(StrictBody),
     /// The function takes the piped value and evaluates its arguments itself: `filter`, `map`, `sort`.
     Piped(PipedBody),
-    /// The same, and how many items it gives for each row of a list can be told without the lists: `expand`.
+    /// As `Piped`, and the number of result items per row can be computed without building the lists: `expand`.
     Counted(PipedBody, CountBody),
-    /// The function evaluates its arguments itself on the piped value, and reads nothing else of it: `and`, `if`.
+    /// The function evaluates its arguments itself on the piped value, which it does not read otherwise: `and`, `if`.
     Lazy(PipedBody),
-    /// A text is evaluated first, and a pattern is ready: `regex`, `match`.
+    /// The searched string is evaluated first; the pattern is compiled: `regex`, `match`.
     Search(SearchBody),
-    /// Given by the embedding program: piped value and evaluated arguments.
+    /// Provided by the embedding program; gets the piped value and the evaluated arguments.
     Custom(Arc<CustomBody>),
-    /// Known to the compiler: `get`, `pipe`, `object`, `array`, `let`.
-    Form,
+    /// Handled by the compiler: `get`, `pipe`, `object`, `array`, `let`.
+    SpecialForm,
 }
 
 /// A function of its evaluated arguments.
-pub(crate) type StrictBody = for<'a> fn(&mut Cx<'a>, &[Value<'a>]) -> Result<Value<'a>>;
+pub(crate) type StrictBody = for<'a> fn(&mut EvalContext<'a>, &[Value<'a>]) -> Result<Value<'a>>;
 
 /// A function of the piped value and of arguments that it evaluates itself.
-pub(crate) type PipedBody = for<'a> fn(&mut Cx<'a>, Value<'a>, &'a [Plan]) -> Result<Value<'a>>;
+pub(crate) type PipedBody = for<'a> fn(&mut EvalContext<'a>, Value<'a>, &'a [Plan]) -> Result<Value<'a>>;
 
-/// How many items a function gives for each row of a list, and all together; nothing where the rows have to be taken one
+/// Returns the number of result items for each row of a list, and the total; `None` if the rows must be evaluated one
 /// by one.
-pub(crate) type CountBody = for<'a> fn(&mut Cx<'a>, View<'a>, &'a [Plan]) -> Result<Option<(Value<'a>, u64)>>;
+pub(crate) type CountBody =
+    for<'a> fn(&mut EvalContext<'a>, ColumnView<'a>, &'a [Plan]) -> Result<Option<(Value<'a>, u64)>>;
 
-/// A function of an evaluated text and of a pattern.
-pub(crate) type SearchBody = for<'a> fn(&mut Cx<'a>, Value<'a>, &'a Regex) -> Result<Value<'a>>;
+/// A function of an evaluated string and a pattern.
+pub(crate) type SearchBody = for<'a> fn(&mut EvalContext<'a>, Value<'a>, &'a Regex) -> Result<Value<'a>>;
 
-/// What an embedding program may give as a function.
-pub(crate) type CustomBody = dyn for<'a> Fn(&mut Cx<'a>, Value<'a>, &[Value<'a>]) -> Result<Value<'a>> + Send + Sync;
+/// Function provided by the embedding program.
+pub(crate) type CustomBody =
+    dyn for<'a> Fn(&mut EvalContext<'a>, Value<'a>, &[Value<'a>]) -> Result<Value<'a>> + Send + Sync;
 
 impl Function {
-    /// A function of the embedding program: it gets the piped value and its evaluated arguments, as many as the query
-    /// gives. It should pay for its loops with [`Cx::spend`], so that limits hold, and makes what it returns in the memory
-    /// of the run.
+    /// Creates a function of the embedding program. It gets the piped value and its evaluated arguments, as many as the
+    /// query gives. It should charge its loops with [`EvalContext::charge`], so that limits hold, and builds its result
+    /// in the memory of the run.
     ///
     /// ```
     /// use pidq_core::error::{Code, Error};
@@ -86,10 +88,11 @@ impl Function {
     /// # Ok::<(), pidq_core::Error>(())
     /// ```
     ///
-    /// Errors that it returns get the place of the call in the query, and `tryOr` catches them, unless they are of a limit.
+    /// Errors that it returns get the location of the call in the query. `tryOr` catches them, except errors of a
+    /// limit.
     pub fn new(
         name: &'static str,
-        body: impl for<'a> Fn(&mut Cx<'a>, Value<'a>, &[Value<'a>]) -> Result<Value<'a>> + Send + Sync + 'static,
+        body: impl for<'a> Fn(&mut EvalContext<'a>, Value<'a>, &[Value<'a>]) -> Result<Value<'a>> + Send + Sync + 'static,
     ) -> Function {
         const ARGUMENTS: &[Param] = &[Param::query("argument").many()];
         Function { name, params: ARGUMENTS, summary: "", example: "", body: Body::Custom(Arc::new(body)) }
@@ -111,91 +114,91 @@ impl fmt::Debug for Function {
 /// A parameter of a function.
 #[derive(Clone, Copy, Debug)]
 pub struct Param {
-    /// What it is called in the docs.
+    /// The name in the documentation.
     pub name: &'static str,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ParamKind,
     pub(crate) is_optional: bool,
     pub(crate) is_many: bool,
 }
 
-/// What an argument may be.
+/// Kind of argument that a parameter takes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum ParamKind {
     /// A query on the current data.
     Query,
-    /// A query; where it is a constant, it is one that this takes.
-    Setting(&'static Setting),
-    /// A query; where it is a constant, it is a pattern of a graph.
+    /// A query; a constant must fit the specification.
+    Checked(&'static OptionSpec),
+    /// A query; a constant must be a graph pattern.
     GraphPattern,
-    /// A constant or a parameter of the request, of which some functions take only what this does.
-    Static(Option<&'static Setting>),
-    /// A path such as `.a.b`, taken as it stands.
+    /// A constant or a parameter; some functions restrict it to a specification.
+    Static(Option<&'static OptionSpec>),
+    /// A path such as `.a.b`, not evaluated.
     Path,
     /// A regular expression; the flags are the argument after it.
     Pattern,
     /// An object literal of named options, as the last argument.
-    Options(&'static [Setting]),
+    Options(&'static [OptionSpec]),
 }
 
 impl Param {
-    /// The names of the options, where it is an object of options.
+    /// The names of the options, if this parameter is an options object.
     pub fn option_names(&self) -> impl Iterator<Item = &'static str> + use<> {
-        self.settings().iter().map(|setting| setting.name)
+        self.option_specs().iter().map(|setting| setting.name)
     }
 
-    /// The options with what each of them takes, in words of the manual: `a query`, `a number of at least zero`.
+    /// The options and the values that they take, in the words of the manual: `a query`, `a number of at least zero`.
     pub fn option_kinds(&self) -> impl Iterator<Item = (&'static str, String)> + use<> {
-        self.settings().iter().map(|setting| (setting.name, setting.expects()))
+        self.option_specs().iter().map(|setting| (setting.name, setting.expects()))
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn option_specs(&self) -> &'static [OptionSpec] {
         match self.kind {
-            Kind::Options(known) => known,
+            ParamKind::Options(known) => known,
             _ => &[],
         }
     }
 
-    /// What is expected, in words of the manual.
+    /// The expected kind of argument, in the words of the manual.
     pub fn expects(&self) -> &'static str {
         match self.kind {
-            Kind::Query | Kind::Setting(_) | Kind::GraphPattern => "query",
-            Kind::Static(_) => "constant",
-            Kind::Path => "path",
-            Kind::Pattern => "pattern",
-            Kind::Options(_) => "options",
+            ParamKind::Query | ParamKind::Checked(_) | ParamKind::GraphPattern => "query",
+            ParamKind::Static(_) => "constant",
+            ParamKind::Path => "path",
+            ParamKind::Pattern => "pattern",
+            ParamKind::Options(_) => "options",
         }
     }
 
     pub(crate) const fn query(name: &'static str) -> Param {
-        Param { name, kind: Kind::Query, is_optional: false, is_many: false }
+        Param { name, kind: ParamKind::Query, is_optional: false, is_many: false }
     }
 
     pub(crate) const fn constant(name: &'static str) -> Param {
-        Param { kind: Kind::Static(None), ..Param::query(name) }
+        Param { kind: ParamKind::Static(None), ..Param::query(name) }
     }
 
-    pub(crate) const fn fixed(setting: &'static Setting) -> Param {
-        Param { kind: Kind::Static(Some(setting)), ..Param::query(setting.name) }
+    pub(crate) const fn checked_constant(setting: &'static OptionSpec) -> Param {
+        Param { kind: ParamKind::Static(Some(setting)), ..Param::query(setting.name) }
     }
 
     pub(crate) const fn path(name: &'static str) -> Param {
-        Param { kind: Kind::Path, ..Param::query(name) }
+        Param { kind: ParamKind::Path, ..Param::query(name) }
     }
 
     pub(crate) const fn pattern(name: &'static str) -> Param {
-        Param { kind: Kind::Pattern, ..Param::query(name) }
+        Param { kind: ParamKind::Pattern, ..Param::query(name) }
     }
 
-    pub(crate) const fn setting(setting: &'static Setting) -> Param {
-        Param { kind: Kind::Setting(setting), ..Param::query(setting.name) }
+    pub(crate) const fn checked(setting: &'static OptionSpec) -> Param {
+        Param { kind: ParamKind::Checked(setting), ..Param::query(setting.name) }
     }
 
     pub(crate) const fn graph_pattern(name: &'static str) -> Param {
-        Param { kind: Kind::GraphPattern, ..Param::query(name) }
+        Param { kind: ParamKind::GraphPattern, ..Param::query(name) }
     }
 
-    pub(crate) const fn options(known: &'static [Setting]) -> Param {
-        Param { kind: Kind::Options(known), is_optional: true, ..Param::query("options") }
+    pub(crate) const fn options(known: &'static [OptionSpec]) -> Param {
+        Param { kind: ParamKind::Options(known), is_optional: true, ..Param::query("options") }
     }
 
     pub(crate) const fn optional(self) -> Param {

@@ -1,18 +1,18 @@
-//! A query whose names are bound: what runs.
+//! Execution plan: a query with bound names.
 
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
+use super::common_subexpr::CommonPrefixes;
+use super::dependencies::{self, DependencyKind};
 use super::function::Function;
-use super::fuse::Fusion;
-use super::reads::{self, Reads};
-use super::shared::Leads;
+use super::fusion::Fusion;
 use crate::arena::Cell;
 use crate::error::{Result, Span};
 use crate::regex::Regex;
 use crate::value::Value;
 
-/// A part of a query, ready to run. As deep as the query was nested, so bounded.
+/// Executable part of a query. Its depth is bounded by the nesting limit of queries.
 #[derive(Debug)]
 pub(crate) enum Plan {
     Constant(Constant),
@@ -22,21 +22,22 @@ pub(crate) enum Plan {
     Object(Fields),
     Call(Box<Call>),
     Let(Box<[Plan]>, Box<Plan>),
-    /// The place of a binding of `let`, counted from the outermost.
+    /// Index of a `let` binding, counted from the outermost.
     Variable(usize),
-    /// A value that was given with the query.
+    /// Value of a parameter.
     Parameter(Cell),
     /// The input of the whole query.
     Root,
     Pattern(Pattern),
 }
 
-/// A regular expression, compiled once the whole query is bound: that takes more stack than the way down to it leaves.
+/// Regular expression, compiled after the whole query is bound: compiling it needs more stack than is left inside the
+/// recursion.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pattern(Arc<OnceLock<Regex>>);
 
 impl Pattern {
-    /// Compiles it. A second time changes nothing.
+    /// Compiles the pattern. Later calls have no effect.
     pub fn compile(&self, pattern: &str, flags: &str) -> Result<()> {
         let regex = Regex::new(pattern, flags)?;
         self.0.get_or_init(|| regex);
@@ -56,13 +57,13 @@ impl Deref for Pattern {
 #[derive(Debug)]
 pub(crate) struct Stage {
     pub plan: Plan,
-    /// What it is together with the next one.
+    /// Fused operation with the next stage.
     pub fusion: Option<Fusion>,
 }
 
 impl Plan {
-    /// Looks at the parts right below this one, in the order of the text.
-    pub fn each_part(&self, mut look: impl FnMut(&Plan)) {
+    /// Visits the direct children, in the order of the text.
+    pub fn for_each_child(&self, mut look: impl FnMut(&Plan)) {
         match self {
             Plan::Pipe(stages) => stages.iter().for_each(|stage| look(&stage.plan)),
             Plan::Array(items) => items.iter().for_each(look),
@@ -74,11 +75,11 @@ impl Plan {
         }
     }
 
-    /// `a | b | c`.
+    /// Builds the plan of `a | b | c`.
     pub fn pipe(plans: impl IntoIterator<Item = Plan>) -> Plan {
         let mut stages: Vec<Stage> = plans.into_iter().map(|plan| Stage { plan, fusion: None }).collect();
         for at in 1..stages.len() {
-            stages[at - 1].fusion = Fusion::of(&stages[at - 1].plan, &stages[at].plan);
+            stages[at - 1].fusion = Fusion::detect(&stages[at - 1].plan, &stages[at].plan);
         }
         Plan::Pipe(stages.into())
     }
@@ -104,17 +105,18 @@ impl Constant {
     }
 }
 
-/// `.a.b`: keys, and the number of the first one among all keys of the query.
+/// `.a.b`: keys, and the index of the first one among all keys of the query.
 #[derive(Debug)]
 pub(crate) struct Path {
     pub keys: Box<[Key]>,
     pub first: usize,
-    /// There are keys, and a missing one is null: none is the name of a property that every object has in JavaScript.
+    /// True if there are keys and a missing one is null: none is the name of a property that every JavaScript object
+    /// has.
     pub is_plain: bool,
 }
 
 impl Path {
-    /// The keys.
+    /// Returns the names of the keys.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> + Clone {
         self.keys.iter().map(|key| &*key.name)
     }
@@ -124,7 +126,7 @@ impl Path {
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
     pub name: Box<str>,
-    /// The place in a list that the key names, if it is one.
+    /// The array index, if the key is one.
     pub index: Option<u32>,
     pub span: Span,
 }
@@ -135,9 +137,9 @@ pub(crate) struct Fields {
     pub names: Box<[Box<str>]>,
     pub values: Box<[Plan]>,
     pub record: usize,
-    /// By value: what it begins with as another one does; nothing where no two do. In one word, since plans are on the
-    /// stack of deep queries.
-    pub leads: Option<Box<Leads>>,
+    /// By value: the common prefix with another value; `None` if no two share one. Boxed, since plans are on the stack
+    /// of deep queries.
+    pub common_prefixes: Option<Box<CommonPrefixes>>,
 }
 
 /// A function and its arguments.
@@ -145,22 +147,23 @@ pub(crate) struct Fields {
 pub(crate) struct Call {
     pub function: FunctionRef,
     pub args: Box<[Plan]>,
-    /// The number of the call in the query.
+    /// Index of the call in the query.
     pub id: usize,
     pub span: Span,
-    /// What it reads of its input, and whether it always gives the same for it.
-    pub reads: Reads,
-    pub is_pure: bool,
+    /// Parts of the input that the call depends on, and whether it is deterministic.
+    pub dependency: DependencyKind,
+    pub is_deterministic: bool,
 }
 
 impl Call {
     pub fn new(function: FunctionRef, args: Box<[Plan]>, id: usize, span: Span) -> Call {
-        let (reads, is_pure) = (reads::of_call(&function, &args), reads::is_pure_call(&function, &args));
-        Call { function, args, id, span, reads, is_pure }
+        let (reads, is_deterministic) =
+            (dependencies::call_dependency(&function, &args), dependencies::is_deterministic_call(&function, &args));
+        Call { function, args, id, span, dependency: reads, is_deterministic }
     }
 }
 
-/// A row of our tables, or one that a `Dialect` was given.
+/// Entry of the built-in function tables, or a custom function of a `Dialect`.
 #[derive(Clone, Debug)]
 pub(crate) enum FunctionRef {
     /// A function of JSON Query.
@@ -178,7 +181,7 @@ impl FunctionRef {
         }
     }
 
-    /// The name of a function of ours; nothing for one that merely has the same name.
+    /// Returns the name of a built-in function; `None` for a custom function, even if it has the same name.
     pub fn standard_name(&self) -> Option<&'static str> {
         match self {
             FunctionRef::Standard(function) | FunctionRef::Extension(function) => Some(function.name),

@@ -1,43 +1,43 @@
-//! Reading properties: `.a.b`.
+//! Property access: `.a.b`.
 //!
-//! Hot: runs once per value and condition. Thousands of objects share a shape, so a key is looked up once per shape.
+//! Hot: runs once per value and condition. Thousands of objects share a shape, so each key is looked up once per shape.
 
-use super::Cx;
+use super::EvalContext;
 use super::plan::{Key, Path};
 use crate::arena::{Arena, Cell, ContainerId, ShapeId};
 use crate::error::{Code, Error, Result};
-use crate::graph::column::Seen;
+use crate::graph::column::KeyLookup;
 use crate::value::{Array, Fields, Object, Value, prototype};
 
-/// What a part of a path has seen: shapes, and where its key is in them.
+/// Inline cache of one key of a path: the slot of the key by shape.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Cache {
-    /// By the last bits of its number: a shape and the slot of the key in it.
-    seen: [(u32, u32); Cache::SHAPES],
-    /// An object was asked for the key; one had it.
-    asked: bool,
+pub(super) struct KeyCache {
+    /// Shape number and slot of the key, indexed by the last bits of the number.
+    seen: [(u32, u32); KeyCache::SHAPES],
+    /// True if the key was looked up in an object, and if one had it.
+    looked_up: bool,
     found: bool,
-    /// A list was asked for it.
-    of_list: bool,
+    /// True if the key was read on a list.
+    read_on_list: bool,
 }
 
 /// No shape, no slot.
 const NONE: u32 = u32::MAX;
 
-impl Default for Cache {
+impl Default for KeyCache {
     fn default() -> Self {
-        Cache { seen: [(NONE, NONE); Cache::SHAPES], asked: false, found: false, of_list: false }
+        KeyCache { seen: [(NONE, NONE); KeyCache::SHAPES], looked_up: false, found: false, read_on_list: false }
     }
 }
 
-impl Cache {
-    /// Objects of a handful of shapes come in turns: the attributes of pumps, of valves, of instruments.
+impl KeyCache {
+    /// Objects of a few shapes alternate: the attributes of pumps, of valves, of instruments.
     const SHAPES: usize = 8;
 
-    /// Where a key is in the objects of a shape. Notes that it was looked for, and whether it was there.
+    /// Returns the slot of the key in the objects of a shape. Records that it was looked up, and whether it was found.
     #[inline]
     pub(super) fn slot(&mut self, arena: &Arena, shape: u32, key: &str) -> Option<u32> {
-        let (known, slot) = self.seen[shape as usize % Cache::SHAPES];
+        let (known, slot) = self.seen[shape as usize % KeyCache::SHAPES];
         if known != shape {
             return self.look_up(arena, shape, key);
         }
@@ -47,48 +47,48 @@ impl Cache {
     #[cold]
     fn look_up(&mut self, arena: &Arena, shape: u32, key: &str) -> Option<u32> {
         let slot = arena.find_symbol(key).and_then(|symbol| arena.slot(ShapeId(shape), symbol));
-        self.seen[shape as usize % Cache::SHAPES] = (shape, slot.unwrap_or(NONE));
-        self.asked = true;
+        self.seen[shape as usize % KeyCache::SHAPES] = (shape, slot.unwrap_or(NONE));
+        self.looked_up = true;
         self.found |= slot.is_some();
         slot
     }
 }
 
-impl Cache {
-    /// Notes what was seen of the key elsewhere.
-    pub(super) fn note(&mut self, seen: Seen) {
-        self.asked |= seen.asked;
+impl KeyCache {
+    /// Merges lookups of the key in a column.
+    pub(super) fn record(&mut self, seen: KeyLookup) {
+        self.looked_up |= seen.attempted;
         self.found |= seen.found;
     }
 
-    /// Notes all that another key of this name has seen.
-    pub(super) fn note_all(&mut self, other: &Cache) {
-        self.asked |= other.asked;
+    /// Merges the lookups of another key of this name.
+    pub(super) fn record_all(&mut self, other: &KeyCache) {
+        self.looked_up |= other.looked_up;
         self.found |= other.found;
-        self.of_list |= other.of_list;
+        self.read_on_list |= other.read_on_list;
     }
 }
 
-impl<'a> Cx<'a> {
-    /// The value at a path; `null` where a part of it is missing.
+impl<'a> EvalContext<'a> {
+    /// Returns the value at a path; `null` if a part of it is missing.
     ///
-    /// Hot: nearly always the path leads through stored objects only.
+    /// Hot: nearly all paths go through stored objects only.
     #[inline(never)]
     pub(crate) fn get(&mut self, path: &'a Path, input: Value<'a>) -> Result<Value<'a>> {
         if let Value::Object(Object(Fields::Stored(arena, id))) = input
             && path.is_plain
             && self.is_fast(arena)
-            && let Some(cell) = self.follow(path, id)
+            && let Some(cell) = self.follow_path(path, id)
         {
-            self.spend(path.keys.len() as u64)?;
+            self.charge(path.keys.len() as u64)?;
             return Ok(Value::stored(arena, cell));
         }
         self.get_by_steps(path, input)
     }
 
-    /// The cell at a path of objects, null where a part is missing; nothing where a part is not an object.
+    /// Returns the cell at a path of objects; the null cell if a part is missing, `None` if a part is not an object.
     #[inline]
-    fn follow(&mut self, path: &Path, start: ContainerId) -> Option<Cell> {
+    fn follow_path(&mut self, path: &Path, start: ContainerId) -> Option<Cell> {
         let document = self.document;
         let mut cell = Cell::object(start);
         for (key, cache) in path.keys.iter().zip(&mut self.caches[path.first..]) {
@@ -102,10 +102,10 @@ impl<'a> Cx<'a> {
         Some(cell)
     }
 
-    /// Whether shortcuts may be taken over the values of an arena.
+    /// Returns true if values of an arena may be read by the fast path.
     #[inline]
     pub(crate) fn is_fast(&self, arena: &Arena) -> bool {
-        self.shortcuts && std::ptr::eq(arena, self.document)
+        self.optimizations && std::ptr::eq(arena, self.document)
     }
 
     #[inline(never)]
@@ -117,21 +117,21 @@ impl<'a> Cx<'a> {
         Ok(if let Value::Undefined = value { Value::Null } else { value })
     }
 
-    /// The value of one key; `null` where it is missing.
+    /// Returns the value of one key; `null` if it is missing.
     fn property(&mut self, holder: Value<'a>, key: &'a Key, cache: usize) -> Result<Value<'a>> {
-        self.spend(1)?;
+        self.charge(1)?;
         let found = match holder {
             Value::Undefined | Value::Null => return Ok(Value::Null),
             Value::Object(object) => self.field(object, key, cache),
             Value::Array(array) => {
-                self.caches[cache].of_list |= key.index.is_none();
+                self.caches[cache].read_on_list |= key.index.is_none();
                 item(array, key)
             }
             _ => None,
         };
         match found {
             Some(value) => Ok(value),
-            None => missing(holder, key),
+            None => missing_property(holder, key),
         }
     }
 
@@ -146,19 +146,19 @@ impl<'a> Cx<'a> {
             _ => object.get(&key.name),
         };
         let cache = &mut self.caches[cache];
-        cache.asked = true;
+        cache.looked_up = true;
         cache.found |= value.is_some();
         value
     }
 
-    /// Whether objects were asked for a part of a path and none had it.
+    /// Returns true if the key was looked up in objects and none had it.
     pub(crate) fn never_found(&self, property: usize) -> bool {
-        self.caches[property].asked && !self.caches[property].found
+        self.caches[property].looked_up && !self.caches[property].found
     }
 
-    /// Whether lists were asked for a part of a path, and nothing that could have it.
-    pub(crate) fn asked_of_lists(&self, property: usize) -> bool {
-        self.caches[property].of_list && !self.caches[property].asked
+    /// Returns true if the key was read on lists, and never on an object.
+    pub(crate) fn read_only_on_lists(&self, property: usize) -> bool {
+        self.caches[property].read_on_list && !self.caches[property].looked_up
     }
 }
 
@@ -166,8 +166,9 @@ fn item<'a>(array: Array<'a>, key: &Key) -> Option<Value<'a>> {
     key.index.and_then(|index| array.get(index as usize))
 }
 
-/// A missing property is `null`, but the reference refuses what JavaScript would find on a prototype.
-fn missing<'a>(holder: Value<'a>, key: &Key) -> Result<Value<'a>> {
+/// Returns `null` for a missing property. As in the reference implementation, a property of a JavaScript prototype is
+/// an error.
+fn missing_property<'a>(holder: Value<'a>, key: &Key) -> Result<Value<'a>> {
     let is_character = matches!((holder, key.index), (Value::String(text), Some(index))
         if (index as usize) < crate::value::convert::utf16_len(text));
     if !is_character && !prototype::has(holder, &key.name) {

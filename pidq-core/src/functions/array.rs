@@ -1,18 +1,18 @@
-//! Lists: keeping, changing, sorting, grouping.
+//! Array functions: filtering, mapping, sorting, grouping.
 
-use super::sorting::{self, Sorting};
+use super::sorting::{self, ChunkedSort};
 use crate::arena::{Arena, Cell};
 use crate::error::{Code, Error, Result};
-use crate::eval::Cx;
+use crate::eval::EvalContext;
 use crate::eval::build::Entries;
-use crate::eval::cost::Way;
+use crate::eval::call_stats::Strategy;
+use crate::eval::column_view::ColumnView;
 use crate::eval::function::{Body, Function, Param};
-use crate::eval::fuse;
+use crate::eval::fusion;
 use crate::eval::plan::Plan;
-use crate::eval::view::View;
-use crate::functions::seen::Seen;
+use crate::functions::dedup::DedupSet;
 use crate::value::compare::{self, SortKey};
-use crate::value::write::told;
+use crate::value::write::describe;
 use crate::value::{Array, Items, Value, convert};
 
 pub(crate) const FUNCTIONS: &[Function] = &[
@@ -26,21 +26,21 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "flatten",
         params: &[],
-        summary: "The list with the items of its lists in their place, one level deep.",
+        summary: "The array with its nested arrays replaced by their items, one level deep.",
         example: "[1, [2, [3]]] | flatten() => [1,2,[3]]",
         body: Body::Piped(flatten),
     },
     Function {
         name: "groupBy",
         params: &[Param::query("key")],
-        summary: "An object of lists: the items under each value of a key.",
+        summary: "An object of arrays: the items with each value of a key.",
         example: r#"[{a: "x"}, {a: "y"}, {a: "x"}] | groupBy(.a) | mapValues(size()) => {"x":2,"y":1}"#,
         body: Body::Piped(group_by),
     },
     Function {
         name: "keyBy",
         params: &[Param::query("key")],
-        summary: "An object of items: the first one under each value of a key.",
+        summary: "An object of items: the first one with each value of a key.",
         example: r#"[{a: "x", b: 1}] | keyBy(.a) => {"x":{"a":"x","b":1}}"#,
         body: Body::Piped(key_by),
     },
@@ -54,7 +54,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "map",
         params: &[Param::query("value")],
-        summary: "The list with each item replaced.",
+        summary: "The array with each item replaced by a value.",
         example: "[1, 2] | map(get() * 10) => [10,20]",
         body: Body::Piped(map),
     },
@@ -68,14 +68,14 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "size",
         params: &[],
-        summary: "The number of items of a list, of UTF-16 units of a text.",
+        summary: "The number of items of an array, or of UTF-16 units of a string.",
         example: "[7, 8] | size() => 2",
         body: Body::Piped(size),
     },
     Function {
         name: "sort",
         params: &[Param::query("key").optional(), Param::constant("direction").optional()],
-        summary: r#"The items by a key: booleans, numbers, texts, the rest; "desc" for the greatest first. Stable."#,
+        summary: r#"The items sorted by a key: booleans, numbers, strings, the rest; "desc" for the greatest first. Stable."#,
         example: r#"[1, 3, 2] | sort(get(), "desc") => [3,2,1]"#,
         body: Body::Piped(sort),
     },
@@ -95,14 +95,14 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     },
 ];
 
-/// The list that a function works on.
+/// Returns the array that a function operates on.
 pub(super) fn list(input: Value<'_>) -> Result<Array<'_>> {
     input.as_array().ok_or_else(|| array_expected(input))
 }
 
-/// The error of a function that was given something else than a list.
+/// Returns the error for an input that is not an array.
 pub(super) fn array_expected(input: Value<'_>) -> Error {
-    let error = Error::new(Code::ArrayExpected, "Array expected").with_label(format!("got {}", told(input)));
+    let error = Error::new(Code::ArrayExpected, "Array expected").with_label(format!("got {}", describe(input)));
     match input {
         Value::Object(_) => error.with_help("the items of an object are `values()`"),
         Value::Null | Value::Undefined => error.with_help("check the path before it: a missing property is null"),
@@ -110,16 +110,21 @@ pub(super) fn array_expected(input: Value<'_>) -> Error {
     }
 }
 
-/// The value of an argument that may be missing.
+/// Returns the value of an optional argument.
 #[inline]
-pub(super) fn optional<'a>(cx: &mut Cx<'a>, args: &'a [Plan], at: usize, input: Value<'a>) -> Result<Value<'a>> {
+pub(super) fn optional<'a>(
+    cx: &mut EvalContext<'a>,
+    args: &'a [Plan],
+    at: usize,
+    input: Value<'a>,
+) -> Result<Value<'a>> {
     match args.get(at) {
         Some(arg) => cx.eval(arg, input),
         None => Ok(Value::Undefined),
     }
 }
 
-/// Adds the path of the item that a function failed on.
+/// Adds the path of the failing item to an error.
 pub(super) fn at_item<'a>(result: Result<Value<'a>>, array: Array<'a>, at: usize) -> Result<Value<'a>> {
     result.map_err(|error| match array.get(at).and_then(Value::container) {
         Some((arena, id)) if error.data_path().is_none() => error.with_data_path(arena.path_of(id)),
@@ -127,8 +132,8 @@ pub(super) fn at_item<'a>(result: Result<Value<'a>>, array: Array<'a>, at: usize
     })
 }
 
-pub(super) fn filter<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    let wanted = cx.take_wanted();
+pub(super) fn filter<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let wanted = cx.take_wanted_items();
     let array = list(input)?;
     let Some(condition) = args.first() else { return Ok(input) };
     if let Some(wanted) = wanted
@@ -137,105 +142,105 @@ pub(super) fn filter<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) ->
         return Ok(found);
     }
     if let Some(view) = cx.view(array)
-        && let Some(kept) = cx.together(|cx| cx.filter_together(view, condition))
+        && let Some(kept) = cx.try_vectorized(|cx| cx.filter_vectorized(view, condition))
     {
         return Ok(kept);
     }
-    let mut places: Vec<u32> = Vec::new();
+    let mut positions: Vec<u32> = Vec::new();
     for (at, item) in array.iter().enumerate() {
-        cx.spend(1)?;
+        cx.charge(1)?;
         if at_item(cx.eval(condition, item), array, at)?.is_truthy() {
-            places.push(at as u32);
+            positions.push(at as u32);
         }
     }
-    cx.took(Way::Scan);
-    select(cx, array, &places)
+    cx.set_strategy(Strategy::Scan);
+    select(cx, array, &positions)
 }
 
-/// The items wanted, if they are among the first and nothing that is left out could have failed.
+/// Returns the wanted items, if they are among the first and none of the skipped items could have failed.
 fn first_matches<'a>(
-    cx: &mut Cx<'a>,
+    cx: &mut EvalContext<'a>,
     array: Array<'a>,
     condition: &'a Plan,
     wanted: usize,
 ) -> Result<Option<Value<'a>>> {
-    if !fuse::cannot_fail(condition) {
+    if !fusion::cannot_fail(condition) {
         return Ok(None);
     }
-    let found = cx.together(|cx| {
-        let mut places: Vec<u32> = Vec::new();
-        for (at, item) in array.iter().take(fuse::PROBE).enumerate() {
-            if places.len() == wanted {
+    let found = cx.try_vectorized(|cx| {
+        let mut positions: Vec<u32> = Vec::new();
+        for (at, item) in array.iter().take(fusion::PROBE_SIZE).enumerate() {
+            if positions.len() == wanted {
                 break;
             }
-            cx.spend(1)?;
+            cx.charge(1)?;
             if cx.eval(condition, item)?.is_truthy() {
-                places.push(at as u32);
+                positions.push(at as u32);
             }
         }
-        Ok((places.len() == wanted).then_some(places))
+        Ok((positions.len() == wanted).then_some(positions))
     });
-    cx.took(if found.is_some() { Way::Top } else { Way::Plain });
-    let Some(places) = found else { return Ok(None) };
-    if places.last().is_some_and(|last| (*last as usize) + 1 < array.len()) {
-        cx.leave_early();
+    cx.set_strategy(if found.is_some() { Strategy::Top } else { Strategy::Plain });
+    let Some(positions) = found else { return Ok(None) };
+    if positions.last().is_some_and(|last| (*last as usize) + 1 < array.len()) {
+        cx.mark_items_skipped();
     }
-    select(cx, array, &places).map(Some)
+    select(cx, array, &positions).map(Some)
 }
 
-fn map<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+fn map<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let array = list(input)?;
     if let (Some(view), Some(value)) = (cx.view(array), args.first())
-        && let Some(mapped) = cx.together(|cx| cx.map_together(view, value))
+        && let Some(mapped) = cx.try_vectorized(|cx| cx.map_vectorized(view, value))
     {
         return Ok(mapped);
     }
-    let mapped = cx.mapped(array, args.first());
-    cx.took(Way::Scan);
+    let mapped = cx.map_each(array, args.first());
+    cx.set_strategy(Strategy::Scan);
     mapped
 }
 
-fn flatten<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
+fn flatten<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
     let array = list(input)?;
     let base = cx.mark();
     for item in array.iter() {
-        cx.spend(1)?;
+        cx.charge(1)?;
         match item {
             Value::Array(inner) => collect(cx, inner.iter())?,
             other => cx.push(other)?,
         }
     }
-    cx.list(base)
+    cx.collect_list(base)
 }
 
-pub(super) fn collect<'a>(cx: &mut Cx<'a>, values: impl Iterator<Item = Value<'a>>) -> Result<()> {
+pub(super) fn collect<'a>(cx: &mut EvalContext<'a>, values: impl Iterator<Item = Value<'a>>) -> Result<()> {
     for value in values {
-        cx.spend(1)?;
+        cx.charge(1)?;
         cx.push(value)?;
     }
     Ok(())
 }
 
-fn reverse<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
+fn reverse<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
     let array = list(input)?;
     let count = array.len();
-    cx.spend(count as u64)?;
+    cx.charge(count as u64)?;
     match array.0 {
-        Items::Stored(arena, base) => cx.rows_by(arena, base, count, |at| (count - 1 - at) as u32),
-        Items::Rows(rows) => cx.rows_by(rows.arena, rows.base, count, |at| rows.rows[count - 1 - at]),
-        Items::Part { arena, base, first, len } => {
+        Items::Stored(arena, base) => cx.select_rows_by(arena, base, count, |at| (count - 1 - at) as u32),
+        Items::Rows(rows) => cx.select_rows_by(rows.arena, rows.base, count, |at| rows.rows[count - 1 - at]),
+        Items::Slice { arena, base, first, len } => {
             let last = first + len.saturating_sub(1);
-            cx.rows_by(arena, base, count, |at| last - at as u32)
+            cx.select_rows_by(arena, base, count, |at| last - at as u32)
         }
-        _ => cx.list_by(count, |at| array.get(count - 1 - at).unwrap_or(Value::Undefined)),
+        _ => cx.list_from_fn(count, |at| array.get(count - 1 - at).unwrap_or(Value::Undefined)),
     }
 }
 
-fn size<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
+fn size<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
     match input {
         Value::Array(array) => Ok(Value::number(array.len() as f64)),
         Value::String(text) => {
-            cx.spend_bytes(text.len())?;
+            cx.charge_bytes(text.len())?;
             Ok(Value::number(convert::utf16_len(text) as f64))
         }
         Value::Null | Value::Undefined => Err(array_expected(input)),
@@ -244,7 +249,7 @@ fn size<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a
     }
 }
 
-fn limit<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+fn limit<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let count = match optional(cx, args, 0, input)? {
         Value::Number(count) => count.value(),
         other => convert::to_number(other),
@@ -252,66 +257,72 @@ fn limit<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Valu
     let count = count.max(0.0) as usize;
     let array = match input {
         Value::Array(array) => array,
-        Value::String(text) => return cx.text(|out| write_units(out, text, count)).map(Value::String),
+        Value::String(text) => return cx.build_text(|out| write_units(out, text, count)).map(Value::String),
         _ => return Err(array_expected(input)),
     };
-    if count >= array.len() { Ok(input) } else { cx.part(array, 0, count) }
+    if count >= array.len() { Ok(input) } else { cx.slice_list(array, 0, count) }
 }
 
 fn write_units(out: &mut impl std::fmt::Write, text: &str, count: usize) -> std::fmt::Result {
     write!(out, "{}", convert::utf16_slice(text, 0, count))
 }
 
-fn sort<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    let wanted = cx.take_wanted();
+fn sort<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let wanted = cx.take_wanted_items();
     let array = list(input)?;
     let descends = matches!(optional(cx, args, 1, input)?, Value::String("desc"));
-    // Nothing is compared, so nobody asks for a key: one that fails does no harm.
+    // Without a comparison, keys are not evaluated, so a failing key is no error.
     if array.len() < 2 {
         return Ok(input);
     }
     if let (Some(view), Some(Plan::Get(path))) = (cx.view(array), args.first())
-        && let Some(sorted) = cx.together(|cx| cx.sort_together(view, path, descends))
+        && let Some(sorted) = cx.try_vectorized(|cx| cx.sort_vectorized(view, path, descends))
     {
-        cx.took(Way::Order);
+        cx.set_strategy(Strategy::Order);
         return Ok(sorted);
     }
     let base = cx.mark();
     for (at, item) in array.iter().enumerate() {
-        cx.spend(1)?;
+        cx.charge(1)?;
         let key = match args.first() {
             Some(key) => at_item(cx.eval(key, item), array, at)?,
             None => item,
         };
         cx.push(key)?;
     }
-    let places = sorted_places(cx, base, descends, wanted.unwrap_or(array.len()))?;
-    cx.took(if wanted.is_some() { Way::Top } else { Way::Scan });
-    select(cx, array, &places)
+    let positions = sorted_positions(cx, base, descends, wanted.unwrap_or(array.len()))?;
+    cx.set_strategy(if wanted.is_some() { Strategy::Top } else { Strategy::Scan });
+    select(cx, array, &positions)
 }
 
-/// The first places of the values collected since a mark, sorted stably by those values; takes them off.
+/// Removes the values collected since a mark and returns the first positions in the stable order of those values.
 ///
-/// Pays for the comparisons in advance.
-pub(super) fn sorted_places(cx: &mut Cx<'_>, base: usize, descends: bool, wanted: usize) -> Result<Vec<u32>> {
+/// Charges for the comparisons in advance.
+pub(super) fn sorted_positions(
+    cx: &mut EvalContext<'_>,
+    base: usize,
+    descends: bool,
+    wanted: usize,
+) -> Result<Vec<u32>> {
     let count = cx.collected(base).len();
     let longest = cx.collected(base).iter().map(|key| key.as_str().map_or(0, str::len)).max().unwrap_or(0);
-    cx.pay_sort(count, longest)?;
-    let by_parts = sorting::is_long(count, longest);
-    let bytes = count * (size_of::<(SortKey, u32)>() * (1 + usize::from(by_parts)) + size_of::<u32>());
-    cx.hold(bytes)?;
+    cx.charge_sort(count, longest)?;
+    let by_chunks = sorting::needs_chunks(count, longest);
+    let bytes = count * (size_of::<(SortKey, u32)>() * (1 + usize::from(by_chunks)) + size_of::<u32>());
+    cx.reserve(bytes)?;
     let limits = *cx.limits();
     let keys = cx.collected(base);
-    let mut order: Vec<(SortKey, u32)> = keys.iter().zip(0..).map(|(key, place)| (SortKey::of(*key), place)).collect();
+    let mut order: Vec<(SortKey, u32)> =
+        keys.iter().zip(0..).map(|(key, position)| (SortKey::new(*key), position)).collect();
     let full = |a: u32, b: u32| compare::sort_order(keys[a as usize], keys[b as usize]);
     let ascending = |a: &(SortKey, u32), b: &(SortKey, u32)| a.0.cmp(&b.0).then_with(|| full(a.1, b.1));
     let sorted = |a: &(SortKey, u32), b: &(SortKey, u32)| {
         let by_value = if descends { ascending(b, a) } else { ascending(a, b) };
         by_value.then(a.1.cmp(&b.1))
     };
-    match (by_parts, wanted < count) {
-        (true, true) => Sorting::new(&limits, longest, sorted).keep_first(&mut order, wanted)?,
-        (true, false) => Sorting::new(&limits, longest, sorted).sort(&mut order)?,
+    match (by_chunks, wanted < count) {
+        (true, true) => ChunkedSort::new(&limits, longest, sorted).keep_first(&mut order, wanted)?,
+        (true, false) => ChunkedSort::new(&limits, longest, sorted).sort(&mut order)?,
         (false, is_part) => {
             if is_part {
                 order.select_nth_unstable_by(wanted, sorted);
@@ -320,73 +331,73 @@ pub(super) fn sorted_places(cx: &mut Cx<'_>, base: usize, descends: bool, wanted
             order.sort_unstable_by(sorted);
         }
     }
-    cx.forget(base);
+    cx.discard_collected(base);
     cx.release(bytes);
-    Ok(order.iter().map(|(_, place)| *place).collect())
+    Ok(order.iter().map(|(_, position)| *position).collect())
 }
 
-/// The items of a list, the characters of a text: what JavaScript iterates.
-fn iterable<'a>(cx: &mut Cx<'a>, input: Value<'a>) -> Result<Array<'a>> {
+/// Returns the values that JavaScript iterates: the items of an array, the characters of a string.
+fn iterable<'a>(cx: &mut EvalContext<'a>, input: Value<'a>) -> Result<Array<'a>> {
     let Value::String(text) = input else { return list(input) };
     let base = cx.mark();
     collect(cx, text.char_indices().map(|(at, c)| Value::String(&text[at..at + c.len_utf8()])))?;
-    list(cx.list(base)?)
+    list(cx.collect_list(base)?)
 }
 
-fn group_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+fn group_by<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let array = iterable(cx, input)?;
-    cx.hold(array.len() * size_of::<u32>())?;
+    cx.reserve(array.len() * size_of::<u32>())?;
     let groups = groups_of(cx, array, args)?;
     object_of_groups(cx, array, groups)
 }
 
-fn object_of_groups<'a>(cx: &mut Cx<'a>, array: Array<'a>, groups: Groups<'a>) -> Result<Value<'a>> {
-    let (names, groups) = groups.into_order(cx);
+fn object_of_groups<'a>(cx: &mut EvalContext<'a>, array: Array<'a>, groups: Groups<'a>) -> Result<Value<'a>> {
+    let (names, groups) = groups.into_js_order(cx);
     let base = cx.mark();
     for group in &groups {
         let items = select(cx, array, group)?;
         cx.push(items)?;
     }
     cx.release(array.len() * size_of::<u32>());
-    let keys = cx.keys(&names)?;
-    cx.record(keys, base)
+    let keys = cx.intern_keys(&names)?;
+    cx.collect_object(keys, base)
 }
 
-/// The places of the items of each group.
+/// Positions of the items of each group.
 type Groups<'a> = Entries<'a, Vec<u32>>;
 
-fn groups_of<'a>(cx: &mut Cx<'a>, array: Array<'a>, args: &'a [Plan]) -> Result<Groups<'a>> {
+fn groups_of<'a>(cx: &mut EvalContext<'a>, array: Array<'a>, args: &'a [Plan]) -> Result<Groups<'a>> {
     if let Some(groups) = at_once(cx, array, args, groups_of_values) {
         return Ok(groups);
     }
     let mut groups: Groups<'a> = Entries::new();
     for at in 0..array.len() {
-        cx.spend(1)?;
+        cx.charge(1)?;
         let key = key_of(cx, array, args, at)?;
-        let group = groups.place(cx, key, Vec::new)?;
+        let group = groups.entry_index(cx, key, Vec::new)?;
         groups.values[group].push(at as u32);
     }
-    cx.took(Way::Scan);
+    cx.set_strategy(Strategy::Scan);
     Ok(groups)
 }
 
-/// What all items together give for the first argument, from columns; nothing where they have to be taken one by one.
-/// On its own, since lists may be grouped and counted in lists: see [`Cx::eval`].
+/// Evaluates the first argument for all items at once, from columns; `None` if the items must be evaluated one by one.
+/// Not inlined, since grouping may be nested: see [`EvalContext::eval`].
 #[inline(never)]
 pub(super) fn at_once<'a, T>(
-    cx: &mut Cx<'a>,
+    cx: &mut EvalContext<'a>,
     array: Array<'a>,
     args: &'a [Plan],
-    work: impl FnOnce(&mut Cx<'a>, View<'a>, &'a Plan) -> Result<Option<T>>,
+    work: impl FnOnce(&mut EvalContext<'a>, ColumnView<'a>, &'a Plan) -> Result<Option<T>>,
 ) -> Option<T> {
     let (view, query) = (cx.view(array)?, args.first()?);
-    cx.together(|cx| work(cx, view, query))
+    cx.try_vectorized(|cx| work(cx, view, query))
 }
 
-/// The same where the key depends on one field with few values: the group is found once a value.
-fn groups_of_values<'a>(cx: &mut Cx<'a>, view: View<'a>, key: &'a Plan) -> Result<Option<Groups<'a>>> {
+/// Groups items if the key depends on one dictionary-encoded field: the group is looked up once per value.
+fn groups_of_values<'a>(cx: &mut EvalContext<'a>, view: ColumnView<'a>, key: &'a Plan) -> Result<Option<Groups<'a>>> {
     let mut groups: Groups<'a> = Entries::new();
-    let Some(coded) = cx.keys_together(view, key, &mut groups)? else { return Ok(None) };
+    let Some(coded) = cx.group_by_code(view, key, &mut groups)? else { return Ok(None) };
     for (count, group) in coded.counts.iter().zip(coded.groups.iter()).filter(|(count, _)| **count > 0) {
         groups.values[*group as usize].reserve(*count as usize);
     }
@@ -397,53 +408,57 @@ fn groups_of_values<'a>(cx: &mut Cx<'a>, view: View<'a>, key: &'a Plan) -> Resul
     Ok(Some(groups))
 }
 
-/// The text of the key of the item at a place.
-pub(super) fn key_of<'a>(cx: &mut Cx<'a>, array: Array<'a>, args: &'a [Plan], at: usize) -> Result<&'a str> {
+/// Returns the key of the item at a position, as a string.
+pub(super) fn key_of<'a>(cx: &mut EvalContext<'a>, array: Array<'a>, args: &'a [Plan], at: usize) -> Result<&'a str> {
     let item = array.get(at).unwrap_or(Value::Undefined);
     let key = at_item(optional(cx, args, 0, item), array, at)?;
-    cx.text_of(key)
+    cx.convert_to_text(key)
 }
 
-/// Some items of a list, by their places.
-pub(super) fn select<'a>(cx: &mut Cx<'a>, array: Array<'a>, places: &[u32]) -> Result<Value<'a>> {
+/// Returns the items of an array at some positions.
+pub(super) fn select<'a>(cx: &mut EvalContext<'a>, array: Array<'a>, positions: &[u32]) -> Result<Value<'a>> {
     match array.0 {
-        Items::Stored(arena, base) => cx.rows(arena, base, places),
+        Items::Stored(arena, base) => cx.select_rows(arena, base, positions),
         Items::Rows(rows) => {
-            let places: Vec<u32> = places.iter().map(|at| rows.rows[*at as usize]).collect();
-            cx.rows(rows.arena, rows.base, &places)
+            let positions: Vec<u32> = positions.iter().map(|at| rows.rows[*at as usize]).collect();
+            cx.select_rows(rows.arena, rows.base, &positions)
         }
-        Items::Part { arena, base, first, .. } => {
-            let places: Vec<u32> = places.iter().map(|at| first + at).collect();
-            cx.rows(arena, base, &places)
+        Items::Slice { arena, base, first, .. } => {
+            let positions: Vec<u32> = positions.iter().map(|at| first + at).collect();
+            cx.select_rows(arena, base, &positions)
         }
         Items::Cells(_) | Items::Table(_) | Items::Built(_) | Items::Records(_) => {
             let base = cx.mark();
-            collect(cx, places.iter().map(|at| array.get(*at as usize).unwrap_or(Value::Undefined)))?;
-            cx.list(base)
+            collect(cx, positions.iter().map(|at| array.get(*at as usize).unwrap_or(Value::Undefined)))?;
+            cx.collect_list(base)
         }
     }
 }
 
-/// The places of the first items under each value of a key.
-fn firsts<'a>(cx: &mut Cx<'a>, array: Array<'a>, args: &'a [Plan]) -> Result<Entries<'a, u32>> {
+/// Returns the position of the first item of each key.
+fn firsts<'a>(cx: &mut EvalContext<'a>, array: Array<'a>, args: &'a [Plan]) -> Result<Entries<'a, u32>> {
     if let Some(entries) = at_once(cx, array, args, firsts_of_values) {
         return Ok(entries);
     }
     let mut entries = Entries::new();
     for at in 0..array.len() {
-        cx.spend(1)?;
+        cx.charge(1)?;
         let key = key_of(cx, array, args, at)?;
-        entries.place(cx, key, || at as u32)?;
+        entries.entry_index(cx, key, || at as u32)?;
     }
-    cx.took(Way::Scan);
+    cx.set_strategy(Strategy::Scan);
     Ok(entries)
 }
 
-/// The same where the key depends on one field with few values.
-fn firsts_of_values<'a>(cx: &mut Cx<'a>, view: View<'a>, key: &'a Plan) -> Result<Option<Entries<'a, u32>>> {
+/// Like [`firsts`], if the key depends on one dictionary-encoded field.
+fn firsts_of_values<'a>(
+    cx: &mut EvalContext<'a>,
+    view: ColumnView<'a>,
+    key: &'a Plan,
+) -> Result<Option<Entries<'a, u32>>> {
     const NONE: u32 = u32::MAX;
     let mut entries: Entries<'a, u32> = Entries::new();
-    let Some(coded) = cx.keys_together(view, key, &mut entries)? else { return Ok(None) };
+    let Some(coded) = cx.group_by_code(view, key, &mut entries)? else { return Ok(None) };
     entries.values.fill(NONE);
     let mut left = entries.values.len();
     for at in 0..view.len() {
@@ -460,61 +475,66 @@ fn firsts_of_values<'a>(cx: &mut Cx<'a>, view: View<'a>, key: &'a Plan) -> Resul
     Ok(Some(entries))
 }
 
-fn key_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+fn key_by<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let array = iterable(cx, input)?;
-    if let Some(keyed) = at_once(cx, array, args, Cx::keyed_together) {
-        cx.took(Way::Index);
+    if let Some(keyed) = at_once(cx, array, args, EvalContext::key_by_vectorized) {
+        cx.set_strategy(Strategy::Index);
         return Ok(keyed);
     }
     let entries = firsts(cx, array, args)?;
-    entries.into_object_by(cx, |place| array.get(*place as usize).unwrap_or(Value::Undefined))
+    entries.into_object_by(cx, |position| array.get(*position as usize).unwrap_or(Value::Undefined))
 }
 
-fn uniq_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+fn uniq_by<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let array = iterable(cx, input)?;
-    let (_, places) = firsts(cx, array, args)?.into_order(cx);
-    cx.spend(places.len() as u64)?;
-    select(cx, array, &places)
+    let (_, positions) = firsts(cx, array, args)?.into_js_order(cx);
+    cx.charge(positions.len() as u64)?;
+    select(cx, array, &positions)
 }
 
-fn uniq<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
+fn uniq<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
     let array = iterable(cx, input)?;
-    let mut seen = Seen::default();
+    let mut seen = DedupSet::default();
     let base = cx.mark();
-    match array.cells().filter(|_| cx.takes_shortcuts()) {
+    match array.cells().filter(|_| cx.is_optimized()) {
         Some((arena, cells)) => uniq_cells(cx, arena, cells, &mut seen)?,
         None => {
             for item in array.iter() {
-                cx.spend(1)?;
-                seen.take(cx, item)?;
+                cx.charge(1)?;
+                seen.insert(cx, item)?;
             }
         }
     }
-    seen.end(cx);
-    cx.list(base)
+    seen.release(cx);
+    cx.collect_list(base)
 }
 
-/// Cells with the same bits are the same value: few values that come again and again are told by these.
-fn uniq_cells<'a>(cx: &mut Cx<'a>, arena: &'a Arena, cells: &'a [Cell], seen: &mut Seen<'a>) -> Result<()> {
+/// Inserts cells. Cells with the same bits are the same value, so recent cells are skipped without a lookup.
+fn uniq_cells<'a>(
+    cx: &mut EvalContext<'a>,
+    arena: &'a Arena,
+    cells: &'a [Cell],
+    seen: &mut DedupSet<'a>,
+) -> Result<()> {
     const BITS: u32 = 8;
-    let mut lately = [None; 1 << BITS];
+    let mut recent = [None; 1 << BITS];
     for cell in cells {
-        cx.spend(1)?;
-        let place = (cell.bits().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - BITS)) as usize;
-        if lately[place] == Some(*cell) {
+        cx.charge(1)?;
+        let position = (cell.bits().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - BITS)) as usize;
+        if recent[position] == Some(*cell) {
             continue;
         }
         let item = Value::stored(arena, *cell);
-        seen.take(cx, item)?;
-        if costs_nothing_to_compare(item) {
-            lately[place] = Some(*cell);
+        seen.insert(cx, item)?;
+        if is_cheap_to_compare(item) {
+            recent[position] = Some(*cell);
         }
     }
     Ok(())
 }
 
-/// NaN is not even equal to itself.
-fn costs_nothing_to_compare(item: Value<'_>) -> bool {
+/// Returns whether comparing an item is cheap. NaN is not equal to itself.
+fn is_cheap_to_compare(item: Value<'_>) -> bool {
     match item {
         Value::Undefined | Value::Null | Value::Bool(_) => true,
         Value::Number(number) => !number.value().is_nan(),

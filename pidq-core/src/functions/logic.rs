@@ -1,12 +1,12 @@
-//! Comparison, logic and choice.
+//! Comparison, logic and conditional functions.
 
 use std::cmp::Ordering;
 
 use crate::error::{Code, Error, Result};
-use crate::eval::Cx;
+use crate::eval::EvalContext;
 use crate::eval::function::{Body, Function, Param};
 use crate::eval::plan::Plan;
-use crate::value::write::told;
+use crate::value::write::describe;
 use crate::value::{Value, compare};
 
 const PAIR: &[Param] = &[Param::query("a"), Param::query("b")];
@@ -16,14 +16,14 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "and",
         params: MANY,
-        summary: "Whether all conditions hold; the later ones are not looked at after one that does not.",
+        summary: "Whether all conditions hold; evaluation stops at the first that does not.",
         example: "2 > 1 and 3 > 1 => true",
         body: Body::Lazy(and),
     },
     Function {
         name: "eq",
         params: PAIR,
-        summary: "Whether two values are equal, lists and objects by their contents.",
+        summary: "Whether two values are equal, arrays and objects by their contents.",
         example: "[1, 2] == [1, 2] => true",
         body: Body::Strict(eq),
     },
@@ -37,7 +37,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "gt",
         params: PAIR,
-        summary: "Whether a is greater than b, for two numbers, two texts or two booleans.",
+        summary: "Whether a is greater than b, for two numbers, two strings or two booleans.",
         example: "2 > 1 => true",
         body: Body::Strict(|cx, args| Ok(Value::Bool(order(cx, args)? == Some(Ordering::Greater)))),
     },
@@ -58,14 +58,14 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "in",
         params: &[Param::query("value"), Param::query("list")],
-        summary: "Whether a list holds a value.",
+        summary: "Whether an array contains a value.",
         example: r#""a" in ["a", "b"] => true"#,
         body: Body::Strict(|cx, args| is_in(cx, args).map(Value::Bool)),
     },
     Function {
         name: "lt",
         params: PAIR,
-        summary: "Whether a is less than b, for two numbers, two texts or two booleans.",
+        summary: "Whether a is less than b, for two numbers, two strings or two booleans.",
         example: "1 < 2 => true",
         body: Body::Strict(|cx, args| Ok(Value::Bool(order(cx, args)? == Some(Ordering::Less)))),
     },
@@ -86,57 +86,57 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "not",
         params: &[Param::query("condition")],
-        summary: "Whether a condition does not hold. null, false, 0 and the empty text do not.",
+        summary: "Whether a condition does not hold. null, false, 0 and the empty string do not.",
         example: "not(1 > 2) => true",
         body: Body::Strict(|_, args| Ok(Value::Bool(!arg(args, 0).is_truthy_in_javascript()))),
     },
     Function {
         name: "not in",
         params: &[Param::query("value"), Param::query("list")],
-        summary: "Whether a list does not hold a value.",
+        summary: "Whether an array does not contain a value.",
         example: r#""c" not in ["a", "b"] => true"#,
         body: Body::Strict(|cx, args| is_in(cx, args).map(|found| Value::Bool(!found))),
     },
     Function {
         name: "or",
         params: MANY,
-        summary: "Whether a condition holds; the later ones are not looked at after one that does.",
+        summary: "Whether any condition holds; evaluation stops at the first that does.",
         example: "1 > 2 or 3 > 2 => true",
         body: Body::Lazy(or),
     },
 ];
 
-/// An argument, or no value where it was not given.
+/// Returns an argument; undefined if it is missing.
 fn arg<'a>(args: &[Value<'a>], at: usize) -> Value<'a> {
     args.get(at).copied().unwrap_or(Value::Undefined)
 }
 
-fn order(cx: &mut Cx<'_>, args: &[Value<'_>]) -> Result<Option<Ordering>> {
+fn order(cx: &mut EvalContext<'_>, args: &[Value<'_>]) -> Result<Option<Ordering>> {
     let (left, right) = (arg(args, 0), arg(args, 1));
     if let (Value::String(left), Value::String(right)) = (left, right) {
-        cx.spend_bytes(left.len().min(right.len()))?;
+        cx.charge_bytes(left.len().min(right.len()))?;
     }
     Ok(compare::partial_order(left, right))
 }
 
-fn eq<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
+fn eq<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
     cx.is_equal(arg(args, 0), arg(args, 1)).map(Value::Bool)
 }
 
-fn or_equal<'a>(cx: &mut Cx<'a>, args: &[Value<'a>], wanted: Ordering) -> Result<Value<'a>> {
+fn or_equal<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>], wanted: Ordering) -> Result<Value<'a>> {
     Ok(Value::Bool(order(cx, args)? == Some(wanted) || cx.is_equal(arg(args, 0), arg(args, 1))?))
 }
 
-fn and<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+fn and<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     until(cx, input, args, false)
 }
 
-fn or<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+fn or<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     until(cx, input, args, true)
 }
 
-/// Evaluates conditions until one decides. A single one is returned as it is, none is null, as in the reference.
-fn until<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan], decisive: bool) -> Result<Value<'a>> {
+/// Evaluates conditions until one decides. A single condition is returned unchanged, none is null, as in the reference.
+fn until<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan], decisive: bool) -> Result<Value<'a>> {
     match args {
         [] => return Ok(Value::Null),
         [only] => return cx.eval(only, input),
@@ -150,7 +150,7 @@ fn until<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan], decisive: bool
     Ok(Value::Bool(!decisive))
 }
 
-fn choose<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+fn choose<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let condition = match args.first() {
         Some(condition) => cx.eval(condition, input)?,
         None => Value::Undefined,
@@ -159,15 +159,15 @@ fn choose<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Val
     branch.map_or(Ok(Value::Undefined), |branch| cx.eval(branch, input))
 }
 
-fn is_in<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<bool> {
+fn is_in<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<bool> {
     let Some(list) = arg(args, 1).as_array() else {
         let list = arg(args, 1);
-        let message = format!("A list expected on the right of `in`, not {}", list.type_name());
-        let error = Error::new(Code::ListExpected, message).with_label(format!("got {}", told(list)));
-        return Err(error.with_help("`contains` looks into texts; `exists(.a)` asks for a key"));
+        let message = format!("Array expected on the right of `in`, not {}", list.type_name());
+        let error = Error::new(Code::ListExpected, message).with_label(format!("got {}", describe(list)));
+        return Err(error.with_help("`contains` searches strings; `exists(.a)` tests for a key"));
     };
     for item in list.iter() {
-        cx.spend(1)?;
+        cx.charge(1)?;
         if cx.is_equal(item, arg(args, 0))? {
             return Ok(true);
         }
@@ -175,8 +175,8 @@ fn is_in<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<bool> {
     Ok(false)
 }
 
-/// Follows a path by own properties only. Missing parents give false.
-fn exists<'a>(_: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+/// Follows a path by own properties only. A missing parent is false.
+fn exists<'a>(_: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let Some(Plan::Get(path)) = args.first() else { return Ok(Value::Bool(false)) };
     let mut holder = input;
     for key in &path.keys {

@@ -1,13 +1,13 @@
-//! Arithmetic, rounding, and the aggregates of lists of numbers.
+//! Arithmetic, rounding, and aggregates of arrays of numbers.
 
 use std::fmt::Write;
 
 use super::array;
 use crate::arena::{Arena, Cell};
 use crate::error::Result;
-use crate::eval::Cx;
+use crate::eval::EvalContext;
+use crate::eval::arithmetic::power;
 use crate::eval::function::{Body, Function, Param};
-use crate::eval::numbers::power;
 use crate::eval::plan::Plan;
 use crate::value::{Value, convert};
 
@@ -24,14 +24,14 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "add",
         params: TWO,
-        summary: "The sum of two numbers; with a text, list or object on either side, both as one text.",
+        summary: "The sum of two numbers; with a string, array or object on either side, both as one string.",
         example: "add(2, 3) => 5",
         body: Body::Strict(add),
     },
     Function {
         name: "average",
         params: &[],
-        summary: "The average of the numbers of a list, or null for an empty one.",
+        summary: "The average of the numbers of an array, or null for an empty one.",
         example: "[1, 2, 6] | average() => 3",
         body: Body::Piped(average),
     },
@@ -45,21 +45,21 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "max",
         params: &[],
-        summary: "The largest number of a list, or null for an empty one.",
+        summary: "The largest number of an array, or null for an empty one.",
         example: "[3, 1, 2] | max() => 3",
         body: Body::Piped(max),
     },
     Function {
         name: "min",
         params: &[],
-        summary: "The smallest number of a list, or null for an empty one.",
+        summary: "The smallest number of an array, or null for an empty one.",
         example: "[3, 1, 2] | min() => 1",
         body: Body::Piped(min),
     },
     Function {
         name: "mod",
         params: TWO,
-        summary: "The rest of a division, with the sign of the left number.",
+        summary: "The remainder of a division, with the sign of the left number.",
         example: "mod(-7, 3) => -1",
         body: Body::Strict(remainder),
     },
@@ -73,7 +73,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "number",
         params: &[Param::query("text")],
-        summary: "The number that a text stands for, or null if it is none.",
+        summary: "The number that a string represents, or null if it is none.",
         example: r#"number("2.5") => 2.5"#,
         body: Body::Strict(number),
     },
@@ -87,86 +87,86 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "prod",
         params: &[],
-        summary: "The product of the numbers of a list, or null for an empty one.",
+        summary: "The product of the numbers of an array, or null for an empty one.",
         example: "[2, 3, 4] | prod() => 24",
         body: Body::Piped(prod),
     },
     Function {
         name: "round",
         params: &[Param::query("value"), Param::query("digits").optional()],
-        summary: "The number rounded to so many digits after the point.",
+        summary: "The number rounded to a number of digits after the decimal point.",
         example: "round(2.345, 2) => 2.35",
         body: Body::Strict(round),
     },
     Function {
         name: "subtract",
         params: TWO,
-        summary: "The left number less the right one.",
+        summary: "The left number minus the right one.",
         example: "subtract(5, 3) => 2",
         body: Body::Strict(subtract),
     },
     Function {
         name: "sum",
         params: &[],
-        summary: "The sum of the numbers of a list: 0 for an empty one.",
+        summary: "The sum of the numbers of an array: 0 for an empty one.",
         example: "[1, 2, 3] | sum() => 6",
         body: Body::Piped(sum),
     },
 ];
 
-fn add<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
+fn add<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
     match args {
         [Value::Number(left), Value::Number(right)] => {
-            cx.spend(1)?;
+            cx.charge(1)?;
             Ok(Value::number(left.value() + right.value()))
         }
         [Value::String(left), Value::String(right)] => {
-            cx.spend(1)?;
+            cx.charge(1)?;
             cx.concat(left, right).map(Value::String)
         }
         _ => add_all(cx, argument(args, 0), [argument(args, 1)].into_iter()),
     }
 }
 
-fn subtract<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
+fn subtract<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
     calculate(cx, args, |a, b| a - b)
 }
 
-fn multiply<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
+fn multiply<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
     calculate(cx, args, |a, b| a * b)
 }
 
-fn divide<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
+fn divide<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
     calculate(cx, args, |a, b| a / b)
 }
 
-fn remainder<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
+fn remainder<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
     calculate(cx, args, |a, b| a % b)
 }
 
-fn pow<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
+fn pow<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
     calculate(cx, args, power)
 }
 
-fn calculate<'a>(cx: &mut Cx<'a>, args: &[Value<'a>], combine: fn(f64, f64) -> f64) -> Result<Value<'a>> {
+fn calculate<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>], combine: fn(f64, f64) -> f64) -> Result<Value<'a>> {
     let left = number_of(cx, argument(args, 0))?;
     let right = number_of(cx, argument(args, 1))?;
     Ok(Value::number(combine(left, right)))
 }
 
-fn abs<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
+fn abs<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
     Ok(Value::number(number_of(cx, argument(args, 0))?.abs()))
 }
 
-fn number<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
+fn number<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
     let number = number_of(cx, argument(args, 0))?;
     Ok(if number.is_nan() { Value::Null } else { Value::number(number) })
 }
 
-/// Moves the point in the decimal text, as the reference does: so 1.005 rounds to 1.01, though its double is below it.
+/// Shifts the point in the decimal string, like the reference: 1.005 rounds to 1.01, although its double is smaller.
 ///
-/// Nothing else decides what is a number here: a text that has an exponent already gets a second one and is NaN.
-fn round<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
+/// A string that already has an exponent gets a second one and becomes NaN, as in the reference.
+fn round<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
     let digits = match argument(args, 1) {
         Value::Undefined => Value::number(0.0),
         digits => digits,
@@ -174,10 +174,10 @@ fn round<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
     if let (Value::Number(number), None) = (argument(args, 0), args.get(1))
         && PLAIN.contains(&number.value().abs())
     {
-        // The decimal text is that of the number itself. Adding 0 makes -0 of -0.2 a 0, as its text would.
+        // The decimal string is that of the number itself. Adding 0 turns the -0 of -0.2 into 0, like its string would.
         return Ok(Value::number(round_half_up(number.value()) + 0.0));
     }
-    let shifted = cx.text(|out| {
+    let shifted = cx.build_text(|out| {
         convert::write_text(argument(args, 0), out)?;
         out.write_char('e')?;
         convert::write_text(digits, out)
@@ -188,38 +188,38 @@ fn round<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
     Ok(Value::number(convert::text_to_number(&rounded)))
 }
 
-/// Numbers whose text has no exponent.
+/// Range of numbers whose string has no exponent.
 const PLAIN: std::ops::Range<f64> = 1e-6..1e20;
 
-/// `Math.round`. Not `(x + 0.5).floor()`: that sum is inexact just below a half and for large numbers.
+/// Rounds like `Math.round`. Not `(x + 0.5).floor()`: that sum is inexact just below a half and for large numbers.
 fn round_half_up(number: f64) -> f64 {
     let below = number.floor();
     if number - below >= 0.5 { below + 1.0 } else { below }
 }
 
-fn sum<'a>(cx: &mut Cx<'a>, input: Value<'a>, _args: &'a [Plan]) -> Result<Value<'a>> {
+fn sum<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, _args: &'a [Plan]) -> Result<Value<'a>> {
     let list = array::list(input)?;
     if let Some((arena, cells)) = list.cells()
         && let Some(total) = fold(arena, cells, 0.0, |a, b| a + b)
     {
-        cx.spend(cells.len() as u64)?;
+        cx.charge(cells.len() as u64)?;
         return Ok(Value::number(total));
     }
     add_all(cx, Value::number(0.0), list.iter())
 }
 
-/// Combines stored numbers; nothing where one of the cells is no number.
+/// Combines stored numbers; `None` if one of the cells is not a number.
 fn fold(arena: &Arena, cells: &[Cell], start: f64, combine: impl Fn(f64, f64) -> f64) -> Option<f64> {
     cells.iter().try_fold(start, |total, cell| Some(combine(total, arena.number(*cell)?)))
 }
 
-fn average<'a>(cx: &mut Cx<'a>, input: Value<'a>, _args: &'a [Plan]) -> Result<Value<'a>> {
+fn average<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, _args: &'a [Plan]) -> Result<Value<'a>> {
     let list = array::list(input)?;
     if let Some((arena, [first, rest @ ..])) = list.cells()
         && let Some(first) = arena.number(*first)
         && let Some(total) = fold(arena, rest, first, |a, b| a + b)
     {
-        cx.spend(rest.len() as u64)?;
+        cx.charge(rest.len() as u64)?;
         return Ok(Value::number(total / list.len() as f64));
     }
     let mut items = list.iter();
@@ -228,94 +228,95 @@ fn average<'a>(cx: &mut Cx<'a>, input: Value<'a>, _args: &'a [Plan]) -> Result<V
     Ok(Value::number(number_of(cx, total)? / list.len() as f64))
 }
 
-fn prod<'a>(cx: &mut Cx<'a>, input: Value<'a>, _args: &'a [Plan]) -> Result<Value<'a>> {
+fn prod<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, _args: &'a [Plan]) -> Result<Value<'a>> {
     reduce(cx, input, |a, b| a * b)
 }
 
 // Unlike `f64::min` and `f64::max`, JavaScript's do not skip NaN.
-fn min<'a>(cx: &mut Cx<'a>, input: Value<'a>, _args: &'a [Plan]) -> Result<Value<'a>> {
+fn min<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, _args: &'a [Plan]) -> Result<Value<'a>> {
     reduce(cx, input, |a, b| if a < b || a.is_nan() { a } else { b })
 }
 
-fn max<'a>(cx: &mut Cx<'a>, input: Value<'a>, _args: &'a [Plan]) -> Result<Value<'a>> {
+fn max<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, _args: &'a [Plan]) -> Result<Value<'a>> {
     reduce(cx, input, |a, b| if a > b || a.is_nan() { a } else { b })
 }
 
-/// Combines the items as numbers. A single item is the result as it is, whatever it is.
-fn reduce<'a>(cx: &mut Cx<'a>, input: Value<'a>, combine: impl Fn(f64, f64) -> f64) -> Result<Value<'a>> {
+/// Combines the items as numbers. A single item is returned unchanged, whatever its type.
+fn reduce<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, combine: impl Fn(f64, f64) -> f64) -> Result<Value<'a>> {
     let list = array::list(input)?;
     if let Some((arena, [first, rest @ ..])) = list.cells()
         && !rest.is_empty()
         && let Some(first) = arena.number(*first)
         && let Some(total) = fold(arena, rest, first, &combine)
     {
-        cx.spend(list.len() as u64)?;
+        cx.charge(list.len() as u64)?;
         return Ok(Value::number(total));
     }
     let mut items = list.iter();
     let Some(first) = items.next() else { return Ok(Value::Null) };
-    cx.spend(1)?;
+    cx.charge(1)?;
     if items.len() == 0 {
         return Ok(first);
     }
     let mut total = number_of(cx, first)?;
     for item in items {
-        cx.spend(1)?;
+        cx.charge(1)?;
         total = combine(total, number_of(cx, item)?);
     }
     Ok(Value::number(total))
 }
 
-/// JavaScript's `+` from left to right. From the first text on all is one text, so it is written in one go.
+/// Applies JavaScript's `+` from left to right. From the first string on, the result is one string, so it is written at
+/// once.
 fn add_all<'a>(
-    cx: &mut Cx<'a>,
+    cx: &mut EvalContext<'a>,
     start: Value<'a>,
     mut items: impl ExactSizeIterator<Item = Value<'a>>,
 ) -> Result<Value<'a>> {
     let mut total = start;
     while let Some(item) = items.next() {
-        cx.spend(1)?;
+        cx.charge(1)?;
         if let (Value::Number(before), Value::Number(next)) = (total, item) {
             total = Value::number(before.value() + next.value());
             continue;
         }
         if concatenates(total) || concatenates(item) {
-            cx.spend(items.len() as u64)?;
+            cx.charge(items.len() as u64)?;
             let mut parts = [total, item].into_iter().chain(items);
-            return cx.text(|out| parts.try_for_each(|part| convert::write_text(part, out))).map(Value::String);
+            return cx.build_text(|out| parts.try_for_each(|part| convert::write_text(part, out))).map(Value::String);
         }
         total = Value::number(convert::to_number(total) + convert::to_number(item));
     }
     Ok(total)
 }
 
-/// Whether `+` with this value makes a text.
+/// Returns whether `+` with this value results in a string.
 fn concatenates(value: Value<'_>) -> bool {
     matches!(value, Value::String(_) | Value::Array(_) | Value::Object(_))
 }
 
-/// An argument of a call; missing ones are `undefined`, as in JavaScript.
+/// Returns an argument of a call; missing ones are `undefined`, as in JavaScript.
 pub(super) fn argument<'a>(args: &[Value<'a>], at: usize) -> Value<'a> {
     args.get(at).copied().unwrap_or(Value::Undefined)
 }
 
-/// `Number(x)`, paid for: a text may be long, and so may be the way to it, as in `[["1"]]`.
+/// Converts like `Number(x)` and charges for it: a string may be long, and so may be nesting such as `[["1"]]`.
 #[inline]
-pub(super) fn number_of<'a>(cx: &mut Cx<'a>, value: Value<'a>) -> Result<f64> {
+pub(super) fn number_of<'a>(cx: &mut EvalContext<'a>, value: Value<'a>) -> Result<f64> {
     match value {
         Value::Number(number) => Ok(number.value()),
-        // A short text costs nothing.
+        // Short strings are free.
         Value::String(text) if text.len() < 64 => Ok(convert::text_to_number(text)),
         other => number_of_other(cx, other),
     }
 }
 
-fn number_of_other<'a>(cx: &mut Cx<'a>, value: Value<'a>) -> Result<f64> {
+fn number_of_other<'a>(cx: &mut EvalContext<'a>, value: Value<'a>) -> Result<f64> {
     let mut inner = value;
     while let Some(only) = inner.as_array().filter(|array| array.len() == 1).and_then(|array| array.get(0)) {
-        cx.spend(1)?;
+        cx.charge(1)?;
         inner = only;
     }
-    cx.spend_bytes(inner.as_str().map_or(0, str::len))?;
+    cx.charge_bytes(inner.as_str().map_or(0, str::len))?;
     Ok(convert::to_number(value))
 }

@@ -1,33 +1,33 @@
-//! Structure: properties, objects, lists of constants, pipes; keys and values of objects.
+//! Structural functions: properties, objects, array literals, pipes; keys and values of objects.
 
 use crate::error::{Code, Error, Result};
-use crate::eval::Cx;
-use crate::eval::build::{Entries, Members};
-use crate::eval::cost::Way;
+use crate::eval::EvalContext;
+use crate::eval::build::{Entries, ObjectBuilder};
+use crate::eval::call_stats::Strategy;
 use crate::eval::function::{Body, Function, Param};
 use crate::eval::plan::{Fields, Path, Plan};
-use crate::value::write::told;
+use crate::value::write::describe;
 use crate::value::{Array, Keys, Object, Value};
 
 pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "array",
         params: &[Param::query("item").many()],
-        summary: "A list of values. Written `[a, b]`.",
+        summary: "An array of values. Written `[a, b]`.",
         example: "[1, 1 + 1] => [1,2]",
-        body: Body::Form,
+        body: Body::SpecialForm,
     },
     Function {
         name: "get",
         params: &[Param::constant("key").many()],
-        summary: "The value at a path, null where there is none. Written `.a.b`; without keys the current value.",
+        summary: "The value at a path, null if there is none. Written `.a.b`; without keys the current value.",
         example: "{a: {b: 3}} | .a.b => 3",
-        body: Body::Form,
+        body: Body::SpecialForm,
     },
     Function {
         name: "keys",
         params: &[],
-        summary: "The keys of an object, the places of a list.",
+        summary: "The keys of an object, or the indices of an array.",
         example: r#"{a: 1, b: 2} | keys() => ["a","b"]"#,
         body: Body::Piped(keys),
     },
@@ -57,26 +57,26 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         params: &[Param::query("entries")],
         summary: "An object. Written `{key: query}`.",
         example: r#"{sum: 1 + 2} => {"sum":3}"#,
-        body: Body::Form,
+        body: Body::SpecialForm,
     },
     Function {
         name: "pick",
         params: &[Param::path("path").many()],
-        summary: "The named properties of an object, or of every object of a list.",
+        summary: "The given properties of an object, or of every object of an array.",
         example: r#"[{a: 1, b: {c: 2}}] | pick(.a, .b.c) => [{"a":1,"c":2}]"#,
         body: Body::Piped(pick),
     },
     Function {
         name: "pipe",
         params: &[Param::query("stage").many()],
-        summary: "Each stage on the result of the one before. Written `a | b`.",
+        summary: "Each stage applied to the result of the one before. Written `a | b`.",
         example: "[1, 2] | size() => 2",
-        body: Body::Form,
+        body: Body::SpecialForm,
     },
     Function {
         name: "values",
         params: &[],
-        summary: "The values of an object, the items of a list.",
+        summary: "The values of an object, or the items of an array.",
         example: "{a: 1, b: 2} | values() => [1,2]",
         body: Body::Piped(values),
     },
@@ -87,10 +87,10 @@ pub(crate) const BINDINGS: &[Function] = &[Function {
     params: &[Param::query("bindings"), Param::query("body")],
     summary: "Binds names for a query: `$name` in the body. Later bindings see the earlier ones.",
     example: "let({a: 2, b: $a * 3}, $a + $b) => 8",
-    body: Body::Form,
+    body: Body::SpecialForm,
 }];
 
-/// A value whose keys can be listed: JavaScript lists those of lists and texts as well, and none of numbers.
+/// A value with keys: JavaScript also lists those of arrays and strings, and none of numbers.
 #[derive(Clone, Copy)]
 enum Keyed<'a> {
     Object(Object<'a>),
@@ -99,7 +99,7 @@ enum Keyed<'a> {
 }
 
 impl<'a> Keyed<'a> {
-    fn of(cx: &mut Cx<'a>, value: Value<'a>) -> Result<Keyed<'a>> {
+    fn from_value(cx: &mut EvalContext<'a>, value: Value<'a>) -> Result<Keyed<'a>> {
         match value {
             Value::Object(object) => Ok(Keyed::Object(object)),
             Value::Array(array) => Ok(Keyed::Array(array)),
@@ -117,101 +117,101 @@ impl<'a> Keyed<'a> {
         }
     }
 
-    fn entry(self, cx: &mut Cx<'a>, at: usize) -> Result<(&'a str, Value<'a>)> {
-        cx.spend(1)?;
+    fn entry(self, cx: &mut EvalContext<'a>, at: usize) -> Result<(&'a str, Value<'a>)> {
+        cx.charge(1)?;
         match self {
-            Keyed::Object(object) => Ok((cx.keys_of(object)?.names[at], object.value(at))),
+            Keyed::Object(object) => Ok((cx.object_keys(object)?.names[at], object.value(at))),
             Keyed::Array(array) => {
-                let name = cx.text(|out| std::fmt::Write::write_fmt(out, format_args!("{at}")))?;
+                let name = cx.build_text(|out| std::fmt::Write::write_fmt(out, format_args!("{at}")))?;
                 Ok((name, array.get(at).unwrap_or(Value::Undefined)))
             }
             Keyed::None => Ok(("", Value::Undefined)),
         }
     }
 
-    /// `{key, value}`.
-    fn pair(self, cx: &mut Cx<'a>, keys: &'a Keys<'a>, at: usize) -> Result<Value<'a>> {
+    /// Returns `{key, value}`.
+    fn pair(self, cx: &mut EvalContext<'a>, keys: &'a Keys<'a>, at: usize) -> Result<Value<'a>> {
         let (name, value) = self.entry(cx, at)?;
-        cx.pair(keys, Value::String(name), value)
+        cx.pair_object(keys, Value::String(name), value)
     }
 }
 
-impl<'a> Cx<'a> {
-    /// The UTF-16 units of a text, as texts; halves of a surrogate pair become U+FFFD.
+impl<'a> EvalContext<'a> {
+    /// Returns the UTF-16 units of a string, as strings; halves of a surrogate pair become U+FFFD.
     pub(crate) fn units(&mut self, text: &'a str) -> Result<Value<'a>> {
         let base = self.mark();
         for (at, c) in text.char_indices() {
-            self.spend(1)?;
+            self.charge(1)?;
             let halves = c.len_utf16() == 2;
             let unit = if halves { "\u{FFFD}" } else { &text[at..at + c.len_utf8()] };
             for _ in 0..c.len_utf16() {
                 self.push(Value::String(unit))?;
             }
         }
-        self.list(base)
+        self.collect_list(base)
     }
 }
 
 fn object_expected(value: Value<'_>) -> Error {
     let error = Error::new(Code::ObjectExpected, format!("Object expected, not {}", value.type_name()));
-    error.with_label(format!("got {}", told(value)))
+    error.with_label(format!("got {}", describe(value)))
 }
 
-fn keys<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
+fn keys<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
     if let Value::Object(object) = input {
         let names = cx.key_list(object)?;
-        cx.spend(names.len() as u64)?;
-        return cx.array_of(names);
+        cx.charge(names.len() as u64)?;
+        return cx.list_from_slice(names);
     }
-    let keyed = Keyed::of(cx, input)?;
+    let keyed = Keyed::from_value(cx, input)?;
     let base = cx.mark();
     for at in 0..keyed.len() {
         let (name, _) = keyed.entry(cx, at)?;
         cx.push(Value::String(name))?;
     }
-    cx.list(base)
+    cx.collect_list(base)
 }
 
-fn values<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
+fn values<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
     if let Value::Object(object) = input {
         return cx.value_list(object);
     }
-    match Keyed::of(cx, input)? {
+    match Keyed::from_value(cx, input)? {
         Keyed::Array(array) => Ok(Value::Array(array)),
         Keyed::Object(object) => cx.value_list(object),
-        Keyed::None => cx.array_of(&[]),
+        Keyed::None => cx.list_from_slice(&[]),
     }
 }
 
-/// The value of an argument that may be missing.
+/// Returns the value of an optional argument.
 #[inline]
-fn optional<'a>(cx: &mut Cx<'a>, args: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {
+fn optional<'a>(cx: &mut EvalContext<'a>, args: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {
     match args {
         [] => Ok(Value::Undefined),
         [arg, ..] => cx.eval(arg, input),
     }
 }
 
-fn map_keys<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    match Keyed::of(cx, input)? {
+fn map_keys<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    match Keyed::from_value(cx, input)? {
         Keyed::Object(object) => renamed_object(cx, object, args),
         keyed => renamed_items(cx, keyed, args),
     }
 }
 
-/// Hot: the keys and values of an object lie side by side.
-fn renamed_object<'a>(cx: &mut Cx<'a>, object: Object<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    let names = cx.keys_of(object)?.names;
-    let mut members = Members::new(cx);
+/// Hot: the keys and values of an object are contiguous.
+fn renamed_object<'a>(cx: &mut EvalContext<'a>, object: Object<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let names = cx.object_keys(object)?.names;
+    let mut members = ObjectBuilder::new(cx);
     for (name, value) in names.iter().zip(object.values()) {
-        cx.spend(1)?;
+        cx.charge(1)?;
         put_renamed(cx, args, name, value, &mut members)?;
     }
     members.into_object(cx)
 }
 
-fn renamed_items<'a>(cx: &mut Cx<'a>, keyed: Keyed<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    let mut members = Members::new(cx);
+fn renamed_items<'a>(cx: &mut EvalContext<'a>, keyed: Keyed<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let mut members = ObjectBuilder::new(cx);
     for at in 0..keyed.len() {
         let (name, value) = keyed.entry(cx, at)?;
         put_renamed(cx, args, name, value, &mut members)?;
@@ -220,11 +220,11 @@ fn renamed_items<'a>(cx: &mut Cx<'a>, keyed: Keyed<'a>, args: &'a [Plan]) -> Res
 }
 
 fn put_renamed<'a>(
-    cx: &mut Cx<'a>,
+    cx: &mut EvalContext<'a>,
     args: &'a [Plan],
     name: &'a str,
     value: Value<'a>,
-    members: &mut Members<'a>,
+    members: &mut ObjectBuilder<'a>,
 ) -> Result<()> {
     let key = match args {
         [] => Ok(Value::Undefined),
@@ -233,35 +233,40 @@ fn put_renamed<'a>(
     put_under(cx, key, value, members)
 }
 
-/// On its own, as [`put_made`]: what is kept while a query is evaluated adds up on the stack.
-fn put_under<'a>(cx: &mut Cx<'a>, key: Result<Value<'a>>, value: Value<'a>, members: &mut Members<'a>) -> Result<()> {
-    let key = cx.text_of(key?)?;
-    members.put(cx, key, value)
+/// Not inlined, like [`put_made`]: locals that live during evaluation add to the stack.
+fn put_under<'a>(
+    cx: &mut EvalContext<'a>,
+    key: Result<Value<'a>>,
+    value: Value<'a>,
+    members: &mut ObjectBuilder<'a>,
+) -> Result<()> {
+    let key = cx.convert_to_text(key?)?;
+    members.insert(cx, key, value)
 }
 
-fn map_values<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    match Keyed::of(cx, input)? {
+fn map_values<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    match Keyed::from_value(cx, input)? {
         Keyed::Object(object) => values_of_object(cx, object, args),
         keyed => values_of(cx, keyed, args),
     }
 }
 
 /// Hot: the keys stay.
-fn values_of_object<'a>(cx: &mut Cx<'a>, object: Object<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+fn values_of_object<'a>(cx: &mut EvalContext<'a>, object: Object<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let base = cx.mark();
     for value in object.values() {
-        cx.spend(1)?;
+        cx.charge(1)?;
         let value = optional(cx, args, value)?;
         cx.push(value)?;
     }
-    let keys = cx.keys_of(object)?;
-    cx.record(keys, base)
+    let keys = cx.object_keys(object)?;
+    cx.collect_object(keys, base)
 }
 
-fn values_of<'a>(cx: &mut Cx<'a>, keyed: Keyed<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    // The keys and the table that finds them, until the object has its own.
-    let held = keyed.len() * (size_of::<&str>() + 2 * size_of::<u32>());
-    cx.hold(held)?;
+fn values_of<'a>(cx: &mut EvalContext<'a>, keyed: Keyed<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    // The keys and their lookup table, until the object has its own.
+    let reserved = keyed.len() * (size_of::<&str>() + 2 * size_of::<u32>());
+    cx.reserve(reserved)?;
     let base = cx.mark();
     let mut names = Vec::with_capacity(keyed.len());
     for at in 0..keyed.len() {
@@ -270,15 +275,15 @@ fn values_of<'a>(cx: &mut Cx<'a>, keyed: Keyed<'a>, args: &'a [Plan]) -> Result<
         let value = optional(cx, args, value)?;
         cx.push(value)?;
     }
-    let keys = cx.keys(&names)?;
-    cx.release(held);
-    cx.record(keys, base)
+    let keys = cx.intern_keys(&names)?;
+    cx.release(reserved);
+    cx.collect_object(keys, base)
 }
 
-fn map_object<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    let keyed = Keyed::of(cx, input)?;
-    let pair = cx.keys(&["key", "value"])?;
-    let mut members = Members::new(cx);
+fn map_object<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let keyed = Keyed::from_value(cx, input)?;
+    let pair = cx.intern_keys(&["key", "value"])?;
+    let mut members = ObjectBuilder::new(cx);
     for at in 0..keyed.len() {
         let entry = keyed.pair(cx, pair, at)?;
         put_entry(cx, args, entry, &mut members)?;
@@ -286,7 +291,12 @@ fn map_object<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result
     members.into_object(cx)
 }
 
-fn put_entry<'a>(cx: &mut Cx<'a>, args: &'a [Plan], entry: Value<'a>, members: &mut Members<'a>) -> Result<()> {
+fn put_entry<'a>(
+    cx: &mut EvalContext<'a>,
+    args: &'a [Plan],
+    entry: Value<'a>,
+    members: &mut ObjectBuilder<'a>,
+) -> Result<()> {
     let made = match args {
         [] => Ok(Value::Undefined),
         [Plan::Object(fields), ..] => return put_literal(cx, fields, entry, members),
@@ -295,14 +305,19 @@ fn put_entry<'a>(cx: &mut Cx<'a>, args: &'a [Plan], entry: Value<'a>, members: &
     put_made(cx, made, members)
 }
 
-fn put_made<'a>(cx: &mut Cx<'a>, made: Result<Value<'a>>, members: &mut Members<'a>) -> Result<()> {
+fn put_made<'a>(cx: &mut EvalContext<'a>, made: Result<Value<'a>>, members: &mut ObjectBuilder<'a>) -> Result<()> {
     let (key, value) = entry_parts(cx, made?)?;
-    members.put(cx, key, value)
+    members.insert(cx, key, value)
 }
 
-/// The key and value that `{key: ..., value: ...}` gives, without the object.
-fn put_literal<'a>(cx: &mut Cx<'a>, fields: &'a Fields, entry: Value<'a>, members: &mut Members<'a>) -> Result<()> {
-    cx.spend(1)?;
+/// Adds the key and value of `{key: ..., value: ...}` without building the object.
+fn put_literal<'a>(
+    cx: &mut EvalContext<'a>,
+    fields: &'a Fields,
+    entry: Value<'a>,
+    members: &mut ObjectBuilder<'a>,
+) -> Result<()> {
+    cx.charge(1)?;
     let (mut key, mut value) = (Value::Undefined, Value::Undefined);
     for (name, plan) in fields.names.iter().zip(&fields.values) {
         let part = cx.eval(plan, entry)?;
@@ -315,58 +330,58 @@ fn put_literal<'a>(cx: &mut Cx<'a>, fields: &'a Fields, entry: Value<'a>, member
     put_under(cx, Ok(key), value, members)
 }
 
-fn entry_parts<'a>(cx: &mut Cx<'a>, entry: Value<'a>) -> Result<(&'a str, Value<'a>)> {
+fn entry_parts<'a>(cx: &mut EvalContext<'a>, entry: Value<'a>) -> Result<(&'a str, Value<'a>)> {
     if entry.is_null() {
         let error = Error::new(Code::EntryExpected, "Entry `{key, value}` expected, not null");
         return Err(error.with_help("give `{key: ..., value: ...}`"));
     }
     let part = |name| entry.as_object().and_then(|object| object.get(name)).unwrap_or(Value::Undefined);
-    Ok((cx.text_of(part("key"))?, part("value")))
+    Ok((cx.convert_to_text(part("key"))?, part("value")))
 }
 
-fn pick<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+fn pick<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let paths: Vec<&'a Path> =
         args.iter().filter_map(|arg| if let Plan::Get(path) = arg { Some(path) } else { None }).collect();
     let picks = Picks::new(cx, &paths)?;
-    let Some(array) = input.as_array() else { return picks.of(cx, input) };
+    let Some(array) = input.as_array() else { return picks.pick_from(cx, input) };
     if let Some(view) = cx.view(array)
-        && let Some(table) = cx.together(|cx| cx.table(view, picks.keys, &picks.paths, 0))
+        && let Some(table) = cx.try_vectorized(|cx| cx.table(view, picks.keys, &picks.paths, 0))
     {
-        cx.took(Way::Table);
+        cx.set_strategy(Strategy::Table);
         return Ok(table);
     }
     let base = cx.mark();
     for item in array.iter() {
-        let picked = picks.of(cx, item)?;
+        let picked = picks.pick_from(cx, item)?;
         cx.push(picked)?;
     }
-    cx.took(Way::Scan);
-    cx.list(base)
+    cx.set_strategy(Strategy::Scan);
+    cx.collect_list(base)
 }
 
-/// What `pick` takes, and under which keys. Of two paths with one key the last value counts, at the first place.
+/// Paths of `pick` and their keys. Of two paths with the same key, the last value counts, at the first position.
 struct Picks<'a> {
     keys: &'a Keys<'a>,
     paths: Vec<&'a Path>,
 }
 
 impl<'a> Picks<'a> {
-    fn new(cx: &mut Cx<'a>, paths: &[&'a Path]) -> Result<Picks<'a>> {
+    fn new(cx: &mut EvalContext<'a>, paths: &[&'a Path]) -> Result<Picks<'a>> {
         let mut entries = Entries::new();
         for path in paths {
             let name = path.keys.last().map_or("undefined", |key| &key.name);
             *entries.entry(cx, name, || *path)? = *path;
         }
-        let (names, paths) = entries.into_order(cx);
-        Ok(Picks { keys: cx.keys(&names)?, paths })
+        let (names, paths) = entries.into_js_order(cx);
+        Ok(Picks { keys: cx.intern_keys(&names)?, paths })
     }
 
-    fn of(&self, cx: &mut Cx<'a>, item: Value<'a>) -> Result<Value<'a>> {
+    fn pick_from(&self, cx: &mut EvalContext<'a>, item: Value<'a>) -> Result<Value<'a>> {
         let base = cx.mark();
         for path in &self.paths {
             let value = cx.get(path, item)?;
             cx.push(value)?;
         }
-        cx.record(self.keys, base)
+        cx.collect_object(self.keys, base)
     }
 }

@@ -1,10 +1,10 @@
-//! Regular expressions: whether a text matches, and what in it does.
+//! Regular expression functions: matching and captures.
 
 use super::string::expect_text;
 use crate::error::Result;
-use crate::eval::Cx;
+use crate::eval::EvalContext;
 use crate::eval::function::{Body, Function, Param};
-use crate::eval::matches::Telling;
+use crate::eval::regex_captures::MatchFormat;
 use crate::regex::{Captures, Regex};
 use crate::value::Value;
 
@@ -14,7 +14,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "match",
         params: PARAMS,
-        summary: "The first match of a pattern: its text and its groups; null if there is none.",
+        summary: "The first match of a pattern: its string and its groups; null if there is none.",
         example: r#"match("P-101", "([A-Z])-([0-9]+)") => {"value":"P-101","groups":["P","101"]}"#,
         body: Body::Search(first_match),
     },
@@ -28,37 +28,37 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "regex",
         params: PARAMS,
-        summary: "Whether a text has a match of a pattern.",
+        summary: "Whether a string contains a match of a pattern.",
         example: r#"regex("P-101", "^P-[0-9]+$") => true"#,
         body: Body::Search(is_match),
     },
 ];
 
-fn is_match<'a>(cx: &mut Cx<'a>, text: Value<'a>, regex: &'a Regex) -> Result<Value<'a>> {
-    let text = cx.text_of(text)?;
-    cx.search_in(regex, text, |effort| regex.is_match(text, effort)).map(|(found, _)| Value::Bool(found))
+fn is_match<'a>(cx: &mut EvalContext<'a>, text: Value<'a>, regex: &'a Regex) -> Result<Value<'a>> {
+    let text = cx.convert_to_text(text)?;
+    cx.search_in(regex, text, |budget| regex.is_match(text, budget)).map(|(found, _)| Value::Bool(found))
 }
 
-fn first_match<'a>(cx: &mut Cx<'a>, text: Value<'a>, regex: &'a Regex) -> Result<Value<'a>> {
+fn first_match<'a>(cx: &mut EvalContext<'a>, text: Value<'a>, regex: &'a Regex) -> Result<Value<'a>> {
     let text = expect_text(text)?;
     match search(cx, regex, text, 0)? {
-        Some(captures) => Telling::new(cx, regex)?.object(cx, text, &captures),
+        Some(captures) => MatchFormat::new(cx, regex)?.object(cx, text, &captures),
         None => Ok(Value::Null),
     }
 }
 
-fn all_matches<'a>(cx: &mut Cx<'a>, text: Value<'a>, regex: &'a Regex) -> Result<Value<'a>> {
+fn all_matches<'a>(cx: &mut EvalContext<'a>, text: Value<'a>, regex: &'a Regex) -> Result<Value<'a>> {
     let text = expect_text(text)?;
-    let telling = Telling::new(cx, regex)?;
+    let format = MatchFormat::new(cx, regex)?;
     let base = cx.mark();
     let mut start = 0;
     while let Some(captures) = search(cx, regex, text, start)? {
-        telling.push(cx, text, &captures)?;
+        format.push(cx, text, &captures)?;
         start = captures.next_start(text);
     }
-    telling.list(cx, base)
+    format.list(cx, base)
 }
 
-fn search(cx: &mut Cx<'_>, regex: &Regex, text: &str, start: usize) -> Result<Option<Captures>> {
-    cx.search_in(regex, text, |effort| regex.captures(text, start, effort)).map(|(found, _)| found)
+fn search(cx: &mut EvalContext<'_>, regex: &Regex, text: &str, start: usize) -> Result<Option<Captures>> {
+    cx.search_in(regex, text, |budget| regex.captures(text, start, budget)).map(|(found, _)| found)
 }

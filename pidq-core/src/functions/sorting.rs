@@ -1,36 +1,36 @@
-//! Sorts that end soon after the run has to: long lists and long texts are sorted by parts, with looks at the flag between.
+//! Interruptible sorts: long arrays and long keys are sorted in chunks, with checks of the limits between.
 
 use std::cmp::Ordering;
 
 use crate::error::Result;
 use crate::limits::Limits;
 
-/// How many items are sorted without a look, if a comparison reads so many bytes: some milliseconds.
-fn part_of(longest: usize) -> usize {
-    const WORK: usize = 1 << 18;
-    const MOST: usize = 1 << 17;
-    (WORK / (1 + longest / 64)).clamp(2, MOST)
+/// Returns the number of items sorted without a check, for comparisons of some bytes: a few milliseconds.
+fn chunk_len(comparison_bytes: usize) -> usize {
+    const WORK_PER_CHUNK: usize = 1 << 18;
+    const MAX_CHUNK: usize = 1 << 17;
+    (WORK_PER_CHUNK / (1 + comparison_bytes / 64)).clamp(2, MAX_CHUNK)
 }
 
-/// Whether so many items, whose comparisons read so many bytes, are sorted by parts, and need as much room again.
-pub(super) fn is_long(len: usize, longest: usize) -> bool {
-    len > part_of(longest)
+/// Returns whether items are sorted in chunks, which needs as much memory again.
+pub(super) fn needs_chunks(len: usize, comparison_bytes: usize) -> bool {
+    len > chunk_len(comparison_bytes)
 }
 
-/// A sort by parts, and how it orders.
-pub(super) struct Sorting<'l, F> {
+/// A sort in chunks, with its order.
+pub(super) struct ChunkedSort<'l, F> {
     part: usize,
     limits: Limits<'l>,
     order: F,
 }
 
-impl<'l, F> Sorting<'l, F> {
-    /// A sort whose comparisons read at most so many bytes.
-    pub fn new<T>(limits: &Limits<'l>, longest: usize, order: F) -> Sorting<'l, F>
+impl<'l, F> ChunkedSort<'l, F> {
+    /// Creates a sort whose comparisons read at most `comparison_bytes` bytes.
+    pub fn new<T>(limits: &Limits<'l>, comparison_bytes: usize, order: F) -> ChunkedSort<'l, F>
     where
         F: Fn(&T, &T) -> Ordering,
     {
-        Sorting { part: part_of(longest), limits: *limits, order }
+        ChunkedSort { part: chunk_len(comparison_bytes), limits: *limits, order }
     }
 
     /// Sorts stably.
@@ -73,7 +73,7 @@ impl<'l, F> Sorting<'l, F> {
         Ok(())
     }
 
-    /// Keeps the first items, sorted; no two may be equal.
+    /// Keeps the first items, sorted. No two may be equal.
     pub fn keep_first<T: Copy>(&self, items: &mut Vec<T>, wanted: usize) -> Result<()>
     where
         F: Fn(&T, &T) -> Ordering,
@@ -100,10 +100,10 @@ impl<'l, F> Sorting<'l, F> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Sorting, is_long};
+    use super::{ChunkedSort, needs_chunks};
     use crate::limits::{Cancel, Limits};
 
-    /// Numbers in no order, each with its place.
+    /// Unordered numbers, each with its position.
     fn items(len: u64) -> Vec<(u64, u64)> {
         (0..len).map(|at| (at * 7919 % 101, at)).collect()
     }
@@ -111,12 +111,15 @@ mod tests {
     #[test]
     fn parts_are_merged_as_one_sort_would() {
         for len in [0, 1, 2, 3, 7, 100, 1001] {
-            for longest in [0, 1 << 20, 1 << 30] {
-                let sorting = Sorting::new(&Limits::default(), longest, |a: &(u64, u64), b: &(u64, u64)| a.0.cmp(&b.0));
+            for comparison_bytes in [0, 1 << 20, 1 << 30] {
+                let sorting =
+                    ChunkedSort::new(&Limits::default(), comparison_bytes, |a: &(u64, u64), b: &(u64, u64)| {
+                        a.0.cmp(&b.0)
+                    });
                 let (mut sorted, mut expected) = (items(len), items(len));
-                sorting.sort(&mut sorted).expect("nobody stops it");
+                sorting.sort(&mut sorted).expect("not cancelled");
                 expected.sort_by_key(|item| item.0);
-                assert_eq!(sorted, expected, "{len} items, {longest} bytes");
+                assert_eq!(sorted, expected, "{len} items, {comparison_bytes} bytes");
             }
         }
     }
@@ -124,13 +127,14 @@ mod tests {
     #[test]
     fn the_first_ones_are_those_of_a_whole_sort() {
         for wanted in [0, 1, 2, 3, 50, 1000, 2000] {
-            for longest in [0, 1 << 20, 1 << 30] {
-                let sorting = Sorting::new(&Limits::default(), longest, |a: &(u64, u64), b: &(u64, u64)| a.cmp(b));
+            for comparison_bytes in [0, 1 << 20, 1 << 30] {
+                let sorting =
+                    ChunkedSort::new(&Limits::default(), comparison_bytes, |a: &(u64, u64), b: &(u64, u64)| a.cmp(b));
                 let (mut first, mut expected) = (items(1001), items(1001));
-                sorting.keep_first(&mut first, wanted).expect("nobody stops it");
+                sorting.keep_first(&mut first, wanted).expect("not cancelled");
                 expected.sort_unstable();
                 expected.truncate(wanted);
-                assert_eq!(first, expected, "{wanted} wanted, {longest} bytes");
+                assert_eq!(first, expected, "{wanted} wanted, {comparison_bytes} bytes");
             }
         }
     }
@@ -140,8 +144,8 @@ mod tests {
         let cancel = Cancel::default();
         cancel.cancel();
         let limits = Limits { cancel: Some(&cancel), ..Limits::default() };
-        let sorting = Sorting::new(&limits, 1 << 20, |a: &(u64, u64), b: &(u64, u64)| a.cmp(b));
-        assert!(is_long(1001, 1 << 20));
+        let sorting = ChunkedSort::new(&limits, 1 << 20, |a: &(u64, u64), b: &(u64, u64)| a.cmp(b));
+        assert!(needs_chunks(1001, 1 << 20));
         assert!(sorting.sort(&mut items(1001)).is_err());
         assert!(sorting.keep_first(&mut items(1001), 5).is_err());
     }

@@ -1,65 +1,65 @@
-//! Texts: splitting, cutting, joining, and what a value is as text.
+//! String functions: splitting, slicing, joining, and conversion to strings.
 
 use std::fmt::{self, Write};
 
 use super::array;
 use super::number::{argument, number_of};
 use crate::error::{Code, Error, Result};
-use crate::eval::Cx;
+use crate::eval::EvalContext;
 use crate::eval::build::LimitedText;
 use crate::eval::function::{Body, Function, Param};
 use crate::eval::plan::Plan;
 use crate::value::convert::Slice;
-use crate::value::write::told;
+use crate::value::write::describe;
 use crate::value::{Array, Value, convert};
 
 pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "join",
         params: &[Param::constant("separator").optional()],
-        summary: "The items of a list as one text, with a separator between them.",
+        summary: "The items of an array as one string, with a separator between them.",
         example: r#"["P", 101] | join("-") => "P-101""#,
         body: Body::Piped(join),
     },
     Function {
         name: "split",
         params: &[Param::query("text"), Param::query("separator").optional()],
-        summary: "The parts of a text between separators; without one, its words.",
+        summary: "The parts of a string between separators; without one, its words.",
         example: r#"split("a-b", "-") => ["a","b"]"#,
         body: Body::Strict(split),
     },
     Function {
         name: "string",
         params: &[Param::query("value")],
-        summary: "The value as text.",
+        summary: "The value as a string.",
         example: r#"string(2.50) => "2.5""#,
         body: Body::Strict(string),
     },
     Function {
         name: "substring",
         params: &[Param::query("text"), Param::query("start"), Param::query("end").optional()],
-        summary: "The part of a text or list from start to before end; a negative end counts from the back.",
+        summary: "The part of a string or array from start up to, not including, end; a negative end counts from the end.",
         example: r#"substring("P-101A", 2, -1) => "101""#,
         body: Body::Strict(substring),
     },
 ];
 
-fn join<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+fn join<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let list = array::list(input)?;
     let separator = match args.first() {
         Some(separator) => cx.eval(separator, input)?,
         None => Value::String(""),
     };
-    let separator = cx.text_of(separator)?;
-    cx.spend(list.len() as u64)?;
-    cx.text(|out| write_joined(list, separator, out)).map(Value::String)
+    let separator = cx.convert_to_text(separator)?;
+    cx.charge(list.len() as u64)?;
+    cx.build_text(|out| write_joined(list, separator, out)).map(Value::String)
 }
 
 fn write_joined(list: Array<'_>, separator: &str, out: &mut LimitedText) -> fmt::Result {
     let mut before = "";
     for item in list.iter() {
         match item {
-            Value::String(text) => out.push_both(before, text)?,
+            Value::String(text) => out.push_pair(before, text)?,
             item if item.is_null() => out.write_str(before)?,
             item => {
                 out.write_str(before)?;
@@ -71,21 +71,21 @@ fn write_joined(list: Array<'_>, separator: &str, out: &mut LimitedText) -> fmt:
     Ok(())
 }
 
-fn split<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
+fn split<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
     let text = expect_text(argument(args, 0))?;
-    cx.spend_bytes(text.len())?;
+    cx.charge_bytes(text.len())?;
     let separator = match argument(args, 1) {
         Value::Undefined => return words(cx, text),
-        separator => cx.text_of(separator)?,
+        separator => cx.convert_to_text(separator)?,
     };
-    cx.spend_bytes(separator.len())?;
+    cx.charge_bytes(separator.len())?;
     match separator {
         "" => units(cx, text),
         _ => texts(cx, text.split(separator)),
     }
 }
 
-fn words<'a>(cx: &mut Cx<'a>, text: &'a str) -> Result<Value<'a>> {
+fn words<'a>(cx: &mut EvalContext<'a>, text: &'a str) -> Result<Value<'a>> {
     let text = text.trim_matches(convert::is_space);
     if text.is_empty() {
         return texts(cx, [""].into_iter());
@@ -93,50 +93,51 @@ fn words<'a>(cx: &mut Cx<'a>, text: &'a str) -> Result<Value<'a>> {
     texts(cx, text.split(convert::is_space).filter(|word| !word.is_empty()))
 }
 
-/// Single UTF-16 units. A character outside the basic plane has two, and neither is a character.
-fn units<'a>(cx: &mut Cx<'a>, text: &'a str) -> Result<Value<'a>> {
+/// Returns single UTF-16 units. A character outside the basic plane has two, and neither is a character.
+fn units<'a>(cx: &mut EvalContext<'a>, text: &'a str) -> Result<Value<'a>> {
     const HALVES: [&str; 2] = ["\u{FFFD}"; 2];
     let base = cx.mark();
     for (at, c) in text.char_indices() {
         let unit = [&text[at..at + c.len_utf8()]];
         let units: &[&'a str] = if c.len_utf16() == 2 { &HALVES } else { &unit };
         for unit in units {
-            cx.spend(1)?;
+            cx.charge(1)?;
             cx.push(Value::String(unit))?;
         }
     }
-    cx.list(base)
+    cx.collect_list(base)
 }
 
-fn texts<'a>(cx: &mut Cx<'a>, parts: impl Iterator<Item = &'a str>) -> Result<Value<'a>> {
+fn texts<'a>(cx: &mut EvalContext<'a>, parts: impl Iterator<Item = &'a str>) -> Result<Value<'a>> {
     let base = cx.mark();
     for part in parts {
-        cx.spend(1)?;
+        cx.charge(1)?;
         cx.push(Value::String(part))?;
     }
-    cx.list(base)
+    cx.collect_list(base)
 }
 
-/// No argument at all is the empty text, as `String()` is; an argument without a value would be `"undefined"`.
-fn string<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
+/// Converts to a string. No argument is the empty string, like `String()`; an argument without a value would be
+/// `"undefined"`.
+fn string<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
     match args.first() {
-        Some(value) => cx.text_of(*value).map(Value::String),
+        Some(value) => cx.convert_to_text(*value).map(Value::String),
         None => Ok(Value::String("")),
     }
 }
 
-fn substring<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
+fn substring<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
     if let Some(part) = short_part(args) {
         return Ok(Value::String(part));
     }
     match argument(args, 0) {
         Value::Array(list) => {
             let (start, end) = bounds(cx, args, list.len())?;
-            cx.part(list, start.min(end), end)
+            cx.slice_list(list, start.min(end), end)
         }
         value => {
             let text = expect_text(value)?;
-            cx.spend_bytes(text.len())?;
+            cx.charge_bytes(text.len())?;
             if text.is_ascii() {
                 let (start, end) = bounds(cx, args, text.len())?;
                 return Ok(Value::String(&text[start.min(end)..end]));
@@ -147,7 +148,7 @@ fn substring<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
     }
 }
 
-/// A part of a short text of ASCII between places that are numbers, as nearly all are: it costs nothing more.
+/// Returns a part of a short ASCII string between numeric positions: the common case, free of charge.
 #[inline]
 fn short_part<'a>(args: &[Value<'a>]) -> Option<&'a str> {
     let (text, start, end) = match *args {
@@ -160,10 +161,11 @@ fn short_part<'a>(args: &[Value<'a>]) -> Option<&'a str> {
     if text.len() < 64 && text.is_ascii() { text.get(start.min(end)..end) } else { None }
 }
 
-/// Start and end of a part as JavaScript's `slice(Math.max(start, 0), end)` has them.
+/// Returns start and end of a part like JavaScript's `slice(Math.max(start, 0), end)`.
 #[inline]
-fn bounds<'a>(cx: &mut Cx<'a>, args: &[Value<'a>], len: usize) -> Result<(usize, usize)> {
-    // Casts cut fractions off, and take NaN for 0 and all below 0 for the smallest; so does JavaScript for the start.
+fn bounds<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>], len: usize) -> Result<(usize, usize)> {
+    // Casts truncate fractions and map NaN to 0 and numbers out of range to the nearest limit, like JavaScript for the
+    // start.
     let start = number_of(cx, argument(args, 1))? as usize;
     let end = match argument(args, 2) {
         Value::Undefined => return Ok((start, len)),
@@ -173,21 +175,21 @@ fn bounds<'a>(cx: &mut Cx<'a>, args: &[Value<'a>], len: usize) -> Result<(usize,
     Ok((start, (end as usize).min(len)))
 }
 
-fn part_of_text<'a>(cx: &mut Cx<'a>, text: &'a str, start: usize, end: usize) -> Result<Value<'a>> {
+fn part_of_text<'a>(cx: &mut EvalContext<'a>, text: &'a str, start: usize, end: usize) -> Result<Value<'a>> {
     match convert::utf16_slice(text, start, end) {
         Slice::Part(part) => Ok(Value::String(part)),
-        halves => cx.text(|out| write!(out, "{halves}")).map(Value::String),
+        halves => cx.build_text(|out| write!(out, "{halves}")).map(Value::String),
     }
 }
 
-/// The text that a function is given.
+/// Returns a string argument.
 pub(super) fn expect_text<'a>(value: Value<'a>) -> Result<&'a str> {
     value.as_str().ok_or_else(|| {
         let help = match value.type_name() {
             "null" => "the value is null: a property may be missing".to_owned(),
-            name => format!("the value is of type {name}: `string(...)` makes a text of it"),
+            name => format!("the value is of type {name}: `string(...)` converts it"),
         };
         let error = Error::new(Code::StringExpected, "String expected").with_help(help);
-        error.with_label(format!("got {}", told(value)))
+        error.with_label(format!("got {}", describe(value)))
     })
 }

@@ -1,26 +1,26 @@
-//! Who is connected to whom: compressed tables, one a direction.
+//! Compressed adjacency: two CSR tables, one per direction.
 //!
-//! Built once, then only read. Knows nothing of JSON: nodes and edges are numbers here.
+//! Built once, then only read. Independent of JSON: nodes and edges are numbers here.
 
-/// A node, by its place among the nodes of the document.
+/// Index of a node in the nodes of the document.
 pub(crate) type NodeId = u32;
-/// An edge, by its place among the edges of the document.
+/// Index of an edge in the edges of the document.
 pub(crate) type EdgeId = u32;
 
-/// No node, no edge.
+/// Marks the absence of a node or an edge.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// From each node to its neighbours, in the order of the edges.
+/// Neighbors of each node, in the order of the edges.
 #[derive(Debug, Default)]
 pub(crate) struct Adjacency {
-    /// By node: where its arcs begin; one more for the end.
+    /// By node: the index of its first arc; one more entry for the end.
     first: Vec<u32>,
     nodes: Vec<NodeId>,
     edges: Vec<EdgeId>,
 }
 
 impl Adjacency {
-    /// The table of arcs `(from, to, edge)`, which `arcs` gives twice in the same order.
+    /// Builds the table from arcs `(from, to, edge)`. `arcs` is called twice and must return the same order.
     pub fn new<I: Iterator<Item = (NodeId, NodeId, EdgeId)>>(count: usize, arcs: impl Fn() -> I) -> Adjacency {
         let mut first = vec![0u32; count + 1];
         for (from, _, _) in arcs() {
@@ -44,37 +44,37 @@ impl Adjacency {
         self.first.len().saturating_sub(1)
     }
 
-    /// How many arcs there are.
+    /// The number of arcs.
     pub fn arc_count(&self) -> usize {
         self.nodes.len()
     }
 
-    /// The neighbours of a node, as often as edges lead to them.
+    /// Returns the neighbors of a node, repeated once per edge.
     pub fn nodes(&self, node: NodeId) -> &[NodeId] {
         &self.nodes[self.range(node)]
     }
 
-    /// The neighbours of all nodes, for loops that write between two looks at them.
-    pub fn neighbours(&self) -> Neighbours<'_> {
-        Neighbours { first: &self.first, nodes: &self.nodes }
+    /// Returns a view of all neighbors for loops that write between two reads.
+    pub fn neighbors(&self) -> Neighbors<'_> {
+        Neighbors { first: &self.first, nodes: &self.nodes }
     }
 
-    /// The edges at a node.
+    /// Returns the edges at a node.
     pub fn edges(&self, node: NodeId) -> &[EdgeId] {
         &self.edges[self.range(node)]
     }
 
-    /// Neighbours and the edges to them.
+    /// Returns neighbors with the edges that lead to them.
     pub fn arcs(&self, node: NodeId) -> impl ExactSizeIterator<Item = (NodeId, EdgeId)> + Clone + '_ {
         self.nodes(node).iter().copied().zip(self.edges(node).iter().copied())
     }
 
-    /// The arc of a node at a place.
+    /// Returns the arc of a node at a position.
     pub fn arc(&self, node: NodeId, at: usize) -> Option<(NodeId, EdgeId)> {
         Some((*self.nodes(node).get(at)?, *self.edges(node).get(at)?))
     }
 
-    /// How many arcs leave a node.
+    /// The number of arcs that leave a node.
     pub fn degree(&self, node: NodeId) -> usize {
         self.range(node).len()
     }
@@ -84,16 +84,16 @@ impl Adjacency {
     }
 }
 
-/// The neighbours of all nodes. A copy of where they lie stays in registers, whatever is written elsewhere.
+/// View of the neighbors of all nodes. A copy of the slices stays in registers while other memory is written.
 #[derive(Clone, Copy)]
-pub(crate) struct Neighbours<'t> {
+pub(crate) struct Neighbors<'t> {
     first: &'t [u32],
     nodes: &'t [NodeId],
 }
 
-impl<'t> Neighbours<'t> {
+impl<'t> Neighbors<'t> {
     #[inline]
-    pub fn of(self, node: NodeId) -> &'t [NodeId] {
+    pub fn get(self, node: NodeId) -> &'t [NodeId] {
         &self.nodes[self.first[node as usize] as usize..self.first[node as usize + 1] as usize]
     }
 }

@@ -1,7 +1,7 @@
-//! One field of the items of a list, side by side: what conditions, keys and sorts read.
+//! One field of the items of an array as a column: input of conditions, keys and sorts.
 //!
-//! Built when a query first reads the field, then kept. Where few values repeat, a row is one byte: the number of its
-//! value, so that whatever depends on this field alone is worked out once a value and not once a row.
+//! Built when a query first reads the field, then cached. If few values repeat, a row is one byte, the code of its
+//! value, so work that depends only on this field is done once per value instead of once per row.
 
 use std::hash::BuildHasher;
 use std::sync::OnceLock;
@@ -12,31 +12,31 @@ use crate::arena::{Arena, Cell, ContainerId, Kind, ShapeId};
 use crate::value::Value;
 use crate::value::compare::{self, SortKey};
 
-/// Shorter lists are faster item by item.
-pub(crate) const WORTH_IT: usize = 32;
+/// Minimum array length for columns; shorter arrays are faster item by item.
+pub(crate) const MIN_ROWS: usize = 32;
 
-/// A field of all items of a list.
+/// A field of all items of an array.
 #[derive(Debug)]
 pub(crate) struct Column {
     cells: Cells,
-    /// By key of the path: whether any object was asked for it, and whether one had it.
-    pub seen: Box<[Seen]>,
+    /// By key of the path: whether a lookup was made, and whether one succeeded.
+    pub seen: Box<[KeyLookup]>,
     numbers: OnceLock<Numbers>,
     order: OnceLock<Order>,
-    places: OnceLock<Places>,
-    texts: OnceLock<Option<Texts>>,
+    string_rows: OnceLock<StringRows>,
+    texts: OnceLock<Option<Strings>>,
 }
 
-/// What became of the look-ups of one key.
+/// Result of the lookups of one key.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Seen {
-    pub asked: bool,
+pub(crate) struct KeyLookup {
+    pub attempted: bool,
     pub found: bool,
 }
 
 #[derive(Debug)]
 enum Cells {
-    /// By row: the number of its value.
+    /// By row: the code of its value.
     Coded {
         codes: Box<[u8]>,
         values: Box<[Distinct]>,
@@ -44,7 +44,7 @@ enum Cells {
     Plain(Box<[Cell]>),
 }
 
-/// A value of a coded column. Numbered in the order of their first rows.
+/// A value of a dictionary-encoded column. Codes follow the order of the first rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Distinct {
     pub cell: Cell,
@@ -52,55 +52,55 @@ pub(crate) struct Distinct {
     pub count: u32,
 }
 
-/// The numbers of a column: NaN where a row has none.
+/// Numbers of a column: NaN where a row has none.
 #[derive(Debug)]
 pub(crate) struct Numbers {
     pub values: Box<[f64]>,
     /// Every row has a number.
     pub is_complete: bool,
-    /// Every row has a number or nothing.
-    pub is_pure: bool,
-    /// Every row has a greater number than the one before, as ids that were counted have.
+    /// Every row has a number or null.
+    pub is_numeric_or_null: bool,
+    /// Values are strictly increasing, as sequential ids are.
     is_ascending: bool,
 }
 
-/// The rows as `sort` orders them.
+/// Rows in the order of `sort`.
 #[derive(Debug)]
 pub(crate) struct Order {
     pub rows: Box<[u32]>,
-    /// By row: how many different values come before it.
+    /// By row: the number of distinct smaller values.
     pub ranks: Box<[u32]>,
 }
 
-/// The rows of each text.
+/// Index from strings to rows.
 #[derive(Debug)]
-struct Places {
-    /// The first row of each text.
+struct StringRows {
+    /// The first row of each string.
     table: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    /// By row: the next one with the same text.
+    /// By row: the next row with the same string.
     next: Box<[u32]>,
 }
 
-/// The texts of a column without gaps: in the document they stand far apart.
+/// Strings of a column in one contiguous buffer. In the document they are scattered.
 #[derive(Debug)]
-pub(crate) struct Texts {
+pub(crate) struct Strings {
     bytes: String,
-    /// By row: where its text begins; then the end of the last one.
+    /// By row: the offset of its string; then the end of the last one.
     starts: Box<[u32]>,
 }
 
-/// No row.
+/// Marks the absence of a row.
 const NONE: u32 = u32::MAX;
 
-/// With more values than fit into a byte, rows keep their cells.
-const MOST_VALUES: usize = 256;
+/// Limit of distinct values for one-byte codes; above it, rows keep their cells.
+const MAX_DISTINCT_VALUES: usize = 256;
 
 impl Column {
-    /// Reads a field of all items. Nothing where a part of the path is neither an object nor null: what such a path
-    /// means is for the evaluator to say.
+    /// Builds the column of a field. Returns `None` if a part of the path is neither an object nor null: the evaluator
+    /// defines the meaning of such a path.
     pub fn build<'p>(arena: &Arena, list: ContainerId, path: impl ExactSizeIterator<Item = &'p str>) -> Option<Column> {
-        let mut reader = Reader::new(path);
+        let mut reader = PathReader::new(path);
         let items = arena.items(list);
         let mut cells = Vec::with_capacity(items.len());
         for item in items {
@@ -113,7 +113,7 @@ impl Column {
             seen,
             numbers: OnceLock::new(),
             order: OnceLock::new(),
-            places: OnceLock::new(),
+            string_rows: OnceLock::new(),
             texts: OnceLock::new(),
         })
     }
@@ -126,7 +126,7 @@ impl Column {
         }
     }
 
-    /// The value in a row; null where it is missing.
+    /// Returns the value in a row; null where it is missing.
     pub fn cell(&self, row: u32) -> Cell {
         let cell = match &self.cells {
             Cells::Coded { codes, values } => values[codes[row as usize] as usize].cell,
@@ -135,7 +135,7 @@ impl Column {
         cell.or_null()
     }
 
-    /// The numbers of the values by row, and the values; where few values repeat.
+    /// Returns the codes by row and the values, if the column is dictionary-encoded.
     pub fn codes(&self) -> Option<(&[u8], &[Distinct])> {
         match &self.cells {
             Cells::Coded { codes, values } => Some((codes, values)),
@@ -143,7 +143,7 @@ impl Column {
         }
     }
 
-    /// The cells by row, with those that are missing marked; where values do not repeat.
+    /// Returns the cells by row, missing ones marked, if the column is not dictionary-encoded.
     pub fn cells(&self) -> Option<&[Cell]> {
         match &self.cells {
             Cells::Plain(cells) => Some(cells),
@@ -156,9 +156,9 @@ impl Column {
             let values: Box<[f64]> = (0..self.len() as u32).map(|row| number(arena, self.cell(row))).collect();
             let is_complete = !values.iter().any(|value| value.is_nan());
             let is_nothing = |row: usize| self.cell(row as u32) == Cell::NULL;
-            let is_pure = (0..self.len()).all(|row| !values[row].is_nan() || is_nothing(row));
+            let is_numeric_or_null = (0..self.len()).all(|row| !values[row].is_nan() || is_nothing(row));
             let is_ascending = values.is_sorted_by(|a, b| a < b);
-            Numbers { values, is_complete, is_pure, is_ascending }
+            Numbers { values, is_complete, is_numeric_or_null, is_ascending }
         })
     }
 
@@ -171,7 +171,7 @@ impl Column {
 
     fn sorted(&self, arena: &Arena) -> Order {
         let value = |row: u32| Value::stored(arena, self.cell(row));
-        let mut keys: Vec<(SortKey, u32)> = (0..self.len() as u32).map(|row| (SortKey::of(value(row)), row)).collect();
+        let mut keys: Vec<(SortKey, u32)> = (0..self.len() as u32).map(|row| (SortKey::new(value(row)), row)).collect();
         keys.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| compare::sort_order(value(a.1), value(b.1))));
         let mut ranks = vec![0; keys.len()];
         let mut rank = 0;
@@ -183,31 +183,31 @@ impl Column {
         Order { rows: keys.iter().map(|(_, row)| *row).collect(), ranks: ranks.into() }
     }
 
-    /// The texts of all rows, where they are short and all different.
-    pub fn distinct_texts(&self, arena: &Arena) -> Option<&Texts> {
-        let texts = self.texts(arena)?;
-        (self.places(arena).table.len() == self.len()).then_some(texts)
+    /// Returns the strings of all rows, if they are short and distinct.
+    pub fn distinct_strings(&self, arena: &Arena) -> Option<&Strings> {
+        let texts = self.strings(arena)?;
+        (self.string_rows(arena).table.len() == self.len()).then_some(texts)
     }
 
-    fn places(&self, arena: &Arena) -> &Places {
-        self.places.get_or_init(|| Places::new(self, arena))
+    fn string_rows(&self, arena: &Arena) -> &StringRows {
+        self.string_rows.get_or_init(|| StringRows::new(self, arena))
     }
 
-    /// The rows that hold a text, ascending.
-    pub fn rows_of(&self, arena: &Arena, text: &str) -> impl Iterator<Item = u32> {
-        let places = self.places(arena);
-        let hash = places.hasher.hash_one(text);
-        let first = places.table.find(hash, |row| arena.string(self.cell(*row)) == text).copied();
-        std::iter::successors(first, |row| Some(places.next[*row as usize]).filter(|next| *next != NONE))
+    /// Returns the rows with a string, ascending.
+    pub fn rows_with_string(&self, arena: &Arena, text: &str) -> impl Iterator<Item = u32> {
+        let string_rows = self.string_rows(arena);
+        let hash = string_rows.hasher.hash_one(text);
+        let first = string_rows.table.find(hash, |row| arena.string(self.cell(*row)) == text).copied();
+        std::iter::successors(first, |row| Some(string_rows.next[*row as usize]).filter(|next| *next != NONE))
     }
 
-    /// The texts of all rows, where these are many different ones and short.
-    pub fn texts(&self, arena: &Arena) -> Option<&Texts> {
+    /// Returns the strings of all rows, if the column is not dictionary-encoded and all rows are short strings.
+    pub fn strings(&self, arena: &Arena) -> Option<&Strings> {
         let Cells::Plain(cells) = &self.cells else { return None };
-        self.texts.get_or_init(|| Texts::new(arena, cells)).as_ref()
+        self.texts.get_or_init(|| Strings::new(arena, cells)).as_ref()
     }
 
-    /// Bytes kept.
+    /// Memory in bytes.
     pub fn size(&self) -> usize {
         let cells = match &self.cells {
             Cells::Coded { codes, values } => codes.len() + size_of_val(&**values),
@@ -215,20 +215,20 @@ impl Column {
         };
         let row = 8 * usize::from(self.numbers.get().is_some())
             + 8 * usize::from(self.order.get().is_some())
-            + 10 * usize::from(self.places.get().is_some());
-        let texts = self.texts.get().and_then(Option::as_ref).map_or(0, Texts::size);
+            + 10 * usize::from(self.string_rows.get().is_some());
+        let texts = self.texts.get().and_then(Option::as_ref).map_or(0, Strings::size);
         cells + row * self.len() + texts
     }
 }
 
 impl Numbers {
-    /// Whether a number is found without looking at all rows.
+    /// Returns whether a number can be found by binary search.
     pub fn is_index(&self) -> bool {
         self.is_ascending
     }
 
-    /// The rows that hold a number, ascending.
-    pub fn rows_of(&self, number: f64) -> impl Iterator<Item = u32> {
+    /// Returns the rows with a number, ascending.
+    pub fn rows_with(&self, number: f64) -> impl Iterator<Item = u32> {
         let rows = match self.is_ascending {
             true => {
                 let first = self.values.partition_point(|value| *value < number);
@@ -240,13 +240,13 @@ impl Numbers {
     }
 }
 
-impl Texts {
-    /// Longer texts are read where they stand.
-    pub const LONGEST: usize = 64;
+impl Strings {
+    /// Longer strings are read from the document.
+    pub const MAX_LENGTH: usize = 64;
 
-    /// Nothing where a row has no text, or a long one.
-    fn new(arena: &Arena, cells: &[Cell]) -> Option<Texts> {
-        let is_short = |cell: &Cell| is_text(*cell) && arena.text_len(*cell) <= Texts::LONGEST;
+    /// Returns `None` if a row has no string or a long one.
+    fn new(arena: &Arena, cells: &[Cell]) -> Option<Strings> {
+        let is_short = |cell: &Cell| is_string(*cell) && arena.text_len(*cell) <= Strings::MAX_LENGTH;
         if !cells.iter().all(is_short) {
             return None;
         }
@@ -257,22 +257,22 @@ impl Texts {
             bytes.push_str(arena.string(*cell));
         }
         starts.push(u32::try_from(bytes.len()).ok()?);
-        Some(Texts { bytes, starts: starts.into() })
+        Some(Strings { bytes, starts: starts.into() })
     }
 
-    /// The text in a row.
+    /// Returns the string in a row.
     #[inline]
     pub fn get(&self, row: u32) -> &str {
         let at = row as usize;
         &self.bytes[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 
-    /// The texts one after the other, and where each begins; then the end of the last one.
-    pub fn all(&self) -> (&str, &[u32]) {
+    /// Returns the concatenated strings and the offset of each; then the end of the last one.
+    pub fn buffer_and_offsets(&self) -> (&str, &[u32]) {
         (&self.bytes, &self.starts)
     }
 
-    /// Whether all texts are ASCII.
+    /// Returns whether all strings are ASCII.
     pub fn is_ascii(&self) -> bool {
         self.bytes.is_ascii()
     }
@@ -283,7 +283,7 @@ impl Texts {
 }
 
 impl Order {
-    /// The rows from the greatest value to the least; rows with equal values stay in their order.
+    /// Returns the rows from the greatest value to the smallest; rows with equal values keep their order.
     pub fn descending(&self) -> impl Iterator<Item = u32> {
         let is_equal = |a: &u32, b: &u32| self.ranks[*a as usize] == self.ranks[*b as usize];
         let runs: Vec<&[u32]> = self.rows.chunk_by(is_equal).collect();
@@ -291,25 +291,25 @@ impl Order {
     }
 }
 
-impl Places {
-    /// From the last row to the first, so that the rows of a text come in ascending order.
-    fn new(column: &Column, arena: &Arena) -> Places {
+impl StringRows {
+    /// Iterates from the last row to the first, so that the rows of a string are in ascending order.
+    fn new(column: &Column, arena: &Arena) -> StringRows {
         let hasher = DefaultHashBuilder::default();
         let text = |row: u32| arena.string(column.cell(row));
         let mut table: HashTable<u32> = HashTable::with_capacity(column.len());
         let mut next = vec![NONE; column.len()];
-        for row in (0..column.len() as u32).rev().filter(|row| is_text(column.cell(*row))) {
+        for row in (0..column.len() as u32).rev().filter(|row| is_string(column.cell(*row))) {
             let hash = hasher.hash_one(text(row));
             match table.find_mut(hash, |other| text(*other) == text(row)) {
                 Some(first) => next[row as usize] = std::mem::replace(first, row),
                 None => drop(table.insert_unique(hash, row, |row| hasher.hash_one(text(*row)))),
             }
         }
-        Places { table, hasher, next: next.into() }
+        StringRows { table, hasher, next: next.into() }
     }
 }
 
-fn is_text(cell: Cell) -> bool {
+fn is_string(cell: Cell) -> bool {
     matches!(cell.kind(), Kind::Symbol(_) | Kind::Source(..) | Kind::Text(_))
 }
 
@@ -321,14 +321,14 @@ fn number(arena: &Arena, cell: Cell) -> f64 {
     }
 }
 
-/// One byte a row, if few values repeat.
+/// Dictionary-encodes a column if few values repeat.
 fn coded(arena: &Arena, cells: &[Cell]) -> Option<Cells> {
     let mut values: Vec<Distinct> = Vec::new();
     let mut codes = Vec::with_capacity(cells.len());
     let mut table = Codes::new();
-    let mut texts = SameTexts { arena, known: HashMap::new() };
+    let mut texts = StringDeduplicator { arena, known: HashMap::new() };
     for (row, cell) in cells.iter().enumerate() {
-        let code = table.code(texts.one_for(*cell), &mut values, row as u32)?;
+        let code = table.code(texts.canonical(*cell), &mut values, row as u32)?;
         values[code as usize].count += 1;
         codes.push(code);
     }
@@ -336,14 +336,14 @@ fn coded(arena: &Arena, cells: &[Cell]) -> Option<Cells> {
     repeats.then(|| Cells::Coded { codes: codes.into(), values: values.into() })
 }
 
-/// Texts that nobody expected to repeat stand wherever they were read: of equal ones the first is taken for all.
-struct SameTexts<'a> {
+/// Maps equal strings to one cell: strings that the loader did not intern have one cell per occurrence.
+struct StringDeduplicator<'a> {
     arena: &'a Arena,
     known: HashMap<&'a str, Cell>,
 }
 
-impl SameTexts<'_> {
-    fn one_for(&mut self, cell: Cell) -> Cell {
+impl StringDeduplicator<'_> {
+    fn canonical(&mut self, cell: Cell) -> Cell {
         let Kind::Source(..) = cell.kind() else { return cell };
         let text = self.arena.string(cell);
         let stored = || self.arena.find_symbol(text).map_or(cell, Cell::symbol);
@@ -351,9 +351,9 @@ impl SameTexts<'_> {
     }
 }
 
-/// Cells to their numbers: open addressing, four places for each that may come.
+/// Hash table from cells to codes: open addressing, four slots per possible value.
 struct Codes {
-    places: Box<[u16]>,
+    string_rows: Box<[u16]>,
     last: Option<(Cell, u8)>,
 }
 
@@ -361,25 +361,25 @@ impl Codes {
     const BITS: u32 = 10;
 
     fn new() -> Codes {
-        Codes { places: vec![u16::MAX; 1 << Codes::BITS].into(), last: None }
+        Codes { string_rows: vec![u16::MAX; 1 << Codes::BITS].into(), last: None }
     }
 
-    /// The number of a cell; nothing where there are too many.
+    /// Returns the code of a cell; `None` if there are too many values.
     fn code(&mut self, cell: Cell, values: &mut Vec<Distinct>, row: u32) -> Option<u8> {
         if let Some((_, code)) = self.last.filter(|(last, _)| *last == cell) {
             return Some(code);
         }
-        let mut place = (cell.bits().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - Codes::BITS)) as usize;
+        let mut slot = (cell.bits().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - Codes::BITS)) as usize;
         let code = loop {
-            match self.places[place] {
-                u16::MAX if values.len() == MOST_VALUES => return None,
+            match self.string_rows[slot] {
+                u16::MAX if values.len() == MAX_DISTINCT_VALUES => return None,
                 u16::MAX => {
-                    self.places[place] = values.len() as u16;
+                    self.string_rows[slot] = values.len() as u16;
                     values.push(Distinct { cell, first_row: row, count: 0 });
                     break values.len() - 1;
                 }
                 code if values[code as usize].cell == cell => break code as usize,
-                _ => place = (place + 1) % self.places.len(),
+                _ => slot = (slot + 1) % self.string_rows.len(),
             }
         };
         self.last = Some((cell, code as u8));
@@ -387,7 +387,7 @@ impl Codes {
     }
 }
 
-/// The order of a coded column: its values sorted, then the rows counted into place.
+/// Returns the order of a dictionary-encoded column: sorts its values, then places rows by counting.
 fn coded_order(arena: &Arena, codes: &[u8], values: &[Distinct]) -> Order {
     let value = |code: usize| Value::stored(arena, values[code].cell.or_null());
     let mut sorted: Vec<usize> = (0..values.len()).collect();
@@ -405,32 +405,32 @@ fn coded_order(arena: &Arena, codes: &[u8], values: &[Distinct]) -> Order {
     }
     let mut rows = vec![0; codes.len()];
     for (row, code) in codes.iter().enumerate() {
-        let place = &mut starts[ranks[*code as usize] as usize];
-        rows[*place as usize] = row as u32;
-        *place += 1;
+        let slot = &mut starts[ranks[*code as usize] as usize];
+        rows[*slot as usize] = row as u32;
+        *slot += 1;
     }
     Order { rows: rows.into(), ranks: codes.iter().map(|code| ranks[*code as usize]).collect() }
 }
 
-/// Reads one path in many items. A key is looked up once a shape.
-struct Reader<'p> {
-    steps: Box<[Step<'p>]>,
+/// Reader of one path in many items. A key is looked up once per shape.
+struct PathReader<'p> {
+    steps: Box<[PathStep<'p>]>,
 }
 
-struct Step<'p> {
+struct PathStep<'p> {
     key: &'p str,
     shape: Option<ShapeId>,
     slot: Option<u32>,
-    seen: Seen,
+    seen: KeyLookup,
 }
 
-impl<'p> Reader<'p> {
-    fn new(path: impl Iterator<Item = &'p str>) -> Reader<'p> {
-        let steps = path.map(|key| Step { key, shape: None, slot: None, seen: Seen::default() });
-        Reader { steps: steps.collect() }
+impl<'p> PathReader<'p> {
+    fn new(path: impl Iterator<Item = &'p str>) -> PathReader<'p> {
+        let steps = path.map(|key| PathStep { key, shape: None, slot: None, seen: KeyLookup::default() });
+        PathReader { steps: steps.collect() }
     }
 
-    /// The cell at the path; nothing where a part is neither an object nor null.
+    /// Returns the cell at the path; `None` if a part is neither an object nor null.
     fn read(&mut self, arena: &Arena, item: Cell) -> Option<Cell> {
         let mut cell = item;
         for step in &mut self.steps {
@@ -446,12 +446,12 @@ impl<'p> Reader<'p> {
     }
 }
 
-impl Step<'_> {
+impl PathStep<'_> {
     fn slot(&mut self, arena: &Arena, shape: ShapeId) -> Option<u32> {
         if self.shape != Some(shape) {
             self.shape = Some(shape);
             self.slot = arena.find_symbol(self.key).and_then(|symbol| arena.slot(shape, symbol));
-            self.seen.asked = true;
+            self.seen.attempted = true;
             self.seen.found |= self.slot.is_some();
         }
         self.slot
@@ -471,9 +471,9 @@ mod tests {
         Column::build(&arena, list, ["line"].into_iter())
     }
 
-    /// So many different texts at first look like those of ids, and are stored wherever they stand.
+    /// The first values are distinct like ids, so the loader does not intern them.
     #[test]
-    fn texts_that_repeat_late_are_coded_too() {
+    fn strings_that_repeat_late_are_encoded_too() {
         let values = |rows: usize, different: usize| {
             let column = column((0..rows).map(|row| format!("P-{}", row % different)));
             column.and_then(|column| Some(column.codes()?.1.len()))

@@ -1,21 +1,22 @@
-//! The columns of a document: made when a query first reads a field, kept within a budget, never thrown away.
+//! Column cache of a document: columns are built when a query first reads a field, within a memory budget, and never
+//! evicted.
 
 use std::sync::OnceLock;
 
 use super::column::Column;
 use crate::arena::{Arena, ContainerId, Layout};
 
-/// The columns that queries have asked for.
+/// Columns that queries have read.
 #[derive(Debug)]
 pub(crate) struct Columns {
     slots: Box<[OnceLock<Slot>]>,
-    /// Bytes that all columns together may take.
+    /// Limit of all columns together in bytes.
     budget: usize,
-    /// Lists that were looked at: how their items stand in the input.
-    lists: [OnceLock<(ContainerId, Layout)>; LISTS],
+    /// Arrays with a known source layout.
+    layouts: [OnceLock<(ContainerId, Layout)>; MAX_LAYOUTS],
 }
 
-/// A field of a list; without a column where it has none.
+/// A field of an array; without a column if it cannot have one.
 #[derive(Debug)]
 struct Slot {
     list: ContainerId,
@@ -23,29 +24,29 @@ struct Slot {
     column: OnceLock<Option<Column>>,
 }
 
-/// Lists whose layout is remembered.
-const LISTS: usize = 16;
+/// Limit of arrays with a cached layout.
+const MAX_LAYOUTS: usize = 16;
 
-/// The most columns of a document.
-const MOST: usize = 128;
+/// Limit of columns per document.
+const MAX_COLUMNS: usize = 128;
 
-/// What a small document may spend on columns in any case.
-const LEAST_BUDGET: usize = 1 << 20;
+/// Minimum budget of small documents.
+const MIN_BUDGET: usize = 1 << 20;
 
 impl Columns {
-    /// Columns may take as much as the values of the document.
+    /// Creates an empty cache. Columns may take as much memory as the values of the document.
     pub fn new(arena: &Arena) -> Columns {
-        let slots = std::iter::repeat_with(OnceLock::new).take(MOST).collect();
-        Columns { slots, budget: arena.size().max(LEAST_BUDGET), lists: Default::default() }
+        let slots = std::iter::repeat_with(OnceLock::new).take(MAX_COLUMNS).collect();
+        Columns { slots, budget: arena.size().max(MIN_BUDGET), layouts: Default::default() }
     }
 
-    /// How the items of a list stand in the input. Loose where there is no room to remember it.
+    /// Returns the source layout of the items of an array; `Loose` if the layout cache is full.
     pub fn layout(&self, arena: &Arena, list: ContainerId) -> Layout {
-        let mut lists = self.lists.iter().map(|known| known.get_or_init(|| (list, arena.layout(list))));
+        let mut lists = self.layouts.iter().map(|known| known.get_or_init(|| (list, arena.layout(list))));
         lists.find(|(known, _)| *known == list).map_or(Layout::Loose, |(_, layout)| *layout)
     }
 
-    /// A field of the items of a list; nothing where it has no column, or there is no room for more.
+    /// Returns a field of the items of an array; `None` if it cannot be a column or the budget is used up.
     pub fn get<'p>(
         &self,
         arena: &Arena,
@@ -56,7 +57,7 @@ impl Columns {
         slot.column.get_or_init(|| Column::build(arena, list, path)).as_ref()
     }
 
-    /// The slot of a field: the one that it has, or the first free one.
+    /// Returns the slot of a field: the existing one, or the first free one.
     fn slot<'p>(&self, list: ContainerId, path: impl ExactSizeIterator<Item = &'p str> + Clone) -> Option<&Slot> {
         for slot in &self.slots {
             if slot.get().is_none() && self.size() > self.budget {
@@ -71,7 +72,7 @@ impl Columns {
         None
     }
 
-    /// Bytes kept.
+    /// Memory in bytes.
     pub fn size(&self) -> usize {
         let columns = self.slots.iter().map_while(OnceLock::get).filter_map(|slot| slot.column.get());
         columns.flatten().map(Column::size).sum()

@@ -1,7 +1,7 @@
-//! Which fields of a drawing hold what, and which words mean what: the vocabulary of a graph.
+//! Field names and class words of a drawing: the configuration of the topology.
 //!
-//! The engine knows no field and no class of itself. All that it takes for granted stands in the tables below, and a
-//! document, a program or a query may say it differently.
+//! The engine itself assumes no field and no class. The defaults are the tables below; a document, a program or a query
+//! may override them.
 
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
@@ -9,10 +9,10 @@ use std::sync::{Arc, LazyLock};
 use super::roles::{self, Role, Rule};
 use super::vocabulary;
 use crate::error::{Code, Error, Result};
-use crate::limits::{MAX_REGEX, MAX_WORD, MAX_WORDS};
+use crate::limits::{MAX_REGEX_SIZE, MAX_TOPOLOGY_NAME_SIZE, MAX_TOPOLOGY_NAMES};
 use crate::value::{Array, Object, Value};
 
-/// What a graph's fields and words are called. Plain data: take the default, or read your own from JSON.
+/// Names of a graph's fields and words. Plain data: use the default, or parse your own from JSON.
 ///
 /// ```
 /// use pidq_core::{Graph, Limits, Query, TopologyConfig};
@@ -24,21 +24,21 @@ use crate::value::{Array, Object, Value};
 /// ```
 #[derive(Clone, Debug)]
 pub struct TopologyConfig {
-    /// By the rows of `NAMES`.
+    /// By row of `NAMES`.
     names: Vec<Vec<String>>,
-    /// The same in snake_case, as words are compared.
+    /// The same in snake_case, for comparing words.
     words: Vec<Vec<String>>,
     endpoints: Vec<[String; 2]>,
-    /// Tried before the usual ones.
+    /// Tried before the built-in rules.
     rules: Vec<Rule>,
 }
 
 /// A list of names in a [`TopologyConfig`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Names {
-    NodesAt,
-    EdgesAt,
-    MetadataAt,
+    NodesPath,
+    EdgesPath,
+    MetadataPath,
     NodeId,
     EdgeId,
     Tag,
@@ -87,13 +87,13 @@ pub(crate) enum Names {
     DrawingNumber,
 }
 
-/// A row: the list, its key in JSON, and the names that are known without being told.
-type Row = (Names, &'static str, &'static [&'static str]);
+/// A row: the list, its key in JSON, and the default names.
+type NamesRow = (Names, &'static str, &'static [&'static str]);
 
-const NAMES: &[Row] = &[
-    (Names::NodesAt, "paths.nodes", &["pid_graph.nodes", "nodes"]),
-    (Names::EdgesAt, "paths.edges", &["pid_graph.edges", "edges", "pid_graph.links", "links"]),
-    (Names::MetadataAt, "paths.metadata", &["pid_graph.metadata", "metadata"]),
+const NAMES: &[NamesRow] = &[
+    (Names::NodesPath, "paths.nodes", &["pid_graph.nodes", "nodes"]),
+    (Names::EdgesPath, "paths.edges", &["pid_graph.edges", "edges", "pid_graph.links", "links"]),
+    (Names::MetadataPath, "paths.metadata", &["pid_graph.metadata", "metadata"]),
     (Names::NodeId, "node_id", vocabulary::NODE_IDS),
     (Names::EdgeId, "edge_id", vocabulary::EDGE_IDS),
     (Names::Tag, "tag", vocabulary::TAGS),
@@ -151,7 +151,7 @@ const NAMES: &[Row] = &[
 ];
 
 impl Default for TopologyConfig {
-    /// The names that drawings commonly use.
+    /// Returns the names that drawings commonly use.
     fn default() -> Self {
         let owned = |names: &[&str]| names.iter().map(|name| String::from(*name)).collect();
         let names: Vec<Vec<String>> = NAMES.iter().map(|(_, _, names)| owned(names)).collect();
@@ -164,82 +164,84 @@ impl Default for TopologyConfig {
     }
 }
 
-/// Bytes of all rules that a drawing brings itself. A server keeps many drawings.
-const MAX_RULES: usize = 2 * MAX_REGEX;
-/// Bytes of a class. What is longer is a text, and has no role: every rule would go through it.
+/// Limit in bytes of all rules that a drawing defines. A server caches many drawings.
+const MAX_RULES: usize = 2 * MAX_REGEX_SIZE;
+/// Limit of a class in bytes. A longer string has no role, since every rule would be matched against it.
 pub(crate) const MAX_CLASS: usize = 256;
 
 impl TopologyConfig {
-    /// The default with what a JSON object says differently. Names replace the known ones; roles are tried before them.
+    /// Parses a JSON object on top of the defaults. Lists of names replace the defaults; roles are tried before the
+    /// built-in ones.
     ///
     /// # Errors
-    /// `PQ5001` not JSON, `PQ1012` an entry that is none.
+    /// `PQ5001` not JSON, `PQ1012` an invalid entry.
     pub fn from_json(json: &str) -> Result<TopologyConfig> {
-        let arena = crate::arena::load::load(json.into(), crate::limits::MAX_NESTING)?;
+        let arena = crate::arena::load::load(json.into(), crate::limits::MAX_QUERY_DEPTH)?;
         let mut config = TopologyConfig::default();
-        let problems = config.change(Value::stored(&arena, arena.root()));
+        let problems = config.apply(Value::stored(&arena, arena.root()));
         match problems.first() {
             None => Ok(config),
             Some(problem) => Err(Error::new(Code::BadOption, format!("The topology has {problem}"))),
         }
     }
 
-    /// The names that a document is read with: the default, with what the document says in `metadata.topology`.
-    pub fn of(document: Value<'_>) -> TopologyConfig {
-        let usual = TopologyConfig::usual();
-        let metadata = usual.names(Names::MetadataAt).iter().find_map(|path| at_path(document, path));
+    /// Returns the names for a document: the defaults, overridden by its `metadata.topology`.
+    pub fn from_document(document: Value<'_>) -> TopologyConfig {
+        let usual = TopologyConfig::shared_default();
+        let metadata = usual.names(Names::MetadataPath).iter().find_map(|path| at_path(document, path));
         let own = metadata.and_then(|metadata| metadata.as_object()?.get("topology"));
         let mut config = TopologyConfig::clone(usual);
         if let Some(own) = own {
-            // What could not be taken is told by `validate`.
-            drop(config.change(own));
+            // Invalid entries are reported by `validate`.
+            drop(config.apply(own));
         }
         config
     }
 
-    /// The names of a list, by its key in JSON: `config.list("node_id")`. None where there is no such list.
+    /// Returns the names of a list by its key in JSON: `config.list("node_id")`. Empty if there is no such list.
     pub fn list(&self, key: &str) -> &[String] {
         let row = NAMES.iter().position(|(_, known, _)| *known == key);
         row.map_or(&[], |row| &self.names[row])
     }
 
-    /// Whether a word is one of a list, by its key in JSON. Both in snake_case.
-    pub fn lists_word(&self, key: &str, word: &str) -> bool {
+    /// Returns whether a list, by its key in JSON, contains a word. Both are compared in snake_case.
+    pub fn contains_word(&self, key: &str, word: &str) -> bool {
         let row = NAMES.iter().find(|(_, known, _)| *known == key);
-        row.is_some_and(|(list, _, _)| self.has(*list, word))
+        row.is_some_and(|(list, _, _)| self.contains(*list, word))
     }
 
-    /// The first value that one of the paths of a list leads to in a document: `config.at("paths.nodes", document)`.
-    pub fn at<'a>(&self, key: &str, document: Value<'a>) -> Option<Value<'a>> {
+    /// Returns the first value at one of the paths of a list: `config.value_at("paths.nodes", document)`.
+    pub fn value_at<'a>(&self, key: &str, document: Value<'a>) -> Option<Value<'a>> {
         self.list(key).iter().find_map(|path| at_path(document, path))
     }
 
-    /// The key names of edge ends, in pairs: of the first pair that an edge has both of.
-    pub fn ends(&self) -> &[[String; 2]] {
+    /// Returns the key pairs of edge ends. The first pair that an edge has completely applies.
+    pub fn endpoints(&self) -> &[[String; 2]] {
         &self.endpoints
     }
 
-    /// The default, made once.
-    pub(crate) fn usual() -> &'static Arc<TopologyConfig> {
+    /// Returns the shared default.
+    pub(crate) fn shared_default() -> &'static Arc<TopologyConfig> {
         static USUAL: LazyLock<Arc<TopologyConfig>> = LazyLock::new(Arc::default);
         &USUAL
     }
 
-    /// Takes over what an object says, and gives what it could not take.
-    pub(crate) fn change(&mut self, value: Value<'_>) -> Vec<String> {
-        let Value::Object(object) = value else { return vec!["no object".into()] };
+    /// Applies an object and returns the invalid entries.
+    pub(crate) fn apply(&mut self, value: Value<'_>) -> Vec<String> {
+        let Value::Object(object) = value else { return vec!["a value that is not an object".into()] };
         let mut problems = unknown_keys(object);
-        problems.extend(self.change_names(object));
+        problems.extend(self.apply_names(object));
         if let Some(pairs) = object.get("endpoints") {
             match endpoint_pairs(pairs) {
                 Some(pairs) => self.endpoints = pairs,
-                None => problems.push(format!("no list of up to {MAX_WORDS} pairs at `endpoints`")),
+                None => problems
+                    .push(format!("a value at `endpoints` that is not an array of at most {MAX_TOPOLOGY_NAMES} pairs")),
             }
         }
         match object.get("roles").map(rules) {
-            // Drawings within drawings bring rules of their own.
-            Some(Ok(rules)) if self.rules.len() + rules.len() > MAX_WORDS => {
-                problems.push(format!("more than {MAX_WORDS} rules at `roles`"));
+            // Nested drawings add rules of their own.
+            Some(Ok(rules)) if self.rules.len() + rules.len() > MAX_TOPOLOGY_NAMES => {
+                problems.push(format!("more than {MAX_TOPOLOGY_NAMES} rules at `roles`"));
             }
             Some(Ok(rules)) => drop(self.rules.splice(0..0, rules)),
             Some(Err(problem)) => problems.push(problem),
@@ -248,77 +250,73 @@ impl TopologyConfig {
         problems
     }
 
-    /// The same for the lists of names alone.
-    pub(crate) fn change_names(&mut self, object: Object<'_>) -> Vec<String> {
+    /// Like [`TopologyConfig::apply`], for the lists of names only.
+    pub(crate) fn apply_names(&mut self, object: Object<'_>) -> Vec<String> {
         let mut problems = Vec::new();
         for ((_, key, _), (names, words)) in NAMES.iter().zip(self.names.iter_mut().zip(&mut self.words)) {
             match at_path(Value::Object(object), key).map(texts) {
                 Some(Some(texts)) => (*words, *names) = (self::words(&texts), texts),
-                Some(None) => problems.push(format!("no list of up to {MAX_WORDS} texts at `{key}`")),
+                Some(None) => problems
+                    .push(format!("a value at `{key}` that is not an array of at most {MAX_TOPOLOGY_NAMES} strings")),
                 None => {}
             }
         }
         problems
     }
 
-    /// Bytes that it takes, nearly.
+    /// Approximate memory in bytes.
     pub(crate) fn size(&self) -> usize {
         let texts = self.names.iter().chain(&self.words).flatten().chain(self.endpoints.iter().flatten());
         let texts: usize = texts.map(|text| size_of::<String>() + text.len()).sum();
-        // They run in both directions.
+        // Each pattern is compiled for both directions.
         texts + self.rules.iter().map(|rule| 2 * rule.size).sum::<usize>()
     }
 
-    /// The names of a list.
+    /// Returns the names of a list.
     pub(crate) fn names(&self, list: Names) -> &[String] {
         &self.names[list as usize]
     }
 
-    /// Whether a word is one of a list: compared in snake_case.
-    pub(crate) fn has(&self, list: Names, word: &str) -> bool {
+    /// Returns whether a list contains a word; compared in snake_case.
+    pub(crate) fn contains(&self, list: Names, word: &str) -> bool {
         let word = snake_case(word);
         self.words[list as usize].contains(&word)
     }
 
-    /// Whether a key of an object is one of some lists: as it is written.
+    /// Returns whether a key of an object is in one of the lists, exactly as written.
     pub(crate) fn is_key(&self, lists: &[Names], key: &str) -> bool {
         lists.iter().any(|list| self.names(*list).iter().any(|known| known == key))
     }
 
-    /// Whether a key of an edge holds an end of it.
+    /// Returns whether a key of an edge holds one of its ends.
     pub(crate) fn is_endpoint(&self, key: &str) -> bool {
         self.endpoints.iter().flatten().any(|known| known == key)
     }
 
-    /// The key names of edge ends, in pairs.
-    pub(crate) fn endpoints(&self) -> &[[String; 2]] {
-        &self.endpoints
-    }
-
-    /// The role of a class; nothing where no rule knows it.
+    /// Returns the role of a class; `None` if no rule matches.
     pub(crate) fn role_of(&self, class: &str) -> Option<Role> {
         if class.len() > MAX_CLASS {
             return None;
         }
-        let whole = snake_case(class);
-        let last = whole.rsplit(['.', '/', '#', ':']).next().unwrap_or(&whole);
-        let matches = |rule: &&Rule| rule.pattern.is_match(&whole) || rule.pattern.is_match(last);
-        self.rules.iter().find(matches).map(|rule| rule.role).or_else(|| roles::usual(&whole, last))
+        let full_class = snake_case(class);
+        let last = full_class.rsplit(['.', '/', '#', ':']).next().unwrap_or(&full_class);
+        let matches = |rule: &&Rule| rule.pattern.is_match(&full_class) || rule.pattern.is_match(last);
+        self.rules.iter().find(matches).map(|rule| rule.role).or_else(|| roles::built_in_role(&full_class, last))
     }
 
-    /// The rules of roles, in the order in which they are tried: role and pattern.
+    /// Returns the role rules, in the order in which they are tried: role and pattern.
     pub(crate) fn roles(&self) -> impl Iterator<Item = (&'static str, Cow<'_, str>)> {
         let own = self.rules.iter().map(|rule| (rule.role.name(), rule.pattern.as_str().into()));
         own.chain(roles::patterns().map(|(role, pattern)| (role.name(), pattern.into())))
     }
 
-    /// The config as lists of names, for a report.
+    /// Returns the config as lists of names, for reports.
     pub(crate) fn lists(&self) -> impl Iterator<Item = (&'static str, &[String])> {
         NAMES.iter().zip(&self.names).map(|((_, key, _), names)| (*key, names.as_slice()))
     }
 }
 
-/// The value at a path of keys with dots.
+/// Returns the value at a dotted path.
 pub(crate) fn at_path<'a>(value: Value<'a>, path: &str) -> Option<Value<'a>> {
     let mut value = value;
     for key in path.split('.') {
@@ -327,29 +325,29 @@ pub(crate) fn at_path<'a>(value: Value<'a>, path: &str) -> Option<Value<'a>> {
     Some(value)
 }
 
-/// The texts of a list, or the one text.
+/// Returns the strings of an array, or a single string as an array of one.
 fn texts(value: Value<'_>) -> Option<Vec<String>> {
     match value {
-        Value::String(_) => Some(vec![word(value)?.into()]),
-        Value::Array(array) => few(array)?.map(|item| word(item).map(String::from)).collect(),
+        Value::String(_) => Some(vec![bounded_string(value)?.into()]),
+        Value::Array(array) => bounded_items(array)?.map(|item| bounded_string(item).map(String::from)).collect(),
         _ => None,
     }
 }
 
 fn endpoint_pairs(value: Value<'_>) -> Option<Vec<[String; 2]>> {
-    let pair = |pair: Array<'_>| Some([word(pair.get(0)?)?.into(), word(pair.get(1)?)?.into()]);
-    few(value.as_array()?)?.map(|item| item.as_array().and_then(pair)).collect()
+    let pair = |pair: Array<'_>| Some([bounded_string(pair.get(0)?)?.into(), bounded_string(pair.get(1)?)?.into()]);
+    bounded_items(value.as_array()?)?.map(|item| item.as_array().and_then(pair)).collect()
 }
 
 fn rules(value: Value<'_>) -> std::result::Result<Vec<Rule>, String> {
-    let none = || format!("no list of up to {MAX_WORDS} `{{role, match}}` at `roles`");
-    let rules = value.as_array().and_then(few).ok_or_else(none)?;
+    let none = || format!("a value at `roles` that is not an array of at most {MAX_TOPOLOGY_NAMES} `{{role, match}}`");
+    let rules = value.as_array().and_then(bounded_items).ok_or_else(none)?;
     let mut left = MAX_RULES;
     let compiled = rules.map(|item| {
         let (role, pattern) = role_and_pattern(item).ok_or_else(none)?;
-        let rule = word(pattern).and_then(|pattern| Rule::new(role, pattern));
+        let rule = bounded_string(pattern).and_then(|pattern| Rule::new(role, pattern));
         let rule = rule.ok_or("a pattern at `roles` that is malformed or too large")?;
-        left = left.checked_sub(rule.size).ok_or("patterns at `roles` that are too large together")?;
+        left = left.checked_sub(rule.size).ok_or("patterns at `roles` that together are too large")?;
         Ok(rule)
     });
     compiled.collect()
@@ -358,7 +356,7 @@ fn rules(value: Value<'_>) -> std::result::Result<Vec<Rule>, String> {
 fn role_and_pattern(item: Value<'_>) -> Option<(Role, Value<'_>)> {
     let item = item.as_object()?;
     let name = item.get("role")?.as_str()?;
-    let role = Role::named(name)?;
+    let role = Role::from_name(name)?;
     Some((role, item.get("match").filter(|pattern| pattern.as_str().is_some())?))
 }
 
@@ -366,27 +364,27 @@ fn words(names: &[String]) -> Vec<String> {
     names.iter().map(|name| snake_case(name)).collect()
 }
 
-/// The items of a list that is as short as one of words is.
-fn few(list: Array<'_>) -> Option<impl Iterator<Item = Value<'_>>> {
-    (list.len() <= MAX_WORDS).then(|| list.iter())
+/// Returns the items of an array of at most `MAX_WORDS` items.
+fn bounded_items(list: Array<'_>) -> Option<impl Iterator<Item = Value<'_>>> {
+    (list.len() <= MAX_TOPOLOGY_NAMES).then(|| list.iter())
 }
 
-/// A text that is as short as a word is.
-fn word(value: Value<'_>) -> Option<&str> {
-    value.as_str().filter(|text| text.len() <= MAX_WORD)
+/// Returns a string of at most `MAX_WORD` bytes.
+fn bounded_string(value: Value<'_>) -> Option<&str> {
+    value.as_str().filter(|text| text.len() <= MAX_TOPOLOGY_NAME_SIZE)
 }
 
-/// Keys that nothing reads: most likely misspelt.
+/// Returns unknown keys: most likely misspelled.
 fn unknown_keys(object: Object<'_>) -> Vec<String> {
     let is_known = |key: &str| {
-        let is_list = |row: &Row| row.1 == key || row.1.split_once('.').is_some_and(|(head, _)| head == key);
+        let is_list = |row: &NamesRow| row.1 == key || row.1.split_once('.').is_some_and(|(head, _)| head == key);
         matches!(key, "endpoints" | "roles") || NAMES.iter().any(is_list)
     };
     let unknown = object.iter().filter(|(key, _)| !is_known(key));
-    unknown.take(MAX_WORDS).map(|(key, _)| format!("an unknown entry `{key}`")).collect()
+    unknown.take(MAX_TOPOLOGY_NAMES).map(|(key, _)| format!("an unknown entry `{key}`")).collect()
 }
 
-/// `PlateHeatExchanger`, `plate heat-exchanger` → `plate_heat_exchanger`. Dots and the like stay.
+/// Converts `PlateHeatExchanger` and `plate heat-exchanger` to `plate_heat_exchanger`. Dots and other separators stay.
 pub(crate) fn snake_case(text: &str) -> String {
     let mut words = String::with_capacity(text.len() + 4);
     let mut before = ' ';
@@ -484,6 +482,6 @@ mod tests {
         assert_eq!(snake_case("PlateHeatExchanger"), "plate_heat_exchanger");
         assert_eq!(snake_case("shut-off valve"), "shut_off_valve");
         assert_eq!(snake_case("equipment.Pump"), "equipment.pump");
-        assert!(TopologyConfig::default().has(Names::Part, "hasTerminal"));
+        assert!(TopologyConfig::default().contains(Names::Part, "hasTerminal"));
     }
 }

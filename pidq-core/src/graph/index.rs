@@ -1,4 +1,4 @@
-//! From a text or number to the nodes that have it, without looking.
+//! Hash index from a string or number to nodes.
 
 use std::hash::BuildHasher;
 
@@ -7,18 +7,18 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use super::adjacency::{NONE, NodeId};
 use crate::value::Value;
 
-/// What nodes are found by. A number and its text are different keys.
+/// Key of a node. A number and its decimal string are different keys.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(crate) enum Key<'a> {
-    Text(&'a str),
+    String(&'a str),
     Number(u64),
 }
 
 impl<'a> Key<'a> {
-    /// The key that a value is; nothing for null, lists and the like.
-    pub fn of(value: Value<'a>) -> Option<Key<'a>> {
+    /// Returns the key for a value; `None` for null, arrays, objects and booleans.
+    pub fn from_value(value: Value<'a>) -> Option<Key<'a>> {
         match value {
-            Value::String(text) => Some(Key::Text(text)),
+            Value::String(text) => Some(Key::String(text)),
             // 0 and -0 are equal.
             Value::Number(number) => Some(Key::Number((number.value() + 0.0).to_bits())),
             _ => None,
@@ -26,21 +26,21 @@ impl<'a> Key<'a> {
     }
 }
 
-/// The nodes under each key, by the hash of the key. The keys themselves stay in the document.
+/// Nodes by the hash of their key. The keys themselves stay in the document.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     /// Hash and the first node of each chain.
     table: HashTable<(u64, NodeId)>,
-    /// By node: the next one with the same hash. Many may share a tag, so a chain and not a bucket.
+    /// By node: the next one with the same hash. A chain instead of a bucket, since many nodes may share a tag.
     next: Vec<NodeId>,
     hasher: DefaultHashBuilder,
 }
 
 impl Index {
-    /// The index of the keys of all nodes.
+    /// Builds the index from the keys of all nodes.
     pub fn new<'a>(count: usize, key: impl Fn(NodeId) -> Option<Key<'a>>) -> Index {
         let mut index = Index { next: vec![NONE; count], ..Index::default() };
-        // Backwards, so that chains ascend.
+        // Iterate backward, so that chains are ascending.
         for node in (0..count as u32).rev() {
             if let Some(key) = key(node) {
                 index.insert(key, node);
@@ -58,7 +58,7 @@ impl Index {
         }
     }
 
-    /// The nodes of a key, ascending; `has` compares the key of a node.
+    /// Returns the nodes with a key, ascending; `has` compares the key of a node.
     pub fn find<'i>(&'i self, key: Key<'_>, has: impl Fn(NodeId) -> bool + 'i) -> impl Iterator<Item = NodeId> + 'i {
         let hash = self.hasher.hash_one(key);
         let first = self.table.find(hash, |(other, _)| *other == hash).map_or(NONE, |(_, first)| *first);

@@ -1,49 +1,49 @@
-//! Patterns of a graph: `(p:pump)-[r:piping {1,4}]->(v:control)`, and the places where they fit.
+//! Graph patterns such as `(p:pump)-[r:piping {1,4}]->(v:control)`, and the search for their matches.
 //!
 //! A subset of GQL (ISO/IEC 39075): nodes with labels, edges with kinds and a bounded number of repetitions. Edges do
-//! not repeat within a match; nodes of the same name meet.
+//! not repeat within a match; nodes of the same name must be the same node.
 
 use hashbrown::{HashMap, HashSet};
 
 use super::adjacency::{EdgeId, NONE, NodeId};
 use super::config::{Names, snake_case};
-use super::plant::Plant;
-use super::topology::{Dir, Over};
+use super::drawing::Drawing;
+use super::topology::{Direction, EdgeFilter};
 use crate::error::{Code, Error, Result};
 
-/// A pattern: one node more than edges.
+/// A pattern: one more node than edges.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     pub nodes: Vec<NodePattern>,
     pub edges: Vec<EdgePattern>,
 }
 
-/// `(name:label|label)`.
+/// Node pattern: `(name:label|label)`.
 #[derive(Debug, Default)]
 pub(crate) struct NodePattern {
     pub name: Option<String>,
     labels: Vec<String>,
 }
 
-/// `-[name:kind|kind {least,most}]->`.
+/// Edge pattern: `-[name:kind|kind {min,max}]->`.
 #[derive(Debug)]
 pub(crate) struct EdgePattern {
     pub name: Option<String>,
     kinds: Vec<String>,
-    dir: Dir,
-    least: usize,
-    most: usize,
-    /// Has a number of repetitions: stands for a list of edges.
+    dir: Direction,
+    min: usize,
+    max: usize,
+    /// Has repetitions, so it binds an array of edges.
     pub is_list: bool,
 }
 
-/// The longest repetition that a pattern may ask for.
-const LONGEST: usize = 1000;
+/// Limit of repetitions in a pattern.
+const MAX_REPETITIONS: usize = 1000;
 
 impl Pattern {
-    /// Reads a pattern.
+    /// Parses a pattern.
     pub fn parse(text: &str) -> Result<Pattern> {
-        let mut reader = Reader { text, at: 0 };
+        let mut reader = PatternParser { text, at: 0 };
         let mut pattern = Pattern { nodes: vec![reader.node()?], edges: Vec::new() };
         while !reader.is_at_end() {
             pattern.edges.push(reader.edge()?);
@@ -53,28 +53,28 @@ impl Pattern {
         Ok(pattern)
     }
 
-    /// A name stands for one thing: nodes of one name meet, but an edge is followed once.
+    /// Checks that each edge has a name of its own: nodes of one name are the same node, but an edge is followed once.
     fn check_names(&self) -> Result<()> {
         let mut taken: HashSet<&String> = self.nodes.iter().filter_map(|node| node.name.as_ref()).collect();
         let mut names = self.edges.iter().filter_map(|edge| edge.name.as_ref());
         let Some(name) = names.find(|name| !taken.insert(name)) else { return Ok(()) };
-        let error = Error::new(Code::PatternSyntax, format!("the edge `{name}` has the name of something else"));
-        Err(error.with_help("give each edge a name of its own"))
+        let error = Error::new(Code::PatternSyntax, format!("the name of the edge `{name}` is already in use"));
+        Err(error.with_help("give each edge a unique name"))
     }
 
-    /// The edges of a place where it fits that were followed along the flow or against it.
-    pub fn directed<'m>(&'m self, fit: &'m Match) -> impl Iterator<Item = EdgeId> + 'm {
-        let parts = self.edges.iter().zip(&fit.edges).filter(|(part, _)| part.dir != Dir::Both);
+    /// Returns the edges of a match that were followed along or against the flow.
+    pub fn directed<'m>(&'m self, found: &'m Match) -> impl Iterator<Item = EdgeId> + 'm {
+        let parts = self.edges.iter().zip(&found.edges).filter(|(part, _)| part.dir != Direction::Both);
         parts.flat_map(|(_, edges)| edges.iter().copied())
     }
 }
 
-struct Reader<'t> {
+struct PatternParser<'t> {
     text: &'t str,
     at: usize,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> PatternParser<'t> {
     fn rest(&mut self) -> &'t str {
         let rest = self.text[self.at..].trim_start();
         self.at = self.text.len() - rest.len();
@@ -85,14 +85,14 @@ impl<'t> Reader<'t> {
         self.rest().is_empty()
     }
 
-    fn takes(&mut self, token: &str) -> bool {
+    fn accept(&mut self, token: &str) -> bool {
         let is_there = self.rest().starts_with(token);
         self.at += if is_there { token.len() } else { 0 };
         is_there
     }
 
     fn expect(&mut self, token: &str) -> Result<()> {
-        if self.takes(token) { Ok(()) } else { Err(self.expected(&format!("`{token}`"))) }
+        if self.accept(token) { Ok(()) } else { Err(self.expected(&format!("`{token}`"))) }
     }
 
     fn expected(&mut self, what: &str) -> Error {
@@ -108,16 +108,16 @@ impl<'t> Reader<'t> {
         (len > 0).then(|| rest[..len].into())
     }
 
-    /// `:word|word`.
+    /// Parses `:word|word`.
     fn words(&mut self) -> Result<Vec<String>> {
         let mut words = Vec::new();
-        if !self.takes(":") {
+        if !self.accept(":") {
             return Ok(words);
         }
         loop {
             let Some(word) = self.word() else { return Err(self.expected("a label")) };
             words.push(snake_case(&word));
-            if !self.takes("|") {
+            if !self.accept("|") {
                 return Ok(words);
             }
         }
@@ -132,39 +132,40 @@ impl<'t> Reader<'t> {
     }
 
     fn edge(&mut self) -> Result<EdgePattern> {
-        let is_backward = self.takes("<-");
+        let is_backward = self.accept("<-");
         if !is_backward {
             self.expect("-")?;
         }
-        let mut edge = EdgePattern { name: None, kinds: Vec::new(), dir: Dir::Both, least: 1, most: 1, is_list: false };
-        if self.takes("[") {
+        let mut edge =
+            EdgePattern { name: None, kinds: Vec::new(), dir: Direction::Both, min: 1, max: 1, is_list: false };
+        if self.accept("[") {
             edge.name = self.word();
             edge.kinds = self.words()?;
             self.repetitions(&mut edge)?;
             self.expect("]")?;
         }
         self.expect("-")?;
-        edge.dir = match (is_backward, self.takes(">")) {
-            (false, true) => Dir::Down,
-            (true, false) => Dir::Up,
-            _ => Dir::Both,
+        edge.dir = match (is_backward, self.accept(">")) {
+            (false, true) => Direction::Down,
+            (true, false) => Direction::Up,
+            _ => Direction::Both,
         };
         Ok(edge)
     }
 
-    /// `{least,most}` or `{exactly}`.
+    /// Parses `{min,max}` or `{exactly}`.
     fn repetitions(&mut self, edge: &mut EdgePattern) -> Result<()> {
-        if !self.takes("{") {
+        if !self.accept("{") {
             return Ok(());
         }
-        let least = self.number()?;
-        let most = if self.takes(",") { self.number()? } else { least };
+        let min = self.number()?;
+        let max = if self.accept(",") { self.number()? } else { min };
         self.expect("}")?;
-        if least > most || most > LONGEST {
-            let message = format!("{{{least},{most}}} is no range of repetitions up to {LONGEST}");
+        if min > max || max > MAX_REPETITIONS {
+            let message = format!("{{{min},{max}}} is not a range of repetitions up to {MAX_REPETITIONS}");
             return Err(Error::new(Code::PatternSyntax, message));
         }
-        (edge.least, edge.most, edge.is_list) = (least, most, true);
+        (edge.min, edge.max, edge.is_list) = (min, max, true);
         Ok(())
     }
 
@@ -174,43 +175,43 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// A place where a pattern fits: its nodes, and the edges of each part.
+/// A match of a pattern: its nodes, and the edges of each part.
 #[derive(Debug)]
 pub(crate) struct Match {
     pub nodes: Vec<NodeId>,
     pub edges: Vec<Vec<EdgeId>>,
 }
 
-/// Looks for a pattern, match by match: from the first node on, edges in the order of the document.
-pub(crate) struct Search<'p, 'a> {
+/// Search for a pattern, match by match: from the first node on, edges in document order.
+pub(crate) struct PatternSearch<'p, 'a> {
     pattern: &'p Pattern,
-    plant: &'p Plant<'a>,
+    drawing: &'p Drawing<'a>,
     next_start: NodeId,
     frames: Vec<Frame>,
-    /// By part and kind: whether an edge of this kind fits.
+    /// By part and kind: whether an edge of this kind matches.
     kinds: HashMap<(usize, &'a str), bool>,
 }
 
-/// A choice: so many edges of a part were followed and led to a node.
+/// A backtracking frame: the number of edges followed for a part, and the node they lead to.
 struct Frame {
     part: usize,
     edges: usize,
     node: NodeId,
     via: EdgeId,
-    /// 0: try to end the part here; above: the arc to try next.
+    /// 0: try to end the part here; above 0: the arc to try next.
     at: usize,
 }
 
-impl<'p, 'a> Search<'p, 'a> {
-    pub fn new(pattern: &'p Pattern, plant: &'p Plant<'a>) -> Self {
-        Search { pattern, plant, next_start: 0, frames: Vec::new(), kinds: HashMap::new() }
+impl<'p, 'a> PatternSearch<'p, 'a> {
+    pub fn new(pattern: &'p Pattern, drawing: &'p Drawing<'a>) -> Self {
+        PatternSearch { pattern, drawing, next_start: 0, frames: Vec::new(), kinds: HashMap::new() }
     }
 
-    /// The next match.
-    pub fn next(&mut self, pay: &mut dyn FnMut(u64) -> Result<()>) -> Result<Option<Match>> {
+    /// Returns the next match.
+    pub fn next(&mut self, charge: &mut dyn FnMut(u64) -> Result<()>) -> Result<Option<Match>> {
         loop {
-            // Names and edges are compared with all that is bound so far.
-            pay(1 + self.frames.len() as u64 / 16)?;
+            // Names and edges are compared with all current bindings.
+            charge(1 + self.frames.len() as u64 / 16)?;
             if self.frames.is_empty() && !self.start() {
                 return Ok(None);
             }
@@ -223,16 +224,16 @@ impl<'p, 'a> Search<'p, 'a> {
                 return Ok(Some(found));
             };
             if at == 0 {
-                if edges >= wanted.least && self.fits(part + 1, node) {
+                if edges >= wanted.min && self.node_matches(part + 1, node) {
                     self.frames.push(Frame { part: part + 1, edges: 0, node, via: NONE, at: 0 });
                 }
                 continue;
             }
-            let table = self.plant.topology.table(Over::All, wanted.dir);
-            let arc = table.arc(node, at - 1).filter(|_| edges < wanted.most);
+            let table = self.drawing.topology.table(EdgeFilter::All, wanted.dir);
+            let arc = table.arc(node, at - 1).filter(|_| edges < wanted.max);
             match arc {
                 None => drop(self.frames.pop()),
-                Some((next, via)) if self.follows(part, via) => {
+                Some((next, via)) if self.edge_matches(part, via) => {
                     self.frames.push(Frame { part, edges: edges + 1, node: next, via, at: 0 });
                 }
                 Some(_) => {}
@@ -240,13 +241,13 @@ impl<'p, 'a> Search<'p, 'a> {
         }
     }
 
-    /// Begins at the next node that fits the first part.
+    /// Starts at the next node that matches the first part.
     fn start(&mut self) -> bool {
-        let count = self.plant.topology.node_count() as u32;
+        let count = self.drawing.topology.node_count() as u32;
         while self.next_start < count {
             let node = self.next_start;
             self.next_start += 1;
-            if self.fits(0, node) {
+            if self.node_matches(0, node) {
                 self.frames.push(Frame { part: 0, edges: 0, node, via: NONE, at: 0 });
                 return true;
             }
@@ -254,11 +255,11 @@ impl<'p, 'a> Search<'p, 'a> {
         false
     }
 
-    /// Whether a node has a label of a part, and is the one that the name stands for already.
-    fn fits(&self, part: usize, node: NodeId) -> bool {
+    /// Returns whether a node has a label of a part and agrees with earlier bindings of its name.
+    fn node_matches(&self, part: usize, node: NodeId) -> bool {
         let wanted = &self.pattern.nodes[part];
-        let is_labelled =
-            wanted.labels.is_empty() || wanted.labels.iter().any(|label| self.plant.has_class(node, label));
+        let is_labeled =
+            wanted.labels.is_empty() || wanted.labels.iter().any(|label| self.drawing.has_class(node, label));
         let meets = || match &wanted.name {
             None => true,
             name => {
@@ -267,11 +268,11 @@ impl<'p, 'a> Search<'p, 'a> {
                 same.all(|frame| frame.node == node)
             }
         };
-        is_labelled && meets()
+        is_labeled && meets()
     }
 
-    /// Whether an edge has a kind of a part, and was not followed yet.
-    fn follows(&mut self, part: usize, edge: EdgeId) -> bool {
+    /// Returns whether an edge has a kind of a part and has not been followed yet.
+    fn edge_matches(&mut self, part: usize, edge: EdgeId) -> bool {
         !self.frames.iter().any(|frame| frame.via == edge) && self.has_kind(part, edge)
     }
 
@@ -281,7 +282,7 @@ impl<'p, 'a> Search<'p, 'a> {
             return true;
         }
         let words = [Names::EdgeKind, Names::EdgeClass];
-        let words = words.map(|names| self.plant.of_edge(edge, names).and_then(crate::value::Value::as_str));
+        let words = words.map(|names| self.drawing.edge_field(edge, names).and_then(crate::value::Value::as_str));
         words.into_iter().flatten().any(|word| {
             *self.kinds.entry((part, word)).or_insert_with(|| {
                 let kind = snake_case(word);

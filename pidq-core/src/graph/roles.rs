@@ -1,23 +1,23 @@
-//! What a node is for the flow through a plant, and the classes that say so.
+//! Roles of nodes for the flow through a plant, and the classes that define them.
 
 use regex::{Regex, RegexBuilder};
 
-use crate::limits::MAX_REGEX;
+use crate::limits::MAX_REGEX_SIZE;
 
-/// What a node is for the flow through a plant.
+/// Role of a node for the flow through a plant.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub(crate) enum Role {
     #[default]
     None,
-    /// Closes for certain: a blind, a spade, a spectacle.
+    /// A positive isolation: a blind, a spade, a spectacle.
     PositiveBarrier,
-    /// Relieves: a safety valve, a rupture disc.
+    /// A relief device: a safety valve, a rupture disc.
     Relief,
     /// A check valve.
     OneWay,
-    /// A valve with an actuator: closes if the actuator does.
+    /// A valve with an actuator: closes if its actuator does.
     Control,
-    /// A valve that closes by hand.
+    /// A manual valve.
     Barrier,
     Junction,
     SizeBreak,
@@ -46,26 +46,26 @@ const ROLES: &[(Role, &str)] = &[
 ];
 
 impl Role {
-    /// The name in JSON.
+    /// Returns the name in JSON.
     pub fn name(self) -> &'static str {
         ROLES.iter().find(|(role, _)| *role == self).map_or("none", |(_, name)| name)
     }
 
-    /// Whether it closes a line: by hand, by an actuator, or for certain.
+    /// Returns whether it closes a line: manually, by an actuator, or as positive isolation.
     pub fn closes(self) -> bool {
         matches!(self, Role::Barrier | Role::Control | Role::PositiveBarrier)
     }
 }
 
 impl Role {
-    /// The role of a name in JSON.
-    pub fn named(name: &str) -> Option<Role> {
+    /// Returns the role with a name in JSON.
+    pub fn from_name(name: &str) -> Option<Role> {
         ROLES.iter().find(|(_, known)| *known == name).map(|(role, _)| *role)
     }
 }
 
-/// A class and the role it has, from a drawing or a program. Patterns see classes in snake_case, as a whole and by their
-/// last part.
+/// A class pattern and its role, from a drawing or a program. Patterns are matched against classes in snake_case,
+/// entire and by their last part.
 #[derive(Clone, Debug)]
 pub(super) struct Rule {
     pub role: Role,
@@ -75,42 +75,42 @@ pub(super) struct Rule {
 }
 
 impl Rule {
-    /// Nothing where the pattern is malformed or too large.
+    /// Compiles a rule; `None` if the pattern is malformed or too large.
     pub fn new(role: Role, pattern: &str) -> Option<Rule> {
         let within = |size| {
             let mut builder = RegexBuilder::new(pattern);
-            let pattern = builder.dfa_size_limit(MAX_REGEX >> 2).size_limit(size).build().ok()?;
+            let pattern = builder.dfa_size_limit(MAX_REGEX_SIZE >> 2).size_limit(size).build().ok()?;
             Some(Rule { role, pattern, size })
         };
         SIZES.into_iter().find_map(within)
     }
 }
 
-/// What a pattern may have in bytes. It counts as the first of these that is enough.
-const SIZES: [usize; 4] = [MAX_REGEX >> 8, MAX_REGEX >> 6, MAX_REGEX >> 4, MAX_REGEX >> 2];
+/// Size limits of a compiled pattern in bytes. A pattern is accounted with the first one that suffices.
+const SIZES: [usize; 4] = [MAX_REGEX_SIZE >> 8, MAX_REGEX_SIZE >> 6, MAX_REGEX_SIZE >> 4, MAX_REGEX_SIZE >> 2];
 
-/// Classes by words that are in them. Patterns would do, but to compile these takes a millisecond of every process.
+/// Word-based class matchers. Equivalent patterns exist, but compiling them would take a millisecond per process.
 #[derive(Clone, Copy)]
 enum Words {
-    /// It is one of these.
+    /// Equals one of these.
     Is(&'static [&'static str]),
     Begins(&'static [&'static str]),
     Ends(&'static [&'static str]),
     Has(&'static [&'static str]),
-    /// Its last words are these: `heat_exchanger` and `plate_heat_exchanger`, but not `preheat_exchanger`.
+    /// Ends with these words: `heat_exchanger` and `plate_heat_exchanger`, but not `preheat_exchanger`.
     Last(&'static [&'static str]),
-    /// The same before `_valve`.
+    /// Like `Last`, before `_valve`.
     Valve(&'static [&'static str]),
-    /// The same before `_valve`, `_operated_valve`, `_actuated_valve`.
+    /// Like `Last`, before `_valve`, `_operated_valve`, `_actuated_valve`.
     Driven(&'static [&'static str]),
-    /// The last words of a component of a pipe.
-    InPipe(&'static [&'static str]),
+    /// Like `Last`, for the class of a piping component.
+    InPiping(&'static [&'static str]),
 }
-use Words::{Begins, Driven, Ends, Has, InPipe, Is, Last, Valve};
+use Words::{Begins, Driven, Ends, Has, InPiping, Is, Last, Valve};
 
 impl Words {
-    /// Whether a class in snake_case has them.
-    fn are_in(self, class: &str) -> bool {
+    /// Returns whether a class in snake_case matches.
+    fn matches(self, class: &str) -> bool {
         match self {
             Is(words) => words.contains(&class),
             Begins(words) => words.iter().any(|word| class.starts_with(word)),
@@ -122,11 +122,11 @@ impl Words {
                 let driven = kind.strip_suffix("_operated").or_else(|| kind.strip_suffix("_actuated"));
                 are_last(words, kind) || driven.is_some_and(|drive| are_last(words, drive))
             }),
-            InPipe(words) => class.strip_prefix("piping_component.").is_some_and(|class| are_last(words, class)),
+            InPiping(words) => class.strip_prefix("piping_component.").is_some_and(|class| are_last(words, class)),
         }
     }
 
-    /// The pattern that says the same.
+    /// Returns the equivalent pattern.
     fn pattern(self) -> String {
         let (before, words, after) = match self {
             Is(words) => ("^", words, "$"),
@@ -136,7 +136,7 @@ impl Words {
             Last(words) => ("(^|_)", words, "$"),
             Valve(words) => ("(^|_)", words, "_valve$"),
             Driven(words) => ("(^|_)", words, "(_operated|_actuated)?_valve$"),
-            InPipe(words) => (r"^piping_component\.(.*_)?", words, "$"),
+            InPiping(words) => (r"^piping_component\.(.*_)?", words, "$"),
         };
         format!("{before}({}){after}", words.join("|").replace('.', r"\."))
     }
@@ -147,27 +147,27 @@ fn are_last(words: &[&str], class: &str) -> bool {
     words.iter().any(|word| class.strip_suffix(word).is_some_and(is_word))
 }
 
-/// The role of a usual class in snake_case: as a whole, and its last part.
-pub(super) fn usual(whole: &str, last: &str) -> Option<Role> {
-    let knows = |words: &Words| words.are_in(whole) || words.are_in(last);
-    USUAL.iter().find(|(_, any)| any.iter().any(knows)).map(|(role, _)| *role)
+/// Returns the role of a built-in class in snake_case, by the entire class or its last part.
+pub(super) fn built_in_role(full_class: &str, last: &str) -> Option<Role> {
+    let knows = |words: &Words| words.matches(full_class) || words.matches(last);
+    BUILT_IN.iter().find(|(_, any)| any.iter().any(knows)).map(|(role, _)| *role)
 }
 
-/// The usual classes as patterns, in the order in which they are tried.
+/// Returns the built-in classes as patterns, in the order in which they are tried.
 pub(super) fn patterns() -> impl Iterator<Item = (Role, String)> {
     let pattern = |words: &&[Words]| words.iter().map(|words| words.pattern()).collect::<Vec<_>>().join("|");
-    USUAL.iter().map(move |(role, words)| (*role, pattern(words)))
+    BUILT_IN.iter().map(move |(role, words)| (*role, pattern(words)))
 }
 
-/// The first row that has words of the class counts.
-const USUAL: &[(Role, &[Words])] = &[
-    // What measures or sprays inside of a pipe is no nozzle of equipment.
-    (Role::None, &[InPipe(&["nozzle"]), Last(&["flow_nozzle", "spray_nozzle"])]),
+/// Built-in classes. The first matching row applies.
+const BUILT_IN: &[(Role, &[Words])] = &[
+    // Measuring and spray nozzles in a pipe are not nozzles of equipment.
+    (Role::None, &[InPiping(&["nozzle"]), Last(&["flow_nozzle", "spray_nozzle"])]),
     (Role::Port, &[Last(&["nozzle"])]),
     (Role::OffPage, &[Has(&["off_page", "connector_symbol"]), Last(&["opc", "outlet", "inlet"])]),
     (Role::OpenEnd, &[Has(&["open_end"])]),
     (Role::None, &[Is(&["reference.signal_end"])]),
-    // What refers to another sheet does so whatever its class is called.
+    // References to another sheet, whatever the rest of their class.
     (Role::OffPage, &[Begins(&["reference."])]),
     (
         Role::Instrument,
@@ -253,12 +253,12 @@ const USUAL: &[(Role, &[Words])] = &[
     ),
     (Role::Junction, &[Last(&["tee", "branch"]), Is(&["cross"]), Has(&["pipe_cross", "pipe_tee"])]),
     (Role::SizeBreak, &[Has(&["reducer", "diameter_change"])]),
-    // What stands in a pipe is no end of it.
+    // Items in a pipe are not its end.
     (
         Role::None,
         &[
             Last(&["in_line_mixer", "inline_mixer"]),
-            InPipe(&["filter", "mixer", "heater", "cooler", "separator", "scrubber", "ejector", "cyclone"]),
+            InPiping(&["filter", "mixer", "heater", "cooler", "separator", "scrubber", "ejector", "cyclone"]),
         ],
     ),
     (
@@ -309,14 +309,14 @@ const USUAL: &[(Role, &[Words])] = &[
 mod tests {
     use super::*;
 
-    /// Words of the table, alone and behind others.
+    /// Words of the table, alone and combined with others.
     fn classes() -> impl Iterator<Item = String> {
-        let words: Vec<&str> = USUAL
+        let words: Vec<&str> = BUILT_IN
             .iter()
             .flat_map(|(_, words)| *words)
             .flat_map(|words| match words {
                 Is(words) | Begins(words) | Ends(words) | Has(words) => *words,
-                Last(words) | Valve(words) | Driven(words) | InPipe(words) => *words,
+                Last(words) | Valve(words) | Driven(words) | InPiping(words) => *words,
             })
             .copied()
             .collect();
@@ -330,10 +330,11 @@ mod tests {
 
     #[test]
     fn words_are_in_the_classes_that_their_pattern_matches() {
-        let patterns: Vec<Regex> = patterns().map(|(_, pattern)| Regex::new(&pattern).expect("it compiles")).collect();
+        let patterns: Vec<Regex> =
+            patterns().map(|(_, pattern)| Regex::new(&pattern).expect("valid pattern")).collect();
         for class in classes() {
             let of_patterns = patterns.iter().position(|pattern| pattern.is_match(&class));
-            let of_words = USUAL.iter().position(|(_, any)| any.iter().any(|words| words.are_in(&class)));
+            let of_words = BUILT_IN.iter().position(|(_, any)| any.iter().any(|words| words.matches(&class)));
             assert_eq!(of_words, of_patterns, "{class}");
         }
     }

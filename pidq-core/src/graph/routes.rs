@@ -1,19 +1,14 @@
-//! Routes through a network: the shortest, the cheapest, all of them in order, and what lies between.
+//! Routes through a network: the shortest, the cheapest, all in order, and the nodes between.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::adjacency::NONE;
-use super::walk::Reach;
+use super::walk::ReachableSubgraph;
+use super::{ChargeFn, ChargeReserveFn};
 use crate::error::Result;
 
-/// Pays for edges followed.
-type Pay<'p> = &'p mut dyn FnMut(u64) -> Result<()>;
-
-/// Pays for edges followed, and counts the bytes of what is kept of them.
-type PayAndHold<'p> = &'p mut dyn FnMut(u64, usize) -> Result<()>;
-
-/// A route: where it begins, and the places of its arcs in the network.
+/// A route: its start, and the positions of its arcs in the network.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct Route {
     pub start: u32,
@@ -21,36 +16,36 @@ pub(crate) struct Route {
 }
 
 impl Route {
-    /// Bytes of one among others, with what it waits in, or half of the row that it becomes.
+    /// Bytes of one route, including its queue entry, or half of its result row.
     fn size(&self) -> usize {
         4 * size_of::<Route>() + self.arcs.len() * size_of::<u32>()
     }
 
-    /// The numbers that it passes.
-    pub fn numbers(&self, reach: &Reach) -> Vec<u32> {
-        let heads = self.arcs.iter().map(|arc| reach.arc(*arc as usize).0);
+    /// Returns the indices along the route.
+    pub fn indices(&self, subgraph: &ReachableSubgraph) -> Vec<u32> {
+        let heads = self.arcs.iter().map(|arc| subgraph.arc(*arc as usize).0);
         std::iter::once(self.start).chain(heads).collect()
     }
 }
 
-/// The route with the fewest arcs; of equals the one whose edges come first. Breadth first.
-pub(crate) fn shortest(reach: &Reach, targets: &[bool], pay: Pay<'_>) -> Result<Option<Route>> {
-    // By number: the arc that it was found by, and from where.
-    let mut found = vec![[NONE; 2]; reach.len()];
-    let mut seen = vec![false; reach.len()];
-    let mut queue: Vec<u32> = (0..reach.starts as u32).collect();
-    seen[..reach.starts].fill(true);
+/// Returns the route with the fewest arcs; among equals, the one whose edges come first. Breadth first.
+pub(crate) fn shortest(subgraph: &ReachableSubgraph, targets: &[bool], charge: ChargeFn<'_>) -> Result<Option<Route>> {
+    // By index: the arc by which it was found, and its predecessor.
+    let mut found = vec![[NONE; 2]; subgraph.len()];
+    let mut seen = vec![false; subgraph.len()];
+    let mut queue: Vec<u32> = (0..subgraph.starts as u32).collect();
+    seen[..subgraph.starts].fill(true);
     let mut at = 0;
     while at < queue.len() {
-        let number = queue[at];
-        if targets[number as usize] {
-            return Ok(Some(trail(&found, number)));
+        let index = queue[at];
+        if targets[index as usize] {
+            return Ok(Some(route_to(&found, index)));
         }
-        pay(1 + reach.range(number).len() as u64)?;
-        for arc in reach.range(number) {
-            let (head, _) = reach.arc(arc);
+        charge(1 + subgraph.range(index).len() as u64)?;
+        for arc in subgraph.range(index) {
+            let (head, _) = subgraph.arc(arc);
             if !std::mem::replace(&mut seen[head as usize], true) {
-                found[head as usize] = [arc as u32, number];
+                found[head as usize] = [arc as u32, index];
                 queue.push(head);
             }
         }
@@ -59,20 +54,20 @@ pub(crate) fn shortest(reach: &Reach, targets: &[bool], pay: Pay<'_>) -> Result<
     Ok(None)
 }
 
-/// The arcs by which a number was found.
-fn trail(found: &[[u32; 2]], end: u32) -> Route {
+/// Returns the route by which an index was found.
+fn route_to(found: &[[u32; 2]], end: u32) -> Route {
     let mut arcs = Vec::new();
-    let mut number = end;
-    while found[number as usize][0] != NONE {
-        let [arc, from] = found[number as usize];
+    let mut index = end;
+    while found[index as usize][0] != NONE {
+        let [arc, from] = found[index as usize];
         arcs.push(arc);
-        number = from;
+        index = from;
     }
     arcs.reverse();
-    Route { start: number, arcs }
+    Route { start: index, arcs }
 }
 
-/// A cost, ordered as numbers are.
+/// A cost with a total order.
 #[derive(Clone, Copy, PartialEq)]
 struct Cost(f64);
 
@@ -90,33 +85,38 @@ impl PartialOrd for Cost {
     }
 }
 
-/// The route with the lowest sum of weights, one a place of an arc; of equals the one with fewer arcs, then the one
-/// that was found first. Dijkstra 1959.
-pub(crate) fn cheapest(reach: &Reach, weights: &[f64], targets: &[bool], pay: Pay<'_>) -> Result<Option<(Route, f64)>> {
-    let mut best = vec![(Cost(f64::INFINITY), u32::MAX); reach.len()];
-    let mut found = vec![[NONE; 2]; reach.len()];
-    let mut is_done = vec![false; reach.len()];
+/// Returns the route with the lowest sum of weights, one per arc position; among equals, the one with fewer arcs, then
+/// the one found first. Dijkstra 1959.
+pub(crate) fn cheapest(
+    subgraph: &ReachableSubgraph,
+    weights: &[f64],
+    targets: &[bool],
+    charge: ChargeFn<'_>,
+) -> Result<Option<(Route, f64)>> {
+    let mut best = vec![(Cost(f64::INFINITY), u32::MAX); subgraph.len()];
+    let mut found = vec![[NONE; 2]; subgraph.len()];
+    let mut is_done = vec![false; subgraph.len()];
     let mut count = 0u64;
     let mut heap = BinaryHeap::new();
-    for start in 0..reach.starts as u32 {
+    for start in 0..subgraph.starts as u32 {
         best[start as usize] = (Cost(0.0), 0);
         heap.push(Reverse((Cost(0.0), 0u32, count, start)));
         count += 1;
     }
-    while let Some(Reverse((cost, hops, _, number))) = heap.pop() {
-        if std::mem::replace(&mut is_done[number as usize], true) {
+    while let Some(Reverse((cost, hops, _, index))) = heap.pop() {
+        if std::mem::replace(&mut is_done[index as usize], true) {
             continue;
         }
-        if targets[number as usize] {
-            return Ok(Some((trail(&found, number), cost.0)));
+        if targets[index as usize] {
+            return Ok(Some((route_to(&found, index), cost.0)));
         }
-        pay(1 + reach.range(number).len() as u64)?;
-        for arc in reach.range(number) {
-            let (head, _) = reach.arc(arc);
+        charge(1 + subgraph.range(index).len() as u64)?;
+        for arc in subgraph.range(index) {
+            let (head, _) = subgraph.arc(arc);
             let next = (Cost(cost.0 + weights[arc]), hops + 1);
             if !is_done[head as usize] && next < best[head as usize] {
                 best[head as usize] = next;
-                found[head as usize] = [arc as u32, number];
+                found[head as usize] = [arc as u32, index];
                 heap.push(Reverse((next.0, next.1, count, head)));
                 count += 1;
             }
@@ -125,17 +125,17 @@ pub(crate) fn cheapest(reach: &Reach, weights: &[f64], targets: &[bool], pay: Pa
     Ok(None)
 }
 
-/// Which numbers lie on a walk from the starts to the targets that comes back to neither; by number.
+/// Returns, by index, whether it lies on a walk from the starts to the targets that returns to neither.
 ///
-/// Targets are expected to have no arcs, so a walk does not go on from them.
-pub(crate) fn between(reach: &Reach, targets: &[bool]) -> Vec<bool> {
-    let back = reach.reversed();
+/// Targets must have no arcs, so that a walk does not continue from them.
+pub(crate) fn between(subgraph: &ReachableSubgraph, targets: &[bool]) -> Vec<bool> {
+    let back = subgraph.reversed();
     let mut reached = targets.to_vec();
-    let mut queue: Vec<u32> = (0..reach.len() as u32).filter(|number| targets[*number as usize]).collect();
-    while let Some(number) = queue.pop() {
-        for before in back.nodes(number) {
+    let mut queue: Vec<u32> = (0..subgraph.len() as u32).filter(|index| targets[*index as usize]).collect();
+    while let Some(index) = queue.pop() {
+        for before in back.nodes(index) {
             let is_new = !std::mem::replace(&mut reached[*before as usize], true);
-            if is_new && *before as usize >= reach.starts {
+            if is_new && *before as usize >= subgraph.starts {
                 queue.push(*before);
             }
         }
@@ -143,101 +143,107 @@ pub(crate) fn between(reach: &Reach, targets: &[bool]) -> Vec<bool> {
     reached
 }
 
-/// What [`routes`] finds.
+/// Result of [`routes`].
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct FoundRoutes {
     pub routes: Vec<Route>,
-    /// There are routes that are longer than was allowed.
-    pub left_longer: bool,
+    /// There are routes longer than allowed.
+    pub has_longer: bool,
 }
 
-/// The first so many routes that pass no node twice: the shortest first, then by the order of their edges.
+/// Returns the first `limit` routes that pass no node twice: the shortest first, then by the order of their edges.
 ///
-/// Yen 1971, with Lawler's remark that a route need not be varied before the place where it left its parent.
-pub(crate) fn routes(reach: &Reach, targets: &[bool], most: usize, depth: usize, pay: PayAndHold<'_>) -> Result<Found> {
-    let mut finder = Finder { reach, back: reach.reversed(), targets, distance: Vec::new() };
+/// Yen 1971, with Lawler's improvement: a route need not be varied before the position where it left its parent.
+pub(crate) fn routes(
+    subgraph: &ReachableSubgraph,
+    targets: &[bool],
+    limit: usize,
+    depth: usize,
+    charge: ChargeReserveFn<'_>,
+) -> Result<FoundRoutes> {
+    let mut finder = SpurFinder { subgraph, back: subgraph.reversed(), targets, distance: Vec::new() };
     let mut candidates: BinaryHeap<Reverse<(usize, Route, usize)>> = BinaryHeap::new();
-    for start in 0..reach.starts as u32 {
-        let route = finder.spur(Route { start, arcs: Vec::new() }, &[], &mut |units| pay(units, 0))?;
-        pay(0, route.as_ref().map_or(0, Route::size))?;
+    for start in 0..subgraph.starts as u32 {
+        let route = finder.spur(Route { start, arcs: Vec::new() }, &[], &mut |units| charge(units, 0))?;
+        charge(0, route.as_ref().map_or(0, Route::size))?;
         candidates.extend(route.map(|route| Reverse((route.arcs.len(), route, 0))));
     }
     let mut found: Vec<Route> = Vec::new();
     while let Some(Reverse((length, route, deviation))) = candidates.pop() {
-        if found.len() == most || length > depth {
-            return Ok(Found { left_longer: found.len() < most, routes: found });
+        if found.len() == limit || length > depth {
+            return Ok(FoundRoutes { has_longer: found.len() < limit, routes: found });
         }
-        pay(0, route.size())?;
+        charge(0, route.size())?;
         found.push(route.clone());
         for at in deviation..route.arcs.len() {
             let root = &route.arcs[..at];
             let shares =
                 |other: &&Route| other.start == route.start && other.arcs.len() > at && other.arcs[..at] == *root;
             let banned: Vec<u32> = found.iter().filter(shares).map(|other| other.arcs[at]).collect();
-            pay((found.len() + at) as u64, 0)?;
+            charge((found.len() + at) as u64, 0)?;
             let root = Route { start: route.start, arcs: root.to_vec() };
-            let varied = finder.spur(root, &banned, &mut |units| pay(units, 0))?;
-            pay(0, varied.as_ref().map_or(0, Route::size))?;
+            let varied = finder.spur(root, &banned, &mut |units| charge(units, 0))?;
+            charge(0, varied.as_ref().map_or(0, Route::size))?;
             candidates.extend(varied.map(|varied| Reverse((varied.arcs.len(), varied, at))));
         }
     }
-    Ok(Found { routes: found, left_longer: false })
+    Ok(FoundRoutes { routes: found, has_longer: false })
 }
 
-struct Finder<'r> {
-    reach: &'r Reach,
+struct SpurFinder<'r> {
+    subgraph: &'r ReachableSubgraph,
     back: super::adjacency::Adjacency,
     targets: &'r [bool],
-    /// By number: arcs to the nearest target without the nodes of the root.
+    /// By index: the number of arcs to the nearest target, avoiding the nodes of the root.
     distance: Vec<u32>,
 }
 
-impl Finder<'_> {
-    /// The root with the shortest way on from its end that takes none of the banned arcs first.
-    fn spur(&mut self, root: Route, banned: &[u32], pay: Pay<'_>) -> Result<Option<Route>> {
-        let mut numbers = root.numbers(self.reach);
-        let end = numbers.pop().unwrap_or(root.start);
+impl SpurFinder<'_> {
+    /// Returns the root extended by the shortest path from its end that does not start with a banned arc.
+    fn spur(&mut self, root: Route, banned: &[u32], charge: ChargeFn<'_>) -> Result<Option<Route>> {
+        let mut indices = root.indices(self.subgraph);
+        let end = indices.pop().unwrap_or(root.start);
         if self.targets[end as usize] && banned.is_empty() {
             return Ok(Some(root));
         }
-        self.measure(&numbers, end, pay)?;
-        let first = self.reach.range(end).filter(|arc| !banned.contains(&(*arc as u32)));
+        self.compute_distances(&indices, end, charge)?;
+        let first = self.subgraph.range(end).filter(|arc| !banned.contains(&(*arc as u32)));
         let mut next = self.nearest(first);
         let mut route = root;
         while let Some(arc) = next {
             route.arcs.push(arc as u32);
-            let (head, _) = self.reach.arc(arc);
+            let (head, _) = self.subgraph.arc(arc);
             if self.distance[head as usize] == 0 {
                 route.arcs.shrink_to_fit();
                 return Ok(Some(route));
             }
-            next = self.nearest(self.reach.range(head));
+            next = self.nearest(self.subgraph.range(head));
         }
         Ok(None)
     }
 
-    /// The first arc that leads nearest to a target.
+    /// Returns the first arc that leads nearest to a target.
     fn nearest(&self, arcs: impl Iterator<Item = usize>) -> Option<usize> {
-        let distance = |arc: usize| self.distance[self.reach.arc(arc).0 as usize];
+        let distance = |arc: usize| self.distance[self.subgraph.arc(arc).0 as usize];
         arcs.filter(|arc| distance(*arc) != NONE).min_by_key(|arc| distance(*arc))
     }
 
-    /// Measures distances to the targets, around the nodes of the root and its end.
-    fn measure(&mut self, root: &[u32], end: u32, pay: Pay<'_>) -> Result<()> {
-        let mut closed = vec![false; self.reach.len()];
-        root.iter().chain([&end]).for_each(|number| closed[*number as usize] = true);
+    /// Computes the distances to the targets, avoiding the nodes of the root and its end.
+    fn compute_distances(&mut self, root: &[u32], end: u32, charge: ChargeFn<'_>) -> Result<()> {
+        let mut closed = vec![false; self.subgraph.len()];
+        root.iter().chain([&end]).for_each(|index| closed[*index as usize] = true);
         self.distance.clear();
-        self.distance.resize(self.reach.len(), NONE);
-        let is_open_target = |number: &u32| self.targets[*number as usize] && !closed[*number as usize];
-        let mut queue: Vec<u32> = (0..self.reach.len() as u32).filter(is_open_target).collect();
-        queue.iter().for_each(|number| self.distance[*number as usize] = 0);
-        pay((self.reach.len() + self.reach.arc_count()) as u64 / 4 + 1)?;
+        self.distance.resize(self.subgraph.len(), NONE);
+        let is_open_target = |index: &u32| self.targets[*index as usize] && !closed[*index as usize];
+        let mut queue: Vec<u32> = (0..self.subgraph.len() as u32).filter(is_open_target).collect();
+        queue.iter().for_each(|index| self.distance[*index as usize] = 0);
+        charge((self.subgraph.len() + self.subgraph.arc_count()) as u64 / 4 + 1)?;
         let mut at = 0;
         while at < queue.len() {
-            let number = queue[at];
-            for before in self.back.nodes(number) {
+            let index = queue[at];
+            for before in self.back.nodes(index) {
                 if !closed[*before as usize] && self.distance[*before as usize] == NONE {
-                    self.distance[*before as usize] = self.distance[number as usize] + 1;
+                    self.distance[*before as usize] = self.distance[index as usize] + 1;
                     queue.push(*before);
                 }
             }

@@ -1,7 +1,7 @@
-//! Walking a network breadth first, and the part of it that a walk can reach.
+//! Breadth-first walks and the subgraph that a walk can reach.
 //!
-//! Knows nothing of JSON. What is followed, avoided and where a branch ends is asked of a guide, once per edge and node;
-//! all other algorithms work on the [`Reach`] that is found here, and ask nobody.
+//! Independent of JSON. A visitor decides which edges are followed, which nodes are entered and where a branch ends,
+//! once per edge and node; all other algorithms run on the resulting [`ReachableSubgraph`] without a visitor.
 
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -10,77 +10,77 @@ use hashbrown::{HashMap, HashSet};
 
 use super::adjacency::{Adjacency, EdgeId, NONE, NodeId};
 use super::roles::Role;
-use super::topology::{Dir, Marks, Over, Topology};
+use super::topology::{BitSet, Direction, EdgeFilter, Topology};
 use crate::error::Result;
 
-/// Whether a walk goes on through equipment.
+/// Policy for walks that reach equipment.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Pass {
-    /// It ends at equipment.
+pub(crate) enum EquipmentPolicy {
+    /// The walk ends at equipment.
     None,
-    /// From port to port on the same side.
+    /// The walk continues from port to port on the same side.
     Zone,
     Any,
 }
 
-/// How a walk goes.
+/// Options of a walk.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rules {
-    pub over: Over,
-    pub dir: Dir,
-    pub pass: Pass,
+pub(crate) struct WalkOptions {
+    pub edges: EdgeFilter,
+    pub dir: Direction,
+    pub pass: EquipmentPolicy,
     pub depth: u32,
 }
 
-impl Rules {
-    /// Whether a walk may follow edges in a direction that the drawing does not say. A walk both ways asks for none.
-    pub fn assumes(&self, topology: &Topology) -> bool {
-        !topology.undirected.is_empty() && self.dir != Dir::Both
+impl WalkOptions {
+    /// Returns whether a walk may follow edges in an assumed direction. A walk in both directions assumes none.
+    pub fn may_assume_directions(&self, topology: &Topology) -> bool {
+        !topology.undirected.is_empty() && self.dir != Direction::Both
     }
 }
 
-/// Pays for a walk and answers what only the one who asked can know.
-pub(crate) trait Guide {
-    /// Pays for edges followed.
-    fn pay(&mut self, units: u64) -> Result<()>;
+/// Visitor of a walk: charges fuel and decides which edges and nodes to follow.
+pub(crate) trait Visitor {
+    /// Charges fuel for the edges followed.
+    fn charge(&mut self, units: u64) -> Result<()>;
 
-    /// Whether an edge may be followed.
+    /// Returns whether an edge may be followed.
     fn follows(&mut self, _edge: EdgeId) -> Result<bool> {
         Ok(true)
     }
 
-    /// Whether a node may be entered.
+    /// Returns whether a node may be entered.
     fn enters(&mut self, _node: NodeId) -> Result<bool> {
         Ok(true)
     }
 
-    /// Whether a branch ends at a node.
+    /// Returns whether a branch ends at a node.
     fn ends_at(&mut self, _node: NodeId) -> Result<bool> {
         Ok(false)
     }
 }
 
-/// A guide that only pays.
-pub(crate) struct Payer<'p>(pub &'p mut dyn FnMut(u64) -> Result<()>);
+/// Visitor that only charges fuel.
+pub(crate) struct ChargeOnly<'p>(pub &'p mut dyn FnMut(u64) -> Result<()>);
 
-impl Guide for Payer<'_> {
-    fn pay(&mut self, units: u64) -> Result<()> {
+impl Visitor for ChargeOnly<'_> {
+    fn charge(&mut self, units: u64) -> Result<()> {
         (self.0)(units)
     }
 }
 
-/// Which nodes a walk has entered. Kept between walks: a new walk begins by counting up, not by clearing.
+/// Visited nodes and queue memory of a walk. Kept between walks: a new walk increments the epoch instead of clearing.
 #[derive(Debug, Default)]
-pub(crate) struct Space {
+pub(crate) struct WalkScratch {
     stamps: Vec<u32>,
     epoch: u32,
-    /// Room for the nodes that the next walk finds.
-    room: Vec<NodeId>,
+    /// Memory for the nodes that the next walk finds.
+    nodes: Vec<NodeId>,
 }
 
-impl Space {
-    /// Makes it fit for a network, and forgets the walk before.
-    pub fn begin(&mut self, nodes: usize) {
+impl WalkScratch {
+    /// Resizes the memory for a network and invalidates the previous walk.
+    pub fn reset(&mut self, nodes: usize) {
         if self.stamps.len() < nodes {
             self.stamps.resize(nodes, 0);
         }
@@ -91,58 +91,58 @@ impl Space {
         }
     }
 
-    /// Enters a node; whether that is the first time.
+    /// Enters a node and returns whether that is the first time.
     pub fn enter(&mut self, node: NodeId) -> bool {
         std::mem::replace(&mut self.stamps[node as usize], self.epoch) != self.epoch
     }
 
-    /// Whether a node was entered.
-    pub fn has(&self, node: NodeId) -> bool {
+    /// Returns whether a node was entered.
+    pub fn contains(&self, node: NodeId) -> bool {
         self.stamps[node as usize] == self.epoch
     }
 
-    /// Where a plain walk begins.
-    fn front(&mut self, topology: &Topology) -> Front<'_> {
-        self.begin(topology.node_count());
-        if self.room.len() <= self.stamps.len() {
-            self.room.resize(self.stamps.len() + 1, NONE);
+    /// Returns the frontier of a new [`Bfs`].
+    fn begin_bfs(&mut self, topology: &Topology) -> BfsFrontier<'_> {
+        self.reset(topology.node_count());
+        if self.nodes.len() <= self.stamps.len() {
+            self.nodes.resize(self.stamps.len() + 1, NONE);
         }
-        Front { room: &mut self.room, len: 0, stamps: &mut self.stamps, epoch: self.epoch }
+        BfsFrontier { nodes: &mut self.nodes, len: 0, stamps: &mut self.stamps, epoch: self.epoch }
     }
 
-    /// Takes back the nodes that a walk has found, for the room that they take.
-    pub fn keep(&mut self, nodes: Queue) {
-        if nodes.room.len() > self.room.len() {
-            self.room = nodes.room;
+    /// Takes back the memory of the nodes that a walk has found.
+    pub fn recycle(&mut self, nodes: NodeQueue) {
+        if nodes.nodes.len() > self.nodes.len() {
+            self.nodes = nodes.nodes;
         }
     }
 
-    /// Bytes kept.
+    /// Memory in bytes.
     pub fn size(&self) -> usize {
-        size_of_val(&*self.stamps) + size_of_val(&*self.room)
+        size_of_val(&*self.stamps) + size_of_val(&*self.nodes)
     }
 }
 
-/// A node that a walk came to.
+/// A node that a walk has reached.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
     pub node: NodeId,
-    /// The edge it came by; `NONE` at the start.
+    /// The edge by which it was reached; `NONE` at the start.
     pub via: EdgeId,
-    /// The step before; `NONE` at the start.
+    /// The previous step; `NONE` at the start.
     pub from: u32,
     pub depth: u32,
-    /// The walk did not go on from here, though it might have.
+    /// The walk ended here although it could have continued.
     pub stops: bool,
-    /// An edge that flows both ways or nobody knows which was taken on the way.
+    /// The path contains an edge that flows both ways or in an unknown direction.
     pub assumed: bool,
-    /// Inside of equipment: the side on which it was entered. Shown for the first side only.
-    inside: Inside,
+    /// For the interior of equipment: the side on which it was entered. Shown for the first side only.
+    inside: Interior,
 }
 
-/// Whether a step stands for the inside of equipment.
+/// Marks steps that represent the interior of equipment.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Inside {
+enum Interior {
     No,
     Shown(u32),
     Hidden(u32),
@@ -150,101 +150,106 @@ enum Inside {
 
 impl Step {
     fn start(node: NodeId) -> Step {
-        Step { node, via: NONE, from: NONE, depth: 0, stops: false, assumed: false, inside: Inside::No }
+        Step { node, via: NONE, from: NONE, depth: 0, stops: false, assumed: false, inside: Interior::No }
     }
 
-    /// Whether it is a node of its own and not only a way through equipment that is shown already.
+    /// Returns whether the step is a node of the result and not only a passage through equipment that is already shown.
     pub fn is_shown(&self) -> bool {
-        !matches!(self.inside, Inside::Hidden(_))
+        !matches!(self.inside, Interior::Hidden(_))
     }
 }
 
-/// The ways into and out of equipment that a walk has taken.
+/// Passages through equipment that a walk has taken.
 #[derive(Default)]
-struct Doors {
+struct EquipmentVisits {
     /// Equipment and side.
     entered: HashMap<(NodeId, u32), ()>,
-    /// Equipment that may not be entered or ends the walk.
-    shut: HashSet<NodeId>,
+    /// Equipment that may not be entered or that ends the walk.
+    closed: HashSet<NodeId>,
 }
 
-/// All nodes that a walk comes to, breadth first, each once; edges in the order of the document.
-pub(crate) fn walk<G: Guide>(
+/// Returns all nodes that a walk reaches, breadth first, each once; edges in document order.
+pub(crate) fn walk<V: Visitor>(
     topology: &Topology,
-    space: &mut Space,
+    scratch: &mut WalkScratch,
     starts: &[NodeId],
-    rules: &Rules,
-    guide: &mut G,
+    options: &WalkOptions,
+    visitor: &mut V,
 ) -> Result<Vec<Step>> {
-    walk_until(topology, space, starts, rules, guide, |_| false).map(|(steps, _)| steps)
+    walk_until(topology, scratch, starts, options, visitor, |_| false).map(|(steps, _)| steps)
 }
 
-/// As [`walk`], but it ends at the first node that is wanted; the steps until then, and the place of that one.
-pub(crate) fn walk_until<G: Guide>(
+/// Like [`walk`], but stops at the first wanted node. Returns the steps so far, and the position of that node.
+pub(crate) fn walk_until<V: Visitor>(
     topology: &Topology,
-    space: &mut Space,
+    scratch: &mut WalkScratch,
     starts: &[NodeId],
-    rules: &Rules,
-    guide: &mut G,
+    options: &WalkOptions,
+    visitor: &mut V,
     is_wanted: impl Fn(NodeId) -> bool,
 ) -> Result<(Vec<Step>, Option<usize>)> {
-    space.begin(topology.node_count());
+    scratch.reset(topology.node_count());
     let mut steps: Vec<Step> = Vec::new();
     for start in starts {
-        if space.enter(*start) {
+        if scratch.enter(*start) {
             steps.push(Step::start(*start));
         }
     }
-    let mut walker = Walker { topology, table: topology.table(rules.over, rules.dir), rules, doors: Doors::default() };
-    let (mut at, mut looked) = (0, 0);
+    let mut walker = Walker {
+        topology,
+        table: topology.table(options.edges, options.dir),
+        options,
+        visits: EquipmentVisits::default(),
+    };
+    let (mut at, mut checked) = (0, 0);
     while at < steps.len() {
-        if let Some(found) = (looked..steps.len()).find(|at| is_wanted(steps[*at].node)) {
+        if let Some(found) = (checked..steps.len()).find(|at| is_wanted(steps[*at].node)) {
             return Ok((steps, Some(found)));
         }
-        looked = steps.len();
-        walker.leave(at as u32, &mut steps, space, guide)?;
+        checked = steps.len();
+        walker.expand(at as u32, &mut steps, scratch, visitor)?;
         at += 1;
     }
     Ok((steps, None))
 }
 
-/// The steps from the start to one of them, that one included.
-pub(crate) fn way_to(steps: &[Step], end: usize) -> Vec<Step> {
-    let mut way = vec![steps[end]];
-    while let Some(step) = way.last().and_then(|step| steps.get(step.from as usize)) {
-        way.push(*step);
+/// Returns the steps from the start to `end`, inclusive.
+pub(crate) fn path_to(steps: &[Step], end: usize) -> Vec<Step> {
+    let mut path = vec![steps[end]];
+    while let Some(step) = path.last().and_then(|step| steps.get(step.from as usize)) {
+        path.push(*step);
     }
-    way.reverse();
-    way
+    path.reverse();
+    path
 }
 
-/// What a walk finds.
+/// Result of a walk.
 #[derive(Debug, Default)]
-pub(crate) struct Walked {
-    pub nodes: Queue,
-    /// How many of them it began at; they come first.
+pub(crate) struct WalkResult {
+    pub nodes: NodeQueue,
+    /// The number of start nodes; they come first.
     pub starts: usize,
-    /// How deep it went.
+    /// The depth reached.
     pub depth: u32,
-    /// The edges of unknown direction by which it came to nodes first.
+    /// The edges of unknown direction by which nodes were first reached.
     pub assumed: Vec<EdgeId>,
 }
 
-/// Nodes in the order in which they were found, in room that was made before.
+/// Nodes in the order in which they were found, in reused memory.
 #[derive(Debug, Default)]
-pub(crate) struct Queue {
-    room: Vec<NodeId>,
+pub(crate) struct NodeQueue {
+    nodes: Vec<NodeId>,
     len: usize,
 }
 
-impl Queue {
-    /// Keeps those from a place on that are wanted, in the same room: who makes room anew pays for all nodes there are.
-    pub fn keep(&mut self, from: usize, is_wanted: impl Fn(NodeId) -> bool) {
+impl NodeQueue {
+    /// Keeps the wanted nodes from a position on, in the same memory: allocating anew would cost as much as all nodes.
+    pub fn retain(&mut self, from: usize, is_wanted: impl Fn(NodeId) -> bool) {
         let mut kept = 0;
         for at in from..self.len {
-            let node = self.room[at];
+            let node = self.nodes[at];
             if is_wanted(node) {
-                self.room[kept] = node;
+                self.nodes[kept] = node;
                 kept += 1;
             }
         }
@@ -252,216 +257,234 @@ impl Queue {
     }
 }
 
-impl Deref for Queue {
+impl Deref for NodeQueue {
     type Target = [NodeId];
 
     fn deref(&self) -> &[NodeId] {
-        &self.room[..self.len]
+        &self.nodes[..self.len]
     }
 }
 
-impl From<Vec<NodeId>> for Queue {
-    fn from(room: Vec<NodeId>) -> Queue {
-        Queue { len: room.len(), room }
+impl From<Vec<NodeId>> for NodeQueue {
+    fn from(nodes: Vec<NodeId>) -> NodeQueue {
+        NodeQueue { len: nodes.len(), nodes }
     }
 }
 
-/// Fuel that a walk may owe.
-pub(super) const CREDIT: u64 = 256;
+/// Fuel that accumulates before it is charged.
+pub(super) const CHARGE_BATCH: u64 = 256;
 
-/// A walk that finds the nodes that [`walk`] does, where nothing has to be asked and no port is passed.
+/// Walk without visitor decisions and without passing ports; finds the same nodes as [`walk`].
 ///
-/// Hot: touches the table and the stamps, and nothing else, unless the drawing has edges of unknown direction.
-pub(crate) struct Plain<'t> {
+/// Hot: touches only the table and the stamps, unless the drawing has edges of unknown direction.
+pub(crate) struct Bfs<'t> {
     topology: &'t Topology,
     table: &'t Adjacency,
-    rules: Rules,
-    /// The nodes that an edge of unknown direction is at, where that is to be told.
-    beside_assumed: Option<&'t Marks>,
+    options: WalkOptions,
+    /// Nodes at edges of unknown direction, if these are to be reported.
+    undirected_edge_nodes: Option<&'t BitSet>,
 }
 
-impl<'t> Plain<'t> {
-    pub fn new(topology: &'t Topology, rules: Rules) -> Plain<'t> {
-        let beside_assumed = rules.assumes(topology).then(|| topology.beside_assumed());
-        Plain { topology, table: topology.table(rules.over, rules.dir), rules, beside_assumed }
+impl<'t> Bfs<'t> {
+    pub fn new(topology: &'t Topology, options: WalkOptions) -> Bfs<'t> {
+        let undirected_edge_nodes = options.may_assume_directions(topology).then(|| topology.undirected_edge_nodes());
+        Bfs { topology, table: topology.table(options.edges, options.dir), options, undirected_edge_nodes }
     }
 
-    pub fn walk(&self, space: &mut Space, starts: &[NodeId], mut pay: impl FnMut(u64) -> Result<()>) -> Result<Walked> {
-        let (mut front, mut assumed) = (space.front(self.topology), Vec::new());
-        front.enter(starts);
-        let starts = front.len;
-        let (len, depth) = match self.beside_assumed {
-            None => self.spread(front, |_, _, _| (), &mut pay)?,
-            Some(beside) => {
-                let tell = |node: NodeId, front: &Front<'_>, before: usize| {
-                    if beside.has(node) {
-                        let found = &front.room[before..front.len];
-                        assumed.extend(assumed_ways(self.topology, self.table, node, found));
+    pub fn walk(
+        &self,
+        scratch: &mut WalkScratch,
+        starts: &[NodeId],
+        mut charge: impl FnMut(u64) -> Result<()>,
+    ) -> Result<WalkResult> {
+        let (mut frontier, mut assumed) = (scratch.begin_bfs(self.topology), Vec::new());
+        frontier.enter(starts);
+        let starts = frontier.len;
+        let (len, depth) = match self.undirected_edge_nodes {
+            None => self.expand(frontier, |_, _, _| (), &mut charge)?,
+            Some(undirected_nodes) => {
+                let on_expand = |node: NodeId, frontier: &BfsFrontier<'_>, before: usize| {
+                    if undirected_nodes.contains(node) {
+                        let found = &frontier.nodes[before..frontier.len];
+                        assumed.extend(assumed_edges(self.topology, self.table, node, found));
                     }
                 };
-                self.spread(front, tell, &mut pay)?
+                self.expand(frontier, on_expand, &mut charge)?
             }
         };
-        Ok(Walked { nodes: Queue { len, room: std::mem::take(&mut space.room) }, starts, depth, assumed })
+        Ok(WalkResult { nodes: NodeQueue { len, nodes: std::mem::take(&mut scratch.nodes) }, starts, depth, assumed })
     }
 
-    /// How many nodes a walk from one node finds, that one included, and how deep it goes. Tells nothing else.
+    /// Returns the number of nodes that a walk from one node finds, including it, and the depth. Reports no assumed
+    /// edges.
     pub fn count(
         &self,
-        space: &mut Space,
+        scratch: &mut WalkScratch,
         start: NodeId,
-        mut pay: impl FnMut(u64) -> Result<()>,
+        mut charge: impl FnMut(u64) -> Result<()>,
     ) -> Result<(usize, u32)> {
-        let mut front = space.front(self.topology);
-        front.enter(&[start]);
-        self.spread(front, |_, _, _| (), &mut pay)
+        let mut frontier = scratch.begin_bfs(self.topology);
+        frontier.enter(&[start]);
+        self.expand(frontier, |_, _, _| (), &mut charge)
     }
 
-    /// Goes on from where a walk begins, level by level: how many nodes it finds, and how deep it gets. `tell` hears from
-    /// which node it has gone on, and how many were found before that.
-    fn spread(
+    /// Expands the frontier level by level. Returns the number of nodes and the depth. `on_expand` gets each expanded
+    /// node, and the number of nodes found before it was expanded.
+    fn expand(
         &self,
-        mut front: Front<'_>,
-        mut tell: impl FnMut(NodeId, &Front<'_>, usize),
-        pay: &mut impl FnMut(u64) -> Result<()>,
+        mut frontier: BfsFrontier<'_>,
+        mut on_expand: impl FnMut(NodeId, &BfsFrontier<'_>, usize),
+        charge: &mut impl FnMut(u64) -> Result<()>,
     ) -> Result<(usize, u32)> {
-        let Plain { topology, rules: Rules { pass, depth: deepest, .. }, .. } = *self;
-        let table = self.table.neighbours();
-        let ends = |node| pass == Pass::None && topology.is_equipment(node);
-        let (mut at, mut depth, mut owed) = (0, 0, 0);
-        while at < front.len && depth < deepest {
-            let (end, is_wide) = (front.len, front.len - at >= Front::WIDE);
+        let Bfs { topology, options: WalkOptions { pass, depth: deepest, .. }, .. } = *self;
+        let table = self.table.neighbors();
+        let ends = |node| pass == EquipmentPolicy::None && topology.is_equipment(node);
+        let (mut at, mut depth, mut uncharged) = (0, 0, 0);
+        while at < frontier.len && depth < deepest {
+            let (end, is_wide) = (frontier.len, frontier.len - at >= BfsFrontier::WIDE_LEVEL);
             while at < end {
-                let node = front.room[at];
-                let neighbours = table.of(node);
+                let node = frontier.nodes[at];
+                let neighbors = table.get(node);
                 at += 1;
-                owed += 1 + neighbours.len() as u64;
-                if owed > CREDIT {
-                    pay(std::mem::take(&mut owed))?;
+                uncharged += 1 + neighbors.len() as u64;
+                if uncharged > CHARGE_BATCH {
+                    charge(std::mem::take(&mut uncharged))?;
                 }
                 if depth > 0 && ends(node) {
                     continue;
                 }
-                let before = front.len;
+                let before = frontier.len;
                 match is_wide {
-                    true => front.enter_unguessed(neighbours),
-                    false => front.enter(neighbours),
+                    true => frontier.enter_branchless(neighbors),
+                    false => frontier.enter(neighbors),
                 }
-                tell(node, &front, before);
+                on_expand(node, &frontier, before);
             }
-            depth += u32::from(front.len > end);
+            depth += u32::from(frontier.len > end);
         }
-        pay(owed)?;
-        Ok((front.len, depth))
+        charge(uncharged)?;
+        Ok((frontier.len, depth))
     }
 }
 
-/// What a plain walk has found, and whom it has met.
-struct Front<'s> {
-    /// Room for all nodes, and one more.
-    room: &'s mut [NodeId],
+/// Frontier of a [`Bfs`]: the nodes found and the visited stamps.
+struct BfsFrontier<'s> {
+    /// Memory for all nodes, and one more.
+    nodes: &'s mut [NodeId],
     len: usize,
     stamps: &'s mut [u32],
     epoch: u32,
 }
 
-impl Front<'_> {
-    /// Where so many nodes wait, it is dear to guess which of the next ones are new. Where few do, the next look at the
-    /// queue would have to wait for what is written now.
-    const WIDE: usize = 64;
+impl BfsFrontier<'_> {
+    /// Levels at least this wide are expanded without branches: predicting which neighbors are new is expensive there.
+    /// On narrow levels, the next read of the queue would have to wait for the current write.
+    const WIDE_LEVEL: usize = 64;
 
-    /// Adds those of some nodes that were not entered yet.
+    /// Adds the nodes that were not entered yet.
     #[inline]
     fn enter(&mut self, nodes: &[NodeId]) {
         for node in nodes {
             let stamp = &mut self.stamps[*node as usize];
             if *stamp != self.epoch {
                 *stamp = self.epoch;
-                self.room[self.len] = *node;
+                self.nodes[self.len] = *node;
                 self.len += 1;
             }
         }
     }
 
-    /// The same without a guess: a node is written whether it is new or not, and only the length tells.
+    /// Like `enter`, without a branch: each node is written, and only the length depends on whether it is new.
     #[inline]
-    fn enter_unguessed(&mut self, nodes: &[NodeId]) {
+    fn enter_branchless(&mut self, nodes: &[NodeId]) {
         for node in nodes {
             let stamp = &mut self.stamps[*node as usize];
-            self.room[self.len] = *node;
+            self.nodes[self.len] = *node;
             self.len += usize::from(*stamp != self.epoch);
             *stamp = self.epoch;
         }
     }
 }
 
-/// The edges of unknown direction among those by which a walk comes from a node to its next ones: of edges to the same
-/// node the first one.
-fn assumed_ways<'t>(
+/// Returns the edges of unknown direction by which a walk gets from a node to the nodes it found; among parallel edges,
+/// the first one.
+fn assumed_edges<'t>(
     topology: &'t Topology,
     table: &'t Adjacency,
     node: NodeId,
     found: &'t [NodeId],
 ) -> impl Iterator<Item = EdgeId> + 't {
-    // They were found in the order of the edges: one look at each edge is enough.
+    // The nodes were found in edge order, so one pass over the edges suffices.
     let mut next = found.iter().copied().peekable();
-    let ways = table.arcs(node).filter(move |(head, _)| next.next_if_eq(head).is_some());
-    ways.map(|(_, edge)| edge).filter(|edge| topology.is_assumed(*edge))
+    let arcs = table.arcs(node).filter(move |(head, _)| next.next_if_eq(head).is_some());
+    arcs.map(|(_, edge)| edge).filter(|edge| topology.is_assumed(*edge))
 }
 
-/// Whether [`Plain::walk`] finds what [`walk`] does, for a guide that only pays.
-pub(crate) fn is_plain(topology: &Topology, rules: &Rules) -> bool {
-    rules.pass == Pass::None || topology.ports.arc_count() == 0
+/// Returns whether [`Bfs::walk`] finds the same nodes as [`walk`] with a visitor that only charges fuel.
+pub(crate) fn allows_bfs(topology: &Topology, options: &WalkOptions) -> bool {
+    options.pass == EquipmentPolicy::None || topology.ports.arc_count() == 0
 }
 
 struct Walker<'t> {
     topology: &'t Topology,
     table: &'t Adjacency,
-    rules: &'t Rules,
-    doors: Doors,
+    options: &'t WalkOptions,
+    visits: EquipmentVisits,
 }
 
 impl Walker<'_> {
     /// Hot: once per node. Adds the steps that a step leads to.
-    fn leave<G: Guide>(&mut self, at: u32, steps: &mut Vec<Step>, space: &mut Space, guide: &mut G) -> Result<()> {
+    fn expand<V: Visitor>(
+        &mut self,
+        at: u32,
+        steps: &mut Vec<Step>,
+        scratch: &mut WalkScratch,
+        visitor: &mut V,
+    ) -> Result<()> {
         let step = steps[at as usize];
-        guide.pay(1 + self.table.degree(step.node) as u64)?;
-        if step.stops || step.depth >= self.rules.depth {
+        visitor.charge(1 + self.table.degree(step.node) as u64)?;
+        if step.stops || step.depth >= self.options.depth {
             return Ok(());
         }
-        match (step.inside, self.rules.pass) {
-            (Inside::No, Pass::None) => self.follow(at, steps, space, guide),
-            (Inside::No, _) => {
-                self.follow(at, steps, space, guide)?;
-                // A pipe that joins equipment without a port is on the side that nobody names.
-                self.leave_by_ports(at, NONE, steps, space, guide)?;
-                self.enter_equipment(at, steps, space, guide)
+        match (step.inside, self.options.pass) {
+            (Interior::No, EquipmentPolicy::None) => self.follow(at, steps, scratch, visitor),
+            (Interior::No, _) => {
+                self.follow(at, steps, scratch, visitor)?;
+                // A pipe connected to equipment without a port is on the unnamed side.
+                self.leave_by_ports(at, NONE, steps, scratch, visitor)?;
+                self.enter_equipment(at, steps, scratch, visitor)
             }
-            (Inside::Shown(zone) | Inside::Hidden(zone), _) => {
+            (Interior::Shown(zone) | Interior::Hidden(zone), _) => {
                 if zone == NONE {
-                    self.follow(at, steps, space, guide)?;
+                    self.follow(at, steps, scratch, visitor)?;
                 }
-                self.leave_by_ports(at, zone, steps, space, guide)
+                self.leave_by_ports(at, zone, steps, scratch, visitor)
             }
         }
     }
 
-    /// By the arcs of a node.
-    fn follow<G: Guide>(&mut self, at: u32, steps: &mut Vec<Step>, space: &mut Space, guide: &mut G) -> Result<()> {
+    /// Follows the arcs of a node.
+    fn follow<V: Visitor>(
+        &mut self,
+        at: u32,
+        steps: &mut Vec<Step>,
+        scratch: &mut WalkScratch,
+        visitor: &mut V,
+    ) -> Result<()> {
         let step = steps[at as usize];
         for (node, edge) in self.table.arcs(step.node) {
-            if space.has(node) && !self.has_another_side(node) || !guide.follows(edge)? {
+            if scratch.contains(node) && !self.has_another_side(node) || !visitor.follows(edge)? {
                 continue;
             }
             let assumed = step.assumed || self.topology.is_assumed(edge);
             let arrival = Step { node, via: edge, from: at, depth: step.depth + 1, assumed, ..Step::start(node) };
-            if !space.enter(node) {
-                self.doors.entered.insert((node, NONE), ());
-                steps.push(Step { inside: Inside::Hidden(NONE), ..arrival });
+            if !scratch.enter(node) {
+                self.visits.entered.insert((node, NONE), ());
+                steps.push(Step { inside: Interior::Hidden(NONE), ..arrival });
                 continue;
             }
-            let enters = guide.enters(node)?;
-            let stops = enters && (guide.ends_at(node)? || self.ends_at(node));
+            let enters = visitor.enters(node)?;
+            let stops = enters && (visitor.ends_at(node)? || self.ends_at(node));
             if enters {
                 steps.push(Step { stops, ..arrival });
             }
@@ -470,130 +493,131 @@ impl Walker<'_> {
         Ok(())
     }
 
-    /// Whether a pipe that is drawn to equipment itself leads to a side of it that no port has led to.
+    /// Returns whether a pipe drawn to the equipment itself leads to a side that no port has led to.
     fn has_another_side(&self, node: NodeId) -> bool {
-        self.rules.pass == Pass::Zone
+        self.options.pass == EquipmentPolicy::Zone
             && self.topology.ports.degree(node) > 0
-            && !self.doors.shut.contains(&node)
-            && !self.doors.entered.contains_key(&(node, NONE))
+            && !self.visits.closed.contains(&node)
+            && !self.visits.entered.contains_key(&(node, NONE))
     }
 
-    /// Remembers for ports that the walk has come to their equipment by a pipe, and whether it goes on there.
+    /// Records that the walk has reached equipment by a pipe, and whether it continues there.
     fn note_arrival(&mut self, node: NodeId, goes_on: bool) {
-        if self.rules.pass == Pass::None || self.topology.ports.degree(node) == 0 {
+        if self.options.pass == EquipmentPolicy::None || self.topology.ports.degree(node) == 0 {
             return;
         }
-        self.doors.entered.insert((node, NONE), ());
+        self.visits.entered.insert((node, NONE), ());
         if !goes_on {
-            self.doors.shut.insert(node);
+            self.visits.closed.insert(node);
         }
     }
 
-    /// Whether a branch ends at a node by what it is.
+    /// Returns whether a branch ends at a node by its role.
     fn ends_at(&self, node: NodeId) -> bool {
         match self.topology.roles[node as usize] {
             Role::OffPage | Role::OpenEnd => self.topology.flow_degree(node) <= 1,
-            _ => self.rules.pass == Pass::None && self.topology.is_equipment(node),
+            _ => self.options.pass == EquipmentPolicy::None && self.topology.is_equipment(node),
         }
     }
 
-    /// From a port into its equipment, if the walk passes.
-    fn enter_equipment<G: Guide>(
+    /// Steps from a port into its equipment, if the options allow it.
+    fn enter_equipment<V: Visitor>(
         &mut self,
         at: u32,
         steps: &mut Vec<Step>,
-        space: &mut Space,
-        guide: &mut G,
+        scratch: &mut WalkScratch,
+        visitor: &mut V,
     ) -> Result<()> {
         let step = steps[at as usize];
-        let Some((owner, zone)) = passage(self.topology, self.rules, step.node, step.from == NONE) else {
+        let Some((owner, zone)) = equipment_entry(self.topology, self.options, step.node, step.from == NONE) else {
             return Ok(());
         };
         let before = (step.from != NONE).then(|| steps[step.from as usize].node);
         let came_from_inside = before == Some(owner) && step.via == self.topology.owner_edge(step.node);
         if came_from_inside
-            || self.doors.shut.contains(&owner)
-            || self.doors.entered.insert((owner, zone), ()).is_some()
+            || self.visits.closed.contains(&owner)
+            || self.visits.entered.insert((owner, zone), ()).is_some()
         {
             return Ok(());
         }
-        let is_first = space.enter(owner);
-        if is_first && !guide.enters(owner)? {
-            self.doors.shut.insert(owner);
+        let is_first = scratch.enter(owner);
+        if is_first && !visitor.enters(owner)? {
+            self.visits.closed.insert(owner);
             return Ok(());
         }
-        let stops = is_first && guide.ends_at(owner)?;
+        let stops = is_first && visitor.ends_at(owner)?;
         if stops {
-            self.doors.shut.insert(owner);
+            self.visits.closed.insert(owner);
         }
-        let inside = if is_first { Inside::Shown(zone) } else { Inside::Hidden(zone) };
+        let inside = if is_first { Interior::Shown(zone) } else { Interior::Hidden(zone) };
         let via = self.topology.owner_edge(step.node);
         steps.push(Step { node: owner, via, from: at, depth: step.depth + 1, stops, inside, ..step });
         Ok(())
     }
 
-    /// From equipment to its ports on one side.
-    fn leave_by_ports<G: Guide>(
+    /// Steps from equipment to its ports on one side.
+    fn leave_by_ports<V: Visitor>(
         &mut self,
         at: u32,
         zone: u32,
         steps: &mut Vec<Step>,
-        space: &mut Space,
-        guide: &mut G,
+        scratch: &mut WalkScratch,
+        visitor: &mut V,
     ) -> Result<()> {
         let step = steps[at as usize];
-        guide.pay(self.topology.ports.degree(step.node) as u64)?;
-        for (port, edge) in exits(self.topology, self.rules, self.table, step.node, zone) {
-            if !space.enter(port) || !guide.enters(port)? {
+        visitor.charge(self.topology.ports.degree(step.node) as u64)?;
+        for (port, edge) in exit_ports(self.topology, self.options, self.table, step.node, zone) {
+            if !scratch.enter(port) || !visitor.enters(port)? {
                 continue;
             }
-            let stops = guide.ends_at(port)?;
+            let stops = visitor.ends_at(port)?;
             let depth = step.depth + 1;
-            steps.push(Step { node: port, via: edge, from: at, depth, stops, inside: Inside::No, ..step });
+            steps.push(Step { node: port, via: edge, from: at, depth, stops, inside: Interior::No, ..step });
         }
         Ok(())
     }
 }
 
-/// The equipment that a walk passes into from a node, and on which side.
+/// Returns the equipment that a walk enters from a node, and the side.
 ///
-/// A walk along the flow that begins at a port enters only by an inlet: it does not run backwards into the tank that
-/// the port empties.
-fn passage(topology: &Topology, rules: &Rules, node: NodeId, is_start: bool) -> Option<(NodeId, u32)> {
-    if rules.pass == Pass::None {
+/// A walk along the flow that starts at a port enters only by an inlet: it does not run backward into the tank that the
+/// port drains.
+fn equipment_entry(topology: &Topology, options: &WalkOptions, node: NodeId, is_start: bool) -> Option<(NodeId, u32)> {
+    if options.pass == EquipmentPolicy::None {
         return None;
     }
     let owner = topology.owner(node)?;
-    let against = match rules.dir {
-        Dir::Down => Some(Dir::Up),
-        Dir::Up => Some(Dir::Down),
-        Dir::Both => None,
+    let against = match options.dir {
+        Direction::Down => Some(Direction::Up),
+        Direction::Up => Some(Direction::Down),
+        Direction::Both => None,
     };
-    let is_inlet = against.is_none_or(|against| topology.table(rules.over, against).degree(node) > 0);
-    let zone = if rules.pass == Pass::Zone { topology.zone(node) } else { NONE };
+    let is_inlet = against.is_none_or(|against| topology.table(options.edges, against).degree(node) > 0);
+    let zone = if options.pass == EquipmentPolicy::Zone { topology.zone(node) } else { NONE };
     (!is_start || is_inlet).then_some((owner, zone))
 }
 
-/// The ports by which a walk leaves equipment: on the same side, and with somewhere to go.
-fn exits<'t>(
+/// Returns the ports by which a walk leaves equipment: on the same side, and with outgoing arcs.
+fn exit_ports<'t>(
     topology: &'t Topology,
-    rules: &'t Rules,
+    options: &'t WalkOptions,
     table: &'t Adjacency,
     owner: NodeId,
     zone: u32,
 ) -> impl Iterator<Item = (NodeId, EdgeId)> + 't {
-    let is_exit =
-        move |port: NodeId| table.degree(port) > 0 && (rules.pass == Pass::Any || topology.zone(port) == zone);
+    let is_exit = move |port: NodeId| {
+        table.degree(port) > 0 && (options.pass == EquipmentPolicy::Any || topology.zone(port) == zone)
+    };
     topology.ports.arcs(owner).filter(move |(port, _)| is_exit(*port))
 }
 
-/// The nodes where a walk from some nodes begins: the ports of equipment that have them, in the direction of the walk.
-/// Each once, where the nodes are.
-pub(crate) fn starts<'n>(topology: &Topology, rules: &Rules, nodes: &'n [NodeId]) -> Cow<'n, [NodeId]> {
+/// Returns the start nodes of a walk from some nodes: the ports of equipment that has them, in the direction of the
+/// walk. Each once, in the order of the nodes.
+pub(crate) fn starts<'n>(topology: &Topology, options: &WalkOptions, nodes: &'n [NodeId]) -> Cow<'n, [NodeId]> {
     if topology.ports.arc_count() == 0 {
         return Cow::Borrowed(nodes);
     }
-    let table = topology.table(rules.over, rules.dir);
+    let table = topology.table(options.edges, options.dir);
     let mut starts = Vec::with_capacity(nodes.len());
     for node in nodes {
         let ports = topology.ports.nodes(*node);
@@ -607,7 +631,7 @@ pub(crate) fn starts<'n>(topology: &Topology, rules: &Rules, nodes: &'n [NodeId]
     Cow::Owned(starts)
 }
 
-/// The nodes at which a walk to some nodes has arrived: the nodes and their ports.
+/// Returns the target nodes of a walk to some nodes: the nodes and their ports.
 pub(crate) fn targets<'n>(topology: &Topology, nodes: &'n [NodeId]) -> Cow<'n, [NodeId]> {
     if topology.ports.arc_count() == 0 {
         return Cow::Borrowed(nodes);
@@ -616,68 +640,68 @@ pub(crate) fn targets<'n>(topology: &Topology, nodes: &'n [NodeId]) -> Cow<'n, [
     nodes.iter().chain(ports).copied().collect()
 }
 
-/// Some nodes to look among: few are looked through.
-pub(crate) enum Among<'n> {
+/// Set of nodes. Small sets are searched linearly.
+pub(crate) enum NodeFilter<'n> {
     Few(&'n [NodeId]),
     Many(HashSet<NodeId>),
 }
 
-impl<'n> Among<'n> {
-    pub fn new(nodes: &'n [NodeId]) -> Among<'n> {
+impl<'n> NodeFilter<'n> {
+    pub fn new(nodes: &'n [NodeId]) -> NodeFilter<'n> {
         const FEW: usize = 8;
-        if nodes.len() <= FEW { Among::Few(nodes) } else { Among::Many(nodes.iter().copied().collect()) }
+        if nodes.len() <= FEW { NodeFilter::Few(nodes) } else { NodeFilter::Many(nodes.iter().copied().collect()) }
     }
 
-    pub fn has(&self, node: NodeId) -> bool {
+    pub fn contains(&self, node: NodeId) -> bool {
         match self {
-            Among::Few(nodes) => nodes.contains(&node),
-            Among::Many(nodes) => nodes.contains(&node),
+            NodeFilter::Few(nodes) => nodes.contains(&node),
+            NodeFilter::Many(nodes) => nodes.contains(&node),
         }
     }
 }
 
-/// The part of a network that a walk can reach, with all arcs in it: a network of its own with numbers of its own.
+/// Subgraph that a walk can reach, with all arcs in it and indices of its own.
 #[derive(Debug, Default)]
-pub(crate) struct Reach {
-    /// By number: the node. Equipment has a number for each side.
+pub(crate) struct ReachableSubgraph {
+    /// By index: the node. Equipment has one index per side.
     pub nodes: Vec<NodeId>,
-    /// By number: where its arcs begin; one more for the end.
+    /// By index: the position of its first arc; one more entry for the end.
     first: Vec<u32>,
     heads: Vec<u32>,
     edges: Vec<EdgeId>,
-    /// How many numbers at the beginning are starts.
+    /// The number of start indices; they come first.
     pub starts: usize,
-    /// How many steps the farthest number is away.
+    /// The depth of the farthest index.
     pub depth: u32,
 }
 
-impl Reach {
+impl ReachableSubgraph {
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// The arcs from a number: to a number, by an edge.
-    pub fn arcs(&self, number: u32) -> impl ExactSizeIterator<Item = (u32, EdgeId)> + Clone + '_ {
-        let range = self.range(number);
+    /// Returns the arcs of an index: head and edge.
+    pub fn arcs(&self, index: u32) -> impl ExactSizeIterator<Item = (u32, EdgeId)> + Clone + '_ {
+        let range = self.range(index);
         self.heads[range.clone()].iter().copied().zip(self.edges[range].iter().copied())
     }
 
-    /// The numbers that the arcs of a number lead to.
-    pub fn heads_of(&self, number: u32) -> &[u32] {
-        &self.heads[self.range(number)]
+    /// Returns the heads of the arcs of an index.
+    pub fn heads_of(&self, index: u32) -> &[u32] {
+        &self.heads[self.range(index)]
     }
 
-    /// The edges of the arcs of a number.
-    pub fn edges_of(&self, number: u32) -> &[EdgeId] {
-        &self.edges[self.range(number)]
+    /// Returns the edges of the arcs of an index.
+    pub fn edges_of(&self, index: u32) -> &[EdgeId] {
+        &self.edges[self.range(index)]
     }
 
-    /// Where the arcs of a number stand among all.
-    pub fn range(&self, number: u32) -> std::ops::Range<usize> {
-        self.first[number as usize] as usize..self.first[number as usize + 1] as usize
+    /// Returns the positions of the arcs of an index.
+    pub fn range(&self, index: u32) -> std::ops::Range<usize> {
+        self.first[index as usize] as usize..self.first[index as usize + 1] as usize
     }
 
-    /// The arc at a place.
+    /// Returns the arc at a position.
     pub fn arc(&self, at: usize) -> (u32, EdgeId) {
         (self.heads[at], self.edges[at])
     }
@@ -686,50 +710,50 @@ impl Reach {
         self.heads.len()
     }
 
-    /// The edges of the arcs between some numbers.
+    /// Returns the edges of the arcs between selected indices.
     pub fn inner_edges(&self, keeps: impl Fn(usize, usize) -> bool) -> impl Iterator<Item = EdgeId> {
         let arcs = (0..self.len() as u32).flat_map(move |from| self.arcs(from).map(move |(to, edge)| (from, to, edge)));
         arcs.filter(move |(from, to, _)| keeps(*from as usize, *to as usize)).map(|(_, _, edge)| edge)
     }
 
-    /// By number: whether its node is one of some.
-    pub fn mark(&self, nodes: &[NodeId]) -> Vec<bool> {
+    /// Returns, by index, whether its node is one of `nodes`.
+    pub fn node_mask(&self, nodes: &[NodeId]) -> Vec<bool> {
         let wanted: HashSet<NodeId> = nodes.iter().copied().collect();
         self.nodes.iter().map(|node| wanted.contains(node)).collect()
     }
 
-    /// The same network without the numbers that are not kept. Starts stay at the beginning.
-    pub fn keep(&self, kept: &[bool]) -> Reach {
-        let mut numbers = vec![NONE; self.len()];
-        let mut reach = Reach { first: vec![0], ..Reach::default() };
-        for number in (0..self.len()).filter(|number| kept[*number]) {
-            numbers[number] = reach.nodes.len() as u32;
-            reach.nodes.push(self.nodes[number]);
-            reach.starts += usize::from(number < self.starts);
+    /// Returns the subgraph of the kept indices. Starts stay first.
+    pub fn retain(&self, kept: &[bool]) -> ReachableSubgraph {
+        let mut indices = vec![NONE; self.len()];
+        let mut subgraph = ReachableSubgraph { first: vec![0], ..ReachableSubgraph::default() };
+        for index in (0..self.len()).filter(|index| kept[*index]) {
+            indices[index] = subgraph.nodes.len() as u32;
+            subgraph.nodes.push(self.nodes[index]);
+            subgraph.starts += usize::from(index < self.starts);
         }
-        for number in (0..self.len()).filter(|number| kept[*number]) {
-            for (head, edge) in self.arcs(number as u32).filter(|(head, _)| kept[*head as usize]) {
-                reach.heads.push(numbers[head as usize]);
-                reach.edges.push(edge);
+        for index in (0..self.len()).filter(|index| kept[*index]) {
+            for (head, edge) in self.arcs(index as u32).filter(|(head, _)| kept[*head as usize]) {
+                subgraph.heads.push(indices[head as usize]);
+                subgraph.edges.push(edge);
             }
-            reach.first.push(reach.heads.len() as u32);
+            subgraph.first.push(subgraph.heads.len() as u32);
         }
-        reach
+        subgraph
     }
 
-    /// The arcs turned round.
+    /// Returns the reversed arcs.
     pub fn reversed(&self) -> Adjacency {
         let tails = (0..self.len() as u32).flat_map(|tail| self.range(tail).map(move |at| (tail, at)));
         Adjacency::new(self.len(), || tails.clone().map(|(tail, at)| (self.heads[at], tail, at as u32)))
     }
 
-    /// By number: whether one of some numbers can be reached from it.
+    /// Returns, by index, whether it can reach a target.
     pub fn can_reach(&self, targets: &[bool]) -> Vec<bool> {
         let back = self.reversed();
         let mut reached = targets.to_vec();
-        let mut queue: Vec<u32> = (0..self.len() as u32).filter(|number| targets[*number as usize]).collect();
-        while let Some(number) = queue.pop() {
-            for before in back.nodes(number) {
+        let mut queue: Vec<u32> = (0..self.len() as u32).filter(|index| targets[*index as usize]).collect();
+        while let Some(index) = queue.pop() {
+            for before in back.nodes(index) {
                 if !std::mem::replace(&mut reached[*before as usize], true) {
                     queue.push(*before);
                 }
@@ -739,127 +763,129 @@ impl Reach {
     }
 }
 
-/// What a walk can reach from some nodes, as a network. Ends of branches have no arcs; `closed` nodes neither, nor those
-/// as deep as the walk may go.
-pub(crate) fn reach<G: Guide>(
+/// Returns the subgraph that a walk can reach from `starts`. Nodes that end a branch, `closed` nodes and nodes at the
+/// depth limit have no arcs.
+pub(crate) fn reachable_subgraph<V: Visitor>(
     topology: &Topology,
     starts: &[NodeId],
     closed: &[NodeId],
-    rules: &Rules,
-    guide: &mut G,
-) -> Result<Reach> {
-    let table = topology.table(rules.over, rules.dir);
+    options: &WalkOptions,
+    visitor: &mut V,
+) -> Result<ReachableSubgraph> {
+    let table = topology.table(options.edges, options.dir);
     let closed: HashSet<NodeId> = closed.iter().copied().collect();
-    let mut explorer = Explorer {
+    let mut builder = SubgraphBuilder {
         topology,
-        rules,
+        options,
         closed,
-        numbers: HashMap::new(),
-        reach: Reach::default(),
+        indices: HashMap::new(),
+        subgraph: ReachableSubgraph::default(),
         stops: Vec::new(),
         sides: Vec::new(),
     };
     for start in starts {
-        let side = explorer.side_of_pipes(*start);
-        explorer.numbers.entry((*start, side)).or_insert_with(|| {
-            explorer.reach.nodes.push(*start);
-            explorer.stops.push(false);
-            explorer.sides.push(side);
-            explorer.reach.nodes.len() as u32 - 1
+        let side = builder.side_of_pipes(*start);
+        builder.indices.entry((*start, side)).or_insert_with(|| {
+            builder.subgraph.nodes.push(*start);
+            builder.stops.push(false);
+            builder.sides.push(side);
+            builder.subgraph.nodes.len() as u32 - 1
         });
     }
-    explorer.reach.starts = explorer.reach.len();
-    explorer.reach.first.push(0);
-    let (mut at, mut level_end) = (0, explorer.reach.starts);
-    while at < explorer.reach.len() {
-        if explorer.reach.depth < rules.depth {
-            explorer.leave(at as u32, table, guide)?;
+    builder.subgraph.starts = builder.subgraph.len();
+    builder.subgraph.first.push(0);
+    let (mut at, mut level_end) = (0, builder.subgraph.starts);
+    while at < builder.subgraph.len() {
+        if builder.subgraph.depth < options.depth {
+            builder.expand(at as u32, table, visitor)?;
         }
-        explorer.reach.first.push(explorer.reach.heads.len() as u32);
+        builder.subgraph.first.push(builder.subgraph.heads.len() as u32);
         at += 1;
-        if at == level_end && level_end < explorer.reach.len() {
-            explorer.reach.depth += 1;
-            level_end = explorer.reach.len();
+        if at == level_end && level_end < builder.subgraph.len() {
+            builder.subgraph.depth += 1;
+            level_end = builder.subgraph.len();
         }
     }
-    Ok(explorer.reach)
+    Ok(builder.subgraph)
 }
 
-/// The side of a number that is not the inside of equipment.
+/// Side of an index that is not the interior of equipment.
 const OUTSIDE: u32 = u32::MAX - 1;
 
-/// A number that may not be entered.
-const REFUSED: u32 = NONE;
+/// Index of a node that may not be entered.
+const REJECTED: u32 = NONE;
 
-struct Explorer<'t> {
+struct SubgraphBuilder<'t> {
     topology: &'t Topology,
-    rules: &'t Rules,
+    options: &'t WalkOptions,
     closed: HashSet<NodeId>,
-    /// Node and side → number.
-    numbers: HashMap<(NodeId, u32), u32>,
-    reach: Reach,
+    /// Indices by node and side.
+    indices: HashMap<(NodeId, u32), u32>,
+    subgraph: ReachableSubgraph,
     stops: Vec<bool>,
-    /// By number: the side, or `OUTSIDE`.
+    /// By index: the side, or `OUTSIDE`.
     sides: Vec<u32>,
 }
 
-impl Explorer<'_> {
-    fn leave<G: Guide>(&mut self, number: u32, table: &Adjacency, guide: &mut G) -> Result<()> {
-        let node = self.reach.nodes[number as usize];
-        guide.pay(1 + table.degree(node) as u64)?;
-        if self.stops[number as usize] {
+impl SubgraphBuilder<'_> {
+    fn expand<V: Visitor>(&mut self, index: u32, table: &Adjacency, visitor: &mut V) -> Result<()> {
+        let node = self.subgraph.nodes[index as usize];
+        visitor.charge(1 + table.degree(node) as u64)?;
+        if self.stops[index as usize] {
             return Ok(());
         }
-        let side = self.sides[number as usize];
+        let side = self.sides[index as usize];
         if matches!(side, OUTSIDE | NONE) {
             for (next, edge) in table.arcs(node) {
-                if guide.follows(edge)? {
-                    self.arc((next, self.side_of_pipes(next)), edge, guide)?;
+                if visitor.follows(edge)? {
+                    self.arc((next, self.side_of_pipes(next)), edge, visitor)?;
                 }
             }
         }
         if side != OUTSIDE {
-            guide.pay(self.topology.ports.degree(node) as u64)?;
-            for (port, edge) in exits(self.topology, self.rules, table, node, side) {
-                self.arc((port, OUTSIDE), edge, guide)?;
+            visitor.charge(self.topology.ports.degree(node) as u64)?;
+            for (port, edge) in exit_ports(self.topology, self.options, table, node, side) {
+                self.arc((port, OUTSIDE), edge, visitor)?;
             }
             return Ok(());
         }
-        match passage(self.topology, self.rules, node, (number as usize) < self.reach.starts) {
-            Some((owner, zone)) => self.arc((owner, zone), self.topology.owner_edge(node), guide),
+        match equipment_entry(self.topology, self.options, node, (index as usize) < self.subgraph.starts) {
+            Some((owner, zone)) => self.arc((owner, zone), self.topology.owner_edge(node), visitor),
             None => Ok(()),
         }
     }
 
-    /// Where a pipe ends that is drawn to a node itself: inside, where that is equipment with ports on other sides.
+    /// Returns the side for a pipe drawn to a node itself: the interior, if the node is equipment with ports on other
+    /// sides.
     fn side_of_pipes(&self, node: NodeId) -> u32 {
-        let passes = self.rules.pass != Pass::None && self.topology.ports.degree(node) > 0;
+        let passes = self.options.pass != EquipmentPolicy::None && self.topology.ports.degree(node) > 0;
         if passes { NONE } else { OUTSIDE }
     }
 
-    fn arc<G: Guide>(&mut self, to: (NodeId, u32), edge: EdgeId, guide: &mut G) -> Result<()> {
-        let number = match self.numbers.get(&to) {
-            Some(number) => *number,
-            None => self.number(to, guide)?,
+    fn arc<V: Visitor>(&mut self, to: (NodeId, u32), edge: EdgeId, visitor: &mut V) -> Result<()> {
+        let index = match self.indices.get(&to) {
+            Some(index) => *index,
+            None => self.assign_index(to, visitor)?,
         };
-        if number != REFUSED {
-            self.reach.heads.push(number);
-            self.reach.edges.push(edge);
+        if index != REJECTED {
+            self.subgraph.heads.push(index);
+            self.subgraph.edges.push(edge);
         }
         Ok(())
     }
 
-    /// Gives a node a number, unless it may not be entered.
-    fn number<G: Guide>(&mut self, to: (NodeId, u32), guide: &mut G) -> Result<u32> {
+    /// Assigns an index to a node, unless it may not be entered.
+    fn assign_index<V: Visitor>(&mut self, to: (NodeId, u32), visitor: &mut V) -> Result<u32> {
         let (node, side) = to;
-        let number = if guide.enters(node)? { self.reach.nodes.len() as u32 } else { REFUSED };
-        self.numbers.insert(to, number);
-        if number != REFUSED {
-            let is_end = self.rules.pass == Pass::None && side == OUTSIDE && self.topology.is_equipment(node);
-            self.reach.nodes.push(node);
+        let index = if visitor.enters(node)? { self.subgraph.nodes.len() as u32 } else { REJECTED };
+        self.indices.insert(to, index);
+        if index != REJECTED {
+            let is_end =
+                self.options.pass == EquipmentPolicy::None && side == OUTSIDE && self.topology.is_equipment(node);
+            self.subgraph.nodes.push(node);
             self.sides.push(side);
-            self.stops.push(self.closed.contains(&node) || guide.ends_at(node)? || is_end);
+            self.stops.push(self.closed.contains(&node) || visitor.ends_at(node)? || is_end);
         }
-        Ok(number)
+        Ok(index)
     }
 }

@@ -1,29 +1,29 @@
-//! What changed between two revisions of a drawing.
+//! Comparison of two revisions of a drawing.
 //!
-//! A node is the same if its identity says so: an id that survives revisions, else its id, else tag and class where
-//! both sides have them once; what has none of these, if it is the same word for word. Nothing is guessed beyond that.
+//! Nodes are paired by identity: a persistent id, else the id, else tag and class if unique on both sides; nodes
+//! without any of these if they are identical. Nothing else is guessed.
 
 use std::collections::VecDeque;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{Datum, Pay};
+use super::{ChargeFn, Datum};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::Names;
+use crate::graph::drawing::Drawing;
 use crate::graph::index::Key;
-use crate::graph::plant::Plant;
-use crate::graph::topology::{Dir, Link, Over};
+use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::value::{Array, Value, compare, write};
 
-/// How two revisions are compared.
+/// Options of a comparison of two revisions.
 #[derive(Clone, Debug, Default)]
 pub struct DiffOptions {
-    /// Only one identity counts: `persistent_id`, `id` or `tag`.
+    /// The only identity to use: `persistent_id`, `id` or `tag`.
     pub identity: Option<String>,
-    /// Fields and attributes that are not compared.
+    /// Fields and attributes to ignore.
     pub ignore: Vec<String>,
-    /// Nodes that moved less than this have not moved.
+    /// Tolerance of positions: nodes that moved less have not moved.
     pub tolerance: f64,
 }
 
@@ -47,7 +47,7 @@ const RETAGGED: &[&str] = &["id", "before", "after"];
 const REWIRED: &[&str] = &["id", "tag", "side", "before", "after"];
 const EDGE_CHANGED: &[&str] = &["id", "from", "to", "field", "before", "after"];
 
-/// Fields that say where something is drawn.
+/// Fields with the geometry of an item.
 const GEOMETRY: &[&str] = &[
     "orig_x",
     "orig_y",
@@ -66,10 +66,10 @@ const GEOMETRY: &[&str] = &[
     "orig_path",
 ];
 
-/// Fields of edges that say what edge it is, and so are not compared.
+/// Fields that identify an edge and are therefore not compared.
 const EDGE_PORTS: [&str; 2] = ["from_port", "to_port"];
 
-/// Which nodes of two revisions are the same.
+/// Pairs of the same nodes in two revisions.
 struct Pairs {
     /// By old node.
     new_of: Vec<NodeId>,
@@ -78,7 +78,7 @@ struct Pairs {
 }
 
 impl Pairs {
-    fn join(&mut self, old: NodeId, new: NodeId) {
+    fn link(&mut self, old: NodeId, new: NodeId) {
         (self.new_of[old as usize], self.old_of[new as usize]) = (new, old);
     }
 
@@ -87,106 +87,113 @@ impl Pairs {
     }
 }
 
-/// Compares two revisions.
-pub(crate) fn diff<'a>(old: &Plant<'a>, new: &Plant<'a>, options: &DiffOptions, pay: Pay<'_>) -> Result<Datum<'a>> {
-    let pairs = pair(old, new, options, pay)?;
+/// Returns the differences between two revisions.
+pub(crate) fn diff<'a>(
+    old: &Drawing<'a>,
+    new: &Drawing<'a>,
+    options: &DiffOptions,
+    charge: ChargeFn<'_>,
+) -> Result<Datum<'a>> {
+    let pairs = pair(old, new, options, charge)?;
     let revisions = Revisions { old, new, pairs: &pairs, options };
     let [mut changed, mut moved, mut renamed, mut retagged, mut rewired] = [const { Vec::new() }; 5];
     for (before, after) in pairs.both() {
-        changed.extend(revisions.changes_of_node((before, after), pay)?);
+        changed.extend(revisions.changes_of_node((before, after), charge)?);
         moved.extend(shift(old, new, (before, after), options.tolerance));
         renamed.extend(revisions.rename((before, after)));
         retagged.extend(retag(old, new, (before, after)));
-        rewire(old, new, (before, after), &pairs, &mut rewired, pay)?;
+        rewire(old, new, (before, after), &pairs, &mut rewired, charge)?;
     }
-    let edges = compare_edges(old, new, &pairs, pay)?;
+    let edges = compare_edges(old, new, &pairs, charge)?;
     let mut edges_changed = Vec::new();
     for pair in &edges.paired {
-        edges_changed.extend(revisions.changes_of_edge(*pair, pay)?);
+        edges_changed.extend(revisions.changes_of_edge(*pair, charge)?);
     }
     let mut found = vec![
-        nodes_alone(new, &pairs.old_of),
-        nodes_alone(old, &pairs.new_of),
+        unpaired_nodes(new, &pairs.old_of),
+        unpaired_nodes(old, &pairs.new_of),
         Datum::Table(CHANGED, changed),
         Datum::Table(MOVED, moved),
         Datum::Table(RENAMED, renamed),
         Datum::Table(RETAGGED, retagged),
         Datum::Table(REWIRED, rewired),
-        edges_alone(new, &edges.added),
-        edges_alone(old, &edges.removed),
+        edge_objects(new, &edges.added),
+        edge_objects(old, &edges.removed),
         Datum::Table(EDGE_CHANGED, edges_changed),
     ];
     found.push(Datum::Bool(found.iter().all(is_empty)));
     Ok(Datum::Record(RESULT, found))
 }
 
-/// The nodes of a revision that have no partner in the other one.
-fn nodes_alone<'a>(plant: &Plant<'a>, partners: &[NodeId]) -> Datum<'a> {
-    let alone = (0..partners.len() as u32).filter(|node| partners[*node as usize] == NONE);
-    Datum::List(alone.map(|node| Datum::Value(plant.node(node))).collect())
+/// Returns the nodes of a revision without a counterpart in the other one.
+fn unpaired_nodes<'a>(drawing: &Drawing<'a>, partners: &[NodeId]) -> Datum<'a> {
+    let unpaired = (0..partners.len() as u32).filter(|node| partners[*node as usize] == NONE);
+    Datum::Array(unpaired.map(|node| Datum::Value(drawing.node(node))).collect())
 }
 
-fn edges_alone<'a>(plant: &Plant<'a>, edges: &[EdgeId]) -> Datum<'a> {
-    Datum::List(edges.iter().map(|edge| Datum::Value(plant.edge(*edge))).collect())
+fn edge_objects<'a>(drawing: &Drawing<'a>, edges: &[EdgeId]) -> Datum<'a> {
+    Datum::Array(edges.iter().map(|edge| Datum::Value(drawing.edge(*edge))).collect())
 }
 
-/// Whether a part of the result lists nothing.
+/// Returns whether a part of the result is empty.
 fn is_empty(found: &Datum<'_>) -> bool {
     match found {
-        Datum::List(items) => items.is_empty(),
+        Datum::Array(items) => items.is_empty(),
         Datum::Table(_, rows) => rows.is_empty(),
         _ => false,
     }
 }
 
-/// What a node may be recognised by.
+/// Identity of a node.
 #[derive(Eq, Hash, PartialEq)]
 enum Identity<'a> {
     Key(Key<'a>),
     TagAndClass(&'a str, &'a str),
 }
 
-/// A way to recognise nodes.
-type Recognise = for<'a> fn(&Plant<'a>, NodeId) -> Option<Identity<'a>>;
+/// Function that returns the identity of a node.
+type Identify = for<'a> fn(&Drawing<'a>, NodeId) -> Option<Identity<'a>>;
 
-const IDENTITIES: &[(&str, Recognise)] = &[
-    ("persistent_id", |plant, node| plant.of_node(node, Names::PersistentId).and_then(Key::of).map(Identity::Key)),
-    ("id", |plant, node| Key::of(plant.id(node)).map(Identity::Key)),
-    ("tag", |plant, node| Some(Identity::TagAndClass(plant.tag(node)?, plant.class(node).unwrap_or("")))),
+const IDENTITIES: &[(&str, Identify)] = &[
+    ("persistent_id", |drawing, node| {
+        drawing.node_field(node, Names::PersistentId).and_then(Key::from_value).map(Identity::Key)
+    }),
+    ("id", |drawing, node| Key::from_value(drawing.id(node)).map(Identity::Key)),
+    ("tag", |drawing, node| Some(Identity::TagAndClass(drawing.tag(node)?, drawing.class(node).unwrap_or("")))),
 ];
 
-/// Whether there is an identity of a name.
+/// Returns whether there is an identity with a name.
 pub(crate) fn is_identity(name: &str) -> bool {
     IDENTITIES.iter().any(|(known, _)| *known == name)
 }
 
-fn pair(old: &Plant<'_>, new: &Plant<'_>, options: &DiffOptions, pay: Pay<'_>) -> Result<Pairs> {
+fn pair(old: &Drawing<'_>, new: &Drawing<'_>, options: &DiffOptions, charge: ChargeFn<'_>) -> Result<Pairs> {
     let (before, after) = (old.topology.node_count(), new.topology.node_count());
     let mut pairs = Pairs { new_of: vec![NONE; before], old_of: vec![NONE; after] };
-    for (name, recognise) in IDENTITIES {
+    for (name, identify) in IDENTITIES {
         if options.identity.as_deref().is_some_and(|wanted| wanted != *name) {
             continue;
         }
-        pay((before + after) as u64)?;
-        let old_names = alone(old, &pairs.new_of, *recognise);
-        let new_names = alone(new, &pairs.old_of, *recognise);
+        charge((before + after) as u64)?;
+        let old_names = unique_identities(old, &pairs.new_of, *identify);
+        let new_names = unique_identities(new, &pairs.old_of, *identify);
         let mut same: Vec<(NodeId, NodeId)> =
             old_names.iter().filter_map(|(name, old)| Some((*old, *new_names.get(name)?))).collect();
         same.sort_unstable();
-        same.into_iter().for_each(|(old, new)| pairs.join(old, new));
+        same.into_iter().for_each(|(old, new)| pairs.link(old, new));
     }
     if options.identity.is_none() {
-        pair_alike(old, new, &mut pairs, pay)?;
+        pair_identical(old, new, &mut pairs, charge)?;
     }
     Ok(pairs)
 }
 
-/// Pairs what nothing recognises, such as nodes that share an id, where both sides have it word for word.
-fn pair_alike(old: &Plant<'_>, new: &Plant<'_>, pairs: &mut Pairs, pay: Pay<'_>) -> Result<()> {
+/// Pairs nodes without a unique identity, such as nodes that share an id, if both sides have identical objects.
+fn pair_identical(old: &Drawing<'_>, new: &Drawing<'_>, pairs: &mut Pairs, charge: ChargeFn<'_>) -> Result<()> {
     let mut alike: HashMap<String, VecDeque<NodeId>> = HashMap::new();
     for node in (0..pairs.new_of.len() as u32).filter(|node| pairs.new_of[*node as usize] == NONE) {
         let text = write::to_string(old.node(node));
-        pay(1 + text.len() as u64 / 64)?;
+        charge(1 + text.len() as u64 / 64)?;
         alike.entry(text).or_default().push_back(node);
     }
     for node in 0..pairs.old_of.len() as u32 {
@@ -194,19 +201,23 @@ fn pair_alike(old: &Plant<'_>, new: &Plant<'_>, pairs: &mut Pairs, pay: Pay<'_>)
             continue;
         }
         let text = write::to_string(new.node(node));
-        pay(1 + text.len() as u64 / 64)?;
+        charge(1 + text.len() as u64 / 64)?;
         if let Some(same) = alike.get_mut(&text).and_then(VecDeque::pop_front) {
-            pairs.join(same, node);
+            pairs.link(same, node);
         }
     }
     Ok(())
 }
 
-/// The identities that one unpaired node alone has.
-fn alone<'a>(plant: &Plant<'a>, paired: &[NodeId], recognise: Recognise) -> HashMap<Identity<'a>, NodeId> {
+/// Returns the identities that exactly one unpaired node has.
+fn unique_identities<'a>(
+    drawing: &Drawing<'a>,
+    paired: &[NodeId],
+    identify: Identify,
+) -> HashMap<Identity<'a>, NodeId> {
     let mut names: HashMap<Identity<'a>, NodeId> = HashMap::new();
     for node in (0..paired.len() as u32).filter(|node| paired[*node as usize] == NONE) {
-        if let Some(name) = recognise(plant, node) {
+        if let Some(name) = identify(drawing, node) {
             names.entry(name).and_modify(|other| *other = NONE).or_insert(node);
         }
     }
@@ -214,10 +225,10 @@ fn alone<'a>(plant: &Plant<'a>, paired: &[NodeId], recognise: Recognise) -> Hash
     names
 }
 
-/// A field and what it holds on a side.
+/// Fields and their values on one side.
 type Fields<'a> = Vec<(String, Value<'a>)>;
 
-/// The fields of a node or an edge, with its attributes under their names and languages.
+/// Returns the fields of a node or an edge, with its attributes under their names and languages.
 fn fields(value: Value<'_>) -> Fields<'_> {
     let Some(object) = value.as_object() else { return Vec::new() };
     let mut fields = Vec::new();
@@ -233,8 +244,8 @@ fn fields(value: Value<'_>) -> Fields<'_> {
     fields
 }
 
-/// The entries of a list of attributes: each under its name, with its language where it has one and a number where the
-/// name comes again; its unit beside it.
+/// Adds the entries of an attribute array: each under its name, with its language if it has one and a number if the
+/// name repeats; its unit separately.
 fn add_entries<'a>(entries: Array<'a>, fields: &mut Fields<'a>) {
     let mut counts: HashMap<String, usize> = HashMap::new();
     for entry in entries.iter().filter_map(Value::as_object) {
@@ -253,67 +264,68 @@ fn add_entries<'a>(entries: Array<'a>, fields: &mut Fields<'a>) {
     }
 }
 
-/// What both sides of a comparison share.
+/// Context of a comparison.
 struct Revisions<'r, 'a> {
-    old: &'r Plant<'a>,
-    new: &'r Plant<'a>,
+    old: &'r Drawing<'a>,
+    new: &'r Drawing<'a>,
     pairs: &'r Pairs,
     options: &'r DiffOptions,
 }
 
-/// A field that differs: what it was and what it is.
+/// A field that differs: its old and its new value.
 type Change<'a> = (String, Option<Value<'a>>, Option<Value<'a>>);
 
 impl<'a> Revisions<'_, 'a> {
-    fn changes_of_node(&self, (before, after): (NodeId, NodeId), pay: Pay<'_>) -> Result<Vec<Vec<Datum<'a>>>> {
+    fn changes_of_node(&self, (before, after): (NodeId, NodeId), charge: ChargeFn<'_>) -> Result<Vec<Vec<Datum<'a>>>> {
         let config = &self.old.topology.config;
-        // Told as `renamed` and `retagged`.
-        let is_told = |name: &str| config.is_key(&[Names::NodeId, Names::Tag], name);
-        let found = self.changes(fields(self.old.node(before)), fields(self.new.node(after)), &is_told, pay)?;
+        // Reported as `renamed` and `retagged`.
+        let is_excluded = |name: &str| config.is_key(&[Names::NodeId, Names::Tag], name);
+        let found = self.changes(fields(self.old.node(before)), fields(self.new.node(after)), &is_excluded, charge)?;
         let row = |(field, was, is): Change<'a>| {
             let [was, is] = [was, is].map(Datum::value);
-            vec![Datum::Value(self.new.id(after)), Datum::text(self.new.tag(after)), Datum::Text(field), was, is]
+            vec![Datum::Value(self.new.id(after)), Datum::string(self.new.tag(after)), Datum::String(field), was, is]
         };
         Ok(found.into_iter().map(row).collect())
     }
 
-    fn changes_of_edge(&self, (before, after): (EdgeId, EdgeId), pay: Pay<'_>) -> Result<Vec<Vec<Datum<'a>>>> {
+    fn changes_of_edge(&self, (before, after): (EdgeId, EdgeId), charge: ChargeFn<'_>) -> Result<Vec<Vec<Datum<'a>>>> {
         let config = &self.old.topology.config;
         let same_way = [(self.old, before), (self.new, after)]
-            .map(|(plant, edge)| plant.topology.links[edge as usize].has(Link::UNDIRECTED));
-        let is_told = |name: &str| {
+            .map(|(drawing, edge)| drawing.topology.edge_flags[edge as usize].contains(EdgeFlags::UNDIRECTED));
+        let is_excluded = |name: &str| {
             let is_kind = config.is_key(&[Names::EdgeId, Names::EdgeKind, Names::EdgeClass], name);
-            // An edge that is turned round, ends and direction, leads where it led.
+            // An edge with swapped ends and direction still leads the same way.
             let is_same_way = same_way[0] == same_way[1] && config.is_key(&[Names::Direction], name);
             config.is_endpoint(name) || is_kind || is_same_way || EDGE_PORTS.contains(&name)
         };
-        let found = self.changes(fields(self.old.edge(before)), fields(self.new.edge(after)), &is_told, pay)?;
+        let found = self.changes(fields(self.old.edge(before)), fields(self.new.edge(after)), &is_excluded, charge)?;
         let ends = self.new.topology.flow_ends(after);
         let row = |(field, was, is): Change<'a>| {
-            let names = ends.map(|end| Datum::text((end != NONE).then(|| self.new.name(end))));
+            let names = ends.map(|end| Datum::string((end != NONE).then(|| self.new.name(end))));
             let [was, is] = [was, is].map(Datum::value);
             let id = Datum::Value(self.new.edge_id(after));
-            [id].into_iter().chain(names).chain([Datum::Text(field), was, is]).collect()
+            [id].into_iter().chain(names).chain([Datum::String(field), was, is]).collect()
         };
         Ok(found.into_iter().map(row).collect())
     }
 
-    /// The fields that differ, those of the old side first. `is_told` are those that are told otherwise.
+    /// Returns the fields that differ, those of the old side first. `is_excluded` selects fields that are reported
+    /// otherwise.
     fn changes(
         &self,
         old: Fields<'a>,
         new: Fields<'a>,
-        is_told: &dyn Fn(&str) -> bool,
-        pay: Pay<'_>,
+        is_excluded: &dyn Fn(&str) -> bool,
+        charge: ChargeFn<'_>,
     ) -> Result<Vec<Change<'a>>> {
-        pay(1 + (old.len() + new.len()) as u64)?;
-        let is_compared = |name: &str| !GEOMETRY.contains(&name) && !is_told(name) && !self.is_ignored(name);
+        charge(1 + (old.len() + new.len()) as u64)?;
+        let is_compared = |name: &str| !GEOMETRY.contains(&name) && !is_excluded(name) && !self.is_ignored(name);
         let new_of: HashMap<&str, Value<'a>> = new.iter().map(|(name, value)| (name.as_str(), *value)).collect();
         let old_names: HashSet<&str> = old.iter().map(|(name, _)| name.as_str()).collect();
         let mut changes = Vec::new();
         for (name, was) in old.iter().filter(|(name, _)| is_compared(name)) {
             let is = new_of.get(name.as_str()).copied();
-            if !is.map_or(Ok(false), |is| self.is_same(name, *was, is, pay))? {
+            if !is.map_or(Ok(false), |is| self.is_same(name, *was, is, charge))? {
                 changes.push((name.clone(), Some(*was), is));
             }
         }
@@ -322,32 +334,32 @@ impl<'a> Revisions<'_, 'a> {
         Ok(changes)
     }
 
-    /// Another id of the same node. Who recognises nodes by their tags says that ids mean nothing.
+    /// Returns a changed id of a node. Ids are ignored if tags are the identity.
     fn rename(&self, (before, after): (NodeId, NodeId)) -> Option<Vec<Datum<'a>>> {
         let (was, is) = (self.old.id(before), self.new.id(after));
         let counts = self.options.identity.as_deref() != Some("tag") && !self.is_ignored("id");
-        let row = || vec![Datum::text(self.new.tag(after)), Datum::Value(was), Datum::Value(is)];
-        (counts && Key::of(was) != Key::of(is)).then(row)
+        let row = || vec![Datum::string(self.new.tag(after)), Datum::Value(was), Datum::Value(is)];
+        (counts && Key::from_value(was) != Key::from_value(is)).then(row)
     }
 
-    /// By its whole name, or by that of the attribute without language and unit.
+    /// Matches the full name, or the name of the attribute without language and unit.
     fn is_ignored(&self, name: &str) -> bool {
-        let bare = name.strip_prefix("attributes.").unwrap_or(name);
-        let bare = bare.strip_suffix(" unit").unwrap_or(bare);
-        let short = bare.split(['@', '#']).next().unwrap_or(bare);
-        self.options.ignore.iter().any(|ignored| [name, bare, short].contains(&ignored.as_str()))
+        let attribute = name.strip_prefix("attributes.").unwrap_or(name);
+        let attribute = attribute.strip_suffix(" unit").unwrap_or(attribute);
+        let short = attribute.split(['@', '#']).next().unwrap_or(attribute);
+        self.options.ignore.iter().any(|ignored| [name, attribute, short].contains(&ignored.as_str()))
     }
 
-    /// Whether a field says the same on both sides: the same value; or the id of what is the same node; or ports that
-    /// differ in nothing but where they are drawn.
-    fn is_same(&self, name: &str, was: Value<'a>, is: Value<'a>, pay: Pay<'_>) -> Result<bool> {
+    /// Returns whether a field is the same on both sides: equal values; or ids of the same node; or ports that differ
+    /// only in geometry.
+    fn is_same(&self, name: &str, was: Value<'a>, is: Value<'a>, charge: ChargeFn<'_>) -> Result<bool> {
         const REFERENCES: [Names; 4] = [Names::Parent, Names::Zone, Names::Segment, Names::Line];
-        if compare::is_equal(was, is, &mut *pay)? {
+        if compare::is_equal(was, is, &mut *charge)? {
             return Ok(true);
         }
         let config = &self.old.topology.config;
         if config.is_key(&[Names::Ports], name) {
-            return same_ports(was, is, pay);
+            return same_ports(was, is, charge);
         }
         let both = || Some((self.old.by_id(was)?, self.new.by_id(is)?));
         let is_pair = |(old, new): (NodeId, NodeId)| self.pairs.new_of[old as usize] == new;
@@ -355,8 +367,8 @@ impl<'a> Revisions<'_, 'a> {
     }
 }
 
-/// Whether ports are the same but for where they are drawn.
-fn same_ports(was: Value<'_>, is: Value<'_>, pay: Pay<'_>) -> Result<bool> {
+/// Returns whether ports are equal except for their geometry.
+fn same_ports(was: Value<'_>, is: Value<'_>, charge: ChargeFn<'_>) -> Result<bool> {
     let (Value::Array(was), Value::Array(is)) = (was, is) else { return Ok(false) };
     if was.len() != is.len() {
         return Ok(false);
@@ -366,7 +378,7 @@ fn same_ports(was: Value<'_>, is: Value<'_>, pay: Pay<'_>) -> Result<bool> {
         let keys = was.iter().chain(is.iter()).map(|(key, _)| key).filter(|key| !GEOMETRY.contains(key));
         for key in keys {
             let [was, is] = [was, is].map(|port| port.get(key).unwrap_or(Value::Null));
-            if !compare::is_equal(was, is, &mut *pay)? {
+            if !compare::is_equal(was, is, &mut *charge)? {
                 return Ok(false);
             }
         }
@@ -374,8 +386,8 @@ fn same_ports(was: Value<'_>, is: Value<'_>, pay: Pay<'_>) -> Result<bool> {
     Ok(true)
 }
 
-/// Where a node is drawn.
-pub(crate) fn place(value: Value<'_>) -> Option<[f64; 2]> {
+/// Returns the position of a node.
+pub(crate) fn position_of(value: Value<'_>) -> Option<[f64; 2]> {
     let object = value.as_object()?;
     let pair = |x: &str, y: &str| Some([object.get(x)?.as_f64()?, object.get(y)?.as_f64()?]);
     let position = || {
@@ -389,43 +401,44 @@ pub(crate) fn place(value: Value<'_>) -> Option<[f64; 2]> {
     pair("orig_x", "orig_y").or_else(position).or_else(|| pair("x", "y")).or_else(corner)
 }
 
-fn shift<'a>(old: &Plant<'a>, new: &Plant<'a>, pair: (NodeId, NodeId), tolerance: f64) -> Option<Vec<Datum<'a>>> {
-    let (before, after) = (place(old.node(pair.0))?, place(new.node(pair.1))?);
+fn shift<'a>(old: &Drawing<'a>, new: &Drawing<'a>, pair: (NodeId, NodeId), tolerance: f64) -> Option<Vec<Datum<'a>>> {
+    let (before, after) = (position_of(old.node(pair.0))?, position_of(new.node(pair.1))?);
     let [dx, dy] = [after[0] - before[0], after[1] - before[1]];
     let moved = dx.abs() > tolerance || dy.abs() > tolerance;
-    let row = || vec![Datum::Value(new.id(pair.1)), Datum::text(new.tag(pair.1)), Datum::Number(dx), Datum::Number(dy)];
+    let row =
+        || vec![Datum::Value(new.id(pair.1)), Datum::string(new.tag(pair.1)), Datum::Number(dx), Datum::Number(dy)];
     moved.then(row)
 }
 
-fn retag<'a>(old: &Plant<'a>, new: &Plant<'a>, (before, after): (NodeId, NodeId)) -> Option<Vec<Datum<'a>>> {
+fn retag<'a>(old: &Drawing<'a>, new: &Drawing<'a>, (before, after): (NodeId, NodeId)) -> Option<Vec<Datum<'a>>> {
     let (was, is) = (old.tag(before), new.tag(after));
-    (was != is).then(|| vec![Datum::Value(new.id(after)), Datum::text(was), Datum::text(is)])
+    (was != is).then(|| vec![Datum::Value(new.id(after)), Datum::string(was), Datum::string(is)])
 }
 
-/// Whether the items before and after a node in the flow are others.
+/// Adds a row if the items before or after a node in the flow differ.
 fn rewire<'a>(
-    old: &Plant<'a>,
-    new: &Plant<'a>,
+    old: &Drawing<'a>,
+    new: &Drawing<'a>,
     (before, after): (NodeId, NodeId),
     pairs: &Pairs,
     rows: &mut Vec<Vec<Datum<'a>>>,
-    pay: Pay<'_>,
+    charge: ChargeFn<'_>,
 ) -> Result<()> {
-    for (side, dir) in [("in", Dir::Up), ("out", Dir::Down)] {
-        let was = old.topology.table(Over::Flow, dir).nodes(before);
-        let is = new.topology.table(Over::Flow, dir).nodes(after);
-        pay(1 + (was.len() + is.len()) as u64)?;
+    for (side, dir) in [("in", Direction::Up), ("out", Direction::Down)] {
+        let was = old.topology.table(EdgeFilter::Flow, dir).nodes(before);
+        let is = new.topology.table(EdgeFilter::Flow, dir).nodes(after);
+        charge(1 + (was.len() + is.len()) as u64)?;
         let mut expected: Vec<NodeId> = was.iter().map(|node| pairs.new_of[*node as usize]).collect();
         let mut found = is.to_vec();
         expected.sort_unstable();
         found.sort_unstable();
         if expected != found {
-            let names = |plant: &Plant<'_>, nodes: &[NodeId]| {
-                Datum::texts(nodes.iter().map(|node| plant.name(*node)).collect::<Vec<_>>())
+            let names = |drawing: &Drawing<'_>, nodes: &[NodeId]| {
+                Datum::strings(nodes.iter().map(|node| drawing.name(*node)).collect::<Vec<_>>())
             };
             rows.push(vec![
                 Datum::Value(new.id(after)),
-                Datum::text(new.tag(after)),
+                Datum::string(new.tag(after)),
                 Datum::Word(side),
                 names(old, was),
                 names(new, is),
@@ -435,19 +448,19 @@ fn rewire<'a>(
     Ok(())
 }
 
-/// What makes an edge the same on both sides: its kind and class, its ends and their ports.
+/// Identity of an edge on both sides: kind and class, ends and their ports.
 type EdgeKey = (String, [NodeId; 2], String);
 
-fn edge_key(plant: &Plant<'_>, edge: EdgeId, ends: [NodeId; 2]) -> EdgeKey {
-    let word = |names: Names| plant.of_edge(edge, names).and_then(Value::as_str).unwrap_or("");
-    let object = plant.edge(edge).as_object();
+fn edge_key(drawing: &Drawing<'_>, edge: EdgeId, ends: [NodeId; 2]) -> EdgeKey {
+    let word = |names: Names| drawing.edge_field(edge, names).and_then(Value::as_str).unwrap_or("");
+    let object = drawing.edge(edge).as_object();
     let port = |key: &str| object.and_then(|object| object.get(key)).map(write::to_string).unwrap_or_default();
     let kind = format!("{}/{}", word(Names::EdgeKind), word(Names::EdgeClass));
-    let is_backward = plant.topology.links[edge as usize].has(Link::BACKWARD);
+    let is_backward = drawing.topology.edge_flags[edge as usize].contains(EdgeFlags::BACKWARD);
     (kind, if is_backward { [ends[1], ends[0]] } else { ends }, format!("{}/{}", port("from_port"), port("to_port")))
 }
 
-/// Edges that only one side has, and those that are the same.
+/// Edges of only one side, and pairs of the same edges.
 #[derive(Default)]
 struct Edges {
     added: Vec<EdgeId>,
@@ -455,8 +468,8 @@ struct Edges {
     paired: Vec<(EdgeId, EdgeId)>,
 }
 
-fn compare_edges(old: &Plant<'_>, new: &Plant<'_>, pairs: &Pairs, pay: Pay<'_>) -> Result<Edges> {
-    pay((old.topology.edge_count() + new.topology.edge_count()) as u64)?;
+fn compare_edges(old: &Drawing<'_>, new: &Drawing<'_>, pairs: &Pairs, charge: ChargeFn<'_>) -> Result<Edges> {
+    charge((old.topology.edge_count() + new.topology.edge_count()) as u64)?;
     let mut edges = Edges::default();
     let mut known: HashMap<EdgeKey, [Vec<EdgeId>; 2]> = HashMap::new();
     for edge in 0..old.topology.edge_count() as u32 {
@@ -480,9 +493,9 @@ fn compare_edges(old: &Plant<'_>, new: &Plant<'_>, pairs: &Pairs, pay: Pay<'_>) 
     Ok(edges)
 }
 
-/// Pairs edges between the same nodes: those with the same id, then the others in their order.
-fn pair_edges(old: &Plant<'_>, new: &Plant<'_>, (before, after): (Vec<EdgeId>, Vec<EdgeId>), edges: &mut Edges) {
-    let own_id = |plant: &Plant<'_>, edge: EdgeId| plant.of_edge(edge, Names::EdgeId).map(write::to_string);
+/// Pairs edges between the same nodes: those with the same id, then the others in order.
+fn pair_edges(old: &Drawing<'_>, new: &Drawing<'_>, (before, after): (Vec<EdgeId>, Vec<EdgeId>), edges: &mut Edges) {
+    let own_id = |drawing: &Drawing<'_>, edge: EdgeId| drawing.edge_field(edge, Names::EdgeId).map(write::to_string);
     let mut of_id: HashMap<String, EdgeId> =
         before.iter().rev().filter_map(|edge| Some((own_id(old, *edge)?, *edge))).collect();
     let mut taken = HashSet::new();

@@ -1,11 +1,11 @@
-//! What a document was found to be: where its graph is, which names and words were met, what they were taken for.
+//! Report on how a document is read: location of the graph, names and words found, and their interpretation.
 
-use super::{Datum, Pay};
+use super::{ChargeFn, Datum};
 use crate::error::Result;
 use crate::graph::config::Names;
-use crate::graph::plant::Plant;
+use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
-use crate::graph::topology::Link;
+use crate::graph::topology::EdgeFlags;
 use crate::value::Value;
 
 const INFO: &[&str] = &[
@@ -26,94 +26,94 @@ const INFO: &[&str] = &[
     "topology_problems",
 ];
 
-/// How often each text was met, in the order of the first.
+/// Counts of strings, in order of first appearance.
 #[derive(Default)]
-struct Tally {
-    places: hashbrown::HashMap<String, usize>,
+struct Counter {
+    indices: hashbrown::HashMap<String, usize>,
     counts: Vec<(String, usize)>,
 }
 
-impl Tally {
+impl Counter {
     fn add(&mut self, text: &str) {
         let next = self.counts.len();
-        let place = *self.places.entry_ref(text).or_insert(next);
-        match self.counts.get_mut(place) {
+        let index = *self.indices.entry_ref(text).or_insert(next);
+        match self.counts.get_mut(index) {
             Some((_, count)) => *count += 1,
             None => self.counts.push((text.into(), 1)),
         }
     }
 
-    fn datum<'a>(self) -> Datum<'a> {
+    fn into_datum<'a>(self) -> Datum<'a> {
         Datum::Map(self.counts.into_iter().map(|(text, count)| (text, Datum::count(count))).collect())
     }
 }
 
-/// The words of the nodes of a drawing: their types, the roles that their classes have, and classes without one.
-fn of_nodes(plant: &Plant<'_>, pay: Pay<'_>) -> Result<[Tally; 3]> {
-    let [mut types, mut roles, mut unknown] = [Tally::default(), Tally::default(), Tally::default()];
-    for node in 0..plant.topology.node_count() as u32 {
-        pay(1)?;
-        types.add(plant.of_node(node, Names::NodeType).and_then(Value::as_str).unwrap_or(""));
-        let role = plant.topology.roles[node as usize];
+/// Counts the words of the nodes: their types, the roles of their classes, and classes without a role.
+fn count_nodes(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<[Counter; 3]> {
+    let [mut types, mut roles, mut unknown] = [Counter::default(), Counter::default(), Counter::default()];
+    for node in 0..drawing.topology.node_count() as u32 {
+        charge(1)?;
+        types.add(drawing.node_field(node, Names::NodeType).and_then(Value::as_str).unwrap_or(""));
+        let role = drawing.topology.roles[node as usize];
         roles.add(role.name());
         if role == Role::None {
-            unknown.add(plant.class(node).unwrap_or(""));
+            unknown.add(drawing.class(node).unwrap_or(""));
         }
     }
     Ok([types, roles, unknown])
 }
 
-/// The kinds of the edges of a drawing, and those that mean nothing here.
-fn of_edges(plant: &Plant<'_>, pay: Pay<'_>) -> Result<[Tally; 2]> {
-    let [mut kinds, mut meaningless] = [Tally::default(), Tally::default()];
-    for edge in 0..plant.topology.edge_count() as u32 {
-        pay(1)?;
-        let kind = plant.of_edge(edge, Names::EdgeKind).and_then(Value::as_str).unwrap_or("");
+/// Counts the kinds of the edges, and those without a meaning.
+fn of_edges(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<[Counter; 2]> {
+    let [mut kinds, mut meaningless] = [Counter::default(), Counter::default()];
+    for edge in 0..drawing.topology.edge_count() as u32 {
+        charge(1)?;
+        let kind = drawing.edge_field(edge, Names::EdgeKind).and_then(Value::as_str).unwrap_or("");
         kinds.add(kind);
-        if plant.topology.links[edge as usize].has(Link::UNKNOWN) {
+        if drawing.topology.edge_flags[edge as usize].contains(EdgeFlags::UNKNOWN) {
             meaningless.add(kind);
         }
     }
     Ok([kinds, meaningless])
 }
 
-/// How the drawing is read, in the form in which a config is given: lists of names, pairs of ends, rules of roles.
-fn config<'a>(plant: &Plant<'a>) -> Datum<'a> {
+/// Returns the config in its JSON form: lists of names, pairs of ends, rules of roles.
+fn config<'a>(drawing: &Drawing<'a>) -> Datum<'a> {
     const RULE: &[&str] = &["role", "match"];
-    let config = &plant.topology.config;
-    let lists = config.lists().map(|(key, names)| (key.into(), Datum::texts(names.iter().cloned())));
-    let pair = |pair: &[String; 2]| Datum::texts(pair.iter().cloned());
-    let pairs = Datum::List(config.endpoints().iter().map(pair).collect());
-    let rules = config.roles().map(|(role, pattern)| vec![Datum::Word(role), Datum::Text(pattern.into())]);
+    let config = &drawing.topology.config;
+    let lists = config.lists().map(|(key, names)| (key.into(), Datum::strings(names.iter().cloned())));
+    let pair = |pair: &[String; 2]| Datum::strings(pair.iter().cloned());
+    let pairs = Datum::Array(config.endpoints().iter().map(pair).collect());
+    let rules = config.roles().map(|(role, pattern)| vec![Datum::Word(role), Datum::String(pattern.into())]);
     let rules = Datum::Table(RULE, rules.collect());
     Datum::Map(lists.chain([("endpoints".into(), pairs), ("roles".into(), rules)]).collect())
 }
 
-/// The report on a drawing.
-pub(crate) fn info<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a>> {
-    let topology = &plant.topology;
-    let [types, roles, unknown] = of_nodes(plant, pay)?;
-    let [kinds, meaningless] = of_edges(plant, pay)?;
-    let said = |key: &str| Datum::value(plant.metadata.as_object().and_then(|metadata| metadata.get(key)));
-    let pairs = topology.endpoints_met.iter().map(|at| topology.config.endpoints()[*at].join(" → "));
+/// Returns the report on a drawing.
+pub(crate) fn info<'a>(drawing: &Drawing<'a>, charge: ChargeFn<'_>) -> Result<Datum<'a>> {
+    let topology = &drawing.topology;
+    let [types, roles, unknown] = count_nodes(drawing, charge)?;
+    let [kinds, meaningless] = of_edges(drawing, charge)?;
+    let metadata_value = |key: &str| Datum::value(drawing.metadata.as_object().and_then(|metadata| metadata.get(key)));
+    let pairs = topology.endpoint_pairs_found.iter().map(|at| topology.config.endpoints()[*at].join(" → "));
     Ok(Datum::Record(
         INFO,
         vec![
             Datum::count(topology.node_count()),
             Datum::count(topology.edge_count()),
-            Datum::value(plant.field(plant.metadata, Names::DrawingName)),
-            said("schema_version"),
-            said("change_version"),
-            types.datum(),
-            roles.datum(),
-            unknown.datum(),
-            kinds.datum(),
-            meaningless.datum(),
-            Datum::texts(pairs),
+            Datum::value(drawing.field(drawing.metadata, Names::DrawingName)),
+            metadata_value("schema_version"),
+            metadata_value("change_version"),
+            types.into_datum(),
+            roles.into_datum(),
+            unknown.into_datum(),
+            kinds.into_datum(),
+            meaningless.into_datum(),
+            Datum::strings(pairs),
             Datum::count(topology.ports.arc_count()),
             Datum::count(topology.dangling.len()),
-            config(plant),
-            Datum::texts(topology.problems.iter().cloned()),
+            config(drawing),
+            Datum::strings(topology.config_problems.iter().cloned()),
         ],
     ))
 }

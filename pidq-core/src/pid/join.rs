@@ -1,25 +1,26 @@
-//! Several sheets as one drawing, joined where an off-page connector of one meets that of another.
+//! Joining of sheets into one drawing at their off-page connectors.
 //!
-//! Pairs are those that name each other; what is named by several or by none is listed, and nothing is guessed.
+//! Connectors are paired if they reference each other; connectors with several candidates or none are listed, and
+//! nothing is guessed.
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{Datum, Pay, Purse, flow};
+use super::{Budget, ChargeFn, Datum, pipe_lines};
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{Names, TopologyConfig};
-use crate::graph::plant::Plant;
+use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
-use crate::graph::topology::{Dir, Over};
+use crate::graph::topology::{Direction, EdgeFilter};
 use crate::value::{Object, Value, compare, convert, write};
 
-/// By what connectors of two sheets are paired.
+/// Criterion for pairing the connectors of two sheets.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum JoinBy {
-    /// By the id of the partner, or else by drawing and label.
+    /// By partner id, or else by drawing and label.
     #[default]
     Any,
-    /// By the id of the partner only.
+    /// By partner id only.
     Link,
     /// By drawing and label only.
     Label,
@@ -29,7 +30,7 @@ pub enum JoinBy {
 struct Connector {
     sheet: usize,
     node: NodeId,
-    /// What has no id cannot be joined.
+    /// Connectors without an id cannot be joined.
     has_id: bool,
     persistent_id: Option<String>,
     linked: Option<String>,
@@ -38,74 +39,76 @@ struct Connector {
     enters: Option<bool>,
 }
 
-/// What a pair was found by.
+/// Names of the criteria in results.
 const LINK: &str = "linked_persistent_id";
 const LABEL: &str = "link_label";
 
-/// What ids of the edges between two connectors begin with.
+/// Id prefix of the edges between connectors.
 const JOINT: &str = "joint";
 
 const PAIR: &[&str] = &["from", "to", "by"];
-const LEFT: &[&str] = &["id", "drawing", "label", "candidates"];
+const UNPAIRED: &[&str] = &["id", "drawing", "label", "candidates"];
 
-/// A sheet, and what its ids begin with.
+/// A sheet with its id prefix.
 struct Sheet<'s, 'a> {
-    plant: &'s Plant<'a>,
+    drawing: &'s Drawing<'a>,
     name: &'s str,
-    /// Ids of edges that are numbers, as texts.
-    numbers: HashSet<String>,
+    /// Numeric edge ids, as strings.
+    numeric_edge_ids: HashSet<String>,
 }
 
 impl<'s, 'a> Sheet<'s, 'a> {
-    fn new(plant: &'s Plant<'a>, name: &'s str) -> Sheet<'s, 'a> {
-        let ids = (0..plant.topology.edge_count() as u32).map(|edge| plant.of_edge(edge, Names::EdgeId));
-        let numbers = ids.flatten().filter(|id| matches!(id, Value::Number(_))).map(convert::to_text).collect();
-        Sheet { plant, name, numbers }
+    fn new(drawing: &'s Drawing<'a>, name: &'s str) -> Sheet<'s, 'a> {
+        let ids = (0..drawing.topology.edge_count() as u32).map(|edge| drawing.edge_field(edge, Names::EdgeId));
+        let numeric_edge_ids =
+            ids.flatten().filter(|id| matches!(id, Value::Number(_))).map(convert::to_text).collect();
+        Sheet { drawing, name, numeric_edge_ids }
     }
 
-    /// `sheet#id` of a node. The text `1` is another id than the number: where a sheet has both, it stays in quotes.
+    /// Returns `sheet#id` of a node. The string `1` and the number 1 are different ids: if a sheet has both, the string
+    /// keeps its quotes.
     fn node_id(&self, id: Value<'a>) -> String {
         let number = id.as_str().and_then(|text| text.parse().ok()).map(Value::number);
         let has_twin = number.is_some_and(|number| {
-            self.plant.by_id(number).is_some() && Some(convert::to_text(number).as_str()) == id.as_str()
+            self.drawing.by_id(number).is_some() && Some(convert::to_text(number).as_str()) == id.as_str()
         });
-        self.joined(id, has_twin)
+        self.prefixed(id, has_twin)
     }
 
     fn edge_id(&self, id: Value<'a>) -> String {
-        self.joined(id, id.as_str().is_some_and(|text| self.numbers.contains(text)))
+        self.prefixed(id, id.as_str().is_some_and(|text| self.numeric_edge_ids.contains(text)))
     }
 
-    fn joined(&self, id: Value<'a>, has_twin: bool) -> String {
-        // A text that begins with a quote could be taken for one that was put in quotes.
+    fn prefixed(&self, id: Value<'a>, has_twin: bool) -> String {
+        // A string that starts with a quote could be confused with a quoted one.
         let is_quoted = has_twin || id.as_str().is_some_and(|text| text.starts_with('"'));
         let text = if is_quoted { write::to_string(id) } else { convert::to_text(id) };
         format!("{}#{text}", self.name)
     }
 }
 
-/// Joins sheets: a graph in the usual shape, whose metadata say which connectors were joined and which were not.
-pub(crate) fn join<'a>(sheets: &[Plant<'a>], by: JoinBy, purse: &mut dyn Purse) -> Result<Datum<'a>> {
+/// Joins sheets and returns a graph in the default structure; its metadata list the joined and the unpaired connectors.
+pub(crate) fn join<'a>(sheets: &[Drawing<'a>], by: JoinBy, budget: &mut dyn Budget) -> Result<Datum<'a>> {
     let names = sheet_names(sheets);
     let mut nodes = Vec::new();
     let mut edges = Vec::new();
     let mut named = Vec::with_capacity(sheets.len());
-    for (plant, name) in sheets.iter().zip(&names) {
-        purse.pay((plant.topology.node_count() + plant.topology.edge_count()) as u64)?;
-        let sheet = Sheet::new(plant, name);
-        nodes.extend((0..plant.topology.node_count() as u32).map(|node| moved_node(&sheet, node)));
-        edges.extend((0..plant.topology.edge_count() as u32).map(|edge| moved_edge(&sheet, edge)));
+    for (drawing, name) in sheets.iter().zip(&names) {
+        budget.charge((drawing.topology.node_count() + drawing.topology.edge_count()) as u64)?;
+        let sheet = Sheet::new(drawing, name);
+        nodes.extend((0..drawing.topology.node_count() as u32).map(|node| prefixed_node(&sheet, node)));
+        edges.extend((0..drawing.topology.edge_count() as u32).map(|edge| prefixed_edge(&sheet, edge)));
         named.push(sheet);
     }
     let connectors = connectors(sheets);
-    let partners = partners(&connectors, &called(sheets, &names), by, purse)?;
-    let spoken = sheets.iter().find(|sheet| own_topology(sheet).is_some()).or(sheets.first());
-    let config = spoken.map_or(TopologyConfig::usual(), |sheet| &sheet.topology.config);
-    let ends = Ends { sheets: &named, connectors: &connectors, partners: &partners };
+    let partners = partners(&connectors, &sheet_aliases(sheets, &names), by, budget)?;
+    let config_source = sheets.iter().find(|sheet| own_topology(sheet).is_some()).or(sheets.first());
+    let config = config_source.map_or(TopologyConfig::shared_default(), |sheet| &sheet.topology.config);
+    let pairing = Pairing { sheets: &named, connectors: &connectors, partners: &partners };
     let (mut pairs, mut unmatched, mut ambiguous) = (Vec::new(), Vec::new(), Vec::new());
     for (at, candidates) in partners.iter().enumerate() {
-        let Some((other, word)) = ends.partner(at) else {
-            let row = ends.left(at, purse)?;
+        let Some((other, word)) = pairing.partner(at) else {
+            let row = pairing.unpaired_row(at, budget)?;
             if candidates.is_empty() {
                 unmatched.push(row)
             } else {
@@ -113,42 +116,43 @@ pub(crate) fn join<'a>(sheets: &[Plant<'a>], by: JoinBy, purse: &mut dyn Purse) 
             }
             continue;
         };
-        if ends.goes_first(at, other) {
-            let [from, to] = [at, other].map(|at| ends.id(at));
-            edges.push(joint(config, &from, &to, pairs.len() + 1, ends.has_direction(at, other)));
-            pairs.push(vec![Datum::Text(from), Datum::Text(to), Datum::Word(word)]);
+        if pairing.is_source(at, other) {
+            let [from, to] = [at, other].map(|at| pairing.id(at));
+            edges.push(joint_edge(config, &from, &to, pairs.len() + 1, pairing.has_direction(at, other)));
+            pairs.push(vec![Datum::String(from), Datum::String(to), Datum::Word(word)]);
         }
     }
-    let report = [("pairs", PAIR, pairs), ("unmatched", LEFT, unmatched), ("ambiguous", LEFT, ambiguous)];
+    let report = [("pairs", PAIR, pairs), ("unmatched", UNPAIRED, unmatched), ("ambiguous", UNPAIRED, ambiguous)];
     let report = report.map(|(key, keys, rows)| (key.to_owned(), Datum::Table(keys, rows)));
-    let metadata = metadata(sheets, &names, Datum::Map(report.into()), &mut |units| purse.pay(units))?;
+    let metadata = metadata(sheets, &names, Datum::Map(report.into()), &mut |units| budget.charge(units))?;
     const KEYS: &[&str] = &["nodes", "edges", "metadata"];
-    Ok(Datum::Record(KEYS, vec![Datum::List(nodes), Datum::List(edges), metadata]))
+    Ok(Datum::Record(KEYS, vec![Datum::Array(nodes), Datum::Array(edges), metadata]))
 }
 
-/// The connectors of all sheets, and whom each may be joined to.
-struct Ends<'s, 'a> {
+/// The connectors of all sheets, and their possible partners.
+struct Pairing<'s, 'a> {
     sheets: &'s [Sheet<'s, 'a>],
     connectors: &'s [Connector],
     partners: &'s [Vec<(usize, &'static str)>],
 }
 
-impl<'a> Ends<'_, 'a> {
+impl<'a> Pairing<'_, 'a> {
     fn id(&self, at: usize) -> String {
         let connector = &self.connectors[at];
         let sheet = &self.sheets[connector.sheet];
-        sheet.node_id(sheet.plant.id(connector.node))
+        sheet.node_id(sheet.drawing.id(connector.node))
     }
 
-    /// The one that a connector is joined to, and by what: each names the other and nobody else.
+    /// Returns the connector that a connector is joined to, and the criterion: each must reference only the other.
     fn partner(&self, at: usize) -> Option<(usize, &'static str)> {
         let [(other, word)] = *self.partners[at].as_slice() else { return None };
-        let is_pair = is_only(&self.partners[other], at) && agree(&self.connectors[at], &self.connectors[other], word);
+        let is_pair =
+            is_only(&self.partners[other], at) && links_agree(&self.connectors[at], &self.connectors[other], word);
         is_pair.then_some((other, word))
     }
 
-    /// Whether the flow goes from the one to the other. Where nobody says, from the first one.
-    fn goes_first(&self, at: usize, other: usize) -> bool {
+    /// Returns whether the flow goes from `at` to `other`. If unknown, it goes from the first one.
+    fn is_source(&self, at: usize, other: usize) -> bool {
         match [at, other].map(|at| self.connectors[at].enters) {
             [Some(false), _] | [_, Some(true)] => true,
             directions => directions == [None, None] && at < other,
@@ -159,29 +163,35 @@ impl<'a> Ends<'_, 'a> {
         [at, other].iter().any(|at| self.connectors[*at].enters.is_some())
     }
 
-    /// The row of a connector that was not joined.
-    fn left(&self, at: usize, purse: &mut dyn Purse) -> Result<Vec<Datum<'a>>> {
+    /// Returns the row of an unpaired connector.
+    fn unpaired_row(&self, at: usize, budget: &mut dyn Budget) -> Result<Vec<Datum<'a>>> {
         let connector = &self.connectors[at];
-        let candidates = Datum::texts(self.partners[at].iter().map(|(other, _)| self.id(*other)).collect::<Vec<_>>());
-        purse.hold(candidates.size())?;
+        let candidates = Datum::strings(self.partners[at].iter().map(|(other, _)| self.id(*other)).collect::<Vec<_>>());
+        budget.reserve(candidates.size())?;
         let own = connector.has_id.then(|| self.id(at));
-        let texts = [own, connector.drawing.clone(), connector.label.clone()].map(Datum::text);
+        let texts = [own, connector.drawing.clone(), connector.label.clone()].map(Datum::string);
         Ok(texts.into_iter().chain([candidates]).collect())
     }
 }
 
-/// What the joined drawing says of itself: all that a graph needs to be stored, the sheets, and what became of their
-/// connectors. What the first sheet with a topology of its own says of fields and words counts for all.
-fn metadata<'a>(sheets: &[Plant<'a>], names: &[String], report: Datum<'a>, pay: Pay<'_>) -> Result<Datum<'a>> {
-    let said = |key: &str| sheets.iter().find_map(|sheet| sheet.metadata.as_object()?.get(key));
-    let titles = sheets.iter().zip(names).map(|(sheet, name)| sheet.said(Names::DrawingName).unwrap_or(name));
-    let version = said("schema_version").map_or_else(|| Datum::Text("1.0.0".into()), Datum::Value);
+/// Returns the metadata of the joined drawing: all that a stored graph needs, the sheets, and the pairing of their
+/// connectors. The topology of the first sheet that has its own applies to all.
+fn metadata<'a>(
+    sheets: &[Drawing<'a>],
+    names: &[String],
+    report: Datum<'a>,
+    charge: ChargeFn<'_>,
+) -> Result<Datum<'a>> {
+    let first_value = |key: &str| sheets.iter().find_map(|sheet| sheet.metadata.as_object()?.get(key));
+    let titles =
+        sheets.iter().zip(names).map(|(sheet, name)| sheet.metadata_string(Names::DrawingName).unwrap_or(name));
+    let version = first_value("schema_version").map_or_else(|| Datum::String("1.0.0".into()), Datum::Value);
     let mut entries = vec![
-        ("drawing_name", Datum::Text(titles.collect::<Vec<_>>().join(" + "))),
-        ("job_id", Datum::Text(job_id(sheets, names))),
+        ("drawing_name", Datum::String(titles.collect::<Vec<_>>().join(" + "))),
+        ("job_id", Datum::String(job_id(sheets, names))),
         ("schema_version", version),
-        ("change_version", Datum::Text("1".into())),
-        ("sheets", Datum::List(sheets.iter().map(|sheet| Datum::Value(sheet.metadata)).collect())),
+        ("change_version", Datum::String("1".into())),
+        ("sheets", Datum::Array(sheets.iter().map(|sheet| Datum::Value(sheet.metadata)).collect())),
         ("joined", report),
     ];
     let mut topologies = sheets.iter().map(own_topology);
@@ -191,97 +201,99 @@ fn metadata<'a>(sheets: &[Plant<'a>], names: &[String], report: Datum<'a>, pay: 
         let mut others = Vec::new();
         for (sheet, name) in sheets.iter().zip(names) {
             let own = own_topology(sheet).map_or(Value::Null, Value::Object);
-            if !compare::is_equal(own, Value::Object(first), &mut *pay)? {
+            if !compare::is_equal(own, Value::Object(first), &mut *charge)? {
                 others.push(name.clone());
             }
         }
-        entries.push(("other_topologies", Datum::texts(others)));
+        entries.push(("other_topologies", Datum::strings(others)));
     }
     Ok(Datum::Map(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()))
 }
 
-/// What a sheet says itself of its fields and words.
-fn own_topology<'a>(sheet: &Plant<'a>) -> Option<Object<'a>> {
+/// Returns the topology that a sheet defines itself.
+fn own_topology<'a>(sheet: &Drawing<'a>) -> Option<Object<'a>> {
     sheet.metadata.as_object()?.get("topology")?.as_object()
 }
 
-/// The ids of the sheets' jobs, or their names, in the letters that the id of a job may have.
-fn job_id(sheets: &[Plant<'_>], names: &[String]) -> String {
-    const LONGEST: usize = 128;
-    let own = |sheet: &Plant<'_>| sheet.metadata.as_object()?.get("job_id").map(convert::to_text);
+/// Returns the graph id of the joined drawing: the sheets' `job_id`s or names, limited to the allowed characters.
+fn job_id(sheets: &[Drawing<'_>], names: &[String]) -> String {
+    const MAX_LENGTH: usize = 128;
+    let own = |sheet: &Drawing<'_>| sheet.metadata.as_object()?.get("job_id").map(convert::to_text);
     let ids: Vec<String> =
         sheets.iter().zip(names).map(|(sheet, name)| own(sheet).unwrap_or_else(|| name.clone())).collect();
     let allowed = |c: char| if c.is_ascii_alphanumeric() || "._:@-".contains(c) { c } else { '-' };
-    ids.join("\n").chars().map(|c| if c == '\n' { '~' } else { allowed(c) }).take(LONGEST).collect()
+    ids.join("\n").chars().map(|c| if c == '\n' { '~' } else { allowed(c) }).take(MAX_LENGTH).collect()
 }
 
-/// What ids of a sheet begin with: its number, or its name where it has none, made different where they are not.
-fn sheet_names(sheets: &[Plant<'_>]) -> Vec<String> {
+/// Returns the id prefixes of the sheets: their number, else their name, made unique.
+fn sheet_names(sheets: &[Drawing<'_>]) -> Vec<String> {
     let (mut names, mut taken) = (Vec::new(), HashSet::<String>::from_iter([JOINT.into()]));
     for (at, sheet) in sheets.iter().enumerate() {
-        let said = sheet.said(Names::DrawingNumber).or_else(|| sheet.said(Names::DrawingName));
-        let name = said.map_or(format!("sheet-{}", at + 1), String::from);
+        let title = sheet.metadata_string(Names::DrawingNumber).or_else(|| sheet.metadata_string(Names::DrawingName));
+        let name = title.map_or(format!("sheet-{}", at + 1), String::from);
         let others = (at + 1..).map(|number| format!("{name}~{number}"));
         names.extend(std::iter::once(name.clone()).chain(others).find(|name| taken.insert(name.clone())));
     }
     names
 }
 
-/// What connectors may call each sheet: its name, its number, and what we call it.
-fn called<'n>(sheets: &[Plant<'n>], names: &'n [String]) -> Vec<[Option<&'n str>; 3]> {
-    let said = |sheet: &Plant<'n>| [Names::DrawingName, Names::DrawingNumber].map(|names| sheet.said(names));
-    let all = |(sheet, name): (&Plant<'n>, &'n String)| {
-        let [title, number] = said(sheet);
+/// Returns the names by which connectors may reference each sheet: its name, its number, and its prefix.
+fn sheet_aliases<'n>(sheets: &[Drawing<'n>], names: &'n [String]) -> Vec<[Option<&'n str>; 3]> {
+    let titles =
+        |sheet: &Drawing<'n>| [Names::DrawingName, Names::DrawingNumber].map(|names| sheet.metadata_string(names));
+    let all = |(sheet, name): (&Drawing<'n>, &'n String)| {
+        let [title, number] = titles(sheet);
         [title, number, Some(name.as_str())]
     };
     sheets.iter().zip(names).map(all).collect()
 }
 
-/// The fields of an object, with other values for some.
-fn with<'a>(value: Value<'a>, change: impl Fn(&str, Value<'a>) -> Option<Datum<'a>>) -> Datum<'a> {
+/// Returns an object with changed values for some fields.
+fn map_fields<'a>(value: Value<'a>, change: impl Fn(&str, Value<'a>) -> Option<Datum<'a>>) -> Datum<'a> {
     let Some(object) = value.as_object() else { return Datum::Value(value) };
     let fields = object.iter().map(|(key, value)| (key.into(), change(key, value).unwrap_or(Datum::Value(value))));
     Datum::Map(fields.collect())
 }
 
-/// `sheet#id`, where a value is the id of a node of the sheet.
-fn moved_id<'a>(sheet: &Sheet<'_, 'a>, value: Value<'a>) -> Option<Datum<'a>> {
-    sheet.plant.by_id(value).map(|_| Datum::Text(sheet.node_id(value)))
+/// Returns `sheet#id` if a value is the id of a node of the sheet.
+fn prefixed_id<'a>(sheet: &Sheet<'_, 'a>, value: Value<'a>) -> Option<Datum<'a>> {
+    sheet.drawing.by_id(value).map(|_| Datum::String(sheet.node_id(value)))
 }
 
-/// The same for the id of a line. The number of a line is no id, even where an item has the same one.
-fn moved_line<'a>(sheet: &Sheet<'_, 'a>, value: Value<'a>) -> Option<Datum<'a>> {
-    flow::line_with_id(sheet.plant, value).map(|_| Datum::Text(sheet.node_id(value)))
+/// Returns `sheet#id` if a value is the id of a line node. A line number is not an id, even if an item has the same
+/// one.
+fn prefixed_line_id<'a>(sheet: &Sheet<'_, 'a>, value: Value<'a>) -> Option<Datum<'a>> {
+    pipe_lines::line_with_id(sheet.drawing, value).map(|_| Datum::String(sheet.node_id(value)))
 }
 
-fn moved_node<'a>(sheet: &Sheet<'_, 'a>, node: NodeId) -> Datum<'a> {
-    let config = &sheet.plant.topology.config;
-    let object = sheet.plant.node(node);
-    let id_key = sheet.plant.key_and_field(object, Names::NodeId).map(|(key, _)| key);
-    with(object, |key, value| match key {
-        key if id_key == Some(key) => Some(Datum::Text(sheet.node_id(value))),
-        key if config.is_key(&[Names::Parent, Names::Zone, Names::Segment], key) => moved_id(sheet, value),
-        key if config.is_key(&[Names::Line], key) => moved_line(sheet, value),
+fn prefixed_node<'a>(sheet: &Sheet<'_, 'a>, node: NodeId) -> Datum<'a> {
+    let config = &sheet.drawing.topology.config;
+    let object = sheet.drawing.node(node);
+    let id_key = sheet.drawing.key_and_field(object, Names::NodeId).map(|(key, _)| key);
+    map_fields(object, |key, value| match key {
+        key if id_key == Some(key) => Some(Datum::String(sheet.node_id(value))),
+        key if config.is_key(&[Names::Parent, Names::Zone, Names::Segment], key) => prefixed_id(sheet, value),
+        key if config.is_key(&[Names::Line], key) => prefixed_line_id(sheet, value),
         _ => None,
     })
 }
 
-fn moved_edge<'a>(sheet: &Sheet<'_, 'a>, edge: u32) -> Datum<'a> {
-    let config = &sheet.plant.topology.config;
-    with(sheet.plant.edge(edge), |key, value| match key {
-        key if config.is_key(&[Names::EdgeId], key) => Some(Datum::Text(sheet.edge_id(value))),
+fn prefixed_edge<'a>(sheet: &Sheet<'_, 'a>, edge: u32) -> Datum<'a> {
+    let config = &sheet.drawing.topology.config;
+    map_fields(sheet.drawing.edge(edge), |key, value| match key {
+        key if config.is_key(&[Names::EdgeId], key) => Some(Datum::String(sheet.edge_id(value))),
         key if config.is_endpoint(key) => match value {
-            Value::Object(_) => sheet.plant.field(value, Names::EndpointId).and_then(|id| moved_id(sheet, id)),
-            id => moved_id(sheet, id),
+            Value::Object(_) => sheet.drawing.field(value, Names::EndpointId).and_then(|id| prefixed_id(sheet, id)),
+            id => prefixed_id(sheet, id),
         },
-        key if config.is_key(&[Names::Segment], key) => moved_id(sheet, value),
-        key if config.is_key(&[Names::Line], key) => moved_line(sheet, value),
+        key if config.is_key(&[Names::Segment], key) => prefixed_id(sheet, value),
+        key if config.is_key(&[Names::Line], key) => prefixed_line_id(sheet, value),
         _ => None,
     })
 }
 
-/// The edge between two connectors, in the words of a config. It flows as the pipes at them do.
-fn joint<'a>(config: &TopologyConfig, from: &str, to: &str, number: usize, is_known: bool) -> Datum<'a> {
+/// Returns the edge between two connectors, in the names of a config. It flows like the pipes at them.
+fn joint_edge<'a>(config: &TopologyConfig, from: &str, to: &str, number: usize, is_known: bool) -> Datum<'a> {
     let first = |names: Names| config.names(names).first().cloned().unwrap_or_default();
     let [from_key, to_key] = config.endpoints().first().cloned().unwrap_or_default();
     let fields = [
@@ -293,26 +305,26 @@ fn joint<'a>(config: &TopologyConfig, from: &str, to: &str, number: usize, is_kn
     ];
     let direction = (!is_known).then(|| (first(Names::Direction), first(Names::Undirected)));
     let fields = fields.into_iter().chain(direction);
-    Datum::Map(fields.map(|(key, text)| (key, Datum::Text(text))).collect())
+    Datum::Map(fields.map(|(key, text)| (key, Datum::String(text))).collect())
 }
 
-fn connectors(sheets: &[Plant<'_>]) -> Vec<Connector> {
+fn connectors(sheets: &[Drawing<'_>]) -> Vec<Connector> {
     let mut connectors = Vec::new();
-    for (sheet, plant) in sheets.iter().enumerate() {
-        let topology = &plant.topology;
+    for (sheet, drawing) in sheets.iter().enumerate() {
+        let topology = &drawing.topology;
         for node in (0..topology.node_count() as u32).filter(|node| topology.roles[*node as usize] == Role::OffPage) {
-            let text = |names: Names| plant.cross_page(node, names).map(convert::to_text);
-            let degree = |dir: Dir| topology.table(Over::Flow, dir).degree(node);
+            let text = |names: Names| drawing.cross_page(node, names).map(convert::to_text);
+            let degree = |dir: Direction| topology.table(EdgeFilter::Flow, dir).degree(node);
             connectors.push(Connector {
                 sheet,
                 node,
-                has_id: !plant.id(node).is_null(),
-                persistent_id: plant.of_node(node, Names::PersistentId).map(convert::to_text),
+                has_id: !drawing.id(node).is_null(),
+                persistent_id: drawing.node_field(node, Names::PersistentId).map(convert::to_text),
                 linked: text(Names::CrossPagePartner),
                 drawing: text(Names::CrossPageDrawing),
                 label: text(Names::CrossPageLabel),
-                // What flows from a connector into the sheet has come in.
-                enters: match (degree(Dir::Down), degree(Dir::Up)) {
+                // A connector with outgoing flow is an inlet of the sheet.
+                enters: match (degree(Direction::Down), degree(Direction::Up)) {
                     (0, 0) => None,
                     (_, 0) => Some(true),
                     (0, _) => Some(false),
@@ -324,57 +336,57 @@ fn connectors(sheets: &[Plant<'_>]) -> Vec<Connector> {
     connectors
 }
 
-/// By connector: those that it may be joined to, and by what.
+/// Returns the possible partners of each connector, and the criterion.
 fn partners(
     connectors: &[Connector],
     names: &[[Option<&str>; 3]],
     by: JoinBy,
-    purse: &mut dyn Purse,
+    budget: &mut dyn Budget,
 ) -> Result<Vec<Vec<(usize, &'static str)>>> {
-    let known = Known::new(connectors);
+    let index = ConnectorIndex::new(connectors);
     let mut partners = vec![Vec::new(); connectors.len()];
     for (at, connector) in connectors.iter().enumerate() {
-        let (linked, labelled) = (known.linked(connector), known.labelled(connector));
-        purse.pay(1 + (linked.len() + labelled.len()) as u64)?;
+        let (linked, labeled) = (index.linked(connector), index.labeled(connector));
+        budget.charge(1 + (linked.len() + labeled.len()) as u64)?;
         let meets = |other: &usize| may_meet(connector, &connectors[*other]);
         if by != JoinBy::Label {
             partners[at].extend(linked.into_iter().filter(meets).map(|other| (other, LINK)));
         }
         if by != JoinBy::Link && partners[at].is_empty() {
             let fits = |other: &usize| meets(other) && name_each_other(connector, &connectors[*other], names);
-            partners[at].extend(labelled.into_iter().filter(fits).map(|other| (other, LABEL)));
+            partners[at].extend(labeled.into_iter().filter(fits).map(|other| (other, LABEL)));
         }
-        // Each may fit to each.
-        purse.hold(size_of_val(&*partners[at]))?;
+        // Every pair may match.
+        budget.reserve(size_of_val(&*partners[at]))?;
     }
     Ok(partners)
 }
 
-/// Connectors by what others may know them by.
-struct Known<'c> {
+/// Connectors by id, link and label.
+struct ConnectorIndex<'c> {
     by_id: HashMap<&'c str, Vec<usize>>,
     by_link: HashMap<&'c str, Vec<usize>>,
     by_label: HashMap<String, Vec<usize>>,
 }
 
-impl<'c> Known<'c> {
-    fn new(connectors: &'c [Connector]) -> Known<'c> {
-        let mut known = Known { by_id: HashMap::new(), by_link: HashMap::new(), by_label: HashMap::new() };
+impl<'c> ConnectorIndex<'c> {
+    fn new(connectors: &'c [Connector]) -> ConnectorIndex<'c> {
+        let mut index = ConnectorIndex { by_id: HashMap::new(), by_link: HashMap::new(), by_label: HashMap::new() };
         for (at, connector) in connectors.iter().enumerate() {
             if let Some(id) = &connector.persistent_id {
-                known.by_id.entry(id).or_default().push(at);
+                index.by_id.entry(id).or_default().push(at);
             }
             if let Some(link) = &connector.linked {
-                known.by_link.entry(link).or_default().push(at);
+                index.by_link.entry(link).or_default().push(at);
             }
             if let Some(label) = &connector.label {
-                known.by_label.entry(bare(label)).or_default().push(at);
+                index.by_label.entry(normalize(label)).or_default().push(at);
             }
         }
-        known
+        index
     }
 
-    /// Those that a connector links to, or that link to it, in the order of the sheets.
+    /// Returns the connectors that a connector links to or that link to it, in sheet order.
     fn linked(&self, connector: &Connector) -> Vec<usize> {
         let to = connector.linked.as_deref().and_then(|id| self.by_id.get(id));
         let from = connector.persistent_id.as_deref().and_then(|id| self.by_link.get(id));
@@ -384,26 +396,26 @@ impl<'c> Known<'c> {
         linked
     }
 
-    /// Those with the same label.
-    fn labelled(&self, connector: &Connector) -> Vec<usize> {
-        let label = connector.label.as_deref().map(bare);
+    /// Returns the connectors with the same label.
+    fn labeled(&self, connector: &Connector) -> Vec<usize> {
+        let label = connector.label.as_deref().map(normalize);
         label.and_then(|label| self.by_label.get(&label)).cloned().unwrap_or_default()
     }
 }
 
-/// An in must meet an out, and on another sheet; edges name both.
+/// Returns whether two connectors may be paired: opposite directions, different sheets, and both with ids for the edge.
 fn may_meet(a: &Connector, b: &Connector) -> bool {
     let is_same_way = a.enters.is_some() && a.enters == b.enters;
     a.sheet != b.sheet && a.has_id && b.has_id && !is_same_way
 }
 
-/// Whether a connector is the only one that another may be joined to: what is named by its label may have a link elsewhere.
+/// Returns whether a connector is the only candidate of another: one matched by label may have a link elsewhere.
 fn is_only(partners: &[(usize, &str)], at: usize) -> bool {
     matches!(partners, [(only, _)] if *only == at)
 }
 
-/// Whether neither of two connectors that a link joins says that it leads to another one.
-fn agree(a: &Connector, b: &Connector, by: &str) -> bool {
+/// Returns whether neither of two connectors joined by a link references a different one.
+fn links_agree(a: &Connector, b: &Connector, by: &str) -> bool {
     let leads_elsewhere = |a: &Connector, b: &Connector| {
         let both = a.linked.as_ref().zip(b.persistent_id.as_ref());
         both.is_some_and(|(linked, id)| linked != id)
@@ -411,16 +423,17 @@ fn agree(a: &Connector, b: &Connector, by: &str) -> bool {
     by == LABEL || !leads_elsewhere(a, b) && !leads_elsewhere(b, a)
 }
 
-/// Whether two connectors name the drawings of each other.
+/// Returns whether two connectors name each other's drawings.
 fn name_each_other(a: &Connector, b: &Connector, names: &[[Option<&str>; 3]]) -> bool {
     let names_sheet = |a: &Connector, b: &Connector| {
-        let is_sheet = |drawing: &String| names[b.sheet].iter().flatten().any(|name| bare(name) == bare(drawing));
+        let is_sheet =
+            |drawing: &String| names[b.sheet].iter().flatten().any(|name| normalize(name) == normalize(drawing));
         a.drawing.as_ref().is_some_and(is_sheet)
     };
     names_sheet(a, b) && names_sheet(b, a)
 }
 
-/// A label without spaces and hyphens: exporters write one connector in two ways.
-fn bare(label: &str) -> String {
+/// Normalizes a label: no spaces or hyphens, upper case. Exporters write one connector in different ways.
+fn normalize(label: &str) -> String {
     label.chars().filter(|c| !c.is_whitespace() && *c != '-').flat_map(char::to_uppercase).collect()
 }

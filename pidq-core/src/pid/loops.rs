@@ -1,17 +1,17 @@
-//! Control loops: what senses, what decides, what acts, and whether one of them is missing.
+//! Control loops: sensors, functions, final elements, and whether a loop is closed.
 
 use hashbrown::{HashMap, HashSet};
 
 use super::tag::Tag;
-use super::{Datum, Pay, flow, sections};
+use super::{ChargeFn, Datum, pipe_lines, sections};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::config::{MAX_CLASS, Names, snake_case};
-use crate::graph::plant::Plant;
+use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
-use crate::graph::topology::{Dir, Link, Over};
+use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 
-/// A loop: the node that stands for it, if there is one, and its members.
+/// A loop: its node, if there is one, and its members.
 #[derive(Clone, Debug)]
 pub(crate) struct Loop {
     pub node: Option<NodeId>,
@@ -33,26 +33,26 @@ const LOOP: &[&str] = &[
     "closed",
 ];
 
-/// All loops: those that are nodes, then instruments that are in none by the letters and numbers of their tags.
-pub(crate) fn loops(plant: &Plant<'_>, pay: Pay<'_>) -> Result<Vec<Loop>> {
-    let topology = &plant.topology;
-    let groups = flow::Members::of(plant, pay)?;
+/// Returns all loops: loop nodes, then the remaining instruments grouped by the letters and numbers of their tags.
+pub(crate) fn loops(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<Vec<Loop>> {
+    let topology = &drawing.topology;
+    let groups = pipe_lines::Members::collect(drawing, charge)?;
     let mut found = Vec::new();
     let mut placed: HashSet<NodeId> = HashSet::new();
     for node in 0..topology.node_count() as u32 {
-        pay(1)?;
-        if plant.has_type(node, Names::LoopType) {
-            let mut members = groups.all(node, pay)?;
+        charge(1)?;
+        if drawing.has_type(node, Names::LoopType) {
+            let mut members = groups.all_members(node, charge)?;
             members.sort_unstable();
             placed.extend(&members);
-            found.push(Loop { node: Some(node), name: name_of(plant, node, &members), members });
+            found.push(Loop { node: Some(node), name: name_of(drawing, node, &members), members });
         }
     }
-    reach_parts(plant, &mut placed, pay)?;
+    add_connected_instruments(drawing, &mut placed, charge)?;
     let mut by_tag: HashMap<String, usize> = HashMap::new();
     for node in 0..topology.node_count() as u32 {
         let is_left = topology.roles[node as usize] == Role::Instrument && !placed.contains(&node);
-        let Some(tag) = plant.tag(node).filter(|_| is_left).and_then(Tag::parse) else { continue };
+        let Some(tag) = drawing.tag(node).filter(|_| is_left).and_then(Tag::parse) else { continue };
         let name = tag.loop_id();
         let at = *by_tag.entry(name.clone()).or_insert(found.len());
         if at == found.len() {
@@ -60,17 +60,17 @@ pub(crate) fn loops(plant: &Plant<'_>, pay: Pay<'_>) -> Result<Vec<Loop>> {
         }
         found[at].members.push(node);
     }
-    pay(topology.node_count() as u64)?;
-    add_valves(plant, &mut found, &by_tag, &placed);
+    charge(topology.node_count() as u64)?;
+    add_valves(drawing, &mut found, &by_tag, &placed);
     Ok(found)
 }
 
-/// Adds control valves to the loops that their tags name, where there is no other word of their loop: a valve alone is none.
-fn add_valves(plant: &Plant<'_>, found: &mut [Loop], by_tag: &HashMap<String, usize>, placed: &HashSet<NodeId>) {
-    let topology = &plant.topology;
+/// Adds control valves without another loop to the loops that their tags name: a valve alone is not a loop.
+fn add_valves(drawing: &Drawing<'_>, found: &mut [Loop], by_tag: &HashMap<String, usize>, placed: &HashSet<NodeId>) {
+    let topology = &drawing.topology;
     let is_left = |node: &NodeId| topology.roles[*node as usize] == Role::Control && !placed.contains(node);
     for node in (0..topology.node_count() as u32).filter(is_left) {
-        let tag = plant.tag(node).and_then(Tag::parse);
+        let tag = drawing.tag(node).and_then(Tag::parse);
         if let Some(at) = tag.and_then(|tag| by_tag.get(&tag.loop_id())) {
             found[*at].members.push(node);
         }
@@ -78,45 +78,46 @@ fn add_valves(plant: &Plant<'_>, found: &mut [Loop], by_tag: &HashMap<String, us
     by_tag.values().for_each(|at| found[*at].members.sort_unstable());
 }
 
-/// Adds the instruments that are joined to those of a loop, such as the actuator that fulfils a function.
-fn reach_parts(plant: &Plant<'_>, placed: &mut HashSet<NodeId>, pay: Pay<'_>) -> Result<()> {
-    let topology = &plant.topology;
+/// Adds the instruments connected to those of a loop, such as the actuator of a function.
+fn add_connected_instruments(drawing: &Drawing<'_>, placed: &mut HashSet<NodeId>, charge: ChargeFn<'_>) -> Result<()> {
+    let topology = &drawing.topology;
     let is_instrument = |node: NodeId| topology.roles[node as usize] == Role::Instrument;
     let mut open: Vec<NodeId> = placed.iter().copied().filter(|node| is_instrument(*node)).collect();
     while let Some(node) = open.pop() {
-        let near = topology.table(Over::All, Dir::Both).nodes(node);
-        let parts = topology.named_members(node);
-        pay(1 + (near.len() + parts.len()) as u64)?;
-        let all = near.iter().chain(parts).copied().chain(topology.named_group(node));
+        let near = topology.table(EdgeFilter::All, Direction::Both).nodes(node);
+        let parts = topology.field_members(node);
+        charge(1 + (near.len() + parts.len()) as u64)?;
+        let all = near.iter().chain(parts).copied().chain(topology.field_group(node));
         open.extend(all.filter(|next| is_instrument(*next) && placed.insert(*next)));
     }
     Ok(())
 }
 
-/// The tag of a loop, or what the tags of its members say.
-fn name_of(plant: &Plant<'_>, node: NodeId, members: &[NodeId]) -> String {
-    let own = plant.tag(node).map(String::from);
-    let of_member = || members.iter().find_map(|member| Some(Tag::parse(plant.tag(*member)?)?.loop_id()));
+/// Returns the tag of a loop, or the loop in the tags of its members.
+fn name_of(drawing: &Drawing<'_>, node: NodeId, members: &[NodeId]) -> String {
+    let own = drawing.tag(node).map(String::from);
+    let of_member = || members.iter().find_map(|member| Some(Tag::parse(drawing.tag(*member)?)?.loop_id()));
     own.or_else(of_member).unwrap_or_default()
 }
 
-/// A loop with the parts that its members play.
-pub(crate) fn row<'a>(plant: &Plant<'a>, found: &Loop, pay: Pay<'_>) -> Result<Vec<Datum<'a>>> {
-    let topology = &plant.topology;
-    pay(1 + found.members.len() as u64)?;
-    let finals = final_elements(plant, &found.members, pay)?;
+/// Returns the row of a loop with the parts of its members.
+pub(crate) fn row<'a>(drawing: &Drawing<'a>, found: &Loop, charge: ChargeFn<'_>) -> Result<Vec<Datum<'a>>> {
+    let topology = &drawing.topology;
+    charge(1 + found.members.len() as u64)?;
+    let finals = final_elements(drawing, &found.members, charge)?;
     let is_part =
         |node: &NodeId| topology.roles[*node as usize] == Role::Instrument && finals.binary_search(node).is_err();
     let instruments: Vec<NodeId> = found.members.iter().copied().filter(is_part).collect();
-    let (sensors, functions): (Vec<NodeId>, Vec<NodeId>) = instruments.iter().partition(|node| senses(plant, **node));
-    let points = sensing_points(plant, &sensors, pay)?;
-    let signals = signals(plant, &found.members, &finals, pay)?;
-    let edges = finals.iter().flat_map(|node| topology.table(Over::Flow, Dir::Both).edges(*node).iter().copied());
-    let lines = sections::lines_of(plant, edges);
-    let fail = finals.iter().find_map(|node| plant.of_node(*node, Names::FailAction));
+    let (sensors, functions): (Vec<NodeId>, Vec<NodeId>) = instruments.iter().partition(|node| senses(drawing, **node));
+    let points = sensing_points(drawing, &sensors, charge)?;
+    let signals = signals(drawing, &found.members, &finals, charge)?;
+    let edges =
+        finals.iter().flat_map(|node| topology.table(EdgeFilter::Flow, Direction::Both).edges(*node).iter().copied());
+    let lines = sections::lines_of(drawing, edges);
+    let fail = finals.iter().find_map(|node| drawing.node_field(*node, Names::FailAction));
     let closed = !sensors.is_empty() && !finals.is_empty();
     Ok(vec![
-        Datum::Text(found.name.clone()),
+        Datum::String(found.name.clone()),
         Datum::node(found.node),
         Datum::Nodes(found.members.clone()),
         Datum::Nodes(sensors),
@@ -124,81 +125,85 @@ pub(crate) fn row<'a>(plant: &Plant<'a>, found: &Loop, pay: Pay<'_>) -> Result<V
         Datum::Nodes(functions),
         Datum::Edges(signals),
         Datum::Nodes(finals),
-        Datum::texts(lines),
+        Datum::strings(lines),
         Datum::value(fail),
         Datum::Bool(closed),
     ])
 }
 
-/// Loops as rows.
-pub(crate) fn rows<'a>(plant: &Plant<'a>, loops: &[Loop], pay: Pay<'_>) -> Result<Datum<'a>> {
+/// Returns loops as rows.
+pub(crate) fn rows<'a>(drawing: &Drawing<'a>, loops: &[Loop], charge: ChargeFn<'_>) -> Result<Datum<'a>> {
     let mut rows = Vec::with_capacity(loops.len());
     for found in loops {
-        rows.push(row(plant, found, pay)?);
+        rows.push(row(drawing, found, charge)?);
     }
     Ok(Datum::Table(LOOP, rows))
 }
 
-/// One loop as a record.
-pub(crate) fn record<'a>(plant: &Plant<'a>, found: &Loop, pay: Pay<'_>) -> Result<Datum<'a>> {
-    Ok(Datum::Record(LOOP, row(plant, found, pay)?))
+/// Returns one loop as a record.
+pub(crate) fn record<'a>(drawing: &Drawing<'a>, found: &Loop, charge: ChargeFn<'_>) -> Result<Datum<'a>> {
+    Ok(Datum::Record(LOOP, row(drawing, found, charge)?))
 }
 
-/// Whether a class of an instrument says that it moves something.
-pub(crate) fn acts_by_class(plant: &Plant<'_>, node: NodeId) -> bool {
-    has_word(plant, node, &["actuat", "positioner"])
+/// Returns whether an instrument moves something, by its class.
+pub(crate) fn acts_by_class(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    has_word(drawing, node, &["actuat", "positioner"])
 }
 
-/// Whether an instrument senses: by its pipe or a signal from the process, by its class, or by a letter of its tag.
-pub(crate) fn senses(plant: &Plant<'_>, node: NodeId) -> bool {
-    let topology = &plant.topology;
+/// Returns whether an instrument senses: by its pipe or a signal from the process, by its class, or by a letter of its
+/// tag.
+pub(crate) fn senses(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let topology = &drawing.topology;
     let is_process = |other: NodeId| {
         let role = topology.roles[other as usize];
         role != Role::Instrument && !role.closes() && (topology.flow_degree(other) > 0 || topology.is_equipment(other))
     };
-    let mut told = topology.table(Over::All, Dir::Up).arcs(node);
-    let is_told = told.any(|(other, edge)| topology.links[edge as usize].has(Link::SIGNAL) && is_process(other));
-    // Drawings without sensors of their own join the instrument itself to the process.
-    if is_told || topology.flow_degree(node) > 0 {
+    let mut signals = topology.table(EdgeFilter::All, Direction::Up).arcs(node);
+    let is_signaled = signals
+        .any(|(other, edge)| topology.edge_flags[edge as usize].contains(EdgeFlags::SIGNAL) && is_process(other));
+    // Drawings without separate sensors connect the instrument itself to the process.
+    if is_signaled || topology.flow_degree(node) > 0 {
         return true;
     }
-    if is_sensor_by_class(plant, node) {
+    if is_sensor_by_class(drawing, node) {
         return true;
     }
-    let letters = plant.tag(node).and_then(Tag::parse_letters).map(|tag| tag.split().1).unwrap_or_default();
+    let letters = drawing.tag(node).and_then(Tag::parse_letters).map(|tag| tag.split().1).unwrap_or_default();
     letters.iter().any(|letter| matches!(letter, 'T' | 'E'))
 }
 
-/// Whether a class of an instrument says that it senses.
-pub(crate) fn is_sensor_by_class(plant: &Plant<'_>, node: NodeId) -> bool {
-    has_word(plant, node, &["sensor", "transmitter", "element", "signal_generating", "sensing"])
+/// Returns whether an instrument senses, by its class.
+pub(crate) fn is_sensor_by_class(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    has_word(drawing, node, &["sensor", "transmitter", "element", "signal_generating", "sensing"])
 }
 
-/// Whether a class of a node has a part of a word. What is longer than a class is a text, and looking through it each time
-/// that somebody asks would take for ever.
-fn has_word(plant: &Plant<'_>, node: NodeId, words: &[&str]) -> bool {
-    let object = plant.node(node).as_object();
-    let classes = plant.topology.config.names(Names::Class).iter();
+/// Returns whether a class of a node contains one of the words. Strings longer than a class are skipped, since scanning
+/// them on each call would be too slow.
+fn has_word(drawing: &Drawing<'_>, node: NodeId, words: &[&str]) -> bool {
+    let object = drawing.node(node).as_object();
+    let classes = drawing.topology.config.names(Names::Class).iter();
     let classes = classes.filter_map(|name| object?.get(name)?.as_str()).filter(|class| class.len() <= MAX_CLASS);
     classes.map(snake_case).any(|class| words.iter().any(|word| class.contains(word)))
 }
 
-/// The valves that are members, or that members act on by way of signals and actuators. Ascending.
-pub(crate) fn final_elements(plant: &Plant<'_>, members: &[NodeId], pay: Pay<'_>) -> Result<Vec<NodeId>> {
-    const FAR: u32 = 3;
-    let topology = &plant.topology;
+/// Returns the valves that are members, or that members act on through signals and actuators. Ascending.
+pub(crate) fn final_elements(drawing: &Drawing<'_>, members: &[NodeId], charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+    const MAX_STEPS: u32 = 3;
+    let topology = &drawing.topology;
     let acts = |edge: EdgeId| {
-        let link = topology.links[edge as usize];
-        let leads_on =
-            [Link::SIGNAL, Link::ACTUATES, Link::PART, Link::MEMBER].into_iter().any(|wanted| link.has(wanted));
-        // What a sensor sits in is not what it acts on.
-        leads_on && !link.has(Link::ZONE)
+        let flags = topology.edge_flags[edge as usize];
+        let leads_on = [EdgeFlags::SIGNAL, EdgeFlags::ACTUATES, EdgeFlags::PART, EdgeFlags::MEMBER]
+            .into_iter()
+            .any(|wanted| flags.contains(wanted));
+        // A sensor does not act on its location.
+        leads_on && !flags.contains(EdgeFlags::ZONE)
     };
-    // What an actuator moves is a final element, whatever its class; what a sensor refers to is the element it senses with.
+    // Whatever an actuator moves is a final element, regardless of its class; whatever a sensor refers to is its
+    // sensing element.
     let is_moved = |node: NodeId| {
-        let mut arcs = topology.table(Over::All, Dir::Up).arcs(node);
+        let mut arcs = topology.table(EdgeFilter::All, Direction::Up).arcs(node);
         let moves = |(from, edge): (NodeId, EdgeId)| {
-            topology.links[edge as usize].has(Link::ACTUATES) && !is_sensor_by_class(plant, from)
+            topology.edge_flags[edge as usize].contains(EdgeFlags::ACTUATES) && !is_sensor_by_class(drawing, from)
         };
         topology.flow_degree(node) > 0 && arcs.any(moves)
     };
@@ -208,12 +213,12 @@ pub(crate) fn final_elements(plant: &Plant<'_>, members: &[NodeId], pay: Pay<'_>
     let mut at = 0;
     while let Some((node, depth)) = queue.get(at).copied() {
         at += 1;
-        if is_final(node) || depth == FAR {
+        if is_final(node) || depth == MAX_STEPS {
             continue;
         }
-        let table = topology.table(Over::All, Dir::Down);
-        let parts = topology.named_members(node);
-        pay(1 + (table.degree(node) + parts.len()) as u64)?;
+        let table = topology.table(EdgeFilter::All, Direction::Down);
+        let parts = topology.field_members(node);
+        charge(1 + (table.degree(node) + parts.len()) as u64)?;
         let acted_on = table.arcs(node).filter(|(_, edge)| acts(*edge)).map(|(next, _)| next);
         for next in acted_on.chain(parts.iter().copied()) {
             let is_on_the_way = is_final(next) || topology.flow_degree(next) == 0;
@@ -227,20 +232,22 @@ pub(crate) fn final_elements(plant: &Plant<'_>, members: &[NodeId], pay: Pay<'_>
     Ok(finals)
 }
 
-/// Where sensors sit: what they are located in, what signals come from that is no instrument, or what a pipe joins them to.
-fn sensing_points(plant: &Plant<'_>, sensors: &[NodeId], pay: Pay<'_>) -> Result<Vec<NodeId>> {
-    let topology = &plant.topology;
+/// Returns the sensing points: the locations of sensors, the sources of their signals other than instruments, and the
+/// items at their pipes.
+fn sensing_points(drawing: &Drawing<'_>, sensors: &[NodeId], charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+    let topology = &drawing.topology;
     let mut points = Vec::new();
     for sensor in sensors {
-        pay(1 + topology.table(Over::All, Dir::Both).degree(*sensor) as u64)?;
+        charge(1 + topology.table(EdgeFilter::All, Direction::Both).degree(*sensor) as u64)?;
         let located = topology
-            .table(Over::All, Dir::Down)
+            .table(EdgeFilter::All, Direction::Down)
             .arcs(*sensor)
-            .filter(|(_, edge)| topology.links[*edge as usize].has(Link::ZONE));
-        let tapped = topology.table(Over::All, Dir::Up).arcs(*sensor).filter(|(node, edge)| {
-            topology.links[*edge as usize].has(Link::SIGNAL) && topology.roles[*node as usize] != Role::Instrument
+            .filter(|(_, edge)| topology.edge_flags[*edge as usize].contains(EdgeFlags::ZONE));
+        let tapped = topology.table(EdgeFilter::All, Direction::Up).arcs(*sensor).filter(|(node, edge)| {
+            topology.edge_flags[*edge as usize].contains(EdgeFlags::SIGNAL)
+                && topology.roles[*node as usize] != Role::Instrument
         });
-        let piped = topology.table(Over::Flow, Dir::Both).arcs(*sensor);
+        let piped = topology.table(EdgeFilter::Flow, Direction::Both).arcs(*sensor);
         points.extend(located.chain(tapped).chain(piped).map(|(node, _)| node));
     }
     points.sort_unstable();
@@ -248,23 +255,23 @@ fn sensing_points(plant: &Plant<'_>, sensors: &[NodeId], pay: Pay<'_>) -> Result
     Ok(points)
 }
 
-/// The signals between the parts of a loop, from the sensor on.
-fn signals(plant: &Plant<'_>, members: &[NodeId], finals: &[NodeId], pay: Pay<'_>) -> Result<Vec<EdgeId>> {
-    let topology = &plant.topology;
+/// Returns the signals between the parts of a loop, from the sensor on.
+fn signals(drawing: &Drawing<'_>, members: &[NodeId], finals: &[NodeId], charge: ChargeFn<'_>) -> Result<Vec<EdgeId>> {
+    let topology = &drawing.topology;
     let parts: HashSet<NodeId> = members.iter().chain(finals).copied().collect();
-    let table = topology.table(Over::All, Dir::Down);
+    let table = topology.table(EdgeFilter::All, Direction::Down);
     let mut edges = Vec::new();
     for part in &parts {
-        pay(1 + table.degree(*part) as u64)?;
-        let inner = table
-            .arcs(*part)
-            .filter(|(next, edge)| parts.contains(next) && topology.links[*edge as usize].has(Link::SIGNAL));
+        charge(1 + table.degree(*part) as u64)?;
+        let inner = table.arcs(*part).filter(|(next, edge)| {
+            parts.contains(next) && topology.edge_flags[*edge as usize].contains(EdgeFlags::SIGNAL)
+        });
         edges.extend(inner.map(|(_, edge)| edge));
     }
     edges.sort_unstable();
     edges.dedup();
-    let order = flow::order(plant, &edges, &[], pay)?;
-    let place: HashMap<NodeId, usize> = order.iter().copied().zip(0..).collect();
-    edges.sort_by_key(|edge| place.get(&topology.flow_ends(*edge)[0]).copied());
+    let order = pipe_lines::flow_order(drawing, &edges, &[], charge)?;
+    let position: HashMap<NodeId, usize> = order.iter().copied().zip(0..).collect();
+    edges.sort_by_key(|edge| position.get(&topology.flow_ends(*edge)[0]).copied());
     Ok(edges)
 }

@@ -1,33 +1,33 @@
-//! How a plant divides: what a boundary encloses, what holds it together, ways around an item, sections for a review.
+//! Division of a plant: boundaries, cut points, bypasses, recycles, the equipment graph, sections for a review.
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{Datum, Pay, Purse, ends, flow, lists, loops};
+use super::{Budget, ChargeFn, Datum, dead_ends, lists, loops, pipe_lines};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::{Names, snake_case};
-use crate::graph::parts::{Unions, cut_points as cuts, strong_parts};
-use crate::graph::plant::Plant;
+use crate::graph::connectivity::{UnionFind, articulation_points, strongly_connected};
+use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::routes;
-use crate::graph::topology::{Dir, Link, Over, Topology};
-use crate::graph::walk::{self, Guide, Pass, Rules, Space};
+use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags, Topology};
+use crate::graph::walk::{self, EquipmentPolicy, Visitor, WalkOptions, WalkScratch};
 use crate::value::Value;
 
-/// A walk against and along the flow, through equipment or not.
-fn rules(dir: Dir, pass: Pass) -> Rules {
-    Rules { over: Over::Flow, dir, pass, depth: u32::MAX }
+/// Returns the options of a walk through equipment or not.
+fn walk_options(dir: Direction, pass: EquipmentPolicy) -> WalkOptions {
+    WalkOptions { edges: EdgeFilter::Flow, dir, pass, depth: u32::MAX }
 }
 
-/// A guide that ends branches at some nodes.
-struct Fence<'f, 'p> {
-    pay: Pay<'p>,
+/// Visitor that ends branches at some nodes.
+struct BoundaryVisitor<'f, 'p> {
+    charge: ChargeFn<'p>,
     ends: &'f HashSet<NodeId>,
 }
 
-impl Guide for Fence<'_, '_> {
-    fn pay(&mut self, units: u64) -> Result<()> {
-        (self.pay)(units)
+impl Visitor for BoundaryVisitor<'_, '_> {
+    fn charge(&mut self, units: u64) -> Result<()> {
+        (self.charge)(units)
     }
 
     fn ends_at(&mut self, node: NodeId) -> Result<bool> {
@@ -35,9 +35,9 @@ impl Guide for Fence<'_, '_> {
     }
 }
 
-/// A guide that enters no node of some and follows no edge of some.
-struct Detour<'d, 'p> {
-    pay: Pay<'p>,
+/// Visitor that avoids some nodes and edges.
+struct AvoidingVisitor<'d, 'p> {
+    charge: ChargeFn<'p>,
     avoided: &'d Avoided,
 }
 
@@ -47,9 +47,9 @@ struct Avoided {
     edges: HashSet<EdgeId>,
 }
 
-impl Guide for Detour<'_, '_> {
-    fn pay(&mut self, units: u64) -> Result<()> {
-        (self.pay)(units)
+impl Visitor for AvoidingVisitor<'_, '_> {
+    fn charge(&mut self, units: u64) -> Result<()> {
+        (self.charge)(units)
     }
 
     fn follows(&mut self, edge: EdgeId) -> Result<bool> {
@@ -61,63 +61,69 @@ impl Guide for Detour<'_, '_> {
     }
 }
 
-/// What is reached from some items without going beyond the stops.
-pub(crate) fn boundary<'a>(plant: &Plant<'a>, inside: &[NodeId], stops: &[NodeId], pay: Pay<'_>) -> Result<Datum<'a>> {
+/// Returns the items reached from some items without passing the stops.
+pub(crate) fn boundary<'a>(
+    drawing: &Drawing<'a>,
+    inside: &[NodeId],
+    stops: &[NodeId],
+    charge: ChargeFn<'_>,
+) -> Result<Datum<'a>> {
     const KEYS: &[&str] = &["inside", "boundary", "unused", "leaks"];
-    let topology = &plant.topology;
+    let topology = &drawing.topology;
     let ends: HashSet<NodeId> = stops.iter().copied().collect();
-    let rules = rules(Dir::Both, Pass::Any);
+    let walk_options = walk_options(Direction::Both, EquipmentPolicy::Any);
     let starts: Vec<NodeId> =
-        inside.iter().copied().chain(walk::starts(topology, &rules, inside).iter().copied()).collect();
-    let mut fence = Fence { pay, ends: &ends };
-    let steps = walk::walk(topology, &mut Space::default(), &starts, &rules, &mut fence)?;
+        inside.iter().copied().chain(walk::starts(topology, &walk_options, inside).iter().copied()).collect();
+    let mut visitor = BoundaryVisitor { charge, ends: &ends };
+    let steps = walk::walk(topology, &mut WalkScratch::default(), &starts, &walk_options, &mut visitor)?;
     let reached: Vec<NodeId> = steps.iter().filter(|step| step.is_shown()).map(|step| step.node).collect();
     let is_leak = |node: &NodeId| matches!(topology.roles[*node as usize], Role::OffPage | Role::OpenEnd);
-    let (met, within): (Vec<NodeId>, Vec<NodeId>) = reached.iter().partition(|node| ends.contains(*node));
-    let used: HashSet<NodeId> = met.iter().copied().collect();
+    let (reached_stops, within): (Vec<NodeId>, Vec<NodeId>) = reached.iter().partition(|node| ends.contains(*node));
+    let used: HashSet<NodeId> = reached_stops.iter().copied().collect();
     let unused = stops.iter().copied().filter(|stop| !used.contains(stop)).collect();
     let leaks = within.iter().copied().filter(is_leak).collect();
-    Ok(Datum::Record(KEYS, [within, met, unused, leaks].map(Datum::Nodes).into()))
+    Ok(Datum::Record(KEYS, [within, reached_stops, unused, leaks].map(Datum::Nodes).into()))
 }
 
-/// The items without which a connected part of the plant would fall apart, in the order of the document.
-pub(crate) fn cut_points<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a>> {
-    let topology = &plant.topology;
+/// Returns the items without which a connected part of the plant would fall apart, in document order.
+pub(crate) fn cut_points<'a>(drawing: &Drawing<'a>, charge: ChargeFn<'_>) -> Result<Datum<'a>> {
+    let topology = &drawing.topology;
     if topology.ports.arc_count() == 0 {
-        let is_cut = cuts(topology.table(Over::Flow, Dir::Both), pay)?;
+        let is_cut = articulation_points(topology.table(EdgeFilter::Flow, Direction::Both), charge)?;
         return Ok(Datum::Nodes((0..topology.node_count() as u32).filter(|node| is_cut[*node as usize]).collect()));
     }
     let starts: Vec<NodeId> =
         (0..topology.node_count() as u32).filter(|node| topology.flow_degree(*node) > 0).collect();
-    let rules = rules(Dir::Both, Pass::Any);
-    let reach = walk::reach(topology, &starts, &[], &rules, &mut walk::Payer(pay))?;
-    let is_cut = cuts(&reach, pay)?;
-    let mut nodes: Vec<NodeId> = (0..reach.len()).filter(|at| is_cut[*at]).map(|at| reach.nodes[at]).collect();
+    let walk_options = walk_options(Direction::Both, EquipmentPolicy::Any);
+    let subgraph = walk::reachable_subgraph(topology, &starts, &[], &walk_options, &mut walk::ChargeOnly(charge))?;
+    let is_cut = articulation_points(&subgraph, charge)?;
+    let mut nodes: Vec<NodeId> = (0..subgraph.len()).filter(|at| is_cut[*at]).map(|at| subgraph.nodes[at]).collect();
     nodes.sort_unstable();
     nodes.dedup();
     Ok(Datum::Nodes(nodes))
 }
 
-/// The ways around some items: from where its line last branches before it to where it branches next, not by that line
-/// and not through equipment. A drain is no branch of a line, where there is a way beyond it.
-pub(crate) fn bypasses<'a>(plant: &Plant<'a>, items: &[NodeId], pay: Pay<'_>) -> Result<Datum<'a>> {
+/// Returns the bypasses of some items: paths from the last branching before an item to the next one after it, avoiding
+/// its own line and equipment. A drain counts as a branch of the line only if there is no other path.
+pub(crate) fn bypasses<'a>(drawing: &Drawing<'a>, items: &[NodeId], charge: ChargeFn<'_>) -> Result<Datum<'a>> {
     const KEYS: &[&str] = &["item", "from", "to", "nodes", "edges", "valves"];
-    let topology = &plant.topology;
-    let dead: HashSet<NodeId> = ends::dead_branches(plant, pay)?.into_iter().flat_map(|branch| branch.items).collect();
+    let topology = &drawing.topology;
+    let dead: HashSet<NodeId> =
+        dead_ends::branches(drawing, charge)?.into_iter().flat_map(|branch| branch.items).collect();
     let mut rows = Vec::new();
     for item in items {
-        let before = topology.table(Over::Flow, Dir::Up).nodes(*item);
-        let after = topology.table(Over::Flow, Dir::Down).nodes(*item);
+        let before = topology.table(EdgeFilter::Flow, Direction::Up).nodes(*item);
+        let after = topology.table(EdgeFilter::Flow, Direction::Down).nodes(*item);
         let pairs = before.iter().flat_map(|from| after.iter().map(move |to| (*from, *to)));
-        // Several pipes to an item are gone around by the same ways.
+        // Several pipes to an item have the same bypasses.
         let mut seen: HashSet<Vec<EdgeId>> = HashSet::new();
         for pair in pairs {
-            let mut ways = ways_around(topology, *item, pair, &dead, pay)?;
-            if ways.is_empty() {
-                ways = ways_around(topology, *item, pair, &HashSet::new(), pay)?;
+            let mut paths = bypass_paths(topology, *item, pair, &dead, charge)?;
+            if paths.is_empty() {
+                paths = bypass_paths(topology, *item, pair, &HashSet::new(), charge)?;
             }
-            ways.retain(|(_, edges)| seen.insert(edges.clone()));
-            rows.extend(ways.into_iter().map(|(nodes, edges)| {
+            paths.retain(|(_, edges)| seen.insert(edges.clone()));
+            rows.extend(paths.into_iter().map(|(nodes, edges)| {
                 let valves = nodes.iter().copied().filter(|node| topology.roles[*node as usize].closes()).collect();
                 let [from, to] = [nodes[0], nodes[nodes.len() - 1]];
                 let ends = [*item, from, to].map(Datum::Node);
@@ -128,33 +134,33 @@ pub(crate) fn bypasses<'a>(plant: &Plant<'a>, items: &[NodeId], pay: Pay<'_>) ->
     Ok(Datum::Table(KEYS, rows))
 }
 
-/// The nodes and edges of a way.
-type Way = (Vec<NodeId>, Vec<EdgeId>);
+/// Nodes and edges of a path.
+type Path = (Vec<NodeId>, Vec<EdgeId>);
 
-/// The ways around an item between where its line branches on both sides: the shortest, and those that share no item and no
-/// pipe with a shorter one.
-fn ways_around(
+/// Returns the paths around an item between the branchings on both sides: the shortest, and those that share no item
+/// and no pipe with a shorter one.
+fn bypass_paths(
     topology: &Topology,
     item: NodeId,
     (before, after): (NodeId, NodeId),
     dead: &HashSet<NodeId>,
-    pay: Pay<'_>,
-) -> Result<Vec<Way>> {
+    charge: ChargeFn<'_>,
+) -> Result<Vec<Path>> {
     let mut avoided = Avoided::default();
     avoided.nodes.insert(item);
-    let from = branching(topology, before, &mut avoided.nodes, dead, pay)?;
-    let to = branching(topology, after, &mut avoided.nodes, dead, pay)?;
-    let mut ways = Vec::new();
+    let from = next_branch(topology, before, &mut avoided.nodes, dead, charge)?;
+    let to = next_branch(topology, after, &mut avoided.nodes, dead, charge)?;
+    let mut paths = Vec::new();
     if from == to {
-        return Ok(ways);
+        return Ok(paths);
     }
-    while let Some((nodes, edges)) = shortest_around(topology, from, to, &avoided, pay)? {
+    while let Some((nodes, edges)) = shortest_around(topology, from, to, &avoided, charge)? {
         avoided.nodes.extend(&nodes[1..nodes.len() - 1]);
-        // A pipe without an item would be found again and again.
+        // A direct pipe would be found again and again.
         avoided.edges.extend(&edges);
-        ways.push((nodes, edges));
+        paths.push((nodes, edges));
     }
-    Ok(ways)
+    Ok(paths)
 }
 
 fn shortest_around(
@@ -162,35 +168,41 @@ fn shortest_around(
     from: NodeId,
     to: NodeId,
     avoided: &Avoided,
-    pay: Pay<'_>,
-) -> Result<Option<Way>> {
-    let mut detour = Detour { pay: &mut *pay, avoided };
-    let reach = walk::reach(topology, &[from], &[to], &rules(Dir::Both, Pass::None), &mut detour)?;
-    let route = routes::shortest(&reach, &reach.mark(&[to]), pay)?;
+    charge: ChargeFn<'_>,
+) -> Result<Option<Path>> {
+    let mut visitor = AvoidingVisitor { charge: &mut *charge, avoided };
+    let subgraph = walk::reachable_subgraph(
+        topology,
+        &[from],
+        &[to],
+        &walk_options(Direction::Both, EquipmentPolicy::None),
+        &mut visitor,
+    )?;
+    let route = routes::shortest(&subgraph, &subgraph.node_mask(&[to]), charge)?;
     Ok(route.map(|route| {
-        let nodes = route.numbers(&reach).iter().map(|number| reach.nodes[*number as usize]).collect();
-        (nodes, route.arcs.iter().map(|arc| reach.arc(*arc as usize).1).collect())
+        let nodes = route.indices(&subgraph).iter().map(|index| subgraph.nodes[*index as usize]).collect();
+        (nodes, route.arcs.iter().map(|arc| subgraph.arc(*arc as usize).1).collect())
     }))
 }
 
-/// The first item from a node on at which a line branches or ends; those before it are added to what was passed. Branches
-/// to dead items do not count.
-fn branching(
+/// Returns the first item from a node on at which a line branches or ends; adds the items before it to `passed`.
+/// Branches to dead items do not count.
+fn next_branch(
     topology: &Topology,
     node: NodeId,
     passed: &mut HashSet<NodeId>,
     dead: &HashSet<NodeId>,
-    pay: Pay<'_>,
+    charge: ChargeFn<'_>,
 ) -> Result<NodeId> {
-    let table = topology.table(Over::Flow, Dir::Both);
+    let table = topology.table(EdgeFilter::Flow, Direction::Both);
     let mut node = node;
     loop {
-        pay(1 + table.degree(node) as u64)?;
-        let alive = || table.nodes(node).iter().copied().filter(|next| !dead.contains(next));
-        let has_dead = alive().count() < table.degree(node);
+        charge(1 + table.degree(node) as u64)?;
+        let live = || table.nodes(node).iter().copied().filter(|next| !dead.contains(next));
+        let has_dead = live().count() < table.degree(node);
         let is_junction = topology.roles[node as usize] == Role::Junction && !has_dead;
-        let is_inner = alive().count() == 2 && !topology.is_equipment(node) && !is_junction;
-        let next = alive().find(|next| !passed.contains(next));
+        let is_inner = live().count() == 2 && !topology.is_equipment(node) && !is_junction;
+        let next = live().find(|next| !passed.contains(next));
         match next.filter(|_| is_inner) {
             Some(next) if passed.insert(node) => node = next,
             _ => return Ok(node),
@@ -198,63 +210,76 @@ fn branching(
     }
 }
 
-/// The parts of the plant in which something flows in circles: their items, their equipment, and the edges that lead
-/// back to an item that was passed before.
-pub(crate) fn recycles<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a>> {
+/// Returns the recycles of the plant: their items, their equipment, and the edges that lead back to an earlier item.
+pub(crate) fn recycles<'a>(drawing: &Drawing<'a>, charge: ChargeFn<'_>) -> Result<Datum<'a>> {
     const KEYS: &[&str] = &["equipment", "items", "returns"];
-    let topology = &plant.topology;
-    let table = topology.table(Over::Flow, Dir::Down);
+    let topology = &drawing.topology;
+    let table = topology.table(EdgeFilter::Flow, Direction::Down);
     let starts: Vec<NodeId> = (0..topology.node_count() as u32).filter(|node| table.degree(*node) > 0).collect();
-    let reach = walk::reach(topology, &starts, &[], &rules(Dir::Down, Pass::Zone), &mut walk::Payer(pay))?;
-    let parts = strong_parts(&reach, &mut *pay)?;
-    let parts = parts.of();
+    let subgraph = walk::reachable_subgraph(
+        topology,
+        &starts,
+        &[],
+        &walk_options(Direction::Down, EquipmentPolicy::Zone),
+        &mut walk::ChargeOnly(charge),
+    )?;
+    let components = strongly_connected(&subgraph, &mut *charge)?;
+    let components = components.labels();
     let mut returns: HashMap<u32, Vec<EdgeId>> = HashMap::new();
-    for (part, edge) in returning(&reach, parts, pay)? {
-        returns.entry(part).or_default().push(edge);
+    for (component, edge) in back_edges(&subgraph, components, charge)? {
+        returns.entry(component).or_default().push(edge);
     }
-    let is_circular = circular(topology, &reach, parts, pay)?;
+    let is_circular = is_on_cycle(topology, &subgraph, components, charge)?;
     let mut groups: HashMap<u32, Vec<u32>> = HashMap::new();
-    for (number, part) in parts.iter().enumerate().filter(|(number, _)| is_circular[*number]) {
-        groups.entry(*part).or_default().push(number as u32);
+    for (index, component) in components.iter().enumerate().filter(|(index, _)| is_circular[*index]) {
+        groups.entry(*component).or_default().push(index as u32);
     }
     let mut groups: Vec<Vec<u32>> = groups.into_values().filter(|group| group.len() > 1).collect();
     groups.sort_unstable();
     let row = |group: &Vec<u32>| {
-        let mut items: Vec<NodeId> = group.iter().map(|number| reach.nodes[*number as usize]).collect();
+        let mut items: Vec<NodeId> = group.iter().map(|index| subgraph.nodes[*index as usize]).collect();
         items.sort_unstable();
         items.dedup();
-        let mut equipment: Vec<NodeId> =
-            items.iter().filter(|node| topology.is_equipment(**node)).map(|node| topology.holder(*node)).collect();
+        let mut equipment: Vec<NodeId> = items
+            .iter()
+            .filter(|node| topology.is_equipment(**node))
+            .map(|node| topology.equipment_or_self(*node))
+            .collect();
         equipment.sort_unstable();
         equipment.dedup();
-        let back = returns.get(&parts[group[0] as usize]).into_iter().flatten().copied();
+        let back = returns.get(&components[group[0] as usize]).into_iter().flatten().copied();
         let back: Vec<EdgeId> = back.filter(|edge| *edge != NONE).collect();
         vec![Datum::Nodes(equipment), Datum::Nodes(items), Datum::Edges(back)]
     };
     Ok(Datum::Table(KEYS, groups.iter().map(row).collect()))
 }
 
-/// By number: whether it lies on a circle or between two. An edge of unknown direction leads back where it came from, and
-/// so does equipment where a pipe comes to a nozzle and another leaves it: that alone is no circle.
-fn circular(topology: &Topology, reach: &walk::Reach, parts: &[u32], pay: Pay<'_>) -> Result<Vec<bool>> {
-    let mut is_circular = vec![true; reach.len()];
+/// Returns, by index, whether it lies on a cycle or between two. An edge of unknown direction leads back to its start,
+/// and so does equipment that a pipe enters at a nozzle while another leaves it: neither is a cycle by itself.
+fn is_on_cycle(
+    topology: &Topology,
+    subgraph: &walk::ReachableSubgraph,
+    components: &[u32],
+    charge: ChargeFn<'_>,
+) -> Result<Vec<bool>> {
+    let mut is_circular = vec![true; subgraph.len()];
     if topology.undirected.is_empty() && topology.ports.arc_count() == 0 {
         return Ok(is_circular);
     }
-    pay((reach.len() + reach.arc_count()) as u64)?;
-    let mut ways: Vec<HashSet<(u32, EdgeId)>> = vec![HashSet::new(); reach.len()];
-    for from in 0..reach.len() as u32 {
-        for (to, edge) in reach.arcs(from).filter(|(to, _)| parts[*to as usize] == parts[from as usize]) {
-            ways[from as usize].insert((to, edge));
-            ways[to as usize].insert((from, edge));
+    charge((subgraph.len() + subgraph.arc_count()) as u64)?;
+    let mut arcs: Vec<HashSet<(u32, EdgeId)>> = vec![HashSet::new(); subgraph.len()];
+    for from in 0..subgraph.len() as u32 {
+        for (to, edge) in subgraph.arcs(from).filter(|(to, _)| components[*to as usize] == components[from as usize]) {
+            arcs[from as usize].insert((to, edge));
+            arcs[to as usize].insert((from, edge));
         }
     }
-    let mut loose: Vec<u32> = (0..reach.len() as u32).filter(|number| ways[*number as usize].len() < 2).collect();
-    while let Some(number) = loose.pop() {
-        is_circular[number as usize] = false;
-        for (other, edge) in std::mem::take(&mut ways[number as usize]) {
-            let left = &mut ways[other as usize];
-            if left.remove(&(number, edge)) && left.len() == 1 {
+    let mut loose: Vec<u32> = (0..subgraph.len() as u32).filter(|index| arcs[*index as usize].len() < 2).collect();
+    while let Some(index) = loose.pop() {
+        is_circular[index as usize] = false;
+        for (other, edge) in std::mem::take(&mut arcs[index as usize]) {
+            let left = &mut arcs[other as usize];
+            if left.remove(&(index, edge)) && left.len() == 1 {
                 loose.push(other);
             }
         }
@@ -262,158 +287,163 @@ fn circular(topology: &Topology, reach: &walk::Reach, parts: &[u32], pay: Pay<'_
     Ok(is_circular)
 }
 
-/// By part: the edges that lead back to a number that is still on the way, depth first.
-fn returning(reach: &walk::Reach, parts: &[u32], pay: Pay<'_>) -> Result<Vec<(u32, EdgeId)>> {
-    /// How far a number is: not met, on the way, done.
+/// Returns the back edges of a depth-first search, with their component.
+fn back_edges(
+    subgraph: &walk::ReachableSubgraph,
+    components: &[u32],
+    charge: ChargeFn<'_>,
+) -> Result<Vec<(u32, EdgeId)>> {
+    /// Visiting state of an index.
     #[derive(Clone, Copy, PartialEq)]
-    enum Met {
-        No,
-        OnTheWay,
+    enum VisitState {
+        Unvisited,
+        OnPath,
         Done,
     }
-    let mut met = vec![Met::No; reach.len()];
+    let mut state = vec![VisitState::Unvisited; subgraph.len()];
     let mut back = Vec::new();
-    for root in 0..reach.len() as u32 {
-        if met[root as usize] != Met::No {
+    for root in 0..subgraph.len() as u32 {
+        if state[root as usize] != VisitState::Unvisited {
             continue;
         }
-        let mut way = vec![(root, reach.range(root).start, NONE)];
-        met[root as usize] = Met::OnTheWay;
-        while let Some((number, arc, via)) = way.pop() {
-            pay(1)?;
-            if arc == reach.range(number).end {
-                met[number as usize] = Met::Done;
+        let mut path = vec![(root, subgraph.range(root).start, NONE)];
+        state[root as usize] = VisitState::OnPath;
+        while let Some((index, arc, via)) = path.pop() {
+            charge(1)?;
+            if arc == subgraph.range(index).end {
+                state[index as usize] = VisitState::Done;
                 continue;
             }
-            way.push((number, arc + 1, via));
-            let (head, edge) = reach.arc(arc);
-            // Back by the edge that it came by: of unknown direction, or the way into equipment.
+            path.push((index, arc + 1, via));
+            let (head, edge) = subgraph.arc(arc);
+            // The reverse of the edge just followed: of unknown direction, or the entry into equipment.
             if edge == via && edge != NONE {
                 continue;
             }
-            match met[head as usize] {
-                Met::No => {
-                    met[head as usize] = Met::OnTheWay;
-                    way.push((head, reach.range(head).start, edge));
+            match state[head as usize] {
+                VisitState::Unvisited => {
+                    state[head as usize] = VisitState::OnPath;
+                    path.push((head, subgraph.range(head).start, edge));
                 }
-                Met::OnTheWay => back.push((parts[head as usize], edge)),
-                Met::Done => {}
+                VisitState::OnPath => back.push((components[head as usize], edge)),
+                VisitState::Done => {}
             }
         }
     }
     Ok(back)
 }
 
-/// Bytes of a row among others: the room that lists of them have in reserve, and what an allocator adds to its parts.
-const ROW: usize = 2 * size_of::<Vec<Datum<'_>>>() + 4 * 16;
+/// Memory overhead of a row: spare capacity of the arrays that contain it, and allocator overhead.
+const ROW_OVERHEAD: usize = 2 * size_of::<Vec<Datum<'_>>>() + 4 * 16;
 
-/// The plant as equipment and ends of the sheet, joined by what lies between: a graph of its own.
-pub(crate) fn equipment_graph<'a>(plant: &Plant<'a>, purse: &mut dyn Purse) -> Result<Datum<'a>> {
+/// Returns equipment and ends of the sheet with the connections between them, as a graph of its own.
+pub(crate) fn equipment_graph<'a>(drawing: &Drawing<'a>, budget: &mut dyn Budget) -> Result<Datum<'a>> {
     const KEYS: &[&str] = &["nodes", "edges"];
     const EDGE: &[&str] = &["from", "to", "items", "lines"];
-    let topology = &plant.topology;
+    let topology = &drawing.topology;
     let is_end =
         |node: &NodeId| matches!(topology.roles[*node as usize], Role::Equipment | Role::OffPage | Role::OpenEnd);
     let nodes: Vec<NodeId> = (0..topology.node_count() as u32).filter(is_end).collect();
-    let rules = rules(Dir::Down, Pass::None);
-    let mut space = Space::default();
+    let walk_options = walk_options(Direction::Down, EquipmentPolicy::None);
+    let mut scratch = WalkScratch::default();
     let mut rows = Vec::new();
     let ends: HashSet<NodeId> =
         nodes.iter().copied().filter(|node| topology.roles[*node as usize] != Role::Equipment).collect();
     for from in &nodes {
-        let starts = walk::starts(topology, &rules, std::slice::from_ref(from));
-        let mut fence = Fence { pay: &mut |units| purse.pay(units), ends: &ends };
-        let steps = walk::walk(topology, &mut space, &starts, &rules, &mut fence)?;
-        // Half of the equipment may lead to the other half, and each time by a long way.
+        let starts = walk::starts(topology, &walk_options, std::slice::from_ref(from));
+        let mut visitor = BoundaryVisitor { charge: &mut |units| budget.charge(units), ends: &ends };
+        let steps = walk::walk(topology, &mut scratch, &starts, &walk_options, &mut visitor)?;
+        // Half of the equipment may lead to the other half, each by a long path.
         for step in steps.iter().filter(|step| step.depth > 0 && (step.stops || ends.contains(&step.node))) {
-            purse.pay(u64::from(step.depth))?;
-            let way = way_to(&steps, step);
-            let items = way[1..way.len() - 1].iter().map(|step| step.node).collect();
-            let lines = lines_of(plant, way[1..].iter().map(|step| step.via));
-            let ends = [*from, topology.holder(step.node)].map(|node| Datum::Value(plant.id(node)));
-            let row: Vec<Datum<'a>> = ends.into_iter().chain([Datum::Nodes(items), Datum::texts(lines)]).collect();
-            purse.hold(ROW + row.iter().map(Datum::size).sum::<usize>())?;
+            budget.charge(u64::from(step.depth))?;
+            let path = path_to(&steps, step);
+            let items = path[1..path.len() - 1].iter().map(|step| step.node).collect();
+            let lines = lines_of(drawing, path[1..].iter().map(|step| step.via));
+            let ends = [*from, topology.equipment_or_self(step.node)].map(|node| Datum::Value(drawing.id(node)));
+            let row: Vec<Datum<'a>> = ends.into_iter().chain([Datum::Nodes(items), Datum::strings(lines)]).collect();
+            budget.reserve(ROW_OVERHEAD + row.iter().map(Datum::size).sum::<usize>())?;
             rows.push(row);
         }
     }
     Ok(Datum::Record(KEYS, vec![Datum::Nodes(nodes), Datum::Table(EDGE, rows)]))
 }
 
-/// The steps from the start to one.
-fn way_to<'s>(steps: &'s [walk::Step], end: &'s walk::Step) -> Vec<&'s walk::Step> {
-    let mut way = vec![end];
+/// Returns the steps from the start to `end`.
+fn path_to<'s>(steps: &'s [walk::Step], end: &'s walk::Step) -> Vec<&'s walk::Step> {
+    let mut path = vec![end];
     let mut at = end.from;
     while let Some(step) = steps.get(at as usize) {
-        way.push(step);
+        path.push(step);
         at = step.from;
     }
-    way.reverse();
-    way
+    path.reverse();
+    path
 }
 
-/// The lines of some pipes, each once, in the order of their first appearance.
-pub(crate) fn lines_of(plant: &Plant<'_>, edges: impl Iterator<Item = EdgeId>) -> Vec<String> {
+/// Returns the lines of some pipes, each once, in order of first appearance.
+pub(crate) fn lines_of(drawing: &Drawing<'_>, edges: impl Iterator<Item = EdgeId>) -> Vec<String> {
     let mut seen = HashSet::new();
-    let named = edges.filter_map(|edge| plant.of_edge(edge, Names::Line)).map(|name| flow::line_called(plant, name));
+    let named =
+        edges.filter_map(|edge| drawing.edge_field(edge, Names::Line)).map(|name| pipe_lines::line_name(drawing, name));
     named.filter(|name| seen.insert(name.clone())).collect()
 }
 
-/// Where sections of a review end beside equipment and the ends of the sheet.
+/// Additional boundaries of review sections, besides equipment and the ends of the sheet.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Cuts {
+pub(crate) struct SectionCuts {
     pub control: bool,
     pub size: bool,
     pub piping_class: bool,
     pub fluid: bool,
 }
 
-/// A proposal for the sections of a hazard review: parts of the piping between equipment. `is_minor` tells which
-/// equipment does not end a section.
+/// Returns a proposal for the sections of a hazard review: parts of the piping between equipment. `is_minor` selects
+/// equipment that does not end a section.
 pub(crate) fn review_sections<'a>(
-    plant: &Plant<'a>,
-    cuts: Cuts,
+    drawing: &Drawing<'a>,
+    cuts: SectionCuts,
     is_minor: &dyn Fn(NodeId) -> bool,
-    pay: Pay<'_>,
+    charge: ChargeFn<'_>,
 ) -> Result<Datum<'a>> {
     const KEYS: &[&str] =
         &["section", "from", "to", "lines", "items", "equipment", "instruments", "safeguards", "design_limits"];
-    let topology = &plant.topology;
-    let mut unions = Unions::new(topology.edge_count());
+    let topology = &drawing.topology;
+    let mut unions = UnionFind::new(topology.edge_count());
     let ends: Vec<bool> =
-        (0..topology.node_count() as u32).map(|node| ends_section(plant, cuts, is_minor, node)).collect();
-    let join = |unions: &mut Unions, edges: &[EdgeId]| {
+        (0..topology.node_count() as u32).map(|node| ends_section(drawing, cuts, is_minor, node)).collect();
+    let join = |unions: &mut UnionFind, edges: &[EdgeId]| {
         edges.windows(2).for_each(|pair| unions.join(pair[0], pair[1]));
     };
     for node in (0..topology.node_count() as u32).filter(|node| !ends[*node as usize]) {
-        let edges = topology.table(Over::Flow, Dir::Both).edges(node);
-        pay(1 + edges.len() as u64)?;
+        let edges = topology.table(EdgeFilter::Flow, Direction::Both).edges(node);
+        charge(1 + edges.len() as u64)?;
         join(&mut unions, edges);
         let ports = topology.ports.nodes(node).iter();
-        let at_ports = ports.filter_map(|port| topology.table(Over::Flow, Dir::Both).edges(*port).first());
+        let at_ports = ports.filter_map(|port| topology.table(EdgeFilter::Flow, Direction::Both).edges(*port).first());
         let through: Vec<EdgeId> = edges.first().into_iter().chain(at_ports).copied().collect();
         join(&mut unions, &through);
     }
     let mut groups: HashMap<u32, Vec<EdgeId>> = HashMap::new();
-    for edge in topology.edges_of(Link::FLOW) {
+    for edge in topology.edges_of(EdgeFlags::FLOW) {
         groups.entry(unions.find(edge)).or_default().push(edge);
     }
     let mut groups: Vec<Vec<EdgeId>> = groups.into_values().collect();
     groups.sort_unstable();
     let mut rows = Vec::with_capacity(groups.len());
     for (at, edges) in groups.iter().enumerate() {
-        rows.push(section_row(plant, at + 1, edges, &ends, pay)?);
+        rows.push(section_row(drawing, at + 1, edges, &ends, charge)?);
     }
     Ok(Datum::Table(KEYS, rows))
 }
 
-/// Whether a section ends at a node.
-fn ends_section(plant: &Plant<'_>, cuts: Cuts, is_minor: &dyn Fn(NodeId) -> bool, node: NodeId) -> bool {
-    let topology: &Topology = &plant.topology;
+/// Returns whether a section ends at a node.
+fn ends_section(drawing: &Drawing<'_>, cuts: SectionCuts, is_minor: &dyn Fn(NodeId) -> bool, node: NodeId) -> bool {
+    let topology: &Topology = &drawing.topology;
     let changes = |names: Names| {
-        let edges = topology.table(Over::Flow, Dir::Both).edges(node);
-        lists::different(plant, edges, &lists::Field::Named(names)).1
+        let edges = topology.table(EdgeFilter::Flow, Direction::Both).edges(node);
+        lists::distinct_values(drawing, edges, &lists::EdgeField::Named(names)).1
     };
-    let is_equipment = topology.is_equipment(node) && !is_minor(topology.holder(node));
+    let is_equipment = topology.is_equipment(node) && !is_minor(topology.equipment_or_self(node));
     is_equipment
         || matches!(topology.roles[node as usize], Role::OffPage | Role::OpenEnd)
         || cuts.control && topology.roles[node as usize] == Role::Control
@@ -423,13 +453,13 @@ fn ends_section(plant: &Plant<'_>, cuts: Cuts, is_minor: &dyn Fn(NodeId) -> bool
 }
 
 fn section_row<'a>(
-    plant: &Plant<'a>,
+    drawing: &Drawing<'a>,
     number: usize,
     edges: &[EdgeId],
     ends: &[bool],
-    pay: Pay<'_>,
+    charge: ChargeFn<'_>,
 ) -> Result<Vec<Datum<'a>>> {
-    let topology = &plant.topology;
+    let topology = &drawing.topology;
     let is_end = |node: &NodeId| ends[*node as usize];
     let unique = |nodes: Vec<NodeId>| {
         let mut seen = HashSet::new();
@@ -441,25 +471,29 @@ fn section_row<'a>(
     all.sort_unstable();
     all.dedup();
     let items: Vec<NodeId> = all.iter().copied().filter(|node| !is_end(node)).collect();
-    let equipment =
-        unique(all.iter().filter(|node| topology.is_equipment(**node)).map(|node| topology.holder(*node)).collect());
-    let runs = named_by(plant, edges, Names::Segment);
-    // An instrument may be located in a run of pipe as a whole.
+    let equipment = unique(
+        all.iter().filter(|node| topology.is_equipment(**node)).map(|node| topology.equipment_or_self(*node)).collect(),
+    );
+    let runs = nodes_named_by(drawing, edges, Names::Segment);
+    // An instrument may be located in a segment as a whole.
     let mut sensing = Vec::new();
     for item in items.iter().chain(&runs) {
-        sensing.extend(sensed_by(plant, *item, pay)?);
+        sensing.extend(sensed_by(drawing, *item, charge)?);
     }
     let instruments = unique(sensing);
     let guards = |node: &NodeId| matches!(topology.roles[*node as usize], Role::Relief | Role::OneWay);
     let safeguards = items.iter().copied().filter(guards).collect();
-    let limits = design_limits(plant, items.iter().chain(&equipment).copied().chain(rated_with(plant, &all, edges)));
-    let mut lines = lines_of(plant, edges.iter().copied());
+    let limits = design_limits(
+        drawing,
+        items.iter().chain(&equipment).copied().chain(nodes_with_design_limits(drawing, &all, edges)),
+    );
+    let mut lines = lines_of(drawing, edges.iter().copied());
     lines.sort();
     Ok(vec![
-        Datum::Text(format!("S{number}")),
+        Datum::String(format!("S{number}")),
         Datum::Nodes(from),
         Datum::Nodes(to),
-        Datum::texts(lines),
+        Datum::strings(lines),
         Datum::Nodes(items),
         Datum::Nodes(equipment),
         Datum::Nodes(instruments),
@@ -468,74 +502,75 @@ fn section_row<'a>(
     ])
 }
 
-/// What else limits the conditions in a section: the lines and runs of its pipes, and the sides of exchangers at its ends.
-fn rated_with(plant: &Plant<'_>, nodes: &[NodeId], edges: &[EdgeId]) -> HashSet<NodeId> {
-    let topology = &plant.topology;
+/// Returns further nodes with design limits of a section: the lines and segments of its pipes, and the sides of
+/// exchangers at its ends.
+fn nodes_with_design_limits(drawing: &Drawing<'_>, nodes: &[NodeId], edges: &[EdgeId]) -> HashSet<NodeId> {
+    let topology = &drawing.topology;
     let is_node = |zone: &NodeId| (*zone as usize) < topology.node_count();
     let sides = nodes.iter().map(|node| topology.zone(*node)).filter(is_node);
-    let groups = [Names::Line, Names::Segment].into_iter().flat_map(|names| named_by(plant, edges, names));
+    let groups = [Names::Line, Names::Segment].into_iter().flat_map(|names| nodes_named_by(drawing, edges, names));
     sides.chain(groups).collect()
 }
 
-/// The nodes that a field of some edges names, by their id or tag. Each once.
-fn named_by(plant: &Plant<'_>, edges: &[EdgeId], names: Names) -> Vec<NodeId> {
+/// Returns the nodes that a field of some edges names, by id or tag. Each once.
+fn nodes_named_by(drawing: &Drawing<'_>, edges: &[EdgeId], names: Names) -> Vec<NodeId> {
     let mut seen = HashSet::new();
-    let node = |name: Value<'_>| plant.by_id(name).or_else(|| plant.first_by_tag(name.as_str()?));
-    let named = edges.iter().filter_map(|edge| node(plant.of_edge(*edge, names)?));
+    let node = |name: Value<'_>| drawing.by_id(name).or_else(|| drawing.first_by_tag(name.as_str()?));
+    let named = edges.iter().filter_map(|edge| node(drawing.edge_field(*edge, names)?));
     named.filter(|node| seen.insert(*node)).collect()
 }
 
-/// The instruments whose sensing point is an item: those that stand in the pipe, are located in the item, are told
-/// something by it, or are joined to it and do not act on it.
-fn sensed_by(plant: &Plant<'_>, item: NodeId, pay: Pay<'_>) -> Result<Vec<NodeId>> {
-    let topology = &plant.topology;
+/// Returns the instruments whose sensing point is an item: those in the pipe, located in the item, receiving a signal
+/// from it, or connected to it without acting on it.
+fn sensed_by(drawing: &Drawing<'_>, item: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+    let topology = &drawing.topology;
     let is_instrument = |node: NodeId| topology.roles[node as usize] == Role::Instrument;
-    let arcs = topology.table(Over::All, Dir::Both).arcs(item);
-    let members = topology.named_members(item);
-    pay(1 + (arcs.len() + members.len()) as u64)?;
+    let arcs = topology.table(EdgeFilter::All, Direction::Both).arcs(item);
+    let members = topology.field_members(item);
+    charge(1 + (arcs.len() + members.len()) as u64)?;
     let mut found: Vec<NodeId> = Some(item).filter(|item| is_instrument(*item)).into_iter().collect();
     for (node, edge) in arcs.filter(|(node, _)| is_instrument(*node)) {
-        pay(1 + topology.table(Over::All, Dir::Up).degree(node) as u64)?;
-        found.extend(senses_at(plant, node, item, edge).then_some(node));
+        charge(1 + topology.table(EdgeFilter::All, Direction::Up).degree(node) as u64)?;
+        found.extend(senses_at(drawing, node, item, edge).then_some(node));
     }
     let members = members.iter().copied().filter(|node| is_instrument(*node));
-    found.extend(members.filter(|node| !loops::acts_by_class(plant, *node)));
+    found.extend(members.filter(|node| !loops::acts_by_class(drawing, *node)));
     Ok(found)
 }
 
-/// Whether an edge between an instrument and an item says that the instrument senses there. What it acts on it does not
-/// sense: a controller is joined to its valve, and its sensor is elsewhere.
-fn senses_at(plant: &Plant<'_>, instrument: NodeId, item: NodeId, edge: EdgeId) -> bool {
-    let topology = &plant.topology;
-    let (link, is_told) = (topology.links[edge as usize], topology.flow_ends(edge)[0] == item);
+/// Returns whether an edge between an instrument and an item is a sensing connection. An instrument does not sense what
+/// it acts on: a controller is connected to its valve, and its sensor is elsewhere.
+fn senses_at(drawing: &Drawing<'_>, instrument: NodeId, item: NodeId, edge: EdgeId) -> bool {
+    let topology = &drawing.topology;
+    let (flags, is_source) = (topology.edge_flags[edge as usize], topology.flow_ends(edge)[0] == item);
     let role = topology.roles[item as usize];
-    if link.has(Link::FLOW) || loops::acts_by_class(plant, instrument) {
+    if flags.contains(EdgeFlags::FLOW) || loops::acts_by_class(drawing, instrument) {
         return false;
     }
     match () {
-        () if link.has(Link::ZONE) => !is_told,
-        // What an actuator refers to it moves; what a sensor refers to is the element it senses with.
-        () if link.has(Link::ACTUATES) => loops::is_sensor_by_class(plant, instrument),
-        () if link.has(Link::SIGNAL) && is_told => true,
-        () => !role.closes() && (role != Role::Equipment || loops::senses(plant, instrument)),
+        () if flags.contains(EdgeFlags::ZONE) => !is_source,
+        // An actuator moves the item it refers to; a sensor refers to its sensing element.
+        () if flags.contains(EdgeFlags::ACTUATES) => loops::is_sensor_by_class(drawing, instrument),
+        () if flags.contains(EdgeFlags::SIGNAL) && is_source => true,
+        () => !role.closes() && (role != Role::Equipment || loops::senses(drawing, instrument)),
     }
 }
 
-/// The lowest of the upper and the highest of the lower design limits of some items, by the name of the field.
-fn design_limits<'a>(plant: &Plant<'a>, items: impl Iterator<Item = NodeId>) -> Datum<'a> {
+/// Returns the lowest upper and the highest lower design limits of some items, by field name.
+fn design_limits<'a>(drawing: &Drawing<'a>, items: impl Iterator<Item = NodeId>) -> Datum<'a> {
     let mut limits: Vec<(String, f64)> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
-    for (name, value) in items.flat_map(|item| numbers_of(plant.node(item))) {
+    let mut indices: HashMap<String, usize> = HashMap::new();
+    for (name, value) in items.flat_map(|item| numeric_fields(drawing.node(item))) {
         let snake = snake_case(&name);
-        // The head of a pump is no limit.
+        // The head of a pump is not a limit.
         let is_limit = snake.contains("pressure") || snake.contains("temperature");
         let is_design = snake.contains("design") && is_limit && !snake.contains("head");
         if !is_design {
             continue;
         }
         let is_lower = snake.contains("lower") || snake.contains("min");
-        let place = *places.entry(name.clone()).or_insert(limits.len());
-        match limits.get_mut(place) {
+        let index = *indices.entry(name.clone()).or_insert(limits.len());
+        match limits.get_mut(index) {
             Some((_, limit)) => *limit = if is_lower { limit.max(value) } else { limit.min(value) },
             None => limits.push((name, value)),
         }
@@ -543,14 +578,14 @@ fn design_limits<'a>(plant: &Plant<'a>, items: impl Iterator<Item = NodeId>) -> 
     Datum::Map(limits.into_iter().map(|(name, value)| (name, Datum::Number(value))).collect())
 }
 
-/// The numbers among the fields and attributes of an item.
-fn numbers_of(item: Value<'_>) -> Vec<(String, f64)> {
+/// Returns the numeric fields and attributes of an item.
+fn numeric_fields(item: Value<'_>) -> Vec<(String, f64)> {
     let Some(object) = item.as_object() else { return Vec::new() };
-    let mut numbers: Vec<(String, f64)> =
+    let mut indices: Vec<(String, f64)> =
         object.iter().filter_map(|(key, value)| Some((key.into(), value.as_f64()?))).collect();
     match object.get("attributes") {
         Some(Value::Object(attributes)) => {
-            numbers.extend(attributes.iter().filter_map(|(key, value)| Some((key.into(), value.as_f64()?))));
+            indices.extend(attributes.iter().filter_map(|(key, value)| Some((key.into(), value.as_f64()?))));
         }
         Some(Value::Array(attributes)) => {
             let entry = |entry: Value<'_>| {
@@ -559,18 +594,18 @@ fn numbers_of(item: Value<'_>) -> Vec<(String, f64)> {
                 let number = value.as_f64().or_else(|| value.as_str()?.parse().ok())?;
                 Some((entry.get("name")?.as_str()?.into(), number))
             };
-            numbers.extend(attributes.iter().filter_map(entry));
+            indices.extend(attributes.iter().filter_map(entry));
         }
         _ => {}
     }
-    numbers
+    indices
 }
 
-/// Whether equipment stands in a line rather than at its end: a pump, a filter, a compressor.
-pub(crate) fn is_minor(plant: &Plant<'_>, node: NodeId) -> bool {
+/// Returns whether equipment is part of a line instead of its end: a pump, a filter, a blower.
+pub(crate) fn is_minor(drawing: &Drawing<'_>, node: NodeId) -> bool {
     const MINOR: &[&str] = &["pump", "filter", "strainer", "blower", "fan"];
-    let classes = plant.topology.config.names(Names::Class).iter();
-    let object = plant.node(node).as_object();
+    let classes = drawing.topology.config.names(Names::Class).iter();
+    let object = drawing.node(node).as_object();
     let classes = classes.filter_map(|name| object?.get(name)?.as_str()).map(snake_case);
     classes.into_iter().any(|class| MINOR.iter().any(|word| class.contains(word)))
 }

@@ -1,11 +1,11 @@
-//! Tags of instruments, read letter by letter as ISA-5.1 has them.
+//! Instrument tags, parsed letter by letter according to ISA-5.1.
 
 use regex::Regex;
 
 use super::Datum;
 use crate::error::{Code, Error, Result};
 
-/// What a first letter measures.
+/// Measured variable of the first letter.
 const VARIABLES: &[(char, &str)] = &[
     ('A', "analysis"),
     ('B', "burner, combustion"),
@@ -35,11 +35,11 @@ const VARIABLES: &[(char, &str)] = &[
     ('Z', "position, dimension"),
 ];
 
-/// What a letter after the first changes about the variable.
+/// Modifiers of the variable by second letter.
 const MODIFIERS: &[(char, &str)] =
     &[('D', "differential"), ('F', "ratio"), ('J', "scan"), ('K', "rate of change"), ('Q', "total"), ('S', "safety")];
 
-/// What the other letters do.
+/// Functions by the remaining letters.
 const FUNCTIONS: &[(char, &str)] = &[
     ('A', "alarm"),
     ('C', "control"),
@@ -65,7 +65,7 @@ const FUNCTIONS: &[(char, &str)] = &[
     ('Z', "final element, drive"),
 ];
 
-/// The parts of a tag.
+/// Parts of a tag.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Tag {
     pub prefix: String,
@@ -75,26 +75,28 @@ pub(crate) struct Tag {
 }
 
 impl Tag {
-    /// A tag, or letters alone: some exporters write `LT` and put the number elsewhere.
+    /// Parses a tag, or letters alone: some exporters write `LT` and store the number elsewhere.
     pub fn parse_letters(text: &str) -> Option<Tag> {
-        const MOST: usize = 5;
-        let is_letters = (1..=MOST).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_uppercase());
+        const MAX_LETTERS: usize = 5;
+        let is_letters = (1..=MAX_LETTERS).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_uppercase());
         Tag::parse(text).or_else(|| is_letters.then(|| Tag { letters: text.into(), ..Tag::default() }))
     }
 
-    /// `20-FIC-101A`, `20FIC101A`: areas before, letters, a number, and what distinguishes equals. Nothing without letters
-    /// and a number.
+    /// Parses a tag such as `20-FIC-101A` or `20FIC101A`: area prefix, letters, a number, and a suffix that
+    /// distinguishes equal tags. `None` without letters or a number.
     pub fn parse(text: &str) -> Option<Tag> {
         let text = text.trim();
-        beginnings(text).into_iter().find_map(|at| Tag::parts(text[..at].trim_end_matches(is_separator), &text[at..]))
+        letter_offsets(text)
+            .into_iter()
+            .find_map(|at| Tag::parts(text[..at].trim_end_matches(is_separator), &text[at..]))
     }
 
-    /// A tag whose letters begin a text.
+    /// Parses a tag whose letters start a string.
     fn parts(prefix: &str, text: &str) -> Option<Tag> {
-        const MOST: usize = 8;
+        const MAX_LETTERS: usize = 8;
         let (letters, rest) = text.split_at(text.bytes().take_while(u8::is_ascii_alphabetic).count());
-        // Before the number is measured: in `1.1.1.1` each place would have to be asked how long it is.
-        if !(1..=MOST).contains(&letters.len()) {
+        // Check the letters first: in `1.1.1.1`, each position would have to measure the number.
+        if !(1..=MAX_LETTERS).contains(&letters.len()) {
             return None;
         }
         let rest = rest.trim_start_matches(is_separator);
@@ -107,18 +109,18 @@ impl Tag {
         })
     }
 
-    /// The loop that the tag belongs to: first letter and number.
+    /// Returns the loop of the tag: first letter and number.
     pub fn loop_id(&self) -> String {
         let first: String = self.letters.chars().take(1).collect();
         let prefix = if self.prefix.is_empty() { String::new() } else { format!("{}-", self.prefix) };
         format!("{prefix}{first}-{}", self.number)
     }
 
-    /// The letters after the first: what modifies it, and what is done.
+    /// Returns the modifier and the functions after the first letter.
     pub fn split(&self) -> (Option<char>, Vec<char>) {
         let mut letters: Vec<char> = self.letters.chars().skip(1).collect();
         let is_modifier = match letters.as_slice() {
-            // A switch, unless what follows is safety equipment: PSV, PSE.
+            // A switch, except before the letters of safety equipment: PSV, PSE.
             ['S', next, ..] => matches!(next, 'V' | 'E' | 'Z'),
             [first, _, ..] => MODIFIERS.iter().any(|(letter, _)| letter == first),
             _ => false,
@@ -128,28 +130,27 @@ impl Tag {
     }
 }
 
-/// How tags are written, where it is not as ISA-5.1 has them: a pattern with groups `prefix`, `letters`, `number` and
-/// `suffix`.
-pub(crate) struct Scheme(Regex);
+/// Pattern for tags not written according to ISA-5.1, with the groups `prefix`, `letters`, `number` and `suffix`.
+pub(crate) struct TagScheme(Regex);
 
-impl Scheme {
+impl TagScheme {
     /// Compiles a pattern.
-    pub fn new(pattern: &str) -> Result<Scheme> {
-        // What is compiled is bounded in size, but not what reads the pattern.
-        const LONGEST: usize = 4 << 10;
-        if pattern.len() > LONGEST {
-            let message = format!("the scheme of tags is no pattern: it is longer than {LONGEST} bytes");
+    pub fn new(pattern: &str) -> Result<TagScheme> {
+        // The compiled size is limited separately; this limits the parser of patterns.
+        const MAX_LENGTH: usize = 4 << 10;
+        if pattern.len() > MAX_LENGTH {
+            let message = format!("invalid tag scheme: it is longer than {MAX_LENGTH} bytes");
             return Err(Error::new(Code::BadRegex, message));
         }
-        let regex = regex::RegexBuilder::new(pattern).size_limit(crate::limits::MAX_REGEX).build();
-        regex.map(Scheme).map_err(|error| {
+        let regex = regex::RegexBuilder::new(pattern).size_limit(crate::limits::MAX_REGEX_SIZE).build();
+        regex.map(TagScheme).map_err(|error| {
             let reason = error.to_string();
             let last = reason.lines().last().unwrap_or_default();
-            Error::new(Code::BadRegex, format!("the scheme of tags is no pattern: {last}"))
+            Error::new(Code::BadRegex, format!("invalid tag scheme: {last}"))
         })
     }
 
-    /// The parts of a tag; nothing where the pattern does not fit.
+    /// Returns the parts of a tag; `None` if the pattern does not match.
     pub fn parse(&self, text: &str) -> Option<Tag> {
         let found = self.0.captures(text)?;
         let part = |name: &str| found.name(name).map_or("", |part| part.as_str());
@@ -162,7 +163,8 @@ impl Scheme {
     }
 }
 
-/// How long the number at the beginning of a text is. One with points is one number: 4712.01 and 4712.02 are two loops.
+/// Returns the length of the number at the start of a string. A number may contain points: 4712.01 and 4712.02 are two
+/// loops.
 fn number_length(text: &str) -> usize {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let mut length = digits(text);
@@ -175,14 +177,14 @@ fn number_length(text: &str) -> usize {
     length
 }
 
-/// Hyphens come in several kinds.
+/// Hyphens exist in several code points.
 fn is_separator(c: char) -> bool {
     matches!(c, '-' | '_' | ' ' | '.' | '/' | '\u{2010}'..='\u{2013}' | '\u{2212}')
 }
 
-/// Where the letters of a tag may begin: behind as many areas as there are, then behind fewer; each time at once, or behind
-/// digits that are written close.
-fn beginnings(text: &str) -> Vec<usize> {
+/// Returns the offsets at which the letters of a tag may start: after all area prefixes, then after fewer; each
+/// directly, or after adjacent digits.
+fn letter_offsets(text: &str) -> Vec<usize> {
     let mut starts = vec![0];
     while let Some(start) = starts.last().copied() {
         let Some((_, rest)) = text[start..].split_once(is_separator).filter(|(area, _)| is_area(area)) else { break };
@@ -192,7 +194,7 @@ fn beginnings(text: &str) -> Vec<usize> {
     starts.into_iter().rev().flat_map(|start| [start, start + digits(start)]).collect()
 }
 
-/// Digits, or an area code with digits: not the letters of an instrument.
+/// Returns whether a string is an area code: digits, or starting with a digit; not the letters of an instrument.
 fn is_area(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(|c| c.is_ascii_alphanumeric())
 }
@@ -201,8 +203,8 @@ fn meaning(table: &'static [(char, &'static str)], letter: char) -> Option<&'sta
     table.iter().find(|(known, _)| *known == letter).map(|(_, meaning)| *meaning)
 }
 
-/// A tag as a record; null where it is none.
-pub(crate) fn parsed<'a>(tag: Option<Tag>) -> Datum<'a> {
+/// Converts a tag to a record; null for `None`.
+pub(crate) fn to_datum<'a>(tag: Option<Tag>) -> Datum<'a> {
     const KEYS: &[&str] =
         &["prefix", "letters", "first", "variable", "modifier", "functions", "number", "suffix", "loop", "unknown"];
     const FUNCTION: &[&str] = &["letter", "meaning"];
@@ -210,26 +212,26 @@ pub(crate) fn parsed<'a>(tag: Option<Tag>) -> Datum<'a> {
     let first = tag.letters.chars().next().unwrap_or(' ');
     let (modifier, functions) = tag.split();
     let word = |word: Option<&'static str>| word.map_or(Datum::Null, Datum::Word);
-    let row = |letter: &char| vec![Datum::Text(letter.to_string()), word(meaning(FUNCTIONS, *letter))];
+    let row = |letter: &char| vec![Datum::String(letter.to_string()), word(meaning(FUNCTIONS, *letter))];
     let unknown = functions.iter().filter(|letter| meaning(FUNCTIONS, **letter).is_none()).map(char::to_string);
     Datum::Record(
         KEYS,
         vec![
-            Datum::Text(tag.prefix.clone()),
-            Datum::Text(tag.letters.clone()),
-            Datum::Text(first.to_string()),
+            Datum::String(tag.prefix.clone()),
+            Datum::String(tag.letters.clone()),
+            Datum::String(first.to_string()),
             word(meaning(VARIABLES, first)),
             word(modifier.and_then(|modifier| meaning(MODIFIERS, modifier))),
             Datum::Table(FUNCTION, functions.iter().map(row).collect()),
-            Datum::Text(tag.number.clone()),
-            Datum::Text(tag.suffix.clone()),
-            Datum::Text(tag.loop_id()),
-            Datum::texts(unknown),
+            Datum::String(tag.number.clone()),
+            Datum::String(tag.suffix.clone()),
+            Datum::String(tag.loop_id()),
+            Datum::strings(unknown),
         ],
     )
 }
 
-/// What a first letter measures.
+/// Measured variable of the first letter.
 pub(crate) fn variable(tag: &Tag) -> Option<&'static str> {
     meaning(VARIABLES, tag.letters.chars().next()?)
 }
@@ -279,7 +281,7 @@ mod tests {
         for text in ["", "101", "FIC", "-", "ÄÖ-1", "20-30"] {
             check(text, "none");
         }
-        // As many areas as there are: to ask at each how far the number behind it goes would take minutes.
+        // Many area prefixes: measuring the number after each would take minutes.
         check(&"1.".repeat(1 << 20), "none");
     }
 }

@@ -1,73 +1,78 @@
-//! The backtracking engine: exact about JavaScript, and bounded.
+//! Backtracking engine: exact JavaScript semantics, with limits.
 //!
-//! No recursion, and each step looks at one character, so the bounds on steps and on the stack bound the time and the
-//! memory of a match, whatever the pattern.
+//! No recursion, and each step examines one character, so the limits on steps and on the stack bound the time and the
+//! memory of a match for every pattern.
 
 use super::flags::Flags;
-use super::linear::Spans;
+use super::linear_engine::Spans;
 use super::program::{Program, Step};
 use super::set;
 use super::tree::Assert;
 use crate::error::{Code, Error, Result};
 
-/// Steps allowed for each backtrack allowed. Most steps of a decent pattern do not backtrack.
+/// Steps allowed per backtrack allowed. Most steps of a well-behaved pattern do not backtrack.
 const STEPS_PER_BACKTRACK: usize = 32;
-/// Steps that are worth a step of a query.
+/// Steps that cost one unit of fuel.
 const STEPS_PER_FUEL: u64 = 8;
-/// A register without a place.
+/// A register without a position.
 const UNSET: usize = usize::MAX;
 
-/// What each search may take, and what all of them took.
+/// Limit per search, and the total work of all searches.
 #[derive(Debug)]
-pub(crate) struct Effort {
+pub(crate) struct BacktrackBudget {
     backtracks: usize,
     steps: u64,
 }
 
-impl Effort {
-    /// `backtracks` are for each search.
-    pub fn new(backtracks: usize) -> Effort {
-        Effort { backtracks, steps: 0 }
+impl BacktrackBudget {
+    /// Creates a budget with a limit of `backtracks` per search.
+    pub fn new(backtracks: usize) -> BacktrackBudget {
+        BacktrackBudget { backtracks, steps: 0 }
     }
 
-    /// What the searches cost beyond their [`Regex::search_cost`](super::Regex::search_cost).
+    /// Returns the fuel of the searches beyond their [`Regex::search_cost`](super::Regex::search_cost).
     pub fn fuel(&self) -> u64 {
         self.steps / STEPS_PER_FUEL
     }
 }
 
-/// What to do on the way back.
+/// Entry of the backtrack stack.
 #[derive(Clone, Copy)]
-enum Back {
-    /// Go on at `pc` from the place `at`.
+enum Backtrack {
+    /// Continue at `pc` from position `at`.
     Choice { pc: usize, at: usize },
-    /// Likewise after a negative lookaround whose body has failed: the regular way, not counted as a backtrack.
+    /// As `Choice`, after a negative lookaround whose body has failed: the regular path, not counted as a backtrack.
     Otherwise { pc: usize, at: usize },
-    /// Set a register to what it was.
+    /// Restore a register.
     Undo { register: usize, value: usize },
 }
 
-/// One search.
-struct Run<'p, 't> {
+/// A search.
+struct Search<'p, 't> {
     program: &'p Program,
     text: &'t str,
     at: usize,
     registers: Vec<usize>,
-    stack: Vec<Back>,
-    /// How many backtracks, entries of the stack and steps are left.
+    stack: Vec<Backtrack>,
+    /// Remaining backtracks, stack entries and steps.
     backtracks: usize,
-    height: usize,
+    stack_left: usize,
     steps: usize,
 }
 
-/// The first match of `program` at or after `start`, which is a character boundary of `text`.
-pub(super) fn search(program: &Program, text: &str, start: usize, effort: &mut Effort) -> Result<Option<Spans>> {
-    let backtracks = effort.backtracks;
+/// Returns the first match of `program` at or after `start`, which is a character boundary of `text`.
+pub(super) fn search(
+    program: &Program,
+    text: &str,
+    start: usize,
+    budget: &mut BacktrackBudget,
+) -> Result<Option<Spans>> {
+    let backtracks = budget.backtracks;
     let steps = backtracks.saturating_mul(STEPS_PER_BACKTRACK);
     let (registers, stack) = (Vec::new(), Vec::new());
-    let mut run = Run { program, text, at: start, registers, stack, backtracks, height: backtracks, steps };
+    let mut run = Search { program, text, at: start, registers, stack, backtracks, stack_left: backtracks, steps };
     let found = run.first_at_or_after(start);
-    effort.steps += (steps - run.steps) as u64;
+    budget.steps += (steps - run.steps) as u64;
     found.map_err(|error| error.with_limit("backtracks", backtracks as u64))
 }
 
@@ -77,7 +82,7 @@ fn exhausted() -> Error {
         .with_help("repetitions inside repetitions, as in `(a+)+`, try too many ways: let each character match in one")
 }
 
-impl Run<'_, '_> {
+impl Search<'_, '_> {
     fn first_at_or_after(&mut self, mut start: usize) -> Result<Option<Spans>> {
         let is_bound = self.program.anchored || self.program.flags.sticky;
         loop {
@@ -98,7 +103,7 @@ impl Run<'_, '_> {
         self.registers.resize(self.program.registers, UNSET);
         let mut pc = 0;
         while let Some(step) = self.program.steps.get(pc) {
-            self.pay(1)?;
+            self.charge(1)?;
             pc = match (step, self.step(step, pc)?) {
                 (Step::Match, _) => return Ok(true),
                 (_, Some(next)) => next,
@@ -111,33 +116,33 @@ impl Run<'_, '_> {
         Ok(false)
     }
 
-    fn pay(&mut self, steps: usize) -> Result<()> {
+    fn charge(&mut self, steps: usize) -> Result<()> {
         self.steps = self.steps.checked_sub(steps).ok_or_else(exhausted)?;
         Ok(())
     }
 
     fn spans(&self, start: usize) -> Spans {
-        let register = |at: usize| self.registers.get(at).copied().filter(|place| *place != UNSET);
+        let register = |at: usize| self.registers.get(at).copied().filter(|position| *position != UNSET);
         let span = |group: usize| Some(register(2 * group)?..register(2 * group + 1)?);
         let mut spans: Spans = (0..self.program.groups).map(span).collect();
-        if let Some(whole) = spans.first_mut() {
-            *whole = Some(start..self.at);
+        if let Some(overall) = spans.first_mut() {
+            *overall = Some(start..self.at);
         }
         spans
     }
 
-    /// Does one step, and says where to go on; `None` when it fails.
+    /// Executes one step and returns the next one; `None` if it fails.
     fn step(&mut self, step: &Step, pc: usize) -> Result<Option<usize>> {
         let holds = match step {
-            Step::Char { c, back } => self.take(*back, |next| next == *c),
+            Step::Char { c, back } => self.take_if(*back, |next| next == *c),
             Step::Class { matcher, back } => {
                 let matcher = self.program.matchers.get(*matcher);
-                self.take(*back, |next| matcher.is_some_and(|matcher| matcher.contains(next)))
+                self.take_if(*back, |next| matcher.is_some_and(|matcher| matcher.contains(next)))
             }
             Step::Assert(assert) => self.assert(*assert),
             Step::Backref { groups, back } => self.backref(groups, *back)?,
             Step::Split { first, second } => {
-                self.push(Back::Choice { pc: *second, at: self.at })?;
+                self.push(Backtrack::Choice { pc: *second, at: self.at })?;
                 return Ok(Some(*first));
             }
             Step::Jump(to) => return Ok(Some(*to)),
@@ -148,20 +153,20 @@ impl Run<'_, '_> {
             }
             Step::Match => true,
             other => {
-                self.note(other)?;
+                self.bookkeeping_step(other)?;
                 true
             }
         };
         Ok(holds.then_some(pc + 1))
     }
 
-    /// The steps that only change registers and the stack.
-    fn note(&mut self, step: &Step) -> Result<()> {
+    /// Executes a step that only changes registers and the stack.
+    fn bookkeeping_step(&mut self, step: &Step) -> Result<()> {
         match step {
             Step::Save(register) => self.set(*register, self.at),
             Step::Copy { from, to } => self.set(*to, self.register(*from)),
             Step::Clear(registers) => {
-                self.pay(registers.len())?;
+                self.charge(registers.len())?;
                 registers.clone().try_for_each(|register| self.set(register, UNSET))
             }
             Step::LookStart(register) => {
@@ -175,7 +180,7 @@ impl Run<'_, '_> {
             }
             Step::NotStart { register, after } => {
                 self.set_height(*register)?;
-                self.push(Back::Otherwise { pc: *after, at: self.at })
+                self.push(Backtrack::Otherwise { pc: *after, at: self.at })
             }
             _ => Ok(()),
         }
@@ -190,7 +195,7 @@ impl Run<'_, '_> {
         if old == value {
             return Ok(());
         }
-        self.push(Back::Undo { register, value: old })?;
+        self.push(Backtrack::Undo { register, value: old })?;
         self.restore(register, value);
         Ok(())
     }
@@ -201,15 +206,15 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Notes the height of the stack, the entry that undoes the note included.
+    /// Saves the height of the stack in a register, including the entry that undoes this.
     fn set_height(&mut self, register: usize) -> Result<()> {
-        self.push(Back::Undo { register, value: self.register(register) })?;
+        self.push(Backtrack::Undo { register, value: self.register(register) })?;
         self.restore(register, self.stack.len());
         Ok(())
     }
 
-    fn push(&mut self, back: Back) -> Result<()> {
-        if self.stack.len() >= self.height {
+    fn push(&mut self, back: Backtrack) -> Result<()> {
+        if self.stack.len() >= self.stack_left {
             return Err(exhausted());
         }
         self.stack.push(back);
@@ -219,12 +224,12 @@ impl Run<'_, '_> {
     fn backtrack(&mut self) -> Result<Option<usize>> {
         while let Some(back) = self.stack.pop() {
             match back {
-                Back::Undo { register, value } => self.restore(register, value),
-                Back::Otherwise { pc, at } => {
+                Backtrack::Undo { register, value } => self.restore(register, value),
+                Backtrack::Otherwise { pc, at } => {
                     self.at = at;
                     return Ok(Some(pc));
                 }
-                Back::Choice { pc, at } => {
+                Backtrack::Choice { pc, at } => {
                     self.backtracks = self.backtracks.checked_sub(1).ok_or_else(exhausted)?;
                     self.at = at;
                     return Ok(Some(pc));
@@ -234,25 +239,25 @@ impl Run<'_, '_> {
         Ok(None)
     }
 
-    /// Goes back to a height of the stack without trying the choices above.
+    /// Restores the stack to a height without trying the choices above.
     fn unwind(&mut self, height: usize) {
         while self.stack.len() > height {
-            if let Some(Back::Undo { register, value }) = self.stack.pop() {
+            if let Some(Backtrack::Undo { register, value }) = self.stack.pop() {
                 self.restore(register, value);
             }
         }
     }
 
-    /// Forgets the choices above a height; what undoes the captures stays.
+    /// Removes the choices above a height; the entries that undo captures stay.
     fn drop_choices(&mut self, height: usize) {
-        let mut kept = height;
+        let mut remaining = height;
         for at in height..self.stack.len() {
-            if let Some(Back::Undo { .. }) = self.stack.get(at) {
-                self.stack.swap(kept, at);
-                kept += 1;
+            if let Some(Backtrack::Undo { .. }) = self.stack.get(at) {
+                self.stack.swap(remaining, at);
+                remaining += 1;
             }
         }
-        self.stack.truncate(kept);
+        self.stack.truncate(remaining);
     }
 
     fn after(&self) -> Option<char> {
@@ -263,12 +268,12 @@ impl Run<'_, '_> {
         self.text.get(..self.at)?.chars().next_back()
     }
 
-    /// Takes a character if it is `wanted`.
-    fn take(&mut self, back: bool, wanted: impl Fn(char) -> bool) -> bool {
+    /// Consumes a character if `wanted` accepts it.
+    fn take_if(&mut self, back: bool, is_match: impl Fn(char) -> bool) -> bool {
         let next = if back { self.before() } else { self.after() };
         match next {
-            Some(c) if wanted(c) && back => self.at -= c.len_utf8(),
-            Some(c) if wanted(c) => self.at += c.len_utf8(),
+            Some(c) if is_match(c) && back => self.at -= c.len_utf8(),
+            Some(c) if is_match(c) => self.at += c.len_utf8(),
             _ => return false,
         }
         true
@@ -291,16 +296,16 @@ impl Run<'_, '_> {
         c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_' || (folds && matches!(c, '\u{17F}' | '\u{212A}')))
     }
 
-    /// Takes what a group holds once more; a group without a match is as good as empty.
+    /// Matches the text of a group again; a group without a match counts as empty.
     fn backref(&mut self, groups: &[usize], back: bool) -> Result<bool> {
         let is_set = |group: &&usize| self.register(2 * **group + 1) != UNSET && self.register(2 * **group) != UNSET;
         let Some(group) = groups.iter().find(is_set) else { return Ok(true) };
         let (text, range) = (self.text, self.register(2 * group)..self.register(2 * group + 1));
-        let Some(held) = text.get(range) else { return Ok(true) };
-        self.pay(held.len())?;
+        let Some(captured) = text.get(range) else { return Ok(true) };
+        self.charge(captured.len())?;
         let flags = self.program.flags;
-        let mut take = |c: char| self.take(back, |next| is_same(c, next, flags));
-        Ok(if back { held.chars().rev().all(&mut take) } else { held.chars().all(&mut take) })
+        let mut take = |c: char| self.take_if(back, |next| is_same(c, next, flags));
+        Ok(if back { captured.chars().rev().all(&mut take) } else { captured.chars().all(&mut take) })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Reads character classes: `[..]` in its three dialects, and the escapes that stand for many characters.
+//! Parser of character classes: `[..]` in its three dialects, and escapes for sets of characters.
 
 use super::flags::Flags;
 use super::parse::{Parsed, Parser};
@@ -6,18 +6,18 @@ use super::properties;
 use super::set::{self, Set, class_items};
 use super::tree::Class;
 
-/// Doubled, these are reserved in a class with the flag `v`.
+/// Characters that are reserved when doubled in a class with the flag `v`.
 const RESERVED: &str = "&!#$%*+,.:;<=>?@^`~";
 
-/// Collects what a class contains.
+/// Builder of a class.
 #[derive(Default)]
-pub(super) struct Builder {
+pub(super) struct ClassBuilder {
     ranges: Vec<(u32, u32)>,
-    /// Properties and nested classes, as text for the `regex` crate.
-    more: String,
+    /// Properties and nested classes, in the syntax of the `regex` crate.
+    rust_items: String,
 }
 
-impl Builder {
+impl ClassBuilder {
     fn add_point(&mut self, point: u32) {
         self.ranges.push((point, point));
     }
@@ -26,85 +26,85 @@ impl Builder {
         self.ranges.extend(set.ranges());
     }
 
-    /// The class. Under the flags `i` and `u` the `regex` crate folds case; under `i` alone we do.
+    /// Returns the class. With the flags `i` and `u` the `regex` crate folds case; with `i` alone it is done here.
     pub fn finish(self, flags: Flags, negated: bool) -> Class {
         let set = Set::new(&self.ranges);
-        if self.more.is_empty() && !flags.folds_unicode() {
+        if self.rust_items.is_empty() && !flags.folds_unicode() {
             let set = if flags.ignore_case { set.folded() } else { set };
-            return Class::of(if negated { set.negated() } else { set });
+            return Class::from_set(if negated { set.negated() } else { set });
         }
         Class { rust: self.to_rust(negated), set: None }
     }
 
     fn to_rust(&self, negated: bool) -> String {
         let items = class_items(Set::new(&self.ranges).ranges());
-        let none = if items.is_empty() && self.more.is_empty() { set::NOTHING } else { "" };
-        format!("[{}{items}{}{none}]", if negated { "^" } else { "" }, self.more)
+        let none = if items.is_empty() && self.rust_items.is_empty() { set::NOTHING } else { "" };
+        format!("[{}{items}{}{none}]", if negated { "^" } else { "" }, self.rust_items)
     }
 }
 
-/// One member of a class: a code point, which may begin a range, or many.
-enum Member {
+/// An atom of a class: a code point, which may begin a range, or a set.
+enum ClassAtom {
     Point(u32),
     Many,
 }
 
-/// Reads a class; the bracket at `start` is read.
+/// Parses a class whose bracket at `start` is consumed.
 pub(super) fn parse(parser: &mut Parser, start: usize) -> Parsed<Class> {
     if parser.flags.sets {
         return sets::parse(parser, start);
     }
     let negated = parser.eat("^");
-    let mut builder = Builder::default();
+    let mut builder = ClassBuilder::default();
     while !parser.eat("]") {
-        let first = member(parser, &mut builder, start)?;
+        let first = class_atom(parser, &mut builder, start)?;
         let is_range = parser.peek() == Some('-') && parser.peek_at(1).is_some_and(|c| c != ']');
         if is_range {
             range(parser, &mut builder, first, start)?;
-        } else if let Member::Point(point) = first {
+        } else if let ClassAtom::Point(point) = first {
             builder.add_point(point);
         }
     }
     Ok(builder.finish(parser.flags, negated))
 }
 
-/// `first-last`, the dash comes next. Next to an escape such as `\d` the dash is a character, or an error with `u`.
-fn range(parser: &mut Parser, builder: &mut Builder, first: Member, start: usize) -> Parsed<()> {
+/// Parses `first-last` from the dash on. Next to an escape such as `\d` the dash is a character, or an error with `u`.
+fn range(parser: &mut Parser, builder: &mut ClassBuilder, first: ClassAtom, start: usize) -> Parsed<()> {
     let dash = parser.at;
     parser.at += 1;
-    let last = member(parser, builder, start)?;
+    let last = class_atom(parser, builder, start)?;
     match (first, last) {
-        (Member::Point(first), Member::Point(last)) if first <= last => builder.ranges.push((first, last)),
-        (Member::Point(_), Member::Point(_)) => {
-            return Err(parser.fault_at(dash, "Range out of order in character class"));
+        (ClassAtom::Point(first), ClassAtom::Point(last)) if first <= last => builder.ranges.push((first, last)),
+        (ClassAtom::Point(_), ClassAtom::Point(_)) => {
+            return Err(parser.error_at(dash, "Range out of order in character class"));
         }
         _ if parser.flags.unicode => {
-            return Err(parser.fault_at(dash, "Invalid character class").helped("to match `-` itself, write `\\-`"));
+            return Err(parser.error_at(dash, "Invalid character class").with_help("to match `-` itself, write `\\-`"));
         }
-        (Member::Point(point), _) | (_, Member::Point(point)) => {
+        (ClassAtom::Point(point), _) | (_, ClassAtom::Point(point)) => {
             builder.add_point(point);
             builder.add_point(u32::from('-'));
         }
-        (Member::Many, Member::Many) => builder.add_point(u32::from('-')),
+        (ClassAtom::Many, ClassAtom::Many) => builder.add_point(u32::from('-')),
     }
     Ok(())
 }
 
-/// Reads one member. Many code points go straight to the builder.
-fn member(parser: &mut Parser, builder: &mut Builder, start: usize) -> Parsed<Member> {
+/// Parses one atom. Sets of code points are added to the builder.
+fn class_atom(parser: &mut Parser, builder: &mut ClassBuilder, start: usize) -> Parsed<ClassAtom> {
     let at = parser.at;
     match parser.next() {
         None => {
-            let fault = parser.fault_at(start, "Unterminated character class");
-            Err(fault.helped("to match `[` itself, write `\\[`"))
+            let error = parser.error_at(start, "Unterminated character class");
+            Err(error.with_help("to match `[` itself, write `\\[`"))
         }
-        Some('\\') if class_escape(parser, builder)? => Ok(Member::Many),
-        Some('\\') => Ok(Member::Point(point_escape(parser, at)?)),
-        Some(c) => Ok(Member::Point(u32::from(c))),
+        Some('\\') if class_escape(parser, builder)? => Ok(ClassAtom::Many),
+        Some('\\') => Ok(ClassAtom::Point(point_escape(parser, at)?)),
+        Some(c) => Ok(ClassAtom::Point(u32::from(c))),
     }
 }
 
-/// An escape for one code point; some mean something else than outside a class.
+/// Parses an escape for one code point; some have a different meaning than outside a class.
 fn point_escape(parser: &mut Parser, start: usize) -> Parsed<u32> {
     let unicode = parser.flags.unicode;
     match (parser.peek(), parser.peek_at(1)) {
@@ -124,8 +124,8 @@ fn point_escape(parser: &mut Parser, start: usize) -> Parsed<u32> {
     }
 }
 
-/// Takes `\d`, `\w`, `\s`, their negations and `\p{..}`; the backslash is read. False when something else comes.
-pub(super) fn class_escape(parser: &mut Parser, builder: &mut Builder) -> Parsed<bool> {
+/// Parses `\d`, `\w`, `\s`, their negations and `\p{..}` after the backslash. Returns false for other escapes.
+pub(super) fn class_escape(parser: &mut Parser, builder: &mut ClassBuilder) -> Parsed<bool> {
     let Some(c) = parser.peek() else { return Ok(false) };
     let set = match c.to_ascii_lowercase() {
         'd' => Set::new(set::DIGITS),
@@ -139,9 +139,9 @@ pub(super) fn class_escape(parser: &mut Parser, builder: &mut Builder) -> Parsed
     Ok(true)
 }
 
-/// A letter under the flag `i`.
-pub(super) fn of_letter(c: char, flags: Flags) -> Class {
-    let mut builder = Builder::default();
+/// Returns the class of a letter with the flag `i`.
+pub(super) fn case_variants(c: char, flags: Flags) -> Class {
+    let mut builder = ClassBuilder::default();
     builder.add_point(u32::from(c));
     if !c.is_ascii() || !flags.unicode {
         return builder.finish(flags, false);
@@ -151,7 +151,7 @@ pub(super) fn of_letter(c: char, flags: Flags) -> Class {
     let folded =
         set::WORD_FOLDED.iter().filter(|(point, _)| char::from_u32(*point).map(set::fold) == Some(set::fold(c)));
     builder.ranges.extend(folded);
-    Class::of(Set::new(&builder.ranges))
+    Class::from_set(Set::new(&builder.ranges))
 }
 
 /// `\w`
@@ -160,28 +160,28 @@ fn word(flags: Flags) -> Set {
     Set::new(&[set::WORD, more].concat())
 }
 
-fn property(parser: &mut Parser, builder: &mut Builder, negated: bool) -> Parsed<()> {
+fn property(parser: &mut Parser, builder: &mut ClassBuilder, negated: bool) -> Parsed<()> {
     let start = parser.at - 1;
     parser.at += 1;
     let inside = braced(parser);
     let known = inside.as_deref().and_then(properties::to_rust);
     let Some(rust) = known else {
         let of_strings = inside.is_some_and(|inside| properties::is_of_strings(&inside));
-        let fault = parser.fault_at(start, "Invalid property name");
-        return Err(if of_strings { fault.helped("properties of strings are not supported") } else { fault });
+        let error = parser.error_at(start, "Invalid property name");
+        return Err(if of_strings { error.with_help("properties of strings are not supported") } else { error });
     };
     add_property(builder, &rust, negated);
     Ok(())
 }
 
-/// Surrogates cannot occur in UTF-8, and the `regex` crate has no name for them.
-fn add_property(builder: &mut Builder, rust: &str, negated: bool) {
+/// Adds a property. Surrogates cannot occur in UTF-8, and the `regex` crate has no name for them.
+fn add_property(builder: &mut ClassBuilder, rust: &str, negated: bool) {
     let is_surrogate = matches!(rust, "gc=Cs" | "gc=Surrogate");
     match (is_surrogate, negated) {
         (true, true) => builder.add_set(&Set::default().negated()),
-        (true, false) => builder.more.push_str(set::NOTHING),
-        (false, true) => builder.more.push_str(&format!(r"\P{{{rust}}}")),
-        (false, false) => builder.more.push_str(&format!(r"\p{{{rust}}}")),
+        (true, false) => builder.rust_items.push_str(set::NOTHING),
+        (false, true) => builder.rust_items.push_str(&format!(r"\P{{{rust}}}")),
+        (false, false) => builder.rust_items.push_str(&format!(r"\p{{{rust}}}")),
     }
 }
 
@@ -205,7 +205,7 @@ mod sets {
     pub(super) fn parse(parser: &mut Parser, start: usize) -> Parsed<Class> {
         parser.enter_class()?;
         let negated = parser.eat("^");
-        let mut builder = Builder::default();
+        let mut builder = ClassBuilder::default();
         let class = match first_operand(parser, &mut builder, start)? {
             Some(first) => {
                 let rust = operation(parser, first, negated, start)?;
@@ -224,8 +224,8 @@ mod sets {
         text.chars().enumerate().all(|(ahead, c)| parser.peek_at(ahead) == Some(c))
     }
 
-    /// The first member, and its text if it can stand before an operator.
-    fn first_operand(parser: &mut Parser, builder: &mut Builder, start: usize) -> Parsed<Option<String>> {
+    /// Parses the first operand; returns its text if it can be followed by an operator.
+    fn first_operand(parser: &mut Parser, builder: &mut ClassBuilder, start: usize) -> Parsed<Option<String>> {
         if parser.peek() == Some(']') {
             return Ok(None);
         }
@@ -234,12 +234,12 @@ mod sets {
         Ok(is_operand.then(|| builder.to_rust(false)))
     }
 
-    /// `first--b--c` or `first&&b&&c`; the two do not mix.
+    /// Parses `first--b--c` or `first&&b&&c`; the two cannot be mixed.
     fn operation(parser: &mut Parser, first: String, negated: bool, start: usize) -> Parsed<String> {
         let operator = if is_next(parser, "--") { "--" } else { "&&" };
         let mut text = format!("[{}{first}", if negated { "^" } else { "" });
         while parser.eat(operator) {
-            let mut builder = Builder::default();
+            let mut builder = ClassBuilder::default();
             if operator == "&&" && parser.peek() == Some('&') {
                 return Err(invalid(parser));
             }
@@ -251,7 +251,7 @@ mod sets {
         if parser.eat("]") { Ok(text) } else { Err(invalid(parser)) }
     }
 
-    fn union(parser: &mut Parser, builder: &mut Builder, start: usize) -> Parsed<()> {
+    fn union(parser: &mut Parser, builder: &mut ClassBuilder, start: usize) -> Parsed<()> {
         while !parser.eat("]") {
             if is_next(parser, "--") || is_next(parser, "&&") {
                 return Err(invalid(parser));
@@ -261,59 +261,59 @@ mod sets {
         Ok(())
     }
 
-    /// An operand or a range; says whether it is a range, which cannot stand at an operator.
-    fn union_member(parser: &mut Parser, builder: &mut Builder, start: usize) -> Parsed<bool> {
-        let Member::Point(first) = operand_or_point(parser, builder, start)? else { return Ok(false) };
+    /// Parses an operand or a range; returns true for a range, which cannot be an operand of an operator.
+    fn union_member(parser: &mut Parser, builder: &mut ClassBuilder, start: usize) -> Parsed<bool> {
+        let ClassAtom::Point(first) = operand_or_point(parser, builder, start)? else { return Ok(false) };
         if is_next(parser, "--") || !parser.eat("-") {
             builder.add_point(first);
             return Ok(false);
         }
         let dash = parser.at - 1;
         match operand_or_point(parser, builder, start)? {
-            Member::Point(last) if first <= last => builder.ranges.push((first, last)),
-            Member::Point(_) => return Err(parser.fault_at(dash, "Range out of order in character class")),
-            Member::Many => return Err(parser.fault_at(dash, "Invalid character class")),
+            ClassAtom::Point(last) if first <= last => builder.ranges.push((first, last)),
+            ClassAtom::Point(_) => return Err(parser.error_at(dash, "Range out of order in character class")),
+            ClassAtom::Many => return Err(parser.error_at(dash, "Invalid character class")),
         }
         Ok(true)
     }
 
-    fn operand(parser: &mut Parser, builder: &mut Builder, start: usize) -> Parsed<()> {
-        if let Member::Point(point) = operand_or_point(parser, builder, start)? {
+    fn operand(parser: &mut Parser, builder: &mut ClassBuilder, start: usize) -> Parsed<()> {
+        if let ClassAtom::Point(point) = operand_or_point(parser, builder, start)? {
             builder.add_point(point);
         }
         Ok(())
     }
 
-    fn operand_or_point(parser: &mut Parser, builder: &mut Builder, start: usize) -> Parsed<Member> {
+    fn operand_or_point(parser: &mut Parser, builder: &mut ClassBuilder, start: usize) -> Parsed<ClassAtom> {
         let at = parser.at;
         match parser.peek() {
             Some('[') => {
                 parser.at += 1;
-                builder.more.push_str(&parse(parser, at)?.rust);
-                Ok(Member::Many)
+                builder.rust_items.push_str(&parse(parser, at)?.rust);
+                Ok(ClassAtom::Many)
             }
             Some('\\') => escape(parser, builder),
             Some('(' | ')' | '{' | '}' | '/' | '-' | '|') => Err(invalid(parser)),
             Some(c) if RESERVED.contains(c) && parser.peek_at(1) == Some(c) => Err(invalid(parser)),
-            _ => member(parser, builder, start),
+            _ => class_atom(parser, builder, start),
         }
     }
 
-    fn escape(parser: &mut Parser, builder: &mut Builder) -> Parsed<Member> {
+    fn escape(parser: &mut Parser, builder: &mut ClassBuilder) -> Parsed<ClassAtom> {
         let at = parser.at;
         parser.at += 1;
         match parser.peek() {
-            Some('q') => Err(parser.fault_at(at, "Invalid escape").helped("`\\q{..}` is not supported")),
+            Some('q') => Err(parser.error_at(at, "Invalid escape").with_help("`\\q{..}` is not supported")),
             Some(c) if "&-!#%,:;<=>@`~".contains(c) => {
                 parser.at += 1;
-                Ok(Member::Point(u32::from(c)))
+                Ok(ClassAtom::Point(u32::from(c)))
             }
-            _ if class_escape(parser, builder)? => Ok(Member::Many),
-            _ => Ok(Member::Point(point_escape(parser, at)?)),
+            _ if class_escape(parser, builder)? => Ok(ClassAtom::Many),
+            _ => Ok(ClassAtom::Point(point_escape(parser, at)?)),
         }
     }
 
-    fn invalid(parser: &Parser) -> super::super::parse::Fault {
-        parser.fault("Invalid character in character class").helped("put `\\` before it")
+    fn invalid(parser: &Parser) -> super::super::parse::PatternError {
+        parser.error("Invalid character in character class").with_help("put `\\` before it")
     }
 }

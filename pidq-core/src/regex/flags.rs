@@ -1,8 +1,8 @@
-//! The flags of a regular expression.
+//! Flags of a regular expression.
 
 use crate::error::{Code, Error, Result};
 
-/// What the flags mean for a match. `d` and `g` mean nothing here.
+/// Flags that affect matching. `d` and `g` have no effect here.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flags {
     /// `i`
@@ -24,12 +24,12 @@ impl Flags {
         let mut flags = Flags::default();
         for (at, flag) in text.char_indices() {
             if text[..at].contains(flag) {
-                return Err(refused(text).with_help(format!("the flag `{flag}` is given twice")));
+                return Err(invalid_flags(text).with_help(format!("the flag `{flag}` is given twice")));
             }
-            flags.set(flag).ok_or_else(|| refused(text).with_help(known()))?;
+            flags.set(flag).ok_or_else(|| invalid_flags(text).with_help(flags_help()))?;
         }
         if text.contains('u') && text.contains('v') {
-            return Err(refused(text).with_help("`u` and `v` exclude each other"));
+            return Err(invalid_flags(text).with_help("`u` and `v` exclude each other"));
         }
         Ok(flags)
     }
@@ -48,17 +48,17 @@ impl Flags {
         Some(())
     }
 
-    /// Whether case is folded as Unicode says rather than by upper case.
+    /// Returns true if case is folded by Unicode rules rather than by upper case.
     pub fn folds_unicode(self) -> bool {
         self.ignore_case && self.unicode
     }
 }
 
-fn refused(flags: &str) -> Error {
+fn invalid_flags(flags: &str) -> Error {
     let shown: String = flags.chars().take(20).collect();
     Error::new(Code::BadRegexFlag, format!("Invalid flags supplied to RegExp constructor '{shown}'"))
 }
 
-fn known() -> &'static str {
+fn flags_help() -> &'static str {
     "the flags are `d`, `g`, `i`, `m`, `s`, `u`, `v` and `y`"
 }

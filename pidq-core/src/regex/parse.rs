@@ -1,38 +1,38 @@
-//! Reads a pattern of ECMAScript, Annex B included, into a tree.
+//! Parser of ECMAScript patterns, including Annex B.
 //!
-//! Knows nothing of the engines, except that a class carries its text for the `regex` crate. Characters are code
-//! points throughout, also without the flag `u`.
+//! Independent of the engines, except that a class carries its text for the `regex` crate. Characters are code points
+//! throughout, also without the flag `u`.
 
 use super::class;
 use super::flags::Flags;
 use super::set::{self, Set};
-use super::tree::{Assert, Class, Look, Node, Reference, Repeat};
+use super::tree::{Assert, Class, LookaroundNode, Node, Reference, Repeat};
 
-/// Groups and classes within each other. What walks over the tree calls itself about twice as often at most.
-const MAX_NESTING: usize = 50;
-/// Repetition counts of this size mean "without end", as in V8.
-const ENDLESS: u32 = i32::MAX as u32;
+/// Nesting depth of groups and classes. Recursive functions on the tree nest at most about twice as deep.
+const MAX_PATTERN_DEPTH: usize = 50;
+/// Repetition counts from this value on mean "unbounded", as in V8.
+const UNBOUNDED: u32 = i32::MAX as u32;
 
-/// A pattern that was understood.
+/// A parsed pattern.
 pub(super) struct Pattern {
     pub node: Node,
     /// The name of each group, beginning with group 1.
     pub names: Vec<Option<String>>,
 }
 
-/// What is wrong with a pattern, and at which character.
-pub(super) struct Fault {
+/// Error in a pattern, and the character at which it occurs.
+pub(super) struct PatternError {
     pub at: usize,
-    pub what: String,
+    pub message: String,
     pub help: Option<&'static str>,
 }
 
-pub(super) type Parsed<T> = Result<T, Fault>;
+pub(super) type Parsed<T> = Result<T, PatternError>;
 
-/// Reads the whole of `pattern`.
+/// Parses all of `pattern`.
 pub(super) fn parse(pattern: &str, flags: Flags) -> Parsed<Pattern> {
     let mut parser = Parser::new(pattern, flags);
-    let node = parser.whole()?;
+    let node = parser.parse_pattern()?;
     parser.check_references()?;
     Ok(Pattern { node, names: parser.groups.into_iter().map(|group| group.name).collect() })
 }
@@ -41,38 +41,38 @@ pub(super) struct Parser {
     chars: Vec<char>,
     pub at: usize,
     pub flags: Flags,
-    /// Groups of the whole pattern, counted beforehand: `\2` is a back-reference only when there are two.
+    /// Groups of the whole pattern, counted in advance: `\2` is a back-reference only if there are two.
     group_count: usize,
-    /// Whether the pattern has a named group: then `\k` is a back-reference also without the flag `u`.
+    /// True if the pattern has a named group: then `\k` is a back-reference also without the flag `u`.
     pub has_names: bool,
-    groups: Vec<GroupHead>,
-    /// Names that back-references use, and where.
+    groups: Vec<GroupInfo>,
+    /// Names in back-references, with their positions.
     references: Vec<(usize, String)>,
-    /// The whole pattern, then the groups that are not closed yet.
-    open: Vec<Open>,
+    /// The open groups; the first frame is the whole pattern.
+    frames: Vec<Frame>,
     disjunctions: usize,
     classes: usize,
 }
 
-/// What is known of a capturing group: its name, and for a named one the branches that it stands in.
-struct GroupHead {
+/// A capturing group: its name, and for a named one the branches around it.
+struct GroupInfo {
     name: Option<String>,
     path: Vec<(usize, usize)>,
 }
 
-/// A disjunction that is being read.
-struct Open {
+/// An unfinished disjunction.
+struct Frame {
     id: usize,
     start: usize,
     kind: Kind,
     groups_before: usize,
-    /// The branches that are complete.
+    /// The complete branches.
     branches: Vec<Node>,
-    /// What the last branch has so far.
+    /// The terms of the last branch so far.
     parts: Vec<Node>,
 }
 
-/// What is around a disjunction.
+/// Kind of group around a disjunction.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Kind {
     Whole,
@@ -82,7 +82,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// A lookahead can be repeated without the flag `u`: an accident of the web.
+    /// Returns true if a quantifier may follow. A lookahead is repeatable without the flag `u` (Annex B).
     fn is_repeatable(self, flags: Flags) -> bool {
         match self {
             Kind::Look { behind, .. } => !behind && !flags.unicode,
@@ -91,30 +91,30 @@ impl Kind {
     }
 }
 
-impl Open {
+impl Frame {
     fn end_branch(&mut self) {
-        self.branches.push(one_or(std::mem::take(&mut self.parts), Node::Concat));
+        self.branches.push(single_or(std::mem::take(&mut self.parts), Node::Concat));
     }
 
     fn into_node(mut self) -> Node {
         self.end_branch();
-        let body = one_or(self.branches, Node::Alt);
+        let body = single_or(self.branches, Node::Alt);
         match self.kind {
             Kind::Whole | Kind::Plain => body,
             Kind::Capture(number) => Node::Group(number, Box::new(body)),
-            Kind::Look { behind, negated } => Node::Look(Box::new(Look { body, behind, negated })),
+            Kind::Look { behind, negated } => Node::Lookaround(Box::new(LookaroundNode { body, behind, negated })),
         }
     }
 }
 
-impl Fault {
-    pub fn helped(mut self, help: &'static str) -> Fault {
+impl PatternError {
+    pub fn with_help(mut self, help: &'static str) -> PatternError {
         self.help = Some(help);
         self
     }
 }
 
-/// A part of a branch, and whether a quantifier may follow.
+/// A term of a branch, and true if a quantifier may follow.
 struct Term {
     node: Node,
     repeatable: bool,
@@ -142,7 +142,7 @@ impl Parser {
             has_names,
             groups: Vec::new(),
             references: Vec::new(),
-            open: Vec::new(),
+            frames: Vec::new(),
             disjunctions: 0,
             classes: 0,
         }
@@ -162,22 +162,22 @@ impl Parser {
         next
     }
 
-    /// Takes `text` if it comes next.
+    /// Consumes `text` if it comes next.
     pub fn eat(&mut self, text: &str) -> bool {
         let found = text.chars().enumerate().all(|(ahead, c)| self.peek_at(ahead) == Some(c));
         self.at += if found { text.chars().count() } else { 0 };
         found
     }
 
-    pub fn fault(&self, what: impl Into<String>) -> Fault {
-        self.fault_at(self.at, what)
+    pub fn error(&self, what: impl Into<String>) -> PatternError {
+        self.error_at(self.at, what)
     }
 
-    pub fn fault_at(&self, at: usize, what: impl Into<String>) -> Fault {
-        Fault { at, what: what.into(), help: None }
+    pub fn error_at(&self, at: usize, what: impl Into<String>) -> PatternError {
+        PatternError { at, message: what.into(), help: None }
     }
 
-    /// One level deeper.
+    /// Enters a nested class.
     pub fn enter_class(&mut self) -> Parsed<()> {
         self.classes += 1;
         self.check_nesting()
@@ -188,14 +188,14 @@ impl Parser {
     }
 
     fn check_nesting(&self) -> Parsed<()> {
-        if self.open.len() + self.classes > MAX_NESTING + 1 {
-            return Err(self.fault(format!("nested more than {MAX_NESTING} levels deep")));
+        if self.frames.len() + self.classes > MAX_PATTERN_DEPTH + 1 {
+            return Err(self.error(format!("nested more than {MAX_PATTERN_DEPTH} levels deep")));
         }
         Ok(())
     }
 
-    /// Reads everything. Open groups are on a stack of our own: a pattern cannot exhaust that of the thread.
-    fn whole(&mut self) -> Parsed<Node> {
+    /// Parses the pattern. Open groups are on an explicit stack: a pattern cannot exhaust that of the thread.
+    fn parse_pattern(&mut self) -> Parsed<Node> {
         self.open(0, Kind::Whole)?;
         while let Some(c) = self.peek() {
             let (start, groups_before) = (self.at, self.groups.len());
@@ -209,10 +209,10 @@ impl Parser {
                 }
             }
         }
-        match (self.open.pop(), self.open.pop()) {
-            (Some(whole), None) => Ok(whole.into_node()),
+        match (self.frames.pop(), self.frames.pop()) {
+            (Some(root), None) => Ok(root.into_node()),
             (Some(group), _) => {
-                Err(self.fault_at(group.start, "Unterminated group").helped("to match `(` itself, write `\\(`"))
+                Err(self.error_at(group.start, "Unterminated group").with_help("to match `(` itself, write `\\(`"))
             }
             (None, _) => Ok(Node::Empty),
         }
@@ -222,41 +222,41 @@ impl Parser {
         let groups_before = self.groups.len() - usize::from(matches!(kind, Kind::Capture(_)));
         let id = self.disjunctions;
         self.disjunctions += 1;
-        self.open.push(Open { id, start, kind, groups_before, branches: Vec::new(), parts: Vec::new() });
+        self.frames.push(Frame { id, start, kind, groups_before, branches: Vec::new(), parts: Vec::new() });
         self.check_nesting()
     }
 
     fn next_branch(&mut self) {
         self.at += 1;
-        if let Some(open) = self.open.last_mut() {
+        if let Some(open) = self.frames.last_mut() {
             open.end_branch();
         }
     }
 
     fn close(&mut self, start: usize) -> Parsed<()> {
         self.at += 1;
-        match self.open.pop() {
+        match self.frames.pop() {
             Some(group) if group.kind != Kind::Whole => {
                 let groups_before = group.groups_before;
                 let repeatable = group.kind.is_repeatable(self.flags);
                 self.add(Term { node: group.into_node(), repeatable }, groups_before)
             }
-            _ => Err(self.fault_at(start, "Unmatched ')'").helped("escape it as `\\)`")),
+            _ => Err(self.error_at(start, "Unmatched ')'").with_help("escape it as `\\)`")),
         }
     }
 
-    /// Adds a term, with the quantifier behind it, to the innermost group.
+    /// Adds a term, with the quantifier after it, to the innermost group.
     fn add(&mut self, term: Term, groups_before: usize) -> Parsed<()> {
         let node = self.repeated(term, groups_before)?;
-        if let Some(open) = self.open.last_mut() {
+        if let Some(open) = self.frames.last_mut() {
             open.parts.push(node);
         }
         Ok(())
     }
 
-    /// Which branches are open: for each, the number of its disjunction and its place in it.
+    /// Returns the open branches: for each, the number of its disjunction and its index in it.
     fn path(&self) -> Vec<(usize, usize)> {
-        self.open.iter().map(|open| (open.id, open.branches.len())).collect()
+        self.frames.iter().map(|open| (open.id, open.branches.len())).collect()
     }
 
     fn term(&mut self, c: char) -> Parsed<Term> {
@@ -281,10 +281,10 @@ impl Parser {
 
     fn dot(&self) -> Node {
         let line_ends = if self.flags.dot_all { Set::default() } else { Set::new(set::LINE_ENDS) };
-        Node::Class(Class::of(line_ends.negated()))
+        Node::Class(Class::from_set(line_ends.negated()))
     }
 
-    /// Without the flag `u`, a brace that does not begin a quantifier is a character.
+    /// Parses `{`. Without the flag `u`, a brace that does not begin a quantifier is a character.
     fn brace(&mut self, start: usize) -> Parsed<Term> {
         self.at = start;
         if self.flags.unicode || self.braces()?.is_some() {
@@ -294,21 +294,21 @@ impl Parser {
         Ok(Term::atom(Node::Char('{')))
     }
 
-    fn nothing_to_repeat(&self, at: usize) -> Fault {
-        self.fault_at(at, "Nothing to repeat").helped("to match the character itself, put `\\` before it")
+    fn nothing_to_repeat(&self, at: usize) -> PatternError {
+        self.error_at(at, "Nothing to repeat").with_help("to match the character itself, put `\\` before it")
     }
 
-    fn lone_bracket(&self, at: usize) -> Fault {
-        self.fault_at(at, "Lone quantifier brackets").helped("to match the character itself, put `\\` before it")
+    fn lone_bracket(&self, at: usize) -> PatternError {
+        self.error_at(at, "Lone quantifier brackets").with_help("to match the character itself, put `\\` before it")
     }
 
-    /// One code point, with what is the same under the flag `i`. A lone surrogate matches nothing.
+    /// Returns one code point, with its case variants if the flag `i` is set. A lone surrogate matches nothing.
     fn literal(&self, point: u32) -> Node {
-        let Some(c) = char::from_u32(point) else { return Node::Class(Class::of(Set::default())) };
+        let Some(c) = char::from_u32(point) else { return Node::Class(Class::from_set(Set::default())) };
         if !self.flags.ignore_case || (c.is_ascii() && !c.is_ascii_alphabetic()) {
             return Node::Char(c);
         }
-        Node::Class(class::of_letter(c, self.flags))
+        Node::Class(class::case_variants(c, self.flags))
     }
 
     fn group(&mut self, start: usize) -> Parsed<()> {
@@ -331,25 +331,25 @@ impl Parser {
     fn capturing_group(&mut self, start: usize) -> Parsed<()> {
         let name = if self.eat("?<") { Some(self.new_name(start)?) } else { None };
         if name.is_none() && self.peek() == Some('?') {
-            return Err(self.fault_at(start, "Invalid group").helped("groups are `(..)`, `(?:..)`, `(?<name>..)`"));
+            return Err(self.error_at(start, "Invalid group").with_help("groups are `(..)`, `(?:..)`, `(?<name>..)`"));
         }
         let path = if name.is_some() { self.path() } else { Vec::new() };
-        self.groups.push(GroupHead { name, path });
+        self.groups.push(GroupInfo { name, path });
         self.open(start, Kind::Capture(self.groups.len()))
     }
 
-    /// The name of a group. A name may come again only in another branch, where both cannot match.
+    /// Parses the name of a group. A name may be repeated only in another branch, where both cannot match.
     fn new_name(&mut self, start: usize) -> Parsed<String> {
-        let name = self.name().ok_or_else(|| self.fault_at(start, "Invalid capture group name"))?;
+        let name = self.name().ok_or_else(|| self.error_at(start, "Invalid capture group name"))?;
         let path = self.path();
-        let clashes = |group: &GroupHead| group.name.as_ref() == Some(&name) && !in_other_branch(&group.path, &path);
+        let clashes = |group: &GroupInfo| group.name.as_ref() == Some(&name) && !in_other_branch(&group.path, &path);
         if self.groups.iter().any(clashes) {
-            return Err(self.fault_at(start, "Duplicate capture group name"));
+            return Err(self.error_at(start, "Duplicate capture group name"));
         }
         Ok(name)
     }
 
-    /// An identifier and the `>` behind it.
+    /// Parses an identifier and the `>` after it.
     fn name(&mut self) -> Option<String> {
         let mut name = String::new();
         loop {
@@ -366,7 +366,7 @@ impl Parser {
         }
     }
 
-    /// A term with the quantifier behind it, if there is one.
+    /// Parses the quantifier after a term, if there is one.
     fn repeated(&mut self, term: Term, groups_before: usize) -> Parsed<Node> {
         let start = self.at;
         let Some((min, max)) = self.quantifier()? else { return Ok(term.node) };
@@ -383,26 +383,26 @@ impl Parser {
             Some('*') => (0, None),
             Some('+') => (1, None),
             Some('?') => (0, Some(1)),
-            Some('{') => return self.counted(),
+            Some('{') => return self.counted_quantifier(),
             _ => return Ok(None),
         };
         self.at += 1;
         Ok(Some(bounds))
     }
 
-    fn counted(&mut self) -> Parsed<Option<(u32, Option<u32>)>> {
+    fn counted_quantifier(&mut self) -> Parsed<Option<(u32, Option<u32>)>> {
         let start = self.at;
         let bounds = self.braces()?;
         if bounds.is_none() {
             self.at = start;
             if self.flags.unicode {
-                return Err(self.fault("Incomplete quantifier").helped("to match `{` itself, write `\\{`"));
+                return Err(self.error("Incomplete quantifier").with_help("to match `{` itself, write `\\{`"));
             }
         }
         Ok(bounds)
     }
 
-    /// `{n}`, `{n,}` or `{n,m}`; anything else is no quantifier.
+    /// Parses `{n}`, `{n,}` or `{n,m}`; other text is not a quantifier.
     fn braces(&mut self) -> Parsed<Option<(u32, Option<u32>)>> {
         let start = self.at;
         self.at += 1;
@@ -412,23 +412,23 @@ impl Parser {
             return Ok(None);
         }
         if max.is_some_and(|max| max < min) {
-            return Err(self.fault_at(start, "numbers out of order in {} quantifier"));
+            return Err(self.error_at(start, "numbers out of order in {} quantifier"));
         }
-        Ok(Some((min, max.filter(|max| *max < ENDLESS))))
+        Ok(Some((min, max.filter(|max| *max < UNBOUNDED))))
     }
 
     fn number(&mut self) -> Option<u32> {
         let mut number: Option<u32> = None;
         while let Some(digit) = self.peek().and_then(|c| c.to_digit(10)) {
-            number = Some(number.unwrap_or(0).saturating_mul(10).saturating_add(digit).min(ENDLESS));
+            number = Some(number.unwrap_or(0).saturating_mul(10).saturating_add(digit).min(UNBOUNDED));
             self.at += 1;
         }
         number
     }
 
-    /// An escape outside a class; the backslash at `start` is read.
+    /// Parses an escape outside a class; the backslash at `start` is consumed.
     fn escape(&mut self, start: usize) -> Parsed<Term> {
-        let Some(c) = self.peek() else { return Err(self.fault_at(start, "\\ at end of pattern")) };
+        let Some(c) = self.peek() else { return Err(self.error_at(start, "\\ at end of pattern")) };
         match c {
             'b' | 'B' => {
                 self.at += 1;
@@ -441,7 +441,7 @@ impl Parser {
     }
 
     fn atom_escape(&mut self, start: usize) -> Parsed<Term> {
-        let mut builder = class::Builder::default();
+        let mut builder = class::ClassBuilder::default();
         if class::class_escape(self, &mut builder)? {
             return Ok(Term::atom(Node::Class(builder.finish(self.flags, false))));
         }
@@ -456,7 +456,7 @@ impl Parser {
             return Ok(Term::atom(Node::Backref(Reference::Number(number))));
         }
         if self.flags.unicode {
-            return Err(self.fault_at(start, "Invalid escape").helped("there is no such group"));
+            return Err(self.error_at(start, "Invalid escape").with_help("there is no such group"));
         }
         self.at = digits;
         let point = self.character_escape(start)?;
@@ -466,7 +466,7 @@ impl Parser {
     fn named_reference(&mut self, start: usize) -> Parsed<Term> {
         self.at += 1;
         let name = if self.eat("<") { self.name() } else { None };
-        let name = name.ok_or_else(|| self.fault_at(start, "Invalid named reference"))?;
+        let name = name.ok_or_else(|| self.error_at(start, "Invalid named reference"))?;
         self.references.push((start, name.clone()));
         Ok(Term::atom(Node::Backref(Reference::Name(name))))
     }
@@ -474,14 +474,14 @@ impl Parser {
     fn check_references(&self) -> Parsed<()> {
         let known = |name: &String| self.groups.iter().any(|group| group.name.as_ref() == Some(name));
         match self.references.iter().find(|(_, name)| !known(name)) {
-            Some((at, _)) => Err(self.fault_at(*at, "Invalid named capture referenced")),
+            Some((at, _)) => Err(self.error_at(*at, "Invalid named capture referenced")),
             None => Ok(()),
         }
     }
 
-    /// An escape that stands for one code point, inside or outside a class; the backslash at `start` is read.
+    /// Parses an escape for one code point, inside or outside a class; the backslash at `start` is consumed.
     pub fn character_escape(&mut self, start: usize) -> Parsed<u32> {
-        let Some(c) = self.next() else { return Err(self.fault_at(start, "\\ at end of pattern")) };
+        let Some(c) = self.next() else { return Err(self.error_at(start, "\\ at end of pattern")) };
         let point = match c {
             'f' => 0x0C,
             'n' => 0x0A,
@@ -491,19 +491,21 @@ impl Parser {
             'c' => return self.control_escape(start),
             '0' if !self.peek().is_some_and(|c| c.is_ascii_digit()) => 0,
             '0'..='7' if !self.flags.unicode => self.octal_escape(c),
-            '0'..='9' if self.flags.unicode => return Err(self.fault_at(start, "Invalid decimal escape")),
+            '0'..='9' if self.flags.unicode => return Err(self.error_at(start, "Invalid decimal escape")),
             'x' => return self.or_identity(start, |parser| parser.hex(2)),
             'u' => return self.or_identity(start, |parser| parser.unicode_escape(parser.flags.unicode)),
-            'k' if self.has_names => return Err(self.fault_at(start, "Invalid escape")),
+            'k' if self.has_names => return Err(self.error_at(start, "Invalid escape")),
             c if self.flags.unicode && !is_syntax(c) => {
-                return Err(self.fault_at(start, "Invalid escape").helped("with the flag `u`, only syntax is escaped"));
+                return Err(self
+                    .error_at(start, "Invalid escape")
+                    .with_help("with the flag `u`, only syntax is escaped"));
             }
             c => u32::from(c),
         };
         Ok(point)
     }
 
-    /// `\x` or `\u` with its digits; without them and without the flag `u`, the letter itself.
+    /// Parses `\x` or `\u` with its digits; without them and without the flag `u`, the letter itself.
     fn or_identity(&mut self, start: usize, escape: impl Fn(&mut Parser) -> Option<u32>) -> Parsed<u32> {
         let letter = self.at;
         if let Some(point) = escape(self) {
@@ -512,19 +514,19 @@ impl Parser {
         self.at = letter;
         match self.chars.get(letter - 1) {
             Some(c) if !self.flags.unicode => Ok(u32::from(*c)),
-            Some('u') => Err(self.fault_at(start, "Invalid Unicode escape")),
-            _ => Err(self.fault_at(start, "Invalid escape")),
+            Some('u') => Err(self.error_at(start, "Invalid Unicode escape")),
+            _ => Err(self.error_at(start, "Invalid escape")),
         }
     }
 
-    /// `\cJ`; without a letter and without the flag `u`, the backslash itself.
+    /// Parses `\cJ`; without a letter and without the flag `u`, the backslash itself.
     fn control_escape(&mut self, start: usize) -> Parsed<u32> {
         match self.peek() {
             Some(c) if c.is_ascii_alphabetic() => {
                 self.at += 1;
                 Ok(u32::from(c) % 32)
             }
-            _ if self.flags.unicode => Err(self.fault_at(start, "Invalid unicode escape")),
+            _ if self.flags.unicode => Err(self.error_at(start, "Invalid unicode escape")),
             _ => {
                 self.at -= 1;
                 Ok(u32::from('\\'))
@@ -532,7 +534,7 @@ impl Parser {
         }
     }
 
-    /// Up to three digits, at most `\377`.
+    /// Parses up to three digits, at most `\377`.
     fn octal_escape(&mut self, first: char) -> u32 {
         let mut value = first.to_digit(8).unwrap_or(0);
         for _ in 0..2 {
@@ -553,7 +555,7 @@ impl Parser {
         Some(value)
     }
 
-    /// What follows `\u`. Two escaped surrogates are one code point.
+    /// Parses the text after `\u`. Two escaped surrogates are one code point.
     fn unicode_escape(&mut self, braces: bool) -> Option<u32> {
         if braces && self.eat("{") {
             return self.braced_code_point();
@@ -584,12 +586,12 @@ impl Parser {
     }
 }
 
-/// A character that has a meaning in patterns, so that the flag `u` allows to escape it.
+/// Returns true for a syntax character of patterns, which the flag `u` allows to escape.
 fn is_syntax(c: char) -> bool {
     "^$\\.*+?()[]{}|/".contains(c)
 }
 
-fn one_or(mut parts: Vec<Node>, many: fn(Vec<Node>) -> Node) -> Node {
+fn single_or(mut parts: Vec<Node>, many: fn(Vec<Node>) -> Node) -> Node {
     match (parts.pop(), parts.is_empty()) {
         (None, _) => Node::Empty,
         (Some(only), true) => only,
@@ -600,7 +602,7 @@ fn one_or(mut parts: Vec<Node>, many: fn(Vec<Node>) -> Node) -> Node {
     }
 }
 
-/// A repetition, unless it is none: JavaScript refuses optional rounds that take nothing.
+/// Returns a repetition, unless it is trivial: JavaScript rejects optional empty rounds.
 fn repeat(repeat: Repeat) -> Node {
     match (repeat.min, repeat.max) {
         (_, Some(0)) => Node::Empty,
@@ -611,12 +613,12 @@ fn repeat(repeat: Repeat) -> Node {
     }
 }
 
-/// Whether the paths part at a disjunction that they share.
+/// Returns true if the paths diverge at a disjunction that they share.
 fn in_other_branch(one: &[(usize, usize)], other: &[(usize, usize)]) -> bool {
     one.iter().zip(other).any(|(one, other)| one.0 == other.0 && one.1 != other.1)
 }
 
-/// Counts the capturing groups, and says whether one has a name.
+/// Counts the capturing groups; also returns true if one has a name.
 fn count_groups(chars: &[char], flags: Flags) -> (usize, bool) {
     let (mut count, mut named, mut classes, mut at) = (0, false, 0_usize, 0);
     while let Some(c) = chars.get(at) {

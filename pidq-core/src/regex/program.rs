@@ -1,13 +1,13 @@
-//! A pattern as a program for the backtracking engine: for lookaround, back-references and odd empty rounds.
+//! Program of the backtracking engine: for lookaround, back-references and unusual empty rounds.
 
 use std::ops::Range;
 
 use super::flags::Flags;
 use super::set::Set;
-use super::tree::{Assert, Class, Look, Node, Reference, Repeat};
-use crate::limits::MAX_REGEX;
+use super::tree::{Assert, Class, LookaroundNode, Node, Reference, Repeat};
+use crate::limits::MAX_REGEX_SIZE;
 
-/// What the engine does next. Numbers of instructions are `pc`s; registers hold places of the text.
+/// An instruction. Instruction numbers are called `pc`; registers hold positions in the text.
 #[derive(Debug)]
 pub(super) enum Step {
     Char {
@@ -19,69 +19,69 @@ pub(super) enum Step {
         back: bool,
     },
     Assert(Assert),
-    /// Takes what the last matched of these groups holds.
+    /// Matches the text of whichever of these groups matched last.
     Backref {
         groups: Vec<usize>,
         back: bool,
     },
-    /// Goes on at `first`, and at `second` should that fail.
+    /// Continues at `first`, and at `second` if that fails.
     Split {
         first: usize,
         second: usize,
     },
     Jump(usize),
-    /// Notes the place in a register.
+    /// Saves the position in a register.
     Save(usize),
     Copy {
         from: usize,
         to: usize,
     },
-    /// Forgets registers.
+    /// Clears registers.
     Clear(Range<usize>),
-    /// Fails where the place is still the one in the register: a round took nothing.
+    /// Fails if the position equals the register: the round was empty.
     Progress(usize),
-    /// Begins a lookaround: notes the height of the stack, and the place in the register behind.
+    /// Begins a lookaround: saves the height of the stack, and the position in the next register.
     LookStart(usize),
-    /// Ends it: its choices are dropped, its captures stay, and the place is again where it began.
+    /// Ends it: removes its choices, keeps its captures and restores the position.
     LookEnd(usize),
-    /// Begins a negative lookaround, which goes on at `after` when its body fails.
+    /// Begins a negative lookaround, which continues at `after` if its body fails.
     NotStart {
         register: usize,
         after: usize,
     },
-    /// The body of a negative lookaround has matched: fails.
+    /// Fails: the body of a negative lookaround has matched.
     NotEnd(usize),
     Match,
 }
 
-/// One instruction costs about this much memory.
+/// Approximate memory of an instruction.
 pub(super) const STEP_SIZE: usize = size_of::<Step>();
 
-/// Classes of a pattern that need the `regex` crate.
-const MAX_HEAVY: usize = 32;
+/// Limit of classes of a pattern that need the `regex` crate.
+const MAX_CRATE_CLASSES: usize = 32;
 
 /// A compiled pattern.
 #[derive(Debug)]
 pub(super) struct Program {
     pub steps: Vec<Step>,
     pub matchers: Vec<Matcher>,
-    /// Two for each group, then those of repetitions and lookarounds.
+    /// Number of registers: two for each group, then those of repetitions and lookarounds.
     pub registers: usize,
     pub groups: usize,
     pub flags: Flags,
-    /// A match begins at the start of the text or nowhere.
+    /// True if a match can only begin at the start of the text.
     pub anchored: bool,
 }
 
-/// Tells the members of a class.
+/// Membership test of a class.
 #[derive(Debug)]
 pub(super) struct Matcher {
     ascii: u128,
-    rest: Rest,
+    non_ascii: NonAscii,
 }
 
 #[derive(Debug)]
-enum Rest {
+enum NonAscii {
     Set(Set),
     /// For properties and for case folding with the flag `u`.
     Regex(regex::Regex),
@@ -89,35 +89,38 @@ enum Rest {
 
 impl Matcher {
     fn new(class: &Class, flags: Flags) -> Option<Matcher> {
-        let rest = match &class.set {
-            Some(set) => Rest::Set(set.clone()),
+        let non_ascii = match &class.set {
+            Some(set) => NonAscii::Set(set.clone()),
             None => {
                 let mut builder = regex::RegexBuilder::new(&format!(r"\A(?:{})\z", class.rust));
-                Rest::Regex(builder.case_insensitive(flags.folds_unicode()).size_limit(MAX_REGEX).build().ok()?)
+                NonAscii::Regex(
+                    builder.case_insensitive(flags.folds_unicode()).size_limit(MAX_REGEX_SIZE).build().ok()?,
+                )
             }
         };
-        let ascii = (0..128_u8).filter(|byte| rest.contains(char::from(*byte))).fold(0, |bits, byte| bits | 1 << byte);
-        Some(Matcher { ascii, rest })
+        let ascii =
+            (0..128_u8).filter(|byte| non_ascii.contains(char::from(*byte))).fold(0, |bits, byte| bits | 1 << byte);
+        Some(Matcher { ascii, non_ascii })
     }
 
     pub fn contains(&self, c: char) -> bool {
-        if c.is_ascii() { self.ascii >> u32::from(c) & 1 == 1 } else { self.rest.contains(c) }
+        if c.is_ascii() { self.ascii >> u32::from(c) & 1 == 1 } else { self.non_ascii.contains(c) }
     }
 }
 
-impl Rest {
+impl NonAscii {
     fn contains(&self, c: char) -> bool {
         match self {
-            Rest::Set(set) => set.contains(u32::from(c)),
-            Rest::Regex(regex) => regex.is_match(c.encode_utf8(&mut [0; 4])),
+            NonAscii::Set(set) => set.contains(u32::from(c)),
+            NonAscii::Regex(regex) => regex.is_match(c.encode_utf8(&mut [0; 4])),
         }
     }
 }
 
 impl Program {
-    /// `None` when it is too large.
+    /// Returns `None` if the compiled form is too large.
     pub fn new(node: &Node, names: &[Option<String>], flags: Flags) -> Option<Program> {
-        let too_large = node.size().saturating_mul(STEP_SIZE as u64) > MAX_REGEX as u64;
+        let too_large = node.size().saturating_mul(STEP_SIZE as u64) > MAX_REGEX_SIZE as u64;
         if too_large {
             return None;
         }
@@ -149,7 +152,7 @@ struct Compiler<'n> {
 }
 
 impl Compiler<'_> {
-    /// Adds the steps of `node`. A lookbehind is matched from right to left, `back`, as JavaScript does.
+    /// Adds the steps of `node`. A lookbehind is matched from right to left (`back`), as in JavaScript.
     fn emit(&mut self, node: &Node, back: bool) -> Option<()> {
         match node {
             Node::Empty => {}
@@ -161,7 +164,7 @@ impl Compiler<'_> {
             Node::Concat(parts) => parts.iter().try_for_each(|part| self.emit(part, back))?,
             Node::Alt(branches) => self.branches(branches, back)?,
             Node::Repeat(repeat) => self.repeat(repeat, back)?,
-            Node::Look(look) => self.look(look)?,
+            Node::Lookaround(node) => self.lookaround(node)?,
             Node::Backref(reference) => self.steps.push(Step::Backref { groups: self.groups_of(reference), back }),
         }
         Some(())
@@ -175,19 +178,19 @@ impl Compiler<'_> {
             self.classes.push(class.rust.clone());
         }
         self.steps.push(Step::Class { matcher, back });
-        // A class with a property may take 100 KiB, so their number is bounded as the steps are.
-        let heavy = self.matchers.iter().filter(|matcher| matches!(matcher.rest, Rest::Regex(_))).count();
-        (heavy <= MAX_HEAVY).then_some(())
+        // A class with a property may take 100 KiB, so their number is limited like the steps.
+        let heavy = self.matchers.iter().filter(|matcher| matches!(matcher.non_ascii, NonAscii::Regex(_))).count();
+        (heavy <= MAX_CRATE_CLASSES).then_some(())
     }
 
     fn group(&mut self, number: usize, body: &Node, back: bool) -> Option<()> {
         let (first, second) = (2 * number + usize::from(back), 2 * number + usize::from(!back));
-        // The place goes to a register of its own until the group ends: inside, a back-reference to it is empty.
-        let begun = self.register();
-        self.steps.push(Step::Save(begun));
+        // The start is kept in a separate register until the group ends: inside, a back-reference to it is empty.
+        let start = self.register();
+        self.steps.push(Step::Save(start));
         self.emit(body, back)?;
         self.steps.push(Step::Save(second));
-        self.steps.push(Step::Copy { from: begun, to: first });
+        self.steps.push(Step::Copy { from: start, to: first });
         Some(())
     }
 
@@ -206,13 +209,13 @@ impl Compiler<'_> {
         self.registers - 1
     }
 
-    /// Adds a step whose targets are set later.
-    fn hole(&mut self) -> usize {
+    /// Adds a step whose targets are patched later.
+    fn placeholder(&mut self) -> usize {
         self.steps.push(Step::Jump(0));
         self.steps.len() - 1
     }
 
-    fn fill(&mut self, hole: usize, step: Step) {
+    fn patch(&mut self, hole: usize, step: Step) {
         if let Some(slot) = self.steps.get_mut(hole) {
             *slot = step;
         }
@@ -222,14 +225,14 @@ impl Compiler<'_> {
         let Some((last, others)) = branches.split_last() else { return Some(()) };
         let mut exits = Vec::new();
         for branch in others {
-            let split = self.hole();
+            let split = self.placeholder();
             self.emit(branch, back)?;
-            exits.push(self.hole());
-            self.fill(split, Step::Split { first: split + 1, second: self.steps.len() });
+            exits.push(self.placeholder());
+            self.patch(split, Step::Split { first: split + 1, second: self.steps.len() });
         }
         self.emit(last, back)?;
         let end = self.steps.len();
-        exits.into_iter().for_each(|exit| self.fill(exit, Step::Jump(end)));
+        exits.into_iter().for_each(|exit| self.patch(exit, Step::Jump(end)));
         Some(())
     }
 
@@ -252,15 +255,15 @@ impl Compiler<'_> {
         self.emit(&repeat.body, back)
     }
 
-    /// A round that must take something.
+    /// Compiles a round that must not be empty.
     fn optional_round(&mut self, repeat: &Repeat, back: bool) -> Option<()> {
         if !repeat.body.is_nullable() {
             return self.round(repeat, back);
         }
-        let begun = self.register();
-        self.steps.push(Step::Save(begun));
+        let start = self.register();
+        self.steps.push(Step::Save(start));
         self.round(repeat, back)?;
-        self.steps.push(Step::Progress(begun));
+        self.steps.push(Step::Progress(start));
         Some(())
     }
 
@@ -273,38 +276,38 @@ impl Compiler<'_> {
     }
 
     fn any_number(&mut self, repeat: &Repeat, back: bool) -> Option<()> {
-        let split = self.hole();
+        let split = self.placeholder();
         self.optional_round(repeat, back)?;
         self.steps.push(Step::Jump(split));
-        self.fill(split, choice(repeat, split + 1, self.steps.len()));
+        self.patch(split, choice(repeat, split + 1, self.steps.len()));
         Some(())
     }
 
     fn at_most(&mut self, repeat: &Repeat, rounds: u32, back: bool) -> Option<()> {
         let mut splits = Vec::new();
         for _ in 0..rounds {
-            splits.push(self.hole());
+            splits.push(self.placeholder());
             self.optional_round(repeat, back)?;
         }
         let end = self.steps.len();
-        splits.into_iter().for_each(|split| self.fill(split, choice(repeat, split + 1, end)));
+        splits.into_iter().for_each(|split| self.patch(split, choice(repeat, split + 1, end)));
         Some(())
     }
 
-    fn look(&mut self, look: &Look) -> Option<()> {
+    fn lookaround(&mut self, node: &LookaroundNode) -> Option<()> {
         let register = self.register();
         self.register();
-        let start = self.hole();
-        self.emit(&look.body, look.behind)?;
-        self.steps.push(if look.negated { Step::NotEnd(register) } else { Step::LookEnd(register) });
+        let start = self.placeholder();
+        self.emit(&node.body, node.behind)?;
+        self.steps.push(if node.negated { Step::NotEnd(register) } else { Step::LookEnd(register) });
         let after = self.steps.len();
-        let first = if look.negated { Step::NotStart { register, after } } else { Step::LookStart(register) };
-        self.fill(start, first);
+        let first = if node.negated { Step::NotStart { register, after } } else { Step::LookStart(register) };
+        self.patch(start, first);
         Some(())
     }
 }
 
-/// One more round, or on: in the order that the quantifier prefers.
+/// Returns the choice between another round and continuing, in the order that the quantifier prefers.
 fn choice(repeat: &Repeat, round: usize, on: usize) -> Step {
     if repeat.greedy { Step::Split { first: round, second: on } } else { Step::Split { first: on, second: round } }
 }

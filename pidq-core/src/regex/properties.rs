@@ -1,4 +1,4 @@
-//! The names of Unicode properties that may stand alone in `\p{..}`; JavaScript knows them in this spelling only.
+//! Names of Unicode properties that may stand alone in `\p{..}`; JavaScript accepts only this spelling.
 
 /// Values of `General_Category`.
 const CATEGORIES: &str = "\
@@ -10,7 +10,7 @@ const CATEGORIES: &str = "\
     Punctuation P punct Separator Z Space_Separator Zs Spacing_Mark Mc Surrogate Cs Symbol S Titlecase_Letter Lt \
     Unassigned Cn Uppercase_Letter Lu";
 
-/// Properties that a code point has or has not.
+/// Binary properties of code points.
 const BINARY: &str = "\
     ASCII ASCII_Hex_Digit AHex Alphabetic Alpha Any Assigned Bidi_Control Bidi_C Bidi_Mirrored Bidi_M Case_Ignorable \
     CI Cased Changes_When_Casefolded CWCF Changes_When_Casemapped CWCM Changes_When_Lowercased CWL \
@@ -23,7 +23,7 @@ const BINARY: &str = "\
     Regional_Indicator RI Sentence_Terminal STerm Soft_Dotted SD Terminal_Punctuation Term Unified_Ideograph UIdeo \
     Uppercase Upper Variation_Selector VS White_Space space XID_Continue XIDC XID_Start XIDS";
 
-/// Properties of texts rather than of single code points, for the flag `v`.
+/// Properties of strings rather than of single code points, for the flag `v`.
 const OF_STRINGS: &[&str] = &[
     "Basic_Emoji",
     "Emoji_Keycap_Sequence",
@@ -34,7 +34,7 @@ const OF_STRINGS: &[&str] = &[
     "RGI_Emoji_ZWJ_Sequence",
 ];
 
-/// The inside of `\p{..}` for the `regex` crate, or `None` when JavaScript has no such property.
+/// Returns the contents of `\p{..}` for the `regex` crate, or `None` if JavaScript has no such property.
 pub(super) fn to_rust(inside: &str) -> Option<String> {
     let has = |names: &str, name| names.split_whitespace().any(|known| known == name);
     match inside.split_once('=') {
@@ -48,12 +48,12 @@ pub(super) fn to_rust(inside: &str) -> Option<String> {
     }
 }
 
-/// Whether a property is one of texts.
+/// Returns true for a property of strings.
 pub(super) fn is_of_strings(inside: &str) -> bool {
     OF_STRINGS.contains(&inside)
 }
 
-/// The `regex` crate has the list of scripts, but takes any spelling; JavaScript begins each word with a capital.
+/// Returns true for the name of a script. The `regex` crate accepts any spelling; JavaScript capitalizes each word.
 fn is_script(name: &str) -> bool {
     let capital = |word: &str| word.starts_with(|c: char| c.is_ascii_uppercase());
     let plain = |c: char| c.is_ascii_alphabetic() || c == '_';

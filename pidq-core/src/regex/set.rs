@@ -1,4 +1,4 @@
-//! Sets of code points: the classes of JavaScript, and its case folding without the flag `u`.
+//! Sets of code points: JavaScript's classes, and its case folding without the flag `u`.
 
 use std::fmt::Write;
 use std::sync::LazyLock;
@@ -13,7 +13,8 @@ const LAST: u32 = char::MAX as u32;
 pub(super) const DIGITS: &[(u32, u32)] = &[(0x30, 0x39)];
 /// `\w`
 pub(super) const WORD: &[(u32, u32)] = &[(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)];
-/// What `\w` has besides with the flags `i` and `u`: the long s and the Kelvin sign, which fold to `s` and `k`.
+/// Code points that `\w` also contains with the flags `i` and `u`: the long s and the Kelvin sign, which fold to `s`
+/// and `k`.
 pub(super) const WORD_FOLDED: &[(u32, u32)] = &[(0x17F, 0x17F), (0x212A, 0x212A)];
 /// `\s`: white space and line terminators of ECMAScript.
 pub(super) const SPACE: &[(u32, u32)] = &[
@@ -28,7 +29,7 @@ pub(super) const SPACE: &[(u32, u32)] = &[
     (0x3000, 0x3000),
     (0xFEFF, 0xFEFF),
 ];
-/// What `.` does not match.
+/// Code points that `.` does not match.
 pub(super) const LINE_ENDS: &[(u32, u32)] = &[(0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)];
 
 /// A class of the `regex` crate that matches nothing.
@@ -72,7 +73,7 @@ impl Set {
         Set(set)
     }
 
-    /// With every code point that JavaScript takes for the same under the flag `i` without `u`.
+    /// Returns the set with every code point that JavaScript considers equal with the flag `i` without `u`.
     pub fn folded(&self) -> Set {
         let mut seeds: Vec<u32> = FOLDS.iter().filter(|(_, point)| self.contains(*point)).map(|(to, _)| *to).collect();
         seeds.sort_unstable();
@@ -82,14 +83,14 @@ impl Set {
         Set::new(&ranges)
     }
 
-    /// As a class of the `regex` crate.
+    /// Returns the set as a class of the `regex` crate.
     pub fn to_class(&self) -> String {
         let items = class_items(&self.0);
         if items.is_empty() { String::from(NOTHING) } else { format!("[{items}]") }
     }
 }
 
-/// The ranges as they stand between the brackets of a class. Surrogates cannot occur in UTF-8: they are left out.
+/// Returns the ranges in the syntax of a class. Surrogates cannot occur in UTF-8 and are left out.
 pub(super) fn class_items(ranges: &[(u32, u32)]) -> String {
     let mut text = String::new();
     for &(first, last) in ranges {
@@ -103,8 +104,8 @@ pub(super) fn class_items(ranges: &[(u32, u32)]) -> String {
     text
 }
 
-/// What JavaScript compares under the flag `i` without `u`: the upper case, where that is one UTF-16 unit and does not
-/// turn a character outside ASCII into one inside.
+/// Returns the character that JavaScript compares with the flag `i` without `u`: the upper case, if that is one UTF-16
+/// unit and does not map a character outside ASCII into ASCII.
 pub(super) fn upper(c: char) -> char {
     let mut mapped = c.to_uppercase();
     match (mapped.next(), mapped.next()) {
@@ -113,7 +114,7 @@ pub(super) fn upper(c: char) -> char {
     }
 }
 
-/// About what JavaScript compares under the flags `i` and `u`: simple case folding.
+/// Returns approximately the character that JavaScript compares with the flags `i` and `u`: simple case folding.
 pub(super) fn fold(c: char) -> char {
     let single = |mut mapped: std::char::ToLowercase, c| match (mapped.next(), mapped.next()) {
         (Some(one), None) => one,

@@ -1,10 +1,10 @@
-//! A pattern as a tree: what the parser makes and both engines are built from.
+//! Syntax tree of a pattern, made by the parser and compiled by the engines.
 
 use std::ops::Range;
 
 use super::set::Set;
 
-/// A part of a pattern. Groups that do not capture leave no trace.
+/// A node of a pattern. Non-capturing groups have no node.
 #[derive(Clone, Debug)]
 pub(super) enum Node {
     Empty,
@@ -16,20 +16,20 @@ pub(super) enum Node {
     Concat(Vec<Node>),
     Alt(Vec<Node>),
     Repeat(Box<Repeat>),
-    Look(Box<Look>),
+    Lookaround(Box<LookaroundNode>),
     Backref(Reference),
 }
 
-/// One code point out of many.
+/// A class of code points.
 #[derive(Clone, Debug)]
 pub(super) struct Class {
-    /// As a class of the `regex` crate.
+    /// The class in the syntax of the `regex` crate.
     pub rust: String,
-    /// The code points, where they are known here: not for properties, and not for case folding with `u`.
+    /// The code points, if they are known here: not for properties, and not for case folding with `u`.
     pub set: Option<Set>,
 }
 
-/// A test that takes no text.
+/// A zero-width assertion.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Assert {
     TextStart,
@@ -47,19 +47,19 @@ pub(super) struct Repeat {
     pub min: u32,
     pub max: Option<u32>,
     pub greedy: bool,
-    /// The capturing groups inside: each round forgets what they held.
+    /// The capturing groups inside: each round clears them.
     pub groups: Range<usize>,
 }
 
-/// `(?=body)` and its three kin.
+/// `(?=body)`, `(?!body)`, `(?<=body)` or `(?<!body)`.
 #[derive(Clone, Debug)]
-pub(super) struct Look {
+pub(super) struct LookaroundNode {
     pub body: Node,
     pub behind: bool,
     pub negated: bool,
 }
 
-/// What a back-reference points to. A name may stand for several groups of which at most one has matched.
+/// Target of a back-reference. A name may refer to several groups, at most one of which has matched.
 #[derive(Clone, Debug)]
 pub(super) enum Reference {
     Number(usize),
@@ -67,16 +67,16 @@ pub(super) enum Reference {
 }
 
 impl Class {
-    pub fn of(set: Set) -> Class {
+    pub fn from_set(set: Set) -> Class {
         Class { rust: set.to_class(), set: Some(set) }
     }
 }
 
 impl Node {
-    /// Whether it can match the empty text.
+    /// Returns true if it can match the empty string.
     pub fn is_nullable(&self) -> bool {
         match self {
-            Node::Empty | Node::Assert(_) | Node::Look(_) | Node::Backref(_) => true,
+            Node::Empty | Node::Assert(_) | Node::Lookaround(_) | Node::Backref(_) => true,
             Node::Char(_) | Node::Class(_) => false,
             Node::Group(_, body) => body.is_nullable(),
             Node::Concat(parts) => parts.iter().all(Node::is_nullable),
@@ -85,10 +85,10 @@ impl Node {
         }
     }
 
-    /// Whether it can match nothing but the empty text.
+    /// Returns true if it can only match the empty string.
     pub fn is_zero_width(&self) -> bool {
         match self {
-            Node::Empty | Node::Assert(_) | Node::Look(_) => true,
+            Node::Empty | Node::Assert(_) | Node::Lookaround(_) => true,
             Node::Char(_) | Node::Class(_) | Node::Backref(_) => false,
             Node::Group(_, body) => body.is_zero_width(),
             Node::Concat(parts) | Node::Alt(parts) => parts.iter().all(Node::is_zero_width),
@@ -96,7 +96,7 @@ impl Node {
         }
     }
 
-    /// Whether the empty text is its last choice, as for `a*` and `(?:a|)`, but not for `a*?` and `(?:|a)`.
+    /// Returns true if the empty string is its last choice, as for `a*` and `(?:a|)`, but not for `a*?` and `(?:|a)`.
     pub fn is_empty_last(&self) -> bool {
         match self {
             Node::Group(_, body) => body.is_empty_last(),
@@ -111,7 +111,7 @@ impl Node {
         }
     }
 
-    /// The same without the empty text, where that can be said without copying parts.
+    /// Returns the node without the empty string, if that can be expressed without copying parts.
     pub fn without_empty(&self) -> Option<Node> {
         if !self.is_nullable() {
             return Some(self.clone());
@@ -131,14 +131,14 @@ impl Node {
         }
     }
 
-    /// Whether each match sets all of its groups.
+    /// Returns true if each match sets all of its groups.
     pub fn sets_all_groups(&self) -> bool {
         match self {
             Node::Group(_, body) => body.sets_all_groups(),
             Node::Concat(parts) => parts.iter().all(Node::sets_all_groups),
             Node::Alt(branches) => !branches.iter().any(Node::has_groups),
             Node::Repeat(repeat) => repeat.groups.is_empty() || (repeat.min > 0 && repeat.body.sets_all_groups()),
-            Node::Look(look) => !look.body.has_groups(),
+            Node::Lookaround(lookaround) => !lookaround.body.has_groups(),
             _ => true,
         }
     }
@@ -148,29 +148,29 @@ impl Node {
             Node::Group(..) => true,
             Node::Concat(parts) | Node::Alt(parts) => parts.iter().any(Node::has_groups),
             Node::Repeat(repeat) => !repeat.groups.is_empty(),
-            Node::Look(look) => look.body.has_groups(),
+            Node::Lookaround(lookaround) => lookaround.body.has_groups(),
             _ => false,
         }
     }
 
-    /// Whether it can match in more than one way at the same place.
+    /// Returns true if it can match in more than one way at the same position.
     pub fn has_choices(&self) -> bool {
         self.any(&|part| matches!(part, Node::Repeat(_) | Node::Alt(_)))
     }
 
-    /// Whether `found` is true of a part.
+    /// Returns true if `found` is true for a node of the tree.
     pub fn any(&self, found: &dyn Fn(&Node) -> bool) -> bool {
         found(self)
             || match self {
                 Node::Group(_, body) => body.any(found),
                 Node::Concat(parts) | Node::Alt(parts) => parts.iter().any(|part| part.any(found)),
                 Node::Repeat(repeat) => repeat.body.any(found),
-                Node::Look(look) => look.body.any(found),
+                Node::Lookaround(lookaround) => lookaround.body.any(found),
                 _ => false,
             }
     }
 
-    /// Roughly how many instructions it takes when repetitions are written out.
+    /// Returns the approximate number of instructions with repetitions expanded.
     pub fn size(&self) -> u64 {
         match self {
             Node::Group(_, body) => body.size().saturating_add(2),
@@ -178,13 +178,13 @@ impl Node {
                 parts.iter().fold(1, |sum: u64, part| sum.saturating_add(part.size()).saturating_add(1))
             }
             Node::Repeat(repeat) => repeat.body.size().saturating_add(4).saturating_mul(repeat.copies()),
-            Node::Look(look) => look.body.size().saturating_add(2),
+            Node::Lookaround(lookaround) => lookaround.body.size().saturating_add(2),
             _ => 1,
         }
     }
 }
 
-/// One part alone can be wide: then that is the one that must not be empty.
+/// Excludes the empty string from a concatenation. If only one part can be non-empty, that part must not be empty.
 fn concat_without_empty(parts: &[Node]) -> Option<Node> {
     let mut wide = parts.iter().enumerate().filter(|(_, part)| !part.is_zero_width());
     let (Some((at, part)), None) = (wide.next(), wide.next()) else { return None };
@@ -195,19 +195,19 @@ fn concat_without_empty(parts: &[Node]) -> Option<Node> {
 }
 
 impl Repeat {
-    /// How often the body is written out.
+    /// Returns the number of copies of the body when the repetition is expanded.
     fn copies(&self) -> u64 {
         let open = u64::from(self.min) + u64::from(self.min == 0 || self.body.is_nullable());
         self.max.map_or(open, u64::from)
     }
 
-    /// The body as the `regex` crate should see it. JavaScript refuses an optional round that takes nothing.
+    /// Returns the body for the `regex` crate. JavaScript rejects an optional empty round.
     pub fn linear_body(&self) -> Option<Node> {
         if self.min == 0 { self.body.without_empty() } else { None }
     }
 
-    /// Whether the `regex` crate would treat empty rounds in another way than JavaScript, so that the match differs.
-    pub fn has_odd_rounds(&self) -> bool {
+    /// Returns true if the `regex` crate treats empty rounds differently than JavaScript, so that the match differs.
+    pub fn has_unusual_empty_rounds(&self) -> bool {
         if !self.body.is_nullable() || self.max == Some(self.min) || self.linear_body().is_some() {
             return false;
         }

@@ -1,49 +1,49 @@
-//! The JSON format: JSON text ⇄ `Expr`.
+//! JSON format of queries: parser and writer.
 //!
-//! A reader of its own, because it is bounded like the text format and shares its strings and numbers.
+//! It has its own parser because it has the same limits as the text format and shares its strings and numbers.
 
 use std::collections::HashMap;
 
 use nom::IResult;
 
 use crate::error::{Code, Error, Result, Span};
-use crate::limits::{MAX_NESTING, MAX_PARTS, MAX_QUERY};
+use crate::limits::{MAX_QUERY_DEPTH, MAX_QUERY_NODES, MAX_QUERY_SIZE};
 use crate::syntax::token::{keyword, number, number_of, string, syntax_error, unescape};
 use crate::syntax::{Expr, Key, Node};
 
-/// Bytes of a query in JSON format. It takes more of them than the text format does.
-const MAX_JSON: usize = 8 * MAX_QUERY;
+/// Size of a query in JSON format, in bytes. It is longer than the text format.
+const MAX_JSON_SIZE: usize = 8 * MAX_QUERY_SIZE;
 
-/// Reads a query in JSON format. Its errors say where by a JSON Pointer, and by the bytes too.
+/// Parses a query in JSON format. Errors have a JSON Pointer and a byte range.
 pub(crate) fn from_json(json: &str) -> Result<Expr> {
-    if json.len() > MAX_JSON {
-        let message = format!("the query has {} bytes, more than {MAX_JSON}", json.len());
+    if json.len() > MAX_JSON_SIZE {
+        let message = format!("the query has {} bytes, more than {MAX_JSON_SIZE}", json.len());
         return Err(Error::new(Code::QueryTooLong, message));
     }
-    let mut reader = Reader { text: json, at: 0, open: Vec::new(), arrays: 0, objects: 0, parts: 0 };
-    reader.query().map_err(|error| error.locate(json))
+    let mut parser = Parser { text: json, at: 0, frames: Vec::new(), arrays: 0, objects: 0, parts: 0 };
+    parser.query().map_err(|error| error.locate(json))
 }
 
-struct Reader<'t> {
+struct Parser<'t> {
     text: &'t str,
     at: usize,
     /// The open arrays and objects, the innermost last.
-    open: Vec<Open>,
+    frames: Vec<Frame>,
     arrays: usize,
     objects: usize,
     parts: usize,
 }
 
-enum Open {
+enum Frame {
     Array(Vec<Expr>, usize),
     Object(Vec<(Key, Expr)>, Key, usize),
 }
 
-impl<'t> Reader<'t> {
+impl<'t> Parser<'t> {
     fn query(&mut self) -> Result<Expr> {
         loop {
             let Some(value) = self.value()? else { continue };
-            if let Some(query) = self.put(value)? {
+            if let Some(query) = self.add_value(value)? {
                 return self.finish(query);
             }
         }
@@ -56,7 +56,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads a constant or an empty bracket. Nothing if a bracket opens: then its first value is next.
+    /// Parses a constant or an empty container. Returns `None` if a container opens: its first value is next.
     fn value(&mut self) -> Result<Option<Expr>> {
         let next = self.skip();
         let start = self.at;
@@ -67,11 +67,11 @@ impl<'t> Reader<'t> {
             Some(b'-' | b'0'..=b'9') => self.token(number).map(|lexeme| Node::Number(number_of(lexeme))),
             _ => self.keyword(),
         };
-        let node = node.ok_or_else(|| self.no_value())?;
-        Ok(Some(self.since(start, node)))
+        let node = node.ok_or_else(|| self.value_expected())?;
+        Ok(Some(self.node_from(start, node)))
     }
 
-    fn since(&self, start: usize, node: Node) -> Expr {
+    fn node_from(&self, start: usize, node: Node) -> Expr {
         Expr::new(node, Span::new(start, self.at))
     }
 
@@ -84,9 +84,9 @@ impl<'t> Reader<'t> {
         if self.skip() == Some(b']') {
             self.at += 1;
             self.arrays -= 1;
-            return Ok(Some(self.since(start, Node::Array(Vec::new()))));
+            return Ok(Some(self.node_from(start, Node::Array(Vec::new()))));
         }
-        self.open.push(Open::Array(Vec::new(), start));
+        self.frames.push(Frame::Array(Vec::new(), start));
         Ok(None)
     }
 
@@ -98,10 +98,10 @@ impl<'t> Reader<'t> {
         if self.skip() == Some(b'}') {
             self.at += 1;
             self.objects -= 1;
-            return Ok(Some(self.since(start, Node::Object(Vec::new()))));
+            return Ok(Some(self.node_from(start, Node::Object(Vec::new()))));
         }
         let key = self.key()?;
-        self.open.push(Open::Object(Vec::new(), key, start));
+        self.frames.push(Frame::Object(Vec::new(), key, start));
         Ok(None)
     }
 
@@ -117,19 +117,20 @@ impl<'t> Reader<'t> {
         Ok(key)
     }
 
-    /// Puts a value into what is open, and closes that as often as the text does. Gives the query once all is closed.
-    fn put(&mut self, mut value: Expr) -> Result<Option<Expr>> {
+    /// Adds a value to the innermost container, and closes containers at closing brackets. Returns the query when all
+    /// are closed.
+    fn add_value(&mut self, mut value: Expr) -> Result<Option<Expr>> {
         loop {
             self.count_constant(&value)?;
-            let Some(mut open) = self.open.pop() else { return Ok(Some(value)) };
-            match &mut open {
-                Open::Array(items, _) => items.push(value),
-                Open::Object(entries, key, _) => entries.push((key.clone(), value)),
+            let Some(mut frame) = self.frames.pop() else { return Ok(Some(value)) };
+            match &mut frame {
+                Frame::Array(items, _) => items.push(value),
+                Frame::Object(entries, key, _) => entries.push((key.clone(), value)),
             }
-            let close = open.close();
+            let close = frame.close();
             match self.skip() {
-                Some(b',') => return self.next(open).map(|()| None),
-                Some(byte) if byte == close => value = self.close(open),
+                Some(b',') => return self.next(frame).map(|()| None),
+                Some(byte) if byte == close => value = self.close(frame),
                 Some(_) => return Err(self.error(Code::CharacterExpected, "Character ',' expected")),
                 None => {
                     return Err(self.error(Code::CharacterExpected, &format!("Character '{}' expected", close as char)));
@@ -138,58 +139,58 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn next(&mut self, mut open: Open) -> Result<()> {
+    fn next(&mut self, mut frame: Frame) -> Result<()> {
         self.at += 1;
-        if let Open::Object(_, key, _) = &mut open {
+        if let Frame::Object(_, key, _) = &mut frame {
             *key = self.key()?;
         }
-        self.open.push(open);
+        self.frames.push(frame);
         Ok(())
     }
 
-    fn close(&mut self, open: Open) -> Expr {
+    fn close(&mut self, frame: Frame) -> Expr {
         self.at += 1;
-        match open {
-            Open::Array(items, start) => {
+        match frame {
+            Frame::Array(items, start) => {
                 self.arrays -= 1;
-                self.since(start, Node::Array(items))
+                self.node_from(start, Node::Array(items))
             }
-            Open::Object(entries, _, start) => {
+            Frame::Object(entries, _, start) => {
                 self.objects -= 1;
-                self.since(start, Node::Object(last_wins(entries)))
+                self.node_from(start, Node::Object(last_wins(entries)))
             }
         }
     }
 
-    // Limits. Arrays and objects count apart: an object literal is both, and the text format counts it once.
+    // Limits. Arrays and objects are counted separately: an object literal is both, and the text format counts it once.
 
     fn check_depth(&self) -> Result<()> {
-        if self.arrays <= MAX_NESTING && self.objects <= MAX_NESTING {
+        if self.arrays <= MAX_QUERY_DEPTH && self.objects <= MAX_QUERY_DEPTH {
             return Ok(());
         }
-        let message = format!("the query is nested more than {MAX_NESTING} levels deep");
-        Err(self.error(Code::NestedTooDeep, &message).with_limit("depth", MAX_NESTING as u64))
+        let message = format!("the query is nested more than {MAX_QUERY_DEPTH} levels deep");
+        Err(self.error(Code::NestedTooDeep, &message).with_limit("depth", MAX_QUERY_DEPTH as u64))
     }
 
-    /// The name of a call is no part of its own.
+    /// The name of a call is not a node of its own.
     fn count_constant(&mut self, value: &Expr) -> Result<()> {
-        let is_name = matches!(self.open.last(), Some(Open::Array(items, _)) if items.is_empty());
+        let is_name = matches!(self.frames.last(), Some(Frame::Array(items, _)) if items.is_empty());
         let is_constant = !matches!(value.node, Node::Array(_) | Node::Object(_));
         if is_constant && !is_name { self.count() } else { Ok(()) }
     }
 
     fn count(&mut self) -> Result<()> {
         self.parts += 1;
-        if self.parts <= MAX_PARTS {
+        if self.parts <= MAX_QUERY_NODES {
             return Ok(());
         }
-        let message = format!("the query has more than {MAX_PARTS} parts");
-        Err(self.error(Code::NestedTooDeep, &message).with_limit("nodes", MAX_PARTS as u64))
+        let message = format!("the query has more than {MAX_QUERY_NODES} parts");
+        Err(self.error(Code::NestedTooDeep, &message).with_limit("nodes", MAX_QUERY_NODES as u64))
     }
 
     // The text.
 
-    /// Steps over white space; the byte after it.
+    /// Skips white space and returns the next byte.
     fn skip(&mut self) -> Option<u8> {
         let bytes = self.text.as_bytes();
         while matches!(bytes.get(self.at), Some(b' ' | b'\n' | b'\t' | b'\r')) {
@@ -221,40 +222,40 @@ impl<'t> Reader<'t> {
         syntax_error(self.text, self.at, 1, code, message).with_pointer(self.pointer())
     }
 
-    /// A query in text format, most likely.
-    fn no_value(&self) -> Error {
+    /// Error for a missing value: probably a query in text format.
+    fn value_expected(&self) -> Error {
         let error = self.error(Code::ValueExpected, "Value expected");
         match self.text[self.at..].chars().next() {
-            Some(_) if self.open.is_empty() => {
-                error.with_help(r#"in JSON format a call is a list, as in `["get", "name"]`"#)
+            Some(_) if self.frames.is_empty() => {
+                error.with_help(r#"in JSON format a call is an array, as in `["get", "name"]`"#)
             }
             _ => error,
         }
     }
 
-    /// Where the next value goes.
+    /// Returns the JSON Pointer of the next value.
     fn pointer(&self) -> String {
         let mut pointer = String::new();
-        for open in &self.open {
-            match open {
-                Open::Array(items, _) => add_token(&items.len().to_string(), &mut pointer),
-                Open::Object(_, key, _) => add_token(&key.name, &mut pointer),
+        for frame in &self.frames {
+            match frame {
+                Frame::Array(items, _) => add_token(&items.len().to_string(), &mut pointer),
+                Frame::Object(_, key, _) => add_token(&key.name, &mut pointer),
             }
         }
         pointer
     }
 }
 
-impl Open {
+impl Frame {
     fn close(&self) -> u8 {
         match self {
-            Open::Array(..) => b']',
-            Open::Object(..) => b'}',
+            Frame::Array(..) => b']',
+            Frame::Object(..) => b'}',
         }
     }
 }
 
-/// The JSON Pointer (RFC 6901) of the innermost part of a query around a span, or of the part that the span begins in.
+/// Returns the JSON Pointer (RFC 6901) of the innermost node around a span, or of the node that the span begins in.
 pub(crate) fn pointer(query: &Expr, span: Span) -> String {
     let (mut pointer, mut part) = (String::new(), query);
     while part.span != span && span.end <= part.span.end {
@@ -285,13 +286,13 @@ fn add_token(token: &str, pointer: &mut String) {
     pointer.push_str(&token.replace('~', "~0").replace('/', "~1"));
 }
 
-/// Keeps the last value of every key, in the place of the first.
+/// Keeps the last value of every key, at the position of the first.
 pub(crate) fn last_wins(entries: Vec<(Key, Expr)>) -> Vec<(Key, Expr)> {
-    let mut places: HashMap<Box<str>, usize> = HashMap::with_capacity(entries.len());
+    let mut positions: HashMap<Box<str>, usize> = HashMap::with_capacity(entries.len());
     let mut out: Vec<(Key, Expr)> = Vec::with_capacity(entries.len());
     for entry in entries {
-        let place = *places.entry(entry.0.name.clone()).or_insert(out.len());
-        match out.get_mut(place) {
+        let position = *positions.entry(entry.0.name.clone()).or_insert(out.len());
+        match out.get_mut(position) {
             Some(old) => *old = entry,
             None => out.push(entry),
         }
@@ -299,30 +300,30 @@ pub(crate) fn last_wins(entries: Vec<(Key, Expr)>) -> Vec<(Key, Expr)> {
     out
 }
 
-/// What is still to be written.
-enum Piece<'e> {
+/// Pending output.
+enum WriteTask<'e> {
     Value(&'e Expr),
     Key(&'e str),
     Text(&'static str),
 }
 
-/// Writes a query as compact JSON text. What waits is on a stack of its own, as in the reader.
+/// Writes a query as compact JSON. Pending output is on an explicit stack, as in the parser.
 pub(crate) fn to_json(expr: &Expr, out: &mut String) {
-    let mut pieces = vec![Piece::Value(expr)];
-    while let Some(piece) = pieces.pop() {
-        match piece {
-            Piece::Value(expr) => write(expr, &mut pieces, out),
-            Piece::Key(key) => {
+    let mut tasks = vec![WriteTask::Value(expr)];
+    while let Some(task) = tasks.pop() {
+        match task {
+            WriteTask::Value(expr) => write(expr, &mut tasks, out),
+            WriteTask::Key(key) => {
                 quote(key, out);
                 out.push(':');
             }
-            Piece::Text(text) => out.push_str(text),
+            WriteTask::Text(text) => out.push_str(text),
         }
     }
 }
 
-/// Writes a constant, or the bracket that a container begins with. The rest of it is put onto the stack, last first.
-fn write<'e>(expr: &'e Expr, pieces: &mut Vec<Piece<'e>>, out: &mut String) {
+/// Writes a constant, or the opening bracket of a container, and pushes the rest of the container, last first.
+fn write<'e>(expr: &'e Expr, tasks: &mut Vec<WriteTask<'e>>, out: &mut String) {
     match &expr.node {
         Node::Null => out.push_str("null"),
         Node::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
@@ -330,36 +331,36 @@ fn write<'e>(expr: &'e Expr, pieces: &mut Vec<Piece<'e>>, out: &mut String) {
         Node::String(text) => quote(text, out),
         Node::Array(items) => {
             out.push('[');
-            pieces.push(Piece::Text("]"));
+            tasks.push(WriteTask::Text("]"));
             for (at, item) in items.iter().enumerate().rev() {
-                pieces.extend([Piece::Value(item), Piece::Text(if at > 0 { "," } else { "" })]);
+                tasks.extend([WriteTask::Value(item), WriteTask::Text(if at > 0 { "," } else { "" })]);
             }
         }
         Node::Object(entries) => {
             out.push('{');
-            pieces.push(Piece::Text("}"));
+            tasks.push(WriteTask::Text("}"));
             for (at, (key, value)) in in_order(entries).into_iter().enumerate().rev() {
-                let comma = Piece::Text(if at > 0 { "," } else { "" });
-                pieces.extend([Piece::Value(value), Piece::Key(&key.name), comma]);
+                let comma = WriteTask::Text(if at > 0 { "," } else { "" });
+                tasks.extend([WriteTask::Value(value), WriteTask::Key(&key.name), comma]);
             }
         }
     }
 }
 
-/// The entries as a JavaScript object orders them: array indexes first and ascending, then the rest as written.
+/// Returns the entries in JavaScript's order: array indexes first and ascending, then the rest as written.
 pub(crate) fn in_order(entries: &[(Key, Expr)]) -> Vec<&(Key, Expr)> {
     let mut sorted: Vec<&(Key, Expr)> = entries.iter().collect();
     sorted.sort_by_key(|(key, _)| array_index(&key.name).unwrap_or(u32::MAX));
     sorted
 }
 
-/// `0` to `4294967294` without leading zeros.
+/// Parses `0` to `4294967294` without leading zeros.
 pub(crate) fn array_index(key: &str) -> Option<u32> {
     let canonical = key == "0" || (key.starts_with(|c: char| c.is_ascii_digit()) && !key.starts_with('0'));
     key.parse().ok().filter(|index| canonical && *index < u32::MAX)
 }
 
-/// A number as JSON has it: without a sign of zero, and null where JSON has no number.
+/// Writes a number as JSON: without a negative zero, and null for numbers that JSON lacks.
 pub(crate) fn write_number(value: f64, out: &mut String) {
     match value.is_finite() {
         true => out.push_str(ryu_js::Buffer::new().format_finite(value)),
@@ -367,7 +368,7 @@ pub(crate) fn write_number(value: f64, out: &mut String) {
     }
 }
 
-/// A text as a JSON string.
+/// Writes a JSON string.
 pub(crate) fn quote(text: &str, out: &mut String) {
     out.push('"');
     for c in text.chars() {
@@ -441,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_where() {
+    fn errors_have_positions() {
         check("", "PQ0001 Value expected (pos: 0)");
         check("[1,]", "PQ0001 Value expected (pos: 3)");
         check("[1 2]", "PQ0004 Character ',' expected (pos: 3)");
@@ -454,13 +455,13 @@ mod tests {
         check("\"a", "PQ0001 Value expected (pos: 0)");
         check(r#"["é\q"]"#, "PQ0006 Bad escaped character in string (pos: 3)");
         let help = |json: &str| from_json(json).expect_err(json).help().map(String::from);
-        assert_eq!(help(".a").as_deref(), Some(r#"in JSON format a call is a list, as in `["get", "name"]`"#));
+        assert_eq!(help(".a").as_deref(), Some(r#"in JSON format a call is an array, as in `["get", "name"]`"#));
         assert_eq!((help(""), help("[.a]")), (None, None));
         assert_eq!(from_json(r#"["é\q"]"#).err().and_then(|error| error.span()), Some(Span::new(4, 5)));
     }
 
     #[test]
-    fn errors_point_to_what_is_missing_or_wrong() {
+    fn errors_have_pointers_to_the_faulty_part() {
         let check = |json: &str, pointer: &str| {
             let error = from_json(json).expect_err(json);
             assert_eq!(error.pointer(), Some(pointer), "{json}");
@@ -478,9 +479,9 @@ mod tests {
     fn every_span_has_its_pointer() {
         let json = r#"["pipe", ["get", "a"], ["object", {"x/y": ["f", 1 , 2], "x/y": ["f", 10 , 20]}]]"#;
         let query = from_json(json).expect(json);
-        let check = |text: &str, wanted: &str| {
+        let check = |text: &str, expected: &str| {
             let start = json.rfind(text).expect(text);
-            assert_eq!(pointer(&query, Span::new(start, start + text.len())), wanted, "{text}");
+            assert_eq!(pointer(&query, Span::new(start, start + text.len())), expected, "{text}");
         };
         check(json, "");
         check(r#"["get", "a"]"#, "/1");
@@ -494,11 +495,11 @@ mod tests {
     fn nesting_and_size_are_limited() {
         let code = |json: &str| from_json(json).err().map(|error| error.code());
         let nested = |levels| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
-        assert_eq!(code(&nested(MAX_NESTING)), None);
-        assert_eq!(code(&nested(MAX_NESTING + 1)), Some(Code::NestedTooDeep));
+        assert_eq!(code(&nested(MAX_QUERY_DEPTH)), None);
+        assert_eq!(code(&nested(MAX_QUERY_DEPTH + 1)), Some(Code::NestedTooDeep));
         assert_eq!(code(&"[".repeat(300_000)), Some(Code::NestedTooDeep));
         assert_eq!(code(&"{\"a\":".repeat(90_000)), Some(Code::NestedTooDeep));
-        assert_eq!(code(&format!("[1{}]", ",1".repeat(MAX_PARTS))), Some(Code::NestedTooDeep));
-        assert_eq!(code(&" ".repeat(MAX_JSON + 1)), Some(Code::QueryTooLong));
+        assert_eq!(code(&format!("[1{}]", ",1".repeat(MAX_QUERY_NODES))), Some(Code::NestedTooDeep));
+        assert_eq!(code(&" ".repeat(MAX_JSON_SIZE + 1)), Some(Code::QueryTooLong));
     }
 }

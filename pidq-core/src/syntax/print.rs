@@ -1,7 +1,7 @@
-//! `stringify`: `Expr` → text, exactly as JSON Query prints it.
+//! `stringify`: converts a tree to text exactly as JSON Query does.
 //!
-//! Kept for compatibility. Not every tree reads back as it was: `and(x)` prints as `x`, and nested `and` flatten. The
-//! printer that is safe to read back is in `format`.
+//! Exists for compatibility. Its output may parse to another tree: `and(x)` prints as `x`, and nested `and` flatten.
+//! The printer with a faithful output is in `format`.
 
 use crate::error::Result;
 use crate::syntax::json::{in_order, quote, to_json};
@@ -9,12 +9,12 @@ use crate::syntax::operators::{Chain, Operators};
 use crate::syntax::token::is_word;
 use crate::syntax::{Expr, Key, Node};
 
-/// How `stringify` lays a query out.
+/// Layout options of `stringify`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct PrintOptions {
-    /// One step of indentation.
+    /// One level of indentation.
     pub indentation: String,
-    /// The longest text of a call that stays in one line, in UTF-16 units.
+    /// Maximum length of a call on one line, in UTF-16 units.
     pub max_line_length: usize,
 }
 
@@ -29,35 +29,35 @@ pub(crate) fn stringify(expr: &Expr, options: &PrintOptions, operators: &Operato
     Ok(Printer { options, operators, tasks: Vec::new(), texts: Vec::new() }.print(expr))
 }
 
-/// Keeps what is to do and what is printed on stacks of its own: a query may be deeper than the call stack.
+/// Keeps tasks and printed texts on explicit stacks: a query may be deeper than the call stack.
 struct Printer<'p> {
     options: &'p PrintOptions,
     operators: &'p Operators,
-    /// What is to do, the next one last.
+    /// Pending tasks, the next one last.
     tasks: Vec<Task<'p>>,
-    /// Printed parts that wait for the part around them.
+    /// Printed texts to be joined.
     texts: Vec<String>,
 }
 
 enum Task<'p> {
     Print(Part<'p>),
-    /// Join the last texts to one.
-    Join(Joint),
+    /// Joins the last texts.
+    Join(Join),
 }
 
-/// A part of a query, the steps that it is indented by, and whether it stands in parentheses.
+/// A node to print, its level of indentation, and its parentheses.
 struct Part<'p> {
     expr: &'p Expr,
     indent: usize,
     parentheses: Parentheses,
 }
 
-/// What stands before, between and after parts, in one line and in several.
-struct Joint {
+/// The text before, between and after the joined texts, on one line and on several.
+struct Join {
     count: usize,
     compact: [String; 3],
     broken: [String; 3],
-    /// What stands before each part.
+    /// The prefix of each text.
     keys: Vec<String>,
 }
 
@@ -91,13 +91,13 @@ impl<'p> Printer<'p> {
         }
     }
 
-    /// Puts parts before their joint. They are printed first to last.
-    fn plan(&mut self, parts: impl DoubleEndedIterator<Item = Part<'p>>, joint: Joint) {
+    /// Schedules nodes and then their join. They are printed first to last.
+    fn schedule(&mut self, parts: impl DoubleEndedIterator<Item = Part<'p>>, joint: Join) {
         self.tasks.push(Task::Join(joint));
         self.tasks.extend(parts.rev().map(Task::Print));
     }
 
-    fn end(&mut self, joint: &Joint) {
+    fn end(&mut self, joint: &Join) {
         let mut items = self.texts.split_off(self.texts.len() - joint.count);
         for (item, key) in items.iter_mut().zip(&joint.keys) {
             item.insert_str(0, key);
@@ -109,27 +109,27 @@ impl<'p> Printer<'p> {
     fn object(&mut self, entries: &'p [(Key, Expr)], indent: usize) {
         let entries = in_order(entries);
         let keys = entries.iter().map(|(key, _)| format!("{}: ", property(&key.name))).collect();
-        let joint = Joint {
+        let joint = Join {
             count: entries.len(),
             compact: texts(["{ ", ", ", " }"]),
             broken: self.broken(["{", ",", "}"], indent),
             keys,
         };
         let parts = entries.into_iter().map(|(_, value)| plain(value, indent + 1));
-        self.plan(parts, joint);
+        self.schedule(parts, joint);
     }
 
     fn array(&mut self, items: &'p [Expr], indent: usize) {
         let broken = self.broken(["[", ",", "]"], indent);
-        let joint = Joint { count: items.len(), compact: texts(["[", ", ", "]"]), broken, keys: Vec::new() };
-        self.plan(items.iter().map(|item| plain(item, indent)), joint);
+        let joint = Join { count: items.len(), compact: texts(["[", ", ", "]"]), broken, keys: Vec::new() };
+        self.schedule(items.iter().map(|item| plain(item, indent)), joint);
     }
 
     fn operator(&mut self, name: &str, args: &'p [Expr], part: &Part<'p>) {
         let text = self.operators.find(name).map_or("", |(_, row)| &row.text);
         let (open, close) = if part.parentheses == Parentheses::With { ("(", ")") } else { ("", "") };
         let inner = part.indent + 1;
-        let joint = Joint {
+        let joint = Join {
             count: args.len(),
             compact: texts([open, &format!(" {text} "), close]),
             broken: texts([open, &format!("\n{}{text} ", self.indentation(inner)), close]),
@@ -140,15 +140,15 @@ impl<'p> Printer<'p> {
             .enumerate()
             .map(|(at, arg)| Part { expr: arg, indent: inner, parentheses: self.parentheses(name, arg, at) })
             .collect();
-        self.plan(operands.into_iter(), joint);
+        self.schedule(operands.into_iter(), joint);
     }
 
-    /// Whether JSON Query puts an operand in parentheses.
+    /// Decides as JSON Query does whether an operand gets parentheses.
     fn parentheses(&self, name: &str, arg: &Expr, index: usize) -> Parentheses {
         let (Some((level, row)), Some(inner)) = (self.operators.find(name), self.level_of(arg)) else {
             return Parentheses::Without;
         };
-        let chain = arg.head() == Some(name) && row.chain == Chain::Refused;
+        let chain = arg.head() == Some(name) && row.chain == Chain::NotAllowed;
         match level < inner || (level == inner && index > 0) || chain {
             true => Parentheses::With,
             false => Parentheses::Without,
@@ -159,17 +159,17 @@ impl<'p> Printer<'p> {
         self.operators.find(arg.head()?).map(|(level, _)| level)
     }
 
-    /// A single argument stays in the line of its call.
+    /// A single argument stays on the line of its call.
     fn call(&mut self, name: &str, args: &'p [Expr], indent: usize) {
         let open = format!("{name}(");
         let compact = texts([&open, ", ", ")"]);
         let is_alone = args.len() == 1;
         let broken = if is_alone { compact.clone() } else { self.broken([&open, ",", ")"], indent) };
-        let joint = Joint { count: args.len(), compact, broken, keys: Vec::new() };
-        self.plan(args.iter().map(|arg| plain(arg, indent + usize::from(!is_alone))), joint);
+        let joint = Join { count: args.len(), compact, broken, keys: Vec::new() };
+        self.schedule(args.iter().map(|arg| plain(arg, indent + usize::from(!is_alone))), joint);
     }
 
-    /// Brackets and a comma, each item on a line of its own.
+    /// Returns brackets and a comma for items on separate lines.
     fn broken(&self, [open, separator, close]: [&str; 3], indent: usize) -> [String; 3] {
         let (outer, inner) = (self.indentation(indent), self.indentation(indent + 1));
         [format!("{open}\n{inner}"), format!("{separator}\n{inner}"), format!("\n{outer}{close}")]
@@ -192,24 +192,24 @@ fn strs(texts: &[String; 3]) -> [&str; 3] {
     [&texts[0], &texts[1], &texts[2]]
 }
 
-/// Whether items in one line, with what stands before, between and after them, are at most so long.
+/// Returns true if the items on one line, with brackets and separators, are at most `length` long.
 pub(crate) fn fits(items: &[String], [open, separator, close]: [&str; 3], length: usize) -> bool {
     let inner: usize = items.iter().map(|item| length16(item) + length16(separator)).sum();
-    // Without items the reference counts one separator less than none.
+    // Without items the reference implementation counts one separator less than none.
     length16(open) + inner + length16(close) <= length.saturating_add(length16(separator))
 }
 
-/// Items with what stands before, between and after them.
+/// Joins items with brackets and separators.
 pub(crate) fn joined(items: &[String], [open, separator, close]: [&str; 3]) -> String {
     format!("{open}{}{close}", items.join(separator))
 }
 
-/// The length as JavaScript counts it.
+/// Returns the length as JavaScript counts it.
 pub(crate) fn length16(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.encode_utf16().count() }
 }
 
-/// Any head prints as a name, as it does in JavaScript.
+/// Returns the first item of a call as a name; as in JavaScript, any value prints as one.
 fn call_name(items: &[Expr]) -> String {
     match items.first() {
         None => "undefined".into(),
@@ -232,7 +232,7 @@ fn path(keys: &[Expr]) -> String {
     keys.iter().map(key).collect()
 }
 
-/// A key as a word if it is one, else in quotes.
+/// Returns a key as a word if it is one, otherwise in quotes.
 pub(crate) fn property(name: &str) -> String {
     if is_word(name) {
         return name.into();
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn parentheses_stand_where_json_query_puts_them() {
+    fn parentheses_are_those_of_json_query() {
         check(r#"["multiply",["add",1,2],["subtract",3,4]]"#, "(1 + 2) * (3 - 4)");
         check(r#"["subtract",["subtract",1,2],["subtract",3,4]]"#, "1 - 2 - (3 - 4)");
         check(r#"["eq",["eq",1,2],["in",3,4]]"#, "(1 == 2) == 3 in 4");

@@ -1,30 +1,29 @@
-//! The text format: text → `Expr`.
+//! Parser of the text format.
 //!
-//! Terminals are nom parsers. Above them stands one loop that keeps what it waits for on a stack of its own, not on
-//! the call stack: a query may be nested as deeply as the limits say on any thread, and operators need no function
-//! per level.
+//! Terminals are nom parsers. Above them, a loop keeps unfinished nodes on an explicit stack, not on the call stack: a
+//! query may be nested up to the limit on any thread, and operators need no function per level.
 
 use nom::IResult;
 
 use crate::error::{Code, Error, Result, Span};
-use crate::limits::{MAX_NESTING, MAX_PARTS, MAX_QUERY};
-use crate::syntax::advice::{Piped, Place, unclosed};
+use crate::limits::{MAX_QUERY_DEPTH, MAX_QUERY_NODES, MAX_QUERY_SIZE};
+use crate::syntax::hints::{ImplicitPipe, ParseFailure, unclosed_bracket};
 use crate::syntax::json::last_wins;
-use crate::syntax::operators::{Chain, Operators, PIPE, Row};
+use crate::syntax::operators::{Chain, OperatorEntry, Operators, PIPE};
 use crate::syntax::token::{
     begins_word, int, is_word, keyword, number, number_of, string, syntax_error, unescape, word,
 };
 use crate::syntax::{Expr, Key, Node, Profile};
 
-/// Reads a query in text format.
+/// Parses a query in text format.
 pub(crate) fn parse(text: &str, operators: &Operators, profile: Profile) -> Result<Expr> {
     parse_with_comments(text, operators, profile).map(|(expr, _)| expr)
 }
 
-/// Reads a query and says where its comments are.
+/// Parses a query and returns the spans of its comments.
 pub(crate) fn parse_with_comments(text: &str, operators: &Operators, profile: Profile) -> Result<(Expr, Vec<Span>)> {
-    if text.len() > MAX_QUERY {
-        let message = format!("the query has {} bytes, more than {MAX_QUERY}", text.len());
+    if text.len() > MAX_QUERY_SIZE {
+        let message = format!("the query has {} bytes, more than {MAX_QUERY_SIZE}", text.len());
         return Err(Error::new(Code::QueryTooLong, message));
     }
     let mut parser = Parser {
@@ -32,7 +31,7 @@ pub(crate) fn parse_with_comments(text: &str, operators: &Operators, profile: Pr
         at: 0,
         operators,
         profile,
-        waiting: Vec::with_capacity(8),
+        frames: Vec::with_capacity(8),
         groups: 0,
         parts: 0,
         value: Span::default(),
@@ -48,37 +47,37 @@ struct Parser<'t> {
     at: usize,
     operators: &'t Operators,
     profile: Profile,
-    /// What began and waits for a value, the innermost last.
-    waiting: Vec<Waiting<'t>>,
+    /// Unfinished nodes that wait for a value, the innermost last.
+    frames: Vec<Frame<'t>>,
     groups: usize,
     parts: usize,
-    /// The last value that was read, with the parentheses around it.
+    /// The span of the last value, including parentheses.
     value: Span,
-    /// The last path that was piped into without a `|`, and where the text after it begins.
-    piped: Option<(Piped, usize)>,
-    /// Invariant: in the order of the text, each once, though text may be read twice.
+    /// The last implicit pipe, and the start of the text after it.
+    piped: Option<(ImplicitPipe, usize)>,
+    /// Invariant: in the order of the text, each once, though text may be scanned twice.
     comments: Vec<Span>,
 }
 
-/// A complete value. Its span has the parentheses around it, unlike that of the `Expr`.
+/// A complete value. Its span includes the parentheses around it, unlike that of the `Expr`.
 struct Operand {
     expr: Expr,
     span: Span,
     depth: usize,
 }
 
-/// Where a value stands.
+/// Position of a value.
 #[derive(Clone, Copy)]
-struct Slot {
+struct ValuePosition {
     /// Operators of the levels before this one may follow.
-    below: usize,
-    /// Whether it begins with a parenthesis.
+    max_level: usize,
+    /// True if it begins with a parenthesis.
     parenthesis: bool,
-    /// The same, without white space before the parenthesis. JSON Query looks only at this one.
+    /// As `parenthesis`, without white space before it. JSON Query only considers this one.
     exact: bool,
 }
 
-enum Waiting<'t> {
+enum Frame<'t> {
     Operator(Pending<'t>),
     Group(Group),
 }
@@ -86,18 +85,18 @@ enum Waiting<'t> {
 /// A left side and an operator.
 struct Pending<'t> {
     left: Operand,
-    slot: Slot,
+    slot: ValuePosition,
     level: usize,
-    row: &'t Row,
+    row: &'t OperatorEntry,
     span: Span,
 }
 
 /// An open parenthesis, bracket or brace.
 struct Group {
     kind: Kind,
-    slot: Slot,
+    slot: ValuePosition,
     start: usize,
-    /// The place of the bracket itself; a call starts before it.
+    /// The position of the bracket; a call starts before it.
     open: usize,
     depth: usize,
 }
@@ -109,13 +108,13 @@ enum Kind {
     Object(Vec<(Key, Expr)>, Key),
 }
 
-/// What to do next.
+/// Next step of the parser.
 enum Step {
-    /// Read a value that operators of the levels before this one may follow.
+    /// Parse a value that operators of the levels before this one may follow.
     Value(usize),
-    /// Look for operators from this level on.
-    After(Operand, Slot, usize),
-    /// Hand a value to what waits for it.
+    /// Parse operators from this level on.
+    After(Operand, ValuePosition, usize),
+    /// Pass a value to the innermost unfinished node.
     Complete(Operand),
 }
 
@@ -126,9 +125,9 @@ impl<'t> Parser<'t> {
             step = match step {
                 Step::Value(below) => self.value(below)?,
                 Step::After(left, slot, level) => self.after(left, slot, level)?,
-                Step::Complete(value) => match self.waiting.pop() {
-                    Some(Waiting::Operator(pending)) => self.combine(pending, value)?,
-                    Some(Waiting::Group(group)) => self.fill(group, value)?,
+                Step::Complete(value) => match self.frames.pop() {
+                    Some(Frame::Operator(pending)) => self.combine(pending, value)?,
+                    Some(Frame::Group(group)) => self.add_value(group, value)?,
                     None => return self.finish(value),
                 },
             };
@@ -146,7 +145,7 @@ impl<'t> Parser<'t> {
         let start = self.at;
         self.skip()?;
         let parenthesis = self.peek() == Some(b'(');
-        let slot = Slot { below, parenthesis, exact: parenthesis && start == self.at };
+        let slot = ValuePosition { max_level: below, parenthesis, exact: parenthesis && start == self.at };
         match self.peek() {
             Some(b'.') => self.path(slot),
             Some(b'"') => self.string(slot),
@@ -161,20 +160,20 @@ impl<'t> Parser<'t> {
 
     // Constants and paths.
 
-    fn string(&mut self, slot: Slot) -> Result<Step> {
+    fn string(&mut self, slot: ValuePosition) -> Result<Step> {
         let start = self.at;
         let text = self.quoted()?.ok_or_else(|| self.value_expected())?;
         self.leaf(Node::String(text), start, slot)
     }
 
-    fn number(&mut self, slot: Slot) -> Result<Step> {
+    fn number(&mut self, slot: ValuePosition) -> Result<Step> {
         let start = self.at;
         let lexeme = self.token(number).ok_or_else(|| self.value_expected())?;
         self.leaf(Node::Number(number_of(lexeme)), start, slot)
     }
 
-    /// A call, a variable or a keyword. Keywords need no end: `trueand` is `true` and the operator `and`.
-    fn word(&mut self, slot: Slot) -> Result<Step> {
+    /// Parses a call, a variable or a keyword. Keywords need no delimiter: `trueand` is `true` and the operator `and`.
+    fn word(&mut self, slot: ValuePosition) -> Result<Step> {
         let start = self.at;
         let name = self.token(word).unwrap_or_default();
         let end = self.at;
@@ -192,13 +191,13 @@ impl<'t> Parser<'t> {
         self.leaf(node, start, slot)
     }
 
-    fn leaf(&mut self, node: Node, start: usize, slot: Slot) -> Result<Step> {
+    fn leaf(&mut self, node: Node, start: usize, slot: ValuePosition) -> Result<Step> {
         let span = Span::new(start, self.at);
         self.count(1)?;
         Ok(Step::After(Operand { expr: Expr::new(node, span), span, depth: 0 }, slot, 0))
     }
 
-    fn path(&mut self, slot: Slot) -> Result<Step> {
+    fn path(&mut self, slot: ValuePosition) -> Result<Step> {
         let start = self.at;
         if self.profile == Profile::Pidq && self.is_lone_dot()? {
             let value = self.getter(start, start + 1, vec![name("get", Span::new(start, start + 1))])?;
@@ -208,14 +207,14 @@ impl<'t> Parser<'t> {
         Ok(Step::After(value, slot, 0))
     }
 
-    fn variable(&mut self, named: &str, start: usize, slot: Slot) -> Result<Step> {
+    fn variable(&mut self, named: &str, start: usize, slot: ValuePosition) -> Result<Step> {
         let span = Span::new(start + 1, self.at);
         let items = vec![name("$", Span::new(start, start + 1)), name(named, span)];
         let value = self.keys(start, items)?;
         Ok(Step::After(value, slot, 0))
     }
 
-    /// `.a."b c".0`: adds the keys to the call.
+    /// Parses `.a."b c".0` and adds the keys to the call.
     fn keys(&mut self, start: usize, mut items: Vec<Expr>) -> Result<Operand> {
         let mut end = self.at;
         self.skip()?;
@@ -245,7 +244,7 @@ impl<'t> Parser<'t> {
         Ok(Expr::new(node, Span::new(start, self.at)))
     }
 
-    /// A dot that stands for the current value. Steps over it, and over the white space after it.
+    /// Consumes a dot that means the current value, and the white space after it.
     fn is_lone_dot(&mut self) -> Result<bool> {
         let start = self.at;
         self.at += 1;
@@ -254,7 +253,8 @@ impl<'t> Parser<'t> {
             return Ok(false);
         }
         self.skip()?;
-        let lone = matches!(self.peek(), Some(b')' | b',' | b']' | b'}')) || self.operators.any(self.rest()).is_some();
+        let lone =
+            matches!(self.peek(), Some(b')' | b',' | b']' | b'}')) || self.operators.match_any(self.rest()).is_some();
         if !lone {
             self.at = start;
         }
@@ -263,61 +263,61 @@ impl<'t> Parser<'t> {
 
     // Groups.
 
-    fn call(&mut self, named: &str, span: Span, slot: Slot) -> Result<Step> {
+    fn call(&mut self, named: &str, span: Span, slot: ValuePosition) -> Result<Step> {
         self.open(Kind::Call(vec![name(named, span)]), span.start as usize, slot)
     }
 
-    fn array(&mut self, slot: Slot) -> Result<Step> {
+    fn array(&mut self, slot: ValuePosition) -> Result<Step> {
         let bracket = Span::new(self.at, self.at + 1);
         self.open(Kind::Array(vec![name("array", bracket)]), self.at, slot)
     }
 
-    fn object(&mut self, slot: Slot) -> Result<Step> {
-        self.open(Kind::Object(Vec::new(), unnamed()), self.at, slot)
+    fn object(&mut self, slot: ValuePosition) -> Result<Step> {
+        self.open(Kind::Object(Vec::new(), placeholder_key()), self.at, slot)
     }
 
-    /// Steps over the bracket.
-    fn open(&mut self, kind: Kind, start: usize, slot: Slot) -> Result<Step> {
+    /// Consumes the bracket.
+    fn open(&mut self, kind: Kind, start: usize, slot: ValuePosition) -> Result<Step> {
         self.groups += 1;
         self.check_depth(self.groups)?;
         let mut group = Group { kind, slot, start, open: self.at, depth: 0 };
         self.at += 1;
-        // White space after a parenthesis stays: whether there is some decides how `((a) and b)` merges.
+        // White space after a parenthesis is kept: it decides how `((a) and b)` merges.
         if !matches!(group.kind, Kind::Parenthesis) {
             self.skip()?;
             if group.close() == self.peek() {
                 return self.close(group);
             }
             if self.peek().is_none() && !matches!(group.kind, Kind::Call(_)) {
-                return Err(self.missing(&group, group.close()));
+                return Err(self.missing_character(&group, group.close()));
             }
         }
         if matches!(group.kind, Kind::Object(..)) {
             self.entry(&mut group)?;
         }
-        self.waiting.push(Waiting::Group(group));
+        self.frames.push(Frame::Group(group));
         Ok(Step::Value(self.operators.levels()))
     }
 
-    /// Puts a value into a group.
-    fn fill(&mut self, mut group: Group, value: Operand) -> Result<Step> {
+    /// Adds a value to a group.
+    fn add_value(&mut self, mut group: Group, value: Operand) -> Result<Step> {
         group.depth = group.depth.max(value.depth);
         self.skip()?;
         match &mut group.kind {
-            Kind::Parenthesis => return self.unwrap(group, value),
+            Kind::Parenthesis => return self.close_parenthesis(group, value),
             Kind::Call(items) | Kind::Array(items) => items.push(value.expr),
-            Kind::Object(entries, key) => entries.push((std::mem::replace(key, unnamed()), value.expr)),
+            Kind::Object(entries, key) => entries.push((std::mem::replace(key, placeholder_key()), value.expr)),
         }
         match self.peek() {
             Some(b',') => self.next(group),
             byte if byte == group.close() => self.close(group),
-            byte => Err(self.missing(&group, byte.map_or(group.close(), |_| Some(b',')))),
+            byte => Err(self.missing_character(&group, byte.map_or(group.close(), |_| Some(b',')))),
         }
     }
 
-    fn unwrap(&mut self, group: Group, mut value: Operand) -> Result<Step> {
+    fn close_parenthesis(&mut self, group: Group, mut value: Operand) -> Result<Step> {
         if self.peek() != Some(b')') {
-            return Err(self.missing(&group, Some(b')')));
+            return Err(self.missing_character(&group, Some(b')')));
         }
         self.at += 1;
         self.groups -= 1;
@@ -325,7 +325,7 @@ impl<'t> Parser<'t> {
         Ok(Step::After(value, group.slot, 0))
     }
 
-    /// Steps over a comma.
+    /// Consumes a comma.
     fn next(&mut self, mut group: Group) -> Result<Step> {
         self.at += 1;
         match group.kind {
@@ -336,11 +336,11 @@ impl<'t> Parser<'t> {
             }
             Kind::Call(_) | Kind::Parenthesis => {}
         }
-        self.waiting.push(Waiting::Group(group));
+        self.frames.push(Frame::Group(group));
         Ok(Step::Value(self.operators.levels()))
     }
 
-    /// Reads `key:` of an object.
+    /// Parses `key:` of an object.
     fn entry(&mut self, group: &mut Group) -> Result<()> {
         let start = self.at;
         let read = self.key()?;
@@ -350,7 +350,7 @@ impl<'t> Parser<'t> {
         }
         self.skip()?;
         if self.peek() != Some(b':') {
-            return Err(self.missing(group, Some(b':')));
+            return Err(self.missing_character(group, Some(b':')));
         }
         self.at += 1;
         Ok(())
@@ -364,7 +364,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// Steps over the closing bracket.
+    /// Consumes the closing bracket.
     fn close(&mut self, group: Group) -> Result<Step> {
         self.at += 1;
         self.groups -= 1;
@@ -379,23 +379,23 @@ impl<'t> Parser<'t> {
 
     // Operators.
 
-    /// Looks for an operator. A level once left is not entered again: its chain ended there.
-    fn after(&mut self, left: Operand, slot: Slot, from: usize) -> Result<Step> {
+    /// Parses an operator. A level is not entered again once it was left: its chain ended there.
+    fn after(&mut self, left: Operand, slot: ValuePosition, from: usize) -> Result<Step> {
         if from == 0 {
             self.value = left.span;
         }
-        if from >= slot.below {
+        if from >= slot.max_level {
             return Ok(Step::Complete(left));
         }
         self.skip()?;
         let Some(byte) = self.peek().filter(|byte| *byte == b'.' || self.operators.may_begin(*byte)) else {
             return Ok(Step::Complete(left));
         };
-        for level in from..slot.below {
+        for level in from..slot.max_level {
             if byte == b'.' && self.operators.has_pipe(level) {
                 return self.implicit_pipe(left, slot, level);
             }
-            if let Some(row) = self.operators.at(level, self.rest()) {
+            if let Some(row) = self.operators.match_at_level(level, self.rest()) {
                 return self.operator(Pending { left, slot, level, row, span: Span::default() });
             }
         }
@@ -406,16 +406,16 @@ impl<'t> Parser<'t> {
         let (start, level) = (self.at, pending.level);
         self.at += pending.row.text.len();
         pending.span = Span::new(start, self.at);
-        self.waiting.push(Waiting::Operator(pending));
+        self.frames.push(Frame::Operator(pending));
         self.skip()?;
         Ok(Step::Value(level))
     }
 
-    /// `f() .a`: a path after a value is piped, and a pipe before it grows, even one in parentheses.
-    fn implicit_pipe(&mut self, left: Operand, slot: Slot, level: usize) -> Result<Step> {
+    /// Pipes a value into a path after it, as in `f() .a`; a pipe before it is extended, even one in parentheses.
+    fn implicit_pipe(&mut self, left: Operand, slot: ValuePosition, level: usize) -> Result<Step> {
         let start = self.at;
         let path = self.keys(start, vec![name("get", Span::new(start, start + 1))])?;
-        self.piped = Some((Piped { value: self.value, path: path.span }, self.at));
+        self.piped = Some((ImplicitPipe { value: self.value, path: path.span }, self.at));
         let value = match left.expr.head() {
             Some(PIPE) => self.append(left, path)?,
             _ => self.nest(PIPE, Span::new(start, start), left, path)?,
@@ -423,11 +423,11 @@ impl<'t> Parser<'t> {
         Ok(Step::After(value, slot, level))
     }
 
-    /// `left op right`, where the left side may be a call of the same function already.
+    /// Builds `left op right`, where the left side may already be a call of the same function.
     fn combine(&mut self, pending: Pending<'t>, right: Operand) -> Result<Step> {
         let Pending { left, slot, level, row, span } = pending;
         let chained = !slot.exact && left.expr.head() == Some(&*row.name);
-        if chained && row.chain == Chain::Refused && !slot.parenthesis {
+        if chained && row.chain == Chain::NotAllowed && !slot.parenthesis {
             self.at = span.start as usize;
             return Ok(Step::After(left, slot, level + 1));
         }
@@ -454,7 +454,7 @@ impl<'t> Parser<'t> {
         Ok(left)
     }
 
-    /// A call around values of this depth.
+    /// Builds a call around values of this depth.
     fn call_of(&mut self, items: Vec<Expr>, span: Span, depth: usize) -> Result<Operand> {
         self.check_depth(depth + 1)?;
         self.count(1)?;
@@ -464,20 +464,20 @@ impl<'t> Parser<'t> {
     // Limits.
 
     fn check_depth(&self, depth: usize) -> Result<()> {
-        if depth <= MAX_NESTING {
+        if depth <= MAX_QUERY_DEPTH {
             return Ok(());
         }
-        let message = format!("the query is nested more than {MAX_NESTING} levels deep");
-        Err(self.error(Code::NestedTooDeep, &message).with_limit("depth", MAX_NESTING as u64))
+        let message = format!("the query is nested more than {MAX_QUERY_DEPTH} levels deep");
+        Err(self.error(Code::NestedTooDeep, &message).with_limit("depth", MAX_QUERY_DEPTH as u64))
     }
 
     fn count(&mut self, parts: usize) -> Result<()> {
         self.parts += parts;
-        if self.parts <= MAX_PARTS {
+        if self.parts <= MAX_QUERY_NODES {
             return Ok(());
         }
-        let message = format!("the query has more than {MAX_PARTS} parts");
-        Err(self.error(Code::NestedTooDeep, &message).with_limit("nodes", MAX_PARTS as u64))
+        let message = format!("the query has more than {MAX_QUERY_NODES} parts");
+        Err(self.error(Code::NestedTooDeep, &message).with_limit("nodes", MAX_QUERY_NODES as u64))
     }
 
     // The text.
@@ -490,28 +490,28 @@ impl<'t> Parser<'t> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Steps over a terminal, if there is one.
+    /// Consumes a terminal, if there is one.
     fn token(&mut self, terminal: impl Fn(&'t str) -> IResult<&'t str, &'t str>) -> Option<&'t str> {
         let (_, found) = terminal(self.rest()).ok()?;
         self.at += found.len();
         Some(found)
     }
 
-    /// Steps over a string and reads what is in it; nothing if it is not closed.
+    /// Consumes a string and returns its value; `None` if it is not closed.
     fn quoted(&mut self) -> Result<Option<Box<str>>> {
         let start = self.at;
         let Some(lexeme) = self.token(string) else { return Ok(None) };
         unescape(&lexeme[1..lexeme.len() - 1]).map(Some).map_err(|bad| bad.error(self.text, start + 1))
     }
 
-    /// Steps over white space and comments.
+    /// Consumes white space and comments.
     fn skip(&mut self) -> Result<()> {
         while let Some(byte) = self.peek() {
             match byte {
                 b' ' | b'\n' | b'\t' | b'\r' => self.at += 1,
                 b'/' if self.profile == Profile::Pidq => {
                     let Some(length) = self.comment()? else { break };
-                    self.note(Span::new(self.at, self.at + length));
+                    self.add_comment(Span::new(self.at, self.at + length));
                     self.at += length;
                 }
                 _ => break,
@@ -520,7 +520,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// The length of the comment that stands here.
+    /// Returns the length of the comment at the current position.
     fn comment(&self) -> Result<Option<usize>> {
         let rest = self.rest();
         if rest.starts_with("//") {
@@ -537,7 +537,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    fn note(&mut self, comment: Span) {
+    fn add_comment(&mut self, comment: Span) {
         if self.comments.last().is_none_or(|last| last.start < comment.start) {
             self.comments.push(comment);
         }
@@ -547,14 +547,14 @@ impl<'t> Parser<'t> {
 
     fn error(&self, code: Code, message: &str) -> Error {
         let piped = self.piped.filter(|(_, end)| *end == self.at).map(|(piped, _)| piped);
-        Place { text: self.text, at: self.at, code, operators: self.operators, piped }.advise(message)
+        ParseFailure { text: self.text, at: self.at, code, operators: self.operators, piped }.to_error(message)
     }
 
     fn value_expected(&self) -> Error {
         self.error(Code::ValueExpected, "Value expected")
     }
 
-    fn missing(&self, group: &Group, byte: Option<u8>) -> Error {
+    fn missing_character(&self, group: &Group, byte: Option<u8>) -> Error {
         let message = format!("Character '{}' expected", byte.unwrap_or_default() as char);
         let error = self.error(Code::CharacterExpected, &message);
         if let (Some(b':'), Kind::Object(_, key)) = (byte, &group.kind) {
@@ -562,7 +562,7 @@ impl<'t> Parser<'t> {
         }
         match error.help() {
             Some(_) => error,
-            None => error.with_help(unclosed(self.text, group.open)),
+            None => error.with_help(unclosed_bracket(self.text, group.open)),
         }
     }
 }
@@ -577,7 +577,7 @@ impl Group {
     }
 }
 
-/// What to do where the `:` after a key is missing, from what stands there.
+/// Returns the help for a missing `:` after a key.
 fn colon_help(key: &str, found: Option<u8>) -> String {
     match found {
         Some(b',' | b'}') if is_word(key) => format!("there is no short form of `{key}: .{key}`"),
@@ -585,17 +585,17 @@ fn colon_help(key: &str, found: Option<u8>) -> String {
     }
 }
 
-/// The first item of a call, or a key of a path.
+/// Returns the first item of a call, or a key of a path.
 fn name(text: &str, span: Span) -> Expr {
     Expr::new(Node::String(text.into()), span)
 }
 
-/// A key that is still to be read.
-fn unnamed() -> Key {
+/// Placeholder of a key that is parsed later.
+fn placeholder_key() -> Key {
     Key { name: Box::default(), span: Span::default() }
 }
 
-/// The items of the call that an object literal is.
+/// Returns the items of the call of an object literal.
 fn object(entries: Vec<(Key, Expr)>, span: Span) -> Vec<Expr> {
     let brace = Span::new(span.start as usize, span.start as usize + 1);
     vec![name("object", brace), Expr::new(Node::Object(last_wins(entries)), span)]
@@ -605,7 +605,7 @@ fn object(entries: Vec<(Key, Expr)>, span: Span) -> Vec<Expr> {
 mod tests {
     use super::*;
     use crate::syntax::json::{from_json, to_json};
-    use crate::syntax::operators::{Operator, Place as Anchor};
+    use crate::syntax::operators::{Operator, Precedence};
 
     fn json_of(expr: &Expr) -> String {
         let mut out = String::new();
@@ -613,7 +613,7 @@ mod tests {
         out
     }
 
-    /// The tree in one profile, or the error in one line.
+    /// Returns the tree in one profile, or the error on one line.
     fn read(text: &str, profile: Profile) -> String {
         match parse(text, Operators::standard(), profile) {
             Ok(expr) => json_of(&expr),
@@ -635,7 +635,7 @@ mod tests {
         parse(text, Operators::standard(), Profile::Pidq).expect_err(text)
     }
 
-    /// Every part of a tree as the text under its span.
+    /// Returns every node of a tree as the text of its span.
     fn spans(text: &str) -> Vec<String> {
         fn walk(expr: &Expr, text: &str, out: &mut Vec<String>) {
             out.push(text[expr.span.range(text)].to_string());
@@ -653,7 +653,7 @@ mod tests {
         out
     }
 
-    /// Runs in a thread with little stack: deep queries must not need more.
+    /// Runs in a thread with a small stack: deep queries must not need more.
     fn on_small_stack(work: impl FnOnce() + Send + 'static) {
         let thread = std::thread::Builder::new().stack_size(256 << 10).spawn(work);
         thread.expect("a thread starts").join().expect("the work fits on the stack");
@@ -718,7 +718,7 @@ mod tests {
     }
 
     #[test]
-    fn accidents_of_the_reference_parser_are_no_errors() {
+    fn quirks_of_the_reference_parser_are_accepted() {
         check(" (1 == 2) == 3", r#"["eq",["eq",1,2],3]"#);
         check("{a: (1 == 2) == 3}", r#"["object",{"a":["eq",["eq",1,2],3]}]"#);
         check("null == 1", r#"["eq",null,1]"#);
@@ -784,23 +784,23 @@ mod tests {
     }
 
     #[test]
-    fn what_is_expected_is_what_the_label_says() {
-        let told = |text| {
+    fn the_label_contains_the_expected_syntax() {
+        let expected_and_label = |text| {
             let error = error(text);
-            [error.expected(), error.label()].map(|said| said.unwrap_or_default().to_owned())
+            [error.expected(), error.label()].map(|text| text.unwrap_or_default().to_owned())
         };
-        assert_eq!(told(""), ["a value", "a value is expected here"]);
-        assert_eq!(told(".a."), ["a property name", "a property name is expected here"]);
-        assert_eq!(told("{a: 1,}"), ["a key", "a key is expected here"]);
-        assert_eq!(told("f(1"), ["`)`", "`)` expected"]);
-        assert_eq!(told("{a 1}"), ["`:`", "`:` expected"]);
-        assert_eq!(told("1 2"), ["the end of the query", "not expected here"]);
-        assert_eq!(told("1 /* a"), ["`*/`", "a comment begins here"]);
-        assert_eq!(told(r#""a\x""#), ["", "not allowed in a string"]);
+        assert_eq!(expected_and_label(""), ["a value", "a value is expected here"]);
+        assert_eq!(expected_and_label(".a."), ["a property name", "a property name is expected here"]);
+        assert_eq!(expected_and_label("{a: 1,}"), ["a key", "a key is expected here"]);
+        assert_eq!(expected_and_label("f(1"), ["`)`", "`)` expected"]);
+        assert_eq!(expected_and_label("{a 1}"), ["`:`", "`:` expected"]);
+        assert_eq!(expected_and_label("1 2"), ["the end of the query", "not expected here"]);
+        assert_eq!(expected_and_label("1 /* a"), ["`*/`", "a comment begins here"]);
+        assert_eq!(expected_and_label(r#""a\x""#), ["", "not allowed in a string"]);
     }
 
     #[test]
-    fn every_part_has_the_bytes_it_was_read_from() {
+    fn every_node_has_its_source_span() {
         assert_eq!(spans("f( .a.\"é\" )"), ["f( .a.\"é\" )", "f", ".a.\"é\"", ".", "a", "\"é\""]);
         assert_eq!(spans("(1 + 2) == .x"), ["(1 + 2) == .x", "==", "1 + 2", "+", "1", "2", ".x", ".", "x"]);
         assert_eq!(spans("1 or 2 or f ()"), ["1 or 2 or f ()", "or", "1", "2", "f ()", "f"]);
@@ -810,9 +810,9 @@ mod tests {
 
     #[test]
     fn custom_operators_take_their_level() {
-        let place = Anchor::Before("|".into());
+        let precedence = Precedence::Before("|".into());
         let custom =
-            Operator { name: "coalesce".into(), text: "??".into(), place, vararg: true, left_associative: true };
+            Operator { name: "coalesce".into(), text: "??".into(), precedence, vararg: true, left_associative: true };
         let operators = Operators::standard().with(&[custom]).expect("the operator is valid");
         let tree = |text| parse(text, &operators, Profile::JsonQuery).map(|expr| json_of(&expr));
         assert_eq!(tree("1 ?? 2 ?? 3 | .a").ok().as_deref(), Some(r#"["pipe",["coalesce",1,2,3],["get","a"]]"#));
@@ -820,7 +820,7 @@ mod tests {
     }
 
     #[test]
-    fn nesting_ends_at_its_limit_and_needs_little_stack() {
+    fn nesting_is_limited_and_needs_little_stack() {
         on_small_stack(|| {
             for (open, inner, close) in [
                 ("(", "1", ")"),
@@ -830,7 +830,7 @@ mod tests {
                 ("1 or 1 and 1 == 1 > 1 + 1 * 1 ^ (", "1", ")"),
             ] {
                 let nested = |levels| format!("{}{inner}{}", open.repeat(levels), close.repeat(levels));
-                let levels = if open.starts_with('1') { MAX_NESTING / 7 } else { MAX_NESTING };
+                let levels = if open.starts_with('1') { MAX_QUERY_DEPTH / 7 } else { MAX_QUERY_DEPTH };
                 let expr = parse(&nested(levels), Operators::standard(), Profile::Pidq).expect(open);
                 assert_eq!(from_json(&json_of(&expr)).map(|expr| json_of(&expr)).ok(), Some(json_of(&expr)));
                 assert_eq!(error(&nested(levels + 1)).code(), Code::NestedTooDeep, "{open}");
@@ -843,11 +843,11 @@ mod tests {
     fn long_chains_are_deep_and_flat_chains_are_not() {
         on_small_stack(|| {
             let chain = |operator: &str, count| vec!["1"; count].join(operator);
-            assert!(parse(&chain("+", MAX_NESTING + 1), Operators::standard(), Profile::Pidq).is_ok());
-            assert_eq!(error(&chain("+", MAX_NESTING + 2)).code(), Code::NestedTooDeep);
+            assert!(parse(&chain("+", MAX_QUERY_DEPTH + 1), Operators::standard(), Profile::Pidq).is_ok());
+            assert_eq!(error(&chain("+", MAX_QUERY_DEPTH + 2)).code(), Code::NestedTooDeep);
             assert!(parse(&chain("|", 9000), Operators::standard(), Profile::Pidq).is_ok());
-            assert_eq!(error(&chain("|", MAX_PARTS)).code(), Code::NestedTooDeep);
-            assert_eq!(error(&format!("1{}", " ".repeat(MAX_QUERY))).code(), Code::QueryTooLong);
+            assert_eq!(error(&chain("|", MAX_QUERY_NODES)).code(), Code::NestedTooDeep);
+            assert_eq!(error(&format!("1{}", " ".repeat(MAX_QUERY_SIZE))).code(), Code::QueryTooLong);
         });
     }
 }

@@ -1,4 +1,4 @@
-//! Words, numbers and strings: what both formats are written with.
+//! Tokens of both formats: words, numbers and strings.
 
 use nom::branch::alt;
 use nom::bytes::complete::{tag, take_while, take_while1};
@@ -19,12 +19,12 @@ pub(super) fn in_word(c: char) -> bool {
     begins_word(c) || c.is_ascii_digit()
 }
 
-/// Whether a text can stand as a name without quotes.
+/// Returns true if a text can be a name without quotes.
 pub(crate) fn is_word(text: &str) -> bool {
     text.starts_with(begins_word) && text.chars().all(in_word)
 }
 
-/// Whether a text can stand after the `$` of a variable.
+/// Returns true if a text can follow the `$` of a variable.
 pub(crate) fn is_variable(text: &str) -> bool {
     !text.is_empty() && text.chars().all(in_word)
 }
@@ -34,7 +34,7 @@ pub(super) fn word(text: &str) -> IResult<&str, &str> {
 }
 
 pub(super) fn int(text: &str) -> IResult<&str, &str> {
-    // Not `digit0`: at the end of a text, nom 8.0.0 gives it a rest that `recognize` cannot measure.
+    // Not `digit0`: at the end of a text, nom 8.0.0 returns a rest that `recognize` cannot measure.
     let digits = take_while(|c: char| c.is_ascii_digit());
     alt((tag("0"), recognize(pair(one_of("123456789"), digits)))).parse(text)
 }
@@ -45,26 +45,26 @@ pub(crate) fn number(text: &str) -> IResult<&str, &str> {
     recognize((opt(char('-')), int, fraction, exponent)).parse(text)
 }
 
-/// A string with its quotes. A backslash hides any character but the end of a line.
+/// Parses a string with its quotes. A backslash may precede any character but a line end.
 pub(crate) fn string(text: &str) -> IResult<&str, &str> {
     let plain = take_while1(|c| c != '"' && c != '\\');
     let escaped = recognize(pair(char('\\'), none_of("\n\r\u{2028}\u{2029}")));
     recognize(delimited(char('"'), many0_count(alt((plain, escaped))), char('"'))).parse(text)
 }
 
-/// The value of a number. Too large ones are infinite, as in JavaScript.
+/// Returns the value of a number. Numbers that are too large are infinite, as in JavaScript.
 pub(crate) fn number_of(lexeme: &str) -> f64 {
     lexeme.parse().unwrap_or(f64::NAN)
 }
 
-/// A keyword that a text begins with, and its length.
+/// Returns the keyword at the start of a text, and its length.
 pub(crate) fn keyword(text: &str) -> Option<(usize, Node)> {
     let table = [("true", Node::Bool(true)), ("false", Node::Bool(false)), ("null", Node::Null)];
     let (word, node) = table.into_iter().find(|(word, _)| text.starts_with(word))?;
     Some((word.len(), node))
 }
 
-/// What is wrong within a string, and where.
+/// Error in a string, and its position.
 pub(crate) struct BadString {
     at: usize,
     message: &'static str,
@@ -72,14 +72,14 @@ pub(crate) struct BadString {
 }
 
 impl BadString {
-    /// The error, for a string whose contents begin at a byte of the text.
+    /// Returns the error for a string whose contents begin at a byte of the text.
     pub fn error(&self, text: &str, start: usize) -> Error {
         let error = syntax_error(text, start + self.at, 1, Code::BadString, self.message);
         error.with_label("not allowed in a string").with_help(self.help)
     }
 }
 
-/// What stands between the quotes of a string, without its escapes.
+/// Resolves the escapes of a string's contents.
 pub(crate) fn unescape(text: &str) -> Result<Box<str>, BadString> {
     if let Some(at) = text.bytes().position(|byte| byte < b' ') {
         let help = "write line breaks and tabs as `\\n` and `\\t`, others as `\\u00XX`";
@@ -101,7 +101,7 @@ pub(crate) fn unescape(text: &str) -> Result<Box<str>, BadString> {
     Ok(out.into())
 }
 
-/// The character of an escape, and the length of the escape.
+/// Returns the character of an escape, and the length of the escape.
 fn escape(text: &str) -> Option<(char, usize)> {
     let c = match text.as_bytes().get(1)? {
         b'u' => return unicode_escape(text),
@@ -116,7 +116,7 @@ fn escape(text: &str) -> Option<(char, usize)> {
     Some((c, 2))
 }
 
-/// `\uXXXX`, or two of them for one character. Half a pair becomes U+FFFD.
+/// Parses `\uXXXX`, or a surrogate pair of them. A lone surrogate becomes U+FFFD.
 fn unicode_escape(text: &str) -> Option<(char, usize)> {
     let high = hex(text)?;
     let low = text.get(6..).and_then(hex).filter(|low| (0xDC00..0xE000).contains(low));
@@ -130,11 +130,12 @@ fn unicode_escape(text: &str) -> Option<(char, usize)> {
 
 fn hex(text: &str) -> Option<u32> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
-    // `from_str_radix` would allow a sign.
+    // `from_str_radix` would accept a sign.
     digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
 }
 
-/// An error at a byte of the text, which the message names in UTF-16 units. Marks so many bytes, in whole characters.
+/// Returns an error at a byte of the text; the message contains the position in UTF-16 units. Marks `length` bytes,
+/// rounded to whole characters.
 pub(crate) fn syntax_error(text: &str, at: usize, length: usize, code: Code, message: &str) -> Error {
     let at = floor_char_boundary(text, at);
     let next = text[at..].chars().next().map_or(0, char::len_utf8);
@@ -144,7 +145,7 @@ pub(crate) fn syntax_error(text: &str, at: usize, length: usize, code: Code, mes
     error.with_expected(expected(code, message))
 }
 
-/// What a parser that ends like this could have gone on with.
+/// Returns the syntax that the parser expected at an error.
 fn expected(code: Code, message: &str) -> Option<String> {
     let what = match code {
         Code::ValueExpected => "a value",

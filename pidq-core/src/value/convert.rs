@@ -4,23 +4,23 @@ use std::fmt::{self, Write};
 
 use super::{Array, Value};
 
-/// The text of a number as JavaScript prints it.
+/// Returns the text of a number as JavaScript prints it.
 pub(crate) fn number_text(value: f64) -> NumberText {
     NumberText(value)
 }
 
-/// Room for the text of a number.
-pub(crate) struct NumberRoom {
-    short: [u8; SHORT],
+/// Buffer for the text of a number.
+pub(crate) struct NumberBuffer {
+    short: [u8; SHORT_LEN],
     long: ryu_js::Buffer,
 }
 
-impl NumberRoom {
-    pub fn new() -> NumberRoom {
-        NumberRoom { short: [0; SHORT], long: ryu_js::Buffer::new() }
+impl NumberBuffer {
+    pub fn new() -> NumberBuffer {
+        NumberBuffer { short: [0; SHORT_LEN], long: ryu_js::Buffer::new() }
     }
 
-    /// As JavaScript prints it.
+    /// Formats a number as JavaScript does.
     pub fn text(&mut self, value: f64) -> &str {
         match short_decimal(value, &mut self.short) {
             Some(text) => text,
@@ -29,39 +29,39 @@ impl NumberRoom {
     }
 }
 
-/// Room for a short decimal: a sign, fifteen digits and a point.
-const SHORT: usize = 20;
+/// Buffer size for a short decimal: a sign, fifteen digits and a point.
+const SHORT_LEN: usize = 20;
 
-/// The text of a number of at most fifteen digits, three of them after the point: what most drawings have. It is the
-/// shortest one, since no two such texts are the same double.
-fn short_decimal(value: f64, room: &mut [u8; SHORT]) -> Option<&str> {
-    const MOST: f64 = 1e15;
+/// Formats a number of at most fifteen digits, up to three of them after the point: the usual case in drawings. It is
+/// the shortest text, since no two such texts are the same double.
+fn short_decimal(value: f64, buffer: &mut [u8; SHORT_LEN]) -> Option<&str> {
+    const MAX: f64 = 1e15;
     let size = value.abs();
-    let whole = size as u64;
-    if whole as f64 == size {
-        return if size < MOST { write_decimal(whole, 0, value < 0.0, room) } else { None };
+    let integer = size as u64;
+    if integer as f64 == size {
+        return if size < MAX { write_decimal(integer, 0, value < 0.0, buffer) } else { None };
     }
     let mut digits = (size * 1000.0 + 0.5) as u64;
-    if digits as f64 >= MOST || digits as f64 / 1000.0 != size {
+    if digits as f64 >= MAX || digits as f64 / 1000.0 != size {
         return None;
     }
-    let mut places = 3;
-    while places > 1 && digits.is_multiple_of(10) {
+    let mut decimals = 3;
+    while decimals > 1 && digits.is_multiple_of(10) {
         digits /= 10;
-        places -= 1;
+        decimals -= 1;
     }
-    write_decimal(digits, places, value < 0.0, room)
+    write_decimal(digits, decimals, value < 0.0, buffer)
 }
 
-/// Writes digits from the last to the first, with a point before so many of them.
-fn write_decimal(digits: u64, places: usize, is_negative: bool, room: &mut [u8; SHORT]) -> Option<&str> {
-    let (mut left, mut at) = (digits, SHORT);
+/// Writes digits from the last to the first, with a decimal point before the last `places` digits.
+fn write_decimal(digits: u64, decimals: usize, is_negative: bool, buffer: &mut [u8; SHORT_LEN]) -> Option<&str> {
+    let (mut left, mut at) = (digits, SHORT_LEN);
     let mut write = |byte: u8| {
         at -= 1;
-        room[at] = byte;
+        buffer[at] = byte;
     };
-    if places > 0 {
-        for _ in 0..places {
+    if decimals > 0 {
+        for _ in 0..decimals {
             write(b'0' + (left % 10) as u8);
             left /= 10;
         }
@@ -77,7 +77,7 @@ fn write_decimal(digits: u64, places: usize, is_negative: bool, room: &mut [u8; 
     if is_negative {
         write(b'-');
     }
-    std::str::from_utf8(&room[at..]).ok()
+    std::str::from_utf8(&buffer[at..]).ok()
 }
 
 /// Prints a number as JavaScript does.
@@ -85,7 +85,7 @@ pub(crate) struct NumberText(f64);
 
 impl fmt::Display for NumberText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(NumberRoom::new().text(self.0))
+        f.write_str(NumberBuffer::new().text(self.0))
     }
 }
 
@@ -101,7 +101,8 @@ pub(crate) fn to_number(value: Value<'_>) -> f64 {
     }
 }
 
-/// `Number([...])` is the number of the list's text. Only a list that holds at most one value, however deep, has one.
+/// Returns `Number([...])`: the number of the array's text. Only an array with at most one value, at any depth, has
+/// one.
 fn array_to_number(array: Array<'_>) -> f64 {
     let mut array = array;
     loop {
@@ -117,7 +118,7 @@ fn array_to_number(array: Array<'_>) -> f64 {
     }
 }
 
-/// `Number("...")`: white space around, decimal digits, `Infinity`, or an unsigned `0x`, `0b`, `0o`.
+/// Returns `Number("...")`: white space around, decimal digits, `Infinity`, or an unsigned `0x`, `0b`, `0o`.
 pub(crate) fn text_to_number(text: &str) -> f64 {
     if let Some(number) = short_integer(text) {
         return number;
@@ -132,7 +133,7 @@ pub(crate) fn text_to_number(text: &str) -> f64 {
     }
 }
 
-/// The number of a text of a few digits, which a double has exactly.
+/// Parses a string of a few digits, which a double represents exactly.
 fn short_integer(text: &str) -> Option<f64> {
     const EXACT: usize = 15;
     let digits = text.as_bytes();
@@ -151,14 +152,14 @@ fn short_integer(text: &str) -> Option<f64> {
     is_number.then_some(number as f64)
 }
 
-/// The number of four to eight digits, of which the first four and the last four are given: all at once in one word
-/// (D. Lemire, "Quickly parsing eight digits", 2018).
+/// Parses four to eight digits, given as the first four and the last four, at once in one word (D. Lemire, "Quickly
+/// parsing eight digits", 2018).
 fn eight_digits(first: [u8; 4], last: [u8; 4], len: usize) -> Option<f64> {
     const ZEROS: u64 = 0x3030_3030_3030_3030;
     let missing = 8 * (8 - len) as u32;
     let text = u64::from(u32::from_le_bytes(first)) << missing | u64::from(u32::from_le_bytes(last)) << 32;
     let text = text | ZEROS & !(u64::MAX << missing);
-    // A digit stays in its sixteen when six are added.
+    // Adding six to a digit does not change its upper four bits.
     let [own, above] = [text, text.wrapping_add(0x0606_0606_0606_0606)].map(|text| text & 0xF0F0_F0F0_F0F0_F0F0);
     if own != ZEROS || above != ZEROS {
         return None;
@@ -174,7 +175,7 @@ fn digits_to_number(digits: &str, radix: u32) -> f64 {
     if digits.is_empty() {
         return f64::NAN;
     }
-    // Exact up to 2^53; above it every digit rounds, as far as anyone can tell as JavaScript does for powers of two.
+    // Exact up to 2^53; above it every digit rounds, which appears to match JavaScript for powers of two.
     let digit = |c: char| c.to_digit(radix).map(f64::from);
     digits.chars().try_fold(0.0, |sum, c| Some(sum * f64::from(radix) + digit(c)?)).unwrap_or(f64::NAN)
 }
@@ -188,7 +189,7 @@ fn decimal_to_number(text: &str) -> f64 {
     if digits == "Infinity" {
         return sign * f64::INFINITY;
     }
-    // Rust reads `inf`, `nan` and a second sign; JavaScript does not.
+    // Rust accepts `inf`, `nan` and a second sign; JavaScript does not.
     let plain = digits.bytes().next().is_some_and(|b| b.is_ascii_digit() || b == b'.')
         && digits.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-'));
     if !plain {
@@ -203,7 +204,7 @@ pub(crate) fn is_space(c: char) -> bool {
         || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202F}' | '\u{205F}' | '\u{3000}' | '\u{FEFF}')
 }
 
-/// Writes `String(x)` to `out`, which may refuse more. Iterative: a run can build lists of any depth.
+/// Writes `String(x)` to `out`, which may return an error. Iterative: a run can build arrays of any depth.
 #[inline]
 pub(crate) fn write_text(value: Value<'_>, out: &mut impl Write) -> fmt::Result {
     match value {
@@ -214,10 +215,10 @@ pub(crate) fn write_text(value: Value<'_>, out: &mut impl Write) -> fmt::Result 
 
 fn write_other(value: Value<'_>, out: &mut impl Write) -> fmt::Result {
     let Value::Array(array) = value else { return write_scalar(value, out) };
-    let mut open = vec![(array, 0)];
-    while let Some((array, at)) = open.last_mut() {
+    let mut stack = vec![(array, 0)];
+    while let Some((array, at)) = stack.last_mut() {
         let Some(item) = array.get(*at) else {
-            open.pop();
+            stack.pop();
             continue;
         };
         if *at > 0 {
@@ -226,14 +227,14 @@ fn write_other(value: Value<'_>, out: &mut impl Write) -> fmt::Result {
         *at += 1;
         match item {
             Value::Undefined | Value::Null => {}
-            Value::Array(inner) => open.push((inner, 0)),
+            Value::Array(inner) => stack.push((inner, 0)),
             scalar => write_scalar(scalar, out)?,
         }
     }
     Ok(())
 }
 
-/// `String(x)` of a value that is known to be small: a constant of a query.
+/// Returns `String(x)` of a value that is known to be small: a constant of a query.
 pub(crate) fn to_text(value: Value<'_>) -> String {
     let mut text = String::new();
     let written = write_text(value, &mut text);
@@ -246,19 +247,20 @@ fn write_scalar(value: Value<'_>, out: &mut impl Write) -> fmt::Result {
         Value::Undefined => out.write_str("undefined"),
         Value::Null => out.write_str("null"),
         Value::Bool(value) => out.write_str(if value { "true" } else { "false" }),
-        Value::Number(number) => out.write_str(NumberRoom::new().text(number.value())),
+        Value::Number(number) => out.write_str(NumberBuffer::new().text(number.value())),
         Value::String(text) => out.write_str(text),
         Value::Array(_) => Ok(()),
         Value::Object(_) => out.write_str("[object Object]"),
     }
 }
 
-/// The length of a text in UTF-16 units.
+/// Returns the length of a string in UTF-16 units.
 pub(crate) fn utf16_len(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.chars().map(char::len_utf16).sum() }
 }
 
-/// The part of a text between two offsets in UTF-16 units. A cut through a surrogate pair gives U+FFFD for the half.
+/// Returns the part of a string between two offsets in UTF-16 units. A cut through a surrogate pair gives U+FFFD for
+/// the half.
 pub(crate) fn utf16_slice(text: &str, start: usize, end: usize) -> Slice<'_> {
     if text.is_ascii() {
         return Slice::Part(&text[start.min(text.len())..end.clamp(start.min(text.len()), text.len())]);
@@ -287,7 +289,7 @@ pub(crate) fn utf16_slice(text: &str, start: usize, end: usize) -> Slice<'_> {
     Slice::Part(&text[first..last])
 }
 
-/// A part of a text: as it stands, or with a replacement character for half a surrogate pair before or after it.
+/// A part of a string: verbatim, or with a replacement character for half a surrogate pair before or after it.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Slice<'t> {
     Part(&'t str),
@@ -308,10 +310,10 @@ impl fmt::Display for Slice<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{SHORT, short_decimal, text_to_number, utf16_slice};
+    use super::{SHORT_LEN, short_decimal, text_to_number, utf16_slice};
 
     #[test]
-    fn texts_become_numbers_as_in_javascript() {
+    fn strings_become_numbers_as_in_javascript() {
         let cases = [
             ("", 0.0),
             (" \n\u{A0}\u{FEFF}", 0.0),
@@ -335,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_are_read_together_as_one_by_one() {
+    fn digits_are_parsed_together_as_one_by_one() {
         for number in
             (0..200_u64).chain((0..500).map(|n| n * 1_999_993)).chain([99_999_999, 100_000_000, 999_999_999_999_999])
         {
@@ -355,19 +357,19 @@ mod tests {
     fn short_decimals_are_what_javascript_prints() {
         let parts = [0.0, 1.0, 9.0, 10.0, 133.0, 2048.0, 99_999.0, 123_456_789.0, 1e12, 999_999_999_999.0, 1e15, 1e20];
         let fractions = [0.0, 0.5, 0.1, 0.25, 0.001, 0.049, 0.999, 0.0005, 1.0 / 3.0, 1e-7];
-        for whole in parts {
+        for integer in parts {
             for fraction in fractions {
-                for value in [whole + fraction, -(whole + fraction)] {
-                    if let Some(text) = short_decimal(value, &mut [0; SHORT]) {
+                for value in [integer + fraction, -(integer + fraction)] {
+                    if let Some(text) = short_decimal(value, &mut [0; SHORT_LEN]) {
                         assert_eq!(text, ryu_js::Buffer::new().format(value));
                     }
                 }
             }
         }
-        assert_eq!(short_decimal(133.2, &mut [0; SHORT]), Some("133.2"));
-        assert_eq!(short_decimal(-0.0, &mut [0; SHORT]), Some("0"));
-        assert_eq!(short_decimal(f64::NAN, &mut [0; SHORT]), None);
-        assert_eq!(short_decimal(f64::INFINITY, &mut [0; SHORT]), None);
+        assert_eq!(short_decimal(133.2, &mut [0; SHORT_LEN]), Some("133.2"));
+        assert_eq!(short_decimal(-0.0, &mut [0; SHORT_LEN]), Some("0"));
+        assert_eq!(short_decimal(f64::NAN, &mut [0; SHORT_LEN]), None);
+        assert_eq!(short_decimal(f64::INFINITY, &mut [0; SHORT_LEN]), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The keys of objects that a run builds, and how the place of a key is found.
+//! Keys of objects that a run builds, and the lookup of a key's index.
 
 use std::hash::BuildHasher;
 
@@ -8,102 +8,102 @@ use hashbrown::DefaultHashBuilder;
 #[derive(Clone, Copy)]
 pub(crate) struct Keys<'a> {
     pub names: &'a [&'a str],
-    /// Of long lists.
+    /// For long lists.
     pub index: Option<KeyIndex<'a>>,
 }
 
-/// Finds the places of keys where there are many.
+/// Index of a long key list.
 #[derive(Clone, Copy)]
 pub(crate) enum KeyIndex<'a> {
-    /// A hash table, and what made it.
-    Made(&'a [u32], &'a DefaultHashBuilder),
-    /// One that was there before.
-    Known(&'a dyn Places),
+    /// A hash table and its hasher.
+    HashTable(&'a [u32], &'a DefaultHashBuilder),
+    /// An existing index.
+    External(&'a dyn KeyLookup),
 }
 
-/// Knows at which place of a list a text stands.
-pub(crate) trait Places {
-    /// The place of a text.
-    fn place(&self, text: &str) -> Option<usize>;
+/// Lookup of a name in a list of keys.
+pub(crate) trait KeyLookup {
+    /// Returns the position of a name.
+    fn position(&self, text: &str) -> Option<usize>;
 }
 
 impl Keys<'_> {
-    /// Above this many keys there is an index.
-    pub const LINEAR: usize = 16;
+    /// Above this number of keys an index is used.
+    pub const LINEAR_SEARCH_LIMIT: usize = 16;
 
-    /// The place of a key.
+    /// Returns the position of a key.
     pub fn slot(&self, name: &str) -> Option<usize> {
         match self.index {
             None => self.names.iter().position(|key| *key == name),
-            Some(KeyIndex::Known(places)) => places.place(name),
-            Some(KeyIndex::Made(index, hasher)) => {
+            Some(KeyIndex::External(lookup)) => lookup.position(name),
+            Some(KeyIndex::HashTable(index, hasher)) => {
                 find(index, hasher.hash_one(name), |slot| self.names[slot] == name).ok()
             }
         }
     }
 }
 
-/// A hash table of the places of keys: a place and 1, or 0. At most half full. The hash is seeded, since documents may
-/// come from strangers; the order of the places in here never shows.
+/// A hash table of key positions: the position plus 1, or 0 if empty. At most half full. The hash is seeded, since
+/// documents may be untrusted; the order of the slots is not observable.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    places: Vec<u32>,
+    slots: Vec<u32>,
     len: usize,
 }
 
 impl Index {
-    /// The index of keys that are all different.
-    pub fn of(names: &[&str], hasher: &DefaultHashBuilder) -> Index {
-        let mut index = Index { places: vec![0; room(names.len())], len: 0 };
+    /// Builds the index of distinct keys.
+    pub fn from_names(names: &[&str], hasher: &DefaultHashBuilder) -> Index {
+        let mut index = Index { slots: vec![0; capacity_for(names.len())], len: 0 };
         for name in names {
             index.add(hasher.hash_one(name));
         }
         index
     }
 
-    pub fn places(&self) -> &[u32] {
-        &self.places
+    pub fn slots(&self) -> &[u32] {
+        &self.slots
     }
 
-    /// The place of `name` among `names`; if it is new, the next one is noted for it.
+    /// Returns the position of `name` in `names`; if it is new, adds it as the next position.
     pub fn find_or_add(&mut self, name: &str, names: &[&str], hasher: &DefaultHashBuilder) -> Option<usize> {
-        if 2 * (self.len + 1) > self.places.len() {
-            *self = Index { places: vec![0; room(self.len + 1)], len: 0 };
+        if 2 * (self.len + 1) > self.slots.len() {
+            *self = Index { slots: vec![0; capacity_for(self.len + 1)], len: 0 };
             names.iter().for_each(|name| self.add(hasher.hash_one(name)));
         }
         let hash = hasher.hash_one(name);
-        match find(&self.places, hash, |place| names[place] == name) {
-            Ok(place) => Some(place),
+        match find(&self.slots, hash, |position| names[position] == name) {
+            Ok(position) => Some(position),
             Err(free) => {
                 self.len += 1;
-                self.places[free] = self.len as u32;
+                self.slots[free] = self.len as u32;
                 None
             }
         }
     }
 
-    /// Notes the next place for a key that is new.
+    /// Adds the next position for a new key.
     fn add(&mut self, hash: u64) {
-        if let Err(free) = find(&self.places, hash, |_| false) {
+        if let Err(free) = find(&self.slots, hash, |_| false) {
             self.len += 1;
-            self.places[free] = self.len as u32;
+            self.slots[free] = self.len as u32;
         }
     }
 }
 
-/// The room for so many keys, and at least as many again.
-fn room(len: usize) -> usize {
+/// Returns a table size of at least twice the number of keys.
+fn capacity_for(len: usize) -> usize {
     (2 * len.max(4)).next_power_of_two()
 }
 
-/// The place whose key is the wanted one, or else where in the index it could be noted.
-fn find(index: &[u32], hash: u64, is_wanted: impl Fn(usize) -> bool) -> Result<usize, usize> {
+/// Returns the position of the matching key, or the free slot of the table for it.
+fn find(index: &[u32], hash: u64, is_match: impl Fn(usize) -> bool) -> Result<usize, usize> {
     let mask = index.len() - 1;
     let mut at = hash as usize & mask;
     loop {
         match index[at] {
             0 => return Err(at),
-            place if is_wanted(place as usize - 1) => return Ok(place as usize - 1),
+            position if is_match(position as usize - 1) => return Ok(position as usize - 1),
             _ => at = (at + 1) & mask,
         }
     }

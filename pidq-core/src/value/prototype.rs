@@ -1,8 +1,8 @@
-//! Names that JavaScript finds on every value of a kind. The reference refuses to read them, and so do we.
+//! Property names of JavaScript's prototypes. Like the reference implementation, pidq refuses to read them.
 
 use super::Value;
 
-/// Methods of every object.
+/// Methods of all objects.
 const OBJECT: &[&str] = &[
     "__defineGetter__",
     "__defineSetter__",
@@ -18,7 +18,7 @@ const OBJECT: &[&str] = &[
     "valueOf",
 ];
 
-/// Methods of lists, and `length`.
+/// Methods of arrays, and `length`.
 const ARRAY: &[&str] = &[
     "at",
     "concat",
@@ -59,7 +59,7 @@ const ARRAY: &[&str] = &[
     "with",
 ];
 
-/// Methods of texts, and `length`.
+/// Methods of strings, and `length`.
 const STRING: &[&str] = &[
     "anchor",
     "at",
@@ -115,7 +115,7 @@ const STRING: &[&str] = &[
 /// Methods of numbers.
 const NUMBER: &[&str] = &["toExponential", "toFixed", "toPrecision"];
 
-/// Whether a missing property of `value` would be found on its prototype.
+/// Returns true if a missing property of `value` is one of its prototype.
 pub(crate) fn has(value: Value<'_>, name: &str) -> bool {
     let own: &[&str] = match value {
         Value::Array(_) => ARRAY,
@@ -123,22 +123,22 @@ pub(crate) fn has(value: Value<'_>, name: &str) -> bool {
         Value::Number(_) => NUMBER,
         _ => &[],
     };
-    is_common(name) || own.binary_search(&name).is_ok()
+    is_object_property(name) || own.binary_search(&name).is_ok()
 }
 
-/// Whether every object has a property of this name.
-pub(crate) fn is_common(name: &str) -> bool {
+/// Returns true if every object has a property of this name.
+pub(crate) fn is_object_property(name: &str) -> bool {
     OBJECT.binary_search(&name).is_ok()
 }
 
-/// Whether some value has a property of this name.
+/// Returns true if some value has a property of this name.
 pub(crate) fn is_reserved(name: &str) -> bool {
-    is_common(name) || [ARRAY, STRING, NUMBER].iter().any(|names| names.binary_search(&name).is_ok())
+    is_object_property(name) || [ARRAY, STRING, NUMBER].iter().any(|names| names.binary_search(&name).is_ok())
 }
 
-/// Whether every list has a property of this name.
-pub(crate) fn is_of_lists(name: &str) -> bool {
-    is_common(name) || ARRAY.binary_search(&name).is_ok()
+/// Returns true if every array has a property of this name.
+pub(crate) fn is_array_property(name: &str) -> bool {
+    is_object_property(name) || ARRAY.binary_search(&name).is_ok()
 }
 
 #[cfg(test)]

@@ -1,84 +1,83 @@
-//! Values to JSON text.
+//! JSON writer.
 //!
-//! Hot: what a query passes through is copied from the input, neighbours of a list in one piece; only what it built is
-//! printed. Iterative, because a run can build values of any depth.
+//! Hot: values that a query did not change are copied from the input, adjacent items of an array in one copy; only
+//! built values are formatted. Iterative, because a run can build values of any depth.
 
 use std::ops::Range;
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
-use super::convert::NumberRoom;
+use super::convert::NumberBuffer;
 use super::{Array, CellList, Fields, Items, Number, Object, Rows, Table, Value};
 use crate::arena::{Arena, Cell, ContainerId, Kind, Layout, load::array_index};
 use crate::error::{Code, Error, Result, Span};
 
-/// Bytes collected before they are handed on.
-const PIECE: usize = 64 << 10;
+/// Buffer size of the output, in bytes.
+const CHUNK_SIZE: usize = 64 << 10;
 
-/// Objects whose texts are fetched from memory before they are written: sorted rows lie anywhere in the input, and
-/// waiting for each in turn would take most of the time. Fetched together, nothing but the next fetch between them,
-/// they are waited for at the same time.
-const TOGETHER: u32 = 64;
+/// Rows whose strings are prefetched before they are written: sorted rows are anywhere in the input, and waiting for
+/// memory at each row would take most of the time. Loads that are issued together overlap.
+const PREFETCH_ROWS: u32 = 64;
 
-/// Writes JSON text, and stops at a limit.
+/// Writes JSON and enforces the output limit.
 struct Writer<'s> {
-    out: Out<'s>,
+    out: Output<'s>,
     written: usize,
     limit: usize,
 }
 
-/// Where the text goes.
-enum Out<'s> {
-    /// In pieces of about 64 KiB.
-    Pieces(String, &'s mut dyn FnMut(&str) -> Result<()>),
-    Whole(&'s mut Vec<u8>),
-    /// Text by text; those that stand in a document by their place there.
-    Parts(&'s str, &'s mut dyn FnMut(Written<'_>)),
+/// Destination of the output.
+enum Output<'s> {
+    /// Collected in chunks of about 64 KiB.
+    Buffered(String, &'s mut dyn FnMut(&str) -> Result<()>),
+    Bytes(&'s mut Vec<u8>),
+    /// String by string; those that occur in the source document as ranges of it.
+    Chunks(&'s str, &'s mut dyn FnMut(OutputChunk<'_>)),
 }
 
-/// A part of the JSON text of a result.
+/// A chunk of the JSON text of a result.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Written<'t> {
-    /// Bytes of the document, as it was read.
+pub enum OutputChunk<'t> {
+    /// Byte range of the source document.
     Source(Range<usize>),
-    /// A text that the run has made.
+    /// Text that the run built.
     Text(&'t str),
 }
 
-/// A list or object of which a part is written.
-enum Open<'a> {
+/// An array or object that is partly written.
+enum Frame<'a> {
     Array(Array<'a>, usize),
-    /// The object, the next place, and whether a key was written.
+    /// The object, the next index, and true if a key was written.
     Object(Object<'a>, usize, bool),
 }
 
-/// Writes `value`; `sink` takes the text piece by piece.
+/// Writes `value` as JSON in chunks.
 pub(crate) fn write_json(value: Value<'_>, limit: usize, sink: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
-    let mut writer = Writer { out: Out::Pieces(String::new(), sink), written: 0, limit };
+    let mut writer = Writer { out: Output::Buffered(String::new(), sink), written: 0, limit };
     writer.value(value)?;
     writer.flush()
 }
 
-/// Adds the JSON text of `value` to `out`.
+/// Appends the JSON text of `value` to `out`.
 pub(crate) fn append_json(value: Value<'_>, limit: usize, out: &mut Vec<u8>) -> Result<()> {
-    Writer { out: Out::Whole(out), written: 0, limit }.value(value)
+    Writer { out: Output::Bytes(out), written: 0, limit }.value(value)
 }
 
-/// Tells the JSON text of `value` part by part. What is passed through from `source` is not even looked at.
-pub(crate) fn write_parts(
+/// Writes `value` as chunks. Ranges copied from `source` are not read.
+pub(crate) fn write_chunks(
     value: Value<'_>,
     limit: usize,
     source: &str,
-    sink: &mut dyn FnMut(Written<'_>),
+    sink: &mut dyn FnMut(OutputChunk<'_>),
 ) -> Result<()> {
-    Writer { out: Out::Parts(source, sink), written: 0, limit }.value(value)
+    Writer { out: Output::Chunks(source, sink), written: 0, limit }.value(value)
 }
 
-/// The JSON text of a value, without a limit: for error messages and tests.
+/// Returns the JSON text of a value, without a limit: for error messages and tests.
 pub(crate) fn to_string(value: Value<'_>) -> String {
     let mut text = String::new();
-    let written = write_json(value, usize::MAX, &mut |piece| {
-        text.push_str(piece);
+    let written = write_json(value, usize::MAX, &mut |chunk| {
+        text.push_str(chunk);
         Ok(())
     });
     debug_assert!(written.is_ok());
@@ -87,23 +86,23 @@ pub(crate) fn to_string(value: Value<'_>) -> String {
 
 impl Writer<'_> {
     fn value(&mut self, value: Value<'_>) -> Result<()> {
-        let mut open: Vec<Open<'_>> = Vec::new();
-        self.start(value, &mut open)?;
-        while let Some(innermost) = open.last_mut() {
+        let mut frames: Vec<Frame<'_>> = Vec::new();
+        self.start(value, &mut frames)?;
+        while let Some(innermost) = frames.last_mut() {
             let next = match innermost {
-                Open::Array(array, at) => self.next_item(*array, at)?,
-                Open::Object(object, at, any) => self.next_field(*object, at, any)?,
+                Frame::Array(array, at) => self.next_item(*array, at)?,
+                Frame::Object(object, at, any) => self.next_field(*object, at, any)?,
             };
             match next {
-                Some(value) => self.start(value, &mut open)?,
-                None => drop(open.pop()),
+                Some(value) => self.start(value, &mut frames)?,
+                None => drop(frames.pop()),
             }
         }
         Ok(())
     }
 
-    /// Writes a value that is complete at once, or opens it.
-    fn start<'a>(&mut self, value: Value<'a>, open: &mut Vec<Open<'a>>) -> Result<()> {
+    /// Writes a scalar, or opens a container.
+    fn start<'a>(&mut self, value: Value<'a>, frames: &mut Vec<Frame<'a>>) -> Result<()> {
         match value {
             Value::Undefined | Value::Null => self.push("null"),
             Value::Bool(true) => self.push("true"),
@@ -113,17 +112,17 @@ impl Writer<'_> {
             Value::Array(Array(Items::Stored(arena, id))) | Value::Object(Object(Fields::Stored(arena, id))) => {
                 self.push(arena.container_text(id))
             }
-            Value::Array(Array(Items::Rows(rows))) if rows.layout != Layout::Loose => self.followed_rows(rows),
+            Value::Array(Array(Items::Rows(rows))) if rows.layout != Layout::Loose => self.rows_with_commas(rows),
             Value::Array(Array(Items::Rows(rows))) => self.rows(rows.arena, rows.base, rows.rows.iter().copied()),
-            Value::Array(Array(Items::Part { arena, base, first, len })) => self.rows(arena, base, first..first + len),
+            Value::Array(Array(Items::Slice { arena, base, first, len })) => self.rows(arena, base, first..first + len),
             Value::Array(Array(Items::Cells(list))) => self.cells(list),
             Value::Array(Array(Items::Table(table))) => self.table(table),
             Value::Array(array) => {
-                open.push(Open::Array(array, 0));
+                frames.push(Frame::Array(array, 0));
                 self.push("[")
             }
             Value::Object(object) => {
-                open.push(Open::Object(object, 0, false));
+                frames.push(Frame::Object(object, 0, false));
                 self.push("{")
             }
         }
@@ -159,9 +158,9 @@ impl Writer<'_> {
         Ok(Some(object.value(*at - 1)))
     }
 
-    /// Writes items of a list in which each has its comma right behind it, which is copied with it. Rows that stand side by
-    /// side are one copy.
-    fn followed_rows(&mut self, list: &Rows<'_>) -> Result<()> {
+    /// Writes selected items of an array whose items are each followed by a comma, and copies the comma with the item.
+    /// Adjacent rows are one copy.
+    fn rows_with_commas(&mut self, list: &Rows<'_>) -> Result<()> {
         let (source, cells) = (list.arena.source(), list.arena.items(list.base));
         let span = |row: u32| match cells[row as usize].kind() {
             Kind::Array(id) | Kind::Object(id) => list.arena.container(id).span,
@@ -174,10 +173,10 @@ impl Writer<'_> {
             let (start, end) = (span(run[0]).start, span(last).end);
             let has_comma = (last as usize) < cells.len() - 1;
             match runs.peek() {
-                None => self.passage(source, start, end)?,
-                Some(_) if has_comma => self.passage(source, start, end + 1)?,
+                None => self.copy_source(source, start, end)?,
+                Some(_) if has_comma => self.copy_source(source, start, end + 1)?,
                 Some(_) => {
-                    self.passage(source, start, end)?;
+                    self.copy_source(source, start, end)?;
                     self.push(",")?;
                 }
             }
@@ -185,7 +184,7 @@ impl Writer<'_> {
         self.push("]")
     }
 
-    /// Writes some items of a stored list. Items that stand side by side in the input are one copy.
+    /// Writes selected items of a stored array. Items adjacent in the input are one copy.
     fn rows(&mut self, arena: &Arena, base: ContainerId, rows: impl Iterator<Item = u32>) -> Result<()> {
         self.push("[")?;
         let source = arena.source();
@@ -212,7 +211,7 @@ impl Writer<'_> {
                 end = next.end;
                 rows.next();
             }
-            self.passage(source, first.start, end)?;
+            self.copy_source(source, first.start, end)?;
         }
         self.push("]")
     }
@@ -228,7 +227,7 @@ impl Writer<'_> {
         self.push("]")
     }
 
-    /// Writes objects that have the same keys: what stands between the values is the same for all of them.
+    /// Writes objects with the same keys: the text between the values is the same for all of them.
     fn table(&mut self, table: &Table<'_>) -> Result<()> {
         let between: Vec<String> =
             table.keys.names.iter().map(|key| format!(",{}:", to_string(Value::String(key)))).collect();
@@ -236,8 +235,8 @@ impl Writer<'_> {
         let next = format!("}},{{{}", &first[1..]);
         self.push("[")?;
         for row in 0..table.len {
-            if row % TOGETHER == 0 {
-                fetch(table, row..(row + TOGETHER).min(table.len));
+            if row % PREFETCH_ROWS == 0 {
+                prefetch(table, row..(row + PREFETCH_ROWS).min(table.len));
             }
             self.push(if row == 0 { &next[2..] } else { &next })?;
             let cells = table.row(row);
@@ -258,7 +257,7 @@ impl Writer<'_> {
         self.push("]")
     }
 
-    /// Writes a stored value that was taken out of its container: texts without escapes as they stand.
+    /// Writes a value without its container: strings without escapes verbatim.
     fn cell(&mut self, arena: &Arena, cell: Cell) -> Result<()> {
         match arena.quoted(cell) {
             Some(text) => self.push(text),
@@ -266,7 +265,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes a value that holds no others.
+    /// Writes a value that contains no others.
     fn scalar(&mut self, value: Value<'_>) -> Result<()> {
         self.start(value, &mut Vec::new())
     }
@@ -274,12 +273,12 @@ impl Writer<'_> {
     fn number(&mut self, number: Number<'_>) -> Result<()> {
         match number.lexeme() {
             Some(lexeme) => self.push(lexeme),
-            None if number.value().is_finite() => self.push(NumberRoom::new().text(number.value())),
+            None if number.value().is_finite() => self.push(NumberBuffer::new().text(number.value())),
             None => self.push("null"),
         }
     }
 
-    /// Writes a text in quotes. Most need no escapes.
+    /// Writes a string in quotes. Most need no escapes.
     fn string(&mut self, text: &str) -> Result<()> {
         self.push("\"")?;
         let mut plain = 0;
@@ -295,17 +294,17 @@ impl Writer<'_> {
         self.push("\"")
     }
 
-    /// Writes a part of a source as it stands there. Hot: where its place is all that is told, the text is not touched, since
-    /// that would wait for memory at each row.
-    fn passage(&mut self, source: &str, start: u32, end: u32) -> Result<()> {
-        let place = start as usize..end as usize;
-        self.count(place.len())?;
+    /// Writes a range of the source verbatim. Hot: if the sink only takes ranges, the text is not read, since that
+    /// would wait for memory at each row.
+    fn copy_source(&mut self, source: &str, start: u32, end: u32) -> Result<()> {
+        let range = start as usize..end as usize;
+        self.count(range.len())?;
         match &mut self.out {
-            Out::Parts(document, sink) if std::ptr::eq(*document, source) => {
-                sink(Written::Source(place));
+            Output::Chunks(document, sink) if std::ptr::eq(*document, source) => {
+                sink(OutputChunk::Source(range));
                 Ok(())
             }
-            _ => self.put(&source[place]),
+            _ => self.put(&source[range]),
         }
     }
 
@@ -321,35 +320,35 @@ impl Writer<'_> {
 
     fn put(&mut self, text: &str) -> Result<()> {
         match &mut self.out {
-            Out::Whole(out) => out.extend_from_slice(text.as_bytes()),
-            Out::Parts(source, sink) => match place(source, text) {
-                Some(place) => sink(Written::Source(place)),
-                None => sink(Written::Text(text)),
+            Output::Bytes(out) => out.extend_from_slice(text.as_bytes()),
+            Output::Chunks(source, sink) => match source_range(source, text) {
+                Some(range) => sink(OutputChunk::Source(range)),
+                None => sink(OutputChunk::Text(text)),
             },
-            Out::Pieces(piece, _) if piece.len() + text.len() <= PIECE => piece.push_str(text),
-            Out::Pieces(..) => return self.overflow(text),
+            Output::Buffered(chunk, _) if chunk.len() + text.len() <= CHUNK_SIZE => chunk.push_str(text),
+            Output::Buffered(..) => return self.overflow(text),
         }
         Ok(())
     }
 
-    /// Hands on what was collected, because there is no room for `text`.
+    /// Flushes the buffer because `text` does not fit.
     fn overflow(&mut self, text: &str) -> Result<()> {
         self.flush()?;
         match &mut self.out {
-            Out::Pieces(_, sink) if text.len() > PIECE => sink(text),
-            Out::Pieces(piece, _) => {
-                piece.push_str(text);
+            Output::Buffered(_, sink) if text.len() > CHUNK_SIZE => sink(text),
+            Output::Buffered(chunk, _) => {
+                chunk.push_str(text);
                 Ok(())
             }
-            Out::Whole(_) | Out::Parts(..) => Ok(()),
+            Output::Bytes(_) | Output::Chunks(..) => Ok(()),
         }
     }
 
     fn flush(&mut self) -> Result<()> {
-        let Out::Pieces(piece, sink) = &mut self.out else { return Ok(()) };
-        if !piece.is_empty() {
-            sink(piece)?;
-            piece.clear();
+        let Output::Buffered(chunk, sink) = &mut self.out else { return Ok(()) };
+        if !chunk.is_empty() {
+            sink(chunk)?;
+            chunk.clear();
         }
         Ok(())
     }
@@ -361,39 +360,39 @@ impl Writer<'_> {
     }
 }
 
-/// A value as errors tell of it: `string "T-101"`, `number 5`, `array`. Short, and quickly made, whatever it is.
-pub(crate) fn told(value: Value<'_>) -> String {
+/// Describes a value for error messages: `string "T-101"`, `number 5`, `array`. Short and cheap for every value.
+pub(crate) fn describe(value: Value<'_>) -> String {
     let kind = value.type_name();
     match value {
         Value::Bool(_) => format!("{kind} {value:?}"),
         Value::Number(number) => format!("{kind} {:?}", Value::number(number.value())),
-        Value::String(text) => format!("{kind} {}", quoted_start(text, 40)),
+        Value::String(text) => format!("{kind} {}", quoted_prefix(text, 40)),
         _ => kind.into(),
     }
 }
 
-/// A text as JSON, cut after so many characters.
-pub(crate) fn quoted_start(text: &str, longest: usize) -> String {
-    match text.char_indices().nth(longest) {
+/// Returns a string as JSON, cut after `longest` characters.
+pub(crate) fn quoted_prefix(text: &str, max_chars: usize) -> String {
+    match text.char_indices().nth(max_chars) {
         Some((end, _)) => format!("{:?}…", Value::String(&text[..end])),
         None => format!("{:?}", Value::String(text)),
     }
 }
 
-/// Fetches the texts of some objects from memory.
-fn fetch(table: &Table<'_>, rows: Range<u32>) {
+/// Prefetches the strings of some objects.
+fn prefetch(table: &Table<'_>, rows: Range<u32>) {
     let width = table.keys.names.len();
     let cells = &table.cells[rows.start as usize * width..rows.end as usize * width];
-    std::hint::black_box(cells.iter().fold(0, |all, cell| all ^ table.arena.touch(*cell)));
+    std::hint::black_box(cells.iter().fold(0, |all, cell| all ^ table.arena.prefetch(*cell)));
 }
 
-/// Where a text stands in a source, if it is a part of that very text and not only equal to one.
-fn place(source: &str, text: &str) -> Option<Range<usize>> {
+/// Returns the range of `text` in `source` if it is a slice of it, and not merely equal to one.
+fn source_range(source: &str, text: &str) -> Option<Range<usize>> {
     let start = (text.as_ptr() as usize).checked_sub(source.as_ptr() as usize)?;
     (start + text.len() <= source.len()).then(|| start..start + text.len())
 }
 
-/// The escape of a quote, a backslash or a control character, as JavaScript writes it.
+/// Returns JavaScript's escape of a quote, a backslash or a control character.
 pub(crate) fn escape(byte: u8) -> String {
     match byte {
         b'"' => "\\\"".into(),
@@ -408,16 +407,16 @@ pub(crate) fn escape(byte: u8) -> String {
 }
 
 impl Serialize for Value<'_> {
-    /// For other formats than JSON. Recursive: values deeper than 128 levels are refused.
+    /// Serializes to formats other than JSON. Recursive: values deeper than 128 levels are rejected.
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        Bounded(*self, 128).serialize(serializer)
+        DepthLimited(*self, 128).serialize(serializer)
     }
 }
 
-/// A value and how many levels it may still have.
-struct Bounded<'a>(Value<'a>, u32);
+/// A value and the number of levels that it may still have.
+struct DepthLimited<'a>(Value<'a>, u32);
 
-impl Serialize for Bounded<'_> {
+impl Serialize for DepthLimited<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let below = self.1.checked_sub(1).ok_or_else(|| serde::ser::Error::custom("nested too deeply"))?;
         match self.0 {
@@ -427,20 +426,22 @@ impl Serialize for Bounded<'_> {
             Value::String(text) => serializer.serialize_str(text),
             Value::Array(array) => {
                 let mut items = serializer.serialize_seq(Some(array.len()))?;
-                array.iter().try_for_each(|item| items.serialize_element(&Bounded(item, below)))?;
+                array.iter().try_for_each(|item| items.serialize_element(&DepthLimited(item, below)))?;
                 items.end()
             }
             Value::Object(object) => {
                 let mut fields = serializer.serialize_map(None)?;
                 let defined = object.iter().filter(|(_, value)| !matches!(value, Value::Undefined));
-                defined.into_iter().try_for_each(|(key, value)| fields.serialize_entry(key, &Bounded(value, below)))?;
+                defined
+                    .into_iter()
+                    .try_for_each(|(key, value)| fields.serialize_entry(key, &DepthLimited(value, below)))?;
                 fields.end()
             }
         }
     }
 }
 
-/// Whole numbers as integers, so that formats with both kinds show `3` and not `3.0`.
+/// Serializes whole numbers as integers, so that formats with both kinds show `3` and not `3.0`.
 fn serialize_number<S: Serializer>(value: f64, serializer: S) -> std::result::Result<S::Ok, S::Error> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match value {
@@ -450,7 +451,7 @@ fn serialize_number<S: Serializer>(value: f64, serializer: S) -> std::result::Re
     }
 }
 
-/// Whether JavaScript would list these keys in another order: array indexes first, ascending.
+/// Returns true if JavaScript lists these keys in another order: array indexes first, ascending.
 pub(crate) fn needs_reordering(keys: &[&str]) -> bool {
     let has_index = keys.iter().any(|key| array_index(key).is_some());
     has_index && !keys.is_sorted_by_key(|key| array_index(key).map_or(u64::MAX, u64::from))
@@ -458,33 +459,33 @@ pub(crate) fn needs_reordering(keys: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Written;
+    use super::OutputChunk;
     use crate::{Graph, Limits, Query, Scratch};
 
     const DOCUMENT: &str = r#"{"nodes": [{"id": "a", "n": 1}, {"id": "b\n"}, {"id": "c", "n": 3}, 4], "x": null}"#;
 
-    /// The result in parts, put together again, and the bytes of it that stand in the document.
+    /// Returns the chunks of the result, joined, and the number of bytes copied from the document.
     fn parts(text: &str) -> (String, usize) {
         let graph = Graph::from_json(DOCUMENT.to_owned()).expect("a document");
         let (query, scratch) = (Query::parse(text).expect(text), Scratch::new());
         let outcome = query.run(&graph, &scratch, Limits::default()).expect(text);
-        let (mut whole, mut passed) = (String::new(), 0);
-        let written = outcome.write_parts(&graph, &mut |part| match part {
-            Written::Source(place) => {
-                passed += place.len();
-                whole.push_str(&graph.source()[place]);
+        let (mut joined, mut copied) = (String::new(), 0);
+        let written = outcome.write_chunks(&graph, &mut |part| match part {
+            OutputChunk::Source(range) => {
+                copied += range.len();
+                joined.push_str(&graph.source()[range]);
             }
-            Written::Text(text) => whole.push_str(text),
+            OutputChunk::Text(text) => joined.push_str(text),
         });
         assert!(written.is_ok(), "{text}");
         let mut expected = Vec::new();
         outcome.write_json(&mut expected).expect(text);
-        assert_eq!(whole.as_bytes(), expected, "{text}");
-        (whole, passed)
+        assert_eq!(joined.as_bytes(), expected, "{text}");
+        (joined, copied)
     }
 
     #[test]
-    fn the_parts_of_a_result_are_its_json() {
+    fn the_chunks_of_a_result_are_its_json() {
         for text in
             [".nodes | map(.id)", ".nodes | pick(.id, .n)", "{a: .nodes | size(), b: \"\u{e4}\\\"\"}", "7", "null"]
         {
@@ -493,25 +494,25 @@ mod tests {
     }
 
     #[test]
-    fn what_is_passed_through_is_told_by_its_place() {
+    fn unchanged_values_are_source_ranges() {
         assert_eq!(parts("get()").1, DOCUMENT.len());
-        let (kept, passed) = parts(".nodes | filter(.n)");
-        assert_eq!((kept.as_str(), passed), (r#"[{"id": "a", "n": 1},{"id": "c", "n": 3}]"#, 38));
+        let (rows, copied) = parts(".nodes | filter(.n)");
+        assert_eq!((rows.as_str(), copied), (r#"[{"id": "a", "n": 1},{"id": "c", "n": 3}]"#, 38));
     }
 
     #[test]
-    fn rows_are_the_same_however_they_are_separated() {
+    fn rows_are_the_same_with_every_separator() {
         let item = |n: usize| format!(r#"{{"n": {n}, "odd": {}}}"#, n % 2);
         for separator in [",", ", ", ",\n  ", " ,"] {
             let items: Vec<String> = (0..100).map(item).collect();
             let graph = Graph::from_json(format!("[ {} ]", items.join(separator))).expect("a document");
-            let check = |text: &str, kept: Vec<usize>| {
+            let check = |text: &str, rows: Vec<usize>| {
                 let (query, scratch) = (Query::parse(text).expect(text), Scratch::new());
                 let outcome = query.run(&graph, &scratch, Limits::default()).expect(text);
-                let kept: Vec<String> = kept.into_iter().map(item).collect();
+                let rows: Vec<String> = rows.into_iter().map(item).collect();
                 let mut found = Vec::new();
                 outcome.write_json(&mut found).expect(text);
-                assert_eq!(String::from_utf8_lossy(&found), format!("[{}]", kept.join(",")), "{text} {separator:?}");
+                assert_eq!(String::from_utf8_lossy(&found), format!("[{}]", rows.join(",")), "{text} {separator:?}");
             };
             check("filter(.odd == 1)", (0..100).filter(|n| n % 2 == 1).collect());
             check("filter(.n != 50)", (0..100).filter(|n| *n != 50).collect());
@@ -521,11 +522,11 @@ mod tests {
     }
 
     #[test]
-    fn parts_have_the_limit_of_the_run() {
+    fn chunks_have_the_limit_of_the_run() {
         let graph = Graph::from_json(DOCUMENT.to_owned()).expect("a document");
         let (query, scratch) = (Query::parse(".nodes").expect("a query"), Scratch::new());
         let limits = Limits { output: 10, ..Limits::default() };
         let outcome = query.run(&graph, &scratch, limits).expect("a result");
-        assert!(outcome.write_parts(&graph, &mut |_| {}).is_err());
+        assert!(outcome.write_chunks(&graph, &mut |_| {}).is_err());
     }
 }

@@ -1,4 +1,4 @@
-/* A query that would take long is stopped by another thread, and one by a clock. */
+/* Stops a long query from another thread, and one after a timeout. */
 #include <pidq.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ static int stopped_by(void *(*stop)(void *), const pidq_query_t *query, const pi
 }
 
 int main(void) {
-  /* All tuples of nine numbers of nine: counting them takes minutes. */
+  /* Counts all 9-tuples of nine numbers, which takes minutes. */
   const char *text = "let({n: [1, 2, 3, 4, 5, 6, 7, 8, 9]}, $n | map($n | map($n | map($n | map($n | map($n |"
                      " map($n | map($n | map($n | map(1) | size()) | size()) | size()) | size()) | size()) | size())"
                      " | size()) | size()))";

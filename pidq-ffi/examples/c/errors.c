@@ -1,4 +1,4 @@
-/* What errors tell: their code, what is wrong, where, and what to do. */
+/* Errors: code, message, location and help. */
 #include <pidq.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +28,7 @@ int main(void) {
   tell(pidq_graph_parse(document, strlen(document), NULL));
   tell(pidq_query_parse(mistaken, strlen(mistaken), &query));
 
-  /* What looks like a mistake is no error: the query runs, and the result tells. */
+  /* A probable mistake is a warning: the query runs, and the result has the warning. */
   if (pidq_graph_parse(document, strlen(document), &graph) != NULL) return 1;
   if (pidq_query_parse(suspect, strlen(suspect), &query) != NULL) return 1;
   if (pidq_query_run(query, graph, NULL, &result) != NULL) return 1;
@@ -36,7 +36,7 @@ int main(void) {
   pidq_result_delete(result);
   pidq_query_delete(query);
 
-  /* A query that costs more than it may. */
+  /* A query that exceeds its limits. */
   limits.fuel = 1000;
   if (pidq_query_parse(costly, strlen(costly), &query) == NULL) tell(pidq_query_run(query, graph, &limits, &result));
   pidq_query_delete(query);

@@ -1,4 +1,4 @@
-/* Reads a drawing, asks it, and shows the answer in four ways: query DRAWING.
+/* Opens a drawing, queries it, and prints the result in four ways: query DRAWING.
  *
  *     cc query.c $(pkg-config --cflags --libs pidq) -o query
  */
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ends the program with what the error says, if there is one. */
+/* Exits with the message of an error, if there is one. */
 static void check(pidq_error_t *error) {
   if (error == NULL) return;
   fputs(pidq_error_text(error).data, stderr);
@@ -20,7 +20,7 @@ static bool to_stdout(void *file, const char *data, size_t len) {
   return fwrite(data, 1, len, (FILE *)file) == len;
 }
 
-/* The answer row by row: only one row is in memory as text at a time. */
+/* Prints the result row by row; only one row is in memory as JSON at a time. */
 static void print_rows(const pidq_result_t *result) {
   pidq_rows_t *rows = NULL;
   pidq_slice_t row = {NULL, 0};
@@ -33,7 +33,7 @@ static void print_rows(const pidq_result_t *result) {
   pidq_rows_delete(rows);
 }
 
-/* The numbers of a column, as they stand in memory. */
+/* Reads the numbers of a column in place. */
 static void sum_column(const pidq_result_t *result) {
   struct ArrowArrayStream stream;
   struct ArrowSchema schema;

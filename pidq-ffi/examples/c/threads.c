@@ -1,4 +1,4 @@
-/* One graph and one query, asked by eight threads at once: threads DRAWING. */
+/* Runs one query on one graph in eight threads: threads DRAWING. */
 #include <pidq.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -31,6 +31,6 @@ int main(int argc, char **argv) {
   for (i = 0; i < THREADS; i++) pthread_join(threads[i], NULL), all += answers[i];
   pidq_query_delete(query);
   pidq_graph_delete(graph);
-  printf("%d right answers of %d\n", all, THREADS * RUNS);
+  printf("%d correct results of %d\n", all, THREADS * RUNS);
   return all == THREADS * RUNS ? 0 : 1;
 }

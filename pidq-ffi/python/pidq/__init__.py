@@ -11,7 +11,7 @@ from ._error import Error, FileError, InputError, LimitError, QueryError, QueryW
 from ._ffi import version as __version__
 from ._graph import Graph, join, query
 from ._limits import Cancel, Limits
-from ._query import Drawing, Explanation, Query, Result
+from ._query import Drawing, Query, Result, RunProfile
 
 __all__ = [
     "AsyncClient",
@@ -19,7 +19,6 @@ __all__ = [
     "Client",
     "Drawing",
     "Error",
-    "Explanation",
     "FileError",
     "Graph",
     "HttpError",
@@ -30,13 +29,14 @@ __all__ = [
     "QueryError",
     "QueryWarning",
     "Result",
+    "RunProfile",
     "SyntaxError",
     "__version__",
     "join",
     "query",
 ]
 
-# Where people find them, for error messages and for pickles.
+# Public module path, for error messages and pickles.
 for _name in __all__:
     if isinstance(globals()[_name], type):
         globals()[_name].__module__ = __name__

@@ -1,4 +1,4 @@
-"""A client for the HTTP service of pidq: graphs that somebody else keeps."""
+"""Client of the pidq HTTP service."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from ._error import Error
 from ._json import dumps
 from ._query import Query
 
-#: A token is renewed so many seconds before it ends.
-_EARLY = 30.0
+#: Seconds before its expiry at which a token is renewed.
+_RENEWAL_MARGIN = 30.0
 
-#: Seconds that an answer may take, where nothing else was asked for: more than the service gives a query.
-_PATIENCE = 60.0
+#: Default timeout in seconds: longer than the query timeout of the service.
+_TIMEOUT = 60.0
 
-#: Passwords and secrets go to the service that was named, also where other requests follow redirects.
-_TO_NOBODY_ELSE: dict[str, Any] = {"follow_redirects": False}
+#: Credentials are only sent to the configured service, even if other requests follow redirects.
+_NO_REDIRECTS: dict[str, Any] = {"follow_redirects": False}
 
 Login = Mapping[str, str]
 
 
 class HttpError(Error):
-    """The service refused: its problem in ``details``, the status in ``status``."""
+    """An error response of the service: its problem in ``details``, the status in ``status``."""
 
-    #: The status of the answer, such as 404.
+    #: The HTTP status, such as 404.
     status: int
-    #: The code of the query's error, such as ``"PQ1001"``, where it is one.
+    #: The code of a query error, such as ``"PQ1001"``.
     pq_code: Optional[str]
 
     def __init__(self, status: int, problem: dict[str, Any]) -> None:
@@ -54,10 +54,10 @@ class HttpError(Error):
         return type(self), (self.status, self.details)
 
 
-class Answer(dict[str, Any]):
-    """What the service answered to a query: ``query``, ``schema_version``, ``change_version`` and ``result``."""
+class QueryResponse(dict[str, Any]):
+    """The response to a query: ``query``, ``schema_version``, ``change_version`` and ``result``."""
 
-    #: ``"array"``, ``"value"`` or ``"none"``: what the query gave, before the service put it into a list.
+    #: ``"array"``, ``"value"`` or ``"none"``: the kind of the result, before the service wrapped it in an array.
     kind: str
 
     def __init__(self, body: Mapping[str, Any], kind: str) -> None:
@@ -66,17 +66,17 @@ class Answer(dict[str, Any]):
 
     @property
     def value(self) -> Any:
-        """What the query gave: the list, the one value, or ``None``."""
+        """The result of the query: the list, the single value, or ``None``."""
         result = self["result"]
         if self.kind == "array":
             return result
         return result[0] if result else None
 
 
-class Stored(dict[str, Any]):
-    """What the service says of a graph that it stored: ``job_id``, ``change_version``, ``nodes``, ``warnings``."""
+class PutResult(dict[str, Any]):
+    """The result of storing a graph: ``job_id``, ``change_version``, ``nodes``, ``warnings``."""
 
-    #: Names these bytes: for ``put(..., if_match=...)``.
+    #: The entity tag of the stored version, for ``put(..., if_match=...)``.
     etag: Optional[str]
 
     def __init__(self, body: Mapping[str, Any], etag: Optional[str]) -> None:
@@ -85,20 +85,21 @@ class Stored(dict[str, Any]):
 
 
 class _Session:
-    """What both clients share: tokens, and what requests and answers look like."""
+    """Base of both clients: tokens, requests and responses."""
 
     def __init__(self, base_url: str, token: Optional[str], login: Optional[Login]) -> None:
         self.base_url = base_url.rstrip("/")
         self._access = token
         self._refresh: Optional[str] = None
-        self._ends = float("inf")
+        self._expires_at = float("inf")
         self._login: Optional[dict[str, str]] = None if login is None else dict(login)
 
     def _needs_token(self) -> bool:
-        return self._login is not None and (self._access is None or time.monotonic() > self._ends - _EARLY)
+        is_due = self._access is None or time.monotonic() > self._expires_at - _RENEWAL_MARGIN
+        return self._login is not None and is_due
 
-    def _renewals(self) -> list[dict[str, str]]:
-        """The forms that get a token, the cheaper first."""
+    def _token_requests(self) -> list[dict[str, str]]:
+        """Returns the token request forms to try, the cheapest first."""
         login: dict[str, str] = {} if self._login is None else self._login
         client: dict[str, str] = {name: login[name] for name in ("client_id", "client_secret") if name in login}
         grant = "password" if "username" in login else "client_credentials"
@@ -107,10 +108,10 @@ class _Session:
             return [anew]
         return [{"grant_type": "refresh_token", "refresh_token": self._refresh, **client}, anew]
 
-    def _accept(self, tokens: Mapping[str, Any]) -> None:
+    def _store_tokens(self, tokens: Mapping[str, Any]) -> None:
         self._access = tokens["access_token"]
         self._refresh = tokens.get("refresh_token")
-        self._ends = time.monotonic() + float(tokens.get("expires_in", 3600))
+        self._expires_at = time.monotonic() + float(tokens.get("expires_in", 3600))
 
     def _headers(self, more: Mapping[str, str]) -> dict[str, str]:
         headers = dict(more)
@@ -118,34 +119,35 @@ class _Session:
             headers["Authorization"] = f"Bearer {self._access}"
         return headers
 
-    def _url(self, job_id: str) -> str:
-        if not isinstance(job_id, str):
-            raise TypeError(f"a job id is a text, and no {type(job_id).__name__}")
-        return f"{self.base_url}/graph/{quote(job_id, safe='')}"
+    def _url(self, graph_id: str) -> str:
+        if not isinstance(graph_id, str):
+            raise TypeError(f"a graph id must be a str, not {type(graph_id).__name__}")
+        return f"{self.base_url}/graph/{quote(graph_id, safe='')}"
 
     def _page(self, prefix: str, cursor: Optional[str]) -> dict[str, Any]:
-        """The request for a page of the list of graphs."""
-        asked = {"prefix": prefix or None, "cursor": cursor}
-        given = {name: value for name, value in asked.items() if value is not None}
+        """Returns the request for a page of the list of graphs."""
+        request = {"prefix": prefix or None, "cursor": cursor}
+        given = {name: value for name, value in request.items() if value is not None}
         return {"method": "GET", "url": f"{self.base_url}/graph", "params": given}
 
-    def _put(self, job_id: str, graph: Any, if_match: Optional[str]) -> dict[str, Any]:
+    def _put(self, graph_id: str, graph: Any, if_match: Optional[str]) -> dict[str, Any]:
         headers = {"Content-Type": "application/json", **({"If-Match": if_match} if if_match else {})}
-        return {"method": "PUT", "url": self._url(job_id), "content": _body(graph), "headers": headers}
+        return {"method": "PUT", "url": self._url(graph_id), "content": _body(graph), "headers": headers}
 
     def _export(
-        self, job_id: str, format: str, query: Union[str, Query, None], params: Mapping[str, Any]
+        self, graph_id: str, format: str, query: Union[str, Query, None], params: Mapping[str, Any]
     ) -> dict[str, Any]:
-        asked = {"url": self._url(job_id), "params": {"format": format}}
+        request = {"url": self._url(graph_id), "params": {"format": format}}
         if query is None:
-            return {"method": "GET", **asked}
-        return {"method": "POST", **asked, "json": _question(query, params)}
+            return {"method": "GET", **request}
+        return {"method": "POST", **request, "json": _query_body(query, params)}
 
-    def _fleet(
+    def _batch_query(
         self, query: Union[str, Query], ids: Optional[Iterable[str]], prefix: str, params: Mapping[str, Any]
     ) -> dict[str, Any]:
-        jobs = {"prefix": prefix} if ids is None else {"ids": list(ids)}
-        return {"method": "POST", "url": f"{self.base_url}/graph", "json": {**_question(query, params), "jobs": jobs}}
+        selection = {"prefix": prefix} if ids is None else {"ids": list(ids)}
+        body = {**_query_body(query, params), "graphs": selection}
+        return {"method": "POST", "url": f"{self.base_url}/graph", "json": body}
 
 
 def _login(
@@ -166,73 +168,73 @@ def _login(
     return login or None
 
 
-def _question(query: Union[str, Query], params: Mapping[str, Any]) -> dict[str, Any]:
-    """A query as the service takes it; one that was compiled here brings its own parameters."""
+def _query_body(query: Union[str, Query], params: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the request body of a query; a compiled query includes its own parameters."""
     given = {**json.loads(query._params), **params} if isinstance(query, Query) else dict(params)
     text = str(query) if isinstance(query, Query) else query
     return {"query": text, "params": given} if given else {"query": text}
 
 
-def _refuse(response: Any) -> NoReturn:
+def _raise_problem(response: Any) -> NoReturn:
     try:
         problem = response.json()
     except ValueError:
         problem = {}
     if response.is_redirect:
-        problem = _moved(response)
+        problem = _redirect_problem(response)
     raise HttpError(response.status_code, problem if isinstance(problem, dict) else {})
 
 
-def _moved(response: Any) -> dict[str, Any]:
-    """What a redirect is that nobody follows: the service is elsewhere, and has done nothing."""
+def _redirect_problem(response: Any) -> dict[str, Any]:
+    """Returns the problem for a redirect that was not followed."""
     place = response.headers.get("Location")
     return {
         "code": "redirected",
-        "detail": f"there is no service here, but perhaps at {place}",
-        "help": "give the address of the service itself, or `follow_redirects=True`",
+        "detail": f"the server redirects to {place}",
+        "help": "use the URL of the service itself, or pass `follow_redirects=True`",
     }
 
 
-def _checked(response: Any) -> Any:
+def _check_success(response: Any) -> Any:
     if not response.is_success:
-        _refuse(response)
+        _raise_problem(response)
     return response
 
 
 def _object(response: Any, *names: str) -> dict[str, Any]:
-    """The JSON object of an answer, with these members. Another program may answer at a wrong address."""
+    """Returns the JSON object of a response with the given fields. A wrong URL may lead to another server."""
     try:
-        told = _checked(response).json()
+        body = _check_success(response).json()
     except ValueError:
-        told = None
-    if not isinstance(told, dict) or any(name not in told for name in names):
-        _wonder(response)
-    return told
+        body = None
+    if not isinstance(body, dict) or any(name not in body for name in names):
+        _raise_unexpected_response(response)
+    return body
 
 
-def _wonder(response: Any) -> NoReturn:
-    message = "the answer is not that of a pidq service: is the address right?"
-    raise HttpError(response.status_code, {"code": "unexpected-answer", "detail": message})
+def _raise_unexpected_response(response: Any) -> NoReturn:
+    message = "unexpected response, which is not from a pidq service; check the URL"
+    raise HttpError(response.status_code, {"code": "unexpected-response", "detail": message})
 
 
-def _deleted(response: Any) -> None:
-    if _checked(response).status_code != 204:
-        _wonder(response)
+def _check_deleted(response: Any) -> None:
+    if _check_success(response).status_code != 204:
+        _raise_unexpected_response(response)
 
 
-def _stored(response: Any) -> Stored:
-    return Stored(_object(response), response.headers.get("ETag"))
+def _put_result(response: Any) -> PutResult:
+    return PutResult(_object(response), response.headers.get("ETag"))
 
 
-def _answer(response: Any) -> Answer:
-    return Answer(_object(response, "result"), response.headers.get("X-Result-Kind", "array"))
+def _query_response(response: Any) -> QueryResponse:
+    return QueryResponse(_object(response, "result"), response.headers.get("X-Result-Kind", "array"))
 
 
 class Client(_Session):
-    """Asks a service. Gets and renews its tokens; one client may be used by several threads.
+    """Client of a service. Gets and renews its tokens; several threads may use one client.
 
-    Give a ``token``, or what gets one: ``username`` and ``password`` with ``client_id`` and ``client_secret``, or the
-    latter two alone. ``options`` go to ``httpx.Client``.
+    Pass a ``token``, or the credentials to get one: ``username`` and ``password`` with ``client_id`` and
+    ``client_secret``, or the latter two alone. ``options`` are passed to ``httpx.Client``.
     """
 
     def __init__(
@@ -250,37 +252,37 @@ class Client(_Session):
         import httpx
 
         super().__init__(base_url, token, _login(username, password, client_id, client_secret, scope))
-        self._http = httpx.Client(**{"timeout": _PATIENCE, **options})
+        self._http = httpx.Client(**{"timeout": _TIMEOUT, **options})
         self._lock = threading.Lock()
 
-    def query(self, job_id: str, query: Union[str, Query], /, **params: Any) -> Any:
-        """Asks the graph of a job, and gives what the query gave."""
-        return self.answer(job_id, query, **params).value
+    def query(self, graph_id: str, query: Union[str, Query], /, **params: Any) -> Any:
+        """Queries a stored graph and returns the result."""
+        return self.query_raw(graph_id, query, **params).value
 
-    def answer(self, job_id: str, query: Union[str, Query], /, **params: Any) -> Answer:
-        """Asks the graph of a job, and gives the whole answer with its versions."""
-        return _answer(self._send("POST", self._url(job_id), json=_question(query, params)))
+    def query_raw(self, graph_id: str, query: Union[str, Query], /, **params: Any) -> QueryResponse:
+        """Queries a stored graph and returns the whole response with its versions."""
+        return _query_response(self._send("POST", self._url(graph_id), json=_query_body(query, params)))
 
-    def graph(self, job_id: str) -> Any:
-        """The whole graph of a job, as a ``pidq.Graph`` to be asked here."""
+    def graph(self, graph_id: str) -> Any:
+        """Downloads a stored graph as a ``pidq.Graph``."""
         from ._graph import Graph
 
-        return Graph.from_json(_checked(self._send("GET", self._url(job_id))).content)
+        return Graph.from_json(_check_success(self._send("GET", self._url(graph_id))).content)
 
-    def put(self, job_id: str, graph: Any, *, if_match: Optional[str] = None) -> Stored:
-        """Stores the graph of a job: JSON as bytes or text, Python data, or a ``pidq.Graph``.
+    def put(self, graph_id: str, graph: Any, *, if_match: Optional[str] = None) -> PutResult:
+        """Stores a graph: JSON as bytes or str, Python data, or a ``pidq.Graph``.
 
-        ``if_match`` is the ETag it must still have.
+        ``if_match`` is the ETag that the current version must have.
         """
-        return _stored(self._send(**self._put(job_id, graph, if_match)))
+        return _put_result(self._send(**self._put(graph_id, graph, if_match)))
 
-    def export(self, job_id: str, format: str, query: Union[str, Query, None] = None, /, **params: Any) -> bytes:
-        """The graph of a job, or what a query gives, in a format such as ``graphml``, ``csv`` or ``svg``."""
-        response = _checked(self._send(**self._export(job_id, format, query, params)))
+    def export(self, graph_id: str, format: str, query: Union[str, Query, None] = None, /, **params: Any) -> bytes:
+        """Exports a stored graph, or a query result, in a format such as ``graphml``, ``csv`` or ``svg``."""
+        response = _check_success(self._send(**self._export(graph_id, format, query, params)))
         return bytes(response.content)
 
-    def jobs(self, prefix: str = "") -> Iterator[dict[str, Any]]:
-        """The graphs that there are, by job: ``job_id``, ``change_version``, ``nodes``, ``etag`` and more."""
+    def list_graphs(self, prefix: str = "") -> Iterator[dict[str, Any]]:
+        """Lists the stored graphs: ``job_id``, ``change_version``, ``nodes``, ``etag`` and more."""
         cursor = None
         while True:
             page = _object(self._send(**self._page(prefix, cursor)), "graphs", "next")
@@ -289,33 +291,33 @@ class Client(_Session):
             if cursor is None:
                 return
 
-    def versions(self, job_id: str) -> list[dict[str, Any]]:
-        """The versions of a graph that are kept, newest first."""
-        told = _object(self._send("GET", self._url(job_id) + "/versions"), "versions")
-        found: list[dict[str, Any]] = told["versions"]
+    def versions(self, graph_id: str) -> list[dict[str, Any]]:
+        """Returns the retained versions of a graph, newest first."""
+        body = _object(self._send("GET", self._url(graph_id) + "/versions"), "versions")
+        found: list[dict[str, Any]] = body["versions"]
         return found
 
     def query_all(
         self, query: Union[str, Query], /, *, ids: Optional[Iterable[str]] = None, prefix: str = "", **params: Any
     ) -> Iterator[dict[str, Any]]:
-        """Asks many graphs: those of ``ids``, or all whose job begins with ``prefix``.
+        """Queries many graphs: those of ``ids``, or all whose id begins with ``prefix``.
 
-        Gives a row for each as it comes: ``job_id``, ``change_version`` and ``result``, or ``error`` in its place.
+        Yields a row per graph as it arrives: ``job_id``, ``change_version`` and ``result``, or ``error`` instead.
         """
-        response = self._send(**self._fleet(query, ids, prefix, params), stream=True)
+        response = self._send(**self._batch_query(query, ids, prefix, params), stream=True)
         try:
             if not response.is_success:
                 response.read()
-                _refuse(response)
+                _raise_problem(response)
             for line in response.iter_lines():
                 if line.strip():
                     yield json.loads(line)
         finally:
             response.close()
 
-    def delete(self, job_id: str) -> None:
-        """Deletes the graph of a job."""
-        _deleted(self._send("DELETE", self._url(job_id)))
+    def delete(self, graph_id: str) -> None:
+        """Deletes a stored graph."""
+        _check_deleted(self._send("DELETE", self._url(graph_id)))
 
     def close(self) -> None:
         """Closes the connections."""
@@ -341,7 +343,7 @@ class Client(_Session):
         response = send()
         if response.status_code == 401 and self._login is not None:
             response.close()
-            # Revoked, or the service was started anew: once more with a fresh token, which one thread gets for all.
+            # Revoked, or the service was restarted: retry with a new token, which one thread gets for all.
             with self._lock:
                 if self._access == used:
                     self._renew()
@@ -349,16 +351,16 @@ class Client(_Session):
         return response
 
     def _renew(self) -> None:
-        forms = self._renewals()
+        forms = self._token_requests()
         for form in forms:
-            response = self._http.post(f"{self.base_url}/o/token/", data=form, **_TO_NOBODY_ELSE)
+            response = self._http.post(f"{self.base_url}/o/token/", data=form, **_NO_REDIRECTS)
             if response.status_code == 200:
-                return self._accept(_object(response, "access_token"))
-        _refuse(response)
+                return self._store_tokens(_object(response, "access_token"))
+        _raise_problem(response)
 
 
 class AsyncClient(_Session):
-    """As ``Client``, for ``async`` programs."""
+    """Asynchronous variant of ``Client``."""
 
     def __init__(
         self,
@@ -375,37 +377,39 @@ class AsyncClient(_Session):
         import httpx
 
         super().__init__(base_url, token, _login(username, password, client_id, client_secret, scope))
-        self._http = httpx.AsyncClient(**{"timeout": _PATIENCE, **options})
-        self._renewing: Any = None
+        self._http = httpx.AsyncClient(**{"timeout": _TIMEOUT, **options})
+        self._renewal_lock: Any = None
 
-    async def query(self, job_id: str, query: Union[str, Query], /, **params: Any) -> Any:
-        """Asks the graph of a job, and gives what the query gave."""
-        return (await self.answer(job_id, query, **params)).value
+    async def query(self, graph_id: str, query: Union[str, Query], /, **params: Any) -> Any:
+        """Queries a stored graph and returns the result."""
+        return (await self.query_raw(graph_id, query, **params)).value
 
-    async def answer(self, job_id: str, query: Union[str, Query], /, **params: Any) -> Answer:
-        """Asks the graph of a job, and gives the whole answer with its versions."""
-        return _answer(await self._send("POST", self._url(job_id), json=_question(query, params)))
+    async def query_raw(self, graph_id: str, query: Union[str, Query], /, **params: Any) -> QueryResponse:
+        """Queries a stored graph and returns the whole response with its versions."""
+        return _query_response(await self._send("POST", self._url(graph_id), json=_query_body(query, params)))
 
-    async def graph(self, job_id: str) -> Any:
-        """The whole graph of a job, as a ``pidq.Graph`` to be asked here."""
+    async def graph(self, graph_id: str) -> Any:
+        """Downloads a stored graph as a ``pidq.Graph``."""
         from ._graph import Graph
 
-        return Graph.from_json(_checked(await self._send("GET", self._url(job_id))).content)
+        return Graph.from_json(_check_success(await self._send("GET", self._url(graph_id))).content)
 
-    async def put(self, job_id: str, graph: Any, *, if_match: Optional[str] = None) -> Stored:
-        """Stores the graph of a job: JSON as bytes or text, Python data, or a ``pidq.Graph``.
+    async def put(self, graph_id: str, graph: Any, *, if_match: Optional[str] = None) -> PutResult:
+        """Stores a graph: JSON as bytes or str, Python data, or a ``pidq.Graph``.
 
-        ``if_match`` is the ETag it must still have.
+        ``if_match`` is the ETag that the current version must have.
         """
-        return _stored(await self._send(**self._put(job_id, graph, if_match)))
+        return _put_result(await self._send(**self._put(graph_id, graph, if_match)))
 
-    async def export(self, job_id: str, format: str, query: Union[str, Query, None] = None, /, **params: Any) -> bytes:
-        """The graph of a job, or what a query gives, in a format such as ``graphml``, ``csv`` or ``svg``."""
-        response = _checked(await self._send(**self._export(job_id, format, query, params)))
+    async def export(
+        self, graph_id: str, format: str, query: Union[str, Query, None] = None, /, **params: Any
+    ) -> bytes:
+        """Exports a stored graph, or a query result, in a format such as ``graphml``, ``csv`` or ``svg``."""
+        response = _check_success(await self._send(**self._export(graph_id, format, query, params)))
         return bytes(response.content)
 
-    async def jobs(self, prefix: str = "") -> AsyncIterator[dict[str, Any]]:
-        """The graphs that there are, by job: ``job_id``, ``change_version``, ``nodes``, ``etag`` and more."""
+    async def list_graphs(self, prefix: str = "") -> AsyncIterator[dict[str, Any]]:
+        """Lists the stored graphs: ``job_id``, ``change_version``, ``nodes``, ``etag`` and more."""
         cursor = None
         while True:
             page = _object(await self._send(**self._page(prefix, cursor)), "graphs", "next")
@@ -415,33 +419,33 @@ class AsyncClient(_Session):
             if cursor is None:
                 return
 
-    async def versions(self, job_id: str) -> list[dict[str, Any]]:
-        """The versions of a graph that are kept, newest first."""
-        told = _object(await self._send("GET", self._url(job_id) + "/versions"), "versions")
-        found: list[dict[str, Any]] = told["versions"]
+    async def versions(self, graph_id: str) -> list[dict[str, Any]]:
+        """Returns the retained versions of a graph, newest first."""
+        body = _object(await self._send("GET", self._url(graph_id) + "/versions"), "versions")
+        found: list[dict[str, Any]] = body["versions"]
         return found
 
     async def query_all(
         self, query: Union[str, Query], /, *, ids: Optional[Iterable[str]] = None, prefix: str = "", **params: Any
     ) -> AsyncIterator[dict[str, Any]]:
-        """Asks many graphs: those of ``ids``, or all whose job begins with ``prefix``.
+        """Queries many graphs: those of ``ids``, or all whose id begins with ``prefix``.
 
-        Gives a row for each as it comes: ``job_id``, ``change_version`` and ``result``, or ``error`` in its place.
+        Yields a row per graph as it arrives: ``job_id``, ``change_version`` and ``result``, or ``error`` instead.
         """
-        response = await self._send(**self._fleet(query, ids, prefix, params), stream=True)
+        response = await self._send(**self._batch_query(query, ids, prefix, params), stream=True)
         try:
             if not response.is_success:
                 await response.aread()
-                _refuse(response)
+                _raise_problem(response)
             async for line in response.aiter_lines():
                 if line.strip():
                     yield json.loads(line)
         finally:
             await response.aclose()
 
-    async def delete(self, job_id: str) -> None:
-        """Deletes the graph of a job."""
-        _deleted(await self._send("DELETE", self._url(job_id)))
+    async def delete(self, graph_id: str) -> None:
+        """Deletes a stored graph."""
+        _check_deleted(await self._send("DELETE", self._url(graph_id)))
 
     async def close(self) -> None:
         """Closes the connections."""
@@ -470,21 +474,21 @@ class AsyncClient(_Session):
         return response
 
     async def _with_token(self, is_needed: Callable[[], bool]) -> None:
-        """Gets a token where one is needed; several tasks that need one get it once."""
+        """Gets a token if one is needed; concurrent tasks get it once."""
         import asyncio
 
-        if self._renewing is None:
-            self._renewing = asyncio.Lock()
-        async with self._renewing:
+        if self._renewal_lock is None:
+            self._renewal_lock = asyncio.Lock()
+        async with self._renewal_lock:
             if is_needed():
                 await self._renew()
 
     async def _renew(self) -> None:
-        for form in self._renewals():
-            response = await self._http.post(f"{self.base_url}/o/token/", data=form, **_TO_NOBODY_ELSE)
+        for form in self._token_requests():
+            response = await self._http.post(f"{self.base_url}/o/token/", data=form, **_NO_REDIRECTS)
             if response.status_code == 200:
-                return self._accept(_object(response, "access_token"))
-        _refuse(response)
+                return self._store_tokens(_object(response, "access_token"))
+        _raise_problem(response)
 
 
 def _body(graph: Any) -> bytes:

@@ -1,4 +1,4 @@
-"""What can go wrong, with a code that stays, the place in the query, and what to do."""
+"""Exceptions, with a stable code, the location in the query, and help."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NoReturn, Optional
 
 
 class Error(Exception):
-    """Something went wrong in pidq.
+    """Base class of all errors of pidq.
 
     >>> import pidq
     >>> try:
@@ -17,17 +17,17 @@ class Error(Exception):
     PQ1001 (9, 15) did you mean `filter`?
     """
 
-    #: The code, such as ``"PQ1001"``: the part that never changes.
+    #: The stable code, such as ``"PQ1001"``.
     code: str
-    #: When it happened: ``"parse"``, ``"compile"``, ``"eval"``, ``"limit"`` or ``"input"``.
+    #: The stage: ``"parse"``, ``"compile"``, ``"eval"``, ``"limit"`` or ``"input"``.
     stage: str
-    #: What went wrong, in one line.
+    #: The message, in one line.
     message: str
-    #: The bytes of the query (of the document for ``PQ5xxx``) that it is about.
+    #: The byte range in the query (in the document for ``PQ5xxx``).
     span: Optional[tuple[int, int]]
-    #: What to do next.
+    #: The help.
     hint: Optional[str]
-    #: All that is known, as every face of pidq tells it.
+    #: All details, in the common error format of pidq.
     details: dict[str, Any]
 
     def __init__(self, details: dict[str, Any], text: str) -> None:
@@ -46,15 +46,15 @@ class Error(Exception):
 
 
 class SyntaxError(Error):
-    """A query that does not compile: its text, its names, its arguments."""
+    """A query that does not compile."""
 
 
 class QueryError(Error):
-    """A query that failed on the data it met."""
+    """A query that failed on its data."""
 
 
 class LimitError(Error):
-    """A query that cost more than it may, or was stopped."""
+    """A query that exceeded a limit or was stopped."""
 
 
 class InputError(Error, ValueError):
@@ -62,7 +62,7 @@ class InputError(Error, ValueError):
 
 
 class QueryWarning(UserWarning):
-    """Something in a query looks like a mistake; its result is not changed by it."""
+    """A probable mistake in a query, which does not affect its result."""
 
 
 _KINDS: dict[str, type[Error]] = {

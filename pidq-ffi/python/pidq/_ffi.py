@@ -1,4 +1,4 @@
-"""The C ABI of libpidq as ctypes sees it: the one module that knows pointers."""
+"""ctypes bindings of the C ABI of libpidq: the only module with pointers."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ._error import raise_error
 
 ABI_VERSION = 1
 
-#: Lists longer than this are built without the garbage collector looking at each new object.
-_MANY = 1_000
+#: Number of items from which results are built with the garbage collector disabled.
+_GC_THRESHOLD = 1_000
 
 
 class Slice(Structure):
-    """Bytes that the library lends."""
+    """Bytes owned by the library."""
 
     _fields_ = [("data", c_void_p), ("len", c_size_t)]
 
@@ -73,7 +73,7 @@ class CDiffOptions(Structure):
 
 
 class CBuilder(Structure):
-    """``pidq_builder_t``: how Python objects are made, by CPython's own functions."""
+    """``pidq_builder_t``: creates Python objects by CPython's own functions."""
 
     _fields_ = [("size", c_size_t)] + [
         (name, c_void_p)
@@ -85,7 +85,7 @@ class CBuilder(Structure):
 
 
 def _library() -> str:
-    """The library in the wheel, or the one that ``PIDQ_LIBRARY`` names."""
+    """Returns the path of the library in the wheel, or of the one in ``PIDQ_LIBRARY``."""
     named = os.environ.get("PIDQ_LIBRARY")
     if named:
         return named
@@ -97,7 +97,7 @@ def _library() -> str:
 
 
 _path = _library()
-#: Releases the interpreter's lock while a function runs.
+#: Releases the GIL while a function runs.
 _lib = ctypes.CDLL(_path)
 
 _POINTERS: dict[str, Any] = {
@@ -148,14 +148,14 @@ for _name in ("pidq_cancel_fire", "pidq_cancel_time_out"):
 _lib.pidq_version.argtypes, _lib.pidq_version.restype = [], c_char_p
 _lib.pidq_abi_version.argtypes, _lib.pidq_abi_version.restype = [], c_uint32
 if _lib.pidq_abi_version() != ABI_VERSION:
-    raise ImportError(f"{_path} has another ABI than this package: {_lib.pidq_abi_version()}, not {ABI_VERSION}")
+    raise ImportError(f"{_path} has ABI {_lib.pidq_abi_version()}; this package needs ABI {ABI_VERSION}")
 
 lib: Any = _lib
 version: str = _lib.pidq_version().decode()
 
 
 def _fail(error: int) -> NoReturn:
-    """Raises an error of the library, and lets it go."""
+    """Raises an error of the library and frees it."""
     try:
         facts = json.loads(_lib.pidq_error_json(error).bytes())
         text = _lib.pidq_error_text(error).text()
@@ -165,7 +165,7 @@ def _fail(error: int) -> NoReturn:
 
 
 def check(error: Optional[int]) -> None:
-    """Raises what a function returned, if it is an error."""
+    """Raises the error that a function returned, if any."""
     if error:
         _fail(error)
 
@@ -177,7 +177,7 @@ def make(function: Any, *arguments: Any) -> int:
 
 
 def made(error: Optional[int], out: c_void_p) -> int:
-    """The handle that a function has written, unless it returned an error."""
+    """Returns the handle that a function wrote, or raises its error."""
     if error:
         _fail(error)
     handle = out.value
@@ -186,7 +186,7 @@ def made(error: Optional[int], out: c_void_p) -> int:
 
 
 def take_buffer(handle: int) -> str:
-    """The text of a buffer, which is let go."""
+    """Returns the text of a buffer and deletes it."""
     try:
         return str(_lib.pidq_buffer_bytes(handle).text())
     finally:
@@ -194,7 +194,7 @@ def take_buffer(handle: int) -> str:
 
 
 def take_files(handle: int) -> dict[str, bytes]:
-    """The files of an export by name; they are let go."""
+    """Returns the files of an export by name and deletes them."""
     try:
         count = _lib.pidq_files_count(handle)
         return {
@@ -205,13 +205,13 @@ def take_files(handle: int) -> dict[str, bytes]:
 
 
 def slices(parts: list[bytes]) -> Any:
-    """Bytes as an array of slices. The parts have to live as long."""
+    """Returns an array of slices of bytes objects, which must stay alive."""
     pointers = [ctypes.cast(c_char_p(part), c_void_p) for part in parts]
     return (Slice * len(parts))(*(Slice(pointer, len(part)) for pointer, part in zip(pointers, parts)))
 
 
 def _python_builder() -> Optional[CBuilder]:
-    """The functions of this interpreter, where it has those of CPython."""
+    """Returns the builder of this interpreter, if it is CPython."""
     if sys.implementation.name != "cpython":
         return None
     api = ctypes.pythonapi
@@ -221,13 +221,13 @@ def _python_builder() -> Optional[CBuilder]:
         "PyDict_New PyDict_SetItem PyDict_Copy Py_IncRef Py_DecRef"
     ).split()
     addresses = [ctypes.cast(getattr(api, name), c_void_p).value for name in functions]
-    # These three never go away, so their addresses stay.
+    # These three are immortal, so their addresses are stable.
     return CBuilder(ctypes.sizeof(CBuilder), id(None), id(True), id(False), *addresses)
 
 
 _builder = _python_builder()
 if _builder is not None:
-    #: Keeps the interpreter's lock: it calls back.
+    #: Keeps the GIL, since it calls back.
     _build = ctypes.PyDLL(_path).pidq_result_build
     _build.argtypes, _build.restype = [c_void_p, c_void_p], ctypes.py_object
     _builder_at = ctypes.addressof(_builder)
@@ -240,7 +240,7 @@ if _builder is not None:
 
 
 class Shared:
-    """The lists and objects of a graph as Python objects, each made once."""
+    """Cache of the lists and objects of a graph as Python objects."""
 
     __slots__ = ("_handle",)
 
@@ -253,12 +253,12 @@ class Shared:
 
 
 def value_of(result: int, shared: Optional[Shared] = None) -> Any:
-    """The value of a result as plain Python data; with ``shared``, what was made before is given again."""
+    """Returns the value of a result as plain Python data; reuses cached objects of ``shared``."""
     if _builder is None:
         text = _lib.pidq_result_json(result)
         return json.loads(text.bytes())
     build, by = (_build, _builder_at) if shared is None else (_build_shared, shared._handle)
-    if _lib.pidq_result_count(result) < _MANY or not gc.isenabled():
+    if _lib.pidq_result_count(result) < _GC_THRESHOLD or not gc.isenabled():
         return build(result, by)
     gc.disable()
     try:
@@ -282,31 +282,31 @@ _api.PyCapsule_New.restype = ctypes.py_object
 _api.PyCapsule_GetPointer.argtypes = [c_void_p, c_char_p]
 _api.PyCapsule_GetPointer.restype = c_void_p
 
-#: Streams that somebody may still read, by address.
+#: Streams that may still be read, by address.
 _streams: dict[int, ArrowStream] = {}
 
 
-def _let_go(capsule: int) -> None:
+def _release_stream(capsule: int) -> None:
     address = _api.PyCapsule_GetPointer(capsule, _STREAM_NAME)
     stream = _streams.pop(address, None)
     if stream is not None and stream.release:
         _Release(stream.release)(address)
 
 
-#: Called when a capsule is let go; kept as long as the process.
-_let_stream_go = _Destructor(_let_go)
+#: Called when a capsule is freed; lives as long as the process.
+_stream_destructor = _Destructor(_release_stream)
 
 
 def stream_capsule(result: int) -> Any:
-    """The columns of a result as a PyCapsule, the way in which Python packages hand Arrow data to each other."""
+    """Returns the columns of a result as a PyCapsule, the interchange protocol for Arrow data in Python."""
     stream = ArrowStream()
     check(_lib.pidq_result_arrow(result, byref(stream)))
     address = ctypes.addressof(stream)
     _streams[address] = stream
-    return _api.PyCapsule_New(address, _STREAM_NAME, ctypes.cast(_let_stream_go, c_void_p))
+    return _api.PyCapsule_New(address, _STREAM_NAME, ctypes.cast(_stream_destructor, c_void_p))
 
 
 def deleter(name: str) -> Callable[[Optional[int]], None]:
-    """The function that deletes handles of a kind."""
+    """Returns the function that deletes handles of a type."""
     delete: Callable[[Optional[int]], None] = getattr(_lib, f"pidq_{name}_delete")
     return delete

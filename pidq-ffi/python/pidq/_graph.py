@@ -1,4 +1,4 @@
-"""Documents, which are drawings most of the time."""
+"""Graphs: documents that are queried, usually drawings."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from ctypes import c_void_p
 from typing import Any, Optional, Union
 
 from ._ffi import CDiffOptions, CDrawOptions, Shared, deleter, lib, make, slices, take_buffer, take_files
-from ._handle import Handle, refuse_to_make
-from ._json import dumps, word
+from ._handle import Handle, raise_not_constructible
+from ._interrupt import make_interruptibly
+from ._json import c_string, dumps
 from ._limits import Cancel, Limits, within
-from ._query import Drawing, Explanation, Query, Result, compiled, save, table_html
-from ._watch import make_interruptibly
+from ._query import Drawing, Query, Result, RunProfile, compiled, save, table_html
 
 _delete_graph = deleter("graph")
 
 Source = Union[str, bytes, bytearray, memoryview, "os.PathLike[str]", "list[Any]", "dict[str, Any]"]
 
-#: Nodes that a notebook draws by itself.
-_DRAWN = 300
-#: Nodes of which a notebook shows the first.
-_LISTED = 20
+#: Number of nodes up to which a notebook draws a graph.
+_MAX_DRAWN_NODES = 300
+#: Number of nodes that a notebook lists.
+_LISTED_NODES = 20
 
 
 class Graph(Handle):
-    """A document, read once and then only asked. It does not change; any number of threads may use it.
+    """An immutable document. Any number of threads may use it.
 
     >>> import pidq
     >>> graph = pidq.Graph.from_json('{"nodes": [{"id": "P-101", "kw": 15}, {"id": "V-7"}], "edges": []}')
@@ -44,10 +44,10 @@ class Graph(Handle):
 
     def __init__(self, *_: object, **__: object) -> None:
         self._handle = None
-        refuse_to_make("Graph", "Graph.from_json and Graph.from_file read one")
+        raise_not_constructible("Graph", "use Graph.from_json or Graph.from_file")
 
     @classmethod
-    def _of(cls, handle: int, topology: Optional[bytes] = None) -> Graph:
+    def _from_handle(cls, handle: int, topology: Optional[bytes] = None) -> Graph:
         graph = cls.__new__(cls)
         graph._handle = handle
         graph._shared = None
@@ -55,35 +55,35 @@ class Graph(Handle):
         return graph
 
     @classmethod
-    def _read(cls, text: bytes, topology: Optional[bytes] = None) -> Graph:
+    def _parse(cls, text: bytes, topology: Optional[bytes] = None) -> Graph:
         if topology is None:
-            return cls._of(make(lib.pidq_graph_parse, text, len(text)))
-        return cls._of(make(lib.pidq_graph_parse_with, text, len(text), topology, len(topology)), topology)
+            return cls._from_handle(make(lib.pidq_graph_parse, text, len(text)))
+        return cls._from_handle(make(lib.pidq_graph_parse_with, text, len(text), topology, len(topology)), topology)
 
     @classmethod
     def from_json(cls, source: Source, *, topology: Optional[Mapping[str, Any]] = None) -> Graph:
-        """Reads JSON: bytes, a text that begins with ``{`` or ``[``, the path of a file, or Python data.
+        """Reads JSON: bytes, a str that begins with ``{`` or ``[``, the path of a file, or Python data.
 
-        ``topology`` names the fields of nodes and edges and the words for their classes, where they are not the usual.
+        ``topology`` configures the field names and classes of nodes and edges, if they are not the default ones.
         """
-        return cls._read(_json_of(source), None if topology is None else dumps(dict(topology)).encode())
+        return cls._parse(_json_of(source), None if topology is None else dumps(dict(topology)).encode())
 
     @classmethod
     def from_file(cls, path: Union[str, os.PathLike[str]]) -> Graph:
-        """Reads a file: JSON, or a drawing of another program (Proteus XML, GraphML)."""
+        """Opens a file: JSON, Proteus XML or GraphML."""
         name = os.fsencode(path)
         if b"\0" in name:
             raise ValueError(f"a NUL character in the path {path!r}")
-        return cls._of(make(lib.pidq_graph_open, name))
+        return cls._from_handle(make(lib.pidq_graph_open, name))
 
     @classmethod
     def from_format(cls, format: str, *sources: Union[bytes, str, os.PathLike[str]]) -> Graph:
-        """Imports a drawing of a format from its files, given as bytes or paths.
+        """Imports a drawing in a format from its files, given as bytes or paths.
 
-        What did not come through as it was stands in ``.pid_graph.metadata.diagnostics``.
+        Findings are in ``.pid_graph.metadata.diagnostics``.
         """
         parts = [source if isinstance(source, bytes) else _file(source) for source in sources]
-        return cls._of(make(lib.pidq_graph_import, word(format), slices(parts), len(parts)))
+        return cls._from_handle(make(lib.pidq_graph_import, c_string(format), slices(parts), len(parts)))
 
     @classmethod
     def from_proteus(cls, source: Union[bytes, str, os.PathLike[str]]) -> Graph:
@@ -92,7 +92,7 @@ class Graph(Handle):
 
     @classmethod
     def from_networkx(cls, graph: Any) -> Graph:
-        """Takes over a graph of NetworkX; the names of its nodes become their ids.
+        """Converts a NetworkX graph; the names of its nodes become their ids.
 
         >>> import networkx
         >>> graph = Graph.from_networkx(networkx.path_graph(3))
@@ -112,30 +112,30 @@ class Graph(Handle):
         shared: bool = False,
         **params: Any,
     ) -> Any:
-        """Asks the graph, and gives plain Python data. ``$name`` is the argument ``name``.
+        """Runs a query and returns plain Python data. ``$name`` is the argument ``name``.
 
-        Texts that were asked before are not compiled again. With ``shared``, lists and objects of the document are the
-        same Python objects each time: many times as fast where many rows are given again. Nobody may change them then.
+        Compiled queries are cached. With ``shared``, lists and objects of the document are the same Python objects each
+        time, which is many times faster for repeated rows. They must not be modified then.
         """
         return _compiled(text, params)(self, limits=limits, shared=shared)
 
     def run(self, text: Union[str, list[Any], Query], /, *, limits: Optional[Limits] = None, **params: Any) -> Result:
-        """Asks the graph, and gives a result that can be read as JSON, as rows or as columns."""
+        """Runs a query and returns a result that can be read as JSON, as rows or as columns."""
         return _compiled(text, params).run(self, limits=limits)
 
     def explain(
         self, text: Union[str, list[Any], Query], /, *, limits: Optional[Limits] = None, **params: Any
-    ) -> Explanation:
-        """Runs a query and tells what its calls did."""
+    ) -> RunProfile:
+        """Runs a query and returns its profile."""
         return _compiled(text, params).explain(self, limits=limits)
 
     def to_networkx(self) -> Any:
-        """The graph as a directed multigraph of NetworkX, with the fields of nodes and edges."""
+        """Converts the graph to a directed NetworkX multigraph, with the fields of nodes and edges."""
         import networkx
 
         data = json.loads(self.export("node-link")["graph.json"])
         result: Any = networkx.MultiDiGraph()
-        # None of these as arguments by name: the names are those of the document.
+        # Not passed as keyword arguments, since the names are those of the document.
         result.graph.update(data.get("graph", {}))
         result.add_nodes_from((node.pop("id"), node) for node in data["nodes"])
         for edge in data.get("edges", data.get("links", [])):
@@ -145,17 +145,17 @@ class Graph(Handle):
         return result
 
     def to_dataframe(self, what: str = "nodes", *, library: str = "pandas") -> Any:
-        """Nodes, edges, or what a query gives, as a data frame of ``pandas`` or ``polars``."""
-        result = self.run(_LISTS.get(what, what))
+        """Returns nodes, edges, or the result of a query, as a ``pandas`` or ``polars`` data frame."""
+        result = self.run(_LIST_QUERIES.get(what, what))
         if library == "polars":
             return result.to_polars()
         if library == "pandas":
             return result.to_pandas()
-        raise ValueError(f"library is 'pandas' or 'polars', not {library!r}")
+        raise ValueError(f"library must be 'pandas' or 'polars', not {library!r}")
 
     def to_arrow(self, what: str = "nodes") -> Any:
-        """Nodes, edges, or what a query gives, as a table of pyarrow."""
-        return self.run(_LISTS.get(what, what)).to_arrow()
+        """Returns nodes, edges, or the result of a query, as a pyarrow table."""
+        return self.run(_LIST_QUERIES.get(what, what)).to_arrow()
 
     def draw(
         self,
@@ -165,13 +165,13 @@ class Graph(Handle):
         dark: bool = False,
         title: Optional[str] = None,
     ) -> Drawing:
-        """The graph as a drawing, at its own positions or laid out; what queries give is marked, or drawn alone."""
-        marked, only = self._asked(highlight), self._asked(select)
+        """Draws the graph, at its own positions or with automatic layout; highlights or selects query results."""
+        marked, only = self._to_result(highlight), self._to_result(select)
         options = CDrawOptions(
             ctypes.sizeof(CDrawOptions),
             marked._handle if marked else None,
             only._handle if only else None,
-            word(title) if title is not None else None,
+            c_string(title) if title is not None else None,
             int(dark),
         )
         with ExitStack() as reading:
@@ -189,8 +189,8 @@ class Graph(Handle):
         tolerance: float = 0.0,
         limits: Optional[Limits] = None,
     ) -> dict[str, Any]:
-        """What changed from this revision to a newer one."""
-        words = (word(identity) if identity else None, word(",".join(ignore)))
+        """Returns the changes from this revision to a newer one."""
+        words = (c_string(identity) if identity else None, c_string(",".join(ignore)))
         with within(limits, stop := Cancel()) as given:
             options = CDiffOptions(ctypes.sizeof(CDiffOptions), *words, tolerance, ctypes.pointer(given))
             arguments = (self._handle, _handle_of(newer), ctypes.byref(options))
@@ -199,14 +199,14 @@ class Graph(Handle):
         return changes
 
     def export(self, format: str, path: Union[str, os.PathLike[str], None] = None) -> dict[str, bytes]:
-        """The graph in a format, such as ``graphml`` or ``xlsx``: files by name. With a path they are also written."""
-        files = take_files(make(lib.pidq_graph_export, self._handle, word(format)))
+        """Exports the graph in a format such as ``graphml``: files by name. With a path, also writes them."""
+        files = take_files(make(lib.pidq_graph_export, self._handle, c_string(format)))
         save(files, path)
         return files
 
     def json_bytes(self) -> bytes:
-        """The document as JSON in UTF-8, as it was read."""
-        return compiled("get()").run(self, limits=_ALL).json_bytes()
+        """Returns the document as JSON in UTF-8, as it was read."""
+        return compiled("get()").run(self, limits=_UNLIMITED_OUTPUT).json_bytes()
 
     def _shared_objects(self) -> Shared:
         if self._shared is None:
@@ -215,10 +215,10 @@ class Graph(Handle):
 
     @property
     def size(self) -> int:
-        """Bytes of memory that the graph takes, without the text of the document."""
+        """The memory size of the graph in bytes, without the text of the document."""
         return int(lib.pidq_graph_size(self._handle))
 
-    def _asked(self, what: Union[str, Query, Result, None]) -> Optional[Result]:
+    def _to_result(self, what: Union[str, Query, Result, None]) -> Optional[Result]:
         return what if what is None or isinstance(what, Result) else self.run(what)
 
     def _count(self) -> Optional[tuple[int, int]]:
@@ -234,45 +234,45 @@ class Graph(Handle):
         return f"Graph({counts[0]} nodes, {counts[1]} edges)" if counts else "Graph(no nodes)"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        """What a notebook shows: the drawing where it is small, else the first nodes."""
+        """Returns the notebook view: a drawing if the graph is small, and the first nodes."""
         bundle, counts = {"text/plain": repr(self)}, self._count()
         if counts is None:
             return bundle
-        first = compiled(f"nodes() | limit({_LISTED})")(self)
+        first = compiled(f"nodes() | limit({_LISTED_NODES})")(self)
         bundle["text/html"] = table_html(first, counts[0])
-        if 0 < counts[0] <= _DRAWN:
+        if 0 < counts[0] <= _MAX_DRAWN_NODES:
             bundle["image/svg+xml"] = self.draw()
         return bundle
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self)._read, (self.json_bytes(), self._topology)
+        return type(self)._parse, (self.json_bytes(), self._topology)
 
     def __del__(self) -> None:
         _delete_graph(getattr(self, "_handle", None))
 
 
-_LISTS = {"nodes": "nodes()", "edges": "edges()"}
+_LIST_QUERIES = {"nodes": "nodes()", "edges": "edges()"}
 
-#: Bytes of JSON for the values of a query that is kept.
-_LONGEST_KEPT = 4096
+#: Size in bytes up to which parameters are part of a cached query.
+_MAX_CACHED_PARAMS = 4096
 
-#: The whole document, however long.
-_ALL = Limits(output=1 << 40)
+#: Limits for reading the whole document.
+_UNLIMITED_OUTPUT = Limits(output=1 << 40)
 
 
 def join(*sheets: Graph, limits: Optional[Limits] = None) -> Graph:
-    """Several sheets as one graph, joined at their off-page connectors.
+    """Joins several sheets at their off-page connectors into one graph.
 
-    What could not be matched stands in ``.pid_graph.metadata.joined``.
+    Unmatched connectors are listed in ``.pid_graph.metadata.joined``.
     """
     handles = (c_void_p * len(sheets))(*map(_handle_of, sheets))
     with within(limits, stop := Cancel()) as given:
         arguments = (handles, len(sheets), ctypes.byref(given))
-        return Graph._of(make_interruptibly(lib.pidq_graph_join_with, "graph", stop, *arguments))
+        return Graph._from_handle(make_interruptibly(lib.pidq_graph_join_with, "graph", stop, *arguments))
 
 
 def query(data: Any, text: Union[str, list[Any], Query], /, *, limits: Optional[Limits] = None, **params: Any) -> Any:
-    """Asks any Python data once.
+    """Runs a query on any Python data.
 
     >>> import pidq
     >>> pidq.query({"tags": ["P-101", "V-7"]}, ".tags | size()")
@@ -282,19 +282,19 @@ def query(data: Any, text: Union[str, list[Any], Query], /, *, limits: Optional[
 
 
 def as_graph(data: Any) -> Graph:
-    """A graph as it is; any other Python data read as JSON."""
+    """Returns a graph unchanged; converts any other Python data."""
     return data if isinstance(data, Graph) else Graph.from_json(dumps(data).encode())
 
 
 def _compiled_with(text: str, params: dict[str, Any]) -> Query:
-    """Not kept where the values are long: there may be hundreds of queries that are kept."""
+    """Returns a compiled query; cached unless its parameters are large, since hundreds may be cached."""
     given = dumps(params)
-    return compiled(text, given) if len(given) <= _LONGEST_KEPT else compiled.__wrapped__(text, given)
+    return compiled(text, given) if len(given) <= _MAX_CACHED_PARAMS else compiled.__wrapped__(text, given)
 
 
 def _handle_of(graph: Graph) -> Optional[int]:
     if not isinstance(graph, Graph):
-        raise TypeError(f"a pidq.Graph is needed here, and no {type(graph).__name__}")
+        raise TypeError(f"expected a pidq.Graph, not {type(graph).__name__}")
     return graph._handle
 
 
@@ -304,13 +304,13 @@ def _compiled(text: Union[str, list[Any], Query], params: dict[str, Any]) -> Que
     if not isinstance(text, Query):
         return Query(text, **params)
     if params:
-        raise TypeError("a compiled query has its parameters already")
+        raise TypeError("a compiled query already has its parameters")
     return text
 
 
 def _json_of(source: Source) -> bytes:
     if isinstance(source, str):
-        # A mark of the byte order is the library's to refuse: no file is called so.
+        # The library rejects a byte order mark; it does not start a path.
         return source.encode() if source.lstrip("\ufeff \t\r\n").startswith(("{", "[")) else _file(source)
     if isinstance(source, (bytes, bytearray, memoryview)):
         return bytes(source)
@@ -320,13 +320,13 @@ def _json_of(source: Source) -> bytes:
 
 
 def _file(path: Union[str, os.PathLike[str]]) -> bytes:
-    # Not a number: `open` takes it for a file that somebody else has open.
+    # `fspath` rejects integers, which `open` would take as file descriptors.
     with open(os.fspath(path), "rb") as file:
         return file.read()
 
 
 def _edges(graph: Any) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
-    """The edges of a graph of NetworkX; those of several between two nodes have a key, which may be a name."""
+    """Yields the edges of a NetworkX graph; those of a multigraph with their key if it is a str."""
     if not graph.is_multigraph():
         yield from graph.edges(data=True)
         return
@@ -335,7 +335,7 @@ def _edges(graph: Any) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
 
 
 def _plain(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that JSON has a place for."""
+    """Returns the fields that can be converted to JSON."""
     plain = {}
     for name, value in fields.items():
         try:

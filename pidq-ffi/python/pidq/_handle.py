@@ -1,4 +1,4 @@
-"""What stands for a handle of the library, and how it may not be copied."""
+"""Base class of handles of the library, which cannot be copied."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _Self = TypeVar("_Self", bound="Handle")
 
 
 class Handle:
-    """Owns a handle. A copy by its fields would be a second owner, and in another process the handle is nothing."""
+    """Owner of a handle. A copy would be a second owner, and in another process the handle is invalid."""
 
     __slots__ = ()
 
@@ -22,6 +22,6 @@ class Handle:
         raise TypeError(f"a {type(self).__name__} cannot be pickled: it belongs to this process")
 
 
-def refuse_to_make(kind: str, hint: str) -> NoReturn:
-    """For who calls a class that makes its instances elsewhere."""
-    raise TypeError(f"a {kind} is not made by calling it: {hint}")
+def raise_not_constructible(kind: str, hint: str) -> NoReturn:
+    """Raises the error for a class without a public constructor."""
+    raise TypeError(f"{kind} has no public constructor: {hint}")

@@ -1,4 +1,4 @@
-"""Python data as JSON."""
+"""Conversion of Python data to JSON."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Any
 
 
 def dumps(value: Any) -> str:
-    """As ``json.dumps``, and numbers and arrays of NumPy as those of Python."""
+    """Variant of ``json.dumps`` that also converts NumPy numbers and arrays."""
     return json.dumps(value, default=_plain)
 
 
 def _plain(value: Any) -> Any:
     to_plain = getattr(value, "tolist", None)
     if to_plain is None:
-        raise TypeError(f"a {type(value).__name__} has no place in JSON: {value!r:.100}")
+        raise TypeError(f"{type(value).__name__} cannot be converted to JSON: {value!r:.100}")
     return to_plain()
 
 
-def word(text: str) -> bytes:
-    """A text for a function that ends texts at NUL: it may have none."""
+def c_string(text: str) -> bytes:
+    """Encodes a NUL-terminated string, which must not contain NUL."""
     if "\0" in text:
         raise ValueError(f"a NUL character in {text!r:.100}")
     return text.encode()

@@ -1,4 +1,4 @@
-"""What a query may cost, and how it is stopped."""
+"""Limits and cancellation of queries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _delete = deleter("cancel")
 
 
 class Cancel(Handle):
-    """Stops queries from another thread: give it in ``Limits(cancel=...)``, and fire it.
+    """Cancels queries from another thread: pass it in ``Limits(cancel=...)``, and fire it.
 
     >>> import pidq
     >>> cancel = pidq.Cancel()
@@ -36,14 +36,14 @@ class Cancel(Handle):
         self._fired = ""
 
     def fire(self) -> None:
-        """Stops the queries that look at it, also those that begin later."""
+        """Stops the queries that use it, including later ones."""
         lib.pidq_cancel_fire(self._handle)
         self._fired = "fire"
         for follower in tuple(self._followers):
             follower.fire()
 
     def time_out(self) -> None:
-        """Stops them because the time is over: they raise ``PQ4005``."""
+        """Stops the queries because of a timeout: they raise ``PQ4005``."""
         lib.pidq_cancel_time_out(self._handle)
         self._fired = "time_out"
         for follower in tuple(self._followers):
@@ -51,9 +51,9 @@ class Cancel(Handle):
 
     @contextmanager
     def _followed_by(self, other: Cancel) -> Iterator[None]:
-        """Fires another one together with this one."""
+        """Links another one, which is fired together with this one."""
         self._followers.append(other)
-        # After it was added, so that none is missed.
+        # Checked after adding, so that no firing is missed.
         if self._fired:
             getattr(other, self._fired)()
         try:
@@ -67,7 +67,7 @@ class Cancel(Handle):
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    """What a query may cost. What is not given has the default of the library.
+    """Limits of a query. Fields that are not set have the default of the library.
 
     >>> import pidq
     >>> pidq.query([1, 2, 3], "map(get() * 2)", limits=pidq.Limits(fuel=2))  # doctest: +ELLIPSIS
@@ -81,28 +81,28 @@ class Limits:
     memory: int = 0
     #: Bytes of the printed result: 64 MiB.
     output: int = 0
-    #: Bytes of one text that the query builds: 16 MiB.
+    #: Bytes of one string that the query builds: 16 MiB.
     string: int = 0
     #: Backtracks of a regular expression: a million.
     backtracks: int = 0
-    #: Rows of a walk or of a list about the graph: 100,000.
+    #: Rows of a traversal or of a graph list: 100,000.
     rows: int = 0
-    #: Paths, circuits and patterns that one function lists: 1,000.
+    #: Paths, cycles and patterns listed by one function: 1,000.
     paths: int = 0
-    #: Steps of a walk from its start: 10,000.
+    #: Depth of a traversal from its start: 10,000.
     depth: int = 0
-    #: Seconds on the clock.
+    #: Timeout in seconds.
     timeout: Optional[float] = None
-    #: Stops the query from another thread.
+    #: Cancels the query from another thread.
     cancel: Optional[Cancel] = None
 
     def __post_init__(self) -> None:
         for field in _NUMBERS:
             number = operator.index(getattr(self, field))
             if not 0 <= number < 1 << 64:
-                raise ValueError(f"{field} is a number from 0 (the default) to 2**64 - 1, not {number}")
+                raise ValueError(f"{field} must be a number from 0 (the default) to 2**64 - 1, not {number}")
         if self.timeout is not None and not self.timeout >= 0:
-            raise ValueError(f"timeout is a number of seconds, not {self.timeout}")
+            raise ValueError(f"timeout must be a number of seconds, not {self.timeout}")
 
 
 _NUMBERS = ("fuel", "memory", "output", "string", "backtracks", "rows", "paths", "depth")
@@ -110,19 +110,19 @@ _NUMBERS = ("fuel", "memory", "output", "string", "backtracks", "rows", "paths",
 
 @contextmanager
 def within(limits: Optional[Limits], stop: Optional[Cancel] = None) -> Iterator[CLimits]:
-    """``pidq_limits_t`` for a call, with a clock if there is one; ``stop`` stops the call too."""
-    asked = Limits() if limits is None else limits
-    numbers = {field: getattr(asked, field) for field in _NUMBERS}
+    """Yields ``pidq_limits_t`` for a call, with a timer if there is a timeout; ``stop`` stops the call too."""
+    effective = Limits() if limits is None else limits
+    numbers = {field: getattr(effective, field) for field in _NUMBERS}
     with ExitStack() as undo:
-        # One of its own: the cancel that was given may be shared with other queries.
-        looked_at = stop or (Cancel() if asked.timeout is not None else asked.cancel)
-        if asked.cancel is not None and looked_at is not None and looked_at is not asked.cancel:
-            undo.enter_context(asked.cancel._followed_by(looked_at))
-        if asked.timeout is not None and looked_at is not None:
-            # What is longer than a clock can wait is as good as for ever.
-            seconds = min(asked.timeout, threading.TIMEOUT_MAX)
-            clock = threading.Timer(seconds, looked_at.time_out)
-            clock.daemon = True
-            clock.start()
-            undo.callback(clock.cancel)
-        yield CLimits(ctypes.sizeof(CLimits), cancel=looked_at._handle if looked_at else None, **numbers)
+        # A separate one, since the given one may be shared with other queries.
+        cancel = stop or (Cancel() if effective.timeout is not None else effective.cancel)
+        if effective.cancel is not None and cancel is not None and cancel is not effective.cancel:
+            undo.enter_context(effective.cancel._followed_by(cancel))
+        if effective.timeout is not None and cancel is not None:
+            # Longer timeouts than a timer supports are practically infinite.
+            seconds = min(effective.timeout, threading.TIMEOUT_MAX)
+            timer = threading.Timer(seconds, cancel.time_out)
+            timer.daemon = True
+            timer.start()
+            undo.callback(timer.cancel)
+        yield CLimits(ctypes.sizeof(CLimits), cancel=cancel._handle if cancel else None, **numbers)

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 
 from ._error import QueryWarning
 from ._ffi import Slice, check, deleter, lib, made, make, stream_capsule, take_buffer, take_files, value_of
-from ._handle import Handle, refuse_to_make
-from ._json import dumps, word
+from ._handle import Handle, raise_not_constructible
+from ._interrupt import SHORT_LIMITS_ADDRESS, is_out_of_fuel, limit_fuel, make_interruptibly
+from ._json import c_string, dumps
 from ._limits import Cancel, Limits, within
-from ._watch import SHORT_AT, cut, make_interruptibly, ran_out
 
 if TYPE_CHECKING:
     from ._graph import Graph
@@ -34,16 +34,16 @@ _warnings = lib.pidq_result_warnings
 
 _HERE = os.path.dirname(__file__)
 
-#: Rows that a notebook shows.
-_SHOWN = 20
-#: Bytes that are copied sooner than lent: a type for so many takes Python longer.
-_SHORT = 1 << 16
-#: ``[]``: nothing to warn about.
-_NOTHING = 2
+#: Rows that a notebook displays.
+_TABLE_ROWS = 20
+#: Size in bytes up to which JSON is copied: creating a ctypes array type takes longer.
+_COPY_SIZE = 1 << 16
+#: Size of ``[]``: no warnings.
+_EMPTY_JSON_SIZE = 2
 
 
 class Query(Handle):
-    """A compiled query. It does not change; any number of threads may run it.
+    """A compiled query. It is immutable; any number of threads may run it.
 
     >>> import pidq
     >>> query = pidq.Query("filter(.kw > $least) | map(.tag)", least=10)
@@ -57,13 +57,13 @@ class Query(Handle):
         self._handle: Optional[int] = None
         self._is_long = False
         if not isinstance(text, (str, list)):
-            raise TypeError(f"a query is a text, or a list in JSON format, and no {type(text).__name__}")
+            raise TypeError(f"a query must be a str, or a list in the JSON format, not {type(text).__name__}")
         self._params = dumps(params)
         values = lib.pidq_params_new()
         try:
             for name, value in params.items():
-                given = dumps(value).encode()
-                check(lib.pidq_params_set_json(values, word(name), given, len(given)))
+                encoded = dumps(value).encode()
+                check(lib.pidq_params_set_json(values, c_string(name), encoded, len(encoded)))
             if isinstance(text, str):
                 source, parse = text.encode("utf-8", "surrogatepass"), lib.pidq_query_parse_with
             else:
@@ -73,58 +73,58 @@ class Query(Handle):
             _delete_params(values)
 
     def __call__(self, graph: Union[Graph, Any], /, *, limits: Optional[Limits] = None, shared: bool = False) -> Any:
-        """Asks a graph, or any Python data, and gives plain Python data.
+        """Runs the query on a graph, or any Python data, and returns plain Python data.
 
-        With ``shared``, lists and objects of the document are the same Python objects each time: many times as fast
-        where many rows are given again. Nobody may change them then.
+        With ``shared``, lists and objects of the document are the same Python objects each time, which is many times
+        faster for repeated rows. They must not be modified then.
         """
         from ._graph import as_graph
 
-        # Hot: a call on a small graph takes as long as what stands here.
+        # Hot: on a small graph, this code dominates the time of a call.
         graph = as_graph(graph)
-        with _Held(self._ask(graph, limits)) as result:
+        with _ResultGuard(self._run_query(graph, limits)) as result:
             return value_of(result, graph._shared_objects() if shared else None)
 
     def run(self, graph: Union[Graph, Any], /, *, limits: Optional[Limits] = None) -> Result:
-        """Asks a graph, and gives a result that can be read in several ways."""
+        """Runs the query on a graph and returns a result that can be read in several ways."""
         from ._graph import as_graph
 
-        return Result._of(self._ask(as_graph(graph), limits))
+        return Result._of(self._run_query(as_graph(graph), limits))
 
-    def _ask(self, graph: Graph, limits: Optional[Limits]) -> int:
-        """The handle of a result. Runs short queries at once, and those that turn out to be long once more."""
+    def _run_query(self, graph: Graph, limits: Optional[Limits]) -> int:
+        """Returns the handle of a result. Runs short queries directly, and restarts those that turn out to be long."""
         if self._is_long or (limits is not None and limits.timeout is not None):
-            return self._ask_long(graph, limits)
+            return self._run_interruptibly(graph, limits)
         out = c_void_p()
         may_be_long = True
         if limits is None:
-            error = _run(self._handle, graph._handle, SHORT_AT, byref(out))
+            error = _run(self._handle, graph._handle, SHORT_LIMITS_ADDRESS, byref(out))
         else:
-            with within(limits) as given:
-                may_be_long = cut(given)
-                error = _run(self._handle, graph._handle, byref(given), byref(out))
-        if error and may_be_long and ran_out(error):
+            with within(limits) as c_limits:
+                may_be_long = limit_fuel(c_limits)
+                error = _run(self._handle, graph._handle, byref(c_limits), byref(out))
+        if error and may_be_long and is_out_of_fuel(error):
             self._is_long = True
-            return self._ask_long(graph, limits)
+            return self._run_interruptibly(graph, limits)
         return made(error, out)
 
-    def _ask_long(self, graph: Graph, limits: Optional[Limits]) -> int:
-        with within(limits, stop := Cancel()) as given:
-            return make_interruptibly(_run, "result", stop, self._handle, graph._handle, byref(given))
+    def _run_interruptibly(self, graph: Graph, limits: Optional[Limits]) -> int:
+        with within(limits, stop := Cancel()) as c_limits:
+            return make_interruptibly(_run, "result", stop, self._handle, graph._handle, byref(c_limits))
 
-    def explain(self, graph: Union[Graph, Any], /, *, limits: Optional[Limits] = None) -> Explanation:
-        """Runs the query and tells what its calls did."""
+    def explain(self, graph: Union[Graph, Any], /, *, limits: Optional[Limits] = None) -> RunProfile:
+        """Runs the query and returns its profile."""
         from ._graph import as_graph
 
         graph = as_graph(graph)
-        with within(limits, stop := Cancel()) as given:
+        with within(limits, stop := Cancel()) as c_limits:
             buffer = make_interruptibly(
-                lib.pidq_query_explain, "buffer", stop, self._handle, graph._handle, byref(given)
+                lib.pidq_query_explain, "buffer", stop, self._handle, graph._handle, byref(c_limits)
             )
-        return Explanation(json.loads(take_buffer(buffer)))
+        return RunProfile(json.loads(take_buffer(buffer)))
 
     def check(self, graph: Union[Graph, Any, None] = None, /) -> list[dict[str, Any]]:
-        """Tells what looks like a mistake, without a run; with a graph also fields that nothing has.
+        """Returns warnings without running the query; with a graph, also for fields that do not exist in it.
 
         >>> import pidq
         >>> pidq.Query("map(.tga)").check([{"tag": "P-101"}])[0]["help"]
@@ -132,13 +132,13 @@ class Query(Handle):
         """
         from ._graph import as_graph
 
-        asked = None if graph is None else as_graph(graph)
-        buffer = make(lib.pidq_query_check, self._handle, asked._handle if asked else None)
+        target = None if graph is None else as_graph(graph)
+        buffer = make(lib.pidq_query_check, self._handle, target._handle if target else None)
         found: list[dict[str, Any]] = json.loads(take_buffer(buffer))
         return found
 
     def to_list(self) -> list[Any]:
-        """The query in the JSON format.
+        """Returns the query in the JSON format.
 
         >>> import pidq
         >>> pidq.Query(".tags | size()").to_list()
@@ -160,19 +160,19 @@ class Query(Handle):
         return hash((str(self), self._params))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _anew, (self.to_list(), self._params)
+        return _unpickle, (self.to_list(), self._params)
 
     def __del__(self) -> None:
         _delete_query(getattr(self, "_handle", None))
 
 
-def _anew(tree: list[Any], params: str) -> Query:
-    """A query that was pickled."""
+def _unpickle(tree: list[Any], params: str) -> Query:
+    """Restores a pickled query."""
     return Query(tree, **json.loads(params))
 
 
-class _Held:
-    """A result that is let go at the end of a block, its warnings told."""
+class _ResultGuard:
+    """Context manager that deletes a result at the end of a block and issues its warnings."""
 
     __slots__ = ("handle",)
 
@@ -185,14 +185,14 @@ class _Held:
 
     def __exit__(self, *_: object) -> None:
         found = _warnings(self.handle)
-        text = found.bytes() if found.len > _NOTHING else None
+        text = found.bytes() if found.len > _EMPTY_JSON_SIZE else None
         _delete_result(self.handle)
         if text is not None:
-            tell(json.loads(text))
+            issue_warnings(json.loads(text))
 
 
-def tell(found: list[dict[str, Any]]) -> None:
-    """Warns of what looks like a mistake in a query, at the line that asked."""
+def issue_warnings(found: list[dict[str, Any]]) -> None:
+    """Issues the warnings of a query, attributed to the line of the caller."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
         level, frame = level + 1, frame.f_back
@@ -203,12 +203,12 @@ def tell(found: list[dict[str, Any]]) -> None:
 
 @lru_cache(maxsize=256)
 def compiled(text: str, params: str = "{}") -> Query:
-    """A query that was compiled before, or a new one."""
+    """Returns a cached compiled query, or a new one."""
     return Query(text, **json.loads(params))
 
 
 class Result(Handle):
-    """What a query gave: Python data, JSON, rows, columns, files. Threads that read it wait for each other.
+    """The result of a query as Python data, JSON, rows, columns or files. Concurrent reads are serialized.
 
     >>> import pidq
     >>> result = pidq.Query("sort(.kw)").run([{"tag": "P-101", "kw": 15}, {"tag": "P-102", "kw": 7.5}])
@@ -225,73 +225,73 @@ class Result(Handle):
 
     def __init__(self, *_: object, **__: object) -> None:
         self._handle = None
-        refuse_to_make("Result", "Query.run and Graph.run give one")
+        raise_not_constructible("Result", "Query.run and Graph.run return one")
 
     @classmethod
     def _of(cls, handle: int) -> Result:
         result = cls.__new__(cls)
         result._handle = handle
-        # The library has a result read by one thread at a time. One and the same may come back in: a finalizer.
+        # The library allows one thread at a time to read a result. The lock is reentrant because of finalizers.
         result._reading = threading.RLock()
         return result
 
     def value(self) -> Any:
-        """The result as plain Python data."""
+        """Returns the result as plain Python data."""
         with self._reading:
-            return value_of(self._held())
+            return value_of(self._open_handle())
 
     def json(self) -> str:
-        """The result as JSON text; what passed through the query keeps its digits."""
+        """Returns the result as JSON text; unchanged numbers keep their digits."""
         return self.json_bytes().decode()
 
     def json_bytes(self) -> bytes:
-        """The result as JSON in UTF-8."""
+        """Returns the result as JSON in UTF-8."""
         return bytes(self._json().bytes())
 
     def json_view(self) -> memoryview:
-        """The result as JSON in UTF-8, without a copy where it is long. The view holds on to the result."""
+        """Returns the result as JSON in UTF-8, without a copy if it is long. The view keeps the result alive."""
         text = self._json()
-        if text.len <= _SHORT:
+        if text.len <= _COPY_SIZE:
             return memoryview(text.bytes())
         kind: Any = type("_Json", (ctypes.c_char * text.len,), {})
-        lent = kind.from_address(text.data)
-        lent._result = self
-        return memoryview(lent).cast("B").toreadonly()
+        view = kind.from_address(text.data)
+        view._result = self
+        return memoryview(view).cast("B").toreadonly()
 
     def _json(self) -> Slice:
         with self._reading:
-            text: Slice = lib.pidq_result_json(self._held())
+            text: Slice = lib.pidq_result_json(self._open_handle())
             if not text.data:
-                check(lib.pidq_result_write(self._held(), _ignore, None))
+                check(lib.pidq_result_write(self._open_handle(), _ignore, None))
             return text
 
     @property
     def fuel(self) -> int:
-        """The steps that the run took."""
-        return int(lib.pidq_result_fuel(self._held()))
+        """The fuel that the run used."""
+        return int(lib.pidq_result_fuel(self._open_handle()))
 
     @property
     def warnings(self) -> list[dict[str, Any]]:
-        """What looks like a mistake in the query."""
+        """The warnings of the run."""
         with self._reading:
-            text = _warnings(self._held())
+            text = _warnings(self._open_handle())
         found: list[dict[str, Any]] = json.loads(text.bytes())
         return found
 
     def to_arrow(self) -> Any:
-        """The result as a table of pyarrow, which takes the columns over without copying them."""
+        """Returns the result as a pyarrow table, without copying the columns."""
         import pyarrow  # type: ignore[import-untyped, unused-ignore]
 
         return pyarrow.table(self)
 
     def to_polars(self) -> Any:
-        """The result as a data frame of Polars."""
+        """Returns the result as a Polars data frame."""
         import polars
 
         return polars.DataFrame(self)
 
     def to_pandas(self) -> Any:
-        """The result as a data frame of pandas."""
+        """Returns the result as a pandas data frame."""
         import pandas
 
         try:
@@ -304,19 +304,19 @@ class Result(Handle):
         return value if isinstance(value, list) else [value]
 
     def export(self, format: str, path: Union[str, os.PathLike[str], None] = None) -> dict[str, bytes]:
-        """The result in a format, such as ``csv`` or ``xlsx``: files by name. With a path they are also written."""
+        """Exports the result in a format such as ``csv`` or ``xlsx``: files by name. With a path, also writes them."""
         with self._reading:
-            files = take_files(make(lib.pidq_result_export, self._held(), word(format)))
+            files = take_files(make(lib.pidq_result_export, self._open_handle(), c_string(format)))
         save(files, path)
         return files
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
         with self._reading:
-            return stream_capsule(self._held())
+            return stream_capsule(self._open_handle())
 
     def __iter__(self) -> Iterator[Any]:
-        """The rows one after the other: only one is made at a time."""
-        rows, row = make(lib.pidq_rows_new, self._held()), Slice()
+        """Yields the rows; only one is built at a time."""
+        rows, row = make(lib.pidq_rows_new, self._open_handle()), Slice()
         try:
             while True:
                 with self._reading:
@@ -328,15 +328,15 @@ class Result(Handle):
             _delete_rows(rows)
 
     def __len__(self) -> int:
-        return int(lib.pidq_result_count(self._held()))
+        return int(lib.pidq_result_count(self._open_handle()))
 
     def __repr__(self) -> str:
         return f"Result({len(self)} rows, {self.fuel} fuel)"
 
     def _repr_html_(self) -> str:
-        return table_html(list(islice(self, _SHOWN)), len(self))
+        return table_html(list(islice(self, _TABLE_ROWS)), len(self))
 
-    def _held(self) -> int:
+    def _open_handle(self) -> int:
         assert self._handle is not None
         return self._handle
 
@@ -352,25 +352,25 @@ def _accept(user: object, data: object, length: object) -> bool:
     return True
 
 
-#: Takes all pieces and keeps none: for what only the error is asked of.
+#: Discards all chunks; used to get only the error.
 _ignore = _Write(_accept)
 
 
-class Explanation(Mapping[str, Any]):
-    """What the calls of a query did: ``fuel``, ``rows``, ``steps``, ``warnings``; printed, it is a table."""
+class RunProfile(Mapping[str, Any]):
+    """The profile of a run: ``fuel``, ``rows``, ``steps``, ``warnings``. Its text form is a table."""
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        self._text: str = told.pop("text")
-        self._told = told
+    def __init__(self, profile: dict[str, Any]) -> None:
+        self._text: str = profile.pop("text")
+        self._profile = profile
 
     def __getitem__(self, key: str) -> Any:
-        return self._told[key]
+        return self._profile[key]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._told)
+        return iter(self._profile)
 
     def __len__(self) -> int:
-        return len(self._told)
+        return len(self._profile)
 
     def __str__(self) -> str:
         return self._text
@@ -380,7 +380,7 @@ class Explanation(Mapping[str, Any]):
 
 
 class Drawing(str):
-    """A drawing as SVG text, which notebooks show."""
+    """A drawing as SVG text, which notebooks display."""
 
     __slots__ = ()
 
@@ -394,7 +394,7 @@ class Drawing(str):
 
 
 def save(files: dict[str, bytes], path: Union[str, os.PathLike[str], None]) -> None:
-    """Writes the files of a format: one to the path, several into a folder of that name."""
+    """Writes the files of a format: a single file to the path, several into a directory of that name."""
     if path is None:
         return
     if len(files) > 1:
@@ -406,8 +406,8 @@ def save(files: dict[str, bytes], path: Union[str, os.PathLike[str], None]) -> N
 
 
 def table_html(rows: list[Any], count: int) -> str:
-    """The first rows as an HTML table."""
-    records = [row if isinstance(row, dict) else {"value": row} for row in rows[:_SHOWN]]
+    """Returns the first rows as an HTML table."""
+    records = [row if isinstance(row, dict) else {"value": row} for row in rows[:_TABLE_ROWS]]
     names = list(dict.fromkeys(name for record in records for name in record))
     head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
     body = "".join(

@@ -1,4 +1,4 @@
-"""What the client makes of answers that the service never gives. All else is asked of it: test_service.py."""
+"""Tests of the client with responses that the service never gives. All others are in test_service.py."""
 
 import json
 import threading
@@ -9,7 +9,7 @@ import pidq
 
 
 class Stranger(BaseHTTPRequestHandler):
-    """Something that stands where the service should be, such as a proxy."""
+    """Another server at the URL of the service, such as a proxy."""
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
@@ -31,8 +31,8 @@ class Stranger(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def stranger(*answers, bodies=None):
-    """Gives one answer after the other; the last one again and again."""
+def other_server(*answers, bodies=None):
+    """Starts a server that sends the given responses in order and repeats the last one."""
     bodies = [] if bodies is None else bodies
     server = ThreadingHTTPServer(("127.0.0.1", 0), Stranger)
     server.answers, server.asked, server.bodies = answers, 0, bodies
@@ -47,7 +47,7 @@ def stranger(*answers, bodies=None):
 
 
 def refused(answers, **login):
-    with stranger(*answers) as url, pidq.Client(url, **login) as client:
+    with other_server(*answers) as url, pidq.Client(url, **login) as client:
         try:
             client.query("job", "1")
         except pidq.HttpError as error:
@@ -55,33 +55,33 @@ def refused(answers, **login):
     raise AssertionError("it was not refused")
 
 
-def test_refusals_that_are_no_problems_are_errors_too():
+def test_error_responses_without_problem_details_are_errors():
     for text in (b"<h1>Bad Gateway</h1>", b"", b"[]", b"{}", b"null"):
         error = refused([(502, text)], token="t")
         assert (error.status, error.code, error.pq_code, error.span) == (502, "http-502", None, None)
         assert str(error) == "502 http-502: status 502"
 
 
-def test_a_token_without_an_end_and_without_refreshing_is_enough():
+def test_a_token_without_expiry_and_refresh_token_works():
     login = {"client_id": "robot", "client_secret": "hush"}
     error = refused([(200, b'{"access_token": "a", "token_type": "Bearer"}'), (418, b'{"title": "Teapot"}')], **login)
     assert (error.status, str(error)) == (418, "418 http-418: Teapot")
 
 
-def test_who_gives_tokens_may_say_little():
+def test_token_errors_may_be_minimal():
     login = {"client_id": "robot", "client_secret": "hush"}
     assert refused([(400, b'{"error": "invalid_client"}')], **login).code == "invalid_client"
     assert refused([(503, b"later")], **login).status == 503
 
 
-#: All that a client does at a service, with what stands elsewhere for each.
+#: All calls of a client, by name.
 CALLS = {
     "query": lambda client: client.query("job", "1"),
     "graph": lambda client: client.graph("job"),
     "put": lambda client: client.put("job", {}),
     "export": lambda client: client.export("job", "csv"),
     "delete": lambda client: client.delete("job"),
-    "jobs": lambda client: list(client.jobs()),
+    "jobs": lambda client: list(client.list_graphs()),
     "versions": lambda client: client.versions("job"),
     "query_all": lambda client: list(client.query_all("1")),
 }
@@ -96,44 +96,44 @@ def code_of(call, url, **options):
     return None
 
 
-def test_a_redirect_is_no_answer():
-    with stranger((307, b"https://elsewhere.example/graph")) as url:
+def test_a_redirect_is_an_error():
+    with other_server((307, b"https://elsewhere.example/graph")) as url:
         for name, call in CALLS.items():
             assert code_of(call, url, token="t") == "redirected", name
 
 
-def test_what_another_program_answers_is_no_answer():
+def test_responses_of_another_server_are_errors():
     for text in (b"<h1>Welcome</h1>", b"[1]", b"{}", b"null"):
-        with stranger((200, text)) as url:
+        with other_server((200, text)) as url:
             for name in ("query", "jobs", "versions", "delete"):
-                assert code_of(CALLS[name], url, token="t") == "unexpected-answer", (name, text)
+                assert code_of(CALLS[name], url, token="t") == "unexpected-response", (name, text)
             login = {"client_id": "robot", "client_secret": "hush"}
-            assert code_of(CALLS["query"], url, **login) == "unexpected-answer"
+            assert code_of(CALLS["query"], url, **login) == "unexpected-response"
     assert refused([(400, b'{"code": 5, "span": "x", "detail": null}')], token="t").span is None
 
 
 def test_secrets_do_not_follow_redirects():
     secrets = []
-    with stranger((200, b"{}"), bodies=secrets) as elsewhere, stranger((307, elsewhere.encode())) as url:
+    with other_server((200, b"{}"), bodies=secrets) as elsewhere, other_server((307, elsewhere.encode())) as url:
         login = {"username": "ada", "password": "hush", "client_id": "robot", "client_secret": "hush"}
         assert code_of(CALLS["query"], url, follow_redirects=True, **login) == "redirected"
     assert secrets == []
 
 
-def test_documents_are_put_in_every_form():
+def test_documents_are_stored_from_every_type():
     for document in ({"a": 1}, b'{"a": 1}', '{"a": 1}', pidq.Graph.from_json(b'{"a": 1}')):
         bodies = []
-        with stranger((200, b"{}"), bodies=bodies) as url, pidq.Client(url, token="t") as client:
+        with other_server((200, b"{}"), bodies=bodies) as url, pidq.Client(url, token="t") as client:
             client.put("job", document)
         assert bodies == [b'{"a": 1}']
 
 
-def test_a_compiled_query_brings_its_parameters():
+def test_a_compiled_query_includes_its_parameters():
     bodies = []
-    with stranger((200, b'{"result": [1]}'), bodies=bodies) as url, pidq.Client(url, token="t") as client:
+    with other_server((200, b'{"result": [1]}'), bodies=bodies) as url, pidq.Client(url, token="t") as client:
         assert client.query("job", pidq.Query("filter(.a > $least)", least=2)) == [1]
         try:
             client.query(5, "1")
         except TypeError as error:
-            assert "a job id is a text" in str(error)
+            assert "a graph id must be a str" in str(error)
     assert [json.loads(body) for body in bodies] == [{"query": "filter(.a > $least)", "params": {"least": 2}}]

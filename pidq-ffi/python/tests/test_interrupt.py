@@ -1,4 +1,4 @@
-"""Ctrl-C while a query runs in the library."""
+"""Tests of Ctrl-C while a query runs in the library."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ import time
 
 import pidq
 
-#: Runs for minutes, if nobody stops it.
+#: Query that runs for minutes unless stopped.
 LONG = "let({n: get()}, $n | map($n | map($n | map($n | map(get() * 2 > 7) | size()))) | size())"
 NUMBERS = list(range(300))
 
@@ -29,7 +29,7 @@ assert pidq.query([1, 2], "size()") == 2
 
 
 def stopped_after(call, presses=1):
-    """Seconds from Ctrl-C to KeyboardInterrupt, in a process of its own."""
+    """Returns the seconds from Ctrl-C to KeyboardInterrupt, measured in a separate process."""
     program = PROGRAM.replace("CALL", call)
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None and process.stderr is not None
@@ -38,9 +38,9 @@ def stopped_after(call, presses=1):
         pressed = time.time()
         for _ in range(presses):
             process.send_signal(signal.SIGINT)
-        told, problem = process.communicate(timeout=60)
-        assert process.returncode == 0 and told.startswith(b"stopped"), (told, problem)
-        return float(told.split()[1]) - pressed
+        output, problem = process.communicate(timeout=60)
+        assert process.returncode == 0 and output.startswith(b"stopped"), (output, problem)
+        return float(output.split()[1]) - pressed
 
 
 def test_ctrl_c_stops_a_long_query():
@@ -52,11 +52,11 @@ def test_ctrl_c_stops_a_long_query():
         "query.explain(numbers, limits=limits)",
     ):
         assert stopped_after(call) < 0.5
-    # A clock that has not run out is no reason to wait for it.
+    # A pending timeout does not delay the interrupt.
     assert stopped_after("query(numbers, limits=pidq.Limits(fuel=10**15, memory=2**40, timeout=50))") < 0.5
 
 
-def test_other_threads_are_left_alone():
+def test_other_threads_are_not_interrupted():
     cancel = pidq.Cancel()
     limits = pidq.Limits(fuel=10**15, memory=2**40, cancel=cancel)
     problems = []
@@ -75,7 +75,7 @@ def test_other_threads_are_left_alone():
     assert problems == ["PQ4008"]
 
 
-def test_a_long_query_gives_what_a_short_one_gives():
+def test_long_and_short_queries_have_the_same_results():
     numbers = pidq.Graph.from_json(list(range(3000)))
     text = "map(get() * 2) | map(get() + 1) | sum()"
     long = pidq.Query("let({all: get()}, $all | limit(400) | map($all | map(get() % 7) | sum()) | sum())")
@@ -91,7 +91,7 @@ def test_a_long_query_gives_what_a_short_one_gives():
             raise AssertionError(f"{fuel} steps were enough")
 
 
-def test_a_clock_and_a_cancel_go_together():
+def test_timeout_and_cancel_are_combined():
     cancel = pidq.Cancel()
     for _ in range(2):
         begun = time.monotonic()
@@ -99,7 +99,7 @@ def test_a_clock_and_a_cancel_go_together():
             pidq.Query(LONG)(NUMBERS, limits=pidq.Limits(fuel=10**15, memory=2**40, timeout=0.1, cancel=cancel))
         except pidq.LimitError as error:
             assert error.code == "PQ4005" and time.monotonic() - begun < 5
-    # The clock of one query has not stopped those that share its cancel.
+    # The timeout of one query does not stop others that share its cancel.
     assert pidq.query([1], "size()", limits=pidq.Limits(cancel=cancel)) == 1
     cancel.fire()
     try:

@@ -1,4 +1,4 @@
-"""pidq together with pandas, Polars, pyarrow, NetworkX and what else people have."""
+"""Tests with pandas, Polars, pyarrow, NetworkX and other packages."""
 
 import json
 import math
@@ -50,7 +50,7 @@ def test_columns_have_the_types_of_their_values():
     }
 
 
-def test_columns_of_any_length_are_whole():
+def test_columns_of_any_length_are_complete():
     for count in (0, 1, 7, 8, 9, 63, 64, 65, 1_000):
         rows = [{"b": n % 3 == 0, "t": None if n % 5 == 0 else str(n), "x": n / 2 + 0.25} for n in range(count)]
         table = pidq.Query("get()").run(rows).to_arrow()
@@ -58,7 +58,7 @@ def test_columns_of_any_length_are_whole():
         assert table.num_rows == count and table.to_pylist() == rows
 
 
-def test_what_is_no_list_of_objects_is_a_column_or_a_row():
+def test_other_values_are_a_column_or_a_row():
     assert pidq.Query("get()").run([1, 2.5, None]).to_arrow().to_pydict() == {"value": [1.0, 2.5, None]}
     assert pidq.Query("get()").run([1, "a", {"b": 2}]).to_arrow().to_pydict() == {"value": ["1", '"a"', '{"b": 2}']}
     assert pidq.Query("size()").run([1, 2]).to_arrow().to_pydict() == {"value": [2]}
@@ -74,7 +74,7 @@ def test_numbers_are_not_copied():
     assert view.__array_interface__["data"][0] == address and view[999] == 999.5
 
 
-def test_a_stream_that_nobody_reads_is_let_go():
+def test_an_unread_stream_is_released():
     result = plant().run(LOOPS)
     for _ in range(1_000):
         result.__arrow_c_stream__()
@@ -83,7 +83,7 @@ def test_a_stream_that_nobody_reads_is_let_go():
     assert not _ffi._streams
 
 
-def test_frames_of_pandas_and_polars():
+def test_pandas_and_polars_data_frames():
     frame = plant().to_dataframe(LOOPS)
     assert isinstance(frame, pandas.DataFrame) and list(frame.columns) == ["tag", "set_point", "unit"]
     assert frame["set_point"].sum() == 233.0
@@ -94,7 +94,7 @@ def test_frames_of_pandas_and_polars():
     assert isinstance(plant().to_arrow(), pyarrow.Table)
 
 
-def test_graphs_of_networkx_go_out_and_come_back():
+def test_networkx_graphs_round_trip():
     graph = plant()
     other = graph.to_networkx()
     assert isinstance(other, networkx.MultiDiGraph)
@@ -105,7 +105,7 @@ def test_graphs_of_networkx_go_out_and_come_back():
     assert pidq.Graph.from_networkx(networkx.path_graph(4)).query("edges() | size()") == 3
 
 
-def test_any_names_go_out_to_networkx():
+def test_any_names_are_exported_to_networkx():
     edge = {"source": "a", "target": "b", "u_for_edge": 1, "v_for_edge": 2, "self": 3}
     metadata = {"self": 1, "incoming_graph_data": "x"}
     document = {"pid_graph": {"nodes": [{"id": "a"}, {"id": "b", "self": 1}], "edges": [edge], "metadata": metadata}}
@@ -120,7 +120,7 @@ def test_named_edges_of_networkx_keep_their_names():
     assert pidq.Graph.from_networkx(graph).query(".pid_graph.edges | map(.key)") == ["P-1", None]
 
 
-def test_numbers_of_numpy_are_numbers():
+def test_numpy_numbers_are_numbers():
     values = {"i": numpy.int64(3), "f": numpy.float32(1.5), "b": numpy.bool_(True), "l": numpy.array([[1, 2], [3, 4]])}
     plain = {"i": 3, "f": 1.5, "b": True, "l": [[1, 2], [3, 4]]}
     assert pidq.query(values, "get()") == pidq.query(None, "$v", v=values) == plain
@@ -130,7 +130,7 @@ def test_numbers_of_numpy_are_numbers():
 
 
 def test_columns_of_long_lists_are_those_of_their_rows():
-    """Where a document is long, its columns are lent and copied together: with the same types and values."""
+    """Columns of long documents are copied as a whole, with the same types and values."""
     kinds = {
         "code": lambda n: ("pump", "valve", "heat exchanger of some length", "")[n % 4],
         "maybe": lambda n: None if n % 3 else "é",
@@ -177,7 +177,7 @@ def test_columns_of_long_lists_are_those_of_their_rows():
     assert str(lexemes.run("get()").to_arrow().schema.field("a").type) == "double"
 
 
-def test_columns_that_are_too_large_are_refused():
+def test_columns_that_are_too_large_are_errors():
     rows = [{"text": "x" * 50 + str(n)} for n in range(1000)]
     for objects in ("get()", "map({text: .text})", "map({text: .text}) | limit(900)"):
         result = pidq.Query(objects).run(rows, limits=pidq.Limits(output=1000))

@@ -1,4 +1,4 @@
-"""The package as its users meet it. What needs another package is in test_others.py."""
+"""Tests of the public API. Tests that need other packages are in test_others.py."""
 
 import copy
 import gc
@@ -30,7 +30,7 @@ def plant():
     return pidq.Graph.from_json(PLANT)
 
 
-def test_documents_come_from_everywhere():
+def test_documents_are_read_from_all_sources():
     text = PLANT.read_bytes()
     for source in (text, text.decode(), bytearray(text), memoryview(text), PLANT, str(PLANT), json.loads(text)):
         assert pidq.Graph.from_json(source).query(LOOPS + " | size()") == 5
@@ -90,7 +90,7 @@ def test_deep_and_wide_values_are_built():
     assert pidq.query(wide, "get()") == wide
 
 
-def test_built_values_are_no_part_of_the_graph():
+def test_built_values_are_independent_of_the_graph():
     graph = plant()
     first = graph.query(LOOPS)
     first[0]["tag"] = "changed"
@@ -98,7 +98,7 @@ def test_built_values_are_no_part_of_the_graph():
     assert graph.query(LOOPS)[0]["tag"] == "F-1101"
 
 
-def test_shared_objects_are_made_once():
+def test_shared_objects_are_created_once():
     graph = plant()
     first, again = graph.query(LOOPS, shared=True), graph.query("nodes()", shared=True)
     assert first == graph.query(LOOPS) and first is not graph.query(LOOPS, shared=True)
@@ -111,7 +111,7 @@ def test_shared_objects_are_made_once():
     assert rows == first
 
 
-def test_json_is_lent_without_a_copy():
+def test_json_view_does_not_copy():
     result = plant().run(LOOPS)
     view = result.json_view()
     text = result.json_bytes()
@@ -166,17 +166,17 @@ def test_parameters_keep_their_digits_and_their_order():
     for value in (2**53 + 1, 2**64, -(2**70), 10**30, 1.0, -0.0, 1e22, {"b": 1, "a": [2**64, {"z": 0, "y": 1}]}):
         assert repr(pidq.query(None, "$value", value=value)) == repr(value)
     for value in (float("nan"), float("inf"), "\ud800"):
-        assert "`value` is no JSON" in str(
+        assert "`value` is not valid JSON" in str(
             raises(pidq.InputError, lambda value=value: pidq.query(None, "$value", value=value))
         )
     for value in ({1, 2}, b"x", object(), {(1, 2): 3}):
         raises(TypeError, lambda value=value: pidq.query(None, "$value", value=value))
 
 
-def test_what_is_no_query_and_no_document_is_told():
+def test_invalid_queries_and_documents_are_errors():
     assert pidq.query([1], ["size"]) == 1
     for text in (None, b"size()", 3):
-        assert "a query is a text" in str(raises(TypeError, lambda text=text: pidq.query([1], text)))
+        assert "a query must be a str" in str(raises(TypeError, lambda text=text: pidq.query([1], text)))
     for call in (lambda: pidq.Graph("plant.json"), lambda: pidq.Graph(12345), pidq.Graph):
         assert "Graph.from_json" in str(raises(TypeError, call))
     assert "Query.run" in str(raises(TypeError, lambda: pidq.Result(12345)))
@@ -185,7 +185,7 @@ def test_what_is_no_query_and_no_document_is_told():
     assert "byte order mark" in str(raises(pidq.InputError, lambda: pidq.Graph.from_json("\ufeff[1]")))
 
 
-def test_long_values_are_not_kept():
+def test_large_parameters_are_not_cached():
     from pidq._query import compiled
 
     before = compiled.cache_info().currsize
@@ -193,14 +193,14 @@ def test_long_values_are_not_kept():
     assert compiled.cache_info().currsize == before
 
 
-def test_a_number_is_no_path():
+def test_a_number_is_not_a_path():
     file = os.open(PLANT, os.O_RDONLY)
     raises(TypeError, lambda: pidq.Graph.from_json(file))
     raises(TypeError, lambda: pidq.Graph.from_format("proteus", file))
     os.close(file)
 
 
-def test_what_ends_at_nul_is_not_cut():
+def test_nul_characters_are_errors():
     graph = plant()
     for call in (
         lambda: pidq.Graph.from_file(f"{PLANT}\0.png"),
@@ -221,18 +221,18 @@ def test_handles_are_not_copied():
         assert "cannot be pickled" in str(raises(TypeError, lambda made=made: pickle.dumps(made)))
 
 
-def test_graphs_travel():
+def test_graphs_can_be_pickled():
     text = b'{"things": [{"key": "a", "n": 1.0, "m": 12345678901234567890123}, {"key": "b"}]}'
     graph = pidq.Graph.from_json(text, topology={"paths": {"nodes": ["things"]}, "node_id": ["key"]})
     other = pickle.loads(pickle.dumps(graph))
     assert other.json_bytes() == graph.json_bytes() == text
     assert other.query("nodes() | size()") == graph.query("nodes() | size()") == 2
     program = "import pickle, sys, pidq; print(pickle.load(sys.stdin.buffer).query('nodes() | size()'))"
-    told = subprocess.run([sys.executable, "-c", program], input=pickle.dumps(graph), stdout=subprocess.PIPE)
-    assert told.stdout.strip() == b"2"
+    completed = subprocess.run([sys.executable, "-c", program], input=pickle.dumps(graph), stdout=subprocess.PIPE)
+    assert completed.stdout.strip() == b"2"
 
 
-def test_queries_print_themselves_and_travel():
+def test_queries_have_a_text_form_and_can_be_pickled():
     query = pidq.Query('.a|filter(.b=="x")')
     assert str(query) == '.a | filter(.b == "x")'
     assert query.to_list() == ["pipe", ["get", "a"], ["filter", ["eq", ["get", "b"], "x"]]]
@@ -244,7 +244,7 @@ def test_queries_print_themselves_and_travel():
 
 
 def tuples(length):
-    """A query that makes all tuples of nine numbers: it takes nine times as long with each."""
+    """Returns a query that builds all tuples of nine numbers; each element multiplies its time by nine."""
     return "let({n: [1, 2, 3, 4, 5, 6, 7, 8, 9]}, " + "$n | map(" * length + "1" + ")" * length + " | size())"
 
 
@@ -266,7 +266,7 @@ def test_limits_stop_queries():
     assert raises(pidq.LimitError, lambda: plant().run("get()", limits=pidq.Limits(output=10)).json()).code == "PQ4003"
 
 
-def test_the_lock_is_free_while_a_query_runs():
+def test_the_gil_is_released_while_a_query_runs():
     cancel, counted = pidq.Cancel(), []
 
     def count():
@@ -290,7 +290,7 @@ def test_threads_share_a_graph_and_a_query():
 
 
 def test_threads_share_a_result():
-    """Several at a time ask for what is made when it is first asked for."""
+    """Several threads at a time read values that are created lazily."""
     for _ in range(10):
         result, answers = pidq.Query("map({n: get(), s: $s})", s="x" * 50).run(list(range(2_000))), []
         ways = [
@@ -319,7 +319,7 @@ def test_a_result_is_read_in_several_ways():
     assert "Result(5 rows" in repr(result)
 
 
-def test_what_looks_like_a_mistake_is_a_warning():
+def test_probable_mistakes_are_warnings():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         plant().query(".pid_graph.nodes | map(.tga)")
@@ -343,16 +343,16 @@ def test_drawings_are_drawn_compared_joined_and_written(tmp_path=None):
     assert set(pidq.Graph.from_json(b"[1]")._repr_mimebundle_()) == {"text/plain"}
 
 
-def test_other_names_of_fields_are_told_by_a_topology():
+def test_a_topology_configures_field_names():
     document = {"things": [{"key": "a"}, {"key": "b"}], "pipes": [{"start": "a", "stop": "b"}]}
     names = {"paths": {"nodes": ["things"], "edges": ["pipes"]}, "node_id": ["key"], "endpoints": [["start", "stop"]]}
     graph = pidq.Graph.from_json(document, topology=names)
     assert graph.query("nodes() | size()") == 2
-    assert raises(pidq.Error, lambda: pidq.Graph.from_json(document, topology={"colour": []})).code == "PQ1012"
+    assert raises(pidq.Error, lambda: pidq.Graph.from_json(document, topology={"color": []})).code == "PQ1012"
 
 
 if __name__ == "__main__":
-    # Without pytest: for interpreters that have nothing else installed.
+    # Runs without pytest, for interpreters without other packages.
     for name, test in list(globals().items()):
         if name.startswith("test_"):
             test()

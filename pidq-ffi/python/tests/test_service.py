@@ -1,4 +1,4 @@
-"""The client of the HTTP service against the service itself: a process with users and clients of its own.
+"""Tests of the client against a running service with its own users and clients.
 
 ``PIDQ_COMMAND`` is the command ``pidq``; without it there is nothing to start, and the tests say so.
 """
@@ -41,8 +41,8 @@ class Service:
             "PIDQ_DATA_DIR": str(folder / "data"),
             "PIDQ_ADMIN_PASSWORD": PASSWORD,
             "PIDQ_CLIENT_SECRET": "pidq_cs_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG",
-            "PIDQ_RATE": "0",
-            "PIDQ_DRAIN_WAIT": "0s",
+            "PIDQ_RATE_LIMIT": "0",
+            "PIDQ_SHUTDOWN_DELAY": "0s",
             **settings,
         }
         self.log = open(folder / "log", "ab")
@@ -64,10 +64,10 @@ class Service:
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(60)
 
-    def run(self, *arguments, told=""):
-        """Runs ``pidq`` beside the service, as an administrator does."""
+    def run(self, *arguments, stdin=""):
+        """Runs ``pidq`` on the data of the service, as an administrator does."""
         done = subprocess.run(
-            [COMMAND, *arguments], env=self.environment, input=told, capture_output=True, text=True, timeout=60
+            [COMMAND, *arguments], env=self.environment, input=stdin, capture_output=True, text=True, timeout=60
         )
         assert done.returncode == 0, (arguments, done.stdout, done.stderr)
         return done.stdout
@@ -85,7 +85,7 @@ def started(folder, **settings):
     service = Service(folder, **settings)
     service.start()
     try:
-        service.run("users", "add", "ada@plant.example", "--role", "editor", told=PASSWORD + "\n")
+        service.run("users", "add", "ada@plant.example", "--role", "editor", stdin=PASSWORD + "\n")
         service.notebook = service.add_client("notebook")
         service.robot = service.add_client("robot", "--grant", "client_credentials", "--scope", "read")
         yield service
@@ -114,22 +114,22 @@ def refused(work):
 
 
 def counted(client):
-    """The paths that a client asks for, as they come."""
+    """Records the request paths of a client."""
     paths = []
     client._http.event_hooks = {"request": [lambda request: paths.append(request.url.path)]}
     return paths
 
 
-def test_graphs_are_put_asked_and_fetched(client):
+def test_graphs_are_stored_queried_and_downloaded(client):
     assert client.query("job-1", f"{NODES} | map(.id)") == ["P-101", "V-7"]
     assert client.query("job-1", f"{NODES} | filter(.id == $id) | size()", id="V-7") == 1
-    answer = client.answer("job-1", ".nothing")
+    answer = client.query_raw("job-1", ".nothing")
     assert answer.value is None and answer.kind in ("none", "value") and int(answer["change_version"]) >= 1
     assert client.query("job-1", "[]") == [] and client.query("job-1", "[[1]]") == [[1]]
     assert client.graph("job-1").query("nodes() | size()") == 2
 
 
-def test_a_token_is_got_once_and_used(service):
+def test_a_token_is_requested_once(service):
     with pidq.Client(service.url, **service.login()) as client:
         paths = counted(client)
         client.put("once", DOCUMENT)
@@ -138,24 +138,24 @@ def test_a_token_is_got_once_and_used(service):
         assert paths == ["/o/token/", "/graph/once", "/graph/once", "/graph/once"]
 
 
-def test_programs_log_in_as_themselves_and_may_what_their_scope_says(service, client):
+def test_client_credentials_grant_their_scope(service, client):
     with pidq.Client(service.url, **service.robot) as robot:
         assert robot.query("job-1", f"{NODES} | size()") == 2
         error = refused(lambda: robot.put("job-1", DOCUMENT))
         assert (error.status, error.code) == (403, "insufficient-scope")
 
 
-def test_a_token_is_refreshed_before_it_ends(service, client):
+def test_a_token_is_refreshed_before_it_expires(service, client):
     paths = counted(client)
     client.query("job-1", "1")
     first, refresh = client._access, client._refresh
-    client._ends = time.monotonic() + 5
+    client._expires_at = time.monotonic() + 5
     assert client.query("job-1", "2") == 2
     assert client._access != first and client._refresh != refresh
     assert paths.count("/o/token/") == 1
 
 
-def test_a_token_that_was_revoked_is_replaced(service, client):
+def test_a_revoked_token_is_replaced(service, client):
     client.query("job-1", "1")
     for taken in ("_access", "_refresh"):
         before = client._access
@@ -163,14 +163,14 @@ def test_a_token_that_was_revoked_is_replaced(service, client):
         assert httpx.post(service.url + "/o/revoke_token/", data=form).status_code == 200
         assert client.query("job-1", "3") == 3
         assert client._access != before
-    # A stream that begins with a refusal, too.
+    # The same for a stream that starts with an error.
     httpx.post(service.url + "/o/revoke_token/", data={"token": client._access, **service.notebook})
     assert [row["result"] for row in client.query_all("1", ids=["job-1"])] == [[1]]
-    # Who gave a token alone has nothing to get another one with.
+    # A client with only a token cannot get another one.
     assert refused(lambda: pidq.Client(service.url, token="pidq_at_old").query("job-1", "1")).status == 401
 
 
-def test_wrong_logins_are_refused(service):
+def test_wrong_credentials_are_errors(service):
     for wrong in ({"password": "guess-guess-guess"}, {"client_secret": "guess"}):
         error = refused(
             lambda wrong=wrong: pidq.Client(service.url, **{**service.login(), **wrong}).query("job-1", "1")
@@ -178,7 +178,7 @@ def test_wrong_logins_are_refused(service):
         assert error.code in ("invalid_grant", "invalid_client") and error.status in (400, 401)
 
 
-def test_a_change_that_somebody_else_made_is_not_lost(client):
+def test_concurrent_changes_are_not_lost(client):
     first = client.put("shared", DOCUMENT)
     assert first["nodes"] == 2 and first.etag
     more = {"pid_graph": {"nodes": [{"id": "T-1"}], "edges": []}}
@@ -188,12 +188,12 @@ def test_a_change_that_somebody_else_made_is_not_lost(client):
     assert (error.status, error.code) == (412, "precondition-failed")
     assert [version["change_version"] for version in client.versions("shared")] == ["2", "1"]
     assert client.graph("shared").query("nodes() | map(.id)") == ["T-1"]
-    assert {entry["job_id"]: entry["etag"] for entry in client.jobs("shared")} == {"shared": second.etag}
+    assert {entry["job_id"]: entry["etag"] for entry in client.list_graphs("shared")} == {"shared": second.etag}
     client.delete("shared")
     assert refused(lambda: client.graph("shared")).code == "graph-not-found"
 
 
-def test_problems_are_exceptions_with_all_that_is_known(client):
+def test_problems_are_exceptions_with_all_details(client):
     error = refused(lambda: client.query("job-1", f"{NODES} | fliter(.a)"))
     assert (error.status, error.pq_code, error.span) == (422, "PQ1001", (19, 25))
     assert error.code == "unknown-function" and error.hint == "did you mean `filter`?" and "fliter" in str(error)
@@ -206,7 +206,7 @@ def test_problems_are_exceptions_with_all_that_is_known(client):
     assert isinstance(error, pidq.Error) and error.details["request_id"]
 
 
-def test_answers_come_in_other_formats(client):
+def test_results_are_exported_in_other_formats(client):
     assert client.export("job-1", "csv", f"{NODES} | pick(.id, .kw)").decode().split() == ["id,kw", "P-101,15", "V-7,"]
     assert client.export("job-1", "csv", f"{NODES} | filter(.id == $id) | pick(.id)", id="V-7").split() == [
         b"id",
@@ -217,7 +217,7 @@ def test_answers_come_in_other_formats(client):
     assert refused(lambda: client.export("job-1", "picture")).status in (400, 406)
 
 
-def test_many_graphs_are_asked_at_once(client):
+def test_many_graphs_are_queried_at_once(client):
     for number in range(5):
         client.put(f"fleet-{number}", {"pid_graph": {"nodes": [{"id": f"N{at}"} for at in range(number)], "edges": []}})
     rows = list(client.query_all(f"{NODES} | size()", prefix="fleet-"))
@@ -226,20 +226,20 @@ def test_many_graphs_are_asked_at_once(client):
     assert rows[0]["result"] == [{"id": "N2"}] and "result" not in rows[1] and rows[1]["error"]
     error = refused(lambda: list(client.query_all("fliter(1)", prefix="fleet-")))
     assert (error.status, error.hint) == (422, "did you mean `filter`?")
-    assert len(list(client.jobs("fleet-"))) == 5
-    # Whoever stops early leaves no connection behind.
+    assert len(list(client.list_graphs("fleet-"))) == 5
+    # Stopping early closes the connection.
     assert next(iter(client.query_all("1", prefix="fleet-")))["job_id"] == "fleet-0"
     assert client.query("fleet-1", "1") == 1
 
 
-def test_a_service_that_starts_anew_is_asked_on(tmp_path):
+def test_a_client_survives_a_restart_of_the_service(tmp_path):
     with started(tmp_path) as service, pidq.Client(service.url, **service.login()) as client:
         client.put("job-1", DOCUMENT)
         service.stop()
         service.start()
         assert client.query("job-1", f"{NODES} | size()") == 2
         service.run("users", "disable", "ada@plant.example")
-        # Another process took the token back: the service believes in it for a second at most.
+        # Another process revoked the token: the service caches tokens for at most a second.
         until = time.monotonic() + 10
         with pytest.raises(pidq.HttpError) as caught:
             while time.monotonic() < until:
@@ -247,7 +247,7 @@ def test_a_service_that_starts_anew_is_asked_on(tmp_path):
         assert caught.value.status in (400, 401)
 
 
-def test_async_programs_ask_the_same(service, client):
+def test_the_async_client_does_the_same(service, client):
     paths = []
 
     async def noted(request):
@@ -265,12 +265,12 @@ def test_async_programs_ask_the_same(service, client):
             assert b"<graphml" in await there.export("async-1", "graphml")
             rows = [row async for row in there.query_all(f"{NODES} | size()", prefix="async-")]
             assert [row["result"] for row in rows] == [[2]]
-            assert [entry["job_id"] async for entry in there.jobs("async-")] == ["async-1"]
+            assert [entry["job_id"] async for entry in there.list_graphs("async-")] == ["async-1"]
             assert len(await there.versions("async-1")) == 1
             httpx.post(service.url + "/o/revoke_token/", data={"token": there._access, **service.notebook})
             there._http.event_hooks = {"request": [noted]}
             again = await asyncio.gather(*(there.query("async-1", str(n)) for n in range(8)))
-            # One task for all: its refresh token was taken back together with the token, so it logs in.
+            # One task for all: the refresh token was revoked together with the token, so it logs in again.
             assert again == list(range(8)) and paths.count("/o/token/") == 2
             await there.delete("async-1")
             with pytest.raises(pidq.HttpError) as caught:

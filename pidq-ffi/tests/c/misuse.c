@@ -1,4 +1,4 @@
-/* What a program should not do, and what must not become of it: no crash, no leak, an error with a code.
+/* Misuse of the API: every case must give an error with a code, without crash or leak.
  * Runs under sanitizers and valgrind: misuse CYCLES DRAWING. */
 #include <pidq.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
     }                                                                      \
   } while (0)
 
-/* An error with this code; deletes it. */
+/* Checks the code of an error and deletes it. */
 static void expect_code(pidq_error_t *error, const char *code) {
   EXPECT(error != NULL);
   if (strcmp(pidq_error_code(error), code) != 0) fprintf(stderr, "not %s: %s", code, pidq_error_text(error).data);
@@ -41,7 +41,7 @@ static pidq_result_t *result_of(const pidq_query_t *query, const pidq_graph_t *g
   return result;
 }
 
-static void nulls_are_told(void) {
+static void nulls_are_errors(void) {
   pidq_graph_t *graph = (pidq_graph_t *)&graph;
   pidq_query_t *query = NULL;
   pidq_result_t *result = NULL;
@@ -49,7 +49,7 @@ static void nulls_are_told(void) {
   pidq_files_t *files = NULL;
   pidq_rows_t *rows = NULL;
   expect_code(pidq_graph_parse(NULL, 4, &graph), "PQ9002");
-  EXPECT(graph == NULL); /* Nothing is left in the place of the answer. */
+  EXPECT(graph == NULL); /* The output pointer is reset. */
   expect_code(pidq_graph_parse(NULL, 0, &graph), "PQ5001");
   expect_code(pidq_graph_parse("1", 1, NULL), "PQ9002");
   expect_code(pidq_graph_parse_with("1", 1, NULL, 1, &graph), "PQ9002");
@@ -92,7 +92,7 @@ static void nulls_are_told(void) {
   pidq_files_delete(NULL);
 }
 
-static void texts_that_are_none_are_told(void) {
+static void invalid_texts_are_errors(void) {
   pidq_graph_t *graph = NULL;
   pidq_query_t *query = NULL;
   pidq_params_t *params = pidq_params_new();
@@ -139,7 +139,7 @@ static void handles_may_be_deleted_twice_and_in_any_order(void) {
   pidq_rows_delete(rows);
   pidq_rows_delete(rows);
   expect_code(pidq_rows_next(rows, &row), "PQ9002");
-  /* A column that was taken out of its table outlives it. */
+  /* A column moved out of its table outlives it. */
   EXPECT(stream.get_next(&stream, &table) == 0 && table.n_children == 1);
   column = *table.children[0];
   table.children[0]->release = NULL;
@@ -160,7 +160,7 @@ static void structures_may_be_older_or_newer_than_the_library(void) {
   newer.known.size = sizeof newer;
   EXPECT(pidq_query_run(query, graph, &newer.known, &result) == NULL);
   pidq_result_delete(result);
-  /* One that knows fuel only. What is behind it is not looked at. */
+  /* A structure with fuel only: the library does not read beyond it. */
   memset(&limits, 0xEE, sizeof limits);
   limits.size = 2 * sizeof(size_t);
   limits.fuel = 2;
@@ -172,7 +172,7 @@ static void structures_may_be_older_or_newer_than_the_library(void) {
   pidq_graph_delete(graph);
 }
 
-static void what_is_too_long_is_told(void) {
+static void excessive_lengths_are_errors(void) {
   pidq_graph_t *graph = graph_of("[{\"a\": \"0123456789\"}, {\"a\": \"0123456789\"}]");
   pidq_query_t *query = query_of("get()");
   pidq_limits_t limits = PIDQ_LIMITS_INIT;
@@ -191,7 +191,7 @@ static void what_is_too_long_is_told(void) {
   pidq_graph_delete(graph);
 }
 
-/* A builder of values that only count who holds them; it can be told to fail. */
+/* A builder of reference-counted values that can be made to fail. */
 static long held, made, fails_at;
 
 static pidq_value_t make(void) {
@@ -211,7 +211,7 @@ static void release(pidq_value_t value) {
   if (--*(long *)value == 0) free(value);
 }
 
-/* Lists and objects of this language forget what they are given; so only the root is left. */
+/* Lists and objects of this builder release their items at once, so only the root stays alive. */
 static pidq_value_t make_text(const char *data, ptrdiff_t len) { return data != NULL && len >= 0 ? make() : NULL; }
 static pidq_value_t make_real(double value) { return value == value ? make() : NULL; }
 static pidq_value_t make_integer(int64_t value) { return value != 7 ? make() : NULL; }
@@ -278,8 +278,8 @@ static void parameters_keep_their_digits_and_their_order(void) {
   pidq_graph_delete(graph);
 }
 
-/* Where a compiler does not see it: through `void *`. */
-static void handles_of_another_kind_are_told(void) {
+/* Through `void *`, so that the compiler does not reject it. */
+static void handles_of_another_type_are_errors(void) {
   pidq_graph_t *graph = graph_of("[1]");
   pidq_query_t *query = query_of("get()");
   pidq_params_t *params = pidq_params_new();
@@ -316,8 +316,8 @@ static void a_writer_may_stop(void) {
   pidq_graph_delete(graph);
 }
 
-/* What stood there before is not taken for an answer, and may be handed to `_delete`. */
-static void where_a_function_fails_its_place_is_null(void) {
+/* A failed call resets its output pointer, so that it may be passed to `_delete`. */
+static void a_failed_function_writes_null(void) {
   static char junk;
   void *old = &junk;
   pidq_graph_t *graph = old;
@@ -387,7 +387,7 @@ static void drawings_are_drawn_compared_joined_and_written(const char *path) {
   diff.tolerance = -1;
   expect_code(pidq_graph_diff(graph, graph, &diff, &buffer), "PQ9002");
   diff.tolerance = 0;
-  diff.identity = "colour";
+  diff.identity = "color";
   expect_code(pidq_graph_diff(graph, graph, &diff, &buffer), "PQ1012");
   EXPECT(pidq_graph_join(sheets, 2, &joined) == NULL);
   sheets[1] = NULL;
@@ -467,22 +467,22 @@ static void creating_and_deleting_does_not_grow(long cycles) {
   before = resident();
   cycle(cycles);
   printf("%ld cycles: %ld KiB more\n", cycles, resident() - before);
-  /* What checkers remember grows; leaks they find themselves. */
+  /* Memory checkers grow themselves; they detect leaks on their own. */
   if (cycles >= 10000) EXPECT(resident() - before < 1024);
 }
 
 int main(int argc, char **argv) {
   EXPECT(argc == 3 && pidq_abi_version() == PIDQ_ABI_VERSION && pidq_version() != NULL);
-  nulls_are_told();
-  texts_that_are_none_are_told();
+  nulls_are_errors();
+  invalid_texts_are_errors();
   handles_may_be_deleted_twice_and_in_any_order();
   structures_may_be_older_or_newer_than_the_library();
-  what_is_too_long_is_told();
+  excessive_lengths_are_errors();
   a_writer_may_stop();
   parameters_keep_their_digits_and_their_order();
-  handles_of_another_kind_are_told();
+  handles_of_another_type_are_errors();
   builders_may_fail_anywhere();
-  where_a_function_fails_its_place_is_null();
+  a_failed_function_writes_null();
   drawings_are_drawn_compared_joined_and_written(argv[2]);
   threads_share_graphs_and_queries();
   creating_and_deleting_does_not_grow(atol(argv[1]));

@@ -1,4 +1,4 @@
-// The header in C++: a query with the resources held by the language.
+// Use of the header in C++: a query with RAII resources.
 #include <pidq.h>
 
 #include <cstdio>

@@ -1,77 +1,84 @@
-//! Associations → edges. They come in pairs that say the same from both sides; one edge is enough.
+//! Associations as edges. They come in pairs, one from each side, which become one edge.
 
 use std::collections::HashMap;
 
 use crate::import::Finding;
 use crate::xml::Element;
 
-use super::kinds;
-use super::plant::{Meaning, Plant};
+use super::elements;
+use super::plant_import::{IdTarget, PlantImport};
 
-/// What an association says, seen from the item that has it.
-enum Says {
-    /// Membership: the item is in the other, or the other is in it.
+/// Meaning of an association, seen from the item that has it.
+enum Association {
+    /// Membership: the item is a member of the other, or the other of it.
     In,
     Has,
-    /// A relation by this name, from the item or towards it.
+    /// A named relation, from the item or towards it.
     To(&'static str),
     From(&'static str),
-    /// An end of a signal line: read with the signal lines.
+    /// An end of a signal line, which is read with the signal lines.
     Signal,
 }
 
-/// The words of the file, one row each.
-const WORDS: &[(&str, Says)] = &[
-    ("is a part of", Says::In),
-    ("is a collection including", Says::Has),
-    ("is located in", Says::To("association.is_located_in")),
-    ("is the location of", Says::From("association.is_located_in")),
-    ("is fulfilled by", Says::To("association.is_fulfilled_by")),
-    ("fulfills", Says::From("association.is_fulfilled_by")),
-    ("refers to", Says::To("association.refers_to")),
-    ("is referenced by", Says::From("association.refers_to")),
-    ("has logical start", Says::Signal),
-    ("is logical start of", Says::Signal),
-    ("has logical end", Says::Signal),
-    ("is logical end of", Says::Signal),
+/// Association types of the file.
+const ASSOCIATION_TYPES: &[(&str, Association)] = &[
+    ("is a part of", Association::In),
+    ("is a collection including", Association::Has),
+    ("is located in", Association::To("association.is_located_in")),
+    ("is the location of", Association::From("association.is_located_in")),
+    ("is fulfilled by", Association::To("association.is_fulfilled_by")),
+    ("fulfills", Association::From("association.is_fulfilled_by")),
+    ("refers to", Association::To("association.refers_to")),
+    ("is referenced by", Association::From("association.refers_to")),
+    ("has logical start", Association::Signal),
+    ("is logical start of", Association::Signal),
+    ("has logical end", Association::Signal),
+    ("is logical end of", Association::Signal),
 ];
 
-/// Whether the words of a file are some: exporters write them with capitals or without.
-pub fn is_word(words: &str, known: &str) -> bool {
+/// Compares an association type without regard to case, since exporters differ.
+pub fn is_type(words: &str, known: &str) -> bool {
     words.trim().eq_ignore_ascii_case(known)
 }
 
 /// Adds an edge for each relation.
-pub fn add(plant: &mut Plant<'_>) {
+pub fn add(plant: &mut PlantImport<'_>) {
     let short = short_ids(plant);
     for index in 0..plant.tree.elements.len() {
         let element = &plant.tree.elements[index];
         let Some(parent) = element.parent else { continue };
         match (element.name.as_str(), subject(plant, parent)) {
             ("Association", Some(own)) => add_association(plant, &own, element, &short),
-            ("Association", None) => tell_lost(plant, parent, element),
+            ("Association", None) => report_unresolved(plant, parent, element),
             ("Connection", own) => add_connection(plant, own, parent, element),
             _ => {}
         }
     }
 }
 
-/// A relation of a signal line, or of nothing, has no node to begin at. Ends of signal lines were read before.
-fn tell_lost(plant: &mut Plant<'_>, parent: usize, association: &Element) {
+/// Reports an association without a node at its start, as of a signal line. The ends of signal lines were read before.
+fn report_unresolved(plant: &mut PlantImport<'_>, parent: usize, association: &Element) {
     let words = association.get("Type").unwrap_or("is associated with");
-    if WORDS.iter().any(|(text, says)| is_word(words, text) && matches!(says, Says::Signal)) {
+    if ASSOCIATION_TYPES
+        .iter()
+        .any(|(text, association_type)| is_type(words, text) && matches!(association_type, Association::Signal))
+    {
         return;
     }
     let it = &plant.tree.elements[parent];
     let id = it.get("ID").unwrap_or(&it.name).to_owned();
     let other = association.get("ItemID").or(association.get("TagName")).unwrap_or("nothing");
-    plant.draft.find(Finding::UnresolvedMembership, format!("`{id}` {words} `{other}`, but is no node"), &[&id, other]);
+    plant.builder.report(
+        Finding::UnresolvedMembership,
+        format!("`{id}` {words} `{other}`, but is not a node"),
+        &[&id, other],
+    );
 }
 
-/// A connection outside of segments and signal lines: of a line it is a pipe, of anything else a relation.
-fn add_connection(plant: &mut Plant<'_>, own: Option<String>, parent: usize, connection: &Element) {
+/// Adds a connection outside of segments and signal lines: for a line it is a pipe, otherwise a relation.
+fn add_connection(plant: &mut PlantImport<'_>, own: Option<String>, parent: usize, connection: &Element) {
     let place = plant.tree.elements[parent].name.as_str();
-    let is_signal = plant.becomes(parent) == Some(kinds::Use::Signal);
+    let is_signal = plant.mapping(parent) == Some(elements::Mapping::Signal);
     if place == "PipingNetworkSegment" || is_signal {
         return;
     }
@@ -86,43 +93,44 @@ fn add_connection(plant: &mut Plant<'_>, own: Option<String>, parent: usize, con
             plant.relate("associated_with", Some("association.is_connected_to"), &from, &to);
         }
         _ => {
-            let message = format!("a connection of `{}` joins nothing", own.as_deref().unwrap_or(place));
-            plant.draft.find(Finding::UnresolvedMembership, message, &[]);
+            let message = format!("a connection of `{}` has no ends", own.as_deref().unwrap_or(place));
+            plant.builder.report(Finding::UnresolvedMembership, message, &[]);
         }
     }
 }
 
-/// What an association is about: the item around it. Those of signal lines are read with the lines.
-fn subject(plant: &Plant<'_>, element: usize) -> Option<String> {
-    if plant.becomes(element) == Some(kinds::Use::Signal) {
+/// Returns the item that an association belongs to. Those of signal lines are read with the lines.
+fn subject(plant: &PlantImport<'_>, element: usize) -> Option<String> {
+    if plant.mapping(element) == Some(elements::Mapping::Signal) {
         return None;
     }
     let item = plant.item_of(element).or_else(|| plant.owner(element))?;
     Some(plant.items[item].id.clone())
 }
 
-fn add_association(plant: &mut Plant<'_>, own: &str, association: &Element, short: &HashMap<String, usize>) {
+fn add_association(plant: &mut PlantImport<'_>, own: &str, association: &Element, short: &HashMap<String, usize>) {
     let words = association.get("Type").unwrap_or("is associated with");
-    let says = WORDS.iter().find(|(text, _)| is_word(words, text)).map(|(_, says)| says);
-    if matches!(says, Some(Says::Signal)) {
+    let association_type =
+        ASSOCIATION_TYPES.iter().find(|(text, _)| is_type(words, text)).map(|(_, association_type)| association_type);
+    if matches!(association_type, Some(Association::Signal)) {
         return;
     }
     let Some(other) = other(plant, own, association, words, short) else { return };
-    match says {
-        Some(Says::In) => plant.relate("has_a", None, &other, own),
-        Some(Says::Has) => plant.relate("has_a", None, own, &other),
-        Some(Says::To(class)) => plant.relate("associated_with", Some(class), own, &other),
-        Some(Says::From(class)) => plant.relate("associated_with", Some(class), &other, own),
+    match association_type {
+        Some(Association::In) => plant.relate("has_a", None, &other, own),
+        Some(Association::Has) => plant.relate("has_a", None, own, &other),
+        Some(Association::To(class)) => plant.relate("associated_with", Some(class), own, &other),
+        Some(Association::From(class)) => plant.relate("associated_with", Some(class), &other, own),
         _ => {
-            let class = format!("association.{}", kinds::snake_case(words));
+            let class = format!("association.{}", elements::snake_case(words));
             plant.relate("associated_with", Some(&class), own, &other)
         }
     };
 }
 
-/// The id of the other side. Version 3.3 names it in `TagName`, by its tag or by its id without the first letters.
+/// Returns the id of the other side. Version 3.3 has it in `TagName`, as tag or as id without the first letters.
 fn other(
-    plant: &mut Plant<'_>,
+    plant: &mut PlantImport<'_>,
     own: &str,
     association: &Element,
     words: &str,
@@ -131,30 +139,30 @@ fn other(
     let by_id = association.get("ItemID");
     let by_tag = association.get("TagName");
     let Some(text) = by_id.or(by_tag) else {
-        plant.draft.find(Finding::UnresolvedMembership, format!("`{own}` {words} nothing"), &[own]);
+        plant.builder.report(Finding::UnresolvedMembership, format!("`{own}` {words} nothing"), &[own]);
         return None;
     };
-    let found = match plant.meaning(text) {
-        Some(Meaning::Item(item)) => Some(item),
+    let found = match plant.id_target(text) {
+        Some(IdTarget::Item(item)) => Some(item),
         _ => short.get(text).copied(),
     };
     if let Some(item) = found {
         return Some(plant.items[item].id.clone());
     }
-    if let Some(Meaning::Signal(line)) = plant.meaning(text) {
-        // A relation with a signal line is told by its id: edges have ids too.
+    if let Some(IdTarget::Signal(line)) = plant.id_target(text) {
+        // A relation with a signal line refers to the id of its edge.
         return plant.tree.elements[line].get("ID").map(str::to_owned);
     }
     let finding = if by_id.is_some() { Finding::DanglingReference } else { Finding::UnresolvedMembership };
-    plant.draft.find(finding, format!("`{own}` {words} `{text}`, which is no item"), &[own, text]);
+    plant.builder.report(finding, format!("`{own}` {words} `{text}`, which is not an item"), &[own, text]);
     by_id.map(str::to_owned)
 }
 
-/// Tags, and ids without their first two letters, where one item alone has them.
-fn short_ids(plant: &Plant<'_>) -> HashMap<String, usize> {
+/// Returns items by tag, and by id without the first two letters, if unique.
+fn short_ids(plant: &PlantImport<'_>) -> HashMap<String, usize> {
     let mut all: HashMap<String, Option<usize>> = HashMap::new();
     for (index, item) in plant.items.iter().enumerate() {
-        let short = item.id.get(2..).filter(|rest| rest.len() >= 8);
+        let short = item.id.get(2..).filter(|extra| extra.len() >= 8);
         for name in short.into_iter().chain(Some(item.tag.as_str()).filter(|tag| !tag.is_empty())) {
             all.entry(name.to_owned()).and_modify(|one| *one = None).or_insert(Some(index));
         }
@@ -162,8 +170,8 @@ fn short_ids(plant: &Plant<'_>) -> HashMap<String, usize> {
     all.into_iter().filter_map(|(name, item)| item.map(|item| (name, item))).collect()
 }
 
-/// The nodes of the items that a component of an actuating system operates: those that its sisters refer to.
-pub fn operated_by(plant: &Plant<'_>, actuator: usize) -> Vec<usize> {
+/// Returns the items operated by a component of an actuating system: those that its sibling components refer to.
+pub fn operated_by(plant: &PlantImport<'_>, actuator: usize) -> Vec<usize> {
     let Some(system) = plant.items[actuator].parent else { return Vec::new() };
     if !plant.element(system).name.starts_with("Actuating") {
         return Vec::new();
@@ -171,7 +179,7 @@ pub fn operated_by(plant: &Plant<'_>, actuator: usize) -> Vec<usize> {
     let elements: Vec<usize> = plant.tree.children(plant.items[system].element).map(|(child, _)| child).collect();
     let references = elements.iter().flat_map(|element| plant.tree.named(*element, "Association"));
     let ids = references
-        .filter(|(_, it)| it.get("Type").is_some_and(|words| is_word(words, "refers to")))
+        .filter(|(_, it)| it.get("Type").is_some_and(|words| is_type(words, "refers to")))
         .filter_map(|(_, it)| it.get("ItemID"));
     ids.filter_map(|id| plant.lookup(id)).collect()
 }

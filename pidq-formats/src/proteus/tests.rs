@@ -1,4 +1,4 @@
-//! What the import of Proteus XML promises, on small plants of our own and, where they are at hand, on real drawings.
+//! Tests of the Proteus import, on small plants of our own and, if available, on real drawings.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -10,12 +10,12 @@ use super::*;
 /// A tank feeds a pump through a valve; the discharge is open; a level loop closes the valve.
 const PLANT: &str = include_str!("../../../examples/data/skid.xml");
 
-fn import(xml: &str) -> Imported {
+fn import(xml: &str) -> Import {
     read(xml.as_bytes()).expect("it is Proteus")
 }
 
-fn graph(imported: &Imported) -> Value {
-    serde_json::from_str(&imported.json).expect("it is JSON")
+fn graph(imported: &Import) -> Value {
+    serde_json::from_str(&imported.json).expect("valid JSON")
 }
 
 fn rows<'v>(graph: &'v Value, list: &str) -> &'v [Value] {
@@ -26,7 +26,7 @@ fn node<'v>(graph: &'v Value, id: &str) -> &'v Value {
     rows(graph, "nodes").iter().find(|node| node["id"] == id).expect("the node is there")
 }
 
-/// `from > to` of all edges of a type or a class.
+/// Returns `from > to` of all edges of a type or a class.
 fn edges(graph: &Value, kind: &str) -> BTreeSet<String> {
     let wanted = rows(graph, "edges").iter().filter(|edge| {
         edge["edge_type"] == kind || edge["edge_classification"].as_str().is_some_and(|class| class.ends_with(kind))
@@ -36,7 +36,7 @@ fn edges(graph: &Value, kind: &str) -> BTreeSet<String> {
         .collect()
 }
 
-fn codes(imported: &Imported) -> BTreeSet<&'static str> {
+fn codes(imported: &Import) -> BTreeSet<&'static str> {
     let warnings = imported.diagnostics.iter().filter(|one| one.finding.severity() == crate::Severity::Warning);
     warnings.map(|one| one.finding.code()).collect()
 }
@@ -47,8 +47,8 @@ fn check_edges(kind: &str, expected: &[&str]) {
     assert_eq!(found, expected.iter().map(|text| (*text).to_owned()).collect(), "{kind}");
 }
 
-/// A plant of one segment.
-fn segment(inside: &str) -> Imported {
+/// Returns a plant of one segment.
+fn segment(inside: &str) -> Import {
     import(&format!(
         "<PlantModel><PlantInformation SchemaVersion='4.0.1'/><PipingNetworkSystem ID='L'>\
          <PipingNetworkSegment ID='S'>{inside}</PipingNetworkSegment></PipingNetworkSystem></PlantModel>"
@@ -164,11 +164,11 @@ fn runs_that_join_runs_join_the_items_at_their_ends_once() {
     let expected = ["T > A", "A > B", "B > P", "S4-start > C", "C > S5-end"].map(String::from);
     assert_eq!(found, expected.into());
     let graph = graph(&runs);
-    let joints = rows(&graph, "edges").iter().filter(|edge| edge["from"] == "A" && edge["to"] == "B");
-    assert_eq!(joints.count(), 1);
+    let connections_by_run = rows(&graph, "edges").iter().filter(|edge| edge["from"] == "A" && edge["to"] == "B");
+    assert_eq!(connections_by_run.count(), 1);
 }
 
-/// Runs with what is in them and what each says of its ends: nothing where it names nothing.
+/// Checks runs with their items and declared ends; `None` for an undeclared end.
 fn check_runs(runs: &[(&str, Option<&str>, Option<&str>)], expected: &[&str]) {
     let end = |name: &str, id: Option<&str>| id.map_or(String::new(), |id| format!(" {name}='{id}'"));
     let run = |(at, (inside, from, to)): (usize, &(&str, Option<&str>, Option<&str>))| {
@@ -196,7 +196,7 @@ fn a_run_that_another_names_is_not_open_there() {
     check_runs(&[("", tank, Some("S2")), ("", None, None)], &["TN > S2-end"]);
     check_runs(&[("", tank, Some("S2")), ("", None, Some("S3")), ("", None, None)], &["TN > S3-end"]);
     check_runs(&[("", None, Some("S2")), ("", None, None)], &["S1-start > S1-end", "S2-start > S2-end"]);
-    // The pipe that is named comes from elsewhere: where it ends is not where this one ends.
+    // The referenced pipe comes from elsewhere: it does not end where this one ends.
     check_runs(&[(a, tank, Some("S2")), ("", Some("B"), None)], &["TN > A", "A > S1-end", "B > S2-end"]);
 }
 
@@ -220,12 +220,12 @@ fn a_system_that_is_named_stands_for_the_run_that_is_open_to_it() {
         )
     };
     check(&branch("B"), &["TN > A", "A > B", "B > C", "B > S2-end", "C > D"]);
-    // Two runs are open: which of them is meant is not guessed.
+    // Two runs are open: the import does not guess between them.
     check(&branch(""), &["TN > A", "A > L2", "S2-start > B", "B > S2-end", "S3-start > C", "C > D"]);
 }
 
 #[test]
-fn a_run_that_flows_both_ways_is_told_in_several_words() {
+fn a_bidirectional_run_is_recognized_in_several_spellings() {
     for inside in [
         "<GenericAttributes><GenericAttribute Name='FlowDirection' Value='Bi-Directional'/></GenericAttributes>",
         "<GenericAttributes><GenericAttribute Name='X' Value='DualFlow...'/></GenericAttributes>",
@@ -272,19 +272,19 @@ fn nozzles_of_the_sections_of_a_column_are_on_one_side_of_it() {
     );
 }
 
-/// Queries on an imported drawing, and their answers.
+/// Checks queries on an imported drawing and their results.
 #[track_caller]
-fn check_answers(imported: &Imported, answers: &[(&str, &str)]) {
+fn check_answers(imported: &Import, answers: &[(&str, &str)]) {
     let graph = pidq_core::Graph::from_json(imported.json.as_str()).expect("JSON");
     for (query, answer) in answers {
-        let compiled = pidq_core::Query::parse(query).expect("it compiles");
+        let compiled = pidq_core::Query::parse(query).expect("valid query");
         let found = compiled.to_json(&graph, pidq_core::Limits::default()).expect("it runs");
         assert_eq!(found, *answer, "{query}");
     }
 }
 
-/// A plant: some items, and runs between two ends each.
-fn piped(items: &str, runs: &[(&str, &str, &str)]) -> Imported {
+/// Returns a plant: some items, and runs between two ends each.
+fn piped(items: &str, runs: &[(&str, &str, &str)]) -> Import {
     let run = |(at, (from, inside, to)): (usize, &(&str, &str, &str))| {
         format!(
             "<PipingNetworkSegment ID='S{at}'>{inside}<Connection FromID='{from}' ToID='{to}'/></PipingNetworkSegment>"
@@ -353,13 +353,13 @@ fn a_valve_with_an_actuator_in_it_is_actuated() {
         let other = "<Equipment ID='U' ComponentClass='Tank'><Nozzle ID='UN'/></Equipment>";
         piped(&format!("{TANK}{other}"), &[("TN", &valve, "UN")])
     };
-    let ask = r#"isolate("T") | [.barriers | size(), .conditional | size()]"#;
-    check_answers(&valve("<InstrumentComponent ID='A' ComponentClass='Actuator'/>"), &[(ask, "[0,1]")]);
+    let query = r#"isolate("T") | [.barriers | size(), .conditional | size()]"#;
+    check_answers(&valve("<InstrumentComponent ID='A' ComponentClass='Actuator'/>"), &[(query, "[0,1]")]);
     check_answers(
         &valve("<ActuatingSystem ID='A'><ActuatingSystemComponent ID='B'/></ActuatingSystem>"),
-        &[(ask, "[0,1]")],
+        &[(query, "[0,1]")],
     );
-    check_answers(&valve("<InstrumentComponent ID='A' ComponentClass='HandActuator'/>"), &[(ask, "[1,0]")]);
+    check_answers(&valve("<InstrumentComponent ID='A' ComponentClass='HandActuator'/>"), &[(query, "[1,0]")]);
 }
 
 #[test]
@@ -442,7 +442,7 @@ fn the_element_that_a_sensor_refers_to_ends_no_loop() {
 }
 
 #[test]
-fn a_reference_to_nothing_is_kept_and_told() {
+fn a_dangling_reference_is_kept_and_reported() {
     let imported = segment("<Connection FromID='GHOST' ToID='L'/>");
     assert!(edges(&graph(&imported), "physically_connected_to").contains("GHOST > L"));
     assert!(codes(&imported).contains("I003"));
@@ -584,7 +584,7 @@ fn version_3_3_names_members_by_short_ids() {
 }
 
 #[test]
-fn elements_that_nobody_knows_are_nodes_when_they_have_an_id_and_told_when_not() {
+fn unknown_elements_are_nodes_if_they_have_an_id_and_reported_otherwise() {
     let imported = import("<PlantModel><Widget ID='W' ComponentClass='BigWidget'/><Gadget/></PlantModel>");
     assert_eq!(node(&graph(&imported), "W")["node_classification"], "other.big_widget");
     assert!(
@@ -618,8 +618,8 @@ fn the_encoding_of_the_file_does_not_matter() {
     let utf_16: Vec<u8> = format!("\u{FEFF}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect();
     let latin_1: Vec<u8> =
         format!("<?xml version='1.0' encoding='iso-8859-1'?>{text}").chars().map(|c| c as u8).collect();
-    let marked = format!("\u{FEFF}{text}").into_bytes();
-    for bytes in [utf_16, latin_1, marked] {
+    let ids_in = format!("\u{FEFF}{text}").into_bytes();
+    for bytes in [utf_16, latin_1, ids_in] {
         assert_eq!(node(&graph(&read(&bytes).expect("it is Proteus")), "E")["tag"], "Behälter");
     }
 }
@@ -631,16 +631,16 @@ fn what_grows_in_one_place_takes_no_square_of_its_number() {
     let line = "<CenterLine><Coordinate X='1' Y='2'/><Coordinate X='3' Y='4'/></CenterLine>".repeat(MANY / 2);
     let imported = segment(&format!("{twice}{line}<Connection FromID='A'/>"));
     assert_eq!((imported.nodes, imported.diagnostics.len()), (MANY + 3, MANY));
-    let graph = pidq_core::Graph::from_json(imported.json).expect("it is JSON");
+    let graph = pidq_core::Graph::from_json(imported.json).expect("valid JSON");
     for format in crate::FORMATS.iter().filter(|format| format.write.is_some() && format.name != "csv") {
         format.export(graph.root()).expect("it can be written");
     }
 }
 
-/// The real drawings, where they are at hand.
+/// Returns the real drawings, if available.
 fn drawings() -> Vec<(String, Vec<u8>)> {
-    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
-    let folder = std::env::var_os("PIDQ_TEST_DRAWINGS").map_or(beside, PathBuf::from);
+    let neighbor_dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
+    let folder = std::env::var_os("PIDQ_TEST_DRAWINGS").map_or(neighbor_dir, PathBuf::from);
     let mut found = Vec::new();
     for folder in [folder.join("proteus"), folder] {
         let Ok(entries) = std::fs::read_dir(&folder) else { continue };
@@ -657,19 +657,19 @@ fn drawings() -> Vec<(String, Vec<u8>)> {
     found
 }
 
-/// The text with attributes written one way: some exporters write one a line, some `ID = "..."`.
+/// Normalizes the attributes: some exporters write one per line, some `ID = "..."`.
 fn on_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace(" = \"", "=\"")
 }
 
-/// How often an element begins, counted without the reader, and not in the catalogue of shapes.
+/// Counts the start tags of an element without the reader, and without the shape catalogue.
 fn count(text: &str, name: &str) -> usize {
-    let (before, rest) = text.split_once("<ShapeCatalogue").unwrap_or((text, ""));
-    let after = rest.split_once("</ShapeCatalogue>").map_or("", |(_, after)| after);
+    let (before, extra) = text.split_once("<ShapeCatalogue").unwrap_or((text, ""));
+    let after = extra.split_once("</ShapeCatalogue>").map_or("", |(_, after)| after);
     let start = format!("<{name}");
     let starts = |text: &str| {
         let opened = text.split(&start).skip(1);
-        opened.filter(|rest| rest.starts_with([' ', '>', '/', '\n', '\r', '\t'])).count()
+        opened.filter(|extra| extra.starts_with([' ', '>', '/', '\n', '\r', '\t'])).count()
     };
     starts(before) + starts(after)
 }
@@ -680,25 +680,26 @@ fn of_a_real_drawing_every_item_pipe_and_signal_comes_through() {
         let imported = read(&bytes).expect("it is Proteus");
         let text = on_one_line(&String::from_utf8(bytes).expect("it is UTF-8"));
         let graph = graph(&imported);
-        let of_kind = |wanted: fn(kinds::Use) -> bool| -> usize {
-            kinds::KINDS.iter().filter(|kind| wanted(kind.becomes)).map(|kind| count(&text, kind.element)).sum()
+        let of_kind = |wanted: fn(elements::Mapping) -> bool| -> usize {
+            elements::ELEMENTS.iter().filter(|kind| wanted(kind.mapping)).map(|kind| count(&text, kind.element)).sum()
         };
         let made = rows(&graph, "nodes").iter().filter(|node| node["synthetic"] == true).count();
-        let items = of_kind(|kind| matches!(kind, kinds::Use::Node(..)));
+        let items = of_kind(|kind| matches!(kind, elements::Mapping::Node(..)));
         assert_eq!(imported.nodes, items + made, "{path}: items");
         let signals = rows(&graph, "edges")
             .iter()
             .filter(|edge| edge["edge_classification"].as_str().is_some_and(|class| class.starts_with("signal_line.")));
-        assert_eq!(signals.count(), of_kind(|kind| kind == kinds::Use::Signal), "{path}: signal lines");
+        assert_eq!(signals.count(), of_kind(|kind| kind == elements::Mapping::Signal), "{path}: signal lines");
         check_segments(&graph, &text, &path);
         let ids: BTreeSet<&str> = rows(&graph, "nodes").iter().filter_map(|node| node["id"].as_str()).collect();
         assert_eq!(ids.len(), imported.nodes, "{path}: ids");
     }
 }
 
-/// Every segment with a connection gives one pipe more than it has items between its ends.
+/// Checks that every segment with a connection gives one pipe more than it has items between its ends.
 fn check_segments(graph: &Value, text: &str, path: &str) {
-    let segments = text.split("<PipingNetworkSegment").skip(1).map(|rest| rest.split("</PipingNetworkSegment").next());
+    let segments =
+        text.split("<PipingNetworkSegment").skip(1).map(|extra| extra.split("</PipingNetworkSegment").next());
     let mut expected = 0;
     for segment in segments.flatten().filter(|segment| count(segment, "Connection") > 0) {
         let items = ["PipingComponent", "PipeConnectorSymbol", "PipeOffPageConnector", "ProcessInstrument"];
@@ -714,6 +715,6 @@ fn check_segments(graph: &Value, text: &str, path: &str) {
 
 fn ids_of<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
     let start = format!("<{name}");
-    let opened = text.split(&start).skip(1).filter(|rest| rest.starts_with(char::is_whitespace));
-    opened.filter_map(|rest| rest.split_once(" ID=\"")?.1.split('"').next()).collect()
+    let opened = text.split(&start).skip(1).filter(|extra| extra.starts_with(char::is_whitespace));
+    opened.filter_map(|extra| extra.split_once(" ID=\"")?.1.split('"').next()).collect()
 }

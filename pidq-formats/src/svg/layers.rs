@@ -1,8 +1,9 @@
-//! Layers of a directed graph: broken cycles, longest ways, few crossings, straight edges. Numbers only; knows no symbols.
+//! Layering of a directed graph: cycle breaking, longest paths, crossing reduction, straight edges. Works on indexes
+//! only.
 
 use std::collections::VecDeque;
 
-/// An edge between two blocks, and the nodes that it joins.
+/// Edge between two blocks, and the nodes that it connects.
 #[derive(Clone, Debug)]
 pub struct Link {
     pub edge: usize,
@@ -11,43 +12,43 @@ pub struct Link {
     pub ends: [usize; 2],
 }
 
-/// Rounds of sweeping for crossings and for heights.
+/// Rounds of sweeps for crossings and for heights.
 const SWEEPS: usize = 12;
-/// Edges over more layers than this get places in no more.
+/// Maximum number of layers in which a long edge gets positions.
 const MAX_CHAIN: usize = 400;
-/// Blocks and places of long edges together.
+/// Maximum number of blocks and positions of long edges together.
 const MAX_VERTICES: usize = 200_000;
 
-/// Vertices in layers: the blocks, and behind them the places that long edges pass.
+/// Vertices in layers: the blocks, followed by the positions that long edges pass.
 #[derive(Debug)]
 pub struct Layers {
     /// The layer of each vertex.
     pub layer: Vec<usize>,
     /// The vertices of each layer, from top to bottom.
     pub order: Vec<Vec<usize>>,
-    /// For each link the vertices that it passes, in its own direction.
+    /// The vertices that each link passes, in its own direction.
     pub chains: Vec<Vec<usize>>,
-    /// How many vertices are blocks; they come first.
+    /// Number of vertices that are blocks; they come first.
     blocks: usize,
-    /// Neighbours to the left and to the right of each vertex.
+    /// Neighbors to the left and to the right of each vertex.
     left: Vec<Vec<usize>>,
     right: Vec<Vec<usize>>,
 }
 
 impl Layers {
-    pub fn of(count: usize, links: &[Link]) -> Layers {
+    pub fn new(count: usize, links: &[Link]) -> Layers {
         let forward = break_cycles(count, links);
-        let layer = longest_ways(count, &forward);
+        let layer = longest_paths(count, &forward);
         let mut layers =
             Layers { layer, order: Vec::new(), chains: Vec::new(), blocks: count, left: Vec::new(), right: Vec::new() };
         layers.add_chains(links);
-        layers.first_order();
-        layers.uncross();
+        layers.initial_order();
+        layers.reduce_crossings();
         layers
     }
 
-    /// How many pipes go on from a layer to the next.
-    pub fn passing(&self, layer: usize) -> usize {
+    /// Returns the number of links from a layer to the next.
+    pub fn links_passing(&self, layer: usize) -> usize {
         let count: usize = self.order[layer].iter().map(|vertex| self.right[*vertex].len()).sum();
         count.min(24)
     }
@@ -61,8 +62,8 @@ impl Layers {
             let mut chain = Vec::new();
             let mut before = first;
             let span = self.layer[first] + 1..self.layer[last];
-            let has_room = span.len() <= MAX_CHAIN && self.layer.len() < MAX_VERTICES;
-            for layer in if has_room { span } else { 0..0 } {
+            let has_space = span.len() <= MAX_CHAIN && self.layer.len() < MAX_VERTICES;
+            for layer in if has_space { span } else { 0..0 } {
                 let vertex = self.layer.len();
                 self.layer.push(layer);
                 self.left.push(Vec::new());
@@ -84,8 +85,8 @@ impl Layers {
         self.left[right].push(left);
     }
 
-    /// Vertices in the order in which they are met: what is connected comes together.
-    fn first_order(&mut self) {
+    /// Sets the initial order: vertices in the order of traversal, so that connected ones are close.
+    fn initial_order(&mut self) {
         let depth = self.layer.iter().max().map_or(0, |layer| layer + 1);
         self.order = vec![Vec::new(); depth];
         let mut seen = vec![false; self.layer.len()];
@@ -101,8 +102,8 @@ impl Layers {
         }
     }
 
-    /// Sorts each layer by the mean place of the neighbours, to and fro, and keeps the best order.
-    fn uncross(&mut self) {
+    /// Sorts each layer by the mean position of the neighbors, in alternating directions, and keeps the best order.
+    fn reduce_crossings(&mut self) {
         let mut best = (self.crossings(), self.order.clone());
         let mut places = self.places();
         for sweep in 0..SWEEPS {
@@ -121,12 +122,12 @@ impl Layers {
     }
 
     fn sort_layer(&mut self, layer: usize, to_right: bool, places: &mut [usize]) {
-        let neighbours = if to_right { &self.left } else { &self.right };
+        let neighbors = if to_right { &self.left } else { &self.right };
         let mut keyed: Vec<(f64, usize)> = Vec::new();
         for (place, vertex) in self.order[layer].iter().enumerate() {
-            let near = &neighbours[*vertex];
+            let near = &neighbors[*vertex];
             let sum: usize = near.iter().map(|other| places[*other]).sum();
-            // What has no neighbours there stays where it is.
+            // Vertices without neighbors there keep their position.
             let key = if near.is_empty() { place as f64 } else { sum as f64 / near.len() as f64 };
             keyed.push((key, *vertex));
         }
@@ -160,7 +161,7 @@ impl Layers {
         self.order.iter().map(of_layer).sum()
     }
 
-    /// How high each vertex is: near its neighbours, in order, with room for each.
+    /// Returns the height of each vertex: near its neighbors, in order, with space for each.
     pub fn heights(&self, half: impl Fn(usize) -> f64) -> Vec<f64> {
         let mut heights = vec![0.0; self.layer.len()];
         for layer in &self.order {
@@ -176,7 +177,7 @@ impl Layers {
             vertices.iter().for_each(|vertex| run_of[*vertex] = Some(run));
         }
         for sweep in 0..SWEEPS * 4 {
-            // First everything goes where its neighbours are; then what follows one behind the other becomes straight.
+            // First every vertex moves to its neighbors; then sequences without branches are straightened.
             let is_rigid = sweep >= SWEEPS;
             let mean = |run: &Vec<usize>| run.iter().map(|vertex| heights[*vertex]).sum::<f64>() / run.len() as f64;
             let means: Vec<f64> = if is_rigid { runs.iter().map(mean).collect() } else { Vec::new() };
@@ -186,11 +187,11 @@ impl Layers {
                 self.align(&self.order[layer], &mut heights, &half, straight);
             }
         }
-        self.snap(&runs, &mut heights, &half);
+        self.straighten(&runs, &mut heights, &half);
         heights
     }
 
-    /// Sequences of vertices that follow one behind the other without a branch.
+    /// Returns the sequences of vertices without a branch.
     fn runs(&self) -> Vec<Vec<usize>> {
         let after = |vertex: usize| match self.right[vertex].as_slice() {
             [next] if self.left[*next].len() == 1 => Some(*next),
@@ -204,12 +205,12 @@ impl Layers {
         (0..self.layer.len()).filter(begins).map(run).filter(|run| run.len() > 1).collect()
     }
 
-    /// Makes a run straight where its neighbours leave the room.
-    fn snap(&self, runs: &[Vec<usize>], heights: &mut [f64], half: &impl Fn(usize) -> f64) {
+    /// Straightens a run if its neighbors leave enough space.
+    fn straighten(&self, runs: &[Vec<usize>], heights: &mut [f64], half: &impl Fn(usize) -> f64) {
         let places = self.places();
         for run in runs {
             let mean = run.iter().map(|vertex| heights[*vertex]).sum::<f64>() / run.len() as f64;
-            let has_room = |vertex: &usize| {
+            let has_space = |vertex: &usize| {
                 let layer = &self.order[self.layer[*vertex]];
                 let place = places[*vertex];
                 let above = place.checked_sub(1).and_then(|place| layer.get(place));
@@ -218,14 +219,14 @@ impl Layers {
                 above.is_none_or(|other| heights[*other] < mean && apart(other))
                     && below.is_none_or(|other| heights[*other] > mean && apart(other))
             };
-            if run.iter().all(has_room) {
+            if run.iter().all(has_space) {
                 run.iter().for_each(|vertex| heights[*vertex] = mean);
             }
         }
     }
 
-    /// The heights of a layer that are nearest to those of the neighbours, and keep order and room: least squares under
-    /// the constraint, by pooling.
+    /// Computes the heights of a layer nearest to those of the neighbors under the order and spacing constraints: least
+    /// squares by pooling adjacent violators.
     fn align(
         &self,
         layer: &[usize],
@@ -235,18 +236,18 @@ impl Layers {
     ) {
         let mut offset = 0.0;
         let mut offsets = Vec::new();
-        // Each pool: the sum of wishes, their weight, how many vertices.
+        // Each pool: sum of preferred heights, their weight, number of vertices.
         let mut pools: Vec<(f64, f64, usize)> = Vec::new();
         for (index, vertex) in layer.iter().enumerate() {
             if index > 0 {
                 offset += half(layer[index - 1]) + half(*vertex);
             }
             offsets.push(offset);
-            let (wish, weight) = match straight(*vertex) {
+            let (preferred_height, weight) = match straight(*vertex) {
                 Some(mean) => (mean, 20.0),
-                None => self.wish(*vertex, heights),
+                None => self.preferred_height(*vertex, heights),
             };
-            pools.push(((wish - offset) * weight, weight, 1));
+            pools.push(((preferred_height - offset) * weight, weight, 1));
             while let [.., a, b] = pools.as_slice() {
                 if a.0 / a.1 <= b.0 / b.1 {
                     break;
@@ -262,8 +263,8 @@ impl Layers {
         }
     }
 
-    /// Where a vertex would like to be. Straight long edges matter more than anything else.
-    fn wish(&self, vertex: usize, heights: &[f64]) -> (f64, f64) {
+    /// Returns the preferred height of a vertex and its weight. Straight long edges have the highest weight.
+    fn preferred_height(&self, vertex: usize, heights: &[f64]) -> (f64, f64) {
         let near = || self.left[vertex].iter().chain(&self.right[vertex]);
         let count = near().count();
         if count == 0 {
@@ -274,7 +275,7 @@ impl Layers {
     }
 }
 
-/// The edges with those that close a cycle turned round.
+/// Returns the edges, with those that close a cycle reversed.
 fn break_cycles(count: usize, links: &[Link]) -> Vec<Vec<usize>> {
     let mut next: Vec<Vec<usize>> = vec![Vec::new(); count];
     let mut is_target = vec![false; count];
@@ -284,7 +285,7 @@ fn break_cycles(count: usize, links: &[Link]) -> Vec<Vec<usize>> {
     }
     let mut forward: Vec<Vec<usize>> = vec![Vec::new(); count];
     let mut state = vec![0_u8; count];
-    // Sources first: what is fed by nothing begins a sheet.
+    // Sources first: vertices without incoming edges start a sheet.
     let starts = (0..count).filter(|vertex| !is_target[*vertex]).chain(0..count);
     for start in starts.collect::<Vec<usize>>() {
         let mut stack = vec![(start, 0)];
@@ -313,8 +314,8 @@ fn break_cycles(count: usize, links: &[Link]) -> Vec<Vec<usize>> {
     forward
 }
 
-/// The longest way from a source; what leads from a source stands just before what it feeds.
-fn longest_ways(count: usize, forward: &[Vec<usize>]) -> Vec<usize> {
+/// Assigns layers by the longest path from a source. A source is placed right before its targets.
+fn longest_paths(count: usize, forward: &[Vec<usize>]) -> Vec<usize> {
     let mut waiting = vec![0_usize; count];
     for to in forward.iter().flatten() {
         waiting[*to] += 1;
@@ -332,13 +333,13 @@ fn longest_ways(count: usize, forward: &[Vec<usize>]) -> Vec<usize> {
         }
     }
     for source in (0..count).filter(|vertex| incoming[*vertex] == 0) {
-        pull(source, forward, &incoming, &mut layer);
+        pull_source(source, forward, &incoming, &mut layer);
     }
     layer
 }
 
-/// Moves a source, and what follows it without a branch, up to what they feed.
-fn pull(source: usize, forward: &[Vec<usize>], incoming: &[usize], layer: &mut [usize]) {
+/// Moves a source, and the vertices that follow it without a branch, next to their targets.
+fn pull_source(source: usize, forward: &[Vec<usize>], incoming: &[usize], layer: &mut [usize]) {
     let next = |vertex: &usize| match forward[*vertex].as_slice() {
         [next] if incoming[*next] == 1 && !forward[*next].is_empty() => Some(*next),
         _ => None,
@@ -351,7 +352,7 @@ fn pull(source: usize, forward: &[Vec<usize>], incoming: &[usize], layer: &mut [
     }
 }
 
-/// How many pairs of edges cross, between ends that are sorted by their first places.
+/// Counts the crossing pairs of edges, whose ends are sorted by their first positions.
 fn inversions(ends: &[(usize, usize)]) -> usize {
     let size = ends.iter().map(|(_, to)| to + 2).max().unwrap_or(0);
     let mut tree = vec![0_usize; size];
@@ -380,7 +381,7 @@ mod tests {
     fn layers(count: usize, pairs: &[(usize, usize)]) -> Layers {
         let link =
             |(edge, (from, to)): (usize, &(usize, usize))| Link { edge, from: *from, to: *to, ends: [*from, *to] };
-        Layers::of(count, &pairs.iter().enumerate().map(link).collect::<Vec<Link>>())
+        Layers::new(count, &pairs.iter().enumerate().map(link).collect::<Vec<Link>>())
     }
 
     #[test]
@@ -409,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_in_a_layer_keep_their_distance() {
+    fn neighbors_in_a_layer_keep_their_distance() {
         let layers = layers(5, &[(0, 1), (0, 2), (0, 3), (0, 4)]);
         let heights = layers.heights(|_| 10.0);
         for pair in layers.order[1].windows(2) {

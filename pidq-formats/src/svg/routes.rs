@@ -1,12 +1,12 @@
-//! Ways of pipes: with right angles, out of a nozzle away from its equipment; symbols in the pipe turn with it.
+//! Pipe routing: right angles, out of a nozzle away from its equipment; symbols in the pipe rotate with it.
 
-use crate::model::Purpose;
-use crate::symbols::Place;
+use crate::model::EdgeRole;
+use crate::symbols::Placement;
 
-use super::occupied::Occupied;
-use super::scene::{Cast, Placed, Point, Route};
+use super::collision_grid::CollisionGrid;
+use super::scene::{NodeSymbols, PlacedSymbol, Point, Route};
 
-/// Closer than this is in line.
+/// Distance below which two points are aligned.
 const IN_LINE: f64 = 3.0;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -15,8 +15,8 @@ enum Axis {
     Vertical,
 }
 
-/// A drawn path, tied to the symbols at both ends.
-pub fn along(path: &[Point], from: &Placed, to: &Placed) -> Vec<Point> {
+/// Returns a drawn path, connected to the symbols at both ends.
+pub fn along(path: &[Point], from: &PlacedSymbol, to: &PlacedSymbol) -> Vec<Point> {
     let mut points = vec![from.at];
     points.extend_from_slice(path);
     points.push(to.at);
@@ -24,21 +24,22 @@ pub fn along(path: &[Point], from: &Placed, to: &Placed) -> Vec<Point> {
     points
 }
 
-/// A way with right angles between two symbols. Where nothing says how it leaves, the one that passes fewer others.
+/// Returns a route with right angles between two symbols. If the direction is open, it is the one that crosses fewer
+/// symbols.
 pub fn elbow(
-    cast: &Cast<'_, '_>,
-    places: &[Option<Placed>],
-    occupied: &Occupied,
+    symbols: &NodeSymbols<'_, '_>,
+    places: &[Option<PlacedSymbol>],
+    grid: &CollisionGrid,
     (from, to): (usize, usize),
 ) -> Vec<Point> {
     let (Some(a), Some(b)) = (&places[from], &places[to]) else { return Vec::new() };
-    let (leaves, enters) = (axis(cast, places, from), axis(cast, places, to));
+    let (leaves, enters) = (exit_axis(symbols, places, from), exit_axis(symbols, places, to));
     let usual = bend(a.at, leaves, b.at, enters);
     if leaves.is_some() || enters.is_some() {
         return usual;
     }
     let other = bend(a.at, Some(Axis::Vertical), b.at, None);
-    if occupied.passed(&other) < occupied.passed(&usual) { other } else { usual }
+    if grid.crossed_count(&other) < grid.crossed_count(&usual) { other } else { usual }
 }
 
 fn bend(a: Point, leaves: Option<Axis>, b: Point, enters: Option<Axis>) -> Vec<Point> {
@@ -55,36 +56,36 @@ fn bend(a: Point, leaves: Option<Axis>, b: Point, enters: Option<Axis>) -> Vec<P
     }
 }
 
-/// The way on which a pipe leaves a nozzle: away from its equipment. Connectors lie.
-fn axis(cast: &Cast<'_, '_>, places: &[Option<Placed>], index: usize) -> Option<Axis> {
+/// Returns the axis on which a pipe leaves a nozzle: away from its equipment. Connectors are horizontal.
+fn exit_axis(symbols: &NodeSymbols<'_, '_>, places: &[Option<PlacedSymbol>], index: usize) -> Option<Axis> {
     let place = places[index].as_ref()?;
-    if place.symbol.place == Place::Connector {
+    if place.symbol.place == Placement::Connector {
         return Some(Axis::Horizontal);
     }
-    let owner = places[cast.outline.owner[index]?].as_ref()?;
+    let owner = places[symbols.visibility.owner[index]?].as_ref()?;
     let (dx, dy) = ((place.at.0 - owner.at.0) / owner.half.0, (place.at.1 - owner.at.1) / owner.half.1);
     Some(if dx.abs() >= dy.abs() { Axis::Horizontal } else { Axis::Vertical })
 }
 
-/// Turns the symbols that are in a pipe along it.
-pub fn turn(places: &mut [Option<Placed>], routes: &[Route], cast: &Cast<'_, '_>) {
+/// Rotates the symbols in a pipe along it.
+pub fn turn(places: &mut [Option<PlacedSymbol>], routes: &[Route], symbols: &NodeSymbols<'_, '_>) {
     let mut angles: Vec<Option<i32>> = vec![None; places.len()];
-    for route in routes.iter().filter(|route| route.purpose == Purpose::Flow) {
-        let edge = &cast.model.edges[route.edge];
+    for route in routes.iter().filter(|route| route.role == EdgeRole::Flow) {
+        let edge = &symbols.model.edges[route.edge];
         let ends = [
-            (cast.drawn_end(edge.to.node), last(&route.points)),
-            (cast.drawn_end(edge.from.node), first(&route.points)),
+            (symbols.drawn_end(edge.to.node), last(&route.points)),
+            (symbols.drawn_end(edge.from.node), first(&route.points)),
         ];
         for (node, angle) in ends {
             if let (Some(node), Some(angle)) = (node, angle) {
-                // The pipe that comes in decides; where none does, the one that leaves.
+                // The incoming pipe decides; without one, the outgoing pipe.
                 angles[node].get_or_insert(angle);
             }
         }
     }
     for (place, angle) in places.iter_mut().zip(angles) {
         let Some(place) = place else { continue };
-        if matches!(place.symbol.place, Place::Inline | Place::Connector) {
+        if matches!(place.symbol.place, Placement::Inline | Placement::Connector) {
             place.angle = angle.unwrap_or(0);
         }
     }
@@ -98,7 +99,7 @@ fn last(points: &[Point]) -> Option<i32> {
     points.windows(2).rev().find_map(|pair| angle(pair[0], pair[1]))
 }
 
-/// The direction of a stretch, to the nearest right angle. A stretch of no length has none.
+/// Returns the direction of a section, to the nearest right angle; `None` for an empty one.
 fn angle(a: Point, b: Point) -> Option<i32> {
     let (dx, dy) = (b.0 - a.0, b.1 - a.1);
     if dx.hypot(dy) < 1.0 {

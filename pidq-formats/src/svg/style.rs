@@ -1,6 +1,6 @@
-//! Colours and line widths, one row a style.
+//! Styles: colors and line widths.
 
-/// How a drawing is coloured.
+/// Color scheme of a drawing.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Style {
     /// Dark lines on white paper.
@@ -10,7 +10,7 @@ pub enum Style {
     Dark,
 }
 
-struct Colours {
+struct Colors {
     paper: &'static str,
     ink: &'static str,
     faint: &'static str,
@@ -20,9 +20,9 @@ struct Colours {
 }
 
 impl Style {
-    fn colours(self) -> Colours {
+    fn colors(self) -> Colors {
         match self {
-            Style::Light => Colours {
+            Style::Light => Colors {
                 paper: "#ffffff",
                 ink: "#1b1f24",
                 faint: "#6b7480",
@@ -30,7 +30,7 @@ impl Style {
                 line: "#7a4b12",
                 mark: "#ff9f1c",
             },
-            Style::Dark => Colours {
+            Style::Dark => Colors {
                 paper: "#14181d",
                 ink: "#e4e8ec",
                 faint: "#8a949f",
@@ -41,9 +41,9 @@ impl Style {
         }
     }
 
-    /// The style sheet of a drawing.
-    pub fn sheet(self) -> String {
-        let Colours { paper, ink, faint, signal, line, mark } = self.colours();
+    /// Returns the CSS of a drawing.
+    pub fn css(self) -> String {
+        let Colors { paper, ink, faint, signal, line, mark } = self.colors();
         format!(
             ".b{{fill:{paper}}}\
              .p{{fill:none;stroke:{ink};stroke-width:1.6;stroke-linejoin:round}}\

@@ -1,4 +1,4 @@
-//! What a drawing promises. How it looks is for people to judge.
+//! Tests of drawings. Appearance is reviewed by eye.
 
 use pidq_core::Graph;
 
@@ -8,24 +8,24 @@ use crate::xml::Tree;
 const PLANT: &str = include_str!("../../../examples/data/plant.json");
 
 #[track_caller]
-fn draw_with(drawing: &Drawing, json: &str) -> String {
-    let graph = Graph::from_json(json).expect("it is JSON");
-    let svg = drawing.draw(graph.root()).expect("it can be drawn");
+fn draw_with(options: &DrawOptions, json: &str) -> String {
+    let graph = Graph::from_json(json).expect("valid JSON");
+    let svg = options.draw(graph.root()).expect("it can be drawn");
     Tree::read(&svg, |_| true).expect("it is XML");
     assert!(!svg.contains("NaN") && !svg.contains("inf"), "every number is one");
     svg
 }
 
 fn draw(json: &str) -> String {
-    draw_with(&Drawing::default(), json)
+    draw_with(&DrawOptions::default(), json)
 }
 
-/// The plant without its positions.
+/// Returns the plant without its positions.
 fn plant_without_positions() -> String {
     PLANT.replace("\"orig_x\"", "\"was_x\"")
 }
 
-/// Where a node is drawn.
+/// Returns the position at which a node is drawn.
 fn at(svg: &str, id: &str) -> (f64, f64) {
     let (_, rest) = svg.split_once(&format!("data-id=\"{id}\" transform=\"translate(")).expect("it is drawn");
     let (x, y) = rest.split(')').next().and_then(|pair| pair.split_once(' ')).expect("a place");
@@ -34,7 +34,7 @@ fn at(svg: &str, id: &str) -> (f64, f64) {
 
 #[test]
 fn every_component_is_drawn_once_with_its_id_and_groups_are_not() {
-    let graph: serde_json::Value = serde_json::from_str(PLANT).expect("it is JSON");
+    let graph: serde_json::Value = serde_json::from_str(PLANT).expect("valid JSON");
     for json in [PLANT.to_owned(), plant_without_positions()] {
         let svg = draw(&json);
         for node in graph["pid_graph"]["nodes"].as_array().expect("a list") {
@@ -68,7 +68,7 @@ fn positions_of_the_drawing_are_kept_whichever_way_it_counts() {
     assert!(at(&up, "a").0 < at(&up, "b").0);
 }
 
-/// Width over height.
+/// Returns the ratio of width to height.
 fn shape(svg: &str) -> f64 {
     let (_, rest) = svg.split_once("viewBox=\"").expect("a box");
     let numbers = rest.split('"').next().unwrap_or_default().split(' ').map(|number| number.parse().expect("a number"));
@@ -120,14 +120,14 @@ fn without_positions_what_flows_goes_from_left_to_right() {
 #[test]
 fn marked_are_nodes_edges_and_what_lies_between_marked_nodes() {
     let highlight = ["HV-1001", "T-101-N1"].map(String::from).into();
-    let svg = draw_with(&Drawing { highlight, ..Drawing::default() }, PLANT);
+    let svg = draw_with(&DrawOptions { highlight, ..DrawOptions::default() }, PLANT);
     assert_eq!((svg.matches("class=\"hit\"").count(), svg.matches("class=\"hot\"").count()), (2, 1));
     let highlight = ["e1"].map(String::from).into();
-    let svg = draw_with(&Drawing { highlight, ..Drawing::default() }, PLANT);
+    let svg = draw_with(&DrawOptions { highlight, ..DrawOptions::default() }, PLANT);
     assert_eq!((svg.matches("class=\"hit\"").count(), svg.matches("class=\"hot\"").count()), (0, 1));
 }
 
-/// The size of a symbol that is a box: width and height.
+/// Returns the size of a box symbol: width and height.
 fn box_of(svg: &str, id: &str) -> (f64, f64) {
     let (_, node) = svg.split_once(&format!("data-id=\"{id}\"")).expect("the node is drawn");
     let number = |key: &str| {
@@ -152,7 +152,7 @@ fn equipment_reaches_to_its_nozzles_also_where_some_are_left_out() {
     let (width, height) = box_of(&draw(&json), "E");
     assert!((height / width - 80.0 / 30.0).abs() < 0.1, "{width} × {height}");
     let only = Some(["V", "W", "N1", "E"].map(String::from).into());
-    let part = draw_with(&Drawing { only, ..Drawing::default() }, &json);
+    let part = draw_with(&DrawOptions { only, ..DrawOptions::default() }, &json);
     assert!(!part.contains("data-id=\"N2\""));
     assert_eq!(box_of(&part, "E"), (width, height));
 }
@@ -208,8 +208,8 @@ fn a_line_is_called_by_its_number() {
 #[test]
 fn a_result_of_any_shape_names_what_is_marked() {
     let graph = Graph::from_json(r#"[{"id": "a", "x": {"id": "no"}}, "b", {"nodes": [{"id": 7}], "why": "not this"}]"#)
-        .expect("it is JSON");
-    assert_eq!(marked(graph.root()), ["a", "b", "7"].map(String::from).into());
+        .expect("valid JSON");
+    assert_eq!(ids_in(graph.root()), ["a", "b", "7"].map(String::from).into());
 }
 
 #[test]
@@ -240,8 +240,8 @@ fn odd_graphs_are_drawn_too() {
 #[test]
 fn a_graph_that_is_too_large_for_a_sheet_is_refused() {
     let nodes: Vec<String> = (0..MAX_ITEMS + 1).map(|n| format!("{{\"id\":{n}}}")).collect();
-    let graph = Graph::from_json(format!("[{}]", nodes.join(","))).expect("it is JSON");
-    assert_eq!(Drawing::default().draw(graph.root()).expect_err("too large").code(), Code::TooLarge);
+    let graph = Graph::from_json(format!("[{}]", nodes.join(","))).expect("valid JSON");
+    assert_eq!(DrawOptions::default().draw(graph.root()).expect_err("too large").code(), Code::TooLarge);
 }
 
 #[test]
@@ -252,8 +252,8 @@ fn long_rows_are_drawn_in_reasonable_time() {
 }
 
 #[test]
-fn both_styles_colour_everything() {
-    let dark = draw_with(&Drawing { style: Style::Dark, ..Drawing::default() }, PLANT);
+fn both_styles_color_everything() {
+    let dark = draw_with(&DrawOptions { style: Style::Dark, ..DrawOptions::default() }, PLANT);
     let light = draw(PLANT);
     assert_ne!(dark, light);
     assert_eq!(dark.lines().count(), light.lines().count());

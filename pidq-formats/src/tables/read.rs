@@ -1,25 +1,26 @@
-//! A CSV pair → a graph. A column whose every value is a number holds numbers, unless its name says that it holds names.
+//! CSV import: reads a pair of tables as a graph. A column of numbers is numeric, unless its name is one of an
+//! identifier.
 
 use pidq_core::vocabulary::{NODE_IDS, TAGS};
 
+use crate::encoding::decode_plain;
 use crate::error::{Code, Error, Result};
-use crate::import::{Draft, Finding, Imported};
+use crate::import::{Finding, Import, ImportBuilder};
 use crate::json::{Fields, Json, is_number};
 use crate::model::ENDS;
-use crate::text::decode_plain;
 
-use super::uncell;
+use super::unescape_cell;
 
-/// Columns of a table.
+/// Maximum number of columns of a table.
 const MAX_COLUMNS: usize = 4096;
 
-/// Columns that hold names, even where these look like numbers.
-const NAMES: &[&str] = &["id", "tag", "name", "label", "line", "segment", "revision"];
+/// Columns with identifiers, even if these look like numbers.
+const NAME_COLUMNS: &[&str] = &["id", "tag", "name", "label", "line", "segment", "revision"];
 
-/// How the names of such columns end.
-const NAME_ENDS: &[&str] = &["_id", "_tag", "_name", "_number", "_class", "_code", "_version"];
+/// Suffixes of the names of such columns.
+const NAME_SUFFIXES: &[&str] = &["_id", "_tag", "_name", "_number", "_class", "_code", "_version"];
 
-/// What a table is called, and the columns that it has to have.
+/// Name of a table and its required columns.
 struct Table {
     name: &'static str,
     keys: fn() -> Vec<&'static str>,
@@ -30,24 +31,24 @@ const NODES: Table = Table { name: "nodes", keys: || NODE_IDS.into() };
 const EDGES: Table = Table { name: "edges", keys: || ENDS.iter().flatten().copied().collect() };
 
 /// Reads the nodes and the edges of a graph.
-pub fn read_pair(nodes: &[u8], edges: &[u8]) -> Result<Imported> {
-    let mut draft = Draft::default();
-    draft.nodes = table(nodes, &NODES, &mut draft)?;
-    draft.edges = table(edges, &EDGES, &mut draft)?;
+pub fn read_pair(nodes: &[u8], edges: &[u8]) -> Result<Import> {
+    let mut builder = ImportBuilder::default();
+    builder.nodes = table(nodes, &NODES, &mut builder)?;
+    builder.edges = table(edges, &EDGES, &mut builder)?;
     let has_id = |node: &Fields| NODE_IDS.iter().any(|key| node.get(key).is_some());
     let has_ends = |edge: &Fields| ENDS.iter().any(|pair| pair.iter().all(|key| edge.get(key).is_some()));
-    if !draft.nodes.is_empty() && !draft.nodes.iter().any(has_id) {
+    if !builder.nodes.is_empty() && !builder.nodes.iter().any(has_id) {
         return Err(Error::new(Code::NotGraph, "the table of nodes has no column `id`"));
     }
-    if !draft.edges.is_empty() && !draft.edges.iter().any(has_ends) {
+    if !builder.edges.is_empty() && !builder.edges.iter().any(has_ends) {
         return Err(Error::new(Code::NotGraph, "the table of edges has no columns `from` and `to`"));
     }
-    Ok(draft.finish())
+    Ok(builder.finish())
 }
 
-fn table(bytes: &[u8], table: &Table, draft: &mut Draft) -> Result<Vec<Fields>> {
+fn table(bytes: &[u8], table: &Table, builder: &mut ImportBuilder) -> Result<Vec<Fields>> {
     let text = decode_plain(bytes)?;
-    let (mark, text) = said_delimiter(&text);
+    let (mark, text) = declared_delimiter(&text);
     let mut reader = csv::ReaderBuilder::new()
         .delimiter(mark.unwrap_or_else(|| delimiter(text)))
         .has_headers(false)
@@ -63,18 +64,19 @@ fn table(bytes: &[u8], table: &Table, draft: &mut Draft) -> Result<Vec<Fields>> 
     if header.len() > MAX_COLUMNS {
         return Err(Error::new(Code::TooLarge, format!("a table has at most {MAX_COLUMNS} columns")));
     }
-    let keys = keys(&header, table, draft);
+    let keys = keys(&header, table, builder);
     let records: Vec<csv::StringRecord> = records.collect();
-    let columns: Vec<Column> = keys.iter().enumerate().map(|(index, key)| Column::of(key, index, &records)).collect();
+    let columns: Vec<ColumnType> =
+        keys.iter().enumerate().map(|(index, key)| ColumnType::infer(key, index, &records)).collect();
     let lost = records.iter().filter(|record| record.len() > keys.len()).count();
     if lost > 0 {
-        draft.find_counts(Finding::CellWithoutColumn, &[(table.name.to_owned(), lost)].into());
+        builder.report_counts(Finding::CellWithoutColumn, &[(table.name.to_owned(), lost)].into());
     }
     Ok(records.iter().map(|record| fields(&keys, &columns, record)).collect())
 }
 
-/// The delimiter that a first line `sep=;` says, as spreadsheets write it, and the text behind it.
-fn said_delimiter(text: &str) -> (Option<u8>, &str) {
+/// Returns the delimiter declared by a first line such as `sep=;`, as spreadsheets write it, and the rest of the text.
+fn declared_delimiter(text: &str) -> (Option<u8>, &str) {
     let first = text.lines().next().unwrap_or_default();
     match first.strip_prefix("sep=").map(str::as_bytes) {
         Some([mark]) => (Some(*mark), text[first.len()..].trim_start_matches(['\r', '\n'])),
@@ -82,34 +84,34 @@ fn said_delimiter(text: &str) -> (Option<u8>, &str) {
     }
 }
 
-/// What stands most often in the first line: tables of some countries have semicolons.
+/// Returns the most frequent delimiter of the first line: tables of some locales use semicolons.
 fn delimiter(text: &str) -> u8 {
     let first = text.lines().next().unwrap_or_default();
     let count = |mark: &u8| first.bytes().filter(|byte| byte == mark).count();
     *b",;\t".iter().rev().max_by_key(|mark| count(mark)).unwrap_or(&b',')
 }
 
-/// The names of the columns. One that has none, or one that another has, gets one.
-fn keys(header: &csv::StringRecord, table: &Table, draft: &mut Draft) -> Vec<String> {
+/// Returns the column names. Empty and duplicate names are replaced.
+fn keys(header: &csv::StringRecord, table: &Table, builder: &mut ImportBuilder) -> Vec<String> {
     let mut keys: Vec<String> = Vec::new();
     for (index, cell) in header.iter().enumerate() {
-        let written = uncell(cell).trim();
+        let written = unescape_cell(cell).trim();
         let wanted = match written {
             "" => format!("column_{}", index + 1),
-            name => as_known(name, table, header).to_owned(),
+            name => canonical_key(name, table, header).to_owned(),
         };
         if !written.is_empty() && wanted != written {
-            let message = format!("the column `{written}` of the {} is `{wanted}` here", table.name);
-            draft.find(Finding::KeyRenamed, message, &[]);
+            let message = format!("the column `{written}` of the {} was renamed to `{wanted}`", table.name);
+            builder.report(Finding::KeyRenamed, message, &[]);
         }
         let key = match keys.contains(&wanted) {
             true => format!("{wanted}_{}", index + 1),
             false => wanted.clone(),
         };
         if key != wanted {
-            draft.find(
+            builder.report(
                 Finding::KeyRenamed,
-                format!("a second column `{wanted}` of the {} is `{key}` here", table.name),
+                format!("duplicate column `{wanted}` of the {}; it was renamed to `{key}`", table.name),
                 &[],
             );
         }
@@ -118,47 +120,47 @@ fn keys(header: &csv::StringRecord, table: &Table, draft: &mut Draft) -> Vec<Str
     keys
 }
 
-/// A column that a table has to have, in its usual letters: other tools write `Id` and `Source`.
-fn as_known<'n>(name: &'n str, table: &Table, header: &csv::StringRecord) -> &'n str {
-    let is_there = |key: &str| header.iter().any(|cell| uncell(cell).trim() == key);
+/// Returns a required column name in its canonical case: other tools write `Id` and `Source`.
+fn canonical_key<'n>(name: &'n str, table: &Table, header: &csv::StringRecord) -> &'n str {
+    let is_there = |key: &str| header.iter().any(|cell| unescape_cell(cell).trim() == key);
     let known = (table.keys)().into_iter().find(|key| key.eq_ignore_ascii_case(name));
     known.filter(|key| !is_there(key)).unwrap_or(name)
 }
 
-/// What the values of a column are.
+/// Type of the values of a column.
 #[derive(Clone, Copy, PartialEq)]
-enum Column {
+enum ColumnType {
     Text,
     Number,
     Bool,
     Any,
 }
 
-impl Column {
-    fn of(key: &str, index: usize, records: &[csv::StringRecord]) -> Column {
+impl ColumnType {
+    fn infer(key: &str, index: usize, records: &[csv::StringRecord]) -> ColumnType {
         let values = || records.iter().filter_map(|record| record.get(index)).filter(|value| !value.is_empty());
-        let is_name = [NAMES, NODE_IDS, TAGS].iter().any(|names| names.contains(&key))
-            || NAME_ENDS.iter().any(|end| key.ends_with(end))
+        let is_name = [NAME_COLUMNS, NODE_IDS, TAGS].iter().any(|names| names.contains(&key))
+            || NAME_SUFFIXES.iter().any(|end| key.ends_with(end))
             || ENDS.iter().any(|pair| pair.contains(&key));
         match () {
-            () if is_name => Column::Text,
-            () if values().next().is_none() => Column::Any,
-            () if values().all(is_number) => Column::Number,
-            () if values().all(|value| matches!(value, "true" | "false")) => Column::Bool,
-            () => Column::Any,
+            () if is_name => ColumnType::Text,
+            () if values().next().is_none() => ColumnType::Any,
+            () if values().all(is_number) => ColumnType::Number,
+            () if values().all(|value| matches!(value, "true" | "false")) => ColumnType::Bool,
+            () => ColumnType::Any,
         }
     }
 }
 
-/// A row. An empty cell is no value.
-fn fields(keys: &[String], columns: &[Column], record: &csv::StringRecord) -> Fields {
+/// Reads a row. An empty cell has no value.
+fn fields(keys: &[String], columns: &[ColumnType], record: &csv::StringRecord) -> Fields {
     let mut fields = Fields::default();
     for ((key, column), cell) in keys.iter().zip(columns).zip(record.iter()).filter(|(_, cell)| !cell.is_empty()) {
         let value = match column {
-            Column::Number => Json::Number(cell.into()),
-            Column::Bool => Json::Bool(cell == "true"),
-            Column::Any if cell.starts_with(['{', '[']) => Json::raw(cell).unwrap_or_else(|| Json::text(cell)),
-            Column::Any | Column::Text => Json::text(uncell(cell)),
+            ColumnType::Number => Json::Number(cell.into()),
+            ColumnType::Bool => Json::Bool(cell == "true"),
+            ColumnType::Any if cell.starts_with(['{', '[']) => Json::raw(cell).unwrap_or_else(|| Json::text(cell)),
+            ColumnType::Any | ColumnType::Text => Json::text(unescape_cell(cell)),
         };
         fields.add(key, value);
     }

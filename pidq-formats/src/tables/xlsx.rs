@@ -1,4 +1,4 @@
-//! XLSX: one sheet a list. Texts are written as texts, so that no cell becomes a formula.
+//! XLSX export: one sheet per list. Strings are written as string cells, so that no cell becomes a formula.
 
 use pidq_core::{Array, Object, Value};
 use rust_xlsxwriter::{DocProperties, ExcelDateTime, Format, Workbook, Worksheet, XlsxError};
@@ -8,7 +8,7 @@ use crate::error::{Code, Error, Result};
 use crate::model::text;
 
 const MAX_SHEETS: usize = 250;
-/// Rows, columns and characters that a sheet holds.
+/// Limits of XLSX: rows, columns and characters per cell.
 const MAX_ROWS: usize = 1_048_576;
 const MAX_COLUMNS: usize = 16_384;
 const MAX_TEXT: usize = 32_767;
@@ -17,7 +17,7 @@ const MAX_TEXT: usize = 32_767;
 pub fn write_workbook(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
     let mut book = Workbook::new();
     // A fixed date: the same values give the same bytes.
-    let date = ExcelDateTime::from_ymd(2026, 1, 1).map_err(refused)?;
+    let date = ExcelDateTime::from_ymd(2026, 1, 1).map_err(write_error)?;
     book.set_properties(&DocProperties::new().set_creation_datetime(&date));
     let mut names = Vec::new();
     let lists = lists(value)?;
@@ -29,34 +29,34 @@ pub fn write_workbook(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
         write_sheet(book.add_worksheet(), &name, list)?;
         names.push(name);
     }
-    Ok(vec![book.save_to_buffer().map_err(refused)?])
+    Ok(vec![book.save_to_buffer().map_err(write_error)?])
 }
 
-fn refused(error: XlsxError) -> Error {
+fn write_error(error: XlsxError) -> Error {
     Error::new(Code::NotTable, error.to_string())
 }
 
-/// What becomes a sheet.
-enum List<'a> {
+/// Content of a sheet.
+enum SheetContent<'a> {
     Rows(Array<'a>),
     One(Object<'a>),
 }
 
-fn lists(value: Value<'_>) -> Result<Vec<(&str, List<'_>)>> {
-    let lists: Vec<(&str, List<'_>)> = match value {
-        Value::Array(list) => vec![("list", List::Rows(list))],
+fn lists(value: Value<'_>) -> Result<Vec<(&str, SheetContent<'_>)>> {
+    let lists: Vec<(&str, SheetContent<'_>)> = match value {
+        Value::Array(list) => vec![("list", SheetContent::Rows(list))],
         Value::Object(object) => graph_in(object)
             .iter()
             .filter_map(|(key, value)| match value {
-                Value::Array(list) => Some((key, List::Rows(list))),
-                Value::Object(object) => Some((key, List::One(object))),
+                Value::Array(list) => Some((key, SheetContent::Rows(list))),
+                Value::Object(object) => Some((key, SheetContent::One(object))),
                 _ => None,
             })
             .collect(),
         _ => Vec::new(),
     };
     if lists.is_empty() {
-        return Err(Error::new(Code::NotTable, "there is no list to make a sheet of"));
+        return Err(Error::new(Code::NotTable, "there is no list for a sheet"));
     }
     Ok(lists)
 }
@@ -65,7 +65,7 @@ fn graph_in(object: Object<'_>) -> Object<'_> {
     object.get("pid_graph").and_then(Value::as_object).unwrap_or(object)
 }
 
-/// Excel has 31 characters for a name, not all of them, and compares without case.
+/// Returns a valid sheet name: at most 31 characters, some excluded, unique without regard to case.
 fn sheet_name(wanted: &str, taken: &[String]) -> String {
     let clean =
         |c: char| if matches!(c, '[' | ']' | ':' | '*' | '?' | '/' | '\\' | '\'') || c.is_control() { '_' } else { c };
@@ -76,15 +76,17 @@ fn sheet_name(wanted: &str, taken: &[String]) -> String {
     std::iter::once(base.clone()).chain(numbered).find(|name| is_free(name)).unwrap_or_default()
 }
 
-fn write_sheet(sheet: &mut Worksheet, name: &str, list: List<'_>) -> Result<()> {
-    sheet.set_name(name).map_err(refused)?;
+fn write_sheet(sheet: &mut Worksheet, name: &str, list: SheetContent<'_>) -> Result<()> {
+    sheet.set_name(name).map_err(write_error)?;
     match list {
-        List::One(object) => write_rows(sheet, &Columns::of([object].into_iter())?, [object].into_iter()),
-        List::Rows(list) if list.iter().all(|item| matches!(item, Value::Object(_))) => {
-            write_rows(sheet, &Columns::of(rows(list))?, rows(list))
+        SheetContent::One(object) => {
+            write_rows(sheet, &Columns::from_rows([object].into_iter())?, [object].into_iter())
         }
-        List::Rows(list) => {
-            list.iter().enumerate().try_for_each(|(row, item)| write_cell(sheet, place(row, MAX_ROWS)?, 0, item))
+        SheetContent::Rows(list) if list.iter().all(|item| matches!(item, Value::Object(_))) => {
+            write_rows(sheet, &Columns::from_rows(rows(list))?, rows(list))
+        }
+        SheetContent::Rows(list) => {
+            list.iter().enumerate().try_for_each(|(row, item)| write_cell(sheet, cell_index(row, MAX_ROWS)?, 0, item))
         }
     }
 }
@@ -92,12 +94,12 @@ fn write_sheet(sheet: &mut Worksheet, name: &str, list: List<'_>) -> Result<()> 
 fn write_rows<'a>(sheet: &mut Worksheet, columns: &Columns<'a>, rows: impl Iterator<Item = Object<'a>>) -> Result<()> {
     let bold = Format::new().set_bold();
     for (index, column) in columns.list.iter().enumerate() {
-        let place = place(index, MAX_COLUMNS)? as u16;
-        sheet.write_string_with_format(0, place, cut(column.key.to_owned()), &bold).map_err(refused)?;
+        let place = cell_index(index, MAX_COLUMNS)? as u16;
+        sheet.write_string_with_format(0, place, truncate(column.key.to_owned()), &bold).map_err(write_error)?;
     }
-    sheet.set_freeze_panes(1, 0).map_err(refused)?;
+    sheet.set_freeze_panes(1, 0).map_err(write_error)?;
     for (index, fields) in rows.enumerate() {
-        let row = place(index + 1, MAX_ROWS)?;
+        let row = cell_index(index + 1, MAX_ROWS)?;
         for (index, column) in columns.list.iter().enumerate() {
             write_cell(sheet, row, index as u16, fields.get(column.key).unwrap_or(Value::Undefined))?;
         }
@@ -105,7 +107,7 @@ fn write_rows<'a>(sheet: &mut Worksheet, columns: &Columns<'a>, rows: impl Itera
     Ok(())
 }
 
-fn place(index: usize, limit: usize) -> Result<u32> {
+fn cell_index(index: usize, limit: usize) -> Result<u32> {
     let too_large = || Error::new(Code::TooLarge, format!("a sheet has at most {limit} rows or columns"));
     u32::try_from(index).ok().filter(|_| index < limit).ok_or_else(too_large)
 }
@@ -115,13 +117,13 @@ fn write_cell(sheet: &mut Worksheet, row: u32, column: u16, value: Value<'_>) ->
         Value::Undefined | Value::Null => return Ok(()),
         Value::Bool(value) => sheet.write_boolean(row, column, value),
         Value::Number(number) if number.value().is_finite() => sheet.write_number(row, column, number.value()),
-        other => sheet.write_string(row, column, cut(text(other))),
+        other => sheet.write_string(row, column, truncate(text(other))),
     };
-    written.map(drop).map_err(refused)
+    written.map(drop).map_err(write_error)
 }
 
-/// A text that a cell holds. What is longer ends with an ellipsis.
-fn cut(text: String) -> String {
+/// Truncates a string to the limit of a cell, with an ellipsis.
+fn truncate(text: String) -> String {
     if text.encode_utf16().count() <= MAX_TEXT {
         return text;
     }

@@ -1,35 +1,35 @@
-//! What happened to accounts and tokens, as log lines of the target `pidq::audit`.
+//! Audit log of accounts and tokens, with the target `pidq::audit`.
 //!
-//! A name that is no account's is never written: people type passwords into the wrong field.
+//! Unknown login names are never logged: people type passwords into the wrong field.
 
-use super::TokenFault;
-use super::throttle::Network;
+use super::TokenError;
+use super::login_throttle::ClientNetwork;
 
-/// Where the lines go.
+/// Log target.
 pub(crate) const TARGET: &str = "pidq::audit";
 
-/// Somebody tried to log in.
-pub(crate) fn login(outcome: &'static str, client: &str, user: Option<&str>, network: Network) {
+/// Logs a login attempt.
+pub(crate) fn login(outcome: &'static str, client: &str, user: Option<&str>, network: ClientNetwork) {
     let user = user.unwrap_or("unknown");
     tracing::info!(target: TARGET, event = "login", outcome, client, user, network = %network);
 }
 
-/// A client used, or misused, its tokens.
+/// Logs the use or misuse of tokens by a client.
 pub(crate) fn tokens(event: &'static str, client: &str, family: &str) {
     tracing::info!(target: TARGET, event, client, family);
 }
 
-/// A client failed to show who it is.
-pub(crate) fn client_refused(network: Network) {
+/// Logs a failed client authentication.
+pub(crate) fn client_rejected(network: ClientNetwork) {
     tracing::info!(target: TARGET, event = "client-refused", network = %network);
 }
 
-/// An administrator changed an account, a client or a grant.
-pub(crate) fn changed(event: &'static str, whom: &str) {
-    tracing::info!(target: TARGET, event, whom);
+/// Logs an administrative change of an account, a client or a grant.
+pub(crate) fn account_changed(event: &'static str, subject: &str) {
+    tracing::info!(target: TARGET, event, subject);
 }
 
-/// A token of a company's own provider was not accepted.
-pub(crate) fn foreign_token_refused(issuer: &str, fault: TokenFault) {
-    tracing::info!(target: TARGET, event = "sso-token-refused", issuer, ?fault);
+/// Logs a rejected token of an identity provider.
+pub(crate) fn provider_token_rejected(issuer: &str, error: TokenError) {
+    tracing::info!(target: TARGET, event = "sso-token-refused", issuer, ?error);
 }

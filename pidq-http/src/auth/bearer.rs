@@ -1,61 +1,57 @@
-//! Who sent a request: the header `Authorization: Bearer`, RFC 6750.
+//! Bearer authentication: `Authorization: Bearer`, RFC 6750.
 //!
-//! A token is looked up, and believed for a moment: see [`recent`](super::recent).
+//! Verified tokens are cached for a short time, see [`token_cache`](super::token_cache).
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::accounts::Role;
-use super::recent::{Bearer, Readable};
-use super::secret::{digest, spelt};
-use super::sessions::ACCESS_PREFIX;
-use super::{Caller, Identities, IdentityError, Moment, Subject, audit};
+use super::secret::{digest, encode_digest};
+use super::token_cache::{ReadableGraphs, VerifiedToken};
+use super::tokens::ACCESS_PREFIX;
+use super::{Caller, Identities, IdentityError, Subject, Timestamp, audit};
+use crate::problem::codes::{self, ProblemCode};
 
-/// Why a request is nobody's.
+/// Authentication or authorization error.
 #[derive(Debug)]
 pub enum AuthError {
-    /// There is no bearer token.
+    /// No bearer token.
     Missing,
-    /// There are two headers.
+    /// Several `Authorization` headers.
     Repeated,
-    /// The token is unknown, revoked or unsound.
+    /// The token is unknown, revoked or malformed.
     Invalid,
-    /// The token was good once.
+    /// The token has expired.
     Expired,
-    /// The token is good, but not for this.
+    /// The token lacks this scope.
     Scope(&'static str),
-    /// It cannot be looked at now.
+    /// The token cannot be verified now.
     Unavailable(IdentityError),
 }
 
 impl AuthError {
-    /// The status of the reply.
+    /// Status of the response.
     pub fn status(&self) -> u16 {
+        self.code().statuses[0]
+    }
+
+    /// Row of the problem table.
+    pub fn code(&self) -> &'static ProblemCode {
         match self {
-            AuthError::Missing | AuthError::Invalid | AuthError::Expired => 401,
-            AuthError::Repeated => 400,
-            AuthError::Scope(_) => 403,
-            AuthError::Unavailable(_) => 503,
+            AuthError::Missing => codes::UNAUTHENTICATED,
+            AuthError::Invalid | AuthError::Expired => codes::INVALID_TOKEN,
+            AuthError::Repeated => codes::INVALID_REQUEST,
+            AuthError::Scope(_) => codes::INSUFFICIENT_SCOPE,
+            AuthError::Unavailable(_) => codes::UNAVAILABLE,
         }
     }
 
-    /// The code of the problem.
-    pub fn code(&self) -> &'static str {
-        match self {
-            AuthError::Missing => "unauthenticated",
-            AuthError::Invalid | AuthError::Expired => "invalid-token",
-            AuthError::Repeated => "invalid-request",
-            AuthError::Scope(_) => "insufficient-scope",
-            AuthError::Unavailable(_) => "unavailable",
-        }
-    }
-
-    /// The value of `Retry-After`, where there is one.
+    /// Returns the value of `Retry-After`, if any.
     pub fn retry_after(&self) -> Option<u32> {
         matches!(self, AuthError::Unavailable(_)).then_some(1)
     }
 
-    /// The value of `WWW-Authenticate`, where there is one. `metadata` is the URL of the RFC 9728 document.
+    /// Returns the value of `WWW-Authenticate`, if any. `metadata` is the URL of the RFC 9728 document.
     pub fn challenge(&self, metadata: Option<&str>) -> Option<String> {
         let cause = match self {
             AuthError::Missing => String::new(),
@@ -79,7 +75,7 @@ impl From<IdentityError> for AuthError {
     }
 }
 
-/// For people, in the body of the reply. It says no more than the challenge does.
+/// Message of the response body. It reveals no more than the challenge does.
 impl fmt::Display for AuthError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -88,7 +84,7 @@ impl fmt::Display for AuthError {
             AuthError::Invalid => f.write_str("the access token is invalid"),
             AuthError::Expired => f.write_str("the access token has expired"),
             AuthError::Scope(scope) => write!(f, "the access token lacks the scope `{scope}`"),
-            AuthError::Unavailable(_) => f.write_str("tokens cannot be checked now: try again"),
+            AuthError::Unavailable(_) => f.write_str("tokens cannot be verified right now: try again"),
         }
     }
 }
@@ -96,14 +92,14 @@ impl fmt::Display for AuthError {
 impl std::error::Error for AuthError {}
 
 impl Caller {
-    /// Refuses a token that is not good for this.
+    /// Returns an error unless the token has a scope.
     pub fn require(&self, scope: &'static str) -> Result<(), AuthError> {
         if self.has_scope(scope) { Ok(()) } else { Err(AuthError::Scope(scope)) }
     }
 }
 
-/// The token in the headers `Authorization` of a request.
-pub(crate) fn token<'a>(headers: &[&'a str]) -> Result<&'a str, AuthError> {
+/// Returns the bearer token of the `Authorization` headers.
+pub(crate) fn bearer_token<'a>(headers: &[&'a str]) -> Result<&'a str, AuthError> {
     let header = match headers {
         [] => return Err(AuthError::Missing),
         [header] => header.trim(),
@@ -119,7 +115,7 @@ pub(crate) fn token<'a>(headers: &[&'a str]) -> Result<&'a str, AuthError> {
 
 const CALLER: &str = "select a.scope, a.expires_at, f.revoked_at, c.id, c.title, c.tenant, c.disabled_at,
     u.id, u.login, u.tenant, u.role, u.member_of, u.disabled_at
-  from access_tokens a join families f on f.id = a.family_id join clients c on c.id = f.client_id
+  from access_tokens a join token_families f on f.id = a.family_id join clients c on c.id = f.client_id
     left join users u on u.id = f.user_id
   where a.hash = $1";
 
@@ -140,55 +136,59 @@ type Row = (
 );
 
 impl Identities {
-    /// Who a request comes from, by all its headers `Authorization`.
-    pub async fn authenticate(&self, headers: &[&str], now: Moment) -> Result<Arc<Caller>, AuthError> {
-        Ok(self.bearer(headers, now).await?.caller.clone())
+    /// Authenticates a request by all its `Authorization` headers.
+    pub async fn authenticate(&self, headers: &[&str], now: Timestamp) -> Result<Arc<Caller>, AuthError> {
+        Ok(self.verify_bearer(headers, now).await?.caller.clone())
     }
 
-    /// The same, as the floor needs it.
-    pub(crate) async fn bearer(&self, headers: &[&str], now: Moment) -> Result<Arc<Bearer>, AuthError> {
-        let token = token(headers)?;
+    /// Verifies a token and returns the cached entry.
+    pub(crate) async fn verify_bearer(
+        &self,
+        headers: &[&str],
+        now: Timestamp,
+    ) -> Result<Arc<VerifiedToken>, AuthError> {
+        let token = bearer_token(headers)?;
         let digest = digest(token);
-        if let Some(bearer) = self.recent.find(&digest, now) {
-            return if bearer.expires_at <= now { Err(AuthError::Expired) } else { Ok(bearer) };
+        if let Some(verified) = self.token_cache.get(&digest, now) {
+            return if verified.expires_at <= now { Err(AuthError::Expired) } else { Ok(verified) };
         }
-        let era = self.recent.era();
+        let generation = self.token_cache.generation();
         let (caller, expires_at) = match token.starts_with(ACCESS_PREFIX) {
-            true => self.caller(&spelt(&digest), now).await?,
-            false => self.foreign_caller(token, now).await?,
+            true => self.caller(&encode_digest(&digest), now).await?,
+            false => self.provider_caller(token, now).await?,
         };
-        let bearer = Arc::new(Bearer::new(caller, expires_at, now));
-        self.recent.keep(era, digest, &bearer);
-        Ok(bearer)
+        let verified = Arc::new(VerifiedToken::new(caller, expires_at, now));
+        self.token_cache.insert(generation, digest, &verified);
+        Ok(verified)
     }
 
-    /// A token of a company's own provider, if there is one that it names.
-    async fn foreign_caller(&self, token: &str, now: Moment) -> Result<(Caller, Moment), AuthError> {
-        let provider = self.providers.iter().find(|provider| provider.is_named_by(token)).ok_or(AuthError::Invalid)?;
-        provider.verify_until(token, now).await.map_err(|fault| {
-            audit::foreign_token_refused(provider.issuer(), fault);
-            fault.into()
+    /// Verifies a token of the identity provider that it names.
+    async fn provider_caller(&self, token: &str, now: Timestamp) -> Result<(Caller, Timestamp), AuthError> {
+        let provider = self.providers.iter().find(|provider| provider.is_issuer_of(token)).ok_or(AuthError::Invalid)?;
+        provider.verify_until(token, now).await.map_err(|error| {
+            audit::provider_token_rejected(provider.issuer(), error);
+            error.into()
         })
     }
 
-    async fn caller(&self, fingerprint: &str, now: Moment) -> Result<(Caller, Moment), AuthError> {
+    async fn caller(&self, fingerprint: &str, now: Timestamp) -> Result<(Caller, Timestamp), AuthError> {
         let row = self.database.row::<Row>(CALLER, &[fingerprint.into()]).await;
         let row = row.map_err(IdentityError::from)?.ok_or(AuthError::Invalid)?;
-        let is_shut_out = row.2.is_some() || row.6.is_some() || row.12.is_some();
-        if is_shut_out {
+        let is_revoked = row.2.is_some() || row.6.is_some() || row.12.is_some();
+        if is_revoked {
             return Err(AuthError::Invalid);
         }
         if row.1 <= now.0 {
             return Err(AuthError::Expired);
         }
-        let expires_at = Moment(row.1);
+        let expires_at = Timestamp(row.1);
         Ok((caller(row).ok_or(AuthError::Invalid)?, expires_at))
     }
 }
 
 fn caller(row: Row) -> Option<Caller> {
     let (scope, _, _, client, title, client_tenant, _, user, login, tenant, role, groups, _) = row;
-    let role = role.as_deref().and_then(Role::named);
+    let role = role.as_deref().and_then(Role::from_name);
     Some(Caller {
         subject: user.as_deref().map_or_else(|| Subject::client(&client), Subject::user),
         tenant: tenant.or(client_tenant)?,
@@ -197,7 +197,7 @@ fn caller(row: Row) -> Option<Caller> {
         is_admin: role.is_some_and(|role| role.is_admin),
         client_id: Some(client),
         name: login.unwrap_or(title),
-        readable: Readable::default(),
+        readable_graphs: ReadableGraphs::default(),
     })
 }
 

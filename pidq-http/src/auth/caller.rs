@@ -1,11 +1,11 @@
-//! The one who calls: what a token stands for.
+//! Authenticated caller.
 
 use std::sync::Arc;
 
-use super::recent::Readable;
+use super::token_cache::ReadableGraphs;
 use crate::principal::{Principal, PrincipalKind};
 
-/// A stable name for somebody: `user:ID`, `client:ID`, or `sso:ISSUER#ID` for those of a company's own provider.
+/// Stable name of a caller: `user:ID`, `client:ID`, or `sso:ISSUER#ID` for users of an identity provider.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Subject(pub(crate) String);
 
@@ -18,39 +18,39 @@ impl Subject {
         Subject(format!("client:{id}"))
     }
 
-    /// As it stands in grants and in logs.
+    /// Returns the name, as in grants and logs.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Who sent a request, and the most that the token allows.
+/// Authenticated caller, with the maximum permissions of the token.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Caller {
-    /// Who it is.
+    /// Stable name.
     pub subject: Subject,
-    /// Whose jobs the caller sees. All others do not exist for them.
+    /// Tenant. Graphs of other tenants do not exist for the caller.
     pub tenant: String,
-    /// What the token is good for, in the order it was asked for.
+    /// Scopes of the token, in the requested order.
     pub scopes: Vec<String>,
-    /// The groups that grants may name.
+    /// Groups, for grants.
     pub groups: Vec<String>,
-    /// Whether the caller may do everything to all jobs of the tenant, within the scopes.
+    /// True if the caller has all rights in the tenant, within the scopes.
     pub is_admin: bool,
-    /// The client that the token was issued to.
+    /// Client that the token was issued to.
     pub client_id: Option<String>,
-    /// The name that people know the caller by.
+    /// Display name.
     pub name: String,
-    pub(super) readable: Readable,
+    pub(super) readable_graphs: ReadableGraphs,
 }
 
 impl Caller {
-    /// Whether the token is good for this.
+    /// Returns whether the token has a scope.
     pub fn has_scope(&self, scope: &str) -> bool {
         self.scopes.iter().any(|held| held == scope)
     }
 
-    /// The caller as the floor sees one, which knows all of this.
+    /// Returns the caller as a principal of the HTTP layer.
     pub(super) fn principal(self: &Arc<Caller>) -> Principal {
         let id = self.subject.as_str();
         let kind = if id.starts_with("client:") { PrincipalKind::Client } else { PrincipalKind::User };
@@ -58,11 +58,11 @@ impl Caller {
         principal.name = Some(self.name.clone());
         principal.client = self.client_id.clone();
         principal.scopes = self.scopes.clone();
-        principal.with_shared(self.clone())
+        principal.with_shared_extension(self.clone())
     }
 
-    /// Whether a grant to this subject is one to the caller.
-    pub(crate) fn answers_to(&self, subject: &str) -> bool {
+    /// Returns whether a grant to this subject applies to the caller.
+    pub(crate) fn matches_subject(&self, subject: &str) -> bool {
         let is_group = |group: &str| self.groups.iter().any(|held| held == group);
         subject == self.subject.as_str()
             || subject == "everyone"

@@ -1,42 +1,42 @@
-//! The OAuth endpoints: tokens given, taken back and looked at. RFC 6749, 7009 and 7662.
+//! OAuth endpoints for issuing, revoking and introspecting tokens: RFC 6749, 7009 and 7662.
 //!
-//! Each takes a request as plain data and gives a reply as plain data, and each is a story of named steps in its file.
+//! Requests and replies are plain data, independent of HTTP types.
 
-mod authorization;
+mod basic_auth;
 mod client;
 mod form;
 mod introspect;
-mod issue;
 mod metadata;
 mod reply;
 mod revoke;
+mod token;
 
 use std::net::IpAddr;
 
-use super::Moment;
+use super::Timestamp;
 
 pub use introspect::introspection_endpoint;
-pub use issue::token_endpoint;
 pub use metadata::{authorization_server_metadata, protected_resource_metadata};
 pub use reply::OAuthReply;
 pub use revoke::revocation_endpoint;
+pub use token::token_endpoint;
 
-/// A request to one of the endpoints.
+/// Request to an OAuth endpoint.
 #[derive(Clone, Copy)]
 pub struct OAuthRequest<'a> {
-    /// The header `Content-Type`.
+    /// `Content-Type` header.
     pub content_type: Option<&'a str>,
-    /// All headers `Authorization`.
+    /// All `Authorization` headers.
     pub authorization: &'a [&'a str],
-    /// What follows the `?` in the URL.
+    /// Query string.
     pub query: Option<&'a str>,
-    /// The body. Whoever reads it may stop at [`LARGEST_BODY`] and one byte.
+    /// Body. The reader may stop after [`MAX_BODY_SIZE`] and one byte.
     pub body: &'a [u8],
-    /// Where the request comes from: behind a trusted proxy, the address that the proxy names.
+    /// Client address, as reported by trusted proxies.
     pub address: IpAddr,
-    /// When it came.
-    pub now: Moment,
+    /// Time of the request.
+    pub now: Timestamp,
 }
 
-/// A body with more bytes is refused.
-pub const LARGEST_BODY: usize = 16 * 1024;
+/// Maximum body size.
+pub const MAX_BODY_SIZE: usize = 16 * 1024;

@@ -1,62 +1,62 @@
-//! Who may do what to which jobs.
+//! Rights to graphs.
 //!
-//! A job belongs to one tenant, and callers of other tenants never see it. Within the tenant a right comes from a role,
-//! from having created the job, from a grant, or from the default.
+//! A graph belongs to one tenant and is invisible to others. Within the tenant, a right comes from a role, from
+//! having created the graph, from a grant, or from the default.
 
-use super::accounts::{tenant_name, word};
-use super::{Caller, Identities, IdentityError, Moment, audit};
+use super::accounts::{check_name, check_tenant};
+use super::{Caller, Identities, IdentityError, Timestamp, audit};
 
-/// What may be done to a job. Each right includes those before it.
+/// Right to a graph. Each right includes the previous ones.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Right {
-    /// Read and query it.
+    /// Read and query the graph.
     Read,
-    /// Store a version of it, or delete it.
+    /// Store a version of the graph, or delete it.
     Write,
-    /// Say who may do what to it.
+    /// Grant and revoke rights to the graph.
     Admin,
 }
 
 const RIGHTS: [(Right, &str); 3] = [(Right::Read, "read"), (Right::Write, "write"), (Right::Admin, "admin")];
 
 impl Right {
-    /// The right of this name.
-    pub fn named(name: &str) -> Option<Right> {
+    /// Returns the right of this name.
+    pub fn from_name(name: &str) -> Option<Right> {
         RIGHTS.iter().find(|row| row.1 == name).map(|row| row.0)
     }
 
-    /// As it is stored and shown.
+    /// Returns the name that is stored and shown.
     pub fn name(self) -> &'static str {
         RIGHTS.iter().find(|row| row.0 == self).map_or("", |row| row.1)
     }
 }
 
-/// What those of a tenant may do to its jobs without a grant.
+/// Default access of a tenant's members to its graphs.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum DefaultAccess {
-    /// They read all of them.
+    /// Read access to all graphs.
     TenantReads,
-    /// Nothing.
+    /// No access.
     Nothing,
 }
 
-/// A right that was given.
+/// Granted right.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Grant {
-    /// A job, or many: `*` stands for any characters.
+    /// Graph id, or a pattern in which `*` matches any characters.
     pub pattern: String,
     /// `user:ID`, `client:ID`, `sso:ISSUER#ID`, `group:NAME` or `everyone`.
     pub subject: String,
-    /// What may be done.
+    /// Right.
     pub right: Right,
-    /// Whether it comes of having created the job.
+    /// True if the right comes from having created the graph.
     pub is_creator: bool,
 }
 
-/// What a caller may do, for lists: asked once, answered for every job.
+/// Rights of a caller, loaded once for lists of graphs.
 #[derive(Clone, Debug)]
 pub struct Rights {
-    everywhere: Option<Right>,
+    default_right: Option<Right>,
     grants: Vec<Grant>,
 }
 
@@ -64,90 +64,90 @@ const GRANT: &str = "insert into grants (tenant, pattern, is_glob, subject, acce
   values ($1, $2, $3, $4, $5, $6)
   on conflict (tenant, pattern, subject) do update set access = excluded.access";
 const REVOKE: &str = "delete from grants where tenant = $1 and pattern = $2 and subject = $3";
-const DISOWN: &str = "delete from creators where tenant = $1 and job = $2 and subject = $3";
-const CLAIM: &str = "insert into creators (tenant, job, subject, created_at) values ($1, $2, $3, $4)
-  on conflict (tenant, job) do nothing";
-const CREATOR: &str = "select subject from creators where tenant = $1 and job = $2";
+const DELETE_CREATOR: &str = "delete from graph_creators where tenant = $1 and graph_id = $2 and subject = $3";
+const CLAIM: &str = "insert into graph_creators (tenant, graph_id, subject, created_at) values ($1, $2, $3, $4)
+  on conflict (tenant, graph_id) do nothing";
+const CREATOR: &str = "select subject from graph_creators where tenant = $1 and graph_id = $2";
 const ALL: &str = "select pattern, subject, access, 'grant' from grants where tenant = $1
-  union all select job, subject, 'admin', 'creator' from creators where tenant = $1
+  union all select graph_id, subject, 'admin', 'creator' from graph_creators where tenant = $1
   order by 1, 2, 4";
-const ABOUT_JOB: &str = "select pattern, subject, access, 'grant' from grants
+const BY_GRAPH: &str = "select pattern, subject, access, 'grant' from grants
     where tenant = $1 and (pattern = $2 or is_glob = 1)
-  union all select job, subject, 'admin', 'creator' from creators where tenant = $1 and job = $2";
+  union all select graph_id, subject, 'admin', 'creator' from graph_creators where tenant = $1 and graph_id = $2";
 
 type Row = (String, String, String, String);
 
 impl Identities {
-    /// Whether a caller may do something to a job of their tenant. If not, the job does not exist for them.
+    /// Returns whether a caller has a right to a graph of its tenant. If not, the graph must appear not to exist.
     ///
-    /// The scope of the token is another question, see [`Caller::has_scope`].
-    pub async fn may(&self, caller: &Caller, job: &str, right: Right) -> Result<bool, IdentityError> {
-        if self.everywhere(caller).is_some_and(|held| held >= right) {
+    /// The scope of the token is checked separately, see [`Caller::has_scope`].
+    pub async fn is_allowed(&self, caller: &Caller, graph_id: &str, right: Right) -> Result<bool, IdentityError> {
+        if self.default_right(caller).is_some_and(|held| held >= right) {
             return Ok(true);
         }
-        // Reading is asked for often, and right after the caller was looked up. Whoever writes is asked about each time.
-        let changes = self.recent.rights();
+        // Reads are frequent and follow the look-up of the caller, so they are cached. Writes are always checked.
+        let rights_version = self.token_cache.rights_version();
         if right == Right::Read
-            && let Some(may) = caller.readable.find(job, changes)
+            && let Some(is_allowed) = caller.readable_graphs.get(graph_id, rights_version)
         {
-            return Ok(may);
+            return Ok(is_allowed);
         }
-        // Boxed, so that those who need not ask have a small future.
-        let args = [(&caller.tenant).into(), job.into()];
-        let rows = Box::pin(self.database.rows::<Row>(ABOUT_JOB, &args)).await?;
-        let may = rows.into_iter().filter_map(grant).any(|grant| grant.gives(caller, job, right));
+        // Boxed, to keep the future of the cached case small.
+        let args = [(&caller.tenant).into(), graph_id.into()];
+        let rows = Box::pin(self.database.rows::<Row>(BY_GRAPH, &args)).await?;
+        let is_allowed = rows.into_iter().filter_map(grant).any(|grant| grant.gives(caller, graph_id, right));
         if right == Right::Read {
-            caller.readable.keep(job, changes, may);
+            caller.readable_graphs.insert(graph_id, rights_version, is_allowed);
         }
-        Ok(may)
+        Ok(is_allowed)
     }
 
-    /// All that a caller may do, for lists of jobs.
+    /// Returns all rights of a caller, for lists of graphs.
     pub async fn rights(&self, caller: &Caller) -> Result<Rights, IdentityError> {
         let grants = self.grants(&caller.tenant).await?;
-        let grants = grants.into_iter().filter(|grant| caller.answers_to(&grant.subject)).collect();
-        Ok(Rights { everywhere: self.everywhere(caller), grants })
+        let grants = grants.into_iter().filter(|grant| caller.matches_subject(&grant.subject)).collect();
+        Ok(Rights { default_right: self.default_right(caller), grants })
     }
 
-    /// Makes a caller the creator of a job that nobody has created. Of many at once, one is told yes; the creator is
-    /// told yes again. A job keeps its creator when it is deleted.
-    pub async fn claim(&self, caller: &Caller, job: &str, now: Moment) -> Result<bool, IdentityError> {
+    /// Makes a caller the creator of a graph that has none. Returns true for the creator, also on repetition; of
+    /// concurrent callers one succeeds. A deleted graph keeps its creator.
+    pub async fn claim(&self, caller: &Caller, graph_id: &str, now: Timestamp) -> Result<bool, IdentityError> {
         let subject = caller.subject.as_str();
-        let args = [(&caller.tenant).into(), job.into(), subject.into(), now.0.into()];
-        self.change_rights(CLAIM, &args).await?;
+        let args = [(&caller.tenant).into(), graph_id.into(), subject.into(), now.0.into()];
+        self.execute_and_bump_rights(CLAIM, &args).await?;
         let creator = self.database.row::<(String,)>(CREATOR, &args[..2]).await?;
         Ok(creator.is_some_and(|row| row.0 == subject))
     }
 
-    /// Whether a claim would be granted now. Nothing is claimed by asking.
-    pub async fn may_claim(&self, caller: &Caller, job: &str) -> Result<bool, IdentityError> {
-        let creator = self.database.row::<(String,)>(CREATOR, &[(&caller.tenant).into(), job.into()]).await?;
+    /// Returns whether a claim would succeed, without claiming.
+    pub async fn can_claim(&self, caller: &Caller, graph_id: &str) -> Result<bool, IdentityError> {
+        let creator = self.database.row::<(String,)>(CREATOR, &[(&caller.tenant).into(), graph_id.into()]).await?;
         Ok(creator.is_none_or(|row| row.0 == caller.subject.as_str()))
     }
 
-    /// Gives a right.
-    pub async fn grant(&self, tenant: &str, grant: &Grant, now: Moment) -> Result<(), IdentityError> {
+    /// Grants a right.
+    pub async fn grant(&self, tenant: &str, grant: &Grant, now: Timestamp) -> Result<(), IdentityError> {
         check_pattern(&grant.pattern)?;
         check_subject(&grant.subject)?;
         let args = [
-            tenant_name(tenant)?.into(),
+            check_tenant(tenant)?.into(),
             (&grant.pattern).into(),
             i64::from(grant.pattern.contains('*')).into(),
             (&grant.subject).into(),
             grant.right.name().into(),
             now.0.into(),
         ];
-        self.change_rights(GRANT, &args).await?;
-        audit::changed("grant-given", &grant.subject);
+        self.execute_and_bump_rights(GRANT, &args).await?;
+        audit::account_changed("grant-given", &grant.subject);
         Ok(())
     }
 
-    /// Who is meant by a subject that a person wrote: a user may be named by login too. Nobody is found for a name of
-    /// the service's own that nobody in the tenant has; groups and users of a provider are known to the provider.
-    pub async fn subject_named(&self, tenant: &str, subject: &str) -> Result<String, IdentityError> {
+    /// Resolves a subject as written by a person: a user may be named by login. Unknown local users and clients are
+    /// an error; groups and users of an identity provider are not checked.
+    pub async fn resolve_subject(&self, tenant: &str, subject: &str) -> Result<String, IdentityError> {
         check_subject(subject)?;
         match subject.split_once(':') {
-            Some(("user", name)) => Ok(format!("user:{}", self.user_named(tenant, name).await?)),
+            Some(("user", name)) => Ok(format!("user:{}", self.user_id_by_name(tenant, name).await?)),
             Some(("client", id)) if !self.clients().await?.iter().any(|client| client.id == id) => {
                 Err(IdentityError::Unknown(subject.to_owned()))
             }
@@ -155,22 +155,22 @@ impl Identities {
         }
     }
 
-    /// Takes a right back, also that of a creator.
-    pub async fn ungrant(&self, tenant: &str, pattern: &str, subject: &str) -> Result<bool, IdentityError> {
+    /// Revokes a right, also that of a creator.
+    pub async fn revoke_grant(&self, tenant: &str, pattern: &str, subject: &str) -> Result<bool, IdentityError> {
         let args = [tenant.into(), pattern.into(), subject.into()];
-        let granted = self.change_rights(REVOKE, &args).await?;
-        let created = self.change_rights(DISOWN, &args).await?;
-        audit::changed("grant-taken", subject);
+        let granted = self.execute_and_bump_rights(REVOKE, &args).await?;
+        let created = self.execute_and_bump_rights(DELETE_CREATOR, &args).await?;
+        audit::account_changed("grant-taken", subject);
         Ok(granted + created > 0)
     }
 
-    /// All rights that were given in a tenant.
+    /// Returns all grants of a tenant.
     pub async fn grants(&self, tenant: &str) -> Result<Vec<Grant>, IdentityError> {
         let rows = self.database.rows::<Row>(ALL, &[tenant.into()]).await?;
         Ok(rows.into_iter().filter_map(grant).collect())
     }
 
-    fn everywhere(&self, caller: &Caller) -> Option<Right> {
+    fn default_right(&self, caller: &Caller) -> Option<Right> {
         match self.options.default_access {
             _ if caller.is_admin => Some(Right::Admin),
             DefaultAccess::TenantReads => Some(Right::Read),
@@ -180,25 +180,25 @@ impl Identities {
 }
 
 impl Rights {
-    /// Whether something may be done to a job.
-    pub fn may(&self, job: &str, right: Right) -> bool {
-        self.everywhere.is_some_and(|held| held >= right)
-            || self.grants.iter().any(|grant| grant.right >= right && matches(&grant.pattern, job))
+    /// Returns whether a right to a graph is held.
+    pub fn allows(&self, graph_id: &str, right: Right) -> bool {
+        self.default_right.is_some_and(|held| held >= right)
+            || self.grants.iter().any(|grant| grant.right >= right && pattern_matches(&grant.pattern, graph_id))
     }
 }
 
 impl Grant {
-    fn gives(&self, caller: &Caller, job: &str, right: Right) -> bool {
-        self.right >= right && caller.answers_to(&self.subject) && matches(&self.pattern, job)
+    fn gives(&self, caller: &Caller, graph_id: &str, right: Right) -> bool {
+        self.right >= right && caller.matches_subject(&self.subject) && pattern_matches(&self.pattern, graph_id)
     }
 }
 
 fn grant((pattern, subject, access, origin): Row) -> Option<Grant> {
-    Some(Grant { pattern, subject, right: Right::named(&access)?, is_creator: origin == "creator" })
+    Some(Grant { pattern, subject, right: Right::from_name(&access)?, is_creator: origin == "creator" })
 }
 
 fn check_pattern(pattern: &str) -> Result<(), IdentityError> {
-    word("job pattern", &pattern.replace('*', "x")).map(drop)
+    check_name("graph pattern", &pattern.replace('*', "x")).map(drop)
 }
 
 fn check_subject(subject: &str) -> Result<(), IdentityError> {
@@ -214,10 +214,10 @@ fn check_subject(subject: &str) -> Result<(), IdentityError> {
     ))
 }
 
-/// Whether a job is one that a pattern means. Looks at each part of the pattern once, so no pattern is slow.
-fn matches(pattern: &str, job: &str) -> bool {
-    let Some((head, rest)) = pattern.split_once('*') else { return pattern == job };
-    let Some(mut left) = job.strip_prefix(head) else { return false };
+/// Returns whether a graph id matches a pattern, in linear time.
+fn pattern_matches(pattern: &str, graph_id: &str) -> bool {
+    let Some((head, rest)) = pattern.split_once('*') else { return pattern == graph_id };
+    let Some(mut left) = graph_id.strip_prefix(head) else { return false };
     let (middle, tail) = rest.rsplit_once('*').unwrap_or(("", rest));
     for part in middle.split('*') {
         let Some(at) = left.find(part) else { return false };
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_star_stands_for_any_characters() {
-        for (pattern, job, expected) in [
+        for (pattern, graph_id, expected) in [
             ("a", "a", true),
             ("a", "ab", false),
             ("*", "", true),
@@ -248,7 +248,7 @@ mod tests {
             ("*ab*ab*", "ab", false),
             ("*ab*ab*", "abab", true),
         ] {
-            assert_eq!(matches(pattern, job), expected, "`{pattern}` and `{job}`");
+            assert_eq!(pattern_matches(pattern, graph_id), expected, "`{pattern}` and `{graph_id}`");
         }
     }
 }

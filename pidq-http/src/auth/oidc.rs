@@ -1,103 +1,103 @@
-//! Sign-on through a company's own provider: its access tokens, verified and read as callers.
+//! Single sign-on: verification of access tokens of an identity provider.
 //!
-//! pidq keeps no login of these users. It is a resource server: the token says who they are, and a provider's keys say
-//! that the token is true. See RFC 9068, section 4, and RFC 8725.
+//! pidq is a resource server and stores no login of these users: the token names the user, and the provider's keys
+//! verify the token. See RFC 9068, section 4, and RFC 8725.
 //!
-//! The signatures are checked by `ring`. What is left of a JWT library then is a split at two dots, and doing that here
-//! spares a clock that tests cannot move and a provider that is global to the process.
+//! `ring` verifies the signatures. A JWT library would only split the token at its dots, and would bring its own
+//! clock and a process-wide crypto provider.
 
 mod claims;
 mod fetch;
+mod jwks;
 mod jws;
-mod keys;
 
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::{AuthError, Caller, IdentityError, Moment};
+use super::{AuthError, Caller, IdentityError, Timestamp};
 use fetch::Fetcher;
+use jwks::JwksCache;
 use jws::Jws;
-use keys::KeyRing;
 
 pub use jws::Algorithm;
 
-/// One provider, as its administrator describes it.
+/// Settings of an identity provider.
 #[derive(Clone, Debug)]
 pub struct ProviderSettings {
-    /// Exactly as its tokens and its discovery document spell it.
+    /// Issuer, exactly as in its tokens and its discovery document.
     pub issuer: String,
-    /// What its tokens name us by; one of these has to be among a token's audiences.
+    /// Accepted audiences; a token must contain one of them.
     pub audiences: Vec<String>,
-    /// Where its keys are. Without it, the discovery document says so.
+    /// URL of its keys. If absent, it is discovered.
     pub jwks_uri: Option<String>,
-    /// The algorithms that its tokens may be signed with.
+    /// Accepted signature algorithms.
     pub algorithms: Vec<Algorithm>,
-    /// What its tokens look like.
-    pub profile: Profile,
-    /// How far its clock may be off; a minute at most.
+    /// Token profile.
+    pub profile: TokenProfile,
+    /// Tolerated clock difference; at most a minute.
     pub clock_skew: Duration,
-    /// Certificates (PEM) of authorities to trust besides the public ones.
-    pub authorities: Option<String>,
-    /// What its claims mean here.
+    /// Root certificates (PEM) to trust in addition to the public ones.
+    pub root_certificates: Option<String>,
+    /// Meaning of its claims.
     pub claims: ClaimMap,
 }
 
-/// What tokens look like.
+/// Format of the tokens.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Profile {
-    /// As RFC 9068 describes them.
+pub enum TokenProfile {
+    /// RFC 9068.
     Rfc9068,
-    /// As Microsoft Entra issues them, version 2.0, for these directories. Their type is always `JWT`, so what keeps ID
-    /// tokens out is that `scp` or `roles` must be there.
+    /// Microsoft Entra, version 2.0, for these directories. The type of all its tokens is `JWT`; `scp` or `roles`
+    /// must be present, which excludes ID tokens.
     Entra {
-        /// The values of `tid` that are let in.
+        /// Accepted values of `tid`.
         directories: Vec<String>,
     },
-    /// As the administrator says.
+    /// Custom format.
     Custom {
-        /// The values of `typ` that are let in; any if there are none.
+        /// Accepted values of `typ`; any if empty.
         types: Vec<String>,
     },
 }
 
-/// What claims mean here.
+/// Mapping of claims.
 #[derive(Clone, Debug)]
 pub struct ClaimMap {
-    /// The claim with the scopes: a text with spaces, or a list.
+    /// Claim with the scopes: a space-separated string, or an array.
     pub scope: String,
-    /// Scopes and roles of the provider, and what each is worth here: `read` or `write`.
+    /// Scopes and roles of the provider, each with the local scope: `read` or `write`.
     pub scopes: Vec<(String, String)>,
-    /// The claim with the roles.
+    /// Claim with the roles.
     pub roles: String,
-    /// The roles whose holders may do everything in their tenant.
+    /// Roles with all rights in their tenant.
     pub admin_roles: Vec<String>,
-    /// The claim with the groups.
+    /// Claim with the groups.
     pub groups: String,
-    /// Whose jobs the callers see.
-    pub tenant: TenantFrom,
+    /// Tenant of the callers.
+    pub tenant: TenantSource,
 }
 
-/// Whose jobs the callers of a provider see.
+/// Source of the tenant of a provider's callers.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum TenantFrom {
-    /// One tenant for all of them.
+pub enum TenantSource {
+    /// One tenant for all callers.
     Fixed(String),
-    /// The value of a claim.
+    /// Value of a claim.
     Claim(String),
 }
 
 impl ProviderSettings {
-    /// The settings of a provider that keeps to RFC 9068 and calls our scopes `read` and `write`.
-    pub fn rfc9068(issuer: &str, audience: &str, tenant: TenantFrom) -> ProviderSettings {
+    /// Returns the settings of a provider that follows RFC 9068 and uses the scopes `read` and `write`.
+    pub fn rfc9068(issuer: &str, audience: &str, tenant: TenantSource) -> ProviderSettings {
         ProviderSettings {
             issuer: issuer.to_owned(),
             audiences: vec![audience.to_owned()],
             jwks_uri: None,
             algorithms: Algorithm::ALL.to_vec(),
-            profile: Profile::Rfc9068,
+            profile: TokenProfile::Rfc9068,
             clock_skew: Duration::from_secs(30),
-            authorities: None,
+            root_certificates: None,
             claims: ClaimMap {
                 scope: "scope".to_owned(),
                 scopes: ["read", "write"].map(|scope| (scope.to_owned(), scope.to_owned())).to_vec(),
@@ -109,124 +109,124 @@ impl ProviderSettings {
         }
     }
 
-    /// The settings of Microsoft Entra for one directory.
-    pub fn entra(directory: &str, audience: &str, tenant: TenantFrom) -> ProviderSettings {
+    /// Returns the settings of Microsoft Entra for one directory.
+    pub fn entra(directory: &str, audience: &str, tenant: TenantSource) -> ProviderSettings {
         let issuer = format!("https://login.microsoftonline.com/{directory}/v2.0");
         let mut settings = ProviderSettings::rfc9068(&issuer, audience, tenant);
         settings.algorithms = vec![Algorithm::Rs256];
-        settings.profile = Profile::Entra { directories: vec![directory.to_owned()] };
+        settings.profile = TokenProfile::Entra { directories: vec![directory.to_owned()] };
         settings.claims.scope = "scp".to_owned();
         settings
     }
 }
 
-/// Why a token of a provider is not accepted. For the log and for tests: the caller is told nothing of it.
+/// Reason for rejecting a token of a provider, for the log and for tests. The caller does not learn it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum TokenFault {
-    /// It has more than 16 KiB.
+pub enum TokenError {
+    /// Longer than 16 KiB.
     Length,
-    /// It is not three parts of base64url.
-    Shape,
-    /// Its header is not an object of JSON with each name once.
+    /// Not three parts of base64url.
+    Malformed,
+    /// The header is not a JSON object with unique names.
     Header,
-    /// Its algorithm is not one of those listed.
+    /// The algorithm is not accepted.
     Algorithm,
-    /// Its type is not that of an access token.
+    /// Not an access token.
     Type,
-    /// Its header demands something that we do not know.
+    /// The header contains an unsupported critical parameter.
     Critical,
-    /// It is signed with a key that the provider does not have.
+    /// Signed with an unknown key.
     Key,
-    /// Its signature is wrong.
+    /// Invalid signature.
     Signature,
-    /// Its claims are not an object of JSON with each name once.
+    /// The claims are not a JSON object with unique names.
     Claims,
-    /// It is of another issuer.
+    /// Wrong issuer.
     Issuer,
-    /// It is for somebody else.
+    /// Wrong audience.
     Audience,
-    /// It has expired.
+    /// Expired.
     Expired,
-    /// It is not valid yet.
-    NotYet,
-    /// A claim is missing or is of the wrong kind.
+    /// Not valid yet.
+    NotYetValid,
+    /// A claim is missing or has the wrong type.
     Claim(&'static str),
-    /// It is bound to a key that only its owner has. As a plain bearer token it would lose that protection.
-    Bound,
-    /// It is of a version that the profile does not know.
+    /// Sender-constrained to a key. Accepting it as a plain bearer token would remove that protection.
+    SenderConstrained,
+    /// Unsupported version.
     Version,
-    /// It is of a directory that is not let in.
+    /// Directory not accepted.
     Directory,
-    /// It is not for an API.
+    /// Not a token for an API.
     NoScope,
-    /// It belongs to no tenant.
+    /// No tenant.
     NoTenant,
-    /// The provider's keys cannot be had.
+    /// The provider's keys are unavailable.
     Unavailable,
 }
 
-const LONGEST_TOKEN: usize = 16 * 1024;
-const MOST_SKEW: Duration = Duration::from_secs(60);
+const TOKEN_SIZE_LIMIT: usize = 16 * 1024;
+const CLOCK_SKEW_LIMIT: Duration = Duration::from_secs(60);
 
-/// A provider whose tokens are accepted.
+/// Identity provider whose tokens are accepted.
 pub struct Provider {
     settings: ProviderSettings,
-    keys: KeyRing,
+    keys: JwksCache,
 }
 
 impl Provider {
-    /// Checks the settings. Asks the provider nothing before its first token comes.
+    /// Validates the settings. The provider is not contacted before its first token.
     pub fn new(settings: ProviderSettings) -> Result<Provider, IdentityError> {
         check(&settings)?;
-        let fetcher = Fetcher::new(settings.authorities.as_deref())?;
-        let keys = KeyRing::new(fetcher, &settings);
+        let fetcher = Fetcher::new(settings.root_certificates.as_deref())?;
+        let keys = JwksCache::new(fetcher, &settings);
         Ok(Provider { settings, keys })
     }
 
-    /// How its tokens spell it.
+    /// Returns the issuer.
     pub fn issuer(&self) -> &str {
         &self.settings.issuer
     }
 
-    /// Whether a token says that it comes from here. That proves nothing yet.
-    pub(crate) fn is_named_by(&self, token: &str) -> bool {
-        let claims = sized(token).and_then(Jws::read).and_then(|jws| jws.claims());
+    /// Returns whether a token names this issuer. It is not verified yet.
+    pub(crate) fn is_issuer_of(&self, token: &str) -> bool {
+        let claims = check_size(token).and_then(Jws::parse).and_then(|jws| jws.claims());
         claims.is_ok_and(|claims| claims.get("iss").and_then(Value::as_str) == Some(self.issuer()))
     }
 
-    /// Who a token stands for.
-    pub async fn verify(&self, token: &str, now: Moment) -> Result<Caller, TokenFault> {
+    /// Verifies a token and returns its caller.
+    pub async fn verify(&self, token: &str, now: Timestamp) -> Result<Caller, TokenError> {
         Ok(self.verify_until(token, now).await?.0)
     }
 
-    /// The same, and when the token ends.
-    pub(crate) async fn verify_until(&self, token: &str, now: Moment) -> Result<(Caller, Moment), TokenFault> {
+    /// Verifies a token and returns its caller and expiry.
+    pub(crate) async fn verify_until(&self, token: &str, now: Timestamp) -> Result<(Caller, Timestamp), TokenError> {
         let claims = self.verified_claims(token, now).await?;
         claims::check(&self.settings, &claims, now)?;
-        Ok((claims::caller(&self.settings, &claims)?, claims::ends_at(&self.settings, &claims)?))
+        Ok((claims::caller(&self.settings, &claims)?, claims::expires_at(&self.settings, &claims)?))
     }
 
-    async fn verified_claims(&self, token: &str, now: Moment) -> Result<Map<String, Value>, TokenFault> {
-        let jws = Jws::read(sized(token)?)?;
+    async fn verified_claims(&self, token: &str, now: Timestamp) -> Result<Map<String, Value>, TokenError> {
+        let jws = Jws::parse(check_size(token)?)?;
         let algorithm = jws.algorithm(&self.settings.algorithms)?;
-        jws.refuse_demands()?;
+        jws.reject_critical_headers()?;
         claims::check_type(&self.settings.profile, jws.kind())?;
         let candidates = self.keys.candidates(jws.key_id(), algorithm, now).await?;
-        // Several keys may share an id; no provider has many of them.
+        // Several keys may share an id, but not many.
         let is_signed = candidates.iter().take(4).any(|key| jws.is_signed_by(key, algorithm));
-        if is_signed { jws.claims() } else { Err(TokenFault::Signature) }
+        if is_signed { jws.claims() } else { Err(TokenError::Signature) }
     }
 }
 
-fn sized(token: &str) -> Result<&str, TokenFault> {
-    if token.len() > LONGEST_TOKEN { Err(TokenFault::Length) } else { Ok(token) }
+fn check_size(token: &str) -> Result<&str, TokenError> {
+    if token.len() > TOKEN_SIZE_LIMIT { Err(TokenError::Length) } else { Ok(token) }
 }
 
-impl From<TokenFault> for AuthError {
-    fn from(fault: TokenFault) -> AuthError {
-        match fault {
-            TokenFault::Expired => AuthError::Expired,
-            TokenFault::Unavailable => AuthError::Unavailable(IdentityError::NoKeys),
+impl From<TokenError> for AuthError {
+    fn from(error: TokenError) -> AuthError {
+        match error {
+            TokenError::Expired => AuthError::Expired,
+            TokenError::Unavailable => AuthError::Unavailable(IdentityError::KeysUnavailable),
             _ => AuthError::Invalid,
         }
     }
@@ -235,24 +235,24 @@ impl From<TokenFault> for AuthError {
 fn check(settings: &ProviderSettings) -> Result<(), IdentityError> {
     let refuse = |what: &str| Err(IdentityError::Refused(format!("single sign-on: {what}")));
     let urls = std::iter::once(&settings.issuer).chain(&settings.jwks_uri);
-    if !urls.into_iter().all(|url| fetch::is_safe(url)) {
-        return refuse("issuer and keys need `https:`; `http:` is for this machine alone");
+    if !urls.into_iter().all(|url| fetch::is_secure_url(url)) {
+        return refuse("issuer and keys need `https:`; `http:` is allowed only on loopback");
     }
     if settings.audiences.is_empty() || settings.audiences.iter().any(String::is_empty) {
-        return refuse("without an audience, tokens for other services would be let in");
+        return refuse("no audience is listed: tokens for other services would be accepted");
     }
     if settings.algorithms.is_empty() {
         return refuse("no algorithm is listed");
     }
-    if settings.clock_skew > MOST_SKEW {
-        return refuse("the clock may be off by a minute at most");
+    if settings.clock_skew > CLOCK_SKEW_LIMIT {
+        return refuse("the clock skew may be at most a minute");
     }
-    if matches!(&settings.profile, Profile::Entra { directories } if directories.is_empty()) {
+    if matches!(&settings.profile, TokenProfile::Entra { directories } if directories.is_empty()) {
         return refuse("no directory is listed");
     }
     let is_ours = |scope: &str| ["read", "write"].contains(&scope);
     if !settings.claims.scopes.iter().all(|(_, ours)| is_ours(ours)) {
-        return refuse("a scope can be worth `read` or `write`");
+        return refuse("a scope must map to `read` or `write`");
     }
     Ok(())
 }

@@ -1,9 +1,9 @@
-//! Passwords: what is accepted as one, and Argon2id on few threads.
+//! Password rules, and Argon2id hashing on few threads.
 //!
-//! Hashing is the scarcest thing that a server has: about a dozen a second and core. So few run at once, few wait, and
-//! all others are told at once that the server is busy. Those who have logged in from where they are go first.
+//! Hashing is expensive: about a dozen per second and core. So few hashes run at once, few are queued, and further
+//! ones fail immediately with a busy error. Logins from known networks have priority.
 
-mod lanes;
+mod priority_queue;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -18,13 +18,13 @@ use tokio::sync::oneshot;
 use zeroize::Zeroizing;
 
 use super::IdentityError;
+use super::login_throttle::NetworkTrust;
 use super::secret::random;
-use super::throttle::Acquaintance;
 use crate::ids::hex;
-use crate::work::{LOWEST, stand_back};
-use lanes::Lanes;
+use crate::thread_pool::{LOWEST_NICE, lower_priority};
+use priority_queue::PriorityQueue;
 
-/// How much work a hash is.
+/// Cost of a password hash.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct HashCost {
     /// Memory in KiB.
@@ -33,7 +33,7 @@ pub struct HashCost {
     pub passes: u32,
     /// Lanes.
     pub lanes: u32,
-    /// Hashes of strangers that may wait for a thread, and as many of those who are known; one more is refused.
+    /// Maximum number of queued hashes, for known and for unknown networks each.
     pub queue: usize,
 }
 
@@ -43,22 +43,22 @@ impl Default for HashCost {
     }
 }
 
-const SHORTEST: usize = 8;
-const LONGEST: usize = 1024;
-/// The first 12 hex digits of the SHA-256 of the 3,000 most frequent passwords of at least eight characters in lower
-/// case, sorted; from the frequencies that zxcvbn (MIT licence) publishes.
-const COMMON: &str = include_str!("common_passwords.txt");
+const MIN_LENGTH: usize = 8;
+const MAX_SIZE: usize = 1024;
+/// First 12 hex digits of the SHA-256 of the 3,000 most frequent passwords of at least eight characters in lower
+/// case, sorted; from the frequencies that zxcvbn (MIT license) publishes.
+const COMMON_PASSWORDS: &str = include_str!("common_passwords.txt");
 
-/// Says why a text is no good as a password. There are no rules about its characters.
+/// Checks the length of a password and rejects common ones. There are no rules about its characters.
 pub fn check_password(password: &str) -> Result<(), IdentityError> {
-    if password.chars().count() < SHORTEST {
-        return Err(IdentityError::Refused(format!("a password has at least {SHORTEST} characters")));
+    if password.chars().count() < MIN_LENGTH {
+        return Err(IdentityError::Refused(format!("a password must have at least {MIN_LENGTH} characters")));
     }
-    if password.len() > LONGEST {
-        return Err(IdentityError::Refused(format!("a password has at most {LONGEST} bytes")));
+    if password.len() > MAX_SIZE {
+        return Err(IdentityError::Refused(format!("a password must have at most {MAX_SIZE} bytes")));
     }
     if is_common(password) {
-        return Err(IdentityError::Refused("this password is among those that are tried first: take another".into()));
+        return Err(IdentityError::Refused("this password is too common: choose another".into()));
     }
     Ok(())
 }
@@ -66,151 +66,156 @@ pub fn check_password(password: &str) -> Result<(), IdentityError> {
 fn is_common(password: &str) -> bool {
     let hash = Sha256::digest(password.to_lowercase());
     let head = hex(&hash[..6]);
-    // Every line has the same length, but 3,000 lines are read faster than this is explained.
-    COMMON.lines().any(|line| line == head)
+    // A binary search would be possible, but scanning 3,000 lines is fast enough.
+    COMMON_PASSWORDS.lines().any(|line| line == head)
 }
 
-/// The threads that hash: always the same ones, since each keeps the memory of a hash, and ending with this.
-pub(crate) struct Passwords {
-    work: Arc<Work>,
-    lanes: Arc<Lanes<Job>>,
+/// Hashing threads. They are fixed, since each keeps the memory of a hash, and end on drop.
+pub(crate) struct PasswordHasher {
+    hasher: Arc<Hasher>,
+    queue: Arc<PriorityQueue<Job>>,
 }
 
-type Job = Box<dyn FnOnce(&Work, &mut Memory) -> Tell + Send>;
+type Job = Box<dyn FnOnce(&Hasher, &mut HashMemory) -> SendResult + Send>;
 
-/// Tells whoever asked, once the thread is free for the next job.
-type Tell = Box<dyn FnOnce()>;
+/// Sends the result, after the thread is free for the next job.
+type SendResult = Box<dyn FnOnce()>;
 
-/// What a hash is computed in. It is as large as all else that a quiet server takes, so that each thread has one, from
-/// the first hash on.
-type Memory = Vec<Block>;
+/// Memory of a hash. It is as large as the rest of an idle server, so each thread keeps one from its first hash on.
+type HashMemory = Vec<Block>;
 
-struct Work {
+struct Hasher {
     params: Params,
-    /// Verified for accounts that do not exist, so that they cost what others cost. Nobody knows its password.
-    decoy: PasswordHash,
-    runs: AtomicU64,
+    /// Verified for unknown accounts, so that they cost the same. Its password is unknown.
+    dummy_hash: PasswordHash,
+    hash_count: AtomicU64,
 }
 
-impl Passwords {
-    pub(crate) fn new(cost: HashCost) -> Result<Passwords, IdentityError> {
-        let work = Arc::new(Work::new(cost)?);
-        let threads = threads();
-        let lanes = Arc::new(Lanes::new(threads, cost.queue));
+impl PasswordHasher {
+    pub(crate) fn new(cost: HashCost) -> Result<PasswordHasher, IdentityError> {
+        let hasher = Arc::new(Hasher::new(cost)?);
+        let threads = thread_count();
+        let queue = Arc::new(PriorityQueue::new(threads, cost.queue));
         for _ in 0..threads {
-            let (work, lanes) = (work.clone(), lanes.clone());
-            let started = thread::Builder::new().name("hash".into()).spawn(move || hash_all(&work, &lanes));
+            let (hasher, queue) = (hasher.clone(), queue.clone());
+            let started = thread::Builder::new().name("hash".into()).spawn(move || run_worker(&hasher, &queue));
             started.map_err(|_| IdentityError::Busy)?;
         }
-        Ok(Passwords { work, lanes })
+        Ok(PasswordHasher { hasher, queue })
     }
 
-    /// How many hashes were computed so far.
-    pub(crate) fn runs(&self) -> u64 {
-        self.work.runs.load(Ordering::Relaxed)
+    /// Returns the number of computed hashes.
+    pub(crate) fn hash_count(&self) -> u64 {
+        self.hasher.hash_count.load(Ordering::Relaxed)
     }
 
     pub(crate) async fn hash(&self, password: Zeroizing<String>) -> Result<String, IdentityError> {
-        self.run(Acquaintance::Known, move |work, memory| work.hash(&password, memory)).await?
+        self.run(NetworkTrust::Known, move |hasher, memory| hasher.hash(&password, memory)).await?
     }
 
-    /// Whether the password is the one that was hashed. Without a hash the answer is no, after the same work.
+    /// Verifies a password. Without a hash the result is false, after the same work.
     pub(crate) async fn verify(
         &self,
-        who: Acquaintance,
+        trust: NetworkTrust,
         password: Zeroizing<String>,
         hash: Option<String>,
     ) -> Result<bool, IdentityError> {
-        self.run(who, move |work, memory| work.verify(&password, hash.as_deref(), memory)).await
+        self.run(trust, move |hasher, memory| hasher.verify(&password, hash.as_deref(), memory)).await
     }
 
-    /// Whether a hash was made at another cost than that of today.
+    /// Returns whether a hash has another cost than the current one.
     pub(crate) fn is_outdated(&self, hash: &str) -> bool {
         let params = PasswordHash::new(hash).ok().and_then(|hash| Params::try_from(&hash).ok());
-        params.is_none_or(|params| params != self.work.params)
+        params.is_none_or(|params| params != self.hasher.params)
     }
 
     async fn run<T: Send + 'static>(
         &self,
-        who: Acquaintance,
-        job: impl FnOnce(&Work, &mut Memory) -> T + Send + 'static,
+        trust: NetworkTrust,
+        job: impl FnOnce(&Hasher, &mut HashMemory) -> T + Send + 'static,
     ) -> Result<T, IdentityError> {
         let (sender, done) = oneshot::channel();
-        let run: Job = Box::new(move |work, memory| {
-            // Whoever asked may have gone away.
-            let done = (!sender.is_closed()).then(|| job(work, memory));
+        let run: Job = Box::new(move |hasher, memory| {
+            // The caller may have gone away.
+            let done = (!sender.is_closed()).then(|| job(hasher, memory));
             Box::new(move || drop(done.map(|done| sender.send(done))))
         });
-        self.lanes.push(who, run).map_err(|_| IdentityError::Busy)?;
+        self.queue.push(trust, run).map_err(|_| IdentityError::Busy)?;
         done.await.map_err(|_| IdentityError::Busy)
     }
 }
 
-impl Drop for Passwords {
+impl Drop for PasswordHasher {
     fn drop(&mut self) {
-        self.lanes.close();
+        self.queue.close();
     }
 }
 
-fn hash_all(work: &Work, lanes: &Lanes<Job>) {
-    // Hashing takes all of a processor, and gives way to queries: a login can wait.
-    stand_back(LOWEST);
-    let mut memory = Memory::new();
-    lanes.serve(|job| {
-        catch_unwind(AssertUnwindSafe(|| job(work, &mut memory))).unwrap_or_else(|_| {
-            tracing::error!("a password could not be hashed");
+fn run_worker(hasher: &Hasher, queue: &PriorityQueue<Job>) {
+    // Hashing takes a whole processor; queries have priority over logins.
+    lower_priority(LOWEST_NICE);
+    let mut memory = HashMemory::new();
+    queue.serve(|job| {
+        catch_unwind(AssertUnwindSafe(|| job(hasher, &mut memory))).unwrap_or_else(|_| {
+            tracing::error!("hashing a password panicked");
             Box::new(|| ())
         })
     });
 }
 
-fn threads() -> usize {
+fn thread_count() -> usize {
     (thread::available_parallelism().map_or(1, usize::from) / 2).clamp(1, 2)
 }
 
-impl Work {
-    fn new(cost: HashCost) -> Result<Work, IdentityError> {
+impl Hasher {
+    fn new(cost: HashCost) -> Result<Hasher, IdentityError> {
         let params = Params::new(cost.memory, cost.passes, cost.lanes, Some(Params::DEFAULT_OUTPUT_LEN))
-            .map_err(|error| IdentityError::Refused(format!("the cost of passwords: {error}")))?;
-        let decoy = phc(&params, &random::<16>()?, &random::<{ Params::DEFAULT_OUTPUT_LEN }>()?)?;
-        Ok(Work { params, decoy, runs: AtomicU64::new(0) })
+            .map_err(|error| IdentityError::Refused(format!("password hash cost: {error}")))?;
+        let dummy_hash = phc(&params, &random::<16>()?, &random::<{ Params::DEFAULT_OUTPUT_LEN }>()?)?;
+        Ok(Hasher { params, dummy_hash, hash_count: AtomicU64::new(0) })
     }
 
-    fn hash(&self, password: &str, memory: &mut Memory) -> Result<String, IdentityError> {
-        self.runs.fetch_add(1, Ordering::Relaxed);
+    fn hash(&self, password: &str, memory: &mut HashMemory) -> Result<String, IdentityError> {
+        self.hash_count.fetch_add(1, Ordering::Relaxed);
         let (salt, mut output) = (random::<16>()?, [0; Params::DEFAULT_OUTPUT_LEN]);
         let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, self.params.clone());
-        fill(&argon2, password, &salt, &mut output, memory).ok_or(IdentityError::Busy)?;
+        argon2_hash(&argon2, password, &salt, &mut output, memory).ok_or(IdentityError::Busy)?;
         Ok(phc(&self.params, &salt, &output)?.to_string())
     }
 
-    fn verify(&self, password: &str, hash: Option<&str>, memory: &mut Memory) -> bool {
-        self.runs.fetch_add(1, Ordering::Relaxed);
+    fn verify(&self, password: &str, hash: Option<&str>, memory: &mut HashMemory) -> bool {
+        self.hash_count.fetch_add(1, Ordering::Relaxed);
         let known = hash.and_then(|hash| PasswordHash::new(hash).ok());
-        let matches = is_of(password, known.as_ref().unwrap_or(&self.decoy), memory).unwrap_or(false);
+        let matches = matches_hash(password, known.as_ref().unwrap_or(&self.dummy_hash), memory).unwrap_or(false);
         matches && known.is_some()
     }
 }
 
-/// Whether a hash is that of a password; at the cost that the hash names.
-fn is_of(password: &str, hash: &PasswordHash, memory: &mut Memory) -> Option<bool> {
+/// Returns whether a password matches a hash, at the cost that the hash names.
+fn matches_hash(password: &str, hash: &PasswordHash, memory: &mut HashMemory) -> Option<bool> {
     let version = hash.version.map_or(Some(Version::V0x13), |version| Version::try_from(version).ok())?;
     let argon2 = Argon2::new(Algorithm::try_from(hash.algorithm.as_str()).ok()?, version, Params::try_from(hash).ok()?);
     let (salt, expected) = (hash.salt.as_ref()?, hash.hash.as_ref()?.as_bytes());
     let mut output = vec![0; expected.len()];
-    fill(&argon2, password, salt, &mut output, memory)?;
+    argon2_hash(&argon2, password, salt, &mut output, memory)?;
     Some(output.ct_eq(expected).into())
 }
 
-fn fill(argon2: &Argon2<'_>, password: &str, salt: &[u8], output: &mut [u8], memory: &mut Memory) -> Option<()> {
+fn argon2_hash(
+    argon2: &Argon2<'_>,
+    password: &str,
+    salt: &[u8],
+    output: &mut [u8],
+    memory: &mut HashMemory,
+) -> Option<()> {
     let count = argon2.params().block_count();
     memory.try_reserve_exact(count.saturating_sub(memory.len())).ok()?;
-    // What stands in it from before is not read: the first pass writes every block.
+    // Old contents are not read: the first pass writes every block.
     memory.resize(count, Block::new());
     argon2.hash_password_into_with_memory(password.as_bytes(), salt, output, memory).ok()
 }
 
-/// A hash as it is stored.
+/// Returns a hash in its stored form.
 fn phc(params: &Params, salt: &[u8], output: &[u8]) -> Result<PasswordHash, IdentityError> {
     let make = || {
         Some(PasswordHash {
@@ -221,7 +226,7 @@ fn phc(params: &Params, salt: &[u8], output: &[u8]) -> Result<PasswordHash, Iden
             hash: Some(Output::new(output).ok()?),
         })
     };
-    make().ok_or_else(|| IdentityError::Refused("the cost of passwords cannot be written down".into()))
+    make().ok_or_else(|| IdentityError::Refused("the password hash cost cannot be encoded".into()))
 }
 
 #[cfg(test)]
@@ -233,17 +238,17 @@ mod tests {
     #[test]
     fn memory_that_was_used_gives_what_fresh_memory_gives() {
         let cost = |memory| HashCost { memory, passes: 2, lanes: 1, queue: 0 };
-        let mut memory = Memory::new();
+        let mut memory = HashMemory::new();
         for kib in [64, 256, 32, 64] {
-            let work = Work::new(cost(kib)).expect("a cost");
-            let ours = work.hash("blue valve", &mut memory).expect("a hash");
+            let hasher = Hasher::new(cost(kib)).expect("a cost");
+            let ours = hasher.hash("blue valve", &mut memory).expect("a hash");
             let read = PasswordHash::new(&ours).expect("a hash as text");
             assert!(Argon2::default().verify_password(b"blue valve", &read).is_ok());
-            assert!(work.verify("blue valve", Some(&ours), &mut memory));
-            assert!(!work.verify("red valve", Some(&ours), &mut memory));
+            assert!(hasher.verify("blue valve", Some(&ours), &mut memory));
+            assert!(!hasher.verify("red valve", Some(&ours), &mut memory));
             let theirs: PasswordHash =
                 Argon2::default().hash_password_with_salt(b"blue valve", &[7; 16]).expect("a hash");
-            assert!(work.verify("blue valve", Some(&theirs.to_string()), &mut memory));
+            assert!(hasher.verify("blue valve", Some(&theirs.to_string()), &mut memory));
         }
     }
 }

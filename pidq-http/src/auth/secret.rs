@@ -1,4 +1,4 @@
-//! Random secrets, and the fingerprints that are stored in their place.
+//! Random secrets, and the fingerprints stored instead of them.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -10,49 +10,49 @@ use super::IdentityError;
 pub use crate::settings::Secret;
 
 impl Secret {
-    /// 256 random bits behind a prefix, by which scanners find secrets that leaked.
+    /// Generates 256 random bits with a prefix, by which secret scanners recognize leaks.
     pub(crate) fn mint(prefix: &str) -> Result<Secret, IdentityError> {
         Ok(Secret::new(format!("{prefix}{}", URL_SAFE_NO_PAD.encode(random::<32>()?))))
     }
 
-    /// A random text that nobody guesses.
+    /// Generates a random secret without a prefix.
     pub fn random() -> Result<Secret, IdentityError> {
         Secret::mint("")
     }
 
-    /// What is stored in its place.
+    /// Returns the fingerprint that is stored.
     pub fn fingerprint(&self) -> String {
         fingerprint(self.expose())
     }
 
-    /// Whether it is the one of which a fingerprint is stored; the time tells nothing.
-    pub fn is(&self, stored: &str) -> bool {
-        same(stored, &self.fingerprint())
+    /// Returns whether a stored fingerprint matches, in constant time.
+    pub fn matches(&self, stored: &str) -> bool {
+        constant_time_eq(stored, &self.fingerprint())
     }
 }
 
-/// What is stored of a random secret. A fast hash is enough: nobody guesses 256 bits.
+/// Returns the fingerprint of a random secret. A fast hash is sufficient for 256 random bits.
 pub(crate) fn fingerprint(secret: &str) -> String {
-    spelt(&digest(secret))
+    encode_digest(&digest(secret))
 }
 
-/// The same as bytes.
+/// Returns the SHA-256 digest.
 pub(crate) fn digest(secret: &str) -> [u8; 32] {
     Sha256::digest(secret).into()
 }
 
-/// A digest as it is stored.
-pub(crate) fn spelt(digest: &[u8; 32]) -> String {
+/// Encodes a digest as it is stored.
+pub(crate) fn encode_digest(digest: &[u8; 32]) -> String {
     URL_SAFE_NO_PAD.encode(digest)
 }
 
-/// Compares fingerprints; the time tells nothing.
-pub(crate) fn same(left: &str, right: &str) -> bool {
+/// Compares fingerprints in constant time.
+pub(crate) fn constant_time_eq(left: &str, right: &str) -> bool {
     left.as_bytes().ct_eq(right.as_bytes()).into()
 }
 
-/// An id that nobody can guess and that sorts nowhere in particular.
-pub(crate) fn fresh_id(prefix: &str) -> Result<String, IdentityError> {
+/// Generates a random id.
+pub(crate) fn random_id(prefix: &str) -> Result<String, IdentityError> {
     Ok(format!("{prefix}{}", URL_SAFE_NO_PAD.encode(random::<15>()?)))
 }
 

@@ -1,4 +1,4 @@
-//! The document for people: one page, no script, nothing from elsewhere.
+//! HTML page of the OpenAPI document, without scripts or external resources.
 
 use std::sync::LazyLock;
 
@@ -7,10 +7,10 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-/// The one style that the page has.
+/// Style sheet of the page.
 const STYLE: &str = include_str!("page.css");
 
-/// What the page may load: the style within it, which its hash names, and the picture of its tab.
+/// Content security policy: the inline style, allowed by its hash, and the icon.
 pub(crate) fn policy() -> &'static str {
     static POLICY: LazyLock<String> = LazyLock::new(|| {
         let hash = STANDARD.encode(Sha256::digest(STYLE));
@@ -22,13 +22,13 @@ pub(crate) fn policy() -> &'static str {
     &POLICY
 }
 
-/// What clients show themselves with.
+/// Content type of OAuth requests, in which the client authenticates itself.
 const FORM: &str = "application/x-www-form-urlencoded";
-const CLIENT: &str = "The client shows its id and its secret, in the body or by Basic authentication.";
-/// The group of what stands alone.
+const CLIENT: &str = "The client authenticates with its id and secret, in the body or by Basic authentication.";
+/// Group of single routes.
 const ABOUT: &str = "About the service";
 
-/// The page.
+/// Returns the page.
 pub(crate) fn page(document: &Value) -> String {
     let title = escape(text(&document["info"]["title"]));
     let version = escape(text(&document["info"]["version"]));
@@ -46,48 +46,59 @@ pub(crate) fn page(document: &Value) -> String {
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
          <link rel=\"icon\" href=\"data:,\"><style>{STYLE}</style></head><body>\
-         <header><h1>{title}<small>{version}</small></h1><p>The endpoints of this service. The same for programs: \
-         <a href=\"openapi.json\">openapi.json</a>. What goes wrong is told as a problem of RFC 9457, whose \
-         <code>code</code> never changes.</p></header>\
+         <header><h1>{title}<small>{version}</small></h1><p>Endpoints of this service. Machine-readable: \
+         <a href=\"openapi.json\">openapi.json</a>. Errors are problems of RFC 9457; their <code>code</code> is \
+         stable.</p></header>\
          <div class=\"page\"><nav aria-label=\"Endpoints\">{index}</nav><main>{articles}</main></div></body></html>"
     )
 }
 
-/// An operation of the document.
+/// Returns a page with one article, in the same style.
+pub(crate) fn standalone_page(title: &str, body: &str) -> String {
+    let title = escape(title);
+    format!(
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <link rel=\"icon\" href=\"data:,\"><style>{STYLE}</style></head><body>\
+         <header><h1>{title}</h1></header><main><article>{body}</article></main></body></html>"
+    )
+}
+
+/// Operation of the document.
 struct Operation<'a> {
     path: &'a str,
     method: String,
-    told: &'a Value,
+    spec: &'a Value,
 }
 
-/// Operations by the first part of their paths.
+/// Returns the operations grouped by the first path segment.
 fn groups(document: &Value) -> Vec<(&str, Vec<Operation<'_>>)> {
     let mut groups: Vec<(&str, Vec<Operation<'_>>)> = Vec::new();
-    for (path, methods) in members(&document["paths"]) {
+    for (path, methods) in entries(&document["paths"]) {
         let first = path.split('/').nth(1).unwrap_or_default();
         let at = groups.iter().position(|(name, _)| *name == first).unwrap_or_else(|| {
             groups.push((first, Vec::new()));
             groups.len() - 1
         });
-        let operations = members(methods).map(|(method, told)| Operation { path, method: method.to_uppercase(), told });
+        let operations = entries(methods).map(|(method, spec)| Operation { path, method: method.to_uppercase(), spec });
         groups[at].1.extend(operations);
     }
-    together(groups)
+    merge_single_groups(groups)
 }
 
-/// What stands alone is told together, and last: pages about the service itself.
-fn together<'a>(groups: Vec<(&'a str, Vec<Operation<'a>>)>) -> Vec<(&'a str, Vec<Operation<'a>>)> {
-    let (alone, mut groups): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(_, operations)| operations.len() == 1);
-    let alone: Vec<_> = alone.into_iter().flat_map(|(_, operations)| operations).collect();
-    if !alone.is_empty() {
-        groups.push((ABOUT, alone));
+/// Merges groups with a single operation into one group at the end.
+fn merge_single_groups<'a>(groups: Vec<(&'a str, Vec<Operation<'a>>)>) -> Vec<(&'a str, Vec<Operation<'a>>)> {
+    let (single, mut groups): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(_, operations)| operations.len() == 1);
+    let single: Vec<_> = single.into_iter().flat_map(|(_, operations)| operations).collect();
+    if !single.is_empty() {
+        groups.push((ABOUT, single));
     }
     groups
 }
 
 impl Operation<'_> {
     fn id(&self) -> String {
-        escape(text(&self.told["operationId"]))
+        escape(text(&self.spec["operationId"]))
     }
 
     fn method(&self) -> String {
@@ -100,8 +111,8 @@ impl Operation<'_> {
 
     fn article(&self) -> String {
         let (id, method, path) = (self.id(), self.method(), escape(self.path));
-        let (summary, access) = (prose(text(&self.told["summary"])), self.access());
-        let parts = [self.parameters(), self.body(), self.answers()].concat();
+        let (summary, access) = (prose(text(&self.spec["summary"])), self.access());
+        let parts = [self.parameters(), self.body(), self.responses()].concat();
         format!(
             "<article id=\"{id}\"><h3>{method}<code>{path}</code></h3><p>{summary}</p>\
              <p class=\"access\">{access}</p>{parts}</article>"
@@ -109,46 +120,48 @@ impl Operation<'_> {
     }
 
     fn access(&self) -> String {
-        let scopes = self.told["security"][0]["bearer"].as_array();
+        let scopes = self.spec["security"][0]["bearer"].as_array();
         match scopes.map(|scopes| scopes.first().and_then(Value::as_str)) {
-            None if self.told["requestBody"]["content"].get(FORM).is_some() => CLIENT.to_owned(),
-            None => "No token is needed.".to_owned(),
-            Some(None) => "Any token will do.".to_owned(),
-            Some(Some(scope)) => format!("Needs a token with the scope <code>{}</code>.", escape(scope)),
+            None if self.spec["requestBody"]["content"].get(FORM).is_some() => CLIENT.to_owned(),
+            None => "No token required.".to_owned(),
+            Some(None) => "Requires a valid token.".to_owned(),
+            Some(Some(scope)) => format!("Requires a token with the scope <code>{}</code>.", escape(scope)),
         }
     }
 
     fn parameters(&self) -> String {
-        let rows: String = self.told["parameters"].as_array().into_iter().flatten().map(parameter).collect();
+        let rows: String = self.spec["parameters"].as_array().into_iter().flatten().map(parameter).collect();
         if rows.is_empty() { rows } else { format!("<h4>Parameters</h4><table>{rows}</table>") }
     }
 
     fn body(&self) -> String {
-        let content = &self.told["requestBody"]["content"];
-        let Some((_, first)) = members(content).next() else { return String::new() };
-        let media: Vec<String> = members(content).map(|(media, _)| code(media)).collect();
+        let content = &self.spec["requestBody"]["content"];
+        let Some((_, first)) = entries(content).next() else { return String::new() };
+        let media: Vec<String> = entries(content).map(|(media, _)| code(media)).collect();
         format!("<h4>Body</h4><p>{}</p>{}", media.join(" or "), schema(&first["schema"]))
     }
 
-    fn answers(&self) -> String {
-        let rows: String = members(&self.told["responses"]).map(|(status, answer)| reply(status, answer)).collect();
-        format!("<h4>Answers</h4><table>{rows}</table>")
+    fn responses(&self) -> String {
+        let rows: String = entries(&self.spec["responses"]).map(|(status, answer)| reply(status, answer)).collect();
+        format!("<h4>Responses</h4><table>{rows}</table>")
     }
 }
 
 fn parameter(parameter: &Value) -> String {
-    let (name, place) = (code(text(&parameter["name"])), escape(text(&parameter["in"])));
-    let (looks, summary) = (looks(&parameter["schema"]), prose(text(&parameter["description"])));
-    format!("<tr><td>{name}<br><span class=\"soft\">{place}</span></td><td>{looks}</td><td>{summary}</td></tr>")
+    let (name, location) = (code(text(&parameter["name"])), escape(text(&parameter["in"])));
+    let (type_summary, summary) = (type_summary(&parameter["schema"]), prose(text(&parameter["description"])));
+    format!(
+        "<tr><td>{name}<br><span class=\"soft\">{location}</span></td><td>{type_summary}</td><td>{summary}</td></tr>"
+    )
 }
 
-/// What a value looks like, in a few words.
-fn looks(schema: &Value) -> String {
+/// Returns a short description of a schema's type and limits.
+fn type_summary(schema: &Value) -> String {
     let mut words = vec![escape(text(&schema["type"]))];
     if let Some(values) = schema["enum"].as_array() {
         words = values.iter().map(|value| code(text(value))).collect();
     }
-    for (name, what) in [("pattern", "like "), ("minimum", "from "), ("maximum", "to "), ("default", "else ")] {
+    for (name, what) in [("pattern", "pattern "), ("minimum", "from "), ("maximum", "to "), ("default", "default ")] {
         match &schema[name] {
             Value::Null => {}
             Value::String(text) => words.push(format!("{what}{}", code(text))),
@@ -160,24 +173,24 @@ fn looks(schema: &Value) -> String {
 }
 
 fn reply(status: &str, answer: &Value) -> String {
-    let media: Vec<String> = members(&answer["content"]).map(|(media, _)| code(media)).collect();
-    let first = members(&answer["content"]).next().map(|(_, first)| schema(&first["schema"])).unwrap_or_default();
+    let media: Vec<String> = entries(&answer["content"]).map(|(media, _)| code(media)).collect();
+    let first = entries(&answer["content"]).next().map(|(_, first)| schema(&first["schema"])).unwrap_or_default();
     let status = if status == "default" { "4xx, 5xx".to_owned() } else { escape(status) };
     let summary = prose(text(&answer["description"]));
     format!("<tr><td>{status}</td><td>{}</td><td>{summary}{first}</td></tr>", media.join("<br>"))
 }
 
-/// A schema, folded: it is for the second look.
+/// Returns a schema in a collapsed element.
 fn schema(schema: &Value) -> String {
-    let says_nothing = schema.as_object().is_none_or(|members| members.keys().all(|name| name == "type"));
-    if says_nothing || schema.get("$ref").is_some() {
+    let is_trivial = schema.as_object().is_none_or(|entries| entries.keys().all(|name| name == "type"));
+    if is_trivial || schema.get("$ref").is_some() {
         return String::new();
     }
     let text = serde_json::to_string_pretty(schema).unwrap_or_default();
     format!("<details><summary>Schema</summary><pre>{}</pre></details>", escape(&text))
 }
 
-fn members(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
+fn entries(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
     static NONE: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
     value.as_object().unwrap_or(&NONE).iter().map(|(name, value)| (name.as_str(), value))
 }
@@ -186,8 +199,8 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// A sentence. What stands between backticks is code.
-fn prose(text: &str) -> String {
+/// Formats text in which backticks mark code.
+pub(crate) fn prose(text: &str) -> String {
     let parts = text.split('`').enumerate();
     parts.map(|(number, part)| if number % 2 == 1 { code(part) } else { escape(part) }).collect()
 }
@@ -211,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn every_operation_is_told_with_all_that_it_takes() {
+    fn every_operation_is_documented_completely() {
         let page = page(&document(json!({
             "operationId": "get-a", "summary": "Gives an `a` & more.", "security": [{"bearer": ["read"]}],
             "parameters": [{"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "default": 7}}],
@@ -223,7 +236,7 @@ mod tests {
             "<article id=\"get-a\">",
             "<p>Gives an <code>a</code> &amp; more.</p>",
             "scope <code>read</code>",
-            "integer, from <code>1</code>, else <code>7</code>",
+            "integer, from <code>1</code>, default <code>7</code>",
             "<code>application/json</code>",
             "&quot;required&quot;",
             "<td>200</td><td><code>text/csv</code></td><td>The a.</td>",

@@ -1,4 +1,4 @@
-//! The bytes of a body: never more than the row takes, never slower than a modem, never for ever.
+//! Request body reader with limits on size, minimum rate and total time.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -6,23 +6,22 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::BodyExt;
-use hyper::StatusCode;
 use hyper::body::{Body, Frame, SizeHint};
 use hyper::header::{CONTENT_ENCODING, HeaderMap};
 use tokio::time::{Instant, timeout_at};
 
+use super::drain::BodySource;
 use super::inflate::Inflater;
-use super::leftover::Source;
 use crate::limits::Limits;
-use crate::problem::Problem;
+use crate::problem::{Problem, codes};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// The body of a request: from a connection, or from memory when there is none.
+/// Body of a request, from a connection or from memory.
 pub(crate) enum Incoming {
-    /// From a connection.
-    Wire(hyper::body::Incoming),
-    /// From memory: what tests and embedders send.
+    /// Body from a connection.
+    Connection(hyper::body::Incoming),
+    /// Body from memory, as sent by tests and embedders.
     Memory(Option<Bytes>),
 }
 
@@ -38,137 +37,142 @@ impl Body for Incoming {
 
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         match self.get_mut() {
-            Incoming::Wire(body) => Pin::new(body).poll_frame(cx).map_err(Into::into),
+            Incoming::Connection(body) => Pin::new(body).poll_frame(cx).map_err(Into::into),
             Incoming::Memory(bytes) => Poll::Ready(bytes.take().map(|b| Ok(Frame::data(b)))),
         }
     }
 
     fn is_end_stream(&self) -> bool {
         match self {
-            Incoming::Wire(body) => body.is_end_stream(),
+            Incoming::Connection(body) => body.is_end_stream(),
             Incoming::Memory(bytes) => bytes.is_none(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
-            Incoming::Wire(body) => body.size_hint(),
+            Incoming::Connection(body) => body.size_hint(),
             Incoming::Memory(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |b| b.len() as u64)),
         }
     }
 }
 
-/// How fast a body has to come. It is moved with each reader, and [`Limits`] are many.
+/// Rate and time limits of a body; a small copy of [`Limits`].
 #[derive(Clone, Copy)]
-struct Pace {
+struct RateGuard {
     grace: Duration,
     rate: u64,
     idle: Duration,
     time: Duration,
 }
 
-impl From<&Limits> for Pace {
+impl From<&Limits> for RateGuard {
     fn from(limits: &Limits) -> Self {
-        Pace { grace: limits.body_grace, rate: limits.body_rate, idle: limits.body_idle, time: limits.body_time }
+        RateGuard {
+            grace: limits.body_grace,
+            rate: limits.body_rate,
+            idle: limits.body_idle_timeout,
+            time: limits.body_timeout,
+        }
     }
 }
 
-/// Reads a body against the clock.
-pub(crate) struct Reader {
-    source: Source,
-    pace: Pace,
-    observer: Option<Observer>,
+/// Body reader with rate and time limits.
+pub(crate) struct BodyReader {
+    source: BodySource,
+    rate_guard: RateGuard,
+    observer: Option<BodyObserver>,
 }
 
-/// Who sees each piece of a body, as it came, while it is read.
-pub(crate) type Observer = Box<dyn FnMut(&[u8]) + Send + Sync>;
+/// Observer of the body chunks as they arrive.
+pub(crate) type BodyObserver = Box<dyn FnMut(&[u8]) + Send + Sync>;
 
-/// One reading of a body: how much came, and since when.
-pub(crate) struct Reading {
-    source: Source,
-    pace: Pace,
-    observer: Option<Observer>,
-    begun: Instant,
-    total: Duration,
+/// Body read in progress: the bytes received, and the start time.
+pub(crate) struct BodyRead {
+    source: BodySource,
+    rate_guard: RateGuard,
+    observer: Option<BodyObserver>,
+    started_at: Instant,
+    total_timeout: Duration,
     bytes: u64,
 }
 
-impl Reader {
-    pub fn new(source: Source, limits: &Limits) -> Self {
-        Reader { source, pace: limits.into(), observer: None }
+impl BodyReader {
+    pub fn new(source: BodySource, limits: &Limits) -> Self {
+        BodyReader { source, rate_guard: limits.into(), observer: None }
     }
 
-    pub fn observe(&mut self, observer: Observer) {
+    pub fn observe(&mut self, observer: BodyObserver) {
         self.observer = Some(observer);
     }
 
-    /// The reader that the handler gets; this one is empty from now on.
-    pub fn take(&mut self) -> Reader {
-        Reader { source: self.source.take(), pace: self.pace, observer: self.observer.take() }
+    /// Takes the body out; this reader is empty afterwards.
+    pub fn take(&mut self) -> BodyReader {
+        BodyReader { source: self.source.take(), rate_guard: self.rate_guard, observer: self.observer.take() }
     }
 
-    /// How many bytes there are, if that is known.
-    pub fn announced(&self) -> Option<u64> {
+    /// Returns the body size, if it is known.
+    pub fn content_length(&self) -> Option<u64> {
         self.source.body.size_hint().exact()
     }
 
-    /// The whole body, decompressed.
-    pub async fn whole(&mut self, headers: &HeaderMap, limit: u64) -> Result<Bytes, Problem> {
+    /// Reads the whole body, decompressed.
+    pub async fn read_all(&mut self, headers: &HeaderMap, limit: u64) -> Result<Bytes, Problem> {
         let coding = content_encoding(headers)?;
-        let mut reading = self.take().begin(limit)?;
+        let mut reading = self.take().start(limit)?;
         match Inflater::new(&coding, limit)? {
-            None => reading.plain(limit).await,
-            Some(inflater) => reading.inflated(inflater, limit).await,
+            None => reading.read_plain(limit).await,
+            Some(inflater) => reading.read_inflated(inflater, limit).await,
         }
     }
 
-    /// Reads it to its end, and keeps nothing.
+    /// Reads the body to its end and discards it.
     pub async fn skip(&mut self, limit: u64) -> Result<(), Problem> {
-        let mut reading = self.take().begin(limit)?;
+        let mut reading = self.take().start(limit)?;
         while reading.chunk().await?.is_some() {
             if reading.bytes > limit {
-                return Err(Problem::too_large("payload-too-large", limit));
+                return Err(Problem::payload_too_large(limit));
             }
         }
         Ok(())
     }
 
-    /// Starts the clock. A body that announces too much is refused before it is read.
-    pub fn begin(self, limit: u64) -> Result<Reading, Problem> {
+    /// Starts reading. A body whose announced size exceeds the limit is rejected before it is read.
+    pub fn start(self, limit: u64) -> Result<BodyRead, Problem> {
         if self.source.body.size_hint().lower() > limit {
-            return Err(Problem::too_large("payload-too-large", limit));
+            return Err(Problem::payload_too_large(limit));
         }
-        let total = self.pace.time.max(Duration::from_secs(limit / FAIR_RATE));
-        let Reader { source, pace, observer } = self;
-        Ok(Reading { source, pace, observer, begun: Instant::now(), total, bytes: 0 })
+        let total_timeout = self.rate_guard.time.max(Duration::from_secs(limit / SLOWEST_UPLOAD_RATE));
+        let BodyReader { source, rate_guard, observer } = self;
+        Ok(BodyRead { source, rate_guard, observer, started_at: Instant::now(), total_timeout, bytes: 0 })
     }
 }
 
-/// A body piece by piece, decompressed: never more in memory than one piece becomes.
-pub struct Pieces {
-    reading: Reading,
+/// Decompressed body in chunks. At most one chunk is in memory.
+pub struct BodyChunks {
+    reading: BodyRead,
     inflater: Option<Inflater>,
     limit: u64,
-    taken: u64,
-    is_over: bool,
+    received: u64,
+    is_ended: bool,
 }
 
-impl Pieces {
-    pub(super) fn new(reader: Reader, headers: &HeaderMap, limit: u64) -> Result<Pieces, Problem> {
+impl BodyChunks {
+    pub(super) fn new(reader: BodyReader, headers: &HeaderMap, limit: u64) -> Result<BodyChunks, Problem> {
         let inflater = Inflater::new(&content_encoding(headers)?, limit)?;
-        Ok(Pieces { reading: reader.begin(limit)?, inflater, limit, taken: 0, is_over: false })
+        Ok(BodyChunks { reading: reader.start(limit)?, inflater, limit, received: 0, is_ended: false })
     }
 
-    /// The next piece, which may be empty; none at the end.
+    /// Returns the next chunk, which may be empty; `None` at the end.
     pub async fn next(&mut self) -> Result<Option<Bytes>, Problem> {
-        if self.is_over {
+        if self.is_ended {
             return Ok(None);
         }
         let chunk = self.reading.chunk().await?;
-        self.is_over = chunk.is_none();
-        self.taken += chunk.as_ref().map_or(0, |chunk| chunk.len() as u64);
-        if self.taken > self.limit {
-            return Err(Problem::too_large("payload-too-large", self.limit));
+        self.is_ended = chunk.is_none();
+        self.received += chunk.as_ref().map_or(0, |chunk| chunk.len() as u64);
+        if self.received > self.limit {
+            return Err(Problem::payload_too_large(self.limit));
         }
         match (&mut self.inflater, chunk) {
             (None, chunk) => Ok(chunk),
@@ -181,47 +185,47 @@ impl Pieces {
     }
 }
 
-/// Large uploads get the time that they take on a line of 2 Mbit/s.
-const FAIR_RATE: u64 = 256 * 1024;
+/// Minimum rate assumed for large uploads, in bytes per second: 2 Mbit/s.
+const SLOWEST_UPLOAD_RATE: u64 = 256 * 1024;
 
-impl Reading {
-    async fn plain(&mut self, limit: u64) -> Result<Bytes, Problem> {
+impl BodyRead {
+    async fn read_plain(&mut self, limit: u64) -> Result<Bytes, Problem> {
         let Some(first) = self.chunk().await? else { return Ok(Bytes::new()) };
-        let mut whole = Vec::new();
+        let mut bytes = Vec::new();
         let mut next = Some(first);
         while let Some(chunk) = next {
-            if (whole.len() + chunk.len()) as u64 > limit {
-                return Err(Problem::too_large("payload-too-large", limit));
+            if (bytes.len() + chunk.len()) as u64 > limit {
+                return Err(Problem::payload_too_large(limit));
             }
             next = self.chunk().await?;
-            if next.is_none() && whole.is_empty() {
+            if next.is_none() && bytes.is_empty() {
                 return Ok(chunk);
             }
-            whole.extend_from_slice(&chunk);
+            bytes.extend_from_slice(&chunk);
         }
-        Ok(whole.into())
+        Ok(bytes.into())
     }
 
-    async fn inflated(&mut self, mut inflater: Inflater, limit: u64) -> Result<Bytes, Problem> {
+    async fn read_inflated(&mut self, mut inflater: Inflater, limit: u64) -> Result<Bytes, Problem> {
         while let Some(chunk) = self.chunk().await? {
             if self.bytes > limit {
-                return Err(Problem::too_large("payload-too-large", limit));
+                return Err(Problem::payload_too_large(limit));
             }
             inflater.write(&chunk)?;
         }
         Ok(inflater.finish()?.into())
     }
 
-    /// The next bytes, or none at the end.
+    /// Returns the next bytes, or `None` at the end.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Problem> {
         loop {
-            // Hot: most bodies come at once, and say how long they are.
+            // Hot: most bodies arrive at once with a known length.
             if self.source.body.is_end_stream() {
                 return Ok(None);
             }
             let frame = timeout_at(self.deadline(), self.source.body.frame()).await.map_err(|_| too_slow())?;
             let Some(frame) = frame else { return Ok(None) };
-            // Trailers are nothing that we look at.
+            // Trailers are ignored.
             let Ok(data) = frame.map_err(|_| broken())?.into_data() else { continue };
             self.bytes += data.len() as u64;
             if let Some(observer) = &mut self.observer {
@@ -233,12 +237,12 @@ impl Reading {
         }
     }
 
-    /// When the next byte has to be there: after the grace, so many bytes buy one more second. Nobody who said much may
-    /// be silent for long.
+    /// Returns the deadline for the next byte: the grace period plus the time earned by the bytes received, bounded
+    /// by the total and idle timeouts.
     fn deadline(&self) -> Instant {
-        let bought = Duration::from_millis(self.bytes.saturating_mul(1000) / self.pace.rate.max(1));
-        let paced = self.begun + (self.pace.grace + bought).min(self.total);
-        paced.min(Instant::now() + self.pace.idle)
+        let bought = Duration::from_millis(self.bytes.saturating_mul(1000) / self.rate_guard.rate.max(1));
+        let paced = self.started_at + (self.rate_guard.grace + bought).min(self.total_timeout);
+        paced.min(Instant::now() + self.rate_guard.idle)
     }
 }
 
@@ -249,13 +253,14 @@ pub(crate) fn content_encoding(headers: &HeaderMap) -> Result<String, Problem> {
 }
 
 fn too_slow() -> Problem {
-    Problem::new(StatusCode::REQUEST_TIMEOUT, "body-too-slow")
-        .detail("The body came too slowly.")
+    Problem::new(codes::REQUEST_TIMEOUT)
+        .detail("The body arrived too slowly.")
         .header(hyper::header::CONNECTION, "close")
 }
 
 fn broken() -> Problem {
-    Problem::bad_request("malformed-body", "The body ended early, or is not framed as HTTP has it.")
+    Problem::new(codes::MALFORMED_BODY)
+        .detail("The body ended early or its HTTP framing is invalid.")
         .header(hyper::header::CONNECTION, "close")
 }
 
@@ -264,56 +269,60 @@ mod tests {
     use std::io::Write;
 
     use super::*;
-    use crate::request::Leftover;
+    use crate::request::UnreadBody;
 
-    fn reader(bytes: &'static [u8]) -> Reader {
-        Reader::new(Leftover::default().source(Bytes::from_static(bytes).into()), &Limits::default())
+    fn reader(bytes: &'static [u8]) -> BodyReader {
+        BodyReader::new(UnreadBody::default().source(Bytes::from_static(bytes).into()), &Limits::default())
     }
 
     #[tokio::test]
     async fn a_body_is_read_up_to_its_limit() {
-        let whole = async |limit| reader(b"12345").whole(&HeaderMap::new(), limit).await.map_err(|p| p.status());
-        assert_eq!(whole(5).await, Ok(Bytes::from("12345")));
-        assert_eq!(whole(4).await, Err(StatusCode::PAYLOAD_TOO_LARGE));
-        assert_eq!(reader(b"").whole(&HeaderMap::new(), 0).await.map_err(|p| p.status()), Ok(Bytes::new()));
+        let read_all = async |limit| reader(b"12345").read_all(&HeaderMap::new(), limit).await.map_err(|p| p.status());
+        assert_eq!(read_all(5).await, Ok(Bytes::from("12345")));
+        assert_eq!(read_all(4).await, Err(hyper::StatusCode::PAYLOAD_TOO_LARGE));
+        assert_eq!(reader(b"").read_all(&HeaderMap::new(), 0).await.map_err(|p| p.status()), Ok(Bytes::new()));
     }
 
     #[tokio::test]
-    async fn a_compressed_body_comes_in_pieces_and_ends_at_its_limit() {
+    async fn a_compressed_body_is_chunked_and_limited() {
         let text = "a pump and a valve ".repeat(50_000);
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
         let packed = encoder.write_all(text.as_bytes()).and_then(|()| encoder.finish()).expect("memory does not fail");
         let headers = HeaderMap::from_iter([(CONTENT_ENCODING, hyper::header::HeaderValue::from_static("gzip"))]);
-        let pieces = |limit| {
+        let chunks = |limit| {
             let body = Bytes::from(packed.clone());
-            Pieces::new(Reader::new(Leftover::default().source(body.into()), &Limits::default()), &headers, limit)
+            BodyChunks::new(
+                BodyReader::new(UnreadBody::default().source(body.into()), &Limits::default()),
+                &headers,
+                limit,
+            )
         };
-        let mut whole = Vec::new();
-        let mut reading = pieces(1 << 20).expect("it is small");
-        while let Some(piece) = reading.next().await.expect("it is sound") {
-            whole.extend_from_slice(&piece);
+        let mut bytes = Vec::new();
+        let mut reading = chunks(1 << 20).expect("it is small");
+        while let Some(chunk) = reading.next().await.expect("it is sound") {
+            bytes.extend_from_slice(&chunk);
         }
-        assert!(whole == text.as_bytes());
-        let mut cut = pieces(text.len() as u64 - 1).expect("it is small while it is packed");
+        assert!(bytes == text.as_bytes());
+        let mut cut = chunks(text.len() as u64 - 1).expect("it is small while it is packed");
         let end = loop {
             match cut.next().await {
                 Ok(Some(_)) => {}
                 other => break other.map_err(|problem| problem.status()),
             }
         };
-        assert_eq!(end, Err(StatusCode::PAYLOAD_TOO_LARGE));
+        assert_eq!(end, Err(hyper::StatusCode::PAYLOAD_TOO_LARGE));
     }
 
     #[tokio::test]
     async fn bytes_buy_time_and_silence_or_the_total_ends_it() {
-        let mut reading = reader(b"").begin(1 << 20).expect("an empty body is not too large");
-        let at = |reading: &Reading| reading.deadline().duration_since(reading.begun);
+        let mut reading = reader(b"").start(1 << 20).expect("an empty body is not too large");
+        let at = |reading: &BodyRead| reading.deadline().duration_since(reading.started_at);
         assert_eq!(at(&reading), Duration::from_secs(5));
         reading.bytes = 10 * 1024;
         assert_eq!(at(&reading), Duration::from_secs(15));
         reading.bytes = 1 << 20;
         assert_eq!(at(&reading).as_secs(), 30, "however much came, it may not stop for longer");
-        reading.begun -= Duration::from_secs(40);
+        reading.started_at -= Duration::from_secs(40);
         assert_eq!(at(&reading), Duration::from_secs(60));
     }
 }

@@ -1,63 +1,65 @@
-//! `name=value&name=value`: forms, and the part of a URL behind the question mark.
+//! URL-encoded forms and query strings: `name=value&name=value`.
 
 use std::fmt::Display;
 use std::str::FromStr;
 
 use crate::percent;
-use crate::problem::Problem;
+use crate::problem::{Problem, codes};
 
-/// The pairs of a form, in their order. Names may repeat; what that means is the reader's decision.
+/// Name-value pairs of a form, in order. Names may repeat.
 #[derive(Clone, Debug, Default)]
 pub struct Form {
     pairs: Vec<(String, String)>,
 }
 
-/// More pairs than this are no form, but an attack on whoever looks at each of them.
-const PAIRS: usize = 128;
+/// Maximum number of pairs, against quadratic look-ups.
+const PAIR_LIMIT: usize = 128;
 
 impl Form {
-    /// None when an escape is broken, text is not UTF-8, or there are too many pairs.
+    /// Parses a form. `None` if an escape is invalid, text is not UTF-8, or there are too many pairs.
     pub fn parse(text: &str) -> Option<Self> {
         let parts = text.split('&').filter(|part| !part.is_empty());
         let pair = |part: &str| {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
             Some((percent::decode_form(name)?, percent::decode_form(value)?))
         };
-        let pairs = parts.take(PAIRS + 1).map(pair).collect::<Option<Vec<_>>>()?;
-        (pairs.len() <= PAIRS).then_some(Form { pairs })
+        let pairs = parts.take(PAIR_LIMIT + 1).map(pair).collect::<Option<Vec<_>>>()?;
+        (pairs.len() <= PAIR_LIMIT).then_some(Form { pairs })
     }
 
-    /// The value of a name. Twice the same name is a mistake, because two readers might each take another.
-    pub fn one(&self, name: &str) -> Result<Option<&str>, Problem> {
+    /// Returns the value of a name. A repeated name is an error, because two parsers could pick different values.
+    pub fn single(&self, name: &str) -> Result<Option<&str>, Problem> {
         let mut values = self.pairs.iter().filter(|(n, _)| n == name).map(|(_, value)| value.as_str());
         let value = values.next();
         match values.next() {
             None => Ok(value),
-            Some(_) => Err(Problem::bad_request("invalid-parameter", format!("`{name}` is there more than once."))
+            Some(_) => Err(Problem::new(codes::INVALID_PARAMETER)
+                .detail(format!("`{name}` is repeated."))
                 .with("parameter", name)),
         }
     }
 
-    /// The value of a name as something that can be parsed, for example a number.
+    /// Returns the value of a name, parsed.
     pub fn parsed<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Option<T>, Problem> {
         let wrong = |error: T::Err| {
-            Problem::bad_request("invalid-parameter", format!("`{name}` is not what it should be: {error}."))
+            Problem::new(codes::INVALID_PARAMETER)
+                .detail(format!("`{name}` is invalid: {error}."))
                 .with("parameter", name)
         };
-        self.one(name)?.map(|value| value.parse().map_err(wrong)).transpose()
+        self.single(name)?.map(|value| value.parse().map_err(wrong)).transpose()
     }
 
-    /// All pairs, in their order.
+    /// Returns all pairs in order.
     pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.pairs.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// How many pairs there are.
+    /// Returns the number of pairs.
     pub fn len(&self) -> usize {
         self.pairs.len()
     }
 
-    /// Whether there is no pair.
+    /// Returns whether there are no pairs.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
@@ -71,9 +73,9 @@ mod tests {
     fn pairs_are_decoded_and_keep_their_order() {
         let form = Form::parse("a=1&b=x+y%26&&c&a=2").expect("a form");
         assert_eq!(form.pairs().collect::<Vec<_>>(), [("a", "1"), ("b", "x y&"), ("c", ""), ("a", "2")]);
-        assert_eq!(form.one("b").expect("once"), Some("x y&"));
-        assert_eq!(form.one("z").expect("never"), None);
-        assert!(form.one("a").is_err(), "twice the same name");
+        assert_eq!(form.single("b").expect("once"), Some("x y&"));
+        assert_eq!(form.single("z").expect("never"), None);
+        assert!(form.single("a").is_err(), "twice the same name");
         assert!(form.parsed::<u32>("c").is_err(), "an empty text is no number");
     }
 

@@ -1,86 +1,89 @@
-//! Compressed request bodies: what comes out is bounded while it comes out, by size and by ratio.
+//! Decompression of request bodies, with limits on size and ratio.
 
 use std::io::{self, Write};
 
 use flate2::write::GzDecoder;
 
-use crate::problem::Problem;
+use crate::problem::{Problem, codes};
 
-/// What a compressed body may at most grow by. Real graphs stay below 40.
-const RATIO: u64 = 200;
+/// Maximum compression ratio. Real graphs stay below 40.
+const MAX_RATIO: u64 = 200;
 
-/// The first bytes may be any ratio: a small body of zeros is no attack.
-const FREE: u64 = 1 << 20;
+/// Output size to which any ratio is allowed, so that a small body of zeros is accepted.
+const RATIO_FREE_SIZE: u64 = 1 << 20;
 
-/// A body of gzip may have so many members, and one more for so many bytes: each costs its decoder, however short it is.
-const MEMBERS: u64 = 1000;
-const MEMBER: u64 = 512;
+/// Maximum number of gzip members, and one more per this many bytes: each member costs a decoder, however short it
+/// is.
+const MEMBER_LIMIT: u64 = 1000;
+const BYTES_PER_MEMBER: u64 = 512;
 
-/// The largest window of zstd that we make room for, as RFC 9659 has it: 8 MiB.
+/// Largest zstd window, as RFC 9659 requires: 8 MiB.
 const WINDOW_LOG: u32 = 23;
 
-/// Takes compressed bytes and holds what they were before.
+/// Decompressor with limits.
 pub(crate) struct Inflater {
     decoder: Decoder,
-    taken: u64,
-    /// Members of gzip that have ended.
-    members: u64,
+    received: u64,
+    /// Number of gzip members that have ended.
+    member_count: u64,
 }
 
 enum Decoder {
-    Gzip(Box<GzDecoder<Bounded>>),
-    Zstd(Box<zstd::stream::write::Decoder<'static, Bounded>>),
+    Gzip(Box<GzDecoder<BoundedBuf>>),
+    Zstd(Box<zstd::stream::write::Decoder<'static, BoundedBuf>>),
 }
 
-/// A buffer that refuses to grow further than it may.
+/// Buffer with a size limit.
 #[derive(Default)]
-struct Bounded {
+struct BoundedBuf {
     bytes: Vec<u8>,
-    /// How many were there before, and were taken.
+    /// Number of bytes already taken out.
     drained: u64,
     limit: u64,
     allowed: u64,
-    full: Option<Full>,
+    exceeded: Option<LimitExceeded>,
 }
 
 #[derive(Clone, Copy)]
-enum Full {
+enum LimitExceeded {
     Size,
     Ratio,
 }
 
 impl Inflater {
-    /// For a `Content-Encoding`. None means that nothing needs to be done.
+    /// Creates an inflater for a `Content-Encoding`. `None` means that the body is not compressed.
     pub fn new(coding: &str, limit: u64) -> Result<Option<Self>, Problem> {
-        let target = Bounded { bytes: Vec::new(), drained: 0, limit, allowed: FREE, full: None };
+        let target = BoundedBuf { bytes: Vec::new(), drained: 0, limit, allowed: RATIO_FREE_SIZE, exceeded: None };
         let decoder = match coding.trim().to_ascii_lowercase().as_str() {
             "" | "identity" => return Ok(None),
             "gzip" | "x-gzip" => Decoder::Gzip(Box::new(GzDecoder::new(target))),
             "zstd" => Decoder::Zstd(Box::new(zstd_decoder(target).map_err(|_| Problem::internal())?)),
             _ => return Err(unsupported()),
         };
-        Ok(Some(Inflater { decoder, taken: 0, members: 0 }))
+        Ok(Some(Inflater { decoder, received: 0, member_count: 0 }))
     }
 
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Problem> {
-        self.taken += bytes.len() as u64;
-        let allowed = FREE.max(self.taken.saturating_mul(RATIO));
+        self.received += bytes.len() as u64;
+        let allowed = RATIO_FREE_SIZE.max(self.received.saturating_mul(MAX_RATIO));
         self.target().allowed = allowed;
         let written = match &mut self.decoder {
-            Decoder::Gzip(decoder) => members(decoder, bytes, &mut self.members, MEMBERS + self.taken / MEMBER),
+            Decoder::Gzip(decoder) => {
+                write_members(decoder, bytes, &mut self.member_count, MEMBER_LIMIT + self.received / BYTES_PER_MEMBER)
+            }
             Decoder::Zstd(decoder) => decoder.write_all(bytes),
         };
         written.map_err(|_| self.problem())
     }
 
-    /// What came out by now, and is held no more.
+    /// Takes out the bytes decompressed so far.
     pub fn drain(&mut self) -> Vec<u8> {
         let target = self.target();
         target.drained += target.bytes.len() as u64;
         std::mem::take(&mut target.bytes)
     }
 
-    /// What the body was before, or the rest of it. A stream that ends early is malformed.
+    /// Returns the remaining bytes. A stream that ends early is malformed.
     pub fn finish(mut self) -> Result<Vec<u8>, Problem> {
         let finished = match &mut self.decoder {
             Decoder::Gzip(decoder) => decoder.try_finish(),
@@ -90,7 +93,7 @@ impl Inflater {
         Ok(std::mem::take(&mut self.target().bytes))
     }
 
-    fn target(&mut self) -> &mut Bounded {
+    fn target(&mut self) -> &mut BoundedBuf {
         match &mut self.decoder {
             Decoder::Gzip(decoder) => decoder.get_mut(),
             Decoder::Zstd(decoder) => decoder.get_mut(),
@@ -99,23 +102,28 @@ impl Inflater {
 
     fn problem(&mut self) -> Problem {
         let limit = self.target().limit;
-        match self.target().full {
-            Some(Full::Size) => Problem::too_large("payload-too-large", limit),
-            Some(Full::Ratio) => Problem::new(hyper::StatusCode::PAYLOAD_TOO_LARGE, "compression-ratio")
-                .detail(format!("The body grows by more than {RATIO} times when it is decompressed.")),
-            None => Problem::bad_request("malformed-compression", "The body cannot be decompressed."),
+        match self.target().exceeded {
+            Some(LimitExceeded::Size) => Problem::payload_too_large(limit),
+            Some(LimitExceeded::Ratio) => Problem::new(codes::COMPRESSION_RATIO)
+                .detail(format!("The body exceeds the maximum compression ratio of {MAX_RATIO}.")),
+            None => Problem::new(codes::MALFORMED_COMPRESSION).detail("The body cannot be decompressed."),
         }
     }
 }
 
-/// A body of gzip is a series of members (RFC 1952 2.2), each with its own header and checksum. What follows one is another.
-fn members(decoder: &mut GzDecoder<Bounded>, mut bytes: &[u8], ended: &mut u64, most: u64) -> io::Result<()> {
+/// Writes a series of gzip members (RFC 1952 2.2), each with its own header and checksum.
+fn write_members(
+    decoder: &mut GzDecoder<BoundedBuf>,
+    mut bytes: &[u8],
+    member_count: &mut u64,
+    limit: u64,
+) -> io::Result<()> {
     while !bytes.is_empty() {
         let taken = decoder.write(bytes)?;
         bytes = &bytes[taken..];
         if taken == 0 {
-            *ended += 1;
-            if *ended > most {
+            *member_count += 1;
+            if *member_count > limit {
                 return Err(io::ErrorKind::InvalidData.into());
             }
             decoder.try_finish()?;
@@ -125,15 +133,15 @@ fn members(decoder: &mut GzDecoder<Bounded>, mut bytes: &[u8], ended: &mut u64, 
     Ok(())
 }
 
-impl Write for Bounded {
+impl Write for BoundedBuf {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let size = self.drained + (self.bytes.len() + bytes.len()) as u64;
-        self.full = match size {
-            _ if size > self.limit => Some(Full::Size),
-            _ if size > self.allowed => Some(Full::Ratio),
+        self.exceeded = match size {
+            _ if size > self.limit => Some(LimitExceeded::Size),
+            _ if size > self.allowed => Some(LimitExceeded::Ratio),
             _ => None,
         };
-        if self.full.is_some() {
+        if self.exceeded.is_some() {
             return Err(io::Error::from(io::ErrorKind::FileTooLarge));
         }
         self.bytes.extend_from_slice(bytes);
@@ -145,15 +153,15 @@ impl Write for Bounded {
     }
 }
 
-fn zstd_decoder(target: Bounded) -> io::Result<zstd::stream::write::Decoder<'static, Bounded>> {
+fn zstd_decoder(target: BoundedBuf) -> io::Result<zstd::stream::write::Decoder<'static, BoundedBuf>> {
     let mut decoder = zstd::stream::write::Decoder::new(target)?;
     decoder.window_log_max(WINDOW_LOG)?;
     Ok(decoder)
 }
 
 fn unsupported() -> Problem {
-    Problem::new(hyper::StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-content-encoding")
-        .detail("The content encoding is not one that this takes.")
+    Problem::new(codes::UNSUPPORTED_CONTENT_ENCODING)
+        .detail("Unsupported content encoding; see `allowed`.")
         .with("allowed", vec!["gzip", "zstd"])
         .header(hyper::header::ACCEPT_ENCODING, "gzip, zstd")
 }
@@ -206,8 +214,8 @@ mod tests {
         for cut in 1..series.len() {
             let mut inflater = Inflater::new("gzip", 18).ok().flatten().expect("gzip is known");
             let written = inflater.write(&series[..cut]).and_then(|()| inflater.write(&series[cut..]));
-            let whole = written.and_then(|()| inflater.finish()).map_err(|p| p.code().to_owned());
-            assert_eq!(whole, Ok(b"a pump and a valve".to_vec()), "cut at {cut}");
+            let output = written.and_then(|()| inflater.finish()).map_err(|p| p.code().to_owned());
+            assert_eq!(output, Ok(b"a pump and a valve".to_vec()), "cut at {cut}");
         }
         let zeros = gzip(&vec![0; 1 << 20]).repeat(8);
         assert_eq!(inflate("gzip", &zeros, 1 << 30), Err("compression-ratio".into()));

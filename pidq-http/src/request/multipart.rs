@@ -1,6 +1,6 @@
-//! `multipart/form-data`: parts one after the other, each bounded, none kept in memory unless asked.
+//! Parser of `multipart/form-data`: sequential, size-limited parts, none buffered unless requested.
 //!
-//! `multer` finds the parts. It bounds neither their number nor their headers, so that is done here.
+//! `multer` finds the parts. It limits neither their number nor their headers, so this module does.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,18 +11,18 @@ use bytes::Bytes;
 use futures_core::Stream;
 use hyper::header::{CONTENT_TYPE, HeaderMap};
 
-use super::body::{Reader, Reading, content_encoding};
-use crate::problem::Problem;
+use super::body::{BodyRead, BodyReader, content_encoding};
+use crate::problem::{Problem, codes};
 use crate::route::Fut;
 
-/// How much of a form with parts is taken.
+/// Limits of a multipart body.
 #[derive(Clone, Copy, Debug)]
 pub struct MultipartLimits {
-    /// The most parts.
+    /// Maximum number of parts.
     pub parts: usize,
-    /// The most bytes of the headers of one part.
+    /// Maximum size of the headers of one part.
     pub headers: usize,
-    /// The most bytes of one part that is read as a whole.
+    /// Maximum size of a part that is read as a bytes.
     pub field: u64,
 }
 
@@ -32,162 +32,167 @@ impl Default for MultipartLimits {
     }
 }
 
-/// The parts of a body, in their order. Read or skip one before asking for the next.
+/// Parts of a body, in order. Read or skip a part before requesting the next.
 pub struct Multipart {
     inner: multer::Multipart<'static>,
     limits: MultipartLimits,
-    seen: usize,
-    /// Whether the last part was read to its end.
-    finished: Arc<AtomicBool>,
-    /// How many bytes may come before the next part begins.
-    seek: Arc<AtomicUsize>,
+    part_count: usize,
+    /// True if the last part was read to its end.
+    is_finished: Arc<AtomicBool>,
+    /// Number of bytes that may arrive before the next part begins.
+    header_budget: Arc<AtomicUsize>,
 }
 
-/// A part: its names, and its bytes as they arrive.
+/// Part of a multipart body.
 pub struct Part {
     field: multer::Field<'static>,
     limits: MultipartLimits,
-    finished: Arc<AtomicBool>,
+    is_finished: Arc<AtomicBool>,
 }
 
-/// What a boundary may be at most (RFC 2046).
-const BOUNDARY: usize = 70;
+/// Maximum size of a boundary (RFC 2046).
+const BOUNDARY_LIMIT: usize = 70;
 
 impl Multipart {
-    pub(crate) fn new(headers: &HeaderMap, body: Reader, limit: u64, limits: MultipartLimits) -> Result<Self, Problem> {
+    pub(crate) fn new(
+        headers: &HeaderMap,
+        body: BodyReader,
+        limit: u64,
+        limits: MultipartLimits,
+    ) -> Result<Self, Problem> {
         if !content_encoding(headers)?.is_empty() {
-            return Err(malformed("A form with parts may not be compressed as a whole."));
+            return Err(malformed("A multipart body must not be compressed."));
         }
         let media = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let boundary = multer::parse_boundary(media).ok().filter(|b| !b.is_empty() && b.len() <= BOUNDARY);
-        let boundary = boundary.ok_or_else(|| malformed("The content type has no usable boundary."))?;
+        let boundary = multer::parse_boundary(media).ok().filter(|b| !b.is_empty() && b.len() <= BOUNDARY_LIMIT);
+        let boundary = boundary.ok_or_else(|| malformed("The content type has no valid boundary."))?;
         let size = multer::SizeLimit::new().whole_stream(limit);
         let constraints = multer::Constraints::new().size_limit(size);
-        let seek = Arc::new(AtomicUsize::new(0));
-        let chunks = Chunks::new(body.begin(limit)?, seek.clone());
+        let header_budget = Arc::new(AtomicUsize::new(0));
+        let chunks = PacedChunks::new(body.start(limit)?, header_budget.clone());
         let inner = multer::Multipart::with_constraints(chunks, boundary, constraints);
-        Ok(Multipart { inner, limits, seen: 0, finished: Arc::new(AtomicBool::new(true)), seek })
+        Ok(Multipart { inner, limits, part_count: 0, is_finished: Arc::new(AtomicBool::new(true)), header_budget })
     }
 
-    /// The next part, or none at the end.
+    /// Returns the next part, or `None` at the end.
     pub async fn next(&mut self) -> Result<Option<Part>, Problem> {
-        if !self.finished.load(Relaxed) {
-            tracing::error!("a handler asks for the next part before it has read the last one");
+        if !self.is_finished.load(Relaxed) {
+            tracing::error!("a handler requested the next part before it read the previous one");
             return Err(Problem::internal());
         }
-        self.seek.store(self.limits.headers + PIECE, Relaxed);
+        self.header_budget.store(self.limits.headers + CHUNK_SIZE, Relaxed);
         let field = self.inner.next_field().await.map_err(problem)?;
-        self.seek.store(usize::MAX, Relaxed);
+        self.header_budget.store(usize::MAX, Relaxed);
         field.map(|field| self.part(field)).transpose()
     }
 
     fn part(&mut self, field: multer::Field<'static>) -> Result<Part, Problem> {
-        self.seen += 1;
-        if self.seen > self.limits.parts {
-            return Err(malformed(format!("There may be at most {} parts.", self.limits.parts)));
+        self.part_count += 1;
+        if self.part_count > self.limits.parts {
+            return Err(malformed(format!("A multipart body may have at most {} parts.", self.limits.parts)));
         }
         let headers: usize = field.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
         if headers > self.limits.headers {
             return Err(malformed("The headers of a part are too long."));
         }
-        self.finished.store(false, Relaxed);
-        Ok(Part { field, limits: self.limits, finished: self.finished.clone() })
+        self.is_finished.store(false, Relaxed);
+        Ok(Part { field, limits: self.limits, is_finished: self.is_finished.clone() })
     }
 }
 
 impl Part {
-    /// The name of the field.
+    /// Returns the field name.
     pub fn name(&self) -> &str {
         self.field.name().unwrap_or_default()
     }
 
-    /// The name that the file had at the client. Never a path to anything here.
+    /// Returns the client's file name. It is never a server path.
     pub fn file_name(&self) -> Option<&str> {
         self.field.file_name()
     }
 
-    /// The content type that the client believes it has.
+    /// Returns the content type declared by the client.
     pub fn content_type(&self) -> Option<&str> {
         self.field.content_type().map(AsRef::as_ref)
     }
 
-    /// The next bytes, or none at the end.
+    /// Returns the next bytes, or `None` at the end.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Problem> {
         let chunk = self.field.chunk().await.map_err(problem)?;
-        self.finished.store(chunk.is_none(), Relaxed);
+        self.is_finished.store(chunk.is_none(), Relaxed);
         Ok(chunk)
     }
 
-    /// Reads on to the end of the part, and keeps nothing.
+    /// Reads the part to its end and discards it.
     pub async fn skip(mut self) -> Result<(), Problem> {
         while self.chunk().await?.is_some() {}
         Ok(())
     }
 
-    /// The whole part as text, if it is small.
+    /// Reads the whole part as a string, within the field limit.
     pub async fn text(mut self) -> Result<String, Problem> {
-        let mut whole = Vec::new();
+        let mut bytes = Vec::new();
         while let Some(chunk) = self.chunk().await? {
-            if (whole.len() + chunk.len()) as u64 > self.limits.field {
-                return Err(Problem::too_large("payload-too-large", self.limits.field).with("part", self.name()));
+            if (bytes.len() + chunk.len()) as u64 > self.limits.field {
+                return Err(Problem::payload_too_large(self.limits.field).with("part", self.name()));
             }
-            whole.extend_from_slice(&chunk);
+            bytes.extend_from_slice(&chunk);
         }
-        String::from_utf8(whole).map_err(|_| malformed("A part is not UTF-8."))
+        String::from_utf8(bytes).map_err(|_| malformed("A part is not UTF-8."))
     }
 }
 
-/// A reading as a stream. multer takes all that a stream has ready, and looks at it then; so this one has a
-/// piece ready at a time, and while multer looks for the beginning of a part, only so many of them.
-struct Chunks {
+/// Stream of body chunks for multer. multer consumes everything a stream has ready before it parses, so this stream
+/// yields one chunk at a time, and limits the number of bytes before a part begins.
+struct PacedChunks {
     next: Option<Fut<'static, Read>>,
-    rest: Bytes,
-    seek: Arc<AtomicUsize>,
-    rested: bool,
+    unread: Bytes,
+    header_budget: Arc<AtomicUsize>,
+    has_yielded: bool,
 }
 
-/// What a read gives back: the reading, and what came.
-type Read = (Reading, Result<Option<Bytes>, Problem>);
+/// Result of a read, with the body to continue reading.
+type Read = (BodyRead, Result<Option<Bytes>, Problem>);
 
-/// The size of a piece.
-const PIECE: usize = 8 << 10;
+/// Chunk size.
+const CHUNK_SIZE: usize = 8 << 10;
 
-impl Chunks {
-    fn new(reading: Reading, seek: Arc<AtomicUsize>) -> Self {
-        Chunks { next: Some(Box::pin(read(reading))), rest: Bytes::new(), seek, rested: true }
+impl PacedChunks {
+    fn new(reading: BodyRead, header_budget: Arc<AtomicUsize>) -> Self {
+        PacedChunks { next: Some(Box::pin(read(reading))), unread: Bytes::new(), header_budget, has_yielded: true }
     }
 
-    fn piece(&mut self) -> Result<Bytes, Problem> {
-        let piece = self.rest.split_to(self.rest.len().min(PIECE));
-        let left = self.seek.load(Relaxed);
-        if left < piece.len() {
+    fn chunk(&mut self) -> Result<Bytes, Problem> {
+        let chunk = self.unread.split_to(self.unread.len().min(CHUNK_SIZE));
+        let left = self.header_budget.load(Relaxed);
+        if left < chunk.len() {
             return Err(malformed("The headers of a part are too long."));
         }
         if left != usize::MAX {
-            self.seek.store(left - piece.len(), Relaxed);
+            self.header_budget.store(left - chunk.len(), Relaxed);
         }
-        self.rested = false;
-        Ok(piece)
+        self.has_yielded = false;
+        Ok(chunk)
     }
 }
 
-async fn read(mut reading: Reading) -> Read {
+async fn read(mut reading: BodyRead) -> Read {
     let chunk = reading.chunk().await;
     (reading, chunk)
 }
 
-impl Stream for Chunks {
+impl Stream for PacedChunks {
     type Item = Result<Bytes, Problem>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
-        if !this.rested {
-            this.rested = true;
+        if !this.has_yielded {
+            this.has_yielded = true;
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
-        if !this.rest.is_empty() {
-            return Poll::Ready(Some(this.piece()));
+        if !this.unread.is_empty() {
+            return Poll::Ready(Some(this.chunk()));
         }
         let Some(next) = &mut this.next else { return Poll::Ready(None) };
         let Poll::Ready((reading, chunk)) = next.as_mut().poll(cx) else { return Poll::Pending };
@@ -197,8 +202,8 @@ impl Stream for Chunks {
             Ok(None) => None,
             Ok(Some(bytes)) => {
                 this.next = Some(Box::pin(read(reading)));
-                this.rest = bytes;
-                Some(this.piece())
+                this.unread = bytes;
+                Some(this.chunk())
             }
         })
     }
@@ -210,28 +215,28 @@ fn problem(error: multer::Error) -> Problem {
             Ok(problem) => *problem,
             Err(_) => malformed("The body ended early."),
         },
-        multer::Error::StreamSizeExceeded { limit } => Problem::too_large("payload-too-large", limit),
+        multer::Error::StreamSizeExceeded { limit } => Problem::payload_too_large(limit),
         multer::Error::IncompleteStream
         | multer::Error::IncompleteFieldData { .. }
         | multer::Error::IncompleteHeaders => malformed("The body ends in the middle of a part."),
-        _ => malformed("The parts of the body are not well formed."),
+        _ => malformed("The multipart body is malformed."),
     }
 }
 
 fn malformed(detail: impl Into<String>) -> Problem {
-    Problem::bad_request("malformed-multipart", detail)
+    Problem::new(codes::MALFORMED_MULTIPART).detail(detail)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::limits::Limits;
-    use crate::request::Leftover;
+    use crate::request::UnreadBody;
 
     async fn parts(media: &str, body: String, limit: u64) -> Result<Vec<(String, String)>, String> {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, media.parse().map_err(|_| "no header")?);
-        let reader = Reader::new(Leftover::default().source(Bytes::from(body).into()), &Limits::default());
+        let reader = BodyReader::new(UnreadBody::default().source(Bytes::from(body).into()), &Limits::default());
         let code = |problem: Problem| problem.code().to_owned();
         let limits = MultipartLimits { parts: 3, headers: 1024, field: 100 };
         let mut multipart = Multipart::new(&headers, reader, limit, limits).map_err(code)?;

@@ -1,4 +1,4 @@
-//! The bytes of an answer on their way out: whole or streamed, compressed or not, counted at the end.
+//! Response body as hyper takes it: full or streamed, compressed or plain, with its access-log entry.
 
 use std::io::IoSlice;
 use std::pin::Pin;
@@ -12,73 +12,73 @@ use hyper::body::{Body, Frame, SizeHint};
 use tokio::sync::mpsc;
 use tokio::time::{Sleep, sleep};
 
-use super::gathered::{Following, Gathered};
-use super::stream::Piece;
+use super::stream::StreamItem;
+use super::vectored::{PendingTail, VectoredBuf};
 use crate::compress::Encoder;
-use crate::log::Exchange;
-use crate::site::Wire;
+use crate::log::AccessLog;
+use crate::service::ConnInfo;
 
-/// A body as handlers make it.
+/// Body of a response, as handlers create it.
 pub(crate) enum Content {
     Empty,
-    Whole(Bytes),
-    Filled(Box<dyn Filling>),
-    Gathered(Gathered),
-    Stream(Streaming),
-    /// So many bytes that are not there, since the client has them.
-    Unsent(u64),
+    Full(Bytes),
+    Produced(Box<dyn BodyProducer>),
+    Vectored(VectoredBuf),
+    Stream(StreamBody),
+    /// Length of a body that is not sent because the client has it.
+    NotModified(u64),
 }
 
-/// A body that is written while it is sent, a part at a time, on the thread that sends it: so quickly.
-pub trait Filling: Send {
-    /// Bytes that are to come.
-    fn left(&self) -> u64;
-    /// The next of them, so many at most; some, unless none are left.
-    fn next(&mut self, most: usize) -> Bytes;
+/// Body produced chunk by chunk on the thread that sends it; producing a chunk must be fast.
+pub trait BodyProducer: Send {
+    /// Returns the number of remaining bytes.
+    fn remaining(&self) -> u64;
+    /// Returns the next chunk of at most `max` bytes; it is empty only at the end.
+    fn next_chunk(&mut self, max: usize) -> Bytes;
 }
 
-/// Pieces from a maker, and signs of life while it thinks.
-pub(crate) struct Streaming {
-    pieces: mpsc::Receiver<Piece>,
-    /// Bytes that are to come, if that was said.
-    left: Option<u64>,
+/// Chunks from a sender, with heartbeats while there are none.
+pub(crate) struct StreamBody {
+    items: mpsc::Receiver<StreamItem>,
+    /// Number of remaining bytes, if the length is known.
+    remaining: Option<u64>,
     heartbeat: Option<(Duration, Pin<Box<Sleep>>)>,
 }
 
-/// What ends a streamed body that its maker left alone.
+/// Error that ends a streamed body whose sender was dropped.
 #[derive(Debug)]
-pub(crate) struct Abandoned;
+pub(crate) struct BodyAborted;
 
-impl Streaming {
-    pub(super) fn new(pieces: mpsc::Receiver<Piece>, heartbeat: Option<Duration>) -> Self {
-        Streaming { pieces, left: None, heartbeat: heartbeat.map(|every| (every, Box::pin(sleep(every)))) }
+impl StreamBody {
+    pub(super) fn new(items: mpsc::Receiver<StreamItem>, heartbeat: Option<Duration>) -> Self {
+        StreamBody { items, remaining: None, heartbeat: heartbeat.map(|every| (every, Box::pin(sleep(every)))) }
     }
 
-    pub(super) fn of_length(pieces: mpsc::Receiver<Piece>, length: u64) -> Self {
-        Streaming { left: Some(length), ..Streaming::new(pieces, None) }
+    pub(super) fn with_length(items: mpsc::Receiver<StreamItem>, length: u64) -> Self {
+        StreamBody { remaining: Some(length), ..StreamBody::new(items, None) }
     }
 
-    /// A maker that makes more or less than it said has made nothing that anybody could take for the whole.
-    fn count(&mut self, bytes: Bytes) -> Result<Bytes, Abandoned> {
-        if let Some(left) = &mut self.left {
-            *left = left.checked_sub(bytes.len() as u64).ok_or(Abandoned)?;
+    /// Counts bytes against the announced length. A body that is longer or shorter is aborted.
+    fn consume(&mut self, bytes: Bytes) -> Result<Bytes, BodyAborted> {
+        if let Some(left) = &mut self.remaining {
+            *left = left.checked_sub(bytes.len() as u64).ok_or(BodyAborted)?;
         }
         Ok(bytes)
     }
 
-    fn end(&self) -> Option<Result<Bytes, Abandoned>> {
-        self.left.is_some_and(|left| left > 0).then_some(Err(Abandoned))
+    fn finish(&self) -> Option<Result<Bytes, BodyAborted>> {
+        self.remaining.is_some_and(|left| left > 0).then_some(Err(BodyAborted))
     }
 
-    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Abandoned>>> {
-        if let Poll::Ready(piece) = self.pieces.poll_recv(cx) {
+    fn poll_item(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyAborted>>> {
+        if let Poll::Ready(chunk_size) = self.items.poll_recv(cx) {
             if let Some((every, timer)) = &mut self.heartbeat {
                 timer.as_mut().reset(tokio::time::Instant::now() + *every);
             }
-            return Poll::Ready(match piece {
-                Some(Piece::Data(bytes)) => Some(self.count(bytes)),
-                Some(Piece::End) => self.end(),
-                None => Some(Err(Abandoned)),
+            return Poll::Ready(match chunk_size {
+                Some(StreamItem::Data(bytes)) => Some(self.consume(bytes)),
+                Some(StreamItem::End) => self.finish(),
+                None => Some(Err(BodyAborted)),
             });
         }
         let Some((every, timer)) = &mut self.heartbeat else { return Poll::Pending };
@@ -91,32 +91,32 @@ impl Streaming {
 }
 
 impl Content {
-    /// How many bytes there are, if that is known.
+    /// Returns the length, if it is known.
     pub fn length(&self) -> Option<u64> {
         match self {
             Content::Empty => Some(0),
-            Content::Whole(bytes) => Some(bytes.len() as u64),
-            Content::Filled(filling) => Some(filling.left()),
-            Content::Gathered(parts) => Some(parts.remaining() as u64),
-            Content::Stream(stream) => stream.left,
-            Content::Unsent(length) => Some(*length),
+            Content::Full(bytes) => Some(bytes.len() as u64),
+            Content::Produced(producer) => Some(producer.remaining()),
+            Content::Vectored(parts) => Some(parts.remaining() as u64),
+            Content::Stream(stream) => stream.remaining,
+            Content::NotModified(length) => Some(*length),
         }
     }
 
     #[cfg(test)]
-    pub fn whole(self) -> Option<Bytes> {
+    pub fn into_bytes(self) -> Option<Bytes> {
         match self {
             Content::Empty => Some(Bytes::new()),
-            Content::Whole(bytes) => Some(bytes),
-            Content::Filled(_) | Content::Gathered(_) | Content::Stream(_) | Content::Unsent(_) => None,
+            Content::Full(bytes) => Some(bytes),
+            Content::Produced(_) | Content::Vectored(_) | Content::Stream(_) | Content::NotModified(_) => None,
         }
     }
 
-    /// All of a large body that is there.
-    fn take_large(&mut self, connection: &Arc<Activity>) -> Option<Box<dyn Buf + Send>> {
+    /// Takes out a large body that is fully available.
+    fn take_large(&mut self, connection: &Arc<ConnActivity>) -> Option<Box<dyn Buf + Send>> {
         match std::mem::replace(self, Content::Empty) {
-            Content::Gathered(parts) if parts.has_remaining() => Some(Box::new(parts.on(connection))),
-            Content::Whole(bytes) if bytes.len() > PIECE => Some(Box::new(bytes)),
+            Content::Vectored(parts) if parts.has_remaining() => Some(Box::new(parts.with_connection(connection))),
+            Content::Full(bytes) if bytes.len() > CHUNK_SIZE => Some(Box::new(bytes)),
             other => {
                 *self = other;
                 None
@@ -124,110 +124,117 @@ impl Content {
         }
     }
 
-    fn poll_next(&mut self, cx: &mut Context<'_>, piece: usize) -> Poll<Option<Result<Bytes, Abandoned>>> {
+    fn poll_next(&mut self, cx: &mut Context<'_>, chunk_size: usize) -> Poll<Option<Result<Bytes, BodyAborted>>> {
         match self {
             Content::Empty => Poll::Ready(None),
-            Content::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
-            Content::Whole(bytes) => Poll::Ready(Some(Ok(bytes.split_to(bytes.len().min(piece))))),
-            Content::Filled(filling) if filling.left() == 0 => Poll::Ready(None),
-            Content::Filled(filling) => Poll::Ready(Some(Ok(filling.next(piece)))),
-            Content::Gathered(parts) if !parts.has_remaining() => Poll::Ready(None),
-            Content::Gathered(parts) if parts.chunk().is_empty() => Poll::Ready(Some(Err(Abandoned))),
-            Content::Gathered(parts) => Poll::Ready(Some(Ok(parts.copy_to_bytes(parts.remaining().min(piece))))),
-            Content::Stream(stream) => stream.poll_piece(cx),
-            Content::Unsent(_) => Poll::Ready(Some(Err(Abandoned))),
+            Content::Full(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Content::Full(bytes) => Poll::Ready(Some(Ok(bytes.split_to(bytes.len().min(chunk_size))))),
+            Content::Produced(producer) if producer.remaining() == 0 => Poll::Ready(None),
+            Content::Produced(producer) => Poll::Ready(Some(Ok(producer.next_chunk(chunk_size)))),
+            Content::Vectored(parts) if !parts.has_remaining() => Poll::Ready(None),
+            Content::Vectored(parts) if parts.chunk().is_empty() => Poll::Ready(Some(Err(BodyAborted))),
+            Content::Vectored(parts) => Poll::Ready(Some(Ok(parts.copy_to_bytes(parts.remaining().min(chunk_size))))),
+            Content::Stream(stream) => stream.poll_item(cx),
+            Content::NotModified(_) => Poll::Ready(Some(Err(BodyAborted))),
         }
     }
 }
 
-/// Bytes that a compressor takes at once, so that it never holds a thread for long.
-pub(crate) const PIECE: usize = 64 << 10;
+/// Maximum number of bytes compressed at once, so that a thread is never blocked for long.
+pub(crate) const CHUNK_SIZE: usize = 64 << 10;
 
-/// What the answers of one connection are doing, for the watch that ends connections nobody reads from. Hot: there are
-/// counts in it and no times, which are for the watch to know.
+/// Activity counters of one connection, for the watchdog that closes connections without progress. Hot: they are
+/// counters without timestamps; the watchdog keeps the time.
 #[derive(Default)]
-pub(crate) struct Activity {
-    /// Answers that lie with hyper until the client takes more. Those whose maker is thinking do not count.
-    pub handed: AtomicI64,
-    /// Requests that have not been answered to the end.
+pub(crate) struct ConnActivity {
+    /// Responses buffered in hyper until the client takes more. Responses that wait for their producer do not count.
+    pub in_flight: AtomicI64,
+    /// Requests not yet answered completely.
     pub open: AtomicI64,
-    /// How often something moved.
-    pub moved: AtomicU64,
-    /// More of the answer that is being written.
-    pub following: Following,
+    /// Progress counter.
+    pub progress: AtomicU64,
+    /// Rest of the response that is being written.
+    pub tail: PendingTail,
 }
 
-impl Activity {
-    pub fn mark(&self) {
-        self.moved.fetch_add(1, Relaxed);
+impl ConnActivity {
+    pub fn record_progress(&self) {
+        self.progress.fetch_add(1, Relaxed);
     }
 }
 
-/// What hyper is given at a time.
-pub(crate) enum Portion {
+/// Unit of data given to hyper.
+pub(crate) enum BodyChunk {
     Bytes(Bytes),
-    Large(Large),
+    Large(LargeChunk),
 }
 
-/// A large answer that hyper is given as a whole, and with it what counts how much of it the client has taken. A small one
-/// is with the kernel at once, and counts as sent when it is handed over.
-pub(crate) struct Large {
+/// Large body given to hyper at once, with its access-log entry, which counts the bytes that the client has taken. A
+/// small body fits in the kernel's buffer and counts as sent when hyper takes it.
+pub(crate) struct LargeChunk {
     bytes: Box<dyn Buf + Send>,
-    exchange: Box<Exchange>,
+    access_log: Box<AccessLog>,
 }
 
-/// A body as hyper takes it.
-pub(crate) struct Outgoing {
+/// Response body.
+pub(crate) struct ResponseBody {
     content: Content,
     encoder: Option<Encoder>,
-    /// None once it went with a large answer.
-    exchange: Option<Box<Exchange>>,
-    activity: Arc<Activity>,
-    piece: usize,
-    handed: bool,
-    ended: bool,
+    /// `None` once it moved to a large chunk.
+    access_log: Option<Box<AccessLog>>,
+    activity: Arc<ConnActivity>,
+    chunk_size: usize,
+    is_in_flight: bool,
+    is_ended: bool,
 }
 
-impl Outgoing {
-    pub fn new(content: Content, encoder: Option<Encoder>, exchange: Box<Exchange>, wire: &Wire) -> Self {
-        let ended = content.length() == Some(0) && encoder.is_none();
-        let piece = if encoder.is_some() { PIECE } else { wire.piece };
-        let activity = wire.activity.clone();
-        let mut outgoing =
-            Outgoing { content, encoder, exchange: Some(exchange), activity, piece, handed: false, ended };
-        outgoing.hand(true);
-        if ended {
+impl ResponseBody {
+    pub fn new(content: Content, encoder: Option<Encoder>, access_log: Box<AccessLog>, conn: &ConnInfo) -> Self {
+        let is_ended = content.length() == Some(0) && encoder.is_none();
+        let chunk_size = if encoder.is_some() { CHUNK_SIZE } else { conn.chunk_size };
+        let activity = conn.activity.clone();
+        let mut outgoing = ResponseBody {
+            content,
+            encoder,
+            access_log: Some(access_log),
+            activity,
+            chunk_size,
+            is_in_flight: false,
+            is_ended,
+        };
+        outgoing.set_in_flight(true);
+        if is_ended {
             outgoing.complete();
         }
         outgoing
     }
 
-    fn poll_portion(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Portion, Abandoned>>> {
+    fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<BodyChunk, BodyAborted>>> {
         match self.take_large() {
-            Some(large) => Poll::Ready(Some(Ok(Portion::Large(large)))),
-            None => self.poll_bytes(cx).map(|bytes| bytes.map(|bytes| bytes.map(Portion::Bytes))),
+            Some(large) => Poll::Ready(Some(Ok(BodyChunk::Large(large)))),
+            None => self.poll_bytes(cx).map(|bytes| bytes.map(|bytes| bytes.map(BodyChunk::Bytes))),
         }
     }
 
-    /// All of it, where that is a lot and hyper takes it at once: over HTTP/1, and uncompressed.
-    fn take_large(&mut self) -> Option<Large> {
-        let bytes = (self.piece == usize::MAX).then(|| self.content.take_large(&self.activity)).flatten()?;
-        self.ended = true;
-        Some(Large { bytes, exchange: self.exchange.take()? })
+    /// Takes out the whole body if it is large and hyper can take it at once: HTTP/1, uncompressed.
+    fn take_large(&mut self) -> Option<LargeChunk> {
+        let bytes = (self.chunk_size == usize::MAX).then(|| self.content.take_large(&self.activity)).flatten()?;
+        self.is_ended = true;
+        Some(LargeChunk { bytes, access_log: self.access_log.take()? })
     }
 
-    fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Abandoned>>> {
+    fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyAborted>>> {
         loop {
-            if self.ended {
+            if self.is_ended {
                 return Poll::Ready(None);
             }
-            let piece = ready!(self.content.poll_next(cx, self.piece)).transpose()?;
-            self.ended = piece.is_none() || self.encoder.is_none() && self.content.length() == Some(0);
-            let bytes = match (&mut self.encoder, piece) {
+            let chunk = ready!(self.content.poll_next(cx, self.chunk_size)).transpose()?;
+            self.is_ended = chunk.is_none() || self.encoder.is_none() && self.content.length() == Some(0);
+            let bytes = match (&mut self.encoder, chunk) {
                 (None, Some(bytes)) => bytes,
                 (None, None) => Bytes::new(),
-                (Some(encoder), Some(bytes)) => encoder.write(&bytes).map_err(|_| Abandoned)?,
-                (Some(encoder), None) => encoder.finish().map_err(|_| Abandoned)?,
+                (Some(encoder), Some(bytes)) => encoder.write(&bytes).map_err(|_| BodyAborted)?,
+                (Some(encoder), None) => encoder.finish().map_err(|_| BodyAborted)?,
             };
             if !bytes.is_empty() {
                 return Poll::Ready(Some(Ok(bytes)));
@@ -236,47 +243,47 @@ impl Outgoing {
     }
 
     fn complete(&mut self) {
-        if let Some(exchange) = &mut self.exchange {
-            exchange.complete();
+        if let Some(access_log) = &mut self.access_log {
+            access_log.complete();
         }
     }
 
-    /// Bytes given to hyper are with the client only when hyper asks for more.
-    fn hand(&mut self, handed: bool) {
-        if handed != self.handed {
-            self.activity.handed.fetch_add(if handed { 1 } else { -1 }, Relaxed);
-            self.handed = handed;
+    /// Bytes given to hyper count as in flight until hyper asks for more.
+    fn set_in_flight(&mut self, is_in_flight: bool) {
+        if is_in_flight != self.is_in_flight {
+            self.activity.in_flight.fetch_add(if is_in_flight { 1 } else { -1 }, Relaxed);
+            self.is_in_flight = is_in_flight;
         }
-        self.activity.mark();
+        self.activity.record_progress();
     }
 }
 
-impl Body for Outgoing {
-    type Data = Portion;
-    type Error = Abandoned;
+impl Body for ResponseBody {
+    type Data = BodyChunk;
+    type Error = BodyAborted;
 
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Portion>, Abandoned>>> {
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<BodyChunk>, BodyAborted>>> {
         let this = self.get_mut();
-        this.hand(false);
-        let frame = ready!(this.poll_portion(cx));
+        this.set_in_flight(false);
+        let frame = ready!(this.poll_chunk(cx));
         match &frame {
-            Some(Ok(portion)) => {
-                if let Some(exchange) = &mut this.exchange {
-                    exchange.sent(portion.remaining());
+            Some(Ok(chunk)) => {
+                if let Some(access_log) = &mut this.access_log {
+                    access_log.sent(chunk.remaining());
                 }
-                this.hand(true);
+                this.set_in_flight(true);
             }
-            Some(Err(_)) => this.ended = true,
+            Some(Err(_)) => this.is_ended = true,
             None => this.complete(),
         }
-        if this.ended && matches!(frame, Some(Ok(_))) {
+        if this.is_ended && matches!(frame, Some(Ok(_))) {
             this.complete();
         }
-        Poll::Ready(frame.map(|portion| portion.map(Frame::data)))
+        Poll::Ready(frame.map(|chunk| chunk.map(Frame::data)))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.ended
+        self.is_ended
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -287,24 +294,24 @@ impl Body for Outgoing {
     }
 }
 
-impl Portion {
-    /// All of it in one piece.
-    pub fn whole(self) -> Bytes {
+impl BodyChunk {
+    /// Returns all bytes.
+    pub fn into_bytes(self) -> Bytes {
         match self {
-            Portion::Bytes(bytes) => bytes,
-            Portion::Large(mut large) => large.copy_to_bytes(large.remaining()),
+            BodyChunk::Bytes(bytes) => bytes,
+            BodyChunk::Large(mut large) => large.copy_to_bytes(large.remaining()),
         }
     }
 
     fn buffer(&self) -> &dyn Buf {
         match self {
-            Portion::Bytes(bytes) => bytes,
-            Portion::Large(large) => large,
+            BodyChunk::Bytes(bytes) => bytes,
+            BodyChunk::Large(large) => large,
         }
     }
 }
 
-impl Buf for Portion {
+impl Buf for BodyChunk {
     fn remaining(&self) -> usize {
         self.buffer().remaining()
     }
@@ -319,13 +326,13 @@ impl Buf for Portion {
 
     fn advance(&mut self, count: usize) {
         match self {
-            Portion::Bytes(bytes) => bytes.advance(count),
-            Portion::Large(large) => large.advance(count),
+            BodyChunk::Bytes(bytes) => bytes.advance(count),
+            BodyChunk::Large(large) => large.advance(count),
         }
     }
 }
 
-impl Buf for Large {
+impl Buf for LargeChunk {
     fn remaining(&self) -> usize {
         self.bytes.remaining()
     }
@@ -340,23 +347,23 @@ impl Buf for Large {
 
     fn advance(&mut self, count: usize) {
         self.bytes.advance(count);
-        self.exchange.sent(count);
+        self.access_log.sent(count);
         if !self.bytes.has_remaining() {
-            self.exchange.complete();
+            self.access_log.complete();
         }
     }
 }
 
-impl Drop for Outgoing {
+impl Drop for ResponseBody {
     fn drop(&mut self) {
-        self.hand(false);
+        self.set_in_flight(false);
     }
 }
 
-impl std::fmt::Display for Abandoned {
+impl std::fmt::Display for BodyAborted {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the maker of this answer gave up")
+        f.write_str("the response body was aborted")
     }
 }
 
-impl std::error::Error for Abandoned {}
+impl std::error::Error for BodyAborted {}

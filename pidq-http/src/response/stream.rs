@@ -1,4 +1,4 @@
-//! Bodies that are made while they are sent: a short queue between the maker and the connection.
+//! Streamed bodies: a short queue between a sender and the connection.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -8,81 +8,81 @@ use bytes::{BufMut, Bytes, BytesMut};
 use serde::Serialize;
 use tokio::sync::mpsc;
 
-use super::body::{Content, Streaming};
+use super::body::{Content, StreamBody};
 
-/// How many pieces wait between maker and connection. With pieces of 64 KiB, half a megabyte.
-const QUEUE: usize = 8;
+/// Maximum number of queued items: half a megabyte of 64 KiB items.
+const QUEUE_SIZE: usize = 8;
 
-/// Pieces that `Write` collects before it sends them.
-const PIECE: usize = 64 << 10;
+/// Buffer size of `Write`.
+const CHUNK_SIZE: usize = 64 << 10;
 
-/// How often a stream of events shows that it is alive.
+/// Heartbeat interval of event streams.
 pub(super) const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// Nobody reads any more: the client went away, or the server stops.
+/// Error of a send after the client disconnected or the server stopped.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Gone;
+pub struct Disconnected;
 
-/// A piece of a body, or its good end.
-pub(super) enum Piece {
+/// Chunk of a body, or its regular end.
+pub(super) enum StreamItem {
     Data(Bytes),
     End,
 }
 
-/// The maker's end of a streamed body.
+/// Sender of a streamed body.
 ///
-/// Call [`Sender::finish`] at the end. A sender that is dropped before breaks the connection off, so that no
-/// client takes half an answer for a whole one.
+/// Call [`Sender::finish`] at the end. Dropping the sender earlier aborts the connection, so that a client does not
+/// take a partial response for a complete one.
 pub struct Sender {
-    queue: mpsc::Sender<Piece>,
+    queue: mpsc::Sender<StreamItem>,
     pending: BytesMut,
 }
 
 pub(super) fn channel(heartbeat: Option<Duration>) -> (Sender, Content) {
-    let (queue, pieces) = mpsc::channel(QUEUE);
-    (Sender { queue, pending: BytesMut::new() }, Content::Stream(Streaming::new(pieces, heartbeat)))
+    let (queue, items) = mpsc::channel(QUEUE_SIZE);
+    (Sender { queue, pending: BytesMut::new() }, Content::Stream(StreamBody::new(items, heartbeat)))
 }
 
-/// The same for a body of known length.
-pub(super) fn channel_of_length(length: u64) -> (Sender, Content) {
-    let (queue, pieces) = mpsc::channel(QUEUE);
-    (Sender { queue, pending: BytesMut::new() }, Content::Stream(Streaming::of_length(pieces, length)))
+/// Creates a channel for a body of known length.
+pub(super) fn channel_with_length(length: u64) -> (Sender, Content) {
+    let (queue, items) = mpsc::channel(QUEUE_SIZE);
+    (Sender { queue, pending: BytesMut::new() }, Content::Stream(StreamBody::with_length(items, length)))
 }
 
 impl Sender {
-    /// Sends a piece, as soon as there is room.
-    pub async fn send(&mut self, bytes: impl Into<Bytes>) -> Result<(), Gone> {
+    /// Sends a chunk, waiting for capacity.
+    pub async fn send(&mut self, bytes: impl Into<Bytes>) -> Result<(), Disconnected> {
         let bytes = bytes.into();
         if bytes.is_empty() {
             return Ok(());
         }
-        self.queue.send(Piece::Data(bytes)).await.map_err(|_| Gone)
+        self.queue.send(StreamItem::Data(bytes)).await.map_err(|_| Disconnected)
     }
 
-    /// Ends the body well.
-    pub async fn finish(mut self) -> Result<(), Gone> {
+    /// Ends the body.
+    pub async fn finish(mut self) -> Result<(), Disconnected> {
         let rest = self.pending.split().freeze();
         self.send(rest).await?;
-        self.queue.send(Piece::End).await.map_err(|_| Gone)
+        self.queue.send(StreamItem::End).await.map_err(|_| Disconnected)
     }
 
-    /// The same for threads that may wait.
-    pub fn finish_blocking(mut self) -> Result<(), Gone> {
-        self.flush().map_err(|_| Gone)?;
-        self.queue.blocking_send(Piece::End).map_err(|_| Gone)
+    /// Ends the body from a blocking thread.
+    pub fn finish_blocking(mut self) -> Result<(), Disconnected> {
+        self.flush().map_err(|_| Disconnected)?;
+        self.queue.blocking_send(StreamItem::End).map_err(|_| Disconnected)
     }
 
-    /// Waits until nobody reads any more.
+    /// Waits until the client disconnects.
     pub async fn closed(&self) {
         self.queue.closed().await;
     }
 }
 
-/// For threads that may wait, such as those of `Work`: never in an async function.
+/// For blocking threads, such as those of `ThreadPool`; never in an async function.
 impl Write for Sender {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.pending.put_slice(bytes);
-        if self.pending.len() >= PIECE {
+        if self.pending.len() >= CHUNK_SIZE {
             self.flush()?;
         }
         Ok(bytes.len())
@@ -92,54 +92,54 @@ impl Write for Sender {
         if self.pending.is_empty() {
             return Ok(());
         }
-        let piece = self.pending.split().freeze();
-        self.queue.blocking_send(Piece::Data(piece)).map_err(|_| io::ErrorKind::BrokenPipe.into())
+        let chunk = self.pending.split().freeze();
+        self.queue.blocking_send(StreamItem::Data(chunk)).map_err(|_| io::ErrorKind::BrokenPipe.into())
     }
 }
 
-/// A stream of JSON values, one a line.
+/// Sender of newline-delimited JSON.
 pub struct Lines(pub(super) Sender);
 
 impl Lines {
-    /// Sends a value as a line. What cannot be written as JSON ends the stream badly.
-    pub async fn send(&mut self, value: &impl Serialize) -> Result<(), Gone> {
-        let mut line = serde_json::to_vec(value).map_err(|_| Gone)?;
+    /// Sends a value as a line. A serialization error aborts the stream.
+    pub async fn send(&mut self, value: &impl Serialize) -> Result<(), Disconnected> {
+        let mut line = serde_json::to_vec(value).map_err(|_| Disconnected)?;
         line.push(b'\n');
         self.0.send(line).await
     }
 
-    /// Ends the stream well.
-    pub async fn finish(self) -> Result<(), Gone> {
+    /// Ends the stream.
+    pub async fn finish(self) -> Result<(), Disconnected> {
         self.0.finish().await
     }
 
-    /// Waits until nobody reads any more.
+    /// Waits until the client disconnects.
     pub async fn closed(&self) {
         self.0.closed().await;
     }
 }
 
-/// A stream of server-sent events.
+/// Sender of server-sent events.
 pub struct Events(pub(super) Sender);
 
 impl Events {
-    /// Sends an event. Line breaks in the data become several `data:` lines, as the format has it.
-    pub async fn send(&mut self, event: &str, id: Option<&str>, data: &str) -> Result<(), Gone> {
+    /// Sends an event. Line breaks in the data become several `data:` lines, as the format requires.
+    pub async fn send(&mut self, event: &str, id: Option<&str>, data: &str) -> Result<(), Disconnected> {
         self.0.send(frame(event, id, data)).await
     }
 
-    /// Sends an event whose data is JSON.
-    pub async fn json(&mut self, event: &str, id: Option<&str>, data: &impl Serialize) -> Result<(), Gone> {
-        let data = serde_json::to_string(data).map_err(|_| Gone)?;
+    /// Sends an event with JSON data.
+    pub async fn json(&mut self, event: &str, id: Option<&str>, data: &impl Serialize) -> Result<(), Disconnected> {
+        let data = serde_json::to_string(data).map_err(|_| Disconnected)?;
         self.send(event, id, &data).await
     }
 
-    /// Ends the stream well.
-    pub async fn finish(self) -> Result<(), Gone> {
+    /// Ends the stream.
+    pub async fn finish(self) -> Result<(), Disconnected> {
         self.0.finish().await
     }
 
-    /// Waits until nobody listens any more.
+    /// Waits until the client disconnects.
     pub async fn closed(&self) {
         self.0.closed().await;
     }
@@ -147,7 +147,7 @@ impl Events {
 
 fn frame(event: &str, id: Option<&str>, data: &str) -> String {
     let mut text = String::with_capacity(data.len() + 32);
-    // A line break in a name would begin another field.
+    // A line break in a name would start another field.
     let one_line = |name: &str| name.replace(['\r', '\n', '\0'], " ");
     if let Some(id) = id {
         text.push_str(&format!("id: {}\n", one_line(id)));
@@ -162,13 +162,13 @@ fn frame(event: &str, id: Option<&str>, data: &str) -> String {
     text
 }
 
-impl fmt::Display for Gone {
+impl fmt::Display for Disconnected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("nobody reads this answer any more")
+        f.write_str("the client disconnected")
     }
 }
 
-impl std::error::Error for Gone {}
+impl std::error::Error for Disconnected {}
 
 #[cfg(test)]
 mod tests {

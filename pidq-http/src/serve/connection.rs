@@ -1,4 +1,4 @@
-//! One connection, from its first byte to its end: protocol, timeouts, and the watch over both.
+//! Connection handling from the first byte to the end: protocol detection, timeouts, and the watchdog.
 
 use std::convert::Infallible;
 use std::io;
@@ -17,38 +17,38 @@ use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, interval, sleep, timeout};
 
 use super::Phase;
-use super::framing::Doubt;
-use super::guard::Guarded;
-use super::proxied::{self, Origin};
+use super::io_timeout::TimeoutIo;
+use super::proxy_protocol::{self, Origin};
+use super::request_framing::FramingMonitor;
 use crate::limits::Limits;
 use crate::request::Incoming;
-use crate::response::{Activity, PIECE};
-use crate::site::{Door, Site, Wire};
+use crate::response::{CHUNK_SIZE, ConnActivity};
+use crate::service::{ConnInfo, ListenerKind, Service};
 use crate::tls::Tls;
 
-/// What every HTTP/2 connection begins with.
+/// Connection preface of HTTP/2.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// How long an HTTP/2 connection may have no request.
-const IDLE: Duration = Duration::from_secs(60);
+/// Idle timeout of an HTTP/2 connection.
+const HTTP2_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long a connection has for its first request when the server stops: it was accepted, and its request may be on its
-/// way. hyper would close it unanswered.
-const FIRST_REQUEST: Duration = Duration::from_secs(1);
-const LOOK_AGAIN: Duration = Duration::from_millis(10);
+/// Time for the first request of a connection when the server stops: it was accepted, and its request may be in
+/// transit. hyper would close it without a response.
+const FIRST_REQUEST_GRACE: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Bytes that rustls takes in one write, for four records.
-const ENCRYPTED: usize = 64 << 10;
+/// Write size of rustls: four records.
+const TLS_WRITE_SIZE: usize = 64 << 10;
 
 pub(super) struct Connection<S: 'static> {
-    pub site: Site<S>,
+    pub service: Service<S>,
     pub handshakes: Arc<Semaphore>,
     pub phases: watch::Receiver<Phase>,
     pub tls: Option<Tls>,
-    pub door: Door,
+    pub kind: ListenerKind,
 }
 
-/// Who is at the other end, and whether the way there is encrypted.
+/// Peer of a connection.
 #[derive(Clone, Copy)]
 struct Peer {
     address: IpAddr,
@@ -62,56 +62,57 @@ enum Protocol {
 }
 
 impl Protocol {
-    /// How much of an answer is handed over at once. Over HTTP/1 all of it: a write that gets nowhere is noticed. Streams
-    /// of HTTP/2 wait for windows instead, and what is asked for in pieces shows which of them move.
-    fn piece(self) -> usize {
+    /// Returns the maximum size of a response chunk. HTTP/1 takes everything at once: a blocked write is noticed by
+    /// its timeout. HTTP/2 streams wait for windows instead, and requests for chunks show which of them make
+    /// progress.
+    fn chunk_size(self) -> usize {
         match self {
             Protocol::Http1 => usize::MAX,
-            Protocol::Http2 => PIECE,
+            Protocol::Http2 => CHUNK_SIZE,
         }
     }
 }
 
 impl<S: Send + Sync + 'static> Connection<S> {
     pub async fn run(self, stream: TcpStream) {
-        let metrics = &self.site.0.facts.metrics;
+        let metrics = &self.service.0.info.metrics;
         metrics.connections.inc();
         let mut phases = self.phases.clone();
         let ended = tokio::select! {
             ended = self.serve(stream) => ended,
-            _ = phases.wait_for(|phase| *phase == Phase::Ending) => Ok(()),
+            _ = phases.wait_for(|phase| *phase == Phase::Stopping) => Ok(()),
         };
         if let Err(reason) = ended {
-            metrics.broke(reason);
+            metrics.connection_failed(reason);
         }
         metrics.connections.dec();
     }
 
-    /// An error is the reason that a connection was ended for, in a word.
+    /// The error is the reason label for the connection that ended.
     async fn serve(&self, mut stream: TcpStream) -> Result<(), &'static str> {
-        prepare(&stream, &self.site.0.limits);
+        configure_socket(&stream, &self.service.0.limits);
         let address = stream.peer_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |address| address.ip());
         let mut peer = Peer { address, tls: self.tls.is_some() };
-        if self.door == Door::Public && self.site.0.speaks_proxy(address) {
-            Box::pin(self.introduce(&mut stream, &mut peer)).await?;
+        if self.kind == ListenerKind::Public && self.service.0.expects_proxy_header(address) {
+            Box::pin(self.read_proxy_header(&mut stream, &mut peer)).await?;
         }
         match &self.tls {
             None => self.serve_plain(stream, peer).await,
-            // Boxed, here and below, so that a connection takes no more memory than what it turns out to be.
+            // Boxed, here and below, so that a connection takes no more memory than it needs.
             Some(tls) => Box::pin(self.serve_tls(stream, peer, tls)).await,
         }
     }
 
-    /// Lets a proxy say who comes.
-    async fn introduce(&self, stream: &mut TcpStream, peer: &mut Peer) -> Result<(), &'static str> {
-        let header = timeout(self.site.0.limits.first_byte, proxied::header(stream)).await;
-        match header.map_err(|_| "proxy_time")?.map_err(|_| "proxy_io")? {
-            Ok(Origin::Proxy) => {}
-            // Not the proxy: it vouches for nobody, so what the request says of where it comes from is not believed.
+    /// Reads the PROXY header and replaces the peer.
+    async fn read_proxy_header(&self, stream: &mut TcpStream, peer: &mut Peer) -> Result<(), &'static str> {
+        let header = timeout(self.service.0.limits.first_byte_timeout, proxy_protocol::read_header(stream)).await;
+        match header.map_err(|_| "proxy_timeout")?.map_err(|_| "proxy_io")? {
+            Ok(Origin::Local) => {}
+            // Not the proxy itself, so forwarding headers of the request are not trusted.
             Ok(Origin::Unknown) => peer.address = IpAddr::V4(Ipv4Addr::UNSPECIFIED),
             Ok(Origin::Client { address, tls }) => *peer = Peer { address, tls: peer.tls || tls },
-            Err(proxied::Malformed) => {
-                tracing::warn!(proxy = %peer.address, "a trusted proxy does not begin with a PROXY header");
+            Err(proxy_protocol::Malformed) => {
+                tracing::warn!(proxy = %peer.address, "a trusted proxy sent no valid PROXY header; connection closed");
                 return Err("proxy_header");
             }
         }
@@ -119,21 +120,26 @@ impl<S: Send + Sync + 'static> Connection<S> {
     }
 
     async fn serve_plain(&self, mut stream: TcpStream, peer: Peer) -> Result<(), &'static str> {
-        let first_byte = self.site.0.limits.first_byte;
-        let (protocol, prefix) =
-            timeout(first_byte, sniff(&mut stream)).await.map_err(|_| "silent")?.map_err(|_| "io")?;
+        let first_byte = self.service.0.limits.first_byte_timeout;
+        let (protocol, prefix) = timeout(first_byte, detect_protocol(&mut stream))
+            .await
+            .map_err(|_| "first_byte_timeout")?
+            .map_err(|_| "io")?;
         self.serve_http(stream, protocol, prefix, peer).await
     }
 
     async fn serve_tls(&self, stream: TcpStream, peer: Peer, tls: &Tls) -> Result<(), &'static str> {
-        let limits = &self.site.0.limits;
-        // Those who say nothing wait out here, and take no place from those who do.
-        timeout(limits.first_byte, stream.readable()).await.map_err(|_| "silent")?.map_err(|_| "io")?;
+        let limits = &self.service.0.limits;
+        // Silent clients wait here, without a handshake permit.
+        timeout(limits.first_byte_timeout, stream.readable())
+            .await
+            .map_err(|_| "first_byte_timeout")?
+            .map_err(|_| "io")?;
         let handshake = async {
-            let _place = self.handshakes.acquire().await.map_err(|_| "handshake")?;
+            let _permit = self.handshakes.acquire().await.map_err(|_| "handshake")?;
             tls.accept(stream).await.map_err(|_| "handshake")
         };
-        let stream = timeout(limits.handshake_time, handshake).await.map_err(|_| "handshake_time")??;
+        let stream = timeout(limits.handshake_timeout, handshake).await.map_err(|_| "handshake_timeout")??;
         let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
         let protocol = if http2 { Protocol::Http2 } else { Protocol::Http1 };
         self.serve_http(stream, protocol, Vec::new(), peer).await
@@ -149,148 +155,148 @@ impl<S: Send + Sync + 'static> Connection<S> {
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let limits = &self.site.0.limits;
-        let activity = Arc::new(Activity::default());
-        let (peer, tls, door, piece) = (peer.address, peer.tls, self.door, protocol.piece());
-        let wire = Wire { peer, tls, door, piece, activity: activity.clone() };
-        let doubt = Doubt::new();
-        let scanner = matches!(protocol, Protocol::Http1).then(|| doubt.scanner(limits.head_size));
-        let guarded = Guarded::new(stream, prefix, scanner, activity.clone(), limits.write_stall);
-        let io = TokioIo::new(if self.tls.is_some() { guarded.with_room(ENCRYPTED) } else { guarded });
-        let site = self.site.clone();
+        let limits = &self.service.0.limits;
+        let activity = Arc::new(ConnActivity::default());
+        let (peer, tls, kind, chunk_size) = (peer.address, peer.tls, self.kind, protocol.chunk_size());
+        let conn = ConnInfo { peer, tls, listener_kind: kind, chunk_size, activity: activity.clone() };
+        let monitor = FramingMonitor::new();
+        let scanner = matches!(protocol, Protocol::Http1).then(|| monitor.scanner(limits.head_size));
+        let stream = TimeoutIo::new(stream, prefix, scanner, activity.clone(), limits.write_timeout);
+        let io = TokioIo::new(if self.tls.is_some() { stream.with_max_write(TLS_WRITE_SIZE) } else { stream });
+        let service = self.service.clone();
         let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
-            let (site, wire, framing) = (site.clone(), wire.clone(), doubt.next());
-            async move { Ok::<_, Infallible>(site.answer(&wire, request.map(Incoming::Wire), framing).await) }
+            let (service, conn, framing) = (service.clone(), conn.clone(), monitor.next());
+            async move { Ok::<_, Infallible>(service.dispatch(&conn, request.map(Incoming::Connection), framing).await) }
         });
         match protocol {
             Protocol::Http1 => {
                 let connection = http1_builder(limits).serve_connection(io, service);
-                let watch = Watch::new(limits, &activity);
-                Box::pin(self.drive(connection, http1::Connection::graceful_shutdown, watch)).await
+                let watchdog = Watchdog::new(limits, &activity);
+                Box::pin(self.drive(connection, http1::Connection::graceful_shutdown, watchdog)).await
             }
             Protocol::Http2 => {
                 let connection = http2_builder(limits).serve_connection(io, service);
-                let watch = Watch { idle: Some(IDLE), ..Watch::new(limits, &activity) };
-                Box::pin(self.drive(connection, http2::Connection::graceful_shutdown, watch)).await
+                let watchdog = Watchdog { idle: Some(HTTP2_IDLE_TIMEOUT), ..Watchdog::new(limits, &activity) };
+                Box::pin(self.drive(connection, http2::Connection::graceful_shutdown, watchdog)).await
             }
         }
     }
 
-    /// Runs a connection to its end, and tells it when the server stops, or when nobody needs it.
+    /// Runs a connection to its end, with a graceful shutdown when the server stops or the connection is idle.
     async fn drive<C: Future<Output = hyper::Result<()>>>(
         &self,
         connection: C,
         finish: fn(Pin<&mut C>),
-        mut watch: Watch<'_>,
+        mut watchdog: Watchdog<'_>,
     ) -> Result<(), &'static str> {
-        let mut time_to_finish = pin!(self.time_to_finish(watch.activity));
-        let mut ticks = interval((watch.stall / 8).max(Duration::from_millis(10)));
+        let mut shutdown_signal = pin!(self.shutdown_signal(watchdog.activity));
+        let mut ticks = interval((watchdog.write_timeout / 8).max(Duration::from_millis(10)));
         let mut connection = pin!(connection);
         let mut finishing = false;
         loop {
             tokio::select! {
                 ended = connection.as_mut() => return ended.map_err(|error| reason(&error)),
-                () = time_to_finish.as_mut(), if !finishing => {
+                () = shutdown_signal.as_mut(), if !finishing => {
                     finishing = true;
                     finish(connection.as_mut());
                 }
-                _ = ticks.tick() => match watch.look() {
-                    Seen::Life => {}
-                    Seen::Idle if finishing => {}
-                    Seen::Idle => {
+                _ = ticks.tick() => match watchdog.check() {
+                    ConnState::Active => {}
+                    ConnState::Idle if finishing => {}
+                    ConnState::Idle => {
                         finishing = true;
                         finish(connection.as_mut());
                     }
-                    Seen::Dead(reason) => return Err(reason),
+                    ConnState::Expired(reason) => return Err(reason),
                 }
             }
         }
     }
 
-    /// Ends when the server stops, and the connection has had its first request or time for it.
-    async fn time_to_finish(&self, activity: &Activity) {
+    /// Completes when the server stops, after the first request of the connection or the time for it.
+    async fn shutdown_signal(&self, activity: &ConnActivity) {
         let mut phases = self.phases.clone();
         let _ = phases.wait_for(|phase| *phase != Phase::Serving).await;
         let first_request = async {
-            while activity.moved.load(Relaxed) == 0 {
-                sleep(LOOK_AGAIN).await;
+            while activity.progress.load(Relaxed) == 0 {
+                sleep(POLL_INTERVAL).await;
             }
         };
-        let _ = timeout(FIRST_REQUEST, first_request).await;
+        let _ = timeout(FIRST_REQUEST_GRACE, first_request).await;
     }
 }
 
-/// What hyper does not see: clients that stop reading a stream, and HTTP/2 connections that nobody uses.
-struct Watch<'a> {
-    activity: &'a Activity,
-    stall: Duration,
+/// Watchdog for conditions hyper does not detect: stalled streams and idle HTTP/2 connections.
+struct Watchdog<'a> {
+    activity: &'a ConnActivity,
+    write_timeout: Duration,
     idle: Option<Duration>,
-    /// How often something had moved, and since when that is so.
-    seen: (u64, Instant),
+    /// Progress counter, and the time of its last change.
+    last_progress: (u64, Instant),
 }
 
-enum Seen {
-    Life,
+enum ConnState {
+    Active,
     Idle,
-    Dead(&'static str),
+    Expired(&'static str),
 }
 
-impl<'a> Watch<'a> {
-    fn new(limits: &Limits, activity: &'a Activity) -> Self {
-        Watch { activity, stall: limits.write_stall, idle: None, seen: (0, Instant::now()) }
+impl<'a> Watchdog<'a> {
+    fn new(limits: &Limits, activity: &'a ConnActivity) -> Self {
+        Watchdog { activity, write_timeout: limits.write_timeout, idle: None, last_progress: (0, Instant::now()) }
     }
 
-    fn look(&mut self) -> Seen {
-        let still = self.still();
-        if self.activity.handed.load(Relaxed) > 0 && still > self.stall {
-            return Seen::Dead("stalled");
+    fn check(&mut self) -> ConnState {
+        let quiet = self.since_progress();
+        if self.activity.in_flight.load(Relaxed) > 0 && quiet > self.write_timeout {
+            return ConnState::Expired("write_timeout");
         }
         match self.idle {
-            Some(idle) if self.activity.open.load(Relaxed) > 0 || still < idle => Seen::Life,
-            Some(idle) if still < idle + self.stall => Seen::Idle,
-            Some(_) => Seen::Dead("idle"),
-            None => Seen::Life,
+            Some(idle) if self.activity.open.load(Relaxed) > 0 || quiet < idle => ConnState::Active,
+            Some(idle) if quiet < idle + self.write_timeout => ConnState::Idle,
+            Some(_) => ConnState::Expired("idle"),
+            None => ConnState::Active,
         }
     }
 }
 
-impl Watch<'_> {
-    /// How long nothing has moved, by what was seen at each look.
-    fn still(&mut self) -> Duration {
-        let moved = self.activity.moved.load(Relaxed);
-        if moved != self.seen.0 {
-            self.seen = (moved, Instant::now());
+impl Watchdog<'_> {
+    /// Returns the time since the last observed progress.
+    fn since_progress(&mut self) -> Duration {
+        let progress = self.activity.progress.load(Relaxed);
+        if progress != self.last_progress.0 {
+            self.last_progress = (progress, Instant::now());
         }
-        self.seen.1.elapsed()
+        self.last_progress.1.elapsed()
     }
 }
 
-fn prepare(stream: &TcpStream, limits: &Limits) {
-    // An option that a system does not have is no reason to turn a client away.
+fn configure_socket(stream: &TcpStream, limits: &Limits) {
+    // A missing socket option is no reason to reject a client.
     let _ = stream.set_nodelay(true);
     let socket = socket2::SockRef::from(stream);
-    let _ = socket.set_tcp_user_timeout(Some(limits.write_stall));
+    let _ = socket.set_tcp_user_timeout(Some(limits.write_timeout));
     let _ = socket.set_tcp_keepalive(&socket2::TcpKeepalive::new().with_time(Duration::from_secs(60)));
 }
 
-/// Reads until it is clear whether this is HTTP/2: at the latest after the length of its preface.
-async fn sniff(stream: &mut TcpStream) -> io::Result<(Protocol, Vec<u8>)> {
-    let mut seen = Vec::with_capacity(PREFACE.len());
-    while seen.len() < PREFACE.len() {
-        let room = PREFACE.len() - seen.len();
-        if (&mut *stream).take(room as u64).read_buf(&mut seen).await? == 0 || !PREFACE.starts_with(&seen) {
-            return Ok((Protocol::Http1, seen));
+/// Reads until the protocol is clear, at most the length of the HTTP/2 preface.
+async fn detect_protocol(stream: &mut TcpStream) -> io::Result<(Protocol, Vec<u8>)> {
+    let mut prefix = Vec::with_capacity(PREFACE.len());
+    while prefix.len() < PREFACE.len() {
+        let missing = PREFACE.len() - prefix.len();
+        if (&mut *stream).take(missing as u64).read_buf(&mut prefix).await? == 0 || !PREFACE.starts_with(&prefix) {
+            return Ok((Protocol::Http1, prefix));
         }
     }
-    Ok((Protocol::Http2, seen))
+    Ok((Protocol::Http2, prefix))
 }
 
 fn http1_builder(limits: &Limits) -> http1::Builder {
     let mut builder = http1::Builder::new();
     builder
         .timer(TokioTimer::new())
-        .header_read_timeout(limits.head_time)
-        .max_headers(limits.headers)
+        .header_read_timeout(limits.head_timeout)
+        .max_headers(limits.header_limit)
         .max_header_size(limits.head_size)
         .max_buf_size(64 << 10);
     builder
@@ -300,7 +306,7 @@ fn http2_builder(limits: &Limits) -> http2::Builder<TokioExecutor> {
     let mut builder = http2::Builder::new(TokioExecutor::new());
     builder
         .timer(TokioTimer::new())
-        .max_concurrent_streams(limits.streams)
+        .max_concurrent_streams(limits.stream_limit)
         .max_header_list_size(limits.head_size as u32)
         .max_pending_accept_reset_streams(20)
         .max_local_error_reset_streams(1024)

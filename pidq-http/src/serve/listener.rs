@@ -1,4 +1,4 @@
-//! Sockets that are listened on, and whether what comes over them may be plain.
+//! Listening sockets, with or without TLS.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -6,70 +6,71 @@ use std::net::{SocketAddr, TcpListener};
 use listenfd::ListenFd;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::site::Door;
+use crate::service::ListenerKind;
 use crate::tls::Tls;
 
-/// A socket to listen on.
+/// Listening socket.
 pub struct Listener {
     pub(super) socket: TcpListener,
     pub(super) tls: Option<Tls>,
-    pub(super) door: Door,
+    pub(super) kind: ListenerKind,
 }
 
-/// How many connections the kernel keeps for us.
+/// Backlog of the socket.
 const BACKLOG: i32 = 4096;
 
 impl Listener {
-    /// Plain HTTP on loopback. Anywhere else it is an error: use `tls`, or say `insecure`.
+    /// Binds plain HTTP on loopback. Other addresses are an error: use `tls` or `insecure`.
     pub fn plain(address: SocketAddr) -> io::Result<Self> {
         only_loopback(address)?;
         Listener::insecure(address)
     }
 
-    /// Plain HTTP on any address: for networks where something else encrypts.
+    /// Binds plain HTTP on any address, for networks with encryption elsewhere.
     pub fn insecure(address: SocketAddr) -> io::Result<Self> {
-        Ok(Listener { socket: bind(address)?, tls: None, door: Door::Public })
+        Ok(Listener { socket: bind(address)?, tls: None, kind: ListenerKind::Public })
     }
 
-    /// HTTPS.
+    /// Binds HTTPS.
     pub fn tls(address: SocketAddr, tls: Tls) -> io::Result<Self> {
-        Ok(Listener { socket: bind(address)?, tls: Some(tls), door: Door::Public })
+        Ok(Listener { socket: bind(address)?, tls: Some(tls), kind: ListenerKind::Public })
     }
 
-    /// `/metrics`, `/livez` and `/readyz` for the administrator: plain, on loopback.
+    /// Binds the admin listener: `/metrics`, `/livez` and `/readyz`, plain HTTP on loopback.
     pub fn admin(address: SocketAddr) -> io::Result<Self> {
         only_loopback(address)?;
-        Ok(Listener { socket: bind(address)?, tls: None, door: Door::Admin })
+        Ok(Listener { socket: bind(address)?, tls: None, kind: ListenerKind::Admin })
     }
 
-    /// The sockets that a service manager opened for us (`LISTEN_FDS`); none without one.
-    /// Restarts refuse no connection then, since the socket outlives the process.
+    /// Returns the sockets passed by a service manager (`LISTEN_FDS`); none without one. Since the socket outlives
+    /// the process, a restart refuses no connection.
     ///
-    /// Beyond loopback each needs TLS, or somebody who says that plain HTTP will do: `insecure`.
+    /// Sockets on other addresses than loopback need TLS or `insecure`.
     pub fn activated(tls: Option<&Tls>, insecure: bool) -> io::Result<Vec<Self>> {
         let mut given = ListenFd::from_env();
         let mut listeners = Vec::new();
         for index in 0..given.len() {
-            let Some(socket) = given.take_tcp_listener(index).map_err(no_socket)? else { continue };
+            let Some(socket) = given.take_tcp_listener(index).map_err(activation_error)? else { continue };
             socket.set_nonblocking(true)?;
             if tls.is_none() && !insecure {
                 only_loopback(socket.local_addr()?)?;
             }
-            listeners.push(Listener { socket, tls: tls.cloned(), door: Door::Public });
+            listeners.push(Listener { socket, tls: tls.cloned(), kind: ListenerKind::Public });
         }
         Ok(listeners)
     }
 
-    /// Whether it is for everybody, and not for the administrator alone.
+    /// Returns whether the listener serves the public routes.
     pub fn is_public(&self) -> bool {
-        self.door == Door::Public
+        self.kind == ListenerKind::Public
     }
 
-    /// The first address of some listeners that other machines reach, also over the sockets of a service manager.
+    /// Returns the first public listener address that is not loopback.
     ///
     /// # Errors
-    /// If a socket does not say where it is.
-    pub fn beyond_loopback(listeners: &[Listener]) -> io::Result<Option<SocketAddr>> {
+    ///
+    /// Fails if a socket has no local address.
+    pub fn first_non_loopback(listeners: &[Listener]) -> io::Result<Option<SocketAddr>> {
         for listener in listeners.iter().filter(|listener| listener.is_public()) {
             let address = listener.address()?;
             if !address.ip().to_canonical().is_loopback() {
@@ -79,13 +80,13 @@ impl Listener {
         Ok(None)
     }
 
-    /// The address it is bound to: the port when 0 was asked for.
+    /// Returns the bound address, with the actual port if 0 was requested.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr()
     }
 }
 
-fn no_socket(error: io::Error) -> io::Error {
+fn activation_error(error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("a socket of the service manager (`LISTEN_FDS`) cannot be used: {error}"))
 }
 
@@ -93,8 +94,8 @@ fn only_loopback(address: SocketAddr) -> io::Result<()> {
     if address.ip().to_canonical().is_loopback() {
         return Ok(());
     }
-    let advice = format!("{address} is not loopback: plain HTTP would show tokens to the network; use a certificate");
-    Err(io::Error::new(io::ErrorKind::PermissionDenied, advice))
+    let hint = format!("{address} is not loopback: plain HTTP would show tokens to the network; use a certificate");
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, hint))
 }
 
 fn bind(address: SocketAddr) -> io::Result<TcpListener> {

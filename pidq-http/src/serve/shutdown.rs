@@ -1,20 +1,20 @@
-//! How a server is told to stop: by signals, or by whoever started it.
+//! Shutdown requests, from signals or from the embedding program.
 
 use std::io;
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-/// A word to stop that may come, once or twice.
+/// Receiver of shutdown requests.
 #[derive(Clone)]
 pub struct Shutdown(watch::Receiver<usize>);
 
-/// Tells a server to stop.
+/// Sender of shutdown requests.
 #[derive(Clone)]
 pub struct Stop(watch::Sender<usize>);
 
 impl Shutdown {
-    /// SIGTERM and SIGINT: the first stops gracefully, the second at once.
+    /// Listens for SIGTERM and SIGINT: the first signal stops gracefully, the second at once.
     pub fn on_signals() -> io::Result<Self> {
         let (stop, shutdown) = Shutdown::manual();
         let mut terminate = signal(SignalKind::terminate())?;
@@ -31,27 +31,28 @@ impl Shutdown {
         Ok(shutdown)
     }
 
-    /// By hand: for embedders and tests. When every `Stop` is gone, nobody can stop it any more.
+    /// Creates a manual shutdown, for embedders and tests. If every `Stop` is dropped, the server runs until the
+    /// process ends.
     pub fn manual() -> (Stop, Self) {
         let (sender, receiver) = watch::channel(0);
         (Stop(sender), Shutdown(receiver))
     }
 
-    /// Waits for the first word: for what runs beside a server, or without one.
-    pub async fn told(mut self) {
-        self.asked(1).await;
+    /// Waits for the first request.
+    pub async fn requested(mut self) {
+        self.requested_times(1).await;
     }
 
-    pub(super) async fn asked(&mut self, times: usize) {
-        if self.0.wait_for(|asked| *asked >= times).await.is_err() {
+    pub(super) async fn requested_times(&mut self, times: usize) {
+        if self.0.wait_for(|signals| *signals >= times).await.is_err() {
             std::future::pending().await
         }
     }
 }
 
 impl Stop {
-    /// The first call stops gracefully, the second at once.
+    /// Requests a stop. The first call stops gracefully, the second at once.
     pub fn stop(&self) {
-        self.0.send_modify(|asked| *asked += 1);
+        self.0.send_modify(|signals| *signals += 1);
     }
 }

@@ -1,4 +1,4 @@
-//! The settings that both services have, and what becomes of them.
+//! Settings shared by both services, and their conversion to limits, sockets and options.
 
 use std::io;
 use std::net::SocketAddr;
@@ -9,61 +9,61 @@ use hyper::Uri;
 use hyper::http::uri::Authority;
 use tracing_subscriber::filter::LevelFilter;
 
-use super::{Kind, Setting, SettingError, Settings};
+use super::{Setting, SettingError, Settings, ValueKind};
 use crate::auth::IdentityOptions;
 use crate::limits::Limits;
 use crate::log::{LogFormat, init_log};
 use crate::proxies::Network;
-use crate::quota::Quota;
+use crate::rate_limit::RateLimiter;
 use crate::serve::Listener;
+use crate::service::{App, ProxyProtocol};
 use crate::settings;
-use crate::site::{App, Introduction};
 use crate::tls::{Tls, TlsVersion};
 
-/// The rows of the floor. Services read them together with their own.
+/// Common settings. Services read them together with their own.
 pub const COMMON: &[Setting] = settings![
-    "PIDQ_CONFIG", "config.file", Kind::Path, None, false, "A TOML file with settings.";
-    "PIDQ_LISTEN", "config.listen", Kind::List, Some("127.0.0.1:8080"), false, "Addresses to listen on.";
-    "PIDQ_ADMIN_LISTEN", "config.admin.listen", Kind::Text, Some("127.0.0.1:9464"), false, "Address of the metrics, on loopback; empty turns it off.";
-    "PIDQ_INSECURE_HTTP", "config.insecure", Kind::Switch, Some("off"), false, "Allows plain HTTP beyond loopback.";
-    "PIDQ_PUBLIC_URL", "config.publicUrl", Kind::Text, None, false, "The URL that clients see, without a slash at the end.";
-    "PIDQ_TLS_CERT", "config.tls.cert", Kind::Path, None, false, "The certificate chain, PEM; read again on SIGHUP.";
-    "PIDQ_TLS_KEY", "config.tls.key", Kind::Path, None, false, "The key of the certificate, PEM.";
-    "PIDQ_TLS_MIN", "config.tls.min", Kind::OneOf(&["1.2", "1.3"]), Some("1.2"), false, "The oldest version of TLS that is spoken.";
-    "PIDQ_TRUSTED_PROXIES", "config.proxies", Kind::List, None, false, "Networks whose X-Forwarded-For is believed.";
-    "PIDQ_PROXY_PROTOCOL", "config.proxyProtocol", Kind::Switch, Some("off"), false, "Whether trusted proxies begin each connection with a PROXY header, version 1 or 2.";
-    "PIDQ_CORS_ORIGINS", "config.cors.origins", Kind::List, None, false, "Origins whose pages may call.";
-    "PIDQ_LOG_LEVEL", "config.log.level", Kind::OneOf(&["error", "warn", "info", "debug", "trace"]), Some("info"), false, "The least important lines that are written.";
-    "PIDQ_LOG_FORMAT", "config.log.format", Kind::OneOf(&["json", "text"]), Some("json"), false, "How log lines look.";
-    "PIDQ_SHOW_VERSION", "config.showVersion", Kind::Switch, Some("on"), false, "Whether strangers are told the version.";
-    "PIDQ_RATE", "config.limits.rate", Kind::Number, Some("600"), false, "Requests a minute for a principal, or for a network where there is none; 0 turns it off.";
-    "PIDQ_PASSWORD_GRANT", "config.auth.passwordGrant", Kind::Switch, Some("on"), false, "Whether passwords are taken for tokens; RFC 9700 advises against it.";
-    "PIDQ_ACCESS_LIFE", "config.auth.accessLife", Kind::Duration, Some("1h"), false, "How long an access token lives.";
-    "PIDQ_REFRESH_IDLE", "config.auth.refreshIdle", Kind::Duration, Some("14d"), false, "How long a refresh token lives that nobody uses.";
-    "PIDQ_LOGIN_LIFE", "config.auth.loginLife", Kind::Duration, Some("30d"), false, "How long a login lives, however often it is refreshed.";
-    "PIDQ_REFRESH_GRACE", "config.auth.refreshGrace", Kind::Duration, Some("10s"), false, "How long a refresh may be repeated because its answer was lost.";
-    "PIDQ_TOKEN_CACHE", "config.auth.tokenCache", Kind::Duration, Some("1s"), false, "How long a token that was found good is believed; what another process takes back counts after that. 0s asks the database for every request.";
-    "PIDQ_MAX_CONNECTIONS", "config.limits.connections", Kind::Number, Some("10000"), false, "Connections that are open at once.";
-    "PIDQ_MAX_REQUESTS", "config.limits.requests", Kind::Number, Some("512"), false, "Requests that are worked on at once.";
-    "PIDQ_MAX_REQUESTS_PER_PRINCIPAL", "config.limits.requestsPerPrincipal", Kind::Number, Some("64"), false, "Requests that a principal may have open at once.";
-    "PIDQ_FIRST_BYTE_TIME", "config.limits.firstByteTime", Kind::Duration, Some("5s"), false, "How long a connection may say nothing at first.";
-    "PIDQ_HEAD_TIME", "config.limits.headTime", Kind::Duration, Some("10s"), false, "How long a head may take, and a connection be idle.";
-    "PIDQ_BODY_TIME", "config.limits.bodyTime", Kind::Duration, Some("60s"), false, "How long a small body may take.";
-    "PIDQ_BODY_IDLE", "config.limits.bodyIdle", Kind::Duration, Some("30s"), false, "How long a body may say nothing in its middle.";
-    "PIDQ_BODY_RATE", "config.limits.bodyRate", Kind::Size, Some("1KiB"), false, "Bytes a second that a body has to have after five seconds.";
-    "PIDQ_WRITE_STALL", "config.limits.writeStall", Kind::Duration, Some("30s"), false, "How long a reader may take nothing of its answer.";
-    "PIDQ_DRAIN_WAIT", "config.limits.drainWait", Kind::Duration, Some("5s"), false, "How long /readyz says no before connections are refused.";
-    "PIDQ_DRAIN_TIME", "config.limits.drainTime", Kind::Duration, Some("25s"), false, "How long running requests may take at the end.";
+    "PIDQ_CONFIG", "config.file", ValueKind::Path, None, false, "TOML file with settings.";
+    "PIDQ_LISTEN", "config.listen", ValueKind::List, Some("127.0.0.1:8080"), false, "Addresses to listen on.";
+    "PIDQ_ADMIN_LISTEN", "config.admin.listen", ValueKind::Text, Some("127.0.0.1:9464"), false, "Loopback address of the metrics and health endpoints; empty turns them off.";
+    "PIDQ_INSECURE_HTTP", "config.insecure", ValueKind::Switch, Some("off"), false, "Allows plain HTTP on addresses other than loopback.";
+    "PIDQ_PUBLIC_URL", "config.publicUrl", ValueKind::Text, None, false, "URL of the service as clients see it, without a trailing slash.";
+    "PIDQ_TLS_CERT", "config.tls.cert", ValueKind::Path, None, false, "Certificate chain, PEM; reloaded on SIGHUP.";
+    "PIDQ_TLS_KEY", "config.tls.key", ValueKind::Path, None, false, "Private key of the certificate, PEM.";
+    "PIDQ_TLS_MIN", "config.tls.min", ValueKind::OneOf(&["1.2", "1.3"]), Some("1.2"), false, "Minimum TLS version.";
+    "PIDQ_TRUSTED_PROXIES", "config.proxies", ValueKind::List, None, false, "Networks of trusted proxies, whose X-Forwarded-For header is used.";
+    "PIDQ_PROXY_PROTOCOL", "config.proxyProtocol", ValueKind::Switch, Some("off"), false, "Requires a PROXY protocol header, version 1 or 2, on connections from trusted proxies.";
+    "PIDQ_CORS_ORIGINS", "config.cors.origins", ValueKind::List, None, false, "Origins allowed to make cross-origin requests.";
+    "PIDQ_LOG_LEVEL", "config.log.level", ValueKind::OneOf(&["error", "warn", "info", "debug", "trace"]), Some("info"), false, "Minimum level of log lines.";
+    "PIDQ_LOG_FORMAT", "config.log.format", ValueKind::OneOf(&["json", "text"]), Some("json"), false, "Format of log lines.";
+    "PIDQ_SHOW_VERSION", "config.showVersion", ValueKind::Switch, Some("on"), false, "Shows the version without authentication.";
+    "PIDQ_RATE_LIMIT", "config.limits.rate", ValueKind::Number, Some("600"), false, "Requests per minute and principal, or per network without authentication; 0 turns the limit off.";
+    "PIDQ_PASSWORD_GRANT", "config.auth.passwordGrant", ValueKind::Switch, Some("on"), false, "Enables the OAuth password grant (discouraged by RFC 9700).";
+    "PIDQ_ACCESS_TOKEN_TTL", "config.auth.accessTokenTtl", ValueKind::Duration, Some("1h"), false, "Lifetime of an access token.";
+    "PIDQ_REFRESH_TOKEN_IDLE_TTL", "config.auth.refreshTokenIdleTtl", ValueKind::Duration, Some("14d"), false, "Lifetime of an unused refresh token.";
+    "PIDQ_LOGIN_TTL", "config.auth.loginTtl", ValueKind::Duration, Some("30d"), false, "Maximum lifetime of a login, including refreshes.";
+    "PIDQ_REFRESH_GRACE", "config.auth.refreshGrace", ValueKind::Duration, Some("10s"), false, "Time in which a refresh may be repeated if its response was lost.";
+    "PIDQ_TOKEN_CACHE_TTL", "config.auth.tokenCacheTtl", ValueKind::Duration, Some("1s"), false, "Time that a verified token is cached; a revocation by another process takes effect after that. `0s` verifies every request in the database.";
+    "PIDQ_MAX_CONNECTIONS", "config.limits.connections", ValueKind::Number, Some("10000"), false, "Maximum number of open connections.";
+    "PIDQ_MAX_REQUESTS", "config.limits.requests", ValueKind::Number, Some("512"), false, "Maximum number of concurrent requests.";
+    "PIDQ_MAX_REQUESTS_PER_PRINCIPAL", "config.limits.requestsPerPrincipal", ValueKind::Number, Some("64"), false, "Maximum number of concurrent requests per principal.";
+    "PIDQ_FIRST_BYTE_TIMEOUT", "config.limits.firstByteTimeout", ValueKind::Duration, Some("5s"), false, "Timeout for the first byte of a connection.";
+    "PIDQ_HEAD_TIMEOUT", "config.limits.headTimeout", ValueKind::Duration, Some("10s"), false, "Timeout for a request head, and idle timeout of a connection.";
+    "PIDQ_BODY_TIMEOUT", "config.limits.bodyTimeout", ValueKind::Duration, Some("60s"), false, "Timeout for a small request body; larger bodies get more time.";
+    "PIDQ_BODY_IDLE_TIMEOUT", "config.limits.bodyIdleTimeout", ValueKind::Duration, Some("30s"), false, "Maximum pause within a request body.";
+    "PIDQ_BODY_RATE", "config.limits.bodyRate", ValueKind::Size, Some("1KiB"), false, "Minimum rate of a request body in bytes per second, after five seconds.";
+    "PIDQ_WRITE_TIMEOUT", "config.limits.writeTimeout", ValueKind::Duration, Some("30s"), false, "Maximum time without write progress on a response.";
+    "PIDQ_SHUTDOWN_DELAY", "config.limits.shutdownDelay", ValueKind::Duration, Some("5s"), false, "Time that /readyz reports 503 before connections are refused.";
+    "PIDQ_SHUTDOWN_GRACE", "config.limits.shutdownGrace", ValueKind::Duration, Some("25s"), false, "Time for running requests to finish during shutdown.";
 ];
 
-/// What settings make of the floor: lines, sockets and limits.
-pub struct Floor<'a>(pub &'a Settings);
+/// Typed access to the common settings.
+pub struct CommonSettings<'a>(pub &'a Settings);
 
-impl Floor<'_> {
-    /// Sends log lines where they belong, warnings about settings first.
+impl CommonSettings<'_> {
+    /// Initializes the log and logs the warnings about settings.
     pub fn init_log(&self) -> Result<(), SettingError> {
         let level: LevelFilter = self.0.parsed("PIDQ_LOG_LEVEL")?;
-        let json = self.0.text("PIDQ_LOG_FORMAT")? == "json";
+        let json = self.0.required("PIDQ_LOG_FORMAT")? == "json";
         init_log(if json { LogFormat::Json } else { LogFormat::Text }, level);
         for warning in self.0.warnings() {
             tracing::warn!("{warning}");
@@ -71,134 +71,134 @@ impl Floor<'_> {
         Ok(())
     }
 
-    /// The limits.
+    /// Returns the limits.
     pub fn limits(&self) -> Result<Limits, SettingError> {
         let settings = self.0;
         Ok(Limits {
-            connections: self.some("PIDQ_MAX_CONNECTIONS")?,
-            requests: self.some("PIDQ_MAX_REQUESTS")?,
-            requests_per_principal: self.some("PIDQ_MAX_REQUESTS_PER_PRINCIPAL")?,
-            first_byte: self.time_for("PIDQ_FIRST_BYTE_TIME")?,
-            head_time: self.time_for("PIDQ_HEAD_TIME")?,
-            body_idle: self.time_for("PIDQ_BODY_IDLE")?,
-            body_time: self.time_for("PIDQ_BODY_TIME")?,
+            connection_limit: self.nonzero_count("PIDQ_MAX_CONNECTIONS")?,
+            request_limit: self.nonzero_count("PIDQ_MAX_REQUESTS")?,
+            requests_per_principal_limit: self.nonzero_count("PIDQ_MAX_REQUESTS_PER_PRINCIPAL")?,
+            first_byte_timeout: self.nonzero_duration("PIDQ_FIRST_BYTE_TIMEOUT")?,
+            head_timeout: self.nonzero_duration("PIDQ_HEAD_TIMEOUT")?,
+            body_idle_timeout: self.nonzero_duration("PIDQ_BODY_IDLE_TIMEOUT")?,
+            body_timeout: self.nonzero_duration("PIDQ_BODY_TIMEOUT")?,
             body_rate: settings.size("PIDQ_BODY_RATE")?,
-            write_stall: self.time_for("PIDQ_WRITE_STALL")?,
-            drain_wait: settings.duration("PIDQ_DRAIN_WAIT")?,
-            drain_time: settings.duration("PIDQ_DRAIN_TIME")?,
+            write_timeout: self.nonzero_duration("PIDQ_WRITE_TIMEOUT")?,
+            shutdown_delay: settings.duration("PIDQ_SHUTDOWN_DELAY")?,
+            shutdown_grace: settings.duration("PIDQ_SHUTDOWN_GRACE")?,
             ..Limits::default()
         })
     }
 
-    /// A number that is not zero: with none of these nobody would be served.
-    fn some(&self, env: &str) -> Result<usize, SettingError> {
+    /// Returns a number that must not be zero.
+    fn nonzero_count(&self, env: &str) -> Result<usize, SettingError> {
         match self.0.parsed(env)? {
-            0 => Err(self.0.wrong(env, "at least 1, or nobody would be served")),
+            0 => Err(self.0.invalid(env, "expected at least 1, found 0")),
             number => Ok(number),
         }
     }
 
-    /// A time that is not zero: without any nobody would be served.
-    fn time_for(&self, env: &str) -> Result<Duration, SettingError> {
+    /// Returns a duration that must not be zero.
+    fn nonzero_duration(&self, env: &str) -> Result<Duration, SettingError> {
         match self.0.duration(env)? {
-            Duration::ZERO => Err(self.0.wrong(env, "longer than 0, or nobody would be served")),
+            Duration::ZERO => Err(self.0.invalid(env, "expected a duration longer than 0, found 0")),
             time => Ok(time),
         }
     }
 
-    /// The address that clients see, if somebody says it: without a slash at its end.
+    /// Returns the public URL, if set, without a trailing slash.
     pub fn public_url(&self) -> Result<Option<&str>, SettingError> {
         let Some(url) = self.0.optional("PIDQ_PUBLIC_URL")? else { return Ok(None) };
         let url = url.trim_end_matches('/');
         match url.parse::<Uri>() {
-            Ok(uri) if is_site(&uri) && !url.contains(['?', '#']) => Ok(Some(url)),
-            _ => Err(self.0.wrong("PIDQ_PUBLIC_URL", "a URL such as `https://pidq.example` is needed")),
+            Ok(uri) if is_base_url(&uri) && !url.contains(['?', '#']) => Ok(Some(url)),
+            _ => Err(self.0.invalid("PIDQ_PUBLIC_URL", "expected a URL such as `https://pidq.example`")),
         }
     }
 
-    /// The host in that address.
+    /// Returns the host of the public URL.
     pub fn public_host(&self) -> Result<Option<String>, SettingError> {
         let url = self.public_url()?.and_then(|url| url.parse::<Uri>().ok());
         Ok(url.and_then(|url| url.host().map(str::to_ascii_lowercase)))
     }
 
-    /// Origins as browsers spell them.
+    /// Returns the CORS origins in the form that browsers send.
     fn origins(&self) -> Result<Vec<String>, SettingError> {
         let origins: Vec<String> = self.0.list("PIDQ_CORS_ORIGINS")?;
         let checked = origins.iter().map(|origin| {
-            let spelt = origin.trim_end_matches('/').to_ascii_lowercase();
-            let is_origin =
-                spelt.parse::<Uri>().is_ok_and(|uri| is_site(&uri) && uri.path() == "/") && !spelt.contains('?');
-            let wrong = || format!("`{origin}` is no origin such as `https://plant.example`; name each of them");
-            if is_origin { Ok(spelt) } else { Err(self.0.wrong("PIDQ_CORS_ORIGINS", &wrong())) }
+            let normalized = origin.trim_end_matches('/').to_ascii_lowercase();
+            let is_origin = normalized.parse::<Uri>().is_ok_and(|uri| is_base_url(&uri) && uri.path() == "/")
+                && !normalized.contains('?');
+            let wrong = || format!("expected origins such as `https://plant.example`, found `{origin}`");
+            if is_origin { Ok(normalized) } else { Err(self.0.invalid("PIDQ_CORS_ORIGINS", &wrong())) }
         });
         checked.collect()
     }
 
-    /// Gives an app its limits, its rate, its proxies and its origins.
-    pub fn furnish<S: Send + Sync + 'static>(&self, app: &mut App<S>) -> Result<(), SettingError> {
+    /// Applies the limits, the rate limit, the proxies and the CORS origins to an app.
+    pub fn apply_to<S: Send + Sync + 'static>(&self, app: &mut App<S>) -> Result<(), SettingError> {
         app.limits = self.limits()?;
         app.proxies = self.0.list("PIDQ_TRUSTED_PROXIES")?;
-        app.introduction = self.introduction(&app.proxies)?;
+        app.proxy_protocol = self.proxy_protocol(&app.proxies)?;
         app.origins = self.origins()?;
-        let rate: u32 = self.0.parsed("PIDQ_RATE")?;
-        app.quota = (rate > 0).then(|| Quota::new("user", rate, Duration::from_secs(60)));
-        if !self.0.on("PIDQ_SHOW_VERSION")? {
+        let rate: u32 = self.0.parsed("PIDQ_RATE_LIMIT")?;
+        app.rate_limit = (rate > 0).then(|| RateLimiter::new("user", rate, Duration::from_secs(60)));
+        if !self.0.switch("PIDQ_SHOW_VERSION")? {
             app.version = None;
         }
         Ok(())
     }
 
-    /// How accounts give tokens, for a service that clients see at this address.
-    pub fn identities(&self, base_url: &str) -> Result<IdentityOptions, SettingError> {
+    /// Returns the account and token options of a service with this base URL.
+    pub fn identity_options(&self, base_url: &str) -> Result<IdentityOptions, SettingError> {
         let settings = self.0;
         Ok(IdentityOptions {
-            password_grant: settings.on("PIDQ_PASSWORD_GRANT")?,
-            access_life: self.time_for("PIDQ_ACCESS_LIFE")?,
-            refresh_idle: self.time_for("PIDQ_REFRESH_IDLE")?,
-            login_life: self.time_for("PIDQ_LOGIN_LIFE")?,
+            password_grant: settings.switch("PIDQ_PASSWORD_GRANT")?,
+            access_token_ttl: self.nonzero_duration("PIDQ_ACCESS_TOKEN_TTL")?,
+            refresh_token_idle_ttl: self.nonzero_duration("PIDQ_REFRESH_TOKEN_IDLE_TTL")?,
+            login_ttl: self.nonzero_duration("PIDQ_LOGIN_TTL")?,
             refresh_grace: settings.duration("PIDQ_REFRESH_GRACE")?,
-            token_cache: settings.duration("PIDQ_TOKEN_CACHE")?,
+            token_cache_ttl: settings.duration("PIDQ_TOKEN_CACHE_TTL")?,
             ..IdentityOptions::at(base_url)
         })
     }
 
-    /// Without proxies that are trusted nobody would be asked, and whoever sent a header would be refused.
-    fn introduction(&self, proxies: &[Network]) -> Result<Introduction, SettingError> {
-        match self.0.on("PIDQ_PROXY_PROTOCOL")? {
+    /// Returns the PROXY protocol mode, which requires trusted proxies.
+    fn proxy_protocol(&self, proxies: &[Network]) -> Result<ProxyProtocol, SettingError> {
+        match self.0.switch("PIDQ_PROXY_PROTOCOL")? {
             true if proxies.is_empty() => {
-                Err(self.0.wrong("PIDQ_PROXY_PROTOCOL", "`PIDQ_TRUSTED_PROXIES` has to say whose headers are believed"))
+                Err(self.0.invalid("PIDQ_PROXY_PROTOCOL", "set `PIDQ_TRUSTED_PROXIES` as well"))
             }
-            true => Ok(Introduction::Proxy),
-            false => Ok(Introduction::None),
+            true => Ok(ProxyProtocol::Proxy),
+            false => Ok(ProxyProtocol::None),
         }
     }
 
-    /// The sockets: those of the service manager if there are any, else those that are asked for.
+    /// Opens the listeners: the sockets of the service manager if there are any, else the configured addresses.
     pub fn listeners(&self) -> Result<Vec<Listener>, SettingError> {
         let tls = self.tls()?;
-        let wrong = |error: io::Error| self.0.wrong("PIDQ_LISTEN", &error.to_string());
-        let mut listeners = Listener::activated(tls.as_ref(), self.0.on("PIDQ_INSECURE_HTTP")?).map_err(wrong)?;
+        let wrong = |error: io::Error| self.0.invalid("PIDQ_LISTEN", &error.to_string());
+        let mut listeners = Listener::activated(tls.as_ref(), self.0.switch("PIDQ_INSECURE_HTTP")?).map_err(wrong)?;
         if listeners.is_empty() {
-            let addresses = self.0.list::<Address>("PIDQ_LISTEN")?;
+            let addresses = self.0.list::<ListenAddress>("PIDQ_LISTEN")?;
             if addresses.is_empty() {
-                return Err(self.0.wrong("PIDQ_LISTEN", "it names no address, so nobody could be served"));
+                return Err(self.0.invalid("PIDQ_LISTEN", "expected at least one address"));
             }
-            for Address(address) in addresses {
-                let deaf = |error| self.0.wrong("PIDQ_LISTEN", &unusable(address, &error));
-                listeners.push(self.listener(address, tls.as_ref()).map_err(deaf)?);
+            for ListenAddress(address) in addresses {
+                let bind_error = |error| self.0.invalid("PIDQ_LISTEN", &listen_error(address, &error));
+                listeners.push(self.listener(address, tls.as_ref()).map_err(bind_error)?);
             }
         }
         if self.0.optional("PIDQ_ADMIN_LISTEN")?.is_some() {
-            let Address(address) = self.0.parsed("PIDQ_ADMIN_LISTEN")?;
+            let ListenAddress(address) = self.0.parsed("PIDQ_ADMIN_LISTEN")?;
             let admin = Listener::admin(address);
-            listeners.push(admin.map_err(|error| self.0.wrong("PIDQ_ADMIN_LISTEN", &unusable(address, &error)))?);
+            listeners.push(admin.map_err(|error| self.0.invalid("PIDQ_ADMIN_LISTEN", &listen_error(address, &error)))?);
         }
         Ok(listeners)
     }
 
     fn listener(&self, address: SocketAddr, tls: Option<&Tls>) -> io::Result<Listener> {
-        let insecure = self.0.on("PIDQ_INSECURE_HTTP").map_err(io::Error::other)?;
+        let insecure = self.0.switch("PIDQ_INSECURE_HTTP").map_err(io::Error::other)?;
         match tls {
             Some(tls) => Listener::tls(address, tls.clone()),
             None if insecure => Listener::insecure(address),
@@ -207,41 +207,41 @@ impl Floor<'_> {
     }
 
     fn tls(&self) -> Result<Option<Tls>, SettingError> {
-        let oldest = if self.0.text("PIDQ_TLS_MIN")? == "1.3" { TlsVersion::V1_3 } else { TlsVersion::V1_2 };
+        let oldest = if self.0.required("PIDQ_TLS_MIN")? == "1.3" { TlsVersion::V1_3 } else { TlsVersion::V1_2 };
         match (self.0.path("PIDQ_TLS_CERT")?, self.0.path("PIDQ_TLS_KEY")?) {
             (None, None) => Ok(None),
             (Some(certificates), Some(key)) => match Tls::open(certificates, key, oldest) {
                 Ok(tls) => Ok(Some(tls)),
-                Err(error) => Err(self.0.wrong("PIDQ_TLS_CERT", &error.to_string())),
+                Err(error) => Err(self.0.invalid("PIDQ_TLS_CERT", &error.to_string())),
             },
-            (Some(_), None) => Err(self.0.wrong("PIDQ_TLS_CERT", "set `PIDQ_TLS_KEY` as well")),
-            (None, Some(_)) => Err(self.0.wrong("PIDQ_TLS_KEY", "set `PIDQ_TLS_CERT` as well")),
+            (Some(_), None) => Err(self.0.invalid("PIDQ_TLS_CERT", "set `PIDQ_TLS_KEY` as well")),
+            (None, Some(_)) => Err(self.0.invalid("PIDQ_TLS_KEY", "set `PIDQ_TLS_CERT` as well")),
         }
     }
 }
 
-/// Whether a URL names a site, and nobody on it.
-fn is_site(uri: &Uri) -> bool {
+/// Returns whether a URL is an HTTP base URL without user information.
+fn is_base_url(uri: &Uri) -> bool {
     let is_plain = |authority: &Authority| !authority.host().is_empty() && !authority.as_str().contains('@');
     matches!(uri.scheme_str(), Some("http" | "https")) && uri.authority().is_some_and(is_plain)
 }
 
-/// An address to listen on. Where a text is none, it is told what one looks like.
-struct Address(SocketAddr);
+/// Address to listen on. The parse error shows an example.
+struct ListenAddress(SocketAddr);
 
-impl FromStr for Address {
+impl FromStr for ListenAddress {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || format!("expected an address with a port, such as `127.0.0.1:8080`, found `{text}`");
-        text.parse().map(Address).map_err(|_| wrong())
+        text.parse().map(ListenAddress).map_err(|_| wrong())
     }
 }
 
-/// Why nobody can be served at an address.
-fn unusable(address: SocketAddr, error: &io::Error) -> String {
+/// Returns the error message for an address that cannot be bound.
+fn listen_error(address: SocketAddr, error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::AddrInUse => format!("another process listens on {address}; give another address"),
+        io::ErrorKind::AddrInUse => format!("{address} is already in use; choose another address"),
         _ => format!("cannot listen on {address}: {error}"),
     }
 }
@@ -257,16 +257,16 @@ mod tests {
 
     #[test]
     fn every_default_is_a_value_and_is_what_the_code_has() {
-        let limits = Floor(&settings(&[])).limits().expect("defaults are good");
+        let limits = CommonSettings(&settings(&[])).limits().expect("defaults are good");
         assert_eq!(format!("{limits:?}"), format!("{:?}", Limits::default()));
         let (url, settings) = ("https://pidq.example", settings(&[]));
-        let identities = Floor(&settings).identities(url).expect("defaults are good");
+        let identities = CommonSettings(&settings).identity_options(url).expect("defaults are good");
         assert_eq!(format!("{identities:?}"), format!("{:?}", IdentityOptions::at(url)));
     }
 
     #[test]
     fn names_and_paths_are_there_once() {
-        let mut names: Vec<_> = COMMON.iter().flat_map(|row| [row.env, row.chart]).collect();
+        let mut names: Vec<_> = COMMON.iter().flat_map(|row| [row.env, row.config_key]).collect();
         names.sort_unstable();
         let count = names.len();
         names.dedup();
@@ -274,21 +274,23 @@ mod tests {
     }
 
     #[test]
-    fn what_would_serve_nobody_ends_the_start() {
-        for name in ["PIDQ_MAX_CONNECTIONS", "PIDQ_MAX_REQUESTS", "PIDQ_MAX_REQUESTS_PER_PRINCIPAL", "PIDQ_HEAD_TIME"] {
-            let refused = Floor(&settings(&[(name, "0")])).limits().expect_err("nobody is served");
+    fn unusable_limits_are_rejected() {
+        for name in
+            ["PIDQ_MAX_CONNECTIONS", "PIDQ_MAX_REQUESTS", "PIDQ_MAX_REQUESTS_PER_PRINCIPAL", "PIDQ_HEAD_TIMEOUT"]
+        {
+            let refused = CommonSettings(&settings(&[(name, "0")])).limits().expect_err("nobody is served");
             assert!(refused.to_string().contains(&format!("`{name}`")), "{refused}");
         }
-        for name in ["PIDQ_ACCESS_LIFE", "PIDQ_REFRESH_IDLE", "PIDQ_LOGIN_LIFE"] {
-            let refused = Floor(&settings(&[(name, "0s")])).identities("x").expect_err("no token lives");
+        for name in ["PIDQ_ACCESS_TOKEN_TTL", "PIDQ_REFRESH_TOKEN_IDLE_TTL", "PIDQ_LOGIN_TTL"] {
+            let refused = CommonSettings(&settings(&[(name, "0s")])).identity_options("x").expect_err("no token lives");
             assert!(refused.to_string().contains(&format!("`{name}`")), "{refused}");
         }
         let most = settings(&[("PIDQ_MAX_REQUESTS", "18446744073709551615")]);
         let mut app = App::new("test", "0", (), &[]);
-        Floor(&most).furnish(&mut app).expect("as many as can be");
+        CommonSettings(&most).apply_to(&mut app).expect("as many as can be");
         app.build();
         assert!(
-            Floor(&settings(&[("PIDQ_LISTEN", ",")]))
+            CommonSettings(&settings(&[("PIDQ_LISTEN", ",")]))
                 .listeners()
                 .is_err_and(|error| error.to_string().contains("`PIDQ_LISTEN`"))
         );
@@ -296,8 +298,9 @@ mod tests {
 
     #[test]
     fn addresses_of_sites_are_checked() {
-        let public =
-            |url: &str| Floor(&settings(&[("PIDQ_PUBLIC_URL", url)])).public_url().ok().flatten().map(str::to_owned);
+        let public = |url: &str| {
+            CommonSettings(&settings(&[("PIDQ_PUBLIC_URL", url)])).public_url().ok().flatten().map(str::to_owned)
+        };
         for (url, expected) in
             [("https://a.example/", "https://a.example"), ("http://[::1]:8080/x", "http://[::1]:8080/x")]
         {
@@ -316,7 +319,7 @@ mod tests {
             assert_eq!(public(url), None, "{url}");
         }
         let origins = |given: &str| {
-            Floor(&settings(&[("PIDQ_CORS_ORIGINS", given)])).origins().map_err(|error| error.to_string())
+            CommonSettings(&settings(&[("PIDQ_CORS_ORIGINS", given)])).origins().map_err(|error| error.to_string())
         };
         assert_eq!(
             origins("https://A.example/, http://b:81"),
@@ -331,7 +334,10 @@ mod tests {
     async fn plain_http_beyond_loopback_has_to_be_asked_for() {
         let open = |more: &[(&str, &str)]| {
             let given = [&[("PIDQ_LISTEN", "0.0.0.0:0"), ("PIDQ_ADMIN_LISTEN", "")][..], more].concat();
-            Floor(&settings(&given)).listeners().map(|listeners| listeners.len()).map_err(|error| error.to_string())
+            CommonSettings(&settings(&given))
+                .listeners()
+                .map(|listeners| listeners.len())
+                .map_err(|error| error.to_string())
         };
         assert!(open(&[]).is_err_and(|error| error.contains("`PIDQ_LISTEN`") && error.contains("certificate")));
         assert_eq!(open(&[("PIDQ_INSECURE_HTTP", "on")]), Ok(1));

@@ -1,21 +1,21 @@
-//! A text that never shows itself, and leaves nothing behind.
+//! Secret strings, hidden in debug output and zeroed on drop.
 
 use std::fmt;
 
 use secrecy::{ExposeSecret, SecretString};
 
-/// A secret: what an administrator sets, or what was made for somebody and is shown to its owner once. `Debug` prints
-/// `***`; memory is wiped when it is dropped.
+/// Secret from the settings, or a generated one that is shown to its owner once. `Debug` prints `***`; memory is
+/// zeroed on drop.
 #[derive(Clone)]
 pub struct Secret(SecretString);
 
 impl Secret {
-    /// Keeps a text.
+    /// Creates a secret from a string.
     pub fn new(text: impl Into<String>) -> Self {
         Secret(text.into().into())
     }
 
-    /// The text itself: only for whoever needs it to work, or for its owner.
+    /// Returns the secret string.
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }

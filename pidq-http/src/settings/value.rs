@@ -1,10 +1,10 @@
-//! What values look like: times, sizes, switches, and the leaves of a settings file.
+//! Parsers of setting values: durations, sizes, switches, and the flattening of a settings file.
 
 use std::time::Duration;
 
 use toml::Value;
 
-/// `500ms`, `10s`, `5m`, `24h`, `14d`; a number alone is seconds.
+/// Parses `500ms`, `10s`, `5m`, `24h`, `14d`; a number alone is seconds.
 pub(super) fn duration(text: &str) -> Option<Duration> {
     let (number, unit) = split(text)?;
     let millis = match unit {
@@ -18,7 +18,7 @@ pub(super) fn duration(text: &str) -> Option<Duration> {
     number.checked_mul(millis).map(Duration::from_millis)
 }
 
-/// `64KiB`, `2MiB`, `1GiB`; a number alone is bytes.
+/// Parses `64KiB`, `2MiB`, `1GiB`; a number alone is bytes.
 pub(super) fn size(text: &str) -> Option<u64> {
     let (number, unit) = split(text)?;
     let bytes = match unit {
@@ -45,31 +45,33 @@ fn split(text: &str) -> Option<(u64, &str)> {
     Some((text[..digits].parse().ok()?, text[digits..].trim()))
 }
 
-/// All values of a file by their dotted path. Lists become texts with commas.
-pub(super) fn leaves(table: toml::Table) -> Vec<(String, String)> {
-    let mut open: Vec<(String, Value)> = table.into_iter().collect();
+/// Returns all values of a file by their dotted path. Arrays become comma-separated strings.
+pub(super) fn flatten(table: toml::Table) -> Vec<(String, String)> {
+    let mut pending: Vec<(String, Value)> = table.into_iter().collect();
     let mut leaves = Vec::new();
-    // toml bounds how deeply a document is nested.
-    while let Some((path, value)) = open.pop() {
+    // toml limits the nesting depth of a document.
+    while let Some((path, value)) = pending.pop() {
         match value {
-            Value::Table(table) => open.extend(table.into_iter().map(|(key, value)| (format!("{path}.{key}"), value))),
-            value => leaves.push((path, text(value))),
+            Value::Table(table) => {
+                pending.extend(table.into_iter().map(|(key, value)| (format!("{path}.{key}"), value)))
+            }
+            value => leaves.push((path, join_items(value))),
         }
     }
     leaves.sort();
     leaves
 }
 
-fn text(value: Value) -> String {
+fn join_items(value: Value) -> String {
     match value {
         Value::String(text) => text,
-        Value::Array(items) => items.into_iter().map(text).collect::<Vec<_>>().join(","),
+        Value::Array(items) => items.into_iter().map(join_items).collect::<Vec<_>>().join(","),
         other => other.to_string(),
     }
 }
 
-/// How many letters have to change to make one text the other (Levenshtein).
-pub(super) fn distance(one: &str, other: &str) -> usize {
+/// Returns the Levenshtein distance of two strings, in bytes.
+pub(super) fn levenshtein(one: &str, other: &str) -> usize {
     let mut row: Vec<usize> = (0..=other.len()).collect();
     for (i, a) in one.bytes().enumerate() {
         let mut diagonal = i;
@@ -102,14 +104,14 @@ mod tests {
     #[test]
     fn files_are_read_leaf_by_leaf() {
         let table = "a = 1\n[b]\nc = ['x', 'y']\nd = true\n".parse().expect("TOML");
-        let found: Vec<String> = leaves(table).into_iter().map(|(path, value)| format!("{path}={value}")).collect();
+        let found: Vec<String> = flatten(table).into_iter().map(|(path, value)| format!("{path}={value}")).collect();
         assert_eq!(found, ["a=1", "b.c=x,y", "b.d=true"]);
     }
 
     #[test]
     fn distance_counts_letters() {
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("listen", "lisen"), 1);
-        assert_eq!(distance("same", "same"), 0);
+        assert_eq!(levenshtein("", "abc"), 3);
+        assert_eq!(levenshtein("listen", "lisen"), 1);
+        assert_eq!(levenshtein("same", "same"), 0);
     }
 }

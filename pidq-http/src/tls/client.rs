@@ -1,4 +1,4 @@
-//! TLS as a client speaks it: whom it believes, and the client that asks over it.
+//! TLS client configuration and HTTPS client.
 
 use std::time::Duration;
 
@@ -11,43 +11,43 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 
-/// A client that speaks HTTP/1.1, over TLS or without, and follows nobody.
+/// HTTP/1.1 client, with or without TLS. It does not follow redirects.
 pub type HttpsClient<B> = Client<HttpsConnector<HttpConnector>, B>;
 
-/// How long a connection may take to be there.
-const CONNECT: Duration = Duration::from_secs(10);
+/// Timeout for establishing a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A client that believes what [`client_tls`] says, and keeps so many connections for its next requests.
-/// What may be asked without TLS is for its user to decide.
-pub fn https_client<B>(authorities: Option<&str>, kept: usize) -> Result<HttpsClient<B>, String>
+/// Creates a client with the certificates of [`client_tls`] and this number of idle connections per host. The caller
+/// decides which URLs may be requested without TLS.
+pub fn https_client<B>(root_certificates: Option<&str>, max_idle: usize) -> Result<HttpsClient<B>, String>
 where
     B: Body<Data: Send> + Send,
 {
     let mut connector = HttpConnector::new();
     connector.enforce_http(false);
-    connector.set_connect_timeout(Some(CONNECT));
-    let builder = HttpsConnectorBuilder::new().with_tls_config(client_tls(authorities)?).https_or_http();
+    connector.set_connect_timeout(Some(CONNECT_TIMEOUT));
+    let builder = HttpsConnectorBuilder::new().with_tls_config(client_tls(root_certificates)?).https_or_http();
     let connector = builder.enable_http1().wrap_connector(connector);
-    Ok(Client::builder(TokioExecutor::new()).pool_max_idle_per_host(kept).build(connector))
+    Ok(Client::builder(TokioExecutor::new()).pool_max_idle_per_host(max_idle).build(connector))
 }
 
-/// What a client of ours believes: the public authorities, and those of `authorities` (PEM).
+/// Returns the TLS configuration of a client: the public root certificates, and additional ones (PEM).
 ///
-/// The reason of a failure is a text for an administrator.
-pub fn client_tls(authorities: Option<&str>) -> Result<ClientConfig, String> {
+/// The error is a message for an administrator.
+pub fn client_tls(root_certificates: Option<&str>) -> Result<ClientConfig, String> {
     let provider = rustls::crypto::ring::default_provider();
     let config = ClientConfig::builder_with_provider(provider.into()).with_safe_default_protocol_versions();
     let config = config.map_err(|error| format!("TLS: {error}"))?;
-    Ok(config.with_root_certificates(roots(authorities)?).with_no_client_auth())
+    Ok(config.with_root_certificates(roots(root_certificates)?).with_no_client_auth())
 }
 
-fn roots(authorities: Option<&str>) -> Result<RootCertStore, String> {
+fn roots(root_certificates: Option<&str>) -> Result<RootCertStore, String> {
     let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-    let Some(authorities) = authorities else { return Ok(roots) };
+    let Some(root_certificates) = root_certificates else { return Ok(roots) };
     let public = roots.len();
-    for certificate in CertificateDer::pem_slice_iter(authorities.as_bytes()) {
+    for certificate in CertificateDer::pem_slice_iter(root_certificates.as_bytes()) {
         let added = certificate.map_err(|_| ()).and_then(|certificate| roots.add(certificate).map_err(|_| ()));
-        added.map_err(|()| "a certificate cannot be read".to_owned())?;
+        added.map_err(|()| "a certificate cannot be parsed".to_owned())?;
     }
-    if roots.len() == public { Err("there is no certificate in it".to_owned()) } else { Ok(roots) }
+    if roots.len() == public { Err("the file contains no certificate".to_owned()) } else { Ok(roots) }
 }

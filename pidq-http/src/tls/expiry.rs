@@ -1,12 +1,12 @@
-//! When a certificate ends: the one date that an administrator has to know.
+//! Expiry date of a certificate.
 //!
-//! A certificate is DER, values in values. Only the way to the date is walked (RFC 5280 4.1).
+//! A certificate is DER. Only the path to the date is parsed (RFC 5280 4.1).
 
 const SEQUENCE: u8 = 0x30;
 const VERSION: u8 = 0xa0;
 const UTC_TIME: u8 = 0x17;
 
-/// The end of a certificate in seconds since 1970. None when it is not one that we can read.
+/// Returns the expiry of a certificate in seconds since 1970. `None` if it cannot be parsed.
 pub(super) fn not_after(certificate: &[u8]) -> Option<i64> {
     let (_, certificate, _) = value(certificate)?;
     let (_, mut rest, _) = value(certificate)?;
@@ -23,11 +23,11 @@ pub(super) fn not_after(certificate: &[u8]) -> Option<i64> {
     (tag == SEQUENCE).then(|| seconds(kind, text))?
 }
 
-/// The first value: its tag, its content, and what follows it.
+/// Returns the first DER value: its tag, its content, and the bytes after it.
 fn value(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (&tag, rest) = bytes.split_first()?;
     let (&first, rest) = rest.split_first()?;
-    // Lengths up to 127 stand for themselves; longer ones say first how many bytes they take.
+    // Lengths up to 127 are one byte; longer ones begin with the number of length bytes.
     let digits = if first < 0x80 { 0 } else { usize::from(first & 0x7f) };
     let (length, rest) = rest.split_at_checked(digits)?;
     let length = match digits {
@@ -39,12 +39,12 @@ fn value(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     Some((tag, content, rest))
 }
 
-/// `YYMMDDHHMMSSZ` or `YYYYMMDDHHMMSSZ`.
+/// Parses `YYMMDDHHMMSSZ` or `YYYYMMDDHHMMSSZ`.
 fn seconds(kind: u8, text: &[u8]) -> Option<i64> {
     let text = std::str::from_utf8(text).ok()?.strip_suffix('Z')?;
     let century = match (kind == UTC_TIME, text.get(..2)?.parse::<i64>().ok()?) {
         (false, _) => "",
-        // RFC 5280 4.1.2.5.1: two digits below 50 are of this century.
+        // RFC 5280 4.1.2.5.1: two digits below 50 belong to this century.
         (true, 50..) => "19",
         (true, _) => "20",
     };
@@ -54,7 +54,7 @@ fn seconds(kind: u8, text: &[u8]) -> Option<i64> {
     Some(days * 86_400 + number(8, 10)? * 3600 + number(10, 12)? * 60 + number(12, 14)?)
 }
 
-/// Days since 1970. Years begin in March here, so that the odd day is the last one.
+/// Returns days since 1970. Years begin in March here, so that the leap day is the last one.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_certificate_is_found() {
+    fn the_expiry_of_a_certificate_is_parsed() {
         let pair = rcgen::KeyPair::generate().expect("a key");
         let mut parameters = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).expect("a name");
         parameters.not_after = rcgen::date_time_ymd(2033, 5, 18);
@@ -90,15 +90,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_certificate_has_no_end() {
+    fn an_invalid_certificate_has_no_expiry() {
         let pair = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).expect("a certificate");
         let der = pair.cert.der();
         for length in 0..der.len() {
             not_after(&der[..length]);
         }
-        for place in 0..der.len() {
+        for index in 0..der.len() {
             let mut changed = der.to_vec();
-            changed[place] ^= 0xff;
+            changed[index] ^= 0xff;
             not_after(&changed);
         }
         assert_eq!(not_after(b""), None);

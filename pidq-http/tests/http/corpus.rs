@@ -1,4 +1,4 @@
-//! The claims of the fuzz targets about what strangers send, on their corpora and without a fuzzer.
+//! Replay of the fuzz corpora for untrusted input, without a fuzzer.
 
 #[path = "../../../fuzz/claims/form.rs"]
 mod form;
@@ -15,7 +15,7 @@ use std::path::Path;
 
 use replay::{Claim, replay, text};
 
-/// The targets and what they claim.
+/// Fuzz targets with their checks.
 const CLAIMS: [(&str, Claim); 3] =
     [("form", form::check), ("parts", parts::check), ("token", |input| text(input, token::check))];
 

@@ -1,4 +1,4 @@
-//! Out of descriptors: the server survives, and serves again as soon as there are some.
+//! Exhausted file descriptors: the server survives, and serves again when some are free.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -10,7 +10,7 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 
 use crate::server::{Server, app};
 
-/// Set for the process that has few descriptors: other tests need theirs.
+/// Set for the child process with few descriptors.
 const ALONE: &str = "PIDQ_TEST_ALONE";
 
 #[test]
@@ -19,7 +19,7 @@ fn running_out_of_descriptors_is_survived() {
         return serve_with_few_descriptors();
     }
     let mut child = start();
-    // Its output is read to the end, or it could not write there.
+    // Its output is read to the end, so that it can write.
     let mut output = BufReader::new(child.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
     let found = output.find_map(|line| line.rsplit("listens on ").next()?.parse().ok());
     let address = found.expect("the child says where it listens");
@@ -27,10 +27,10 @@ fn running_out_of_descriptors_is_survived() {
     std::thread::sleep(Duration::from_millis(300));
     assert!(crowd.len() > 500, "the kernel takes them: {}", crowd.len());
     drop(crowd);
-    let begun = Instant::now();
+    let started = Instant::now();
     assert!(ask(address).starts_with("HTTP/1.1 200"), "it serves again");
-    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
-    // The child ends when its input does.
+    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
+    // The child ends when its input is closed.
     drop(child.stdin.take());
     output.for_each(drop);
     assert!(child.wait().is_ok_and(|status| status.success()));
@@ -55,7 +55,7 @@ fn ask(address: SocketAddr) -> String {
 
 fn serve_with_few_descriptors() {
     setrlimit(Resource::Nofile, Rlimit { current: Some(256), maximum: Some(256) }).expect("a limit may be lowered");
-    // Somebody else has so many open that the server cannot have all that it counts on.
+    // Other files are open, so that the server has fewer descriptors than it expects.
     let others: Vec<_> = (0..120).filter_map(|_| File::open("/dev/null").ok()).collect();
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     runtime.block_on(async {

@@ -1,8 +1,8 @@
-//! Requests that two servers might read differently are refused, and the connection ends.
+//! Ambiguous requests are rejected, and the connection is closed.
 
 use crate::server::{Server, app, body, header, status};
 
-/// Sends bytes and a second request behind them: the status of the first, and how many answers there were.
+/// Sends bytes followed by a second request; returns the status of the first, and the number of responses.
 async fn answers(server: &Server, bytes: &str) -> (u16, usize) {
     let answer =
         server.raw(format!("{bytes}GET /things/smuggled HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")).await;
@@ -10,7 +10,7 @@ async fn answers(server: &Server, bytes: &str) -> (u16, usize) {
 }
 
 #[tokio::test]
-async fn framings_in_doubt_are_refused_and_nothing_behind_them_is_read() {
+async fn ambiguous_framing_is_rejected_and_nothing_after_it_is_read() {
     let server = Server::start(app());
     let heads = [
         "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
@@ -46,7 +46,7 @@ async fn framings_in_doubt_are_refused_and_nothing_behind_them_is_read() {
 }
 
 #[tokio::test]
-async fn pipelined_requests_are_answered_in_order_up_to_the_first_in_doubt() {
+async fn pipelined_requests_are_answered_in_order_up_to_the_first_ambiguous_one() {
     let server = Server::start(app());
     let good = "GET /things/1 HTTP/1.1\r\nHost: x\r\n\r\n";
     let chunked = "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n\
@@ -69,7 +69,7 @@ async fn heads_that_are_too_much_are_refused() {
     assert_eq!(status(&server.raw(long).await), 414);
 }
 
-/// hyper answers these by itself, and has no place for a body or for headers of ours.
+/// hyper answers these itself, without our body or headers.
 #[tokio::test]
 async fn what_is_no_request_gets_a_status_and_nothing_else() {
     let server = Server::start(app());
@@ -92,7 +92,7 @@ async fn what_is_no_request_gets_a_status_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_request_that_is_refused_for_its_head_is_told_why() {
+async fn an_ambiguous_head_is_rejected_with_a_reason() {
     let server = Server::start(app());
     for (head, code) in [
         ("GET / HTTP/1.1\r\n\r\n".to_owned(), "invalid-request"),

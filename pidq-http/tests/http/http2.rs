@@ -1,4 +1,4 @@
-//! HTTP/2: the same answers, and clients that abuse it.
+//! HTTP/2: the same responses, and abusive clients.
 
 use std::time::Duration;
 
@@ -83,7 +83,7 @@ async fn running_streams_are_answered_before_the_end() {
 #[tokio::test]
 async fn a_client_that_opens_no_window_is_ended() {
     let mut app = app();
-    app.limits = Limits { write_stall: Duration::from_millis(400), ..app.limits };
+    app.limits = Limits { write_timeout: Duration::from_millis(400), ..app.limits };
     let server = Server::start(app);
     let io = TokioIo::new(server.connect().await);
     let mut builder = Builder::new(TokioExecutor::new());
@@ -158,7 +158,7 @@ async fn too_many_headers_are_refused() {
     assert!(refused, "30 KiB of headers are too much");
 }
 
-/// A field as it is, without any table.
+/// Encodes a header field as a literal, without a table.
 fn field((name, value): &(&str, &str)) -> Vec<u8> {
     let text = |text: &str| [&[text.len() as u8], text.as_bytes()].concat();
     [vec![0], text(name), text(value)].concat()
@@ -168,7 +168,7 @@ fn frame(kind: u8, flags: u8, payload: &[u8]) -> Vec<u8> {
     [&[0, 0, payload.len() as u8, kind, flags, 0, 0, 0, 1], payload].concat()
 }
 
-/// What the server says first of the only stream: `answered`, `reset`, or the end of all streams.
+/// Returns the first reaction to the only stream: `answered`, `reset`, or `over` for the end of the connection.
 async fn said_of(server: &Server, fields: &[(&str, &str)], data: &[u8]) -> &'static str {
     // :method POST, :scheme http, :path /echo, :authority x.
     let mut head = b"\x83\x86\x04\x05/echo\x01\x01x".to_vec();
@@ -192,7 +192,7 @@ async fn said_of(server: &Server, fields: &[(&str, &str)], data: &[u8]) -> &'sta
 }
 
 #[tokio::test]
-async fn what_could_become_another_request_behind_a_proxy_gets_no_answer() {
+async fn requests_that_a_proxy_could_split_are_rejected() {
     let server = Server::start(app());
     for fields in [&[][..], &[("content-length", "3")], &[("te", "trailers")], &[("x", "a b")]] {
         assert_eq!(said_of(&server, fields, b"[1]").await, "answered", "{fields:?}");

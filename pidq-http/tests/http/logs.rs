@@ -1,4 +1,4 @@
-//! Log lines: one per request, JSON, and nothing in them that is nobody's business.
+//! Log lines: one per request, JSON, without secrets.
 
 use std::process::{Command, Stdio};
 
@@ -9,10 +9,10 @@ use tracing_subscriber::filter::LevelFilter;
 
 use crate::server::{Parted, Server, app, status};
 
-/// Set for the process whose lines are read.
+/// Set for the child process whose lines are read.
 const ALONE: &str = "PIDQ_TEST_LOGS";
 
-/// What a process writes that runs a test of this file alone.
+/// Returns the log of a child process that runs one test of this file.
 fn log_of(test: &str) -> String {
     let own = std::env::current_exe().expect("a test binary");
     let arguments = ["--exact", &format!("logs::{test}"), "--nocapture"];
@@ -22,18 +22,18 @@ fn log_of(test: &str) -> String {
     text
 }
 
-/// The lines about requests.
+/// Returns the access-log lines.
 fn access(text: &str) -> Vec<Value> {
     let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     lines.filter(|line| line["target"] == "access").collect()
 }
 
 #[test]
-fn a_line_tells_what_was_done_and_no_secret() {
+fn a_log_line_describes_the_request_without_secrets() {
     if std::env::var_os(ALONE).is_some() {
         return ask();
     }
-    let text = log_of("a_line_tells_what_was_done_and_no_secret");
+    let text = log_of("a_log_line_describes_the_request_without_secrets");
     assert!(!text.contains("canary"), "a secret is in the log: {text}");
     let access = access(&text);
     let first = access.first().expect("there is a line");
@@ -48,7 +48,7 @@ fn a_line_tells_what_was_done_and_no_secret() {
     assert_eq!((&last["status"], &last["route"]), (&404.into(), &"".into()));
 }
 
-/// Every place where a secret could stand.
+/// Sends secrets in every part of a request.
 #[tokio::main]
 async fn ask() {
     init_log(LogFormat::Json, LevelFilter::TRACE);
@@ -72,11 +72,11 @@ async fn ask() {
 }
 
 #[test]
-fn a_line_tells_how_much_of_a_large_answer_was_taken() {
+fn a_log_line_has_the_bytes_taken_of_a_large_response() {
     if std::env::var_os(ALONE).is_some() {
         return take_some_and_all();
     }
-    let lines = access(&log_of("a_line_tells_how_much_of_a_large_answer_was_taken"));
+    let lines = access(&log_of("a_log_line_has_the_bytes_taken_of_a_large_response"));
     let all = Parted::text().len() as u64;
     let taken = |complete| {
         let line = lines.iter().find(|line| line["complete"] == complete)?;

@@ -1,16 +1,16 @@
-//! A real server on 127.0.0.1, bytes in, bytes out: each test is a sentence about the service.
+//! Tests of a real server on 127.0.0.1.
 
-mod answers;
 mod corpus;
 mod descriptors;
-mod encrypted;
-mod ending;
 mod framing;
-mod gathered;
 mod http2;
 mod logs;
-mod operations;
-mod proxied;
+mod metrics_and_limits;
+mod proxy_protocol;
+mod responses;
 mod restart;
 mod server;
-mod slow;
+mod shutdown;
+mod slow_clients;
+mod tls;
+mod vectored;

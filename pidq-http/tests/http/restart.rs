@@ -1,4 +1,4 @@
-//! A restart behind a socket that somebody else keeps open: signals end it, and nobody is refused.
+//! Restart with a socket kept open by a service manager: no connection is refused.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::server::app;
 
-/// Set for the process that is given a socket.
+/// Set for the child process that gets the socket.
 const ALONE: &str = "PIDQ_TEST_ACTIVATED";
 
 #[test]
@@ -29,7 +29,7 @@ fn a_restart_refuses_no_connection() {
     terminate(second);
 }
 
-/// The shell gives the socket the number that service managers use, and the process its own.
+/// The shell passes the socket under the descriptor number of service managers, and sets the process id.
 fn start(socket: &TcpListener) -> Child {
     let own = std::env::current_exe().expect("a test binary");
     let script =

@@ -1,4 +1,4 @@
-//! A small service with a row of every kind, and a client that sends what it is given.
+//! Test service with a route of every kind, and a raw HTTP client.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
 use pidq_http::{
-    Accepts, Access, App, Gathering, Head, Limits, Listener, Method, Principal, PrincipalKind, Problem, Reply, Request,
-    Response, Route, Shutdown, StatusCode, Stop, serve,
+    Accepts, Access, App, Head, Limits, Listener, Method, Principal, PrincipalKind, Problem, Reply, Request, Response,
+    Route, Shutdown, StatusCode, Stop, VectoredBody, serve,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -16,9 +16,9 @@ use tokio::time::timeout;
 
 #[derive(Default)]
 pub struct State {
-    /// How often a slow handler has begun.
-    pub begun: AtomicU64,
-    /// How often a slow handler was dropped before its end.
+    /// Number of started slow handlers.
+    pub started: AtomicU64,
+    /// Number of cancelled slow handlers.
     pub cancelled: AtomicU64,
 }
 
@@ -70,7 +70,7 @@ async fn thing(_: &State, request: Request) -> Result<Response, Problem> {
     Ok(Response::json(&request.path("id")?)?.etag("7"))
 }
 
-/// Who asks, as far as proxies tell, and whether over TLS.
+/// Returns the client address and whether the request came over TLS.
 async fn who(_: &State, request: Request) -> Result<Response, Problem> {
     Response::json(&(request.head.client, request.head.secure))
 }
@@ -84,7 +84,7 @@ async fn big(_: &State, _: Request) -> Result<Response, Problem> {
     Ok(Response::ok("application/json", vec![b'7'; 8 << 20]))
 }
 
-/// A text in 3,000 parts of up to 5,000 bytes; some are empty.
+/// Text in 3,000 parts of up to 5,000 bytes; some are empty.
 pub struct Parted(String);
 
 impl Parted {
@@ -94,14 +94,14 @@ impl Parted {
         (0..7_500_000).map(|at| char::from(b'a' + (at % 23) as u8)).collect()
     }
 
-    /// Where a part begins.
+    /// Returns the start of a part.
     fn start(&self, number: usize) -> usize {
         let even = self.0.len() * number / Parted::COUNT;
         if number % 5 == 3 { self.start(number - 1) } else { even }
     }
 }
 
-impl Gathering for Parted {
+impl VectoredBody for Parted {
     fn size(&self) -> usize {
         self.0.len()
     }
@@ -112,26 +112,26 @@ impl Gathering for Parted {
 }
 
 async fn parts(_: &State, _: Request) -> Result<Response, Problem> {
-    Ok(Response::gathered("text/plain", Parted(Parted::text())))
+    Ok(Response::vectored("text/plain", Parted(Parted::text())))
 }
 
 async fn long(_: &State, _: Request) -> Result<Response, Problem> {
     Ok(Response::ok("application/json", vec![b'7'; 2000]).etag("8"))
 }
 
-/// The same for those who have it: nobody looks for the bytes.
+/// Responds without the content; only for clients that have it.
 async fn unsent(_: &State, request: Request) -> Result<Response, Problem> {
-    assert!(request.head.knows("8"));
-    Ok(Response::unsent("application/json", 2000).etag("8"))
+    assert!(request.head.has_cached("8"));
+    Ok(Response::not_modified("application/json", 2000).etag("8"))
 }
 
 async fn file(_: &State, _: Request) -> Result<Response, Problem> {
-    Ok(Response::ok("text/plain", "0123456789".repeat(200)).etag("v1").ranged())
+    Ok(Response::ok("text/plain", "0123456789".repeat(200)).etag("v1").accept_ranges())
 }
 
-/// The same, made while it is sent.
+/// Streams the same content.
 async fn made(_: &State, request: Request) -> Result<Response, Problem> {
-    let (mut sender, part, response) = Response::made(&request.head, "text/plain", "v1", 2000)?;
+    let (mut sender, part, response) = Response::range_stream(&request.head, "text/plain", "v1", 2000)?;
     tokio::spawn(async move {
         for at in part {
             sender.send((at % 10).to_string()).await?;
@@ -141,9 +141,9 @@ async fn made(_: &State, request: Request) -> Result<Response, Problem> {
     Ok(response)
 }
 
-/// Says more than it does.
+/// Announces more than it sends.
 async fn short(_: &State, request: Request) -> Result<Response, Problem> {
-    let (mut sender, _, response) = Response::made(&request.head, "text/plain", "v1", 2000)?;
+    let (mut sender, _, response) = Response::range_stream(&request.head, "text/plain", "v1", 2000)?;
     tokio::spawn(async move {
         sender.send("not 2000 bytes").await?;
         sender.finish().await
@@ -185,7 +185,7 @@ async fn slow(state: &State, _: Request) -> Result<Response, Problem> {
         }
     }
     let count = Count(&state.cancelled);
-    state.begun.fetch_add(1, SeqCst);
+    state.started.fetch_add(1, SeqCst);
     tokio::time::sleep(Duration::from_millis(700)).await;
     std::mem::forget(count);
     Ok(Response::ok("text/plain", "slow"))
@@ -196,12 +196,12 @@ async fn panics(_: &State, _: Request) -> Result<Response, Problem> {
     panic!("a bug, on purpose")
 }
 
-/// What this service knows of everybody.
-struct Colour(&'static str);
+/// Data of the authenticator.
+struct Extension(&'static str);
 
 async fn mine(_: &State, request: Request) -> Result<Response, Problem> {
     let principal = request.principal()?;
-    assert_eq!(principal.known::<Colour>().map(|colour| colour.0), Some("blue"));
+    assert_eq!(principal.extension::<Extension>().map(|extension| extension.0), Some("blue"));
     Response::json(&principal.id)
 }
 
@@ -212,18 +212,18 @@ async fn store(_: &State, request: Request) -> Result<Response, Problem> {
 
 async fn token(_: &State, mut request: Request) -> Result<Response, Problem> {
     let form = request.form().await?;
-    match form.one("grant_type")? {
+    match form.single("grant_type")? {
         Some("password") => Response::json(&"x".repeat(2000)),
         _ => Err(Problem::oauth(StatusCode::BAD_REQUEST, "unsupported_grant_type", "Not that one.")),
     }
 }
 
-/// Tokens are `id:scope`.
+/// Authenticates tokens of the form `id:scope`.
 async fn authenticate(head: &Head) -> Result<Arc<Principal>, Problem> {
     let token = head.bearer()?.ok_or_else(Problem::unauthenticated)?;
     let wrong = || Problem::invalid_token("The access token is invalid.");
     let (id, scope) = token.split_once(':').ok_or_else(wrong)?;
-    let mut principal = Principal::new(PrincipalKind::User, "t", id).with_known(Colour("blue"));
+    let mut principal = Principal::new(PrincipalKind::User, "t", id).with_extension(Extension("blue"));
     principal.scopes.push(scope.to_owned());
     Ok(principal.into())
 }
@@ -231,7 +231,7 @@ async fn authenticate(head: &Head) -> Result<Arc<Principal>, Problem> {
 pub fn app() -> App<State> {
     let mut app = App::new("test", "1.2.3", State::default(), ROUTES);
     app.authenticate = |_, head| Box::pin(authenticate(head));
-    app.limits = Limits { drain_wait: Duration::ZERO, drain_time: Duration::from_secs(5), ..Limits::default() };
+    app.limits = Limits { shutdown_delay: Duration::ZERO, shutdown_grace: Duration::from_secs(5), ..Limits::default() };
     app
 }
 
@@ -255,9 +255,9 @@ impl Server {
         Server { address, stop, state, done: tokio::spawn(serve(app, listeners, shutdown)) }
     }
 
-    /// Waits until a slow handler has begun.
+    /// Waits until a slow handler has started.
     pub async fn busy(&self) {
-        while self.state.begun.load(SeqCst) == 0 {
+        while self.state.started.load(SeqCst) == 0 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
@@ -266,22 +266,22 @@ impl Server {
         TcpStream::connect(self.address).await.expect("the server listens")
     }
 
-    /// All that comes back until the server closes.
+    /// Sends bytes and returns everything until the server closes.
     pub async fn raw(&self, bytes: impl AsRef<[u8]>) -> String {
         let mut stream = self.connect().await;
-        // The server may have closed already: what it said counts.
+        // The server may have closed already; its response counts.
         let _ = stream.write_all(bytes.as_ref()).await;
         rest(stream).await
     }
 
-    /// One request on a connection of its own.
+    /// Sends one request on its own connection.
     pub async fn request(&self, head: &str, body: &str) -> String {
         let length = if body.is_empty() { String::new() } else { format!("Content-Length: {}\r\n", body.len()) };
         self.raw(format!("{head}\r\nHost: x\r\nConnection: close\r\n{length}\r\n{body}")).await
     }
 }
 
-/// Reads to the end; 20 seconds are for ever.
+/// Reads to the end, with a timeout of 20 seconds.
 pub async fn rest(mut stream: TcpStream) -> String {
     let mut answer = Vec::new();
     let read = timeout(Duration::from_secs(20), stream.read_to_end(&mut answer)).await;

@@ -1,6 +1,6 @@
-//! What an administrator does with users and clients.
+//! Administration of users and clients.
 
-use pidq_http::auth::{FirstStart, GrantType, IdentityError, NewClient, NewUser, check_password};
+use pidq_http::auth::{BootstrapAccounts, GrantType, IdentityError, NewClient, NewUser, check_password};
 
 use crate::world::{BY_PASSWORD, CLIENT, LOGIN, PASSWORD, SECRET, World, check};
 
@@ -13,7 +13,7 @@ fn client(id: &str) -> NewClient<'_> {
 }
 
 #[test]
-fn a_password_is_long_enough_and_not_among_the_first_that_are_tried() {
+fn a_password_has_a_minimum_length_and_is_not_common() {
     let sentence = "x".repeat(1024);
     for good in ["blue valve", "äöüßäöüß", "        ", &sentence] {
         assert!(check_password(good).is_ok(), "{good}");
@@ -42,7 +42,7 @@ async fn users_are_listed_by_login() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_a_user_or_a_client_is_refused() {
+async fn invalid_users_and_clients_are_rejected() {
     check(async |world: World| {
         let create = async |user| world.identities.create_user(user, world.now).await;
         assert!(matches!(create(user("Engineer@Example.com")).await, Err(IdentityError::Exists(_))));
@@ -79,7 +79,7 @@ async fn what_cannot_be_a_user_or_a_client_is_refused() {
 }
 
 #[tokio::test]
-async fn a_secret_is_shown_once_and_is_made_up_where_none_is_given() {
+async fn a_secret_is_returned_once_and_generated_if_absent() {
     check(async |world: World| {
         let (made, secret) = world.identities.create_client(client("a"), world.now).await.unwrap();
         assert!(secret.expose().starts_with("pidq_cs_") && secret.expose().len() == 8 + 43);
@@ -105,21 +105,21 @@ async fn a_role_that_changes_ends_the_tokens_it_allowed() {
 }
 
 #[tokio::test]
-async fn a_user_who_is_deleted_is_gone_with_all_tokens() {
+async fn a_deleted_user_has_no_tokens() {
     check(async |world: World| {
         let login = world.log_in().await;
         world.identities.delete_user(LOGIN).await.unwrap();
         assert!(!world.is_good(&login.access()).await);
         assert_eq!(world.token(BY_PASSWORD).await.error(), (400, "invalid_grant"));
-        let left = world.database.row::<(i64,)>("select count(*) from families", &[]).await.unwrap();
+        let left = world.database.row::<(i64,)>("select count(*) from token_families", &[]).await.unwrap();
         assert_eq!(left, Some((0,)));
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_first_start_that_is_refused_leaves_nothing_behind() {
-    let good = FirstStart {
+async fn a_rejected_bootstrap_leaves_nothing_behind() {
+    let good = BootstrapAccounts {
         tenant: "acme",
         login: "admin@example.com",
         password: Some("blue valve, open"),
@@ -130,14 +130,14 @@ async fn a_first_start_that_is_refused_leaves_nothing_behind() {
         let mut options = pidq_http::auth::IdentityOptions::at("https://pidq.example");
         options.hash_cost = crate::world::CHEAP;
         let identities = pidq_http::auth::Identities::open(database, options).await.unwrap();
-        let now = pidq_http::auth::Moment::now();
-        let short = FirstStart { password: Some("short"), ..good };
-        let spaced = FirstStart { login: "the boss", ..good };
-        let guessed = FirstStart { client_secret: Some("guess"), ..good };
+        let now = pidq_http::auth::Timestamp::now();
+        let short = BootstrapAccounts { password: Some("short"), ..good };
+        let spaced = BootstrapAccounts { login: "the boss", ..good };
+        let guessed = BootstrapAccounts { client_secret: Some("guess"), ..good };
         for wrong in [short, spaced, guessed] {
-            assert!(matches!(identities.first_start(wrong, now).await, Err(IdentityError::Refused(_))));
+            assert!(matches!(identities.bootstrap(wrong, now).await, Err(IdentityError::Refused(_))));
         }
-        assert!(identities.first_start(good, now).await.unwrap().is_some(), "it is still the first one");
+        assert!(identities.bootstrap(good, now).await.unwrap().is_some(), "it is still the first one");
         assert_eq!(identities.users().await.unwrap().len(), 1);
     })
     .await;
@@ -156,8 +156,8 @@ async fn replicas_share_a_key() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_first_start_makes_a_way_in_once() {
-    let first = FirstStart {
+async fn the_bootstrap_creates_accounts_once() {
+    let first = BootstrapAccounts {
         tenant: "acme",
         login: "admin@example.com",
         password: None,
@@ -168,10 +168,10 @@ async fn the_first_start_makes_a_way_in_once() {
         let mut options = pidq_http::auth::IdentityOptions::at("https://pidq.example");
         options.hash_cost = crate::world::CHEAP;
         let identities = std::sync::Arc::new(pidq_http::auth::Identities::open(database, options).await.unwrap());
-        let now = pidq_http::auth::Moment::now();
+        let now = pidq_http::auth::Timestamp::now();
         let starts = (0..5).map(|_| {
             let identities = identities.clone();
-            tokio::spawn(async move { identities.first_start(first, now).await.unwrap() })
+            tokio::spawn(async move { identities.bootstrap(first, now).await.unwrap() })
         });
         let mut made = Vec::new();
         for start in starts.collect::<Vec<_>>() {
@@ -192,7 +192,7 @@ async fn the_first_start_makes_a_way_in_once() {
             now,
         };
         assert_eq!(pidq_http::auth::token_endpoint(&identities, request).await.status, 200);
-        assert!(identities.first_start(first, now).await.unwrap().is_none());
+        assert!(identities.bootstrap(first, now).await.unwrap().is_none());
     })
     .await;
 }

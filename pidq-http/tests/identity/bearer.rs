@@ -1,4 +1,4 @@
-//! `Authorization: Bearer`: who is calling, and what the caller is told.
+//! Bearer authentication: callers and challenges.
 
 use pidq_http::auth::AuthError;
 
@@ -76,7 +76,7 @@ async fn a_caller_needs_the_scope() {
         let caller = world.caller_as("guest").await;
         caller.require("read").unwrap();
         let error = caller.require("write").unwrap_err();
-        assert_eq!((error.status(), error.code()), (403, "insufficient-scope"));
+        assert_eq!((error.status(), error.code().name), (403, "insufficient-scope"));
         let metadata = "https://pidq.example/.well-known/oauth-protected-resource";
         let challenge = format!(
             r#"Bearer realm="pidq", error="insufficient_scope", scope="write", resource_metadata="{metadata}""#
@@ -87,7 +87,7 @@ async fn a_caller_needs_the_scope() {
 }
 
 #[tokio::test]
-async fn a_database_that_is_gone_is_no_reason_to_refuse_a_token() {
+async fn an_unreachable_database_is_503_and_not_401() {
     check(async |world: World| {
         let token = world.log_in().await.access();
         world.database.close().await;

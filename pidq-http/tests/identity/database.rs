@@ -1,8 +1,8 @@
-//! URLs, files and migrations.
+//! Database URLs, files and migrations.
 
 use std::os::unix::fs::MetadataExt;
 
-use pidq_http::database::{Database, DatabaseError, Kind, Migration, Transaction};
+use pidq_http::database::{Database, DatabaseError, DatabaseKind, Migration, Transaction};
 use tempfile::TempDir;
 
 use crate::databases::{fresh_postgres, on_each, open, sqlite_url};
@@ -16,49 +16,49 @@ async fn refusal(url: &str) -> String {
 
 #[tokio::test]
 async fn a_bad_url_is_refused_with_advice() {
-    for (url, advice) in [
+    for (url, hint) in [
         ("", "has no scheme"),
         ("data/pidq.db", "write `sqlite:` before a path"),
-        ("mysql://a/b", "`mysql:` is no database that pidq knows: use `sqlite:` or `postgres:`"),
+        ("mysql://a/b", "unknown database `mysql:`: use `sqlite:` or `postgres:`"),
         ("sqlite:", "needs the path of a file"),
         ("sqlite:a.db?mode=ro", "takes no options"),
         ("postgres://u:canary@:x/y", "postgres://user:password@host:5432/name"),
-        ("postgres://u@h/y?pasword=canary", "`pasword` is no parameter of a database URL"),
-        ("postgres://u@h/y?sslmode=disable&user=u&sslmod=canary", "is no parameter of a database URL"),
+        ("postgres://u@h/y?pasword=canary", "unknown database URL parameter `pasword`"),
+        ("postgres://u@h/y?sslmode=disable&user=u&sslmod=canary", "unknown database URL parameter"),
         ("postgres://u:canary@127.0.0.1:1/y", "onnection refused"),
         ("sqlite:/proc/none/a.db", "cannot open the database file"),
     ] {
         let message = refusal(url).await;
-        assert!(message.contains(advice), "{url}: {message}");
+        assert!(message.contains(hint), "{url}: {message}");
         assert!(!message.contains("canary"), "{message}");
     }
 }
 
 #[tokio::test]
-async fn a_database_says_whether_it_takes_writes() {
+async fn a_read_only_database_is_detected() {
     let Some(url) = fresh_postgres() else { return eprintln!("SKIPPED: there is no PostgreSQL") };
     let database = open(&url).await;
-    assert!(database.takes_writes().await.unwrap());
+    assert!(database.is_writable().await.unwrap());
     let name = database.rows::<(String,)>("select cast(current_database() as text)", &[]).await.unwrap().remove(0).0;
     let mut tx = database.begin().await.unwrap();
     let deny: &'static str = Box::leak(format!("alter database {name} set default_transaction_read_only = on").into());
     tx.execute(deny, &[]).await.unwrap();
     tx.commit().await.unwrap();
-    assert!(!open(&url).await.takes_writes().await.unwrap());
+    assert!(!open(&url).await.is_writable().await.unwrap());
 }
 
 #[tokio::test]
 async fn requests_have_a_minute_for_a_statement_and_migrations_all_they_need() {
     const SEEN: Migration =
-        Migration { version: 1, sql: "create table seen as select current_setting('statement_timeout') as patience" };
+        Migration { version: 1, sql: "create table seen as select current_setting('statement_timeout') as timeout" };
     let Some(url) = fresh_postgres() else { return eprintln!("SKIPPED: there is no PostgreSQL") };
-    let patience =
+    let timeout =
         async |database: &Database, sql: &'static str| database.rows::<(String,)>(sql, &[]).await.unwrap().remove(0).0;
-    let impatient = Database::open_impatient(&url).await.unwrap();
-    assert_eq!(patience(&impatient, "show statement_timeout").await, "1min");
-    assert_eq!(patience(&open(&url).await, "show statement_timeout").await, "0");
+    let impatient = Database::open_with_statement_timeout(&url).await.unwrap();
+    assert_eq!(timeout(&impatient, "show statement_timeout").await, "1min");
+    assert_eq!(timeout(&open(&url).await, "show statement_timeout").await, "0");
     impatient.migrate("test", &[SEEN]).await.unwrap();
-    assert_eq!(patience(&impatient, "select patience from seen").await, "0");
+    assert_eq!(timeout(&impatient, "select timeout from seen").await, "0");
 }
 
 #[tokio::test]
@@ -140,21 +140,21 @@ async fn a_transaction_that_is_dropped_never_was() {
 async fn a_light_transaction_makes_no_other_one_light() {
     on_each(async |database: Database| {
         let sql = match database.kind() {
-            Kind::Sqlite => "select cast(synchronous as text) from pragma_synchronous",
-            Kind::Postgres => "select current_setting('synchronous_commit')",
+            DatabaseKind::Sqlite => "select cast(synchronous as text) from pragma_synchronous",
+            DatabaseKind::Postgres => "select current_setting('synchronous_commit')",
         };
-        let told = async |mut tx: Transaction| tx.row::<(String,)>(sql, &[]).await.unwrap().unwrap().0;
-        let [light, heavy] = if database.kind() == Kind::Sqlite { ["1", "2"] } else { ["off", "on"] };
+        let show = async |mut tx: Transaction| tx.row::<(String,)>(sql, &[]).await.unwrap().unwrap().0;
+        let [light, heavy] = if database.kind() == DatabaseKind::Sqlite { ["1", "2"] } else { ["off", "on"] };
         for _ in 0..3 {
-            assert_eq!(told(database.begin_lightly().await.unwrap()).await, light);
-            assert_eq!(told(database.begin().await.unwrap()).await, heavy);
+            assert_eq!(show(database.begin_relaxed().await.unwrap()).await, light);
+            assert_eq!(show(database.begin().await.unwrap()).await, heavy);
         }
-        let mut tx = database.begin_lightly().await.unwrap();
+        let mut tx = database.begin_relaxed().await.unwrap();
         tx.execute("create table notes (text text not null)", &[]).await.unwrap();
         tx.commit().await.unwrap();
         database.execute("insert into notes (text) values ('kept')", &[]).await.unwrap();
         assert_eq!(database.rows::<(String,)>("select text from notes", &[]).await.unwrap(), [("kept".to_owned(),)]);
-        assert_eq!(told(database.begin().await.unwrap()).await, heavy);
+        assert_eq!(show(database.begin().await.unwrap()).await, heavy);
     })
     .await;
 }

@@ -1,4 +1,4 @@
-//! Fresh databases for a test: a SQLite file, and a database of a private PostgreSQL server where one is installed.
+//! Fresh test databases: a SQLite file, and a database of a private PostgreSQL server where one is installed.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -19,23 +19,23 @@ pub async fn on_each(test: impl AsyncFn(Database)) {
     }
 }
 
-/// Opens a URL that must open.
+/// Opens a database; the URL must be valid.
 pub async fn open(url: &str) -> Database {
     Database::open(url).await.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A database file that is not there yet.
+/// Returns the URL of a database file that does not exist yet.
 pub fn sqlite_url(folder: &TempDir) -> String {
     format!("sqlite:{}", folder.path().join("data/pidq.db").display())
 }
 
-/// An empty database on a server of our own.
+/// Returns the URL of an empty database on the private server.
 pub fn fresh_postgres() -> Option<String> {
     static SERVER: OnceLock<Option<Server>> = OnceLock::new();
     fresh_on(SERVER.get_or_init(|| Server::start(installed()?)).as_ref()?)
 }
 
-/// An empty database on a server whose programs are in a folder: one that has pgvector, say.
+/// Returns the URL of an empty database on a server whose binaries are in this directory, for example with pgvector.
 #[allow(dead_code, reason = "not every room wants another server")]
 pub fn fresh_postgres_of(bin: &Path) -> Option<String> {
     static SERVER: OnceLock<Option<Server>> = OnceLock::new();
@@ -49,7 +49,8 @@ fn fresh_on(server: &Server) -> Option<String> {
     Some(format!("postgres://pidq@localhost/{name}?host={}", server.folder.display()))
 }
 
-/// The server ends and its folder goes when this process ends: that closes the pipe which the script reads from.
+/// Private server. It ends and its directory is removed when this process ends: that closes the pipe which the script
+/// reads.
 const SCRIPT: &str = r#"
 bin=$1; folder=$(mktemp -d /tmp/pidq-postgres-XXXXXX)
 "$bin/initdb" -D "$folder/data" -A trust -U pidq --no-sync >/dev/null 2>&1 || exit 1

@@ -1,4 +1,4 @@
-//! Who may do what to which jobs.
+//! Rights to graphs.
 
 use std::sync::Arc;
 
@@ -28,13 +28,13 @@ async fn people(world: &World) -> [Arc<Caller>; 4] {
     [caller("ann").await, caller("bob").await, caller("boss").await, caller("eve").await]
 }
 
-/// The rights of a caller, asked for one job and for a list: they must agree.
+/// Returns the rights of a caller, checked for one graph and through a list: they must agree.
 async fn rights(world: &World, caller: &Caller, job: &str) -> String {
     let list = world.identities.rights(caller).await.unwrap();
     let mut held = String::new();
     for right in EACH {
-        let may = world.identities.may(caller, job, right).await.unwrap();
-        assert_eq!(may, list.may(job, right), "{job} {right:?}");
+        let may = world.identities.is_allowed(caller, job, right).await.unwrap();
+        assert_eq!(may, list.allows(job, right), "{job} {right:?}");
         held.push(if may { right.name().chars().next().unwrap() } else { '-' });
     }
     held
@@ -51,14 +51,14 @@ async fn by_default_the_tenant_reads_and_the_creator_writes() {
         assert_eq!(rights(&world, &bob, "unit-7").await, "r--");
         assert_eq!(rights(&world, &boss, "unit-7").await, "rwa");
         assert_eq!(rights(&world, &bob, "unit-8").await, "r--");
-        // The same job id of another tenant is another job.
+        // The same graph id in another tenant is another graph.
         assert!(world.identities.claim(&eve, "unit-7", world.now).await.unwrap());
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_grant_is_to_somebody_for_a_pattern() {
+async fn a_grant_gives_a_subject_a_right_by_pattern() {
     check_with(
         |options| options.default_access = DefaultAccess::Nothing,
         async |world: World| {
@@ -80,8 +80,8 @@ async fn a_grant_is_to_somebody_for_a_pattern() {
             let all = world.identities.grants("acme").await.unwrap();
             assert_eq!(all.len(), 5);
             assert!(world.identities.grants("globex").await.unwrap().is_empty());
-            assert!(world.identities.ungrant("acme", "unit-*", "group:process").await.unwrap());
-            assert!(!world.identities.ungrant("acme", "unit-*", "group:process").await.unwrap());
+            assert!(world.identities.revoke_grant("acme", "unit-*", "group:process").await.unwrap());
+            assert!(!world.identities.revoke_grant("acme", "unit-*", "group:process").await.unwrap());
             assert_eq!(rights(&world, &ann, "unit-7").await, "---");
         },
     )
@@ -89,7 +89,7 @@ async fn a_grant_is_to_somebody_for_a_pattern() {
 }
 
 #[tokio::test]
-async fn who_had_a_grant_before_creating_a_job_still_becomes_its_creator() {
+async fn a_grantee_can_become_the_creator() {
     check(async |world: World| {
         let [ann, ..] = people(&world).await;
         world.identities.grant("acme", &to(ann.subject.as_str(), "new", Right::Read), world.now).await.unwrap();
@@ -116,7 +116,7 @@ async fn what_is_no_grant_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_many_who_create_a_job_at_once_one_is_its_creator() {
+async fn of_concurrent_claims_one_succeeds() {
     check(async |world: World| {
         let [ann, bob, ..] = people(&world).await;
         let claims = (0..40).map(|n| {

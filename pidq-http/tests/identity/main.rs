@@ -1,21 +1,21 @@
-//! Accounts, clients, tokens and sign-on: the same claims on SQLite and on PostgreSQL.
+//! Accounts, clients, tokens and single sign-on, tested on SQLite and on PostgreSQL.
 
 #![allow(clippy::unwrap_used)]
 
 mod accounts;
 mod bearer;
-mod canaries;
 mod database;
 mod databases;
 mod grants;
-mod logins;
 mod master;
 mod metadata;
 mod oidc;
+mod password_logins;
 mod provider;
 mod real_provider;
-mod recent;
 mod refresh;
 mod revocation;
+mod secret_leaks;
 mod token;
+mod token_cache;
 mod world;

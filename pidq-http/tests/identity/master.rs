@@ -1,6 +1,6 @@
-//! The master key of the settings: a client and a user of one name and one secret.
+//! Master credentials of the settings: a client and a user with the same name and secret.
 
-use pidq_http::auth::{Master, Moment, Secret};
+use pidq_http::auth::{MasterCredentials, Secret, Timestamp};
 
 use crate::world::{ALL_GRANTS, CHEAP, World, check_with};
 
@@ -14,8 +14,8 @@ async fn check(claim: impl AsyncFn(World)) {
 
 impl World {
     async fn starts_with(&self, key: &str, secret: &str) {
-        let master = Master { key, secret: &Secret::new(secret), tenant: "acme" };
-        self.identities.ensure_master(master, Moment(1_700_000_000_000)).await.unwrap();
+        let master = MasterCredentials { key, secret: &Secret::new(secret), tenant: "acme" };
+        self.identities.ensure_master(master, Timestamp(1_700_000_000_000)).await.unwrap();
     }
 
     async fn by(&self, key: &str, secret: &str, form: &str) -> crate::world::Reply {
@@ -53,14 +53,14 @@ async fn a_start_with_the_same_secret_hashes_nothing_and_ends_no_login() {
         let token = world.by_password(KEY, FIRST).await.access();
         let again = world.replica().await;
         again.starts_with(KEY, FIRST).await;
-        assert_eq!(again.identities.hash_runs(), 0);
+        assert_eq!(again.identities.hash_count(), 0);
         assert!(again.is_good(&token).await);
     })
     .await;
 }
 
 #[tokio::test]
-async fn another_secret_ends_what_came_of_the_password_before() {
+async fn a_changed_secret_revokes_tokens() {
     check(async |world| {
         world.starts_with(KEY, FIRST).await;
         let token = world.by_password(KEY, FIRST).await.access();
@@ -76,7 +76,7 @@ async fn another_secret_ends_what_came_of_the_password_before() {
 }
 
 #[tokio::test]
-async fn another_key_leaves_nothing_of_the_one_before() {
+async fn a_changed_key_removes_the_old_accounts() {
     check(async |world| {
         world.starts_with(KEY, FIRST).await;
         let token = world.by_password(KEY, FIRST).await.access();
@@ -91,7 +91,7 @@ async fn another_key_leaves_nothing_of_the_one_before() {
 }
 
 #[tokio::test]
-async fn a_user_and_a_client_that_somebody_made_become_those_of_the_key() {
+async fn existing_accounts_become_master_accounts() {
     check(async |world| {
         world.user(&KEY.to_lowercase(), "elsewhere", "viewer", &["readers"]).await;
         world.identities.disable_user(KEY, world.now).await.unwrap();
@@ -108,7 +108,7 @@ async fn a_user_and_a_client_that_somebody_made_become_those_of_the_key() {
 }
 
 #[tokio::test]
-async fn a_start_mends_what_somebody_changed_but_lets_nobody_in_who_was_shut_out() {
+async fn a_start_repairs_the_master_user_but_does_not_enable_it() {
     check(async |world| {
         world.starts_with(KEY, FIRST).await;
         world.identities.set_role(KEY, "viewer", world.now).await.unwrap();

@@ -1,9 +1,9 @@
-//! The documents by which clients find the endpoints.
+//! Metadata documents for endpoint discovery.
 
 use pidq_http::auth::{IdentityOptions, authorization_server_metadata, protected_resource_metadata};
 
 #[test]
-fn the_server_says_where_its_endpoints_are() {
+fn the_server_metadata_lists_the_endpoints() {
     let mut options = IdentityOptions::at("https://pidq.example/");
     let expected = concat!(
         r#"{"issuer":"https://pidq.example","token_endpoint":"https://pidq.example/o/token/","#,
@@ -21,7 +21,7 @@ fn the_server_says_where_its_endpoints_are() {
 }
 
 #[test]
-fn the_resource_says_whose_tokens_it_takes() {
+fn the_resource_metadata_lists_the_authorization_servers() {
     let options = IdentityOptions::at("https://pidq.example");
     let expected = concat!(
         r#"{"resource":"https://pidq.example","#,

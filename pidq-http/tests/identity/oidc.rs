@@ -1,9 +1,9 @@
-//! Tokens of a company's own provider: good ones are callers, bad ones are refused each for its own reason.
+//! Tokens of an identity provider: valid ones map to callers, invalid ones are rejected for the right reason.
 
 use std::time::Duration;
 
 use pidq_http::auth::{
-    Algorithm, AuthError, Moment, Profile, Provider, ProviderSettings, TenantFrom, TokenFault, TokenFault::*,
+    Algorithm, AuthError, Provider, ProviderSettings, TenantSource, Timestamp, TokenError, TokenError::*, TokenProfile,
 };
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::provider::{self, Signer, base64url};
 use crate::world::{World, check};
 
 const AUDIENCE: &str = "https://pidq.example";
-const NOW: Moment = Moment(1_700_000_000_000);
+const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
 struct Company {
     idp: provider::Provider,
@@ -28,7 +28,7 @@ impl Company {
         let idp = provider::Provider::start().await;
         let signer = Signer::new("k1", "RS256", 0);
         idp.publish(&[signer.jwk()]);
-        let mut settings = ProviderSettings::rfc9068(&idp.issuer, AUDIENCE, TenantFrom::Fixed("acme".into()));
+        let mut settings = ProviderSettings::rfc9068(&idp.issuer, AUDIENCE, TenantSource::Fixed("acme".into()));
         change(&mut settings);
         Company { ours: Provider::new(settings).unwrap(), idp, signer }
     }
@@ -40,7 +40,7 @@ impl Company {
         })
     }
 
-    /// Claims with one thing different; `null` takes it away.
+    /// Returns claims with one change; `null` removes a claim.
     fn but(&self, name: &str, value: Value) -> Value {
         let mut claims = self.claims();
         claims[name] = value;
@@ -63,7 +63,7 @@ impl Company {
         self.signer.token_of(&header.to_string(), &self.claims().to_string())
     }
 
-    async fn fault(&self, token: &str, now: Moment) -> Option<TokenFault> {
+    async fn fault(&self, token: &str, now: Timestamp) -> Option<TokenError> {
         self.ours.verify(token, now).await.err()
     }
 }
@@ -89,8 +89,8 @@ async fn a_good_token_of_each_algorithm_is_a_caller() {
     assert_eq!(company.idp.fetches(), 2);
 }
 
-/// Every bad token, with the reason why it is refused.
-async fn bad_tokens(company: &Company) -> Vec<(&'static str, String, TokenFault)> {
+/// Returns invalid tokens with the reason for their rejection.
+async fn bad_tokens(company: &Company) -> Vec<(&'static str, String, TokenError)> {
     let (good, signer) = (company.good(), &company.signer);
     let parts: Vec<&str> = good.split('.').collect();
     let (header, claims) = (signer.header().to_string(), company.claims().to_string());
@@ -112,14 +112,14 @@ async fn bad_tokens(company: &Company) -> Vec<(&'static str, String, TokenFault)
     let none = |alg: &str| format!("{}.{}.", base64url(format!(r#"{{"alg":"{alg}","typ":"at+jwt"}}"#)), parts[1]);
     let twice = claims.replacen('{', r#"{"sub":"1","#, 1);
     vec![
-        ("nothing", String::new(), Shape),
-        ("one part", parts[0].to_owned(), Shape),
-        ("two parts", format!("{}.{}", parts[0], parts[1]), Shape),
-        ("four parts", format!("{good}.{}", parts[2]), Shape),
-        ("five parts, as if encrypted", "a.b.c.d.e".to_owned(), Shape),
-        ("padding", format!("{good}="), Shape),
-        ("the other base64", good.replace('_', "/").replace('-', "+") + "/", Shape),
-        ("a blank", good.replacen('.', " .", 1), Shape),
+        ("nothing", String::new(), Malformed),
+        ("one part", parts[0].to_owned(), Malformed),
+        ("two parts", format!("{}.{}", parts[0], parts[1]), Malformed),
+        ("four parts", format!("{good}.{}", parts[2]), Malformed),
+        ("five parts, as if encrypted", "a.b.c.d.e".to_owned(), Malformed),
+        ("padding", format!("{good}="), Malformed),
+        ("the other base64", good.replace('_', "/").replace('-', "+") + "/", Malformed),
+        ("a blank", good.replacen('.', " .", 1), Malformed),
         ("too long", format!("{good}{}", "A".repeat(16 * 1024)), Length),
         ("no header", format!(".{}.{}", parts[1], parts[2]), Header),
         ("a header that is no JSON", signer.token_of("{", &claims), Header),
@@ -188,11 +188,11 @@ async fn bad_tokens(company: &Company) -> Vec<(&'static str, String, TokenFault)
         ("no end", claim("exp", Value::Null), Claim("exp")),
         ("an end that is a text", claim("exp", json!("1700000300")), Claim("exp")),
         ("an end that is negative", claim("exp", json!(-1)), Claim("exp")),
-        ("not valid yet", claim("nbf", json!(1_700_000_031)), NotYet),
+        ("not valid yet", claim("nbf", json!(1_700_000_031)), NotYetValid),
         ("a beginning that is a text", claim("nbf", json!("now")), Claim("nbf")),
-        ("issued in the future", claim("iat", json!(1_700_000_031)), NotYet),
-        ("bound to a key", claim("cnf", json!({"jkt": "x"})), Bound),
-        ("bound to nothing", signer.token_of(&header, &claims.replacen('{', r#"{"cnf":null,"#, 1)), Bound),
+        ("issued in the future", claim("iat", json!(1_700_000_031)), NotYetValid),
+        ("bound to a key", claim("cnf", json!({"jkt": "x"})), SenderConstrained),
+        ("bound to nothing", signer.token_of(&header, &claims.replacen('{', r#"{"cnf":null,"#, 1)), SenderConstrained),
         ("no subject", claim("sub", Value::Null), Claim("sub")),
         ("an empty subject", claim("sub", json!("")), Claim("sub")),
         ("a subject that is a number", claim("sub", json!(42)), Claim("sub")),
@@ -216,10 +216,10 @@ async fn each_bad_token_is_refused_for_its_own_reason() {
 }
 
 #[tokio::test]
-async fn a_caller_is_told_nothing_of_the_reason() {
+async fn a_rejected_token_reveals_no_reason() {
     check(async |world: World| {
         let company = Company::new().await;
-        let settings = ProviderSettings::rfc9068(&company.idp.issuer, AUDIENCE, TenantFrom::Fixed("acme".into()));
+        let settings = ProviderSettings::rfc9068(&company.idp.issuer, AUDIENCE, TenantSource::Fixed("acme".into()));
         let mut options = world.identities.options().clone();
         options.base_url = AUDIENCE.to_owned();
         let identities = pidq_http::auth::Identities::open(world.database.clone(), options).await.unwrap();
@@ -230,7 +230,7 @@ async fn a_caller_is_told_nothing_of_the_reason() {
             identities.authenticate(&[&header], world.now).await
         };
         assert_eq!(ask(&company.good()).await.unwrap().tenant, "acme");
-        // Our own tokens go on.
+        // Local tokens stay valid.
         assert!(ask(&world.log_in().await.access()).await.is_ok());
         for (what, token, reason) in bad_tokens(&company).await {
             let error = ask(&token).await.unwrap_err();
@@ -269,7 +269,7 @@ async fn a_new_key_works_without_a_restart_after_one_fetch() {
     let later = NOW + Duration::from_secs(61);
     assert_eq!(company.fault(&new.token(&company.claims()), later).await, None);
     assert_eq!(company.idp.fetches() - before, 1);
-    // The old key is gone with the fetch.
+    // The old key is removed by the fetch.
     assert_eq!(company.fault(&company.good(), later).await, Some(Key));
 }
 
@@ -321,20 +321,20 @@ async fn known_keys_survive_a_provider_that_is_away() {
 }
 
 #[tokio::test]
-async fn nobody_waits_long_for_keys_that_are_known() {
+async fn cached_keys_are_used_while_a_refresh_is_slow() {
     let company = Company::new().await;
     assert_eq!(company.fault(&company.good(), NOW).await, None);
     company.idp.fall_silent();
-    let begun = std::time::Instant::now();
+    let started = std::time::Instant::now();
     assert_eq!(company.fault(&company.good(), NOW + Duration::from_secs(301)).await, None);
-    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
 }
 
 #[tokio::test]
 async fn a_type_is_the_same_with_and_without_its_first_part() {
     for listed in ["at+jwt", "application/at+jwt", "AT+JWT"] {
         let types = vec![listed.to_owned()];
-        let company = Company::with(|settings| settings.profile = Profile::Custom { types: types.clone() }).await;
+        let company = Company::with(|settings| settings.profile = TokenProfile::Custom { types: types.clone() }).await;
         for (kind, expected) in [("at+jwt", None), ("application/at+jwt", None), ("JWT", Some(Type))] {
             assert_eq!(company.fault(&company.with_header("typ", json!(kind)), NOW).await, expected, "{listed} {kind}");
         }
@@ -342,10 +342,10 @@ async fn a_type_is_the_same_with_and_without_its_first_part() {
 }
 
 #[tokio::test]
-async fn who_hangs_up_keeps_no_keys_from_the_others() {
+async fn a_disconnect_does_not_cancel_a_key_refresh() {
     let company = Company::new().await;
     let token = company.good();
-    // Polled once, and dropped: however quick the provider is, its keys are still on their way.
+    // Polled once and dropped: the keys are still in transit, however quick the provider is.
     let has_hung_up = tokio::select! {
         biased;
         _ = company.ours.verify(&token, NOW) => false,
@@ -396,13 +396,13 @@ async fn keys_for_other_ends_are_passed_over() {
         ("a small number", plain(&|jwk| jwk["n"] = json!("AQAB")), Some(Signature)),
     ] {
         company.idp.publish(&[json!(null), json!([]), jwk]);
-        let settings = ProviderSettings::rfc9068(&company.idp.issuer, AUDIENCE, TenantFrom::Fixed("acme".into()));
+        let settings = ProviderSettings::rfc9068(&company.idp.issuer, AUDIENCE, TenantSource::Fixed("acme".into()));
         let fresh = Provider::new(settings).unwrap();
         assert_eq!(fresh.verify(&company.good(), NOW).await.err(), expected, "{what}");
     }
     for document in [json!([]), json!({"keys": 1}), json!({"keys": [{"x": "y".repeat(300_000)}]})] {
         company.idp.publish_anything(document);
-        let settings = ProviderSettings::rfc9068(&company.idp.issuer, AUDIENCE, TenantFrom::Fixed("acme".into()));
+        let settings = ProviderSettings::rfc9068(&company.idp.issuer, AUDIENCE, TenantSource::Fixed("acme".into()));
         let fresh = Provider::new(settings).unwrap();
         assert_eq!(fresh.verify(&company.good(), NOW).await.err(), Some(Unavailable));
     }
@@ -418,9 +418,9 @@ async fn a_token_that_names_no_key_is_for_a_provider_with_one() {
 }
 
 #[tokio::test]
-async fn entra_tokens_are_told_from_id_tokens_by_their_scope() {
+async fn entra_access_tokens_are_recognized_by_their_scope() {
     let company = Company::with(|settings| {
-        settings.profile = Profile::Entra { directories: vec!["dir-1".into()] };
+        settings.profile = TokenProfile::Entra { directories: vec!["dir-1".into()] };
         settings.claims.scope = "scp".into();
         settings.claims.scopes = vec![
             ("Graph.Read".into(), "read".into()),
@@ -428,7 +428,7 @@ async fn entra_tokens_are_told_from_id_tokens_by_their_scope() {
             ("Graph.Write".into(), "write".into()),
         ];
         settings.claims.admin_roles = vec!["Admin".into()];
-        settings.claims.tenant = TenantFrom::Claim("tid".into());
+        settings.claims.tenant = TenantSource::Claim("tid".into());
     })
     .await;
     let token = |changes: Value| {
@@ -448,7 +448,7 @@ async fn entra_tokens_are_told_from_id_tokens_by_their_scope() {
         (json!({}), NoScope),
         (json!({"scp": "Graph.Read", "ver": "1.0"}), Version),
         (json!({"scp": "Graph.Read", "tid": "dir-2"}), Directory),
-        (json!({"scp": "Graph.Read", "cnf": {}}), Bound),
+        (json!({"scp": "Graph.Read", "cnf": {}}), SenderConstrained),
     ] {
         assert_eq!(company.fault(&token(changes), NOW).await, Some(reason));
     }
@@ -456,12 +456,12 @@ async fn entra_tokens_are_told_from_id_tokens_by_their_scope() {
 }
 
 #[tokio::test]
-async fn a_custom_profile_maps_claims_as_it_is_told() {
+async fn a_custom_profile_maps_claims_as_configured() {
     let company = Company::with(|settings| {
-        settings.profile = Profile::Custom { types: vec!["JWT".into(), "at+jwt".into()] };
+        settings.profile = TokenProfile::Custom { types: vec!["JWT".into(), "at+jwt".into()] };
         settings.algorithms = vec![Algorithm::Rs256];
         settings.claims.scopes = vec![("pidq:all".into(), "read".into()), ("pidq:all".into(), "write".into())];
-        settings.claims.tenant = TenantFrom::Claim("org".into());
+        settings.claims.tenant = TenantSource::Claim("org".into());
     })
     .await;
     let mut claims = company.claims();
@@ -482,10 +482,10 @@ async fn a_custom_profile_maps_claims_as_it_is_told() {
 }
 
 #[test]
-fn settings_that_would_let_strangers_in_are_refused() {
-    let good = ProviderSettings::rfc9068("https://login.example", AUDIENCE, TenantFrom::Fixed("acme".into()));
+fn insecure_provider_settings_are_rejected() {
+    let good = ProviderSettings::rfc9068("https://login.example", AUDIENCE, TenantSource::Fixed("acme".into()));
     assert!(Provider::new(good.clone()).is_ok());
-    assert!(Provider::new(ProviderSettings::entra("dir", AUDIENCE, TenantFrom::Claim("tid".into()))).is_ok());
+    assert!(Provider::new(ProviderSettings::entra("dir", AUDIENCE, TenantSource::Claim("tid".into()))).is_ok());
     for bad in [
         ProviderSettings { issuer: "http://login.example".into(), ..good.clone() },
         ProviderSettings { issuer: "login.example".into(), ..good.clone() },
@@ -496,9 +496,9 @@ fn settings_that_would_let_strangers_in_are_refused() {
         ProviderSettings { audiences: vec![String::new()], ..good.clone() },
         ProviderSettings { algorithms: vec![], ..good.clone() },
         ProviderSettings { clock_skew: Duration::from_secs(61), ..good.clone() },
-        ProviderSettings { profile: Profile::Entra { directories: vec![] }, ..good.clone() },
+        ProviderSettings { profile: TokenProfile::Entra { directories: vec![] }, ..good.clone() },
         ProviderSettings {
-            authorities: Some("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----".into()),
+            root_certificates: Some("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----".into()),
             ..good.clone()
         },
     ] {

@@ -1,4 +1,4 @@
-//! A provider of our own on 127.0.0.1: real HTTP, keys that a test changes, and tokens as good or as bad as it likes.
+//! Test identity provider on 127.0.0.1, with changeable keys and valid or invalid tokens.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Two RSA keys for tests and nothing else: `ring` makes none.
+/// Two RSA keys for tests only: `ring` cannot generate any.
 const RSA_KEYS: [&[u8]; 2] = [include_bytes!("data/rsa_1.der"), include_bytes!("data/rsa_2.der")];
 
 #[derive(Clone)]
@@ -55,7 +55,7 @@ impl Provider {
         self.state.is_away.store(away, Ordering::SeqCst);
     }
 
-    /// Takes connections and says nothing.
+    /// Accepts connections and never responds.
     pub fn fall_silent(&self) {
         self.state.is_silent.store(true, Ordering::SeqCst);
     }
@@ -101,7 +101,7 @@ async fn answer(mut stream: TcpStream, state: &State) -> std::io::Result<()> {
     stream.write_all(reply.as_bytes()).await
 }
 
-/// A key of the provider, both halves of it.
+/// Signing key of the provider.
 pub struct Signer {
     pub id: String,
     pub algorithm: &'static str,
@@ -119,7 +119,7 @@ pub fn base64url(bytes: impl AsRef<[u8]>) -> String {
 }
 
 impl Signer {
-    /// A key for `RS256`, `PS256`, `ES256` or `EdDSA`. Of RSA there are two.
+    /// Creates a key for `RS256`, `PS256`, `ES256` or `EdDSA`. There are two RSA keys.
     pub fn new(id: &str, algorithm: &'static str, which: usize) -> Signer {
         let random = SystemRandom::new();
         let pair = match algorithm {
@@ -145,7 +145,7 @@ impl Signer {
         jwk
     }
 
-    /// Without any word about its use.
+    /// Returns the key without its use and algorithm.
     pub fn plain_jwk(&self) -> Value {
         match &self.pair {
             Pair::Rsa(pair) => {

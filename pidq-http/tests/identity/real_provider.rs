@@ -1,4 +1,4 @@
-//! A login at a real provider (npm `oidc-provider`): what it issues is accepted where it should be.
+//! Login at a real provider (npm `oidc-provider`): its access tokens are accepted.
 //!
 //! `npm install` in `tests/harness/oidc` sets it up.
 
@@ -6,12 +6,12 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use pidq_http::auth::{Moment, Provider, ProviderSettings, TenantFrom, TokenFault};
+use pidq_http::auth::{Provider, ProviderSettings, TenantSource, Timestamp, TokenError};
 use serde_json::Value;
 
 const AUDIENCE: &str = "https://pidq.example";
 
-/// Ends with the test: that closes the pipe which the script waits for.
+/// Provider process; dropping it closes the pipe that the script waits for.
 struct RealProvider {
     _script: Child,
     document: Value,
@@ -36,7 +36,7 @@ impl RealProvider {
     }
 
     fn settings(&self, audience: &str) -> Provider {
-        let tenant = TenantFrom::Fixed("acme".into());
+        let tenant = TenantSource::Fixed("acme".into());
         Provider::new(ProviderSettings::rfc9068(self.issuer(), audience, tenant)).unwrap()
     }
 }
@@ -51,13 +51,13 @@ async fn a_login_at_a_real_provider_is_a_caller() {
     assert_eq!(issued.len(), 4);
     for (algorithm, tokens) in issued {
         let token = tokens["access_token"].as_str().unwrap();
-        let caller = ours.verify(token, Moment::now()).await;
+        let caller = ours.verify(token, Timestamp::now()).await;
         let caller = caller.unwrap_or_else(|fault| panic!("{algorithm}: {fault:?}"));
         assert_eq!(caller.subject.as_str(), format!("sso:{}#ann", real.issuer()));
         assert_eq!(caller.scopes, ["read", "write"]);
         assert_eq!(caller.client_id.as_deref(), Some("tool"));
         let id_token = tokens["id_token"].as_str().unwrap();
-        assert_eq!(ours.verify(id_token, Moment::now()).await.err(), Some(TokenFault::Type));
-        assert_eq!(other.verify(token, Moment::now()).await.err(), Some(TokenFault::Audience));
+        assert_eq!(ours.verify(id_token, Timestamp::now()).await.err(), Some(TokenError::Type));
+        assert_eq!(other.verify(token, Timestamp::now()).await.err(), Some(TokenError::Audience));
     }
 }

@@ -1,4 +1,4 @@
-//! Refresh tokens: used once, bound to their client, and ended with their whole family when used again.
+//! Refresh tokens: valid once, bound to their client, and revoked with their family on reuse.
 
 use crate::world::{ALL_GRANTS, AS_CLIENT, LOGIN, SECRET, World, check, check_with};
 
@@ -30,7 +30,7 @@ async fn a_family_dies_when_a_token_is_used_again() {
             assert!(!world.later(7).is_good(&token).await);
         }
         assert_eq!(world.later(7).refresh(&third.refresh()).await.error(), (400, "invalid_grant"));
-        // Another login of the same user goes on.
+        // Another login of the same user stays valid.
         assert_eq!(world.later(7).log_in().await.status, 200);
     })
     .await;
@@ -89,7 +89,7 @@ async fn a_refresh_token_is_of_use_to_its_client_alone() {
         );
         assert_eq!(world.send(world.request(&form)).await.error(), (400, "invalid_grant"));
         assert_eq!(world.refresh(&first.refresh()).await.status, 200);
-        // Nor is the pair of the grace.
+        // The pair of the grace period is revoked too.
         assert_eq!(world.send(world.request(&form)).await.error(), (400, "invalid_grant"));
     })
     .await;
@@ -108,9 +108,9 @@ async fn a_scope_can_shrink_for_one_access_token_but_not_grow() {
         assert_eq!(third.field("scope"), "read write");
         let form = format!("grant_type=refresh_token&refresh_token={}&scope=read+admin", third.refresh());
         assert_eq!(world.token(&form).await.error(), (400, "invalid_scope"));
-        // Asking for too much did not use the token up.
+        // A rejected scope does not use the token up.
         assert_eq!(world.refresh(&third.refresh()).await.status, 200);
-        // A repetition that asks for something else is no repetition.
+        // A repetition with another scope is rejected.
         let form = format!("grant_type=refresh_token&refresh_token={}&scope=read", third.refresh());
         assert_eq!(world.token(&form).await.error(), (400, "invalid_scope"));
     })
@@ -130,7 +130,7 @@ async fn an_idle_login_lives_two_weeks_and_any_login_a_month() {
             last = at.refresh(&last.refresh()).await;
             assert_eq!(last.status, 200, "day {day}");
         }
-        // The last access token ends with the login.
+        // The last access token expires with the login.
         assert_eq!(last.json["expires_in"], 1);
         assert!(!world.later(30 * DAY).is_good(&last.access()).await);
         assert_eq!(world.later(30 * DAY).refresh(&last.refresh()).await.error(), (400, "invalid_grant"));
@@ -150,7 +150,7 @@ async fn what_is_no_refresh_token_is_refused() {
 }
 
 #[tokio::test]
-async fn who_is_disabled_or_gets_a_new_password_has_to_log_in_again() {
+async fn disabling_and_a_new_password_revoke_tokens() {
     check(async |world: World| {
         let login = world.log_in().await;
         world.identities.disable_user(LOGIN, world.now).await.unwrap();
@@ -204,7 +204,7 @@ async fn without_grace_a_hundred_refreshes_at_once_leave_nothing_alive() {
             let first = world.log_in().await;
             let replies = refresh_together(&world, &first.refresh(), 100).await;
             assert_eq!(replies.iter().filter(|reply| reply.0 == 200).count(), 1);
-            let alive = "select count(*) from families where revoked_at is null";
+            let alive = "select count(*) from token_families where revoked_at is null";
             assert_eq!(world.database.row::<(i64,)>(alive, &[]).await.unwrap(), Some((0,)));
         },
     )
@@ -212,19 +212,19 @@ async fn without_grace_a_hundred_refreshes_at_once_leave_nothing_alive() {
 }
 
 #[tokio::test]
-async fn sweeping_takes_only_what_is_of_no_use() {
+async fn a_purge_removes_only_expired_rows() {
     check(async |world: World| {
         let first = world.log_in().await;
         let second = world.refresh(&first.refresh()).await;
-        world.identities.sweep(world.later(5).now).await.unwrap();
+        world.identities.purge_expired(world.later(5).now).await.unwrap();
         assert_eq!(world.later(5).refresh(&first.refresh()).await.access(), second.access());
-        world.identities.sweep(world.later(60).now).await.unwrap();
+        world.identities.purge_expired(world.later(60).now).await.unwrap();
         let count = async |sql| world.database.row::<(i64,)>(sql, &[]).await.unwrap().unwrap().0;
-        assert_eq!(count("select count(*) from refresh_tokens where sealed is not null").await, 0);
+        assert_eq!(count("select count(*) from refresh_tokens where next_pair is not null").await, 0);
         assert!(world.later(60).is_good(&second.access()).await);
-        world.identities.sweep(world.later(32 * DAY).now).await.unwrap();
+        world.identities.purge_expired(world.later(32 * DAY).now).await.unwrap();
         for table in [
-            "select count(*) from families",
+            "select count(*) from token_families",
             "select count(*) from access_tokens",
             "select count(*) from refresh_tokens",
         ] {

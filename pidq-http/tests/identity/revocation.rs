@@ -41,7 +41,7 @@ async fn what_cannot_be_revoked_is_answered_alike() {
 }
 
 #[tokio::test]
-async fn a_client_is_told_about_its_tokens() {
+async fn a_client_introspects_its_own_tokens() {
     check(async |world: World| {
         let login = world.log_in().await;
         let caller = world.caller(&login.access()).await.unwrap();

@@ -1,4 +1,4 @@
-//! `POST /o/token/`: what is a request, and who the client is.
+//! Token requests: validation and client authentication.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -75,9 +75,9 @@ async fn what_is_no_request_is_refused_by_name() {
             ("grant_type=password&grant_type=password", "Parameter grant_type is repeated."),
             ("grant_type=password&scope=&scope=read", "Parameter scope is repeated."),
             ("grant_type=password&x-%3Cb%3E=1&x-%3Cb%3E=1", "Parameter of another name is repeated."),
-            ("grant_type=%zz", "The body is not a form in UTF-8."),
-            ("grant_type=%f", "The body is not a form in UTF-8."),
-            ("grant_type=%ff", "The body is not a form in UTF-8."),
+            ("grant_type=%zz", "The body is not a valid UTF-8 form."),
+            ("grant_type=%f", "The body is not a valid UTF-8 form."),
+            ("grant_type=%ff", "The body is not a valid UTF-8 form."),
             (&thirty_three[1..], "There are more than 32 parameters."),
         ] {
             let reply = world.token(form).await;
@@ -92,7 +92,7 @@ async fn what_is_no_request_is_refused_by_name() {
 }
 
 #[tokio::test]
-async fn a_form_comes_in_the_body_as_a_form() {
+async fn a_form_must_be_in_the_body() {
     check(async |world: World| {
         let body = format!("{BY_PASSWORD}&{AS_CLIENT}");
         let good = world.request(&body);
@@ -150,7 +150,7 @@ async fn a_client_shows_its_secret_in_the_form_or_in_the_header() {
             let reply = world.send(OAuthRequest { authorization: &headers, ..world.request(&body) }).await;
             let found = if reply.status == 200 { (200, "") } else { reply.error() };
             assert_eq!(found, expected, "{headers:?} {rest}");
-            // Only a client that used the header is told a scheme.
+            // Only a client that used the header gets a challenge.
             let challenge = (reply.status == 401 && !headers.is_empty()).then_some("Basic realm=\"pidq\"");
             assert_eq!(reply.header("WWW-Authenticate"), challenge, "{headers:?} {rest}");
         }
@@ -198,7 +198,7 @@ async fn a_client_uses_only_its_own_grants() {
         let alone = send("robot", "grant_type=client_credentials").await;
         assert_eq!((alone.status, alone.field("scope")), (200, "read"));
         assert!(alone.json.get("refresh_token").is_none());
-        // Who may not refresh gets nothing to refresh with.
+        // A client without the refresh grant gets no refresh token.
         assert!(send("app", BY_PASSWORD).await.json.get("refresh_token").is_none());
     })
     .await;

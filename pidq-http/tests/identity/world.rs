@@ -1,11 +1,11 @@
-//! A service with one engineer and one client, and a clock that a test moves.
+//! Test fixture: a service with one user and one client, and a controllable clock.
 
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use pidq_http::auth::{
-    Caller, GrantType, HashCost, Identities, IdentityOptions, Moment, NewClient, NewUser, OAuthReply, OAuthRequest,
+    Caller, GrantType, HashCost, Identities, IdentityOptions, NewClient, NewUser, OAuthReply, OAuthRequest, Timestamp,
     introspection_endpoint, revocation_endpoint, token_endpoint,
 };
 use pidq_http::database::Database;
@@ -23,7 +23,7 @@ pub const HOME: &str = "192.0.2.1";
 pub const BY_PASSWORD: &str = "grant_type=password&username=engineer%40example.com&password=blue+valve%2C+open";
 pub const AS_CLIENT: &str = "client_id=desk&client_secret=pidq_cs_0123456789abcdefghijklmnopqrstuvwxyzABC";
 
-/// Cheap hashes: what is tested is that they are computed, not how long it takes.
+/// Cheap hashes: tests check that they are computed, not their duration.
 pub const CHEAP: HashCost = HashCost { memory: 64, passes: 1, lanes: 1, queue: 1000 };
 
 pub const ALL_GRANTS: &[GrantType] = &[GrantType::Password, GrantType::RefreshToken, GrantType::ClientCredentials];
@@ -32,11 +32,11 @@ pub const ALL_GRANTS: &[GrantType] = &[GrantType::Password, GrantType::RefreshTo
 pub struct World {
     pub identities: Arc<Identities>,
     pub database: Database,
-    pub now: Moment,
+    pub now: Timestamp,
     pub address: IpAddr,
 }
 
-/// A reply as a test reads it.
+/// Reply with its parsed body.
 pub struct Reply {
     pub status: u16,
     pub headers: Vec<(&'static str, String)>,
@@ -44,18 +44,18 @@ pub struct Reply {
     pub text: String,
 }
 
-/// Runs a claim about such a service on each database.
+/// Runs a test with the fixture on each database.
 pub async fn check(claim: impl AsyncFn(World)) {
     check_with(|_| {}, claim).await;
 }
 
-/// The same, with options of its own.
+/// Runs a test with changed options.
 pub async fn check_with(change: impl Fn(&mut IdentityOptions), claim: impl AsyncFn(World)) {
     on_each(async |database| claim(World::new(database, &change).await).await).await;
 }
 
 impl World {
-    /// With the defaults.
+    /// Creates the fixture with default options.
     pub async fn on(database: Database) -> World {
         World::new(database, |_| {}).await
     }
@@ -65,7 +65,7 @@ impl World {
         options.hash_cost = CHEAP;
         change(&mut options);
         let identities = Arc::new(Identities::open(database.clone(), options).await.unwrap());
-        let world = World { identities, database, now: Moment(1_700_000_000_000), address: HOME.parse().unwrap() };
+        let world = World { identities, database, now: Timestamp(1_700_000_000_000), address: HOME.parse().unwrap() };
         world.client(CLIENT, Some("acme"), ALL_GRANTS, &["read", "write"]).await;
         world.user(LOGIN, "acme", "editor", &[]).await;
         world
@@ -89,7 +89,7 @@ impl World {
         World { now: self.now + time, ..self.clone() }
     }
 
-    /// Another replica on the same database.
+    /// Returns another replica on the same database.
     pub async fn replica(&self) -> World {
         let identities = Identities::open(self.database.clone(), self.identities.options().clone()).await.unwrap();
         World { identities: Arc::new(identities), ..self.clone() }
@@ -114,7 +114,7 @@ impl World {
         Reply::from(token_endpoint(&self.identities, request).await)
     }
 
-    /// A request with the client's credentials in its form.
+    /// Sends a request with the client's credentials in its form.
     pub async fn token(&self, form: &str) -> Reply {
         self.send(self.request(&format!("{form}&{AS_CLIENT}"))).await
     }

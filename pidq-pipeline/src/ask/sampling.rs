@@ -1,23 +1,23 @@
-//! What a query says of how its answer is written: the members that go to the model as they came.
+//! Sampling fields of a question, which are passed to the model unchanged.
 
 use pidq_http::Problem;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::bodies;
+use crate::json_body;
 use crate::llm::Sampling;
 use crate::problems::validation;
 
-/// The members of a query that are read here.
-pub(super) const MEMBERS: &[&str] = &["temperature", "max_tokens", "top_p", "seed", "stop"];
+/// Names of the sampling fields.
+pub(super) const FIELDS: &[&str] = &["temperature", "max_tokens", "top_p", "seed", "stop"];
 
-/// How many texts may end an answer: more is refused by OpenAI, and so by most.
-const STOPS: usize = 4;
-/// The longest of them, in characters.
-const STOP: usize = 256;
+/// Maximum number of stop strings; OpenAI and most others reject more.
+const MAX_STOP_STRINGS: usize = 4;
+/// Maximum length of a stop string, in characters.
+const MAX_STOP_LENGTH: usize = 256;
 
 #[derive(Deserialize)]
-struct Given {
+struct SamplingFields {
     temperature: Option<f64>,
     max_tokens: Option<u32>,
     top_p: Option<f64>,
@@ -25,33 +25,35 @@ struct Given {
     stop: Option<Value>,
 }
 
-/// What a body says of it.
-pub(super) fn read(body: &Map<String, Value>) -> Result<Sampling, Problem> {
-    let own = body.iter().filter(|(member, _)| MEMBERS.contains(&member.as_str()));
-    let Given { temperature, max_tokens, top_p, seed, stop } =
-        bodies::read(own.map(|(member, value)| (member.clone(), value.clone())).collect())?;
+/// Parses and validates the sampling fields of a body.
+pub(super) fn parse(body: &Map<String, Value>) -> Result<Sampling, Problem> {
+    let own = body.iter().filter(|(member, _)| FIELDS.contains(&member.as_str()));
+    let SamplingFields { temperature, max_tokens, top_p, seed, stop } =
+        json_body::from_object(own.map(|(member, value)| (member.clone(), value.clone())).collect())?;
     if temperature.is_some_and(|temperature| !(0.0..=2.0).contains(&temperature)) {
-        return Err(validation("/temperature", "`temperature` is from 0 to 2."));
+        return Err(validation("/temperature", "`temperature` must be from 0 to 2."));
     }
     if max_tokens == Some(0) {
-        return Err(validation("/max_tokens", "`max_tokens` is 1 or more."));
+        return Err(validation("/max_tokens", "`max_tokens` must be at least 1."));
     }
     if top_p.is_some_and(|top_p| !(0.0..=1.0).contains(&top_p)) {
-        return Err(validation("/top_p", "`top_p` is from 0 to 1."));
+        return Err(validation("/top_p", "`top_p` must be from 0 to 1."));
     }
-    Ok(Sampling { temperature, max_tokens, top_p, seed, stop: stops(stop)? })
+    Ok(Sampling { temperature, max_tokens, top_p, seed, stop: parse_stop(stop)? })
 }
 
-/// Texts that end an answer: one, or a list, as OpenAI has it.
-fn stops(given: Option<Value>) -> Result<Vec<String>, Problem> {
+/// Parses the stop strings: one string or an array, as in OpenAI's API.
+fn parse_stop(given: Option<Value>) -> Result<Vec<String>, Problem> {
     let stops: Vec<String> = match given {
         None => return Ok(Vec::new()),
         Some(Value::String(text)) => vec![text],
-        Some(list) => bodies::part("/stop", list)?,
+        Some(list) => json_body::from_value("/stop", list)?,
     };
-    let is_sound = |stop: &String| (1..=STOP).contains(&stop.chars().count());
-    if stops.len() > STOPS || !stops.iter().all(is_sound) {
-        let detail = format!("`stop` is a text of 1 to {STOP} characters, or a list of at most {STOPS} such texts.");
+    let is_sound = |stop: &String| (1..=MAX_STOP_LENGTH).contains(&stop.chars().count());
+    if stops.len() > MAX_STOP_STRINGS || !stops.iter().all(is_sound) {
+        let detail = format!(
+            "`stop` must be a string of 1 to {MAX_STOP_LENGTH} characters, or an array of at most {MAX_STOP_STRINGS} such strings."
+        );
         return Err(validation("/stop", &detail));
     }
     Ok(stops)

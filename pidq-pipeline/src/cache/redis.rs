@@ -1,7 +1,7 @@
-//! The connection to Redis: quick or not at all.
+//! Redis connection with short timeouts.
 //!
-//! A call that fails or takes too long closes the connection for everybody. While there is none, calls end at once; a
-//! task of its own makes the next one. So a server that is slow or gone costs the requests of a moment one short wait.
+//! A failed or slow call closes the connection for all. Without a connection, calls return at once; a
+//! background task reconnects. So an unavailable server costs only the concurrent requests one timeout.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,167 +13,174 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::health::Health;
+use crate::health::DependencyHealth;
 
-/// How long the task waits, on which no request does.
-const OWN_PATIENCE: Duration = Duration::from_millis(500);
-/// How often a connection that nobody uses is tried.
-const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// The times between two attempts to connect: the first, and at most.
-const RETRY: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
+/// Timeout of the background task, for which no request waits.
+const CONNECT_TIMEOUT: Duration = Duration::from_millis(500);
+/// Ping interval.
+const PING_INTERVAL: Duration = Duration::from_secs(2);
+/// Delay between two connection attempts: first and maximum.
+const RECONNECT_DELAY: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
 
-/// A URL that is none. Says nothing of it: there may be a password in it.
+/// Invalid URL. The error does not contain it, since it may include a password.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct BadUrl;
+pub struct InvalidUrl;
 
-impl fmt::Display for BadUrl {
+impl fmt::Display for InvalidUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("write `redis://host:6379`, `redis://:password@host:6379/0`, or `rediss://…` for TLS")
+        f.write_str("expected `redis://host:6379`, `redis://:password@host:6379/0`, or `rediss://…` for TLS")
     }
 }
 
-impl std::error::Error for BadUrl {}
+impl std::error::Error for InvalidUrl {}
 
-/// A Redis server, or one that understands the same.
+/// Client of a Redis-compatible server.
 pub struct Redis {
-    line: Arc<Line>,
-    // Ends with it.
+    state: Arc<ConnectionState>,
+    // Aborted when the client is dropped.
     _task: JoinSet<()>,
 }
 
-/// What requests share with the task that connects.
-struct Line {
+/// State shared between requests and the connecting task.
+struct ConnectionState {
     client: Client,
-    /// How long a request waits for an answer.
-    patience: Duration,
-    health: Health,
-    open: Mutex<Option<Open>>,
+    /// Timeout of a request.
+    request_timeout: Duration,
+    health: DependencyHealth,
+    open: Mutex<Option<OpenConnection>>,
     broken: Notify,
 }
 
-/// A connection, and the how-manieth it is.
+/// An open connection and its generation.
 #[derive(Clone)]
-struct Open {
-    number: u64,
+struct OpenConnection {
+    generation: u64,
     connection: MultiplexedConnection,
 }
 
 impl Redis {
-    /// A server that is connected to as soon as it answers, and that no request waits for longer than this. Over TLS,
-    /// these authorities (PEM) vouch for it, or those of the system.
+    /// Connects in the background; the timeout applies to each request. TLS uses
+    /// the given root certificates (PEM), or those of the system.
     ///
     /// # Errors
-    /// If the URL is none.
-    pub fn open(url: &str, patience: Duration, authorities: Option<&[u8]>) -> Result<Redis, BadUrl> {
+    /// If the URL is invalid.
+    pub fn open(url: &str, request_timeout: Duration, authorities: Option<&[u8]>) -> Result<Redis, InvalidUrl> {
         let client = match authorities {
             _ if url.starts_with("redis://") => Client::open(url),
             None if url.starts_with("rediss://") => Client::open(url),
             Some(pem) if url.starts_with("rediss://") => {
                 Client::build_with_tls(url, TlsCertificates { client_tls: None, root_cert: Some(pem.to_vec()) })
             }
-            _ => return Err(BadUrl),
+            _ => return Err(InvalidUrl),
         };
-        let client = client.map_err(|_| BadUrl)?;
-        let health = Health::of("redis", "each process counts and remembers for itself");
-        let line = Arc::new(Line { client, patience, health, open: Mutex::new(None), broken: Notify::new() });
+        let client = client.map_err(|_| InvalidUrl)?;
+        let health = DependencyHealth::new("redis", "each process has its own rate limits and caches");
+        let state = Arc::new(ConnectionState {
+            client,
+            request_timeout,
+            health,
+            open: Mutex::new(None),
+            broken: Notify::new(),
+        });
         let mut task = JoinSet::new();
-        task.spawn(keep(line.clone()));
-        Ok(Redis { line, _task: task })
+        task.spawn(maintain_connection(state.clone()));
+        Ok(Redis { state, _task: task })
     }
 
-    /// Whether it answers.
-    pub fn health(&self) -> &Health {
-        &self.line.health
+    /// Returns the health of the connection.
+    pub fn health(&self) -> &DependencyHealth {
+        &self.state.health
     }
 
-    /// What it answers to a command; none if it does not in time.
-    pub async fn ask<T: FromRedisValue>(&self, command: &Cmd) -> Option<T> {
-        let mut open = self.line.open().clone()?;
-        let answer = timeout(self.line.patience, command.query_async(&mut open.connection)).await;
-        self.line.told(&open, answer)
+    /// Runs a command; none on an error or timeout.
+    pub async fn query<T: FromRedisValue>(&self, command: &Cmd) -> Option<T> {
+        let mut open = self.state.open().clone()?;
+        let answer = timeout(self.state.request_timeout, command.query_async(&mut open.connection)).await;
+        self.state.check_reply(&open, answer)
     }
 
-    /// What a script gives; none if it does not in time.
+    /// Runs a script; none on an error or timeout.
     pub async fn run<T: FromRedisValue>(&self, script: &ScriptInvocation<'_>) -> Option<T> {
-        let mut open = self.line.open().clone()?;
-        let answer = timeout(self.line.patience, script.invoke_async(&mut open.connection)).await;
-        self.line.told(&open, answer)
+        let mut open = self.state.open().clone()?;
+        let answer = timeout(self.state.request_timeout, script.invoke_async(&mut open.connection)).await;
+        self.state.check_reply(&open, answer)
     }
 }
 
-impl Line {
-    fn open(&self) -> MutexGuard<'_, Option<Open>> {
+impl ConnectionState {
+    fn open(&self) -> MutexGuard<'_, Option<OpenConnection>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An answer, if it is one. What only says that the server will not is no reason to leave it.
-    fn told<T, E>(&self, open: &Open, answer: Result<Result<T, RedisError>, E>) -> Option<T> {
+    /// Returns a successful reply. An error reply leaves the connection open; other failures close it.
+    fn check_reply<T, E>(&self, open: &OpenConnection, answer: Result<Result<T, RedisError>, E>) -> Option<T> {
         match answer {
             Ok(Ok(answer)) => Some(answer),
-            Ok(Err(refused)) if refused.code().is_some() => None,
+            Ok(Err(error)) if error.code().is_some() => None,
             _ => {
-                self.leave(open.number);
+                self.close(open.generation);
                 None
             }
         }
     }
 
-    /// Closes a connection, if it is still the one that is open.
-    fn leave(&self, number: u64) {
+    /// Closes the connection of a generation, if it is still open.
+    fn close(&self, number: u64) {
         let mut open = self.open();
-        if open.as_ref().is_some_and(|open| open.number == number) {
+        if open.as_ref().is_some_and(|open| open.generation == number) {
             *open = None;
-            self.health.found(false);
+            self.health.record(false);
             self.broken.notify_one();
         }
     }
 
     async fn connect(&self) -> Result<MultiplexedConnection, String> {
         let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(OWN_PATIENCE))
-            .set_response_timeout(Some(OWN_PATIENCE));
+            .set_connection_timeout(Some(CONNECT_TIMEOUT))
+            .set_response_timeout(Some(CONNECT_TIMEOUT));
         let connecting = self.client.get_multiplexed_async_connection_with_config(&config);
-        let connected = timeout(2 * OWN_PATIENCE, connecting).await.map_err(|_| "it takes too long".to_owned())?;
+        let connected =
+            timeout(2 * CONNECT_TIMEOUT, connecting).await.map_err(|_| "connection timed out".to_owned())?;
         let mut connection = connected.map_err(|error| error.to_string())?;
-        if answers(&mut connection).await { Ok(connection) } else { Err("it does not answer".to_owned()) }
+        if answers(&mut connection).await { Ok(connection) } else { Err("no reply".to_owned()) }
     }
 }
 
 async fn answers(connection: &mut MultiplexedConnection) -> bool {
     let ping = redis::cmd("PING");
-    matches!(timeout(OWN_PATIENCE, ping.query_async::<String>(connection)).await, Ok(Ok(_)))
+    matches!(timeout(CONNECT_TIMEOUT, ping.query_async::<String>(connection)).await, Ok(Ok(_)))
 }
 
-/// Connects, looks after the connection, and connects again when it is lost.
-async fn keep(line: Arc<Line>) {
-    let mut wait = RETRY.0;
+/// Connects, monitors the connection, and reconnects.
+async fn maintain_connection(state: Arc<ConnectionState>) {
+    let mut wait = RECONNECT_DELAY.0;
     for number in 0.. {
-        let connection = match line.connect().await {
+        let connection = match state.connect().await {
             Ok(connection) => connection,
-            Err(why) => {
-                line.health.failed(&why);
+            Err(reason) => {
+                state.health.record_failure(&reason);
                 sleep(wait).await;
-                wait = RETRY.1.min(2 * wait);
+                wait = RECONNECT_DELAY.1.min(2 * wait);
                 continue;
             }
         };
-        wait = RETRY.0;
-        *line.open() = Some(Open { number, connection: connection.clone() });
-        line.health.found(true);
-        watch(&line, number, connection).await;
-        // Whoever answers to a connection and not to what is asked is not asked at once again.
+        wait = RECONNECT_DELAY.0;
+        *state.open() = Some(OpenConnection { generation: number, connection: connection.clone() });
+        state.health.record(true);
+        watch(&state, number, connection).await;
+        // Delays the reconnection to a server that accepts connections but fails commands.
         sleep(wait).await;
     }
 }
 
-/// Until the connection is lost.
-async fn watch(line: &Line, number: u64, mut connection: MultiplexedConnection) {
-    while line.open().is_some() {
+/// Monitors the connection until it is lost.
+async fn watch(state: &ConnectionState, number: u64, mut connection: MultiplexedConnection) {
+    while state.open().is_some() {
         tokio::select! {
-            () = line.broken.notified() => {}
-            () = sleep(LOOK_EVERY) => {
+            () = state.broken.notified() => {}
+            () = sleep(PING_INTERVAL) => {
                 if !answers(&mut connection).await {
-                    line.leave(number);
+                    state.close(number);
                 }
             }
         }

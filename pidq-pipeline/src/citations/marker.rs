@@ -1,87 +1,88 @@
-//! Numbers in square brackets, one letter after the other, in any width. In code a bracket behind a word is an index.
+//! Incremental parser of citation markers: numbers in square brackets, of any width. In code, a bracket after a word is
+//! an index, not a marker.
 
-/// Longer brackets hold no numbers of passages.
-const LONGEST: usize = 64;
+/// Maximum length of the text in brackets.
+const MAX_MARKER_LENGTH: usize = 64;
 
-/// The widest range that is written out.
-const WIDEST: u32 = 200;
+/// Maximum size of a range that is expanded.
+const MAX_RANGE: u32 = 200;
 
-/// Numbers in brackets, and where.
+/// Numbers in brackets and their span.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Marker {
-    /// The numbers; ranges are written out.
+    /// The numbers, with ranges expanded.
     pub numbers: Vec<u32>,
-    /// From the opening bracket to behind the closing one, in code points.
+    /// Span including the brackets, in code points.
     pub span: [usize; 2],
 }
 
-/// Finds markers in a text that comes in pieces.
+/// Incremental parser of markers.
 #[derive(Debug, Default)]
-pub struct Markers {
+pub struct MarkerParser {
     at: usize,
     open: Option<(usize, String)>,
-    code: Code,
+    code: CodeState,
 }
 
-/// Whether an answer is in code, between backticks.
+/// Tracks code between backticks.
 #[derive(Debug, Default)]
-struct Code {
-    /// Backticks in a row just now, and how many began the code.
-    row: usize,
-    began: usize,
-    /// Whether the letter before is of a word, or closes what may have an index.
+struct CodeState {
+    /// Length of the current run of backticks, and of the run that opened the code; 0 outside code.
+    backticks: usize,
+    fence: usize,
+    /// `true` after a character that an index may follow: of a word, or a closing bracket.
     after_word: bool,
 }
 
-/// Backticks that begin code over several lines; fewer end with their line.
+/// Backticks of a multi-line code fence; code with fewer ends with its line.
 const FENCE: usize = 3;
 
-impl Code {
-    /// Goes past a letter. Says whether a bracket here would be an index.
-    fn pass(&mut self, c: char) -> bool {
+impl CodeState {
+    /// Processes a character. Returns `true` if a bracket here would be an index.
+    fn advance(&mut self, c: char) -> bool {
         if c == '`' {
-            self.row += 1;
+            self.backticks += 1;
             self.after_word = false;
             return false;
         }
-        match std::mem::take(&mut self.row) {
+        match std::mem::take(&mut self.backticks) {
             0 => {}
-            row if self.began == 0 => self.began = row,
-            row if self.began == row => self.began = 0,
+            row if self.fence == 0 => self.fence = row,
+            row if self.fence == row => self.fence = 0,
             _ => {}
         }
-        if c == '\n' && self.began < FENCE {
-            self.began = 0;
+        if c == '\n' && self.fence < FENCE {
+            self.fence = 0;
         }
-        let is_index = self.began > 0 && self.after_word;
+        let is_index = self.fence > 0 && self.after_word;
         self.after_word = c.is_alphanumeric() || matches!(c, '_' | ')' | ']');
         is_index
     }
 }
 
-impl Markers {
-    /// Takes a piece, and gives the markers that end in it.
+impl MarkerParser {
+    /// Parses more text and returns the markers that end in it.
     pub fn push(&mut self, piece: &str) -> Vec<Marker> {
         let mut found = Vec::new();
         for c in piece.chars() {
             self.at += 1;
-            found.extend(self.letter(c));
+            found.extend(self.push_char(c));
         }
         found
     }
 
-    fn letter(&mut self, c: char) -> Option<Marker> {
-        let is_index = self.code.pass(c);
-        let c = narrow(c);
+    fn push_char(&mut self, c: char) -> Option<Marker> {
+        let is_index = self.code.advance(c);
+        let c = to_ascii(c);
         if c == '[' {
             self.open = (!is_index).then(|| (self.at - 1, String::new()));
             return None;
         }
         let (start, mut text) = self.open.take()?;
         if c == ']' {
-            return Some(Marker { numbers: numbers(&text)?, span: [start, self.at] });
+            return Some(Marker { numbers: parse_numbers(&text)?, span: [start, self.at] });
         }
-        if (c.is_ascii_digit() || is_between(c)) && text.len() < LONGEST {
+        if (c.is_ascii_digit() || is_separator(c)) && text.len() < MAX_MARKER_LENGTH {
             text.push(c);
             self.open = Some((start, text));
         }
@@ -89,8 +90,8 @@ impl Markers {
     }
 }
 
-/// Brackets, digits and commas as East Asian text has them are those of ASCII.
-fn narrow(c: char) -> char {
+/// Converts full-width and CJK brackets, digits and commas to ASCII.
+fn to_ascii(c: char) -> char {
     match c {
         '【' | '〔' => '[',
         '】' | '〕' => ']',
@@ -101,7 +102,7 @@ fn narrow(c: char) -> char {
     }
 }
 
-fn is_between(c: char) -> bool {
+fn is_separator(c: char) -> bool {
     matches!(c, ' ' | '\u{a0}' | ',' | ';') || is_dash(c)
 }
 
@@ -109,27 +110,27 @@ fn is_dash(c: char) -> bool {
     matches!(c, '-' | '\u{2010}'..='\u{2014}')
 }
 
-fn numbers(text: &str) -> Option<Vec<u32>> {
+fn parse_numbers(text: &str) -> Option<Vec<u32>> {
     let mut numbers = Vec::new();
     for part in text.split([',', ';']) {
         match part.split_once(is_dash) {
-            None => numbers.push(number(part)?),
-            Some((first, last)) => numbers.extend(range(number(first)?, number(last)?)?),
+            None => numbers.push(parse_number(part)?),
+            Some((first, last)) => numbers.extend(expand_range(parse_number(first)?, parse_number(last)?)?),
         }
     }
     Some(numbers)
 }
 
-/// A number too large for a number is one that no passage has.
-fn number(text: &str) -> Option<u32> {
+/// Parses a number; one too large for `u32` becomes `u32::MAX`, which no passage has.
+fn parse_number(text: &str) -> Option<u32> {
     let digits = text.trim();
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| digits.parse().unwrap_or(u32::MAX))
 }
 
-fn range(first: u32, last: u32) -> Option<Vec<u32>> {
+fn expand_range(first: u32, last: u32) -> Option<Vec<u32>> {
     match last.checked_sub(first)? {
-        0..=WIDEST => Some((first..=last).collect()),
+        0..=MAX_RANGE => Some((first..=last).collect()),
         _ => Some(vec![first, last]),
     }
 }

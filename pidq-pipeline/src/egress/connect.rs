@@ -1,4 +1,4 @@
-//! From a checked target to a connection: to the checked address, with the name that was asked for.
+//! Connection to a checked target: to its checked IP addresses, with TLS for the host name of its URL.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -14,31 +14,27 @@ use super::{Host, Target};
 /// A connection, with or without TLS.
 pub type Connection = Box<dyn Stream>;
 
-/// What goes both ways.
+/// A bidirectional byte stream.
 pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-/// Why there is no connection.
+/// Error of connecting.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum NoConnection {
-    /// Nobody took it.
+pub enum ConnectError {
+    /// The connection was refused.
     Refused,
-    /// Nobody answered in time.
-    Late,
-    /// Both sides did not agree on TLS, or the certificate is not for this name or by nobody we believe.
+    /// The connection timed out.
+    Timeout,
+    /// The TLS handshake failed, or the certificate is invalid or not trusted.
     Tls,
 }
 
-pub(super) async fn connect(
-    tls: &TlsConnector,
-    target: &Target,
-    patience: Duration,
-) -> Result<Connection, NoConnection> {
-    let share = patience / target.places.len().max(1) as u32;
-    let mut failure = NoConnection::Refused;
-    for &place in &target.places {
-        match timeout(share, to(tls, target, place)).await.unwrap_or(Err(NoConnection::Late)) {
+pub(super) async fn connect(tls: &TlsConnector, target: &Target, total: Duration) -> Result<Connection, ConnectError> {
+    let share = total / target.addresses.len().max(1) as u32;
+    let mut failure = ConnectError::Refused;
+    for &place in &target.addresses {
+        match timeout(share, connect_to(tls, target, place)).await.unwrap_or(Err(ConnectError::Timeout)) {
             Ok(connection) => return Ok(connection),
             Err(error) => failure = error,
         }
@@ -46,16 +42,16 @@ pub(super) async fn connect(
     Err(failure)
 }
 
-async fn to(tls: &TlsConnector, target: &Target, place: IpAddr) -> Result<Connection, NoConnection> {
-    let place = SocketAddr::new(place, target.address.port());
-    let stream = TcpStream::connect(place).await.map_err(|_| NoConnection::Refused)?;
-    // Questions and small pieces of answers should not wait for each other.
+async fn connect_to(tls: &TlsConnector, target: &Target, place: IpAddr) -> Result<Connection, ConnectError> {
+    let place = SocketAddr::new(place, target.url.port());
+    let stream = TcpStream::connect(place).await.map_err(|_| ConnectError::Refused)?;
+    // Small writes must not be delayed.
     let _ = stream.set_nodelay(true);
-    if !target.address.is_tls() {
+    if !target.url.is_tls() {
         return Ok(Box::new(stream));
     }
-    let name = server_name(target.address.host()).ok_or(NoConnection::Tls)?;
-    let stream = tls.connect(name, stream).await.map_err(|_| NoConnection::Tls)?;
+    let name = server_name(target.url.host()).ok_or(ConnectError::Tls)?;
+    let stream = tls.connect(name, stream).await.map_err(|_| ConnectError::Tls)?;
     Ok(Box::new(stream))
 }
 

@@ -1,17 +1,17 @@
-//! Names → addresses. A trait, so that a test can be the name server.
+//! Resolution of host names, as a trait so that tests can replace DNS.
 
 use std::io;
 use std::net::IpAddr;
 
 use pidq_http::Fut;
 
-/// Looks names up.
+/// Resolves host names.
 pub trait Resolver: Send + Sync {
-    /// All addresses of a name. Asked once a request; the answer is checked and then used as it is.
+    /// Returns all addresses of a name. Called once per request; the checked result is used for the connection.
     fn resolve<'a>(&'a self, name: &'a str) -> Fut<'a, io::Result<Vec<IpAddr>>>;
 }
 
-/// The resolver of the system.
+/// The system's resolver.
 #[derive(Clone, Copy, Debug)]
 pub struct SystemResolver;
 

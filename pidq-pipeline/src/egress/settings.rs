@@ -1,58 +1,59 @@
-//! What an administrator decides about addresses of callers: the rows, and the policy that they make.
+//! Settings of the egress policies for models and webhooks.
 
-use pidq_http::{Kind, Setting, SettingError, Settings, settings};
+use pidq_http::{Setting, SettingError, Settings, ValueKind, settings};
 
-use super::{AllowList, BackEnd, Level, Policy, Reach};
+use super::{AllowList, Backend, EgressScope, Level, Policy};
 
-/// What an administrator decides about the addresses that callers name: of models, and of webhooks.
+/// Settings for the URLs of models and webhooks that callers name.
 pub const SETTINGS: &[Setting] = settings![
-    "PIDQ_LLM_ALLOW", "config.llm.allow", Kind::List, None, false, "Addresses of LLMs that callers may name, each with all below it; nothing else is called then.";
-    "PIDQ_LLM_EGRESS", "config.llm.egress", Kind::OneOf(&["public", "private", "local"]), None, false, "Without a list: how near an LLM may be. `private`, or `local` while the server listens on loopback.";
-    "PIDQ_WEBHOOK_ALLOW", "config.webhooks.allow", Kind::List, None, false, "Addresses that webhooks may have, each with all below it; nothing else is called then.";
-    "PIDQ_WEBHOOK_EGRESS", "config.webhooks.egress", Kind::OneOf(&["public", "private", "local"]), None, false, "Without a list: how near a webhook may be. `private`, or `local` while the server listens on loopback.";
-    "PIDQ_LLM_CA", "config.llm.ca", Kind::Path, None, false, "Certificates (PEM) of authorities to trust beside the public ones.";
+    "PIDQ_LLM_ALLOW", "config.llm.allow", ValueKind::List, None, false, "Allow list of LLM URLs, each including everything below it. If set, no other LLM can be called.";
+    "PIDQ_LLM_EGRESS", "config.llm.egress", ValueKind::OneOf(&["public", "private", "local"]), None, false, "Network scope of LLM addresses without an allow list: `public` internet, also `private` networks, or also this machine (`local`). Default: `private`; `local` if the server listens on loopback only.";
+    "PIDQ_WEBHOOK_ALLOW", "config.webhooks.allow", ValueKind::List, None, false, "Allow list of webhook URLs, each including everything below it. If set, no other webhook can be called.";
+    "PIDQ_WEBHOOK_EGRESS", "config.webhooks.egress", ValueKind::OneOf(&["public", "private", "local"]), None, false, "Network scope of webhook addresses without an allow list, as for `PIDQ_LLM_EGRESS`.";
+    "PIDQ_LLM_CA", "config.llm.ca", ValueKind::Path, None, false, "CA certificates (PEM) trusted in addition to the public ones.";
 ];
 
 impl Policy {
-    /// The policy of the settings for models.
-    pub fn of(settings: &Settings, on_loopback: bool, back_ends: Vec<BackEnd>) -> Result<Policy, SettingError> {
-        Policy::read(settings, ["PIDQ_LLM_ALLOW", "PIDQ_LLM_EGRESS"], on_loopback, back_ends)
+    /// Returns the policy for models.
+    pub fn for_llm(settings: &Settings, on_loopback: bool, back_ends: Vec<Backend>) -> Result<Policy, SettingError> {
+        Policy::from_settings(settings, ["PIDQ_LLM_ALLOW", "PIDQ_LLM_EGRESS"], on_loopback, back_ends)
     }
 
-    /// The policy of the settings for webhooks.
-    pub fn of_webhooks(
+    /// Returns the policy for webhooks.
+    pub fn for_webhooks(
         settings: &Settings,
         on_loopback: bool,
-        back_ends: Vec<BackEnd>,
+        back_ends: Vec<Backend>,
     ) -> Result<Policy, SettingError> {
-        Policy::read(settings, ["PIDQ_WEBHOOK_ALLOW", "PIDQ_WEBHOOK_EGRESS"], on_loopback, back_ends)
+        Policy::from_settings(settings, ["PIDQ_WEBHOOK_ALLOW", "PIDQ_WEBHOOK_EGRESS"], on_loopback, back_ends)
     }
 
-    /// The policy of a list and a level. Without any, this machine is reached only while it serves itself alone.
-    fn read(
+    /// Builds a policy from an allow list and a level. By default, loopback is permitted only while the server listens on
+    /// loopback only.
+    fn from_settings(
         settings: &Settings,
         [list, level]: [&str; 2],
         on_loopback: bool,
-        back_ends: Vec<BackEnd>,
+        back_ends: Vec<Backend>,
     ) -> Result<Policy, SettingError> {
         let listed = settings.optional(list)?.map(str::parse::<AllowList>).transpose();
-        let listed = listed.map_err(|error| settings.wrong(list, &error.to_string()))?;
+        let listed = listed.map_err(|error| settings.invalid(list, &error.to_string()))?;
         let level = match settings.optional(level)? {
             Some("public") => Level::Public,
             Some("local") => Level::Local,
             None if on_loopback => Level::Local,
             _ => Level::Private,
         };
-        Ok(Policy { reach: listed.map_or(Reach::Level(level), Reach::Listed), back_ends })
+        Ok(Policy { scope: listed.map_or(EgressScope::Level(level), EgressScope::AllowListed), backends: back_ends })
     }
 }
 
-impl BackEnd {
-    /// The service behind a URL such as `postgres://user:password@host:5432/name`. None: it is a file.
-    pub fn of_url(url: &str) -> Option<BackEnd> {
+impl Backend {
+    /// Returns host and port of a URL such as `postgres://user:password@host:5432/name`; `None` for a file.
+    pub fn from_url(url: &str) -> Option<Backend> {
         let url = url::Url::parse(url).ok()?;
         let port = url.port().or_else(|| known_port(url.scheme()))?;
-        Some(BackEnd { host: url.host_str()?.to_owned(), port })
+        Some(Backend { host: url.host_str()?.to_owned(), port })
     }
 }
 
@@ -76,12 +77,12 @@ mod tests {
     fn policy(variables: &[(&str, &str)], on_loopback: bool) -> Result<Policy, SettingError> {
         let variables = variables.iter().map(|(name, value)| (name.to_string(), value.to_string()));
         let settings = Settings::read(&[SETTINGS], Vec::new(), BTreeMap::from_iter(variables))?;
-        Policy::of(&settings, on_loopback, Vec::new())
+        Policy::for_llm(&settings, on_loopback, Vec::new())
     }
 
     fn level(variables: &[(&str, &str)], on_loopback: bool) -> Option<Level> {
-        match policy(variables, on_loopback).expect("settings").reach {
-            Reach::Level(level) => Some(level),
+        match policy(variables, on_loopback).expect("settings").scope {
+            EgressScope::Level(level) => Some(level),
             _ => None,
         }
     }
@@ -108,8 +109,8 @@ mod tests {
     #[test]
     fn back_ends_are_read_from_their_addresses() {
         let check = |url: &str, expected: Option<(&str, u16)>| {
-            let expected = expected.map(|(host, port)| BackEnd { host: host.to_owned(), port });
-            assert_eq!(BackEnd::of_url(url), expected, "{url}");
+            let expected = expected.map(|(host, port)| Backend { host: host.to_owned(), port });
+            assert_eq!(Backend::from_url(url), expected, "{url}");
         };
         check("postgres://user:secret@db.plant/pidq", Some(("db.plant", 5432)));
         check("postgresql://[::1]:5433/pidq", Some(("[::1]", 5433)));

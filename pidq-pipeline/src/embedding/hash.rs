@@ -1,31 +1,31 @@
-//! The built-in model: words and pieces of words, hashed into 512 numbers.
+//! The built-in model: feature hashing of terms and character n-grams into 512 numbers.
 //!
-//! K. Weinberger and others: Feature Hashing for Large Scale Multitask Learning, 2009. It is lexical: it knows that
-//! `isolate` and `isolation` share letters, and not that a pump is a machine. It needs no file and gives the same
-//! numbers on every machine and in every version: they are stored.
+//! K. Weinberger and others: Feature Hashing for Large Scale Multitask Learning, 2009. The model is lexical: `isolate` and
+//! `isolation` are similar, `pump` and `machine` are not. It needs no file, and its vectors must be the same on every
+//! machine and in every version, because they are stored.
 
 use std::sync::Arc;
 
 use super::{Embedder, Error, Model, normalize};
-use crate::analyser;
+use crate::analyzer;
 
 const DIMENSIONS: usize = 512;
 
-/// The row.
+/// The `hash-512` model.
 pub const HASH_512: Model = Model {
     name: "hash-512",
     dimensions: Some(DIMENSIONS),
-    summary: "built in: words and their pieces hashed into 512 numbers; compares spelling, not meaning",
+    summary: "built in: terms and character n-grams hashed into 512 numbers; compares spelling, not meaning",
     weight: 0.3,
-    open: |_| Ok(Arc::new(Hash)),
+    open: |_| Ok(Arc::new(HashModel)),
 };
 
-/// How much a piece of three or four letters counts beside its word.
-const PIECE: f64 = 0.5;
+/// Weight of an n-gram relative to its term.
+const NGRAM_WEIGHT: f64 = 0.5;
 
-struct Hash;
+struct HashModel;
 
-impl Embedder for Hash {
+impl Embedder for HashModel {
     fn dimensions(&self) -> usize {
         DIMENSIONS
     }
@@ -36,15 +36,15 @@ impl Embedder for Hash {
 }
 
 fn embed(text: &str) -> Vec<f32> {
-    let mut terms = analyser::terms(text);
-    // In order, so that sums of rounded numbers are the same every time.
+    let mut terms = analyzer::terms(text);
+    // Sorted, so that the floating-point sums are reproducible.
     terms.sort_unstable();
-    let (mut pieces, mut sums) = (Pieces::default(), [0.0f64; DIMENSIONS]);
+    let (mut ngrams, mut sums) = (CharNgrams::default(), [0.0f64; DIMENSIONS]);
     for same in terms.chunk_by(|a, b| a == b) {
-        // A word that comes often says more, but not so many times more.
+        // The weight grows with the square root of the frequency.
         let weight = (same.len() as f64).sqrt();
         add(b'w', &same[0], weight, &mut sums);
-        pieces.of(&same[0], |piece| add(b'p', piece, weight * PIECE, &mut sums));
+        ngrams.for_each(&same[0], |ngram| add(b'p', ngram, weight * NGRAM_WEIGHT, &mut sums));
     }
     let mut vector: Vec<f32> = sums.iter().map(|sum| *sum as f32).collect();
     normalize(&mut vector);
@@ -57,7 +57,7 @@ fn add(kind: u8, feature: &str, weight: f64, sums: &mut [f64; DIMENSIONS]) {
     sums[hash as usize % DIMENSIONS] += sign * weight;
 }
 
-/// FNV-1a, stirred at the end (MurmurHash3's finish), since FNV's low bits alone are weak.
+/// FNV-1a with the finalizer of MurmurHash3, because the low bits of FNV are weak.
 fn hash(kind: u8, feature: &str) -> u64 {
     let fnv = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     let hash = [kind].iter().chain(feature.as_bytes()).fold(0xcbf2_9ce4_8422_2325, |hash, byte| fnv(hash, *byte));
@@ -66,21 +66,21 @@ fn hash(kind: u8, feature: &str) -> u64 {
     hash ^ (hash >> 33)
 }
 
-/// Three and four characters of a word each, with its ends marked. Keeps its room from word to word.
+/// Character n-grams of length 3 and 4 of a term with marked ends. The buffers are reused between terms.
 #[derive(Default)]
-struct Pieces {
+struct CharNgrams {
     marked: String,
     starts: Vec<usize>,
 }
 
-impl Pieces {
-    fn of(&mut self, term: &str, mut take: impl FnMut(&str)) {
+impl CharNgrams {
+    fn for_each(&mut self, term: &str, mut action: impl FnMut(&str)) {
         self.marked.clear();
         self.marked.extend(["<", term, ">"]);
         self.starts.clear();
         self.starts.extend(self.marked.char_indices().map(|(at, _)| at).chain([self.marked.len()]));
         for length in [3, 4] {
-            self.starts.windows(length + 1).for_each(|window| take(&self.marked[window[0]..window[length]]));
+            self.starts.windows(length + 1).for_each(|window| action(&self.marked[window[0]..window[length]]));
         }
     }
 }
@@ -94,23 +94,23 @@ mod tests {
     }
 
     #[test]
-    fn numbers_never_change() {
+    fn vectors_never_change() {
         let vector = embed("PSV-2015A is set at 38.5 barg");
-        let places: Vec<usize> = (0..DIMENSIONS).filter(|&at| vector[at].abs() > 0.2).collect();
-        assert_eq!(format!("{places:?}"), PLACES);
+        let positions: Vec<usize> = (0..DIMENSIONS).filter(|&at| vector[at].abs() > 0.2).collect();
+        assert_eq!(format!("{positions:?}"), EXPECTED_POSITIONS);
     }
 
-    const PLACES: &str = "[37, 39, 82, 132, 142, 289, 294, 304, 311, 330, 347]";
+    const EXPECTED_POSITIONS: &str = "[37, 39, 82, 132, 142, 289, 294, 304, 311, 330, 347]";
 
     #[test]
-    fn vectors_have_length_one_and_nothing_has_none() {
+    fn vectors_have_length_one_and_empty_texts_zero() {
         let square = |text: &str| embed(text).iter().map(|x| x * x).sum::<f32>();
         assert!((square("relief valve") - 1.0).abs() < 1e-5);
         assert_eq!((square(""), square("of the")), (0.0, 0.0));
     }
 
     #[test]
-    fn like_spelling_is_near() {
+    fn similar_spellings_have_similar_vectors() {
         assert!(cosine("isolate the pump", "isolation of pumps") > 0.4);
         assert!(cosine("isolate the pump", "wind speed at night") < 0.2);
         assert!((cosine("PSV-2015A", "PSV 2015 A") - 1.0).abs() < 0.2);

@@ -1,4 +1,4 @@
-//! The newest events in memory, so that many listeners cost the database one look.
+//! Buffer of recent events, so that many listeners cost one database query.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,95 +8,95 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use super::Event;
 use crate::store::{Store, StoreError};
 
-/// Events that are kept in memory. A listener that is further behind reads the database.
-const RECENT: usize = 1000;
-/// Events that are read at once.
+/// Capacity of the buffer. A listener that is further behind reads from the database.
+const BUFFER_SIZE: usize = 1000;
+/// Events per query.
 pub(super) const BATCH: usize = 100;
 
-/// What this process knows of the events that have a place.
+/// In-memory feed of positioned events.
 pub struct Feed {
-    recent: Mutex<VecDeque<Arc<Event>>>,
+    buffer: Mutex<VecDeque<Arc<Event>>>,
     last: watch::Sender<i64>,
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
 impl Feed {
-    /// Events behind a position, for so many listeners at once.
+    /// Creates a feed after a position, with a limit on listeners.
     pub fn new(last: i64, listeners: usize) -> Feed {
-        let places = Arc::new(Semaphore::new(listeners.min(Semaphore::MAX_PERMITS)));
-        Feed { recent: Mutex::default(), last: watch::Sender::new(last), places }
+        let permits = Arc::new(Semaphore::new(listeners.min(Semaphore::MAX_PERMITS)));
+        Feed { buffer: Mutex::default(), last: watch::Sender::new(last), permits }
     }
 
-    /// The position of the newest event that is known here.
-    pub fn last(&self) -> i64 {
+    /// Returns the position of the newest event in the feed.
+    pub fn last_position(&self) -> i64 {
         *self.last.borrow()
     }
 
-    /// Tells of every newer position, and of the end.
-    pub(crate) fn heard(&self) -> watch::Receiver<i64> {
+    /// Returns a receiver that is notified of newer positions and of the shutdown.
+    pub(crate) fn subscribe(&self) -> watch::Receiver<i64> {
         self.last.subscribe()
     }
 
-    /// A place for a listener, if there is one.
-    pub(super) fn place(&self) -> Option<OwnedSemaphorePermit> {
-        self.places.clone().try_acquire_owned().ok()
+    /// Returns a permit for a listener; none if the limit is reached.
+    pub(super) fn acquire_permit(&self) -> Option<OwnedSemaphorePermit> {
+        self.permits.clone().try_acquire_owned().ok()
     }
 
-    /// Sends all listeners home, because the service ends.
+    /// Closes the feed and ends all listeners, at shutdown.
     pub fn close(&self) {
-        self.places.close();
+        self.permits.close();
         self.last.send_modify(|_| ());
     }
 
-    /// Whether nobody else can listen.
+    /// Returns true if the listener limit is reached.
     pub fn is_full(&self) -> bool {
-        self.places.available_permits() == 0
+        self.permits.available_permits() == 0
     }
 
     pub(super) fn is_closed(&self) -> bool {
-        self.places.is_closed()
+        self.permits.is_closed()
     }
 
-    /// Takes in what got a place since, here or in another replica.
+    /// Loads the events that were positioned since, by any replica.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn catch_up(&self, store: &Store) -> Result<(), StoreError> {
         loop {
-            let events = store.events_after(self.last(), BATCH).await?;
+            let events = store.events_after(self.last_position(), BATCH).await?;
             let Some(last) = events.last().map(|event| event.position) else { return Ok(()) };
-            let mut recent = self.recent();
-            recent.extend(events.into_iter().map(Arc::new));
-            let surplus = recent.len().saturating_sub(RECENT);
-            recent.drain(..surplus);
-            drop(recent);
+            let mut buffer = self.buffer();
+            buffer.extend(events.into_iter().map(Arc::new));
+            let surplus = buffer.len().saturating_sub(BUFFER_SIZE);
+            buffer.drain(..surplus);
+            drop(buffer);
             self.last.send_replace(last);
         }
     }
 
-    /// Events behind a position, in their order.
+    /// Returns events after a position, in order.
     pub(super) async fn after(&self, store: &Store, position: i64) -> Result<Vec<Arc<Event>>, StoreError> {
-        if position >= self.last() {
+        if position >= self.last_position() {
             return Ok(Vec::new());
         }
-        if let Some(events) = self.remembered(position) {
+        if let Some(events) = self.buffered(position) {
             return Ok(events);
         }
         Ok(store.events_after(position, BATCH).await?.into_iter().map(Arc::new).collect())
     }
 
-    /// Positions have no gaps, so what is in memory is all there is from its first on.
-    fn remembered(&self, position: i64) -> Option<Vec<Arc<Event>>> {
-        let recent = self.recent();
-        let first = recent.front()?.position;
+    /// Returns events from the buffer; positions have no gaps, so it is complete from its first event on.
+    fn buffered(&self, position: i64) -> Option<Vec<Arc<Event>>> {
+        let buffer = self.buffer();
+        let first = buffer.front()?.position;
         if position + 1 < first {
             return None;
         }
-        let known = recent.partition_point(|event| event.position <= position);
-        Some(recent.iter().skip(known).take(BATCH).cloned().collect())
+        let index = buffer.partition_point(|event| event.position <= position);
+        Some(buffer.iter().skip(index).take(BATCH).cloned().collect())
     }
 
-    fn recent(&self) -> MutexGuard<'_, VecDeque<Arc<Event>>> {
-        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
+    fn buffer(&self) -> MutexGuard<'_, VecDeque<Arc<Event>>> {
+        self.buffer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,48 +1,50 @@
-//! ZIP archives that strangers made: opened only if what they claim is within limits, read only as far as they may.
+//! Reader of untrusted ZIP archives: checks the declared sizes when opening, and the real sizes while reading.
 //!
-//! Nothing is unpacked to files and no archive in an archive is opened.
+//! Files are unpacked to memory only, and nested archives are not opened.
 
 use std::io::{self, BufReader, Cursor, Read};
 
 use zip::ZipArchive;
 
-use super::{Failure, Options};
+use super::{ExtractError, Options};
 
-/// Bytes that a small archive may unpack to at any ratio: templates of Office are mostly blank.
-const SMALL: u64 = 4 << 20;
-/// Bytes of one file that is read as a whole or by XML: more than any text within the limit needs.
-const MAX_PART: u64 = 512 << 20;
+/// Unpacked size that is allowed at any compression ratio, in bytes: Office templates compress very well.
+const MIN_UNPACKED_LIMIT: u64 = 4 << 20;
+/// Maximum unpacked size of one file, in bytes: more than any text within the limit needs.
+const MAX_PART_SIZE: u64 = 512 << 20;
 
 /// An archive in memory.
 pub struct Archive<'b> {
     zip: ZipArchive<Cursor<&'b [u8]>>,
-    /// What may still be unpacked: sizes in the archive are claims.
+    /// Bytes that may still be unpacked. The sizes in the archive are untrusted.
     left: u64,
 }
 
 impl<'b> Archive<'b> {
-    pub fn open(bytes: &'b [u8], options: &Options) -> Result<Self, Failure> {
-        // Counted before anything is read: a list of millions takes memory.
-        let entries = memchr::memmem::find_iter(bytes, b"PK\x01\x02").take(options.entries + 1).count();
-        if entries > options.entries {
-            return Err(Failure::large(format!("the archive has more than {} files", options.entries)));
+    pub fn open(bytes: &'b [u8], options: &Options) -> Result<Self, ExtractError> {
+        // Counted before parsing: a directory with millions of entries takes memory.
+        let entries = memchr::memmem::find_iter(bytes, b"PK\x01\x02").take(options.max_entries + 1).count();
+        if entries > options.max_entries {
+            return Err(ExtractError::too_large(format!("the archive has more than {} files", options.max_entries)));
         }
-        let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(broken)?;
-        if zip.has_overlapping_entries().map_err(broken)? {
-            return Err(Failure::corrupt("files of the archive overlap"));
+        let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(open_error)?;
+        if zip.has_overlapping_entries().map_err(open_error)? {
+            return Err(ExtractError::corrupt("files of the archive overlap"));
         }
-        let unpacked = claimed(&mut zip)?;
-        let bound = options.unpacked.min((bytes.len() as u64).saturating_mul(options.ratio).max(SMALL));
+        let unpacked = declared_size(&mut zip)?;
+        let bound = options
+            .max_unpacked_size
+            .min((bytes.len() as u64).saturating_mul(options.max_compression_ratio).max(MIN_UNPACKED_LIMIT));
         if unpacked > bound {
             let mega = bound >> 20;
-            return Err(Failure::large(format!(
-                "the archive unpacks to more than {mega} MiB, which is the bound for its size"
+            return Err(ExtractError::too_large(format!(
+                "the archive unpacks to more than {mega} MiB, the limit for its size"
             )));
         }
         Ok(Archive { zip, left: bound })
     }
 
-    /// The names of the files.
+    /// Returns the names of the files.
     pub fn names(&self) -> Vec<String> {
         self.zip.file_names().filter_map(|name| Some(name.ok()?.into_owned())).collect()
     }
@@ -51,80 +53,82 @@ impl<'b> Archive<'b> {
         self.zip.index_for_name(name).is_some()
     }
 
-    /// A file as a stream that ends with an error where the limit is.
-    pub fn part(&mut self, name: &str) -> Result<Part<'_>, Failure> {
-        let missing = || Failure::corrupt(format!("`{name}` is missing in the archive"));
+    /// Opens a file as a stream that fails at the size limit.
+    pub fn part(&mut self, name: &str) -> Result<Part<'_>, ExtractError> {
+        let missing = || ExtractError::corrupt(format!("`{name}` is missing in the archive"));
         let index = self.zip.index_for_name(name).ok_or_else(missing)?;
         self.part_at(index)
     }
 
-    fn part_at(&mut self, index: usize) -> Result<Part<'_>, Failure> {
-        let file = self.zip.by_index(index).map_err(broken)?;
-        Ok(BufReader::new(Bounded { inner: Box::new(file), left: &mut self.left, of_part: MAX_PART }))
+    fn part_at(&mut self, index: usize) -> Result<Part<'_>, ExtractError> {
+        let file = self.zip.by_index(index).map_err(open_error)?;
+        Ok(BufReader::new(Bounded { inner: Box::new(file), left: &mut self.left, part_left: MAX_PART_SIZE }))
     }
 
-    /// A small file as text.
-    pub fn text(&mut self, name: &str) -> Result<String, Failure> {
+    /// Reads a small file as text.
+    pub fn text(&mut self, name: &str) -> Result<String, ExtractError> {
         let mut text = String::new();
-        self.part(name)?.read_to_string(&mut text).map_err(|error| unreadable(&error))?;
+        self.part(name)?.read_to_string(&mut text).map_err(|error| unpack_error(&error))?;
         Ok(text)
     }
 
-    /// Unpacks everything once and keeps nothing, so that a reader that knows no limits meets what was claimed.
-    pub fn verify(&mut self) -> Result<(), Failure> {
+    /// Unpacks every file once and discards the data, so that a reader without limits can rely on the declared sizes.
+    pub fn verify(&mut self) -> Result<(), ExtractError> {
         for index in 0..self.zip.len() {
-            io::copy(&mut self.part_at(index)?, &mut io::sink()).map_err(|error| unreadable(&error))?;
+            io::copy(&mut self.part_at(index)?, &mut io::sink()).map_err(|error| unpack_error(&error))?;
         }
         Ok(())
     }
 }
 
-/// A file of an archive.
+/// A buffered file of an archive.
 pub type Part<'z> = BufReader<Bounded<'z>>;
 
-/// A stream that stops where the archive has no more to give.
+/// A stream that fails at the size limit of its archive or file.
 pub struct Bounded<'z> {
     inner: Box<dyn Read + 'z>,
     left: &'z mut u64,
-    of_part: u64,
+    part_left: u64,
 }
 
 impl Read for Bounded<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)? as u64;
-        if count > *self.left || count > self.of_part {
-            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "more is packed in it than may be"));
+        if count > *self.left || count > self.part_left {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the unpacked size exceeds the limit"));
         }
         *self.left -= count;
-        self.of_part -= count;
+        self.part_left -= count;
         Ok(count as usize)
     }
 }
 
-/// What the files claim to unpack to.
-fn claimed(zip: &mut ZipArchive<Cursor<&[u8]>>) -> Result<u64, Failure> {
+/// Returns the sum of the declared unpacked sizes.
+fn declared_size(zip: &mut ZipArchive<Cursor<&[u8]>>) -> Result<u64, ExtractError> {
     let mut sum = 0u64;
     for index in 0..zip.len() {
-        let file = zip.by_index_raw(index).map_err(broken)?;
+        let file = zip.by_index_raw(index).map_err(open_error)?;
         if file.encrypted() {
-            return Err(Failure::encrypted("the archive needs a password"));
+            return Err(ExtractError::encrypted("the archive needs a password"));
         }
         sum = sum.saturating_add(file.size());
     }
     Ok(sum)
 }
 
-/// An error while unpacking: at the limit, or because the bytes are wrong.
-pub fn unreadable(error: &io::Error) -> Failure {
+/// Converts an error while unpacking: limit exceeded, or corrupt data.
+pub fn unpack_error(error: &io::Error) -> ExtractError {
     match error.kind() {
-        io::ErrorKind::FileTooLarge => Failure::large("the archive unpacks to more than its size allows"),
-        _ => Failure::corrupt("a file of the archive cannot be unpacked"),
+        io::ErrorKind::FileTooLarge => ExtractError::too_large("the archive unpacks to more than its size allows"),
+        _ => ExtractError::corrupt("a file of the archive cannot be unpacked"),
     }
 }
 
-fn broken(error: zip::result::ZipError) -> Failure {
+fn open_error(error: zip::result::ZipError) -> ExtractError {
     match error {
-        zip::result::ZipError::UnsupportedArchive(what) => Failure::corrupt(format!("the archive is not read: {what}")),
-        _ => Failure::corrupt("the archive is broken or cut off"),
+        zip::result::ZipError::UnsupportedArchive(what) => {
+            ExtractError::corrupt(format!("the archive is not supported: {what}"))
+        }
+        _ => ExtractError::corrupt("the archive is damaged or truncated"),
     }
 }

@@ -1,34 +1,36 @@
-//! JSON: kept as it stands, for the splitter that cuts it by its structure; for readers with the letters that escapes
-//! stand for, since nobody looks for `\u00dc`, and `\nPSV-1` is no tag.
+//! JSON reader: keeps the source for the `json` splitter; otherwise decodes escapes, so that `\u00dc` is searchable and
+//! `\nPSV-1` yields a tag.
 
 use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 
-use super::gather::Gather;
-use super::look::{Fit, Look};
-use super::{Failure, Format, Markup, Source, plain};
+use super::sniff::{Confidence, Content};
+use super::text_sink::TextSink;
+use super::{ExtractError, Format, Markup, Source, txt};
 
-/// The row.
+/// The `json` format.
 pub const JSON: Format = Format {
     name: "json",
     media_types: &["application/json", "text/json"],
     extensions: &["json", "geojson"],
-    summary: "JSON, checked: as it stands for the splitter that cuts it; for all others escaped letters, blanks and line breaks are what they stand for",
+    summary: "JSON, validated: the unchanged source for the `json` splitter, with decoded escapes for all others",
     sniff,
     read,
 };
 
-/// Levels of nesting, as for graphs.
+/// Maximum nesting depth, as for graphs.
 const MAX_DEPTH: usize = 512;
 
-fn sniff(look: &Look<'_>) -> Fit {
-    match look.text() {
-        Some(decoded) if !decoded.text.trim_start().starts_with(['{', '[']) && is_json(&decoded.text) => Fit::Possible,
-        Some(decoded) if !decoded.text.trim_start().starts_with(['{', '[']) => Fit::No,
-        Some(decoded) if is_json(&decoded.text) => Fit::Certain,
-        Some(_) => Fit::Possible,
-        None => Fit::No,
+fn sniff(content: &Content<'_>) -> Confidence {
+    match content.text() {
+        Some(decoded) if !decoded.text.trim_start().starts_with(['{', '[']) && is_json(&decoded.text) => {
+            Confidence::Possible
+        }
+        Some(decoded) if !decoded.text.trim_start().starts_with(['{', '[']) => Confidence::No,
+        Some(decoded) if is_json(&decoded.text) => Confidence::Certain,
+        Some(_) => Confidence::Possible,
+        None => Confidence::No,
     }
 }
 
@@ -36,21 +38,22 @@ fn is_json(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
-fn read(source: &Source<'_>, gather: &mut Gather) -> Result<(), Failure> {
-    let text = plain::text(source, gather)?;
+fn read(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
+    let text = txt::text(source, sink)?;
     if depth(text) > MAX_DEPTH {
-        return Err(Failure::corrupt(format!("the JSON is nested deeper than {MAX_DEPTH} levels")));
+        return Err(ExtractError::corrupt(format!("the JSON is nested deeper than {MAX_DEPTH} levels")));
     }
-    serde_json::from_str::<IgnoredAny>(text)
-        .map_err(|error| Failure::corrupt(format!("no JSON at line {}, column {}", error.line(), error.column())))?;
+    serde_json::from_str::<IgnoredAny>(text).map_err(|error| {
+        ExtractError::corrupt(format!("invalid JSON at line {}, column {}", error.line(), error.column()))
+    })?;
     match source.options.markup {
-        Markup::Keep => gather.push(text),
-        Markup::Read => gather.push(&unescaped(text)),
+        Markup::Keep => sink.push(text),
+        Markup::Strip => sink.push(&decode_escapes(text)),
     }
 }
 
-/// The text with the characters that escapes stand for, but for quotes, backslashes and controls.
-fn unescaped(json: &str) -> Cow<'_, str> {
+/// Decodes escapes, except those of quotes, backslashes and control characters.
+fn decode_escapes(json: &str) -> Cow<'_, str> {
     if !json.contains('\\') {
         return Cow::Borrowed(json);
     }
@@ -68,21 +71,21 @@ fn unescaped(json: &str) -> Cow<'_, str> {
     Cow::Owned(out + rest)
 }
 
-/// How long an escape is, and what it stands for, unless it stays.
+/// Returns the length of an escape and its character, or none if the escape is kept.
 fn escape(text: &str) -> (usize, Option<char>) {
     match text.as_bytes().get(1) {
         Some(b'n') => (2, Some('\n')),
         Some(b'r') => (2, Some('\r')),
         Some(b't') => (2, Some('\t')),
         Some(b'/') => (2, Some('/')),
-        Some(b'u') => numbered(text),
+        Some(b'u') => unicode_escape(text),
         Some(_) => (2, None),
         None => (1, None),
     }
 }
 
-/// A character by one number of UTF-16, or by two.
-fn numbered(text: &str) -> (usize, Option<char>) {
+/// Decodes one `\u` escape, or a surrogate pair.
+fn unicode_escape(text: &str) -> (usize, Option<char>) {
     let unit = |at: usize| {
         let digits = text.get(at..)?.strip_prefix("\\u")?.get(..4)?;
         u16::from_str_radix(digits, 16).ok()
@@ -94,7 +97,7 @@ fn numbered(text: &str) -> (usize, Option<char>) {
     (length, decoded.filter(kept))
 }
 
-/// How deep brackets are nested outside of texts.
+/// Returns the nesting depth of brackets outside strings.
 fn depth(json: &str) -> usize {
     let (mut depth, mut deepest, mut quoted, mut escaped) = (0usize, 0, false, false);
     for byte in json.bytes() {

@@ -1,41 +1,41 @@
-//! Markdown: kept as it stands, because its marks are what splitters cut at.
+//! Markdown reader: keeps the source, because splitters split at the markup.
 
-use super::gather::Gather;
-use super::look::{Fit, Look};
-use super::{Failure, Format, Source, plain};
+use super::sniff::{Confidence, Content};
+use super::text_sink::TextSink;
+use super::{ExtractError, Format, Source, txt};
 
-/// The row.
+/// The `markdown` format.
 pub const MARKDOWN: Format = Format {
     name: "markdown",
     media_types: &["text/markdown", "text/x-markdown"],
     extensions: &["md", "markdown", "mdown", "mkd"],
-    summary: "Markdown as it stands; its title is the one in its preamble, or its first heading",
+    summary: "Markdown, unchanged; the title is that of the front matter, or the first heading",
     sniff,
     read,
 };
 
-/// Text that begins with a heading is taken for Markdown, all other text only when its name says so.
-fn sniff(look: &Look<'_>) -> Fit {
-    match look.text() {
-        None => Fit::No,
-        Some(decoded) if decoded.text.starts_with("# ") => Fit::Certain,
-        Some(_) => Fit::Possible,
+/// Detects Markdown: certain if the text starts with a heading, otherwise possible if the name says so.
+fn sniff(content: &Content<'_>) -> Confidence {
+    match content.text() {
+        None => Confidence::No,
+        Some(decoded) if decoded.text.starts_with("# ") => Confidence::Certain,
+        Some(_) => Confidence::Possible,
     }
 }
 
-fn read(source: &Source<'_>, gather: &mut Gather) -> Result<(), Failure> {
-    let text = plain::text(source, gather)?;
-    gather.title(title(text).unwrap_or_default());
-    gather.push(text)
+fn read(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
+    let text = txt::text(source, sink)?;
+    sink.set_title(title(text).unwrap_or_default());
+    sink.push(text)
 }
 
 fn title(text: &str) -> Option<&str> {
     let body = text.strip_prefix("---").and_then(|rest| rest.split_once("\n---"));
-    let named = body.and_then(|(preamble, _)| preamble.lines().find_map(|line| line.strip_prefix("title:")));
+    let named = body.and_then(|(front_matter, _)| front_matter.lines().find_map(|line| line.strip_prefix("title:")));
     named.map(|title| title.trim().trim_matches(['"', '\''])).or_else(|| heading(body.map_or(text, |(_, rest)| rest)))
 }
 
-/// The first heading outside of code.
+/// Returns the first heading outside code blocks.
 fn heading(text: &str) -> Option<&str> {
     let mut is_code = false;
     for line in text.lines() {

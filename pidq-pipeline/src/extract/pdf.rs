@@ -1,47 +1,50 @@
-//! PDF: a page a page. Read by poppler's `pdftotext` where it is installed, else by a walk over the text of the pages.
+//! PDF reader: Poppler's `pdftotext` if it is installed, otherwise the built-in content stream reader.
 
 mod cmap;
+mod content_stream;
 mod font;
+mod glyph_widths;
 mod poppler;
-mod walk;
-mod widths;
 
 use std::path::PathBuf;
 
-use super::gather::Gather;
-use super::look::{Fit, Look};
-use super::{Code, Failure, Format, Source};
+use super::sniff::{Confidence, Content};
+use super::text_sink::TextSink;
+use super::{ErrorCode, ExtractError, Format, Source};
 
-/// The row.
+/// The `pdf` format.
 pub const PDF: Format = Format {
     name: "pdf",
     media_types: &["application/pdf", "application/x-pdf"],
     extensions: &["pdf"],
-    summary: "PDF with a text layer: a page a page; what was only scanned has no text",
+    summary: "PDF with a text layer; scans without one have no text",
     sniff,
     read,
 };
 
-/// The mark stands at the beginning, or near it: some writers put a line before. A text may speak of the mark.
-fn sniff(look: &Look<'_>) -> Fit {
-    let head = &look.bytes[..look.bytes.len().min(1024)];
-    Fit::certain(
-        memchr::memmem::find(head, b"%PDF-").is_some_and(|at| at == 0 || !look.is_archive() && look.text().is_none()),
+/// Detects the signature at or near the start, because some writers put a line before it. Plain text may quote it.
+fn sniff(content: &Content<'_>) -> Confidence {
+    let head = &content.bytes[..content.bytes.len().min(1024)];
+    Confidence::certain_if(
+        memchr::memmem::find(head, b"%PDF-")
+            .is_some_and(|at| at == 0 || !content.is_archive() && content.text().is_none()),
     )
 }
 
-fn read(source: &Source<'_>, gather: &mut Gather) -> Result<(), Failure> {
-    gather.hint(": a scan needs OCR first");
+fn read(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
+    sink.set_hint(": a scan needs OCR first");
     let by_poppler = source.options.pdftotext.as_deref().map(|tool| poppler::text(tool, source));
     match by_poppler {
-        Some(Ok(found)) => found.put(gather),
-        // What poppler cannot open, the walk may; what is secret or too much, it is for both.
-        Some(Err(failure)) if failure.code != Code::CorruptDocument && failure.code != Code::Internal => Err(failure),
-        _ => walk::text(source, gather),
+        Some(Ok(found)) => found.write_to(sink),
+        // The built-in reader may open what Poppler cannot; encryption and limits concern both.
+        Some(Err(failure)) if failure.code != ErrorCode::CorruptDocument && failure.code != ErrorCode::Internal => {
+            Err(failure)
+        }
+        _ => content_stream::text(source, sink),
     }
 }
 
-/// The `pdftotext` of this machine.
+/// Returns the path of the installed `pdftotext`.
 pub fn installed() -> Option<PathBuf> {
     let folders = std::env::var_os("PATH")?;
     std::env::split_paths(&folders).map(|folder| folder.join("pdftotext")).find(|path| path.is_file())

@@ -1,4 +1,4 @@
-//! XML of documents as events, from a stream: bounded in depth, without document types, expanding nothing.
+//! Streaming XML reader for documents: bounded nesting depth, no document types, no entity expansion.
 
 use std::borrow::Cow;
 use std::io::BufRead;
@@ -6,16 +6,16 @@ use std::io::BufRead;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::Failure;
-use super::archive::unreadable;
+use super::ExtractError;
+use super::archive::unpack_error;
 
-/// Levels of nesting.
+/// Maximum nesting depth.
 const MAX_DEPTH: usize = 256;
-/// Attributes of an element that are looked at.
+/// Maximum number of attributes of an element that are searched.
 const MAX_ATTRIBUTES: usize = 256;
 
-/// What a reader of XML is told. Names have no prefix.
-pub enum Node<'e> {
+/// XML event. Names have no prefix.
+pub enum XmlEvent<'e> {
     Start(&'e str, Attributes<'e>),
     End(&'e str),
     Text(Cow<'e, str>),
@@ -25,12 +25,12 @@ pub enum Node<'e> {
 pub struct Attributes<'e>(&'e BytesStart<'e>);
 
 impl Attributes<'_> {
-    /// The value of an attribute by its name without a prefix.
+    /// Returns the value of an attribute by its local name.
     pub fn get(&self, name: &str) -> Option<String> {
         self.find(|local, _| local == name)
     }
 
-    /// The value of an attribute by its name with the prefix.
+    /// Returns the value of an attribute by its qualified name.
     pub fn get_full(&self, name: &str) -> Option<String> {
         self.find(|_, full| full == name)
     }
@@ -43,50 +43,55 @@ impl Attributes<'_> {
     }
 }
 
-/// Goes through a document.
-pub fn walk(input: impl BufRead, mut each: impl FnMut(Node<'_>) -> Result<(), Failure>) -> Result<(), Failure> {
+/// Passes each event of a document to `each`.
+pub fn walk(
+    input: impl BufRead,
+    mut each: impl FnMut(XmlEvent<'_>) -> Result<(), ExtractError>,
+) -> Result<(), ExtractError> {
     let mut reader = Reader::from_reader(input);
     reader.config_mut().check_end_names = true;
     let mut buffer = Vec::new();
     let mut depth = 0;
     loop {
         buffer.clear();
-        match reader.read_event_into(&mut buffer).map_err(wrong)? {
+        match reader.read_event_into(&mut buffer).map_err(xml_error)? {
             Event::Start(start) => {
-                depth = deeper(depth)?;
-                each(Node::Start(start.local_name().into_inner(), Attributes(&start)))?;
+                depth = increase_depth(depth)?;
+                each(XmlEvent::Start(start.local_name().into_inner(), Attributes(&start)))?;
             }
             Event::Empty(start) => {
-                deeper(depth)?;
-                each(Node::Start(start.local_name().into_inner(), Attributes(&start)))?;
-                each(Node::End(start.local_name().into_inner()))?;
+                increase_depth(depth)?;
+                each(XmlEvent::Start(start.local_name().into_inner(), Attributes(&start)))?;
+                each(XmlEvent::End(start.local_name().into_inner()))?;
             }
             Event::End(end) => {
                 depth -= 1;
-                each(Node::End(end.local_name().into_inner()))?;
+                each(XmlEvent::End(end.local_name().into_inner()))?;
             }
-            Event::Text(text) => each(Node::Text(text.xml10_content()))?,
-            Event::CData(text) => each(Node::Text(text.xml10_content()))?,
-            Event::GeneralRef(name) => each(Node::Text(expand(&name.into_inner())?))?,
+            Event::Text(text) => each(XmlEvent::Text(text.xml10_content()))?,
+            Event::CData(text) => each(XmlEvent::Text(text.xml10_content()))?,
+            Event::GeneralRef(name) => each(XmlEvent::Text(resolve_reference(&name.into_inner())?))?,
             Event::DocType(_) => {
-                return Err(Failure::corrupt("a part has a document type, which documents of Office do not"));
+                return Err(ExtractError::corrupt(
+                    "a part has a document type declaration, which Office documents must not have",
+                ));
             }
             Event::Comment(_) | Event::PI(_) | Event::Decl(_) => {}
-            Event::Eof if depth > 0 => return Err(Failure::corrupt("a part ends inside of an element")),
+            Event::Eof if depth > 0 => return Err(ExtractError::corrupt("a part ends inside an element")),
             Event::Eof => return Ok(()),
         }
     }
 }
 
-fn deeper(depth: usize) -> Result<usize, Failure> {
+fn increase_depth(depth: usize) -> Result<usize, ExtractError> {
     if depth >= MAX_DEPTH {
-        return Err(Failure::corrupt(format!("elements are nested deeper than {MAX_DEPTH} levels")));
+        return Err(ExtractError::corrupt(format!("elements are nested deeper than {MAX_DEPTH} levels")));
     }
     Ok(depth + 1)
 }
 
-/// One of the five references of XML, or a character by its number.
-fn expand(name: &str) -> Result<Cow<'static, str>, Failure> {
+/// Resolves one of the five predefined entities or a character reference.
+fn resolve_reference(name: &str) -> Result<Cow<'static, str>, ExtractError> {
     let named = quick_xml::escape::resolve_predefined_entity(name);
     let numbered = || {
         let digits = name.strip_prefix('#')?;
@@ -96,39 +101,36 @@ fn expand(name: &str) -> Result<Cow<'static, str>, Failure> {
         };
         char::from_u32(number).map(|c| Cow::Owned(c.to_string()))
     };
-    named
-        .map(Cow::Borrowed)
-        .or_else(numbered)
-        .ok_or_else(|| Failure::corrupt("a part has an entity that it may not have"))
+    named.map(Cow::Borrowed).or_else(numbered).ok_or_else(|| ExtractError::corrupt("a part has an undefined entity"))
 }
 
-fn wrong(error: quick_xml::Error) -> Failure {
+fn xml_error(error: quick_xml::Error) -> ExtractError {
     match error {
-        quick_xml::Error::Io(error) => unreadable(&error),
-        _ => Failure::corrupt("a part is no XML"),
+        quick_xml::Error::Io(error) => unpack_error(&error),
+        _ => ExtractError::corrupt("a part is not valid XML"),
     }
 }
 
-/// The title in the properties of a document: the text of the element `title`.
+/// Returns the text of the element `title` of the document properties.
 pub fn title(input: impl BufRead) -> Option<String> {
     let (mut inside, mut title) = (false, String::new());
     let done = walk(input, |node| {
         match node {
-            Node::Start(name, _) => inside = name == "title",
-            Node::End(_) => inside = false,
-            Node::Text(text) if inside => title.push_str(&text),
-            Node::Text(_) => {}
+            XmlEvent::Start(name, _) => inside = name == "title",
+            XmlEvent::End(_) => inside = false,
+            XmlEvent::Text(text) if inside => title.push_str(&text),
+            XmlEvent::Text(_) => {}
         }
         Ok(())
     });
     done.ok().map(|()| title)
 }
 
-/// A part and what it points to: kind and target of each relationship, by its id.
-pub fn relationships(input: impl BufRead) -> Result<Vec<Relationship>, Failure> {
+/// Returns the relationships of a part.
+pub fn relationships(input: impl BufRead) -> Result<Vec<Relationship>, ExtractError> {
     let mut found = Vec::new();
     walk(input, |node| {
-        if let Node::Start("Relationship", attributes) = node
+        if let XmlEvent::Start("Relationship", attributes) = node
             && let (Some(id), Some(target)) = (attributes.get("Id"), attributes.get("Target"))
         {
             let kind = attributes.get("Type").unwrap_or_default();
@@ -140,7 +142,7 @@ pub fn relationships(input: impl BufRead) -> Result<Vec<Relationship>, Failure> 
     Ok(found)
 }
 
-/// A part that another part points to.
+/// A relationship to another part.
 pub struct Relationship {
     pub id: String,
     pub kind: String,
@@ -148,7 +150,7 @@ pub struct Relationship {
 }
 
 impl Relationship {
-    /// The name of the target in the archive, seen from a folder.
+    /// Returns the path of the target in the archive, relative to a folder.
     pub fn path(&self, folder: &str) -> String {
         if let Some(absolute) = self.target.strip_prefix('/') {
             return absolute.to_owned();

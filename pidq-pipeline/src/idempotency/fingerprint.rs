@@ -1,6 +1,6 @@
-//! What makes two requests the same: method, address, content type, and the bytes of the body.
+//! Request fingerprint over method, target, content type and body.
 //!
-//! The boundary of a form is another one each time that a client sends it, so it is left out, with all behind its last one.
+//! A multipart boundary differs between retries, so it is left out, with everything after the last one.
 
 use memchr::memmem;
 use pidq_http::{Head, hex};
@@ -11,13 +11,13 @@ pub(super) struct Fingerprint {
     digest: Sha256,
     /// `--` and the boundary of a form.
     boundary: Option<Vec<u8>>,
-    /// What may be the beginning of a boundary.
+    /// Bytes that may be the start of a boundary.
     rest: Vec<u8>,
     is_over: bool,
 }
 
 impl Fingerprint {
-    pub(super) fn of(head: &Head) -> Fingerprint {
+    pub(super) fn new(head: &Head) -> Fingerprint {
         let media = head.media_type().unwrap_or_default();
         let coding = head.header("content-encoding").unwrap_or_default();
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
@@ -34,13 +34,13 @@ impl Fingerprint {
     pub(super) fn add(&mut self, bytes: &[u8]) {
         let Some(boundary) = &self.boundary else { return self.digest.update(bytes) };
         self.rest.extend_from_slice(bytes);
-        // Behind a boundary, two bytes say whether it is the last one.
+        // The last boundary is followed by `--`.
         while let Some(at) = memmem::find(&self.rest, boundary).filter(|_| !self.is_over) {
             let end = at + boundary.len();
             let Some(behind) = self.rest.get(end..end + 2) else { return };
             self.is_over = behind == b"--";
             self.digest.update(&self.rest[..at]);
-            // What stood apart must not look the same joined.
+            // A separator distinguishes separate parts from joined ones.
             self.digest.update([0]);
             self.rest.drain(..end);
         }
@@ -52,13 +52,13 @@ impl Fingerprint {
         }
     }
 
-    /// The fingerprint of all that came.
+    /// Returns the fingerprint of the whole request.
     pub(super) fn finish(&self) -> String {
         hex(&self.digest.clone().chain_update(&self.rest).finalize())
     }
 }
 
-/// `--` and the boundary that a content type names.
+/// Returns `--` and the boundary parameter of a content type.
 fn boundary(media: &str) -> Option<Vec<u8>> {
     let parameters = media.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
     let mut named = parameters.filter(|(name, _)| name.trim().eq_ignore_ascii_case("boundary"));
@@ -74,11 +74,11 @@ mod tests {
         format!("--{boundary}\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n{text}\r\n--{boundary}--\r\n")
     }
 
-    /// The fingerprint of a body that comes in pieces of a size.
+    /// Returns the fingerprint of a body that arrives in chunks of a size.
     fn of(boundary: &str, body: &str, size: usize) -> String {
         let boundary = super::boundary(&format!("multipart/form-data; boundary=\"{boundary}\""));
         let mut fingerprint = Fingerprint { digest: Sha256::new(), boundary, rest: Vec::new(), is_over: false };
-        body.as_bytes().chunks(size).for_each(|piece| fingerprint.add(piece));
+        body.as_bytes().chunks(size).for_each(|chunk| fingerprint.add(chunk));
         fingerprint.finish()
     }
 
@@ -89,7 +89,7 @@ mod tests {
             assert_eq!(of("x7x", &form("x7x", "a -- pump --x7"), size), first, "{size}");
             assert_eq!(of("longer-1", &form("longer-1", "a -- pump --x7"), size), first, "{size}");
         }
-        assert_eq!(of("x7x", &(form("x7x", "a -- pump --x7") + "epilogue"), 9), first, "what follows is nothing");
+        assert_eq!(of("x7x", &(form("x7x", "a -- pump --x7") + "epilogue"), 9), first, "the epilogue is ignored");
         assert_ne!(of("x7x", &form("x7x", "a -- pumq --x7"), 1000), first);
     }
 }

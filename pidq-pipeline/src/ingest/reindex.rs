@@ -1,176 +1,185 @@
-//! Another index of a pipeline, a slice of documents at a time: between two slices other jobs have their turn.
+//! Reindexing of a pipeline in time slices; other jobs run between two slices.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use pidq_http::auth::Moment;
+use pidq_http::auth::Timestamp;
 use tokio::time::Instant;
 
-use super::stages::{Fault, Reading};
-use super::{ATTEMPTS, holding, wait};
+use super::stages::{DocumentJob, IngestError};
+use super::{MAX_ATTEMPTS, renew_lease, retry_delay};
 use crate::embedding;
+use crate::model_health;
 use crate::operations;
-use crate::outages;
 use crate::platform::Platform;
 use crate::records::Pipeline;
-use crate::store::{Job, LATECOMERS, Reindex, StoreError, Swap};
+use crate::store::{Job, OLD_GENERATION_GRACE, Reindex, StoreError, SwapOutcome};
 
-/// How long a slice is, about.
-const SLICE: Duration = Duration::from_secs(5);
-/// Documents that are looked for at once.
-const AT_ONCE: usize = 20;
-/// Chunks that are removed at once.
-const SWEPT: usize = 1000;
+/// Approximate duration of a slice.
+const SLICE_DURATION: Duration = Duration::from_secs(5);
+/// Documents per query for missing documents.
+const DOCUMENT_BATCH: usize = 20;
+/// Chunks deleted per statement.
+const SWEEP_BATCH: usize = 1000;
 
-/// What came of a slice.
-enum Outcome {
-    /// The index answers, or nobody wants it.
-    Over,
-    /// There is more to do.
-    More,
+/// Result of a slice.
+enum SliceResult {
+    /// The index is active, or the reindex was abandoned.
+    Finished,
+    /// More documents remain.
+    Unfinished,
 }
 
-/// A document that cannot be read in the new way, and why.
-struct Unread {
+/// Error of reindexing, with the document that caused it.
+struct ReindexError {
     document: Option<String>,
-    fault: Fault,
+    error: IngestError,
 }
 
-impl<F: Into<Fault>> From<F> for Unread {
-    fn from(fault: F) -> Unread {
-        Unread { document: None, fault: fault.into() }
+impl<F: Into<IngestError>> From<F> for ReindexError {
+    fn from(error: F) -> ReindexError {
+        ReindexError { document: None, error: error.into() }
     }
 }
 
-/// Works on an index for a while.
+/// Runs one slice of a reindex.
 pub(super) async fn reindex(platform: &Arc<Platform>, job: &Job) -> Result<(), StoreError> {
     let (pipeline, reindex) =
         (platform.store.pipeline(&job.pipeline_id).await?, platform.store.reindex(&job.pipeline_id).await?);
     let Some((pipeline, reindex)) = pipeline.zip(reindex) else {
-        return platform.store.end_job(job).await;
+        return platform.store.complete_job(job).await;
     };
     let outcome = tokio::select! {
-        outcome = slice(platform, job, &pipeline, &reindex) => outcome,
-        () = holding(platform, job) => return Ok(()),
+        outcome = run_slice(platform, job, &pipeline, &reindex) => outcome,
+        () = renew_lease(platform, job) => return Ok(()),
     };
     match outcome {
-        Ok(Outcome::Over) => Ok(()),
-        Ok(Outcome::More) => {
+        Ok(SliceResult::Finished) => Ok(()),
+        Ok(SliceResult::Unfinished) => {
             platform.store.yield_job(job).await?;
-            platform.bell.ring();
+            platform.job_notifier.notify_all();
             Ok(())
         }
-        Err(Unread { fault: Fault::Unwanted, .. }) => Ok(()),
-        Err(Unread { fault: Fault::Store(error), .. }) => Err(error),
-        Err(Unread { fault: Fault::Waiting { message, .. }, document }) => {
-            wait_for_model(platform, job, &reindex, told(embedding::UNAVAILABLE, message, document)).await
+        Err(ReindexError { error: IngestError::Cancelled, .. }) => Ok(()),
+        Err(ReindexError { error: IngestError::Store(error), .. }) => Err(error),
+        Err(ReindexError { error: IngestError::ModelDown { message, .. }, document }) => {
+            wait_for_model(platform, job, &reindex, operation_error(embedding::UNAVAILABLE_CODE, message, document))
+                .await
         }
-        Err(Unread { fault: Fault::Failed { code: embedding::UNAVAILABLE, message, .. }, document })
-            if outages::is_down(platform, &reindex.of(&pipeline)).await? =>
-        {
-            wait_for_model(platform, job, &reindex, told(embedding::UNAVAILABLE, message, document)).await
+        Err(ReindexError {
+            error: IngestError::Failed { code: embedding::UNAVAILABLE_CODE, message, .. },
+            document,
+        }) if model_health::is_down(platform, &reindex.apply_to(&pipeline)).await? => {
+            wait_for_model(platform, job, &reindex, operation_error(embedding::UNAVAILABLE_CODE, message, document))
+                .await
         }
-        Err(Unread { fault: Fault::Failed { code, message, retryable: true, .. }, document }) => {
-            try_later(platform, job, &reindex, told(code, message, document)).await
+        Err(ReindexError { error: IngestError::Failed { code, message, retryable: true, .. }, document }) => {
+            retry_later(platform, job, &reindex, operation_error(code, message, document)).await
         }
-        Err(Unread { fault: Fault::Failed { code, message, .. }, document }) => {
-            platform.store.fail_reindex(job, &reindex, &told(code, message, document)).await
+        Err(ReindexError { error: IngestError::Failed { code, message, .. }, document }) => {
+            platform.store.fail_reindex(job, &reindex, &operation_error(code, message, document)).await
         }
     }
 }
 
-fn told(code: &str, message: String, document_id: Option<String>) -> operations::Fault {
-    operations::Fault { code: code.to_owned(), message, document_id }
+fn operation_error(code: &str, message: String, document_id: Option<String>) -> operations::OperationError {
+    operations::OperationError { code: code.to_owned(), message, document_id }
 }
 
-/// Tries again later, but not for ever.
-async fn try_later(
+/// Schedules a retry, up to the maximum number of attempts.
+async fn retry_later(
     platform: &Platform,
     job: &Job,
     reindex: &Reindex,
-    fault: operations::Fault,
+    error: operations::OperationError,
 ) -> Result<(), StoreError> {
-    if job.attempts >= ATTEMPTS {
-        return platform.store.fail_reindex(job, reindex, &fault).await;
+    if job.attempts >= MAX_ATTEMPTS {
+        return platform.store.fail_reindex(job, reindex, &error).await;
     }
-    let again_at = (Moment::now() + wait(job.attempts)).0;
-    note_fault(platform, job, reindex, fault, again_at).await?;
-    platform.store.put_off(job, again_at).await
+    let retry_at = (Timestamp::now() + retry_delay(job.attempts)).0;
+    record_error(platform, job, reindex, error, retry_at).await?;
+    platform.store.delay_job(job, retry_at).await
 }
 
-/// Waits for a model that answers nobody, for as long as it takes: the old index answers meanwhile, and what is in the new
-/// one stays there.
+/// Postpones the reindex while the model is down, without a limit on attempts: the old index stays active, and the new
+/// one keeps the documents that it already contains.
 async fn wait_for_model(
     platform: &Platform,
     job: &Job,
     reindex: &Reindex,
-    fault: operations::Fault,
+    error: operations::OperationError,
 ) -> Result<(), StoreError> {
-    let until = (Moment::now() + platform.hold).0;
-    note_fault(platform, job, reindex, fault, until).await?;
-    platform.store.wait_until(job, until).await
+    let until = (Timestamp::now() + platform.job_lease).0;
+    record_error(platform, job, reindex, error, until).await?;
+    platform.store.postpone_job(job, until).await
 }
 
-async fn note_fault(
+async fn record_error(
     platform: &Platform,
     job: &Job,
     reindex: &Reindex,
-    fault: operations::Fault,
-    again_at: i64,
+    error: operations::OperationError,
+    retry_at: i64,
 ) -> Result<(), StoreError> {
-    let mut progress = platform.store.progress_of(&job.pipeline_id, reindex).await?;
-    (progress.fault, progress.next_attempt_at) = (Some(fault), Some(again_at));
-    platform.store.note_progress(&reindex.operation, &progress).await
+    let mut progress = platform.store.reindex_progress(&job.pipeline_id, reindex).await?;
+    (progress.fault, progress.next_attempt_at) = (Some(error), Some(retry_at));
+    platform.store.update_operation_progress(&reindex.operation_id, &progress).await
 }
 
-async fn slice(platform: &Arc<Platform>, job: &Job, pipeline: &Pipeline, reindex: &Reindex) -> Result<Outcome, Unread> {
-    let (store, begun, future) = (&platform.store, Instant::now(), reindex.of(pipeline));
-    while begun.elapsed() < SLICE {
-        let missing = store.missing_in(&pipeline.id, reindex, AT_ONCE).await?;
+async fn run_slice(
+    platform: &Arc<Platform>,
+    job: &Job,
+    pipeline: &Pipeline,
+    reindex: &Reindex,
+) -> Result<SliceResult, ReindexError> {
+    let (store, started, target) = (&platform.store, Instant::now(), reindex.apply_to(pipeline));
+    while started.elapsed() < SLICE_DURATION {
+        let missing = store.missing_documents(&pipeline.id, reindex, DOCUMENT_BATCH).await?;
         for (document, revision) in &missing {
-            one(platform, job, &future, reindex, document, *revision).await?;
-            if begun.elapsed() >= SLICE {
+            reindex_document(platform, job, &target, reindex, document, *revision).await?;
+            if started.elapsed() >= SLICE_DURATION {
                 break;
             }
         }
-        let progress = store.progress_of(&pipeline.id, reindex).await?;
-        store.note_progress(&reindex.operation, &progress).await?;
+        let progress = store.reindex_progress(&pipeline.id, reindex).await?;
+        store.update_operation_progress(&reindex.operation_id, &progress).await?;
         if missing.is_empty() {
-            match store.swap(job, reindex, LATECOMERS).await? {
-                Swap::Done | Swap::Unwanted => return Ok(Outcome::Over),
-                Swap::NotYet => {}
+            match store.swap_index(job, reindex, OLD_GENERATION_GRACE).await? {
+                SwapOutcome::Swapped | SwapOutcome::Abandoned => return Ok(SliceResult::Finished),
+                SwapOutcome::Incomplete => {}
             }
         }
     }
-    Ok(Outcome::More)
+    Ok(SliceResult::Unfinished)
 }
 
-/// Puts one document into the new index. One that is gone, or changed in between, is left to the next look.
-async fn one(
+/// Adds one document to the new index. A document that was deleted or changed meanwhile is skipped; the next query for
+/// missing documents covers it.
+async fn reindex_document(
     platform: &Arc<Platform>,
     job: &Job,
-    future: &Pipeline,
+    target: &Pipeline,
     reindex: &Reindex,
     document: &str,
     revision: i64,
-) -> Result<(), Unread> {
+) -> Result<(), ReindexError> {
     let job = job.with_document(document, revision);
-    let read = match Reading::beside(platform.clone(), job.clone()).anew(future).await {
-        Err(Fault::Unwanted) => return Ok(()),
-        read => read.map_err(|fault| Unread { document: Some(document.to_owned()), fault })?,
+    let ingested = match DocumentJob::without_progress(platform.clone(), job.clone()).ingest_for(target).await {
+        Err(IngestError::Cancelled) => return Ok(()),
+        ingested => ingested.map_err(|error| ReindexError { document: Some(document.to_owned()), error })?,
     };
-    match platform.store.shadow(&job, reindex, &read).await? {
+    match platform.store.store_reindexed_document(&job, reindex, &ingested).await? {
         true => Ok(()),
-        false => Err(Fault::Unwanted.into()),
+        false => Err(IngestError::Cancelled.into()),
     }
 }
 
-/// Removes what is searched no more.
+/// Deletes the chunks of an old generation.
 pub(super) async fn sweep(platform: &Platform, job: &Job) -> Result<(), StoreError> {
-    while platform.store.sweep(&job.pipeline_id, job.revision, SWEPT).await? == SWEPT {
-        if !platform.store.hold_job(job, platform.hold).await? {
+    while platform.store.sweep_chunks(&job.pipeline_id, job.revision, SWEEP_BATCH).await? == SWEEP_BATCH {
+        if !platform.store.renew_job_lease(job, platform.job_lease).await? {
             return Ok(());
         }
     }
-    platform.store.end_job(job).await
+    platform.store.complete_job(job).await
 }

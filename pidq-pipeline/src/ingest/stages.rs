@@ -1,146 +1,156 @@
-//! The stages of reading a document: its text, its chunks, their vectors.
+//! Stages of ingesting a document: extraction, splitting, embedding, indexing.
 
 use std::sync::Arc;
 
-use super::reader::{self, Content, Piece, Source, Trouble, Unread, blocking};
-use super::telling::Telling;
-use crate::embedding::{self, Encoder};
+use super::extract_and_split::{self, ChunkDraft, DocumentInput, ExtractError, InputContent, ReadError, run_blocking};
+use super::progress_writer::ProgressWriter;
+use crate::embedding::{self, CachingEmbedder};
 use crate::extract::{CodePoints, Extracted};
-use crate::messages::Signal;
 use crate::platform::Platform;
+use crate::pubsub::Signal;
 use crate::records::{self, Document, Pipeline, Progress, Status};
-use crate::store::{Job, Published, ReadDocument, StoreError};
+use crate::store::{IngestedDocument, Job, PublishOutcome, StoreError};
 
-/// Chunks that get their vectors between two reports.
-const BATCH: usize = 256;
+/// Chunks embedded between two progress reports.
+const EMBEDDING_BATCH: usize = 256;
 
-/// Why a document is not ready.
-pub(super) enum Fault {
-    /// Nobody waits for it any more, or somebody else reads it.
-    Unwanted,
-    /// The database does not answer.
+/// Error of ingesting a document.
+pub(super) enum IngestError {
+    /// The document was deleted or cancelled, or the lease was lost.
+    Cancelled,
+    /// The store failed.
     Store(StoreError),
-    /// The model answers nobody now.
-    Waiting { stage: Status, message: String },
-    /// It cannot be read.
+    /// The embedding model is down.
+    ModelDown { stage: Status, message: String },
+    /// The document cannot be ingested.
     Failed { stage: Status, code: &'static str, message: String, retryable: bool },
 }
 
-impl From<StoreError> for Fault {
-    fn from(error: StoreError) -> Fault {
-        Fault::Store(error)
+impl From<StoreError> for IngestError {
+    fn from(error: StoreError) -> IngestError {
+        IngestError::Store(error)
     }
 }
 
-/// A document being read.
-pub(super) struct Reading {
+/// Ingestion of one document.
+pub(super) struct DocumentJob {
     platform: Arc<Platform>,
     job: Job,
     progress: Progress,
-    /// Where it is said how far the document is. Nowhere: it is as it was, whatever is made of it beside that.
-    telling: Option<Arc<Telling>>,
+    /// Progress writer; none for a reindex, which leaves the document's state unchanged.
+    progress_writer: Option<Arc<ProgressWriter>>,
 }
 
-impl Reading {
-    pub fn new(platform: Arc<Platform>, job: Job, telling: Arc<Telling>) -> Reading {
-        Reading { telling: Some(telling), ..Reading::beside(platform, job) }
+impl DocumentJob {
+    pub fn new(platform: Arc<Platform>, job: Job, progress_writer: Arc<ProgressWriter>) -> DocumentJob {
+        DocumentJob { progress_writer: Some(progress_writer), ..DocumentJob::without_progress(platform, job) }
     }
 
-    /// Reads a document without a word about it.
-    pub fn beside(platform: Arc<Platform>, job: Job) -> Reading {
-        Reading { platform, job, progress: Progress::default(), telling: None }
+    /// Creates a job that reports no progress.
+    pub fn without_progress(platform: Arc<Platform>, job: Job) -> DocumentJob {
+        DocumentJob { platform, job, progress: Progress::default(), progress_writer: None }
     }
 
-    /// From bytes to what queries find. Begins anew if another index answers when it is done.
-    pub async fn run(&mut self) -> Result<(), Fault> {
+    /// Ingests the document and publishes it. Starts over if the active generation has changed meanwhile.
+    pub async fn run(&mut self) -> Result<(), IngestError> {
         loop {
-            let (pipeline, document) = self.wanted().await?;
+            let (pipeline, document) = self.load().await?;
             let read = self.read(&pipeline, &document).await?;
             let platform = self.platform.clone();
-            let mut watch = platform.meters.watch();
-            let published = platform.store.publish(&self.untold().await, &read).await?;
-            watch.passed(Status::Indexing);
+            let mut timer = platform.metrics.stage_timer();
+            let published = platform.store.publish_document(&self.job_with_pending_stages().await, &read).await?;
+            timer.stage_finished(Status::Indexing);
             match published {
-                Published::Done => {
+                PublishOutcome::Done => {
                     let (pipeline, classification) = (pipeline.id, document.classification);
                     self.platform.messages.signal(&Signal::Partition { pipeline, classification });
                     return Ok(());
                 }
-                Published::Unwanted => return Err(Fault::Unwanted),
-                Published::Outdated => self.progress = Progress::default(),
+                PublishOutcome::Discarded => return Err(IngestError::Cancelled),
+                PublishOutcome::StaleGeneration => self.progress = Progress::default(),
             }
         }
     }
 
-    /// From bytes to what queries of such a pipeline would find.
-    pub async fn anew(&mut self, pipeline: &Pipeline) -> Result<ReadDocument, Fault> {
-        let (_, document) = self.wanted().await?;
+    /// Ingests the document for a pipeline configuration without publishing it.
+    pub async fn ingest_for(&mut self, pipeline: &Pipeline) -> Result<IngestedDocument, IngestError> {
+        let (_, document) = self.load().await?;
         self.read(pipeline, &document).await
     }
 
-    async fn read(&mut self, pipeline: &Pipeline, document: &Document) -> Result<ReadDocument, Fault> {
+    async fn read(&mut self, pipeline: &Pipeline, document: &Document) -> Result<IngestedDocument, IngestError> {
         let platform = self.platform.clone();
-        let mut watch = platform.meters.watch();
+        let mut timer = platform.metrics.stage_timer();
         let extracted = self.parse(pipeline, document).await?;
-        watch.passed(Status::Parsing);
+        timer.stage_finished(Status::Parsing);
         let model = self.model(pipeline).await?;
         let (extracted, chunks) = self.split(pipeline, extracted, model.clone()).await?;
-        watch.passed(Status::Splitting);
+        timer.stage_finished(Status::Splitting);
         let chunks = self.embed(pipeline, document, &extracted, chunks, model).await?;
-        watch.passed(Status::Embedding);
-        self.indexed(pipeline, extracted, chunks).await
+        timer.stage_finished(Status::Embedding);
+        self.finish(pipeline, extracted, chunks).await
     }
 
-    /// The job with what was not said of it yet.
-    async fn untold(&self) -> Job {
-        match &self.telling {
-            Some(telling) => telling.rest(&self.job).await,
+    /// Returns the job with its pending stage transitions.
+    async fn job_with_pending_stages(&self) -> Job {
+        match &self.progress_writer {
+            Some(progress_writer) => progress_writer.take_pending(&self.job).await,
             None => self.job.clone(),
         }
     }
 
-    async fn wanted(&self) -> Result<(Pipeline, Document), Fault> {
-        let pipeline = self.platform.store.pipeline(&self.job.pipeline_id).await?.ok_or(Fault::Unwanted)?;
-        let id = self.job.document_id.as_deref().ok_or(Fault::Unwanted)?;
-        let document = self.platform.store.document(&pipeline.id, id).await?.ok_or(Fault::Unwanted)?;
+    async fn load(&self) -> Result<(Pipeline, Document), IngestError> {
+        let pipeline = self.platform.store.pipeline(&self.job.pipeline_id).await?.ok_or(IngestError::Cancelled)?;
+        let id = self.job.document_id.as_deref().ok_or(IngestError::Cancelled)?;
+        let document = self.platform.store.document(&pipeline.id, id).await?.ok_or(IngestError::Cancelled)?;
         Ok((pipeline, document))
     }
 
-    /// Says how far the document is.
+    /// Reports progress.
     async fn report(&mut self, status: Status, done: usize, total: Option<usize>) {
         self.progress.done = done as i64;
         self.progress.total = total.map(|total| total as i64);
-        if let Some(telling) = &self.telling {
-            telling.say(&self.platform.store, status, &self.progress).await;
+        if let Some(progress_writer) = &self.progress_writer {
+            progress_writer.update(&self.platform.store, status, &self.progress).await;
         }
     }
 
-    /// The text, read in a process of its own.
-    async fn parse(&mut self, pipeline: &Pipeline, document: &Document) -> Result<Extracted, Fault> {
+    /// Extracts the text in a separate process.
+    async fn parse(&mut self, pipeline: &Pipeline, document: &Document) -> Result<Extracted, IngestError> {
         self.report(Status::Parsing, 0, None).await;
-        let content = Content::Stored { document: document.id.clone(), revision: self.job.revision };
+        let content = InputContent::Stored { document: document.id.clone(), revision: self.job.revision };
         let (name, media_type) = (Some(document.filename.clone()), Some(document.content_type.clone()));
-        let read = reader::text(&self.platform, &pipeline.text_splitter, Source { content, name, media_type });
-        let extracted = read.await.map_err(unread)?;
+        let read = extract_and_split::extract_text(
+            &self.platform,
+            &pipeline.text_splitter,
+            DocumentInput { content, name, media_type },
+        );
+        let extracted = read.await.map_err(read_error)?;
         self.progress.warnings.clone_from(&extracted.warnings);
         self.progress.page_count = Some(extracted.pages.len() as i64);
         Ok(extracted)
     }
 
-    async fn model(&self, pipeline: &Pipeline) -> Result<Arc<Encoder>, Fault> {
-        self.platform.models.of_texts(pipeline).await.map_err(|error| unembedded(&error))
+    async fn model(&self, pipeline: &Pipeline) -> Result<Arc<CachingEmbedder>, IngestError> {
+        self.platform.models.for_documents(pipeline).await.map_err(|error| embedding_error(&error))
     }
 
     async fn split(
         &mut self,
         pipeline: &Pipeline,
         extracted: Extracted,
-        model: Arc<Encoder>,
-    ) -> Result<(Extracted, Vec<Piece>), Fault> {
+        model: Arc<CachingEmbedder>,
+    ) -> Result<(Extracted, Vec<ChunkDraft>), IngestError> {
         self.report(Status::Splitting, 0, None).await;
         let (splitter, parameters) = (&pipeline.text_splitter, &pipeline.splitter_parameters);
-        let split = reader::pieces(splitter, parameters, extracted, model, self.platform.limits.chunks);
-        split.await.map_err(|trouble| failed(Status::Splitting, trouble))
+        let split = extract_and_split::split_text(
+            splitter,
+            parameters,
+            extracted,
+            model,
+            self.platform.limits.chunks_per_document,
+        );
+        split.await.map_err(|error| failed(Status::Splitting, error))
     }
 
     async fn embed(
@@ -148,39 +158,39 @@ impl Reading {
         pipeline: &Pipeline,
         document: &Document,
         extracted: &Extracted,
-        pieces: Vec<Piece>,
-        model: Arc<Encoder>,
-    ) -> Result<Vec<records::Chunk>, Fault> {
+        drafts: Vec<ChunkDraft>,
+        model: Arc<CachingEmbedder>,
+    ) -> Result<Vec<records::Chunk>, IngestError> {
         let title = extracted.title.clone().unwrap_or_else(|| document.filename.clone());
-        let places = CodePoints::of(&extracted.text);
-        let total = pieces.len();
+        let code_points = CodePoints::new(&extracted.text);
+        let total = drafts.len();
         let mut chunks = Vec::with_capacity(total);
-        for batch in pieces.chunks(BATCH) {
+        for batch in drafts.chunks(EMBEDDING_BATCH) {
             self.report(Status::Embedding, chunks.len(), Some(total)).await;
-            let texts: Vec<String> = batch.iter().map(|piece| piece.indexed(pipeline, &title)).collect();
+            let texts: Vec<String> = batch.iter().map(|draft| draft.indexed(pipeline, &title)).collect();
             let model = model.clone();
-            let vectors = blocking(move || model.embed(&texts)).await;
-            let vectors = vectors.map_err(|trouble| failed(Status::Embedding, trouble))?;
-            let vectors = vectors.map_err(|error| unembedded(&error))?;
-            for (piece, vector) in batch.iter().zip(vectors) {
-                chunks.push(piece.stored(extracted, &places, &vector));
+            let vectors = run_blocking(move || model.embed(&texts)).await;
+            let vectors = vectors.map_err(|error| failed(Status::Embedding, error))?;
+            let vectors = vectors.map_err(|error| embedding_error(&error))?;
+            for (draft, vector) in batch.iter().zip(vectors) {
+                chunks.push(draft.to_record(extracted, &code_points, &vector));
             }
         }
         Ok(chunks)
     }
 
-    async fn indexed(
+    async fn finish(
         &mut self,
         pipeline: &Pipeline,
         extracted: Extracted,
         chunks: Vec<records::Chunk>,
-    ) -> Result<ReadDocument, Fault> {
+    ) -> Result<IngestedDocument, IngestError> {
         let total = chunks.len();
         self.report(Status::Indexing, 0, Some(total)).await;
         (self.progress.done, self.progress.total) = (total as i64, Some(total as i64));
         self.progress.chunk_count = Some(total as i64);
         let pages = serde_json::to_string(&extracted.pages).unwrap_or_else(|_| "[]".into());
-        Ok(ReadDocument {
+        Ok(IngestedDocument {
             generation: pipeline.generation,
             content_type: extracted.media_type,
             extracted: extracted.text,
@@ -192,18 +202,18 @@ impl Reading {
     }
 }
 
-fn unembedded(error: &embedding::Error) -> Fault {
-    failed(Status::Embedding, reader::unembedded(error))
+fn embedding_error(error: &embedding::Error) -> IngestError {
+    failed(Status::Embedding, extract_and_split::embedding_error(error))
 }
 
-fn unread(why: Unread) -> Fault {
-    match why {
-        Unread::Gone => Fault::Unwanted,
-        Unread::Store(error) => Fault::Store(error),
-        Unread::Trouble(trouble) => failed(Status::Parsing, trouble),
+fn read_error(error: ReadError) -> IngestError {
+    match error {
+        ReadError::Gone => IngestError::Cancelled,
+        ReadError::Store(error) => IngestError::Store(error),
+        ReadError::ExtractError(error) => failed(Status::Parsing, error),
     }
 }
 
-fn failed(stage: Status, Trouble { code, message, retryable }: Trouble) -> Fault {
-    Fault::Failed { stage, code, message, retryable }
+fn failed(stage: Status, ExtractError { code, message, retryable }: ExtractError) -> IngestError {
+    IngestError::Failed { stage, code, message, retryable }
 }

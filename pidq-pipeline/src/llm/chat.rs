@@ -1,4 +1,4 @@
-//! One question to a model: its body, and what is left out when a server does not take it.
+//! Chat completions: the request body, and fallbacks for servers that reject some of its fields.
 
 use std::time::Duration;
 
@@ -7,115 +7,126 @@ use pidq_http::Bytes;
 use serde_json::{Map, Value, json};
 
 use super::error::LlmError;
-use super::exchange::{Clock, Question};
-use super::stream::{Deltas, Ending};
+use super::http::{Deadline, HttpRequest};
+use super::stream::{CompletionInfo, Deltas};
 use super::{Client, Endpoint};
 use crate::egress::Target;
 
-/// A question, and what the caller wants of the answer.
+/// A chat request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chat {
-    /// What the model is told by us.
+    /// System message.
     pub system: String,
-    /// The question with its contexts.
+    /// User message: the question with its contexts.
     pub user: String,
-    /// How the answer is written.
+    /// Sampling parameters.
     pub sampling: Sampling,
-    /// How long all may take; ten minutes at most.
-    pub total: Option<Duration>,
+    /// Total timeout, at most ten minutes.
+    pub total_timeout: Option<Duration>,
 }
 
-/// How a model writes an answer: what the caller says of it, and nothing where the caller says nothing.
+/// Sampling parameters; only those that the caller set are sent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sampling {
-    /// How much chance there is.
+    /// Sampling temperature.
     pub temperature: Option<f64>,
-    /// The longest answer, in tokens.
+    /// Maximum length of the answer, in tokens.
     pub max_tokens: Option<u32>,
-    /// The other way to say how much chance there is.
+    /// Nucleus sampling threshold.
     pub top_p: Option<f64>,
-    /// Where chance begins.
+    /// Random seed.
     pub seed: Option<i64>,
-    /// Texts that end an answer.
+    /// Stop strings.
     pub stop: Vec<String>,
 }
 
-/// An answer in one piece.
+/// A complete answer.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Completion {
     /// The text.
     pub text: String,
-    /// How it ended.
-    pub ending: Ending,
+    /// Finish reason, usage and model.
+    pub info: CompletionInfo,
 }
 
-/// How an answer is wanted.
+/// Delivery of an answer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Delivery {
     Streamed,
-    Whole,
+    Complete,
 }
 
-/// What a server takes: found out by what it refuses.
+/// Request fields that a server accepts, found out from its errors.
 #[derive(Clone, Copy, Debug)]
 struct Dialect {
     max_tokens: &'static str,
-    asks_for_usage: bool,
+    include_usage: bool,
 }
 
 impl Client {
-    /// Asks, and waits for the whole answer.
+    /// Requests a completion and waits for the complete answer.
     pub async fn chat(&self, endpoint: &Endpoint, chat: &Chat) -> Result<Completion, LlmError> {
-        let mut deltas = self.open(endpoint, chat, Delivery::Whole).await?;
+        let mut deltas = self.open(endpoint, chat, Delivery::Complete).await?;
         let mut text = String::new();
         while let Some(delta) = deltas.next().await? {
             text.push_str(&delta);
         }
-        Ok(Completion { text, ending: deltas.ending().clone() })
+        Ok(Completion { text, info: deltas.info().clone() })
     }
 
-    /// Asks, and gives the answer while it is written. Once this returns there is text, and nothing is repeated.
+    /// Requests a streamed completion. When this returns, the first text has arrived, and nothing is retried any more.
     pub async fn stream(&self, endpoint: &Endpoint, chat: &Chat) -> Result<Deltas, LlmError> {
         self.open(endpoint, chat, Delivery::Streamed).await
     }
 
     async fn open(&self, endpoint: &Endpoint, chat: &Chat, delivery: Delivery) -> Result<Deltas, LlmError> {
-        let clock = self.clock(chat.total);
-        let target = self.target(endpoint, &clock).await?;
-        let mut dialect = Dialect { max_tokens: "max_tokens", asks_for_usage: delivery == Delivery::Streamed };
+        let deadline = self.deadline(chat.total_timeout);
+        let target = self.target(endpoint, &deadline).await?;
+        let mut dialect = Dialect { max_tokens: "max_tokens", include_usage: delivery == Delivery::Streamed };
         loop {
             let body = body(chat, &endpoint.model, delivery, dialect);
-            let question = self.question(endpoint, body, delivery, &clock);
-            match self.retried(&target, &clock, || self.once(&target, &question, &clock)).await {
+            let question = self.request(endpoint, body, delivery, &deadline);
+            match self.with_retries(&target, &deadline, || self.attempt(&target, &question, &deadline)).await {
                 Err(error) => dialect = dialect.after(&error).ok_or(error)?,
                 answer => return answer,
             }
         }
     }
 
-    fn question<'a>(&self, endpoint: &'a Endpoint, body: Bytes, delivery: Delivery, clock: &Clock) -> Question<'a> {
+    fn request<'a>(
+        &self,
+        endpoint: &'a Endpoint,
+        body: Bytes,
+        delivery: Delivery,
+        deadline: &Deadline,
+    ) -> HttpRequest<'a> {
         let (accept, head) = match delivery {
-            Delivery::Streamed => ("text/event-stream", self.patience.first_byte),
-            Delivery::Whole => ("application/json", clock.left()),
+            Delivery::Streamed => ("text/event-stream", self.options.first_byte_timeout),
+            Delivery::Complete => ("application/json", deadline.remaining()),
         };
-        Question { method: Method::POST, path: "/chat/completions", endpoint, accept, body, head }
+        HttpRequest { method: Method::POST, path: "/chat/completions", endpoint, accept, body, head_timeout: head }
     }
 
-    async fn once(&self, target: &Target, question: &Question<'_>, clock: &Clock) -> Result<Deltas, LlmError> {
-        let exchange = self.ask(target, question, clock).await?;
+    async fn attempt(
+        &self,
+        target: &Target,
+        question: &HttpRequest<'_>,
+        deadline: &Deadline,
+    ) -> Result<Deltas, LlmError> {
+        let exchange = self.send(target, question, deadline).await?;
         let secrets = question.endpoint.secrets();
-        Deltas::open(exchange, *clock, &self.patience, question.head, secrets).await
+        Deltas::open(exchange, *deadline, &self.options, question.head_timeout, secrets).await
     }
 }
 
 impl Dialect {
-    /// What to try after a refusal; none if nothing is left. Each step is taken once.
+    /// Returns the fallback after an error, if there is one. Each fallback is tried once.
     fn after(self, error: &LlmError) -> Option<Dialect> {
         if self.max_tokens == "max_tokens" && error.rejects("max_tokens") {
             return Some(Dialect { max_tokens: "max_completion_tokens", ..self });
         }
-        if self.asks_for_usage && error.is_bad_request() {
-            return Some(Dialect { asks_for_usage: false, ..self });
+        if self.include_usage && error.is_bad_request() {
+            return Some(Dialect { include_usage: false, ..self });
         }
         None
     }
@@ -134,7 +145,7 @@ fn body(chat: &Chat, model: &str, delivery: Delivery, dialect: Dialect) -> Bytes
     given("top_p", top_p.map(Value::from));
     given("seed", seed.map(Value::from));
     given("stop", (!stop.is_empty()).then(|| json!(stop)));
-    given("stream_options", dialect.asks_for_usage.then(|| json!({"include_usage": true})));
+    given("stream_options", dialect.include_usage.then(|| json!({"include_usage": true})));
     Bytes::from(Value::Object(body).to_string())
 }
 
@@ -151,8 +162,8 @@ mod tests {
     fn a_body_has_what_the_caller_set_and_nothing_else() {
         let messages = json!([{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]);
         let mut chat = Chat { system: "s".into(), user: "u".into(), ..Chat::default() };
-        let plain = Dialect { max_tokens: "max_tokens", asks_for_usage: false };
-        check(&chat, Delivery::Whole, plain, json!({"model": "m", "messages": messages, "stream": false}));
+        let plain = Dialect { max_tokens: "max_tokens", include_usage: false };
+        check(&chat, Delivery::Complete, plain, json!({"model": "m", "messages": messages, "stream": false}));
         chat.sampling = Sampling {
             temperature: Some(0.0),
             max_tokens: Some(7),
@@ -163,7 +174,7 @@ mod tests {
         check(
             &chat,
             Delivery::Streamed,
-            Dialect { max_tokens: "max_completion_tokens", asks_for_usage: true },
+            Dialect { max_tokens: "max_completion_tokens", include_usage: true },
             json!({
                 "model": "m", "messages": messages, "stream": true, "temperature": 0.0, "max_completion_tokens": 7,
                 "top_p": 0.5, "seed": -3, "stop": ["END"], "stream_options": {"include_usage": true},

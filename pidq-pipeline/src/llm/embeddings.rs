@@ -1,66 +1,66 @@
-//! Texts → vectors, by a server's `/embeddings`.
+//! Embeddings: vectors of texts from a server's `/embeddings` endpoint.
 
 use hyper::Method;
 use pidq_http::Bytes;
 use serde_json::{Value, json};
 
-use super::exchange::{Clock, Question};
+use super::http::{Deadline, HttpRequest};
 use super::{Client, Endpoint, LlmError};
 use crate::egress::Target;
 
-/// How texts are sent.
+/// Options of an embeddings call.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Batches {
-    /// How many texts go in one request.
-    pub texts: usize,
-    /// How long the vectors are to be, if the server is to choose among several lengths.
+pub struct BatchOptions {
+    /// Maximum number of texts per request.
+    pub batch_size: usize,
+    /// Requested vector dimensions, for models that support several.
     pub dimensions: Option<usize>,
 }
 
-impl Default for Batches {
+impl Default for BatchOptions {
     fn default() -> Self {
-        Batches { texts: 64, dimensions: None }
+        BatchOptions { batch_size: 64, dimensions: None }
     }
 }
 
 impl Client {
-    /// A vector for each text, in their order and all of one length.
+    /// Returns a vector for each text, in order and all of the same length.
     pub async fn embeddings(
         &self,
         endpoint: &Endpoint,
         texts: &[&str],
-        batches: &Batches,
+        batches: &BatchOptions,
     ) -> Result<Vec<Vec<f32>>, LlmError> {
         let mut vectors = Vec::with_capacity(texts.len());
-        for batch in texts.chunks(batches.texts.max(1)) {
-            // Each request has its own time: a document may have thousands of texts.
-            let clock = self.clock(None);
-            let target = self.target(endpoint, &clock).await?;
+        for batch in texts.chunks(batches.batch_size.max(1)) {
+            // Each request has its own deadline: a document may have thousands of texts.
+            let deadline = self.deadline(None);
+            let target = self.target(endpoint, &deadline).await?;
             let body = body(&endpoint.model, batch, batches.dimensions);
-            let once = || self.batch(endpoint, &target, batch.len(), body.clone(), &clock);
-            vectors.extend(self.retried(&target, &clock, once).await?);
+            let once = || self.embed_batch(endpoint, &target, batch.len(), body.clone(), &deadline);
+            vectors.extend(self.with_retries(&target, &deadline, once).await?);
         }
         let length = vectors.first().map_or(0, Vec::len);
         let equal = vectors.iter().all(|vector: &Vec<f32>| vector.len() == length);
-        if equal { Ok(vectors) } else { Err(LlmError::broken("its vectors differ in length")) }
+        if equal { Ok(vectors) } else { Err(LlmError::bad_response("its vectors differ in length")) }
     }
 
-    async fn batch(
+    async fn embed_batch(
         &self,
         endpoint: &Endpoint,
         target: &Target,
         count: usize,
         body: Bytes,
-        clock: &Clock,
+        deadline: &Deadline,
     ) -> Result<Vec<Vec<f32>>, LlmError> {
-        let head = self.patience.first_byte;
+        let head = self.options.first_byte_timeout;
         let (method, path, accept) = (Method::POST, "/embeddings", "application/json");
-        let question = Question { method, path, endpoint, accept, body, head };
-        let mut exchange = self.ask(target, &question, clock).await?;
-        let whole = exchange.whole(clock, self.patience.idle).await?;
-        let answer: Value = serde_json::from_slice(&whole).map_err(|_| LlmError::broken("it is not JSON"))?;
+        let question = HttpRequest { method, path, endpoint, accept, body, head_timeout: head };
+        let mut exchange = self.send(target, &question, deadline).await?;
+        let body = exchange.read_all(deadline, self.options.idle_timeout).await?;
+        let answer: Value = serde_json::from_slice(&body).map_err(|_| LlmError::bad_response("it is not JSON"))?;
         if !answer["error"].is_null() {
-            return Err(LlmError::of_event(&answer["error"], &endpoint.secrets()));
+            return Err(LlmError::from_event(&answer["error"], &endpoint.secrets()));
         }
         vectors(&answer, count)
     }
@@ -74,17 +74,18 @@ fn body(model: &str, texts: &[&str], dimensions: Option<usize>) -> Bytes {
     Bytes::from(body.to_string())
 }
 
-/// Servers number the vectors, and may give them in any order.
+/// Parses the vectors. Servers number them and may send them in any order.
 fn vectors(answer: &Value, count: usize) -> Result<Vec<Vec<f32>>, LlmError> {
-    let rows = answer["data"].as_array().ok_or_else(|| LlmError::broken("it has no vectors"))?;
+    let rows = answer["data"].as_array().ok_or_else(|| LlmError::bad_response("it has no vectors"))?;
     let mut vectors = vec![Vec::new(); count];
     for (place, row) in rows.iter().enumerate() {
         let index = row["index"].as_u64().map_or(place, |index| index as usize);
-        let slot = vectors.get_mut(index).ok_or_else(|| LlmError::broken("it has more vectors than texts"))?;
-        *slot = vector(&row["embedding"]).ok_or_else(|| LlmError::broken("a vector is not one of numbers"))?;
+        let slot = vectors.get_mut(index).ok_or_else(|| LlmError::bad_response("it has more vectors than texts"))?;
+        *slot = vector(&row["embedding"])
+            .ok_or_else(|| LlmError::bad_response("a vector contains something other than numbers"))?;
     }
     if vectors.iter().any(Vec::is_empty) {
-        return Err(LlmError::broken("it has fewer vectors than texts"));
+        return Err(LlmError::bad_response("it has fewer vectors than texts"));
     }
     Ok(vectors)
 }

@@ -1,4 +1,4 @@
-//! Which model is asked, where, and with which key.
+//! Endpoint of a model: base URL, API key, model name and extra headers.
 
 use std::fmt;
 
@@ -8,8 +8,8 @@ use zeroize::Zeroizing;
 
 use crate::egress::AllowList;
 
-/// Headers that say how a message is sent, or that are ours to say.
-const NOT_EXTRA: &[&str] = &[
+/// Headers that callers cannot set: hop-by-hop headers and those set by this client.
+const RESERVED_HEADERS: &[&str] = &[
     "accept",
     "accept-encoding",
     "connection",
@@ -27,39 +27,39 @@ const NOT_EXTRA: &[&str] = &[
     "upgrade",
 ];
 
-/// A model of a server.
+/// A model on a server.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    /// The address, usually with `/v1` at its end.
+    /// Base URL, usually ending in `/v1`.
     pub base_url: String,
-    /// The key; any word for a server that needs none.
+    /// API key; any value for a server that needs none.
     pub api_key: Secret,
-    /// The name of the model.
+    /// Name of the model.
     pub model: String,
-    /// More headers, for servers that want them: `api-key`, `OpenAI-Organization`.
+    /// Extra headers for servers that require them: `api-key`, `OpenAI-Organization`.
     pub extra_headers: Vec<(String, Secret)>,
-    /// What the classification of the question allows; it narrows what the administrator allows.
+    /// Allow list of the classification; it narrows the administrator's allow list.
     pub allow: Option<AllowList>,
 }
 
-/// What is wrong with an endpoint before anybody is asked.
+/// Invalid field of an endpoint, found before any request.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Fault {
-    /// The member: `/api_key`.
+pub struct EndpointError {
+    /// JSON pointer of the field: `/api_key`.
     pub pointer: &'static str,
-    /// What is wrong with it.
+    /// Description of the error.
     pub detail: String,
 }
 
 impl Endpoint {
-    /// An endpoint with the three members that a query has.
+    /// Creates an endpoint without extra headers.
     pub fn new(base_url: impl Into<String>, api_key: Secret, model: impl Into<String>) -> Endpoint {
         let (base_url, model) = (base_url.into(), model.into());
         Endpoint { base_url, api_key, model, extra_headers: Vec::new(), allow: None }
     }
 
-    /// Hands on the trace of whoever asks (W3C Trace Context), unless there is one to be sent already.
-    pub fn hand_on(&mut self, head: &Head) {
+    /// Propagates the trace context of the request (W3C Trace Context), unless the extra headers set one.
+    pub fn propagate_trace(&mut self, head: &Head) {
         const NAME: &str = "traceparent";
         if self.extra_headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(NAME)) {
             return;
@@ -69,22 +69,22 @@ impl Endpoint {
         }
     }
 
-    /// What is sent to its server and shown to nobody.
+    /// Returns the secrets, which are redacted from messages.
     pub(super) fn secrets(&self) -> Vec<Secret> {
         [&self.api_key].into_iter().chain(self.extra_headers.iter().map(|(_, value)| value)).cloned().collect()
     }
 
-    /// What is wrong with it; nothing, mostly.
-    pub fn faults(&self) -> Vec<Fault> {
+    /// Returns the errors of all invalid fields.
+    pub fn validate(&self) -> Vec<EndpointError> {
         let mut faults = Vec::new();
-        let mut fault = |pointer, detail: &str| faults.push(Fault { pointer, detail: detail.to_owned() });
+        let mut fault = |pointer, detail: &str| faults.push(EndpointError { pointer, detail: detail.to_owned() });
         if bearer(&self.api_key).is_none() {
-            fault("/api_key", "has characters that no header can hold: copy it again, without line breaks");
+            fault("/api_key", "has characters that are not allowed in a header; copy it again, without line breaks");
         }
         if self.model.trim().is_empty() || self.model.len() > 256 {
-            fault("/model", "is the name of the model, 1 to 256 bytes");
+            fault("/model", "must have 1 to 256 bytes");
         }
-        if let Err(spelling) = crate::egress::Address::parse(&self.base_url) {
+        if let Err(spelling) = crate::egress::TargetUrl::parse(&self.base_url) {
             fault("/base_url", &spelling.to_string());
         }
         for (name, value) in &self.extra_headers {
@@ -96,24 +96,24 @@ impl Endpoint {
     }
 }
 
-/// `Bearer KEY`, in memory that is wiped. None: no header can hold it.
+/// Returns `Bearer KEY`, in memory that is zeroed on drop; `None` if the key has characters not allowed in a header.
 pub(super) fn bearer(key: &Secret) -> Option<HeaderValue> {
-    wiped(&["Bearer ", key.expose()].concat())
+    sensitive_header(&["Bearer ", key.expose()].concat())
 }
 
 pub(super) fn header(name: &str, value: &Secret) -> Option<(HeaderName, HeaderValue)> {
-    let name: HeaderName = name.parse().ok().filter(|name: &HeaderName| !NOT_EXTRA.contains(&name.as_str()))?;
-    Some((name, wiped(value.expose())?))
+    let name: HeaderName = name.parse().ok().filter(|name: &HeaderName| !RESERVED_HEADERS.contains(&name.as_str()))?;
+    Some((name, sensitive_header(value.expose())?))
 }
 
-fn wiped(text: &str) -> Option<HeaderValue> {
+fn sensitive_header(text: &str) -> Option<HeaderValue> {
     let bytes = Bytes::from_owner(Zeroizing::new(text.as_bytes().to_vec()));
     let mut value = HeaderValue::from_maybe_shared(bytes).ok()?;
     value.set_sensitive(true);
     Some(value)
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for EndpointError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` {}", self.pointer.trim_start_matches('/'), self.detail)
     }

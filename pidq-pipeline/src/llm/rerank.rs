@@ -1,4 +1,4 @@
-//! How well each of some texts answers a question, by a server's `/rerank` as Jina and Cohere have it.
+//! Reranking of texts by a server's `/rerank` endpoint, in the format of Jina and Cohere.
 
 use std::time::Duration;
 
@@ -6,11 +6,11 @@ use hyper::Method;
 use pidq_http::Bytes;
 use serde_json::{Value, json};
 
-use super::exchange::Question;
+use super::http::HttpRequest;
 use super::{Client, Endpoint, LlmError};
 
 impl Client {
-    /// The texts by number with their relevance, best first. Servers may leave out all but the best.
+    /// Returns the indexes of the texts with their relevance, best first. Servers may omit low-ranked texts.
     pub async fn rerank(
         &self,
         endpoint: &Endpoint,
@@ -18,39 +18,39 @@ impl Client {
         texts: &[&str],
         total: Duration,
     ) -> Result<Vec<(usize, f64)>, LlmError> {
-        let clock = self.clock(Some(total));
-        let target = self.target(endpoint, &clock).await?;
+        let deadline = self.deadline(Some(total));
+        let target = self.target(endpoint, &deadline).await?;
         let body = json!({"model": endpoint.model, "query": query, "documents": texts, "top_n": texts.len()});
-        let (body, clock, target) = (Bytes::from(body.to_string()), &clock, &target);
-        self.retried(target, clock, || {
+        let (body, deadline, target) = (Bytes::from(body.to_string()), &deadline, &target);
+        self.with_retries(target, deadline, || {
             let (method, path, accept) = (Method::POST, "/rerank", "application/json");
-            let question = Question { method, path, endpoint, accept, body: body.clone(), head: total };
+            let question = HttpRequest { method, path, endpoint, accept, body: body.clone(), head_timeout: total };
             async move {
-                let whole = self.ask(target, &question, clock).await?.whole(clock, total).await?;
-                ranking(&serde_json::from_slice(&whole).unwrap_or_default(), texts.len())
+                let body = self.send(target, &question, deadline).await?.read_all(deadline, total).await?;
+                parse_ranking(&serde_json::from_slice(&body).unwrap_or_default(), texts.len())
             }
         })
         .await
     }
 }
 
-fn ranking(answer: &Value, texts: usize) -> Result<Vec<(usize, f64)>, LlmError> {
-    let rows = answer["results"].as_array().ok_or_else(|| LlmError::broken("it has no results"))?;
+fn parse_ranking(answer: &Value, texts: usize) -> Result<Vec<(usize, f64)>, LlmError> {
+    let rows = answer["results"].as_array().ok_or_else(|| LlmError::bad_response("it has no results"))?;
     let mut ranking: Vec<(usize, f64)> = Vec::with_capacity(rows.len());
     for row in rows {
         let number = row["index"].as_u64().map(|index| index as usize).filter(|index| *index < texts);
-        let number = number.ok_or_else(|| LlmError::broken("a result is of no text"))?;
+        let number = number.ok_or_else(|| LlmError::bad_response("a result has an invalid index"))?;
         let relevance = row["relevance_score"].as_f64().filter(|relevance| relevance.is_finite());
-        let relevance = relevance.ok_or_else(|| LlmError::broken("a result has no relevance"))?;
+        let relevance = relevance.ok_or_else(|| LlmError::bad_response("a result has no relevance"))?;
         if ranking.iter().any(|(known, _)| *known == number) {
-            return Err(LlmError::broken("two results are of one text"));
+            return Err(LlmError::bad_response("two results have the same index"));
         }
         ranking.push((number, relevance));
     }
     if ranking.is_empty() && texts > 0 {
-        return Err(LlmError::broken("it has no results"));
+        return Err(LlmError::bad_response("it has no results"));
     }
-    // Of equals the one that was better before.
+    // Ties keep the original order.
     ranking.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     Ok(ranking)
 }

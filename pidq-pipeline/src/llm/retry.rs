@@ -1,44 +1,44 @@
-//! When a request is repeated: after the pause that the server asks for, or after one that doubles.
+//! Delay before a retry: as requested by the server, else exponential backoff with jitter.
 
 use std::time::{Duration, SystemTime};
 
 use hyper::HeaderMap;
 use hyper::header::RETRY_AFTER;
 
-use super::Patience;
+use super::ClientOptions;
 use super::error::LlmError;
-use super::exchange::Clock;
+use super::http::Deadline;
 
-/// The longest pause that a server is granted.
-const GRANTED: Duration = Duration::from_secs(120);
+/// Maximum delay requested by a server that is honored.
+const MAX_SERVER_DELAY: Duration = Duration::from_secs(120);
 
-/// The longest pause of our own.
-const LONGEST: Duration = Duration::from_secs(8);
+/// Maximum backoff.
+const MAX_BACKOFF: Duration = Duration::from_secs(8);
 
-/// The pause before the next try. None: there is none.
-pub(super) fn pause(error: &LlmError, repetitions: u32, patience: &Patience, clock: &Clock) -> Option<Duration> {
-    if !error.may_repeat() || repetitions >= patience.retries {
+/// Returns the delay before the next attempt; `None` if there is none.
+pub(super) fn delay(error: &LlmError, retries: u32, options: &ClientOptions, deadline: &Deadline) -> Option<Duration> {
+    if !error.is_retryable() || retries >= options.max_retries {
         return None;
     }
-    let wanted = error.retry_after().filter(|pause| *pause <= GRANTED);
-    let pause = wanted.unwrap_or_else(|| own(patience.pause, repetitions));
-    // Waiting beyond the end of the call helps nobody: better to say so now, and for how long.
-    (pause < clock.left()).then_some(pause)
+    let requested = error.retry_after().filter(|delay| *delay <= MAX_SERVER_DELAY);
+    let delay = requested.unwrap_or_else(|| backoff(options.retry_delay, retries));
+    // A delay beyond the deadline is useless: return the error now, with the delay.
+    (delay < deadline.remaining()).then_some(delay)
 }
 
-/// Twice as long each time, less up to a quarter, so that callers who failed together do not come back together.
-fn own(first: Duration, repetitions: u32) -> Duration {
-    let pause = first.saturating_mul(1 << repetitions.min(10)).min(LONGEST);
-    pause.mul_f64(1.0 - 0.25 * chance())
+/// Exponential backoff minus up to 25 % jitter, so that callers who failed together do not retry together.
+fn backoff(first: Duration, retries: u32) -> Duration {
+    let delay = first.saturating_mul(1 << retries.min(10)).min(MAX_BACKOFF);
+    delay.mul_f64(1.0 - 0.25 * jitter())
 }
 
-/// From 0 to 1. Without randomness, callers come back together: no reason to fail.
-fn chance() -> f64 {
+/// Returns a random number from 0 to 1; 0 if the random number generator fails, which is no reason to fail the call.
+fn jitter() -> f64 {
     f64::from(getrandom::u32().unwrap_or(0)) / f64::from(u32::MAX)
 }
 
-/// `retry-after-ms`, or `Retry-After` as seconds or as a date.
-pub(super) fn wanted(headers: &HeaderMap) -> Option<Duration> {
+/// Parses `retry-after-ms`, or `Retry-After` as seconds or a date.
+pub(super) fn server_delay(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| (0.0..=1e9).contains(number));
     if let Some(millis) = text("retry-after-ms").and_then(number) {
@@ -55,7 +55,7 @@ mod tests {
 
     fn check(name: &'static str, value: &str, expected: Option<Duration>) {
         let headers = HeaderMap::from_iter([(name.parse().expect("a name"), value.parse().expect("a value"))]);
-        assert_eq!(wanted(&headers), expected, "{name}: {value}");
+        assert_eq!(server_delay(&headers), expected, "{name}: {value}");
     }
 
     #[test]
@@ -69,14 +69,14 @@ mod tests {
         check("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT", None);
         let date = httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(60));
         let headers = HeaderMap::from_iter([(RETRY_AFTER, date.parse().expect("a date"))]);
-        assert!((58..=60).contains(&wanted(&headers).expect("a pause").as_secs()));
+        assert!((58..=60).contains(&server_delay(&headers).expect("a delay").as_secs()));
     }
 
     #[test]
     fn pauses_double_up_to_eight_seconds_and_lose_up_to_a_quarter() {
-        for (repetitions, most) in [(0, 500), (1, 1000), (2, 2000), (4, 8000), (9, 8000), (u32::MAX, 8000)] {
-            let pause = own(Duration::from_millis(500), repetitions).as_millis() as u64;
-            assert!((most * 3 / 4..=most).contains(&pause), "{repetitions}: {pause}");
+        for (retries, limit) in [(0, 500), (1, 1000), (2, 2000), (4, 8000), (9, 8000), (u32::MAX, 8000)] {
+            let delay = backoff(Duration::from_millis(500), retries).as_millis() as u64;
+            assert!((limit * 3 / 4..=limit).contains(&delay), "{retries}: {delay}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The text of an answer while it is written. A server that answers in one piece is taken as it is.
+//! Streamed text of an answer. A server that sends a complete answer instead is supported as well.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -6,193 +6,193 @@ use std::time::Duration;
 use pidq_http::Secret;
 use serde_json::Value;
 
-use super::Patience;
-use super::chunk::{Chunk, Usage};
+use super::ClientOptions;
+use super::chat_chunk::{ChatChunk, Usage};
 use super::error::LlmError;
-use super::events::Events;
-use super::exchange::{Clock, Exchange};
+use super::http::{Deadline, Exchange};
+use super::sse::SseParser;
 
-/// How long a server that has finished may still tell what it counted, if it does not end its answer.
-const AFTERWARDS: Duration = Duration::from_secs(2);
+/// Time to wait for the usage after the finish reason, if the server does not end its response.
+const USAGE_GRACE: Duration = Duration::from_secs(2);
 
-/// An answer under way. Dropping it ends the connection.
+/// An answer in progress. Dropping it closes the connection.
 pub struct Deltas {
     exchange: Exchange,
-    clock: Clock,
-    first: Duration,
-    idle: Duration,
+    deadline: Deadline,
+    first_byte_timeout: Duration,
+    idle_timeout: Duration,
     secrets: Vec<Secret>,
-    form: Form,
-    ready: VecDeque<String>,
-    ending: Ending,
+    format: BodyFormat,
+    pending: VecDeque<String>,
+    info: CompletionInfo,
     has_text: bool,
     has_choice: bool,
-    is_over: bool,
-    /// Told after the text that came before it.
+    is_done: bool,
+    /// Error to return after the text that precedes it.
     failure: Option<LlmError>,
 }
 
-/// How a server answers, whatever was asked for.
-enum Form {
-    /// Nothing came yet.
+/// Format of the response, whatever was requested.
+enum BodyFormat {
+    /// No data received yet.
     Unknown,
-    Events(Events),
-    Whole(Vec<u8>),
+    Events(SseParser),
+    Json(Vec<u8>),
 }
 
-/// What is known at the end of an answer.
+/// Information known at the end of an answer.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Ending {
-    /// Why it ended: `stop`, `length`.
+pub struct CompletionInfo {
+    /// Finish reason: `stop`, `length`.
     pub finish_reason: Option<String>,
-    /// What it cost, if the server counts.
+    /// Token usage, if reported by the server.
     pub usage: Option<Usage>,
-    /// The model as the server names it.
+    /// Name of the model, as reported by the server.
     pub model: Option<String>,
 }
 
 impl Deltas {
-    /// Waits for the first text: what fails before may be asked for again.
+    /// Waits for the first text: errors before it can be retried.
     pub(super) async fn open(
         exchange: Exchange,
-        clock: Clock,
-        patience: &Patience,
+        deadline: Deadline,
+        options: &ClientOptions,
         first: Duration,
         secrets: Vec<Secret>,
     ) -> Result<Deltas, LlmError> {
-        let (form, ready, ending) = (Form::Unknown, VecDeque::new(), Ending::default());
-        let (has_text, has_choice, is_over, idle) = (false, false, false, patience.idle);
+        let (format, pending, info) = (BodyFormat::Unknown, VecDeque::new(), CompletionInfo::default());
+        let (has_text, has_choice, is_done, idle) = (false, false, false, options.idle_timeout);
         let failure = None;
         let mut deltas = Deltas {
             exchange,
-            clock,
-            first,
-            idle,
+            deadline,
+            first_byte_timeout: first,
+            idle_timeout: idle,
             secrets,
-            form,
-            ready,
-            ending,
+            format,
+            pending,
+            info,
             has_text,
             has_choice,
-            is_over,
+            is_done,
             failure,
         };
         if let Some(text) = deltas.next().await? {
-            deltas.ready.push_front(text);
+            deltas.pending.push_front(text);
         }
         Ok(deltas)
     }
 
-    /// The next piece of text; none at the end.
+    /// Returns more text; `None` at the end.
     pub async fn next(&mut self) -> Result<Option<String>, LlmError> {
         loop {
-            if let Some(text) = self.ready.pop_front() {
+            if let Some(text) = self.pending.pop_front() {
                 return Ok(Some(text));
             }
             if let Some(error) = self.failure.take() {
                 return Err(error);
             }
-            if self.is_over {
+            if self.is_done {
                 return self.close();
             }
             self.failure = self.read().await.err();
         }
     }
 
-    /// What is known once there is no more text.
-    pub fn ending(&self) -> &Ending {
-        &self.ending
+    /// Returns the information that is known when there is no more text.
+    pub fn info(&self) -> &CompletionInfo {
+        &self.info
     }
 
     async fn read(&mut self) -> Result<(), LlmError> {
-        let has_finished = self.ending.finish_reason.is_some();
-        let patience = match has_finished {
-            true => AFTERWARDS.min(self.idle),
-            false if self.has_text => self.idle,
-            false => self.first,
+        let has_finished = self.info.finish_reason.is_some();
+        let timeout = match has_finished {
+            true => USAGE_GRACE.min(self.idle_timeout),
+            false if self.has_text => self.idle_timeout,
+            false => self.first_byte_timeout,
         };
-        match self.exchange.piece(&self.clock, patience).await {
-            Ok(Some(piece)) => self.take(&piece),
-            Ok(None) => self.rest(),
-            // The text is whole; only how it was counted is lost.
-            Err(_) if has_finished => self.over(),
+        match self.exchange.next_chunk(&self.deadline, timeout).await {
+            Ok(Some(piece)) => self.push(&piece),
+            Ok(None) => self.finish(),
+            // The text is complete; only the usage is lost.
+            Err(_) if has_finished => self.mark_done(),
             Err(error) => Err(error),
         }
     }
 
-    fn over(&mut self) -> Result<(), LlmError> {
-        self.is_over = true;
+    fn mark_done(&mut self) -> Result<(), LlmError> {
+        self.is_done = true;
         Ok(())
     }
 
-    fn take(&mut self, piece: &[u8]) -> Result<(), LlmError> {
-        if let Form::Unknown = self.form {
-            self.form = match piece.iter().find(|byte| !byte.is_ascii_whitespace()) {
-                Some(b'{' | b'[') => Form::Whole(Vec::new()),
-                Some(_) => Form::Events(Events::default()),
+    fn push(&mut self, piece: &[u8]) -> Result<(), LlmError> {
+        if let BodyFormat::Unknown = self.format {
+            self.format = match piece.iter().find(|byte| !byte.is_ascii_whitespace()) {
+                Some(b'{' | b'[') => BodyFormat::Json(Vec::new()),
+                Some(_) => BodyFormat::Events(SseParser::default()),
                 None => return Ok(()),
             };
         }
-        match &mut self.form {
-            Form::Events(events) => {
+        match &mut self.format {
+            BodyFormat::Events(events) => {
                 let events = events.push(piece);
                 events.iter().try_for_each(|event| self.event(event))
             }
-            Form::Whole(whole) => {
-                whole.extend_from_slice(piece);
+            BodyFormat::Json(json) => {
+                json.extend_from_slice(piece);
                 Ok(())
             }
-            Form::Unknown => Ok(()),
+            BodyFormat::Unknown => Ok(()),
         }
     }
 
-    /// What the end of the connection completes. An event that breaks off there is no end, unless the text was whole before.
-    fn rest(&mut self) -> Result<(), LlmError> {
-        let was_whole = self.ending.finish_reason.is_some();
-        let last = match std::mem::replace(&mut self.form, Form::Unknown) {
-            Form::Events(mut events) => events.finish().map_or(Ok(()), |event| self.event(&event)),
-            Form::Whole(whole) => self.object(&whole),
-            Form::Unknown => Ok(()),
+    /// Processes the end of the connection. A truncated event there is an error, unless the text was complete before.
+    fn finish(&mut self) -> Result<(), LlmError> {
+        let was_whole = self.info.finish_reason.is_some();
+        let last = match std::mem::replace(&mut self.format, BodyFormat::Unknown) {
+            BodyFormat::Events(mut events) => events.finish().map_or(Ok(()), |event| self.event(&event)),
+            BodyFormat::Json(json) => self.object(&json),
+            BodyFormat::Unknown => Ok(()),
         };
-        self.is_over = true;
+        self.is_done = true;
         if was_whole { Ok(()) } else { last }
     }
 
     fn event(&mut self, event: &str) -> Result<(), LlmError> {
         match event.trim() {
-            // What comes after the end is nothing to us.
-            _ if self.is_over => Ok(()),
+            // Data after the end is ignored.
+            _ if self.is_done => Ok(()),
             "" => Ok(()),
-            "[DONE]" => self.over(),
+            "[DONE]" => self.mark_done(),
             object => self.object(object.as_bytes()),
         }
     }
 
     fn object(&mut self, object: &[u8]) -> Result<(), LlmError> {
-        let object: Value = serde_json::from_slice(object).map_err(|_| LlmError::broken("it is not JSON"))?;
+        let object: Value = serde_json::from_slice(object).map_err(|_| LlmError::bad_response("it is not JSON"))?;
         if !object["error"].is_null() {
-            return Err(LlmError::of_event(&object["error"], &self.secrets));
+            return Err(LlmError::from_event(&object["error"], &self.secrets));
         }
-        let chunk = Chunk::of(&object);
+        let chunk = ChatChunk::from_json(&object);
         self.has_choice |= chunk.has_choice;
-        self.ending.finish_reason = chunk.finish_reason.or(self.ending.finish_reason.take());
-        self.ending.usage = chunk.usage.or(self.ending.usage);
-        self.ending.model = self.ending.model.take().or(chunk.model);
+        self.info.finish_reason = chunk.finish_reason.or(self.info.finish_reason.take());
+        self.info.usage = chunk.usage.or(self.info.usage);
+        self.info.model = self.info.model.take().or(chunk.model);
         if !chunk.text.is_empty() {
             self.has_text = true;
-            self.ready.push_back(chunk.text);
+            self.pending.push_back(chunk.text);
         }
         Ok(())
     }
 
     fn close(&self) -> Result<Option<String>, LlmError> {
-        match (self.has_text, self.has_choice, self.ending.finish_reason.as_deref()) {
+        match (self.has_text, self.has_choice, self.info.finish_reason.as_deref()) {
             (true, ..) => Ok(None),
             (_, true, Some("length")) => {
-                Err(LlmError::broken("it spent all its tokens without a text: raise `max_tokens`"))
+                Err(LlmError::bad_response("it used all its tokens without any text; raise `max_tokens`"))
             }
-            (_, true, _) => Err(LlmError::broken("it has no text")),
-            (_, false, _) => Err(LlmError::broken("it has no choices")),
+            (_, true, _) => Err(LlmError::bad_response("it has no text")),
+            (_, false, _) => Err(LlmError::bad_response("it has no choices")),
         }
     }
 }

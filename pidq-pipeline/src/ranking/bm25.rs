@@ -1,197 +1,198 @@
-//! BM25 as Lucene has it: how much the words that a text shares with a question say about it.
+//! BM25 as in Lucene, on an in-memory inverted index.
 //!
 //! S. Robertson, H. Zaragoza: The Probabilistic Relevance Framework: BM25 and Beyond, 2009; with Lucene's inverse
 //! document frequency, which is never negative, and without the constant factor `k1 + 1`.
 
 use std::collections::HashMap;
 
-/// How much repetition and length count.
+/// Parameters of BM25.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Weights {
-    /// How soon repeating a word stops to help.
+pub struct Bm25Params {
+    /// Saturation of the term frequency.
     pub k1: f64,
-    /// How much longer texts are held back, from 0 to 1.
+    /// Length normalization, from 0 to 1.
     pub b: f64,
 }
 
-impl Default for Weights {
+impl Default for Bm25Params {
     fn default() -> Self {
-        Weights { k1: 0.9, b: 0.4 }
+        Bm25Params { k1: 0.9, b: 0.4 }
     }
 }
 
-/// The words of some texts, and which texts have them.
+/// Inverted index of documents.
 #[derive(Debug, Default)]
-pub struct Postings {
-    words: HashMap<String, Word>,
-    /// The number of words of each text.
+pub struct InvertedIndex {
+    terms: HashMap<String, PostingList>,
+    /// Number of terms of each document.
     lengths: Vec<u32>,
-    /// The texts that were removed; words may still name them.
+    /// Removed documents; posting lists may still contain them.
     removed: Vec<bool>,
-    texts: usize,
+    document_count: usize,
     total: u64,
 }
 
-/// The texts that have a word.
+/// Documents that contain a term.
 #[derive(Debug, Default)]
-struct Word {
-    /// Invariant: strictly increasing by text.
+struct PostingList {
+    /// Invariant: strictly increasing by document.
     postings: Vec<Posting>,
-    /// How many of the postings are of removed texts.
+    /// Number of postings of removed documents.
     stale: usize,
 }
 
-/// A text that has a word.
+/// A document that contains a term.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Posting {
-    /// Its number.
-    pub text: u32,
-    /// How often it has the word.
-    pub times: u32,
+    /// Number of the document.
+    pub document: u32,
+    /// Term frequency.
+    pub frequency: u32,
 }
 
-/// The scores of texts, and how much a text could score that says nothing but the question, over and over.
+/// Scores of documents, with an upper bound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scores {
-    /// By text number; 0 where no word is shared.
-    pub of: Vec<f64>,
-    /// The bound that no score reaches.
+    /// Score by document number; 0 if no term matches.
+    pub values: Vec<f64>,
+    /// Upper bound that no score reaches: the score of a document that repeats the query infinitely often.
     pub bound: f64,
 }
 
-impl Postings {
-    /// Adds a text and gives its number.
+impl InvertedIndex {
+    /// Adds a document and returns its number.
     pub fn add<'w>(&mut self, words: impl IntoIterator<Item = &'w str>) -> u32 {
-        let text = self.lengths.len() as u32;
+        let document = self.lengths.len() as u32;
         let mut length = 0;
         for word in words {
             length += 1;
-            self.count(word, text);
+            self.count(word, document);
         }
         self.push(length);
-        text
+        document
     }
 
     fn push(&mut self, length: u32) {
         self.lengths.push(length);
         self.removed.push(false);
-        self.texts += 1;
+        self.document_count += 1;
         self.total += u64::from(length);
     }
 
-    fn count(&mut self, word: &str, text: u32) {
-        let word = match self.words.get_mut(word) {
+    fn count(&mut self, word: &str, document: u32) {
+        let word = match self.terms.get_mut(word) {
             Some(word) => word,
-            None => self.words.entry(word.to_owned()).or_default(),
+            None => self.terms.entry(word.to_owned()).or_default(),
         };
         match word.postings.last_mut() {
-            Some(last) if last.text == text => last.times += 1,
-            _ => word.postings.push(Posting { text, times: 1 }),
+            Some(last) if last.document == document => last.frequency += 1,
+            _ => word.postings.push(Posting { document, frequency: 1 }),
         }
     }
 
-    /// Takes out a text with these words. Its number is not given again.
-    pub fn remove<'w>(&mut self, text: u32, words: impl IntoIterator<Item = &'w str>) {
-        if self.removed.get(text as usize).is_none_or(|removed| *removed) {
+    /// Removes a document with these terms. Its number is not reused.
+    pub fn remove<'w>(&mut self, document: u32, words: impl IntoIterator<Item = &'w str>) {
+        if self.removed.get(document as usize).is_none_or(|removed| *removed) {
             return;
         }
-        self.removed[text as usize] = true;
-        self.texts -= 1;
-        self.total -= u64::from(self.lengths[text as usize]);
+        self.removed[document as usize] = true;
+        self.document_count -= 1;
+        self.total -= u64::from(self.lengths[document as usize]);
         let mut words: Vec<&str> = words.into_iter().collect();
         words.sort_unstable();
         words.dedup();
-        words.into_iter().for_each(|word| self.forget(word));
+        words.into_iter().for_each(|word| self.mark_stale(word));
     }
 
-    /// Counts a posting as stale, and clears them away when they are the greater part: each is moved but a few times.
-    fn forget(&mut self, name: &str) {
-        let Some(word) = self.words.get_mut(name) else { return };
+    /// Counts a posting as stale, and removes the stale ones when they are the majority (amortized constant cost).
+    fn mark_stale(&mut self, name: &str) {
+        let Some(word) = self.terms.get_mut(name) else { return };
         word.stale += 1;
         if word.stale * 2 > word.postings.len() {
-            word.postings.retain(|posting| !self.removed[posting.text as usize]);
+            word.postings.retain(|posting| !self.removed[posting.document as usize]);
             word.stale = 0;
         }
         if word.postings.is_empty() {
-            self.words.remove(name);
+            self.terms.remove(name);
         }
     }
 
-    /// How many bytes they take, about.
+    /// Returns the approximate memory use in bytes.
     pub fn bytes(&self) -> usize {
-        let word = |(name, word): (&String, &Word)| {
-            name.capacity() + size_of::<(String, Word)>() + word.postings.capacity() * size_of::<Posting>()
+        let word = |(name, word): (&String, &PostingList)| {
+            name.capacity() + size_of::<(String, PostingList)>() + word.postings.capacity() * size_of::<Posting>()
         };
         let lengths = self.lengths.capacity() * size_of::<u32>() + self.removed.capacity();
-        self.words.iter().map(word).sum::<usize>() + lengths
+        self.terms.iter().map(word).sum::<usize>() + lengths
     }
 
-    /// How many texts there are.
-    pub fn texts(&self) -> usize {
-        self.texts
+    /// Returns the number of documents.
+    pub fn document_count(&self) -> usize {
+        self.document_count
     }
 
-    /// The score of every text number; 0 where no word is shared. A word that is asked twice counts twice.
-    pub fn scores<'w>(&self, question: impl IntoIterator<Item = &'w str>, weights: Weights) -> Scores {
-        let mut scores = Scores { of: vec![0.0; self.lengths.len()], bound: 0.0 };
-        let mut asked: Vec<&str> = question.into_iter().collect();
-        asked.sort_unstable();
-        // A question that says one word a thousand times reads its postings once.
-        for same in asked.chunk_by(|a, b| a == b) {
-            let none = Word::default();
-            let word = self.words.get(same[0]).unwrap_or(&none);
-            let weight = self.rarity(word.postings.len() - word.stale) * same.len() as f64;
+    /// Scores every document number; 0 if no term matches. A repeated query term counts as often as it occurs.
+    pub fn scores<'w>(&self, query: impl IntoIterator<Item = &'w str>, weights: Bm25Params) -> Scores {
+        let mut scores = Scores { values: vec![0.0; self.lengths.len()], bound: 0.0 };
+        let mut query: Vec<&str> = query.into_iter().collect();
+        query.sort_unstable();
+        // Grouped, so that a term that is repeated a thousand times reads its postings once.
+        for same in query.chunk_by(|a, b| a == b) {
+            let none = PostingList::default();
+            let word = self.terms.get(same[0]).unwrap_or(&none);
+            let weight = self.idf(word.postings.len() - word.stale) * same.len() as f64;
             scores.bound += weight;
-            self.score(word, weight, weights, &mut scores.of);
+            self.score(word, weight, weights, &mut scores.values);
         }
         scores
     }
 
-    // Hot: runs once per text that has the word. Removed texts are scored as well, since asking costs more than that;
-    // they are wiped at the end of a word that has any.
-    fn score(&self, word: &Word, weight: f64, weights: Weights, scores: &mut [f64]) {
-        let average = self.total as f64 / self.texts as f64;
+    // Hot: runs once per posting. Removed documents are scored too, because checking costs more than scoring; their scores
+    // are reset after each term with stale postings.
+    fn score(&self, word: &PostingList, weight: f64, weights: Bm25Params, scores: &mut [f64]) {
+        let average = self.total as f64 / self.document_count as f64;
         let fixed = weights.k1 * (1.0 - weights.b);
         let long = weights.k1 * weights.b / average;
         for posting in &word.postings {
-            let text = posting.text as usize;
-            let times = f64::from(posting.times);
-            scores[text] += weight * times / (times + fixed + long * f64::from(self.lengths[text]));
+            let document = posting.document as usize;
+            let frequency = f64::from(posting.frequency);
+            scores[document] += weight * frequency / (frequency + fixed + long * f64::from(self.lengths[document]));
         }
         if word.stale > 0 {
-            let stale = word.postings.iter().filter(|posting| self.removed[posting.text as usize]);
-            stale.for_each(|posting| scores[posting.text as usize] = 0.0);
+            let stale = word.postings.iter().filter(|posting| self.removed[posting.document as usize]);
+            stale.for_each(|posting| scores[posting.document as usize] = 0.0);
         }
     }
 
-    /// The inverse document frequency of a word that so many texts have.
-    fn rarity(&self, having: usize) -> f64 {
-        let (all, having) = (self.texts as f64, having as f64);
-        (1.0 + (all - having + 0.5) / (having + 0.5)).ln()
+    /// Returns the inverse document frequency of a term that a number of documents contain.
+    fn idf(&self, document_frequency: usize) -> f64 {
+        let (all, document_frequency) = (self.document_count as f64, document_frequency as f64);
+        (1.0 + (all - document_frequency + 0.5) / (document_frequency + 0.5)).ln()
     }
 
-    /// Every word in order, with the texts that have it.
-    pub fn words(&self) -> impl Iterator<Item = (&str, impl Iterator<Item = Posting> + '_)> {
-        let mut words: Vec<_> = self.words.iter().collect();
+    /// Returns every term in order, with its postings.
+    pub fn terms(&self) -> impl Iterator<Item = (&str, impl Iterator<Item = Posting> + '_)> {
+        let mut words: Vec<_> = self.terms.iter().collect();
         words.sort_unstable_by_key(|(name, _)| name.as_str());
-        let alive = |posting: &Posting| !self.removed[posting.text as usize];
+        let alive = |posting: &Posting| !self.removed[posting.document as usize];
         words.into_iter().map(move |(name, word)| (name.as_str(), word.postings.iter().copied().filter(alive)))
     }
 
-    /// The postings of so many texts from their words; none if a word names a text that is not there, twice, or never.
-    pub fn from_words(texts: u32, words: impl IntoIterator<Item = (String, Vec<Posting>)>) -> Option<Self> {
-        let mut lengths = vec![0u32; texts as usize];
+    /// Builds the index of a number of documents from its terms; none if a posting list is empty of occurrences, unsorted, or
+    /// refers to a missing document, or if a term is repeated.
+    pub fn from_terms(documents: u32, terms: impl IntoIterator<Item = (String, Vec<Posting>)>) -> Option<Self> {
+        let mut lengths = vec![0u32; documents as usize];
         let mut known = HashMap::new();
-        for (name, postings) in words {
-            let increasing = postings.windows(2).all(|pair| pair[0].text < pair[1].text);
+        for (name, postings) in terms {
+            let increasing = postings.windows(2).all(|pair| pair[0].document < pair[1].document);
             for posting in &postings {
-                let length = lengths.get_mut(posting.text as usize).filter(|_| posting.times > 0)?;
-                *length = length.checked_add(posting.times)?;
+                let length = lengths.get_mut(posting.document as usize).filter(|_| posting.frequency > 0)?;
+                *length = length.checked_add(posting.frequency)?;
             }
-            let new = known.insert(name, Word { postings, stale: 0 }).is_none();
+            let new = known.insert(name, PostingList { postings, stale: 0 }).is_none();
             (increasing && new).then_some(())?;
         }
-        let mut postings = Postings { words: known, ..Postings::default() };
+        let mut postings = InvertedIndex { terms: known, ..InvertedIndex::default() };
         lengths.into_iter().for_each(|length| postings.push(length));
         Some(postings)
     }

@@ -1,4 +1,4 @@
-//! Several rankings made one.
+//! Reciprocal rank fusion.
 //!
 //! G. Cormack, C. Clarke, S. Büttcher: Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning
 //! Methods, SIGIR 2009.
@@ -9,13 +9,13 @@ use std::hash::Hash;
 /// The constant of the paper.
 pub const K: f64 = 60.0;
 
-/// Adds `weight / (k + rank)` of each ranking; one that does not name a thing adds nothing. The best come first, and of
-/// equals the lesser.
+/// Sums `weight / (k + rank)` over the rankings that contain an item. Returns the items by descending score, and equal
+/// scores by ascending item.
 pub fn reciprocal_ranks<T: Copy + Eq + Hash + Ord>(rankings: &[(f64, &[T])], k: f64) -> Vec<(T, f64)> {
     let mut scores: HashMap<T, f64> = HashMap::new();
     for (weight, ranking) in rankings {
-        for (at, thing) in ranking.iter().enumerate() {
-            *scores.entry(*thing).or_default() += weight / (k + (at + 1) as f64);
+        for (at, item) in ranking.iter().enumerate() {
+            *scores.entry(*item).or_default() += weight / (k + (at + 1) as f64);
         }
     }
     let mut fused: Vec<_> = scores.into_iter().collect();

@@ -1,60 +1,87 @@
-//! What the metadata of a document must be: `{"unit": 20, "kind": {"in": ["datasheet"]}, "year": {"gte": 2020}}`.
+//! Metadata filters: `{"unit": 20, "kind": {"in": ["datasheet"]}, "year": {"gte": 2020}}`.
 
 use std::cmp::Ordering;
 use std::fmt;
 
 use serde_json::{Map, Value};
 
-/// Conditions that must all hold.
+/// A conjunction of conditions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filter {
     conditions: Vec<Condition>,
 }
 
-/// What one member must be. A list in the metadata holds it if one of its items does.
+/// A condition on a field. An array in the metadata matches if one of its items does.
 #[derive(Clone, Debug, PartialEq)]
 struct Condition {
-    member: String,
-    test: &'static Test,
+    field: String,
+    operator: &'static Operator,
     value: Value,
 }
 
-/// A way to test a member: a row of [`TESTS`].
+/// A comparison operator: a row of [`OPERATORS`].
 #[derive(Debug)]
-struct Test {
+struct Operator {
     name: &'static str,
-    /// What the value to compare with must be.
-    wants: &'static str,
-    takes: fn(&Value) -> bool,
-    holds: fn(&Value, &Value) -> bool,
+    /// Description of valid operands.
+    operand: &'static str,
+    is_valid_operand: fn(&Value) -> bool,
+    matches: fn(&Value, &Value) -> bool,
 }
 
-impl PartialEq for Test {
+impl PartialEq for Operator {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }
 }
 
-const EQUAL: &Test = &Test { name: "eq", wants: "a text, a number, a boolean or null", takes: is_plain, holds: equal };
+const EQUAL: &Operator = &Operator {
+    name: "eq",
+    operand: "a string, a number, a boolean or null",
+    is_valid_operand: is_scalar,
+    matches: equal,
+};
 
-const TESTS: &[&Test] = &[
+const OPERATORS: &[&Operator] = &[
     EQUAL,
-    &Test {
+    &Operator {
         name: "in",
-        wants: "a list of at most 1000 texts, numbers, booleans or nulls",
-        takes: |value| value.as_array().is_some_and(|items| items.len() <= 1000 && items.iter().all(is_plain)),
-        holds: |found, value| value.as_array().is_some_and(|items| items.iter().any(|item| equal(found, item))),
+        operand: "an array of at most 1000 strings, numbers, booleans or nulls",
+        is_valid_operand: |value| {
+            value.as_array().is_some_and(|items| items.len() <= 1000 && items.iter().all(is_scalar))
+        },
+        matches: |found, value| value.as_array().is_some_and(|items| items.iter().any(|item| equal(found, item))),
     },
-    &Test { name: "gt", wants: RANGE, takes: is_ordered, holds: |a, b| order(a, b).is_some_and(Ordering::is_gt) },
-    &Test { name: "gte", wants: RANGE, takes: is_ordered, holds: |a, b| order(a, b).is_some_and(Ordering::is_ge) },
-    &Test { name: "lt", wants: RANGE, takes: is_ordered, holds: |a, b| order(a, b).is_some_and(Ordering::is_lt) },
-    &Test { name: "lte", wants: RANGE, takes: is_ordered, holds: |a, b| order(a, b).is_some_and(Ordering::is_le) },
+    &Operator {
+        name: "gt",
+        operand: RANGE,
+        is_valid_operand: is_ordered,
+        matches: |a, b| order(a, b).is_some_and(Ordering::is_gt),
+    },
+    &Operator {
+        name: "gte",
+        operand: RANGE,
+        is_valid_operand: is_ordered,
+        matches: |a, b| order(a, b).is_some_and(Ordering::is_ge),
+    },
+    &Operator {
+        name: "lt",
+        operand: RANGE,
+        is_valid_operand: is_ordered,
+        matches: |a, b| order(a, b).is_some_and(Ordering::is_lt),
+    },
+    &Operator {
+        name: "lte",
+        operand: RANGE,
+        is_valid_operand: is_ordered,
+        matches: |a, b| order(a, b).is_some_and(Ordering::is_le),
+    },
 ];
 
-const RANGE: &str = "a text or a number";
-const MOST: usize = 32;
+const RANGE: &str = "a string or a number";
+const MAX_CONDITIONS: usize = 32;
 
-fn is_plain(value: &Value) -> bool {
+fn is_scalar(value: &Value) -> bool {
     !value.is_array() && !value.is_object()
 }
 
@@ -62,12 +89,12 @@ fn is_ordered(value: &Value) -> bool {
     value.is_string() || value.is_number()
 }
 
-/// `20` and `20.0` are one number.
+/// Compares values; `20` equals `20.0`.
 fn equal(a: &Value, b: &Value) -> bool {
     a == b || order(a, b) == Some(Ordering::Equal)
 }
 
-/// Numbers by size, texts by code points (so that dates in RFC 3339 are in order); nothing else compares.
+/// Orders numbers by value and strings by code points (which orders RFC 3339 dates); other values are not comparable.
 fn order(a: &Value, b: &Value) -> Option<Ordering> {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a.as_f64()?.partial_cmp(&b.as_f64()?),
@@ -76,79 +103,84 @@ fn order(a: &Value, b: &Value) -> Option<Ordering> {
     }
 }
 
-/// What is wrong with a filter, and where.
+/// An error in a filter.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct BadFilter {
-    /// The place in the filter, as a JSON pointer.
+pub struct FilterError {
+    /// JSON pointer to the position in the filter.
     pub pointer: String,
-    /// What it must be.
+    /// Description of the expected value.
     pub detail: String,
 }
 
-impl BadFilter {
+impl FilterError {
     fn at(path: &[&str], detail: impl Into<String>) -> Self {
-        BadFilter { pointer: path.iter().map(|step| pidq_http::pointer_step(step)).collect(), detail: detail.into() }
+        FilterError { pointer: path.iter().map(|step| pidq_http::pointer_step(step)).collect(), detail: detail.into() }
     }
 }
 
-impl fmt::Display for BadFilter {
+impl fmt::Display for FilterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "filter{}: {}", self.pointer, self.detail)
     }
 }
 
-impl std::error::Error for BadFilter {}
+impl std::error::Error for FilterError {}
 
 impl Filter {
-    /// Reads a filter.
+    /// Parses a filter.
     ///
     /// # Errors
-    /// A [`BadFilter`] names the place.
-    pub fn parse(filter: &Value) -> Result<Self, BadFilter> {
-        let members = filter.as_object().ok_or_else(|| BadFilter::at(&[], "must be an object"))?;
+    /// Returns a [`FilterError`] with the position.
+    pub fn parse(filter: &Value) -> Result<Self, FilterError> {
+        let fields = filter.as_object().ok_or_else(|| FilterError::at(&[], "must be an object"))?;
         let mut conditions = Vec::new();
-        for (member, value) in members {
+        for (field, value) in fields {
             match value {
-                Value::Object(tests) => read_tests(member, tests, &mut conditions)?,
-                value => conditions.push(condition(&[member], EQUAL, value)?),
+                Value::Object(operators) => parse_operators(field, operators, &mut conditions)?,
+                value => conditions.push(condition(&[field], EQUAL, value)?),
             }
         }
-        if conditions.len() > MOST {
-            return Err(BadFilter::at(&[], format!("must have at most {MOST} conditions")));
+        if conditions.len() > MAX_CONDITIONS {
+            return Err(FilterError::at(&[], format!("must have at most {MAX_CONDITIONS} conditions")));
         }
         Ok(Filter { conditions })
     }
 
-    /// Whether metadata is as wanted.
-    pub fn accepts(&self, metadata: &Map<String, Value>) -> bool {
-        self.conditions.iter().all(|condition| condition.holds(metadata.get(&condition.member)))
+    /// Returns whether metadata matches all conditions.
+    pub fn matches(&self, metadata: &Map<String, Value>) -> bool {
+        self.conditions.iter().all(|condition| condition.matches(metadata.get(&condition.field)))
     }
 }
 
-fn read_tests(member: &str, tests: &Map<String, Value>, conditions: &mut Vec<Condition>) -> Result<(), BadFilter> {
-    for (name, value) in tests {
-        let names = || TESTS.iter().map(|test| test.name).collect::<Vec<_>>().join(", ");
-        let test = TESTS.iter().find(|test| test.name == name);
-        let test = test.ok_or_else(|| BadFilter::at(&[member, name], format!("must be one of {}", names())))?;
-        conditions.push(condition(&[member, name], test, value)?);
+fn parse_operators(
+    field: &str,
+    operators: &Map<String, Value>,
+    conditions: &mut Vec<Condition>,
+) -> Result<(), FilterError> {
+    for (name, value) in operators {
+        let names = || OPERATORS.iter().map(|operator| operator.name).collect::<Vec<_>>().join(", ");
+        let operator = OPERATORS.iter().find(|operator| operator.name == name);
+        let operator =
+            operator.ok_or_else(|| FilterError::at(&[field, name], format!("must be one of {}", names())))?;
+        conditions.push(condition(&[field, name], operator, value)?);
     }
     Ok(())
 }
 
-fn condition(path: &[&str], test: &'static Test, value: &Value) -> Result<Condition, BadFilter> {
-    if (test.takes)(value) {
-        Ok(Condition { member: path[0].to_owned(), test, value: value.clone() })
+fn condition(path: &[&str], operator: &'static Operator, value: &Value) -> Result<Condition, FilterError> {
+    if (operator.is_valid_operand)(value) {
+        Ok(Condition { field: path[0].to_owned(), operator, value: value.clone() })
     } else {
-        Err(BadFilter::at(path, format!("must be {}", test.wants)))
+        Err(FilterError::at(path, format!("must be {}", operator.operand)))
     }
 }
 
 impl Condition {
-    fn holds(&self, found: Option<&Value>) -> bool {
+    fn matches(&self, found: Option<&Value>) -> bool {
         match found {
-            Some(Value::Array(items)) => items.iter().any(|item| (self.test.holds)(item, &self.value)),
-            Some(found) => (self.test.holds)(found, &self.value),
-            None => (self.test.holds)(&Value::Null, &self.value),
+            Some(Value::Array(items)) => items.iter().any(|item| (self.operator.matches)(item, &self.value)),
+            Some(found) => (self.operator.matches)(found, &self.value),
+            None => (self.operator.matches)(&Value::Null, &self.value),
         }
     }
 }
@@ -161,12 +193,12 @@ mod tests {
 
     #[track_caller]
     fn check(filter: Value, metadata: Value, expected: bool) {
-        let accepts = Filter::parse(&filter).map(|filter| filter.accepts(metadata.as_object().unwrap_or(&Map::new())));
-        assert_eq!(accepts, Ok(expected), "{filter} on {metadata}");
+        let matches = Filter::parse(&filter).map(|filter| filter.matches(metadata.as_object().unwrap_or(&Map::new())));
+        assert_eq!(matches, Ok(expected), "{filter} on {metadata}");
     }
 
     #[test]
-    fn members_must_be_equal() {
+    fn fields_must_be_equal() {
         check(json!({}), json!({}), true);
         check(json!({"unit": 20}), json!({"unit": 20.0}), true);
         check(json!({"unit": 20}), json!({"unit": "20"}), false);
@@ -176,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn members_may_be_one_of_several() {
+    fn fields_may_be_one_of_several() {
         check(json!({"kind": {"in": ["a", "b"]}}), json!({"kind": "b"}), true);
         check(json!({"kind": {"in": []}}), json!({"kind": "b"}), false);
         check(json!({"tags": "b"}), json!({"tags": ["a", "b"]}), true);
@@ -184,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn members_may_be_in_a_range() {
+    fn fields_may_be_in_a_range() {
         check(json!({"year": {"gte": 2020, "lt": 2024}}), json!({"year": 2020}), true);
         check(json!({"year": {"gte": 2020, "lt": 2024}}), json!({"year": 2024}), false);
         check(json!({"day": {"gt": "2026-01-31"}}), json!({"day": "2026-02-01"}), true);
@@ -193,8 +225,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
-        let pointer = |filter: Value| Filter::parse(&filter).map_err(|bad| bad.pointer);
+    fn errors_name_the_position() {
+        let pointer = |filter: Value| Filter::parse(&filter).map_err(|error| error.pointer);
         assert_eq!(pointer(json!([])), Err(String::new()));
         assert_eq!(pointer(json!({"a": {"like": 1}})), Err("/a/like".to_owned()));
         assert_eq!(pointer(json!({"a/b": {"in": 1}})), Err("/a~1b/in".to_owned()));

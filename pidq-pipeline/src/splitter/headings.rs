@@ -1,10 +1,10 @@
-//! The headings that a text stands under.
+//! Stack of open headings.
 
-/// Headings that are open, outermost first.
+/// Open headings, outermost first.
 #[derive(Clone, Debug, Default)]
-pub struct Open {
+pub struct HeadingStack {
     open: Vec<Heading>,
-    /// Names with their headings in the order in which they were set; setting one again keeps its place.
+    /// Level names with their headings in insertion order; replacing a heading keeps its position.
     named: Vec<(String, String)>,
 }
 
@@ -14,9 +14,9 @@ struct Heading {
     name: String,
 }
 
-impl Open {
-    /// Opens a heading: those of its level and below end.
-    pub fn open(&mut self, level: usize, name: &str, text: &str) {
+impl HeadingStack {
+    /// Pushes a heading, closing those of its level and below.
+    pub fn push(&mut self, level: usize, name: &str, text: &str) {
         while let Some(last) = self.open.pop_if(|last| last.level >= level) {
             self.named.retain(|(name, _)| *name != last.name);
         }
@@ -27,7 +27,7 @@ impl Open {
         }
     }
 
-    /// The names and headings.
+    /// Returns the level names and headings.
     pub fn named(&self) -> &[(String, String)] {
         &self.named
     }

@@ -1,4 +1,4 @@
-//! Sections of HTML: the text of each element with the headings it stands under.
+//! The `html_header` splitter: sections of HTML with their headings.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,38 +7,38 @@ use html5gum::emitters::default::DefaultEmitter;
 use html5gum::{Token, Tokenizer};
 
 use super::length::is_space;
-use super::parameters::{Kind, Parameter, Parameters};
-use super::room::Chunks;
-use super::{Chunk, Embed, Refusal, Split, Splitter};
+use super::parameters::{Parameter, ParameterKind, Parameters};
+use super::size_limit::ChunkList;
+use super::{Chunk, Embed, Split, SplitError, Splitter};
 
-/// The row.
+/// The `html_header` splitter.
 pub const HTML_HEADER: Splitter = Splitter {
     name: "html_header",
-    summary: "the text of HTML with the headings it stands under, a chunk a section",
+    summary: "sections of HTML, one chunk per section, with the headings above it",
     parameters: &[
         Parameter {
             name: "headers_to_split_on",
-            kind: Kind::Pairs,
+            kind: ParameterKind::Pairs,
             default: r#"[["h1", "h1"], ["h2", "h2"], ["h3", "h3"]]"#,
-            summary: "elements that are headings, and the names of their levels",
+            summary: "heading elements and the names of their levels",
         },
         Parameter {
             name: "return_each_element",
-            kind: Kind::Flag,
+            kind: ParameterKind::Flag,
             default: "false",
-            summary: "whether elements stay apart",
+            summary: "whether each element is its own chunk",
         },
     ],
-    build: |parameters| Ok(Box::new(Sections::new(parameters)?)),
+    build: |parameters| Ok(Box::new(HtmlHeaderSplitter::new(parameters)?)),
 };
 
-/// Elements without an end.
+/// Elements without an end tag.
 const VOID: &[&str] = &[
     "area", "base", "basefont", "bgsound", "br", "col", "command", "embed", "frame", "hr", "image", "img", "input",
     "isindex", "keygen", "link", "menuitem", "meta", "nextid", "param", "source", "spacer", "track", "wbr",
 ];
 
-struct Sections {
+struct HtmlHeaderSplitter {
     levels: Vec<Level>,
     each_element: bool,
 }
@@ -49,32 +49,36 @@ struct Level {
     name: String,
 }
 
-impl Sections {
-    fn new(parameters: &Parameters) -> Result<Self, Refusal> {
+impl HtmlHeaderSplitter {
+    fn new(parameters: &Parameters) -> Result<Self, SplitError> {
         let levels: Result<Vec<_>, _> = parameters.pairs("headers_to_split_on").into_iter().map(level).collect();
-        Ok(Sections { levels: levels?, each_element: parameters.flag("return_each_element") })
+        Ok(HtmlHeaderSplitter { levels: levels?, each_element: parameters.flag("return_each_element") })
     }
 }
 
-fn level((tag, name): (String, String)) -> Result<Level, Refusal> {
+fn level((tag, name): (String, String)) -> Result<Level, SplitError> {
     match tag.get(1..).and_then(|number| number.parse().ok()) {
         Some(level) => Ok(Level { tag, level, name }),
-        None => Err(Refusal::of("headers_to_split_on", format!("{tag:?} is no heading such as \"h1\""))),
+        None => Err(SplitError::parameter(
+            "headers_to_split_on",
+            format!("{tag:?} is not a heading element such as \"h1\""),
+        )),
     }
 }
 
-impl Split for Sections {
-    fn split<'t>(&self, text: &'t str, _: &Embed<'_>) -> Result<Vec<Chunk<'t>>, Refusal> {
-        let mut run = Run { sections: self, open: Vec::new(), section: Section::default(), chunks: Chunks::of(text) };
+impl Split for HtmlHeaderSplitter {
+    fn split<'t>(&self, text: &'t str, _: &Embed<'_>) -> Result<Vec<Chunk<'t>>, SplitError> {
+        let mut run =
+            Run { sections: self, open: Vec::new(), section: Section::default(), chunks: ChunkList::for_text(text) };
         for element in body(elements(text)) {
             run.element(element)?;
         }
         run.close()?;
-        Ok(run.chunks.into_list())
+        Ok(run.chunks.into_vec())
     }
 }
 
-/// An element in the order in which elements begin.
+/// An element, in document order.
 #[derive(Debug, Default)]
 struct Element {
     name: String,
@@ -94,7 +98,7 @@ impl Element {
     }
 }
 
-/// All elements of a document, the document itself first. Tags are taken as they are written: nothing is implied.
+/// Returns all elements of a document, the document itself first. Tags are interpreted literally, without implied ones.
 fn elements(html: &str) -> Vec<Element> {
     let mut emitter = DefaultEmitter::<usize>::new_with_span();
     emitter.naively_switch_states(true);
@@ -105,7 +109,7 @@ fn elements(html: &str) -> Vec<Element> {
             Token::EndTag(tag) => tree.end(&String::from_utf8_lossy(&tag.name)),
             Token::String(text) => {
                 let span = text.span.start..text.span.end;
-                tree.last().add(as_written(html, &span).unwrap_or(&text.value), span);
+                tree.last().add(source_text(html, &span).unwrap_or(&text.value), span);
             }
             Token::Comment(text) => tree.last().add(&text.value, text.span.start..text.span.end),
             Token::Doctype(_) | Token::Error(_) => {}
@@ -114,16 +118,16 @@ fn elements(html: &str) -> Vec<Element> {
     tree.elements
 }
 
-/// A text without entities as it stands in the source: the reader makes one line break of two characters.
-fn as_written<'h>(html: &'h str, span: &Range<usize>) -> Option<&'h [u8]> {
+/// Returns text without entities as in the source, because the tokenizer normalizes line breaks.
+fn source_text<'h>(html: &'h str, span: &Range<usize>) -> Option<&'h [u8]> {
     html.as_bytes().get(span.clone()).filter(|text| !text.contains(&b'&'))
 }
 
 struct Tree {
     elements: Vec<Element>,
-    /// The elements that have not ended; the document never does.
+    /// Open elements; the document is never closed.
     open: Vec<usize>,
-    /// How many of them there are of each name, so that an end of none of them is known at once.
+    /// Number of open elements by name, so that unmatched end tags are detected in constant time.
     names: HashMap<String, usize>,
 }
 
@@ -157,7 +161,7 @@ impl Tree {
     }
 }
 
-/// The body and what is in it; everything, if there is no body.
+/// Returns the body and its content, or all elements if there is no body.
 fn body(elements: Vec<Element>) -> Vec<Element> {
     let Some(at) = elements.iter().position(|element| element.name == "body") else { return elements };
     let depth = elements[at].depth;
@@ -165,7 +169,7 @@ fn body(elements: Vec<Element>) -> Vec<Element> {
     elements.into_iter().skip(at).take(inside + 1).collect()
 }
 
-/// What stands under the headings that are open.
+/// Text under the open headings.
 #[derive(Default)]
 struct Section {
     texts: Vec<String>,
@@ -173,10 +177,10 @@ struct Section {
 }
 
 struct Run<'s, 't> {
-    sections: &'s Sections,
+    sections: &'s HtmlHeaderSplitter,
     open: Vec<Heading>,
     section: Section,
-    chunks: Chunks<'t>,
+    chunks: ChunkList<'t>,
 }
 
 struct Heading {
@@ -187,7 +191,7 @@ struct Heading {
 }
 
 impl Run<'_, '_> {
-    fn element(&mut self, element: Element) -> Result<(), Refusal> {
+    fn element(&mut self, element: Element) -> Result<(), SplitError> {
         let Some(span) = element.span else { return Ok(()) };
         let text = element.texts.join(" ");
         if let Some(level) = self.sections.levels.iter().find(|level| level.tag == element.name) {
@@ -219,7 +223,7 @@ impl Run<'_, '_> {
         }
     }
 
-    fn close(&mut self) -> Result<(), Refusal> {
+    fn close(&mut self) -> Result<(), SplitError> {
         let section = std::mem::take(&mut self.section);
         match section.span {
             Some(span) => self.push(section.texts.join("  \n"), span),
@@ -227,7 +231,7 @@ impl Run<'_, '_> {
         }
     }
 
-    fn push(&mut self, text: String, span: Range<usize>) -> Result<(), Refusal> {
+    fn push(&mut self, text: String, span: Range<usize>) -> Result<(), SplitError> {
         let headings = self.open.iter().map(|open| (open.name.clone(), open.text.clone())).collect();
         self.chunks.push(Chunk { text: text.into(), span: Some(span), headings })
     }

@@ -1,9 +1,9 @@
-//! What begins definitions and statements in programming languages, coarsest first, as patterns.
+//! Separator patterns of programming languages, coarsest first: starts of definitions and statements.
 //!
-//! Which separators a language has, and their order, is part of what the splitter `code` means: it is the list that
-//! langchain-text-splitters 1.1.3 gives for the language.
+//! The list of a language and its order are part of the definition of the splitter `code`; they are those of
+//! langchain-text-splitters 1.1.3.
 
-/// The names of the languages.
+/// Names of the languages.
 pub const NAMES: &[&str] = &[
     "cpp",
     "go",
@@ -34,7 +34,7 @@ pub const NAMES: &[&str] = &[
     "visualbasic6",
 ];
 
-/// The separators of each.
+/// Separators by language.
 #[rustfmt::skip]
 pub const LANGUAGES: &[(&str, &[&str])] = &[
     ("cpp", &[
@@ -155,7 +155,7 @@ pub const LANGUAGES: &[(&str, &[&str])] = &[
     ]),
 ];
 
-/// The separators of a language; none if it is unknown.
+/// Returns the separators of a language, or an empty slice if the language is unknown.
 pub fn separators(language: &str) -> &'static [&'static str] {
     LANGUAGES.iter().find(|(name, _)| *name == language).map_or(&[], |(_, separators)| separators)
 }

@@ -1,109 +1,110 @@
-//! How long a text is, in the unit that a splitter counts in.
+//! LengthUnit units of splitters.
 
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use tiktoken_rs::{CoreBPE, Rank};
 
-/// A unit of length.
+/// A length unit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Length {
+pub enum LengthUnit {
     /// Unicode code points.
     Chars,
     /// Bytes of UTF-8.
     Utf8Bytes,
-    /// Units of UTF-16.
+    /// UTF-16 code units.
     Utf16Units,
-    /// What white space separates.
+    /// Words separated by white space.
     Words,
-    /// Tokens of a vocabulary.
+    /// Tokens of an encoding.
     Tokens(Encoding),
 }
 
-/// A vocabulary of tokens, by the name that its makers gave it.
+/// A tiktoken encoding.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Encoding {
-    /// About 100,000 tokens.
+    /// `cl100k_base`, with about 100,000 tokens.
     Cl100k,
-    /// About 200,000 tokens.
+    /// `o200k_base`, with about 200,000 tokens.
     O200k,
 }
 
-/// The names of the units. `tokens` is `cl100k_base`.
+/// Names of the units. `tokens` means `cl100k_base`.
 pub const LENGTHS: &[&str] = &["chars", "utf8_bytes", "utf16_units", "words", "tokens", "cl100k_base", "o200k_base"];
 
-/// The names of the vocabularies.
+/// Names of the encodings.
 pub const ENCODINGS: &[&str] = &["cl100k_base", "o200k_base"];
 
-impl Length {
-    /// The unit of a name of [`LENGTHS`].
-    pub fn of_name(name: &str) -> Length {
+impl LengthUnit {
+    /// Returns the unit with a name of [`LENGTHS`].
+    pub fn from_name(name: &str) -> LengthUnit {
         match name {
-            "utf8_bytes" => Length::Utf8Bytes,
-            "utf16_units" => Length::Utf16Units,
-            "words" => Length::Words,
-            "tokens" | "cl100k_base" => Length::Tokens(Encoding::Cl100k),
-            "o200k_base" => Length::Tokens(Encoding::O200k),
-            _ => Length::Chars,
+            "utf8_bytes" => LengthUnit::Utf8Bytes,
+            "utf16_units" => LengthUnit::Utf16Units,
+            "words" => LengthUnit::Words,
+            "tokens" | "cl100k_base" => LengthUnit::Tokens(Encoding::Cl100k),
+            "o200k_base" => LengthUnit::Tokens(Encoding::O200k),
+            _ => LengthUnit::Chars,
         }
     }
 
-    /// The same unit, or one that gives the same numbers sooner for parts of this text.
-    pub fn for_text(self, text: &str) -> Length {
+    /// Returns the unit, or a faster one with the same lengths for parts of this text.
+    pub fn for_text(self, text: &str) -> LengthUnit {
         match self {
-            Length::Chars | Length::Utf16Units if text.is_ascii() => Length::Utf8Bytes,
+            LengthUnit::Chars | LengthUnit::Utf16Units if text.is_ascii() => LengthUnit::Utf8Bytes,
             other => other,
         }
     }
 
-    /// How long a part of a text is.
-    // Hot: runs once per word. Bytes need no look at the text.
-    pub fn of_part(self, text: &str, part: &Range<usize>) -> usize {
+    /// Returns the length of a part of a text.
+    // Hot: runs once per word. Byte lengths do not need the text.
+    pub fn measure_part(self, text: &str, part: &Range<usize>) -> usize {
         match self {
-            Length::Utf8Bytes => part.len(),
-            other => other.of(&text[part.clone()]),
+            LengthUnit::Utf8Bytes => part.len(),
+            other => other.measure(&text[part.clone()]),
         }
     }
 
-    /// How long a text is.
-    pub fn of(self, text: &str) -> usize {
+    /// Returns the length of a text.
+    pub fn measure(self, text: &str) -> usize {
         match self {
-            Length::Chars => text.chars().count(),
-            Length::Utf8Bytes => text.len(),
-            Length::Utf16Units => text.encode_utf16().count(),
-            Length::Words => words(text),
-            Length::Tokens(encoding) => encoding.of_text(text).len(),
+            LengthUnit::Chars => text.chars().count(),
+            LengthUnit::Utf8Bytes => text.len(),
+            LengthUnit::Utf16Units => text.encode_utf16().count(),
+            LengthUnit::Words => words(text),
+            LengthUnit::Tokens(encoding) => encoding.encode(text).len(),
         }
     }
 }
 
 impl Encoding {
-    /// The vocabulary of a name of [`ENCODINGS`].
-    pub fn of_name(name: &str) -> Encoding {
+    /// Returns the encoding with a name of [`ENCODINGS`].
+    pub fn from_name(name: &str) -> Encoding {
         if name == "o200k_base" { Encoding::O200k } else { Encoding::Cl100k }
     }
 
-    /// The tokens of a text.
-    pub fn of_text(self, text: &str) -> Vec<Rank> {
-        in_runs(text).flat_map(|run| self.tokens().encode_ordinary(run)).collect()
+    /// Returns the tokens of a text.
+    pub fn encode(self, text: &str) -> Vec<Rank> {
+        split_long_whitespace(text).flat_map(|run| self.vocabulary().encode_ordinary(run)).collect()
     }
 
-    /// The vocabulary, which is unpacked at its first use.
-    pub fn tokens(self) -> &'static CoreBPE {
+    /// Returns the vocabulary, which is loaded on first use.
+    pub fn vocabulary(self) -> &'static CoreBPE {
         static CL100K: OnceLock<CoreBPE> = OnceLock::new();
         static O200K: OnceLock<CoreBPE> = OnceLock::new();
         match self {
-            Encoding::Cl100k => CL100K.get_or_init(|| shipped(tiktoken_rs::cl100k_base())),
-            Encoding::O200k => O200K.get_or_init(|| shipped(tiktoken_rs::o200k_base())),
+            Encoding::Cl100k => CL100K.get_or_init(|| expect_builtin(tiktoken_rs::cl100k_base())),
+            Encoding::O200k => O200K.get_or_init(|| expect_builtin(tiktoken_rs::o200k_base())),
         }
     }
 }
 
-/// White space in a row, in bytes, that the vocabularies' pattern is shown at once. It gives up at a million characters.
-const BLANKS: usize = 500_000;
+/// Maximum size of a white-space run passed to the vocabulary's pattern, in bytes. The pattern fails at a million
+/// characters.
+const MAX_WHITESPACE_SIZE: usize = 500_000;
 
-/// The text, cut only within white space that is too long.
-fn in_runs(text: &str) -> impl Iterator<Item = &str> {
+/// Splits a text only inside white-space runs that are too long.
+fn split_long_whitespace(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let (run, after) = rest.split_at(end_of_run(rest));
@@ -112,13 +113,13 @@ fn in_runs(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Where the first white space that is too long is cut, or the end.
+/// Returns the position at which the first overlong white-space run is split, or the end of the text.
 fn end_of_run(text: &str) -> usize {
     let mut start = None;
-    for (at, c) in text.char_indices().filter(|_| text.len() > BLANKS) {
+    for (at, c) in text.char_indices().filter(|_| text.len() > MAX_WHITESPACE_SIZE) {
         let from = *start.get_or_insert(at);
         match c.is_whitespace() {
-            true if at - from >= BLANKS => return at,
+            true if at - from >= MAX_WHITESPACE_SIZE => return at,
             true => {}
             false => start = None,
         }
@@ -126,13 +127,13 @@ fn end_of_run(text: &str) -> usize {
     text.len()
 }
 
-/// The vocabularies are part of the program, so that one that cannot be read is a fault of the build.
-#[expect(clippy::expect_used, reason = "data that is compiled in")]
-fn shipped<E: std::fmt::Debug>(vocabulary: Result<CoreBPE, E>) -> CoreBPE {
-    vocabulary.expect("a vocabulary that is compiled in")
+/// Unwraps a vocabulary. The data is compiled in, so a failure is a build error.
+#[expect(clippy::expect_used, reason = "the data is compiled in")]
+fn expect_builtin<E: std::fmt::Debug>(vocabulary: Result<CoreBPE, E>) -> CoreBPE {
+    vocabulary.expect("the compiled-in vocabulary is valid")
 }
 
-/// White space as Python sees it: Unicode's, and the four separators of ASCII.
+/// Returns whether Python considers a character white space: Unicode white space and the four ASCII separators.
 pub fn is_space(c: char) -> bool {
     c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
 }

@@ -1,4 +1,4 @@
-//! Sections of Markdown: what stands under the same headings.
+//! The `markdown_header` splitter: sections of Markdown with their headings.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -6,54 +6,54 @@ use std::sync::LazyLock;
 
 use fancy_regex::Regex;
 
-use super::headings::Open;
+use super::headings::HeadingStack;
 use super::length::is_space;
-use super::parameters::{Kind, Parameter, Parameters};
-use super::room::Chunks;
-use super::{Chunk, Embed, Refusal, Split, Splitter};
+use super::parameters::{Parameter, ParameterKind, Parameters};
+use super::size_limit::ChunkList;
+use super::{Chunk, Embed, Split, SplitError, Splitter};
 
-/// The row.
+/// The `markdown_header` splitter.
 pub const MARKDOWN_HEADER: Splitter = Splitter {
     name: "markdown_header",
-    summary: "sections of Markdown with the headings they stand under",
+    summary: "sections of Markdown with the headings above them",
     parameters: &[
         Parameter {
             name: "headers_to_split_on",
-            kind: Kind::Pairs,
+            kind: ParameterKind::Pairs,
             default: r####"[["#", "h1"], ["##", "h2"], ["###", "h3"]]"####,
-            summary: "marks of headings, and the names of their levels",
+            summary: "heading markers and the names of their levels",
         },
         Parameter {
             name: "strip_headers",
-            kind: Kind::Flag,
+            kind: ParameterKind::Flag,
             default: "true",
-            summary: "whether headings are left out of the text",
+            summary: "whether headings are removed from the text",
         },
         Parameter {
             name: "return_each_line",
-            kind: Kind::Flag,
+            kind: ParameterKind::Flag,
             default: "false",
-            summary: "whether paragraphs stay apart",
+            summary: "whether each paragraph is its own chunk",
         },
     ],
-    build: |parameters| Ok(Box::new(Sections::new(parameters))),
+    build: |parameters| Ok(Box::new(MarkdownHeaderSplitter::new(parameters))),
 };
 
-struct Sections {
+struct MarkdownHeaderSplitter {
     marks: Vec<(String, String)>,
     strip_headers: bool,
     each_line: bool,
 }
 
-impl Sections {
+impl MarkdownHeaderSplitter {
     fn new(parameters: &Parameters) -> Self {
         let mut marks = parameters.pairs("headers_to_split_on");
         marks.sort_by_key(|(mark, _)| std::cmp::Reverse(mark.chars().count()));
         let (strip_headers, each_line) = (parameters.flag("strip_headers"), parameters.flag("return_each_line"));
-        Sections { marks, strip_headers, each_line }
+        MarkdownHeaderSplitter { marks, strip_headers, each_line }
     }
 
-    /// The mark and the name of the level, if a line is a heading.
+    /// Returns the marker and the level name if a line is a heading.
     fn heading(&self, line: &str) -> Option<&(String, String)> {
         self.marks.iter().find(|(mark, _)| {
             line.strip_prefix(mark.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
@@ -61,40 +61,45 @@ impl Sections {
     }
 }
 
-impl Split for Sections {
-    fn split<'t>(&self, text: &'t str, _: &Embed<'_>) -> Result<Vec<Chunk<'t>>, Refusal> {
-        let mut run =
-            Run { sections: self, open: Open::default(), fence: "", lines: Vec::new(), chunks: Chunks::of(text) };
+impl Split for MarkdownHeaderSplitter {
+    fn split<'t>(&self, text: &'t str, _: &Embed<'_>) -> Result<Vec<Chunk<'t>>, SplitError> {
+        let mut run = Run {
+            sections: self,
+            open: HeadingStack::default(),
+            fence: "",
+            lines: Vec::new(),
+            chunks: ChunkList::for_text(text),
+        };
         let mut start = 0;
         for line in text.split('\n') {
             run.line(line, start..start + line.len())?;
             start += line.len() + 1;
         }
         run.close()?;
-        Ok(run.chunks.into_list())
+        Ok(run.chunks.into_vec())
     }
 }
 
-/// One text being read line by line.
+/// State of splitting one text line by line.
 struct Run<'s, 't> {
-    sections: &'s Sections,
-    open: Open,
-    /// What ends the code block that is open.
+    sections: &'s MarkdownHeaderSplitter,
+    open: HeadingStack,
+    /// End marker of the open code block, or empty.
     fence: &'static str,
-    /// Lines of the paragraph that is open.
+    /// Lines of the open paragraph.
     lines: Vec<(Cow<'t, str>, Range<usize>)>,
-    chunks: Chunks<'t>,
+    chunks: ChunkList<'t>,
 }
 
 impl<'t> Run<'_, 't> {
-    fn line(&mut self, line: &'t str, span: Range<usize>) -> Result<(), Refusal> {
+    fn line(&mut self, line: &'t str, span: Range<usize>) -> Result<(), SplitError> {
         let shown = printable(line.trim_matches(is_space));
-        self.fence_of(&shown);
+        self.update_fence(&shown);
         if !self.fence.is_empty() {
             self.lines.push((shown, span));
         } else if let Some((mark, name)) = self.sections.heading(&shown) {
             self.close()?;
-            self.open.open(mark.matches('#').count(), name, shown[mark.len()..].trim_matches(is_space));
+            self.open.push(mark.matches('#').count(), name, shown[mark.len()..].trim_matches(is_space));
             if !self.sections.strip_headers {
                 self.lines.push((shown, span));
             }
@@ -106,8 +111,8 @@ impl<'t> Run<'_, 't> {
         Ok(())
     }
 
-    /// Opens and ends code blocks.
-    fn fence_of(&mut self, line: &str) {
+    /// Opens and closes code blocks.
+    fn update_fence(&mut self, line: &str) {
         if !self.fence.is_empty() {
             if line.starts_with(self.fence) {
                 self.fence = "";
@@ -119,15 +124,15 @@ impl<'t> Run<'_, 't> {
         }
     }
 
-    /// Ends the paragraph that is open. Those under the same headings are one chunk, unless they shall stay apart.
-    fn close(&mut self) -> Result<(), Refusal> {
+    /// Closes the open paragraph. Paragraphs under the same headings form one chunk, unless each is its own.
+    fn close(&mut self) -> Result<(), SplitError> {
         let (Some((_, first)), Some((_, last))) = (self.lines.first(), self.lines.last()) else { return Ok(()) };
         let span = first.start..last.end;
         let lines: Vec<_> = self.lines.drain(..).map(|(line, _)| line).collect();
         let (text, under) = (lines.join("\n"), self.open.named());
         match self.chunks.last_mut().filter(|_| !self.sections.each_line) {
             Some(last) if last.headings == under => append(last, &text, span.end),
-            Some(last) if !self.sections.strip_headers && is_title_of(last, under) => {
+            Some(last) if !self.sections.strip_headers && ends_with_heading(last, under) => {
                 last.headings = under.to_vec();
                 append(last, &text, span.end);
             }
@@ -137,15 +142,16 @@ impl<'t> Run<'_, 't> {
     }
 }
 
-/// A line without characters that cannot be seen: of Unicode's "other" and separators, only the space stays.
-#[expect(clippy::expect_used, reason = "a pattern that is a constant")]
+/// Removes invisible characters from a line: of Unicode's categories "other" and "separator", only the space is kept.
+#[expect(clippy::expect_used, reason = "the pattern is a constant")]
 fn printable(line: &str) -> Cow<'_, str> {
-    static UNSEEN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[\p{C}\p{Z}&&[^ ]]+").expect("a pattern"));
-    if line.bytes().all(|b| (b' '..0x7f).contains(&b)) { Cow::Borrowed(line) } else { UNSEEN.replace_all(line, "") }
+    static INVISIBLE: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"[\p{C}\p{Z}&&[^ ]]+").expect("the pattern is valid"));
+    if line.bytes().all(|b| (b' '..0x7f).contains(&b)) { Cow::Borrowed(line) } else { INVISIBLE.replace_all(line, "") }
 }
 
-/// Whether a chunk ends with a heading that what follows stands under.
-fn is_title_of(chunk: &Chunk<'_>, under: &[(String, String)]) -> bool {
+/// Returns whether a chunk ends with a heading of the following paragraph.
+fn ends_with_heading(chunk: &Chunk<'_>, under: &[(String, String)]) -> bool {
     chunk.headings.len() < under.len() && chunk.text.rsplit('\n').next().is_some_and(|line| line.starts_with('#'))
 }
 

@@ -1,162 +1,169 @@
-//! Small pieces put together until a chunk is full, and the overlap of one chunk with the next.
+//! Merging of pieces into chunks of limited size with overlap.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::length::{Length, is_space};
-use super::parameters::{Kind, Parameter, Parameters};
-use super::room::Chunks;
-use super::{Chunk, Refusal};
+use super::length::{LengthUnit, is_space};
+use super::parameters::{Parameter, ParameterKind, Parameters};
+use super::size_limit::ChunkList;
+use super::{Chunk, SplitError};
 
-/// How large chunks are.
+/// ChunkSize of chunks.
 #[derive(Clone, Copy, Debug)]
-pub struct Size {
-    /// At most so long, where pieces allow it.
+pub struct ChunkSize {
+    /// Maximum length of a chunk, if the pieces allow it.
     pub chunk: usize,
-    /// At most so much of one chunk is in the next.
+    /// Maximum overlap of consecutive chunks.
     pub overlap: usize,
-    /// What is counted.
-    pub length: Length,
-    /// Whether white space around chunks is dropped.
+    /// LengthUnit unit.
+    pub length: LengthUnit,
+    /// `true` if white space around chunks is removed.
     pub strip: bool,
 }
 
-/// How pieces are joined.
+/// Joining of pieces.
 #[derive(Clone, Copy, Debug)]
 pub enum Join<'s> {
-    /// They follow each other.
+    /// Without a separator.
     Nothing,
-    /// With the separator between them, as it was given: the source of a pattern stands for itself.
+    /// With the separator as given; of a pattern, its source.
     Text(&'s str),
 }
 
-/// The size of a chunk.
-pub const CHUNK_SIZE: Parameter =
-    Parameter { name: "chunk_size", kind: Kind::Integer, default: "1000", summary: "how long a chunk may be" };
-/// How much chunks share.
+/// The parameter `chunk_size`.
+pub const CHUNK_SIZE: Parameter = Parameter {
+    name: "chunk_size",
+    kind: ParameterKind::Integer,
+    default: "1000",
+    summary: "maximum length of a chunk",
+};
+/// The parameter `chunk_overlap`.
 pub const CHUNK_OVERLAP: Parameter = Parameter {
     name: "chunk_overlap",
-    kind: Kind::Integer,
+    kind: ParameterKind::Integer,
     default: "200",
-    summary: "how much of a chunk may be in the next one too",
+    summary: "maximum length shared by consecutive chunks",
 };
-/// The unit.
+/// The parameter `length`.
 pub const LENGTH: Parameter = Parameter {
     name: "length",
-    kind: Kind::OneOf(super::length::LENGTHS),
+    kind: ParameterKind::OneOf(super::length::LENGTHS),
     default: "\"chars\"",
-    summary: "what is counted",
+    summary: "unit of lengths",
 };
-/// White space around chunks.
+/// The parameter `strip_whitespace`.
 pub const STRIP: Parameter = Parameter {
     name: "strip_whitespace",
-    kind: Kind::Flag,
+    kind: ParameterKind::Flag,
     default: "true",
-    summary: "whether white space around a chunk is dropped",
+    summary: "whether white space around a chunk is removed",
 };
 
-impl Size {
-    /// Reads the parameters of a size.
+impl ChunkSize {
+    /// Reads the size parameters.
     ///
     /// # Errors
-    /// If a chunk has no size, or the overlap does not fit in it.
-    pub fn of(parameters: &Parameters) -> Result<Size, Refusal> {
+    /// Fails if the size is not positive, or the overlap exceeds it.
+    pub fn from_parameters(parameters: &Parameters) -> Result<ChunkSize, SplitError> {
         let (chunk, overlap) = (parameters.integer("chunk_size"), parameters.integer("chunk_overlap"));
         if chunk <= 0 {
-            return Err(Refusal::of("chunk_size", format!("must be > 0, got {chunk}")));
+            return Err(SplitError::parameter("chunk_size", format!("must be > 0, got {chunk}")));
         }
         let (chunk, overlap) = (chunk as usize, usize::try_from(overlap).map_err(|_| negative(overlap))?);
         if overlap > chunk {
-            return Err(Refusal::of("chunk_overlap", format!("must be <= chunk_size ({chunk}), got {overlap}")));
+            return Err(SplitError::parameter(
+                "chunk_overlap",
+                format!("must be <= chunk_size ({chunk}), got {overlap}"),
+            ));
         }
-        let length = Length::of_name(parameters.text("length"));
-        Ok(Size { chunk, overlap, length, strip: parameters.value("strip_whitespace") != false })
+        let length = LengthUnit::from_name(parameters.text("length"));
+        Ok(ChunkSize { chunk, overlap, length, strip: parameters.value("strip_whitespace") != false })
     }
 }
 
-fn negative(overlap: i64) -> Refusal {
-    Refusal::of("chunk_overlap", format!("must be >= 0, got {overlap}"))
+fn negative(overlap: i64) -> SplitError {
+    SplitError::parameter("chunk_overlap", format!("must be >= 0, got {overlap}"))
 }
 
-/// A piece and how long it is.
+/// A piece and its length.
 struct Piece {
     span: Range<usize>,
     length: usize,
 }
 
-/// Puts pieces of a text together and gives each chunk to `emit`.
+/// Merges pieces of a text and adds each chunk to `emit`.
 ///
 /// # Errors
-/// If there is no room for the chunks.
+/// Fails if the chunks exceed the size limit.
 pub fn merge<'t>(
     text: &'t str,
     pieces: &[Range<usize>],
     join: Join<'_>,
-    size: Size,
-    emit: &mut Chunks<'t>,
-) -> Result<(), Refusal> {
+    size: ChunkSize,
+    emit: &mut ChunkList<'t>,
+) -> Result<(), SplitError> {
     let separator = match join {
         Join::Nothing => "",
         Join::Text(separator) => separator,
     };
-    let joint = size.length.of(separator);
-    let mut chunk = Growing { text, separator, joint, size, pieces: VecDeque::new(), total: 0 };
+    let separator_length = size.length.measure(separator);
+    let mut chunk = ChunkBuilder { text, separator, separator_length, size, pieces: VecDeque::new(), total: 0 };
     for span in pieces {
-        chunk.add(Piece { span: span.clone(), length: size.length.of_part(text, span) }, emit)?;
+        chunk.add(Piece { span: span.clone(), length: size.length.measure_part(text, span) }, emit)?;
     }
     chunk.emit(emit)
 }
 
-/// A chunk that is not full yet.
-struct Growing<'t, 's> {
+/// A chunk under construction.
+struct ChunkBuilder<'t, 's> {
     text: &'t str,
     separator: &'s str,
-    /// How long the separator is.
-    joint: usize,
-    size: Size,
+    /// LengthUnit of the separator.
+    separator_length: usize,
+    size: ChunkSize,
     pieces: VecDeque<Piece>,
     total: usize,
 }
 
-impl<'t> Growing<'t, '_> {
-    fn add(&mut self, piece: Piece, emit: &mut Chunks<'t>) -> Result<(), Refusal> {
+impl<'t> ChunkBuilder<'t, '_> {
+    fn add(&mut self, piece: Piece, emit: &mut ChunkList<'t>) -> Result<(), SplitError> {
         if self.overflows(&piece) && !self.pieces.is_empty() {
             self.emit(emit)?;
-            self.leave_overlap(&piece);
+            self.trim_to_overlap(&piece);
         }
-        self.total += piece.length + self.joint_before_next();
+        self.total += piece.length + self.next_separator_length();
         self.pieces.push_back(piece);
         Ok(())
     }
 
     fn overflows(&self, next: &Piece) -> bool {
-        self.total + next.length + self.joint_before_next() > self.size.chunk
+        self.total + next.length + self.next_separator_length() > self.size.chunk
     }
 
-    fn joint_before_next(&self) -> usize {
-        if self.pieces.is_empty() { 0 } else { self.joint }
+    fn next_separator_length(&self) -> usize {
+        if self.pieces.is_empty() { 0 } else { self.separator_length }
     }
 
-    /// Drops pieces from the front until the rest is an overlap, and leaves room for the next piece.
-    fn leave_overlap(&mut self, next: &Piece) {
+    /// Drops pieces from the front until the rest is within the overlap and the next piece fits.
+    fn trim_to_overlap(&mut self, next: &Piece) {
         while self.total > self.size.overlap || (self.overflows(next) && self.total > 0) {
             let Some(first) = self.pieces.pop_front() else { break };
-            self.total -= first.length + self.joint_before_next();
+            self.total -= first.length + self.next_separator_length();
         }
     }
 
-    fn emit(&self, emit: &mut Chunks<'t>) -> Result<(), Refusal> {
+    fn emit(&self, emit: &mut ChunkList<'t>) -> Result<(), SplitError> {
         let (Some(first), Some(last)) = (self.pieces.front(), self.pieces.back()) else { return Ok(()) };
         let span = first.span.start..last.span.end;
-        if self.is_as_written() {
+        if self.is_contiguous() {
             push_exact(self.text, span, self.size.strip, emit)
         } else {
-            self.emit_made(span, emit)
+            self.emit_composed(span, emit)
         }
     }
 
-    /// Whether the joined pieces are what stands in the text: nothing but one separator was between any two.
-    fn is_as_written(&self) -> bool {
+    /// Returns whether the joined pieces equal the text: only one separator was between any two.
+    fn is_contiguous(&self) -> bool {
         let mut pairs = self.pieces.iter().zip(self.pieces.iter().skip(1));
         if self.separator.is_empty() {
             return pairs.all(|(a, b)| a.span.end == b.span.start);
@@ -164,24 +171,29 @@ impl<'t> Growing<'t, '_> {
         pairs.all(|(a, b)| &self.text[a.span.end..b.span.start] == self.separator)
     }
 
-    fn emit_made(&self, span: Range<usize>, emit: &mut Chunks<'t>) -> Result<(), Refusal> {
+    fn emit_composed(&self, span: Range<usize>, emit: &mut ChunkList<'t>) -> Result<(), SplitError> {
         let parts: Vec<_> = self.pieces.iter().map(|piece| &self.text[piece.span.clone()]).collect();
-        let made = parts.join(self.separator);
-        let text = if self.size.strip { made.trim_matches(is_space) } else { &made };
-        if text.is_empty() { Ok(()) } else { emit.push(Chunk::made(text.to_owned(), Some(span))) }
+        let joined = parts.join(self.separator);
+        let text = if self.size.strip { joined.trim_matches(is_space) } else { &joined };
+        if text.is_empty() { Ok(()) } else { emit.push(Chunk::composed(text.to_owned(), Some(span))) }
     }
 }
 
-/// A span of the text as a chunk, unless nothing is left of it.
+/// Adds a span of the text as a chunk, unless it is empty.
 ///
 /// # Errors
-/// If there is no room for it.
-pub fn push_exact<'t>(text: &'t str, span: Range<usize>, strip: bool, emit: &mut Chunks<'t>) -> Result<(), Refusal> {
+/// Fails if the chunks exceed the size limit.
+pub fn push_exact<'t>(
+    text: &'t str,
+    span: Range<usize>,
+    strip: bool,
+    emit: &mut ChunkList<'t>,
+) -> Result<(), SplitError> {
     let span = if strip { stripped(text, span) } else { span };
     if span.is_empty() { Ok(()) } else { emit.push(Chunk::exact(text, span)) }
 }
 
-/// A span without the white space around it.
+/// Returns a span without surrounding white space.
 pub fn stripped(text: &str, span: Range<usize>) -> Range<usize> {
     let inside = &text[span.clone()];
     let start = span.start + inside.len() - inside.trim_start_matches(is_space).len();

@@ -1,56 +1,59 @@
-//! Parameters of splitters: what can be set, and how it is read.
+//! Parameters of splitters: definitions and parsing.
 
 use serde_json::{Map, Value};
 
-use super::Refusal;
+use super::SplitError;
 
-/// Something that can be set.
+/// Definition of a parameter.
 pub struct Parameter {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// What it may be.
-    pub kind: Kind,
-    /// What it is if nobody says, as JSON.
+    /// Type of the value.
+    pub kind: ParameterKind,
+    /// Default value as JSON.
     pub default: &'static str,
-    /// One line for the manual.
+    /// One-line summary for the manual.
     pub summary: &'static str,
 }
 
-/// What a parameter may be.
+/// Type of a parameter's value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Kind {
-    /// A whole number.
+pub enum ParameterKind {
+    /// An integer.
     Integer,
     /// A number.
     Number,
-    /// A text.
+    /// A string.
     Text,
-    /// One of some texts.
+    /// One of some strings.
     OneOf(&'static [&'static str]),
     /// `true`, `false`, `"start"` or `"end"`.
     Keep,
-    /// Yes or no.
+    /// A boolean.
     Flag,
-    /// A list of texts.
-    Texts,
-    /// A list of pairs of texts.
+    /// An array of strings.
+    Strings,
+    /// An array of pairs of strings.
     Pairs,
 }
 
-/// What was set, and the defaults of the rest.
+/// Parameter values, including defaults.
 pub struct Parameters {
     values: Map<String, Value>,
 }
 
 impl Parameters {
-    /// Reads what was given against the table.
+    /// Parses values according to the definitions.
     ///
     /// # Errors
-    /// If a name is unknown or a value is not of its kind.
-    pub fn read(table: &[Parameter], given: &Map<String, Value>) -> Result<Self, Refusal> {
+    /// Fails if a name is unknown or a value has the wrong type.
+    pub fn parse(table: &[Parameter], given: &Map<String, Value>) -> Result<Self, SplitError> {
         if let Some(name) = given.keys().find(|name| !table.iter().any(|row| row.name == name.as_str())) {
             let known: Vec<_> = table.iter().map(|row| row.name).collect();
-            return Err(Refusal::of(name, format!("unknown; known are {}", known.join(", "))));
+            return Err(SplitError::parameter(
+                name,
+                format!("unknown parameter; expected one of {}", known.join(", ")),
+            ));
         }
         let mut values = Map::new();
         for row in table {
@@ -63,28 +66,28 @@ impl Parameters {
         Ok(Parameters { values })
     }
 
-    /// All values, for showing.
+    /// Returns all values, for display.
     pub fn values(&self) -> &Map<String, Value> {
         &self.values
     }
 
-    /// A whole number.
+    /// An integer.
     pub fn integer(&self, name: &str) -> i64 {
         self.values.get(name).and_then(Value::as_i64).unwrap_or(0)
     }
 
-    /// A whole number that may be absent.
+    /// An integer that may be absent.
     pub fn optional_integer(&self, name: &str) -> Option<i64> {
         self.values.get(name).and_then(Value::as_i64)
     }
 
-    /// A whole number that is not negative.
+    /// An integer that is not negative.
     ///
     /// # Errors
-    /// If it is.
-    pub fn count(&self, name: &str) -> Result<usize, Refusal> {
+    /// Fails if it is negative.
+    pub fn count(&self, name: &str) -> Result<usize, SplitError> {
         let given = self.integer(name);
-        usize::try_from(given).map_err(|_| Refusal::of(name, format!("must be >= 0, got {given}")))
+        usize::try_from(given).map_err(|_| SplitError::parameter(name, format!("must be >= 0, got {given}")))
     }
 
     /// A number that may be absent.
@@ -92,27 +95,27 @@ impl Parameters {
         self.values.get(name).and_then(Value::as_f64)
     }
 
-    /// A text.
+    /// A string.
     pub fn text(&self, name: &str) -> &str {
         self.values.get(name).and_then(Value::as_str).unwrap_or("")
     }
 
-    /// Yes or no.
+    /// A boolean.
     pub fn flag(&self, name: &str) -> bool {
         self.values.get(name).and_then(Value::as_bool).unwrap_or(false)
     }
 
-    /// The value as it is.
+    /// The JSON value.
     pub fn value(&self, name: &str) -> &Value {
         self.values.get(name).unwrap_or(&Value::Null)
     }
 
-    /// A list of texts.
-    pub fn texts(&self, name: &str) -> Vec<String> {
+    /// An array of strings.
+    pub fn strings(&self, name: &str) -> Vec<String> {
         list(self.value(name)).iter().filter_map(|text| text.as_str().map(str::to_owned)).collect()
     }
 
-    /// A list of pairs of texts.
+    /// An array of pairs of strings.
     pub fn pairs(&self, name: &str) -> Vec<(String, String)> {
         let pair = |pair: &Value| Some((pair.get(0)?.as_str()?.to_owned(), pair.get(1)?.as_str()?.to_owned()));
         list(self.value(name)).iter().filter_map(pair).collect()
@@ -128,44 +131,44 @@ impl Parameter {
         serde_json::from_str(self.default).unwrap_or(Value::Null)
     }
 
-    fn check(&self, value: &Value) -> Result<Value, Refusal> {
-        if self.kind.holds(value) {
+    fn check(&self, value: &Value) -> Result<Value, SplitError> {
+        if self.kind.accepts(value) {
             Ok(value.clone())
         } else {
-            Err(Refusal::of(self.name, format!("must be {}", self.kind.says())))
+            Err(SplitError::parameter(self.name, format!("must be {}", self.kind.description())))
         }
     }
 }
 
-impl Kind {
-    fn holds(self, value: &Value) -> bool {
+impl ParameterKind {
+    fn accepts(self, value: &Value) -> bool {
         match self {
-            Kind::Integer => value.is_i64(),
-            Kind::Number => value.is_number(),
-            Kind::Text => value.is_string(),
-            Kind::OneOf(names) => value.as_str().is_some_and(|name| names.contains(&name)),
-            Kind::Keep => value.is_boolean() || matches!(value.as_str(), Some("start" | "end")),
-            Kind::Flag => value.is_boolean(),
-            Kind::Texts => all(value, Value::is_string),
-            Kind::Pairs => all(value, |pair| all(pair, Value::is_string) && list(pair).len() == 2),
+            ParameterKind::Integer => value.is_i64(),
+            ParameterKind::Number => value.is_number(),
+            ParameterKind::Text => value.is_string(),
+            ParameterKind::OneOf(names) => value.as_str().is_some_and(|name| names.contains(&name)),
+            ParameterKind::Keep => value.is_boolean() || matches!(value.as_str(), Some("start" | "end")),
+            ParameterKind::Flag => value.is_boolean(),
+            ParameterKind::Strings => all(value, Value::is_string),
+            ParameterKind::Pairs => all(value, |pair| all(pair, Value::is_string) && list(pair).len() == 2),
         }
     }
 
-    /// In words.
-    pub fn says(self) -> String {
+    /// Returns a description of the allowed values.
+    pub fn description(self) -> String {
         match self {
-            Kind::Integer => "a whole number".to_owned(),
-            Kind::Number => "a number".to_owned(),
-            Kind::Text => "a text".to_owned(),
-            Kind::OneOf(names) => format!("one of {}", names.join(", ")),
-            Kind::Keep => "true, false, \"start\" or \"end\"".to_owned(),
-            Kind::Flag => "true or false".to_owned(),
-            Kind::Texts => "a list of texts".to_owned(),
-            Kind::Pairs => "a list of pairs of texts".to_owned(),
+            ParameterKind::Integer => "an integer".to_owned(),
+            ParameterKind::Number => "a number".to_owned(),
+            ParameterKind::Text => "a string".to_owned(),
+            ParameterKind::OneOf(names) => format!("one of {}", names.join(", ")),
+            ParameterKind::Keep => "true, false, \"start\" or \"end\"".to_owned(),
+            ParameterKind::Flag => "true or false".to_owned(),
+            ParameterKind::Strings => "an array of strings".to_owned(),
+            ParameterKind::Pairs => "an array of pairs of strings".to_owned(),
         }
     }
 }
 
-fn all(value: &Value, holds: impl Fn(&Value) -> bool) -> bool {
-    value.as_array().is_some_and(|items| items.iter().all(holds))
+fn all(value: &Value, accepts: impl Fn(&Value) -> bool) -> bool {
+    value.as_array().is_some_and(|items| items.iter().all(accepts))
 }

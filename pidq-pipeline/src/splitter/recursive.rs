@@ -1,51 +1,51 @@
-//! Splitting at the coarsest separator that occurs, and within what is still too long at the next finer one.
+//! Recursive splitters: split at the coarsest separator that occurs, and pieces that are too long at finer ones.
 
 use std::ops::Range;
 
-use super::cut::{self, Keep, Separator};
 use super::languages::{self, LANGUAGES};
-use super::merge::{CHUNK_OVERLAP, CHUNK_SIZE, Join, LENGTH, STRIP, Size, merge, push_exact};
-use super::parameters::{Kind, Parameter, Parameters};
-use super::room::Chunks;
-use super::{Chunk, Embed, Refusal, Split, Splitter};
+use super::merge::{CHUNK_OVERLAP, CHUNK_SIZE, ChunkSize, Join, LENGTH, STRIP, merge, push_exact};
+use super::parameters::{Parameter, ParameterKind, Parameters};
+use super::separators::{self, KeepSeparator, Separator};
+use super::size_limit::ChunkList;
+use super::{Chunk, Embed, Split, SplitError, Splitter};
 
-/// The most separators; one level of recursion each.
-const MOST: usize = 64;
+/// Maximum number of separators; each is one level of recursion.
+const MAX_SEPARATORS: usize = 64;
 
 const SEPARATORS: Parameter = Parameter {
     name: "separators",
-    kind: Kind::Texts,
+    kind: ParameterKind::Strings,
     default: r#"["\n\n", "\n", " ", ""]"#,
-    summary: "what separates, the coarsest first; an empty list is the default",
+    summary: "separators, coarsest first; an empty array means the default",
 };
 const PATTERNS: Parameter = Parameter {
     name: "is_separator_regex",
-    kind: Kind::Flag,
+    kind: ParameterKind::Flag,
     default: "false",
     summary: "whether separators are regular expressions",
 };
 const KEEP: Parameter = Parameter {
     name: "keep_separator",
-    kind: Kind::Keep,
+    kind: ParameterKind::Keep,
     default: "true",
-    summary: "whether a piece begins (true, \"start\") or ends (\"end\") with its separator, or loses it",
+    summary: "whether a piece starts (true, \"start\") or ends (\"end\") with its separator, or drops it (false)",
 };
 const LANGUAGE: Parameter = Parameter {
     name: "language",
-    kind: Kind::OneOf(languages::NAMES),
+    kind: ParameterKind::OneOf(languages::NAMES),
     default: "\"python\"",
     summary: "the programming language",
 };
-/// A language brings separators; others may still be given.
+/// Parameter for replacing the separators of a language.
 const OWN_SEPARATORS: Parameter = Parameter {
     name: "separators",
-    kind: Kind::Texts,
+    kind: ParameterKind::Strings,
     default: "[]",
-    summary: "separators in place of the language's",
+    summary: "separators that replace those of the language",
 };
 const OWN_PATTERNS: Parameter = Parameter {
     name: "is_separator_regex",
-    kind: Kind::Flag,
+    kind: ParameterKind::Flag,
     default: "true",
     summary: "whether separators are regular expressions",
 };
@@ -55,106 +55,112 @@ const LITERAL: &[Parameter] = &[CHUNK_SIZE, CHUNK_OVERLAP, LENGTH, OWN_SEPARATOR
 const IN_LANGUAGE: &[Parameter] =
     &[CHUNK_SIZE, CHUNK_OVERLAP, LENGTH, OWN_SEPARATORS, OWN_PATTERNS, KEEP, STRIP, LANGUAGE];
 
-/// The default of pipelines.
+/// The default splitter of pipelines.
 pub const RECURSIVE_CHARACTER: Splitter = Splitter {
     name: "recursive_character",
-    summary: "paragraphs, then lines, then words, then characters: the coarsest that keeps chunks short enough",
+    summary: "paragraphs, then lines, then words, then characters: the coarsest separator that keeps chunks short enough",
     parameters: PLAIN,
-    build: |parameters| boxed(parameters, parameters.texts("separators"), &["\n\n", "\n", " ", ""]),
+    build: |parameters| build_recursive(parameters, parameters.strings("separators"), &["\n\n", "\n", " ", ""]),
 };
 
-/// Markdown, by patterns.
+/// Splitter for Markdown, with patterns.
 pub const MARKDOWN: Splitter = Splitter {
     name: "markdown",
-    summary: "headings, code blocks and rules of Markdown, then as recursive_character",
+    summary: "headings, code blocks and rules of Markdown, then like recursive_character",
     parameters: IN_LANGUAGE,
     build: |parameters| in_language(parameters, "markdown"),
 };
 
-/// Markdown, by the same separators taken literally.
+/// Splitter for Markdown, with the same separators taken literally.
 pub const MARKDOWN_LITERAL: Splitter = Splitter {
     name: "markdown_literal",
-    summary: "as markdown, but with its patterns taken literally, as the class MarkdownTextSplitter does",
+    summary: "like markdown, but with its patterns taken literally, as in the class MarkdownTextSplitter",
     parameters: LITERAL,
-    build: |parameters| boxed(parameters, parameters.texts("separators"), languages::separators("markdown")),
+    build: |parameters| {
+        build_recursive(parameters, parameters.strings("separators"), languages::separators("markdown"))
+    },
 };
 
-/// HTML source.
+/// Splitter for HTML source.
 pub const HTML: Splitter = Splitter {
     name: "html",
-    summary: "tags of HTML, on the source",
+    summary: "tags of HTML source",
     parameters: IN_LANGUAGE,
     build: |parameters| in_language(parameters, "html"),
 };
 
-/// Programs.
+/// Splitter for program source.
 pub const CODE: Splitter = Splitter {
     name: "code",
-    summary: "what begins definitions and statements in a programming language",
+    summary: "starts of definitions and statements of a programming language",
     parameters: IN_LANGUAGE,
     build: |parameters| in_language(parameters, parameters.text("language")),
 };
 
-fn in_language(parameters: &Parameters, language: &str) -> Result<Box<dyn Split>, Refusal> {
+fn in_language(parameters: &Parameters, language: &str) -> Result<Box<dyn Split>, SplitError> {
     debug_assert!(LANGUAGES.iter().any(|(name, _)| *name == language));
-    boxed(parameters, parameters.texts("separators"), languages::separators(language))
+    build_recursive(parameters, parameters.strings("separators"), languages::separators(language))
 }
 
-fn boxed(parameters: &Parameters, given: Vec<String>, default: &[&str]) -> Result<Box<dyn Split>, Refusal> {
+fn build_recursive(
+    parameters: &Parameters,
+    given: Vec<String>,
+    default: &[&str],
+) -> Result<Box<dyn Split>, SplitError> {
     let given = if given.is_empty() { default.iter().map(|&text| text.to_owned()).collect() } else { given };
     Ok(Box::new(Recursive::new(parameters, given)?))
 }
 
-/// A list of separators with the size of chunks.
+/// A recursive splitter: separators and chunk size.
 #[derive(Debug)]
 pub struct Recursive {
     separators: Vec<(String, Separator)>,
-    keep: Keep,
-    size: Size,
+    keep: KeepSeparator,
+    size: ChunkSize,
 }
 
 impl Recursive {
     /// Reads the parameters.
     ///
     /// # Errors
-    /// If a separator is no pattern, or there are too many.
-    pub fn new(parameters: &Parameters, separators: Vec<String>) -> Result<Self, Refusal> {
-        if separators.len() > MOST {
-            return Err(Refusal::of("separators", format!("at most {MOST}")));
+    /// Fails if a separator is not a valid pattern, or there are too many.
+    pub fn new(parameters: &Parameters, separators: Vec<String>) -> Result<Self, SplitError> {
+        if separators.len() > MAX_SEPARATORS {
+            return Err(SplitError::parameter("separators", format!("must not have more than {MAX_SEPARATORS} items")));
         }
         let is_pattern = parameters.flag("is_separator_regex");
         let read = |text: String| Separator::new("separators", &text, is_pattern).map(|separator| (text, separator));
         Ok(Recursive {
             separators: separators.into_iter().map(read).collect::<Result<_, _>>()?,
-            keep: Keep::of(parameters),
-            size: Size::of(parameters)?,
+            keep: KeepSeparator::from_parameters(parameters),
+            size: ChunkSize::from_parameters(parameters)?,
         })
     }
 }
 
 impl Split for Recursive {
-    fn split<'t>(&self, text: &'t str, _: &Embed<'_>) -> Result<Vec<Chunk<'t>>, Refusal> {
-        let size = Size { length: self.size.length.for_text(text), ..self.size };
-        let mut run = Run { text, keep: self.keep, size, chunks: Chunks::of(text) };
+    fn split<'t>(&self, text: &'t str, _: &Embed<'_>) -> Result<Vec<Chunk<'t>>, SplitError> {
+        let size = ChunkSize { length: self.size.length.for_text(text), ..self.size };
+        let mut run = Run { text, keep: self.keep, size, chunks: ChunkList::for_text(text) };
         run.split(0..text.len(), &self.separators)?;
-        Ok(run.chunks.into_list())
+        Ok(run.chunks.into_vec())
     }
 }
 
-/// One text being split.
+/// State of splitting one text.
 struct Run<'t> {
     text: &'t str,
-    keep: Keep,
-    size: Size,
-    chunks: Chunks<'t>,
+    keep: KeepSeparator,
+    size: ChunkSize,
+    chunks: ChunkList<'t>,
 }
 
 impl Run<'_> {
-    fn split(&mut self, whole: Range<usize>, separators: &[(String, Separator)]) -> Result<(), Refusal> {
-        let (join, pieces, finer) = self.cut(whole, separators)?;
+    fn split(&mut self, range: Range<usize>, separators: &[(String, Separator)]) -> Result<(), SplitError> {
+        let (join, pieces, finer) = self.cut(range, separators)?;
         let mut from = 0;
         for (at, piece) in pieces.iter().enumerate() {
-            if self.size.length.of_part(self.text, piece) < self.size.chunk {
+            if self.size.length.measure_part(self.text, piece) < self.size.chunk {
                 continue;
             }
             merge(self.text, &pieces[from..at], join, self.size, &mut self.chunks)?;
@@ -167,23 +173,23 @@ impl Run<'_> {
         merge(self.text, &pieces[from..], join, self.size, &mut self.chunks)
     }
 
-    /// Cuts at the first separator that occurs, or at the last. Says how pieces are joined and what is finer.
-    fn cut<'s>(&self, whole: Range<usize>, separators: &'s [(String, Separator)]) -> Result<Cut<'s>, Refusal> {
-        let text = &self.text[whole.clone()];
+    /// Splits at the first separator that occurs, or at the last. Returns the joining, the pieces and the finer separators.
+    fn cut<'s>(&self, range: Range<usize>, separators: &'s [(String, Separator)]) -> Result<Cut<'s>, SplitError> {
+        let text = &self.text[range.clone()];
         for (at, (source, separator)) in separators.iter().enumerate() {
-            if let Separator::Nothing = separator {
-                return Ok((Join::Nothing, cut::characters(self.text, whole), &[]));
+            if let Separator::EveryChar = separator {
+                return Ok((Join::Nothing, separators::characters(self.text, range), &[]));
             }
-            let places = separator.places(text)?;
-            if !places.is_empty() {
+            let matches = separator.find_all(text)?;
+            if !matches.is_empty() {
                 let finer = &separators[at + 1..];
-                let join = if self.keep == Keep::No { Join::Text(source) } else { Join::Nothing };
-                return Ok((join, cut::pieces(whole, &places, self.keep), finer));
+                let join = if self.keep == KeepSeparator::No { Join::Text(source) } else { Join::Nothing };
+                return Ok((join, separators::split_at(range, &matches, self.keep), finer));
             }
         }
-        Ok((Join::Nothing, if whole.is_empty() { Vec::new() } else { vec![whole] }, &[]))
+        Ok((Join::Nothing, if range.is_empty() { Vec::new() } else { vec![range] }, &[]))
     }
 }
 
-/// How pieces are joined, where they are, and the separators that are left for them.
+/// Joining of the pieces, the pieces, and the remaining separators.
 type Cut<'s> = (Join<'s>, Vec<Range<usize>>, &'s [(String, Separator)]);

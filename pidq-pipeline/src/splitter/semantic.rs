@@ -1,105 +1,105 @@
-//! Sentences kept together until the meaning changes.
+//! The `semantic` splitter: groups sentences until the meaning changes.
 
 use std::ops::Range;
 
-use super::parameters::{Kind, Parameter, Parameters};
-use super::pattern::Pattern;
-use super::room::Room;
-use super::{Chunk, Embed, Refusal, Split, Splitter};
+use super::parameters::{Parameter, ParameterKind, Parameters};
+use super::python_regex::Pattern;
+use super::size_limit::SizeLimit;
+use super::{Chunk, Embed, Split, SplitError, Splitter};
 
-/// The row.
+/// The `semantic` splitter.
 pub const SEMANTIC: Splitter = Splitter {
     name: "semantic",
-    summary: "sentences until the distance of the meaning to the next one is unusually large; asks the embedding model",
+    summary: "sentences, split where the embedding distance to the next sentence is unusually large; uses the embedding model",
     parameters: &[
         Parameter {
             name: "buffer_size",
-            kind: Kind::Integer,
+            kind: ParameterKind::Integer,
             default: "1",
-            summary: "how many sentences on each side are compared with a sentence",
+            summary: "number of neighboring sentences on each side that are embedded with a sentence",
         },
         Parameter {
             name: "breakpoint_threshold_type",
-            kind: Kind::OneOf(&["percentile", "standard_deviation", "interquartile", "gradient"]),
+            kind: ParameterKind::OneOf(&["percentile", "standard_deviation", "interquartile", "gradient"]),
             default: "\"percentile\"",
-            summary: "what an unusual distance is measured by",
+            summary: "measure of an unusual distance",
         },
         Parameter {
             name: "breakpoint_threshold_amount",
-            kind: Kind::Number,
+            kind: ParameterKind::Number,
             default: "null",
-            summary: "how unusual: 95, 3, 1.5 and 95 for the four types",
+            summary: "threshold amount; defaults for the four types: 95, 3, 1.5 and 95",
         },
         Parameter {
             name: "number_of_chunks",
-            kind: Kind::Integer,
+            kind: ParameterKind::Integer,
             default: "null",
-            summary: "about how many chunks there shall be, in place of a threshold",
+            summary: "approximate number of chunks, instead of a threshold",
         },
         Parameter {
             name: "min_chunk_size",
-            kind: Kind::Integer,
+            kind: ParameterKind::Integer,
             default: "null",
-            summary: "a shorter chunk is not ended, in characters",
+            summary: "minimum length of a chunk in characters",
         },
         Parameter {
             name: "sentence_split_regex",
-            kind: Kind::Text,
+            kind: ParameterKind::Text,
             default: r#""(?<=[.?!])\\s+""#,
-            summary: "what separates sentences",
+            summary: "pattern that separates sentences",
         },
     ],
     build: |parameters| Ok(Box::new(Semantic::new(parameters)?)),
 };
 
-/// Sentences that get their vectors at once. Only distances are kept of all of them.
+/// Number of sentences embedded per batch. Only the distances of all sentences are kept.
 const BATCH: usize = 256;
 
 struct Semantic {
     sentences: Pattern,
     buffer: usize,
     threshold: Threshold,
-    /// Fewer sentences stay as they are: one has no distance, and two have no gradient.
-    least: usize,
+    /// Minimum number of sentences for grouping: one has no distance, and two have no gradient.
+    min_sentences: usize,
     min_size: usize,
 }
 
-/// What distance ends a chunk.
+/// Threshold of the distance that ends a chunk.
 enum Threshold {
     Percentile(f64),
     Deviation(f64),
     Interquartile(f64),
     Gradient(f64),
-    Chunks(f64),
+    ChunkList(f64),
 }
 
 impl Semantic {
-    fn new(parameters: &Parameters) -> Result<Self, Refusal> {
+    fn new(parameters: &Parameters) -> Result<Self, SplitError> {
         Ok(Semantic {
             sentences: Pattern::new("sentence_split_regex", parameters.text("sentence_split_regex"))?,
             buffer: parameters.count("buffer_size")?,
-            threshold: Threshold::of(parameters),
-            least: if parameters.text("breakpoint_threshold_type") == "gradient" { 3 } else { 2 },
+            threshold: Threshold::from_parameters(parameters),
+            min_sentences: if parameters.text("breakpoint_threshold_type") == "gradient" { 3 } else { 2 },
             min_size: parameters.count("min_chunk_size")?,
         })
     }
 
-    /// A sentence with its neighbours.
-    fn window(&self, sentences: &[&str], at: usize, room: &mut Room) -> Result<String, Refusal> {
+    /// Returns a sentence joined with its neighbors.
+    fn window(&self, sentences: &[&str], at: usize, limit: &mut SizeLimit) -> Result<String, SplitError> {
         let end = at.saturating_add(1).saturating_add(self.buffer).min(sentences.len());
         let window = sentences[at.saturating_sub(self.buffer)..end].join(" ");
-        room.take(window.len())?;
+        limit.charge(window.len())?;
         Ok(window)
     }
 
-    /// How far the meaning of each sentence is from that of the next one.
-    fn distances(&self, text: &str, sentences: &[&str], embed: &Embed<'_>) -> Result<Vec<f64>, Refusal> {
-        let mut room = Room::of(text);
+    /// Returns the embedding distance of each sentence to the next one.
+    fn distances(&self, text: &str, sentences: &[&str], embed: &Embed<'_>) -> Result<Vec<f64>, SplitError> {
+        let mut limit = SizeLimit::for_text(text);
         let mut distances = Vec::with_capacity(sentences.len());
         let mut before: Option<Vec<f64>> = None;
         for from in (0..sentences.len()).step_by(BATCH) {
             let batch = from..(from + BATCH).min(sentences.len());
-            let windows = batch.map(|at| self.window(sentences, at, &mut room)).collect::<Result<Vec<_>, _>>()?;
+            let windows = batch.map(|at| self.window(sentences, at, &mut limit)).collect::<Result<Vec<_>, _>>()?;
             for vector in embed(&windows)? {
                 if let Some(before) = &before {
                     distances.push(distance(before, &vector)?);
@@ -112,9 +112,9 @@ impl Semantic {
 }
 
 impl Threshold {
-    fn of(parameters: &Parameters) -> Self {
+    fn from_parameters(parameters: &Parameters) -> Self {
         if let Some(chunks) = parameters.optional_integer("number_of_chunks") {
-            return Threshold::Chunks(chunks as f64);
+            return Threshold::ChunkList(chunks as f64);
         }
         let amount = |default| parameters.number("breakpoint_threshold_amount").unwrap_or(default);
         match parameters.value("breakpoint_threshold_type").as_str() {
@@ -125,7 +125,7 @@ impl Threshold {
         }
     }
 
-    /// The sentences after which a chunk ends.
+    /// Returns the indexes of the sentences after which a chunk ends.
     fn breaks(&self, distances: &[f64]) -> Vec<usize> {
         let (measured, limit) = match self {
             Threshold::Percentile(amount) => (distances.to_vec(), percentile(distances, *amount)),
@@ -136,17 +136,19 @@ impl Threshold {
                 let limit = percentile(&gradient, *amount);
                 (gradient, limit)
             }
-            Threshold::Chunks(chunks) => (distances.to_vec(), percentile(distances, percent(*chunks, distances.len()))),
+            Threshold::ChunkList(chunks) => {
+                (distances.to_vec(), percentile(distances, percent(*chunks, distances.len())))
+            }
         };
         (0..measured.len()).filter(|&at| measured[at] > limit).collect()
     }
 }
 
 impl Split for Semantic {
-    fn split<'t>(&self, text: &'t str, embed: &Embed<'_>) -> Result<Vec<Chunk<'t>>, Refusal> {
+    fn split<'t>(&self, text: &'t str, embed: &Embed<'_>) -> Result<Vec<Chunk<'t>>, SplitError> {
         let spans = between(text, &self.sentences.find_all(text)?);
         let sentences: Vec<&str> = spans.iter().map(|span| &text[span.clone()]).collect();
-        if sentences.len() < self.least {
+        if sentences.len() < self.min_sentences {
             return Ok(spans.into_iter().map(|span| Chunk::exact(text, span)).collect());
         }
         let distances = self.distances(text, &sentences, embed)?;
@@ -164,24 +166,24 @@ impl Split for Semantic {
     }
 }
 
-/// What stands between the places, with what is empty.
-fn between(text: &str, places: &[Range<usize>]) -> Vec<Range<usize>> {
-    let starts = std::iter::once(0).chain(places.iter().map(|place| place.end));
-    let ends = places.iter().map(|place| place.start).chain([text.len()]);
+/// Returns the ranges between separators, including empty ones.
+fn between(text: &str, separators: &[Range<usize>]) -> Vec<Range<usize>> {
+    let starts = std::iter::once(0).chain(separators.iter().map(|separator| separator.end));
+    let ends = separators.iter().map(|separator| separator.start).chain([text.len()]);
     starts.zip(ends).map(|(start, end)| start..end).collect()
 }
 
-/// Sentences joined with blanks; exact if that is how they stand in the text.
+/// Returns sentences joined with spaces; an exact chunk if that equals the text.
 fn joined<'t>(text: &'t str, spans: &[Range<usize>], sentences: &[&str]) -> Chunk<'t> {
     let (Some(first), Some(last)) = (spans.first(), spans.last()) else { return Chunk::exact(text, 0..0) };
     let span = first.start..last.end;
     let together = sentences.join(" ");
-    if together == text[span.clone()] { Chunk::exact(text, span) } else { Chunk::made(together, Some(span)) }
+    if together == text[span.clone()] { Chunk::exact(text, span) } else { Chunk::composed(together, Some(span)) }
 }
 
-fn distance(a: &[f64], b: &[f64]) -> Result<f64, Refusal> {
+fn distance(a: &[f64], b: &[f64]) -> Result<f64, SplitError> {
     if a.len() != b.len() {
-        return Err(Refusal::text("the embedding model gave vectors of different lengths"));
+        return Err(SplitError::text("the embedding model returned vectors of different lengths"));
     }
     Ok(1.0 - cosine(a, b))
 }
@@ -208,7 +210,7 @@ fn quartiles(numbers: &[f64]) -> f64 {
     percentile(numbers, 75.0) - percentile(numbers, 25.0)
 }
 
-/// The percentile between the two nearest ranks, in proportion, as numpy has it.
+/// Returns the percentile by linear interpolation between the nearest ranks, as numpy does.
 fn percentile(numbers: &[f64], percent: f64) -> f64 {
     let mut sorted = numbers.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -218,14 +220,14 @@ fn percentile(numbers: &[f64], percent: f64) -> f64 {
     if part >= 0.5 { above - (above - below) * (1.0 - part) } else { below + (above - below) * part }
 }
 
-/// The percentile that leaves about so many chunks.
+/// Returns the percentile that yields about a number of chunks.
 fn percent(chunks: f64, distances: usize) -> f64 {
     let most = distances as f64;
     let wanted = chunks.min(most).max(1.0);
     if most == 1.0 { 100.0 } else { (100.0 / (1.0 - most) * (wanted - most)).clamp(0.0, 100.0) }
 }
 
-/// Differences of neighbours: one-sided at the ends, halved over two steps within.
+/// Returns the gradient: one-sided differences at the ends, central differences inside.
 fn gradient(numbers: &[f64]) -> Vec<f64> {
     let last = numbers.len() - 1;
     let slope = |at: usize| match at {

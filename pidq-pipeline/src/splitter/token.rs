@@ -1,48 +1,51 @@
-//! Windows of tokens of a vocabulary.
+//! The `token` splitter: windows of a fixed number of tokens.
 
 use super::length::{ENCODINGS, Encoding};
 use super::merge::{CHUNK_OVERLAP, CHUNK_SIZE};
-use super::parameters::{Kind, Parameter, Parameters};
-use super::room::Chunks;
-use super::{Chunk, Embed, Refusal, Split, Splitter};
+use super::parameters::{Parameter, ParameterKind, Parameters};
+use super::size_limit::ChunkList;
+use super::{Chunk, Embed, Split, SplitError, Splitter};
 
-/// The row.
+/// The `token` splitter.
 pub const TOKEN: Splitter = Splitter {
     name: "token",
-    summary: "windows of so many tokens; a character that a window cuts becomes U+FFFD",
+    summary: "windows of a fixed number of tokens; a character that is split becomes U+FFFD",
     parameters: &[
         CHUNK_SIZE,
         CHUNK_OVERLAP,
         Parameter {
             name: "encoding",
-            kind: Kind::OneOf(ENCODINGS),
+            kind: ParameterKind::OneOf(ENCODINGS),
             default: "\"cl100k_base\"",
-            summary: "the vocabulary",
+            summary: "the token encoding",
         },
     ],
-    build: |parameters| Ok(Box::new(Windows::new(parameters)?)),
+    build: |parameters| Ok(Box::new(TokenSplitter::new(parameters)?)),
 };
 
-struct Windows {
+struct TokenSplitter {
     size: usize,
     step: usize,
     encoding: Encoding,
 }
 
-impl Windows {
-    fn new(parameters: &Parameters) -> Result<Self, Refusal> {
+impl TokenSplitter {
+    fn new(parameters: &Parameters) -> Result<Self, SplitError> {
         let (size, overlap) = (parameters.count("chunk_size")?, parameters.count("chunk_overlap")?);
         if overlap >= size {
-            return Err(Refusal::of("chunk_overlap", format!("must be < chunk_size ({size}), got {overlap}")));
+            return Err(SplitError::parameter(
+                "chunk_overlap",
+                format!("must be < chunk_size ({size}), got {overlap}"),
+            ));
         }
-        Ok(Windows { size, step: size - overlap, encoding: Encoding::of_name(parameters.text("encoding")) })
+        Ok(TokenSplitter { size, step: size - overlap, encoding: Encoding::from_name(parameters.text("encoding")) })
     }
 }
 
-impl Split for Windows {
-    fn split<'t>(&self, text: &'t str, _: &Embed<'_>) -> Result<Vec<Chunk<'t>>, Refusal> {
-        let ends = ends_of_tokens(self.encoding, text)?;
-        let mut chunks = Chunks::of(text);
+impl Split for TokenSplitter {
+    fn split<'t>(&self, text: &'t str, _: &Embed<'_>) -> Result<Vec<Chunk<'t>>, SplitError> {
+        let ends = token_ends(self.encoding, text)?;
+        let mut chunks = ChunkList::for_text(text);
         let mut first = 0;
         while first < ends.len() {
             let last = (first + self.size).min(ends.len());
@@ -53,17 +56,17 @@ impl Split for Windows {
             }
             first += self.step;
         }
-        Ok(chunks.into_list())
+        Ok(chunks.into_vec())
     }
 }
 
-/// Where each token ends, in bytes. Tokens may end within a character.
-fn ends_of_tokens(encoding: Encoding, text: &str) -> Result<Vec<usize>, Refusal> {
-    let tokens = encoding.tokens();
+/// Returns the byte offset of each token's end, which may be inside a character.
+fn token_ends(encoding: Encoding, text: &str) -> Result<Vec<usize>, SplitError> {
+    let tokens = encoding.vocabulary();
     let mut end = 0;
     let mut ends = Vec::new();
-    for token in encoding.of_text(text) {
-        let bytes = tokens.decode_bytes(&[token]).map_err(|error| Refusal::text(error.to_string()))?;
+    for token in encoding.encode(text) {
+        let bytes = tokens.decode_bytes(&[token]).map_err(|error| SplitError::text(error.to_string()))?;
         end += bytes.len();
         ends.push(end);
     }
@@ -74,10 +77,10 @@ fn window(text: &str, start: usize, end: usize) -> Chunk<'_> {
     if text.is_char_boundary(start) && text.is_char_boundary(end) {
         return Chunk::exact(text, start..end);
     }
-    let made = String::from_utf8_lossy(&text.as_bytes()[start..end]).into_owned();
-    Chunk::made(made, Some(text.floor_char_boundary(start)..ceil(text, end)))
+    let text_of_window = String::from_utf8_lossy(&text.as_bytes()[start..end]).into_owned();
+    Chunk::composed(text_of_window, Some(text.floor_char_boundary(start)..ceil_char_boundary(text, end)))
 }
 
-fn ceil(text: &str, at: usize) -> usize {
+fn ceil_char_boundary(text: &str, at: usize) -> usize {
     (at..=text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len())
 }

@@ -1,32 +1,35 @@
-//! Documents in the database: what is known of them, and their bytes.
+//! Documents in the database: metadata, state and content.
 
 use std::collections::BTreeSet;
 
-use pidq_http::auth::Moment;
+use pidq_http::auth::Timestamp;
 use pidq_http::database::Transaction;
 use pidq_http::uuid_v7;
 use serde_json::{Map, Value};
 
 use super::jobs::{self, JobKind};
-use super::pipelines::ALL_DOCUMENTS;
+use super::pipelines::COUNT_DOCUMENTS;
 use super::usage::{self, Amount};
-use super::{Content, Result, Store, StoreError, again, contents, partitions, queries, room, structure, text};
+use super::{
+    Content, Result, Store, StoreError, answers, contents, count_limits, from_json, partitions, retry_on_deadlock,
+    to_json,
+};
 use crate::records::{Document, Progress, Status};
 use crate::{audit, events};
 
-/// A document to be stored.
+/// A document to insert.
 pub struct NewDocument<'a> {
     /// The pipeline.
     pub pipeline_id: &'a str,
-    /// One of its labels.
+    /// A classification of the pipeline.
     pub classification: &'a str,
-    /// What the caller knows it by.
+    /// Id assigned by the caller.
     pub external_id: Option<&'a str>,
     /// The name of the file.
     pub filename: &'a str,
     /// The media type.
     pub content_type: &'a str,
-    /// What the caller says of it.
+    /// Metadata from the caller.
     pub metadata: &'a Map<String, Value>,
     /// The bytes.
     pub content: Content<'a>,
@@ -34,7 +37,7 @@ pub struct NewDocument<'a> {
     pub sha256: &'a str,
 }
 
-/// Another content of a document.
+/// New content of an existing document.
 #[derive(Clone, Copy, Debug)]
 pub struct NewContent<'a> {
     /// The name of the file.
@@ -47,14 +50,14 @@ pub struct NewContent<'a> {
     pub sha256: &'a str,
 }
 
-/// What is changed of a document.
+/// Changed fields of a document.
 #[derive(Clone, Copy, Debug)]
-pub struct Change<'a> {
-    /// Another label.
+pub struct DocumentUpdate<'a> {
+    /// New classification.
     pub classification: Option<&'a str>,
-    /// Another file name.
+    /// New file name.
     pub filename: Option<&'a str>,
-    /// Other metadata.
+    /// New metadata.
     pub metadata: Option<&'a Map<String, Value>>,
 }
 
@@ -65,38 +68,38 @@ macro_rules! columns {
     };
 }
 
-/// Which documents a list has.
+/// Filter and order of a document list.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Listed<'a> {
-    /// Of this label only.
+pub struct DocumentFilter<'a> {
+    /// Only this classification.
     pub classification: Option<&'a str>,
-    /// Of this status only.
+    /// Only this status.
     pub status: Option<Status>,
-    /// With this file name only.
+    /// Only this file name.
     pub filename: Option<&'a str>,
-    /// With this id of the caller's only.
+    /// Only this external id.
     pub external_id: Option<&'a str>,
-    /// In which order; the oldest first, if nobody says.
+    /// Order; oldest first by default.
     pub sort: Option<&'static Sort>,
 }
 
-/// An order of documents. Where two are alike in it, their ids decide.
+/// Order of documents; ties are broken by id.
 #[derive(Debug)]
 pub struct Sort {
-    /// What callers say.
+    /// Name in the API.
     pub name: &'static str,
-    /// The page behind a place.
+    /// Statement that selects the page after a cursor.
     statement: &'static str,
-    /// What is compared before the id, as text; nothing if ids say it all, since they grow with time.
-    by: Option<fn(&Document) -> String>,
-    /// The place before the first one.
-    start: &'static str,
+    /// Sort key before the id, as text; none if the id alone is the order, since ids grow with time.
+    key: Option<fn(&Document) -> String>,
+    /// Start value of the id comparison.
+    start_id: &'static str,
 }
 
 impl Sort {
-    /// The place of a document in this order.
-    pub fn place(&self, document: &Document) -> String {
-        match self.by {
+    /// Returns the cursor of a document in this order.
+    pub fn cursor(&self, document: &Document) -> String {
+        match self.key {
             None => document.id.clone(),
             Some(by) => format!("{}\n{}", by(document), document.id),
         }
@@ -104,12 +107,12 @@ impl Sort {
 }
 
 macro_rules! list {
-    ($behind:literal, $order:literal) => {
+    ($after:literal, $order:literal) => {
         concat!(
             "select ",
             columns!(),
             " from documents where pipeline_id = $1 and ",
-            $behind,
+            $after,
             " and status <> 'deleting' \
              and (cast($3 as text) is null or classification = $3) and (cast($4 as text) is null or status = $4) \
              and (cast($5 as text) is null or filename = $5) and (cast($6 as text) is null or external_id = $6) \
@@ -126,12 +129,12 @@ const COUNT: &str = "select classification, count(*) from documents where pipeli
   group by classification";
 
 macro_rules! sorts {
-    ($($name:literal, $behind:literal, $order:literal, $start:literal, $by:expr;)*) => {
-        &[$(Sort { name: $name, statement: list!($behind, $order), by: $by, start: $start }),*]
+    ($($name:literal, $after:literal, $order:literal, $start_id:literal, $key:expr;)*) => {
+        &[$(Sort { name: $name, statement: list!($after, $order), key: $key, start_id: $start_id }),*]
     };
 }
 
-/// All orders. The first one holds if nobody says.
+/// All orders; the first is the default.
 pub const SORTS: &[Sort] = sorts![
     "created_at", "id > $2", "id", "", None;
     "-created_at", "id < $2", "id desc", "~", None;
@@ -154,103 +157,108 @@ const INSERT: &str =
   sha256, metadata, revision, status, attempts, progress, created_at, updated_at)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 1, 'queued', 0, '{}', $10, $10)";
 const BY_ID: &str = concat!("select ", columns!(), " from documents where id = $1 and pipeline_id = $2");
-const SAME: &str = "select id from documents where pipeline_id = $1 and classification = $2 and sha256 = $3
+const FIND_DUPLICATE: &str = "select id from documents where pipeline_id = $1 and classification = $2 and sha256 = $3
   and status <> 'deleting'";
-const EXTRACTED: &str = "select extracted, pages from contents where document_id = $1 and revision = $2";
-const CHANGE: &str = "update documents set classification = coalesce($4, classification),
+const EXTRACTED: &str = "select extracted, pages from document_contents where document_id = $1 and revision = $2";
+const UPDATE: &str = "update documents set classification = coalesce($4, classification),
   filename = coalesce($5, filename), metadata = coalesce($6, metadata), updated_at = $3,
   indexed_at = case when indexed_at >= $3 then indexed_at + 1 else $3 end
   where id = $1 and updated_at = $2 and status <> 'deleting'";
-const RELABEL_CHUNKS: &str = "update chunks set classification = $2 where document_id = $1";
+const RECLASSIFY_CHUNKS: &str = "update chunks set classification = $2 where document_id = $1";
 const QUEUE: &str = "update documents set status = 'queued', attempts = 0, progress = '{}', updated_at = $2
   where id = $1 and status in ('ready', 'failed', 'cancelled')";
 const REPLACE: &str = "update documents set revision = revision + 1, filename = $3, content_type = $4, size = $5,
   sha256 = $6, status = 'queued', attempts = 0, progress = '{}',
   updated_at = case when updated_at >= $7 then updated_at + 1 else $7 end
   where id = $1 and revision = $2 and status in ('ready', 'failed', 'cancelled')";
-/// A revision that was never found and was replaced is of no use any more.
-const DELETE_PASSED: &str = "delete from contents where document_id = $1 and revision < $2
+/// Deletes revisions that were replaced before they became searchable.
+const DELETE_SUPERSEDED: &str = "delete from document_contents where document_id = $1 and revision < $2
   and revision <> (select coalesce(searchable_revision, 0) from documents where id = $1)";
 const CANCEL: &str = "update documents set
   status = case when searchable_revision = revision then 'ready' else 'cancelled' end,
   updated_at = $2 where id = $1 and status in ('queued', 'parsing', 'splitting', 'embedding', 'indexing')";
-const PAGES: &str = "select pages from contents where document_id = $1 and revision = $2";
+const PAGES: &str = "select pages from document_contents where document_id = $1 and revision = $2";
 const CHUNKS: &str = "select count(*) from chunks where document_id = $1 and revision = $2
   and generation = (select generation from pipelines where id = $3)";
 const PROGRESS: &str = "update documents set progress = $2 where id = $1";
-const OF_PIPELINE: &str = "select id from documents where pipeline_id = $1 limit $2";
+const IDS_BY_PIPELINE: &str = "select id from documents where pipeline_id = $1 limit $2";
 const MARK_DELETING: &str = "update documents set status = 'deleting', searchable_revision = null, updated_at = $3
   where id = $1 and pipeline_id = $2 and status <> 'deleting'";
 const DELETE_CHUNKS: &str = "delete from chunks where document_id = $1";
-const DELETE_CONTENTS: &str = "delete from contents where document_id = $1";
-const DELETE_SHADOWS: &str = "delete from shadows where document_id = $1";
+const DELETE_CONTENTS: &str = "delete from document_contents where document_id = $1";
+const DELETE_REINDEX_DOCUMENTS: &str = "delete from reindex_documents where document_id = $1";
 const DELETE_JOBS: &str = "delete from jobs where document_id = $1";
 const DELETE: &str = "delete from documents where id = $1";
 
-/// How often is looked for a document that comes and goes while another one with its bytes is stored.
-const LOOKS: usize = 4;
+/// Attempts to insert a document while a duplicate is created and deleted concurrently.
+const INSERT_ATTEMPTS: usize = 4;
 
 impl Store {
-    /// Stores a document with the job of reading it, or finds the one with the same bytes under the same label. Says
-    /// whether it is new.
+    /// Inserts a document and its ingestion job, or finds the document with the same content in the classification. The
+    /// flag is true if the document is new.
     ///
     /// # Errors
-    /// If the caller's id of it is taken.
+    /// If the external id is taken.
     pub async fn add_document(&self, new: NewDocument<'_>) -> Result<(Document, bool)> {
-        self.add_document_up_to(new, None).await
+        self.add_document_with_limit(new, None).await
     }
 
-    /// The same, if there are fewer documents than the most in all pipelines.
+    /// Like `add_document`, with a limit on the number of documents in all pipelines.
     ///
     /// # Errors
-    /// If the caller's id of it is taken, or there are as many.
-    pub async fn add_document_up_to(&self, new: NewDocument<'_>, most: Option<u64>) -> Result<(Document, bool)> {
-        for _ in 0..LOOKS {
-            if let Some(known) = self.same_document(&new).await? {
-                return Ok((known, false));
+    /// If the external id is taken or the limit is reached.
+    pub async fn add_document_with_limit(&self, new: NewDocument<'_>, limit: Option<u64>) -> Result<(Document, bool)> {
+        for _ in 0..INSERT_ATTEMPTS {
+            if let Some(duplicate) = self.find_duplicate(&new).await? {
+                return Ok((duplicate, false));
             }
             let id = uuid_v7();
-            match self.insert_document(&id, &new, most).await {
+            match self.insert_document(&id, &new, limit).await {
                 Ok(()) => {
                     let stored = self.document(new.pipeline_id, &id).await?;
-                    return stored.map(|document| (document, true)).ok_or(StoreError::Changed);
+                    return stored.map(|document| (document, true)).ok_or(StoreError::Conflict);
                 }
-                Err(StoreError::Database(error)) if error.is_duplicate() => self.no_other_is_called(&new).await?,
+                Err(StoreError::Database(error)) if error.is_duplicate() => self.check_external_id(&new).await?,
                 Err(error) => return Err(error),
             }
         }
-        Err(StoreError::Changed)
+        Err(StoreError::Conflict)
     }
 
-    /// Of two reasons why a document is a duplicate this is one. The other one is that somebody else stored the same
-    /// bytes between the look and the insertion, and that is found by another look, unless it was deleted since.
-    async fn no_other_is_called(&self, new: &NewDocument<'_>) -> Result<()> {
+    /// Checks the first of two causes of a unique violation, a taken external id. The second, a concurrent insertion of
+    /// the same content, is found by the next lookup, unless that document was deleted since.
+    async fn check_external_id(&self, new: &NewDocument<'_>) -> Result<()> {
         let Some(external_id) = new.external_id else { return Ok(()) };
-        match self.called(new.pipeline_id, Some(new.classification), external_id).await?.pop() {
+        match self.documents_by_external_id(new.pipeline_id, Some(new.classification), external_id).await?.pop() {
             Some(other) if other.sha256 != new.sha256 => Err(StoreError::ExternalIdTaken),
             _ => Ok(()),
         }
     }
 
-    /// The documents that the caller knows by an id: at most one of a classification.
+    /// Returns the documents with an external id: at most one per classification.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn called(&self, pipeline: &str, label: Option<&str>, external_id: &str) -> Result<Vec<Document>> {
-        let listed = Listed { external_id: Some(external_id), classification: label, ..Listed::default() };
-        self.documents(pipeline, listed, "", i32::MAX as usize).await
+    pub async fn documents_by_external_id(
+        &self,
+        pipeline: &str,
+        classification: Option<&str>,
+        external_id: &str,
+    ) -> Result<Vec<Document>> {
+        let filter = DocumentFilter { external_id: Some(external_id), classification, ..DocumentFilter::default() };
+        self.documents(pipeline, filter, "", i32::MAX as usize).await
     }
 
-    async fn same_document(&self, new: &NewDocument<'_>) -> Result<Option<Document>> {
+    async fn find_duplicate(&self, new: &NewDocument<'_>) -> Result<Option<Document>> {
         let arguments = [new.pipeline_id.into(), new.classification.into(), new.sha256.into()];
-        match self.database.row::<(String,)>(SAME, &arguments).await? {
+        match self.database.row::<(String,)>(FIND_DUPLICATE, &arguments).await? {
             Some((id,)) => self.document(new.pipeline_id, &id).await,
             None => Ok(None),
         }
     }
 
-    async fn insert_document(&self, id: &str, new: &NewDocument<'_>, most: Option<u64>) -> Result<()> {
-        let now = Moment::now().0;
+    async fn insert_document(&self, id: &str, new: &NewDocument<'_>, limit: Option<u64>) -> Result<()> {
+        let now = Timestamp::now().0;
         let metadata = Value::Object(new.metadata.clone()).to_string();
         let arguments = [
             id.into(),
@@ -265,18 +273,18 @@ impl Store {
             now.into(),
         ];
         let mut tx = self.database.begin().await?;
-        room::for_one(&mut tx, ("documents", ALL_DOCUMENTS), most).await?;
+        count_limits::check(&mut tx, ("documents", COUNT_DOCUMENTS), limit).await?;
         tx.execute(INSERT, &arguments).await?;
-        audit::made(id);
+        audit::set_resource(id);
         contents::add(&mut tx, id, 1, new.content).await?;
-        jobs::add(&mut tx, JobKind::Read, new.pipeline_id, Some((id, 1)), now).await?;
+        jobs::add(&mut tx, JobKind::Ingest, new.pipeline_id, Some((id, 1)), now).await?;
         let amount = Amount { documents: 1, bytes: new.content.size(), ..Amount::default() };
         usage::count(&mut tx, new.pipeline_id, new.classification, amount).await?;
-        self.outbox.tell_of(&mut tx, events::DOCUMENT_QUEUED, id, None).await?;
+        self.outbox.emit_document_event(&mut tx, events::DOCUMENT_QUEUED, id, None).await?;
         Ok(self.outbox.commit(tx).await?)
     }
 
-    /// The document of an id, in its pipeline.
+    /// Returns a document of a pipeline by id.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -284,53 +292,57 @@ impl Store {
         self.database.row::<Row>(BY_ID, &[id.into(), pipeline.into()]).await?.map(document).transpose()
     }
 
-    /// Documents behind a place of their order; from the first one, if it is empty.
+    /// Returns the documents after a cursor; an empty cursor starts at the first.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn documents(
         &self,
         pipeline: &str,
-        listed: Listed<'_>,
+        filter: DocumentFilter<'_>,
         after: &str,
         limit: usize,
     ) -> Result<Vec<Document>> {
-        let sort = listed.sort.unwrap_or(&SORTS[0]);
-        let place = Some(after)
+        let sort = filter.sort.unwrap_or(&SORTS[0]);
+        let position = Some(after)
             .filter(|after| !after.is_empty())
             .map(|after| after.rsplit_once('\n').map_or((None, after), |(value, id)| (Some(value), id)));
-        let (value, id) = place.unwrap_or((None, sort.start));
+        let (value, id) = position.unwrap_or((None, sort.start_id));
         let mut arguments = vec![
             pipeline.into(),
             id.into(),
-            listed.classification.into(),
-            listed.status.map(Status::word).into(),
-            listed.filename.into(),
-            listed.external_id.into(),
+            filter.classification.into(),
+            filter.status.map(Status::as_str).into(),
+            filter.filename.into(),
+            filter.external_id.into(),
             (limit as i64).into(),
         ];
-        if sort.by.is_some() {
+        if sort.key.is_some() {
             arguments.push(value.into());
         }
         self.database.rows::<Row>(sort.statement, &arguments).await?.into_iter().map(document).collect()
     }
 
-    /// How many documents a list has on all its pages, by their labels.
+    /// Counts the documents of a filter on all pages, by classification.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn count_listed(&self, pipeline: &str, listed: Listed<'_>) -> Result<Vec<(String, i64)>> {
+    pub async fn count_documents_by_classification(
+        &self,
+        pipeline: &str,
+        filter: DocumentFilter<'_>,
+    ) -> Result<Vec<(String, i64)>> {
         let arguments = [
             pipeline.into(),
-            listed.classification.into(),
-            listed.status.map(Status::word).into(),
-            listed.filename.into(),
-            listed.external_id.into(),
+            filter.classification.into(),
+            filter.status.map(Status::as_str).into(),
+            filter.filename.into(),
+            filter.external_id.into(),
         ];
         Ok(self.database.rows(COUNT, &arguments).await?)
     }
 
-    /// The text of a revision and its pages as they were stored; none before it was read.
+    /// Returns the extracted text and pages of a revision; none before extraction.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -340,29 +352,35 @@ impl Store {
         Ok(row.and_then(|(text, pages)| Some((text?, pages.unwrap_or_else(|| "[]".into())))))
     }
 
-    /// Changes a document that is still as it was read, and the label of its chunks with it.
+    /// Updates a document that is unchanged since it was read, and the classification of its chunks.
     ///
     /// # Errors
-    /// If it was changed in between, or the same bytes have the new label already.
-    pub async fn change_document(&self, document: &Document, change: Change<'_>) -> Result<()> {
-        match again(|| Box::pin(self.try_change(document, change))).await {
-            Err(StoreError::SameContent) if self.is_called_there(document, change.classification).await? => {
+    /// If it was modified concurrently, or the new classification has the same content already.
+    pub async fn update_document(&self, document: &Document, change: DocumentUpdate<'_>) -> Result<()> {
+        match retry_on_deadlock(|| Box::pin(self.try_update_document(document, change))).await {
+            Err(StoreError::DuplicateContent) if self.is_external_id_taken(document, change.classification).await? => {
                 Err(StoreError::ExternalIdTaken)
             }
             done => done,
         }
     }
 
-    /// Whether the caller's id of a document names another one under a label.
-    async fn is_called_there(&self, document: &Document, label: Option<&str>) -> Result<bool> {
-        let (Some(name), Some(label)) = (document.external_id.as_deref(), label) else { return Ok(false) };
-        Ok(self.called(&document.pipeline_id, Some(label), name).await?.iter().any(|other| other.id != document.id))
+    /// Returns true if another document of a classification has the external id.
+    async fn is_external_id_taken(&self, document: &Document, classification: Option<&str>) -> Result<bool> {
+        let (Some(name), Some(classification)) = (document.external_id.as_deref(), classification) else {
+            return Ok(false);
+        };
+        Ok(self
+            .documents_by_external_id(&document.pipeline_id, Some(classification), name)
+            .await?
+            .iter()
+            .any(|other| other.id != document.id))
     }
 
-    async fn try_change(&self, document: &Document, change: Change<'_>) -> Result<()> {
-        let metadata = change.metadata.map(|members| Value::Object(members.clone()).to_string());
-        // Never the same moment: what was read before must not look like what is there now.
-        let now = Moment::now().0.max(document.updated_at + 1);
+    async fn try_update_document(&self, document: &Document, change: DocumentUpdate<'_>) -> Result<()> {
+        let metadata = change.metadata.map(|fields| Value::Object(fields.clone()).to_string());
+        // Strictly later than before: the previous state must not carry the same time stamp.
+        let now = Timestamp::now().0.max(document.updated_at + 1);
         let arguments = [
             (&document.id).into(),
             document.updated_at.into(),
@@ -372,59 +390,59 @@ impl Store {
             metadata.as_deref().into(),
         ];
         let mut tx = self.database.begin().await?;
-        match tx.execute(CHANGE, &arguments).await {
-            Ok(0) => return Err(StoreError::Changed),
+        match tx.execute(UPDATE, &arguments).await {
+            Ok(0) => return Err(StoreError::Conflict),
             Ok(_) => {}
-            Err(error) if error.is_duplicate() => return Err(StoreError::SameContent),
+            Err(error) if error.is_duplicate() => return Err(StoreError::DuplicateContent),
             Err(error) => return Err(error.into()),
         }
-        let label = change.classification.unwrap_or(&document.classification);
-        // Always in the same order: two that change places must not wait for each other.
-        let labels = BTreeSet::from([document.classification.as_str(), label]);
-        for label in labels {
-            partitions::changed_under(&mut tx, &document.pipeline_id, label).await?;
+        let classification = change.classification.unwrap_or(&document.classification);
+        // In sorted order: two documents that swap classifications must not deadlock.
+        let classifications = BTreeSet::from([document.classification.as_str(), classification]);
+        for classification in classifications {
+            partitions::record_change(&mut tx, &document.pipeline_id, classification).await?;
         }
-        if let Some(label) = change.classification {
-            tx.execute(RELABEL_CHUNKS, &[(&document.id).into(), label.into()]).await?;
-            queries::forget_of(&mut tx, &document.id).await?;
-            if label != document.classification {
+        if let Some(classification) = change.classification {
+            tx.execute(RECLASSIFY_CHUNKS, &[(&document.id).into(), classification.into()]).await?;
+            answers::delete_by_document(&mut tx, &document.id).await?;
+            if classification != document.classification {
                 let previous = Some(document.classification.as_str());
-                self.outbox.tell_of(&mut tx, events::DOCUMENT_RECLASSIFIED, &document.id, previous).await?;
+                self.outbox.emit_document_event(&mut tx, events::DOCUMENT_RECLASSIFIED, &document.id, previous).await?;
             }
         }
         self.outbox.commit(tx).await?;
         Ok(())
     }
 
-    /// Has a document read again from the start.
+    /// Queues a document for ingestion again.
     ///
     /// # Errors
-    /// If it is being read.
-    pub async fn read_again(&self, document: &Document) -> Result<()> {
-        let now = Moment::now().0;
+    /// If ingestion is in progress.
+    pub async fn requeue_document(&self, document: &Document) -> Result<()> {
+        let now = Timestamp::now().0;
         let mut tx = self.database.begin().await?;
         if tx.execute(QUEUE, &[(&document.id).into(), now.into()]).await? == 0 {
-            return Err(StoreError::Changed);
+            return Err(StoreError::Conflict);
         }
-        let what = Some((document.id.as_str(), document.revision));
-        jobs::add(&mut tx, JobKind::Read, &document.pipeline_id, what, now).await?;
-        self.outbox.tell_of(&mut tx, events::DOCUMENT_QUEUED, &document.id, None).await?;
+        let target = Some((document.id.as_str(), document.revision));
+        jobs::add(&mut tx, JobKind::Ingest, &document.pipeline_id, target, now).await?;
+        self.outbox.emit_document_event(&mut tx, events::DOCUMENT_QUEUED, &document.id, None).await?;
         self.outbox.commit(tx).await?;
         Ok(())
     }
 
-    /// Gives a document another content as its next revision, with the job of reading it. The revision that queries find
-    /// stays until that is done.
+    /// Stores new content as the next revision of a document and queues its ingestion. The searchable revision
+    /// stays in place until that is done.
     ///
     /// # Errors
-    /// If the content was replaced in between, if the document is being read, or if another one under the label has the
-    /// same bytes.
+    /// If the content was replaced concurrently, if ingestion is in progress, or if another document of the
+    /// classification has the same content.
     pub async fn replace_content(&self, document: &Document, new: NewContent<'_>) -> Result<()> {
-        again(|| Box::pin(self.try_replace(document, new))).await
+        retry_on_deadlock(|| Box::pin(self.try_replace_content(document, new))).await
     }
 
-    async fn try_replace(&self, document: &Document, new: NewContent<'_>) -> Result<()> {
-        let (now, revision) = (Moment::now().0, document.revision + 1);
+    async fn try_replace_content(&self, document: &Document, new: NewContent<'_>) -> Result<()> {
+        let (now, revision) = (Timestamp::now().0, document.revision + 1);
         let arguments = [
             (&document.id).into(),
             document.revision.into(),
@@ -436,64 +454,64 @@ impl Store {
         ];
         let mut tx = self.database.begin().await?;
         match tx.execute(REPLACE, &arguments).await {
-            Ok(0) => return Err(StoreError::Changed),
+            Ok(0) => return Err(StoreError::Conflict),
             Ok(_) => {}
-            Err(error) if error.is_duplicate() => return Err(StoreError::SameContent),
+            Err(error) if error.is_duplicate() => return Err(StoreError::DuplicateContent),
             Err(error) => return Err(error.into()),
         }
-        tx.execute(DELETE_PASSED, &[(&document.id).into(), revision.into()]).await?;
+        tx.execute(DELETE_SUPERSEDED, &[(&document.id).into(), revision.into()]).await?;
         contents::add(&mut tx, &document.id, revision, new.content).await?;
-        jobs::add(&mut tx, JobKind::Read, &document.pipeline_id, Some((&document.id, revision)), now).await?;
+        jobs::add(&mut tx, JobKind::Ingest, &document.pipeline_id, Some((&document.id, revision)), now).await?;
         let amount = Amount { documents: 1, bytes: new.content.size(), ..Amount::default() };
         usage::count(&mut tx, &document.pipeline_id, &document.classification, amount).await?;
-        self.outbox.tell_of(&mut tx, events::DOCUMENT_QUEUED, &document.id, None).await?;
+        self.outbox.emit_document_event(&mut tx, events::DOCUMENT_QUEUED, &document.id, None).await?;
         self.outbox.commit(tx).await?;
         Ok(())
     }
 
-    /// Ends the work on a document. One whose content was ready before stays so.
+    /// Cancels the ingestion of a document. A document whose current revision is searchable stays ready.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn cancel_document(&self, document: &Document) -> Result<()> {
         let mut tx = self.database.begin().await?;
-        if tx.execute(CANCEL, &[(&document.id).into(), Moment::now().0.into()]).await? > 0 {
+        if tx.execute(CANCEL, &[(&document.id).into(), Timestamp::now().0.into()]).await? > 0 {
             tx.execute(DELETE_JOBS, &[(&document.id).into()]).await?;
             if document.searchable_revision == Some(document.revision) {
-                recount(&mut tx, document).await?;
+                restore_counts(&mut tx, document).await?;
             }
-            self.outbox.tell_of(&mut tx, events::DOCUMENT_CANCELLED, &document.id, None).await?;
+            self.outbox.emit_document_event(&mut tx, events::DOCUMENT_CANCELLED, &document.id, None).await?;
             self.outbox.commit(tx).await?;
         }
         Ok(())
     }
 
-    /// Some documents of a pipeline, whatever their status.
+    /// Returns ids of documents of a pipeline, in any status.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn any_documents(&self, pipeline: &str, limit: usize) -> Result<Vec<String>> {
-        let rows = self.database.rows::<(String,)>(OF_PIPELINE, &[pipeline.into(), (limit as i64).into()]).await?;
+    pub async fn document_ids(&self, pipeline: &str, limit: usize) -> Result<Vec<String>> {
+        let rows = self.database.rows::<(String,)>(IDS_BY_PIPELINE, &[pipeline.into(), (limit as i64).into()]).await?;
         Ok(rows.into_iter().map(|row| row.0).collect())
     }
 
-    /// Takes a document out of every index and removes it. Says whether there was one.
+    /// Deletes a document and its index entries; returns false if it does not exist.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn delete_document(&self, pipeline: &str, id: &str) -> Result<bool> {
-        again(|| Box::pin(self.try_delete(pipeline, id))).await
+        retry_on_deadlock(|| Box::pin(self.try_delete_document(pipeline, id))).await
     }
 
-    async fn try_delete(&self, pipeline: &str, id: &str) -> Result<bool> {
+    async fn try_delete_document(&self, pipeline: &str, id: &str) -> Result<bool> {
         let mut tx = self.database.begin().await?;
-        if tx.execute(MARK_DELETING, &[id.into(), pipeline.into(), Moment::now().0.into()]).await? == 0 {
+        if tx.execute(MARK_DELETING, &[id.into(), pipeline.into(), Timestamp::now().0.into()]).await? == 0 {
             return Ok(false);
         }
-        partitions::changed(&mut tx, id).await?;
-        queries::forget_of(&mut tx, id).await?;
-        self.outbox.tell_of(&mut tx, events::DOCUMENT_DELETED, id, None).await?;
-        for statement in [DELETE_CHUNKS, DELETE_CONTENTS, DELETE_SHADOWS, DELETE_JOBS, DELETE] {
+        partitions::record_document_change(&mut tx, id).await?;
+        answers::delete_by_document(&mut tx, id).await?;
+        self.outbox.emit_document_event(&mut tx, events::DOCUMENT_DELETED, id, None).await?;
+        for statement in [DELETE_CHUNKS, DELETE_CONTENTS, DELETE_REINDEX_DOCUMENTS, DELETE_JOBS, DELETE] {
             tx.execute(statement, &[id.into()]).await?;
         }
         self.outbox.commit(tx).await?;
@@ -501,24 +519,24 @@ impl Store {
     }
 }
 
-/// What there is of a document that is found as before: the count of it went when it was to be read again.
-async fn recount(tx: &mut Transaction, document: &Document) -> Result<()> {
+/// Restores the chunk and page counts of a searchable document; queuing it again cleared them.
+async fn restore_counts(tx: &mut Transaction, document: &Document) -> Result<()> {
     let (id, revision) = (&document.id, document.revision);
     let chunks = tx.row::<(i64,)>(CHUNKS, &[id.into(), revision.into(), (&document.pipeline_id).into()]).await?;
     let chunks = chunks.map_or(0, |row| row.0);
     let pages = tx.row::<(Option<String>,)>(PAGES, &[id.into(), revision.into()]).await?.and_then(|row| row.0);
-    let pages: Option<Vec<Value>> = pages.map(|pages| structure("pages", &pages)).transpose()?;
+    let pages: Option<Vec<Value>> = pages.map(|pages| from_json("pages", &pages)).transpose()?;
     let (chunk_count, page_count) = (Some(chunks), pages.map(|pages| pages.len() as i64));
     let progress = Progress { done: chunks, total: chunk_count, chunk_count, page_count, ..Progress::default() };
-    tx.execute(PROGRESS, &[id.into(), (&text(&progress)?).into()]).await?;
+    tx.execute(PROGRESS, &[id.into(), (&to_json(&progress)?).into()]).await?;
     Ok(())
 }
 
 fn document(row: Row) -> Result<Document> {
-    let status = Status::of_word(&row.10).ok_or_else(|| StoreError::Damaged(format!("status {}", row.10)))?;
+    let status = Status::parse(&row.10).ok_or_else(|| StoreError::Corrupt(format!("status {}", row.10)))?;
     Ok(Document {
-        metadata: structure("metadata", &row.8)?,
-        progress: structure("progress", &row.13)?,
+        metadata: from_json("metadata", &row.8)?,
+        progress: from_json("progress", &row.13)?,
         status,
         id: row.0,
         pipeline_id: row.1,

@@ -1,112 +1,113 @@
-//! Requests that may come again: who works on one, and the answer that it had.
+//! Idempotency keys in the database: leases of running requests and stored responses.
 
-use pidq_http::auth::Moment;
+use pidq_http::auth::Timestamp;
 
 use super::{Result, Store};
 
-/// How long an answer is kept, in milliseconds.
-const KEPT: i64 = 24 * 60 * 60 * 1000;
+/// Retention of responses in milliseconds.
+const RETENTION_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// How long whoever works on a request holds it without a sign of life, in milliseconds.
-pub(crate) const HOLD: i64 = 30_000;
+/// Lease of a running request in milliseconds.
+pub(crate) const LEASE_MS: i64 = 30_000;
 
-/// A request as its sender names it.
+/// Key of an idempotent request.
 #[derive(Clone, Debug)]
-pub struct Repeatable {
-    /// Who sent it.
+pub struct IdempotencyKey {
+    /// The caller.
     pub caller: String,
-    /// The fingerprint of its key.
-    pub name: String,
-    /// Who works on it.
-    pub holder: String,
+    /// Fingerprint of the `Idempotency-Key`.
+    pub fingerprint: String,
+    /// Lease owner.
+    pub lease_owner: String,
 }
 
-/// What is known of a request when it comes.
+/// Result of claiming an idempotency key.
 #[derive(Debug)]
-pub enum Claimed {
-    /// It is new: whoever asked works on it now.
-    Ours,
-    /// Somebody works on it.
-    Running,
-    /// It was answered, and this is what is stored of the answer.
-    Answered(String),
+pub enum Claim {
+    /// The key is new; the caller holds the lease now.
+    Acquired,
+    /// Another request holds the lease.
+    InProgress,
+    /// The request is complete; the value is the stored response.
+    Completed(String),
 }
 
-const CLAIM: &str = "insert into idempotency (caller, name, holder, held_until, created_at) values ($1, $2, $3, $4, $5)
-  on conflict (caller, name) do update set holder = $3, held_until = $4, answer = null, created_at = $5
-  where idempotency.created_at <= $6 or (idempotency.answer is null and idempotency.held_until <= $5)";
-const ANSWER: &str = "select answer from idempotency where caller = $1 and name = $2";
-const HOLD_ON: &str = "update idempotency set held_until = $4
-  where caller = $1 and name = $2 and holder = $3 and answer is null";
-const KEEP: &str = "update idempotency set answer = $4
-  where caller = $1 and name = $2 and holder = $3 and answer is null";
-const RELEASE: &str = "delete from idempotency where caller = $1 and name = $2 and holder = $3 and answer is null";
-const PURGE: &str = "delete from idempotency where created_at <= $1 and held_until <= $2";
+const CLAIM: &str = "insert into idempotency_keys (caller, fingerprint, lease_owner, lease_until, created_at) values ($1, $2, $3, $4, $5)
+  on conflict (caller, fingerprint) do update set lease_owner = $3, lease_until = $4, response = null, created_at = $5
+  where idempotency_keys.created_at <= $6 or (idempotency_keys.response is null and idempotency_keys.lease_until <= $5)";
+const RESPONSE: &str = "select response from idempotency_keys where caller = $1 and fingerprint = $2";
+const RENEW: &str = "update idempotency_keys set lease_until = $4
+  where caller = $1 and fingerprint = $2 and lease_owner = $3 and response is null";
+const SAVE: &str = "update idempotency_keys set response = $4
+  where caller = $1 and fingerprint = $2 and lease_owner = $3 and response is null";
+const RELEASE: &str =
+    "delete from idempotency_keys where caller = $1 and fingerprint = $2 and lease_owner = $3 and response is null";
+const PURGE: &str = "delete from idempotency_keys where created_at <= $1 and lease_until <= $2";
 
 impl Store {
-    /// Takes a request that nobody works on and that has no answer. Whoever died at it holds it for a while, and no longer.
+    /// Claims a key that has no response and no live lease. The lease of a process that died expires.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn claim(&self, what: &Repeatable) -> Result<Claimed> {
-        let now = Moment::now().0;
+    pub async fn claim_idempotency_key(&self, key: &IdempotencyKey) -> Result<Claim> {
+        let now = Timestamp::now().0;
         let arguments = [
-            (&what.caller).into(),
-            (&what.name).into(),
-            (&what.holder).into(),
-            (now + HOLD).into(),
+            (&key.caller).into(),
+            (&key.fingerprint).into(),
+            (&key.lease_owner).into(),
+            (now + LEASE_MS).into(),
             now.into(),
-            (now - KEPT).into(),
+            (now - RETENTION_MS).into(),
         ];
         if self.database.execute(CLAIM, &arguments).await? > 0 {
-            return Ok(Claimed::Ours);
+            return Ok(Claim::Acquired);
         }
-        let row = self.database.row::<(Option<String>,)>(ANSWER, &arguments[..2]).await?;
-        Ok(row.and_then(|row| row.0).map_or(Claimed::Running, Claimed::Answered))
+        let row = self.database.row::<(Option<String>,)>(RESPONSE, &arguments[..2]).await?;
+        Ok(row.and_then(|row| row.0).map_or(Claim::InProgress, Claim::Completed))
     }
 
-    /// Holds a request for another while.
+    /// Renews the lease.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn hold_on(&self, what: &Repeatable) -> Result<()> {
-        self.of_holder(HOLD_ON, what, Some((Moment::now().0 + HOLD).into())).await
+    pub async fn renew_idempotency_lease(&self, key: &IdempotencyKey) -> Result<()> {
+        self.execute_as_owner(RENEW, key, Some((Timestamp::now().0 + LEASE_MS).into())).await
     }
 
-    /// Keeps the answer of a request that is still held.
+    /// Saves the response if the lease is still held.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn keep_answer(&self, what: &Repeatable, answer: &str) -> Result<()> {
-        self.of_holder(KEEP, what, Some(answer.into())).await
+    pub async fn save_response(&self, key: &IdempotencyKey, response: &str) -> Result<()> {
+        self.execute_as_owner(SAVE, key, Some(response.into())).await
     }
 
-    /// Forgets a request that came to nothing.
+    /// Deletes the key of a request that failed.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn release(&self, what: &Repeatable) -> Result<()> {
-        self.of_holder(RELEASE, what, None).await
+    pub async fn release_idempotency_key(&self, key: &IdempotencyKey) -> Result<()> {
+        self.execute_as_owner(RELEASE, key, None).await
     }
 
-    async fn of_holder(
+    async fn execute_as_owner(
         &self,
         statement: &'static str,
-        what: &Repeatable,
+        key: &IdempotencyKey,
         value: Option<pidq_http::database::Arg<'_>>,
     ) -> Result<()> {
-        let of_it = [(&what.caller).into(), (&what.name).into(), (&what.holder).into()];
-        let arguments: Vec<_> = of_it.into_iter().chain(value).collect();
+        let owner_arguments = [(&key.caller).into(), (&key.fingerprint).into(), (&key.lease_owner).into()];
+        let arguments: Vec<_> = owner_arguments.into_iter().chain(value).collect();
         self.database.execute(statement, &arguments).await?;
         Ok(())
     }
 
-    /// Removes answers that are older than a day.
+    /// Deletes keys that are older than a day.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn purge_answers(&self) -> Result<u64> {
-        let now = Moment::now().0;
-        Ok(self.database.execute(PURGE, &[(now - KEPT).into(), now.into()]).await?)
+    pub async fn purge_idempotency_keys(&self) -> Result<u64> {
+        let now = Timestamp::now().0;
+        Ok(self.database.execute(PURGE, &[(now - RETENTION_MS).into(), now.into()]).await?)
     }
 }

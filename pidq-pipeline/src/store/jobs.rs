@@ -1,77 +1,77 @@
-//! Work as leased rows: a job lives until it is done, and whoever works on it holds it for a while.
+//! Job queue of leased rows: a row exists until its job is done, and a worker holds a lease while it runs the job.
 //!
-//! A worker that dies lets go when its time is over; another one takes the job then. What a worker writes is written
-//! only while it still holds the job, so that two never work on the same document's state.
+//! The lease of a worker that dies expires, and another worker takes the job. A worker's writes are committed
+//! only while it holds the lease, so that two workers never modify the same document.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
-use pidq_http::auth::Moment;
-use pidq_http::database::{Arg, DatabaseError, Kind, Transaction};
+use pidq_http::auth::Timestamp;
+use pidq_http::database::{Arg, DatabaseError, DatabaseKind, Transaction};
 use pidq_http::uuid_v7;
 
 use super::usage::{self, Amount};
-use super::{Result, Store, StoreError, again, chunks, partitions, reindexes, text};
+use super::{Result, Store, StoreError, chunks, partitions, reindexes, retry_on_deadlock, to_json};
 use crate::events;
 use crate::records::{Chunk, Progress, Status};
 
-/// What is to be done.
+/// Kind of a job.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum JobKind {
-    /// Read a document: text, chunks, vectors.
-    Read,
-    /// Take a pipeline away with its documents.
+    /// Ingest a document: text, chunks, vectors.
+    Ingest,
+    /// Delete a pipeline with its documents.
     Delete,
-    /// Make another index of a pipeline.
+    /// Build a new index of a pipeline.
     Reindex,
-    /// Remove the chunks of a generation that is searched no more.
+    /// Delete the chunks of a generation that is no longer searched.
     Sweep,
 }
 
 impl JobKind {
-    fn word(self) -> &'static str {
+    fn as_str(self) -> &'static str {
         match self {
-            JobKind::Read => "read",
+            JobKind::Ingest => "read",
             JobKind::Delete => "delete",
             JobKind::Reindex => "reindex",
             JobKind::Sweep => "sweep",
         }
     }
 
-    const ALL: [JobKind; 4] = [JobKind::Read, JobKind::Delete, JobKind::Reindex, JobKind::Sweep];
+    const ALL: [JobKind; 4] = [JobKind::Ingest, JobKind::Delete, JobKind::Reindex, JobKind::Sweep];
 
-    fn of_word(word: &str) -> Option<JobKind> {
-        JobKind::ALL.into_iter().find(|kind| kind.word() == word)
+    fn parse(name: &str) -> Option<JobKind> {
+        JobKind::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 }
 
-/// A job that is held.
+/// A leased job.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// Its id.
     pub id: String,
-    /// What is to be done.
+    /// Its kind.
     pub kind: JobKind,
-    /// With which pipeline.
+    /// The pipeline.
     pub pipeline_id: String,
-    /// With which document.
+    /// The document.
     pub document_id: Option<String>,
-    /// With which of its revisions; with which generation, if chunks are removed.
+    /// The document's revision; for a sweep, the generation.
     pub revision: i64,
-    /// How often it was begun, this time included.
+    /// Number of attempts, including this one.
     pub attempts: i64,
-    /// Who holds it.
-    holder: String,
-    /// Where its document has been, and nobody was told: it is told with what is written next.
-    untold: Vec<Stage>,
+    /// Lease owner.
+    lease_owner: String,
+    /// Stage transitions without an event yet; the next write emits them.
+    pending_stages: Vec<StageTransition>,
 }
 
-/// A stage of reading that a document came to.
+/// Transition of a document to an ingestion stage.
 #[derive(Clone, Copy, Debug)]
-pub struct Stage {
-    /// Which.
+pub struct StageTransition {
+    /// The stage.
     pub status: Status,
-    /// When, as events count.
+    /// Event time stamp.
     pub at: i64,
 }
 
@@ -79,47 +79,49 @@ type Row = (String, String, String, Option<String>, Option<i64>, i64);
 
 const INSERT: &str = "insert into jobs (id, kind, pipeline_id, document_id, revision, attempts, run_at, created_at)
   values ($1, $2, $3, $4, $5, 0, $6, $6) on conflict (document_id, kind) do update
-  set revision = excluded.revision, attempts = 0, run_at = excluded.run_at, holder = null, held_until = null";
+  set revision = excluded.revision, attempts = 0, run_at = excluded.run_at, lease_owner = null, lease_until = null";
 
-/// Looking takes no turn among those who write, and mostly there is nothing to take.
+/// Checked before leasing: a read takes no write lock, and usually no job is due.
 const DUE: &str = "select cast(1 as bigint) from jobs
-  where run_at <= $1 and (held_until is null or held_until < $1) limit 1";
-/// Both databases take the first job that is due; in PostgreSQL, jobs that others are just taking are passed over.
+  where run_at <= $1 and (lease_until is null or lease_until < $1) limit 1";
+/// Leases the first due job; PostgreSQL skips jobs that other workers are leasing.
 macro_rules! take {
     ($lock:literal) => {
         concat!(
-            "update jobs set holder = $1, held_until = $2, attempts = attempts + 1 where id = (select id from jobs \
-             where run_at <= $3 and (held_until is null or held_until < $3) order by run_at, id limit 1",
+            "update jobs set lease_owner = $1, lease_until = $2, attempts = attempts + 1 where id = (select id from jobs \
+             where run_at <= $3 and (lease_until is null or lease_until < $3) order by run_at, id limit 1",
             $lock,
             ") returning id, kind, pipeline_id, document_id, revision, attempts"
         )
     };
 }
-const TAKE_SQLITE: &str = take!("");
-const TAKE_POSTGRES: &str = take!(" for update skip locked");
-const HOLD: &str = "update jobs set held_until = $3 where id = $1 and holder = $2 and held_until >= $4";
-const DONE: &str = "delete from jobs where id = $1 and holder = $2";
-const LATER: &str = "update jobs set holder = null, held_until = null, run_at = $3 where id = $1 and holder = $2";
-const WAIT: &str = "update jobs set holder = null, held_until = null, run_at = $3, attempts = attempts - 1
-  where id = $1 and holder = $2";
+const LEASE_SQLITE: &str = take!("");
+const LEASE_POSTGRES: &str = take!(" for update skip locked");
+const RENEW: &str = "update jobs set lease_until = $3 where id = $1 and lease_owner = $2 and lease_until >= $4";
+const DELETE: &str = "delete from jobs where id = $1 and lease_owner = $2";
+const DELAY: &str =
+    "update jobs set lease_owner = null, lease_until = null, run_at = $3 where id = $1 and lease_owner = $2";
+const POSTPONE: &str = "update jobs set lease_owner = null, lease_until = null, run_at = $3, attempts = attempts - 1
+  where id = $1 and lease_owner = $2";
 const COUNT: &str = "select kind, count(*) from jobs group by kind";
-/// It was not in vain: what is to be done again is done for the first time.
-const YIELD: &str = "update jobs set holder = null, held_until = null, run_at = $3, attempts = 0
-  where id = $1 and holder = $2";
-/// Changes nothing but that nobody else takes the job before the transaction ends.
-const HELD: &str = "update jobs set holder = $2 where id = $1 and holder = $2 and held_until >= $3";
-const PROGRESS: &str = "update documents set status = $2, attempts = $3, progress = $4, updated_at = $5
+/// Progress was made, so the attempts start over.
+const YIELD: &str = "update jobs set lease_owner = null, lease_until = null, run_at = $3, attempts = 0
+  where id = $1 and lease_owner = $2";
+/// Locks the row without changing it, so that no other worker takes the job before the transaction ends.
+const LOCK_LEASE: &str = "update jobs set lease_owner = $2 where id = $1 and lease_owner = $2 and lease_until >= $3";
+const SET_PROGRESS: &str = "update documents set status = $2, attempts = $3, progress = $4, updated_at = $5
   where id = $1 and status not in ('deleting', 'cancelled')";
-const FORGET_CHUNKS: &str = "delete from chunks where document_id = $1 and generation = $2";
-const FORGET_CONTENTS: &str = "delete from contents where document_id = $1 and revision < $2";
-const EXTRACTED: &str =
-    "update contents set extracted = $3, pages = $4, title = $5 where document_id = $1 and revision = $2";
-/// Never the same moment twice: an index that knows the document as of then would not look at it again.
-const READY: &str = "update documents set status = 'ready', searchable_revision = $2, progress = $3, content_type = $4,
+const DELETE_CHUNKS: &str = "delete from chunks where document_id = $1 and generation = $2";
+const DELETE_OLD_CONTENTS: &str = "delete from document_contents where document_id = $1 and revision < $2";
+const SET_EXTRACTED: &str =
+    "update document_contents set extracted = $3, pages = $4, title = $5 where document_id = $1 and revision = $2";
+/// `indexed_at` always increases: an index that holds the document at that value would not reload it.
+const SET_READY: &str =
+    "update documents set status = 'ready', searchable_revision = $2, progress = $3, content_type = $4,
   indexed_at = case when indexed_at >= $5 then indexed_at + 1 else $5 end, updated_at = $5, attempts = $6
   where id = $1 and status not in ('deleting', 'cancelled') returning classification";
 
-/// Adds the job of a document, or begins it anew.
+/// Adds a job, or restarts the existing one of the document.
 pub(super) async fn add(
     tx: &mut Transaction,
     kind: JobKind,
@@ -130,281 +132,296 @@ pub(super) async fn add(
     let id = uuid_v7();
     let (document, revision) = (document.map(|(id, _)| id), document.map(|(_, revision)| revision));
     let arguments: [Arg<'_>; 6] =
-        [(&id).into(), kind.word().into(), pipeline.into(), document.into(), revision.into(), now.into()];
+        [(&id).into(), kind.as_str().into(), pipeline.into(), document.into(), revision.into(), now.into()];
     tx.execute(INSERT, &arguments).await.map(drop)
 }
 
-/// Has the chunks of a generation removed, from a moment on.
-pub(super) async fn sweep(tx: &mut Transaction, pipeline: &str, generation: i64, at: Moment) -> Result<()> {
+/// Schedules the deletion of a generation's chunks.
+pub(super) async fn sweep(tx: &mut Transaction, pipeline: &str, generation: i64, at: Timestamp) -> Result<()> {
     let (id, none) = (uuid_v7(), None::<&str>);
     let arguments: [Arg<'_>; 6] =
-        [(&id).into(), JobKind::Sweep.word().into(), pipeline.into(), none.into(), generation.into(), at.0.into()];
+        [(&id).into(), JobKind::Sweep.as_str().into(), pipeline.into(), none.into(), generation.into(), at.0.into()];
     tx.execute(INSERT, &arguments).await?;
     Ok(())
 }
 
 impl Job {
-    /// The same with one of many documents.
+    /// Returns the job for one document of many.
     pub fn with_document(&self, id: &str, revision: i64) -> Job {
         Job { document_id: Some(id.to_owned()), revision, ..self.clone() }
     }
 
-    /// The same with stages that nobody was told of.
-    pub fn with_untold(&self, untold: Vec<Stage>) -> Job {
-        Job { untold, ..self.clone() }
+    /// Returns the job with pending stage transitions.
+    pub fn with_pending_stages(&self, stages: Vec<StageTransition>) -> Job {
+        Job { pending_stages: stages, ..self.clone() }
     }
 }
 
-/// What came of what was read.
+/// Result of publishing an ingested document.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Published {
-    /// Queries find it.
+pub enum PublishOutcome {
+    /// The document is searchable.
     Done,
-    /// Somebody else reads the document, or nobody wants it any more.
-    Unwanted,
-    /// Another index answers by now: read it again for that one.
-    Outdated,
+    /// The lease was lost, or the document was deleted or cancelled.
+    Discarded,
+    /// The pipeline has a newer generation; ingest again for that one.
+    StaleGeneration,
 }
 
-/// What reading a document gave.
-pub struct ReadDocument {
-    /// The generation of the pipeline's index that the chunks are for.
+/// Result of ingesting a document.
+pub struct IngestedDocument {
+    /// Index generation of the chunks.
     pub generation: i64,
-    /// The media type that the content has.
+    /// Detected media type.
     pub content_type: String,
-    /// Its text.
+    /// Extracted text.
     pub extracted: String,
-    /// Where its pages are, as JSON.
+    /// Page offsets, as JSON.
     pub pages: String,
-    /// What it calls itself.
+    /// Title of the document.
     pub title: Option<String>,
-    /// Its chunks in order.
+    /// Chunks in order.
     pub chunks: Vec<Chunk>,
-    /// What to say of it.
+    /// Progress to store.
     pub progress: Progress,
 }
 
 impl Store {
-    /// How many jobs of each kind there are, held or not.
+    /// Counts the jobs of each kind, leased or not.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn jobs(&self) -> Result<Vec<(&'static str, i64)>> {
+    pub async fn count_jobs_by_kind(&self) -> Result<Vec<(&'static str, i64)>> {
         let counts: HashMap<String, i64> = self.database.rows::<(String, i64)>(COUNT, &[]).await?.into_iter().collect();
-        Ok(JobKind::ALL.map(|kind| (kind.word(), counts.get(kind.word()).copied().unwrap_or(0))).into())
+        Ok(JobKind::ALL.map(|kind| (kind.as_str(), counts.get(kind.as_str()).copied().unwrap_or(0))).into())
     }
 
-    /// Takes the first job that is due, for a while.
+    /// Leases the first due job.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn take_job(&self, holder: &str, hold: Duration) -> Result<Option<Job>> {
-        let now = Moment::now();
+    pub async fn lease_job(&self, lease_owner: &str, lease: Duration) -> Result<Option<Job>> {
+        let now = Timestamp::now();
         if self.database.row::<(i64,)>(DUE, &[now.0.into()]).await?.is_none() {
             return Ok(None);
         }
-        let sql = if self.database.kind() == Kind::Postgres { TAKE_POSTGRES } else { TAKE_SQLITE };
-        // What was taken and is forgotten is taken again, as after the death of a worker.
-        let mut tx = self.database.begin_lightly().await?;
-        let row = tx.row::<Row>(sql, &[holder.into(), (now + hold).0.into(), now.0.into()]).await?;
+        let sql = if self.database.kind() == DatabaseKind::Postgres { LEASE_POSTGRES } else { LEASE_SQLITE };
+        // No durability needed: if a crash loses this commit, the job is leased again, as after a worker crash.
+        let mut tx = self.database.begin_relaxed().await?;
+        let row = tx.row::<Row>(sql, &[lease_owner.into(), (now + lease).0.into(), now.0.into()]).await?;
         tx.commit().await?;
-        row.map(|row| job(row, holder)).transpose()
+        row.map(|row| job(row, lease_owner)).transpose()
     }
 
-    /// Holds a job longer. Says whether it was still held.
+    /// Renews the lease of a job; returns false if it was lost.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn hold_job(&self, job: &Job, hold: Duration) -> Result<bool> {
-        let now = Moment::now();
-        let arguments = [(&job.id).into(), (&job.holder).into(), (now + hold).0.into(), now.0.into()];
-        Ok(self.database.execute(HOLD, &arguments).await? > 0)
+    pub async fn renew_job_lease(&self, job: &Job, lease: Duration) -> Result<bool> {
+        let now = Timestamp::now();
+        let arguments = [(&job.id).into(), (&job.lease_owner).into(), (now + lease).0.into(), now.0.into()];
+        Ok(self.database.execute(RENEW, &arguments).await? > 0)
     }
 
-    /// Ends a job that is done.
+    /// Deletes a completed job.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn end_job(&self, job: &Job) -> Result<()> {
-        self.database.execute(DONE, &[(&job.id).into(), (&job.holder).into()]).await?;
+    pub async fn complete_job(&self, job: &Job) -> Result<()> {
+        self.database.execute(DELETE, &[(&job.id).into(), (&job.lease_owner).into()]).await?;
         Ok(())
     }
 
-    /// Lets others have their turn with a job that is not done yet.
+    /// Releases an unfinished job, so that other jobs run first.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn yield_job(&self, job: &Job) -> Result<()> {
-        let arguments = [(&job.id).into(), (&job.holder).into(), Moment::now().0.into()];
+        let arguments = [(&job.id).into(), (&job.lease_owner).into(), Timestamp::now().0.into()];
         self.database.execute(YIELD, &arguments).await?;
         Ok(())
     }
 
-    /// Puts off a job until a moment.
+    /// Delays a job until a time.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn put_off(&self, job: &Job, until: i64) -> Result<()> {
-        self.database.execute(LATER, &[(&job.id).into(), (&job.holder).into(), until.into()]).await?;
+    pub async fn delay_job(&self, job: &Job, until: i64) -> Result<()> {
+        self.database.execute(DELAY, &[(&job.id).into(), (&job.lease_owner).into(), until.into()]).await?;
         Ok(())
     }
 
-    /// Puts off a job until a moment, as if this attempt had not been: what it needs does not answer.
+    /// Delays a job until a time without counting this attempt, because a dependency is unavailable.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn wait_until(&self, job: &Job, until: i64) -> Result<()> {
-        self.database.execute(WAIT, &[(&job.id).into(), (&job.holder).into(), until.into()]).await?;
+    pub async fn postpone_job(&self, job: &Job, until: i64) -> Result<()> {
+        self.database.execute(POSTPONE, &[(&job.id).into(), (&job.lease_owner).into(), until.into()]).await?;
         Ok(())
     }
 
-    /// Says how far a document is, and where it has been. Says whether the job is still held and the document still
-    /// wanted.
+    /// Stores the progress of a document and emits its stage events. Returns false if the lease was lost or the
+    /// document was deleted or cancelled.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn report(&self, job: &Job, status: Status, progress: &Progress) -> Result<bool> {
-        // Said and not promised: what comes of it is waited for.
-        let mut tx = self.database.begin_lightly().await?;
-        let wanted = set_progress(&mut tx, job, status, progress).await? && is_held(&mut tx, job).await?;
-        if wanted {
-            self.tell_of_job(&mut tx, job, None).await?;
+    pub async fn report_progress(&self, job: &Job, status: Status, progress: &Progress) -> Result<bool> {
+        // No durability needed: only the result of the job must survive a crash.
+        let mut tx = self.database.begin_relaxed().await?;
+        let is_current = set_progress(&mut tx, job, status, progress).await? && holds_lease(&mut tx, job).await?;
+        if is_current {
+            self.emit_job_events(&mut tx, job, None).await?;
             self.outbox.commit(tx).await?;
         }
-        Ok(wanted)
+        Ok(is_current)
     }
 
-    /// Tells where the document of a job has been, and what came of it, if anything did.
-    async fn tell_of_job(&self, tx: &mut Transaction, job: &Job, end: Option<&'static events::Kind>) -> Result<()> {
+    /// Emits the pending stage events of a job, and the final event if there is one.
+    async fn emit_job_events(
+        &self,
+        tx: &mut Transaction,
+        job: &Job,
+        end: Option<&'static events::EventKind>,
+    ) -> Result<()> {
         let document = job.document_id.as_deref().unwrap_or_default();
-        Ok(self.outbox.tell_way(tx, document, &job.untold, end).await?)
+        Ok(self.outbox.emit_stage_events(tx, document, &job.pending_stages, end).await?)
     }
 
-    /// Ends a job whose document failed for good, or tries again at a moment.
+    /// Marks a document as failed, or schedules a retry.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn fail(&self, job: &Job, progress: &Progress, again_at: Option<i64>) -> Result<bool> {
-        let status = if again_at.is_some() { Status::Queued } else { Status::Failed };
+    pub async fn fail_job(&self, job: &Job, progress: &Progress, retry_at: Option<i64>) -> Result<bool> {
+        let status = if retry_at.is_some() { Status::Queued } else { Status::Failed };
         let mut tx = self.database.begin().await?;
         let written = set_progress(&mut tx, job, status, progress).await?;
-        if !is_held(&mut tx, job).await? {
+        if !holds_lease(&mut tx, job).await? {
             return Ok(false);
         }
         if written {
-            let kind = if again_at.is_some() { events::DOCUMENT_QUEUED } else { events::DOCUMENT_FAILED };
-            self.tell_of_job(&mut tx, job, Some(kind)).await?;
+            let kind = if retry_at.is_some() { events::DOCUMENT_QUEUED } else { events::DOCUMENT_FAILED };
+            self.emit_job_events(&mut tx, job, Some(kind)).await?;
         }
-        match again_at {
-            Some(moment) => tx.execute(LATER, &[(&job.id).into(), (&job.holder).into(), moment.into()]).await?,
-            None => tx.execute(DONE, &[(&job.id).into(), (&job.holder).into()]).await?,
+        match retry_at {
+            Some(timestamp) => {
+                tx.execute(DELAY, &[(&job.id).into(), (&job.lease_owner).into(), timestamp.into()]).await?
+            }
+            None => tx.execute(DELETE, &[(&job.id).into(), (&job.lease_owner).into()]).await?,
         };
         self.outbox.commit(tx).await?;
         Ok(true)
     }
 
-    /// Puts a job back until a moment with the document that it is of, as if this attempt had not been.
+    /// Delays a job and its document until a time without counting this attempt.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn postpone(&self, job: &Job, progress: &Progress, until: i64) -> Result<bool> {
+    pub async fn postpone_document(&self, job: &Job, progress: &Progress, until: i64) -> Result<bool> {
         let mut tx = self.database.begin().await?;
         let written = set_progress(&mut tx, job, Status::Queued, progress).await?;
-        if !is_held(&mut tx, job).await? {
+        if !holds_lease(&mut tx, job).await? {
             return Ok(false);
         }
         if written {
-            self.tell_of_job(&mut tx, job, Some(events::DOCUMENT_QUEUED)).await?;
+            self.emit_job_events(&mut tx, job, Some(events::DOCUMENT_QUEUED)).await?;
         }
-        tx.execute(WAIT, &[(&job.id).into(), (&job.holder).into(), until.into()]).await?;
+        tx.execute(POSTPONE, &[(&job.id).into(), (&job.lease_owner).into(), until.into()]).await?;
         self.outbox.commit(tx).await?;
         Ok(true)
     }
 
-    /// Stores all that reading a document gave, and makes queries find it, at once. What was read for an index that
-    /// answers no more is not stored.
+    /// Stores an ingested document and makes it searchable, atomically. A document that was ingested for an old
+    /// generation is not stored.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn publish(&self, job: &Job, read: &ReadDocument) -> Result<Published> {
-        again(|| Box::pin(self.try_publish(job, read))).await
+    pub async fn publish_document(&self, job: &Job, ingested: &IngestedDocument) -> Result<PublishOutcome> {
+        retry_on_deadlock(|| Box::pin(self.try_publish_document(job, ingested))).await
     }
 
-    async fn try_publish(&self, job: &Job, read: &ReadDocument) -> Result<Published> {
-        let Some(document) = &job.document_id else { return Ok(Published::Unwanted) };
+    async fn try_publish_document(&self, job: &Job, ingested: &IngestedDocument) -> Result<PublishOutcome> {
+        let Some(document) = &job.document_id else { return Ok(PublishOutcome::Discarded) };
         let mut tx = self.database.begin().await?;
-        // First of all, as whoever puts another index in the place of this one does.
-        let generation = reindexes::stay(&mut tx, self.database.kind(), &job.pipeline_id).await?;
-        let progress = text(&read.progress)?;
+        // Locks the pipeline row first, as the index swap does.
+        let generation = reindexes::lock_generation(&mut tx, self.database.kind(), &job.pipeline_id).await?;
+        let progress = to_json(&ingested.progress)?;
         let arguments = [
             document.into(),
             job.revision.into(),
             (&progress).into(),
-            (&read.content_type).into(),
-            Moment::now().0.into(),
+            (&ingested.content_type).into(),
+            Timestamp::now().0.into(),
             job.attempts.into(),
         ];
-        // The label of this moment: nobody changes it while this transaction has the row.
-        let Some((label,)) = tx.row::<(String,)>(READY, &arguments).await? else { return Ok(Published::Unwanted) };
-        if !is_held(&mut tx, job).await? {
-            return Ok(Published::Unwanted);
+        // The row lock keeps the classification unchanged until the commit.
+        let Some((classification,)) = tx.row::<(String,)>(SET_READY, &arguments).await? else {
+            return Ok(PublishOutcome::Discarded);
+        };
+        if !holds_lease(&mut tx, job).await? {
+            return Ok(PublishOutcome::Discarded);
         }
-        if generation != Some(read.generation) {
-            return Ok(Published::Outdated);
+        if generation != Some(ingested.generation) {
+            return Ok(PublishOutcome::StaleGeneration);
         }
-        put_text(&mut tx, job, document, &label, read).await?;
-        tx.execute(DONE, &[(&job.id).into(), (&job.holder).into()]).await?;
-        // Figures come last everywhere, so that nobody waits for them in a circle.
-        let amount = Amount { chunks: read.chunks.len() as i64, ..Amount::default() };
-        usage::count(&mut tx, &job.pipeline_id, &label, amount).await?;
-        self.tell_of_job(&mut tx, job, Some(events::DOCUMENT_READY)).await?;
+        replace_text(&mut tx, job, document, &classification, ingested).await?;
+        tx.execute(DELETE, &[(&job.id).into(), (&job.lease_owner).into()]).await?;
+        // Usage is written last in every transaction, which prevents deadlocks.
+        let amount = Amount { chunks: ingested.chunks.len() as i64, ..Amount::default() };
+        usage::count(&mut tx, &job.pipeline_id, &classification, amount).await?;
+        self.emit_job_events(&mut tx, job, Some(events::DOCUMENT_READY)).await?;
         self.outbox.commit(tx).await?;
-        Ok(Published::Done)
+        Ok(PublishOutcome::Done)
     }
 }
 
-/// Puts what was read of a document, and its chunks, in the place of what was there.
-async fn put_text(tx: &mut Transaction, job: &Job, document: &str, label: &str, read: &ReadDocument) -> Result<()> {
-    let title = read.title.as_deref();
+/// Replaces the text and chunks of a document.
+async fn replace_text(
+    tx: &mut Transaction,
+    job: &Job,
+    document: &str,
+    classification: &str,
+    ingested: &IngestedDocument,
+) -> Result<()> {
+    let title = ingested.title.as_deref();
     let arguments =
-        [document.into(), job.revision.into(), (&read.extracted).into(), (&read.pages).into(), title.into()];
-    tx.execute(EXTRACTED, &arguments).await?;
-    tx.execute(FORGET_CONTENTS, &[document.into(), job.revision.into()]).await?;
-    let forgotten = tx.execute(FORGET_CHUNKS, &[document.into(), read.generation.into()]).await?;
-    let home = chunks::Home {
+        [document.into(), job.revision.into(), (&ingested.extracted).into(), (&ingested.pages).into(), title.into()];
+    tx.execute(SET_EXTRACTED, &arguments).await?;
+    tx.execute(DELETE_OLD_CONTENTS, &[document.into(), job.revision.into()]).await?;
+    let deleted = tx.execute(DELETE_CHUNKS, &[document.into(), ingested.generation.into()]).await?;
+    let context = chunks::ChunkContext {
         pipeline: &job.pipeline_id,
-        generation: read.generation,
-        classification: label,
+        generation: ingested.generation,
+        classification,
         document,
         revision: job.revision,
     };
-    chunks::insert(tx, &home, &read.chunks).await?;
-    match forgotten {
-        0 => partitions::grown(tx, &job.pipeline_id, label).await?,
-        _ => partitions::changed_under(tx, &job.pipeline_id, label).await?,
+    chunks::insert(tx, &context, &ingested.chunks).await?;
+    match deleted {
+        0 => partitions::record_addition(tx, &job.pipeline_id, classification).await?,
+        _ => partitions::record_change(tx, &job.pipeline_id, classification).await?,
     }
     Ok(())
 }
 
-/// Whether a job is held, and then until the transaction ends.
+/// Returns true if the lease is held, and keeps it until the transaction ends.
 ///
-/// Asked after the document was written: whoever ends a job writes its document first, so that all wait for each other in
-/// the same order, and nothing can happen to the job between this answer and the end.
-pub(super) async fn is_held(tx: &mut Transaction, job: &Job) -> Result<bool> {
-    let arguments = [(&job.id).into(), (&job.holder).into(), Moment::now().0.into()];
-    Ok(tx.execute(HELD, &arguments).await? > 0)
+/// Called after the document was written: every transaction that ends a job writes its document first, so that locks
+/// are taken in one order, and the job cannot change between this check and the commit.
+pub(super) async fn holds_lease(tx: &mut Transaction, job: &Job) -> Result<bool> {
+    let arguments = [(&job.id).into(), (&job.lease_owner).into(), Timestamp::now().0.into()];
+    Ok(tx.execute(LOCK_LEASE, &arguments).await? > 0)
 }
 
 async fn set_progress(tx: &mut Transaction, job: &Job, status: Status, progress: &Progress) -> Result<bool> {
     let Some(document) = &job.document_id else { return Ok(false) };
-    let progress = text(progress)?;
+    let progress = to_json(progress)?;
     let arguments =
-        [document.into(), status.word().into(), job.attempts.into(), (&progress).into(), Moment::now().0.into()];
-    Ok(tx.execute(PROGRESS, &arguments).await? > 0)
+        [document.into(), status.as_str().into(), job.attempts.into(), (&progress).into(), Timestamp::now().0.into()];
+    Ok(tx.execute(SET_PROGRESS, &arguments).await? > 0)
 }
 
-fn job(row: Row, holder: &str) -> Result<Job> {
-    let kind = JobKind::of_word(&row.1).ok_or_else(|| StoreError::Damaged(format!("job {}", row.1)))?;
+fn job(row: Row, lease_owner: &str) -> Result<Job> {
+    let kind = JobKind::parse(&row.1).ok_or_else(|| StoreError::Corrupt(format!("job {}", row.1)))?;
     let (document_id, revision) = (row.3, row.4.unwrap_or(0));
     Ok(Job {
         id: row.0,
@@ -413,7 +430,7 @@ fn job(row: Row, holder: &str) -> Result<Job> {
         document_id,
         revision,
         attempts: row.5,
-        holder: holder.to_owned(),
-        untold: Vec::new(),
+        lease_owner: lease_owner.to_owned(),
+        pending_stages: Vec::new(),
     })
 }

@@ -1,12 +1,12 @@
-//! Operations in the database: work that somebody asked for, how far it is, and what came of it.
+//! Long-running operations in the database: state, progress and result.
 
-use pidq_http::auth::Moment;
+use pidq_http::auth::Timestamp;
 use pidq_http::database::Transaction;
 use pidq_http::uuid_v7;
 
-use super::{Result, Store, StoreError, structure, text};
-pub(super) use crate::operations::Kind;
-use crate::operations::{Fault, Operation, Progress, State};
+use super::{Result, Store, StoreError, from_json, to_json};
+pub(super) use crate::operations::OperationKind;
+use crate::operations::{Operation, OperationError, OperationState, Progress};
 
 macro_rules! columns {
     () => {
@@ -26,31 +26,41 @@ const PROGRESS: &str = "update operations set progress = $2, updated_at = $3 whe
 const END: &str = "update operations set status = $3, failure = $4, updated_at = $5
   where pipeline_id = $1 and kind = $2 and status = 'running'";
 
-/// Begins an operation, which may make a generation of chunks.
-pub(super) async fn begin(tx: &mut Transaction, kind: Kind, pipeline: &str, generation: Option<i64>) -> Result<String> {
+/// Starts an operation, optionally with the generation of chunks that it builds.
+pub(super) async fn begin(
+    tx: &mut Transaction,
+    kind: OperationKind,
+    pipeline: &str,
+    generation: Option<i64>,
+) -> Result<String> {
     let id = uuid_v7();
-    let arguments = [(&id).into(), kind.word().into(), pipeline.into(), generation.into(), Moment::now().0.into()];
+    let arguments = [(&id).into(), kind.as_str().into(), pipeline.into(), generation.into(), Timestamp::now().0.into()];
     tx.execute(INSERT, &arguments).await?;
     Ok(id)
 }
 
-/// Ends what of a kind is under way for a pipeline.
+/// Ends the running operation of a kind for a pipeline.
 pub(super) async fn end(
     tx: &mut Transaction,
-    kind: Kind,
+    kind: OperationKind,
     pipeline: &str,
-    state: State,
-    fault: Option<&Fault>,
+    state: OperationState,
+    error: Option<&OperationError>,
 ) -> Result<()> {
-    let fault = fault.map(text).transpose()?;
-    let arguments =
-        [pipeline.into(), kind.word().into(), state.word().into(), fault.as_deref().into(), Moment::now().0.into()];
+    let error = error.map(to_json).transpose()?;
+    let arguments = [
+        pipeline.into(),
+        kind.as_str().into(),
+        state.as_str().into(),
+        error.as_deref().into(),
+        Timestamp::now().0.into(),
+    ];
     tx.execute(END, &arguments).await?;
     Ok(())
 }
 
 impl Store {
-    /// The operation of an id.
+    /// Returns an operation by id.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -58,31 +68,31 @@ impl Store {
         self.database.row::<Row>(BY_ID, &[id.into()]).await?.map(operation).transpose()
     }
 
-    /// What of a kind is under way for a pipeline.
+    /// Returns the running operation of a kind for a pipeline.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn running_operation(&self, pipeline: &str, kind: Kind) -> Result<Option<Operation>> {
-        self.database.row::<Row>(RUNNING, &[pipeline.into(), kind.word().into()]).await?.map(operation).transpose()
+    pub async fn running_operation(&self, pipeline: &str, kind: OperationKind) -> Result<Option<Operation>> {
+        self.database.row::<Row>(RUNNING, &[pipeline.into(), kind.as_str().into()]).await?.map(operation).transpose()
     }
 
-    /// Says how far an operation is.
+    /// Updates the progress of an operation.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn note_progress(&self, operation: &str, progress: &Progress) -> Result<()> {
-        let progress = text(progress)?;
-        self.database.execute(PROGRESS, &[operation.into(), (&progress).into(), Moment::now().0.into()]).await?;
+    pub async fn update_operation_progress(&self, operation: &str, progress: &Progress) -> Result<()> {
+        let progress = to_json(progress)?;
+        self.database.execute(PROGRESS, &[operation.into(), (&progress).into(), Timestamp::now().0.into()]).await?;
         Ok(())
     }
 }
 
 fn operation(row: Row) -> Result<Operation> {
-    let kind = Kind::of_word(&row.1).ok_or_else(|| StoreError::Damaged(format!("operation {}", row.1)))?;
-    let state = State::of_word(&row.3).ok_or_else(|| StoreError::Damaged(format!("operation {}", row.3)))?;
+    let kind = OperationKind::parse(&row.1).ok_or_else(|| StoreError::Corrupt(format!("operation {}", row.1)))?;
+    let state = OperationState::parse(&row.3).ok_or_else(|| StoreError::Corrupt(format!("operation {}", row.3)))?;
     Ok(Operation {
-        progress: structure("progress", &row.4)?,
-        fault: row.5.map(|fault| structure("failure", &fault)).transpose()?,
+        progress: from_json("progress", &row.4)?,
+        fault: row.5.map(|error| from_json("failure", &error)).transpose()?,
         id: row.0,
         kind,
         pipeline_id: row.2,

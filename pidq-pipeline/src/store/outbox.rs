@@ -1,76 +1,76 @@
-//! Events in the database: written with the change that they tell of, and told when that is sure.
+//! Transactional outbox: events are inserted with the change that they report and delivered after the commit.
 //!
-//! Transactions end in another order than they begin, so a number that a transaction takes may become visible after a
-//! later one, and whoever asks for "all behind 7" would miss it. So events get their place afterwards, by whoever
-//! holds the counter: what is visible of places is always all up to the last.
+//! Transactions commit in another order than they begin, so a sequence number taken inside a transaction may become
+//! visible after a later one, and a reader of "all after 7" would miss it. Therefore positions are assigned after the
+//! commit, under a lock on the counter: the visible positions never have gaps.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use pidq_http::auth::Moment;
+use pidq_http::auth::Timestamp;
 use pidq_http::database::{Arg, DatabaseError, Transaction};
 use pidq_http::uuid_v7;
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
-use super::jobs::Stage;
-use super::{Result, Store, StoreError, audit, structure};
-use crate::audit::Act;
-use crate::events::{self, Event, Kind};
+use super::jobs::StageTransition;
+use super::{Result, Store, StoreError, audit, from_json};
+use crate::audit::AuditEntry;
+use crate::events::{self, Event, EventKind};
 
-/// Where changes leave word of themselves.
+/// Transactional outbox of events.
 #[derive(Clone, Debug, Default)]
 pub struct Outbox {
-    bell: Arc<Notify>,
-    /// The moment of the last event of this process.
-    last: Arc<AtomicI64>,
-    with_names: bool,
+    notify: Arc<Notify>,
+    /// Time stamp of the last event of this process.
+    last_timestamp: Arc<AtomicI64>,
+    with_filenames: bool,
 }
 
-/// What a change tells.
+/// Fields of an event to emit.
 #[derive(Default)]
-pub(super) struct Word<'a> {
+pub(super) struct EventDraft<'a> {
     pub pipeline: Option<&'a str>,
     pub document: Option<&'a str>,
-    pub label: Option<&'a str>,
-    pub previous: Option<&'a str>,
+    pub classification: Option<&'a str>,
+    pub previous_classification: Option<&'a str>,
     pub details: Map<String, Value>,
 }
 
-/// An event on its way into its row.
-struct Told<'a> {
+/// An event to insert.
+struct NewEvent<'a> {
     id: String,
-    kind: &'static Kind,
-    word: Word<'a>,
+    kind: &'static EventKind,
+    draft: EventDraft<'a>,
     details: String,
     at: i64,
 }
 
-impl<'a> Told<'a> {
-    fn new(kind: &'static Kind, mut word: Word<'a>, at: i64) -> Told<'a> {
-        let details = Value::Object(std::mem::take(&mut word.details)).to_string();
-        Told { id: uuid_v7(), kind, word, details, at }
+impl<'a> NewEvent<'a> {
+    fn new(kind: &'static EventKind, mut draft: EventDraft<'a>, at: i64) -> NewEvent<'a> {
+        let details = Value::Object(std::mem::take(&mut draft.details)).to_string();
+        NewEvent { id: uuid_v7(), kind, draft, details, at }
     }
 
     fn arguments(&self) -> [Arg<'_>; 8] {
-        let word = &self.word;
+        let draft = &self.draft;
         [
             (&self.id).into(),
             self.kind.name.into(),
-            word.pipeline.into(),
-            word.document.into(),
-            word.label.into(),
-            word.previous.into(),
+            draft.pipeline.into(),
+            draft.document.into(),
+            draft.classification.into(),
+            draft.previous_classification.into(),
             (&self.details).into(),
             self.at.into(),
         ]
     }
 }
 
-async fn write(tx: &mut Transaction, events: &[Told<'_>]) -> std::result::Result<(), DatabaseError> {
-    let (fives, rest) = events.as_chunks::<5>();
-    for five in fives {
-        tx.execute(INSERT_FIVE, &five.each_ref().map(Told::arguments).concat()).await?;
+async fn insert_events(tx: &mut Transaction, events: &[NewEvent<'_>]) -> std::result::Result<(), DatabaseError> {
+    let (batches, rest) = events.as_chunks::<5>();
+    for batch in batches {
+        tx.execute(INSERT_FIVE, &batch.each_ref().map(NewEvent::arguments).concat()).await?;
     }
     for event in rest {
         tx.execute(INSERT, &event.arguments()).await?;
@@ -81,63 +81,64 @@ async fn write(tx: &mut Transaction, events: &[Told<'_>]) -> std::result::Result
 type Row = (String, i64, String, Option<String>, Option<String>, Option<String>, Option<String>, String, i64);
 
 const INSERT: &str =
-    "insert into events (id, kind, pipeline_id, document_id, classification, previous, details, happened_at)
+    "insert into events (id, event_type, pipeline_id, document_id, classification, previous_classification, details, happened_at)
   values ($1, $2, $3, $4, $5, $6, $7, $8)";
-/// The stages of a document and its end, as they come together mostly: a statement costs more than a row.
+/// Stages and final event of a document mostly arrive together, and a statement costs more than a row.
 const INSERT_FIVE: &str =
-    "insert into events (id, kind, pipeline_id, document_id, classification, previous, details, happened_at)
+    "insert into events (id, event_type, pipeline_id, document_id, classification, previous_classification, details, happened_at)
   values ($1, $2, $3, $4, $5, $6, $7, $8), ($9, $10, $11, $12, $13, $14, $15, $16),
   ($17, $18, $19, $20, $21, $22, $23, $24), ($25, $26, $27, $28, $29, $30, $31, $32),
   ($33, $34, $35, $36, $37, $38, $39, $40)";
 const DOCUMENT: &str = "select pipeline_id, classification, revision, status, filename from documents where id = $1";
-const WAITING: &str = "select id from events where position is null limit 1";
-/// Changes nothing, and holds the counter until the transaction is over.
-const HOLD: &str = "update counters set value = value where name = 'events'";
-const PLACE: &str = "update events set position = placed.place from (
+const UNSEQUENCED: &str = "select id from events where position is null limit 1";
+/// Locks the counter until the transaction ends, without changing it.
+const LOCK_COUNTER: &str = "update counters set value = value where name = 'events'";
+const ASSIGN_POSITIONS: &str = "update events set position = placed.place from (
     select id as placed_id, (select value from counters where name = 'events')
       + row_number() over (order by happened_at, id) as place
     from events where position is null order by happened_at, id limit $1
   ) as placed where events.id = placed.placed_id";
-const COUNT: &str = "update counters set value = value + $1 where name = 'events'";
-const LAST: &str = "select value from counters where name = 'events'";
+const ADVANCE_COUNTER: &str = "update counters set value = value + $1 where name = 'events'";
+const LAST_POSITION: &str = "select value from counters where name = 'events'";
 const AFTER: &str =
-    "select id, position, kind, pipeline_id, document_id, classification, previous, details, happened_at
+    "select id, position, event_type, pipeline_id, document_id, classification, previous_classification, details, happened_at
   from events where position > $1 order by position limit $2";
 const BY_ID: &str =
-    "select id, coalesce(position, 0), kind, pipeline_id, document_id, classification, previous, details, happened_at
+    "select id, coalesce(position, 0), event_type, pipeline_id, document_id, classification, previous_classification, details, happened_at
   from events where id = $1";
 const POSITION: &str = "select coalesce(position, 0) from events where id = $1";
-const FORGET: &str = "delete from events where id in (
+const PURGE: &str = "delete from events where id in (
     select id from events where happened_at < $1 and position is not null
     and not exists (select 1 from deliveries where event_id = events.id) order by happened_at limit $2)";
-const HANDING_ON: &str = "insert into counters (name, value) values ('handed_on', 0), ('handing_on_until', 0)
+const INIT_PUBLISHING: &str =
+    "insert into counters (name, value) values ('published_position', 0), ('publisher_lease_until', 0)
   on conflict (name) do nothing";
-const HOLD_HANDING_ON: &str = "update counters set value = $3 where name = 'handing_on_until'
+const LEASE_PUBLISHING: &str = "update counters set value = $3 where name = 'publisher_lease_until'
   and (value = $1 or value < $2)";
-const HANDED_ON: &str = "select value from counters where name = 'handed_on'";
-const NOTE_HANDED_ON: &str = "update counters set value = $1 where name = 'handed_on' and value < $1";
-const FIRST_LICENCE: &str =
-    "insert into installation (name, value) values ('licence', $1) on conflict (name) do nothing";
-const OTHER_LICENCE: &str = "update installation set value = $1 where name = 'licence' and value <> $1";
+const PUBLISHED_POSITION: &str = "select value from counters where name = 'published_position'";
+const SET_PUBLISHED_POSITION: &str = "update counters set value = $1 where name = 'published_position' and value < $1";
+const INSERT_LICENSE_STATE: &str =
+    "insert into installation (name, value) values ('license_state', $1) on conflict (name) do nothing";
+const UPDATE_LICENSE_STATE: &str = "update installation set value = $1 where name = 'license_state' and value <> $1";
 
-/// A document as events tell of it.
-struct Seen {
+/// State of a document for its events.
+struct DocumentState {
     id: String,
     pipeline: String,
-    label: String,
+    classification: String,
     revision: i64,
     status: String,
     filename: String,
 }
 
-impl Seen {
-    async fn of(tx: &mut Transaction, document: &str) -> std::result::Result<Option<Seen>, DatabaseError> {
+impl DocumentState {
+    async fn of(tx: &mut Transaction, document: &str) -> std::result::Result<Option<DocumentState>, DatabaseError> {
         type Row = (String, String, i64, String, String);
         let row = tx.row::<Row>(DOCUMENT, &[document.into()]).await?;
-        Ok(row.map(|(pipeline, label, revision, status, filename)| Seen {
+        Ok(row.map(|(pipeline, classification, revision, status, filename)| DocumentState {
             id: document.to_owned(),
             pipeline,
-            label,
+            classification,
             revision,
             status,
             filename,
@@ -146,130 +147,136 @@ impl Seen {
 }
 
 impl Outbox {
-    /// With or without the names of files, which may tell what is in them.
-    pub fn new(with_names: bool) -> Outbox {
-        Outbox { with_names, ..Outbox::default() }
+    /// Creates an outbox; file names, which may reveal content, are optional in events.
+    pub fn new(with_filenames: bool) -> Outbox {
+        Outbox { with_filenames, ..Outbox::default() }
     }
 
-    /// Waits until something was written.
-    pub async fn heard(&self) {
-        self.bell.notified().await;
+    /// Waits until an event was committed.
+    pub async fn notified(&self) {
+        self.notify.notified().await;
     }
 
-    /// Writes an event in the transaction of its change.
-    pub(super) async fn tell(
+    /// Inserts an event in the transaction of its change.
+    pub(super) async fn emit(
         &self,
         tx: &mut Transaction,
-        kind: &'static Kind,
-        word: Word<'_>,
+        kind: &'static EventKind,
+        draft: EventDraft<'_>,
     ) -> std::result::Result<(), DatabaseError> {
-        write(tx, &[Told::new(kind, word, self.moment())]).await
+        insert_events(tx, &[NewEvent::new(kind, draft, self.next_timestamp())]).await
     }
 
-    /// Now, and never twice the same: what one process tells is in its order.
-    pub(crate) fn moment(&self) -> i64 {
-        let now = Moment::now().0;
+    /// Returns the current time, strictly increasing, so that the events of a process stay in order.
+    pub(crate) fn next_timestamp(&self) -> i64 {
+        let now = Timestamp::now().0;
         let next = |last: i64| now.max(last + 1);
-        // `Relaxed`: nothing but the number itself is shared.
-        let last = self.last.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(next(last)));
+        // `Relaxed`: the number guards no other data.
+        let last = self.last_timestamp.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(next(last)));
         next(last.unwrap_or(0))
     }
 
-    /// Writes what happened to a document, as it is now. `previous` is its label before, if it got another one.
-    pub(super) async fn tell_of(
+    /// Inserts an event with the current state of a document. `previous` is its classification before a
+    /// reclassification.
+    pub(super) async fn emit_document_event(
         &self,
         tx: &mut Transaction,
-        kind: &'static Kind,
+        kind: &'static EventKind,
         document: &str,
         previous: Option<&str>,
     ) -> std::result::Result<(), DatabaseError> {
-        let Some(seen) = Seen::of(tx, document).await? else { return Ok(()) };
-        let word = Word { previous, ..self.word(&seen, &seen.status) };
-        self.tell(tx, kind, word).await
+        let Some(state) = DocumentState::of(tx, document).await? else { return Ok(()) };
+        let draft = EventDraft { previous_classification: previous, ..self.document_draft(&state, &state.status) };
+        self.emit(tx, kind, draft).await
     }
 
-    /// Writes to which stages a document came, and what came of it then, if anything did.
-    pub(super) async fn tell_way(
+    /// Inserts the stage events of a document, and its final event if there is one.
+    pub(super) async fn emit_stage_events(
         &self,
         tx: &mut Transaction,
         document: &str,
-        stages: &[Stage],
-        end: Option<&'static Kind>,
+        stages: &[StageTransition],
+        end: Option<&'static EventKind>,
     ) -> std::result::Result<(), DatabaseError> {
         if stages.is_empty() && end.is_none() {
             return Ok(());
         }
-        let Some(seen) = Seen::of(tx, document).await? else { return Ok(()) };
-        let stage = |stage: &Stage| Told::new(events::DOCUMENT_STAGE, self.word(&seen, stage.status.word()), stage.at);
-        let end = end.map(|kind| Told::new(kind, self.word(&seen, &seen.status), self.moment()));
-        let told: Vec<Told<'_>> = stages.iter().map(stage).chain(end).collect();
-        write(tx, &told).await
+        let Some(state) = DocumentState::of(tx, document).await? else { return Ok(()) };
+        let stage = |stage: &StageTransition| {
+            NewEvent::new(events::DOCUMENT_STAGE, self.document_draft(&state, stage.status.as_str()), stage.at)
+        };
+        let end =
+            end.map(|kind| NewEvent::new(kind, self.document_draft(&state, &state.status), self.next_timestamp()));
+        let new_events: Vec<NewEvent<'_>> = stages.iter().map(stage).chain(end).collect();
+        insert_events(tx, &new_events).await
     }
 
-    /// What is told of a document that has such a status.
-    fn word<'a>(&self, seen: &'a Seen, status: &str) -> Word<'a> {
-        let mut details = Map::from_iter([("status".into(), status.into()), ("revision".into(), seen.revision.into())]);
-        if self.with_names {
-            details.insert("filename".into(), seen.filename.clone().into());
+    /// Builds the event fields of a document with a status.
+    fn document_draft<'a>(&self, state: &'a DocumentState, status: &str) -> EventDraft<'a> {
+        let mut details =
+            Map::from_iter([("status".into(), status.into()), ("revision".into(), state.revision.into())]);
+        if self.with_filenames {
+            details.insert("filename".into(), state.filename.clone().into());
         }
-        let (pipeline, document, label) = (Some(&*seen.pipeline), Some(&*seen.id), Some(&*seen.label));
-        Word { pipeline, document, label, previous: None, details }
+        let (pipeline, document, classification) =
+            (Some(&*state.pipeline), Some(&*state.id), Some(&*state.classification));
+        EventDraft { pipeline, document, classification, previous_classification: None, details }
     }
 
-    /// Makes the changes last, with the act that they are, and tells that there is something to tell.
+    /// Commits a transaction with its audit entry and wakes the sequencer.
     pub(super) async fn commit(&self, mut tx: Transaction) -> std::result::Result<(), DatabaseError> {
-        if let Some(act) = crate::audit::current() {
-            audit::note(&mut tx, &act, self.moment()).await?;
+        if let Some(entry) = crate::audit::pending_entry() {
+            audit::insert_entry(&mut tx, &entry, self.next_timestamp()).await?;
         }
         tx.commit().await?;
-        crate::audit::is_noted();
-        self.bell.notify_one();
+        crate::audit::mark_written();
+        self.notify.notify_one();
         Ok(())
     }
 }
 
 impl Store {
-    /// Where changes leave word of themselves.
+    /// Returns the transactional outbox of events.
     pub fn outbox(&self) -> &Outbox {
         &self.outbox
     }
 
-    /// Gives places to events that have none, at most so many. Says to how many.
+    /// Assigns positions to at most `limit` events that have none; returns the number assigned.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn place_events(&self, most: usize) -> Result<usize> {
-        if self.database.row::<(String,)>(WAITING, &[]).await?.is_none() {
+    pub async fn assign_positions(&self, limit: usize) -> Result<usize> {
+        if self.database.row::<(String,)>(UNSEQUENCED, &[]).await?.is_none() {
             return Ok(0);
         }
         let mut tx = self.database.begin().await?;
-        hold(&mut tx).await?;
-        let last = tx.row::<(i64,)>(LAST, &[]).await?.map_or(0, |row| row.0);
-        let placed = tx.execute(PLACE, &[(most as i64).into()]).await?;
-        self.fan_out(&mut tx, last, most).await?;
-        tx.execute(COUNT, &[(placed as i64).into()]).await?;
+        lock_positions(&mut tx).await?;
+        let last = tx.row::<(i64,)>(LAST_POSITION, &[]).await?.map_or(0, |row| row.0);
+        let assigned = tx.execute(ASSIGN_POSITIONS, &[(limit as i64).into()]).await?;
+        self.fan_out(&mut tx, last, limit).await?;
+        tx.execute(ADVANCE_COUNTER, &[(assigned as i64).into()]).await?;
         tx.commit().await?;
-        Ok(placed as usize)
+        Ok(assigned as usize)
     }
 
-    /// The last place that was given.
+    /// Returns the last assigned position.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn last_position(&self) -> Result<i64> {
-        Ok(self.database.row::<(i64,)>(LAST, &[]).await?.map_or(0, |row| row.0))
+        Ok(self.database.row::<(i64,)>(LAST_POSITION, &[]).await?.map_or(0, |row| row.0))
     }
 
-    /// Events behind a position, in their order.
+    /// Returns the events after a position, in order.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn events_after(&self, position: i64, most: usize) -> Result<Vec<Event>> {
-        let rows = self.database.rows::<Row>(AFTER, &[position.into(), (most as i64).into()]).await?;
+    pub async fn events_after(&self, position: i64, limit: usize) -> Result<Vec<Event>> {
+        let rows = self.database.rows::<Row>(AFTER, &[position.into(), (limit as i64).into()]).await?;
         rows.into_iter().map(event).collect()
     }
 
-    /// The event of an id; none if it is forgotten.
+    /// Returns an event by id; none if it was purged.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -277,104 +284,104 @@ impl Store {
         self.database.row::<Row>(BY_ID, &[id.into()]).await?.map(event).transpose()
     }
 
-    /// The place of an event; none if it is forgotten.
+    /// Returns the position of an event; none if it was purged.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn position_of_event(&self, id: &str) -> Result<Option<i64>> {
+    pub async fn event_position(&self, id: &str) -> Result<Option<i64>> {
         Ok(self.database.row::<(i64,)>(POSITION, &[id.into()]).await?.map(|row| row.0))
     }
 
-    /// Forgets events before a moment that nobody waits for, at most so many. Says how many.
+    /// Deletes at most `limit` events before a time that have no deliveries; returns the number deleted.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn forget_events(&self, before: i64, most: usize) -> Result<usize> {
-        Ok(self.database.execute(FORGET, &[before.into(), (most as i64).into()]).await? as usize)
+    pub async fn purge_events(&self, before: i64, limit: usize) -> Result<usize> {
+        Ok(self.database.execute(PURGE, &[before.into(), (limit as i64).into()]).await? as usize)
     }
 
-    /// Makes ready what is needed to hand events on.
+    /// Creates the counters of the NATS publisher.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn begin_handing_on(&self) -> Result<()> {
-        self.database.execute(HANDING_ON, &[]).await?;
+    pub async fn init_publishing(&self) -> Result<()> {
+        self.database.execute(INIT_PUBLISHING, &[]).await?;
         Ok(())
     }
 
-    /// Holds the handing on of events for a while, or longer; `before` is until when it was held. Says whether nobody
-    /// else holds it.
+    /// Takes or renews the publisher lease; `before` is its previous expiry. Returns false if another process
+    /// holds it.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn hold_handing_on(&self, before: i64, now: i64, until: i64) -> Result<bool> {
-        Ok(self.database.execute(HOLD_HANDING_ON, &[before.into(), now.into(), until.into()]).await? > 0)
+    pub async fn lease_publishing(&self, before: i64, now: i64, until: i64) -> Result<bool> {
+        Ok(self.database.execute(LEASE_PUBLISHING, &[before.into(), now.into(), until.into()]).await? > 0)
     }
 
-    /// The place of the last event that was handed on.
+    /// Returns the position of the last published event.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn handed_on(&self) -> Result<i64> {
-        Ok(self.database.row::<(i64,)>(HANDED_ON, &[]).await?.map_or(0, |row| row.0))
+    pub async fn published_position(&self) -> Result<i64> {
+        Ok(self.database.row::<(i64,)>(PUBLISHED_POSITION, &[]).await?.map_or(0, |row| row.0))
     }
 
-    /// Notes that all events up to a place were handed on.
+    /// Records that all events up to a position were published.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn note_handed_on(&self, position: i64) -> Result<()> {
-        self.database.execute(NOTE_HANDED_ON, &[position.into()]).await?;
+    pub async fn set_published_position(&self, position: i64) -> Result<()> {
+        self.database.execute(SET_PUBLISHED_POSITION, &[position.into()]).await?;
         Ok(())
     }
 
-    /// Tells of a licence that is another one, or in another state than it was.
+    /// Emits an event if the license or its state has changed.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn note_licence(&self, state: &str, id: &str) -> Result<()> {
-        let noted = format!("{state} {id}");
-        let noted = noted.trim_end();
+    pub async fn record_license_state(&self, state: &str, id: &str) -> Result<()> {
+        let value = format!("{state} {id}");
+        let value = value.trim_end();
         let mut tx = self.database.begin().await?;
-        let is_first = tx.execute(FIRST_LICENCE, &[noted.into()]).await? > 0;
+        let is_first = tx.execute(INSERT_LICENSE_STATE, &[value.into()]).await? > 0;
         if is_first {
             return Ok(tx.commit().await?);
         }
-        if tx.execute(OTHER_LICENCE, &[noted.into()]).await? == 0 {
+        if tx.execute(UPDATE_LICENSE_STATE, &[value.into()]).await? == 0 {
             return Ok(());
         }
         let details = Map::from_iter([("status".to_owned(), state.into())]);
-        let act = Act::of_system("license.change", "/api/license".to_owned(), details.clone());
-        audit::note(&mut tx, &act, self.outbox.moment()).await?;
-        self.outbox.tell(&mut tx, events::LICENSE_CHANGED, Word { details, ..Word::default() }).await?;
+        let entry = AuditEntry::by_system("license.change", "/api/license".to_owned(), details.clone());
+        audit::insert_entry(&mut tx, &entry, self.outbox.next_timestamp()).await?;
+        self.outbox.emit(&mut tx, events::LICENSE_CHANGED, EventDraft { details, ..EventDraft::default() }).await?;
         self.outbox.commit(tx).await?;
         Ok(())
     }
 }
 
-/// Lets nobody give places until the transaction is over.
-pub(super) async fn hold(tx: &mut Transaction) -> Result<()> {
-    tx.execute(HOLD, &[]).await?;
+/// Locks the assignment of positions until the transaction ends.
+pub(super) async fn lock_positions(tx: &mut Transaction) -> Result<()> {
+    tx.execute(LOCK_COUNTER, &[]).await?;
     Ok(())
 }
 
-/// Events behind a position, those too that got their places in this transaction.
-pub(super) async fn behind(tx: &mut Transaction, position: i64, most: usize) -> Result<Vec<Event>> {
-    let rows = tx.rows::<Row>(AFTER, &[position.into(), (most as i64).into()]).await?;
+/// Returns the events after a position, including those positioned in this transaction.
+pub(super) async fn events_after(tx: &mut Transaction, position: i64, limit: usize) -> Result<Vec<Event>> {
+    let rows = tx.rows::<Row>(AFTER, &[position.into(), (limit as i64).into()]).await?;
     rows.into_iter().map(event).collect()
 }
 
 fn event(row: Row) -> Result<Event> {
-    let kind = events::find(&row.2).ok_or_else(|| StoreError::Damaged(format!("event {}", row.2)))?;
+    let kind = events::find(&row.2).ok_or_else(|| StoreError::Corrupt(format!("event {}", row.2)))?;
     Ok(Event {
-        details: structure("details", &row.7)?,
+        details: from_json("details", &row.7)?,
         id: row.0,
         position: row.1,
         kind,
         pipeline_id: row.3,
         document_id: row.4,
         classification: row.5,
-        previous: row.6,
+        previous_classification: row.6,
         happened_at: row.8,
     })
 }

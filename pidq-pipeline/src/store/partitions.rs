@@ -1,56 +1,56 @@
-//! What queries find under a label: its documents, their chunks, and a count by which a change is seen.
+//! Partitions: the searchable documents and chunks of a classification, and a change count that reveals modifications.
 
 use std::mem::take;
 
 use pidq_http::database::{DatabaseError, Transaction};
 use serde_json::{Map, Value};
 
-use super::{Result, Store, structure};
+use super::{Result, Store, from_json};
 use crate::records::Chunk;
 
-/// A document that queries find.
+/// A searchable document.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Searchable {
+pub struct SearchableDocument {
     /// Its id.
     pub id: String,
-    /// The revision that is found.
+    /// The searchable revision.
     pub revision: i64,
-    /// Changes whenever something of it does.
+    /// Increases with every change.
     pub indexed_at: i64,
-    /// What filters look at.
+    /// Metadata for filters.
     pub metadata: Map<String, Value>,
-    /// What it calls itself, or its file is called.
+    /// Title, or the file name.
     pub title: String,
-    /// What its file is called.
+    /// File name.
     pub filename: String,
 }
 
-/// A document that queries find, in so far as it tells a change.
+/// Indexed revision of a document, for change detection.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Listing {
+pub struct IndexedRevision {
     /// Its id.
     pub id: String,
-    /// The revision that is found.
+    /// The searchable revision.
     pub revision: i64,
-    /// Changes whenever something of it does.
+    /// Increases with every change.
     pub indexed_at: i64,
 }
 
-impl Searchable {
-    /// In so far as it tells a change.
-    pub fn listing(&self) -> Listing {
-        Listing { id: self.id.clone(), revision: self.revision, indexed_at: self.indexed_at }
+impl SearchableDocument {
+    /// Returns the indexed revision.
+    pub fn indexed_revision(&self) -> IndexedRevision {
+        IndexedRevision { id: self.id.clone(), revision: self.revision, indexed_at: self.indexed_at }
     }
 }
 
-/// A chunk as it is stored.
+/// A stored chunk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredChunk {
     /// Its id.
     pub id: String,
-    /// Its place among the chunks of the document, from 0.
+    /// Index among the chunks of the document, from 0.
     pub number: i64,
-    /// What is stored of it.
+    /// The chunk.
     pub chunk: Chunk,
 }
 
@@ -71,27 +71,27 @@ type Row = (
     i64,
 );
 
-const CHANGES: &str = "select changes from partitions where pipeline_id = $1 and classification = $2";
-const COUNT: &str = "insert into partitions (pipeline_id, classification, changes) values ($1, $2, 1)
-  on conflict (pipeline_id, classification) do update set changes = partitions.changes + 1, snapshot_key = null";
-const COUNT_MORE: &str = "insert into partitions (pipeline_id, classification, changes) values ($1, $2, 1)
-  on conflict (pipeline_id, classification) do update set changes = partitions.changes + 1";
+const CHANGE_COUNT: &str = "select change_count from partitions where pipeline_id = $1 and classification = $2";
+const RECORD_CHANGE: &str = "insert into partitions (pipeline_id, classification, change_count) values ($1, $2, 1)
+  on conflict (pipeline_id, classification) do update set change_count = partitions.change_count + 1, snapshot_key = null";
+const RECORD_ADDITION: &str = "insert into partitions (pipeline_id, classification, change_count) values ($1, $2, 1)
+  on conflict (pipeline_id, classification) do update set change_count = partitions.change_count + 1";
 const SNAPSHOT_KEY: &str = "select snapshot_key from partitions
   where pipeline_id = $1 and classification = $2 and snapshot_key is not null";
-/// Only for what is as the database is: whoever wrote anything older would write what is gone since.
-const GIVE_SNAPSHOT_KEY: &str = "update partitions set snapshot_key = coalesce(snapshot_key, $4)
-  where pipeline_id = $1 and classification = $2 and changes = $3 returning snapshot_key";
-const SNAPSHOTS: &str = "select p.id, p.generation, s.classification, s.snapshot_key from partitions s
+/// Only at the current change count: an older snapshot could contain documents deleted since.
+const ASSIGN_SNAPSHOT_KEY: &str = "update partitions set snapshot_key = coalesce(snapshot_key, $4)
+  where pipeline_id = $1 and classification = $2 and change_count = $3 returning snapshot_key";
+const SNAPSHOT_KEYS: &str = "select p.id, p.generation, s.classification, s.snapshot_key from partitions s
   join pipelines p on p.id = s.pipeline_id where s.snapshot_key is not null";
-const LABEL: &str = "select pipeline_id, classification from documents where id = $1";
-const LISTING: &str = "select id, searchable_revision, coalesce(indexed_at, 0) from documents
+const PARTITION_OF_DOCUMENT: &str = "select pipeline_id, classification from documents where id = $1";
+const INDEXED_REVISIONS: &str = "select id, searchable_revision, coalesce(indexed_at, 0) from documents
   where pipeline_id = $1 and classification = $2 and searchable_revision is not null";
 macro_rules! searchable {
     ($where:literal) => {
         concat!(
             "select d.id, d.searchable_revision, coalesce(d.indexed_at, 0), d.metadata, \
              coalesce(c.title, d.filename), d.filename from documents d \
-             join contents c on c.document_id = d.id and c.revision = d.searchable_revision \
+             join document_contents c on c.document_id = d.id and c.revision = d.searchable_revision \
              where d.pipeline_id = $1 and d.classification = $2 and d.searchable_revision is not null",
             $where
         )
@@ -102,7 +102,7 @@ const ONE_SEARCHABLE: &str = searchable!(" and d.id = $3");
 macro_rules! chunks {
     ($where:literal, $order:literal) => {
         concat!(
-            "select id, number, starts, ends, first_byte, last_byte, page, headings, content, tags, vector, \
+            "select id, number, start_char, end_char, start_byte, end_byte, page, headings, content, tags, vector, \
              gap, document_id, revision from chunks where ",
             $where,
             " order by ",
@@ -111,119 +111,135 @@ macro_rules! chunks {
     };
 }
 const CHUNKS: &str = chunks!("document_id = $1 and revision = $2 and generation = $3", "number");
-const SOME_CHUNKS: &str =
+const CHUNK_RANGE: &str =
     chunks!("document_id = $1 and revision = $2 and generation = $3 and number > $4 and number <= $5", "number");
-const ALL_CHUNKS: &str = chunks!("pipeline_id = $1 and generation = $2 and classification = $3", "document_id, number");
+const PARTITION_CHUNKS: &str =
+    chunks!("pipeline_id = $1 and generation = $2 and classification = $3", "document_id, number");
 
-/// Counts that more is found under a label, and all that was found before. Snapshots of it stay good for what they have.
-pub(super) async fn grown(tx: &mut Transaction, pipeline: &str, label: &str) -> std::result::Result<(), DatabaseError> {
-    tx.execute(COUNT_MORE, &[pipeline.into(), label.into()]).await.map(drop)
+/// Records that documents were only added to a partition. Its snapshots stay valid for the documents they contain.
+pub(super) async fn record_addition(
+    tx: &mut Transaction,
+    pipeline: &str,
+    classification: &str,
+) -> std::result::Result<(), DatabaseError> {
+    tx.execute(RECORD_ADDITION, &[pipeline.into(), classification.into()]).await.map(drop)
 }
 
-/// Counts a change of what is found under the label of a document. No snapshot opens any more that was written before.
-pub(super) async fn changed(tx: &mut Transaction, document: &str) -> std::result::Result<(), DatabaseError> {
-    match tx.row::<(String, String)>(LABEL, &[document.into()]).await? {
-        Some((pipeline, label)) => changed_under(tx, &pipeline, &label).await,
+/// Records a change in the partition of a document and invalidates its snapshots.
+pub(super) async fn record_document_change(
+    tx: &mut Transaction,
+    document: &str,
+) -> std::result::Result<(), DatabaseError> {
+    match tx.row::<(String, String)>(PARTITION_OF_DOCUMENT, &[document.into()]).await? {
+        Some((pipeline, classification)) => record_change(tx, &pipeline, &classification).await,
         None => Ok(()),
     }
 }
 
-/// Counts a change of what is found under a label. No snapshot opens any more that was written before.
-pub(super) async fn changed_under(
+/// Records a change in a partition and invalidates its snapshots.
+pub(super) async fn record_change(
     tx: &mut Transaction,
     pipeline: &str,
-    label: &str,
+    classification: &str,
 ) -> std::result::Result<(), DatabaseError> {
-    tx.execute(COUNT, &[pipeline.into(), label.into()]).await.map(drop)
+    tx.execute(RECORD_CHANGE, &[pipeline.into(), classification.into()]).await.map(drop)
 }
 
 impl Store {
-    /// How often changed what is found under a label.
+    /// Returns the change count of a partition.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn changes(&self, pipeline: &str, label: &str) -> Result<i64> {
-        let row = self.database.row::<(i64,)>(CHANGES, &[pipeline.into(), label.into()]).await?;
+    pub async fn change_count(&self, pipeline: &str, classification: &str) -> Result<i64> {
+        let row = self.database.row::<(i64,)>(CHANGE_COUNT, &[pipeline.into(), classification.into()]).await?;
         Ok(row.map_or(0, |row| row.0))
     }
 
-    /// The key of the snapshots of a label; none if there are none, or something went since they were written.
+    /// Returns the snapshot key of a partition; none without snapshots, or if documents were removed since.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn snapshot_key(&self, pipeline: &str, label: &str) -> Result<Option<Vec<u8>>> {
-        let row = self.database.row::<(Vec<u8>,)>(SNAPSHOT_KEY, &[pipeline.into(), label.into()]).await?;
+    pub async fn snapshot_key(&self, pipeline: &str, classification: &str) -> Result<Option<Vec<u8>>> {
+        let row = self.database.row::<(Vec<u8>,)>(SNAPSHOT_KEY, &[pipeline.into(), classification.into()]).await?;
         Ok(row.map(|row| row.0))
     }
 
-    /// The key for a snapshot of a label as of a count of changes: the one that there is, or else the given one. None if
-    /// there was another change since.
+    /// Returns the snapshot key of a partition at a change count: the existing one, or else `new`. None if
+    /// the partition has changed since.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn give_snapshot_key(
+    pub async fn assign_snapshot_key(
         &self,
         pipeline: &str,
-        label: &str,
+        classification: &str,
         changes: i64,
         new: &[u8],
     ) -> Result<Option<Vec<u8>>> {
         let mut tx = self.database.begin().await?;
-        let arguments = [pipeline.into(), label.into(), changes.into(), new.into()];
-        let row = tx.row::<(Vec<u8>,)>(GIVE_SNAPSHOT_KEY, &arguments).await?;
+        let arguments = [pipeline.into(), classification.into(), changes.into(), new.into()];
+        let row = tx.row::<(Vec<u8>,)>(ASSIGN_SNAPSHOT_KEY, &arguments).await?;
         tx.commit().await?;
         Ok(row.map(|row| row.0))
     }
 
-    /// What snapshots there may be: pipelines, their generations, labels and keys.
+    /// Returns pipeline, generation, classification and key of all partitions that may have snapshots.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn snapshots(&self) -> Result<Vec<(String, i64, String, Vec<u8>)>> {
-        Ok(self.database.rows(SNAPSHOTS, &[]).await?)
+    pub async fn snapshot_keys(&self) -> Result<Vec<(String, i64, String, Vec<u8>)>> {
+        Ok(self.database.rows(SNAPSHOT_KEYS, &[]).await?)
     }
 
-    /// Which documents are found under a label, and as of when.
+    /// Returns the indexed revisions of a partition.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn listing(&self, pipeline: &str, label: &str) -> Result<Vec<Listing>> {
-        let rows = self.database.rows::<(String, i64, i64)>(LISTING, &[pipeline.into(), label.into()]).await?;
-        Ok(rows.into_iter().map(|(id, revision, indexed_at)| Listing { id, revision, indexed_at }).collect())
+    pub async fn indexed_revisions(&self, pipeline: &str, classification: &str) -> Result<Vec<IndexedRevision>> {
+        let rows = self
+            .database
+            .rows::<(String, i64, i64)>(INDEXED_REVISIONS, &[pipeline.into(), classification.into()])
+            .await?;
+        Ok(rows.into_iter().map(|(id, revision, indexed_at)| IndexedRevision { id, revision, indexed_at }).collect())
     }
 
-    /// The documents that are found under a label.
+    /// Returns the searchable documents of a partition.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn searchable(&self, pipeline: &str, label: &str) -> Result<Vec<Searchable>> {
-        let rows = self.database.rows(SEARCHABLE, &[pipeline.into(), label.into()]).await?;
+    pub async fn searchable_documents(&self, pipeline: &str, classification: &str) -> Result<Vec<SearchableDocument>> {
+        let rows = self.database.rows(SEARCHABLE, &[pipeline.into(), classification.into()]).await?;
         rows.into_iter().map(searchable).collect()
     }
 
-    /// One of them.
+    /// Returns one searchable document.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn one_searchable(&self, pipeline: &str, label: &str, id: &str) -> Result<Option<Searchable>> {
-        let arguments = [pipeline.into(), label.into(), id.into()];
+    pub async fn searchable_document(
+        &self,
+        pipeline: &str,
+        classification: &str,
+        id: &str,
+    ) -> Result<Option<SearchableDocument>> {
+        let arguments = [pipeline.into(), classification.into(), id.into()];
         self.database.row(ONE_SEARCHABLE, &arguments).await?.map(searchable).transpose()
     }
 
-    /// Hands over the chunks of a label document by document: its id, its revision, its chunks in order. All are as of
-    /// one moment. Ends early when nobody takes them any more.
+    /// Sends the chunks of a partition document by document: id, revision, chunks in order. All come from one
+    /// snapshot. Ends early when the receiver closes.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn chunks_of_label(
+    pub async fn stream_partition_chunks(
         &self,
         pipeline: &str,
         generation: i64,
-        label: &str,
-        taken: tokio::sync::mpsc::Sender<(String, i64, Vec<StoredChunk>)>,
+        classification: &str,
+        sender: tokio::sync::mpsc::Sender<(String, i64, Vec<StoredChunk>)>,
     ) -> Result<()> {
-        let arguments = [pipeline.into(), generation.into(), label.into()];
-        let mut rows = self.database.stream::<Row>(ALL_CHUNKS, &arguments);
+        let arguments = [pipeline.into(), generation.into(), classification.into()];
+        let mut rows = self.database.stream::<Row>(PARTITION_CHUNKS, &arguments);
         let mut document: Option<(String, i64, Vec<StoredChunk>)> = None;
         while let Some(mut row) = rows.next().await? {
             let (id, revision) = (take(&mut row.12), row.13);
@@ -231,22 +247,22 @@ impl Store {
             match &mut document {
                 Some(same) if same.0 == id && same.1 == revision => same.2.push(chunk),
                 _ => {
-                    if let Some(whole) = document.replace((id, revision, vec![chunk]))
-                        && taken.send(whole).await.is_err()
+                    if let Some(complete) = document.replace((id, revision, vec![chunk]))
+                        && sender.send(complete).await.is_err()
                     {
                         return Ok(());
                     }
                 }
             }
         }
-        if let Some(whole) = document {
-            // Nobody is left to be told.
-            let _ = taken.send(whole).await;
+        if let Some(complete) = document {
+            // A closed receiver needs no more chunks.
+            let _ = sender.send(complete).await;
         }
         Ok(())
     }
 
-    /// The chunks of a revision, in order.
+    /// Returns the chunks of a revision, in order.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -255,7 +271,7 @@ impl Store {
         self.database.rows::<Row>(CHUNKS, &arguments).await?.into_iter().map(chunk).collect()
     }
 
-    /// Some of them: those behind a number, at most so many.
+    /// Returns at most `limit` chunks after a number.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -269,24 +285,24 @@ impl Store {
     ) -> Result<Vec<StoredChunk>> {
         let last = after.saturating_add(limit as i64);
         let arguments = [document.into(), revision.into(), generation.into(), after.into(), last.into()];
-        self.database.rows::<Row>(SOME_CHUNKS, &arguments).await?.into_iter().map(chunk).collect()
+        self.database.rows::<Row>(CHUNK_RANGE, &arguments).await?.into_iter().map(chunk).collect()
     }
 }
 
 type SearchableRow = (String, i64, i64, String, String, String);
 
-fn searchable((id, revision, indexed_at, metadata, title, filename): SearchableRow) -> Result<Searchable> {
-    Ok(Searchable { id, revision, indexed_at, metadata: structure("metadata", &metadata)?, title, filename })
+fn searchable((id, revision, indexed_at, metadata, title, filename): SearchableRow) -> Result<SearchableDocument> {
+    Ok(SearchableDocument { id, revision, indexed_at, metadata: from_json("metadata", &metadata)?, title, filename })
 }
 
 fn chunk(row: Row) -> Result<StoredChunk> {
     let chunk = Chunk {
-        place: row.2.zip(row.3),
-        bytes: row.4.zip(row.5),
+        char_range: row.2.zip(row.3),
+        byte_range: row.4.zip(row.5),
         page: row.6,
-        headings: structure("headings", &row.7)?,
+        headings: from_json("headings", &row.7)?,
         content: row.8,
-        tags: structure("tags", &row.9)?,
+        tags: from_json("tags", &row.9)?,
         vector: row.10.unwrap_or_default(),
         gap: row.11,
     };

@@ -1,32 +1,32 @@
 //! Pipelines in the database.
 
-use pidq_http::auth::Moment;
+use pidq_http::auth::Timestamp;
 use pidq_http::database::Transaction;
 use pidq_http::uuid_v7;
 use serde_json::{Map, Value};
 
 use super::jobs::{self, JobKind};
-use super::outbox::Word;
-use super::{Result, Store, StoreError, operations, reindexes, room, structure, text};
-use crate::events::{self, Kind};
-use crate::operations::{Operation, State};
-use crate::records::{Counts, Options, Pipeline, PipelineStatus};
+use super::outbox::EventDraft;
+use super::{Result, Store, StoreError, count_limits, from_json, operations, reindexes, to_json};
+use crate::events::{self, EventKind};
+use crate::operations::{Operation, OperationState};
+use crate::records::{DocumentCounts, Options, Pipeline, PipelineStatus};
 
-/// A pipeline to be made.
+/// A pipeline to create.
 pub struct NewPipeline {
     /// Unique.
     pub name: String,
-    /// A known model.
+    /// Name of an embedding model.
     pub embedding_model: String,
-    /// How many numbers a vector has.
+    /// Dimensions of a vector.
     pub embedding_dimensions: i64,
-    /// A known splitter.
+    /// Name of a text splitter.
     pub text_splitter: String,
-    /// All its parameters.
+    /// All parameters of the splitter.
     pub splitter_parameters: Map<String, Value>,
-    /// The labels.
+    /// The classifications.
     pub classifications: Vec<String>,
-    /// What else was said.
+    /// Optional configuration.
     pub options: Options,
 }
 
@@ -42,50 +42,50 @@ type Row = (String, String, i64, String, i64, String, String, String, String, St
 const INSERT: &str =
     concat!("insert into pipelines (", columns!(), ") values ($1, $2, 1, $3, $4, $5, $6, $7, $8, 'active', 1, $9, $9)");
 const BY_ID: &str = concat!("select ", columns!(), " from pipelines where id = $1");
-// An id is a UUID: nothing in it means anything to `like`.
+// Ids are UUIDs, which contain no wildcards of `like`.
 const LIST: &str = concat!(
     "select ",
     columns!(),
     " from pipelines where id > $1 and (cast($2 as text) is null or name = $2) \
      and (cast($3 as text) is null or $3 like '%' || id || '%') order by id limit $4"
 );
-const TOTAL: &str = "select count(*) from pipelines where (cast($1 as text) is null or name = $1)
+const COUNT_MATCHING: &str = "select count(*) from pipelines where (cast($1 as text) is null or name = $1)
   and (cast($2 as text) is null or $2 like '%' || id || '%')";
 const UPDATE: &str = "update pipelines set name = $3, classifications = $4, options = $5, revision = revision + 1,
   updated_at = $6 where id = $1 and revision = $2";
 const SET_STATUS: &str = "update pipelines set status = $2, updated_at = $3 where id = $1 and status <> $2";
-const COUNT: &str = "select pipeline_id, classification, status, count(*) from documents
+const COUNT_BY_STATUS: &str = "select pipeline_id, classification, status, count(*) from documents
   where pipeline_id >= $1 and pipeline_id <= $2 and status <> 'deleting' group by pipeline_id, classification, status";
 const DELETE_JOBS: &str = "delete from jobs where pipeline_id = $1";
-const PIPELINES: &str = "select count(*) from pipelines";
-pub(super) const ALL_DOCUMENTS: &str = "select count(*) from documents where status <> 'deleting'";
+const COUNT_PIPELINES: &str = "select count(*) from pipelines";
+pub(super) const COUNT_DOCUMENTS: &str = "select count(*) from documents where status <> 'deleting'";
 const DELETE: &str = "delete from pipelines where id = $1";
-const DOCUMENTS: &str = "select count(*) from documents where pipeline_id = $1";
+const COUNT_PIPELINE_DOCUMENTS: &str = "select count(*) from documents where pipeline_id = $1";
 
-/// Which pipelines a list has.
+/// Filter of pipelines.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Seen<'a> {
-    /// The one of this name only.
+pub struct PipelineFilter<'a> {
+    /// Only this name.
     pub name: Option<&'a str>,
-    /// Those whose ids stand in this text only.
-    pub within: Option<&'a str>,
+    /// Only ids contained in this string.
+    pub ids: Option<&'a str>,
 }
 
 impl Store {
-    /// Makes a pipeline.
+    /// Creates a pipeline.
     ///
     /// # Errors
     /// If its name is taken.
     pub async fn create_pipeline(&self, new: NewPipeline) -> Result<Pipeline> {
-        self.create_pipeline_up_to(new, None).await
+        self.create_pipeline_with_limit(new, None).await
     }
 
-    /// The same, if there are fewer than the most.
+    /// Like `create_pipeline`, with a limit on the number of pipelines.
     ///
     /// # Errors
-    /// If the name is taken, or there are as many.
-    pub async fn create_pipeline_up_to(&self, new: NewPipeline, most: Option<u64>) -> Result<Pipeline> {
-        let now = Moment::now().0;
+    /// If the name is taken or the limit is reached.
+    pub async fn create_pipeline_with_limit(&self, new: NewPipeline, limit: Option<u64>) -> Result<Pipeline> {
+        let now = Timestamp::now().0;
         let pipeline = Pipeline {
             id: uuid_v7(),
             name: new.name,
@@ -101,8 +101,9 @@ impl Store {
             created_at: now,
             updated_at: now,
         };
-        let (parameters, labels) = (text(&pipeline.splitter_parameters)?, text(&pipeline.classifications)?);
-        let options = text(&pipeline.options)?;
+        let (parameters, classifications) =
+            (to_json(&pipeline.splitter_parameters)?, to_json(&pipeline.classifications)?);
+        let options = to_json(&pipeline.options)?;
         let arguments = [
             (&pipeline.id).into(),
             (&pipeline.name).into(),
@@ -110,20 +111,20 @@ impl Store {
             pipeline.embedding_dimensions.into(),
             (&pipeline.text_splitter).into(),
             (&parameters).into(),
-            (&labels).into(),
+            (&classifications).into(),
             (&options).into(),
             now.into(),
         ];
         let mut tx = self.database.begin().await?;
-        room::for_one(&mut tx, ("pipelines", PIPELINES), most).await?;
+        count_limits::check(&mut tx, ("pipelines", COUNT_PIPELINES), limit).await?;
         tx.execute(INSERT, &arguments).await.map_err(name_taken)?;
-        crate::audit::made(&pipeline.id);
-        self.tell_of_pipeline(&mut tx, events::PIPELINE_CREATED, &pipeline).await?;
+        crate::audit::set_resource(&pipeline.id);
+        self.emit_pipeline_event(&mut tx, events::PIPELINE_CREATED, &pipeline).await?;
         self.outbox.commit(tx).await?;
         Ok(pipeline)
     }
 
-    /// The pipeline of an id.
+    /// Returns a pipeline by id.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -131,38 +132,38 @@ impl Store {
         self.database.row::<Row>(BY_ID, &[id.into()]).await?.map(pipeline).transpose()
     }
 
-    /// Pipelines after one, in the order in which they were made.
+    /// Returns the pipelines after an id, in creation order.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn pipelines(&self, after: &str, seen: Seen<'_>, limit: usize) -> Result<Vec<Pipeline>> {
-        let arguments = [after.into(), seen.name.into(), seen.within.into(), (limit as i64).into()];
+    pub async fn pipelines(&self, after: &str, filter: PipelineFilter<'_>, limit: usize) -> Result<Vec<Pipeline>> {
+        let arguments = [after.into(), filter.name.into(), filter.ids.into(), (limit as i64).into()];
         self.database.rows::<Row>(LIST, &arguments).await?.into_iter().map(pipeline).collect()
     }
 
-    /// How many pipelines such a list has on all its pages.
+    /// Counts the pipelines of a filter on all pages.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn total_pipelines(&self, seen: Seen<'_>) -> Result<i64> {
-        let row = self.database.row::<(i64,)>(TOTAL, &[seen.name.into(), seen.within.into()]).await?;
+    pub async fn count_matching_pipelines(&self, filter: PipelineFilter<'_>) -> Result<i64> {
+        let row = self.database.row::<(i64,)>(COUNT_MATCHING, &[filter.name.into(), filter.ids.into()]).await?;
         Ok(row.map_or(0, |row| row.0))
     }
 
-    /// How many pipelines there are.
+    /// Counts all pipelines.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn count_pipelines(&self) -> Result<u64> {
-        self.count_rows(PIPELINES).await
+        self.count_rows(COUNT_PIPELINES).await
     }
 
-    /// How many documents there are in all pipelines.
+    /// Counts the documents of all pipelines.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn count_documents(&self) -> Result<u64> {
-        self.count_rows(ALL_DOCUMENTS).await
+        self.count_rows(COUNT_DOCUMENTS).await
     }
 
     async fn count_rows(&self, sql: &'static str) -> Result<u64> {
@@ -170,107 +171,115 @@ impl Store {
         Ok(row.and_then(|row| u64::try_from(row.0).ok()).unwrap_or(0))
     }
 
-    /// How many documents the pipelines of a page have, which are those between two ids.
+    /// Counts the documents of the pipelines between two ids, inclusive.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn counts_between(&self, first: &str, last: &str) -> Result<Census> {
-        Ok(Census(self.database.rows(COUNT, &[first.into(), last.into()]).await?))
+    pub async fn status_counts(&self, first: &str, last: &str) -> Result<StatusCounts> {
+        Ok(StatusCounts(self.database.rows(COUNT_BY_STATUS, &[first.into(), last.into()]).await?))
     }
 
-    /// Whether documents have a label.
+    /// Returns true if documents have the classification.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn is_label_used(&self, pipeline: &str, label: &str) -> Result<bool> {
-        Ok(self.counts_between(pipeline, pipeline).await?.0.iter().any(|(_, used, _, _)| used == label))
+    pub async fn is_classification_used(&self, pipeline: &str, classification: &str) -> Result<bool> {
+        Ok(self.status_counts(pipeline, pipeline).await?.0.iter().any(|(_, used, _, _)| used == classification))
     }
 
-    /// Stores name, labels and options of a pipeline that is still as it was read.
+    /// Updates name, classifications and options of a pipeline if its revision is unchanged.
     ///
     /// # Errors
-    /// If it was changed in between, or the name is taken.
+    /// If it was modified concurrently or the name is taken.
     pub async fn update_pipeline(&self, pipeline: &Pipeline) -> Result<Pipeline> {
-        let now = Moment::now().0;
-        let (labels, options) = (text(&pipeline.classifications)?, text(&pipeline.options)?);
+        let now = Timestamp::now().0;
+        let (classifications, options) = (to_json(&pipeline.classifications)?, to_json(&pipeline.options)?);
         let arguments = [
             (&pipeline.id).into(),
             pipeline.revision.into(),
             (&pipeline.name).into(),
-            (&labels).into(),
+            (&classifications).into(),
             (&options).into(),
             now.into(),
         ];
         let mut tx = self.database.begin().await?;
         if tx.execute(UPDATE, &arguments).await.map_err(name_taken)? == 0 {
-            return Err(StoreError::Changed);
+            return Err(StoreError::Conflict);
         }
         let updated = Pipeline { revision: pipeline.revision + 1, updated_at: now, ..pipeline.clone() };
-        self.tell_of_pipeline(&mut tx, events::PIPELINE_UPDATED, &updated).await?;
+        self.emit_pipeline_event(&mut tx, events::PIPELINE_UPDATED, &updated).await?;
         self.outbox.commit(tx).await?;
         Ok(updated)
     }
 
-    async fn tell_of_pipeline(&self, tx: &mut Transaction, kind: &'static Kind, pipeline: &Pipeline) -> Result<()> {
-        let status = ("status".into(), pipeline.status.word().into());
+    async fn emit_pipeline_event(
+        &self,
+        tx: &mut Transaction,
+        kind: &'static EventKind,
+        pipeline: &Pipeline,
+    ) -> Result<()> {
+        let status = ("status".into(), pipeline.status.as_str().into());
         let details = Map::from_iter([status, ("revision".into(), pipeline.revision.into())]);
-        let word = Word { pipeline: Some(&pipeline.id), details, ..Word::default() };
-        Ok(self.outbox.tell(tx, kind, word).await?)
+        let draft = EventDraft { pipeline: Some(&pipeline.id), details, ..EventDraft::default() };
+        Ok(self.outbox.emit(tx, kind, draft).await?)
     }
 
-    /// Says that a pipeline goes away, and leaves the job of it. Gives the operation, the first one if there were more.
+    /// Marks a pipeline as deleting and queues the job. Returns the operation; a repeated call returns the first one.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn begin_deletion(&self, id: &str) -> Result<Operation> {
-        let now = Moment::now().0;
+        let now = Timestamp::now().0;
         let mut tx = self.database.begin().await?;
-        let begun = tx.execute(SET_STATUS, &[id.into(), PipelineStatus::Deleting.word().into(), now.into()]).await? > 0;
-        let operation = if begun {
-            reindexes::give_up(&mut tx, id, State::Cancelled, None).await?;
+        let started =
+            tx.execute(SET_STATUS, &[id.into(), PipelineStatus::Deleting.as_str().into(), now.into()]).await? > 0;
+        let operation = if started {
+            reindexes::abort_reindex(&mut tx, id, OperationState::Cancelled, None).await?;
             jobs::add(&mut tx, JobKind::Delete, id, None, now).await?;
-            Some(operations::begin(&mut tx, operations::Kind::Delete, id, None).await?)
+            Some(operations::begin(&mut tx, operations::OperationKind::Delete, id, None).await?)
         } else {
             None
         };
         self.outbox.commit(tx).await?;
         let found = match operation {
             Some(operation) => self.operation(&operation).await?,
-            None => self.running_operation(id, operations::Kind::Delete).await?,
+            None => self.running_operation(id, operations::OperationKind::Delete).await?,
         };
-        found.ok_or(StoreError::Changed)
+        found.ok_or(StoreError::Conflict)
     }
 
-    /// Deletes a pipeline without documents; says whether it had none.
+    /// Deletes a pipeline; returns false if it still has documents.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn delete_pipeline(&self, id: &str) -> Result<bool> {
         let mut tx = self.database.begin().await?;
-        let documents = tx.row::<(i64,)>(DOCUMENTS, &[id.into()]).await?.map_or(0, |row| row.0);
+        let documents = tx.row::<(i64,)>(COUNT_PIPELINE_DOCUMENTS, &[id.into()]).await?.map_or(0, |row| row.0);
         if documents > 0 {
             return Ok(false);
         }
         tx.execute(DELETE_JOBS, &[id.into()]).await?;
         if tx.execute(DELETE, &[id.into()]).await? > 0 {
             let details = Map::from_iter([("status".into(), "deleted".into())]);
-            let word = Word { pipeline: Some(id), details, ..Word::default() };
-            self.outbox.tell(&mut tx, events::PIPELINE_DELETED, word).await?;
-            operations::end(&mut tx, operations::Kind::Delete, id, State::Succeeded, None).await?;
+            let draft = EventDraft { pipeline: Some(id), details, ..EventDraft::default() };
+            self.outbox.emit(&mut tx, events::PIPELINE_DELETED, draft).await?;
+            operations::end(&mut tx, operations::OperationKind::Delete, id, OperationState::Succeeded, None).await?;
         }
         self.outbox.commit(tx).await?;
         Ok(true)
     }
 }
 
-/// How many documents have a label and a status, in some pipelines.
-pub struct Census(Vec<(String, String, String, i64)>);
+/// Document counts by pipeline, classification and status.
+pub struct StatusCounts(Vec<(String, String, String, i64)>);
 
-impl Census {
-    /// The documents of a pipeline that have one of these labels.
-    pub fn of(&self, pipeline: &str, labels: &[String]) -> Counts {
-        let mut counts = Counts::default();
-        for (_, _, status, documents) in self.0.iter().filter(|row| row.0 == pipeline && labels.contains(&row.1)) {
+impl StatusCounts {
+    /// Sums the documents of a pipeline in some classifications.
+    pub fn counts_for(&self, pipeline: &str, classifications: &[String]) -> DocumentCounts {
+        let mut counts = DocumentCounts::default();
+        for (_, _, status, documents) in
+            self.0.iter().filter(|row| row.0 == pipeline && classifications.contains(&row.1))
+        {
             counts.add(status, *documents);
         }
         counts
@@ -282,11 +291,11 @@ fn name_taken(error: pidq_http::database::DatabaseError) -> StoreError {
 }
 
 fn pipeline(row: Row) -> Result<Pipeline> {
-    let status = PipelineStatus::of_word(&row.9).ok_or_else(|| StoreError::Damaged(format!("status {}", row.9)))?;
+    let status = PipelineStatus::parse(&row.9).ok_or_else(|| StoreError::Corrupt(format!("status {}", row.9)))?;
     Ok(Pipeline {
-        splitter_parameters: structure("splitter_parameters", &row.6)?,
-        classifications: structure("classifications", &row.7)?,
-        options: structure("options", &row.8)?,
+        splitter_parameters: from_json("splitter_parameters", &row.6)?,
+        classifications: from_json("classifications", &row.7)?,
+        options: from_json("options", &row.8)?,
         id: row.0,
         name: row.1,
         revision: row.2,

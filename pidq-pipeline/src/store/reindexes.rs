@@ -1,51 +1,51 @@
-//! Another index of a pipeline: built beside the one that answers, and put in its place at once.
+//! Reindexing: a new index is built next to the active one and replaces it atomically.
 //!
-//! The chunks of the new index carry a generation of their own, which no query reads. A document is marked when it is
-//! in it, with the revision that is. The indexes change places only in a transaction that sees every document marked
-//! as it is: what came or changed in between is built first. In PostgreSQL that transaction and those that make a
-//! document ready take turns by the row of the pipeline.
+//! The chunks of the new index have their own generation, which no search reads. A row in `reindex_documents` marks
+//! each document in it, with its revision. The swap happens only in a transaction that sees every document marked
+//! at its current revision: documents that changed meanwhile are indexed first. In PostgreSQL, that transaction and
+//! those that make a document ready are serialized by a lock on the pipeline row.
 
 use std::time::Duration;
 
-use pidq_http::auth::Moment;
-use pidq_http::database::{Kind as DatabaseKind, Transaction};
+use pidq_http::auth::Timestamp;
+use pidq_http::database::{DatabaseKind, Transaction};
 use serde_json::{Map, Value};
 
 use super::jobs::{self, JobKind};
 use super::operations;
-use super::outbox::Word;
-use super::{Job, ReadDocument, Result, Store, StoreError, again, chunks, structure, text};
+use super::outbox::EventDraft;
+use super::{IngestedDocument, Job, Result, Store, StoreError, chunks, from_json, retry_on_deadlock, to_json};
 use crate::events;
-use crate::operations::{Fault, Kind, Operation, Progress, State};
+use crate::operations::{Operation, OperationError, OperationKind, OperationState, Progress};
 use crate::records::Pipeline;
 
-/// What a pipeline will be.
+/// Target configuration of a reindex.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Target {
-    /// A known model.
+pub struct ReindexTarget {
+    /// Name of an embedding model.
     pub embedding_model: String,
-    /// How many numbers a vector has.
+    /// Dimensions of a vector.
     pub embedding_dimensions: i64,
-    /// A known splitter.
+    /// Name of a text splitter.
     pub text_splitter: String,
-    /// All its parameters.
+    /// All parameters of the splitter.
     pub splitter_parameters: Map<String, Value>,
 }
 
-/// An index that is being made.
+/// A reindex in progress.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reindex {
-    /// The operation that it is.
-    pub operation: String,
+    /// Id of its operation.
+    pub operation_id: String,
     /// The generation of its chunks.
     pub generation: i64,
-    /// What the pipeline will be.
-    pub target: Target,
+    /// Target configuration.
+    pub target: ReindexTarget,
 }
 
 impl Reindex {
-    /// The pipeline as it will be.
-    pub fn of(&self, pipeline: &Pipeline) -> Pipeline {
+    /// Returns the pipeline with the target configuration.
+    pub fn apply_to(&self, pipeline: &Pipeline) -> Pipeline {
         Pipeline {
             generation: self.generation,
             embedding_model: self.target.embedding_model.clone(),
@@ -57,22 +57,21 @@ impl Reindex {
     }
 }
 
-/// What came of an attempt to put the new index in the place of the old one.
+/// Outcome of swapping the index.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Swap {
-    /// It answers now.
-    Done,
-    /// Documents are missing in it.
-    NotYet,
-    /// Somebody else makes it, or nobody wants it any more.
-    Unwanted,
+pub enum SwapOutcome {
+    /// The new index is active.
+    Swapped,
+    /// Documents are missing in the new index.
+    Incomplete,
+    /// The lease was lost or the reindex was cancelled.
+    Abandoned,
 }
 
 const BEGIN: &str = "update pipelines set status = 'reindexing', updated_at = $2 where id = $1 and status = 'active'";
 const END: &str = "update pipelines set status = 'active', updated_at = $2 where id = $1 and status = 'reindexing'";
-/// Changes nothing. Whoever needs the row of the pipeline and that of the job takes them in this order, and documents after
-/// both: so nobody waits for somebody who waits for him.
-const LOCK: &str = "update pipelines set status = status where id = $1";
+/// Locks the row without changing it. Locks are taken in the order pipeline, job, documents, which prevents deadlocks.
+const LOCK_PIPELINE: &str = "update pipelines set status = status where id = $1";
 const NEXT_GENERATION: &str = "select coalesce(max(known.generation), 0) + 1 from (
     select generation from pipelines where id = $1
     union all select generation from operations where pipeline_id = $1 and generation is not null) as known";
@@ -89,7 +88,7 @@ macro_rules! missing {
             "select ",
             $select,
             " from documents d where d.pipeline_id = $1 and d.searchable_revision is not null and not exists \
-             (select 1 from shadows s where s.document_id = d.id and s.generation = $2 \
+             (select 1 from reindex_documents s where s.document_id = d.id and s.generation = $2 \
              and s.revision = d.searchable_revision)",
             $end
         )
@@ -99,7 +98,7 @@ const MISSING: &str = missing!("d.id, d.searchable_revision", " order by d.id li
 const COUNT_MISSING: &str = missing!("count(*)", "");
 const COUNT_SEARCHABLE: &str =
     "select count(*) from documents where pipeline_id = $1 and searchable_revision is not null";
-/// Nobody else changes the row until the transaction is over. SQLite has one writer anyway.
+/// Row lock until the transaction ends. SQLite has a single writer anyway.
 macro_rules! locked {
     ($name:ident, $sql:literal, $lock:literal) => {
         mod $name {
@@ -115,66 +114,66 @@ locked!(
     " for no key update"
 );
 locked!(share_pipeline, "select generation from pipelines where id = $1", " for share");
-const SAME_TEXT: &str = "select 1 from contents where document_id = $1 and revision = $2 and extracted = $3
+const SAME_TEXT: &str = "select 1 from document_contents where document_id = $1 and revision = $2 and extracted = $3
   and pages = $4 and coalesce(title, '') = coalesce($5, '')";
-const FORGET_CHUNKS: &str = "delete from chunks where document_id = $1 and generation = $2";
-const MARK: &str =
-    "insert into shadows (document_id, pipeline_id, generation, revision, content_type, extracted, pages,
+const DELETE_CHUNKS: &str = "delete from chunks where document_id = $1 and generation = $2";
+const UPSERT_DOCUMENT: &str =
+    "insert into reindex_documents (document_id, pipeline_id, generation, revision, content_type, extracted, pages,
   title, progress) values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict (document_id, generation) do update set
   revision = excluded.revision, content_type = excluded.content_type, extracted = excluded.extracted,
   pages = excluded.pages, title = excluded.title, progress = excluded.progress";
-const TAKE_TEXTS: &str = "update contents set extracted = s.extracted, pages = s.pages, title = s.title
-  from shadows s where s.pipeline_id = $1 and s.generation = $2 and s.extracted is not null
-  and contents.document_id = s.document_id and contents.revision = s.revision";
-const TAKE_STATES: &str = "update documents set progress = s.progress, content_type = s.content_type,
+const APPLY_TEXTS: &str = "update document_contents set extracted = s.extracted, pages = s.pages, title = s.title
+  from reindex_documents s where s.pipeline_id = $1 and s.generation = $2 and s.extracted is not null
+  and document_contents.document_id = s.document_id and document_contents.revision = s.revision";
+const APPLY_STATES: &str = "update documents set progress = s.progress, content_type = s.content_type,
   updated_at = case when updated_at >= $3 then updated_at + 1 else $3 end
-  from shadows s where s.pipeline_id = $1 and s.generation = $2
+  from reindex_documents s where s.pipeline_id = $1 and s.generation = $2
   and documents.id = s.document_id and documents.status = 'ready' and documents.searchable_revision = s.revision";
-const TAKE_PLACE: &str = "update pipelines set generation = $2, embedding_model = $3, embedding_dimensions = $4,
+const ACTIVATE_GENERATION: &str = "update pipelines set generation = $2, embedding_model = $3, embedding_dimensions = $4,
   text_splitter = $5, splitter_parameters = $6, status = 'active', revision = revision + 1, updated_at = $7 where id = $1";
-const FORGET_MARKS: &str = "delete from shadows where pipeline_id = $1 and generation = $2";
+const DELETE_DOCUMENTS: &str = "delete from reindex_documents where pipeline_id = $1 and generation = $2";
 const SWEEP: &str = "delete from chunks where id in
   (select id from chunks where pipeline_id = $1 and generation = $2 limit $3)";
 
-/// The generation that a pipeline's documents are made ready in. It stays until the transaction is over.
-pub(super) async fn stay(tx: &mut Transaction, kind: DatabaseKind, pipeline: &str) -> Result<Option<i64>> {
+/// Returns the active generation and locks it until the transaction ends.
+pub(super) async fn lock_generation(tx: &mut Transaction, kind: DatabaseKind, pipeline: &str) -> Result<Option<i64>> {
     let sql = if kind == DatabaseKind::Postgres { share_pipeline::POSTGRES } else { share_pipeline::SQLITE };
     Ok(tx.row::<(i64,)>(sql, &[pipeline.into()]).await?.map(|row| row.0))
 }
 
-/// Ends the making of an index, for whatever reason, and has what is there of it removed. Says what it was.
-pub(super) async fn give_up(
+/// Ends a reindex and schedules the deletion of its chunks; returns its generation.
+pub(super) async fn abort_reindex(
     tx: &mut Transaction,
     pipeline: &str,
-    state: State,
-    fault: Option<&Fault>,
+    state: OperationState,
+    error: Option<&OperationError>,
 ) -> Result<Option<i64>> {
-    tx.execute(END, &[pipeline.into(), Moment::now().0.into()]).await?;
+    tx.execute(END, &[pipeline.into(), Timestamp::now().0.into()]).await?;
     let Some((generation,)) = tx.row::<(i64,)>(GENERATION, &[pipeline.into()]).await? else { return Ok(None) };
     tx.execute(DELETE_JOBS, &[pipeline.into()]).await?;
     tx.execute(DELETE, &[pipeline.into()]).await?;
-    operations::end(tx, Kind::Reindex, pipeline, state, fault).await?;
-    jobs::sweep(tx, pipeline, generation, Moment::now() + LATECOMERS).await?;
+    operations::end(tx, OperationKind::Reindex, pipeline, state, error).await?;
+    jobs::sweep(tx, pipeline, generation, Timestamp::now() + OLD_GENERATION_GRACE).await?;
     Ok(Some(generation))
 }
 
-/// How long chunks that are searched no more are kept for those who began to search before.
-pub const LATECOMERS: Duration = Duration::from_secs(300);
+/// Grace period before the chunks of an old generation are deleted, for searches in progress.
+pub const OLD_GENERATION_GRACE: Duration = Duration::from_secs(300);
 
 impl Store {
-    /// Begins to make another index.
+    /// Starts a reindex.
     ///
     /// # Errors
-    /// If one is being made, or the pipeline goes away.
-    pub async fn begin_reindex(&self, pipeline: &str, target: &Target) -> Result<Operation> {
-        let now = Moment::now().0;
+    /// If the pipeline is being reindexed or deleted.
+    pub async fn begin_reindex(&self, pipeline: &str, target: &ReindexTarget) -> Result<Operation> {
+        let now = Timestamp::now().0;
         let mut tx = self.database.begin().await?;
         if tx.execute(BEGIN, &[pipeline.into(), now.into()]).await? == 0 {
-            return Err(StoreError::Busy);
+            return Err(StoreError::PipelineBusy);
         }
         let generation = tx.row::<(i64,)>(NEXT_GENERATION, &[pipeline.into()]).await?.map_or(1, |row| row.0);
-        let operation = operations::begin(&mut tx, Kind::Reindex, pipeline, Some(generation)).await?;
-        let parameters = text(&target.splitter_parameters)?;
+        let operation = operations::begin(&mut tx, OperationKind::Reindex, pipeline, Some(generation)).await?;
+        let parameters = to_json(&target.splitter_parameters)?;
         let arguments = [
             pipeline.into(),
             (&operation).into(),
@@ -186,161 +185,172 @@ impl Store {
         ];
         tx.execute(INSERT, &arguments).await?;
         jobs::add(&mut tx, JobKind::Reindex, pipeline, None, now).await?;
-        self.tell_of_reindex(&mut tx, events::REINDEX_STARTED, pipeline, &operation, State::Running).await?;
+        self.emit_reindex_event(&mut tx, events::REINDEX_STARTED, pipeline, &operation, OperationState::Running)
+            .await?;
         self.outbox.commit(tx).await?;
-        self.operation(&operation).await?.ok_or(StoreError::Changed)
+        self.operation(&operation).await?.ok_or(StoreError::Conflict)
     }
 
-    async fn tell_of_reindex(
+    async fn emit_reindex_event(
         &self,
         tx: &mut Transaction,
-        kind: &'static events::Kind,
+        kind: &'static events::EventKind,
         pipeline: &str,
         operation: &str,
-        state: State,
+        state: OperationState,
     ) -> Result<()> {
         let details =
-            Map::from_iter([("operation_id".into(), operation.into()), ("status".into(), state.word().into())]);
-        let word = Word { pipeline: Some(pipeline), details, ..Word::default() };
-        Ok(self.outbox.tell(tx, kind, word).await?)
+            Map::from_iter([("operation_id".into(), operation.into()), ("status".into(), state.as_str().into())]);
+        let draft = EventDraft { pipeline: Some(pipeline), details, ..EventDraft::default() };
+        Ok(self.outbox.emit(tx, kind, draft).await?)
     }
 
-    /// The index that is being made for a pipeline.
+    /// Returns the reindex of a pipeline.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn reindex(&self, pipeline: &str) -> Result<Option<Reindex>> {
         type Row = (String, i64, String, i64, String, String);
         let Some(row) = self.database.row::<Row>(BY_PIPELINE, &[pipeline.into()]).await? else { return Ok(None) };
-        let target = Target {
+        let target = ReindexTarget {
             embedding_model: row.2,
             embedding_dimensions: row.3,
             text_splitter: row.4,
-            splitter_parameters: structure("splitter_parameters", &row.5)?,
+            splitter_parameters: from_json("splitter_parameters", &row.5)?,
         };
-        Ok(Some(Reindex { operation: row.0, generation: row.1, target }))
+        Ok(Some(Reindex { operation_id: row.0, generation: row.1, target }))
     }
 
-    /// Documents that queries find and that are not in the new index as they are, with their revisions.
+    /// Returns searchable documents that the new index lacks, with their revisions.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn missing_in(&self, pipeline: &str, reindex: &Reindex, most: usize) -> Result<Vec<(String, i64)>> {
-        let arguments = [pipeline.into(), reindex.generation.into(), (most as i64).into()];
+    pub async fn missing_documents(
+        &self,
+        pipeline: &str,
+        reindex: &Reindex,
+        limit: usize,
+    ) -> Result<Vec<(String, i64)>> {
+        let arguments = [pipeline.into(), reindex.generation.into(), (limit as i64).into()];
         Ok(self.database.rows(MISSING, &arguments).await?)
     }
 
-    /// How far the new index is.
+    /// Returns the progress of the new index.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn progress_of(&self, pipeline: &str, reindex: &Reindex) -> Result<Progress> {
-        let all = self.database.row::<(i64,)>(COUNT_SEARCHABLE, &[pipeline.into()]).await?.map_or(0, |row| row.0);
+    pub async fn reindex_progress(&self, pipeline: &str, reindex: &Reindex) -> Result<Progress> {
+        let total = self.database.row::<(i64,)>(COUNT_SEARCHABLE, &[pipeline.into()]).await?.map_or(0, |row| row.0);
         let missing = [pipeline.into(), reindex.generation.into()];
         let missing = self.database.row::<(i64,)>(COUNT_MISSING, &missing).await?.map_or(0, |row| row.0);
-        Ok(Progress { done: all.saturating_sub(missing), total: Some(all), ..Progress::default() })
+        Ok(Progress { done: total.saturating_sub(missing), total: Some(total), ..Progress::default() })
     }
 
-    /// Puts a document into the new index, where no query looks yet. One that changed in between is left out: it is
-    /// still missing. Says whether the job is still held.
+    /// Adds a document to the new index, which is not searched yet. A document that changed meanwhile is skipped and
+    /// stays missing. Returns false if the lease was lost.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn shadow(&self, job: &Job, reindex: &Reindex, read: &ReadDocument) -> Result<bool> {
+    pub async fn store_reindexed_document(
+        &self,
+        job: &Job,
+        reindex: &Reindex,
+        ingested: &IngestedDocument,
+    ) -> Result<bool> {
         let Some(document) = job.document_id.as_deref() else { return Ok(false) };
         let mut tx = self.database.begin().await?;
-        if !jobs::is_held(&mut tx, job).await? {
+        if !jobs::holds_lease(&mut tx, job).await? {
             return Ok(false);
         }
         let sql = if self.is_postgres() { lock_document::POSTGRES } else { lock_document::SQLITE };
         let found = tx.row::<(Option<i64>, String)>(sql, &[document.into()]).await?;
-        let Some((_, label)) = found.filter(|found| found.0 == Some(job.revision)) else { return Ok(true) };
-        tx.execute(FORGET_CHUNKS, &[document.into(), reindex.generation.into()]).await?;
-        let home = chunks::Home {
+        let Some((_, classification)) = found.filter(|found| found.0 == Some(job.revision)) else { return Ok(true) };
+        tx.execute(DELETE_CHUNKS, &[document.into(), reindex.generation.into()]).await?;
+        let context = chunks::ChunkContext {
             pipeline: &job.pipeline_id,
             generation: reindex.generation,
-            classification: &label,
+            classification: &classification,
             document,
             revision: job.revision,
         };
-        chunks::insert(&mut tx, &home, &read.chunks).await?;
-        mark(&mut tx, job, document, reindex, read).await?;
+        chunks::insert(&mut tx, &context, &ingested.chunks).await?;
+        upsert_document(&mut tx, job, document, reindex, ingested).await?;
         tx.commit().await?;
         Ok(true)
     }
 
-    /// Puts the new index in the place of the old one, if it is complete.
+    /// Activates the new index if it is complete.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn swap(&self, job: &Job, reindex: &Reindex, latecomers: Duration) -> Result<Swap> {
-        again(|| Box::pin(self.try_swap(job, reindex, latecomers))).await
+    pub async fn swap_index(&self, job: &Job, reindex: &Reindex, grace: Duration) -> Result<SwapOutcome> {
+        retry_on_deadlock(|| Box::pin(self.try_swap_index(job, reindex, grace))).await
     }
 
-    async fn try_swap(&self, job: &Job, reindex: &Reindex, latecomers: Duration) -> Result<Swap> {
+    async fn try_swap_index(&self, job: &Job, reindex: &Reindex, grace: Duration) -> Result<SwapOutcome> {
         let (pipeline, generation) = (job.pipeline_id.as_str(), reindex.generation);
         let mut tx = self.database.begin().await?;
         let sql = if self.is_postgres() { lock_pipeline::POSTGRES } else { lock_pipeline::SQLITE };
-        let Some((old,)) = tx.row::<(i64,)>(sql, &[pipeline.into()]).await? else { return Ok(Swap::Unwanted) };
-        if !jobs::is_held(&mut tx, job).await? {
-            return Ok(Swap::Unwanted);
+        let Some((old,)) = tx.row::<(i64,)>(sql, &[pipeline.into()]).await? else { return Ok(SwapOutcome::Abandoned) };
+        if !jobs::holds_lease(&mut tx, job).await? {
+            return Ok(SwapOutcome::Abandoned);
         }
         let missing = tx.row::<(i64,)>(COUNT_MISSING, &[pipeline.into(), generation.into()]).await?;
         if missing.is_none_or(|row| row.0 > 0) {
-            return Ok(Swap::NotYet);
+            return Ok(SwapOutcome::Incomplete);
         }
-        take_place(&mut tx, pipeline, reindex).await?;
+        activate_generation(&mut tx, pipeline, reindex).await?;
         tx.execute(DELETE, &[pipeline.into()]).await?;
         tx.execute(DELETE_JOBS, &[pipeline.into()]).await?;
-        operations::end(&mut tx, Kind::Reindex, pipeline, State::Succeeded, None).await?;
-        jobs::sweep(&mut tx, pipeline, old, Moment::now() + latecomers).await?;
-        let (kind, state) = (events::REINDEX_COMPLETED, State::Succeeded);
-        self.tell_of_reindex(&mut tx, kind, pipeline, &reindex.operation, state).await?;
+        operations::end(&mut tx, OperationKind::Reindex, pipeline, OperationState::Succeeded, None).await?;
+        jobs::sweep(&mut tx, pipeline, old, Timestamp::now() + grace).await?;
+        let (kind, state) = (events::REINDEX_COMPLETED, OperationState::Succeeded);
+        self.emit_reindex_event(&mut tx, kind, pipeline, &reindex.operation_id, state).await?;
         self.outbox.commit(tx).await?;
-        Ok(Swap::Done)
+        Ok(SwapOutcome::Swapped)
     }
 
-    /// Ends the making of an index that cannot be made. The old one answers as before.
+    /// Marks a reindex as failed. The old index stays active.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn fail_reindex(&self, job: &Job, reindex: &Reindex, fault: &Fault) -> Result<()> {
+    pub async fn fail_reindex(&self, job: &Job, reindex: &Reindex, error: &OperationError) -> Result<()> {
         let mut tx = self.database.begin().await?;
         let pipeline = &job.pipeline_id;
-        tx.execute(LOCK, &[pipeline.into()]).await?;
-        if jobs::is_held(&mut tx, job).await? {
-            give_up(&mut tx, pipeline, State::Failed, Some(fault)).await?;
-            let (kind, state) = (events::REINDEX_COMPLETED, State::Failed);
-            self.tell_of_reindex(&mut tx, kind, pipeline, &reindex.operation, state).await?;
+        tx.execute(LOCK_PIPELINE, &[pipeline.into()]).await?;
+        if jobs::holds_lease(&mut tx, job).await? {
+            abort_reindex(&mut tx, pipeline, OperationState::Failed, Some(error)).await?;
+            let (kind, state) = (events::REINDEX_COMPLETED, OperationState::Failed);
+            self.emit_reindex_event(&mut tx, kind, pipeline, &reindex.operation_id, state).await?;
             self.outbox.commit(tx).await?;
         }
         Ok(())
     }
 
-    /// Ends the making of an index that nobody wants any more. The old one answers as before.
+    /// Cancels a reindex. The old index stays active.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn cancel_reindex(&self, operation: &Operation) -> Result<()> {
         let mut tx = self.database.begin().await?;
         let pipeline = &operation.pipeline_id;
-        if give_up(&mut tx, pipeline, State::Cancelled, None).await?.is_some() {
-            let (kind, state) = (events::REINDEX_COMPLETED, State::Cancelled);
-            self.tell_of_reindex(&mut tx, kind, pipeline, &operation.id, state).await?;
+        if abort_reindex(&mut tx, pipeline, OperationState::Cancelled, None).await?.is_some() {
+            let (kind, state) = (events::REINDEX_COMPLETED, OperationState::Cancelled);
+            self.emit_reindex_event(&mut tx, kind, pipeline, &operation.id, state).await?;
             self.outbox.commit(tx).await?;
         }
         Ok(())
     }
 
-    /// Removes chunks of a generation that is searched no more, at most so many. Says how many.
+    /// Deletes at most `limit` chunks of an old generation; returns the number deleted.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn sweep(&self, pipeline: &str, generation: i64, most: usize) -> Result<usize> {
-        let arguments = [pipeline.into(), generation.into(), (most as i64).into()];
+    pub async fn sweep_chunks(&self, pipeline: &str, generation: i64, limit: usize) -> Result<usize> {
+        let arguments = [pipeline.into(), generation.into(), (limit as i64).into()];
         let swept = self.database.execute(SWEEP, &arguments).await? as usize;
-        if swept < most {
-            self.database.execute(FORGET_MARKS, &[pipeline.into(), generation.into()]).await?;
+        if swept < limit {
+            self.database.execute(DELETE_DOCUMENTS, &[pipeline.into(), generation.into()]).await?;
         }
         Ok(swept)
     }
@@ -350,35 +360,41 @@ impl Store {
     }
 }
 
-/// Notes that a document is in the new index, and what of it will change. Its text stays away if it stays the same.
-async fn mark(tx: &mut Transaction, job: &Job, document: &str, reindex: &Reindex, read: &ReadDocument) -> Result<()> {
-    let (extracted, pages) = (read.extracted.as_str(), read.pages.as_str());
-    let title = read.title.as_deref();
+/// Records that a document is in the new index, with its new values. An unchanged text is not stored again.
+async fn upsert_document(
+    tx: &mut Transaction,
+    job: &Job,
+    document: &str,
+    reindex: &Reindex,
+    ingested: &IngestedDocument,
+) -> Result<()> {
+    let (extracted, pages) = (ingested.extracted.as_str(), ingested.pages.as_str());
+    let title = ingested.title.as_deref();
     let arguments = [document.into(), job.revision.into(), extracted.into(), pages.into(), title.into()];
-    let is_same = tx.row::<(i32,)>(SAME_TEXT, &arguments).await?.is_some();
-    let progress = text(&read.progress)?;
+    let is_unchanged = tx.row::<(i32,)>(SAME_TEXT, &arguments).await?.is_some();
+    let progress = to_json(&ingested.progress)?;
     let arguments = [
         document.into(),
         (&job.pipeline_id).into(),
         reindex.generation.into(),
         job.revision.into(),
-        (&read.content_type).into(),
-        (!is_same).then_some(extracted).into(),
-        (!is_same).then_some(pages).into(),
-        title.filter(|_| !is_same).into(),
+        (&ingested.content_type).into(),
+        (!is_unchanged).then_some(extracted).into(),
+        (!is_unchanged).then_some(pages).into(),
+        title.filter(|_| !is_unchanged).into(),
         (&progress).into(),
     ];
-    tx.execute(MARK, &arguments).await?;
+    tx.execute(UPSERT_DOCUMENT, &arguments).await?;
     Ok(())
 }
 
-async fn take_place(tx: &mut Transaction, pipeline: &str, reindex: &Reindex) -> Result<()> {
-    let (now, generation) = (Moment::now().0, reindex.generation);
-    // Documents before their texts, as whoever deletes one does.
-    tx.execute(TAKE_STATES, &[pipeline.into(), generation.into(), now.into()]).await?;
-    tx.execute(TAKE_TEXTS, &[pipeline.into(), generation.into()]).await?;
-    tx.execute(FORGET_MARKS, &[pipeline.into(), generation.into()]).await?;
-    let parameters = text(&reindex.target.splitter_parameters)?;
+async fn activate_generation(tx: &mut Transaction, pipeline: &str, reindex: &Reindex) -> Result<()> {
+    let (now, generation) = (Timestamp::now().0, reindex.generation);
+    // Documents before their contents, in the same lock order as a deletion.
+    tx.execute(APPLY_STATES, &[pipeline.into(), generation.into(), now.into()]).await?;
+    tx.execute(APPLY_TEXTS, &[pipeline.into(), generation.into()]).await?;
+    tx.execute(DELETE_DOCUMENTS, &[pipeline.into(), generation.into()]).await?;
+    let parameters = to_json(&reindex.target.splitter_parameters)?;
     let arguments = [
         pipeline.into(),
         generation.into(),
@@ -388,6 +404,6 @@ async fn take_place(tx: &mut Transaction, pipeline: &str, reindex: &Reindex) -> 
         (&parameters).into(),
         now.into(),
     ];
-    tx.execute(TAKE_PLACE, &arguments).await?;
+    tx.execute(ACTIVATE_GENERATION, &arguments).await?;
     Ok(())
 }

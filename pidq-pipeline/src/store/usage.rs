@@ -1,135 +1,135 @@
-//! What came of questions, and how much of everything there was under a classification on a day.
+//! Daily usage by pipeline and classification, and the outcomes of questions.
 
-use pidq_http::auth::Moment;
+use pidq_http::auth::Timestamp;
 use pidq_http::database::{DatabaseError, Transaction};
 use serde_json::{Map, Value, json};
 
-use super::outbox::Word;
+use super::outbox::EventDraft;
 use super::{Result, Store};
 use crate::events;
 
-/// A question that was put to a model, or that no model was needed for.
+/// Statistics of a question, answered with or without a model.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
-    /// The id that its answer has.
+pub struct QuestionStats<'a> {
+    /// Id of its answer.
     pub id: &'a str,
     /// The pipeline.
     pub pipeline_id: &'a str,
-    /// The label.
+    /// The classification.
     pub classification: &'a str,
-    /// What came of it, or the code of what was wrong.
-    pub outcome: std::result::Result<Told<'a>, &'a str>,
+    /// Statistics of the answer, or the problem code.
+    pub outcome: std::result::Result<AnswerStats<'a>, &'a str>,
 }
 
-/// What an answer was like.
+/// Statistics of an answer.
 #[derive(Clone, Copy, Debug)]
-pub struct Told<'a> {
-    /// Whether it answers.
+pub struct AnswerStats<'a> {
+    /// True if the question was answered.
     pub answered: bool,
     /// The model.
     pub model: &'a str,
-    /// Of the question with its contexts, and of the answer.
+    /// Prompt and completion tokens.
     pub tokens: [i64; 2],
-    /// Whether these were estimated, since the model did not say.
+    /// True if the tokens were estimated because the model did not report them.
     pub estimated: bool,
 }
 
-impl Asked<'_> {
+impl QuestionStats<'_> {
     fn amount(&self) -> Amount {
         match self.outcome {
-            Ok(Told { tokens, estimated, .. }) => {
+            Ok(AnswerStats { tokens, estimated, .. }) => {
                 let estimated_tokens = if estimated { tokens[0].saturating_add(tokens[1]) } else { 0 };
                 Amount { queries: 1, tokens, estimated_tokens, ..Amount::default() }
             }
-            // It was being answered, and counts for the licence as well.
+            // The model was already in use, so the question counts for the license.
             Err(CLIENT_GONE) => Amount { queries: 1, ..Amount::default() },
             Err(_) => Amount { failed_queries: 1, ..Amount::default() },
         }
     }
 }
 
-/// The code of a question whose sender went away while it was answered.
+/// Code of a question whose client disconnected before the answer was complete.
 pub const CLIENT_GONE: &str = "client-gone";
 
-/// How much of everything there was under a label on a day.
+/// Usage of a classification on one day.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Figures {
+pub struct DailyUsage {
     /// Days since 1970, in UTC.
     pub day: i64,
     /// The pipeline.
     pub pipeline_id: String,
-    /// The label; empty for what was counted before labels were told apart.
+    /// The classification.
     pub classification: String,
-    /// How much there was.
+    /// The usage.
     pub amount: Amount,
 }
 
-impl Figures {
-    /// Their place in a list. A label may have any character in it, so it is the last.
-    pub fn place(&self) -> String {
+impl DailyUsage {
+    /// Returns the cursor. A classification may contain any character, so it comes last.
+    pub fn cursor(&self) -> String {
         format!("{}\n{}\n{}", self.day, self.pipeline_id, self.classification)
     }
 }
 
-/// Which figures a list has.
+/// Filter of daily usage.
 #[derive(Clone, Copy, Debug)]
-pub struct Span<'a> {
+pub struct UsageFilter<'a> {
     /// The first day.
     pub from: i64,
     /// The last day.
     pub to: i64,
-    /// Of this pipeline only.
+    /// Only this pipeline.
     pub pipeline: Option<&'a str>,
-    /// Of this label only.
+    /// Only this classification.
     pub classification: Option<&'a str>,
 }
 
-/// What is counted.
+/// Counted amounts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Amount {
-    /// Contents that came: new documents, and other contents of old ones.
+    /// Uploaded contents: new documents and replaced contents.
     pub documents: i64,
     /// Their bytes.
     pub bytes: i64,
-    /// Chunks that were made of documents.
+    /// Chunks created.
     pub chunks: i64,
-    /// Questions that count for the licence.
+    /// Questions counted by the license.
     pub queries: i64,
-    /// Questions that went wrong.
+    /// Failed questions.
     pub failed_queries: i64,
-    /// Of questions with their contexts, and of answers.
+    /// Prompt and completion tokens.
     pub tokens: [i64; 2],
-    /// How many of these tokens were estimated.
+    /// Estimated part of these tokens.
     pub estimated_tokens: i64,
 }
 
-const ADD: &str = "insert into figures (day, pipeline_id, classification, documents, bytes, chunks, queries,
+const UPSERT: &str = "insert into daily_usage (day, pipeline_id, classification, documents, bytes, chunks, queries,
   failed_queries, prompt_tokens, completion_tokens, estimated_tokens)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) on conflict (day, pipeline_id, classification) do update set
-  documents = figures.documents + excluded.documents, bytes = figures.bytes + excluded.bytes,
-  chunks = figures.chunks + excluded.chunks, queries = figures.queries + excluded.queries,
-  failed_queries = figures.failed_queries + excluded.failed_queries,
-  prompt_tokens = figures.prompt_tokens + excluded.prompt_tokens,
-  completion_tokens = figures.completion_tokens + excluded.completion_tokens,
-  estimated_tokens = figures.estimated_tokens + excluded.estimated_tokens";
+  documents = daily_usage.documents + excluded.documents, bytes = daily_usage.bytes + excluded.bytes,
+  chunks = daily_usage.chunks + excluded.chunks, queries = daily_usage.queries + excluded.queries,
+  failed_queries = daily_usage.failed_queries + excluded.failed_queries,
+  prompt_tokens = daily_usage.prompt_tokens + excluded.prompt_tokens,
+  completion_tokens = daily_usage.completion_tokens + excluded.completion_tokens,
+  estimated_tokens = daily_usage.estimated_tokens + excluded.estimated_tokens";
 
 const LIST: &str = "select day, pipeline_id, classification, documents, bytes, chunks, queries, failed_queries,
-  prompt_tokens, completion_tokens, estimated_tokens from figures where day >= $1 and day <= $2
+  prompt_tokens, completion_tokens, estimated_tokens from daily_usage where day >= $1 and day <= $2
   and (cast($3 as text) is null or pipeline_id = $3) and (cast($4 as text) is null or classification = $4)
   and (cast($5 as bigint) is null or (day, pipeline_id, classification) < (cast($5 as bigint), $6, $7))
   order by day desc, pipeline_id desc, classification desc limit $8";
 
-/// Adds to what there was under a label today.
+/// Adds to the usage of today.
 pub(super) async fn count(
     tx: &mut Transaction,
     pipeline: &str,
-    label: &str,
+    classification: &str,
     amount: Amount,
 ) -> std::result::Result<(), DatabaseError> {
     let arguments = [
-        Moment::now().day().into(),
+        Timestamp::now().day().into(),
         pipeline.into(),
-        label.into(),
+        classification.into(),
         amount.documents.into(),
         amount.bytes.into(),
         amount.chunks.into(),
@@ -139,55 +139,60 @@ pub(super) async fn count(
         amount.tokens[1].into(),
         amount.estimated_tokens.into(),
     ];
-    tx.execute(ADD, &arguments).await.map(drop)
+    tx.execute(UPSERT, &arguments).await.map(drop)
 }
 
 impl Store {
-    /// Figures behind a place, the newest day first.
+    /// Returns the daily usage after a cursor, newest day first.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn figures(&self, wanted: Span<'_>, after: Option<&str>, limit: usize) -> Result<Vec<Figures>> {
-        let mut place = after.unwrap_or_default().splitn(3, '\n');
-        let day = place.next().and_then(|day| day.parse::<i64>().ok());
-        let (pipeline, label) = (place.next().unwrap_or_default(), place.next().unwrap_or_default());
+    pub async fn daily_usage(
+        &self,
+        filter: UsageFilter<'_>,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<DailyUsage>> {
+        let mut cursor = after.unwrap_or_default().splitn(3, '\n');
+        let day = cursor.next().and_then(|day| day.parse::<i64>().ok());
+        let (pipeline, classification) = (cursor.next().unwrap_or_default(), cursor.next().unwrap_or_default());
         let arguments = [
-            wanted.from.into(),
-            wanted.to.into(),
-            wanted.pipeline.into(),
-            wanted.classification.into(),
+            filter.from.into(),
+            filter.to.into(),
+            filter.pipeline.into(),
+            filter.classification.into(),
             day.into(),
             pipeline.into(),
-            label.into(),
+            classification.into(),
             (limit as i64).into(),
         ];
-        Ok(self.database.rows::<Row>(LIST, &arguments).await?.into_iter().map(figures).collect())
+        Ok(self.database.rows::<Row>(LIST, &arguments).await?.into_iter().map(daily_usage).collect())
     }
 
-    /// Counts a question and tells of it.
+    /// Counts a question and emits its event.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn note_query(&self, asked: &Asked<'_>) -> Result<()> {
+    pub async fn record_question(&self, question: &QuestionStats<'_>) -> Result<()> {
         let mut tx = self.database.begin().await?;
-        count(&mut tx, asked.pipeline_id, asked.classification, asked.amount()).await?;
-        let kind = if asked.outcome.is_ok() { events::QUERY_COMPLETED } else { events::QUERY_FAILED };
-        let (pipeline, label) = (Some(asked.pipeline_id), Some(asked.classification));
-        let word = Word { pipeline, label, details: details(asked), ..Word::default() };
-        self.outbox.tell(&mut tx, kind, word).await?;
+        count(&mut tx, question.pipeline_id, question.classification, question.amount()).await?;
+        let kind = if question.outcome.is_ok() { events::QUERY_COMPLETED } else { events::QUERY_FAILED };
+        let (pipeline, classification) = (Some(question.pipeline_id), Some(question.classification));
+        let draft = EventDraft { pipeline, classification, details: details(question), ..EventDraft::default() };
+        self.outbox.emit(&mut tx, kind, draft).await?;
         self.outbox.commit(tx).await?;
         Ok(())
     }
 }
 
-fn details(asked: &Asked<'_>) -> Map<String, Value> {
-    let mut details = Map::from_iter([("query_id".into(), asked.id.into())]);
-    match asked.outcome {
-        Ok(told) => {
-            let [prompt, completion] = told.tokens;
+fn details(question: &QuestionStats<'_>) -> Map<String, Value> {
+    let mut details = Map::from_iter([("query_id".into(), question.id.into())]);
+    match question.outcome {
+        Ok(answer) => {
+            let [prompt, completion] = answer.tokens;
             details.insert("status".into(), "completed".into());
-            details.insert("answered".into(), told.answered.into());
-            details.insert("model".into(), told.model.into());
+            details.insert("answered".into(), answer.answered.into());
+            details.insert("model".into(), answer.model.into());
             details.insert("usage".into(), json!({"prompt_tokens": prompt, "completion_tokens": completion}));
         }
         Err(code) => {
@@ -200,8 +205,8 @@ fn details(asked: &Asked<'_>) -> Map<String, Value> {
 
 type Row = (i64, String, String, i64, i64, i64, i64, i64, i64, i64, i64);
 
-fn figures(row: Row) -> Figures {
-    Figures {
+fn daily_usage(row: Row) -> DailyUsage {
+    DailyUsage {
         day: row.0,
         pipeline_id: row.1,
         classification: row.2,

@@ -1,79 +1,78 @@
-//! Webhooks in the database, who sends to them, and what they got and are to get.
+//! Webhooks in the database: leases, deliveries and their outcomes.
 //!
-//! Deliveries are written in the transaction that gives events their places, so each webhook is told of each event that
-//! it wants, in their order. Whoever writes to a webhook and its deliveries writes the webhook first: nobody waits for
-//! each other in a circle.
+//! Deliveries are inserted in the transaction that assigns event positions, so each webhook gets each matching event,
+//! in order. Every transaction writes the webhook before its deliveries, which prevents deadlocks.
 
 use std::time::Duration;
 
-use pidq_http::auth::Moment;
-use pidq_http::database::{Kind, Transaction};
+use pidq_http::auth::Timestamp;
+use pidq_http::database::{DatabaseKind, Transaction};
 use serde_json::Map;
 
-use super::outbox::{self, Word};
-use super::{Result, Store, StoreError, audit, keys, structure, text};
-use crate::audit::Act;
+use super::outbox::{self, EventDraft};
+use super::{Result, Store, StoreError, api_keys, audit, from_json, to_json};
+use crate::audit::AuditEntry;
 use crate::events;
-use crate::webhooks::{ORPHANED, Reader, State, Webhook};
+use crate::webhooks::{ORPHANED, Recipient, Webhook, WebhookState};
 
-/// An event that a webhook is told of.
+/// Delivery of an event to a webhook.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Delivery {
     /// The event.
     pub event_id: String,
     /// The `type` of the event.
     pub kind: String,
-    /// The place of the event among all.
+    /// Position of the event.
     pub position: i64,
     /// `waiting`, `delivered`, `failed` or `dropped`.
     pub state: String,
-    /// How often it was tried.
+    /// Number of attempts.
     pub attempts: i64,
-    /// When it is tried next, as long as it waits.
+    /// Time of the next attempt, while it is waiting.
     pub run_at: i64,
-    /// When it was tried last.
-    pub tried_at: Option<i64>,
-    /// What the webhook answered then, if it did.
+    /// Time of the last attempt.
+    pub attempted_at: Option<i64>,
+    /// Last response status.
     pub last_status: Option<i64>,
-    /// What was wrong then.
+    /// Last error.
     pub failure: Option<String>,
 }
 
-/// What came of an attempt.
+/// Outcome of a delivery attempt.
 #[derive(Clone, Debug)]
-pub enum Attempt {
-    /// The webhook took it.
-    Taken {
-        /// What it answered.
+pub enum DeliveryOutcome {
+    /// Accepted by the webhook.
+    Delivered {
+        /// Response status.
         status: i64,
-        /// Whether what waits for later is tried now: the webhook is back after a while.
-        back: bool,
+        /// True if the webhook has recovered, so that waiting deliveries are due now.
+        recovered: bool,
     },
-    /// It did not.
-    Missed {
-        /// What it answered, if it did.
+    /// Not accepted.
+    Failed {
+        /// Response status, if any.
         status: Option<i64>,
-        /// What was wrong.
-        why: String,
-        /// When it is tried again; none if it is given up.
-        again_at: Option<i64>,
-        /// Until when the webhook is left in peace.
-        rests_until: i64,
+        /// The error.
+        error: String,
+        /// Time of the retry; none if the retries are exhausted.
+        retry_at: Option<i64>,
+        /// End of the webhook's pause.
+        paused_until: i64,
     },
-    /// It will not: it is told nothing more.
-    Over {
-        /// What it answered, if it did.
+    /// The webhook is disabled.
+    Disabled {
+        /// Response status, if any.
         status: Option<i64>,
-        /// What was wrong.
+        /// The error.
         why: String,
     },
-    /// The webhook is not to know of this event any more.
-    Unwanted,
+    /// The recipient may no longer see the event.
+    Discarded,
 }
 
 macro_rules! columns {
     () => {
-        "id, url, kinds, pipelines, secret, status, owner, revision, failures, failing_since, failure, created_at, \
+        "id, url, event_types, pipelines, encrypted_secret, status, owner, revision, failures, failing_since, failure, created_at, \
          updated_at"
     };
 }
@@ -83,7 +82,8 @@ type Row = (
     String, String, String, String, String, String, Option<String>, i64, i64, Option<i64>, Option<String>, i64, i64,
 );
 
-const INSERT: &str = "insert into webhooks (id, url, kinds, pipelines, secret, status, owner, created_at, updated_at)
+const INSERT: &str =
+    "insert into webhooks (id, url, event_types, pipelines, encrypted_secret, status, owner, created_at, updated_at)
   select $1, $2, $3, $4, $5, 'active', cast($6 as text), cast($7 as bigint), cast($7 as bigint)
   where (select count(*) from webhooks) < $8";
 const BY_ID: &str = concat!("select ", columns!(), " from webhooks where id = $1");
@@ -93,17 +93,18 @@ const LIST: &str = concat!(
     columns!(),
     " from webhooks where id > $1 and (cast($2 as text) is null or owner = $2) order by id limit $3"
 );
-/// One that is switched on begins anew.
-const UPDATE: &str = "update webhooks set url = $3, kinds = $4, pipelines = $5, secret = $6, status = $7,
+/// Enabling a webhook resets its failures.
+const UPDATE: &str =
+    "update webhooks set url = $3, event_types = $4, pipelines = $5, encrypted_secret = $6, status = $7,
   failures = case when status = $7 then failures else 0 end,
-  rests_until = case when status = $7 then rests_until else 0 end,
+  paused_until = case when status = $7 then paused_until else 0 end,
   failing_since = case when status = $7 then failing_since else null end,
   failure = case when status = $7 then failure else null end,
   revision = revision + 1, updated_at = $8 where id = $1 and revision = $2";
-const LOCK: &str = "update webhooks set holder = null where id = $1";
-const FORGET_ALL: &str = "delete from deliveries where webhook_id = $1";
+const LOCK: &str = "update webhooks set lease_owner = null where id = $1";
+const DELETE_DELIVERIES: &str = "delete from deliveries where webhook_id = $1";
 const DELETE: &str = "delete from webhooks where id = $1";
-const DROP: &str = "update deliveries set state = 'dropped' where webhook_id = $1 and state = 'waiting'";
+const DROP_DELIVERIES: &str = "update deliveries set state = 'dropped' where webhook_id = $1 and state = 'waiting'";
 
 macro_rules! deliver {
     ($rows:literal) => {
@@ -115,21 +116,21 @@ macro_rules! deliver {
         )
     };
 }
-/// All deliveries at once, as JSON: a list of webhook, event and place for each. Databases differ in how they read one.
+/// Inserts all deliveries from one JSON array of [webhook, event, position]; the databases differ in JSON functions.
 const DELIVER_SQLITE: &str = deliver!("json_each($1)");
 const DELIVER_POSTGRES: &str = deliver!("json_array_elements(cast($1 as json)) as rows (value)");
 
-const DUE: &str = "select id from webhooks where status = 'active' and held_until < $1 and rests_until <= $1
+const DUE: &str = "select id from webhooks where status = 'active' and lease_until < $1 and paused_until <= $1
   and exists (select 1 from deliveries where webhook_id = webhooks.id and state = 'waiting' and run_at <= $1)
-  order by held_until limit 1";
-const TAKE: &str = "update webhooks set holder = $2, held_until = $3
-  where id = $1 and status = 'active' and held_until < $4";
-const HOLD_ON: &str = "update webhooks set held_until = $3 where id = $1 and holder = $2 and status = 'active'";
-const RELEASE: &str = "update webhooks set holder = null, held_until = $3 where id = $1 and holder = $2";
+  order by lease_until limit 1";
+const LEASE: &str = "update webhooks set lease_owner = $2, lease_until = $3
+  where id = $1 and status = 'active' and lease_until < $4";
+const RENEW: &str = "update webhooks set lease_until = $3 where id = $1 and lease_owner = $2 and status = 'active'";
+const RELEASE: &str = "update webhooks set lease_owner = null, lease_until = $3 where id = $1 and lease_owner = $2";
 macro_rules! of_deliveries {
     ($rest:literal) => {
         concat!(
-            "select d.event_id, e.kind, d.position, d.state, d.attempts, d.run_at, d.tried_at, d.last_status, d.failure \
+            "select d.event_id, e.event_type, d.position, d.state, d.attempts, d.run_at, d.attempted_at, d.last_status, d.failure \
              from deliveries d join events e on e.id = d.event_id where d.webhook_id = $1 and ",
             $rest
         )
@@ -138,86 +139,86 @@ macro_rules! of_deliveries {
 const NEXT: &str = of_deliveries!("d.state = 'waiting' and d.run_at <= $2 order by d.position limit 1");
 const DELIVERIES: &str =
     of_deliveries!("d.position < $2 and (cast($3 as text) is null or d.state = $3) order by d.position desc limit $4");
-const REACHED: &str = "update webhooks set failures = 0, rests_until = 0, failing_since = null, failure = null
-  where id = $1 and holder = $2";
-const MISSED: &str = "update webhooks set failures = failures + 1, failing_since = coalesce(failing_since, $3),
-  failure = $4, rests_until = $5 where id = $1 and holder = $2";
+const RECORD_SUCCESS: &str = "update webhooks set failures = 0, paused_until = 0, failing_since = null, failure = null
+  where id = $1 and lease_owner = $2";
+const RECORD_FAILURE: &str = "update webhooks set failures = failures + 1, failing_since = coalesce(failing_since, $3),
+  failure = $4, paused_until = $5 where id = $1 and lease_owner = $2";
 const DISABLE: &str = "update webhooks set status = 'disabled', failures = failures + 1,
-  failing_since = coalesce(failing_since, $3), failure = $4, updated_at = $3 where id = $1 and holder = $2";
-const ORPHAN: &str = "update webhooks set status = 'disabled', failure = $2, updated_at = $3 where id = $1";
-const HELD: &str = "update webhooks set held_until = held_until where id = $1 and holder = $2";
-const SETTLE: &str = "update deliveries set state = $3, attempts = attempts + 1, tried_at = $4,
+  failing_since = coalesce(failing_since, $3), failure = $4, updated_at = $3 where id = $1 and lease_owner = $2";
+const DISABLE_ORPHAN: &str = "update webhooks set status = 'disabled', failure = $2, updated_at = $3 where id = $1";
+const CHECK_LEASE: &str = "update webhooks set lease_until = lease_until where id = $1 and lease_owner = $2";
+const UPDATE_DELIVERY: &str = "update deliveries set state = $3, attempts = attempts + 1, attempted_at = $4,
   last_status = cast($5 as bigint), failure = cast($6 as text), run_at = coalesce(cast($7 as bigint), run_at)
   where webhook_id = $1 and event_id = $2 and state = 'waiting'";
-const BRING_FORWARD: &str =
-    "update deliveries set run_at = $2 where webhook_id = $1 and state = 'waiting' and run_at > $2";
-const FORGET_ONE: &str = "delete from deliveries where webhook_id = $1 and event_id = $2";
-const FORGET: &str = "delete from deliveries where state <> 'waiting'
+const RETRY_NOW: &str = "update deliveries set run_at = $2 where webhook_id = $1 and state = 'waiting' and run_at > $2";
+const DELETE_DELIVERY: &str = "delete from deliveries where webhook_id = $1 and event_id = $2";
+const PURGE_DELIVERIES: &str = "delete from deliveries where state <> 'waiting'
   and event_id in (select id from events where happened_at < $1 and position is not null)";
 
 impl Store {
-    /// Writes down who is to be told of the events that got a place in this transaction, behind a position.
-    pub(super) async fn fan_out(&self, tx: &mut Transaction, behind: i64, most: usize) -> Result<()> {
+    /// Inserts the deliveries of the events that were positioned in this transaction, after a position.
+    pub(super) async fn fan_out(&self, tx: &mut Transaction, position: i64, limit: usize) -> Result<()> {
         let hooks = tx.rows::<Row>(ACTIVE, &[]).await?.into_iter().map(webhook).collect::<Result<Vec<_>>>()?;
         if hooks.is_empty() {
             return Ok(());
         }
-        let (now, events) = (Moment::now(), outbox::behind(tx, behind, most).await?);
-        let owners = keys::of_active_webhooks(tx).await?;
+        let (now, events) = (Timestamp::now(), outbox::events_after(tx, position, limit).await?);
+        let owners = api_keys::active_webhook_owners(tx).await?;
         let mut deliveries: Vec<(&str, &str, i64)> = Vec::new();
         for hook in &hooks {
             let owner = hook.owner.as_ref().and_then(|id| owners.get(id).cloned());
-            let Some(reader) = Reader::of(hook, owner, now) else {
-                self.end_orphan(tx, hook, now).await?;
+            let Some(recipient) = Recipient::new(hook, owner, now) else {
+                self.disable_orphan(tx, hook, now).await?;
                 continue;
             };
-            let wanted = events.iter().filter(|event| reader.sees(event).is_some_and(|seen| hook.wants(&seen)));
-            deliveries.extend(wanted.map(|event| (&*hook.id, &*event.id, event.position)));
+            let matching =
+                events.iter().filter(|event| recipient.visible(event).is_some_and(|visible| hook.matches(&visible)));
+            deliveries.extend(matching.map(|event| (&*hook.id, &*event.id, event.position)));
         }
         if deliveries.is_empty() {
             return Ok(());
         }
         let deliver = match self.database.kind() {
-            Kind::Sqlite => DELIVER_SQLITE,
-            Kind::Postgres => DELIVER_POSTGRES,
+            DatabaseKind::Sqlite => DELIVER_SQLITE,
+            DatabaseKind::Postgres => DELIVER_POSTGRES,
         };
-        tx.execute(deliver, &[(&text(&deliveries)?).into(), now.0.into()]).await?;
+        tx.execute(deliver, &[(&to_json(&deliveries)?).into(), now.0.into()]).await?;
         Ok(())
     }
 
-    /// Switches a webhook off whose key is not good any more.
-    async fn end_orphan(&self, tx: &mut Transaction, hook: &Webhook, now: Moment) -> Result<()> {
-        tx.execute(ORPHAN, &[(&hook.id).into(), ORPHANED.into(), now.0.into()]).await?;
-        tx.execute(DROP, &[(&hook.id).into()]).await?;
-        self.tell_of_end(tx, &hook.id, ORPHANED).await
+    /// Disables a webhook whose owner key is gone.
+    async fn disable_orphan(&self, tx: &mut Transaction, hook: &Webhook, now: Timestamp) -> Result<()> {
+        tx.execute(DISABLE_ORPHAN, &[(&hook.id).into(), ORPHANED.into(), now.0.into()]).await?;
+        tx.execute(DROP_DELIVERIES, &[(&hook.id).into()]).await?;
+        self.emit_webhook_disabled(tx, &hook.id, ORPHANED).await
     }
 
-    /// Stores a webhook, unless there are so many. Says whether it did.
+    /// Inserts a webhook; returns false if the limit is reached.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn add_webhook(&self, webhook: &Webhook, most: i64) -> Result<bool> {
-        let (kinds, pipelines) = (text(&webhook.kinds)?, text(&webhook.pipelines)?);
+    pub async fn add_webhook(&self, webhook: &Webhook, limit: i64) -> Result<bool> {
+        let (kinds, pipelines) = (to_json(&webhook.event_types)?, to_json(&webhook.pipelines)?);
         let arguments = [
             (&webhook.id).into(),
             (&webhook.url).into(),
             (&kinds).into(),
             (&pipelines).into(),
-            (&webhook.sealed).into(),
+            (&webhook.encrypted_secret).into(),
             webhook.owner.as_deref().into(),
             webhook.created_at.into(),
-            most.into(),
+            limit.into(),
         ];
         let mut tx = self.database.begin().await?;
         let added = tx.execute(INSERT, &arguments).await? > 0;
         if added {
-            crate::audit::made(&webhook.id);
+            crate::audit::set_resource(&webhook.id);
             self.outbox.commit(tx).await?;
         }
         Ok(added)
     }
 
-    /// The webhook of an id.
+    /// Returns a webhook by id.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -225,7 +226,7 @@ impl Store {
         self.database.row::<Row>(BY_ID, &[id.into()]).await?.map(webhook).transpose()
     }
 
-    /// Webhooks after one, in the order in which they were made; of an owner alone, if one is named.
+    /// Returns the webhooks after an id, in creation order, optionally of one owner.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -234,43 +235,43 @@ impl Store {
         self.database.rows::<Row>(LIST, &arguments).await?.into_iter().map(webhook).collect()
     }
 
-    /// Stores a webhook that is still as it was read. What waits for one that is switched off is dropped.
+    /// Updates a webhook if its revision is unchanged. Disabling it drops its waiting deliveries.
     ///
     /// # Errors
-    /// If it was changed in between.
+    /// If it was modified concurrently.
     pub async fn update_webhook(&self, webhook: &Webhook) -> Result<Webhook> {
-        let (kinds, pipelines) = (text(&webhook.kinds)?, text(&webhook.pipelines)?);
+        let (kinds, pipelines) = (to_json(&webhook.event_types)?, to_json(&webhook.pipelines)?);
         let arguments = [
             (&webhook.id).into(),
             webhook.revision.into(),
             (&webhook.url).into(),
             (&kinds).into(),
             (&pipelines).into(),
-            (&webhook.sealed).into(),
-            webhook.state.word().into(),
-            Moment::now().0.into(),
+            (&webhook.encrypted_secret).into(),
+            webhook.state.as_str().into(),
+            Timestamp::now().0.into(),
         ];
         let mut tx = self.database.begin().await?;
-        outbox::hold(&mut tx).await?;
+        outbox::lock_positions(&mut tx).await?;
         if tx.execute(UPDATE, &arguments).await? == 0 {
-            return Err(StoreError::Changed);
+            return Err(StoreError::Conflict);
         }
-        if webhook.state == State::Disabled {
-            tx.execute(DROP, &[(&webhook.id).into()]).await?;
+        if webhook.state == WebhookState::Disabled {
+            tx.execute(DROP_DELIVERIES, &[(&webhook.id).into()]).await?;
         }
         self.outbox.commit(tx).await?;
-        self.webhook(&webhook.id).await?.ok_or(StoreError::Changed)
+        self.webhook(&webhook.id).await?.ok_or(StoreError::Conflict)
     }
 
-    /// Deletes a webhook with its deliveries. Says whether there was one.
+    /// Deletes a webhook with its deliveries; returns false if it does not exist.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn delete_webhook(&self, id: &str) -> Result<bool> {
         let mut tx = self.database.begin().await?;
-        outbox::hold(&mut tx).await?;
+        outbox::lock_positions(&mut tx).await?;
         tx.execute(LOCK, &[id.into()]).await?;
-        tx.execute(FORGET_ALL, &[id.into()]).await?;
+        tx.execute(DELETE_DELIVERIES, &[id.into()]).await?;
         let deleted = tx.execute(DELETE, &[id.into()]).await? > 0;
         if deleted {
             self.outbox.commit(tx).await?;
@@ -278,52 +279,52 @@ impl Store {
         Ok(deleted)
     }
 
-    /// Takes a webhook that something is due for, for a while: the one that was sent to the longest time ago.
+    /// Leases the webhook with due deliveries that was served least recently.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn take_webhook(&self, holder: &str, hold: Duration) -> Result<Option<Webhook>> {
-        let now = Moment::now();
+    pub async fn lease_webhook(&self, lease_owner: &str, lease: Duration) -> Result<Option<Webhook>> {
+        let now = Timestamp::now();
         loop {
             let Some((id,)) = self.database.row::<(String,)>(DUE, &[now.0.into()]).await? else { return Ok(None) };
-            let arguments = [(&id).into(), holder.into(), (now + hold).0.into(), now.0.into()];
-            // Another replica may have been quicker; then it is not due any more.
-            if self.database.execute(TAKE, &arguments).await? > 0 {
+            let arguments = [(&id).into(), lease_owner.into(), (now + lease).0.into(), now.0.into()];
+            // Another replica may have leased it first; then it is not due anymore.
+            if self.database.execute(LEASE, &arguments).await? > 0 {
                 return self.webhook(&id).await;
             }
         }
     }
 
-    /// Holds a webhook longer. Says whether it is still held.
+    /// Renews the lease; returns false if it was lost.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn hold_webhook(&self, id: &str, holder: &str, hold: Duration) -> Result<bool> {
-        let arguments = [id.into(), holder.into(), (Moment::now() + hold).0.into()];
-        Ok(self.database.execute(HOLD_ON, &arguments).await? > 0)
+    pub async fn renew_webhook_lease(&self, id: &str, lease_owner: &str, lease: Duration) -> Result<bool> {
+        let arguments = [id.into(), lease_owner.into(), (Timestamp::now() + lease).0.into()];
+        Ok(self.database.execute(RENEW, &arguments).await? > 0)
     }
 
-    /// Leaves a webhook to others.
+    /// Releases the lease.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn release_webhook(&self, id: &str, holder: &str) -> Result<()> {
-        // Not at once, but behind those that wait for longer.
-        let arguments = [id.into(), holder.into(), (Moment::now().0 - 1).into()];
+    pub async fn release_webhook(&self, id: &str, lease_owner: &str) -> Result<()> {
+        // `lease_until` in the past makes it due again, after the webhooks that have waited longer.
+        let arguments = [id.into(), lease_owner.into(), (Timestamp::now().0 - 1).into()];
         self.database.execute(RELEASE, &arguments).await?;
         Ok(())
     }
 
-    /// What a webhook is to be told next.
+    /// Returns the next due delivery.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn next_delivery(&self, webhook: &str) -> Result<Option<Delivery>> {
-        let arguments = [webhook.into(), Moment::now().0.into()];
+        let arguments = [webhook.into(), Timestamp::now().0.into()];
         Ok(self.database.row(NEXT, &arguments).await?.map(delivery))
     }
 
-    /// What a webhook got and is to get before a place, the newest first; of a state alone, if one is named.
+    /// Returns the deliveries before a position, newest first, optionally in one state.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -338,71 +339,84 @@ impl Store {
         Ok(self.database.rows(DELIVERIES, &arguments).await?.into_iter().map(delivery).collect())
     }
 
-    /// Notes what came of an attempt. Says whether whoever tried held the webhook until now.
+    /// Records the outcome of an attempt; returns false if the lease was lost.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn note_attempt(&self, webhook: &str, holder: &str, event: &str, attempt: &Attempt) -> Result<bool> {
+    pub async fn record_delivery(
+        &self,
+        webhook: &str,
+        lease_owner: &str,
+        event: &str,
+        attempt: &DeliveryOutcome,
+    ) -> Result<bool> {
         let mut tx = self.database.begin().await?;
-        if !note_webhook(&mut tx, webhook, holder, attempt).await? {
+        if !update_webhook(&mut tx, webhook, lease_owner, attempt).await? {
             return Ok(false);
         }
         match attempt {
-            Attempt::Taken { status, back } => {
-                settle(&mut tx, [webhook, event], "delivered", Some(*status), None, None).await?;
-                if *back {
-                    tx.execute(BRING_FORWARD, &[webhook.into(), Moment::now().0.into()]).await?;
+            DeliveryOutcome::Delivered { status, recovered } => {
+                update_delivery(&mut tx, [webhook, event], "delivered", Some(*status), None, None).await?;
+                if *recovered {
+                    tx.execute(RETRY_NOW, &[webhook.into(), Timestamp::now().0.into()]).await?;
                 }
             }
-            Attempt::Missed { status, why, again_at, .. } => {
-                let state = if again_at.is_some() { "waiting" } else { "failed" };
-                settle(&mut tx, [webhook, event], state, *status, Some(why), *again_at).await?;
+            DeliveryOutcome::Failed { status, error, retry_at, .. } => {
+                let state = if retry_at.is_some() { "waiting" } else { "failed" };
+                update_delivery(&mut tx, [webhook, event], state, *status, Some(error), *retry_at).await?;
             }
-            Attempt::Over { status, why } => {
-                settle(&mut tx, [webhook, event], "failed", *status, Some(why), None).await?;
-                tx.execute(DROP, &[webhook.into()]).await?;
-                self.tell_of_end(&mut tx, webhook, why).await?;
+            DeliveryOutcome::Disabled { status, why } => {
+                update_delivery(&mut tx, [webhook, event], "failed", *status, Some(why), None).await?;
+                tx.execute(DROP_DELIVERIES, &[webhook.into()]).await?;
+                self.emit_webhook_disabled(&mut tx, webhook, why).await?;
             }
-            Attempt::Unwanted => drop(tx.execute(FORGET_ONE, &[webhook.into(), event.into()]).await?),
+            DeliveryOutcome::Discarded => drop(tx.execute(DELETE_DELIVERY, &[webhook.into(), event.into()]).await?),
         }
         self.outbox.commit(tx).await?;
         Ok(true)
     }
 
-    async fn tell_of_end(&self, tx: &mut Transaction, webhook: &str, why: &str) -> Result<()> {
-        let details = [("webhook_id", webhook), ("status", State::Disabled.word()), ("reason", why)];
+    async fn emit_webhook_disabled(&self, tx: &mut Transaction, webhook: &str, why: &str) -> Result<()> {
+        let details = [("webhook_id", webhook), ("status", WebhookState::Disabled.as_str()), ("reason", why)];
         let details: Map<_, _> = details.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
-        let act = Act::of_system("webhook.disable", format!("/api/webhooks/{webhook}"), details.clone());
-        audit::note(tx, &act, self.outbox.moment()).await?;
-        Ok(self.outbox.tell(tx, events::WEBHOOK_DISABLED, Word { details, ..Word::default() }).await?)
+        let entry = AuditEntry::by_system("webhook.disable", format!("/api/webhooks/{webhook}"), details.clone());
+        audit::insert_entry(tx, &entry, self.outbox.next_timestamp()).await?;
+        Ok(self.outbox.emit(tx, events::WEBHOOK_DISABLED, EventDraft { details, ..EventDraft::default() }).await?)
     }
 
-    /// Forgets what is over, of events before a moment.
+    /// Deletes finished deliveries of events before a time.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn forget_deliveries(&self, before: i64) -> Result<()> {
-        self.database.execute(FORGET, &[before.into()]).await?;
+    pub async fn purge_deliveries(&self, before: i64) -> Result<()> {
+        self.database.execute(PURGE_DELIVERIES, &[before.into()]).await?;
         Ok(())
     }
 }
 
-/// What an attempt means for the webhook itself; first of all, so that it is locked. Says whether it is held.
-async fn note_webhook(tx: &mut Transaction, webhook: &str, holder: &str, attempt: &Attempt) -> Result<bool> {
-    let now = Moment::now().0;
-    let (id, holder) = (webhook.into(), holder.into());
+/// Updates the webhook after an attempt, first, so that it is locked. Returns false if the lease was lost.
+async fn update_webhook(
+    tx: &mut Transaction,
+    webhook: &str,
+    lease_owner: &str,
+    attempt: &DeliveryOutcome,
+) -> Result<bool> {
+    let now = Timestamp::now().0;
+    let (id, lease_owner) = (webhook.into(), lease_owner.into());
     let changed = match attempt {
-        Attempt::Taken { .. } => tx.execute(REACHED, &[id, holder]).await?,
-        Attempt::Missed { why, rests_until, .. } => {
-            tx.execute(MISSED, &[id, holder, now.into(), why.into(), (*rests_until).into()]).await?
+        DeliveryOutcome::Delivered { .. } => tx.execute(RECORD_SUCCESS, &[id, lease_owner]).await?,
+        DeliveryOutcome::Failed { error, paused_until, .. } => {
+            tx.execute(RECORD_FAILURE, &[id, lease_owner, now.into(), error.into(), (*paused_until).into()]).await?
         }
-        Attempt::Over { why, .. } => tx.execute(DISABLE, &[id, holder, now.into(), why.into()]).await?,
-        Attempt::Unwanted => tx.execute(HELD, &[id, holder]).await?,
+        DeliveryOutcome::Disabled { why, .. } => {
+            tx.execute(DISABLE, &[id, lease_owner, now.into(), why.into()]).await?
+        }
+        DeliveryOutcome::Discarded => tx.execute(CHECK_LEASE, &[id, lease_owner]).await?,
     };
     Ok(changed > 0)
 }
 
-async fn settle(
+async fn update_delivery(
     tx: &mut Transaction,
     [webhook, event]: [&str; 2],
     state: &str,
@@ -414,12 +428,12 @@ async fn settle(
         webhook.into(),
         event.into(),
         state.into(),
-        Moment::now().0.into(),
+        Timestamp::now().0.into(),
         status.into(),
         failure.map(String::as_str).into(),
         run_at.into(),
     ];
-    tx.execute(SETTLE, &arguments).await?;
+    tx.execute(UPDATE_DELIVERY, &arguments).await?;
     Ok(())
 }
 
@@ -434,7 +448,7 @@ fn delivery(row: DeliveryRow) -> Delivery {
         state: row.3,
         attempts: row.4,
         run_at: row.5,
-        tried_at: row.6,
+        attempted_at: row.6,
         last_status: row.7,
         failure: row.8,
     }
@@ -442,17 +456,17 @@ fn delivery(row: DeliveryRow) -> Delivery {
 
 fn webhook(row: Row) -> Result<Webhook> {
     Ok(Webhook {
-        kinds: structure("kinds", &row.2)?,
-        pipelines: structure("pipelines", &row.3)?,
-        state: State::of_word(&row.5).ok_or_else(|| StoreError::Damaged(format!("webhook {}", row.5)))?,
+        event_types: from_json("kinds", &row.2)?,
+        pipelines: from_json("pipelines", &row.3)?,
+        state: WebhookState::parse(&row.5).ok_or_else(|| StoreError::Corrupt(format!("webhook {}", row.5)))?,
         id: row.0,
         url: row.1,
-        sealed: row.4,
+        encrypted_secret: row.4,
         owner: row.6,
         revision: row.7,
         failures: row.8,
         failing_since: row.9,
-        fault: row.10,
+        last_error: row.10,
         created_at: row.11,
         updated_at: row.12,
     })

@@ -1,13 +1,13 @@
-//! Pipelines, documents and keys over HTTP, on both databases.
+//! Tests of pipelines, documents and keys over HTTP, on both databases.
 
-use pidq_pipeline::license::{Allowance, Issuer, Licence};
+use pidq_pipeline::license::{Allowance, Issuer, License};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::platform::{MASTER, SECRET, World, on_each};
+use crate::platform::{MASTER, SECRET, TestPlatform, on_each};
 
 #[tokio::test]
-async fn the_three_calls_of_the_specification_are_understood() {
+async fn the_requests_of_the_specification_are_accepted() {
     on_each(async |world| {
         let body = json!({
             "name": "p", "embedding_model": "hash-512", "text_splitter": "recursive_character",
@@ -43,8 +43,8 @@ async fn the_three_calls_of_the_specification_are_understood() {
 }
 
 #[tokio::test]
-async fn a_pipeline_that_is_not_right_is_refused_with_what_is_wrong() {
-    let world = World::sqlite(&[]).await;
+async fn an_invalid_pipeline_is_rejected_with_a_pointer() {
+    let world = TestPlatform::sqlite(&[]).await;
     let good = json!({
         "name": "p", "embedding_model": "hash-512", "text_splitter": "character", "classifications": ["a"],
     });
@@ -100,8 +100,8 @@ async fn pipelines_are_listed_changed_and_deleted() {
 }
 
 #[tokio::test]
-async fn a_label_that_documents_have_stays() {
-    let world = World::sqlite(&[]).await;
+async fn a_classification_in_use_cannot_be_removed() {
+    let world = TestPlatform::sqlite(&[]).await;
     let id = world.pipeline().await;
     world.upload(&id, "a.txt", b"a", &[("classification", "datasheet")]).await;
     let path = format!("/api/pipelines/{id}");
@@ -113,7 +113,7 @@ async fn a_label_that_documents_have_stays() {
 }
 
 #[tokio::test]
-async fn a_pipeline_that_goes_away_takes_and_answers_nothing_more() {
+async fn a_pipeline_being_deleted_rejects_uploads_and_searches() {
     on_each(async |world| {
         let id = world.pipeline().await;
         let manual = [("classification", "manual")];
@@ -121,7 +121,7 @@ async fn a_pipeline_that_goes_away_takes_and_answers_nothing_more() {
         let path = format!("/api/pipelines/{id}");
         let document = format!("{path}/documents/{}", sent["id"].as_str().unwrap());
         world.send("POST", &format!("{document}/cancel"), &[], "").await;
-        assert_eq!(world.send("DELETE", &path, &[], "").await.status, 202, "nobody works here");
+        assert_eq!(world.send("DELETE", &path, &[], "").await.status, 202, "no worker runs");
         let late = world.upload(&id, "b.txt", b"b", &manual).await;
         assert_eq!((late.status, late.code().as_str()), (409, "pipeline-busy"), "it would be lost");
         let question = r#"{"query": "a", "classification": "manual"}"#;
@@ -146,7 +146,7 @@ async fn a_pipeline_that_goes_away_takes_and_answers_nothing_more() {
 }
 
 #[tokio::test]
-async fn the_same_bytes_are_kept_once_under_a_label() {
+async fn duplicate_content_is_stored_once_per_classification() {
     on_each(async |world| {
         let id = world.pipeline().await;
         let first = world.upload(&id, "a.txt", b"same", &[("classification", "manual")]).await;
@@ -155,15 +155,15 @@ async fn the_same_bytes_are_kept_once_under_a_label() {
         assert_eq!(second.json()["duplicate"], true);
         assert_eq!(second.json()["id"], first.json()["id"]);
         let other = world.upload(&id, "a.txt", b"same", &[("classification", "datasheet")]).await;
-        assert_eq!(other.status, 202, "another label does not know");
+        assert_eq!(other.status, 202, "another classification is independent");
         assert_ne!(other.json()["id"], first.json()["id"]);
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_form_that_is_not_right_is_refused_with_what_is_wrong() {
-    let world = World::sqlite(&[("PIDQ_UPLOAD_SIZE", "1KiB")]).await;
+async fn an_invalid_form_is_rejected_with_a_pointer() {
+    let world = TestPlatform::sqlite(&[("PIDQ_UPLOAD_SIZE", "1KiB")]).await;
     let id = world.pipeline().await;
     let manual = ("classification", "manual");
     for (bytes, parts, status, code) in [
@@ -228,8 +228,8 @@ async fn documents_are_listed_changed_and_deleted() {
 }
 
 #[tokio::test]
-async fn the_master_key_gives_tokens_and_keys_reach_as_far_as_they_say() {
-    let world = World::sqlite(&[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
+async fn keys_are_limited_to_their_pipelines_and_scopes() {
+    let world = TestPlatform::sqlite(&[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
     assert_eq!(world.get("/api/pipelines").await.status, 401);
     let token = world.token(SECRET).await.json();
     let root = format!("Bearer {}", token["access_token"].as_str().unwrap());
@@ -265,36 +265,36 @@ async fn the_master_key_gives_tokens_and_keys_reach_as_far_as_they_say() {
 }
 
 #[tokio::test]
-async fn a_licence_is_asked_for_given_and_looked_at() {
+async fn a_license_is_requested_set_and_shown() {
     let issuer = Issuer::read(&Issuer::generate().unwrap()).unwrap();
     let keys = format!("vendor:{}", issuer.public_key());
     let folder = TempDir::new().unwrap();
     let url = format!("sqlite:{}", folder.path().join("pidq.db").display());
     let settings = [("PIDQ_LICENSE_MODE", "enforce"), ("PIDQ_LICENSE_PUBLIC_KEYS", keys.as_str())];
-    // 1. Without a licence the platform names itself, and takes nothing.
-    let world = World::at(&url, &settings).await;
+    // 1. Without a license, the platform returns its system id and rejects uploads.
+    let world = TestPlatform::at(&url, &settings).await;
     let state = world.get("/api/license").await.json();
     assert_eq!(state["status"], "missing");
     let body = json!({"name": "p", "embedding_model": "hash-512", "text_splitter": "token", "classifications": ["a"]});
     let refused = world.post("/api/pipelines", &body).await;
     assert_eq!((refused.status, refused.code().as_str()), (402, "license-required"));
     assert_eq!(refused.json()["system_id"], state["system_id"]);
-    assert_eq!(world.get("/api/pipelines").await.status, 200, "reading goes on");
-    // 2. Somebody gives a licence for that name.
-    let now = pidq_http::auth::Moment::now().seconds();
-    let licence = Licence {
+    assert_eq!(world.get("/api/pipelines").await.status, 200, "reads still work");
+    // 2. A license is issued for that system id.
+    let now = pidq_http::auth::Timestamp::now().seconds();
+    let license = License {
         v: 1,
         sys: state["system_id"].as_str().unwrap().into(),
         plan: "site".into(),
         exp: now + 100 * 86_400,
         limits: Allowance { pipelines: Some(1), ..Allowance::default() },
-        ..Licence::default()
+        ..License::default()
     };
-    let licence = issuer.issue(&licence);
-    // 3. It is set, and the platform is started again.
+    let license = issuer.issue(&license);
+    // 3. The license is set, and the platform is restarted.
     drop(world);
-    let settings = [settings[0], settings[1], ("PIDQ_APP_LICENSE", licence.as_str())];
-    let world = World::at(&url, &settings).await;
+    let settings = [settings[0], settings[1], ("PIDQ_APP_LICENSE", license.as_str())];
+    let world = TestPlatform::at(&url, &settings).await;
     let after = world.get("/api/license").await.json();
     assert_eq!((&after["status"], &after["plan"]), (&json!("valid"), &json!("site")));
     assert_eq!(after["system_id"], state["system_id"], "the name outlives a restart");
@@ -306,14 +306,14 @@ async fn a_licence_is_asked_for_given_and_looked_at() {
 }
 
 #[tokio::test]
-async fn a_token_outlives_a_restart_and_a_new_master_secret() {
+async fn a_token_survives_a_restart_and_a_new_master_secret() {
     let folder = TempDir::new().unwrap();
     let url = format!("sqlite:{}", folder.path().join("pidq.db").display());
-    let world = World::at(&url, &[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
+    let world = TestPlatform::at(&url, &[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
     let token = world.token(SECRET).await.json()["access_token"].clone();
     drop(world);
     let other = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";
-    let world = World::at(&url, &[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", other)]).await;
+    let world = TestPlatform::at(&url, &[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", other)]).await;
     let bearer = format!("Bearer {}", token.as_str().unwrap());
     assert_eq!(world.send("GET", "/api/pipelines", &[("authorization", bearer.as_str())], "").await.status, 200);
     assert_eq!((world.token(SECRET).await.status, world.token(other).await.status), (401, 200));

@@ -1,11 +1,11 @@
-//! The audit: each act once, with its change, and each refusal; without secrets, and for those alone who see everything.
+//! Tests of the audit: one entry per change and per rejection, without secrets, visible only with full access.
 
-use pidq_http::auth::Moment;
-use pidq_pipeline::keeping;
+use pidq_http::auth::Timestamp;
+use pidq_pipeline::maintenance;
 use serde_json::{Value, json};
 
-use crate::doubles::{Double, KEY, reply};
-use crate::platform::{Answer, MASTER, SECRET, World, on_each_url};
+use crate::mock_server::{KEY, MockServer, reply};
+use crate::platform::{MASTER, SECRET, TestPlatform, TestResponse, on_each_url};
 
 const SETTINGS: [(&str, &str); 3] = [
     ("PIDQ_APP_MASTER_KEY", MASTER),
@@ -13,14 +13,14 @@ const SETTINGS: [(&str, &str); 3] = [
     ("PIDQ_APP_SECRET", "a1b2c3d4e5f60718293a4b5c6d7e8f90"),
 ];
 
-/// Somebody who sends requests.
+/// A caller with its credentials.
 struct Caller<'a> {
-    world: &'a World,
+    world: &'a TestPlatform,
     authorization: String,
 }
 
 impl Caller<'_> {
-    async fn send(&self, method: &str, path: &str, body: &Value) -> Answer {
+    async fn send(&self, method: &str, path: &str, body: &Value) -> TestResponse {
         let headers = [("authorization", self.authorization.as_str()), ("content-type", "application/json")];
         let body = if body.is_null() { String::new() } else { body.to_string() };
         self.world.send(method, path, &headers, body).await
@@ -46,13 +46,13 @@ impl Caller<'_> {
         answer.json()["data"].as_array().unwrap().clone()
     }
 
-    async fn key(&self, wanted: Value) -> Caller<'_> {
-        let made = self.post("/api/keys", &wanted).await;
+    async fn key(&self, request_body: Value) -> Caller<'_> {
+        let made = self.post("/api/keys", &request_body).await;
         Caller { world: self.world, authorization: format!("Bearer {}", made["key"].as_str().unwrap()) }
     }
 }
 
-async fn root(world: &World) -> Caller<'_> {
+async fn root(world: &TestPlatform) -> Caller<'_> {
     Caller { world, authorization: world.root().await }
 }
 
@@ -60,8 +60,8 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap()
 }
 
-/// Of each act, oldest first, what was done to what.
-fn told(acts: &[Value]) -> Vec<String> {
+/// Returns the action and the object of each entry, oldest first.
+fn summaries(acts: &[Value]) -> Vec<String> {
     acts.iter()
         .rev()
         .map(|act| format!("{} {} {}", text(&act["action"]), text(&act["resource"]), text(&act["result"])))
@@ -69,17 +69,17 @@ fn told(acts: &[Value]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn every_act_is_written_down_once_and_what_changed_nothing_is_not() {
+async fn every_change_has_one_audit_entry() {
     on_each_url(async |url| {
-        let world = World::at(url, &SETTINGS).await;
+        let world = TestPlatform::at(url, &SETTINGS).await;
         let root = root(&world).await;
-        let receiver = Double::always(vec![reply(200, "", "")]).await;
+        let receiver = MockServer::always(vec![reply(200, "", "")]).await;
         let id = text(&root.post("/api/pipelines", &json!({
             "name": "p", "embedding_model": "hash-512", "text_splitter": "recursive_character", "classifications": ["open", "secret"],
         })).await["id"]).to_owned();
         let pipeline = format!("/api/pipelines/{id}");
         root.send("PATCH", &pipeline, &json!({"description": "words of mine"})).await;
-        root.send("PATCH", &pipeline, &json!({"colour": "red"})).await;
+        root.send("PATCH", &pipeline, &json!({"color": "red"})).await;
         let document = root.upload(&id, "first", "open").await;
         root.upload(&id, "first", "open").await;
         let (second, third) = (root.upload(&id, "second", "open").await, root.upload(&id, "third", "open").await);
@@ -108,8 +108,8 @@ async fn every_act_is_written_down_once_and_what_changed_nothing_is_not() {
         root.post(&format!("{hook}/rotate"), &Value::Null).await;
         root.send("DELETE", &hook, &Value::Null).await;
         root.send("DELETE", &format!("{pipeline}?wait=true"), &Value::Null).await;
-        world.state.store.note_licence("missing", "").await.unwrap();
-        world.state.store.note_licence("valid", "").await.unwrap();
+        world.state.store.record_license_state("missing", "").await.unwrap();
+        world.state.store.record_license_state("valid", "").await.unwrap();
 
         let acts = root.audit("").await;
         let operation = format!("/api/operations/{}/cancel", text(&operation["id"]));
@@ -140,7 +140,7 @@ async fn every_act_is_written_down_once_and_what_changed_nothing_is_not() {
             format!("pipeline.delete {pipeline} done"),
             "license.change /api/license done".to_owned(),
         ];
-        assert_eq!(told(&acts), expected);
+        assert_eq!(summaries(&acts), expected);
         let relabelled = acts.iter().find(|act| act["action"] == "document.update").unwrap();
         let details = json!({"changed": ["classification", "metadata"], "previous_classification": "open", "classification": "secret"});
         assert_eq!((&relabelled["details"], &relabelled["pipeline_id"]), (&details, &json!(id)));
@@ -156,10 +156,10 @@ async fn every_act_is_written_down_once_and_what_changed_nothing_is_not() {
 }
 
 #[tokio::test]
-async fn what_is_refused_for_want_of_a_right_is_written_down_and_strangers_leave_nothing() {
+async fn forbidden_requests_are_audited_and_unauthenticated_ones_are_not() {
     on_each_url(async |url| {
         let more = [("PIDQ_LICENSE_MODE", "enforce")];
-        let open = World::at(url, &SETTINGS).await;
+        let open = TestPlatform::at(url, &SETTINGS).await;
         let root = root(&open).await;
         let id = open.pipeline_as(&root.authorization, &["open", "secret"]).await;
         let bound = root.key(json!({
@@ -175,13 +175,13 @@ async fn what_is_refused_for_want_of_a_right_is_written_down_and_strangers_leave
         assert_eq!(bound.send("GET", "/api/audit", &Value::Null).await.code(), "forbidden", "it would tell of others");
         assert_eq!(open.send("GET", "/api/audit", &[], "").await.status, 401);
         assert_eq!(open.send("GET", "/api/audit", &[("authorization", "Bearer wrong")], "").await.status, 401);
-        let enforced = World::at(url, &SETTINGS.iter().chain(&more).copied().collect::<Vec<_>>()).await;
+        let enforced = TestPlatform::at(url, &SETTINGS.iter().chain(&more).copied().collect::<Vec<_>>()).await;
         let licensed = Caller { world: &enforced, authorization: root.authorization.clone() };
-        let wanted = json!({"name": "q", "embedding_model": "hash-512", "text_splitter": "recursive_character", "classifications": ["a"]});
-        assert_eq!(licensed.send("POST", "/api/pipelines", &wanted).await.status, 402);
+        let request_body = json!({"name": "q", "embedding_model": "hash-512", "text_splitter": "recursive_character", "classifications": ["a"]});
+        assert_eq!(licensed.send("POST", "/api/pipelines", &request_body).await.status, 402);
         let acts = root.audit("").await;
         assert_eq!(
-            told(&acts[..acts.len() - before]),
+            summaries(&acts[..acts.len() - before]),
             [
                 format!("document.update {document} classification-forbidden"),
                 format!("POST /api/pipelines/{{pipeline_id}}/search /api/pipelines/{id}/search insufficient-scope"),
@@ -197,9 +197,9 @@ async fn what_is_refused_for_want_of_a_right_is_written_down_and_strangers_leave
 }
 
 #[tokio::test]
-async fn the_audit_is_searched_page_by_page_and_forgotten_when_its_time_is_over() {
+async fn the_audit_is_paginated_and_purged_after_its_retention() {
     on_each_url(async |url| {
-        let world = World::at(url, &SETTINGS).await;
+        let world = TestPlatform::at(url, &SETTINGS).await;
         let root = root(&world).await;
         let ids = [
             world.pipeline_as(&root.authorization, &["a"]).await,
@@ -214,8 +214,8 @@ async fn the_audit_is_searched_page_by_page_and_forgotten_when_its_time_is_over(
         assert_eq!(root.audit(&format!("&pipeline={}", ids[0])).await.len(), 3);
         assert_eq!(root.audit(&format!("&pipeline={}&action=document.create&result=done", ids[1])).await.len(), 2);
         assert_eq!(root.audit("&result=forbidden").await.len(), 0);
-        let now = Moment::now();
-        let (past, future) = (Moment(now.0 - 60_000).to_rfc3339(), Moment(now.0 + 60_000).to_rfc3339());
+        let now = Timestamp::now();
+        let (past, future) = (Timestamp(now.0 - 60_000).to_rfc3339(), Timestamp(now.0 + 60_000).to_rfc3339());
         assert_eq!(root.audit(&format!("&since={past}&until={future}")).await.len(), 7);
         assert_eq!(
             root.audit(&format!("&until={past}")).await.len() + root.audit(&format!("&since={future}")).await.len(),
@@ -234,24 +234,25 @@ async fn the_audit_is_searched_page_by_page_and_forgotten_when_its_time_is_over(
         }
         assert_eq!(paged, all);
         let database = pidq_http::database::Database::open(url).await.unwrap();
-        let old = Moment::now().0 - 366 * 86_400_000;
+        let old = Timestamp::now().0 - 366 * 86_400_000;
         database
-            .execute("update audit set happened_at = $1 where action = 'document.create'", &[old.into()])
+            .execute("update audit_log set happened_at = $1 where action = 'document.create'", &[old.into()])
             .await
             .unwrap();
-        keeping::once(&world.state).await.unwrap();
+        maintenance::purge_expired(&world.state).await.unwrap();
         assert_eq!(root.audit("").await.len(), 3);
-        let for_ever = World::at(url, &[SETTINGS[0], SETTINGS[1], SETTINGS[2], ("PIDQ_AUDIT_KEEP", "0s")]).await;
-        database.execute("update audit set happened_at = 1", &[]).await.unwrap();
-        keeping::once(&for_ever.state).await.unwrap();
+        let for_ever =
+            TestPlatform::at(url, &[SETTINGS[0], SETTINGS[1], SETTINGS[2], ("PIDQ_AUDIT_RETENTION", "0s")]).await;
+        database.execute("update audit_log set happened_at = 1", &[]).await.unwrap();
+        maintenance::purge_expired(&for_ever.state).await.unwrap();
         assert_eq!(root.audit("").await.len(), 3);
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_post_that_comes_again_is_one_act() {
-    let world = World::sqlite(&SETTINGS).await;
+async fn a_replayed_post_has_one_audit_entry() {
+    let world = TestPlatform::sqlite(&SETTINGS).await;
     let root = root(&world).await;
     let headers = [
         ("authorization", root.authorization.as_str()),

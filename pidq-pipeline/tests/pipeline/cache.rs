@@ -1,23 +1,23 @@
-//! What is remembered: the same in one process and in Redis, where nobody can read it.
+//! Tests of the cache: equal in process and in Redis, where entries are encrypted.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use pidq_http::Secret;
-use pidq_pipeline::cache::{Cache, Kind, PASSAGES, Redis, VECTORS};
+use pidq_pipeline::cache::{Cache, CacheKind, PASSAGES, Redis, VECTORS};
 use serde_json::json;
 
-use crate::platform::World;
-use crate::reading;
-use crate::servers::Server;
+use crate::backend_servers::Server;
+use crate::ingestion;
+use crate::platform::TestPlatform;
 
-const ROOM: usize = 1 << 20;
+const CAPACITY: usize = 1 << 20;
 const SECRET: &str = "a secret of thirty-two characters";
 
-/// Runs a test on one process, and on two that share a Redis.
+/// Runs a test on one process, and on two processes with a shared Redis.
 async fn on_each(test: impl AsyncFn(&Cache, &Cache)) {
-    let alone = Cache::in_process(ROOM);
+    let alone = Cache::in_process(CAPACITY);
     test(&alone, &alone).await;
     let Some(server) = Server::redis() else { return };
     test(&over(&server, SECRET).await, &over(&server, SECRET).await).await;
@@ -28,7 +28,7 @@ async fn over(server: &Server, secret: &str) -> Cache {
     while !redis.health().is_up() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    Cache::over(redis, &Secret::new(secret), "0199", ROOM)
+    Cache::with_redis(redis, &Secret::new(secret), "0199", CAPACITY)
 }
 
 fn bytes(text: &str) -> Bytes {
@@ -36,7 +36,7 @@ fn bytes(text: &str) -> Bytes {
 }
 
 #[tokio::test]
-async fn a_value_is_found_by_what_it_is_of_and_by_nothing_else() {
+async fn a_value_is_found_only_by_its_key() {
     on_each(async |one, other| {
         one.put(&PASSAGES, &["ab", "c"], bytes("value")).await;
         assert_eq!(other.get(&PASSAGES, &["ab", "c"]).await, Some(bytes("value")));
@@ -52,8 +52,8 @@ async fn a_value_is_found_by_what_it_is_of_and_by_nothing_else() {
 }
 
 #[tokio::test]
-async fn nothing_is_remembered_for_longer_than_its_kind() {
-    const SHORT: Kind = Kind { name: "short", lasts: Duration::from_millis(100) };
+async fn entries_expire_after_their_ttl() {
+    const SHORT: CacheKind = CacheKind { name: "short", ttl: Duration::from_millis(100) };
     on_each(async |one, other| {
         one.put(&SHORT, &["a"], bytes("value")).await;
         tokio::time::sleep(Duration::from_millis(150)).await;
@@ -63,7 +63,7 @@ async fn nothing_is_remembered_for_longer_than_its_kind() {
 }
 
 #[tokio::test]
-async fn redis_sees_neither_names_nor_values_and_cannot_change_them() {
+async fn redis_entries_are_encrypted_and_authenticated() {
     let Some(server) = Server::redis() else { return };
     let of = ["pipeline", "SECRET LABEL", "question"];
     over(&server, SECRET).await.put(&PASSAGES, &of, bytes("SECRET PASSAGE")).await;
@@ -86,7 +86,7 @@ async fn redis_sees_neither_names_nor_values_and_cannot_change_them() {
 }
 
 #[tokio::test]
-async fn without_redis_a_process_remembers_for_itself() {
+async fn without_redis_the_cache_is_local() {
     let Some(server) = Server::redis() else { return };
     let (one, other) = (over(&server, SECRET).await, over(&server, SECRET).await);
     server.kill();
@@ -96,25 +96,25 @@ async fn without_redis_a_process_remembers_for_itself() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_question_is_answered_as_before_until_something_changes_under_its_label() {
-    reading::on_each(async |world: &World| {
+async fn cached_results_are_valid_until_the_classification_changes() {
+    ingestion::on_each(async |world: &TestPlatform| {
         let id = world.pipeline().await;
         let label = |label| [("classification", label)];
         world.ready(&id, "a.txt", b"The pump P-101A takes water.", &label("manual")).await;
         let search = async |label: &str, query: &str| {
-            let asked = json!({"query": query, "classification": label});
-            world.post(&format!("/api/pipelines/{id}/search"), &asked).await.json()["contexts"].clone()
+            let request_body = json!({"query": query, "classification": label});
+            world.post(&format!("/api/pipelines/{id}/search"), &request_body).await.json()["contexts"].clone()
         };
         let first = search("manual", "pump").await;
         assert_eq!(first.as_array().unwrap().len(), 1);
-        assert_eq!(world.state.cache.found(&PASSAGES), 0);
+        assert_eq!(world.state.cache.hits(&PASSAGES), 0);
         assert_eq!(search("manual", "pump").await, first, "bit for bit");
-        assert_eq!(world.state.cache.found(&PASSAGES), 1);
+        assert_eq!(world.state.cache.hits(&PASSAGES), 1);
         assert_eq!(search("datasheet", "pump").await, json!([]));
         assert_eq!(search("manual", "water").await.as_array().unwrap().len(), 1);
         world.ready(&id, "b.txt", b"The pump P-101B is its spare.", &label("manual")).await;
         assert_eq!(search("manual", "pump").await.as_array().unwrap().len(), 2);
-        assert_eq!(world.state.cache.found(&PASSAGES), 1, "all others were asked for the first time");
+        assert_eq!(world.state.cache.hits(&PASSAGES), 1, "all other searches were new");
     })
     .await;
 }

@@ -1,34 +1,34 @@
-//! The interface as its contract has it: keys, lists, downloads and the headers of all answers.
+//! Tests of the HTTP API's contract: keys, lists, downloads and the headers of all responses.
 
 use std::process::Command;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use pidq_http::auth::Moment;
-use pidq_http::{Floor, Settings};
+use pidq_http::auth::Timestamp;
+use pidq_http::{CommonSettings, Settings};
 use pidq_pipeline::{TABLES, open};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::databases;
-use crate::doubles::{Double, Step, json_reply, reply};
-use crate::platform::{Answer, MASTER, SECRET, World, on_each, on_each_url};
+use crate::mock_server::{MockServer, Step, json_reply, reply};
+use crate::platform::{MASTER, SECRET, TestPlatform, TestResponse, on_each, on_each_url};
 
-const MASTERED: &[(&str, &str)] = &[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)];
+const WITH_MASTER_KEY: &[(&str, &str)] = &[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)];
 
 fn basic(secret: &str) -> String {
     format!("Basic {}", STANDARD.encode(format!("{MASTER}:{secret}")))
 }
 
-async fn key(world: &World, wanted: &Value) -> Answer {
+async fn key(world: &TestPlatform, wanted: &Value) -> TestResponse {
     let authorization = basic(SECRET);
     let headers = [("authorization", authorization.as_str()), ("content-type", "application/json")];
     world.send("POST", "/api/keys", &headers, wanted.to_string()).await
 }
 
 #[tokio::test]
-async fn the_first_key_is_made_with_the_master_key_itself() {
-    let world = World::sqlite(MASTERED).await;
+async fn the_first_key_is_created_with_the_master_key() {
+    let world = TestPlatform::sqlite(WITH_MASTER_KEY).await;
     let made = key(&world, &json!({"name": "first", "scopes": ["admin", "pipelines:read"]})).await;
     assert_eq!(made.status, 201, "{}", made.json());
     let wrong = basic("not-the-secret-0000000000000000000");
@@ -42,9 +42,9 @@ async fn the_first_key_is_made_with_the_master_key_itself() {
 }
 
 #[tokio::test]
-async fn a_key_ends_when_it_was_said_and_is_read_without_its_secret() {
-    let world = World::sqlite(MASTERED).await;
-    let end = Moment(Moment::now().0 + 1500);
+async fn a_key_expires_and_is_returned_without_its_secret() {
+    let world = TestPlatform::sqlite(WITH_MASTER_KEY).await;
+    let end = Timestamp(Timestamp::now().0 + 1500);
     let made = key(&world, &json!({"name": "k", "scopes": ["admin"], "expires_at": end.to_rfc3339()})).await.json();
     assert_eq!(made["expires_at"], json!(end.to_rfc3339()));
     let bearer = format!("Bearer {}", made["key"].as_str().unwrap());
@@ -52,7 +52,7 @@ async fn a_key_ends_when_it_was_said_and_is_read_without_its_secret() {
     let own = [("authorization", bearer.as_str())];
     let read = world.send("GET", &path, &own, "").await;
     assert_eq!((read.status, &read.json()["name"], read.json().get("key")), (200, &json!("k"), None));
-    while Moment::now() <= end {
+    while Timestamp::now() <= end {
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
     let over = world.send("GET", &path, &own, "").await;
@@ -64,8 +64,8 @@ async fn a_key_ends_when_it_was_said_and_is_read_without_its_secret() {
 }
 
 #[tokio::test]
-async fn an_end_that_is_none_is_refused() {
-    let world = World::sqlite(MASTERED).await;
+async fn an_invalid_expiry_is_rejected() {
+    let world = TestPlatform::sqlite(WITH_MASTER_KEY).await;
     for (member, value, code) in [
         ("expires_at", json!("tomorrow"), "validation"),
         ("expires_at", json!("2020-01-01T00:00:00Z"), "validation"),
@@ -85,8 +85,8 @@ async fn an_end_that_is_none_is_refused() {
 }
 
 #[tokio::test]
-async fn a_restricted_key_sees_its_own_and_makes_no_others() {
-    let world = World::sqlite(MASTERED).await;
+async fn a_restricted_key_sees_itself_and_creates_no_keys() {
+    let world = TestPlatform::sqlite(WITH_MASTER_KEY).await;
     let token = format!("Bearer {}", world.token(SECRET).await.json()["access_token"].as_str().unwrap());
     let root = [("authorization", token.as_str()), ("content-type", "application/json")];
     let mut ids = Vec::new();
@@ -134,7 +134,7 @@ async fn a_restricted_key_sees_its_own_and_makes_no_others() {
 }
 
 #[tokio::test]
-async fn documents_come_in_the_order_that_is_asked_for() {
+async fn documents_are_sorted_as_requested() {
     on_each(async |world| {
         let id = world.pipeline().await;
         for (name, bytes) in [("b.txt", "1"), ("a.txt", "4444"), ("c.txt", "22"), ("a.txt", "333")] {
@@ -155,17 +155,17 @@ async fn documents_come_in_the_order_that_is_asked_for() {
             }
         }
         let path = format!("/api/pipelines/{id}/documents");
-        let wrong = world.get(&format!("{path}?sort=colour")).await;
+        let wrong = world.get(&format!("{path}?sort=color")).await;
         assert_eq!((wrong.status, wrong.code().as_str()), (400, "invalid-parameter"));
         let page = world.get(&format!("{path}?sort=size&limit=1")).await.json();
         let crossed = format!("{path}?sort=-size&limit=1&cursor={}", page["next_cursor"].as_str().unwrap());
-        assert_eq!(world.get(&crossed).await.code(), "invalid-cursor", "a place in one order is none in another");
+        assert_eq!(world.get(&crossed).await.code(), "invalid-cursor", "a cursor is valid for one sort order");
     })
     .await;
 }
 
-/// The sizes of all documents, page by page.
-async fn sizes(world: &World, pipeline: &str, sort: &str, limit: usize) -> Vec<u64> {
+/// Returns the sizes of all documents, page by page.
+async fn sizes(world: &TestPlatform, pipeline: &str, sort: &str, limit: usize) -> Vec<u64> {
     let base = format!("/api/pipelines/{pipeline}/documents?sort={sort}&limit={limit}");
     let (mut sizes, mut path) = (Vec::new(), base.clone());
     loop {
@@ -177,7 +177,7 @@ async fn sizes(world: &World, pipeline: &str, sort: &str, limit: usize) -> Vec<u
 }
 
 #[tokio::test]
-async fn a_list_of_pipelines_says_how_many_there_are_and_what_each_has() {
+async fn a_pipeline_list_has_totals_and_document_counts() {
     on_each(async |world| {
         let mut ids = Vec::new();
         for name in ["a", "b", "c"] {
@@ -201,7 +201,7 @@ async fn a_list_of_pipelines_says_how_many_there_are_and_what_each_has() {
 }
 
 #[tokio::test]
-async fn a_list_of_documents_says_once_how_many_it_has() {
+async fn a_document_list_has_its_total_on_the_first_page() {
     on_each(async |world| {
         let id = world.pipeline().await;
         let path = format!("/api/pipelines/{id}/documents");
@@ -222,8 +222,8 @@ async fn a_list_of_documents_says_once_how_many_it_has() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn chunks_are_a_list_with_pages_like_others() {
-    let world = World::sqlite(&[]).await.working();
+async fn chunks_are_paginated() {
+    let world = TestPlatform::sqlite(&[]).await.working();
     let id = world.pipeline().await;
     let text = "V-201 is a vessel, and V-201 is a tag. ".repeat(100);
     let sent = world.ready(&id, "a.txt", text.as_bytes(), &[("classification", "manual")]).await;
@@ -244,15 +244,15 @@ async fn chunks_are_a_list_with_pages_like_others() {
 }
 
 #[tokio::test]
-async fn models_and_splitters_say_what_can_be_chosen_and_set() {
+async fn models_and_splitters_list_their_options() {
     let service = ("PIDQ_EMBEDDINGS_URL", "http://127.0.0.1:1/v1");
     let settings: [(&[(&str, &str)], Value); 3] = [
         (&[], json!({"hash-512": true, "static": false, "openai": false})),
-        (&[("PIDQ_MODELS", "models")], json!({"hash-512": true, "static": true, "openai": false})),
+        (&[("PIDQ_MODEL_DIR", "models")], json!({"hash-512": true, "static": true, "openai": false})),
         (&[service], json!({"hash-512": true, "static": false, "openai": true})),
     ];
     for (more, expected) in settings {
-        let world = World::sqlite(more).await;
+        let world = TestPlatform::sqlite(more).await;
         let models = world.get("/api/embedding-models").await.json()["data"].clone();
         let of = |name: &str| models.as_array().unwrap().iter().find(|model| model["name"] == name).unwrap().clone();
         for (name, available) in expected.as_object().unwrap() {
@@ -260,7 +260,7 @@ async fn models_and_splitters_say_what_can_be_chosen_and_set() {
         }
         assert_eq!(of("hash-512")["dimensions"], 512);
     }
-    let world = World::sqlite(&[]).await;
+    let world = TestPlatform::sqlite(&[]).await;
     let splitters = world.get("/api/text-splitters").await.json()["data"].clone();
     let recursive = &splitters[0];
     assert_eq!(
@@ -270,8 +270,8 @@ async fn models_and_splitters_say_what_can_be_chosen_and_set() {
 }
 
 #[tokio::test]
-async fn a_download_goes_on_where_it_broke_off() {
-    let world = World::sqlite(&[]).await;
+async fn a_download_can_be_resumed() {
+    let world = TestPlatform::sqlite(&[]).await;
     let id = world.pipeline().await;
     let sent = world.upload(&id, "Blatt 1.txt", b"0123456789", &[("classification", "manual")]).await.json();
     let path = format!("/api/pipelines/{id}/documents/{}/content", sent["id"].as_str().unwrap());
@@ -296,39 +296,40 @@ async fn a_download_goes_on_where_it_broke_off() {
 }
 
 #[tokio::test]
-async fn every_answer_says_which_interface_it_is_of() {
-    let world = World::sqlite(MASTERED).await;
+async fn every_response_has_the_api_version() {
+    let world = TestPlatform::sqlite(WITH_MASTER_KEY).await;
     for path in ["/api/pipelines", "/nowhere", "/livez", "/openapi.json"] {
         assert_eq!(world.get(path).await.header("pidq-version"), "2026-11-01", "{path}");
     }
 }
 
-/// Set for the process whose log is read.
-const ALONE: &str = "PIDQ_TEST_PLATFORM_LOG";
+/// Environment variable of the child process whose log is read.
+const CHILD_ENV: &str = "PIDQ_TEST_PLATFORM_LOG";
 
 #[test]
-fn a_line_of_the_log_says_of_which_request_it_is() {
-    if std::env::var_os(ALONE).is_some() {
+fn log_lines_have_the_request_id() {
+    if std::env::var_os(CHILD_ENV).is_some() {
         return refuse_and_log();
     }
     let own = std::env::current_exe().unwrap();
-    let name = "contract::a_line_of_the_log_says_of_which_request_it_is";
-    let output = Command::new(own).args(["--exact", name, "--nocapture"]).env(ALONE, "1").output().unwrap();
+    let name = "contract::log_lines_have_the_request_id";
+    let output = Command::new(own).args(["--exact", name, "--nocapture"]).env(CHILD_ENV, "1").output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}");
     let lines: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let refusals = lines.iter().filter(|line| line["message"] == "an address of a model was refused");
-    let refusals: Vec<&Value> =
-        refusals.inspect(|line| assert_eq!(line["refusal"], r#"Never("an address of the link")"#)).collect();
-    let requests: Vec<&Value> = refusals.iter().map(|line| &line["spans"][0]["request_id"]).collect();
+    let rejections =
+        lines.iter().filter(|line| line["message"] == "the address of a model was rejected by the egress policy");
+    let rejections: Vec<&Value> =
+        rejections.inspect(|line| assert_eq!(line["rejection"], r#"Never("a link-local address")"#)).collect();
+    let requests: Vec<&Value> = rejections.iter().map(|line| &line["spans"][0]["request_id"]).collect();
     assert_eq!(requests, ["r-once", "r-keyed", "r-streamed"], "{text}");
 }
 
-/// Three questions to a model that must not be asked: the log alone says why.
+/// Asks three questions with forbidden model addresses: only the log has the reason.
 #[tokio::main]
 async fn refuse_and_log() {
-    Floor(&Settings::read(TABLES, [], []).unwrap()).init_log().unwrap();
-    let world = World::sqlite(&[]).await.working();
+    CommonSettings(&Settings::read(TABLES, [], []).unwrap()).init_log().unwrap();
+    let world = TestPlatform::sqlite(&[]).await.working();
     let id = world.pipeline().await;
     world.ready(&id, "V-201.txt", b"PSV-2015A protects the vessel V-201.", &[("classification", "manual")]).await;
     let mut body = json!({
@@ -345,7 +346,7 @@ async fn refuse_and_log() {
 }
 
 #[tokio::test]
-async fn a_master_secret_without_its_key_is_no_open_platform() {
+async fn a_master_secret_without_its_key_prevents_the_start() {
     let folder = TempDir::new().unwrap();
     let url = databases::sqlite_url(&folder);
     let environment = [("PIDQ_APP_MASTER_SECRET", SECRET), ("PIDQ_DATABASE_URL", url.as_str())];
@@ -356,12 +357,12 @@ async fn a_master_secret_without_its_key_is_no_open_platform() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_over_says_so() {
+async fn an_expired_token_has_its_own_code() {
     on_each_url(async |url| {
-        let world = World::at(url, MASTERED).await;
+        let world = TestPlatform::at(url, WITH_MASTER_KEY).await;
         let token = format!("Bearer {}", world.token(SECRET).await.json()["access_token"].as_str().unwrap());
         let own = [("authorization", token.as_str())];
-        // Not shown before: a token that was found good is believed for a second, whatever others do to the database.
+        // Use a new token: a verified token is cached for a second, whatever happens in the database.
         let database = pidq_http::database::Database::open(url).await.unwrap();
         database.execute("update access_tokens set expires_at = 1", &[]).await.unwrap();
         let over = world.send("GET", "/api/pipelines", &own, "").await;
@@ -375,8 +376,8 @@ async fn a_token_that_is_over_says_so() {
 }
 
 #[tokio::test]
-async fn a_key_to_a_pipeline_that_is_not_there_is_refused() {
-    let world = World::sqlite(&[]).await;
+async fn a_key_for_an_unknown_pipeline_is_rejected() {
+    let world = TestPlatform::sqlite(&[]).await;
     let id = world.pipeline().await;
     let reach = json!({"classifications": ["manual"], "verbs": ["read"]});
     let wanted =
@@ -389,11 +390,11 @@ async fn a_key_to_a_pipeline_that_is_not_there_is_refused() {
 }
 
 #[tokio::test]
-async fn openapi_tells_the_limits_that_are_set() {
-    let world = World::sqlite(&[("PIDQ_QUERY_CHARACTERS", "50"), ("PIDQ_MAX_CLASSIFICATIONS", "3")]).await;
-    let told = world.get("/openapi.json").await.json();
+async fn openapi_contains_the_configured_limits() {
+    let world = TestPlatform::sqlite(&[("PIDQ_MAX_QUESTION_LENGTH", "50"), ("PIDQ_MAX_CLASSIFICATIONS", "3")]).await;
+    let document = world.get("/openapi.json").await.json();
     let of = |path: &str, member: &str| {
-        let body = &told["paths"][path]["post"]["requestBody"]["content"]["application/json"];
+        let body = &document["paths"][path]["post"]["requestBody"]["content"]["application/json"];
         body["schema"]["properties"][member].clone()
     };
     for path in ["/api/pipelines/{pipeline_id}/query", "/api/pipelines/{pipeline_id}/search"] {
@@ -403,8 +404,8 @@ async fn openapi_tells_the_limits_that_are_set() {
 }
 
 #[tokio::test]
-async fn a_parameter_that_is_misspelt_filters_nothing_and_is_refused() {
-    let world = World::sqlite(&[]).await;
+async fn an_unknown_parameter_is_rejected() {
+    let world = TestPlatform::sqlite(&[]).await;
     let documents = format!("/api/pipelines/{}/documents", world.pipeline().await);
     let refused = world.get(&format!("{documents}?limit=1&classifcation=manual")).await;
     assert_eq!((refused.status, refused.code().as_str()), (400, "invalid-parameter"));
@@ -419,8 +420,8 @@ async fn a_parameter_that_is_misspelt_filters_nothing_and_is_refused() {
 }
 
 #[tokio::test]
-async fn what_is_refused_has_its_code_and_all_members_of_a_problem() {
-    let world = World::sqlite(&[]).await;
+async fn every_rejection_is_a_complete_problem() {
+    let world = TestPlatform::sqlite(&[]).await;
     let id = world.pipeline().await;
     let (base, json_body) = (format!("/api/pipelines/{id}"), ("content-type", "application/json"));
     let documents = format!("{base}/documents");
@@ -454,7 +455,7 @@ async fn what_is_refused_has_its_code_and_all_members_of_a_problem() {
         assert_eq!((answer.status, answer.code().as_str()), (status, code), "{method} {path}");
         assert_eq!(answer.header("content-type"), "application/problem+json", "{method} {path}");
         let problem = answer.json();
-        assert_eq!(problem["type"], format!("https://pidq.dev/problems/{code}"));
+        assert_eq!(problem["type"], format!("/problems/{code}"));
         assert_eq!(
             (&problem["status"], &problem["request_id"]),
             (&json!(status), &json!(answer.header("x-request-id")))
@@ -467,8 +468,8 @@ async fn what_is_refused_has_its_code_and_all_members_of_a_problem() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_goes_wrong_with_a_model_is_told_and_is_never_ours() {
-    let world = World::sqlite(&[]).await.working();
+async fn model_failures_are_reported_as_upstream_errors() {
+    let world = TestPlatform::sqlite(&[]).await.working();
     let id = world.pipeline().await;
     world.ready(&id, "V-201.txt", b"PSV-2015A protects the vessel V-201.", &[("classification", "manual")]).await;
     for (upstream, code, status) in [
@@ -478,22 +479,22 @@ async fn what_goes_wrong_with_a_model_is_told_and_is_never_ours() {
         (400, json!({"message": "no"}), (502, "llm-rejected-request")),
         (200, json!({"message": "no"}), (502, "llm-bad-response")),
     ] {
-        let double = Double::start(move |_, _| vec![json_reply(upstream, &json!({"error": code.clone()}))]).await;
-        let answer = asked(&world, &id, &format!("http://{}/v1", double.address), 10_000).await;
+        let mock = MockServer::start(move |_, _| vec![json_reply(upstream, &json!({"error": code.clone()}))]).await;
+        let answer = asked(&world, &id, &format!("http://{}/v1", mock.address), 10_000).await;
         assert_eq!((answer.status, answer.code().as_str()), status, "{upstream} {}", answer.json());
     }
-    let busy = Double::always(vec![reply(429, "Retry-After: 300\r\n", "{}")]).await;
+    let busy = MockServer::always(vec![reply(429, "Retry-After: 300\r\n", "{}")]).await;
     let answer = asked(&world, &id, &format!("http://{}/v1", busy.address), 10_000).await;
     assert_eq!((answer.status, answer.code().as_str()), (503, "llm-rate-limited"));
     assert_eq!(answer.header("retry-after"), "300");
-    let silent = Double::always(vec![Step::Stall]).await;
+    let silent = MockServer::always(vec![Step::Hang]).await;
     let answer = asked(&world, &id, &format!("http://{}/v1", silent.address), 300).await;
     assert_eq!((answer.status, answer.code().as_str()), (504, "llm-timeout"));
     let nobody = asked(&world, &id, "http://127.0.0.1:1/v1", 300).await;
     assert!([(502, "llm-unreachable"), (504, "llm-timeout")].contains(&(nobody.status, nobody.code().as_str())));
 }
 
-async fn asked(world: &World, pipeline: &str, base_url: &str, timeout_ms: u64) -> Answer {
+async fn asked(world: &TestPlatform, pipeline: &str, base_url: &str, timeout_ms: u64) -> TestResponse {
     let body = json!({
         "query": "What protects the vessel V-201?", "classification": "manual", "timeout_ms": timeout_ms,
         "llm_endpoint": {"api_key": "k", "model": "m", "base_url": base_url},
@@ -502,8 +503,8 @@ async fn asked(world: &World, pipeline: &str, base_url: &str, timeout_ms: u64) -
 }
 
 #[tokio::test]
-async fn too_much_in_a_minute_is_refused_for_a_while() {
-    let world = World::sqlite(&[("PIDQ_RATE", "1")]).await;
+async fn requests_above_the_rate_limit_are_rejected() {
+    let world = TestPlatform::sqlite(&[("PIDQ_RATE_LIMIT", "1")]).await;
     assert_eq!(world.get("/api/pipelines").await.status, 200);
     let refused = world.get("/api/pipelines").await;
     assert_eq!((refused.status, refused.code().as_str()), (429, "rate-limited"));

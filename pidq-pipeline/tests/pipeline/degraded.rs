@@ -1,31 +1,31 @@
-//! Several processes with and without Redis and NATS, and a database that goes away: nothing is lost, and nothing has to be
-//! started again.
+//! Tests of several processes with and without Redis and NATS, and of a database outage: nothing is lost, and no restart
+//! is needed.
 
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use pidq_http::Settings;
-use pidq_pipeline::{Platform, TABLES, ingest, open, replicas};
+use pidq_pipeline::{Platform, TABLES, ingest, invalidation, open};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use crate::backend_servers::{Server, free_port};
 use crate::databases;
-use crate::platform::World;
-use crate::servers::{Server, free_port};
+use crate::platform::TestPlatform;
 
 const MANUAL: &[(&str, &str)] = &[("classification", "manual")];
 
 fn workers(platform: &Arc<Platform>, count: usize) -> JoinSet<()> {
-    (0..count).map(|_| ingest::work(Arc::clone(platform))).collect()
+    (0..count).map(|_| ingest::run_worker(Arc::clone(platform))).collect()
 }
 
 #[tokio::test]
-async fn servers_that_are_not_there_yet_are_said_and_nothing_else_is_different() {
+async fn missing_dependencies_are_reported_as_degraded() {
     let (redis, nats) = (format!("redis://127.0.0.1:{}", free_port()), format!("nats://127.0.0.1:{}", free_port()));
-    let world = World::sqlite(&[("PIDQ_REDIS_URL", &redis), ("PIDQ_NATS_URL", &nats)]).await;
+    let world = TestPlatform::sqlite(&[("PIDQ_REDIS_URL", &redis), ("PIDQ_NATS_URL", &nats)]).await;
     let _workers = workers(&world.state, 1);
     let ready = world.get("/readyz").await;
     assert_eq!((ready.status, ready.body), (200, b"ready\ndegraded: [\"redis\", \"nats\"]\n".to_vec()));
@@ -35,7 +35,7 @@ async fn servers_that_are_not_there_yet_are_said_and_nothing_else_is_different()
 }
 
 #[tokio::test]
-async fn what_is_no_url_ends_the_start_and_passwords_are_not_shown() {
+async fn an_invalid_url_prevents_the_start_without_showing_passwords() {
     for (name, url) in [
         ("PIDQ_REDIS_URL", "http://user:hunter2@host"),
         ("PIDQ_REDIS_URL", "redis://user:hunter2@:x"),
@@ -53,7 +53,7 @@ async fn what_is_no_url_ends_the_start_and_passwords_are_not_shown() {
 }
 
 #[tokio::test]
-async fn urls_may_stand_in_files() {
+async fn urls_may_be_read_from_files() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("redis");
     std::fs::write(&path, "nonsense\n").unwrap();
@@ -64,19 +64,19 @@ async fn urls_may_stand_in_files() {
 }
 
 #[tokio::test]
-async fn a_worker_of_another_process_is_woken() {
+async fn an_upload_wakes_workers_of_other_processes() {
     let Some((one, other, _folder, _nats)) = pair(&[]).await else { return };
-    other.state.bell.ring();
-    timeout(Duration::from_secs(5), one.state.bell.heard()).await.expect("the bell");
+    other.state.job_notifier.notify_all();
+    timeout(Duration::from_secs(5), one.state.job_notifier.notified()).await.expect("the bell");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_document_that_is_cancelled_elsewhere_gives_its_worker_free_at_once() {
+async fn a_remote_cancellation_stops_the_worker_at_once() {
     let folder = TempDir::new().unwrap();
     let reader = folder.path().join("reader");
     std::fs::write(&reader, "#!/bin/sh\nexec sleep 60\n").unwrap();
     std::fs::set_permissions(&reader, PermissionsExt::from_mode(0o755)).unwrap();
-    let more = [("PIDQ_READER", reader.to_str().unwrap()), ("PIDQ_WORKER_HOLD", "60s")];
+    let more = [("PIDQ_EXTRACTOR", reader.to_str().unwrap()), ("PIDQ_JOB_LEASE_TTL", "60s")];
     let Some((server, worker, _folder, _nats)) = pair(&more).await else { return };
     let _workers = workers(&worker.state, 1);
     let id = server.pipeline().await;
@@ -85,16 +85,16 @@ async fn a_document_that_is_cancelled_elsewhere_gives_its_worker_free_at_once() 
     let path = |document: &Value| format!("/api/pipelines/{id}/documents/{}", document["id"].as_str().unwrap());
     until(&server, &path(&first), "parsing").await;
     assert_eq!(server.post(&format!("{}/cancel", path(&first)), &json!({})).await.status, 200);
-    // Without the signal the worker would see it when it holds the job again, in twenty seconds.
+    // Without the signal, the worker would notice when it renews its lease, in twenty seconds.
     timeout(Duration::from_secs(10), until(&server, &path(&second), "parsing")).await.expect("the worker is free");
     assert_eq!(server.get(&path(&first)).await.json()["status"], "cancelled");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_partition_that_is_open_is_brought_up_to_date_before_anybody_asks() {
+async fn open_partitions_are_refreshed_before_a_search() {
     let Some((server, worker, _folder, _nats)) = pair(&[]).await else { return };
     let _workers = workers(&worker.state, 1);
-    let _following = tokio::spawn(replicas::follow(Arc::clone(&server.state)));
+    let _following = tokio::spawn(invalidation::follow(Arc::clone(&server.state)));
     let id = server.pipeline().await;
     let question = json!({"query": "pump", "classification": "manual"});
     assert_eq!(server.post(&format!("/api/pipelines/{id}/search"), &question).await.json()["contexts"], json!([]));
@@ -110,10 +110,11 @@ async fn a_partition_that_is_open_is_brought_up_to_date_before_anybody_asks() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn redis_and_nats_die_in_the_middle_and_every_document_is_ready_once() {
+async fn ingestion_survives_redis_and_nats_outages() {
     let Some(mut redis) = Server::redis() else { return };
     let url = redis.url();
-    let Some((server, worker, _folder, mut nats)) = pair(&[("PIDQ_REDIS_URL", &url), ("PIDQ_RATE", "6000")]).await
+    let Some((server, worker, _folder, mut nats)) =
+        pair(&[("PIDQ_REDIS_URL", &url), ("PIDQ_RATE_LIMIT", "6000")]).await
     else {
         return;
     };
@@ -142,9 +143,9 @@ async fn redis_and_nats_die_in_the_middle_and_every_document_is_ready_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_the_database_it_is_unavailable_and_then_goes_on() {
+async fn the_platform_recovers_from_a_database_outage() {
     let Some(mut postgres) = Server::postgres() else { return };
-    let world = World::at(&postgres.url(), &[("PIDQ_WORKER_HOLD", "1s")]).await;
+    let world = TestPlatform::at(&postgres.url(), &[("PIDQ_JOB_LEASE_TTL", "1s")]).await;
     let _workers = workers(&world.state, 1);
     let id = world.pipeline().await;
     world.ready(&id, "a.txt", b"The pump P-101A.", MANUAL).await;
@@ -153,12 +154,12 @@ async fn without_the_database_it_is_unavailable_and_then_goes_on() {
     let gone = world.get(&path).await;
     assert_eq!((gone.status, gone.code().as_str()), (503, "unavailable"));
     assert!(!gone.header("retry-after").is_empty());
-    // Once it is known to be gone, nobody waits for it.
-    let begun = std::time::Instant::now();
+    // Once the outage is known, requests fail without waiting.
+    let started = std::time::Instant::now();
     for _ in 0..20 {
         assert_eq!(world.get(&path).await.status, 503);
     }
-    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
     assert_eq!(world.get("/readyz").await.status, 503);
     assert_eq!(world.get("/livez").await.status, 200);
     postgres.restart();
@@ -169,38 +170,38 @@ async fn without_the_database_it_is_unavailable_and_then_goes_on() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     let sent = world.ready(&id, "b.txt", b"The pump P-101B.", MANUAL).await;
-    assert_eq!(sent["status"], "ready", "the worker goes on as well");
+    assert_eq!(sent["status"], "ready", "the worker continues as well");
     assert_eq!(world.get("/readyz").await.body, b"ready\n");
 }
 
-/// Two processes on one database that speak over NATS. None, said aloud: it is not installed.
-async fn pair(more: &[(&str, &str)]) -> Option<(World, World, TempDir, Server)> {
+/// Starts two platforms on one database, connected over NATS. Prints a notice and returns `None` if NATS is missing.
+async fn pair(more: &[(&str, &str)]) -> Option<(TestPlatform, TestPlatform, TempDir, Server)> {
     let nats = Server::nats()?;
     let folder = TempDir::new().unwrap();
     let (url, nats_url) = (databases::sqlite_url(&folder), nats.url());
     let more = [&[("PIDQ_NATS_URL", nats_url.as_str())], more].concat();
-    let (one, other) = (World::at(&url, &more).await, World::at(&url, &more).await);
+    let (one, other) = (TestPlatform::at(&url, &more).await, TestPlatform::at(&url, &more).await);
     one.until_degraded(&[]).await;
     other.until_degraded(&[]).await;
     Some((one, other, folder, nats))
 }
 
-async fn until(world: &World, path: &str, status: &str) {
+async fn until(world: &TestPlatform, path: &str, status: &str) {
     while world.get(path).await.json()["status"] != status {
         tokio::time::sleep(Duration::from_millis(25)).await;
     }
 }
 
-impl World {
-    /// Waits until these are the servers that do not answer.
+impl TestPlatform {
+    /// Waits until exactly these dependencies are down.
     pub async fn until_degraded(&self, missing: &[&str]) {
         for _ in 0..800 {
-            let servers = self.state.servers();
+            let servers = self.state.dependencies();
             if servers.iter().filter(|server| !server.is_up()).map(|server| server.name()).eq(missing.iter().copied()) {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(25)).await;
         }
-        panic!("{:?}", self.state.servers());
+        panic!("{:?}", self.state.dependencies());
     }
 }

@@ -1,17 +1,17 @@
-//! Documents that are replaced, deleted together, and looked at before they are sent.
+//! Tests of replacement, bulk deletion and preview of documents.
 
 use std::sync::Arc;
 
 use pidq_pipeline::ingest;
 use serde_json::{Value, json};
 
-use crate::platform::{Answer, MASTER, SECRET, World, form};
-use crate::reading::on_each;
+use crate::ingestion::on_each;
+use crate::platform::{MASTER, SECRET, TestPlatform, TestResponse, form};
 
 const MANUAL: [(&str, &str); 1] = [("classification", "manual")];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_new_revision_answers_when_it_is_ready_and_the_old_one_until_then() {
+async fn the_old_revision_is_searchable_until_the_new_one_is_ready() {
     on_each(async |world| {
         let id = world.pipeline().await;
         let sent = world.ready(&id, "P-101.txt", b"The pump is red.", &MANUAL).await;
@@ -45,7 +45,7 @@ async fn a_new_revision_answers_when_it_is_ready_and_the_old_one_until_then() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_revision_that_fails_leaves_the_one_before_and_says_so() {
+async fn a_failed_revision_leaves_the_previous_one_searchable() {
     on_each(async |world| {
         let id = world.pipeline().await;
         let sent = world.ready(&id, "P-101.txt", b"The pump is red.", &MANUAL).await;
@@ -64,8 +64,8 @@ async fn a_revision_that_fails_leaves_the_one_before_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_document_is_replaced_when_nobody_reads_it_and_nothing_else_has_the_bytes() {
-    let world = World::sqlite(&[("PIDQ_UPLOAD_SIZE", "1KiB")]).await;
+async fn replacing_a_document_conflicts_with_ingestion_and_duplicates() {
+    let world = TestPlatform::sqlite(&[("PIDQ_UPLOAD_SIZE", "1KiB")]).await;
     let id = world.pipeline().await;
     let sent = world.upload(&id, "a.txt", b"one", &MANUAL).await.json();
     let path = path(&id, &sent);
@@ -89,7 +89,7 @@ async fn a_document_is_replaced_when_nobody_reads_it_and_nothing_else_has_the_by
 }
 
 #[tokio::test]
-async fn documents_are_deleted_together_each_with_its_outcome() {
+async fn a_bulk_deletion_reports_each_document() {
     crate::platform::on_each(async |world| {
         let id = world.pipeline().await;
         let mut ids = Vec::new();
@@ -124,7 +124,7 @@ async fn documents_are_deleted_together_each_with_its_outcome() {
 }
 
 #[tokio::test]
-async fn an_id_of_the_callers_names_one_document_of_each_classification() {
+async fn an_external_id_identifies_one_document_per_classification() {
     crate::platform::on_each(async |world| {
         let id = world.pipeline().await;
         let mut paths = Vec::new();
@@ -152,8 +152,8 @@ async fn an_id_of_the_callers_names_one_document_of_each_classification() {
 }
 
 #[tokio::test]
-async fn a_key_deletes_and_looks_only_where_it_may_write() {
-    let world = World::sqlite(&[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
+async fn bulk_deletion_and_preview_require_write_access() {
+    let world = TestPlatform::sqlite(&[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
     let token = world.token(SECRET).await.json();
     let root = format!("Bearer {}", token["access_token"].as_str().unwrap());
     let root = [("authorization", root.as_str()), ("content-type", "application/json")];
@@ -170,8 +170,8 @@ async fn a_key_deletes_and_looks_only_where_it_may_write() {
         ids.push(sent.json()["id"].clone());
     }
     let key = async |reach: Value| {
-        let wanted = json!({"name": "k", "scopes": ["documents:read", "documents:write"], "pipelines": {id: reach}});
-        let made = world.send("POST", "/api/keys", &root, wanted.to_string()).await.json();
+        let key_body = json!({"name": "k", "scopes": ["documents:read", "documents:write"], "pipelines": {id: reach}});
+        let made = world.send("POST", "/api/keys", &root, key_body.to_string()).await.json();
         format!("Bearer {}", made["key"].as_str().unwrap())
     };
     let writer = key(json!({"classifications": ["open"], "verbs": ["write"]})).await;
@@ -200,24 +200,24 @@ async fn a_key_deletes_and_looks_only_where_it_may_write() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_document_is_cut_beforehand_as_it_would_be_and_nothing_stays() {
+async fn a_preview_equals_the_ingestion_and_stores_nothing() {
     on_each(async |world| {
         let id = world.pipeline().await;
         let path = format!("/api/pipelines/{id}/preview");
         let text = "# Vessel\r\n\r\nPSV-2015A is set at 38.5 barg.\r\n\r\nÜberdruck V-201.";
         let splitter = json!({"name": "recursive_character", "chunk_size": 30, "chunk_overlap": 0});
-        let shown = world.post(&path, &json!({"text": text, "text_splitter": splitter})).await;
-        assert_eq!(shown.status, 200, "{}", shown.json());
-        let shown = shown.json();
-        assert_eq!(shown["text_splitter_params"]["chunk_size"], 30);
+        let preview = world.post(&path, &json!({"text": text, "text_splitter": splitter})).await;
+        assert_eq!(preview.status, 200, "{}", preview.json());
+        let preview = preview.json();
+        assert_eq!(preview["text_splitter_params"]["chunk_size"], 30);
         let plain: Vec<char> = text.replace("\r\n", "\n").chars().collect();
-        for chunk in shown["chunks"].as_array().unwrap() {
+        for chunk in preview["chunks"].as_array().unwrap() {
             let (start, end) = (chunk["start"].as_u64().unwrap() as usize, chunk["end"].as_u64().unwrap() as usize);
             assert_eq!(plain[start..end].iter().collect::<String>(), chunk["text"].as_str().unwrap());
         }
-        assert_eq!(shown["chunk_count"].as_u64().unwrap() as usize, shown["chunks"].as_array().unwrap().len());
-        assert!(shown["chunks"].to_string().contains("PSV-2015A"), "with its tags");
-        // The same file by the splitter of the pipeline, beforehand and in earnest.
+        assert_eq!(preview["chunk_count"].as_u64().unwrap() as usize, preview["chunks"].as_array().unwrap().len());
+        assert!(preview["chunks"].to_string().contains("PSV-2015A"), "with its tags");
+        // The same file with the splitter of the pipeline: a preview, then an upload.
         let headers = [("content-type", "multipart/form-data; boundary=x7x")];
         let beforehand = world.send("POST", &path, &headers, form("a.md", text.as_bytes(), &[])).await.json();
         let sent = world.ready(&id, "a.md", text.as_bytes(), &MANUAL).await;
@@ -234,8 +234,8 @@ async fn a_document_is_cut_beforehand_as_it_would_be_and_nothing_stays() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_cut_is_refused_as_its_reading_would_fail() {
-    let world = World::sqlite(&[]).await;
+async fn a_preview_fails_with_the_codes_of_the_ingestion() {
+    let world = TestPlatform::sqlite(&[]).await;
     let id = world.pipeline().await;
     let path = format!("/api/pipelines/{id}/preview");
     for (body, status, code) in [
@@ -262,11 +262,11 @@ async fn what_cannot_be_cut_is_refused_as_its_reading_would_fail() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn uploads_beyond_the_memory_for_them_are_told_to_come_back() {
+async fn uploads_beyond_the_memory_budget_are_deferred() {
     let settings = [("PIDQ_UPLOAD_MEMORY", "64KiB"), ("PIDQ_UPLOAD_SIZE", "64KiB")];
-    let world = Arc::new(World::sqlite(&settings).await);
+    let world = Arc::new(TestPlatform::sqlite(&settings).await);
     let id = world.pipeline().await;
-    // Each takes more than half, and waits for a worker that is not there: it holds nothing then.
+    // Each upload needs more than half of the budget and then waits for a missing worker, without holding memory.
     let first = world.upload(&id, "a.txt", "a".repeat(40 << 10).as_bytes(), &MANUAL).await;
     assert_eq!(first.status, 202);
     let many = (0..8).map(|number| {
@@ -286,7 +286,7 @@ async fn uploads_beyond_the_memory_for_them_are_told_to_come_back() {
     assert!(statuses.iter().all(|status| [202, 503].contains(status)) && statuses.contains(&202), "{statuses:?}");
     let again = world.upload(&id, "c.txt", "c".repeat(40 << 10).as_bytes(), &MANUAL).await;
     assert_eq!(again.status, 202, "all room is there again");
-    let worker = tokio::spawn(ingest::work(Arc::clone(&world.state)));
+    let worker = tokio::spawn(ingest::run_worker(Arc::clone(&world.state)));
     let headers = [("content-type", "multipart/form-data; boundary=x7x")];
     let path = format!("/api/pipelines/{id}/documents?wait=60");
     let ready = world.send("POST", &path, &headers, form("d.txt", "d ".repeat(20 << 10).as_bytes(), &MANUAL)).await;
@@ -298,17 +298,17 @@ fn path(pipeline: &str, document: &Value) -> String {
     format!("/api/pipelines/{pipeline}/documents/{}/content", document["id"].as_str().unwrap())
 }
 
-/// Replaces what has a tag, and waits.
-async fn put(world: &World, path: &str, tag: &str, body: &str) -> Answer {
+/// Replaces a document with a matching entity tag, and waits.
+async fn put(world: &TestPlatform, path: &str, tag: &str, body: &str) -> TestResponse {
     world.send("PUT", &format!("{path}?wait=60"), &[("if-match", tag)], body).await
 }
 
-/// Replaces whatever there is, and does not wait.
-async fn queue(world: &World, path: &str, body: &str) -> Answer {
+/// Replaces any revision of a document, without waiting.
+async fn queue(world: &TestPlatform, path: &str, body: &str) -> TestResponse {
     world.send("PUT", path, &[("if-match", "*")], body).await
 }
 
-fn statuses(answer: &Answer) -> Vec<String> {
+fn statuses(answer: &TestResponse) -> Vec<String> {
     let json = answer.json();
     json["data"].as_array().unwrap().iter().map(|outcome| outcome["status"].as_str().unwrap().to_owned()).collect()
 }

@@ -1,6 +1,6 @@
-//! Texts as vectors: every model is known by its row, and a table gives what model2vec gives.
+//! Embedding models: lookup by name, and equality with model2vec.
 
-use pidq_pipeline::embedding::{self, MODELS, Places};
+use pidq_pipeline::embedding::{self, MODELS, ModelSources};
 #[cfg(feature = "static")]
 use serde_json::Value;
 
@@ -15,19 +15,19 @@ fn every_model_is_found_by_its_name() {
 }
 
 #[test]
-fn a_model_that_is_not_there_is_unavailable() {
+fn a_missing_model_is_unavailable() {
     for name in ["none", "openai:small"] {
-        let error = embedding::open(name, &Places::default()).map(|_| ()).unwrap_err();
-        assert_eq!(error.code(), "embedding-unavailable", "{name}");
+        let error = embedding::open(name, &ModelSources::default()).map(|_| ()).unwrap_err();
+        assert_eq!(error.code().name, "embedding-unavailable", "{name}");
     }
 }
 
-/// The folder was written by model2vec 0.10.0 with random numbers, and `expected.json` is its answer.
+/// The model was written by model2vec 0.10.0 with random weights; `expected.json` has its vectors.
 #[cfg(feature = "static")]
 #[test]
-fn a_table_of_words_gives_what_model2vec_gives() {
+fn static_vectors_equal_model2vec() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
-    let places = Places { folder: Some(folder.into()), remote: None };
+    let places = ModelSources { model_dir: Some(folder.into()), remote: None };
     let model = embedding::open("static:static_model", &places).unwrap();
     let expected = std::fs::read_to_string(format!("{folder}/static_model/expected.json")).unwrap();
     let cases: Vec<Value> = serde_json::from_str(&expected).unwrap();
@@ -42,10 +42,10 @@ fn a_table_of_words_gives_what_model2vec_gives() {
 #[cfg(feature = "static")]
 #[test]
 fn a_folder_without_a_model_is_unavailable() {
-    let places = Places { folder: Some("nowhere".into()), remote: None };
-    assert_eq!(embedding::open("static:x", &places).map(|_| ()).unwrap_err().code(), "embedding-unavailable");
+    let places = ModelSources { model_dir: Some("nowhere".into()), remote: None };
+    assert_eq!(embedding::open("static:x", &places).map(|_| ()).unwrap_err().code().name, "embedding-unavailable");
     assert_eq!(
-        embedding::open("static:x", &Places::default()).map(|_| ()).unwrap_err().code(),
+        embedding::open("static:x", &ModelSources::default()).map(|_| ()).unwrap_err().code().name,
         "embedding-unavailable"
     );
 }

@@ -1,20 +1,20 @@
-//! How well questions about an imaginary plant are answered: floors under what was reached.
+//! Search quality on the plant corpus: lower bounds for the metrics.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use pidq_pipeline::embedding::{self, Encoder, Places};
-use pidq_pipeline::eval::{self, Report, Set};
+use pidq_pipeline::embedding::{self, CachingEmbedder, ModelSources};
+use pidq_pipeline::eval::{self, Dataset, Report};
 use pidq_pipeline::search::Mode;
 
 fn plant() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/plant_corpus")
 }
 
-/// All tests ask for the same vectors.
-fn encoder() -> &'static Encoder {
-    static ENCODER: LazyLock<Encoder> =
-        LazyLock::new(|| Encoder::new(embedding::open("hash-512", &Places::default()).unwrap(), 1000));
+/// Shared by all tests, which embed the same texts.
+fn encoder() -> &'static CachingEmbedder {
+    static ENCODER: LazyLock<CachingEmbedder> =
+        LazyLock::new(|| CachingEmbedder::new(embedding::open("hash-512", &ModelSources::default()).unwrap(), 1000));
     &ENCODER
 }
 
@@ -23,14 +23,14 @@ fn weight() -> f64 {
 }
 
 fn report() -> Report {
-    eval::beir(&plant(), encoder(), weight()).unwrap()
+    eval::evaluate_beir(&plant(), encoder(), weight()).unwrap()
 }
 
 #[test]
-fn questions_about_the_plant_are_answered() {
+fn questions_about_the_plant_have_good_results() {
     let report = report();
     println!("{report}");
-    let floors = [
+    let minimums = [
         ("sparse", "nDCG@10", 0.845),
         ("sparse", "MRR", 0.885),
         ("dense", "nDCG@10", 0.74),
@@ -39,14 +39,14 @@ fn questions_about_the_plant_are_answered() {
         ("hybrid", "recall@100", 0.99),
         ("hybrid", "MRR", 0.885),
     ];
-    for (mode, measure, floor) in floors {
+    for (mode, measure, floor) in minimums {
         let mean = report.mean(mode, measure).unwrap();
         assert!(mean >= floor, "{mode} {measure} is {mean}, under {floor}\n{report}");
     }
 }
 
 #[test]
-fn a_fusion_is_no_worse_than_its_parts() {
+fn hybrid_search_is_no_worse_than_sparse_or_dense() {
     let report = report();
     for measure in ["nDCG@10", "recall@10", "recall@100"] {
         let of = |mode| report.mean(mode, measure).unwrap();
@@ -56,7 +56,7 @@ fn a_fusion_is_no_worse_than_its_parts() {
 
 #[test]
 fn questions_without_an_answer_score_less() {
-    let indexed = Set::read(&plant()).unwrap().index(encoder(), weight()).unwrap();
+    let indexed = Dataset::read(&plant()).unwrap().index(encoder(), weight()).unwrap();
     for (mode, floor) in [(Mode::Sparse, 0.87), (Mode::Hybrid, 0.87), (Mode::Dense, 0.78)] {
         let separation = indexed.separation(mode).unwrap();
         println!("{mode:?} tells {separation:.4}");
@@ -67,7 +67,7 @@ fn questions_without_an_answer_score_less() {
 #[test]
 fn a_report_is_a_table() {
     let lines: Vec<String> = report().to_string().lines().map(str::to_owned).collect();
-    assert_eq!(lines[0], "162 documents, 60 questions");
+    assert_eq!(lines[0], "162 documents, 60 queries");
     assert_eq!(lines[1], "mode         nDCG@10    recall@5   recall@10  recall@100         MRR");
     assert_eq!(lines.len(), 5);
 }

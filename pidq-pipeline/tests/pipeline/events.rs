@@ -1,4 +1,4 @@
-//! Events: one for each change and none without one, lost by nobody, and told to nobody who must not know.
+//! Tests of events: exactly one per change, none lost, and none visible without permission.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,23 +9,23 @@ use hyper::Request;
 use hyper::header::HeaderValue;
 use pidq_http::Bytes;
 use pidq_http::database::{Database, Transaction};
+use pidq_pipeline::api_keys::{AccessScope, ApiKey, Verb};
 use pidq_pipeline::events::{self, Event};
-use pidq_pipeline::keys::{ApiKey, Reach, Verb};
-use pidq_pipeline::messages::{Heard, Message, Subscription};
+use pidq_pipeline::pubsub::{Message, Received, Subscription};
 use pidq_pipeline::store::Store;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
+use crate::backend_servers::Server;
 use crate::databases;
-use crate::doubles::Double;
-use crate::honest::honest;
-use crate::platform::{MASTER, SECRET, World, on_each};
-use crate::servers::Server;
+use crate::mock_prompt_model::prompt_model;
+use crate::mock_server::MockServer;
+use crate::platform::{MASTER, SECRET, TestPlatform, on_each};
 
 const MANUAL: (&str, &str) = ("classification", "manual");
 
 #[tokio::test]
-async fn every_change_leaves_an_event_and_a_refused_one_leaves_none() {
+async fn every_change_records_an_event_and_rejected_requests_record_none() {
     on_each(async |world| {
         let id = world.pipeline().await;
         let sent = world.upload(&id, "secret-plan.txt", b"a", &[MANUAL]).await.json();
@@ -41,8 +41,8 @@ async fn every_change_leaves_an_event_and_a_refused_one_leaves_none() {
         world.send("DELETE", &path, &[], "").await;
         world.send("PATCH", &format!("/api/pipelines/{id}"), &patch, r#"{"description": "d"}"#).await;
         world.send("DELETE", &format!("/api/pipelines/{id}"), &[], "").await;
-        let told = world.told().await;
-        let names: Vec<&str> = told.iter().map(|event| event.kind.name).collect();
+        let recorded = world.all_events().await;
+        let names: Vec<&str> = recorded.iter().map(|event| event.kind.name).collect();
         assert_eq!(
             names,
             [
@@ -56,36 +56,36 @@ async fn every_change_leaves_an_event_and_a_refused_one_leaves_none() {
                 "pipeline.deleted",
             ]
         );
-        let first = told[1].to_json("PIDQ-X");
+        let first = recorded[1].to_json("PIDQ-X");
         assert_eq!(first["specversion"], "1.0");
         assert_eq!(first["subject"], format!("pipelines/{id}/documents/{}", sent["id"].as_str().unwrap()));
         let data = json!({
             "pipeline_id": id, "document_id": sent["id"], "classification": "manual", "status": "queued", "revision": 1,
         });
-        assert_eq!(first["data"], data, "ids, label and state");
-        assert_eq!(told[4].to_json("")["data"]["previous_classification"], "manual");
-        let all: String = told.iter().map(|event| event.to_json("").to_string()).collect();
+        assert_eq!(first["data"], data, "ids, classification and status");
+        assert_eq!(recorded[4].to_json("")["data"]["previous_classification"], "manual");
+        let all: String = recorded.iter().map(|event| event.to_json("").to_string()).collect();
         assert!(!all.contains("secret-plan"), "{all}");
     })
     .await;
 }
 
 #[tokio::test]
-async fn names_of_files_are_told_where_an_administrator_wants_it() {
-    let world = World::sqlite(&[("PIDQ_EVENTS_INCLUDE_NAMES", "on")]).await;
+async fn file_names_are_in_events_if_configured() {
+    let world = TestPlatform::sqlite(&[("PIDQ_EVENTS_INCLUDE_NAMES", "on")]).await;
     let id = world.pipeline().await;
     world.upload(&id, "plan.txt", b"a", &[MANUAL]).await;
-    assert_eq!(world.told().await[1].to_json("")["data"]["filename"], "plan.txt");
+    assert_eq!(world.all_events().await[1].to_json("")["data"]["filename"], "plan.txt");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_document_tells_of_its_way() {
-    crate::reading::on_each(async |world| {
+async fn ingestion_stages_are_events() {
+    crate::ingestion::on_each(async |world| {
         let id = world.pipeline().await;
         world.ready(&id, "a.txt", b"PSV-2015A is set at 38.5 barg.", &[MANUAL]).await;
         world.ready(&id, "b.bin", b"\x7fELF\x02\x01\x01\0\0\0\0\0", &[MANUAL]).await;
-        let double = honest().await;
-        let endpoint = endpoint(&double);
+        let mock = prompt_model().await;
+        let endpoint = endpoint(&mock);
         let path = format!("/api/pipelines/{id}/query");
         let body = json!({"query": "What is PSV-2015A set at?", "classification": "manual", "llm_endpoint": endpoint});
         let answer = world.post(&path, &body).await.json();
@@ -95,8 +95,9 @@ async fn a_document_tells_of_its_way() {
         let mut streamed = body;
         streamed["stream"] = true.into();
         world.post(&path, &streamed).await;
-        let told = world.told().await;
-        let way: Vec<String> = told[1..].iter().map(|event| format!("{} {}", event.kind.name, status(event))).collect();
+        let recorded = world.all_events().await;
+        let way: Vec<String> =
+            recorded[1..].iter().map(|event| format!("{} {}", event.kind.name, status(event))).collect();
         assert_eq!(
             way,
             [
@@ -114,16 +115,16 @@ async fn a_document_tells_of_its_way() {
                 "query.completed completed",
             ]
         );
-        let completed = told[10].to_json("")["data"].clone();
+        let completed = recorded[10].to_json("")["data"].clone();
         assert_eq!((&completed["query_id"], &completed["answered"]), (&answer["id"], &json!(true)));
         assert_eq!(completed["usage"]["prompt_tokens"], answer["usage"]["prompt_tokens"]);
-        assert_eq!(told[11].to_json("")["data"]["code"], "llm-endpoint-forbidden");
+        assert_eq!(recorded[11].to_json("")["data"]["code"], "llm-endpoint-forbidden");
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_transaction_that_ends_late_is_told_of_late_and_not_lost() {
+async fn an_event_of_a_late_commit_is_not_lost() {
     let Some(url) = databases::fresh_postgres() else { return eprintln!("SKIPPED: no PostgreSQL") };
     let (database, store) = (databases::open(&url).await, Store::open(databases::open(&url).await).await.unwrap());
     let mut slow = database.begin().await.unwrap();
@@ -133,16 +134,16 @@ async fn a_transaction_that_ends_late_is_told_of_late_and_not_lost() {
         insert(&mut quick, &format!("quick {number}"), 10 + number).await;
         quick.commit().await.unwrap();
     }
-    assert_eq!(store.place_events(100).await.unwrap(), 3, "what is not over has no place");
+    assert_eq!(store.assign_positions(100).await.unwrap(), 3, "an uncommitted event has no position");
     let first = ids(&store, 0).await;
     assert_eq!(first, ["quick 0", "quick 1", "quick 2"]);
     slow.commit().await.unwrap();
-    assert_eq!(store.place_events(100).await.unwrap(), 1);
-    assert_eq!(ids(&store, 3).await, ["slow"], "whoever had the others gets it too");
+    assert_eq!(store.assign_positions(100).await.unwrap(), 1);
+    assert_eq!(ids(&store, 3).await, ["slow"], "clients that have the others get it too");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn replicas_give_each_event_one_place_without_gaps() {
+async fn replicas_assign_positions_without_gaps() {
     databases::on_each(async |database: Database| {
         let stores = [Store::open(database.clone()).await.unwrap(), Store::open(database.clone()).await.unwrap()];
         let writer = tokio::spawn(async move {
@@ -159,13 +160,13 @@ async fn replicas_give_each_event_one_place_without_gaps() {
                 tokio::spawn(async move {
                     let mut placed = 0;
                     while store.last_position().await.unwrap() < 60 {
-                        placed += store.place_events(7).await.unwrap();
+                        placed += store.assign_positions(7).await.unwrap();
                     }
                     placed
                 })
             })
             .collect();
-        // Whoever reads behind what it had sees all, in whatever steps it reads.
+        // A client that reads from its last position sees all events, at any page size.
         let (mut position, mut seen) = (0, Vec::new());
         while seen.len() < 60 {
             for event in stores[0].events_after(position, 3).await.unwrap() {
@@ -188,23 +189,23 @@ async fn replicas_give_each_event_one_place_without_gaps() {
 }
 
 #[tokio::test]
-async fn old_events_are_forgotten_and_whoever_comes_back_late_gets_what_is_left() {
+async fn old_events_are_purged_and_late_clients_get_the_rest() {
     on_each(async |world| {
         let id = world.pipeline().await;
         world.upload(&id, "a.txt", b"a", &[MANUAL]).await;
-        let told = world.told().await;
+        let recorded = world.all_events().await;
         let store = &world.state.store;
-        assert_eq!(store.forget_events(told[0].happened_at, 10).await.unwrap(), 0, "they are not that old");
-        assert_eq!(store.forget_events(told[1].happened_at, 10).await.unwrap(), 1);
-        assert_eq!(store.position_of_event(&told[0].id).await.unwrap(), None);
-        let mut listener = world.listen("/api/events", &[("last-event-id", &told[0].id)]).await;
-        assert_eq!(listener.next().await["id"], told[1].id);
+        assert_eq!(store.purge_events(recorded[0].happened_at, 10).await.unwrap(), 0, "they are within the retention");
+        assert_eq!(store.purge_events(recorded[1].happened_at, 10).await.unwrap(), 1);
+        assert_eq!(store.event_position(&recorded[0].id).await.unwrap(), None);
+        let mut listener = world.listen("/api/events", &[("last-event-id", &recorded[0].id)]).await;
+        assert_eq!(listener.next().await["id"], recorded[1].id);
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_listener_hears_what_happens_and_what_it_missed() {
+async fn a_stream_sends_new_and_missed_events() {
     on_each(async |world| {
         let keeper = world.keep();
         let mut all = world.listen("/api/events", &[]).await;
@@ -219,36 +220,36 @@ async fn a_listener_hears_what_happens_and_what_it_missed() {
         assert_eq!((&first["type"], &second["type"]), (&json!("document.queued"), &json!("document.queued")));
         let had = first["id"].as_str().unwrap();
         let mut again = world.listen("/api/events", &[("last-event-id", had)]).await;
-        assert_eq!(again.next().await, second, "behind the one that it had");
+        assert_eq!(again.next().await, second, "after the last received event");
         for bad in ["/api/events?type=document.read", "/api/events?type="] {
             assert_eq!(world.get(bad).await.code(), "invalid-parameter", "{bad}");
         }
         assert_eq!(all.next().await, second);
         world.state.feed.close();
-        assert!(all.ended().await, "nobody is kept waiting at the end");
+        assert!(all.ended().await, "streams end at shutdown");
         keeper.abort();
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_licence_in_another_state_is_told_once() {
+async fn a_license_change_is_one_event() {
     on_each(async |world| {
         for state in ["missing", "missing", "valid", "valid", "expired"] {
-            world.state.store.note_licence(state, "").await.unwrap();
+            world.state.store.record_license_state(state, "").await.unwrap();
         }
-        let states: Vec<String> = world.told().await.iter().map(status).collect();
+        let states: Vec<String> = world.all_events().await.iter().map(status).collect();
         assert_eq!(states, ["valid", "expired"], "the first state is no change");
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn events_reach_nats_once_it_is_there_and_again_after_it_was_away() {
+async fn events_are_published_after_nats_outages() {
     let Some(mut server) = Server::jetstream() else { return };
-    let world = World::sqlite(&[("PIDQ_NATS_URL", &server.url())]).await;
+    let world = TestPlatform::sqlite(&[("PIDQ_NATS_URL", &server.url())]).await;
     let (keeper, publisher) = (world.keep(), tokio::spawn(events::publish(Arc::clone(&world.state))));
-    // What is heard here was taken by the server before.
+    // Received messages were accepted by the server before.
     let mut heard = world.state.messages.subscribe("pidq.v1.");
     let id = world.pipeline().await;
     let created = message(&mut heard, 60).await.expect("in time");
@@ -256,7 +257,7 @@ async fn events_reach_nats_once_it_is_there_and_again_after_it_was_away() {
     assert!(String::from_utf8_lossy(&created.bytes).contains(&id));
     server.kill();
     let sent = world.upload(&id, "plan.txt", b"a", &[MANUAL]).await.json();
-    assert_eq!(message(&mut heard, 2).await, None, "nobody takes it");
+    assert_eq!(message(&mut heard, 2).await, None, "no server accepts it");
     server.restart();
     let queued = message(&mut heard, 60).await.expect("in time");
     assert_eq!(queued.subject, "pidq.v1.document.queued", "no names in subjects");
@@ -266,40 +267,40 @@ async fn events_reach_nats_once_it_is_there_and_again_after_it_was_away() {
     publisher.abort();
 }
 
-/// The next message, if one comes in so many seconds.
+/// Returns the next message, or `None` after a timeout.
 async fn message(heard: &mut Subscription, seconds: u64) -> Option<Message> {
     let end = tokio::time::Instant::now() + Duration::from_secs(seconds);
     loop {
         match tokio::time::timeout_at(end, heard.next()).await {
-            Ok(Some(Heard::Message(message))) => return Some(message),
-            Ok(Some(Heard::Missed)) => {}
+            Ok(Some(Received::Message(message))) => return Some(message),
+            Ok(Some(Received::Missed)) => {}
             _ => return None,
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_so_many_listen() {
-    let world = World::sqlite(&[("PIDQ_EVENT_STREAMS", "1")]).await;
+async fn the_number_of_event_streams_is_limited() {
+    let world = TestPlatform::sqlite(&[("PIDQ_MAX_EVENT_STREAMS", "1")]).await;
     let keeper = world.keep();
     let first = world.listen("/api/events", &[]).await;
     let refused = world.get("/api/events").await;
     assert_eq!((refused.status, refused.code().as_str()), (503, "too-many-streams"));
     drop(first);
-    // The place is free when the listener was missed.
+    // The slot is released once the disconnect is detected.
     let mut tries = 0;
     while world.state.feed.is_full() {
         tries += 1;
-        assert!(tries < 500, "the place stays taken");
+        assert!(tries < 500, "the slot is not released");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     keeper.abort();
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_restricted_key_hears_what_it_would_if_there_were_nothing_else() {
+async fn a_restricted_key_sees_only_events_of_its_classifications() {
     let heard = async |with_others: bool| {
-        let world = World::sqlite(&[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
+        let world = TestPlatform::sqlite(&[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
         let keeper = world.keep();
         let root = world.root().await;
         let root = [("authorization", root.as_str())];
@@ -334,8 +335,8 @@ async fn a_restricted_key_hears_what_it_would_if_there_were_nothing_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_that_was_taken_away_hears_nothing_more() {
-    let world = World::sqlite(&[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
+async fn a_revoked_key_ends_its_event_stream() {
+    let world = TestPlatform::sqlite(&[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
     let root = world.root().await;
     let id = world.pipeline_as(&root, &["open"]).await;
     let reader = world.key(&root, &id, "open").await;
@@ -350,13 +351,13 @@ async fn a_key_that_was_taken_away_hears_nothing_more() {
     let gone = world.send("DELETE", &format!("/api/keys/{key}"), &[("authorization", &root)], "").await;
     assert_eq!(gone.status, 204);
     upload(b"after").await;
-    assert!(listener.ended().await, "the stream ends, and says nothing before");
+    assert!(listener.ended().await, "the stream ends without another event");
     assert_eq!(world.send("GET", "/api/events", &[("authorization", &reader)], "").await.status, 401);
     keeper.abort();
 }
 
 #[test]
-fn whoever_sees_one_of_two_labels_sees_a_document_come_or_go() {
+fn a_reclassified_document_appears_or_disappears_for_restricted_keys() {
     let event = Event {
         id: "e".into(),
         position: 1,
@@ -364,17 +365,17 @@ fn whoever_sees_one_of_two_labels_sees_a_document_come_or_go() {
         pipeline_id: Some("p".into()),
         document_id: Some("d".into()),
         classification: Some("new".into()),
-        previous: Some("old".into()),
+        previous_classification: Some("old".into()),
         details: json!({"status": "ready", "revision": 3}).as_object().unwrap().clone(),
         happened_at: 0,
     };
     let seen = |labels: &[&str]| {
-        let reach = Reach {
+        let reach = AccessScope {
             classifications: labels.iter().map(|label| (*label).to_owned()).collect(),
             verbs: vec![Verb::Read],
         };
         let key = ApiKey { pipelines: [("p".to_owned(), reach)].into(), ..ApiKey::default() };
-        event.seen_by(&key, |scope| scope == "documents:read").map(|seen| seen.to_json("s"))
+        event.visible_to(&key, |scope| scope == "documents:read").map(|seen| seen.to_json("s"))
     };
     let both = seen(&["new", "old"]).unwrap();
     assert_eq!(
@@ -385,17 +386,17 @@ fn whoever_sees_one_of_two_labels_sees_a_document_come_or_go() {
     assert_eq!((&new["type"], &old["type"]), (&json!("document.ready"), &json!("document.deleted")));
     assert!(!new.to_string().contains("old") && !old.to_string().contains("new"), "{new} {old}");
     assert!(seen(&["other"]).is_none() && seen(&[]).is_none());
-    assert!(event.seen_by(&ApiKey::root(), |_| false).is_none(), "without the scope nobody sees anything");
+    assert!(event.visible_to(&ApiKey::root(), |_| false).is_none(), "without the scope no event is visible");
 }
 
-/// Somebody who listens.
+/// A client of the event stream.
 struct Listener {
     body: UnsyncBoxBody<Bytes, ()>,
     text: String,
 }
 
 impl Listener {
-    /// The next event as it is sent.
+    /// Returns the next event as sent.
     async fn raw(&mut self) -> String {
         loop {
             if let Some(end) = self.text.find("\n\n") {
@@ -422,30 +423,31 @@ impl Listener {
         event
     }
 
-    /// Whether the stream ends, and nothing comes before.
+    /// Returns `true` if the stream ends without another event.
     async fn ended(mut self) -> bool {
         while self.more().await {}
         self.text.is_empty()
     }
 
     async fn more(&mut self) -> bool {
-        let frame = tokio::time::timeout(Duration::from_secs(60), self.body.frame()).await.expect("something in time");
+        let frame =
+            tokio::time::timeout(Duration::from_secs(60), self.body.frame()).await.expect("a frame within the timeout");
         let Some(Ok(frame)) = frame else { return false };
         self.text.push_str(&String::from_utf8_lossy(frame.data_ref().unwrap()));
         true
     }
 }
 
-impl World {
-    /// All events so far, oldest first.
-    pub async fn told(&self) -> Vec<Event> {
-        while self.state.store.place_events(100).await.unwrap() > 0 {}
+impl TestPlatform {
+    /// Returns all events, oldest first.
+    pub async fn all_events(&self) -> Vec<Event> {
+        while self.state.store.assign_positions(100).await.unwrap() > 0 {}
         self.state.store.events_after(0, 1000).await.unwrap()
     }
 
-    /// Somebody who looks after events.
+    /// Starts the maintenance task of events.
     pub fn keep(&self) -> JoinHandle<()> {
-        tokio::spawn(events::keep(Arc::clone(&self.state)))
+        tokio::spawn(events::run_sequencer(Arc::clone(&self.state)))
     }
 
     async fn listen(&self, path: &str, headers: &[(&str, &str)]) -> Listener {
@@ -461,7 +463,7 @@ impl World {
         Listener { body: body.map_err(drop).boxed_unsync(), text: String::new() }
     }
 
-    /// What the holder of the master key sends as `Authorization`.
+    /// Returns the `Authorization` header of the master key.
     pub async fn root(&self) -> String {
         format!("Bearer {}", self.token(SECRET).await.json()["access_token"].as_str().unwrap())
     }
@@ -475,19 +477,20 @@ impl World {
         made.json()["id"].as_str().unwrap().to_owned()
     }
 
-    /// What the holder of a key to one label sends as `Authorization`.
+    /// Returns the `Authorization` header of a key for one classification.
     async fn key(&self, authorization: &str, pipeline: &str, label: &str) -> String {
-        let wanted = json!({
+        let key_body = json!({
             "name": "reader", "scopes": ["pipelines:read", "documents:read", "query"],
             "pipelines": {pipeline: {"classifications": [label], "verbs": ["read", "query"]}},
         });
         let headers = [("authorization", authorization), ("content-type", "application/json")];
-        let made = self.send("POST", "/api/keys", &headers, wanted.to_string()).await.json();
+        let made = self.send("POST", "/api/keys", &headers, key_body.to_string()).await.json();
         format!("Bearer {}", made["key"].as_str().unwrap())
     }
 }
 
-const INSERT: &str = "insert into events (id, kind, details, happened_at) values ($1, 'license.changed', '{}', $2)";
+const INSERT: &str =
+    "insert into events (id, event_type, details, happened_at) values ($1, 'license.changed', '{}', $2)";
 
 async fn insert(tx: &mut Transaction, id: &str, happened_at: i64) {
     tx.execute(INSERT, &[id.into(), happened_at.into()]).await.unwrap();
@@ -501,7 +504,7 @@ fn status(event: &Event) -> String {
     event.to_json("")["data"]["status"].as_str().unwrap_or_default().to_owned()
 }
 
-/// The same without what differs from run to run: ids and times.
+/// Replaces ids and times, which differ between runs.
 fn normal(text: &str) -> String {
     let mut known: Vec<String> = Vec::new();
     let mut normal = String::new();
@@ -525,7 +528,7 @@ fn normal(text: &str) -> String {
         .collect()
 }
 
-fn endpoint(double: &Double) -> Value {
-    let endpoint = double.endpoint();
+fn endpoint(mock: &MockServer) -> Value {
+    let endpoint = mock.endpoint();
     json!({"api_key": "none", "model": endpoint.model, "base_url": endpoint.base_url})
 }

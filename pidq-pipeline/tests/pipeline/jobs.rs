@@ -1,103 +1,125 @@
-//! Work as leased rows: never two at one document, never a lost one, and nothing left of what was deleted.
+//! Tests of jobs and leases: one worker per document, no lost document, and no data left after deletion.
 
 use std::time::Duration;
 
 use pidq_pipeline::records::{Document, Progress, Status};
-use pidq_pipeline::store::{Job, Published, Stage, Store};
+use pidq_pipeline::store::{Job, PublishOutcome, StageTransition, Store};
 
-use crate::stored;
+use crate::store_fixtures;
 
 const LONG: Duration = Duration::from_secs(60);
 const OVER: Duration = Duration::ZERO;
 
 #[tokio::test]
-async fn a_job_is_held_by_one_worker() {
+async fn a_job_is_leased_by_one_worker() {
     on_each(async |store| {
         document(&store, "a").await;
         let job = taken(&store, "one", LONG).await;
-        assert!(store.take_job("two", LONG).await.unwrap().is_none(), "it is held");
-        assert!(store.report(&job, Status::Parsing, &Progress::default()).await.unwrap());
-        assert!(store.hold_job(&job, LONG).await.unwrap());
+        assert!(store.lease_job("two", LONG).await.unwrap().is_none(), "the job is leased");
+        assert!(store.report_progress(&job, Status::Parsing, &Progress::default()).await.unwrap());
+        assert!(store.renew_job_lease(&job, LONG).await.unwrap());
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_job_whose_worker_died_is_taken_again_and_the_dead_write_nothing() {
+async fn an_expired_lease_is_reassigned_and_its_worker_cannot_write() {
     on_each(async |store| {
         let document = document(&store, "a").await;
         let dead = taken(&store, "one", OVER).await;
         tokio::time::sleep(Duration::from_millis(5)).await;
         let job = taken(&store, "two", LONG).await;
         assert_eq!((dead.attempts, job.attempts), (1, 2));
-        assert!(!store.report(&dead, Status::Parsing, &Progress::default()).await.unwrap());
-        assert_eq!(store.publish(&dead, &stored::read("of the dead")).await.unwrap(), Published::Unwanted);
-        assert!(!store.hold_job(&dead, LONG).await.unwrap());
-        assert_eq!(store.publish(&job, &stored::read("of the living")).await.unwrap(), Published::Done);
+        assert!(!store.report_progress(&dead, Status::Parsing, &Progress::default()).await.unwrap());
+        assert_eq!(
+            store.publish_document(&dead, &store_fixtures::read("from the expired worker")).await.unwrap(),
+            PublishOutcome::Discarded
+        );
+        assert!(!store.renew_job_lease(&dead, LONG).await.unwrap());
+        assert_eq!(
+            store.publish_document(&job, &store_fixtures::read("from the current worker")).await.unwrap(),
+            PublishOutcome::Done
+        );
         let chunks = store.chunks(&document.id, 1, 1).await.unwrap();
-        assert_eq!(chunks.iter().map(|stored| stored.chunk.content.as_str()).collect::<Vec<_>>(), ["of the living"]);
+        assert_eq!(
+            chunks.iter().map(|stored| stored.chunk.content.as_str()).collect::<Vec<_>>(),
+            ["from the current worker"]
+        );
         let ready = store.document(&document.pipeline_id, &document.id).await.unwrap().unwrap();
         assert_eq!((ready.status, ready.searchable_revision, ready.attempts), (Status::Ready, Some(1), 2));
-        assert!(store.take_job("three", LONG).await.unwrap().is_none(), "it is done");
+        assert!(store.lease_job("three", LONG).await.unwrap().is_none(), "the job is done");
     })
     .await;
 }
 
 #[tokio::test]
-async fn stages_that_nobody_was_told_of_are_told_with_the_end_each_at_its_time() {
+async fn pending_stages_become_events_with_their_own_times() {
     on_each(async |store| {
         let document = document(&store, "a").await;
         let job = taken(&store, "one", LONG).await;
         for stages in [&[Status::Parsing][..], &[Status::Splitting, Status::Embedding, Status::Indexing]] {
-            let job = job.with_untold(stages.iter().zip(1..).map(|(&status, at)| Stage { status, at }).collect());
+            let job = job.with_pending_stages(
+                stages.iter().zip(1..).map(|(&status, at)| StageTransition { status, at }).collect(),
+            );
             if stages.len() == 1 {
-                assert!(store.report(&job, Status::Parsing, &Progress::default()).await.unwrap());
+                assert!(store.report_progress(&job, Status::Parsing, &Progress::default()).await.unwrap());
             } else {
-                assert_eq!(store.publish(&job, &stored::read("text")).await.unwrap(), Published::Done);
+                assert_eq!(
+                    store.publish_document(&job, &store_fixtures::read("text")).await.unwrap(),
+                    PublishOutcome::Done
+                );
             }
         }
-        while store.place_events(100).await.unwrap() > 0 {}
+        while store.assign_positions(100).await.unwrap() > 0 {}
         let events = store.events_after(0, 100).await.unwrap();
         let of_document = events.iter().filter(|event| event.document_id.as_ref() == Some(&document.id));
-        let mut told: Vec<_> = of_document.map(|event| (event.happened_at, event.details["status"].clone())).collect();
-        told.sort_by_key(|(at, _)| *at);
-        let early: Vec<_> = told.iter().filter(|(at, _)| *at < 10).map(|(at, status)| (*at, status.as_str())).collect();
-        assert_eq!(early[2..], [(2, Some("embedding")), (3, Some("indexing"))], "{told:?}");
-        assert!(early[..2].contains(&(1, Some("parsing"))) && early[..2].contains(&(1, Some("splitting"))), "{told:?}");
-        let late: Vec<_> = told[4..].iter().map(|(_, status)| status.as_str()).collect();
+        let mut recorded: Vec<_> =
+            of_document.map(|event| (event.happened_at, event.details["status"].clone())).collect();
+        recorded.sort_by_key(|(at, _)| *at);
+        let early: Vec<_> =
+            recorded.iter().filter(|(at, _)| *at < 10).map(|(at, status)| (*at, status.as_str())).collect();
+        assert_eq!(early[2..], [(2, Some("embedding")), (3, Some("indexing"))], "{recorded:?}");
+        assert!(
+            early[..2].contains(&(1, Some("parsing"))) && early[..2].contains(&(1, Some("splitting"))),
+            "{recorded:?}"
+        );
+        let late: Vec<_> = recorded[4..].iter().map(|(_, status)| status.as_str()).collect();
         assert_eq!(late, [Some("queued"), Some("ready")]);
     })
     .await;
 }
 
 #[tokio::test]
-async fn what_is_deleted_while_it_is_read_leaves_nothing() {
+async fn a_document_deleted_during_ingestion_leaves_no_data() {
     on_each(async |store| {
         let document = document(&store, "a").await;
         let job = taken(&store, "one", LONG).await;
         assert!(store.delete_document(&document.pipeline_id, &document.id).await.unwrap());
-        assert!(!store.report(&job, Status::Embedding, &Progress::default()).await.unwrap());
-        assert_eq!(store.publish(&job, &stored::read("too late")).await.unwrap(), Published::Unwanted);
+        assert!(!store.report_progress(&job, Status::Embedding, &Progress::default()).await.unwrap());
+        assert_eq!(
+            store.publish_document(&job, &store_fixtures::read("too late")).await.unwrap(),
+            PublishOutcome::Discarded
+        );
         assert!(store.chunks(&document.id, 1, 1).await.unwrap().is_empty());
-        assert!(store.searchable(&document.pipeline_id, "manual").await.unwrap().is_empty());
+        assert!(store.searchable_documents(&document.pipeline_id, "manual").await.unwrap().is_empty());
         assert!(store.content(&document.id, 1).await.unwrap().is_none());
-        assert!(!store.delete_document(&document.pipeline_id, &document.id).await.unwrap(), "once is enough");
+        assert!(!store.delete_document(&document.pipeline_id, &document.id).await.unwrap(), "already deleted");
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_document_that_waits_for_a_model_was_not_tried() {
+async fn a_postponed_job_counts_no_attempt() {
     on_each(async |store| {
         document(&store, "a").await;
-        let later = pidq_http::auth::Moment::now().0 + 60_000;
+        let later = pidq_http::auth::Timestamp::now().0 + 60_000;
         for _ in 0..9 {
             let job = taken(&store, "one", LONG).await;
             assert_eq!(job.attempts, 1);
-            store.note_outage("hash-512", "it is silent").await.unwrap();
-            assert!(store.postpone(&job, &Progress::default(), later).await.unwrap());
-            assert!(!store.postpone(&job, &Progress::default(), later).await.unwrap(), "it is held no more");
-            assert!(store.take_job("two", LONG).await.unwrap().is_none(), "not yet");
+            store.record_outage("hash-512", "it is silent").await.unwrap();
+            assert!(store.postpone_document(&job, &Progress::default(), later).await.unwrap());
+            assert!(!store.postpone_document(&job, &Progress::default(), later).await.unwrap(), "the lease has ended");
+            assert!(store.lease_job("two", LONG).await.unwrap().is_none(), "not yet");
             let outages = store.outages().await.unwrap();
             assert_eq!((outages.len(), outages[0].model.as_str(), outages[0].dimensions), (1, "hash-512", Some(512)));
             store.end_outage("hash-512").await.unwrap();
@@ -108,15 +130,15 @@ async fn a_document_that_waits_for_a_model_was_not_tried() {
 }
 
 #[tokio::test]
-async fn a_document_that_fails_for_a_while_is_tried_again_in_its_time() {
+async fn a_retryable_failure_is_retried_at_its_time() {
     on_each(async |store| {
         let document = document(&store, "a").await;
         let job = taken(&store, "one", LONG).await;
-        let later = pidq_http::auth::Moment::now().0 + 60_000;
-        assert!(store.fail(&job, &Progress::default(), Some(later)).await.unwrap());
+        let later = pidq_http::auth::Timestamp::now().0 + 60_000;
+        assert!(store.fail_job(&job, &Progress::default(), Some(later)).await.unwrap());
         let queued = store.document(&document.pipeline_id, &document.id).await.unwrap().unwrap();
         assert_eq!((queued.status, queued.attempts), (Status::Queued, 1));
-        assert!(store.take_job("two", LONG).await.unwrap().is_none(), "not yet");
+        assert!(store.lease_job("two", LONG).await.unwrap().is_none(), "not yet");
         store.cancel_document(&queued).await.unwrap();
         let cancelled = store.document(&document.pipeline_id, &document.id).await.unwrap().unwrap();
         assert_eq!(cancelled.status, Status::Cancelled);
@@ -125,14 +147,14 @@ async fn a_document_that_fails_for_a_while_is_tried_again_in_its_time() {
 }
 
 #[tokio::test]
-async fn a_document_that_is_not_read_again_after_all_is_what_it_was() {
+async fn cancelling_a_requeued_document_restores_its_state() {
     on_each(async |store| {
         let document = document(&store, "one\ntwo").await;
         let job = taken(&store, "one", LONG).await;
-        let read = stored::read("one\ntwo");
-        assert_eq!(store.publish(&job, &read).await.unwrap(), Published::Done);
+        let read = store_fixtures::read("one\ntwo");
+        assert_eq!(store.publish_document(&job, &read).await.unwrap(), PublishOutcome::Done);
         let ready = store.document(&document.pipeline_id, &document.id).await.unwrap().unwrap();
-        store.read_again(&ready).await.unwrap();
+        store.requeue_document(&ready).await.unwrap();
         let queued = store.document(&document.pipeline_id, &document.id).await.unwrap().unwrap();
         store.cancel_document(&queued).await.unwrap();
         let now = store.document(&document.pipeline_id, &document.id).await.unwrap().unwrap();
@@ -151,8 +173,11 @@ async fn many_workers_share_many_jobs() {
             let store = store.clone();
             tokio::spawn(async move {
                 let mut done = Vec::new();
-                while let Some(job) = store.take_job(&format!("worker {worker}"), LONG).await.unwrap() {
-                    assert_eq!(store.publish(&job, &stored::read("text")).await.unwrap(), Published::Done);
+                while let Some(job) = store.lease_job(&format!("worker {worker}"), LONG).await.unwrap() {
+                    assert_eq!(
+                        store.publish_document(&job, &store_fixtures::read("text")).await.unwrap(),
+                        PublishOutcome::Done
+                    );
                     done.extend(job.document_id);
                 }
                 done
@@ -170,18 +195,18 @@ async fn many_workers_share_many_jobs() {
 }
 
 async fn on_each(test: impl AsyncFn(Store)) {
-    stored::on_each(async |store, _| test(store).await).await;
+    store_fixtures::on_each(async |store, _| test(store).await).await;
 }
 
 async fn taken(store: &Store, worker: &str, hold: Duration) -> Job {
-    store.take_job(worker, hold).await.unwrap().expect("a job")
+    store.lease_job(worker, hold).await.unwrap().expect("a job")
 }
 
-/// A document of its own pipeline, or of the one that is there.
+/// Adds a document to the existing pipeline, or to a new one.
 async fn document(store: &Store, text: &str) -> Document {
     let pipeline = match store.pipelines("", Default::default(), 1).await.unwrap().pop() {
         Some(pipeline) => pipeline,
-        None => stored::wide_pipeline(store, &["manual"]).await,
+        None => store_fixtures::wide_pipeline(store, &["manual"]).await,
     };
-    stored::add(store, &pipeline, "manual", text).await
+    store_fixtures::add(store, &pipeline, "manual", text).await
 }

@@ -1,26 +1,27 @@
-//! The client of language models against servers that misbehave, one behaviour a row.
+//! Tests of the LLM client against misbehaving servers.
 
 use std::time::{Duration, Instant};
 
 use pidq_http::{Problem, Secret};
-use pidq_pipeline::egress::Refusal;
-use pidq_pipeline::llm::{Batches, Chat, Endpoint, Kind, LlmError, Patience, Sampling, Usage};
+use pidq_pipeline::egress::EgressRejection;
+use pidq_pipeline::llm::{BatchOptions, Chat, ClientOptions, Endpoint, LlmError, LlmErrorKind, Sampling, Usage};
 use serde_json::{Value, json};
 
-use crate::doubles::{
-    Double, KEY, Step, client, completion, deaf, delta, event, hasty, json_reply, last, raw, reply, stream_head,
+use crate::mock_server::{
+    KEY, MockServer, Step, client, completion, delta, event, json_reply, last, raw, reply, short_timeouts, stream_head,
+    unresponsive,
 };
 
 fn question() -> Chat {
     Chat { system: "s".into(), user: "u".into(), ..Chat::default() }
 }
 
-/// The streamed text, or the code of the error after the text that came before.
-async fn streamed(double: &Double) -> Result<String, (String, LlmError)> {
+/// Returns the streamed text, or the text before an error and the error.
+async fn streamed(mock: &MockServer) -> Result<String, (String, LlmError)> {
     let mut text = String::new();
     let failed = |text: &String, error| (text.clone(), error);
-    let client = client(hasty());
-    let mut deltas = client.stream(&double.endpoint(), &question()).await.map_err(|error| failed(&text, error))?;
+    let client = client(short_timeouts());
+    let mut deltas = client.stream(&mock.endpoint(), &question()).await.map_err(|error| failed(&text, error))?;
     while let Some(delta) = deltas.next().await.map_err(|error| failed(&text, error))? {
         text.push_str(&delta);
     }
@@ -28,8 +29,8 @@ async fn streamed(double: &Double) -> Result<String, (String, LlmError)> {
 }
 
 async fn check(name: &str, steps: Vec<Step>, expected: &str) {
-    let double = Double::always(steps).await;
-    match streamed(&double).await {
+    let mock = MockServer::always(steps).await;
+    match streamed(&mock).await {
         Ok(text) => assert_eq!(text, expected, "{name}"),
         Err((before, error)) => {
             let found =
@@ -40,13 +41,13 @@ async fn check(name: &str, steps: Vec<Step>, expected: &str) {
     }
 }
 
-/// The head of a stream, these pieces, and the end of the connection.
+/// Returns a stream with these chunks that ends with its connection.
 fn stream(pieces: impl IntoIterator<Item = Step>) -> Vec<Step> {
     [stream_head()].into_iter().chain(pieces).collect()
 }
 
 #[tokio::test]
-async fn streams_are_read_as_servers_write_them() {
+async fn streams_of_all_servers_are_parsed() {
     let done = || raw("data: [DONE]\n\n");
     let hello = || [event(&delta("Hel")), event(&delta("lo"))];
     check("as it should be", stream(hello().into_iter().chain([event(&last("stop")), done()])), "Hello").await;
@@ -72,10 +73,10 @@ async fn streams_are_read_as_servers_write_them() {
     check("usage last", stream([event(&delta("Hello")), event(&last("stop")), event(&usage), done()]), "Hello").await;
     let no_delta = json!({"choices": [{"index": 0, "finish_reason": "stop"}]});
     check("a choice without delta", stream([event(&delta("Hello")), event(&no_delta), done()]), "Hello").await;
-    check("one piece", stream([event(&completion("Hello")), done()]), "Hello").await;
+    check("one chunk", stream([event(&completion("Hello")), done()]), "Hello").await;
     check("no empty lines", stream([raw(format!("data: {}\ndata: [DONE]\n", delta("Hello")))]), "Hello").await;
     check("after the end", stream([event(&delta("Hello")), done(), event(&delta("!"))]), "Hello").await;
-    check("JSON though a stream was asked", vec![json_reply(200, &completion("Hello"))], "Hello").await;
+    check("JSON instead of a stream", vec![json_reply(200, &completion("Hello"))], "Hello").await;
     let parts = json!({"choices": [{"delta": {"content": [{"type": "text", "text": "Hello"}]}}]});
     check("content in parts", stream([event(&parts), done()]), "Hello").await;
     let second = json!({"choices": [{"index": 1, "delta": {"content": "no"}}]});
@@ -108,7 +109,7 @@ async fn broken_streams_are_errors() {
     check("HTML", vec![reply(200, "", "<html>welcome</html>")], "llm-bad-response").await;
     check("an error with 200", vec![json_reply(200, &error)], "llm-bad-response").await;
     check("no HTTP", vec![raw("SSH-2.0-OpenSSH_9.2\r\n")], "llm-unreachable").await;
-    check("nobody there", vec![Step::Break], "llm-unreachable").await;
+    check("no server", vec![Step::Break], "llm-unreachable").await;
     let short = raw(format!("HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\ndata: {}\n\n", delta("Hello")));
     check("it breaks off", vec![short, Step::Wait(50)], "Hello then llm-bad-response").await;
     let whole = raw(format!("HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\ndata: {}\n\n", completion("Hello")));
@@ -116,7 +117,7 @@ async fn broken_streams_are_errors() {
 }
 
 #[tokio::test]
-async fn what_is_too_much_is_not_read() {
+async fn oversized_responses_are_not_read() {
     let line = vec![b'x'; 10 << 20];
     check("a line of 10 MB", stream([raw("data: "), Step::Send(line.clone())]), "llm-bad-response").await;
     let length = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{{", line.len());
@@ -126,61 +127,64 @@ async fn what_is_too_much_is_not_read() {
 }
 
 #[tokio::test]
-async fn servers_that_are_slow_are_left() {
-    check("no head", vec![Step::Stall], "llm-timeout").await;
-    check("no first byte", stream([Step::Stall]), "llm-timeout").await;
-    check("a stall", stream([event(&delta("Hello")), Step::Stall]), "Hello then llm-timeout").await;
+async fn slow_servers_time_out() {
+    check("no head", vec![Step::Hang], "llm-timeout").await;
+    check("no first byte", stream([Step::Hang]), "llm-timeout").await;
+    check("a stall", stream([event(&delta("Hello")), Step::Hang]), "Hello then llm-timeout").await;
     check("slow, and in time", stream([Step::Wait(200), event(&delta("Hello")), Step::Wait(200)]), "Hello").await;
-    check("finished, and open", stream([event(&delta("Hello")), event(&last("stop")), Step::Stall]), "Hello").await;
+    check("finished, and open", stream([event(&delta("Hello")), event(&last("stop")), Step::Hang]), "Hello").await;
     let drops = (0..100).flat_map(|_| [raw(": ping\n"), Step::Wait(20)]);
-    let double = Double::always(stream(drops)).await;
-    let hurry = Patience { total: Duration::from_millis(300), ..hasty() };
-    let error = client(hurry).chat(&double.endpoint(), &question()).await.unwrap_err();
+    let mock = MockServer::always(stream(drops)).await;
+    let hurry = ClientOptions { total_timeout: Duration::from_millis(300), ..short_timeouts() };
+    let error = client(hurry).chat(&mock.endpoint(), &question()).await.unwrap_err();
     assert_eq!(error.code(), "llm-timeout", "all together took too long");
 }
 
 #[tokio::test]
-async fn a_whole_answer_may_take_as_long_as_all_may() {
-    let double = Double::always(vec![Step::Wait(600), json_reply(200, &completion("Hello"))]).await;
-    assert_eq!(client(hasty()).chat(&double.endpoint(), &question()).await.unwrap().text, "Hello");
+async fn a_complete_response_has_the_total_timeout() {
+    let mock = MockServer::always(vec![Step::Wait(600), json_reply(200, &completion("Hello"))]).await;
+    assert_eq!(client(short_timeouts()).chat(&mock.endpoint(), &question()).await.unwrap().text, "Hello");
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_unreachable() {
-    let double = Double::always(Vec::new()).await;
-    let mut endpoint = double.endpoint();
+async fn a_missing_server_is_unreachable() {
+    let mock = MockServer::always(Vec::new()).await;
+    let mut endpoint = mock.endpoint();
     endpoint.base_url = "http://127.0.0.1:1/v1".into();
-    assert_eq!(client(hasty()).chat(&endpoint, &question()).await.unwrap_err().code(), "llm-unreachable");
+    assert_eq!(client(short_timeouts()).chat(&endpoint, &question()).await.unwrap_err().code(), "llm-unreachable");
     endpoint.base_url = "http://nowhere.invalid/v1".into();
-    assert_eq!(client(hasty()).chat(&endpoint, &question()).await.unwrap_err().code(), "llm-unreachable");
-    endpoint.base_url = format!("https://{}/v1", double.address);
-    assert_eq!(client(hasty()).chat(&endpoint, &question()).await.unwrap_err().code(), "llm-unreachable");
-    endpoint.base_url = format!("http://{}/v1", deaf().await);
-    assert_eq!(client(hasty()).stream(&endpoint, &question()).await.map(drop).unwrap_err().code(), "llm-timeout");
+    assert_eq!(client(short_timeouts()).chat(&endpoint, &question()).await.unwrap_err().code(), "llm-unreachable");
+    endpoint.base_url = format!("https://{}/v1", mock.address);
+    assert_eq!(client(short_timeouts()).chat(&endpoint, &question()).await.unwrap_err().code(), "llm-unreachable");
+    endpoint.base_url = format!("http://{}/v1", unresponsive().await);
+    assert_eq!(
+        client(short_timeouts()).stream(&endpoint, &question()).await.map(drop).unwrap_err().code(),
+        "llm-timeout"
+    );
 }
 
 #[tokio::test]
-async fn an_address_that_is_not_called_is_explained_to_the_log_alone() {
+async fn a_forbidden_address_is_explained_only_in_the_log() {
     let endpoint = Endpoint::new("http://0xa9fea9fe/v1", Secret::new(KEY), "m");
-    let error = client(hasty()).chat(&endpoint, &question()).await.unwrap_err();
+    let error = client(short_timeouts()).chat(&endpoint, &question()).await.unwrap_err();
     assert_eq!((error.code(), error.status()), ("llm-endpoint-forbidden", 403));
-    assert_eq!(error.refusal(), Some(&Refusal::Never("an address of the link")));
+    assert_eq!(error.rejection(), Some(&EgressRejection::Never("a link-local address")));
     assert!(!error.to_string().contains("link") && error.upstream().is_none(), "{error}");
 }
 
 #[tokio::test]
 async fn redirects_are_not_followed() {
-    let honeypot = Double::always(vec![json_reply(200, &completion("caught"))]).await;
+    let honeypot = MockServer::always(vec![json_reply(200, &completion("caught"))]).await;
     for location in ["http://169.254.169.254/latest/meta-data".to_owned(), format!("http://{}/v1", honeypot.address)] {
         for status in [301, 302, 303, 307, 308] {
             let steps = vec![reply(status, &format!("Location: {location}\r\n"), "")];
             check("a redirect", steps, "llm-bad-response").await;
         }
     }
-    assert!(honeypot.asked().is_empty());
+    assert!(honeypot.requests().is_empty());
 }
 
-/// Status, body, our code, our status, the code of the server that is told.
+/// Returns rows of the server's status and body, and the expected code, status and upstream code.
 fn refusals() -> Vec<(u16, Value, &'static str, u16, Option<&'static str>)> {
     let error = |code: &str, message: &str| json!({"error": {"message": message, "type": "t", "code": code}});
     vec![
@@ -228,34 +232,34 @@ fn refusals() -> Vec<(u16, Value, &'static str, u16, Option<&'static str>)> {
 }
 
 #[tokio::test]
-async fn refusals_are_told_with_stable_codes() {
-    for (status, body, code, ours, told) in refusals() {
-        let double = Double::always(vec![json_reply(status, &body)]).await;
-        let error = client(hasty()).chat(&double.endpoint(), &question()).await.unwrap_err();
+async fn error_responses_have_stable_codes() {
+    for (status, body, code, ours, upstream_code) in refusals() {
+        let mock = MockServer::always(vec![json_reply(status, &body)]).await;
+        let error = client(short_timeouts()).chat(&mock.endpoint(), &question()).await.unwrap_err();
         let upstream = error.upstream().unwrap();
         assert_eq!((error.code(), error.status()), (code, ours), "{status} {body}");
-        assert_eq!((upstream.status, upstream.code.as_deref()), (status, told), "{status} {body}");
+        assert_eq!((upstream.status, upstream.code.as_deref()), (status, upstream_code), "{status} {body}");
         assert_eq!(Problem::from(error).status().as_u16(), ours);
     }
 }
 
 #[tokio::test]
-async fn of_a_body_only_the_message_is_repeated_shortened_and_without_the_key() {
+async fn error_messages_are_shortened_and_contain_no_key() {
     let message = format!("Incorrect key {KEY}\u{202e}\n{}", "x".repeat(1000));
     let code = format!("key-{KEY}-is-wrong");
-    let double = Double::always(vec![json_reply(401, &json!({"error": {"message": message, "code": code}}))]).await;
-    let error = client(hasty()).chat(&double.endpoint(), &question()).await.unwrap_err();
+    let mock = MockServer::always(vec![json_reply(401, &json!({"error": {"message": message, "code": code}}))]).await;
+    let error = client(short_timeouts()).chat(&mock.endpoint(), &question()).await.unwrap_err();
     let shown = error.upstream().unwrap().message.clone().unwrap();
     assert!(shown.starts_with("Incorrect key *** xxx") && shown.chars().count() <= 300, "{shown}");
     assert_eq!(error.upstream().unwrap().code.as_deref(), Some("key--is-wrong"));
-    let double = Double::always(vec![reply(500, "", "root:x:0:0:/root")]).await;
-    let error = client(hasty()).chat(&double.endpoint(), &question()).await.unwrap_err();
+    let mock = MockServer::always(vec![reply(500, "", "root:x:0:0:/root")]).await;
+    let error = client(short_timeouts()).chat(&mock.endpoint(), &question()).await.unwrap_err();
     assert!(!format!("{error} {error:?}").contains("root"));
 }
 
-/// Status and headers of the first two answers, and how often the server is asked in the end.
+/// Rows of status and headers of the first two responses, and the expected number of requests.
 #[tokio::test]
-async fn requests_are_repeated_as_servers_wish() {
+async fn retries_follow_retry_after() {
     let rows = [
         (500, "", 3),
         (503, "Retry-After: 0\r\n", 3),
@@ -266,82 +270,82 @@ async fn requests_are_repeated_as_servers_wish() {
         (401, "", 1),
         (500, "x-should-retry: false\r\n", 1),
         (404, "x-should-retry: true\r\n", 3),
-        // Longer than the call: said at once.
+        // Longer than the timeout of the call: returned at once.
         (429, "Retry-After: 60\r\n", 1),
     ];
     for (status, headers, times) in rows {
-        let double = Double::start(move |number, _| match number {
+        let mock = MockServer::start(move |number, _| match number {
             0 | 1 => vec![reply(status, headers, "{}")],
             _ => vec![json_reply(200, &completion("Hello"))],
         })
         .await;
-        let answer = client(hasty()).chat(&double.endpoint(), &question()).await;
-        assert_eq!((double.asked().len(), answer.is_ok()), (times, times == 3), "{status} {headers}");
+        let answer = client(short_timeouts()).chat(&mock.endpoint(), &question()).await;
+        assert_eq!((mock.requests().len(), answer.is_ok()), (times, times == 3), "{status} {headers}");
     }
 }
 
 #[tokio::test]
-async fn a_broken_connection_is_tried_again_only_before_the_first_text() {
-    let double = Double::start(|number, _| match number {
+async fn a_broken_connection_is_retried_only_before_the_first_text() {
+    let mock = MockServer::start(|number, _| match number {
         0 => vec![Step::Break],
         _ => vec![json_reply(200, &completion("Hello"))],
     })
     .await;
-    assert_eq!(streamed(&double).await.unwrap(), "Hello");
-    let double = Double::always(stream([event(&delta("Hel")), event(&json!({"error": {"code": 500}}))])).await;
-    assert!(streamed(&double).await.is_err());
-    assert_eq!(double.asked().len(), 1);
+    assert_eq!(streamed(&mock).await.unwrap(), "Hello");
+    let mock = MockServer::always(stream([event(&delta("Hel")), event(&json!({"error": {"code": 500}}))])).await;
+    assert!(streamed(&mock).await.is_err());
+    assert_eq!(mock.requests().len(), 1);
 }
 
 #[tokio::test]
-async fn a_pause_that_a_server_wants_is_kept_and_told() {
-    let double = Double::start(|number, _| match number {
+async fn a_retry_after_pause_is_respected_and_reported() {
+    let mock = MockServer::start(|number, _| match number {
         0 => vec![reply(429, "retry-after-ms: 300\r\n", "{}")],
         _ => vec![json_reply(200, &completion("Hello"))],
     })
     .await;
-    let begun = Instant::now();
-    assert!(client(hasty()).chat(&double.endpoint(), &question()).await.is_ok());
-    assert!(begun.elapsed() >= Duration::from_millis(300));
-    let double = Double::always(vec![reply(429, "Retry-After: 77\r\n", "{}")]).await;
-    let error = client(hasty()).chat(&double.endpoint(), &question()).await.unwrap_err();
-    assert_eq!((error.kind(), error.retry_after()), (Kind::RateLimited, Some(Duration::from_secs(77))));
+    let started = Instant::now();
+    assert!(client(short_timeouts()).chat(&mock.endpoint(), &question()).await.is_ok());
+    assert!(started.elapsed() >= Duration::from_millis(300));
+    let mock = MockServer::always(vec![reply(429, "Retry-After: 77\r\n", "{}")]).await;
+    let error = client(short_timeouts()).chat(&mock.endpoint(), &question()).await.unwrap_err();
+    assert_eq!((error.kind(), error.retry_after()), (LlmErrorKind::RateLimited, Some(Duration::from_secs(77))));
 }
 
 #[tokio::test]
-async fn a_server_that_keeps_failing_is_left_alone() {
-    let double = Double::always(vec![reply(503, "", "")]).await;
-    let client = client(Patience { failures: 3, retries: 0, ..hasty() });
+async fn a_failing_server_opens_the_circuit_breaker() {
+    let mock = MockServer::always(vec![reply(503, "", "")]).await;
+    let client = client(ClientOptions { failure_threshold: 3, max_retries: 0, ..short_timeouts() });
     for _ in 0..3 {
-        assert_eq!(client.chat(&double.endpoint(), &question()).await.unwrap_err().code(), "llm-bad-response");
+        assert_eq!(client.chat(&mock.endpoint(), &question()).await.unwrap_err().code(), "llm-bad-response");
     }
-    let error = client.chat(&double.endpoint(), &question()).await.unwrap_err();
-    assert_eq!((error.code(), double.asked().len()), ("llm-unreachable", 3));
+    let error = client.chat(&mock.endpoint(), &question()).await.unwrap_err();
+    assert_eq!((error.code(), mock.requests().len()), ("llm-unreachable", 3));
     assert!(error.retry_after().is_some());
 }
 
 #[tokio::test]
-async fn a_request_that_finds_a_server_worn_out_tells_what_it_saw() {
-    let double = Double::always(vec![reply(503, "", "")]).await;
-    let client = client(Patience { failures: 2, ..hasty() });
-    let error = client.chat(&double.endpoint(), &question()).await.unwrap_err();
-    assert_eq!((error.code(), double.asked().len()), ("llm-bad-response", 2));
+async fn an_open_circuit_breaker_reports_the_last_error() {
+    let mock = MockServer::always(vec![reply(503, "", "")]).await;
+    let client = client(ClientOptions { failure_threshold: 2, ..short_timeouts() });
+    let error = client.chat(&mock.endpoint(), &question()).await.unwrap_err();
+    assert_eq!((error.code(), mock.requests().len()), ("llm-bad-response", 2));
 }
 
 #[tokio::test]
-async fn what_one_caller_does_wrong_makes_no_server_rest() {
-    let double = Double::always(vec![json_reply(401, &json!({}))]).await;
-    let client = client(Patience { failures: 2, retries: 0, ..hasty() });
-    let hurried = Chat { total: Some(Duration::from_millis(1)), ..question() };
+async fn client_errors_do_not_open_the_circuit_breaker() {
+    let mock = MockServer::always(vec![json_reply(401, &json!({}))]).await;
+    let client = client(ClientOptions { failure_threshold: 2, max_retries: 0, ..short_timeouts() });
+    let hurried = Chat { total_timeout: Some(Duration::from_millis(1)), ..question() };
     for _ in 0..4 {
-        assert_eq!(client.chat(&double.endpoint(), &question()).await.unwrap_err().code(), "llm-auth-failed");
-        let _ = client.chat(&double.endpoint(), &hurried).await;
+        assert_eq!(client.chat(&mock.endpoint(), &question()).await.unwrap_err().code(), "llm-auth-failed");
+        let _ = client.chat(&mock.endpoint(), &hurried).await;
     }
 }
 
 #[tokio::test]
-async fn parameters_that_a_server_does_not_take_are_left_out() {
-    let double = Double::start(|_, asked| {
+async fn unsupported_parameters_are_omitted() {
+    let mock = MockServer::start(|_, asked| {
         let refuse = |message: &str| vec![json_reply(400, &json!({"error": {"message": message}}))];
         match &asked.body {
             body if !body["max_tokens"].is_null() => refuse("Unsupported parameter: 'max_tokens'"),
@@ -354,9 +358,9 @@ async fn parameters_that_a_server_does_not_take_are_left_out() {
         sampling: Sampling { max_tokens: Some(7), temperature: Some(0.5), ..Sampling::default() },
         ..question()
     };
-    let mut deltas = client(hasty()).stream(&double.endpoint(), &chat).await.unwrap();
+    let mut deltas = client(short_timeouts()).stream(&mock.endpoint(), &chat).await.unwrap();
     assert_eq!(deltas.next().await.unwrap().unwrap(), "Hello");
-    let asked = double.asked();
+    let asked = mock.requests();
     let last = &asked.last().unwrap().body;
     assert_eq!(asked.len(), 3);
     assert_eq!((&last["max_completion_tokens"], &last["temperature"]), (&json!(7), &json!(0.5)));
@@ -364,51 +368,51 @@ async fn parameters_that_a_server_does_not_take_are_left_out() {
 }
 
 #[tokio::test]
-async fn a_request_says_what_it_must_and_nothing_of_its_surroundings() {
-    let double = Double::always(vec![json_reply(200, &completion("Hello"))]).await;
-    let mut endpoint = double.endpoint();
+async fn a_request_contains_only_required_data() {
+    let mock = MockServer::always(vec![json_reply(200, &completion("Hello"))]).await;
+    let mut endpoint = mock.endpoint();
     endpoint.base_url += "/?api-version=1";
     endpoint.extra_headers = vec![("api-key".into(), Secret::new("k"))];
-    client(hasty()).chat(&endpoint, &question()).await.unwrap();
-    let head = double.asked().remove(0).head.to_lowercase();
+    client(short_timeouts()).chat(&endpoint, &question()).await.unwrap();
+    let head = mock.requests().remove(0).head.to_lowercase();
     assert!(head.starts_with("post /v1/chat/completions?api-version=1 http/1.1\r\n"), "{head}");
-    assert!(head.contains(&format!("host: {}\r\n", double.address)), "{head}");
+    assert!(head.contains(&format!("host: {}\r\n", mock.address)), "{head}");
     assert!(head.contains(&format!("authorization: bearer {KEY}")) && head.contains("api-key: k"), "{head}");
 }
 
 #[tokio::test]
-async fn an_answer_tells_how_it_ended_and_what_it_cost() {
+async fn an_answer_has_its_finish_reason_and_usage() {
     let usage = json!({"choices": [], "usage": {"prompt_tokens": 8, "completion_tokens": 2}});
     let steps = stream([event(&delta("Hello")), event(&last("length")), event(&usage), raw("data: [DONE]\n\n")]);
-    let double = Double::always(steps).await;
-    let client = client(hasty());
-    let mut deltas = client.stream(&double.endpoint(), &question()).await.unwrap();
+    let mock = MockServer::always(steps).await;
+    let client = client(short_timeouts());
+    let mut deltas = client.stream(&mock.endpoint(), &question()).await.unwrap();
     while deltas.next().await.unwrap().is_some() {}
-    let ending = deltas.ending();
+    let ending = deltas.info();
     assert_eq!((ending.finish_reason.as_deref(), ending.model.as_deref()), (Some("length"), Some("m-1")));
     assert_eq!(ending.usage, Some(Usage { prompt_tokens: 8, completion_tokens: 2, estimated: false }));
 }
 
 #[tokio::test]
-async fn a_caller_who_leaves_ends_the_work_of_the_server() {
-    let double = Double::always(stream([event(&delta("Hello")), Step::Stall])).await;
-    let client = client(Patience { idle: Duration::from_secs(60), ..hasty() });
-    let deltas = client.stream(&double.endpoint(), &question()).await.unwrap();
+async fn a_disconnect_cancels_the_request() {
+    let mock = MockServer::always(stream([event(&delta("Hello")), Step::Hang])).await;
+    let client = client(ClientOptions { idle_timeout: Duration::from_secs(60), ..short_timeouts() });
+    let deltas = client.stream(&mock.endpoint(), &question()).await.unwrap();
     drop(deltas);
-    let (endpoint, question) = (double.endpoint(), question());
+    let (endpoint, question) = (mock.endpoint(), question());
     let call = client.chat(&endpoint, &question);
     assert!(tokio::time::timeout(Duration::from_millis(300), call).await.is_err());
     for _ in 0..100 {
-        if double.left() == 2 {
+        if mock.left() == 2 {
             return;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    panic!("the server still works for nobody: {} left", double.left());
+    panic!("the server continues after the disconnect: {} left", mock.left());
 }
 
 #[tokio::test]
-async fn keys_are_not_shown() {
+async fn keys_are_not_in_debug_output() {
     let mut endpoint = Endpoint::new("http://127.0.0.1/v1", Secret::new(KEY), "m");
     endpoint.extra_headers = vec![("api-key".into(), Secret::new(KEY))];
     assert!(!format!("{endpoint:?}").contains(KEY));
@@ -416,18 +420,18 @@ async fn keys_are_not_shown() {
     endpoint.base_url = format!("http://{KEY}@127.0.0.1/#");
     endpoint.model = " ".into();
     endpoint.extra_headers.push(("Host".into(), Secret::new("elsewhere")));
-    let faults: Vec<_> = endpoint.faults().iter().map(|fault| (fault.pointer, fault.to_string())).collect();
+    let faults: Vec<_> = endpoint.validate().iter().map(|fault| (fault.pointer, fault.to_string())).collect();
     let pointers: Vec<_> = faults.iter().map(|fault| fault.0).collect();
     assert_eq!(pointers, ["/api_key", "/model", "/base_url", "/extra_headers"]);
     assert!(!format!("{faults:?}").contains(KEY));
-    let error = client(hasty()).chat(&endpoint, &question()).await.unwrap_err();
+    let error = client(short_timeouts()).chat(&endpoint, &question()).await.unwrap_err();
     assert_eq!(error.code(), "llm-endpoint-forbidden");
     assert!(!format!("{error} {error:?}").contains(KEY));
 }
 
 #[tokio::test]
-async fn texts_become_vectors_in_their_order() {
-    let double = Double::start(|_, asked| {
+async fn embeddings_are_in_the_order_of_the_texts() {
+    let mock = MockServer::start(|_, asked| {
         let texts = asked.body["input"].as_array().unwrap();
         let row =
             |(index, text): (usize, &Value)| json!({"index": index, "embedding": [text.as_str().unwrap().len(), 0.5]});
@@ -437,14 +441,17 @@ async fn texts_become_vectors_in_their_order() {
     .await;
     let texts: Vec<String> = (0..100).map(|length| "x".repeat(length)).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let vectors = client(hasty()).embeddings(&double.endpoint(), &texts, &Batches::default()).await.unwrap();
+    let vectors =
+        client(short_timeouts()).embeddings(&mock.endpoint(), &texts, &BatchOptions::default()).await.unwrap();
     assert!(vectors.iter().enumerate().all(|(length, vector)| vector == &[length as f32, 0.5]));
-    assert_eq!((vectors.len(), double.asked().len()), (100, 2));
-    assert!(client(hasty()).embeddings(&double.endpoint(), &[], &Batches::default()).await.unwrap().is_empty());
+    assert_eq!((vectors.len(), mock.requests().len()), (100, 2));
+    assert!(
+        client(short_timeouts()).embeddings(&mock.endpoint(), &[], &BatchOptions::default()).await.unwrap().is_empty()
+    );
 }
 
 #[tokio::test]
-async fn vectors_that_make_no_sense_are_errors() {
+async fn invalid_vectors_are_errors() {
     let row = |index: usize, vector: Value| json!({"index": index, "embedding": vector});
     for data in [
         json!([row(0, json!([1]))]),
@@ -455,17 +462,20 @@ async fn vectors_that_make_no_sense_are_errors() {
         json!([row(0, json!([1e300])), row(1, json!([1]))]),
         json!(null),
     ] {
-        let double = Double::always(vec![json_reply(200, &json!({"data": data}))]).await;
-        let error = client(hasty()).embeddings(&double.endpoint(), &["a", "b"], &Batches::default()).await.unwrap_err();
+        let mock = MockServer::always(vec![json_reply(200, &json!({"data": data}))]).await;
+        let error = client(short_timeouts())
+            .embeddings(&mock.endpoint(), &["a", "b"], &BatchOptions::default())
+            .await
+            .unwrap_err();
         assert_eq!(error.code(), "llm-bad-response", "{data}");
     }
 }
 
 #[tokio::test]
-async fn a_connection_is_tested_by_its_models() {
-    let double = Double::always(vec![json_reply(200, &json!({"data": [{"id": "a"}, {"id": "b"}, {}]}))]).await;
-    assert_eq!(client(hasty()).models(&double.endpoint()).await.unwrap(), ["a", "b"]);
-    assert!(double.asked()[0].head.starts_with("GET /v1/models HTTP/1.1"));
-    let double = Double::always(vec![json_reply(200, &json!([]))]).await;
-    assert_eq!(client(hasty()).models(&double.endpoint()).await.unwrap_err().code(), "llm-bad-response");
+async fn a_connection_test_lists_the_models() {
+    let mock = MockServer::always(vec![json_reply(200, &json!({"data": [{"id": "a"}, {"id": "b"}, {}]}))]).await;
+    assert_eq!(client(short_timeouts()).models(&mock.endpoint()).await.unwrap(), ["a", "b"]);
+    assert!(mock.requests()[0].head.starts_with("GET /v1/models HTTP/1.1"));
+    let mock = MockServer::always(vec![json_reply(200, &json!([]))]).await;
+    assert_eq!(client(short_timeouts()).models(&mock.endpoint()).await.unwrap_err().code(), "llm-bad-response");
 }

@@ -1,6 +1,6 @@
-//! What is cited stands in the document where the citation says, whatever the format and the splitter.
+//! Offsets of citations and search results match the document text, for every format and splitter.
 //!
-//! With `PIDQ_PROPERTY_CASES` all splitters are tried.
+//! All splitters are tested if `PIDQ_PROPERTY_CASES` is set.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use pidq_pipeline::ingest;
 use pidq_pipeline::splitter::SPLITTERS;
 use serde_json::{Value, json};
 
-use crate::honest::honest;
-use crate::platform::World;
+use crate::mock_prompt_model::prompt_model;
+use crate::platform::TestPlatform;
 
 const EVERYDAY: [&str; 2] = ["recursive_character", "sentence"];
-/// These make chunks of parts from all over a text.
+/// Splitters with composed chunks.
 const MADE: &[&str] = &["json", "markdown_header", "html_header"];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_cited_stands_where_the_citation_says() {
-    let world = World::sqlite(&[]).await;
-    let workers: Vec<_> = (0..2).map(|_| tokio::spawn(ingest::work(Arc::clone(&world.state)))).collect();
+async fn citation_offsets_match_the_document_text() {
+    let world = TestPlatform::sqlite(&[]).await;
+    let workers: Vec<_> = (0..2).map(|_| tokio::spawn(ingest::run_worker(Arc::clone(&world.state)))).collect();
     let all = std::env::var_os("PIDQ_PROPERTY_CASES").is_some();
     let names = SPLITTERS.iter().map(|splitter| splitter.name).filter(|name| all || EVERYDAY.contains(name));
     for name in names {
@@ -28,7 +28,7 @@ async fn what_is_cited_stands_where_the_citation_says() {
     workers.iter().for_each(|worker| worker.abort());
 }
 
-/// A pipeline with a document of each format, and their texts.
+/// A pipeline with a document of each format, and the extracted texts.
 struct Texts {
     pipeline: String,
     splitter: &'static str,
@@ -36,7 +36,7 @@ struct Texts {
 }
 
 impl Texts {
-    async fn of(world: &World, splitter: &'static str) -> Texts {
+    async fn of(world: &TestPlatform, splitter: &'static str) -> Texts {
         let body = json!({
             "name": splitter, "embedding_model": "hash-512", "text_splitter": small(splitter),
             "classifications": ["manual"],
@@ -63,7 +63,7 @@ impl Texts {
         Texts { pipeline, splitter, texts }
     }
 
-    async fn check(&self, world: &World) {
+    async fn check(&self, world: &TestPlatform) {
         let mut questions = Vec::new();
         for id in self.texts.keys() {
             let path = format!("/api/pipelines/{}/documents/{id}/chunks?limit=200", self.pipeline);
@@ -85,21 +85,21 @@ impl Texts {
         self.check_answer(world).await;
     }
 
-    /// The citations of an answer, and the places of their markers in it.
-    async fn check_answer(&self, world: &World) {
-        let double = honest().await;
-        let endpoint = double.endpoint();
+    /// Checks the citations of an answer and the positions of their markers.
+    async fn check_answer(&self, world: &TestPlatform) {
+        let mock = prompt_model().await;
+        let endpoint = mock.endpoint();
         let body = json!({
             "query": "At what pressure is PSV-2015A set, and what does the pump P-101A do?", "classification": "manual",
             "llm_endpoint": {"api_key": "none", "model": endpoint.model, "base_url": endpoint.base_url},
         });
         let answer = world.post(&format!("/api/pipelines/{}/query", self.pipeline), &body).await.json();
-        let said: Vec<char> = answer["answer"].as_str().unwrap().chars().collect();
+        let answer_chars: Vec<char> = answer["answer"].as_str().unwrap().chars().collect();
         for citation in answer["citations"].as_array().unwrap() {
             self.stands(citation["document_id"].as_str().unwrap(), citation, "a citation");
             for span in citation["answer_spans"].as_array().unwrap() {
                 let (start, end) = (span[0].as_u64().unwrap() as usize, span[1].as_u64().unwrap() as usize);
-                assert_eq!(said[start..end].iter().collect::<String>(), format!("[{}]", citation["marker"]));
+                assert_eq!(answer_chars[start..end].iter().collect::<String>(), format!("[{}]", citation["marker"]));
             }
         }
     }
@@ -115,7 +115,7 @@ impl Texts {
     }
 }
 
-/// So small that there is something to cut.
+/// Returns splitter parameters with small chunks.
 fn small(splitter: &str) -> Value {
     let parameters = SPLITTERS.iter().find(|known| known.name == splitter).unwrap().parameters;
     let has = |name: &str| parameters.iter().any(|parameter| parameter.name == name);
@@ -129,8 +129,8 @@ fn small(splitter: &str) -> Value {
     small
 }
 
-/// The texts of all documents, when all are read. What a splitter finds nothing in is left out.
-async fn texts(world: &World, pipeline: &str) -> HashMap<String, Vec<char>> {
+/// Waits until all documents are processed and returns their texts.
+async fn texts(world: &TestPlatform, pipeline: &str) -> HashMap<String, Vec<char>> {
     let path = format!("/api/pipelines/{pipeline}/documents");
     let all = loop {
         let all = world.get(&path).await.json()["data"].clone();

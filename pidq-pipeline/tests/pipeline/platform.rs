@@ -1,36 +1,36 @@
-//! A platform in this process, and callers that ask it.
+//! Test helpers: a platform in this process and requests to it.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use http_body_util::BodyExt;
 use hyper::{HeaderMap, Request};
-use pidq_http::{Settings, Site};
+use pidq_http::{Service, Settings};
 use pidq_pipeline::{Platform, TABLES, ingest, open};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::{databases, servers};
+use crate::{backend_servers, databases};
 
 pub const MASTER: &str = "0199aaaa-0000-7000-8000-000000000001";
 pub const SECRET: &str = "f3a9c1d7e5b2408c9d6a1e7f0b3c5d8e";
 
-/// A platform on a database of its own.
-pub struct World {
-    pub site: Site<Platform>,
+/// A platform with its own database.
+pub struct TestPlatform {
+    pub site: Service<Platform>,
     pub state: Arc<Platform>,
     _folder: Option<TempDir>,
 }
 
-/// An answer as a test reads it.
+/// A response.
 #[derive(Debug)]
-pub struct Answer {
+pub struct TestResponse {
     pub status: u16,
     pub headers: HeaderMap,
     pub body: Vec<u8>,
 }
 
-impl Answer {
+impl TestResponse {
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or(Value::Null)
     }
@@ -45,11 +45,11 @@ impl Answer {
 }
 
 /// Runs a test on SQLite alone, on PostgreSQL alone, and on PostgreSQL with Redis and NATS.
-pub async fn on_each(test: impl AsyncFn(World)) {
-    on_each_url(async |url| test(World::at(url, &[]).await).await).await;
-    let (Some(url), Some((redis, nats))) = (databases::fresh_postgres(), servers::shared()) else { return };
+pub async fn on_each(test: impl AsyncFn(TestPlatform)) {
+    on_each_url(async |url| test(TestPlatform::at(url, &[]).await).await).await;
+    let (Some(url), Some((redis, nats))) = (databases::fresh_postgres(), backend_servers::shared()) else { return };
     let servers = [("PIDQ_REDIS_URL", redis.as_str()), ("PIDQ_NATS_URL", &nats), ("PIDQ_APP_SECRET", SECRET)];
-    let world = World::at(&url, &servers).await;
+    let world = TestPlatform::at(&url, &servers).await;
     world.until_degraded(&[]).await;
     test(world).await;
 }
@@ -64,65 +64,71 @@ pub async fn on_each_url(test: impl AsyncFn(&str)) {
     }
 }
 
-impl World {
-    pub async fn sqlite(more: &[(&str, &str)]) -> World {
+impl TestPlatform {
+    pub async fn sqlite(more: &[(&str, &str)]) -> TestPlatform {
         let folder = TempDir::new().unwrap();
-        World::open(&databases::sqlite_url(&folder), Some(folder), more).await
+        TestPlatform::open(&databases::sqlite_url(&folder), Some(folder), more).await
     }
 
-    /// On a database that somebody else looks after.
-    pub async fn at(url: &str, more: &[(&str, &str)]) -> World {
-        World::open(url, None, more).await
+    /// Opens a platform on an existing database.
+    pub async fn at(url: &str, more: &[(&str, &str)]) -> TestPlatform {
+        TestPlatform::open(url, None, more).await
     }
 
-    async fn open(url: &str, folder: Option<TempDir>, more: &[(&str, &str)]) -> World {
+    async fn open(url: &str, folder: Option<TempDir>, more: &[(&str, &str)]) -> TestPlatform {
         let own = [
             ("PIDQ_DATABASE_URL", url),
-            ("PIDQ_RATE", "0"),
+            ("PIDQ_RATE_LIMIT", "0"),
             ("PIDQ_UPLOAD_RATE", "0"),
-            ("PIDQ_QUERY_RATE", "0"),
-            ("PIDQ_READER", env!("CARGO_BIN_EXE_pidq-pipeline")),
+            ("PIDQ_ASK_RATE", "0"),
+            ("PIDQ_EXTRACTOR", env!("CARGO_BIN_EXE_pidq-pipeline")),
         ];
         let environment = own.iter().chain(more).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let settings = Settings::read(TABLES, [], environment).unwrap();
         let app = open(&settings).await.unwrap_or_else(|error| panic!("{error}"));
-        World { state: app.state.clone(), site: app.build(), _folder: folder }
+        TestPlatform { state: app.state.clone(), site: app.build(), _folder: folder }
     }
 
-    /// The same platform, with workers as long as the test runs.
-    pub fn working(self) -> World {
+    /// Starts workers, which run until the end of the test.
+    pub fn working(self) -> TestPlatform {
         for _ in 0..2 {
-            tokio::spawn(ingest::work(Arc::clone(&self.state)));
+            tokio::spawn(ingest::run_worker(Arc::clone(&self.state)));
         }
         self
     }
 
     /// Sends a request with headers and a body.
-    pub async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: impl Into<Vec<u8>>) -> Answer {
+    pub async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Vec<u8>>,
+    ) -> TestResponse {
         let mut request = Request::builder().method(method).uri(path).header("host", "localhost");
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let (head, body) = self.site.call(request.body(body.into().into()).unwrap()).await.into_parts();
         let body = body.collect().await.unwrap_or_else(|_| panic!("the answer ends early")).to_bytes().to_vec();
-        Answer { status: head.status.as_u16(), headers: head.headers, body }
+        TestResponse { status: head.status.as_u16(), headers: head.headers, body }
     }
 
-    pub async fn get(&self, path: &str) -> Answer {
+    pub async fn get(&self, path: &str) -> TestResponse {
         self.send("GET", path, &[], "").await
     }
 
-    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+    pub async fn post(&self, path: &str, body: &Value) -> TestResponse {
         self.send("POST", path, &[("content-type", "application/json")], body.to_string()).await
     }
 
-    /// Asks for a token with the master key.
-    pub async fn token(&self, secret: &str) -> Answer {
+    /// Requests a token with the master key.
+    pub async fn token(&self, secret: &str) -> TestResponse {
         let form = format!("grant_type=client_credentials&client_id={MASTER}&client_secret={secret}");
         self.send("POST", "/o/token/", &[("content-type", "application/x-www-form-urlencoded")], form).await
     }
 
-    /// Makes the pipeline of most tests and gives its id.
+    /// Creates the default pipeline of tests and returns its id.
     pub async fn pipeline(&self) -> String {
         let body = serde_json::json!({
             "name": "Unit 20 manuals", "embedding_model": "hash-512", "text_splitter": "recursive_character",
@@ -133,8 +139,8 @@ impl World {
         made.json()["id"].as_str().unwrap().to_owned()
     }
 
-    /// Uploads a file with other parts beside it.
-    pub async fn upload(&self, pipeline: &str, name: &str, bytes: &[u8], parts: &[(&str, &str)]) -> Answer {
+    /// Uploads a file with additional form fields.
+    pub async fn upload(&self, pipeline: &str, name: &str, bytes: &[u8], parts: &[(&str, &str)]) -> TestResponse {
         self.upload_as(&[], pipeline, name, bytes, parts).await
     }
 
@@ -145,14 +151,14 @@ impl World {
         name: &str,
         bytes: &[u8],
         parts: &[(&str, &str)],
-    ) -> Answer {
+    ) -> TestResponse {
         let headers: Vec<_> =
             [("content-type", "multipart/form-data; boundary=x7x")].iter().chain(headers).copied().collect();
         self.send("POST", &format!("/api/pipelines/{pipeline}/documents"), &headers, form(name, bytes, parts)).await
     }
 }
 
-/// Whether a text is anywhere in the files of a folder. A database that is closed just now takes its log away.
+/// Returns `true` if a text is in any file of a folder. Tolerates the log file of a database that is being closed.
 pub fn is_stored(folder: &Path, text: &str) -> bool {
     std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).any(|path| {
         if path.is_dir() {
@@ -166,7 +172,7 @@ pub fn is_stored(folder: &Path, text: &str) -> bool {
     })
 }
 
-/// A form with a file and other parts.
+/// Returns a multipart form with a file and additional fields.
 pub fn form(name: &str, bytes: &[u8], parts: &[(&str, &str)]) -> Vec<u8> {
     let mut body = Vec::new();
     for (part, value) in parts {

@@ -1,4 +1,4 @@
-//! Another index of a pipeline: made while the old one answers, put in its place at once, and as if it had always been.
+//! Tests of reindexing: the old index answers until the atomic swap, and the result equals a fresh index.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,25 +9,25 @@ use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
 use crate::databases;
-use crate::platform::World;
-use crate::reading::on_each;
+use crate::ingestion::on_each;
+use crate::platform::TestPlatform;
 
 const MANUAL: (&str, &str) = ("classification", "manual");
 const SMALL: &str = r#"{"text_splitter": {"name": "recursive_character", "chunk_size": 60, "chunk_overlap": 0}}"#;
 const JSON: [(&str, &str); 1] = [("content-type", "application/json")];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_splitter_makes_another_index_and_the_old_one_answers_until_then() {
+async fn a_reindex_swaps_the_index_when_complete() {
     on_each(async |world| {
         let id = world.pipeline().await;
         let sent = world.ready(&id, "a.txt", text(1).as_bytes(), &[MANUAL]).await;
         let document = format!("/api/pipelines/{id}/documents/{}", sent["id"].as_str().unwrap());
         let before = world.get(&format!("{document}/chunks")).await.json()["data"].as_array().unwrap().len();
-        let begun = world.send("POST", &format!("/api/pipelines/{id}/reindex"), &JSON, SMALL).await;
-        assert_eq!(begun.status, 202, "{}", String::from_utf8_lossy(&begun.body));
-        assert_eq!(begun.header("location"), format!("/api/operations/{}", begun.json()["id"].as_str().unwrap()));
-        assert_eq!((&begun.json()["kind"], &begun.json()["status"]), (&json!("reindex"), &json!("running")));
-        let done = world.over(&begun.json()).await;
+        let started = world.send("POST", &format!("/api/pipelines/{id}/reindex"), &JSON, SMALL).await;
+        assert_eq!(started.status, 202, "{}", String::from_utf8_lossy(&started.body));
+        assert_eq!(started.header("location"), format!("/api/operations/{}", started.json()["id"].as_str().unwrap()));
+        assert_eq!((&started.json()["kind"], &started.json()["status"]), (&json!("reindex"), &json!("running")));
+        let done = world.over(&started.json()).await;
         assert_eq!(
             (&done["status"], &done["progress"]),
             (&json!("succeeded"), &json!({"done": 1, "total": 1})),
@@ -39,16 +39,16 @@ async fn another_splitter_makes_another_index_and_the_old_one_answers_until_then
         let after = world.get(&format!("{document}/chunks")).await.json()["data"].as_array().unwrap().len();
         assert!(after > before, "{before} {after}");
         assert_eq!(world.get(&document).await.json()["chunk_count"], after);
-        let told = world.told().await;
+        let recorded = world.all_events().await;
         let names: Vec<&str> =
-            told.iter().map(|event| event.kind.name).filter(|name| name.contains("reindex")).collect();
+            recorded.iter().map(|event| event.kind.name).filter(|name| name.contains("reindex")).collect();
         assert_eq!(names, ["pipeline.reindex.started", "pipeline.reindex.completed"]);
-        // What is searched no more goes away in slices.
+        // The old index is deleted in batches.
         let store = &world.state.store;
         let document = sent["id"].as_str().unwrap();
-        assert_eq!(store.chunks(document, 1, 1).await.unwrap().len(), before, "latecomers still find it");
-        assert_eq!(store.sweep(&id, 1, 1).await.unwrap(), 1);
-        while store.sweep(&id, 1, 1).await.unwrap() > 0 {}
+        assert_eq!(store.chunks(document, 1, 1).await.unwrap().len(), before, "late readers still find it");
+        assert_eq!(store.sweep_chunks(&id, 1, 1).await.unwrap(), 1);
+        while store.sweep_chunks(&id, 1, 1).await.unwrap() > 0 {}
         assert!(store.chunks(document, 1, 1).await.unwrap().is_empty());
         assert_eq!(store.chunks(document, 1, 2).await.unwrap().len(), after);
     })
@@ -56,7 +56,7 @@ async fn another_splitter_makes_another_index_and_the_old_one_answers_until_then
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_splitter_of_markup_gets_the_markup_of_documents_that_were_read_without() {
+async fn a_reindex_with_a_markup_splitter_extracts_markup_again() {
     let page = b"<html><head><title>Vessel</title></head><body><h1>V-201</h1><p>It is a vessel.</p></body></html>";
     on_each(async |world| {
         let id = world.pipeline().await;
@@ -64,8 +64,8 @@ async fn a_splitter_of_markup_gets_the_markup_of_documents_that_were_read_withou
         let path = format!("/api/pipelines/{id}/documents/{}/text", sent["id"].as_str().unwrap());
         assert!(!String::from_utf8(world.get(&path).await.body).unwrap().contains("<h1>"));
         let reindex = format!("/api/pipelines/{id}/reindex");
-        let begun = world.send("POST", &reindex, &JSON, r#"{"text_splitter": "html"}"#).await;
-        let done = world.over(&begun.json()).await;
+        let started = world.send("POST", &reindex, &JSON, r#"{"text_splitter": "html"}"#).await;
+        let done = world.over(&started.json()).await;
         assert_eq!(done["status"], "succeeded", "{done}");
         assert!(String::from_utf8(world.get(&path).await.body).unwrap().contains("<h1>"));
     })
@@ -73,13 +73,13 @@ async fn a_splitter_of_markup_gets_the_markup_of_documents_that_were_read_withou
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_made_leaves_what_is_there() {
+async fn a_failed_reindex_leaves_the_old_index() {
     on_each(async |world| {
         let id = world.pipeline().await;
         let sent = world.ready(&id, "a.txt", text(1).as_bytes(), &[MANUAL]).await;
         let path = format!("/api/pipelines/{id}/reindex");
-        let begun = world.send("POST", &path, &JSON, r#"{"text_splitter": "json"}"#).await.json();
-        let done = world.over(&begun).await;
+        let started = world.send("POST", &path, &JSON, r#"{"text_splitter": "json"}"#).await.json();
+        let done = world.over(&started).await;
         assert_eq!((&done["status"], &done["error"]["document_id"]), (&json!("failed"), &sent["id"]), "{done}");
         assert_eq!(done["error"]["code"], "corrupt-document");
         let pipeline = world.get(&format!("/api/pipelines/{id}")).await.json();
@@ -98,21 +98,21 @@ async fn what_cannot_be_made_leaves_what_is_there() {
             assert_eq!((answer.status, answer.code().as_str()), (422, code), "{body}");
         }
         let again = world.send("POST", &path, &JSON, SMALL).await;
-        assert_eq!(world.over(&again.json()).await["status"], "succeeded", "a failure is no end");
+        assert_eq!(world.over(&again.json()).await["status"], "succeeded", "another reindex may follow a failed one");
     })
     .await;
 }
 
 #[tokio::test]
-async fn one_index_is_made_at_a_time_and_may_be_called_off() {
+async fn only_one_reindex_runs_and_it_can_be_cancelled() {
     crate::platform::on_each(async |world| {
         let id = world.pipeline().await;
         let path = format!("/api/pipelines/{id}/reindex");
-        let begun = world.send("POST", &path, &JSON, SMALL).await.json();
+        let started = world.send("POST", &path, &JSON, SMALL).await.json();
         assert_eq!(world.get(&format!("/api/pipelines/{id}")).await.json()["status"], "reindexing");
         let second = world.send("POST", &path, &JSON, SMALL).await;
         assert_eq!((second.status, second.code().as_str()), (409, "pipeline-busy"));
-        let operation = format!("/api/operations/{}", begun["id"].as_str().unwrap());
+        let operation = format!("/api/operations/{}", started["id"].as_str().unwrap());
         let cancelled = world.send("POST", &format!("{operation}/cancel"), &[], "").await;
         assert_eq!(cancelled.json()["status"], "cancelled");
         let again = world.send("POST", &format!("{operation}/cancel"), &[], "").await;
@@ -130,7 +130,7 @@ async fn one_index_is_made_at_a_time_and_may_be_called_off() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_pipeline_goes_away_while_somebody_waits() {
+async fn a_wait_ends_when_the_pipeline_is_deleted() {
     on_each(async |world| {
         let id = world.pipeline().await;
         for number in 0..3 {
@@ -144,13 +144,13 @@ async fn a_pipeline_goes_away_while_somebody_waits() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_happens_while_an_index_is_made_it_is_as_a_fresh_one() {
+async fn a_reindex_under_concurrent_changes_equals_a_fresh_index() {
     let folder = TempDir::new().unwrap();
     for seed in 1..=seeds() {
         let url = format!("sqlite:{}", folder.path().join(format!("{seed}.db")).display());
-        interleaved(&World::at(&url, &[("PIDQ_WORKER_HOLD", "1s")]).await, seed).await;
+        interleaved(&TestPlatform::at(&url, &[("PIDQ_JOB_LEASE_TTL", "1s")]).await, seed).await;
         match databases::fresh_postgres() {
-            Some(url) => interleaved(&World::at(&url, &[("PIDQ_WORKER_HOLD", "1s")]).await, seed).await,
+            Some(url) => interleaved(&TestPlatform::at(&url, &[("PIDQ_JOB_LEASE_TTL", "1s")]).await, seed).await,
             None => eprintln!("SKIPPED on PostgreSQL: no server found under /usr/lib/postgresql"),
         }
     }
@@ -160,18 +160,18 @@ fn seeds() -> u64 {
     std::env::var("PIDQ_REINDEX_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(2)
 }
 
-/// Uploads, deletions, new labels and dying workers in some order, while an index is made.
-async fn interleaved(world: &World, seed: u64) {
+/// Uploads, deletions, reclassification and crashing workers in some order during a reindex.
+async fn interleaved(world: &TestPlatform, seed: u64) {
     let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let id = world.pipeline().await;
     let mut workers = work(world);
-    // The first one is left alone: queries find it all the time.
+    // The first document is not changed: queries always find it.
     let mut documents: Vec<(usize, String)> = Vec::new();
     for number in 0..6 {
         let sent = world.ready(&id, &format!("{number}.txt"), text(number).as_bytes(), &[MANUAL]).await;
         documents.push((number, sent["id"].as_str().unwrap().to_owned()));
     }
-    let begun = world.send("POST", &format!("/api/pipelines/{id}/reindex"), &JSON, SMALL).await.json();
+    let started = world.send("POST", &format!("/api/pipelines/{id}/reindex"), &JSON, SMALL).await.json();
     for step in 0..14 {
         let one = 1 + dice.below(documents.len() - 1);
         match dice.below(8) {
@@ -194,7 +194,7 @@ async fn interleaved(world: &World, seed: u64) {
         assert!(!world.hits(&id, "unique0", "manual").await.is_empty(), "seed {seed}: there is always an index");
         tokio::time::sleep(Duration::from_millis(dice.below(200) as u64)).await;
     }
-    let done = world.over(&begun).await;
+    let done = world.over(&started).await;
     assert_eq!(done["status"], "succeeded", "seed {seed}: {done}");
     world.all_ready(&id).await;
     let fresh = world.fresh(&id, &documents).await;
@@ -208,7 +208,7 @@ async fn interleaved(world: &World, seed: u64) {
     workers.iter().for_each(JoinHandle::abort);
 }
 
-/// A text of its own with some paragraphs.
+/// Returns a unique text with some paragraphs.
 fn text(number: usize) -> String {
     let paragraph = |at: usize| {
         format!(
@@ -218,7 +218,7 @@ fn text(number: usize) -> String {
     (0..5).map(paragraph).collect::<Vec<_>>().join("\n\n")
 }
 
-/// Numbers that are the same in each run.
+/// Deterministic pseudo-random numbers.
 struct Dice(u64);
 
 impl Dice {
@@ -230,12 +230,12 @@ impl Dice {
     }
 }
 
-fn work(world: &World) -> Vec<JoinHandle<()>> {
-    (0..2).map(|_| tokio::spawn(ingest::work(Arc::clone(&world.state)))).collect()
+fn work(world: &TestPlatform) -> Vec<JoinHandle<()>> {
+    (0..2).map(|_| tokio::spawn(ingest::run_worker(Arc::clone(&world.state)))).collect()
 }
 
-impl World {
-    /// The operation when it is over.
+impl TestPlatform {
+    /// Waits for the end of an operation and returns it.
     async fn over(&self, operation: &Value) -> Value {
         let path = format!("/api/operations/{}", operation["id"].as_str().unwrap_or_else(|| panic!("{operation}")));
         for _ in 0..1200 {
@@ -259,7 +259,7 @@ impl World {
         panic!("documents are never ready");
     }
 
-    /// Gives a document another label; a worker may change it in between.
+    /// Changes the classification of a document, with retries: a worker may change the document in between.
     async fn relabel(&self, pipeline: &str, document: &str, label: &str) {
         let path = format!("/api/pipelines/{pipeline}/documents/{document}");
         for _ in 0..20 {
@@ -270,10 +270,10 @@ impl World {
                 _ => panic!("{}", answer.json()),
             }
         }
-        panic!("the label cannot be changed");
+        panic!("the classification cannot be changed");
     }
 
-    /// A pipeline that has always been what another one is now, with the same documents.
+    /// Creates a pipeline with the current configuration and documents of another one.
     async fn fresh(&self, pipeline: &str, documents: &[(usize, String)]) -> String {
         let now = self.get(&format!("/api/pipelines/{pipeline}")).await.json();
         let mut splitter = now["text_splitter_params"].clone();
@@ -293,7 +293,7 @@ impl World {
         fresh
     }
 
-    /// What a question finds, without the ids.
+    /// Returns the hits of a question without their ids.
     async fn hits(&self, pipeline: &str, question: &str, label: &str) -> Vec<Value> {
         let body = json!({"query": question, "classification": label, "top_k": 20});
         let found = self.post(&format!("/api/pipelines/{pipeline}/search"), &body).await;

@@ -1,4 +1,4 @@
-//! A service that puts what is found into a better order, and what holds when it does not.
+//! Reranking by an external service, and the fallback when it fails.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,15 +6,15 @@ use std::sync::Arc;
 use pidq_pipeline::ingest;
 use serde_json::{Value, json};
 
-use crate::doubles::{Double, Step, json_reply, reply};
-use crate::platform::World;
+use crate::mock_server::{MockServer, Step, json_reply, reply};
+use crate::platform::TestPlatform;
 
 const KEY: &str = "sk-rerank-0123456789";
 const TEXTS: [&str; 3] = ["The pump P-101A is red.", "The pump P-101A stands in unit 20.", "The pump P-101A runs dry."];
 
-/// A platform with documents about a pump, and a service that puts them into order.
+/// A platform with documents about a pump, and a reranking service.
 struct Ranked {
-    world: World,
+    world: TestPlatform,
     pipeline: String,
     worker: tokio::task::JoinHandle<()>,
 }
@@ -26,16 +26,16 @@ impl Drop for Ranked {
 }
 
 impl Ranked {
-    async fn by(double: &Double) -> Ranked {
-        let url = format!("http://{}/v1", double.address);
+    async fn by(mock: &MockServer) -> Ranked {
+        let url = format!("http://{}/v1", mock.address);
         let settings = [
             ("PIDQ_RERANK_URL", url.as_str()),
             ("PIDQ_RERANK_KEY", KEY),
             ("PIDQ_RERANK_MODEL", "plant-order"),
             ("PIDQ_RERANK_TIMEOUT", "1s"),
         ];
-        let world = World::sqlite(&settings).await;
-        let worker = tokio::spawn(ingest::work(Arc::clone(&world.state)));
+        let world = TestPlatform::sqlite(&settings).await;
+        let worker = tokio::spawn(ingest::run_worker(Arc::clone(&world.state)));
         let pipeline = world.pipeline().await;
         for (text, name) in TEXTS.iter().zip(["a.txt", "b.txt", "c.txt"]) {
             world.ready(&pipeline, name, text.as_bytes(), &[("classification", "manual")]).await;
@@ -54,31 +54,31 @@ fn files(found: &Value) -> Vec<&str> {
     found["contexts"].as_array().unwrap().iter().map(|result| result["filename"].as_str().unwrap()).collect()
 }
 
-/// Texts that run dry first, then those of unit 20; of others nothing is said.
-fn by_dryness(asked: &Value) -> Value {
+/// Reranks texts that contain "dry" first, then others; texts that contain "red" are omitted.
+fn by_dryness(request: &Value) -> Value {
     let relevance = |text: &str| if text.contains("dry") { 0.9 } else { 0.4 };
-    let texts = asked["documents"].as_array().unwrap().iter().map(|text| text.as_str().unwrap());
-    let told = texts.enumerate().filter(|(_, text)| !text.contains("red"));
-    let rows = told.map(|(index, text)| json!({"index": index, "relevance_score": relevance(text)}));
+    let texts = request["documents"].as_array().unwrap().iter().map(|text| text.as_str().unwrap());
+    let ranked = texts.enumerate().filter(|(_, text)| !text.contains("red"));
+    let rows = ranked.map(|(index, text)| json!({"index": index, "relevance_score": relevance(text)}));
     json!({"results": rows.collect::<Vec<_>>()})
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_found_comes_in_the_order_of_the_service() {
-    let double = Double::start(|_, asked| vec![json_reply(200, &by_dryness(&asked.body))]).await;
-    let ranked = Ranked::by(&double).await;
+async fn hits_are_in_the_order_of_the_service() {
+    let mock = MockServer::start(|_, request| vec![json_reply(200, &by_dryness(&request.body))]).await;
+    let ranked = Ranked::by(&mock).await;
     let found = ranked.search(json!({})).await;
     assert_eq!((files(&found), &found["warnings"]), (vec!["c.txt", "b.txt", "a.txt"], &json!([])), "{found}");
     assert_eq!(found["contexts"][0]["scores"]["rerank"], 0.9);
-    assert!(found["contexts"][2]["scores"].get("rerank").is_none(), "nothing was said of it");
+    assert!(found["contexts"][2]["scores"].get("rerank").is_none(), "it was not scored");
     assert_eq!(files(&ranked.search(json!({"top_k": 1})).await), ["c.txt"], "more are looked at than are wanted");
-    let asked = &double.asked()[0];
-    assert_eq!((&asked.body["model"], &asked.body["query"]), (&json!("plant-order"), &json!("pump P-101A")));
-    assert!(asked.head.starts_with("POST /v1/rerank") && asked.head.contains(&format!("Bearer {KEY}")));
+    let request = &mock.requests()[0];
+    assert_eq!((&request.body["model"], &request.body["query"]), (&json!("plant-order"), &json!("pump P-101A")));
+    assert!(request.head.starts_with("POST /v1/rerank") && request.head.contains(&format!("Bearer {KEY}")));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_service_that_misbehaves_leaves_the_order_of_the_search() {
+async fn a_failing_service_keeps_the_search_order() {
     let row = |index: Value, relevance: Value| json!({"index": index, "relevance_score": relevance});
     let results = |rows: &[Value]| json_reply(200, &json!({"results": rows}));
     let well = || row(json!(0), json!(0.5));
@@ -94,13 +94,13 @@ async fn a_service_that_misbehaves_leaves_the_order_of_the_search() {
         ("one text twice", vec![results(&[well(), well()])]),
         ("no number", vec![results(&[row(json!(0), json!("high"))])]),
         ("an end without a word", vec![Step::Break]),
-        ("silence", vec![Step::Stall]),
+        ("silence", vec![Step::Hang]),
         ("half an answer", vec![Step::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{\"results\"".to_vec())]),
     ];
     // The question says how the service misbehaves.
     let steps: HashMap<&'static str, Vec<Step>> = moods.iter().cloned().collect();
-    let double = Double::start(move |_, asked| steps[asked.body["query"].as_str().unwrap()].clone()).await;
-    let ranked = Ranked::by(&double).await;
+    let mock = MockServer::start(move |_, request| steps[request.body["query"].as_str().unwrap()].clone()).await;
+    let ranked = Ranked::by(&mock).await;
     for (name, _) in moods {
         let found = ranked.search(json!({"mode": "dense", "query": name, "min_score": -1})).await;
         assert_eq!(found["warnings"][0]["code"], "rerank-unavailable", "{name}: {found}");
@@ -112,14 +112,14 @@ async fn a_service_that_misbehaves_leaves_the_order_of_the_search() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_label_that_allows_other_models_sends_no_passages() {
-    let double = Double::start(|_, asked| vec![json_reply(200, &by_dryness(&asked.body))]).await;
-    let ranked = Ranked::by(&double).await;
+async fn a_restricted_classification_sends_no_passages() {
+    let mock = MockServer::start(|_, request| vec![json_reply(200, &by_dryness(&request.body))]).await;
+    let ranked = Ranked::by(&mock).await;
     let policy = r#"{"policies": {"manual": {"llm_allow": ["https://llm.example/v1"]}}}"#;
     let path = format!("/api/pipelines/{}", ranked.pipeline);
     let changed = ranked.world.send("PATCH", &path, &[("content-type", "application/json")], policy).await;
     assert_eq!(changed.status, 200);
     let found = ranked.search(json!({})).await;
     assert_eq!(found["warnings"][0]["code"], "rerank-unavailable");
-    assert!(double.asked().is_empty());
+    assert!(mock.requests().is_empty());
 }

@@ -1,5 +1,6 @@
-//! Every row of the table is asked: by a stranger, by a key without its scope, and by the master key, to which it answers
-//! as it says, or with a problem of its own. What is asked comes from the rows alone, so that a new one is asked too.
+//! Tests of authorization for every route of the table: without credentials, with a key without its scope, and with the
+//! master key, which gets a documented reply or a specific problem. Requests are derived from the table, so new routes
+//! are tested as well.
 
 use http_body_util::BodyExt;
 use hyper::Request;
@@ -7,8 +8,8 @@ use pidq_http::{Access, Reply, Route};
 use pidq_pipeline::{Platform, ROUTES};
 use serde_json::{Value, json};
 
-use crate::doubles::{Double, KEY, reply};
-use crate::platform::{Answer, MASTER, SECRET, World, form};
+use crate::mock_server::{KEY, MockServer, reply};
+use crate::platform::{MASTER, SECRET, TestPlatform, TestResponse, form};
 
 const SETTINGS: [(&str, &str); 3] = [
     ("PIDQ_APP_MASTER_KEY", MASTER),
@@ -16,21 +17,21 @@ const SETTINGS: [(&str, &str); 3] = [
     ("PIDQ_APP_SECRET", "a1b2c3d4e5f60718293a4b5c6d7e8f90"),
 ];
 
-/// A platform with one of everything that has a name in a path.
-struct Filled {
-    world: World,
+/// A platform with one resource of each kind that has an id in a path.
+struct PopulatedPlatform {
+    world: TestPlatform,
     root: String,
-    /// What stands for a parameter of a path.
+    /// Values of path parameters.
     names: Vec<(&'static str, String)>,
-    _receiver: Double,
+    _receiver: MockServer,
 }
 
-impl Filled {
-    async fn start() -> Filled {
-        let world = World::sqlite(&SETTINGS).await;
+impl PopulatedPlatform {
+    async fn start() -> PopulatedPlatform {
+        let world = TestPlatform::sqlite(&SETTINGS).await;
         let root = format!("Bearer {}", text(&world.token(SECRET).await.json()["access_token"]));
-        let receiver = Double::always(vec![reply(200, "", "")]).await;
-        let mut filled = Filled { world, root, names: Vec::new(), _receiver: receiver };
+        let receiver = MockServer::always(vec![reply(200, "", "")]).await;
+        let mut filled = PopulatedPlatform { world, root, names: Vec::new(), _receiver: receiver };
         filled.fill().await;
         filled
     }
@@ -51,7 +52,7 @@ impl Filled {
         self.make("{connection_id}", "/api/llm-connections", connection).await;
         let hook = json!({"url": format!("http://{}/", self._receiver.address)});
         self.make("{webhook_id}", "/api/webhooks", hook).await;
-        // An answer takes a model; how those are found is told in `kept`.
+        // A stored answer needs a model; these are tested in `stored_answers`.
         self.names.push(("{query_id}", "qry_0".to_owned()));
     }
 
@@ -61,15 +62,15 @@ impl Filled {
         self.names.push((name, text(&made.json()["id"])));
     }
 
-    /// A path with names of what there is for its parameters.
+    /// Fills in the parameters of a path.
     fn path(&self, path: &str) -> String {
         let path = self.names.iter().fold(path.to_owned(), |path, (name, value)| path.replace(name, value));
         assert!(!path.contains('{'), "nothing stands for the parameter of {path}");
         path
     }
 
-    /// Sends what the row takes.
-    async fn call(&self, row: &Route<Platform>, authorization: &str) -> Answer {
+    /// Sends a request that the route accepts.
+    async fn call(&self, row: &Route<Platform>, authorization: &str) -> TestResponse {
         let media = row.body.map_or("", |body| body.media[0]);
         let (media, body) = match media {
             "multipart/form-data" => ("multipart/form-data; boundary=x7x", form("b.txt", b"b", &[])),
@@ -79,8 +80,8 @@ impl Filled {
         self.ask(row.method.as_str(), &self.path(row.path), authorization, media, body).await
     }
 
-    /// The answer; of one that goes on for ever, its head.
-    async fn ask(&self, method: &str, path: &str, authorization: &str, media: &str, body: Vec<u8>) -> Answer {
+    /// Returns the response; of an endless one, only the head.
+    async fn ask(&self, method: &str, path: &str, authorization: &str, media: &str, body: Vec<u8>) -> TestResponse {
         let mut request = Request::builder().method(method).uri(path).header("host", "localhost");
         for (name, value) in [("authorization", authorization), ("content-type", media)] {
             if !value.is_empty() {
@@ -93,7 +94,7 @@ impl Filled {
             true => Vec::new(),
             false => body.collect().await.unwrap_or_else(|_| panic!("the answer ends early")).to_bytes().to_vec(),
         };
-        Answer { status: head.status.as_u16(), headers: head.headers, body }
+        TestResponse { status: head.status.as_u16(), headers: head.headers, body }
     }
 }
 
@@ -101,24 +102,24 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("{value} is no text")).to_owned()
 }
 
-/// The rows in an order in which nothing is gone when it is asked for: what deletes comes last, the deepest first.
-fn rows() -> Vec<&'static Route<Platform>> {
+/// Returns the routes in an order in which every resource still exists: deletions come last, the deepest paths first.
+fn ordered_routes() -> Vec<&'static Route<Platform>> {
     let mut rows: Vec<_> = ROUTES.iter().collect();
     rows.sort_by_key(|row| (row.method == "DELETE").then_some(usize::MAX - row.path.len()));
     rows
 }
 
 #[tokio::test]
-async fn every_row_asks_a_stranger_who_that_is() {
-    let filled = Filled::start().await;
-    for row in rows() {
+async fn every_route_requires_authentication() {
+    let filled = PopulatedPlatform::start().await;
+    for row in ordered_routes() {
         let answer = filled.call(row, "").await;
-        let (name, told) = (format!("{} {}", row.method, row.path), answer.json());
+        let (name, details) = (format!("{} {}", row.method, row.path), answer.json());
         match row.access {
             Access::Public => panic!("{name}: nothing of the platform is for everybody"),
-            Access::Client => assert!(is_told_by_oauth(&answer), "{name}: {told}"),
+            Access::Client => assert!(is_oauth_error(&answer), "{name}: {details}"),
             Access::Bearer | Access::Scope(_) | Access::Admin => {
-                assert_eq!((answer.status, answer.code().as_str()), (401, "unauthenticated"), "{name}: {told}");
+                assert_eq!((answer.status, answer.code().as_str()), (401, "unauthenticated"), "{name}: {details}");
                 assert!(answer.header("www-authenticate").starts_with("Bearer"), "{name}");
             }
         }
@@ -126,9 +127,9 @@ async fn every_row_asks_a_stranger_who_that_is() {
 }
 
 #[tokio::test]
-async fn every_row_with_a_scope_refuses_a_key_that_has_another() {
-    let filled = Filled::start().await;
-    for row in rows() {
+async fn every_route_with_a_scope_rejects_a_key_without_it() {
+    let filled = PopulatedPlatform::start().await;
+    for row in ordered_routes() {
         let Some(scope) = row.access.scope() else { continue };
         let other = if scope == "query" { "pipelines:read" } else { "query" };
         let key = json!({"name": format!("{} {}", row.method, row.path), "scopes": [other]}).to_string();
@@ -141,39 +142,39 @@ async fn every_row_with_a_scope_refuses_a_key_that_has_another() {
 }
 
 #[tokio::test]
-async fn every_row_answers_the_master_key_as_it_says_or_with_a_problem_of_its_own() {
-    let filled = Filled::start().await;
-    for row in rows() {
+async fn every_route_returns_a_documented_reply_to_the_master_key() {
+    let filled = PopulatedPlatform::start().await;
+    for row in ordered_routes() {
         let answer = filled.call(row, &filled.root).await;
-        let told = format!("{} {}: {} {}", row.method, row.path, answer.status, answer.json());
+        let details = format!("{} {}: {} {}", row.method, row.path, answer.status, answer.json());
         if answer.status < 400 {
-            assert!(row.replies.iter().any(|reply| is(reply, &answer)), "not in its row: {told}");
+            assert!(row.replies.iter().any(|reply| matches_reply(reply, &answer)), "not in its row: {details}");
         } else if row.access == Access::Client {
-            assert!(is_told_by_oauth(&answer), "{told}");
+            assert!(is_oauth_error(&answer), "{details}");
         } else {
-            assert!([400, 404, 409, 422, 428, 502].contains(&answer.status), "{told}");
-            assert!(!answer.code().is_empty() && answer.code() != "not-found", "{told}");
+            assert!([400, 404, 409, 422, 428, 502].contains(&answer.status), "{details}");
+            assert!(!answer.code().is_empty() && answer.code() != "not-found", "{details}");
             let is_unknown = answer.status == 404;
-            assert_eq!(is_unknown, row.path.contains("{query_id}"), "{told}");
+            assert_eq!(is_unknown, row.path.contains("{query_id}"), "{details}");
         }
     }
 }
 
-/// Whether this is what RFC 6749 has for a client that says nothing, of what it wants or who it is.
-fn is_told_by_oauth(answer: &Answer) -> bool {
-    let told = answer.json()["error"].clone();
-    [(400, json!("invalid_request")), (401, json!("invalid_client"))].contains(&(answer.status, told))
+/// Returns `true` for an OAuth error (RFC 6749) for a request without parameters or client authentication.
+fn is_oauth_error(answer: &TestResponse) -> bool {
+    let details = answer.json()["error"].clone();
+    [(400, json!("invalid_request")), (401, json!("invalid_client"))].contains(&(answer.status, details))
 }
 
-/// Whether this is the answer that a row tells of.
-fn is(reply: &Reply, answer: &Answer) -> bool {
+/// Returns `true` if a response matches a documented reply.
+fn matches_reply(reply: &Reply, answer: &TestResponse) -> bool {
     reply.status == answer.status && reply.media.unwrap_or_default() == answer.header("content-type")
 }
 
 #[tokio::test]
-async fn every_path_tells_its_methods() {
-    let filled = Filled::start().await;
-    for row in rows() {
+async fn every_path_reports_its_methods() {
+    let filled = PopulatedPlatform::start().await;
+    for row in ordered_routes() {
         let path = filled.path(row.path);
         for (method, status) in [("OPTIONS", 204), ("TRACE", 405)] {
             let answer = filled.ask(method, &path, "", "", Vec::new()).await;

@@ -1,21 +1,21 @@
--- Graphs of jobs. A version is a row that never changes.
+-- Stored graphs and their versions. Rows of graph_version are immutable.
 
-create table graph_job (
+create table graph (
     tenant text collate "C" not null,
-    job text collate "C" not null,
-    -- The highest number that was ever given, also by versions that are gone.
+    graph_id text collate "C" not null,
+    -- Highest version number ever assigned, including removed versions.
     counter bigint not null,
-    -- The version that is shown; null when the graph is deleted.
+    -- Current version; null if the graph is deleted.
     latest bigint,
-    primary key (tenant, job)
+    primary key (tenant, graph_id)
 );
 
 create table graph_version (
     tenant text collate "C" not null,
-    job text collate "C" not null,
+    graph_id text collate "C" not null,
     version bigint not null,
     schema_version text not null,
-    -- UTF-8. Names may hold the character 0, which a text cannot.
+    -- UTF-8 bytes: names may contain U+0000, which type text cannot store.
     drawing_name bytea,
     nodes bigint not null,
     edges bigint not null,
@@ -24,11 +24,11 @@ create table graph_version (
     sha256 bytea not null,
     content bytea not null,
     packed_sha256 bytea not null,
-    -- One frame of zstd.
+    -- One zstd frame.
     packed bytea not null,
-    primary key (tenant, job, version),
-    foreign key (tenant, job) references graph_job (tenant, job)
+    primary key (tenant, graph_id, version),
+    foreign key (tenant, graph_id) references graph (tenant, graph_id)
 );
 
--- Packed once is enough.
+-- The content is already compressed.
 alter table graph_version alter column packed set storage external;

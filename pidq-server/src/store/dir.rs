@@ -1,11 +1,12 @@
-//! Graphs as files of one machine: one file a version, acknowledged only when it outlasts a power cut.
+//! Store of graphs as files on one machine: one file per version, acknowledged only when durable.
 //!
-//! `graphs/<tenant>/<job>/<version>-<hash>.json.zst`, names of tenants and jobs in base32hex. One process at a time
-//! has the directory. What there is, is read from names when the store opens; hashes are looked at when a file is.
+//! The layout is `graphs/<tenant>/<graph id>/<version>-<hash>.json.zst`, with tenants and graph ids in base32hex. One
+//! process at a time owns the directory. The index is built from file names at startup; hashes are verified when a file
+//! is read.
 
-mod disk;
-mod layout;
-mod shelves;
+mod durable_writer;
+mod graph_files;
+mod graph_index;
 
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -17,505 +18,558 @@ use bytes::Bytes;
 use tokio::sync::Semaphore;
 
 use super::error::{Error, Result};
-use super::file::{Beginning, Packed, Stored, USUAL_HEAD};
+use super::version_file::{CompressedVersion, HeaderParse, INITIAL_READ_SIZE, VersionHeader};
 use super::vfs::{DirEntry, RealVfs, Vfs};
 use super::{
-    Answer, Coding, Committed, Event, JobId, Keep, Meta, Options, Outcome, Precondition, State, Store, StoredGraph,
-    Tenant, Verified, VersionEntry, Which, aside, held,
+    Coding, CommitOutcome, CommitResult, Event, GraphId, GraphMeta, Options, Precondition, Store, StoreFuture,
+    StoreState, StoredGraph, Tenant, VerifyReport, VersionEntry, VersionRetention, VersionSelector, lock, run_blocking,
 };
-use crate::door::Draft;
+use crate::validation::GraphDraft;
 
-use disk::{Disk, failure};
-use layout::{Held, Seen, tombstone};
-use shelves::Shelves;
+use durable_writer::{DurableWriter, failure};
+use graph_files::{GraphFiles, VersionFile, tombstone_name};
+use graph_index::GraphIndex;
 
-/// Writes under way at once. Each holds a document and its packed form.
-const WRITERS: usize = 8;
-/// Locks that the jobs share: a job is always with the same one.
-const TURNS: usize = 256;
-/// How often a reader looks again for a file that was replaced under its eyes.
-const TRIES: usize = 4;
+/// Maximum number of concurrent writes. Each holds a document and its compressed form.
+const WRITE_LIMIT: usize = 8;
+/// Number of lock stripes; a graph always maps to the same lock.
+const LOCK_STRIPES: usize = 256;
+/// Maximum attempts to read a file that is replaced concurrently.
+const READ_ATTEMPTS: usize = 4;
 
-/// A store of files.
-pub struct Dir {
+/// Store of files.
+pub struct DirStore {
     core: Arc<Core>,
     writers: Semaphore,
 }
 
-impl Dir {
-    /// Opens a directory, makes it if it is not there, and reads the names in it. Blocks.
+impl DirStore {
+    /// Opens or creates a directory and indexes its files. Blocks.
     ///
     /// # Errors
-    /// `store-locked` while another process has it, `storage-failure`.
-    pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Dir> {
-        Dir::open_on(Arc::new(RealVfs), path.as_ref(), options)
+    /// `store-locked` if another process owns it, `storage-failure`.
+    pub fn open(path: impl AsRef<Path>, options: Options) -> Result<DirStore> {
+        DirStore::open_on(Arc::new(RealVfs), path.as_ref(), options)
     }
 
-    /// As [`Dir::open`], on another file system.
+    /// Opens a directory like [`DirStore::open`] on another file system.
     ///
     /// # Errors
-    /// As [`Dir::open`].
-    pub fn open_on(vfs: Arc<dyn Vfs>, path: &Path, options: Options) -> Result<Dir> {
+    /// As [`DirStore::open`].
+    pub fn open_on(vfs: Arc<dyn Vfs>, path: &Path, options: Options) -> Result<DirStore> {
         let core = Arc::new(Core::open(vfs, path, options)?);
-        Ok(Dir { core, writers: Semaphore::new(WRITERS) })
+        Ok(DirStore { core, writers: Semaphore::new(WRITE_LIMIT) })
     }
 
-    async fn read<T: Send + 'static>(&self, work: impl FnOnce(&Core) -> Result<T> + Send + 'static) -> Result<T> {
+    async fn read<T: Send + 'static>(&self, task: impl FnOnce(&Core) -> Result<T> + Send + 'static) -> Result<T> {
         let core = self.core.clone();
-        aside(move || work(&core)).await
+        run_blocking(move || task(&core)).await
     }
 
-    async fn write<T: Send + 'static>(&self, work: impl FnOnce(&Core) -> Result<T> + Send + 'static) -> Result<T> {
-        let _one_of_few = self.writers.acquire().await;
-        self.read(work).await
+    async fn write<T: Send + 'static>(&self, task: impl FnOnce(&Core) -> Result<T> + Send + 'static) -> Result<T> {
+        let _permit = self.writers.acquire().await;
+        self.read(task).await
     }
 }
 
-impl Store for Dir {
+impl Store for DirStore {
     fn commit<'a>(
         &'a self,
         tenant: &'a Tenant,
-        job: &'a JobId,
-        draft: Draft,
+        graph_id: &'a GraphId,
+        draft: GraphDraft,
         precondition: &'a Precondition,
-    ) -> Answer<'a, Committed> {
-        let (tenant, job, precondition) = (tenant.clone(), job.clone(), precondition.clone());
-        Box::pin(self.write(move |core| core.commit(&tenant, &job, &draft, &precondition)))
+    ) -> StoreFuture<'a, CommitResult> {
+        let (tenant, graph_id, precondition) = (tenant.clone(), graph_id.clone(), precondition.clone());
+        Box::pin(self.write(move |core| core.commit(&tenant, &graph_id, &draft, &precondition)))
     }
 
-    fn head<'a>(&'a self, tenant: &'a Tenant, job: &'a JobId, which: &'a Which) -> Answer<'a, Arc<Meta>> {
-        // Nearly always known: then no other thread is asked.
-        if let Some(meta) = self.core.known(tenant, job, which).transpose() {
+    fn head<'a>(
+        &'a self,
+        tenant: &'a Tenant,
+        graph_id: &'a GraphId,
+        selector: &'a VersionSelector,
+    ) -> StoreFuture<'a, Arc<GraphMeta>> {
+        // Usually cached: no blocking thread is needed.
+        if let Some(meta) = self.core.cached_meta(tenant, graph_id, selector).transpose() {
             return Box::pin(std::future::ready(meta));
         }
-        let (tenant, job, which) = (tenant.clone(), job.clone(), which.clone());
-        Box::pin(self.read(move |core| core.head(&tenant, &job, &which)))
+        let (tenant, graph_id, selector) = (tenant.clone(), graph_id.clone(), selector.clone());
+        Box::pin(self.read(move |core| core.head(&tenant, &graph_id, &selector)))
     }
 
     fn get<'a>(
         &'a self,
         tenant: &'a Tenant,
-        job: &'a JobId,
-        which: &'a Which,
+        graph_id: &'a GraphId,
+        selector: &'a VersionSelector,
         coding: Coding,
-    ) -> Answer<'a, StoredGraph> {
-        let (tenant, job, which) = (tenant.clone(), job.clone(), which.clone());
-        Box::pin(self.read(move |core| core.get(&tenant, &job, &which, coding)))
+    ) -> StoreFuture<'a, StoredGraph> {
+        let (tenant, graph_id, selector) = (tenant.clone(), graph_id.clone(), selector.clone());
+        Box::pin(self.read(move |core| core.get(&tenant, &graph_id, &selector, coding)))
     }
 
-    fn versions<'a>(&'a self, tenant: &'a Tenant, job: &'a JobId) -> Answer<'a, Vec<VersionEntry>> {
-        let (tenant, job) = (tenant.clone(), job.clone());
-        Box::pin(self.read(move |core| core.versions(&tenant, &job)))
+    fn versions<'a>(&'a self, tenant: &'a Tenant, graph_id: &'a GraphId) -> StoreFuture<'a, Vec<VersionEntry>> {
+        let (tenant, graph_id) = (tenant.clone(), graph_id.clone());
+        Box::pin(self.read(move |core| core.versions(&tenant, &graph_id)))
     }
 
     fn list<'a>(
         &'a self,
         tenant: &'a Tenant,
         prefix: &'a str,
-        after: Option<&'a JobId>,
+        after: Option<&'a GraphId>,
         limit: usize,
-    ) -> Answer<'a, Vec<Arc<Meta>>> {
+    ) -> StoreFuture<'a, Vec<Arc<GraphMeta>>> {
         let (tenant, prefix, after) = (tenant.clone(), prefix.to_owned(), after.cloned());
         Box::pin(self.read(move |core| Ok(core.list(&tenant, &prefix, after.as_ref(), limit))))
     }
 
-    fn delete<'a>(&'a self, tenant: &'a Tenant, job: &'a JobId, precondition: &'a Precondition) -> Answer<'a, ()> {
-        let (tenant, job, precondition) = (tenant.clone(), job.clone(), precondition.clone());
-        Box::pin(self.write(move |core| core.delete(&tenant, &job, &precondition)))
+    fn delete<'a>(
+        &'a self,
+        tenant: &'a Tenant,
+        graph_id: &'a GraphId,
+        precondition: &'a Precondition,
+    ) -> StoreFuture<'a, ()> {
+        let (tenant, graph_id, precondition) = (tenant.clone(), graph_id.clone(), precondition.clone());
+        Box::pin(self.write(move |core| core.delete(&tenant, &graph_id, &precondition)))
     }
 
-    fn verify(&self) -> Answer<'_, Verified> {
+    fn verify(&self) -> StoreFuture<'_, VerifyReport> {
         Box::pin(self.read(|core| Ok(core.verify())))
     }
 
-    fn state(&self) -> std::pin::Pin<Box<dyn Future<Output = State> + Send + '_>> {
+    fn state(&self) -> std::pin::Pin<Box<dyn Future<Output = StoreState> + Send + '_>> {
         Box::pin(async {
-            let state = self.read(|core| Ok(core.disk.state())).await;
-            state.unwrap_or_else(|error| State::Unavailable(error.to_string()))
+            let state = self.read(|core| Ok(core.writer.state())).await;
+            state.unwrap_or_else(|error| StoreState::Unavailable(error.to_string()))
         })
     }
 }
 
-/// The store as threads that may block see it.
+/// Blocking part of the store.
 struct Core {
-    disk: Disk,
+    writer: DurableWriter,
     graphs: PathBuf,
     quarantine: PathBuf,
     options: Options,
-    shelves: Shelves,
-    /// Whoever writes to a job has its turn.
-    turns: Vec<Mutex<()>>,
+    index: GraphIndex,
+    /// Striped locks of writers.
+    graph_locks: Vec<Mutex<()>>,
     hasher: RandomState,
     _lock: Box<dyn Send + Sync>,
 }
 
-/// What reading a file came to.
-enum Found<T> {
+/// Result of reading a file.
+enum ReadResult<T> {
     Read(T),
-    /// The file is no longer there.
+    /// The file no longer exists.
     Gone,
 }
 
 impl Core {
     fn open(vfs: Arc<dyn Vfs>, root: &Path, options: Options) -> Result<Core> {
-        let disk = Disk::new(vfs.clone(), root.into(), &options);
-        disk.make_root()?;
+        let writer = DurableWriter::new(vfs.clone(), root.into(), &options);
+        writer.make_root()?;
         let lock = vfs.lock(root).map_err(|error| locked(root, &error))?;
         let core = Core {
-            disk,
+            writer,
             graphs: root.join("graphs"),
             quarantine: root.join("quarantine"),
             options,
-            shelves: Shelves::default(),
-            turns: (0..TURNS).map(|_| Mutex::new(())).collect(),
+            index: GraphIndex::default(),
+            graph_locks: (0..LOCK_STRIPES).map(|_| Mutex::new(())).collect(),
             hasher: RandomState::new(),
             _lock: lock,
         };
-        core.disk.make_dir(&core.graphs)?;
+        core.writer.make_dir(&core.graphs)?;
         core.scan(root)?;
         Ok(core)
     }
 
     fn scan(&self, root: &Path) -> Result<()> {
-        self.remove_unfinished(root, &self.entries(root)?);
+        self.remove_temp_files(root, &self.entries(root)?);
         for entry in self.entries(&self.graphs)? {
             if let Some(tenant) = Tenant::from_file_name(&entry.name).filter(|_| entry.is_dir) {
                 self.scan_tenant(&tenant)?;
             }
         }
-        // Directories need no sync here: a version is written only when those above it are sure to stay.
+        // No directory sync is needed here: a write syncs all parent directories first.
         Ok(())
     }
 
     fn scan_tenant(&self, tenant: &Tenant) -> Result<()> {
         let dir = self.graphs.join(tenant.to_file_name());
         for entry in self.entries(&dir)? {
-            if let Some(job) = JobId::from_file_name(&entry.name).filter(|_| entry.is_dir) {
-                self.scan_job(tenant, &job, &dir.join(&entry.name))?;
+            if let Some(graph_id) = GraphId::from_file_name(&entry.name).filter(|_| entry.is_dir) {
+                self.scan_graph(tenant, &graph_id, &dir.join(&entry.name))?;
             }
         }
         Ok(())
     }
 
-    fn scan_job(&self, tenant: &Tenant, job: &JobId, dir: &Path) -> Result<()> {
+    fn scan_graph(&self, tenant: &Tenant, graph_id: &GraphId, dir: &Path) -> Result<()> {
         let entries = self.entries(dir)?;
-        self.remove_unfinished(dir, &entries);
-        let seen = Arc::new(Seen::read(&entries));
-        if seen.counter > 0 {
-            self.shelves.publish(tenant, job, seen.clone());
+        self.remove_temp_files(dir, &entries);
+        let files = Arc::new(GraphFiles::from_entries(&entries));
+        if files.counter > 0 {
+            self.index.publish(tenant, graph_id, files.clone());
         }
-        // What a deletion left behind goes now, once its tombstone is sure to stay.
-        if !seen.stale.is_empty() && self.settle(&seen, dir).is_ok() {
-            self.tidy(tenant, job, dir);
+        // Removes leftovers of a deletion once its tombstone is durable.
+        if !files.stale.is_empty() && self.make_durable(&files, dir).is_ok() {
+            self.remove_stale_files(tenant, graph_id, dir);
         }
         Ok(())
     }
 
-    fn remove_unfinished(&self, dir: &Path, entries: &[DirEntry]) {
-        for entry in entries.iter().filter(|entry| entry.name.starts_with(layout::UNFINISHED)) {
-            let _ = self.disk.vfs.remove(&dir.join(&entry.name));
+    fn remove_temp_files(&self, dir: &Path, entries: &[DirEntry]) {
+        for entry in entries.iter().filter(|entry| entry.name.starts_with(graph_files::TEMP_PREFIX)) {
+            let _ = self.writer.vfs.remove(&dir.join(&entry.name));
         }
     }
 
     fn entries(&self, dir: &Path) -> Result<Vec<DirEntry>> {
-        self.disk.vfs.list(dir).map_err(|error| failure("reading a directory", &error))
+        self.writer.vfs.list(dir).map_err(|error| failure("reading a directory", &error))
     }
 
-    fn commit(&self, tenant: &Tenant, job: &JobId, draft: &Draft, precondition: &Precondition) -> Result<Committed> {
-        let _turn = held(self.turn(tenant, job));
-        let seen = self.shelves.seen(tenant, job);
-        let before = seen.clone().unwrap_or_default();
+    fn commit(
+        &self,
+        tenant: &Tenant,
+        graph_id: &GraphId,
+        draft: &GraphDraft,
+        precondition: &Precondition,
+    ) -> Result<CommitResult> {
+        let _graph_lock = lock(self.graph_lock(tenant, graph_id));
+        let files = self.index.get(tenant, graph_id);
+        let before = files.clone().unwrap_or_default();
         precondition.check(before.latest().map(|latest| latest.etag()).as_ref())?;
-        let dir = self.job_dir(tenant, job);
-        if let Some(meta) = self.unchanged(job, &before, draft, &dir)? {
-            return Ok(Committed { meta, outcome: Outcome::Unchanged });
+        let dir = self.graph_dir(tenant, graph_id);
+        if let Some(meta) = self.unchanged(graph_id, &before, draft, &dir)? {
+            return Ok(CommitResult { meta, outcome: CommitOutcome::Unchanged });
         }
-        self.disk.ready()?;
-        if seen.is_none() {
-            self.disk.make_dir(&self.graphs.join(tenant.to_file_name()))?;
-            self.disk.make_dir(&dir)?;
+        self.writer.recover()?;
+        if files.is_none() {
+            self.writer.make_dir(&self.graphs.join(tenant.to_file_name()))?;
+            self.writer.make_dir(&dir)?;
         }
-        let held = Arc::new(self.add(tenant, &before, draft, &dir)?);
-        let meta = held.meta.get().cloned().ok_or(Error::GraphCorrupt)?;
-        let outcome = if before.latest().is_some() { Outcome::Changed } else { Outcome::Created };
-        self.shelves.publish(tenant, job, Arc::new(before.with(held)));
-        self.tidy(tenant, job, &dir);
-        Ok(Committed { meta, outcome })
+        let version_file = Arc::new(self.add(tenant, &before, draft, &dir)?);
+        let meta = version_file.meta.get().cloned().ok_or(Error::GraphCorrupt)?;
+        let outcome = if before.latest().is_some() { CommitOutcome::Changed } else { CommitOutcome::Created };
+        self.index.publish(tenant, graph_id, Arc::new(before.with_version(version_file)));
+        self.remove_stale_files(tenant, graph_id, &dir);
+        Ok(CommitResult { meta, outcome })
     }
 
-    /// The latest version, if it says the same and will go on doing so.
-    fn unchanged(&self, job: &JobId, before: &Seen, draft: &Draft, dir: &Path) -> Result<Option<Arc<Meta>>> {
+    /// Returns the latest version if its content equals the draft and it is durable.
+    fn unchanged(
+        &self,
+        graph_id: &GraphId,
+        before: &GraphFiles,
+        draft: &GraphDraft,
+        dir: &Path,
+    ) -> Result<Option<Arc<GraphMeta>>> {
         let Some(latest) = before.latest().filter(|latest| !latest.is_corrupt()) else { return Ok(None) };
-        let meta = match self.meta(job, latest, dir) {
-            Ok(Found::Read(meta)) if meta.content == draft.content => meta,
-            // What cannot be read is written anew.
+        let meta = match self.meta(graph_id, latest, dir) {
+            Ok(ReadResult::Read(meta)) if meta.content == draft.content => meta,
+            // An unreadable version is written again.
             _ => return Ok(None),
         };
-        // A header may outlive the content behind it: whoever is told "stored" must find it.
-        if !matches!(self.content(job, latest, dir, Coding::Zstd), Ok(Found::Read(_))) {
+        // A readable header does not prove a readable body: an acknowledged graph must be readable.
+        if !matches!(self.content(graph_id, latest, dir, Coding::Zstd), Ok(ReadResult::Read(_))) {
             return Ok(None);
         }
-        self.settle(before, dir)?;
+        self.make_durable(before, dir)?;
         Ok(Some(meta))
     }
 
     /// Writes the next version.
-    fn add(&self, tenant: &Tenant, before: &Seen, draft: &Draft, dir: &Path) -> Result<Held> {
+    fn add(&self, tenant: &Tenant, before: &GraphFiles, draft: &GraphDraft, dir: &Path) -> Result<VersionFile> {
         let number = before.counter + 1;
-        let packed = Packed::new(draft, super::Version::number(number))?;
+        let packed = CompressedVersion::new(draft, super::Version::number(number))?;
         let head = packed.head();
         let len = (head.len() + packed.body.len()) as u64;
         let is_new = u64::from(before.latest().is_none());
-        let _reserved = self.shelves.reserve(tenant, &self.options.share, len, is_new)?;
-        let held = Held::of(Arc::new(packed.meta), number, len);
-        self.disk.place(dir, &held.file_name(), &[&head, &packed.body])?;
-        Ok(held)
+        let _reserved = self.index.reserve(tenant, &self.options.quota, len, is_new)?;
+        let version_file = VersionFile::from_meta(Arc::new(packed.meta), number, len);
+        self.writer.write_file(dir, &version_file.file_name(), &[&head, &packed.body])?;
+        Ok(version_file)
     }
 
-    fn delete(&self, tenant: &Tenant, job: &JobId, precondition: &Precondition) -> Result<()> {
-        let _turn = held(self.turn(tenant, job));
-        let seen = self.shelves.seen(tenant, job).ok_or(Error::GraphNotFound)?;
-        let latest = seen.latest().ok_or(Error::GraphNotFound)?;
+    fn delete(&self, tenant: &Tenant, graph_id: &GraphId, precondition: &Precondition) -> Result<()> {
+        let _graph_lock = lock(self.graph_lock(tenant, graph_id));
+        let files = self.index.get(tenant, graph_id).ok_or(Error::GraphNotFound)?;
+        let latest = files.latest().ok_or(Error::GraphNotFound)?;
         precondition.check(Some(&latest.etag()))?;
-        self.disk.ready()?;
-        let dir = self.job_dir(tenant, job);
-        self.disk.place(&dir, &tombstone(seen.counter), &[])?;
-        self.shelves.publish(tenant, job, Arc::new(seen.buried()));
-        self.tidy(tenant, job, &dir);
+        self.writer.recover()?;
+        let dir = self.graph_dir(tenant, graph_id);
+        self.writer.write_file(&dir, &tombstone_name(files.counter), &[])?;
+        self.index.publish(tenant, graph_id, Arc::new(files.with_tombstone()));
+        self.remove_stale_files(tenant, graph_id, &dir);
         Ok(())
     }
 
-    /// Removes what is too old or deleted. What cannot be removed now is tried again with the next version.
-    fn tidy(&self, tenant: &Tenant, job: &JobId, dir: &Path) {
-        let Some(seen) = self.shelves.seen(tenant, job) else { return };
-        let too_many = match self.options.keep {
-            Keep::All => 0,
-            Keep::Last(most) => seen.versions.len().saturating_sub(most.get()),
+    /// Removes expired and deleted versions. Failed removals are retried with the next commit.
+    fn remove_stale_files(&self, tenant: &Tenant, graph_id: &GraphId, dir: &Path) {
+        let Some(files) = self.index.get(tenant, graph_id) else { return };
+        let excess = match self.options.retention {
+            VersionRetention::All => 0,
+            VersionRetention::Last(limit) => files.versions.len().saturating_sub(limit.get()),
         };
-        let (old, kept) = seen.versions.split_at(too_many);
-        let names = seen.stale.iter().cloned().chain(old.iter().flat_map(|held| [held.file_name(), held.marker()]));
+        let (old, kept) = files.versions.split_at(excess);
+        let names =
+            files.stale.iter().cloned().chain(
+                old.iter().flat_map(|version_file| [version_file.file_name(), version_file.corrupt_marker_name()]),
+            );
         let names: Vec<String> = names.collect();
-        if names.is_empty() && seen.tombs.len() <= usize::from(kept.is_empty()) {
+        if names.is_empty() && files.tombstones.len() <= usize::from(kept.is_empty()) {
             return;
         }
-        // Old versions are out of sight before they are gone.
+        // Old versions are unlisted before they are removed.
         let stale: Vec<String> = names.into_iter().filter(|name| !self.remove(dir, name)).collect();
-        let tombs = if stale.is_empty() { self.retire(&seen, dir) } else { seen.tombs.clone() };
-        let is_settled = seen.is_settled().into();
-        let seen = Seen { versions: kept.to_vec(), tombs, stale, counter: seen.counter, is_settled };
-        self.shelves.publish(tenant, job, Arc::new(seen));
+        let tombstones = if stale.is_empty() { self.remove_tombstones(&files, dir) } else { files.tombstones.clone() };
+        let is_durable = files.is_durable().into();
+        let files = GraphFiles { versions: kept.to_vec(), tombstones, stale, counter: files.counter, is_durable };
+        self.index.publish(tenant, graph_id, Arc::new(files));
     }
 
-    /// Removes tombstones that hide nothing and count nothing any more. The last one keeps the count of a deleted
-    /// graph; one before a version may go only when what it hides is sure to be gone.
-    fn retire(&self, seen: &Seen, dir: &Path) -> Vec<u64> {
-        let Some((last, lower)) = seen.tombs.split_last() else { return Vec::new() };
-        let mut left: Vec<u64> = lower.iter().copied().filter(|tomb| !self.remove(dir, &tombstone(*tomb))).collect();
-        let is_needed = seen.versions.is_empty() || self.disk.settle(dir).is_err();
-        if is_needed || !self.remove(dir, &tombstone(*last)) {
+    /// Removes obsolete tombstones. The last one keeps the version counter of a deleted graph; one before an existing
+    /// version is removed only after the removal of the versions it hides is durable.
+    fn remove_tombstones(&self, files: &GraphFiles, dir: &Path) -> Vec<u64> {
+        let Some((last, lower)) = files.tombstones.split_last() else { return Vec::new() };
+        let mut left: Vec<u64> =
+            lower.iter().copied().filter(|number| !self.remove(dir, &tombstone_name(*number))).collect();
+        let is_needed = files.versions.is_empty() || self.writer.make_durable(dir).is_err();
+        if is_needed || !self.remove(dir, &tombstone_name(*last)) {
             left.push(*last);
         }
         left
     }
 
-    /// Whether a file is gone.
+    /// Removes a file. Returns true if it no longer exists.
     fn remove(&self, dir: &Path, name: &str) -> bool {
-        let removed = self.disk.vfs.remove(&dir.join(name));
+        let removed = self.writer.vfs.remove(&dir.join(name));
         removed.is_ok() || removed.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 
-    fn settle(&self, seen: &Seen, dir: &Path) -> Result<()> {
-        if !seen.is_settled() {
-            self.disk.settle(dir)?;
-            seen.is_settled.store(true, Ordering::Release);
+    fn make_durable(&self, files: &GraphFiles, dir: &Path) -> Result<()> {
+        if !files.is_durable() {
+            self.writer.make_durable(dir)?;
+            files.is_durable.store(true, Ordering::Release);
         }
         Ok(())
     }
 
-    /// What is in memory about a version, without a look at the disk.
-    fn known(&self, tenant: &Tenant, job: &JobId, which: &Which) -> Result<Option<Arc<Meta>>> {
-        let (_, held) = self.pick(tenant, job, which)?;
-        Ok(held.meta.get().cloned())
+    /// Returns cached metadata without disk access.
+    fn cached_meta(
+        &self,
+        tenant: &Tenant,
+        graph_id: &GraphId,
+        selector: &VersionSelector,
+    ) -> Result<Option<Arc<GraphMeta>>> {
+        let (_, version_file) = self.find_version(tenant, graph_id, selector)?;
+        Ok(version_file.meta.get().cloned())
     }
 
-    fn head(&self, tenant: &Tenant, job: &JobId, which: &Which) -> Result<Arc<Meta>> {
-        self.look(tenant, job, which, |held, dir| self.meta(job, held, dir))
+    fn head(&self, tenant: &Tenant, graph_id: &GraphId, selector: &VersionSelector) -> Result<Arc<GraphMeta>> {
+        self.read_version(tenant, graph_id, selector, |version_file, dir| self.meta(graph_id, version_file, dir))
     }
 
-    fn get(&self, tenant: &Tenant, job: &JobId, which: &Which, coding: Coding) -> Result<StoredGraph> {
-        self.look(tenant, job, which, |held, dir| self.content(job, held, dir, coding))
+    fn get(
+        &self,
+        tenant: &Tenant,
+        graph_id: &GraphId,
+        selector: &VersionSelector,
+        coding: Coding,
+    ) -> Result<StoredGraph> {
+        self.read_version(tenant, graph_id, selector, |version_file, dir| {
+            self.content(graph_id, version_file, dir, coding)
+        })
     }
 
-    fn versions(&self, tenant: &Tenant, job: &JobId) -> Result<Vec<VersionEntry>> {
-        let seen = self.shelves.seen(tenant, job).filter(|seen| seen.latest().is_some()).ok_or(Error::GraphNotFound)?;
-        let dir = self.job_dir(tenant, job);
-        let mut entries = Vec::with_capacity(seen.versions.len());
-        for held in seen.versions.iter().rev().filter(|held| !held.is_corrupt()) {
-            match self.meta(job, held, &dir) {
-                Ok(Found::Read(meta)) => {
-                    entries.push(VersionEntry { version: held.version(), created_on: meta.created_on });
+    fn versions(&self, tenant: &Tenant, graph_id: &GraphId) -> Result<Vec<VersionEntry>> {
+        let files =
+            self.index.get(tenant, graph_id).filter(|files| files.latest().is_some()).ok_or(Error::GraphNotFound)?;
+        let dir = self.graph_dir(tenant, graph_id);
+        let mut entries = Vec::with_capacity(files.versions.len());
+        for version_file in files.versions.iter().rev().filter(|version_file| !version_file.is_corrupt()) {
+            match self.meta(graph_id, version_file, &dir) {
+                Ok(ReadResult::Read(meta)) => {
+                    entries.push(VersionEntry { version: version_file.version(), created_on: meta.created_on });
                 }
-                Ok(Found::Gone) => {}
-                Err(Error::GraphCorrupt) => self.quarantine(tenant, job, held),
+                Ok(ReadResult::Gone) => {}
+                Err(Error::GraphCorrupt) => self.quarantine(tenant, graph_id, version_file),
                 Err(other) => return Err(other),
             }
         }
         Ok(entries)
     }
 
-    fn list(&self, tenant: &Tenant, prefix: &str, after: Option<&JobId>, limit: usize) -> Vec<Arc<Meta>> {
-        let mut found: Vec<Arc<Meta>> = Vec::new();
+    fn list(&self, tenant: &Tenant, prefix: &str, after: Option<&GraphId>, limit: usize) -> Vec<Arc<GraphMeta>> {
+        let mut found: Vec<Arc<GraphMeta>> = Vec::new();
         let mut after = after.cloned();
-        // Damaged graphs are left out, so a page may take several looks.
+        // Corrupt graphs are skipped, so a page may take several passes.
         while found.len() < limit {
             let wanted = limit - found.len();
-            let jobs = self.shelves.jobs(tenant, prefix, after.as_ref(), wanted);
-            found.extend(jobs.iter().filter_map(|job| self.head(tenant, job, &Which::Latest).ok()));
-            if jobs.len() < wanted {
+            let graph_ids = self.index.graph_ids(tenant, prefix, after.as_ref(), wanted);
+            found.extend(
+                graph_ids.iter().filter_map(|graph_id| self.head(tenant, graph_id, &VersionSelector::Latest).ok()),
+            );
+            if graph_ids.len() < wanted {
                 break;
             }
-            after = jobs.last().cloned();
+            after = graph_ids.last().cloned();
         }
         found
     }
 
-    fn verify(&self) -> Verified {
-        let mut verified = Verified::default();
-        for (tenant, job, seen) in self.shelves.all() {
-            let dir = self.job_dir(&tenant, &job);
-            for held in &seen.versions {
+    fn verify(&self) -> VerifyReport {
+        let mut verified = VerifyReport::default();
+        for (tenant, graph_id, files) in self.index.all() {
+            let dir = self.graph_dir(&tenant, &graph_id);
+            for version_file in &files.versions {
                 verified.versions += 1;
-                if !held.is_corrupt() && self.is_sound(&job, held, &dir) == Some(false) {
-                    self.quarantine(&tenant, &job, held);
+                if !version_file.is_corrupt() && self.is_intact(&graph_id, version_file, &dir) == Some(false) {
+                    self.quarantine(&tenant, &graph_id, version_file);
                 }
-                if held.is_corrupt() {
-                    verified.corrupt.push((tenant.clone(), job.clone(), held.version()));
+                if version_file.is_corrupt() {
+                    verified.corrupt.push((tenant.clone(), graph_id.clone(), version_file.version()));
                 }
             }
         }
         verified
     }
 
-    /// Whether a file is what was stored. `None` where it cannot be read, or is no longer there.
-    fn is_sound(&self, job: &JobId, held: &Held, dir: &Path) -> Option<bool> {
-        let file = self.disk.vfs.read(&dir.join(held.file_name()), u64::MAX).ok()?;
-        Some(self.open_file(job, held, &file).is_ok_and(|stored| stored.is_sound(&file)))
+    /// Verifies the hashes of a file. Returns `None` if it is unreadable or was removed.
+    fn is_intact(&self, graph_id: &GraphId, version_file: &VersionFile, dir: &Path) -> Option<bool> {
+        let file = self.writer.vfs.read(&dir.join(version_file.file_name()), u64::MAX).ok()?;
+        Some(self.open_file(graph_id, version_file, &file).is_ok_and(|stored| stored.is_intact(&file)))
     }
 
-    fn pick(&self, tenant: &Tenant, job: &JobId, which: &Which) -> Result<(Arc<Seen>, Arc<Held>)> {
-        let seen = self.shelves.seen(tenant, job).ok_or(Error::GraphNotFound)?;
-        let latest = seen.latest().ok_or(Error::GraphNotFound)?;
-        let held = match which {
-            Which::Latest => latest,
-            Which::Version(version) => seen.version(version).ok_or(Error::VersionNotFound)?,
-        };
-        let held = held.clone();
-        if held.is_corrupt() { Err(Error::GraphCorrupt) } else { Ok((seen, held)) }
-    }
-
-    /// Looks at a file of a version; again, when it was replaced meanwhile.
-    fn look<T>(
+    fn find_version(
         &self,
         tenant: &Tenant,
-        job: &JobId,
-        which: &Which,
-        look: impl Fn(&Held, &Path) -> Result<Found<T>>,
+        graph_id: &GraphId,
+        selector: &VersionSelector,
+    ) -> Result<(Arc<GraphFiles>, Arc<VersionFile>)> {
+        let files = self.index.get(tenant, graph_id).ok_or(Error::GraphNotFound)?;
+        let latest = files.latest().ok_or(Error::GraphNotFound)?;
+        let version_file = match selector {
+            VersionSelector::Latest => latest,
+            VersionSelector::Version(version) => files.version(version).ok_or(Error::VersionNotFound)?,
+        };
+        let version_file = version_file.clone();
+        if version_file.is_corrupt() { Err(Error::GraphCorrupt) } else { Ok((files, version_file)) }
+    }
+
+    /// Reads a file of a version, retrying if it is replaced concurrently.
+    fn read_version<T>(
+        &self,
+        tenant: &Tenant,
+        graph_id: &GraphId,
+        selector: &VersionSelector,
+        read_version: impl Fn(&VersionFile, &Path) -> Result<ReadResult<T>>,
     ) -> Result<T> {
-        let dir = self.job_dir(tenant, job);
-        for _ in 0..TRIES {
-            let (seen, held) = self.pick(tenant, job, which)?;
-            let _ = self.settle(&seen, &dir);
-            match look(&held, &dir) {
-                Ok(Found::Read(read)) => return Ok(read),
-                Ok(Found::Gone) => {}
+        let dir = self.graph_dir(tenant, graph_id);
+        for _ in 0..READ_ATTEMPTS {
+            let (files, version_file) = self.find_version(tenant, graph_id, selector)?;
+            let _ = self.make_durable(&files, &dir);
+            match read_version(&version_file, &dir) {
+                Ok(ReadResult::Read(read)) => return Ok(read),
+                Ok(ReadResult::Gone) => {}
                 Err(error) => {
                     if error == Error::GraphCorrupt {
-                        self.quarantine(tenant, job, &held);
+                        self.quarantine(tenant, graph_id, &version_file);
                     }
                     return Err(error);
                 }
             }
         }
-        // Still listed, and yet not there: somebody else has removed it.
+        // Indexed but missing: another process removed the file.
         Err(Error::GraphCorrupt)
     }
 
-    fn meta(&self, job: &JobId, held: &Held, dir: &Path) -> Result<Found<Arc<Meta>>> {
-        if let Some(meta) = held.meta.get() {
-            return Ok(Found::Read(meta.clone()));
+    fn meta(&self, graph_id: &GraphId, version_file: &VersionFile, dir: &Path) -> Result<ReadResult<Arc<GraphMeta>>> {
+        if let Some(meta) = version_file.meta.get() {
+            return Ok(ReadResult::Read(meta.clone()));
         }
-        let mut most = USUAL_HEAD as u64;
+        let mut limit = INITIAL_READ_SIZE as u64;
         loop {
-            let Found::Read(start) = self.bytes(held, dir, most)? else { return Ok(Found::Gone) };
-            match Stored::begin(&start, job) {
-                Beginning::Longer(len) if len as u64 > most => most = len as u64,
+            let ReadResult::Read(start) = self.bytes(version_file, dir, limit)? else { return Ok(ReadResult::Gone) };
+            match VersionHeader::parse(&start, graph_id) {
+                HeaderParse::Incomplete(len) if len as u64 > limit => limit = len as u64,
                 _ => break,
             }
         }
-        let Found::Read(start) = self.bytes(held, dir, most)? else { return Ok(Found::Gone) };
-        let stored = self.open_file(job, held, &start)?;
-        Ok(Found::Read(held.meta.get_or_init(|| Arc::new(stored.meta)).clone()))
+        let ReadResult::Read(start) = self.bytes(version_file, dir, limit)? else { return Ok(ReadResult::Gone) };
+        let stored = self.open_file(graph_id, version_file, &start)?;
+        Ok(ReadResult::Read(version_file.meta.get_or_init(|| Arc::new(stored.meta)).clone()))
     }
 
-    fn content(&self, job: &JobId, held: &Held, dir: &Path, coding: Coding) -> Result<Found<StoredGraph>> {
-        let Found::Read(file) = self.bytes(held, dir, u64::MAX)? else { return Ok(Found::Gone) };
-        let stored = self.open_file(job, held, &file)?;
+    fn content(
+        &self,
+        graph_id: &GraphId,
+        version_file: &VersionFile,
+        dir: &Path,
+        coding: Coding,
+    ) -> Result<ReadResult<StoredGraph>> {
+        let ReadResult::Read(file) = self.bytes(version_file, dir, u64::MAX)? else { return Ok(ReadResult::Gone) };
+        let stored = self.open_file(graph_id, version_file, &file)?;
         let bytes = stored.content(&file, coding).ok_or(Error::GraphCorrupt)?;
-        let meta = held.meta.get_or_init(|| Arc::new(stored.meta)).clone();
-        Ok(Found::Read(StoredGraph { meta, bytes, coding }))
+        let meta = version_file.meta.get_or_init(|| Arc::new(stored.meta)).clone();
+        Ok(ReadResult::Read(StoredGraph { meta, bytes, coding }))
     }
 
-    fn bytes(&self, held: &Held, dir: &Path, most: u64) -> Result<Found<Bytes>> {
-        match self.disk.vfs.read(&dir.join(held.file_name()), most) {
-            Ok(bytes) => Ok(Found::Read(bytes)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Found::Gone),
+    fn bytes(&self, version_file: &VersionFile, dir: &Path, limit: u64) -> Result<ReadResult<Bytes>> {
+        match self.writer.vfs.read(&dir.join(version_file.file_name()), limit) {
+            Ok(bytes) => Ok(ReadResult::Read(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(ReadResult::Gone),
             Err(error) => Err(failure("reading", &error)),
         }
     }
 
-    /// What a file says of itself, if its name says the same.
-    fn open_file(&self, job: &JobId, held: &Held, file: &[u8]) -> Result<Stored> {
-        match Stored::begin(file, job) {
-            Beginning::Whole(stored) if stored.meta.etag() == held.etag() => Ok(*stored),
+    /// Parses the header of a file and checks it against the file name.
+    fn open_file(&self, graph_id: &GraphId, version_file: &VersionFile, file: &[u8]) -> Result<VersionHeader> {
+        match VersionHeader::parse(file, graph_id) {
+            HeaderParse::Complete(stored) if stored.meta.etag() == version_file.etag() => Ok(*stored),
             _ => Err(Error::GraphCorrupt),
         }
     }
 
-    /// Puts a damaged file aside. A marker stays: an older version must not pass for the latest after a restart, and
-    /// the number must not be given again.
-    fn quarantine(&self, tenant: &Tenant, job: &JobId, held: &Held) {
-        if !held.condemn() {
+    /// Quarantines a corrupt file. A marker remains: after a restart, an older version must not become the latest, and
+    /// the number must not be reused.
+    fn quarantine(&self, tenant: &Tenant, graph_id: &GraphId, version_file: &VersionFile) {
+        if !version_file.mark_corrupt() {
             return;
         }
-        let (tenant, job, version) = (tenant.clone(), job.clone(), held.version());
-        let dir = self.job_dir(&tenant, &job);
-        if self.disk.place(&dir, &held.marker(), &[]).is_ok() {
-            let _ = self.put_aside(&tenant, &job, &dir, &held.file_name());
+        let (tenant, graph_id, version) = (tenant.clone(), graph_id.clone(), version_file.version());
+        let dir = self.graph_dir(&tenant, &graph_id);
+        if self.writer.write_file(&dir, &version_file.corrupt_marker_name(), &[]).is_ok() {
+            let _ = self.move_to_quarantine(&tenant, &graph_id, &dir, &version_file.file_name());
         }
-        (self.options.events)(&Event::Quarantined { tenant, job, version });
+        (self.options.events)(&Event::Quarantined { tenant, graph_id, version });
     }
 
-    fn put_aside(&self, tenant: &Tenant, job: &JobId, dir: &Path, name: &str) -> Result<()> {
+    fn move_to_quarantine(&self, tenant: &Tenant, graph_id: &GraphId, dir: &Path, name: &str) -> Result<()> {
         let of_tenant = self.quarantine.join(tenant.to_file_name());
-        let of_job = of_tenant.join(job.to_file_name());
-        [&self.quarantine, &of_tenant, &of_job].into_iter().try_for_each(|dir| self.disk.make_dir(dir))?;
-        let moved = self.disk.vfs.rename(&dir.join(name), &of_job.join(name));
+        let of_graph = of_tenant.join(graph_id.to_file_name());
+        [&self.quarantine, &of_tenant, &of_graph].into_iter().try_for_each(|dir| self.writer.make_dir(dir))?;
+        let moved = self.writer.vfs.rename(&dir.join(name), &of_graph.join(name));
         moved.map_err(|error| failure("renaming", &error))
     }
 
-    fn job_dir(&self, tenant: &Tenant, job: &JobId) -> PathBuf {
-        self.graphs.join(tenant.to_file_name()).join(job.to_file_name())
+    fn graph_dir(&self, tenant: &Tenant, graph_id: &GraphId) -> PathBuf {
+        self.graphs.join(tenant.to_file_name()).join(graph_id.to_file_name())
     }
 
-    fn turn(&self, tenant: &Tenant, job: &JobId) -> &Mutex<()> {
-        let hash = self.hasher.hash_one((tenant, job));
-        &self.turns[hash as usize % TURNS]
+    fn graph_lock(&self, tenant: &Tenant, graph_id: &GraphId) -> &Mutex<()> {
+        let hash = self.hasher.hash_one((tenant, graph_id));
+        &self.graph_locks[hash as usize % LOCK_STRIPES]
     }
 }
 
 fn locked(root: &Path, error: &io::Error) -> Error {
     match error.kind() {
-        io::ErrorKind::WouldBlock => Error::StoreLocked(format!("another process uses `{}`", root.display())),
+        io::ErrorKind::WouldBlock => Error::StoreLocked(format!("another process has locked `{}`", root.display())),
         _ => failure("locking", error),
     }
 }

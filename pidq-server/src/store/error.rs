@@ -1,87 +1,87 @@
-//! What can go wrong with graphs, as one type. Its codes are those of the HTTP contract and never change.
+//! Errors of graph storage. The codes are those of the HTTP specification and are stable.
 
 use std::fmt;
 
 use super::ETag;
 
-/// A result of this room.
+/// Result of a store operation.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What went wrong.
+/// Error of a store operation.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
-    /// The identifier of a job has other characters or another length.
-    InvalidJobId,
-    /// The name of a tenant has other characters or another length.
+    /// The graph id has invalid characters or an invalid length.
+    InvalidGraphId,
+    /// The tenant has invalid characters or an invalid length.
     InvalidTenant,
-    /// No such graph, or a deleted one.
+    /// The graph does not exist or was deleted.
     GraphNotFound,
-    /// The graph is there, this version is not.
+    /// The graph exists, but not this version.
     VersionNotFound,
-    /// What is stored is not what was stored.
+    /// The stored content does not match its hash.
     GraphCorrupt,
-    /// A condition of the request does not hold. The tag of the latest version, if there is one.
+    /// A precondition failed. Contains the tag of the latest version, if any.
     PreconditionFailed(Option<ETag>),
-    /// Not JSON in UTF-8: what is wrong, and the byte where.
+    /// The document is not UTF-8 JSON.
     MalformedJson {
-        /// What is wrong.
+        /// Reason.
         detail: String,
-        /// The byte of the body.
+        /// Offset in the body.
         offset: usize,
     },
-    /// `metadata.job_id` names another job: the one that it names.
-    JobIdMismatch(String),
-    /// A `schema_version` that this service does not know.
+    /// `metadata.job_id` names this other graph.
+    GraphIdMismatch(String),
+    /// Unsupported `schema_version`.
     UnsupportedSchemaVersion(String),
-    /// JSON, but no graph: at most 20 reasons.
-    InvalidGraph(Vec<Fault>),
-    /// More bytes, nodes or edges than allowed.
+    /// Valid JSON, but not a graph: at most 20 findings.
+    InvalidGraph(Vec<Finding>),
+    /// Too many bytes, nodes or edges.
     GraphTooLarge {
-        /// `bytes`, `nodes`, `edges` or `ratio`.
+        /// Exceeded limit: `bytes`, `nodes`, `edges` or `ratio`.
         what: &'static str,
-        /// The most that is allowed.
+        /// Value of the limit.
         limit: u64,
     },
-    /// Graphs that wait for their readers leave no room for another one.
-    NoRoom,
-    /// The disk, or the share of the tenant, is full.
+    /// Response memory is exhausted.
+    Overloaded,
+    /// The disk or the tenant's quota is full.
     InsufficientStorage(String),
-    /// The store takes no writes: why.
+    /// The store is read-only, with the reason.
     ReadOnly(String),
-    /// Reading or writing failed; nothing was changed.
+    /// Reading or writing failed; nothing changed.
     StorageFailure(String),
-    /// The store cannot be reached just now.
+    /// The store is unreachable.
     StoreUnavailable(String),
-    /// Another process has the data directory.
+    /// Another process has locked the data directory.
     StoreLocked(String),
 }
 
-/// Why a document is no graph: a JSON pointer into the body, and what is wrong there.
+/// Finding of a validation: a JSON pointer into the body and a description.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Fault {
-    /// RFC 6901.
+pub struct Finding {
+    /// JSON pointer (RFC 6901).
     pub pointer: String,
-    /// In words.
+    /// Description.
     pub detail: String,
 }
 
 impl Error {
-    /// The stable code.
+    /// Returns the stable code.
     pub fn code(&self) -> &'static str {
         match self {
-            Error::InvalidJobId => "invalid-job-id",
+            Error::InvalidGraphId => "invalid-job-id",
             Error::InvalidTenant => "invalid-tenant",
             Error::GraphNotFound => "graph-not-found",
             Error::VersionNotFound => "graph-version-not-found",
             Error::GraphCorrupt => "graph-corrupt",
             Error::PreconditionFailed(_) => "precondition-failed",
             Error::MalformedJson { .. } => "malformed-json",
-            Error::JobIdMismatch(_) => "job-id-mismatch",
+            Error::GraphIdMismatch(_) => "job-id-mismatch",
             Error::UnsupportedSchemaVersion(_) => "unsupported-schema-version",
             Error::InvalidGraph(_) => "invalid-graph",
             Error::GraphTooLarge { .. } => "graph-too-large",
-            Error::NoRoom => "overloaded",
+            Error::Overloaded => "overloaded",
             Error::InsufficientStorage(_) => "insufficient-storage",
             Error::ReadOnly(_) => "read-only",
             Error::StorageFailure(_) => "storage-failure",
@@ -94,22 +94,24 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::InvalidJobId => f.write_str("a job id is 1 to 128 of `A-Z a-z 0-9 . _ : @ ~ -`"),
-            Error::InvalidTenant => f.write_str("a tenant is 1 to 128 of `A-Z a-z 0-9 . _ : @ ~ -`"),
-            Error::GraphNotFound => f.write_str("no such graph"),
-            Error::VersionNotFound => f.write_str("the graph has no such version"),
-            Error::GraphCorrupt => f.write_str("the stored graph is damaged"),
+            Error::InvalidGraphId => f.write_str("a graph id has 1 to 128 characters of `A-Z a-z 0-9 . _ : @ ~ -`"),
+            Error::InvalidTenant => f.write_str("a tenant has 1 to 128 characters of `A-Z a-z 0-9 . _ : @ ~ -`"),
+            Error::GraphNotFound => f.write_str("graph not found"),
+            Error::VersionNotFound => f.write_str("version not found"),
+            Error::GraphCorrupt => f.write_str("the stored graph is corrupt"),
             Error::PreconditionFailed(Some(etag)) => write!(f, "the latest version is `{etag}`"),
-            Error::PreconditionFailed(None) => f.write_str("there is no such graph"),
+            Error::PreconditionFailed(None) => f.write_str("the graph does not exist"),
             Error::MalformedJson { detail, offset } => write!(f, "{detail} (byte {offset})"),
-            Error::JobIdMismatch(job) => write!(f, "`metadata.job_id` is `{job}`, not the job of the path"),
+            Error::GraphIdMismatch(graph_id) => {
+                write!(f, "`metadata.job_id` is `{graph_id}`, not the graph id of the path")
+            }
             Error::UnsupportedSchemaVersion(version) => write!(f, "expected schema version 1, not `{version}`"),
-            Error::InvalidGraph(faults) => match faults.first() {
-                Some(fault) => write!(f, "`{}`: {}", fault.pointer, fault.detail),
+            Error::InvalidGraph(findings) => match findings.first() {
+                Some(finding) => write!(f, "`{}`: {}", finding.pointer, finding.detail),
                 None => f.write_str("not a graph"),
             },
             Error::GraphTooLarge { what, limit } => write!(f, "more than {limit} {what}"),
-            Error::NoRoom => f.write_str("too many graphs wait to be read; read those, and try again"),
+            Error::Overloaded => f.write_str("too many responses are unread; read them, then try again"),
             Error::InsufficientStorage(why)
             | Error::ReadOnly(why)
             | Error::StorageFailure(why)

@@ -1,49 +1,49 @@
-//! Names that are parts of paths and keys: a job, a tenant. What is not safe as such is no name.
+//! Identifiers of graphs and tenants, safe as parts of paths and keys.
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::error::{Error, Result};
 
-/// Bytes of a name.
-const LONGEST: usize = 128;
+/// Maximum length of an identifier in bytes.
+const MAX_NAME_LENGTH: usize = 128;
 const DIGITS: &[u8; 32] = b"0123456789abcdefghijklmnopqrstuv";
 
-/// The identifier of a job: 1 to 128 of `A-Z a-z 0-9 . _ : @ ~ -`, but not `.` or `..`.
+/// Id of a graph: 1 to 128 characters of `A-Z a-z 0-9 . _ : @ ~ -`, except `.` and `..`.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct JobId(Arc<str>);
+pub struct GraphId(Arc<str>);
 
-/// Whose graphs they are: the namespace of an organisation. The same characters as a job.
+/// Tenant: the namespace of an organization's graphs. Same characters as a graph id.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Tenant(Arc<str>);
 
-impl JobId {
-    /// Reads an identifier, percent-decoded before.
+impl GraphId {
+    /// Parses an identifier that is already percent-decoded.
     ///
     /// # Errors
     /// `invalid-job-id`.
-    pub fn parse(text: &str) -> Result<JobId> {
-        if is_name(text) { Ok(JobId(text.into())) } else { Err(Error::InvalidJobId) }
+    pub fn parse(text: &str) -> Result<GraphId> {
+        if is_name(text) { Ok(GraphId(text.into())) } else { Err(Error::InvalidGraphId) }
     }
 
-    /// The identifier as text.
+    /// Returns the identifier as a string.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The name of its directory: nothing in it climbs, folds or is reserved on any system.
+    /// Returns the directory name: case-insensitive, without path separators, and reserved on no operating system.
     pub fn to_file_name(&self) -> String {
         base32hex(&self.0)
     }
 
-    /// The job of a directory.
-    pub fn from_file_name(name: &str) -> Option<JobId> {
-        from_base32hex(name).and_then(|text| JobId::parse(&text).ok())
+    /// Parses a directory name.
+    pub fn from_file_name(name: &str) -> Option<GraphId> {
+        from_base32hex(name).and_then(|text| GraphId::parse(&text).ok())
     }
 }
 
 impl Tenant {
-    /// Reads the name of a tenant.
+    /// Parses the name of a tenant.
     ///
     /// # Errors
     /// `invalid-tenant`.
@@ -51,23 +51,23 @@ impl Tenant {
         if is_name(text) { Ok(Tenant(text.into())) } else { Err(Error::InvalidTenant) }
     }
 
-    /// The name as text.
+    /// Returns the name as a string.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The name of its directory.
+    /// Returns the directory name.
     pub fn to_file_name(&self) -> String {
         base32hex(&self.0)
     }
 
-    /// The tenant of a directory.
+    /// Parses a directory name.
     pub fn from_file_name(name: &str) -> Option<Tenant> {
         from_base32hex(name).and_then(|text| Tenant::parse(&text).ok())
     }
 }
 
-impl fmt::Display for JobId {
+impl fmt::Display for GraphId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -79,16 +79,16 @@ impl fmt::Display for Tenant {
     }
 }
 
-/// Whether a text has only the characters of names.
+/// Returns true if the text has only identifier characters.
 pub(crate) fn has_name_characters(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._:@~-".contains(&byte))
 }
 
 fn is_name(text: &str) -> bool {
-    (1..=LONGEST).contains(&text.len()) && text != "." && text != ".." && has_name_characters(text)
+    (1..=MAX_NAME_LENGTH).contains(&text.len()) && text != "." && text != ".." && has_name_characters(text)
 }
 
-/// RFC 4648, section 7, in small letters and without padding. Keeps the order of the texts.
+/// Encodes text as base32hex (RFC 4648, section 7), in lower case and without padding. Preserves the order.
 fn base32hex(text: &str) -> String {
     let mut name = String::with_capacity(text.len() * 8 / 5 + 1);
     for five in text.as_bytes().chunks(5) {
@@ -114,7 +114,7 @@ fn from_base32hex(name: &str) -> Option<String> {
         }
     }
     let text = String::from_utf8(bytes).ok()?;
-    // One name, one text: stray bits and letters at the end are no second spelling.
+    // Reject alternative spellings with stray bits or characters.
     (base32hex(&text) == name).then_some(text)
 }
 
@@ -125,10 +125,10 @@ mod tests {
     #[test]
     fn names_are_safe_characters_of_a_length() {
         for name in ["a", "P&ID".replace('&', "-").as_str(), "..a", "a:b@c~d_e.f", &"x".repeat(128)] {
-            assert!(JobId::parse(name).is_ok(), "{name}");
+            assert!(GraphId::parse(name).is_ok(), "{name}");
         }
         for name in ["", ".", "..", "a/b", "a\\b", "a b", "a\0", "ä", "%2e", &"x".repeat(129), "a\n"] {
-            assert!(JobId::parse(name).is_err(), "{name:?}");
+            assert!(GraphId::parse(name).is_err(), "{name:?}");
             assert!(Tenant::parse(name).is_err(), "{name:?}");
         }
     }
@@ -136,14 +136,14 @@ mod tests {
     #[test]
     fn names_of_directories_read_back() {
         for text in ["f", "fo", "foo", "foob", "fooba", "foobar", "CON", "con", "~", &"Z".repeat(128)] {
-            let job = JobId::parse(text).expect("a name");
-            let name = job.to_file_name();
+            let graph_id = GraphId::parse(text).expect("a name");
+            let name = graph_id.to_file_name();
             assert!(name.len() <= 205 && name.bytes().all(|byte| DIGITS.contains(&byte)), "{name}");
-            assert_eq!(JobId::from_file_name(&name), Some(job));
+            assert_eq!(GraphId::from_file_name(&name), Some(graph_id));
         }
         assert_eq!(base32hex("foobar"), "cpnmuoj1e8");
         for stray in ["CPNMUOJ1E8", "cpnmuoj1e9", "c", "cpnmuoj1e8-", "..", ""] {
-            assert_eq!(JobId::from_file_name(stray), None, "{stray}");
+            assert_eq!(GraphId::from_file_name(stray), None, "{stray}");
         }
     }
 

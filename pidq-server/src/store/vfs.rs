@@ -1,4 +1,4 @@
-//! The few things that a store of files asks of a file system, so that a test can be one that fails.
+//! File system abstraction of the file store, replaced in tests by one that fails.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
@@ -6,84 +6,84 @@ use std::path::Path;
 
 use bytes::Bytes;
 
-/// What stands in a directory.
+/// Entry of a directory.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct DirEntry {
-    /// Its name; those that are not UTF-8 are none of ours and left out.
+    /// Name of the entry; entries that are not UTF-8 are skipped.
     pub name: String,
-    /// Whether it is a directory.
+    /// True for a directory.
     pub is_dir: bool,
-    /// Bytes of a file.
+    /// Size of the file in bytes.
     pub len: u64,
 }
 
-/// A file that is being written.
+/// File opened for writing.
 pub trait NewFile: Send {
     /// Appends all bytes.
     ///
     /// # Errors
-    /// When they were not written, or only some of them.
+    /// The bytes were not written, or only partially.
     fn write(&mut self, bytes: &[u8]) -> io::Result<()>;
 
-    /// Returns when the bytes outlast a power cut.
+    /// Makes the written bytes durable.
     ///
     /// # Errors
-    /// When they may not. What becomes of them is unknown then, and a second try proves nothing.
+    /// The bytes may not be durable. Their state is unknown, and a retry proves nothing.
     fn sync(&mut self) -> io::Result<()>;
 }
 
-/// A file system. Every call is one operation that can fail by itself.
+/// File system. Every method is one operation that can fail independently.
 pub trait Vfs: Send + Sync {
-    /// Makes a directory in an existing one.
+    /// Creates a directory in an existing one.
     ///
     /// # Errors
-    /// `AlreadyExists` among others.
+    /// `AlreadyExists`, or another I/O error.
     fn make_dir(&self, path: &Path) -> io::Result<()>;
 
-    /// What stands in a directory.
+    /// Lists a directory.
     ///
     /// # Errors
-    /// As reading does.
+    /// An I/O error.
     fn list(&self, path: &Path) -> io::Result<Vec<DirEntry>>;
 
-    /// Makes a file that only its owner reads. It must not be there.
+    /// Creates a new file that only its owner can read.
     ///
     /// # Errors
-    /// `AlreadyExists` among others.
+    /// `AlreadyExists`, or another I/O error.
     fn create(&self, path: &Path) -> io::Result<Box<dyn NewFile>>;
 
-    /// Gives a file another name, at once for all who look.
+    /// Renames a file atomically.
     ///
     /// # Errors
-    /// When it may not have happened.
+    /// The file may not have been renamed.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Removes a file.
     ///
     /// # Errors
-    /// `NotFound` among others.
+    /// `NotFound`, or another I/O error.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
-    /// Returns when the names in a directory outlast a power cut.
+    /// Makes the entries of a directory durable.
     ///
     /// # Errors
-    /// When they may not.
+    /// The entries may not be durable.
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
 
-    /// The first bytes of a file, at most so many.
+    /// Reads up to `limit` bytes from the beginning of a file.
     ///
     /// # Errors
-    /// As reading does.
-    fn read(&self, path: &Path, most: u64) -> io::Result<Bytes>;
+    /// An I/O error.
+    fn read(&self, path: &Path, limit: u64) -> io::Result<Bytes>;
 
-    /// Takes a directory for this process, until the guard is dropped or the process ends.
+    /// Locks a directory for this process, until the guard is dropped or the process ends.
     ///
     /// # Errors
-    /// `WouldBlock` when another process has it.
+    /// `WouldBlock` if another process holds the lock.
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Send + Sync>>;
 }
 
-/// The file system of the machine.
+/// File system of the operating system.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RealVfs;
 
@@ -110,7 +110,7 @@ impl Vfs for RealVfs {
         for entry in fs::read_dir(path)? {
             let entry = entry?;
             let is_dir = entry.file_type()?.is_dir();
-            // Gone since the directory was read: then it is not there.
+            // Removed since the directory was read.
             let len = if is_dir { Some(0) } else { entry.metadata().ok().map(|metadata| metadata.len()) };
             if let (Ok(name), Some(len)) = (entry.file_name().into_string(), len) {
                 entries.push(DirEntry { name, is_dir, len });
@@ -139,11 +139,11 @@ impl Vfs for RealVfs {
         File::open(path)?.sync_all()
     }
 
-    fn read(&self, path: &Path, most: u64) -> io::Result<Bytes> {
+    fn read(&self, path: &Path, limit: u64) -> io::Result<Bytes> {
         let file = File::open(path)?;
-        let len = file.metadata()?.len().min(most);
+        let len = file.metadata()?.len().min(limit);
         let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(0));
-        file.take(most).read_to_end(&mut bytes)?;
+        file.take(limit).read_to_end(&mut bytes)?;
         Ok(bytes.into())
     }
 

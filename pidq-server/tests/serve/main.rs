@@ -1,20 +1,20 @@
-//! What the service promises on the wire: each endpoint, each way to be refused, each header.
+//! Tests of the HTTP interface: each endpoint, each error, each header.
 //!
-//! The service is the real one, made of settings, with accounts in SQLite. Most requests are calls without a network;
-//! `wire` sends some over a socket.
+//! The service is built from settings, with accounts in SQLite. Most requests are in-process calls; `disconnects` uses
+//! sockets.
 
-mod asking;
-mod counting;
-mod fleet;
-mod kept;
-mod listing;
-mod logging;
-mod order;
-mod reading;
-mod service;
-mod table;
+mod batch_query;
+mod check_order;
+mod disconnects;
+mod fixtures;
+mod get_graph;
+mod invalid_settings;
+mod list_graphs;
+mod metrics;
+mod oauth;
+mod put_graph;
+mod query;
+mod request_log;
+mod result_cache;
+mod routes;
 mod tenants;
-mod tokens;
-mod wire;
-mod writing;
-mod wrong;

@@ -1,50 +1,50 @@
-//! Tenants and grants: what somebody may not see does not exist for them, byte for byte.
+//! Tests of tenants and grants: forbidden graphs are indistinguishable from missing ones.
 
-use pidq_http::auth::{Grant, Moment, Right};
+use pidq_http::auth::{Grant, Right, Timestamp};
 use serde_json::json;
 
-use crate::service::{Answer, Asker, DRAWING, Service, drawing};
+use crate::fixtures::{Answer, DRAWING, TestClient, TestService, drawing};
 
-/// Asks everything about a job.
-async fn everything(asker: &Asker<'_>, job: &str) -> Vec<Answer> {
-    let path = format!("/graph/{job}");
+/// Sends every kind of request about a graph.
+async fn everything(client: &TestClient<'_>, graph_id: &str) -> Vec<Answer> {
+    let path = format!("/graph/{graph_id}");
     let json = "content-type: application/json";
     vec![
-        asker.get(&path).await,
-        asker.send("HEAD", &path, &[], "").await,
-        asker.get(&format!("{path}?format=svg")).await,
-        asker.send("GET", &path, &["x-change-version: 1"], "").await,
-        asker.send("GET", &path, &["x-change-version: 7"], "").await,
-        asker.send("GET", &path, &["if-none-match: *"], "").await,
-        asker.get(&format!("{path}/versions")).await,
-        asker.ask(job, "get()").await,
-        asker.send("POST", &path, &[json], "{").await,
-        asker.send("POST", &path, &[json, "x-change-version: 7"], r#"{"query":"get()"}"#).await,
-        asker.delete(&path).await,
-        asker.send("DELETE", &path, &["if-match: *"], "").await,
-        asker.send("DELETE", &path, &["if-match: \"x\""], "").await,
-        asker.post("/graph", json!({"query": "get()", "jobs": {"ids": [job]}})).await,
-        asker.post("/graph", json!({"query": "get()", "jobs": {"prefix": job}})).await,
-        asker.get(&format!("/graph?prefix={job}")).await,
+        client.get(&path).await,
+        client.send("HEAD", &path, &[], "").await,
+        client.get(&format!("{path}?format=svg")).await,
+        client.send("GET", &path, &["x-change-version: 1"], "").await,
+        client.send("GET", &path, &["x-change-version: 7"], "").await,
+        client.send("GET", &path, &["if-none-match: *"], "").await,
+        client.get(&format!("{path}/versions")).await,
+        client.query(graph_id, "get()").await,
+        client.send("POST", &path, &[json], "{").await,
+        client.send("POST", &path, &[json, "x-change-version: 7"], r#"{"query":"get()"}"#).await,
+        client.delete(&path).await,
+        client.send("DELETE", &path, &["if-match: *"], "").await,
+        client.send("DELETE", &path, &["if-match: \"x\""], "").await,
+        client.post("/graph", json!({"query": "get()", "graphs": {"ids": [graph_id]}})).await,
+        client.post("/graph", json!({"query": "get()", "graphs": {"prefix": graph_id}})).await,
+        client.get(&format!("/graph?prefix={graph_id}")).await,
     ]
 }
 
-/// All of an answer but the name of the job and the time.
-fn seen(answer: &Answer, job: &str) -> (u16, Vec<(String, String)>, String) {
+/// Returns a response without the graph id and timestamps.
+fn comparable(answer: &Answer, graph_id: &str) -> (u16, Vec<(String, String)>, String) {
     let headers = answer.headers.iter().map(|(name, value)| (name.to_string(), value.to_str().expect("ASCII").into()));
-    (answer.status, headers.collect(), answer.text().replace(job, "JOB"))
+    (answer.status, headers.collect(), answer.text().replace(graph_id, "JOB"))
 }
 
-async fn check_unseen(asker: &Asker<'_>, hidden: &str, absent: &str) {
-    let pairs = everything(asker, hidden).await.into_iter().zip(everything(asker, absent).await);
+async fn check_unseen(client: &TestClient<'_>, hidden: &str, absent: &str) {
+    let pairs = everything(client, hidden).await.into_iter().zip(everything(client, absent).await);
     for (at, (hidden_answer, absent_answer)) in pairs.enumerate() {
-        assert_eq!(seen(&hidden_answer, hidden), seen(&absent_answer, absent), "question {at}");
+        assert_eq!(comparable(&hidden_answer, hidden), comparable(&absent_answer, absent), "question {at}");
     }
 }
 
 #[tokio::test]
-async fn the_jobs_of_another_tenant_do_not_exist() {
-    let service = Service::start().await;
+async fn the_graphs_of_another_tenant_do_not_exist() {
+    let service = TestService::start().await;
     let (desk, rival) = (service.client("desk").await, service.client("rival").await);
     desk.put("/graph/J-1", DRAWING).await.is(201);
     desk.put("/graph/J-1", &drawing("A")).await.is(200);
@@ -53,35 +53,35 @@ async fn the_jobs_of_another_tenant_do_not_exist() {
 }
 
 #[tokio::test]
-async fn the_same_name_is_another_job_in_another_tenant() {
-    let service = Service::start().await;
+async fn the_same_id_is_another_graph_in_another_tenant() {
+    let service = TestService::start().await;
     let (desk, rival) = (service.client("desk").await, service.client("rival").await);
     desk.put("/graph/J-1", &drawing("ours")).await.is(201);
     rival.put("/graph/J-1", &drawing("theirs")).await.is(201);
-    assert_eq!(desk.ask("J-1", ".pid_graph.nodes | map(.id)").await.result(), json!(["ours"]));
-    assert_eq!(rival.ask("J-1", ".pid_graph.nodes | map(.id)").await.result(), json!(["theirs"]));
+    assert_eq!(desk.query("J-1", ".pid_graph.nodes | map(.id)").await.result(), json!(["ours"]));
+    assert_eq!(rival.query("J-1", ".pid_graph.nodes | map(.id)").await.result(), json!(["theirs"]));
     rival.delete("/graph/J-1").await.is(204);
     desk.get("/graph/J-1").await.is(200);
 }
 
 #[tokio::test]
 async fn without_a_grant_there_is_nothing_where_nothing_is_the_default() {
-    // Grants are given by another process here: nothing is believed, so that they count at once.
-    let service = Service::with(&[("PIDQ_DEFAULT_ACCESS", "none"), ("PIDQ_TOKEN_CACHE", "0s")]).await;
+    // Grants are changed by another process here; without the token cache they apply at once.
+    let service = TestService::with(&[("PIDQ_DEFAULT_ACCESS", "none"), ("PIDQ_TOKEN_CACHE_TTL", "0s")]).await;
     let (desk, viewer) = (service.client("desk").await, service.client("viewer").await);
     desk.put("/graph/J-1", DRAWING).await.is(201);
     check_unseen(&viewer, "J-1", "J-2").await;
     let grant = Grant { pattern: "J-*".into(), subject: "client:viewer".into(), right: Right::Read, is_creator: false };
-    service.identities.grant("main", &grant, Moment::now()).await.expect("a grant");
+    service.identities.grant("main", &grant, Timestamp::now()).await.expect("a grant");
     viewer.get("/graph/J-1").await.is(200);
     assert_eq!(viewer.get("/graph").await.json()["graphs"].as_array().map(Vec::len), Some(1));
-    service.identities.ungrant("main", "J-*", "client:viewer").await.expect("taken back");
+    service.identities.revoke_grant("main", "J-*", "client:viewer").await.expect("taken back");
     viewer.get("/graph/J-1").await.refuses(404, "graph-not-found");
 }
 
 #[tokio::test]
-async fn who_made_a_job_may_write_it_and_others_may_not() {
-    let service = Service::start().await;
+async fn only_the_creator_may_write_a_graph() {
+    let service = TestService::start().await;
     let (desk, pen) = (service.client("desk").await, service.client("pen").await);
     desk.put("/graph/J-1", DRAWING).await.is(201);
     pen.put("/graph/J-1", &drawing("A")).await.refuses(404, "graph-not-found");
@@ -92,8 +92,8 @@ async fn who_made_a_job_may_write_it_and_others_may_not() {
 }
 
 #[tokio::test]
-async fn what_was_refused_makes_a_job_nobodys() {
-    let service = Service::start().await;
+async fn a_rejected_write_claims_no_id() {
+    let service = TestService::start().await;
     let (desk, pen) = (service.client("desk").await, service.client("pen").await);
     let json = "content-type: application/json";
     pen.put("/graph/J-1", "{").await.refuses(400, "malformed-json");
@@ -107,10 +107,10 @@ async fn what_was_refused_makes_a_job_nobodys() {
 
 #[tokio::test]
 async fn an_administrator_of_a_tenant_rules_that_tenant_only() {
-    let service = Service::start().await;
+    let service = TestService::start().await;
     service.client("desk").await.put("/graph/J-1", DRAWING).await.is(201);
     service.client("rival").await.put("/graph/J-9", DRAWING).await.is(201);
-    let (password, secret) = (crate::service::PASSWORD, crate::service::SECRET);
+    let (password, secret) = (crate::fixtures::PASSWORD, crate::fixtures::SECRET);
     let form = format!(
         "grant_type=password&username=ann@example.com&password={password}&client_id=desk&client_secret={secret}"
     );

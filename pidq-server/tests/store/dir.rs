@@ -1,43 +1,43 @@
-//! A store of files on a real disk.
+//! Tests of the file store on a real disk.
 
 use std::fs;
 use std::process::Command;
 
 use pidq_server::store;
-use pidq_server::store::dir::Dir;
-use pidq_server::store::{Coding, Error, Options, Precondition, Share, State, Store, Which};
+use pidq_server::store::dir::DirStore;
+use pidq_server::store::{Coding, Error, Options, Precondition, Store, StoreState, TenantQuota, VersionSelector};
 
-use crate::setting::{Place, draft, drawing, job, last, tenant, wait};
-use crate::suite;
+use crate::conformance;
+use crate::fixtures::{TempDir, draft, drawing, graph_id, last, tenant, wait};
 
 #[test]
 fn a_directory_does_what_every_store_does() {
-    let place = Place::new();
-    let options = || Options { keep: last(3), ..Options::default() };
-    let dir = Dir::open(place.path(), options()).expect("opens");
-    wait(suite::run(&dir, "first."));
+    let place = TempDir::new();
+    let options = || Options { retention: last(3), ..Options::default() };
+    let dir = DirStore::open(place.path(), options()).expect("opens");
+    wait(conformance::run(&dir, "first."));
     drop(dir);
-    let dir = Dir::open(place.path(), options()).expect("opens again");
-    wait(suite::run(&dir, "second."));
-    assert_eq!(wait(dir.state()), State::Writable);
+    let dir = DirStore::open(place.path(), options()).expect("opens again");
+    wait(conformance::run(&dir, "second."));
+    assert_eq!(wait(dir.state()), StoreState::Writable);
 }
 
 #[test]
-fn a_directory_keeps_all_versions_if_it_is_told_so() {
-    let place = Place::new();
-    let open = || Dir::open(place.path(), suite::all_kept()).expect("opens");
-    wait(suite::all_versions_stay(&open()));
-    let (tenant, job) = (tenant("all"), job("J-1"));
-    let before = wait(open().versions(&tenant, &job)).expect("versions");
+fn a_directory_can_retain_all_versions() {
+    let place = TempDir::new();
+    let open = || DirStore::open(place.path(), conformance::retain_all()).expect("opens");
+    wait(conformance::all_versions_stay(&open()));
+    let (tenant, graph_id) = (tenant("all"), graph_id("J-1"));
+    let before = wait(open().versions(&tenant, &graph_id)).expect("versions");
     assert_eq!(before.len(), 12, "what is on disk is seen again");
-    let fewer = Dir::open(place.path(), Options { keep: last(2), ..Options::default() }).expect("opens");
-    wait(fewer.commit(&tenant, &job, draft(&job, drawing(13)), &Precondition::None)).expect("a commit");
-    assert_eq!(wait(fewer.versions(&tenant, &job)).expect("versions").len(), 2);
+    let fewer = DirStore::open(place.path(), Options { retention: last(2), ..Options::default() }).expect("opens");
+    wait(fewer.commit(&tenant, &graph_id, draft(&graph_id, drawing(13)), &Precondition::None)).expect("a commit");
+    assert_eq!(wait(fewer.versions(&tenant, &graph_id)).expect("versions").len(), 2);
 }
 
 #[test]
 fn a_store_is_chosen_by_its_url() {
-    let place = Place::new();
+    let place = TempDir::new();
     let open = |url: &str| wait(store::open(url, Options::default())).map(drop).map_err(|error| error.code());
     assert_eq!(open(&format!("dir:{}", place.path().join("data").display())), Ok(()));
     assert_eq!(open("postgres://nobody@127.0.0.1:1/none"), Err("store-unavailable"));
@@ -49,34 +49,36 @@ fn a_store_is_chosen_by_its_url() {
 #[test]
 fn a_directory_may_be_named_from_here() {
     let name = format!("pidq-store-here-{}", std::process::id());
-    let opened = Dir::open(&name, Options::default()).map(drop);
+    let opened = DirStore::open(&name, Options::default()).map(drop);
     let _ = fs::remove_dir_all(&name);
     assert_eq!(opened, Ok(()));
     assert_eq!(
-        Dir::open("/proc/nowhere/data", Options::default()).map(drop).map_err(|error| error.code()),
+        DirStore::open("/proc/nowhere/data", Options::default()).map(drop).map_err(|error| error.code()),
         Err("storage-failure")
     );
 }
 
 #[test]
 fn one_process_at_a_time_has_a_directory() {
-    let place = Place::new();
-    let first = Dir::open(place.path(), Options::default()).expect("opens");
-    assert_eq!(Dir::open(place.path(), Options::default()).err().map(|error| error.code()), Some("store-locked"));
+    let place = TempDir::new();
+    let first = DirStore::open(place.path(), Options::default()).expect("opens");
+    assert_eq!(DirStore::open(place.path(), Options::default()).err().map(|error| error.code()), Some("store-locked"));
     drop(first);
-    assert!(Dir::open(place.path(), Options::default()).is_ok());
+    assert!(DirStore::open(place.path(), Options::default()).is_ok());
 }
 
 #[test]
 fn what_is_on_disk_outlives_the_store_and_other_tools_read_it() {
-    let place = Place::new();
-    let (tenant, job) = (tenant("t"), job("J-1"));
-    let dir = Dir::open(place.path(), Options::default()).expect("opens");
-    wait(dir.commit(&tenant, &job, draft(&job, drawing(1)), &Precondition::None)).expect("a commit");
-    wait(dir.commit(&tenant, &job, draft(&job, drawing(2)), &Precondition::None)).expect("a commit");
+    let place = TempDir::new();
+    let (tenant, graph_id) = (tenant("t"), graph_id("J-1"));
+    let dir = DirStore::open(place.path(), Options::default()).expect("opens");
+    wait(dir.commit(&tenant, &graph_id, draft(&graph_id, drawing(1)), &Precondition::None)).expect("a commit");
+    wait(dir.commit(&tenant, &graph_id, draft(&graph_id, drawing(2)), &Precondition::None)).expect("a commit");
     drop(dir);
-    let files = place.path().join("graphs").join(tenant.to_file_name()).join(job.to_file_name());
-    let file = fs::read_dir(&files).expect("the job").filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let files = place.path().join("graphs").join(tenant.to_file_name()).join(graph_id.to_file_name());
+    let file = fs::read_dir(&files)
+        .expect("the graph directory")
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let mut names: Vec<String> = file.collect();
     names.sort();
     assert!(names[0].starts_with("1-") && names[1].ends_with(".json.zst") && names.len() == 2, "{names:?}");
@@ -86,8 +88,8 @@ fn what_is_on_disk_outlives_the_store_and_other_tools_read_it() {
         let mode = fs::metadata(files.join(&names[0])).expect("a file").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
-    let dir = Dir::open(place.path(), Options::default()).expect("opens");
-    let graph = wait(dir.get(&tenant, &job, &Which::Latest, Coding::Identity)).expect("a graph");
+    let dir = DirStore::open(place.path(), Options::default()).expect("opens");
+    let graph = wait(dir.get(&tenant, &graph_id, &VersionSelector::Latest, Coding::Identity)).expect("a graph");
     let whole = zstd::stream::decode_all(&fs::read(files.join(&names[1])).expect("a file")[..]);
     assert_eq!(whole.expect("zstd"), graph.bytes);
     match Command::new("zstd").arg("-dc").arg(files.join(&names[1])).output() {
@@ -97,14 +99,15 @@ fn what_is_on_disk_outlives_the_store_and_other_tools_read_it() {
 }
 
 #[test]
-fn a_tenant_stores_no_more_than_its_share() {
-    let place = Place::new();
-    let share = Share { bytes: 4096, graphs: 2 };
-    let dir = Dir::open(place.path(), Options { keep: last(1), share, ..Options::default() }).expect("opens");
+fn a_tenant_stores_no_more_than_its_quota() {
+    let place = TempDir::new();
+    let quota = TenantQuota { bytes: 4096, graphs: 2 };
+    let dir = DirStore::open(place.path(), Options { retention: last(1), quota, ..Options::default() }).expect("opens");
     let (first, other) = (tenant("a"), tenant("b"));
     let put = |tenant, name: &str, number| {
-        let job = job(name);
-        wait(dir.commit(tenant, &job, draft(&job, drawing(number)), &Precondition::None)).map_err(|error| error.code())
+        let graph_id = graph_id(name);
+        wait(dir.commit(tenant, &graph_id, draft(&graph_id, drawing(number)), &Precondition::None))
+            .map_err(|error| error.code())
     };
     assert!(put(&first, "J-1", 1).is_ok() && put(&first, "J-2", 1).is_ok());
     assert_eq!(put(&first, "J-3", 1).err(), Some("insufficient-storage"));
@@ -112,35 +115,35 @@ fn a_tenant_stores_no_more_than_its_share() {
     for number in 2..30 {
         assert!(put(&first, "J-1", number).is_ok(), "old versions give their bytes back");
     }
-    wait(dir.delete(&first, &job("J-2"), &Precondition::None)).expect("deleted");
+    wait(dir.delete(&first, &graph_id("J-2"), &Precondition::None)).expect("deleted");
     assert!(put(&first, "J-3", 1).is_ok());
     let large = format!(
         r#"{{"nodes":[{}],"edges":[]}}"#,
         (0..3000).map(|id| format!(r#"{{"id":{}}}"#, id * 7919 % 104_729)).collect::<Vec<_>>().join(",")
     );
-    let put = wait(dir.commit(&other, &job("J-3"), draft(&job("J-3"), large), &Precondition::None));
+    let put = wait(dir.commit(&other, &graph_id("J-3"), draft(&graph_id("J-3"), large), &Precondition::None));
     assert!(matches!(put, Err(Error::InsufficientStorage(_))), "{put:?}");
 }
 
-/// A share is a device with an end: a real one says so in its own way.
+/// A tmpfs is a small device that reports in its own way when it is full.
 #[test]
-fn a_real_disk_that_is_full_is_said_and_reads_go_on() {
-    let place = Place::new();
+fn a_full_real_disk_is_reported_and_reads_continue() {
+    let place = TempDir::new();
     let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"]).arg(place.path()).output();
     if !mounted.is_ok_and(|output| output.status.success()) {
         println!("skipped: no small disk can be mounted here");
         return;
     }
-    let (tenant, job) = (tenant("t"), job("J-1"));
-    let dir = Dir::open(place.path(), Options::default()).expect("opens");
-    let mut dice = crate::setting::Dice(1);
+    let (tenant, graph_id) = (tenant("t"), graph_id("J-1"));
+    let dir = DirStore::open(place.path(), Options::default()).expect("opens");
+    let mut random = crate::fixtures::Random(1);
     let mut noise =
-        || (0..4000).map(|_| format!("{{\"id\":\"{:x}\"}}", dice.roll(u64::MAX))).collect::<Vec<_>>().join(",");
+        || (0..4000).map(|_| format!("{{\"id\":\"{:x}\"}}", random.below(u64::MAX))).collect::<Vec<_>>().join(",");
     let mut put = || {
         wait(dir.commit(
             &tenant,
-            &job,
-            draft(&job, format!(r#"{{"nodes":[{}],"edges":[]}}"#, noise())),
+            &graph_id,
+            draft(&graph_id, format!(r#"{{"nodes":[{}],"edges":[]}}"#, noise())),
             &Precondition::None,
         ))
     };
@@ -151,14 +154,14 @@ fn a_real_disk_that_is_full_is_said_and_reads_go_on() {
             Err(error) => break error,
         }
     };
-    let read = wait(dir.get(&tenant, &job, &Which::Latest, Coding::Identity));
+    let read = wait(dir.get(&tenant, &graph_id, &VersionSelector::Latest, Coding::Identity));
     let state = wait(dir.state());
-    let deleted = wait(dir.delete(&tenant, &job, &Precondition::None));
+    let deleted = wait(dir.delete(&tenant, &graph_id, &Precondition::None));
     let again = put();
     drop(dir);
     let _ = Command::new("umount").arg(place.path()).output();
     assert_eq!(error.code(), "insufficient-storage");
     assert!(stored > 0 && read.is_ok_and(|graph| graph.meta.version.as_number() == Some(stored)));
-    assert_eq!((state, deleted), (State::Writable, Ok(())));
+    assert_eq!((state, deleted), (StoreState::Writable, Ok(())));
     assert_eq!(again.expect("space again").meta.version.as_number(), Some(stored + 1));
 }

@@ -1,15 +1,16 @@
-//! What the store of graphs promises, on every kind of store, through power cuts, faults and kills.
+//! Tests of graph storage: every kind of store, power cuts, I/O faults and killed processes.
 //!
-//! Longer runs: `PIDQ_TEST_CUTS=100000` power cuts, `PIDQ_TEST_KILLS=10000` kills, `PIDQ_TEST_GRAPHS` at the start.
+//! Longer runs: `PIDQ_TEST_CUTS=100000` power cuts, `PIDQ_TEST_KILLS=10000` kills, `PIDQ_TEST_GRAPHS` graphs at
+//! startup.
 
-mod cuts;
+mod caches;
+mod conformance;
 mod dir;
-mod door;
-mod faults;
-mod graphs;
-mod kill;
-mod served;
-mod setting;
-mod sim;
+mod fixtures;
+mod io_faults;
+mod power_cuts;
+mod process_kills;
+mod read_only_dir;
+mod simulated_disk;
 mod sql;
-mod suite;
+mod validation;

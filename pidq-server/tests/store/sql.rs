@@ -1,31 +1,33 @@
-//! A store in a real PostgreSQL, started for the test as an ordinary user.
+//! Tests of the PostgreSQL store on a real server, run as an ordinary user.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use pidq_server::store::sql::Sql;
-use pidq_server::store::{Coding, Error, Options, Outcome, Precondition, Share, State, Store, Which};
+use pidq_server::store::sql::SqlStore;
+use pidq_server::store::{
+    Coding, CommitOutcome, Error, Options, Precondition, Store, StoreState, TenantQuota, VersionSelector,
+};
 use sqlx::{Connection, PgConnection};
 
-use crate::setting::{Place, draft, drawing, job, last, tenant, wait};
-use crate::suite;
+use crate::conformance;
+use crate::fixtures::{TempDir, draft, drawing, graph_id, last, tenant, wait};
 
-/// A database of its own, that listens on a socket in its directory.
+/// Temporary database server on a socket in its directory.
 struct Cluster {
-    place: Place,
+    place: TempDir,
     server: Child,
 }
 
 impl Cluster {
-    /// `None`, and a line that says so, where there is no PostgreSQL.
+    /// Starts a server. Prints a message and returns `None` without PostgreSQL.
     fn start() -> Option<Cluster> {
         let Some(programs) = programs() else {
             println!("skipped: there is no PostgreSQL in /usr/lib/postgresql");
             return None;
         };
-        let place = Place::new();
+        let place = TempDir::new();
         give_away(place.path());
         let data = place.path().join("data");
         let made = ordinary(&programs.join("initdb"))
@@ -45,10 +47,10 @@ impl Cluster {
         format!("postgres://pidq@localhost/postgres?host={}", self.place.path().display())
     }
 
-    async fn open(&self, options: Options) -> Sql {
+    async fn open(&self, options: Options) -> SqlStore {
         let start = Instant::now();
         loop {
-            match Sql::open(&self.url(), 8, options.clone()).await {
+            match SqlStore::open(&self.url(), 8, options.clone()).await {
                 Ok(sql) => return sql,
                 Err(error) if start.elapsed() > Duration::from_secs(30) => panic!("{error}"),
                 Err(_) => tokio::task::yield_now().await,
@@ -76,7 +78,7 @@ fn is_root() -> bool {
     Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n")
 }
 
-/// PostgreSQL does not run as root.
+/// Runs a program as an ordinary user: PostgreSQL refuses to run as root.
 fn ordinary(program: &Path) -> Command {
     if !is_root() {
         return Command::new(program);
@@ -96,52 +98,55 @@ fn give_away(path: &Path) {
 fn a_database_does_what_every_store_does() {
     let Some(cluster) = Cluster::start() else { return };
     wait(async {
-        let options = Options { keep: last(3), ..Options::default() };
+        let options = Options { retention: last(3), ..Options::default() };
         let first = cluster.open(options.clone()).await;
-        suite::run(&first, "first.").await;
+        conformance::run(&first, "first.").await;
         let second = cluster.open(options).await;
-        suite::run(&second, "second.").await;
-        assert_eq!(first.state().await, State::Writable);
+        conformance::run(&second, "second.").await;
+        assert_eq!(first.state().await, StoreState::Writable);
         replicas_see_each_other(&first, &second).await;
         replicas_count_together(&first, &second).await;
         damage_is_noticed(&cluster, &first).await;
     });
-    wait(async { suite::all_versions_stay(&cluster.open(suite::all_kept()).await).await });
-    wait(shares_are_kept(&cluster));
-    wait(an_absent_database_is_said(cluster));
+    wait(async { conformance::all_versions_stay(&cluster.open(conformance::retain_all()).await).await });
+    wait(quotas_are_enforced(&cluster));
+    wait(an_outage_of_the_database_is_reported(cluster));
 }
 
-async fn replicas_see_each_other(first: &Sql, second: &Sql) {
-    let (tenant, job) = (tenant("replicas"), job("J-1"));
-    let put = first.commit(&tenant, &job, draft(&job, drawing(1)), &Precondition::None).await.expect("a commit");
-    assert_eq!(second.head(&tenant, &job, &Which::Latest).await, Ok(put.meta));
-    let put = second.commit(&tenant, &job, draft(&job, drawing(2)), &Precondition::None).await.expect("a commit");
-    let seen = first.get(&tenant, &job, &Which::Latest, Coding::Identity).await.expect("a graph");
+async fn replicas_see_each_other(first: &SqlStore, second: &SqlStore) {
+    let (tenant, graph_id) = (tenant("replicas"), graph_id("J-1"));
+    let put =
+        first.commit(&tenant, &graph_id, draft(&graph_id, drawing(1)), &Precondition::None).await.expect("a commit");
+    assert_eq!(second.head(&tenant, &graph_id, &VersionSelector::Latest).await, Ok(put.meta));
+    let put =
+        second.commit(&tenant, &graph_id, draft(&graph_id, drawing(2)), &Precondition::None).await.expect("a commit");
+    let seen = first.get(&tenant, &graph_id, &VersionSelector::Latest, Coding::Identity).await.expect("a graph");
     assert_eq!(seen.meta, put.meta);
-    assert_eq!(second.delete(&tenant, &job, &Precondition::Is(vec![put.meta.etag()])).await, Ok(()));
-    assert_eq!(first.head(&tenant, &job, &Which::Latest).await, Err(Error::GraphNotFound));
-    let put = first.commit(&tenant, &job, draft(&job, drawing(2)), &Precondition::Absent).await.expect("a commit");
+    assert_eq!(second.delete(&tenant, &graph_id, &Precondition::Is(vec![put.meta.etag()])).await, Ok(()));
+    assert_eq!(first.head(&tenant, &graph_id, &VersionSelector::Latest).await, Err(Error::GraphNotFound));
+    let put =
+        first.commit(&tenant, &graph_id, draft(&graph_id, drawing(2)), &Precondition::Absent).await.expect("a commit");
     assert_eq!(put.meta.version.as_str(), "3");
 }
 
-async fn replicas_count_together(first: &Sql, second: &Sql) {
-    let (tenant, job) = (tenant("together"), job("J-1"));
+async fn replicas_count_together(first: &SqlStore, second: &SqlStore) {
+    let (tenant, graph_id) = (tenant("together"), graph_id("J-1"));
     let mut numbers = Vec::new();
     for round in 0..10 {
         let puts = [first, second].map(|store| {
             let number = round * 2 + u64::from(std::ptr::eq(store, first));
-            store.commit(&tenant, &job, draft(&job, drawing(number)), &Precondition::None)
+            store.commit(&tenant, &graph_id, draft(&graph_id, drawing(number)), &Precondition::None)
         });
-        let done = suite::all(puts.into()).await;
+        let done = conformance::all(puts.into()).await;
         numbers.extend(done.into_iter().map(|put| put.expect("a commit").meta.version.as_number()));
     }
     numbers.sort_unstable();
     assert_eq!(numbers, (1..=20).map(Some).collect::<Vec<_>>());
 }
 
-async fn damage_is_noticed(cluster: &Cluster, store: &Sql) {
-    let (tenant, job) = (tenant("damage"), job("J-1"));
-    store.commit(&tenant, &job, draft(&job, drawing(1)), &Precondition::None).await.expect("a commit");
+async fn damage_is_noticed(cluster: &Cluster, store: &SqlStore) {
+    let (tenant, graph_id) = (tenant("damage"), graph_id("J-1"));
+    store.commit(&tenant, &graph_id, draft(&graph_id, drawing(1)), &Precondition::None).await.expect("a commit");
     let statement =
         "update graph_version set packed = set_byte(packed, 20, get_byte(packed, 20) # 16) where tenant = 'damage'";
     let psql = Command::new("psql")
@@ -150,40 +155,46 @@ async fn damage_is_noticed(cluster: &Cluster, store: &Sql) {
         .args(["-c", statement])
         .output();
     assert!(psql.is_ok_and(|output| output.status.success()), "psql runs");
-    let found = store.get(&tenant, &job, &Which::Latest, Coding::Zstd).await;
+    let found = store.get(&tenant, &graph_id, &VersionSelector::Latest, Coding::Zstd).await;
     assert_eq!(found.map(|graph| graph.meta).expect_err("damaged"), Error::GraphCorrupt);
     assert_eq!(store.verify().await.expect("verified").corrupt.len(), 1);
-    let again = store.commit(&tenant, &job, draft(&job, drawing(1)), &Precondition::Exists).await.expect("a commit");
-    assert_eq!((again.outcome, again.meta.version.as_str()), (Outcome::Changed, "2"));
-    assert!(store.get(&tenant, &job, &Which::Latest, Coding::Zstd).await.is_ok());
-    let again = store.commit(&tenant, &job, draft(&job, drawing(1)), &Precondition::None).await.expect("a commit");
-    assert_eq!(again.outcome, Outcome::Unchanged);
+    let again =
+        store.commit(&tenant, &graph_id, draft(&graph_id, drawing(1)), &Precondition::Exists).await.expect("a commit");
+    assert_eq!((again.outcome, again.meta.version.as_str()), (CommitOutcome::Changed, "2"));
+    assert!(store.get(&tenant, &graph_id, &VersionSelector::Latest, Coding::Zstd).await.is_ok());
+    let again =
+        store.commit(&tenant, &graph_id, draft(&graph_id, drawing(1)), &Precondition::None).await.expect("a commit");
+    assert_eq!(again.outcome, CommitOutcome::Unchanged);
 }
 
-async fn shares_are_kept(cluster: &Cluster) {
-    let options = Options { share: Share { bytes: 4096, graphs: 2 }, ..Options::default() };
+async fn quotas_are_enforced(cluster: &Cluster) {
+    let options = Options { quota: TenantQuota { bytes: 4096, graphs: 2 }, ..Options::default() };
     let store = cluster.open(options).await;
     let tenant = tenant("shares");
     for (name, is_stored) in [("J-1", true), ("J-2", true), ("J-3", false), ("J-1", true)] {
-        let job = job(name);
-        let put = store.commit(&tenant, &job, draft(&job, drawing(u64::from(is_stored))), &Precondition::None).await;
+        let graph_id = graph_id(name);
+        let put = store
+            .commit(&tenant, &graph_id, draft(&graph_id, drawing(u64::from(is_stored))), &Precondition::None)
+            .await;
         assert_eq!(put.is_ok(), is_stored, "{put:?}");
         assert!(put.is_ok() || matches!(put, Err(Error::InsufficientStorage(_))));
     }
 }
 
-async fn an_absent_database_is_said(cluster: Cluster) {
+async fn an_outage_of_the_database_is_reported(cluster: Cluster) {
     let store = cluster.open(Options::default()).await;
-    let (tenant, job) = (tenant("t"), job("J-1"));
-    let other = one_who_locks(&cluster).await;
-    let found = tokio::join!(store.head(&tenant, &job, &Which::Latest), ends_during_a_statement(cluster, other)).0;
+    let (tenant, graph_id) = (tenant("t"), graph_id("J-1"));
+    let other = lock_graphs(&cluster).await;
+    let found =
+        tokio::join!(store.head(&tenant, &graph_id, &VersionSelector::Latest), ends_during_a_statement(cluster, other))
+            .0;
     assert_eq!(found.expect_err("gone").code(), "store-unavailable");
-    // Whoever comes next waits for nobody to find out, and not the five seconds that a connection may take.
+    // The next caller fails fast instead of waiting for the five-second connect timeout.
     let start = Instant::now();
-    store.head(&tenant, &job, &Which::Latest).await.expect_err("gone");
+    store.head(&tenant, &graph_id, &VersionSelector::Latest).await.expect_err("gone");
     assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
-    assert!(matches!(store.state().await, State::Unavailable(_)));
-    // One who waits for a connection waits five seconds: so does nobody, once it is known.
+    assert!(matches!(store.state().await, StoreState::Unavailable(_)));
+    // Waiting for a connection takes five seconds; callers must fail fast once the outage is known.
     let many = async {
         for _ in 0..20 {
             store.list(&tenant, "", None, 1).await.expect_err("gone");
@@ -192,17 +203,17 @@ async fn an_absent_database_is_said(cluster: Cluster) {
     tokio::time::timeout(Duration::from_secs(30), many).await.expect("told at once");
 }
 
-/// A connection that lets nobody read graphs.
-async fn one_who_locks(cluster: &Cluster) -> PgConnection {
+/// Opens a connection that locks out readers.
+async fn lock_graphs(cluster: &Cluster) -> PgConnection {
     let mut other = PgConnection::connect(&cluster.url()).await.expect("a connection");
-    let lock = "begin; lock table graph_job in access exclusive mode";
+    let lock = "begin; lock table graph in access exclusive mode";
     sqlx::raw_sql(lock).execute(&mut other).await.expect("a lock");
     other
 }
 
-/// Ends a server once somebody waits for what a statement gives.
+/// Stops the server once a statement waits for a lock.
 async fn ends_during_a_statement(cluster: Cluster, mut other: PgConnection) {
-    let waiting = "select count(*) from pg_locks where relation = 'graph_job'::regclass and not granted";
+    let waiting = "select count(*) from pg_locks where relation = 'graph'::regclass and not granted";
     while sqlx::query_scalar::<_, i64>(waiting).fetch_one(&mut other).await.expect("a count") == 0 {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }

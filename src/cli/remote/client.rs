@@ -1,4 +1,4 @@
-//! A service as the command talks to it: tokens, patience, and answers that are read piece by piece.
+//! HTTP client of a remote service: authentication, retries and streamed responses.
 
 use std::error::Error;
 use std::time::Duration;
@@ -11,33 +11,33 @@ use pidq_http::{Bytes, HttpsClient, Method, Secret, StatusCode, https_client};
 use serde_json::Value as Json;
 use tokio::time::{sleep, timeout};
 
-use super::access::Access;
-use super::refusal::Refusal;
+use super::credentials::Credentials;
+use super::problem::RemoteProblem;
 use crate::cli::failure::{Failure, Result};
 
-/// How long an answer may take to begin, beside the time that its request takes to be sent.
-const BEGIN: Duration = Duration::from_secs(120);
-/// The slowest line that a body is sent over, in bytes a second.
-const SLOWEST: u64 = 16 << 10;
-/// How long nothing may come of an answer that has begun.
-const STALL: Duration = Duration::from_secs(60);
-/// How long a busy service is waited for, all together.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// More of a refusal, or of a document that is read whole, is not read.
-const WHOLE: usize = 16 << 20;
-/// How a request id is called.
+/// Timeout for the first byte of a response, in addition to the time for sending the request.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(120);
+/// Minimum transfer rate of a request body in bytes per second.
+const MIN_UPLOAD_RATE: u64 = 16 << 10;
+/// Idle timeout of a response body.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
+/// Maximum total delay of retries.
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(30);
+/// Maximum size in bytes of a response that is read into memory.
+const MAX_JSON_SIZE: usize = 16 << 20;
+/// Header with the request id.
 const REQUEST_ID: &str = "x-request-id";
-/// What to do about a missing token.
-const NO_TOKEN: &str = "set `PIDQ_TOKEN`, or `PIDQ_CLIENT_ID` and `PIDQ_CLIENT_SECRET`, or name a `--token-file`";
+/// Help text for a missing token.
+const TOKEN_HELP: &str = "set `PIDQ_TOKEN`, or `PIDQ_CLIENT_ID` and `PIDQ_CLIENT_SECRET`, or name a `--token-file`";
 
-/// A service, and what it is shown.
+/// Client of a service, with its credentials.
 pub struct Client {
     base: String,
     http: HttpsClient<Full<Bytes>>,
-    access: Access,
+    credentials: Credentials,
 }
 
-/// A request. It can be sent again.
+/// Repeatable request.
 pub struct Call {
     method: Method,
     path: String,
@@ -45,25 +45,25 @@ pub struct Call {
     body: Bytes,
 }
 
-/// What comes of asking: no answer at all, a refusal, or the answer.
-type Asked = Result<std::result::Result<Answer, Refusal>>;
+/// Outcome of a request: a connection failure, a problem, or the response.
+type Outcome = Result<std::result::Result<ServiceResponse, RemoteProblem>>;
 
-/// An answer that is the wanted one.
-pub struct Answer(Response<Incoming>);
+/// Successful response.
+pub struct ServiceResponse(Response<Incoming>);
 
 impl Call {
-    /// A request without a body.
+    /// Creates a request without a body.
     pub fn new(method: Method, path: impl Into<String>) -> Call {
         Call { method, path: path.into(), headers: Vec::new(), body: Bytes::new() }
     }
 
-    /// The same with a body.
+    /// Adds a body.
     pub fn body(mut self, media: &str, body: impl Into<Bytes>) -> Call {
         self.body = body.into();
         self.header(CONTENT_TYPE, media)
     }
 
-    /// The same with one more header.
+    /// Adds a header.
     pub fn header(mut self, name: HeaderName, value: impl Into<String>) -> Call {
         self.headers.push((name, value.into()));
         self
@@ -71,67 +71,70 @@ impl Call {
 }
 
 impl Client {
-    /// A service at a URL. Plain HTTP is for this machine, unless `insecure` says that something else encrypts.
-    pub fn new(url: &str, insecure: bool, authorities: Option<&str>, access: Access) -> Result<Client> {
+    /// Creates a client for a URL. Plain HTTP is limited to this machine unless `insecure` is set.
+    pub fn new(url: &str, insecure: bool, ca_certificates: Option<&str>, credentials: Credentials) -> Result<Client> {
         let base = base(url, insecure).map_err(Failure::Usage)?;
-        let http = https_client(authorities, 1).map_err(Failure::Usage)?;
-        Ok(Client { base, http, access })
+        let http = https_client(ca_certificates, 1).map_err(Failure::Usage)?;
+        Ok(Client { base, http, credentials })
     }
 
-    /// Asks. `about` is what a refusal is about, such as a file.
-    pub async fn ask(&mut self, call: &Call, about: Option<&str>) -> Result<Answer> {
-        let asked = self.answer(call).await?;
-        let help = self.access.is_nobody().then_some(NO_TOKEN);
-        asked.map_err(|refusal| {
-            let help = help.filter(|_| refusal.status == StatusCode::UNAUTHORIZED);
-            refusal.into_failure(about, help)
+    /// Sends a request. `about` names its subject in errors, such as a file.
+    pub async fn send(&mut self, call: &Call, about: Option<&str>) -> Result<ServiceResponse> {
+        let outcome = self.send_authenticated(call).await?;
+        let help = self.credentials.is_none().then_some(TOKEN_HELP);
+        outcome.map_err(|problem| {
+            let help = help.filter(|_| problem.status == StatusCode::UNAUTHORIZED);
+            problem.into_failure(about, help)
         })
     }
 
-    /// With a token where there is one. One that is not good any more is renewed once.
-    async fn answer(&mut self, call: &Call) -> Asked {
-        if self.access.login().is_some_and(|login| login.needs_token()) {
+    /// Sends a request with a token, which is renewed once if rejected.
+    async fn send_authenticated(&mut self, call: &Call) -> Outcome {
+        if self.credentials.login().is_some_and(|login| login.needs_token()) {
             self.renew().await?;
         }
-        let answer = self.patiently(call).await?;
-        let is_over = matches!(&answer, Err(refusal) if refusal.status == StatusCode::UNAUTHORIZED);
-        if is_over && self.access.login().is_some() {
+        let response = self.send_with_token(call).await?;
+        let is_expired = matches!(&response, Err(problem) if problem.status == StatusCode::UNAUTHORIZED);
+        if is_expired && self.credentials.login().is_some() {
             self.renew().await?;
-            return self.patiently(call).await;
+            return self.send_with_token(call).await;
         }
-        Ok(answer)
+        Ok(response)
     }
 
-    /// Gets a token for the login.
+    /// Obtains a token.
     async fn renew(&mut self) -> Result<()> {
-        let forms = self.access.login().map(|login| login.forms()).unwrap_or_default();
-        let mut refused = None;
+        let forms = self.credentials.login().map(|login| login.forms()).unwrap_or_default();
+        let mut last_problem = None;
         for form in forms {
             let call = Call::new(Method::POST, "/o/token/").body("application/x-www-form-urlencoded", form);
-            match self.waiting(&call, None).await? {
-                Ok(answer) => {
-                    let tokens = answer.json().await?;
-                    return self.access.login().map_or(Ok(()), |login| login.accept(&tokens));
+            match self.send_with_retry(&call, None).await? {
+                Ok(response) => {
+                    let tokens = response.json().await?;
+                    return self.credentials.login().map_or(Ok(()), |login| login.accept(&tokens));
                 }
-                Err(refusal) => refused = Some(refusal),
+                Err(problem) => last_problem = Some(problem),
             }
         }
-        Err(refused.map_or_else(|| Failure::Usage(NO_TOKEN.into()), |refusal| refusal.into_failure(None, None)))
+        Err(last_problem.map_or_else(|| Failure::Usage(TOKEN_HELP.into()), |problem| problem.into_failure(None, None)))
     }
 
-    async fn patiently(&self, call: &Call) -> Asked {
-        self.waiting(call, self.access.token()).await
+    async fn send_with_token(&self, call: &Call) -> Outcome {
+        self.send_with_retry(call, self.credentials.token()).await
     }
 
-    /// Asks again where the service says when to.
-    async fn waiting(&self, call: &Call, token: Option<&Secret>) -> Asked {
-        let mut left = PATIENCE;
+    /// Sends a request, retrying after `Retry-After`.
+    async fn send_with_retry(&self, call: &Call, token: Option<&Secret>) -> Outcome {
+        let mut left = MAX_RETRY_DELAY;
         loop {
-            let answer = self.once(call, token).await?;
-            let pause =
-                answer.as_ref().err().and_then(Refusal::comes_back).map(|pause| pause.max(Duration::from_secs(1)));
+            let response = self.send_once(call, token).await?;
+            let pause = response
+                .as_ref()
+                .err()
+                .and_then(RemoteProblem::retry_delay)
+                .map(|pause| pause.max(Duration::from_secs(1)));
             match pause.and_then(|pause| Some((pause, left.checked_sub(pause)?))) {
-                None => return Ok(answer),
+                None => return Ok(response),
                 Some((pause, rest)) => {
                     left = rest;
                     sleep(pause).await;
@@ -140,13 +143,13 @@ impl Client {
         }
     }
 
-    async fn once(&self, call: &Call, token: Option<&Secret>) -> Asked {
+    async fn send_once(&self, call: &Call, token: Option<&Secret>) -> Outcome {
         let request = self.request(call, token)?;
-        let patience = BEGIN + Duration::from_secs(call.body.len() as u64 / SLOWEST);
-        let answer = timeout(patience, self.http.request(request)).await;
-        let answer = answer.map_err(|_| self.unreachable("it does not answer"))?;
-        let answer = Answer(answer.map_err(|error| self.unreachable(&reason(&error)))?);
-        if answer.0.status().is_success() { Ok(Ok(answer)) } else { Ok(Err(answer.refusal().await)) }
+        let limit = RESPONSE_TIMEOUT + Duration::from_secs(call.body.len() as u64 / MIN_UPLOAD_RATE);
+        let response = timeout(limit, self.http.request(request)).await;
+        let response = response.map_err(|_| self.unreachable("no response"))?;
+        let response = ServiceResponse(response.map_err(|error| self.unreachable(&reason(&error)))?);
+        if response.0.status().is_success() { Ok(Ok(response)) } else { Ok(Err(response.problem().await)) }
     }
 
     fn request(&self, call: &Call, token: Option<&Secret>) -> Result<Request<Full<Bytes>>> {
@@ -156,62 +159,61 @@ impl Client {
         }
         if let Some(token) = token {
             let value = HeaderValue::from_str(&format!("Bearer {}", token.expose()));
-            let mut value =
-                value.map_err(|_| Failure::Usage("the token is not one: it has other characters".into()))?;
+            let mut value = value.map_err(|_| Failure::Usage("the token contains invalid characters".into()))?;
             value.set_sensitive(true);
             request = request.header(AUTHORIZATION, value);
         }
         let request = request.body(Full::new(call.body.clone()));
-        request.map_err(|_| Failure::Usage("the request cannot be written: an option has other characters".into()))
+        request.map_err(|_| Failure::Usage("an option contains characters that are invalid in an HTTP request".into()))
     }
 
     fn unreachable(&self, why: &str) -> Failure {
-        Failure::Usage(format!("cannot ask {}: {why}", self.base))
+        Failure::Usage(format!("cannot reach {}: {why}", self.base))
     }
 }
 
-impl Answer {
-    /// The value of a header.
+impl ServiceResponse {
+    /// Returns the value of a header.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.0.headers().get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// The whole of it as JSON.
+    /// Reads the whole body as JSON.
     pub async fn json(self) -> Result<Json> {
-        let whole = timeout(STALL, Limited::new(self.0.into_body(), WHOLE).collect()).await;
-        let whole = whole.ok().and_then(|whole| whole.ok()).ok_or_else(broken_off)?.to_bytes();
-        serde_json::from_slice(&whole).map_err(|_| Failure::Usage("the answer of the service is not JSON".into()))
+        let body = timeout(IDLE_TIMEOUT, Limited::new(self.0.into_body(), MAX_JSON_SIZE).collect()).await;
+        let body = body.ok().and_then(|body| body.ok()).ok_or_else(truncated_response)?.to_bytes();
+        serde_json::from_slice(&body).map_err(|_| Failure::Usage("the response of the service is not JSON".into()))
     }
 
-    /// The next bytes of it.
-    pub async fn piece(&mut self) -> Result<Option<Bytes>> {
+    /// Returns the next chunk of the body.
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>> {
         loop {
-            let frame = timeout(STALL, self.0.frame()).await.map_err(|_| broken_off())?;
+            let frame = timeout(IDLE_TIMEOUT, self.0.frame()).await.map_err(|_| truncated_response())?;
             match frame {
                 None => return Ok(None),
-                Some(Err(_)) => return Err(broken_off()),
+                Some(Err(_)) => return Err(truncated_response()),
                 Some(Ok(frame)) => match frame.into_data() {
-                    Ok(piece) => return Ok(Some(piece)),
+                    Ok(chunk) => return Ok(Some(chunk)),
                     Err(_) => continue,
                 },
             }
         }
     }
 
-    async fn refusal(self) -> Refusal {
+    async fn problem(self) -> RemoteProblem {
         let number = |name: &str| self.header(name).and_then(|value| value.trim().parse().ok());
         let retry_after = number(RETRY_AFTER.as_str()).map(Duration::from_secs);
         let (status, request) = (self.0.status(), self.header(REQUEST_ID).map(str::to_owned));
-        // What cannot be read says nothing, and is still a refusal.
-        Refusal { status, retry_after, request, body: self.json().await.unwrap_or_default() }
+        // An unreadable body is still a problem response.
+        RemoteProblem { status, retry_after, request, body: self.json().await.unwrap_or_default() }
     }
 }
 
-fn broken_off() -> Failure {
-    Failure::Usage("the answer of the service broke off".into())
+fn truncated_response() -> Failure {
+    Failure::Usage("the response of the service was truncated".into())
 }
 
-/// The innermost reason: what is around it says no more than that it failed.
+/// Returns the innermost error, which has the actual cause.
 fn reason(error: &dyn Error) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {
@@ -219,31 +221,31 @@ fn reason(error: &dyn Error) -> String {
     }
     let why = innermost.to_string();
     match why.contains("UnknownIssuer") {
-        true => format!("{why}; `--ca` names the authority of its certificate"),
+        true => format!("{why}; give the CA of its certificate with `--ca`"),
         false => why,
     }
 }
 
-/// The URL without a slash at its end, if it is one to be asked.
+/// Validates the URL and removes a trailing slash.
 fn base(url: &str, insecure: bool) -> std::result::Result<String, String> {
     let no = |why: &str| Err(format!("`--url` {why}"));
-    let Ok(uri) = url.parse::<Uri>() else { return no("is not a URL such as `https://pidq.example.com`") };
+    let Ok(uri) = url.parse::<Uri>() else { return no("expects a URL such as `https://pidq.example.com`") };
     let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
-        return no("is not a URL such as `https://pidq.example.com`");
+        return no("expects a URL such as `https://pidq.example.com`");
     };
     if authority.as_str().contains('@') {
-        return no("has a name or a password in it: set `PIDQ_USERNAME` and `PIDQ_PASSWORD`");
+        return no("must not contain credentials: set `PIDQ_USERNAME` and `PIDQ_PASSWORD`");
     }
     if uri.query().is_some() {
-        return no("has a query: name the service alone");
+        return no("must not contain a query");
     }
     let is_here = ["localhost", "127.0.0.1", "[::1]"].contains(&authority.host());
     let base = format!("{scheme}://{authority}{}", uri.path().trim_end_matches('/'));
     match scheme {
         "https" => Ok(base),
         "http" if is_here || insecure => Ok(base),
-        "http" => no("is plain HTTP, which shows tokens to the network: use https, or say `--insecure-http`"),
-        _ => no("is neither http nor https"),
+        "http" => no("is plain HTTP, which exposes tokens: use https, or add `--insecure-http`"),
+        _ => no("must be http or https"),
     }
 }
 

@@ -1,4 +1,4 @@
-// A real OpenID provider and somebody who logs in there without a browser: code flow with PKCE, through its forms.
+// A real OpenID provider and a user who logs in without a browser: code flow with PKCE, through its forms.
 //
 // Prints one line of JSON with the issuer and what was issued, then serves its keys until its input ends.
 // Set up with `npm install` in this folder; run by `cargo test -p pidq-http --test identity`.
@@ -11,7 +11,7 @@ const RESOURCE = "https://pidq.example";
 const REDIRECT = "https://tool.example/callback";
 const ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA"];
 
-// The provider warns about everything that a demonstration does differently. This is one.
+// The provider warns about settings that are unsuitable for production. This is a test.
 console.warn = console.info = console.error = () => {};
 
 const server = createServer().listen(0, "127.0.0.1");
@@ -104,7 +104,7 @@ function codeIn(location) {
   return code;
 }
 
-// The provider's own pages ask for a name first, and for consent then.
+// The provider's built-in pages request a name first, then consent.
 function form(page, url) {
   const action = page.match(/<form[^>]*action="([^"]+)"/)?.[1];
   const prompt = page.match(/name="prompt" value="([^"]+)"/)?.[1];

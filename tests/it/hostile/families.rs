@@ -1,15 +1,15 @@
-//! What attackers try, by family: each makes one attack of its kind from dice.
+//! Families of attacks: each generates one attack of its kind from random numbers.
 
 use std::sync::LazyLock;
 
-use pidq::{Dialect, Limits, Operator, Place};
+use pidq::{Dialect, Limits, Operator, Precedence};
 
-use super::{Asked, Attack, Dice};
+use super::{Attack, AttackQuery, Random};
 
 /// A kind of attack.
 pub struct Family {
     pub name: &'static str,
-    pub make: fn(&mut Dice) -> Attack,
+    pub make: fn(&mut Random) -> Attack,
 }
 
 pub const FAMILIES: &[Family] = &[
@@ -36,7 +36,7 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "parameters", make: parameters },
 ];
 
-/// Queries worth mutating, besides the examples of all functions.
+/// Queries to mutate, in addition to the examples of all functions.
 const SEEDS: &[&str] = &[
     ".pid_graph.nodes | filter(.node_type == \"loop\") | pick(.tag, .unit)",
     "filter((.a > 1 and .b != \"x\") or not(.c)) | sort(.a, \"desc\") | limit(3)",
@@ -53,7 +53,7 @@ const SEEDS: &[&str] = &[
     "[$root, $root.a] | flatten() | keyBy(.id) | values()",
 ];
 
-/// Documents worth mutating.
+/// Documents to mutate.
 const DOCUMENTS: &[&str] = &[
     r#"{"pid_graph":{"nodes":[{"id":1,"tag":"P-101","kw":15.0,"tags":["a",null]},{"id":2,"tag":"V-1"}],"edges":[{"source":1,"target":2}]}}"#,
     r#"[{"a":1,"b":"x","c":[1,[2,[3]]]},{"a":"1","b":null,"c":{"d":{"e":false}}},{"a":-0.0,"b":[],"c":{}}]"#,
@@ -67,7 +67,7 @@ const DOCUMENTS: &[&str] = &[
     "1",
 ];
 
-/// Arguments that functions were not made for.
+/// Unexpected arguments of functions.
 const ARGUMENTS: &[&str] = &[
     "get()",
     ".a",
@@ -121,31 +121,31 @@ static EXAMPLES: LazyLock<Vec<String>> = LazyLock::new(|| {
     examples.map(|(query, _)| query.to_owned()).chain(SEEDS.iter().map(|seed| (*seed).to_owned())).collect()
 });
 
-fn limits(dice: &mut Dice) -> Limits<'static> {
+fn limits(random: &mut Random) -> Limits<'static> {
     Limits {
-        fuel: *dice.one_of(&[1_000, 20_000, 100_000]),
-        memory: *dice.one_of(&[64 << 10, 256 << 10, 1 << 20, 4 << 20]),
-        output: *dice.one_of(&[100, 10_000, 1 << 20]),
-        string: *dice.one_of(&[1 << 10, 64 << 10, 16 << 20]),
-        backtracks: *dice.one_of(&[100, 20_000]),
+        fuel: *random.one_of(&[1_000, 20_000, 100_000]),
+        memory: *random.one_of(&[64 << 10, 256 << 10, 1 << 20, 4 << 20]),
+        output: *random.one_of(&[100, 10_000, 1 << 20]),
+        string: *random.one_of(&[1 << 10, 64 << 10, 16 << 20]),
+        backtracks: *random.one_of(&[100, 20_000]),
         ..Limits::default()
     }
 }
 
-fn text(dice: &mut Dice, query: impl Into<String>, document: impl Into<Vec<u8>>) -> Attack {
-    Attack { document: document.into(), query: Asked::Text(query.into()), limits: limits(dice) }
+fn text(random: &mut Random, query: impl Into<String>, document: impl Into<Vec<u8>>) -> Attack {
+    Attack { document: document.into(), query: AttackQuery::Text(query.into()), limits: limits(random) }
 }
 
-fn any_document(dice: &mut Dice) -> String {
-    (*dice.one_of(DOCUMENTS)).to_owned()
+fn any_document(random: &mut Random) -> String {
+    (*random.one_of(DOCUMENTS)).to_owned()
 }
 
-fn any_query(dice: &mut Dice) -> String {
-    dice.one_of(&EXAMPLES).clone()
+fn any_query(random: &mut Random) -> String {
+    random.one_of(&EXAMPLES).clone()
 }
 
 /// A bracket of every kind, alone or mixed, mostly closed.
-fn deep_query(dice: &mut Dice) -> Attack {
+fn deep_query(random: &mut Random) -> Attack {
     const BRACKETS: &[(&str, &str)] = &[
         ("(", ")"),
         ("[", "]"),
@@ -164,20 +164,20 @@ fn deep_query(dice: &mut Dice) -> Attack {
         ("get() | (", ")"),
         ("mapObject({key: \"a\", value: ", "})"),
     ];
-    let depth = *dice.one_of(&[2, 30, 126, 127, 128, 129, 500, 4_000]) + dice.below(3);
-    let single = *dice.one_of(BRACKETS);
-    let mixed = dice.once_in(2);
-    let chosen: Vec<_> = (0..depth).map(|_| if mixed { *dice.one_of(BRACKETS) } else { single }).collect();
-    let closed = if dice.once_in(4) { dice.below(depth) } else { depth };
+    let depth = *random.one_of(&[2, 30, 126, 127, 128, 129, 500, 4_000]) + random.below(3);
+    let single = *random.one_of(BRACKETS);
+    let mixed = random.once_in(2);
+    let chosen: Vec<_> = (0..depth).map(|_| if mixed { *random.one_of(BRACKETS) } else { single }).collect();
+    let closed = if random.once_in(4) { random.below(depth) } else { depth };
     let open: String = chosen.iter().map(|bracket| bracket.0).collect();
     let close: String = chosen.iter().rev().take(closed).map(|bracket| bracket.1).collect();
-    let document = any_document(dice);
-    text(dice, format!("{open}get(){close}"), document)
+    let document = any_document(random);
+    text(random, format!("{open}get(){close}"), document)
 }
 
-fn deep_json_query(dice: &mut Dice) -> Attack {
-    let depth = *dice.one_of(&[2, 60, 127, 128, 129, 600, 8_000]) + dice.below(3);
-    let (open, close) = *dice.one_of(&[
+fn deep_json_query(random: &mut Random) -> Attack {
+    let depth = *random.one_of(&[2, 60, 127, 128, 129, 600, 8_000]) + random.below(3);
+    let (open, close) = *random.one_of(&[
         ("[\"map\",", "]"),
         ("[", "]"),
         ("[\"pipe\",[\"get\"],", "]"),
@@ -188,12 +188,12 @@ fn deep_json_query(dice: &mut Dice) -> Attack {
         ("[\"let\",[\"object\",{\"a\":1}],", "]"),
     ]);
     let query = format!("{}[\"get\"]{}", open.repeat(depth), close.repeat(depth));
-    Attack { document: any_document(dice).into(), query: Asked::Json(query), limits: limits(dice) }
+    Attack { document: any_document(random).into(), query: AttackQuery::Json(query), limits: limits(random) }
 }
 
-fn deep_document(dice: &mut Dice) -> Attack {
-    let depth = *dice.one_of(&[10, 127, 400, 510, 511, 512, 513, 20_000]) + dice.below(2);
-    let single = dice.below(3);
+fn deep_document(random: &mut Random) -> Attack {
+    let depth = *random.one_of(&[10, 127, 400, 510, 511, 512, 513, 20_000]) + random.below(2);
+    let single = random.below(3);
     let mut open = String::new();
     let mut close = Vec::new();
     for level in 0..depth {
@@ -205,7 +205,7 @@ fn deep_document(dice: &mut Dice) -> Attack {
         open.push_str(if is_object { "{\"a\":" } else { "[" });
         close.push(if is_object { '}' } else { ']' });
     }
-    let closed = if dice.once_in(4) { dice.below(depth) } else { depth };
+    let closed = if random.once_in(4) { random.below(depth) } else { depth };
     let close: String = close.into_iter().rev().take(closed).collect();
     let queries = [
         "get()",
@@ -224,16 +224,16 @@ fn deep_document(dice: &mut Dice) -> Attack {
         "map(map(map(get())))",
         "get() | number(get())",
     ];
-    let query = *dice.one_of(&queries);
-    text(dice, query, format!("{open}1{close}"))
+    let query = *random.one_of(&queries);
+    text(random, query, format!("{open}1{close}"))
 }
 
-/// Values deeper than any document, because the query nests them.
-fn deep_result(dice: &mut Dice) -> Attack {
-    let times = dice.size(10);
+/// Values nested deeper than any document, because the query nests them.
+fn deep_result(random: &mut Random) -> Attack {
+    let times = random.size(10);
     let wrap =
-        *dice.one_of(&["[get()]", "{a: get()}", "[get(), 1]", "{a: [get()]}", "[[[[get()]]]]", "{a: {b: get()}}"]);
-    let last = *dice.one_of(&[
+        *random.one_of(&["[get()]", "{a: get()}", "[get(), 1]", "{a: [get()]}", "[[[[get()]]]]", "{a: {b: get()}}"]);
+    let last = *random.one_of(&[
         "get()",
         "string(get())",
         "[get(), get()] | uniq()",
@@ -251,14 +251,14 @@ fn deep_result(dice: &mut Dice) -> Attack {
         "values()",
         "get() in [get()]",
     ]);
-    let document = any_document(dice);
-    text(dice, format!("{wrap}{} | {last}", format!(" | {wrap}").repeat(times)), document)
+    let document = any_document(random);
+    text(random, format!("{wrap}{} | {last}", format!(" | {wrap}").repeat(times)), document)
 }
 
-fn flat_query(dice: &mut Dice) -> Attack {
-    let count = dice.size(13);
+fn flat_query(random: &mut Random) -> Attack {
+    let count = random.size(13);
     let repeated = |part: &str, separator: &str| vec![part; count].join(separator);
-    let query = match dice.below(12) {
+    let query = match random.below(12) {
         0 => repeated("1", " + "),
         1 => repeated("get()", " | "),
         2 => format!("get(){}", ".a".repeat(count)),
@@ -272,13 +272,13 @@ fn flat_query(dice: &mut Dice) -> Attack {
         10 => format!("{}1", "-".repeat(count)),
         _ => format!("get() in [{}]", repeated("\"a\"", ",")),
     };
-    let document = any_document(dice);
-    text(dice, query, document)
+    let document = any_document(random);
+    text(random, query, document)
 }
 
-fn flat_document(dice: &mut Dice) -> Attack {
-    let count = dice.size(13);
-    let item = *dice.one_of(&[
+fn flat_document(random: &mut Random) -> Attack {
+    let count = random.size(13);
+    let item = *random.one_of(&[
         "[]",
         "{}",
         "0",
@@ -290,20 +290,20 @@ fn flat_document(dice: &mut Dice) -> Attack {
         "1e5",
         "{\"a\":{\"a\":[]}}",
     ]);
-    let document = match dice.below(3) {
+    let document = match random.below(3) {
         0 => format!("[{}]", vec![item; count].join(",")),
         1 => format!("{{{}}}", (0..count).map(|at| format!("\"k{at}\":{item}")).collect::<Vec<_>>().join(",")),
         _ => format!("[{}]", (0..count).map(|at| format!("{{\"k{at}\":{item}}}")).collect::<Vec<_>>().join(",")),
     };
-    let query = match dice.below(3) {
-        0 => call(dice, 2),
-        1 => format!("map({})", call(dice, 1)),
-        _ => any_query(dice),
+    let query = match random.below(3) {
+        0 => call(random, 2),
+        1 => format!("map({})", call(random, 1)),
+        _ => any_query(random),
     };
-    text(dice, query, document)
+    text(random, query, document)
 }
 
-fn doubling(dice: &mut Dice) -> Attack {
+fn doubling(random: &mut Random) -> Attack {
     let steps = [
         "[get(), get()] | flatten()",
         "get() + get()",
@@ -324,17 +324,17 @@ fn doubling(dice: &mut Dice) -> Attack {
         "map($root) | flatten()",
         "merge({a: get()})",
     ];
-    let single = *dice.one_of(&steps);
-    let mixed = dice.once_in(3);
-    let times = 2 + dice.below(40);
-    let stages: Vec<&str> = (0..times).map(|_| if mixed { *dice.one_of(&steps) } else { single }).collect();
+    let single = *random.one_of(&steps);
+    let mixed = random.once_in(3);
+    let times = 2 + random.below(40);
+    let stages: Vec<&str> = (0..times).map(|_| if mixed { *random.one_of(&steps) } else { single }).collect();
     let document =
-        *dice.one_of(&["[1]", "\"abcdefgh\"", "{\"a\":1}", "[\"a\",\"b\"]", "[[1],[2]]", "\"\"", "[{\"a\":1}]"]);
-    text(dice, format!("get() | {}", stages.join(" | ")), document)
+        *random.one_of(&["[1]", "\"abcdefgh\"", "{\"a\":1}", "[\"a\",\"b\"]", "[[1],[2]]", "\"\"", "[{\"a\":1}]"]);
+    text(random, format!("get() | {}", stages.join(" | ")), document)
 }
 
-fn quadratic(dice: &mut Dice) -> Attack {
-    let count = dice.size(11);
+fn quadratic(random: &mut Random) -> Attack {
+    let count = random.size(11);
     let queries = [
         "innerJoin(get(), 1, 1)",
         "leftJoin($root, .a, .b)",
@@ -367,20 +367,20 @@ fn quadratic(dice: &mut Dice) -> Attack {
         "map(split(string($root), \",\"))",
         "map(merge($root))",
     ];
-    let items: Vec<String> = match dice.below(4) {
+    let items: Vec<String> = match random.below(4) {
         0 => (0..count).map(|at| at.to_string()).collect(),
         1 => (0..count).map(|at| format!("{{\"a\":{at},\"b\":{}}}", at / 2)).collect(),
         2 => (0..count).map(|at| format!("[{at},[{at}]]")).collect(),
         _ => (0..count).map(|at| format!("\"{}{at}\"", "a".repeat(at % 40))).collect(),
     };
-    let query = *dice.one_of(&queries);
-    text(dice, query, format!("[{}]", items.join(",")))
+    let query = *random.one_of(&queries);
+    text(random, query, format!("[{}]", items.join(",")))
 }
 
-/// Few bytes of document, and rows that each stand for all of it: what a step costs must not be hidden in its size.
-fn heavy_rows(dice: &mut Dice) -> Attack {
-    let count = dice.size(11);
-    let (length, width) = (1 << (10 + dice.below(8)), 1 << (6 + dice.below(7)));
+/// Small documents with rows that each refer to all of it: the cost of a step must not depend on hidden sizes.
+fn heavy_rows(random: &mut Random) -> Attack {
+    let count = random.size(11);
+    let (length, width) = (1 << (10 + random.below(8)), 1 << (6 + random.below(7)));
     let long = "a".repeat(length);
     let items = "1,".repeat(width);
     let fields: Vec<String> = (0..width).map(|at| format!("\"k{at}\":1")).collect();
@@ -391,7 +391,7 @@ fn heavy_rows(dice: &mut Dice) -> Attack {
          \"e\":{{{fields},\"x\":1}},\"f\":{{{fields},\"x\":2}}}}"
     );
     let (one, other) =
-        *dice.one_of(&[("a", "b"), ("c", "d"), ("e", "f"), ("a", "a"), ("c", "c"), ("e", "e"), ("c", "e")]);
+        *random.one_of(&[("a", "b"), ("c", "d"), ("e", "f"), ("a", "a"), ("c", "c"), ("e", "e"), ("c", "e")]);
     let calls = [
         "$root.X == $root.Y",
         "$root.X > $root.Y",
@@ -475,14 +475,14 @@ fn heavy_rows(dice: &mut Dice) -> Attack {
         "filter(get() < $root.Y)",
         "lookup(get(), get(), 1)",
     ];
-    let query = match dice.once_in(2) {
-        true => format!(".rows | map({}) | size()", dice.one_of(&calls)),
-        false => format!(".rows | map($root.X) | {}", dice.one_of(&lists)),
+    let query = match random.once_in(2) {
+        true => format!(".rows | map({}) | size()", random.one_of(&calls)),
+        false => format!(".rows | map($root.X) | {}", random.one_of(&lists)),
     };
-    text(dice, query.replace('X', one).replace('Y', other), document)
+    text(random, query.replace('X', one).replace('Y', other), document)
 }
 
-fn patterns(dice: &mut Dice) -> Attack {
+fn patterns(random: &mut Random) -> Attack {
     let patterns = [
         "^(a+)+$",
         "(a|a)*b",
@@ -519,23 +519,23 @@ fn patterns(dice: &mut Dice) -> Attack {
         "(?<a>x)(?<a>y)",
         "(((((((((((((((((((((((((((((((a)))))))))))))))))))))))))))))))",
     ];
-    let mut pattern = (*dice.one_of(&patterns)).to_owned();
-    if dice.once_in(4) {
-        pattern = pattern.repeat(dice.size(6)).chars().take(5_000).collect();
+    let mut pattern = (*random.one_of(&patterns)).to_owned();
+    if random.once_in(4) {
+        pattern = pattern.repeat(random.size(6)).chars().take(5_000).collect();
     }
-    if dice.once_in(4) {
-        pattern = format!("{}{pattern}{}", "(".repeat(dice.size(9)), ")".repeat(dice.size(9)));
+    if random.once_in(4) {
+        pattern = format!("{}{pattern}{}", "(".repeat(random.size(9)), ")".repeat(random.size(9)));
     }
-    let flags = *dice.one_of(&["", "i", "g", "u", "v", "y", "s", "m", "gimsuy", "d", "gg", "q"]);
-    let call = *dice.one_of(&["regex", "match", "matchAll"]);
-    let piece = *dice.one_of(&["a", "aaaab", "ab ", "😀", "\\u017f", "K", "é\\r\\n", "x", "\\u0000"]);
-    let length = dice.size(12);
+    let flags = *random.one_of(&["", "i", "g", "u", "v", "y", "s", "m", "gimsuy", "d", "gg", "q"]);
+    let call = *random.one_of(&["regex", "match", "matchAll"]);
+    let part = *random.one_of(&["a", "aaaab", "ab ", "😀", "\\u017f", "K", "é\\r\\n", "x", "\\u0000"]);
+    let length = random.size(12);
     let query = format!("{call}(get(), \"{pattern}\", \"{flags}\")");
-    text(dice, query, format!("\"{}\"", piece.repeat(length)))
+    text(random, query, format!("\"{}\"", part.repeat(length)))
 }
 
-/// NUL, halves of characters, controls: in texts, keys and queries.
-fn texts(dice: &mut Dice) -> Attack {
+/// NUL, lone surrogates and control characters: in strings, keys and queries.
+fn texts(random: &mut Random) -> Attack {
     const PIECES: &[&str] = &[
         "\\u0000",
         "\\ud800",
@@ -563,10 +563,10 @@ fn texts(dice: &mut Dice) -> Attack {
         "\n",
         "\0",
     ];
-    let length = 1 + dice.below(20);
-    let literal: String = (0..length).map(|_| *dice.one_of(PIECES)).collect();
-    let other: String = (0..length).map(|_| *dice.one_of(&PIECES[..20])).collect();
-    let query = match dice.below(7) {
+    let length = 1 + random.below(20);
+    let literal: String = (0..length).map(|_| *random.one_of(PIECES)).collect();
+    let other: String = (0..length).map(|_| *random.one_of(&PIECES[..20])).collect();
+    let query = match random.below(7) {
         0 => format!("get() == \"{literal}\""),
         1 => format!(".\"{literal}\""),
         2 => format!("{{\"{literal}\": get()}} | keys()"),
@@ -575,17 +575,17 @@ fn texts(dice: &mut Dice) -> Attack {
         5 => format!("regex(\"{literal}\", \"{other}\")"),
         _ => format!("\"{literal}\" > \"{other}\" and contains(\"{literal}\", \"{other}\")"),
     };
-    text(dice, query, format!("{{\"{other}\":\"{literal}\",\"{literal}\":[\"{other}\"]}}"))
+    text(random, query, format!("{{\"{other}\":\"{literal}\",\"{literal}\":[\"{other}\"]}}"))
 }
 
-/// Not UTF-8, other encodings, marks, noise.
-fn bytes(dice: &mut Dice) -> Attack {
-    let plain = any_document(dice);
-    let mut document: Vec<u8> = match dice.below(6) {
+/// Invalid UTF-8, other encodings, byte order marks, noise.
+fn bytes(random: &mut Random) -> Attack {
+    let plain = any_document(random);
+    let mut document: Vec<u8> = match random.below(6) {
         0 => plain.encode_utf16().flat_map(u16::to_le_bytes).collect(),
         1 => [0xFE, 0xFF].into_iter().chain(plain.encode_utf16().flat_map(u16::to_be_bytes)).collect(),
         2 => b"\xEF\xBB\xBF".iter().copied().chain(plain.bytes()).collect(),
-        3 => (0..dice.size(9)).map(|_| dice.below(256) as u8).collect(),
+        3 => (0..random.size(9)).map(|_| random.below(256) as u8).collect(),
         4 => plain.into_bytes(),
         _ => plain.chars().flat_map(|c| (c as u32).to_be_bytes()).collect(),
     };
@@ -599,17 +599,17 @@ fn bytes(dice: &mut Dice) -> Attack {
         b"\x80",
         b"\xF8\x88\x80\x80\x80",
     ];
-    for _ in 0..dice.below(4) {
-        let at = dice.below(document.len() + 1);
-        let bad = *dice.one_of(BAD);
+    for _ in 0..random.below(4) {
+        let at = random.below(document.len() + 1);
+        let bad = *random.one_of(BAD);
         document.splice(at..at, bad.iter().copied());
     }
-    text(dice, "get()", document)
+    text(random, "get()", document)
 }
 
-fn numbers(dice: &mut Dice) -> Attack {
-    let digits = dice.size(14);
-    let number = match dice.below(14) {
+fn numbers(random: &mut Random) -> Attack {
+    let digits = random.size(14);
+    let number = match random.below(14) {
         0 => "9".repeat(digits),
         1 => format!("0.{}1", "0".repeat(digits)),
         2 => format!("1e{}", "9".repeat(digits)),
@@ -618,7 +618,7 @@ fn numbers(dice: &mut Dice) -> Attack {
         5 => format!("1{}.{}e-{digits}", "0".repeat(digits), "0".repeat(digits)),
         6 => "0".repeat(digits),
         7 => format!("{}1", "-".repeat(digits)),
-        _ => (*dice.one_of(&[
+        _ => (*random.one_of(&[
             "1e400",
             "-1e400",
             "-0",
@@ -649,7 +649,7 @@ fn numbers(dice: &mut Dice) -> Attack {
         ]))
         .to_owned(),
     };
-    let query = match dice.below(8) {
+    let query = match random.below(8) {
         0 => number.clone(),
         1 => format!("[get() + {number}, get() == {number}]"),
         2 => format!("limit({number})"),
@@ -660,11 +660,11 @@ fn numbers(dice: &mut Dice) -> Attack {
         _ => "[get(), get() + 0, string(get()), round(get(), 2), get() % 7, get() ^ 2, get() * 1e300 * 1e300] | sort()"
             .into(),
     };
-    text(dice, query, number)
+    text(random, query, number)
 }
 
-/// Thousands of keys: the same, in pairs, of the prototype, that look like indexes, that collide in other hash tables.
-fn keys(dice: &mut Dice) -> Attack {
+/// Thousands of keys: equal, in pairs, of prototypes, like indexes, and colliding in other hash tables.
+fn keys(random: &mut Random) -> Attack {
     const ODD: &[&str] = &[
         "__proto__",
         "constructor",
@@ -689,13 +689,13 @@ fn keys(dice: &mut Dice) -> Attack {
         "e\u{301}",
         "null",
     ];
-    let count = dice.size(11);
-    let kind = dice.below(6);
+    let count = random.size(11);
+    let kind = random.below(6);
     let fields: Vec<String> = (0..count)
         .map(|at| {
             let key = match kind {
                 0 => "same".to_owned(),
-                1 => (*dice.one_of(ODD)).to_owned(),
+                1 => (*random.one_of(ODD)).to_owned(),
                 2 => (count - at).to_string(),
                 3 => colliding(at),
                 4 => format!("{}{at}", "k".repeat(at % 50)),
@@ -704,8 +704,8 @@ fn keys(dice: &mut Dice) -> Attack {
             format!("\"{key}\":{at}")
         })
         .collect();
-    let odd = *dice.one_of(ODD);
-    let query = match dice.below(10) {
+    let odd = *random.one_of(ODD);
+    let query = match random.below(10) {
         0 => format!(".\"{odd}\""),
         1 => "keys() | map({key: get(), value: 1}) | fromEntries()".into(),
         2 => "mapKeys(get())".into(),
@@ -717,29 +717,29 @@ fn keys(dice: &mut Dice) -> Attack {
         8 => "get() == $root".into(),
         _ => format!("pick(.\"{odd}\", .same, .k1) | entries()"),
     };
-    text(dice, query, format!("{{{}}}", fields.join(",")))
+    text(random, query, format!("{{{}}}", fields.join(",")))
 }
 
-/// `Ez` and `FY` are one number to hashes that multiply by 31 or 33: a text of such pairs has many twins.
+/// `Ez` and `FY` have the same hash in functions that multiply by 31 or 33: a string of such pairs has many twins.
 pub fn colliding(number: usize) -> String {
     (0..17).map(|bit| if number >> bit & 1 == 0 { "Ez" } else { "FY" }).collect()
 }
 
-fn truncated(dice: &mut Dice) -> Attack {
-    let mut query = any_query(dice);
-    let mut document = any_document(dice).into_bytes();
-    if dice.once_in(2) {
-        document.truncate(dice.below(document.len()));
+fn truncated(random: &mut Random) -> Attack {
+    let mut query = any_query(random);
+    let mut document = any_document(random).into_bytes();
+    if random.once_in(2) {
+        document.truncate(random.below(document.len()));
     } else {
-        let cut = dice.below(query.len());
+        let cut = random.below(query.len());
         query.truncate((0..=cut).rev().find(|at| query.is_char_boundary(*at)).unwrap_or(0));
     }
-    text(dice, query, document)
+    text(random, query, document)
 }
 
-fn long_names(dice: &mut Dice) -> Attack {
-    let name = (*dice.one_of(&["a", "_", "é", "$", "a1"])).repeat(dice.size(14));
-    let query = match dice.below(8) {
+fn long_names(random: &mut Random) -> Attack {
+    let name = (*random.one_of(&["a", "_", "é", "$", "a1"])).repeat(random.size(14));
+    let query = match random.below(8) {
         0 => format!(".{name}"),
         1 => format!("{name}(.a)"),
         2 => format!("${name}"),
@@ -749,86 +749,87 @@ fn long_names(dice: &mut Dice) -> Attack {
         6 => format!("\"{name}\" | regex(get(), \"{name}\")"),
         _ => format!("// {name}\nget() | map(.{name})"),
     };
-    text(dice, query, format!("{{\"{name}\":{{\"{name}\":1}}}}"))
+    text(random, query, format!("{{\"{name}\":{{\"{name}\":1}}}}"))
 }
 
-fn operators(dice: &mut Dice) -> Attack {
+fn operators(random: &mut Random) -> Attack {
     const TEXTS: &[&str] =
         &["~", "has", "<>", "", " ", "(", "|", "==", "a b", "\"", "//", "+", "😀", "=", "&&&&", "in", "1", ".", "$"];
     const ANCHORS: &[&str] = &["+", "==", "|", "and", "^", "in", "not in", "nope", "", "~"];
-    let count = 1 + dice.below(6);
+    let count = 1 + random.below(6);
     let rows: Vec<Operator> = (0..count)
         .map(|_| {
-            let anchor = (*dice.one_of(ANCHORS)).to_owned();
-            let places = [Place::At(anchor.clone()), Place::Before(anchor.clone()), Place::After(anchor)];
+            let anchor = (*random.one_of(ANCHORS)).to_owned();
+            let precedences =
+                [Precedence::At(anchor.clone()), Precedence::Before(anchor.clone()), Precedence::After(anchor)];
             Operator {
-                name: (*dice.one_of(&["contains", "add", "eq", "nope", "pipe", "object", "", "get"])).to_owned(),
-                text: (*dice.one_of(TEXTS)).to_owned(),
-                place: dice.one_of(&places).clone(),
-                vararg: dice.once_in(2),
-                left_associative: dice.once_in(2),
+                name: (*random.one_of(&["contains", "add", "eq", "nope", "pipe", "object", "", "get"])).to_owned(),
+                text: (*random.one_of(TEXTS)).to_owned(),
+                precedence: random.one_of(&precedences).clone(),
+                vararg: random.once_in(2),
+                left_associative: random.once_in(2),
             }
         })
         .collect();
     let mut query = String::from("get()");
-    for _ in 0..dice.size(7) {
-        let operator = if dice.once_in(3) { *dice.one_of(ANCHORS) } else { *dice.one_of(TEXTS) };
-        let operand = *dice.one_of(&["1", ".a", "(get())", "\"b\"", "[1]", "size()"]);
+    for _ in 0..random.size(7) {
+        let operator = if random.once_in(3) { *random.one_of(ANCHORS) } else { *random.one_of(TEXTS) };
+        let operand = *random.one_of(&["1", ".a", "(get())", "\"b\"", "[1]", "size()"]);
         query = format!("{query} {operator} {operand}");
     }
-    Attack { document: any_document(dice).into(), query: Asked::Operators(rows, query), limits: limits(dice) }
+    Attack { document: any_document(random).into(), query: AttackQuery::Operators(rows, query), limits: limits(random) }
 }
 
-/// Seeds with bytes dropped, doubled, exchanged, and pieces of other seeds in them.
-fn mutated(dice: &mut Dice) -> Attack {
-    let mut query: Vec<char> = any_query(dice).chars().collect();
-    let mut document: Vec<char> = any_document(dice).chars().collect();
-    for _ in 0..1 + dice.below(4) {
-        let other: Vec<char> = any_query(dice).chars().collect();
-        mutate(dice, &mut query, &other);
+/// Seeds with bytes dropped, doubled and swapped, and with parts of other seeds inserted.
+fn mutated(random: &mut Random) -> Attack {
+    let mut query: Vec<char> = any_query(random).chars().collect();
+    let mut document: Vec<char> = any_document(random).chars().collect();
+    for _ in 0..1 + random.below(4) {
+        let other: Vec<char> = any_query(random).chars().collect();
+        mutate(random, &mut query, &other);
     }
-    if dice.once_in(3) {
-        let other: Vec<char> = any_document(dice).chars().collect();
-        mutate(dice, &mut document, &other);
+    if random.once_in(3) {
+        let other: Vec<char> = any_document(random).chars().collect();
+        mutate(random, &mut document, &other);
     }
     let (query, document): (String, String) = (query.into_iter().collect(), document.into_iter().collect());
-    text(dice, query, document)
+    text(random, query, document)
 }
 
-fn mutate(dice: &mut Dice, text: &mut Vec<char>, other: &[char]) {
+fn mutate(random: &mut Random, text: &mut Vec<char>, other: &[char]) {
     const TOKENS: &[&str] =
         &["(", ")", "[", "]", "{", "}", ",", ".", "|", "\"", "$", "get()", "-", "1e999", "\\", "//", "/*", "not in"];
-    let range = |dice: &mut Dice, length: usize| {
-        let start = dice.below(length + 1);
-        start..start + dice.below(length - start + 1)
+    let range = |random: &mut Random, length: usize| {
+        let start = random.below(length + 1);
+        start..start + random.below(length - start + 1)
     };
-    let here = range(dice, text.len());
-    match dice.below(4) {
+    let here = range(random, text.len());
+    match random.below(4) {
         0 => drop(text.drain(here)),
         1 => {
-            let piece: Vec<char> = text[here.clone()].to_vec();
-            text.splice(here.start..here.start, piece);
+            let part: Vec<char> = text[here.clone()].to_vec();
+            text.splice(here.start..here.start, part);
         }
         2 => {
-            let token = *dice.one_of(TOKENS);
+            let token = *random.one_of(TOKENS);
             text.splice(here.start..here.start, token.chars());
         }
         _ => {
-            let there = range(dice, other.len());
+            let there = range(random, other.len());
             text.splice(here, other[there].iter().copied());
         }
     }
 }
 
-/// Trees that no parser of the text format would make.
-fn json_format(dice: &mut Dice) -> Attack {
+/// Trees that the parser of the text format never returns.
+fn json_format(random: &mut Random) -> Attack {
     let mut budget = 40;
-    let query = json_call(dice, &mut budget, 6);
-    Attack { document: any_document(dice).into(), query: Asked::Json(query), limits: limits(dice) }
+    let query = json_call(random, &mut budget, 6);
+    Attack { document: any_document(random).into(), query: AttackQuery::Json(query), limits: limits(random) }
 }
 
-fn json_call(dice: &mut Dice, budget: &mut usize, depth: usize) -> String {
-    if depth == 0 || *budget == 0 || dice.once_in(3) {
+fn json_call(random: &mut Random, budget: &mut usize, depth: usize) -> String {
+    if depth == 0 || *budget == 0 || random.once_in(3) {
         let odd = [
             "null",
             "true",
@@ -843,51 +844,56 @@ fn json_call(dice: &mut Dice, budget: &mut usize, depth: usize) -> String {
             "\"\\ud800\"",
             "[[\"get\"]]",
         ];
-        return (*dice.one_of(&odd)).to_owned();
+        return (*random.one_of(&odd)).to_owned();
     }
     *budget -= 1;
-    let name = match dice.below(8) {
+    let name = match random.below(8) {
         0 => "$",
         1 => "get",
         2 => "__proto__",
-        _ => dice.one_of(&NAMES),
+        _ => random.one_of(&NAMES),
     };
-    let count = dice.below(5);
-    let arguments: String = (0..count).map(|_| format!(",{}", json_call(dice, budget, depth - 1))).collect();
+    let count = random.below(5);
+    let arguments: String = (0..count).map(|_| format!(",{}", json_call(random, budget, depth - 1))).collect();
     format!("[\"{name}\"{arguments}]")
 }
 
-/// Any function, any arguments, in any order.
-fn calls(dice: &mut Dice) -> Attack {
-    let count = 1 + dice.below(4);
-    let stages: Vec<String> = (0..count).map(|_| call(dice, 2)).collect();
-    let document = any_document(dice);
-    text(dice, stages.join(" | "), document)
+/// Any function with any arguments in any order.
+fn calls(random: &mut Random) -> Attack {
+    let count = 1 + random.below(4);
+    let stages: Vec<String> = (0..count).map(|_| call(random, 2)).collect();
+    let document = any_document(random);
+    text(random, stages.join(" | "), document)
 }
 
-fn call(dice: &mut Dice, depth: usize) -> String {
-    let name = (*dice.one_of(&NAMES)).replace(' ', "");
-    let count = dice.below(4);
+fn call(random: &mut Random, depth: usize) -> String {
+    let name = (*random.one_of(&NAMES)).replace(' ', "");
+    let count = random.below(4);
     let arguments: Vec<String> = (0..count)
-        .map(
-            |_| if depth > 0 && dice.once_in(4) { call(dice, depth - 1) } else { (*dice.one_of(ARGUMENTS)).to_owned() },
-        )
+        .map(|_| {
+            if depth > 0 && random.once_in(4) {
+                call(random, depth - 1)
+            } else {
+                (*random.one_of(ARGUMENTS)).to_owned()
+            }
+        })
         .collect();
     format!("{name}({})", arguments.join(", "))
 }
 
-fn parameters(dice: &mut Dice) -> Attack {
-    let params = match dice.below(6) {
-        0 => format!("{{\"p\":{}}}", any_document(dice)),
-        1 => format!("{{\"p\":{}1{}}}", "[".repeat(dice.size(9)), "]".repeat(dice.size(9))),
-        2 => format!("{{{}}}", (0..dice.size(7)).map(|at| format!("\"p{at}\":{at}")).collect::<Vec<_>>().join(",")),
+fn parameters(random: &mut Random) -> Attack {
+    let params = match random.below(6) {
+        0 => format!("{{\"p\":{}}}", any_document(random)),
+        1 => format!("{{\"p\":{}1{}}}", "[".repeat(random.size(9)), "]".repeat(random.size(9))),
+        2 => format!("{{{}}}", (0..random.size(7)).map(|at| format!("\"p{at}\":{at}")).collect::<Vec<_>>().join(",")),
         3 => "[1]".into(),
-        4 => format!("{{\"p\":\"{}\"}}", "(a+)+".repeat(dice.size(10))),
+        4 => format!("{{\"p\":\"{}\"}}", "(a+)+".repeat(random.size(10))),
         _ => {
-            "{\"p\":1,\"p\":\"2\",\"__proto__\":3,\"root\":4,\"\":5".to_owned() + if dice.once_in(2) { "}" } else { "" }
+            "{\"p\":1,\"p\":\"2\",\"__proto__\":3,\"root\":4,\"\":5".to_owned()
+                + if random.once_in(2) { "}" } else { "" }
         }
     };
-    let stage = *dice.one_of(&[
+    let stage = *random.one_of(&[
         "$p",
         "limit($p)",
         "regex(get(), $p)",
@@ -899,10 +905,10 @@ fn parameters(dice: &mut Dice) -> Attack {
         "get() in $p",
         "$p == $p",
     ]);
-    let document = any_document(dice);
+    let document = any_document(random);
     Attack {
         document: document.into(),
-        query: Asked::Params(format!("[{stage}, {}]", call(dice, 1)), params),
-        limits: limits(dice),
+        query: AttackQuery::Params(format!("[{stage}, {}]", call(random, 1)), params),
+        limits: limits(random),
     }
 }

@@ -7,7 +7,7 @@ use sonic_rs::{JsonContainerTrait, JsonValueTrait, LazyValue, Value};
 
 use crate::Result;
 
-/// The drawing in structs of its own, texts borrowed, attributes left as they stand.
+/// Drawing as structs with borrowed strings and unparsed attributes.
 #[derive(Deserialize)]
 #[expect(dead_code, reason = "read to be timed")]
 pub struct Drawing<'a> {

@@ -1,62 +1,64 @@
-//! The numbers of a document, from their digits to their value.
+//! Number parser of the document loader.
 
-/// The parts of a number.
+/// The lexical parts of a number.
 #[derive(Clone, Copy)]
 pub(super) struct Number {
     is_negative: bool,
     /// All digits before the exponent as one integer; meaningless above 19 digits.
     mantissa: u64,
     digits: usize,
-    /// How many of them stand after the point.
+    /// Number of digits after the decimal point.
     scale: usize,
     has_exponent: bool,
-    /// One past its last byte.
+    /// One past the last byte.
     pub end: usize,
 }
 
-/// Why and where a number is none.
-pub(super) type Flaw = (usize, &'static str);
+/// Offset and description of an invalid number.
+pub(super) type NumberError = (usize, &'static str);
 
 impl Number {
-    /// Reads the number that begins at a place, with its sign or first digit.
+    /// Parses the number whose sign or first digit is at `at`.
     #[inline(always)]
-    pub fn read(bytes: &[u8], at: usize) -> Result<Number, Flaw> {
-        match Number::short(bytes, at) {
+    pub fn parse(bytes: &[u8], at: usize) -> Result<Number, NumberError> {
+        match Number::parse_short(bytes, at) {
             Some(number) => Ok(number),
-            None => Number::any(bytes, at),
+            None => Number::parse_any_length(bytes, at),
         }
     }
 
-    /// Reads a number of up to seven characters: eight bytes at once and no loop, whose end would be hard to foresee.
+    /// Parses a number of up to seven characters: reads eight bytes at once and avoids a loop, whose exit branch would
+    /// be hard to predict.
     #[inline(always)]
-    fn short(bytes: &[u8], at: usize) -> Option<Number> {
+    fn parse_short(bytes: &[u8], at: usize) -> Option<Number> {
         let is_negative = bytes[at] == b'-';
         let first = at + usize::from(is_negative);
         let word = u64::from_le_bytes(*bytes.get(first..)?.first_chunk()?);
         let values = word ^ (ONES * u64::from(b'0'));
-        let whole = leading_digits(values);
-        let (mut scale, mut fraction, mut len) = (0, 0, whole);
+        let leading = leading_digits(values);
+        let (mut scale, mut fraction, mut len) = (0, 0, leading);
         if len < 8 && byte(word, len) == b'.' {
-            // What is shifted in from above is no digit.
-            fraction = !(!values >> (8 * whole) >> 8);
+            // The shifted-in byte must not be a digit.
+            fraction = !(!values >> (8 * leading) >> 8);
             scale = leading_digits(fraction);
             len += 1 + scale;
             if scale == 0 {
                 return None;
             }
         }
-        let is_plain = whole > 0 && len < 8 && byte(word, len) | 0x20 != b'e' && (whole == 1 || byte(values, 0) != 0);
+        let is_plain =
+            leading > 0 && len < 8 && byte(word, len) | 0x20 != b'e' && (leading == 1 || byte(values, 0) != 0);
         if !is_plain {
             return None;
         }
-        let digits = whole + scale;
-        let packed = lowest(values, whole) | lowest(fraction, scale) << (8 * whole);
+        let digits = leading + scale;
+        let packed = lowest(values, leading) | lowest(fraction, scale) << (8 * leading);
         let mantissa = eight_digits(packed << (64 - 8 * digits));
         Some(Number { is_negative, mantissa, digits, scale, has_exponent: false, end: first + len })
     }
 
     #[inline(never)]
-    fn any(bytes: &[u8], at: usize) -> Result<Number, Flaw> {
+    fn parse_any_length(bytes: &[u8], at: usize) -> Result<Number, NumberError> {
         let is_negative = bytes[at] == b'-';
         let first = at + usize::from(is_negative);
         let mut number = Number { is_negative, mantissa: 0, digits: 0, scale: 0, has_exponent: false, end: first };
@@ -80,8 +82,8 @@ impl Number {
         Ok(number)
     }
 
-    /// Reads at least one digit.
-    fn take_digits(&mut self, bytes: &[u8]) -> Result<(), Flaw> {
+    /// Consumes at least one digit.
+    fn take_digits(&mut self, bytes: &[u8]) -> Result<(), NumberError> {
         let start = self.end;
         while let Some(digit @ b'0'..=b'9') = bytes.get(self.end) {
             self.mantissa = self.mantissa.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
@@ -91,7 +93,8 @@ impl Number {
         if self.end == start { Err((start, "expected a digit")) } else { Ok(()) }
     }
 
-    /// The value where mantissa and power of ten are exact as `f64`, so that one division rounds correctly (Clinger 1990).
+    /// Returns the value if mantissa and power of ten are exact as `f64`, so that one division rounds correctly
+    /// (Clinger 1990).
     #[inline]
     pub fn exact(&self) -> Option<f64> {
         if self.has_exponent || self.digits > 15 {
@@ -101,7 +104,8 @@ impl Number {
         Some(if self.is_negative { -value } else { value })
     }
 
-    /// Whether JavaScript prints the value in the same digits: at most 15 of them, no exponent, no closing zero.
+    /// Returns true if JavaScript prints the value with the same digits: at most 15 of them, no exponent, no trailing
+    /// zero.
     #[inline]
     pub fn is_canonical(&self, value: f64) -> bool {
         !self.has_exponent
@@ -119,19 +123,20 @@ fn byte(word: u64, at: usize) -> u8 {
     (word >> (8 * at)) as u8
 }
 
-/// The lowest bytes of a word; fewer than eight.
+/// Returns the lowest `count` bytes of a word; fewer than eight.
 fn lowest(word: u64, count: usize) -> u64 {
     word & ((1 << (8 * count)) - 1)
 }
 
-/// How many bytes are 0 to 9, from the lowest on.
+/// Counts the leading bytes with a value of 0 to 9, from the lowest on.
 fn leading_digits(values: u64) -> usize {
-    // Adding 0x76 lifts 10 and more into the highest bit. A carry spoils only what is above the first such byte.
+    // Adding 0x76 sets the highest bit of 10 and more. A carry only affects bytes above the first such byte.
     let others = (values.wrapping_add(ONES * 0x76) | values) & (ONES * 0x80);
     others.trailing_zeros() as usize / 8
 }
 
-/// The number that eight digits make, the first in the lowest byte: neighbours join to pairs, fours and all.
+/// Returns the number with eight digits, the first in the lowest byte: combines adjacent digits to pairs, then fours,
+/// then all.
 fn eight_digits(digits: u64) -> u64 {
     let pairs = (digits * 10 + (digits >> 8)) & 0x00FF_00FF_00FF_00FF;
     let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_FFFF_0000_FFFF;

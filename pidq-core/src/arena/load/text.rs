@@ -1,11 +1,11 @@
-//! The texts of a document: where they end, and what their escapes stand for.
+//! String parser of the document loader: string ends and escapes.
 
 use super::{Loader, span};
 use crate::arena::Text;
 use crate::error::{Code, Error, Result, Span};
 
-impl<const PARTS: bool> Loader<'_, PARTS> {
-    /// Reads the text that begins with the quote at a place; also says what comes after its closing quote.
+impl<const PARTIAL: bool> Loader<'_, PARTIAL> {
+    /// Parses the string whose quote is at `at`; also returns the position after its closing quote.
     pub(super) fn text(&mut self, at: usize) -> Result<(Text, usize)> {
         let start = at + 1;
         let end = plain_end(self.bytes, start);
@@ -15,7 +15,7 @@ impl<const PARTS: bool> Loader<'_, PARTS> {
         self.escaped_text(start, end)
     }
 
-    /// Reads the rest of a text from its first escape on.
+    /// Parses the rest of a string from its first escape on.
     fn escaped_text(&mut self, start: usize, escape: usize) -> Result<(Text, usize)> {
         let first = self.decoded.len();
         let (mut plain, mut at) = (start, escape);
@@ -30,12 +30,12 @@ impl<const PARTS: bool> Loader<'_, PARTS> {
             at = plain_end(self.bytes, plain);
         }
         if self.decoded.len() >= u32::MAX as usize {
-            return Err(Error::new(Code::InputTooLarge, "The input has too many texts with escapes"));
+            return Err(Error::new(Code::InputTooLarge, "The input has too many strings with escapes"));
         }
         Ok((Text { raw: span(start, at), decoded: span(first, self.decoded.len()) }, at + 1))
     }
 
-    /// Reads one escape.
+    /// Parses one escape.
     fn escape(&mut self, at: usize) -> Result<usize> {
         let plain = match self.bytes.get(at + 1) {
             Some(b'"') => '"',
@@ -53,13 +53,13 @@ impl<const PARTS: bool> Loader<'_, PARTS> {
         Ok(at + 2)
     }
 
-    /// Reads `\uXXXX`. A surrogate without its other half becomes U+FFFD.
+    /// Parses `\uXXXX`. A lone surrogate becomes U+FFFD.
     fn unicode_escape(&mut self, at: usize) -> Result<usize> {
-        let Some(unit) = self.unit(at) else {
+        let Some(unit) = self.utf16_unit(at) else {
             return Err(self.not_json(at, "`\\u` needs four hexadecimal digits"));
         };
         let (mut c, mut end) = (char::from_u32(unit), at + 6);
-        if let (0xD800..0xDC00, Some(low @ 0xDC00..0xE000)) = (unit, self.unit(end)) {
+        if let (0xD800..0xDC00, Some(low @ 0xDC00..0xE000)) = (unit, self.utf16_unit(end)) {
             c = char::from_u32(0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00));
             end += 6;
         }
@@ -67,28 +67,29 @@ impl<const PARTS: bool> Loader<'_, PARTS> {
         Ok(end)
     }
 
-    /// The UTF-16 unit of an escape `\uXXXX` at a place.
-    fn unit(&self, at: usize) -> Option<u32> {
+    /// Returns the UTF-16 unit of the escape `\uXXXX` at `at`.
+    fn utf16_unit(&self, at: usize) -> Option<u32> {
         let digits = self.bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
         digits.iter().try_fold(0, |unit, digit| Some(unit << 4 | char::from(*digit).to_digit(16)?))
     }
 }
 
-/// The length of a text of at most 15 bytes without escapes, with its quote behind it, which begins a block.
+/// Returns the length of a string of at most 15 bytes without escapes if the block begins with it and its closing
+/// quote.
 #[inline(always)]
 pub(super) fn short_len(block: [u8; 16]) -> Option<usize> {
     let len = plain_len(block);
-    // Where all sixteen are plain, the first of them is no quote.
+    // If all sixteen bytes are plain, the first is not a quote.
     (block[len & 15] == b'"').then_some(len)
 }
 
-/// A short text by its bytes, filled up with zeros.
+/// Returns the bytes of a short string, padded with zeros.
 #[inline(always)]
 pub(super) fn head(block: [u8; 16], len: usize) -> u128 {
     u128::from_le_bytes(block) & MASKS[len & 15]
 }
 
-/// The lowest 0 to 15 bytes.
+/// Masks of the lowest 0 to 15 bytes.
 const MASKS: [u128; 16] = {
     let mut masks = [0; 16];
     let mut len = 1;
@@ -99,7 +100,7 @@ const MASKS: [u128; 16] = {
     masks
 };
 
-/// The first place from `at` on with a quote, a backslash, a control character or the end of the input.
+/// Returns the first position from `at` on with a quote, a backslash, a control character or the end of the input.
 fn plain_end(bytes: &[u8], mut at: usize) -> usize {
     while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<16>()) {
         let len = plain_len(*block);
@@ -114,9 +115,9 @@ fn plain_end(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// How many bytes of a block come before its first quote, backslash or control character.
+/// Counts the bytes of a block before its first quote, backslash or control character.
 ///
-/// Hot: once a text. Written so that the compiler compares all bytes at once.
+/// Hot: once per string. Written so that the compiler compares all bytes at once.
 #[inline(always)]
 fn plain_len(block: [u8; 16]) -> usize {
     let mut ends = [0; 16];
@@ -126,7 +127,7 @@ fn plain_len(block: [u8; 16]) -> usize {
     u128::from_le_bytes(ends).trailing_zeros() as usize / 8
 }
 
-/// Whether a byte stands for itself in a text. Flipping one bit puts the quote right after the control characters.
+/// Returns true if a byte needs no escape. Flipping one bit moves the quote right after the control characters.
 #[inline(always)]
 fn is_plain(byte: u8) -> bool {
     byte ^ 2 > 0x20 && byte != b'\\'

@@ -1,44 +1,44 @@
-//! Forms, read strictly: each parameter once, all of them in the body.
+//! Strict parser of OAuth forms: each parameter once, all of them in the body.
 
 use zeroize::Zeroizing;
 
-use super::reply::Refusal;
-use super::{LARGEST_BODY, OAuthRequest};
+use super::reply::OAuthError;
+use super::{MAX_BODY_SIZE, OAuthRequest};
 use crate::percent::hex;
 
-const MOST_PARAMETERS: usize = 32;
+const PARAMETER_LIMIT: usize = 32;
 
-/// The parameters of a request that have a value.
-pub(super) struct Form {
+/// Parameters of a request with their values.
+pub(super) struct OAuthForm {
     parameters: Vec<(String, Zeroizing<String>)>,
 }
 
-impl Form {
-    pub(super) fn read(request: &OAuthRequest<'_>) -> Result<Form, Refusal> {
-        if request.body.len() > LARGEST_BODY {
-            return Err(Refusal::TooLarge);
+impl OAuthForm {
+    pub(super) fn parse(request: &OAuthRequest<'_>) -> Result<OAuthForm, OAuthError> {
+        if request.body.len() > MAX_BODY_SIZE {
+            return Err(OAuthError::TooLarge);
         }
         if !is_form(request.content_type) {
-            return Err(refused("The content type must be application/x-www-form-urlencoded."));
+            return Err(invalid_request("The content type must be application/x-www-form-urlencoded."));
         }
         if request.query.is_some_and(|query| !query.is_empty()) {
-            return Err(refused("Parameters belong in the body, not in the URL."));
+            return Err(invalid_request("Parameters belong in the body, not in the URL."));
         }
-        parse(request.body)
+        parse_body(request.body)
     }
 
-    /// A parameter. One without a value counts as left out (RFC 6749, 3.2).
+    /// Returns a parameter. An empty value counts as omitted (RFC 6749, 3.2).
     pub(super) fn optional(&self, name: &str) -> Option<&str> {
         self.value(name).map(|value| value.as_str())
     }
 
-    pub(super) fn required(&self, name: &'static str) -> Result<&str, Refusal> {
-        self.optional(name).ok_or_else(|| refused(&format!("Parameter {name} is missing or empty.")))
+    pub(super) fn required(&self, name: &'static str) -> Result<&str, OAuthError> {
+        self.optional(name).ok_or_else(|| invalid_request(&format!("Parameter {name} is missing or empty.")))
     }
 
-    pub(super) fn required_secret(&self, name: &'static str) -> Result<Zeroizing<String>, Refusal> {
+    pub(super) fn required_secret(&self, name: &'static str) -> Result<Zeroizing<String>, OAuthError> {
         self.required(name)?;
-        self.value(name).cloned().ok_or_else(|| refused(name))
+        self.value(name).cloned().ok_or_else(|| invalid_request(name))
     }
 
     fn value(&self, name: &str) -> Option<&Zeroizing<String>> {
@@ -46,8 +46,8 @@ impl Form {
     }
 }
 
-fn refused(what: &str) -> Refusal {
-    Refusal::Request(what.to_owned())
+fn invalid_request(what: &str) -> OAuthError {
+    OAuthError::Request(what.to_owned())
 }
 
 fn is_form(content_type: Option<&str>) -> bool {
@@ -61,24 +61,24 @@ fn is_utf8(parameter: &str) -> bool {
     name.eq_ignore_ascii_case("charset") && value.trim_matches('"').eq_ignore_ascii_case("utf-8")
 }
 
-fn parse(body: &[u8]) -> Result<Form, Refusal> {
+fn parse_body(body: &[u8]) -> Result<OAuthForm, OAuthError> {
     let mut parameters: Vec<(String, Zeroizing<String>)> = Vec::new();
     for pair in body.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty()) {
         let (name, value) = split(pair);
         let name = decode(name).ok_or_else(malformed)?.to_string();
         if parameters.iter().any(|(other, _)| *other == name) {
-            return Err(refused(&format!("Parameter {} is repeated.", printable(&name))));
+            return Err(invalid_request(&format!("Parameter {} is repeated.", printable(&name))));
         }
-        if parameters.len() == MOST_PARAMETERS {
-            return Err(refused("There are more than 32 parameters."));
+        if parameters.len() == PARAMETER_LIMIT {
+            return Err(invalid_request("There are more than 32 parameters."));
         }
         parameters.push((name, decode(value).ok_or_else(malformed)?));
     }
-    Ok(Form { parameters })
+    Ok(OAuthForm { parameters })
 }
 
-fn malformed() -> Refusal {
-    refused("The body is not a form in UTF-8.")
+fn malformed() -> OAuthError {
+    invalid_request("The body is not a valid UTF-8 form.")
 }
 
 fn split(pair: &[u8]) -> (&[u8], &[u8]) {
@@ -88,7 +88,7 @@ fn split(pair: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// Decodes `+` and `%2B`. `None` where the escapes are wrong or the text is no UTF-8.
+/// Decodes `+` and `%2B`. `None` for invalid escapes or text that is not UTF-8.
 pub(super) fn decode(text: &[u8]) -> Option<Zeroizing<String>> {
     let mut bytes = Zeroizing::new(Vec::with_capacity(text.len()));
     let mut rest = text.iter();
@@ -102,8 +102,8 @@ pub(super) fn decode(text: &[u8]) -> Option<Zeroizing<String>> {
     std::str::from_utf8(&bytes).ok().map(|text| Zeroizing::new(text.to_owned()))
 }
 
-/// What RFC 6749 allows in a description, and no more of it than a name needs. A body that is no form may begin with
-/// anything, so only names that could be meant are shown.
+/// Returns a parameter name if it is safe for an error description (RFC 6749). A malformed body may begin with a
+/// secret, so only plausible names are shown.
 fn printable(name: &str) -> &str {
     let is_name = name.len() <= 40 && name.chars().all(|c| c.is_ascii_lowercase() || c == '_');
     if is_name { name } else { "of another name" }
@@ -113,7 +113,7 @@ fn printable(name: &str) -> &str {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::authorization::basic;
+    use super::super::basic_auth::basic;
     use super::*;
 
     fn encode(text: &str) -> String {
@@ -128,7 +128,7 @@ mod tests {
         ) {
             let body: Vec<String> =
                 pairs.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();
-            let form = parse(body.join("&").as_bytes()).expect("a form");
+            let form = parse_body(body.join("&").as_bytes()).expect("a form");
             for (name, value) in &pairs {
                 prop_assert_eq!(form.optional(name), Some(value.as_str()));
             }
@@ -136,15 +136,15 @@ mod tests {
 
         #[test]
         fn any_bytes_are_a_form_or_refused(body in proptest::collection::vec(any::<u8>(), 0..200)) {
-            if let Err(refusal) = parse(&body) {
-                prop_assert_eq!(refusal.reply().status, 400);
+            if let Err(error) = parse_body(&body) {
+                prop_assert_eq!(error.reply().status, 400);
             }
         }
 
         #[test]
         fn nearly_forms_are_a_form_or_refused(body in "[a-c=&%+0-9A-F]{0,40}") {
-            if let Ok(form) = parse(body.as_bytes()) {
-                prop_assert!(form.parameters.len() <= MOST_PARAMETERS);
+            if let Ok(form) = parse_body(body.as_bytes()) {
+                prop_assert!(form.parameters.len() <= PARAMETER_LIMIT);
             }
         }
 

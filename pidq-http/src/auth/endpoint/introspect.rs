@@ -1,32 +1,32 @@
-//! `POST /o/introspect/`: what a token is good for. RFC 7662.
+//! Token introspection: `POST /o/introspect/`, RFC 7662.
 
 use serde::Serialize;
 
-use super::form::Form;
-use super::reply::Refusal;
+use super::form::OAuthForm;
+use super::reply::OAuthError;
 use super::{OAuthReply, OAuthRequest, client};
 use crate::auth::clients::Client;
-use crate::auth::sessions::TokenFacts;
+use crate::auth::tokens::TokenInfo;
 use crate::auth::{Identities, Subject};
 
-/// Tells a client about its own tokens; about all tokens if it holds the scope `introspection`.
+/// Introspects a client's own tokens, or all tokens if the client holds the scope `introspection`.
 pub async fn introspection_endpoint(identities: &Identities, request: OAuthRequest<'_>) -> OAuthReply {
     match introspect(identities, &request).await {
-        Ok(Some(facts)) => OAuthReply::json(200, &active(&facts, &identities.options().base_url)),
+        Ok(Some(info)) => OAuthReply::json(200, &active(&info, &identities.options().base_url)),
         Ok(None) => OAuthReply::json(200, &Inactive { active: false }),
-        Err(refusal) => refusal.reply(),
+        Err(error) => error.reply(),
     }
 }
 
-async fn introspect(identities: &Identities, request: &OAuthRequest<'_>) -> Result<Option<TokenFacts>, Refusal> {
-    let form = Form::read(request)?;
+async fn introspect(identities: &Identities, request: &OAuthRequest<'_>) -> Result<Option<TokenInfo>, OAuthError> {
+    let form = OAuthForm::parse(request)?;
     let client = client::authenticated(identities, request, &form).await?;
-    let facts = identities.token_facts(form.required("token")?, request.now).await?;
-    Ok(facts.filter(|facts| facts.is_alive && may_see(&client, facts)))
+    let info = identities.token_info(form.required("token")?, request.now).await?;
+    Ok(info.filter(|info| info.is_alive && may_see(&client, info)))
 }
 
-fn may_see(client: &Client, facts: &TokenFacts) -> bool {
-    facts.client == client.id || client.scopes.iter().any(|scope| scope == "introspection")
+fn may_see(client: &Client, info: &TokenInfo) -> bool {
+    info.client == client.id || client.scopes.iter().any(|scope| scope == "introspection")
 }
 
 #[derive(Serialize)]
@@ -51,21 +51,21 @@ struct Active<'a> {
     iss: &'a str,
 }
 
-fn active<'a>(facts: &'a TokenFacts, base_url: &'a str) -> Active<'a> {
-    let subject = match &facts.user {
+fn active<'a>(info: &'a TokenInfo, base_url: &'a str) -> Active<'a> {
+    let subject = match &info.user {
         Some((id, _)) => Subject::user(id),
-        None => Subject::client(&facts.client),
+        None => Subject::client(&info.client),
     };
     Active {
         active: true,
-        scope: &facts.scope,
-        client_id: &facts.client,
-        username: facts.user.as_ref().map(|(_, login)| login.as_str()),
-        // A refresh token is of no type that a resource knows.
-        token_type: facts.is_access.then_some("Bearer"),
-        exp: facts.expires_at.seconds(),
-        iat: facts.issued_at.seconds(),
-        nbf: facts.issued_at.seconds(),
+        scope: &info.scope,
+        client_id: &info.client,
+        username: info.user.as_ref().map(|(_, login)| login.as_str()),
+        // A refresh token has no token type.
+        token_type: info.is_access.then_some("Bearer"),
+        exp: info.expires_at.seconds(),
+        iat: info.issued_at.seconds(),
+        nbf: info.issued_at.seconds(),
         sub: subject.as_str().to_owned(),
         aud: base_url,
         iss: base_url,

@@ -1,4 +1,4 @@
-//! The documents by which clients find the endpoints: RFC 8414 and RFC 9728.
+//! Metadata documents for endpoint discovery: RFC 8414 and RFC 9728.
 
 use serde::Serialize;
 
@@ -22,7 +22,7 @@ struct AuthorizationServer<'a> {
     response_types_supported: [&'static str; 0],
 }
 
-/// The body of `GET /.well-known/oauth-authorization-server`.
+/// Returns the body of `GET /.well-known/oauth-authorization-server`.
 pub fn authorization_server_metadata(options: &IdentityOptions) -> String {
     let issuer = options.base_url.as_str();
     let at = |path: &str| format!("{issuer}{path}");
@@ -53,7 +53,7 @@ struct ProtectedResource<'a> {
     bearer_methods_supported: [&'static str; 1],
 }
 
-/// The body of `GET /.well-known/oauth-protected-resource`. `issuers` are the company's own providers.
+/// Returns the body of `GET /.well-known/oauth-protected-resource`. `issuers` are the identity providers.
 pub fn protected_resource_metadata(options: &IdentityOptions, issuers: &[&str]) -> String {
     let own = options.base_url.as_str();
     write(&ProtectedResource {

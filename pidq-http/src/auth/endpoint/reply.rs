@@ -1,4 +1,4 @@
-//! What the endpoints answer: JSON that nobody may cache.
+//! Replies of the OAuth endpoints: JSON that must not be cached.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,20 +6,20 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::auth::IdentityError;
-use crate::auth::throttle::TooMany;
+use crate::auth::login_throttle::Throttled;
 
-/// An answer.
+/// Reply of an OAuth endpoint.
 #[derive(Clone)]
 pub struct OAuthReply {
-    /// The status.
+    /// HTTP status.
     pub status: u16,
-    /// All headers but those about the connection.
+    /// Headers, except those of the connection.
     pub headers: Vec<(&'static str, String)>,
-    /// JSON.
+    /// JSON body.
     pub body: Vec<u8>,
 }
 
-/// The body may hold tokens.
+/// The body may contain tokens.
 impl fmt::Debug for OAuthReply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OAuthReply").field("status", &self.status).finish_non_exhaustive()
@@ -33,54 +33,54 @@ impl OAuthReply {
             ("Cache-Control", "no-store".to_owned()),
             ("Pragma", "no-cache".to_owned()),
         ];
-        // Nothing that is written here can fail to be JSON.
+        // Serialization of these types cannot fail.
         OAuthReply { status, headers, body: serde_json::to_vec(body).unwrap_or_default() }
     }
 }
 
-/// What a request is refused for.
+/// OAuth error.
 #[derive(Debug)]
-pub(super) enum Refusal {
-    /// The request is not as the RFC wants it.
+pub(super) enum OAuthError {
+    /// The request violates the RFC.
     Request(String),
-    /// The body is too long.
+    /// The body is too large.
     TooLarge,
-    /// The client did not show who it is.
+    /// Client authentication failed.
     Client(Challenge),
-    /// The client may not use this grant.
+    /// The client may not use this grant type.
     Unauthorized,
-    /// No such grant is offered.
+    /// The grant type is not supported.
     GrantType,
-    /// More was asked for than there is to have.
+    /// The requested scope exceeds the allowed one.
     Scope,
-    /// The user or the token is not accepted, for whatever reason.
+    /// The user or token is invalid; the reason is not revealed.
     Credentials(&'static str),
-    /// Too many tries.
-    TooMany(TooMany),
-    /// It cannot be answered now.
+    /// Too many attempts.
+    Throttled(Throttled),
+    /// Temporarily unavailable.
     Unavailable,
 }
 
-/// Whether the client used the header `Authorization`: only then does the reply name a scheme. Some libraries show
-/// nothing but the scheme to their users when there is one.
+/// Authentication challenge, sent only if the client used the `Authorization` header. Some libraries show nothing
+/// else to their users.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Challenge {
     Basic,
     None,
 }
 
-impl From<IdentityError> for Refusal {
-    fn from(error: IdentityError) -> Refusal {
+impl From<IdentityError> for OAuthError {
+    fn from(error: IdentityError) -> OAuthError {
         if !matches!(error, IdentityError::Busy) {
-            tracing::error!(%error, "accounts cannot be looked at");
+            tracing::error!(%error, "an account operation failed; responding with 503");
         }
-        Refusal::Unavailable
+        OAuthError::Unavailable
     }
 }
 
-impl From<TooMany> for Refusal {
-    fn from(wait: TooMany) -> Refusal {
-        Refusal::TooMany(wait)
+impl From<Throttled> for OAuthError {
+    fn from(wait: Throttled) -> OAuthError {
+        OAuthError::Throttled(wait)
     }
 }
 
@@ -90,16 +90,16 @@ struct Body<'a> {
     error_description: &'a str,
 }
 
-impl Refusal {
+impl OAuthError {
     pub(super) fn reply(&self) -> OAuthReply {
         let (status, error, error_description) = self.words();
         let mut reply = OAuthReply::json(status, &Body { error, error_description });
         match self {
-            Refusal::Client(Challenge::Basic) => {
+            OAuthError::Client(Challenge::Basic) => {
                 reply.headers.push(("WWW-Authenticate", "Basic realm=\"pidq\"".to_owned()));
             }
-            Refusal::TooMany(TooMany(wait)) => reply.headers.push(("Retry-After", whole_seconds(*wait))),
-            Refusal::Unavailable => reply.headers.push(("Retry-After", "1".to_owned())),
+            OAuthError::Throttled(Throttled(wait)) => reply.headers.push(("Retry-After", whole_seconds(*wait))),
+            OAuthError::Unavailable => reply.headers.push(("Retry-After", "1".to_owned())),
             _ => {}
         }
         reply
@@ -107,20 +107,20 @@ impl Refusal {
 
     fn words(&self) -> (u16, &'static str, &str) {
         match self {
-            Refusal::Request(what) => (400, "invalid_request", what),
-            Refusal::TooLarge => (413, "invalid_request", "The body is longer than 16 KiB."),
-            Refusal::Client(_) => (401, "invalid_client", "The client is unknown or its secret is wrong."),
-            Refusal::Unauthorized => (400, "unauthorized_client", "The client may not use this grant type."),
-            Refusal::GrantType => (400, "unsupported_grant_type", "This grant type is not offered."),
-            Refusal::Scope => (400, "invalid_scope", "The scope is unknown or more than may be had."),
-            Refusal::Credentials(what) => (400, "invalid_grant", what),
-            Refusal::TooMany(_) => (429, "temporarily_unavailable", "Too many attempts. Try again later."),
-            Refusal::Unavailable => (503, "temporarily_unavailable", "The service is busy. Try again."),
+            OAuthError::Request(what) => (400, "invalid_request", what),
+            OAuthError::TooLarge => (413, "invalid_request", "The body is longer than 16 KiB."),
+            OAuthError::Client(_) => (401, "invalid_client", "The client is unknown or its secret is wrong."),
+            OAuthError::Unauthorized => (400, "unauthorized_client", "The client may not use this grant type."),
+            OAuthError::GrantType => (400, "unsupported_grant_type", "This grant type is not offered."),
+            OAuthError::Scope => (400, "invalid_scope", "The scope is unknown or more than may be had."),
+            OAuthError::Credentials(what) => (400, "invalid_grant", what),
+            OAuthError::Throttled(_) => (429, "temporarily_unavailable", "Too many attempts. Try again later."),
+            OAuthError::Unavailable => (503, "temporarily_unavailable", "The service is busy. Try again."),
         }
     }
 }
 
-/// Rounded up: who comes back at that time is let in.
+/// Rounded up, so that a retry at that time is not too early.
 fn whole_seconds(wait: Duration) -> String {
     wait.as_millis().div_ceil(1000).max(1).to_string()
 }

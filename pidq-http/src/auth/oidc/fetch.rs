@@ -1,4 +1,4 @@
-//! Small JSON documents from a provider: over TLS, within a time and a size, and without following anybody.
+//! Fetching of small JSON documents from a provider, with a timeout and a size limit, and without redirects.
 
 use std::time::Duration;
 
@@ -10,40 +10,40 @@ use serde_json::Value;
 use crate::auth::IdentityError;
 use crate::tls::{HttpsClient, https_client};
 
-const PATIENCE: Duration = Duration::from_secs(5);
-const LARGEST: usize = 256 * 1024;
+const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
+const DOCUMENT_SIZE_LIMIT: usize = 256 * 1024;
 
 pub(super) struct Fetcher(HttpsClient<Empty<Bytes>>);
 
 impl Fetcher {
-    /// What may be fetched without TLS is decided by `is_safe`.
-    pub(super) fn new(authorities: Option<&str>) -> Result<Fetcher, IdentityError> {
+    /// `is_secure_url` decides which URLs may be fetched without TLS.
+    pub(super) fn new(root_certificates: Option<&str>) -> Result<Fetcher, IdentityError> {
         let refused = |what| IdentityError::Refused(format!("single sign-on: {what}"));
-        https_client(authorities, 0).map(Fetcher).map_err(refused)
+        https_client(root_certificates, 0).map(Fetcher).map_err(refused)
     }
 
-    /// A document. The reason of a failure says nothing of its content.
+    /// Fetches a document. The error says nothing about its content.
     pub(super) async fn json(&self, url: &str) -> Result<Value, &'static str> {
-        let uri: Uri = url.parse().map_err(|_| "the address cannot be read")?;
+        let uri: Uri = url.parse().map_err(|_| "the URL is invalid")?;
         let bytes =
-            tokio::time::timeout(PATIENCE, self.bytes(uri)).await.map_err(|_| "there was no answer in time")??;
-        serde_json::from_slice(&bytes).map_err(|_| "the answer is not JSON")
+            tokio::time::timeout(FETCH_TIMEOUT, self.bytes(uri)).await.map_err(|_| "the request timed out")??;
+        serde_json::from_slice(&bytes).map_err(|_| "the response is not JSON")
     }
 
     async fn bytes(&self, uri: Uri) -> Result<Bytes, &'static str> {
         let request = Request::get(uri).header("Accept", "application/json").body(Empty::new());
-        let request = request.map_err(|_| "the address cannot be asked")?;
-        let response = self.0.request(request).await.map_err(|_| "there is no connection")?;
+        let request = request.map_err(|_| "the request cannot be built")?;
+        let response = self.0.request(request).await.map_err(|_| "the connection failed")?;
         if response.status() != StatusCode::OK {
-            return Err("the answer is not 200");
+            return Err("the status is not 200");
         }
-        let body = Limited::new(response.into_body(), LARGEST).collect().await;
-        body.map(|body| body.to_bytes()).map_err(|_| "the answer ended early or is too long")
+        let body = Limited::new(response.into_body(), DOCUMENT_SIZE_LIMIT).collect().await;
+        body.map(|body| body.to_bytes()).map_err(|_| "the response ended early or is too large")
     }
 }
 
-/// Whether nobody between us and the provider can change what it says.
-pub(super) fn is_safe(url: &str) -> bool {
+/// Returns whether a URL is protected against modification: HTTPS, or loopback.
+pub(super) fn is_secure_url(url: &str) -> bool {
     let Ok(uri) = url.parse::<Uri>() else { return false };
     match (uri.scheme_str(), uri.host()) {
         (Some("https"), Some(host)) => !host.is_empty(),

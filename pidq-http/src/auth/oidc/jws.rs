@@ -1,6 +1,6 @@
-//! A signed token as it is sent: three parts with dots between them. RFC 7515, the compact form, and nothing else of it.
+//! Parser and signature verification of signed tokens: JWS compact serialization, RFC 7515.
 //!
-//! Keys never come from the token: what it says in `jku`, `jwk`, `x5u` or `x5c` is not read.
+//! Keys never come from the token: `jku`, `jwk`, `x5u` and `x5c` are ignored.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -11,10 +11,10 @@ use ring::signature::{
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::TokenFault;
-use super::keys::PublicKey;
+use super::TokenError;
+use super::jwks::PublicKey;
 
-/// A way to sign. None of them works with a secret that both sides know.
+/// Signature algorithm. Only asymmetric ones are supported.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Algorithm {
     /// RSA with PKCS #1 v1.5 padding and SHA-256.
@@ -28,11 +28,11 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// All of them.
+    /// All algorithms.
     pub const ALL: [Algorithm; 4] = [Algorithm::Rs256, Algorithm::Ps256, Algorithm::Es256, Algorithm::EdDsa];
 
-    /// The algorithm of this name. Ed25519 has two: that of RFC 8037, and its own since RFC 9864.
-    pub fn named(name: &str) -> Option<Algorithm> {
+    /// Returns the algorithm of this name. Ed25519 has two: RFC 8037, and RFC 9864.
+    pub fn from_name(name: &str) -> Option<Algorithm> {
         match name {
             "RS256" => Some(Algorithm::Rs256),
             "PS256" => Some(Algorithm::Ps256),
@@ -43,7 +43,7 @@ impl Algorithm {
     }
 }
 
-/// A token, taken apart.
+/// Parsed token.
 pub(super) struct Jws<'a> {
     header: Map<String, Value>,
     payload: &'a str,
@@ -52,24 +52,24 @@ pub(super) struct Jws<'a> {
 }
 
 impl<'a> Jws<'a> {
-    pub(super) fn read(token: &'a str) -> Result<Jws<'a>, TokenFault> {
-        let (signed, signature) = token.rsplit_once('.').ok_or(TokenFault::Shape)?;
+    pub(super) fn parse(token: &'a str) -> Result<Jws<'a>, TokenError> {
+        let (signed, signature) = token.rsplit_once('.').ok_or(TokenError::Malformed)?;
         let parts = signed.split_once('.').filter(|(_, payload)| !payload.contains('.'));
-        let (header, payload) = parts.ok_or(TokenFault::Shape)?;
-        let header = object(&decode(header)?).ok_or(TokenFault::Header)?;
+        let (header, payload) = parts.ok_or(TokenError::Malformed)?;
+        let header = object(&decode(header)?).ok_or(TokenError::Header)?;
         Ok(Jws { header, payload, signed, signature: decode(signature)? })
     }
 
-    /// The algorithm, if it is one of those allowed.
-    pub(super) fn algorithm(&self, allowed: &[Algorithm]) -> Result<Algorithm, TokenFault> {
-        let algorithm = self.text("alg").and_then(Algorithm::named).ok_or(TokenFault::Algorithm)?;
-        if allowed.contains(&algorithm) { Ok(algorithm) } else { Err(TokenFault::Algorithm) }
+    /// Returns the algorithm, if it is allowed.
+    pub(super) fn algorithm(&self, allowed: &[Algorithm]) -> Result<Algorithm, TokenError> {
+        let algorithm = self.text("alg").and_then(Algorithm::from_name).ok_or(TokenError::Algorithm)?;
+        if allowed.contains(&algorithm) { Ok(algorithm) } else { Err(TokenError::Algorithm) }
     }
 
-    /// Refuses a header that only makes sense to those who know more than we do.
-    pub(super) fn refuse_demands(&self) -> Result<(), TokenFault> {
-        let demands = ["crit", "b64", "zip", "enc"];
-        if demands.iter().any(|name| self.header.contains_key(*name)) { Err(TokenFault::Critical) } else { Ok(()) }
+    /// Rejects header parameters that require unsupported processing.
+    pub(super) fn reject_critical_headers(&self) -> Result<(), TokenError> {
+        let critical = ["crit", "b64", "zip", "enc"];
+        if critical.iter().any(|name| self.header.contains_key(*name)) { Err(TokenError::Critical) } else { Ok(()) }
     }
 
     pub(super) fn kind(&self) -> Option<&str> {
@@ -80,8 +80,8 @@ impl<'a> Jws<'a> {
         self.text("kid")
     }
 
-    pub(super) fn claims(&self) -> Result<Map<String, Value>, TokenFault> {
-        object(&decode(self.payload)?).ok_or(TokenFault::Claims)
+    pub(super) fn claims(&self) -> Result<Map<String, Value>, TokenError> {
+        object(&decode(self.payload)?).ok_or(TokenError::Claims)
     }
 
     pub(super) fn is_signed_by(&self, key: &PublicKey, algorithm: Algorithm) -> bool {
@@ -109,41 +109,41 @@ impl<'a> Jws<'a> {
     }
 }
 
-/// Strict: no padding, no bits left over, so that a token has one spelling.
-pub(super) fn decode(part: &str) -> Result<Vec<u8>, TokenFault> {
-    URL_SAFE_NO_PAD.decode(part).map_err(|_| TokenFault::Shape)
+/// Decodes base64url strictly, without padding or surplus bits, so that a token has one spelling.
+pub(super) fn decode(part: &str) -> Result<Vec<u8>, TokenError> {
+    URL_SAFE_NO_PAD.decode(part).map_err(|_| TokenError::Malformed)
 }
 
-/// An object of JSON whose names are different. Where a name is there twice, two readers may see two tokens.
+/// Parses a JSON object with unique names. With duplicates, two parsers could see two different tokens.
 fn object(bytes: &[u8]) -> Option<Map<String, Value>> {
-    serde_json::from_slice::<Distinct>(bytes).ok().map(|distinct| distinct.0)
+    serde_json::from_slice::<UniqueKeys>(bytes).ok().map(|object| object.0)
 }
 
-struct Distinct(Map<String, Value>);
+struct UniqueKeys(Map<String, Value>);
 
-impl<'de> Deserialize<'de> for Distinct {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Distinct, D::Error> {
-        deserializer.deserialize_map(DistinctNames)
+impl<'de> Deserialize<'de> for UniqueKeys {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<UniqueKeys, D::Error> {
+        deserializer.deserialize_map(UniqueKeysVisitor)
     }
 }
 
-struct DistinctNames;
+struct UniqueKeysVisitor;
 
-impl<'de> Visitor<'de> for DistinctNames {
-    type Value = Distinct;
+impl<'de> Visitor<'de> for UniqueKeysVisitor {
+    type Value = UniqueKeys;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Distinct, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<UniqueKeys, A::Error> {
         let mut map = Map::new();
         while let Some((name, value)) = entries.next_entry::<String, Value>()? {
             if map.insert(name, value).is_some() {
-                return Err(A::Error::custom("a name is there twice"));
+                return Err(A::Error::custom("duplicate name"));
             }
         }
-        Ok(Distinct(map))
+        Ok(UniqueKeys(map))
     }
 }
 
@@ -156,7 +156,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_a_token_or_refused(text in "[A-Za-z0-9_.=-]{0,80}") {
-            let is_token = Jws::read(&text).is_ok();
+            let is_token = Jws::parse(&text).is_ok();
             prop_assert!(!is_token || text.matches('.').count() == 2);
         }
 
@@ -165,7 +165,7 @@ mod tests {
             let header = format!("{}{header}", "[".repeat(nested));
             let token = format!("{}..", URL_SAFE_NO_PAD.encode(&header));
             let is_object = serde_json::from_str::<Map<String, Value>>(&header).is_ok();
-            prop_assert!(is_object || Jws::read(&token).err() == Some(TokenFault::Header));
+            prop_assert!(is_object || Jws::parse(&token).err() == Some(TokenError::Header));
         }
     }
 }

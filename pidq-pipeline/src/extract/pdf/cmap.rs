@@ -1,33 +1,33 @@
-//! Maps from codes to text as fonts of PDF carry them (`ToUnicode`), read without asking for more form than they need.
+//! Lenient parser of the `ToUnicode` CMaps of PDF fonts.
 
 use std::collections::BTreeMap;
 
-/// Pieces of one map; a font has 65,536 codes.
-const MAX_PIECES: usize = 1 << 17;
+/// Maximum number of ranges of a map; a font has 65,536 codes.
+const MAX_RANGES: usize = 1 << 17;
 
-/// Texts of codes: of each code of a range, the text of the first with its last unit counted up.
+/// Ranges of codes with the text of the first code; for each further code the last UTF-16 unit is incremented.
 #[derive(Debug, Default)]
-pub struct Map {
+pub struct ToUnicodeMap {
     ranges: BTreeMap<u32, (u32, Vec<u16>)>,
 }
 
-impl Map {
-    /// Reads a map. What is not understood is passed over.
-    pub fn of(source: &[u8]) -> Map {
-        let mut map = Map::default();
-        let mut before: Vec<Piece<'_>> = Vec::new();
-        for piece in pieces(source).take(MAX_PIECES * 4) {
-            match piece {
-                Piece::Word(b"beginbfchar" | b"beginbfrange") => before.clear(),
-                Piece::Word(b"endbfchar") => map.characters(&std::mem::take(&mut before)),
-                Piece::Word(b"endbfrange") => map.spans(&std::mem::take(&mut before)),
-                piece => before.push(piece),
+impl ToUnicodeMap {
+    /// Parses a map, skipping everything unknown.
+    pub fn parse(source: &[u8]) -> ToUnicodeMap {
+        let mut map = ToUnicodeMap::default();
+        let mut before: Vec<Token<'_>> = Vec::new();
+        for token in tokens(source).take(MAX_RANGES * 4) {
+            match token {
+                Token::Word(b"beginbfchar" | b"beginbfrange") => before.clear(),
+                Token::Word(b"endbfchar") => map.add_chars(&std::mem::take(&mut before)),
+                Token::Word(b"endbfrange") => map.add_ranges(&std::mem::take(&mut before)),
+                token => before.push(token),
             }
         }
         map
     }
 
-    /// What a code says. Nothing and a NUL are no text.
+    /// Returns the text of a code; none for unmapped codes and for NUL.
     pub fn text(&self, code: u32) -> Option<String> {
         let (first, (last, units)) = self.ranges.range(..=code).next_back()?;
         let step = (code <= *last).then_some(code - first)?;
@@ -37,102 +37,102 @@ impl Map {
     }
 
     fn add(&mut self, first: u32, last: u32, text: &[u8]) {
-        if self.ranges.len() < MAX_PIECES {
+        if self.ranges.len() < MAX_RANGES {
             self.ranges.insert(first, (last, units(text)));
         }
     }
 
-    fn characters(&mut self, pieces: &[Piece<'_>]) {
-        for pair in pieces.chunks_exact(2) {
-            if let [Piece::Hex(code), Piece::Hex(text)] = pair {
+    fn add_chars(&mut self, tokens: &[Token<'_>]) {
+        for pair in tokens.chunks_exact(2) {
+            if let [Token::Hex(code), Token::Hex(text)] = pair {
                 self.add(number(code), number(code), text);
             }
         }
     }
 
-    fn spans(&mut self, mut pieces: &[Piece<'_>]) {
-        while let [Piece::Hex(first), Piece::Hex(last), rest @ ..] = pieces {
+    fn add_ranges(&mut self, mut tokens: &[Token<'_>]) {
+        while let [Token::Hex(first), Token::Hex(last), rest @ ..] = tokens {
             let (first, last) = (number(first), number(last));
-            pieces = match rest {
-                [Piece::Hex(text), rest @ ..] => {
+            tokens = match rest {
+                [Token::Hex(text), rest @ ..] => {
                     self.add(first, last, text);
                     rest
                 }
-                [Piece::Open, rest @ ..] => self.list(first, rest),
+                [Token::Open, rest @ ..] => self.add_list(first, rest),
                 _ => return,
             };
         }
     }
 
-    /// A text for each code of a range. Gives what comes after the list.
-    fn list<'p, 's>(&mut self, first: u32, pieces: &'p [Piece<'s>]) -> &'p [Piece<'s>] {
-        let end = pieces.iter().position(|piece| *piece == Piece::Close).unwrap_or(pieces.len());
-        for (code, piece) in (first..=u32::MAX).zip(&pieces[..end]) {
-            if let Piece::Hex(text) = piece {
+    /// Adds a list with a text for each code of a range. Returns the tokens after the list.
+    fn add_list<'p, 's>(&mut self, first: u32, tokens: &'p [Token<'s>]) -> &'p [Token<'s>] {
+        let end = tokens.iter().position(|token| *token == Token::Close).unwrap_or(tokens.len());
+        for (code, token) in (first..=u32::MAX).zip(&tokens[..end]) {
+            if let Token::Hex(text) = token {
                 self.add(code, code, text);
             }
         }
-        pieces.get(end + 1..).unwrap_or(&[])
+        tokens.get(end + 1..).unwrap_or(&[])
     }
 }
 
 #[derive(Debug, PartialEq)]
-enum Piece<'s> {
+enum Token<'s> {
     Hex(Vec<u8>),
     Open,
     Close,
     Word(&'s [u8]),
 }
 
-/// The pieces of a map: texts in angle brackets, lists, and words. Dictionaries fall apart into words, which is fine.
-fn pieces(source: &[u8]) -> impl Iterator<Item = Piece<'_>> {
+/// Returns the tokens of a map: hexadecimal strings, list brackets, and words. Dictionaries yield their words.
+fn tokens(source: &[u8]) -> impl Iterator<Item = Token<'_>> {
     let mut rest = source;
     std::iter::from_fn(move || {
         loop {
             let (first, after) = rest.split_first()?;
-            let (piece, left) = match first {
-                b'%' => (None, behind(rest, |byte| !b"\r\n".contains(byte))),
-                b'[' => (Some(Piece::Open), after),
-                b']' => (Some(Piece::Close), after),
+            let (token, left) = match first {
+                b'%' => (None, skip_while(rest, |byte| !b"\r\n".contains(byte))),
+                b'[' => (Some(Token::Open), after),
+                b']' => (Some(Token::Close), after),
                 b'<' if !after.starts_with(b"<") => {
                     let end = memchr::memchr(b'>', after).unwrap_or(after.len());
-                    (Some(Piece::Hex(bytes(&after[..end]))), &after[end..])
+                    (Some(Token::Hex(decode_hex(&after[..end]))), &after[end..])
                 }
-                byte if is_of_word(byte) => {
-                    let left = behind(rest, is_of_word);
-                    (Some(Piece::Word(&rest[..rest.len() - left.len()])), left)
+                byte if is_word_byte(byte) => {
+                    let left = skip_while(rest, is_word_byte);
+                    (Some(Token::Word(&rest[..rest.len() - left.len()])), left)
                 }
                 b'<' => (None, &after[1..]),
                 _ => (None, after),
             };
             rest = left;
-            if piece.is_some() {
-                return piece;
+            if token.is_some() {
+                return token;
             }
         }
     })
 }
 
-fn behind(text: &[u8], belongs: impl Fn(&u8) -> bool) -> &[u8] {
+fn skip_while(text: &[u8], belongs: impl Fn(&u8) -> bool) -> &[u8] {
     &text[text.iter().take_while(|byte| belongs(byte)).count()..]
 }
 
-fn is_of_word(byte: &u8) -> bool {
+fn is_word_byte(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || b"+-._*'".contains(byte)
 }
 
-/// Hexadecimal digits as bytes; blanks between them do not count, and a last digit alone has a zero behind it.
-fn bytes(digits: &[u8]) -> Vec<u8> {
+/// Decodes hexadecimal digits; white space is ignored, and a single last digit is padded with a zero.
+fn decode_hex(digits: &[u8]) -> Vec<u8> {
     let values: Vec<u8> = digits.iter().filter_map(|digit| (*digit as char).to_digit(16)).map(|v| v as u8).collect();
     values.chunks(2).map(|pair| pair[0] << 4 | pair.get(1).copied().unwrap_or(0)).collect()
 }
 
-/// A code of up to four bytes.
+/// Returns a code of up to four bytes.
 fn number(code: &[u8]) -> u32 {
     code.iter().take(4).fold(0, |number, byte| number << 8 | u32::from(*byte))
 }
 
-/// Text in UTF-16; some writers give a single byte for a letter.
+/// Returns UTF-16 code units; some writers use a single byte for a character.
 fn units(text: &[u8]) -> Vec<u16> {
     match text {
         [byte] => vec![u16::from(*byte)],
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn characters_ranges_and_lists_are_read() {
-        let map = Map::of(
+        let map = ToUnicodeMap::parse(
             b"/CIDInit /ProcSet findresource begin << /Registry (Adobe) >> def 1 begincodespacerange <00> <FF> \
             endcodespacerange 2 beginbfchar <01> <00660069> <0002><D83D DE00> endbfchar % a remark <03> <0041>\n\
             3 beginbfrange <10> <12> <0041> <20> <21> [<0078> <00790079>] <30><30><5A> endbfrange",
@@ -159,8 +159,11 @@ mod tests {
     #[test]
     fn broken_maps_are_read_as_far_as_they_go() {
         for source in ["", "<", "<<", "endbfrange", "beginbfrange <1> [", "beginbfchar <> <> endbfchar", "[ ] ]"] {
-            assert_eq!(Map::of(source.as_bytes()).text(1), None, "{source}");
+            assert_eq!(ToUnicodeMap::parse(source.as_bytes()).text(1), None, "{source}");
         }
-        assert_eq!(Map::of(b"beginbfrange <00> <FFFFFFFF> <0041> endbfrange").text(1).as_deref(), Some("B"));
+        assert_eq!(
+            ToUnicodeMap::parse(b"beginbfrange <00> <FFFFFFFF> <0041> endbfrange").text(1).as_deref(),
+            Some("B")
+        );
     }
 }

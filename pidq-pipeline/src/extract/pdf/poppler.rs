@@ -1,39 +1,39 @@
-//! Poppler's programs, fed through their standard input: no file is written.
+//! Poppler's programs, run with the document on standard input, without temporary files.
 //!
-//! They inherit the limits of the process that calls them, and are killed with it.
+//! They inherit the resource limits of the calling process and are killed with it.
 
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
-use crate::extract::gather::Gather;
-use crate::extract::{Failure, Source};
+use crate::extract::text_sink::TextSink;
+use crate::extract::{ExtractError, Source};
 
-/// Bytes of messages that are looked at.
-const MAX_MESSAGES: u64 = 16 << 10;
+/// Maximum number of bytes of standard error that are searched.
+const MAX_STDERR_SIZE: u64 = 16 << 10;
 
-/// What poppler found.
-pub struct Found {
+/// Text and title of a document.
+pub struct PopplerText {
     text: String,
     title: Option<String>,
 }
 
-/// The text of a document, pages ended by form feeds.
-pub fn text(tool: &Path, source: &Source<'_>) -> Result<Found, Failure> {
-    let limit = source.options.characters as u64 * 4 + 1;
-    let bytes = source.look.bytes;
+/// Extracts the text of a document, with pages ended by form feeds.
+pub fn text(tool: &Path, source: &Source<'_>) -> Result<PopplerText, ExtractError> {
+    let limit = source.options.max_characters as u64 * 4 + 1;
+    let bytes = source.content.bytes;
     let done = run(Command::new(tool).args(["-layout", "-enc", "UTF-8", "-eol", "unix", "-", "-"]), bytes, limit)?;
     if done.output.len() as u64 == limit {
-        return Err(Failure::large("the text is longer than the limit"));
+        return Err(ExtractError::too_large("the text is longer than the limit"));
     }
-    if done.messages.contains("ncorrect password") {
-        return Err(Failure::encrypted("the PDF needs a password; save it without one"));
+    if done.stderr.contains("ncorrect password") {
+        return Err(ExtractError::encrypted("the PDF needs a password; save it without one"));
     }
     if !done.success {
-        return Err(Failure::corrupt("the PDF cannot be opened"));
+        return Err(ExtractError::corrupt("the PDF cannot be opened"));
     }
-    Ok(Found { text: String::from_utf8_lossy(&done.output).into_owned(), title: title(tool, bytes) })
+    Ok(PopplerText { text: String::from_utf8_lossy(&done.output).into_owned(), title: title(tool, bytes) })
 }
 
 fn title(tool: &Path, bytes: &[u8]) -> Option<String> {
@@ -43,37 +43,37 @@ fn title(tool: &Path, bytes: &[u8]) -> Option<String> {
     output.lines().find_map(|line| line.strip_prefix("Title:")).map(|title| title.trim().to_owned())
 }
 
-impl Found {
-    /// Adds the pages, without the blanks that fill lines up.
-    pub fn put(self, gather: &mut Gather) -> Result<(), Failure> {
-        gather.title(self.title.as_deref().unwrap_or_default());
+impl PopplerText {
+    /// Writes the pages, without trailing white space in lines.
+    pub fn write_to(self, sink: &mut TextSink) -> Result<(), ExtractError> {
+        sink.set_title(self.title.as_deref().unwrap_or_default());
         let pages = self.text.strip_suffix('\x0C').unwrap_or(&self.text);
         for (number, page) in pages.split('\x0C').enumerate() {
-            gather.page((number + 1).to_string())?;
+            sink.begin_page((number + 1).to_string())?;
             for line in page.trim_start_matches(['\n', '\r']).lines() {
-                gather.push(line.trim_end())?;
-                gather.push("\n")?;
+                sink.push(line.trim_end())?;
+                sink.push("\n")?;
             }
         }
         Ok(())
     }
 }
 
-struct Done {
+struct CommandOutput {
     success: bool,
     output: Vec<u8>,
-    messages: String,
+    stderr: String,
 }
 
-/// Runs a program to its end, or to the end of what it may say.
-fn run(command: &mut Command, input: &[u8], limit: u64) -> Result<Done, Failure> {
+/// Runs a program until it exits or exceeds the output limit.
+fn run(command: &mut Command, input: &[u8], limit: u64) -> Result<CommandOutput, ExtractError> {
     let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = Killed(command.spawn().map_err(|error| Failure::internal(format!("pdftotext: {error}")))?);
+    let mut child = KillOnDrop(command.spawn().map_err(|error| ExtractError::internal(format!("pdftotext: {error}")))?);
     let (stdin, stdout, stderr) = (child.0.stdin.take(), child.0.stdout.take(), child.0.stderr.take());
     let (output, messages) = thread::scope(|scope| {
-        // A program that has seen enough closes its input: that is no error.
+        // A program may close its input early; that is not an error.
         scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input)));
-        let messages = scope.spawn(move || collect(stderr, MAX_MESSAGES));
+        let messages = scope.spawn(move || collect(stderr, MAX_STDERR_SIZE));
         let output = collect(stdout, limit);
         if output.len() as u64 == limit {
             drop(child.0.kill());
@@ -81,10 +81,10 @@ fn run(command: &mut Command, input: &[u8], limit: u64) -> Result<Done, Failure>
         (output, messages.join().unwrap_or_default())
     });
     let success = child.0.wait().is_ok_and(|status| status.success());
-    Ok(Done { success, output, messages: String::from_utf8_lossy(&messages).into_owned() })
+    Ok(CommandOutput { success, output, stderr: String::from_utf8_lossy(&messages).into_owned() })
 }
 
-/// What a stream says, up to a limit; the rest is read and forgotten, so that its writer can go on.
+/// Reads a stream up to a limit; below the limit, the rest is drained so that the writer does not block.
 fn collect(stream: Option<impl Read>, limit: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     if let Some(mut stream) = stream {
@@ -96,10 +96,10 @@ fn collect(stream: Option<impl Read>, limit: u64) -> Vec<u8> {
     bytes
 }
 
-/// A process that does not outlive its owner.
-struct Killed(Child);
+/// A child process that is killed when dropped.
+struct KillOnDrop(Child);
 
-impl Drop for Killed {
+impl Drop for KillOnDrop {
     fn drop(&mut self) {
         drop(self.0.kill());
         drop(self.0.wait());

@@ -1,4 +1,4 @@
-"""Makes documents with other people's software: `make.py DIR` writes them there, with the text that each must give.
+"""Creates documents with third-party software: `make.py DIR` writes them there with their expected texts.
 
 `NAME.expected.json` is `{"pages": [text, ...], "labels": [...], "title": ...}`; blanks are compared as one.
 Needs reportlab, fpdf2, pikepdf, python-docx, openpyxl, python-pptx and odfpy. The small ones are committed.
@@ -42,7 +42,7 @@ def pdf_reportlab():
 
 
 def pdf_fonts():
-    """A font of its own with two bytes a character, in a subset, and more than one page."""
+    """Writes a PDF with an embedded two-byte font subset and several pages."""
     import reportlab
     from fpdf import FPDF
 
@@ -117,7 +117,7 @@ def pptx():
         slide.shapes.title.text = lines[0]
         slide.placeholders[1].text = "\n".join(lines[1:])
     show.slides[1].notes_slide.notes_text_frame.text = "Say why there are two."
-    # The order of slides is not that of their files.
+    # The order of slides differs from that of their files.
     order = show.slides._sldIdLst
     order.insert(0, order[1])
     show.save(str(OUT / "talk.pptx"))

@@ -1,4 +1,4 @@
-"""Sentence transformers with random weights, and what Flax and numpy make of some texts: what the engine is compared with.
+"""Sentence transformers with random weights, and the reference vectors of Flax and numpy for some texts.
 
     python make.py                     writes `mean` and `cls` beside this file: small ones, which the tests read
     python make.py --real FOLDER       writes `minilm` and `bge` there, of the shapes of all-MiniLM-L6-v2 and bge-small-en
@@ -64,7 +64,7 @@ def tokenizer(words: list[str]) -> dict:
     of_text = {"Sequence": {"id": "A", "type_id": 0}}
     return {
         "version": "1.0",
-        # Real folders have both, and they are not what sentence-transformers goes by.
+        # Real folders have both, and sentence-transformers ignores them.
         "truncation": {"direction": "Right", "max_length": 16, "strategy": "LongestFirst", "stride": 0},
         "padding": {"strategy": {"Fixed": 16}, "direction": "Right", "pad_to_multiple_of": None, "pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]"},
         "added_tokens": special,
@@ -82,7 +82,7 @@ def tokenizer(words: list[str]) -> dict:
 
 
 def weights(shape: Shape) -> dict[str, np.ndarray]:
-    """Larger than those of a new BERT, so that attention looks somewhere."""
+    """Returns weights larger than those of a new BERT, so that attention is not uniform."""
     rng = np.random.default_rng(7)
     made = {}
 
@@ -111,7 +111,7 @@ def weights(shape: Shape) -> dict[str, np.ndarray]:
         linear(f"{layer}.intermediate.dense", shape.inner, shape.width)
         linear(f"{layer}.output.dense", shape.width, shape.inner)
         norm(f"{layer}.output.LayerNorm")
-    # What real files have beside that, and nobody needs for a sentence.
+    # Additional tensors of real files that sentence vectors do not need.
     linear("pooler.dense", shape.width, shape.width)
     return made
 

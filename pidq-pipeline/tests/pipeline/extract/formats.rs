@@ -1,6 +1,6 @@
-//! What each format says, and what a document is taken for.
+//! Text of each format, and format detection.
 
-use pidq_pipeline::extract::{Code, Extracted, FORMATS, Markup, Options, Upload, read};
+use pidq_pipeline::extract::{ErrorCode, Extracted, FORMATS, Markup, Options, Upload, read};
 
 use super::{read_named, read_nameless, refused, sample};
 
@@ -12,7 +12,7 @@ fn says(name: &str, document: &str, text: &str) -> Extracted {
 }
 
 #[test]
-fn blocks_of_html_are_lines_and_scripts_are_nothing() {
+fn html_blocks_are_lines_and_scripts_are_omitted() {
     let html = "<!doctype html><html><head><title>Unit 20</title><style>p {}</style></head><body>\
         <h1>Pumps</h1><p>P-101A  is\n <b>fed</b> from T&#45;101.<br>Next</p><script>if (a<b) {}</script>\
         <ul><li>one<li>two</ul><table><tr><th>Tag<th>DN<tr><td>HV-1<td>150</table>\
@@ -25,14 +25,14 @@ fn blocks_of_html_are_lines_and_scripts_are_nothing() {
     assert_eq!(found.title.as_deref(), Some("Unit 20"));
 }
 
-/// The text of HTML with a body.
+/// Checks the text of an HTML document with a body.
 #[track_caller]
 fn shows(body: &str, text: &str) {
     says("a.html", &format!("<!doctype html><html><body>{body}</body></html>"), text);
 }
 
 #[test]
-fn cells_of_html_are_one_line_of_their_row() {
+fn html_cells_share_the_line_of_their_row() {
     let row = "<tr><td><p>PSV-1</p><p>spare</p></td><td></td><td><div>38.5</div><br>barg</td></tr>";
     shows(&format!("<table><tr><td></td><th>A<th>B</tr>{row}</table>end"), "\tA\tB\nPSV-1 spare\t\t38.5 barg\n\nend\n");
     shows("<table><tr><td>a<table><tr><td>b<td>c</table></td><td>d</table>", "a b c\td\n\n");
@@ -45,7 +45,7 @@ fn cells_of_html_are_one_line_of_their_row() {
 }
 
 #[test]
-fn lists_of_html_count() {
+fn html_list_items_are_numbered() {
     shows(
         "<ol><li>open</li><li><p>close</p><ol type=a start=3><li>slowly</ol></li><li value=7>wait<ul><li>x</ul></ol>",
         "1. open\n\n2. close\n\nc. slowly\n\n7. wait\n\nx\n\n",
@@ -53,7 +53,7 @@ fn lists_of_html_count() {
 }
 
 #[test]
-fn pictures_of_html_that_are_text_are_read() {
+fn text_in_svg_and_form_fields_is_extracted() {
     shows(
         "<svg><title>t</title><defs>no</defs><text>PSV-1</text><text>V-2</text></svg><math><mi>p</mi><annotation>no</annotation></math>",
         "PSV-1\nV-2\np\n",
@@ -65,7 +65,7 @@ fn pictures_of_html_that_are_text_are_read() {
 }
 
 #[test]
-fn elements_of_xhtml_that_end_at_once_take_nothing_with_them() {
+fn self_closing_xhtml_elements_keep_the_following_text() {
     let head = "<title>Unit 20</title><script src='a>b.js' /><style/>";
     let body = "<p>PSV-1</p><textarea name=\"n\"/><p><![CDATA[V-2]]></p>";
     let html = format!(
@@ -76,7 +76,7 @@ fn elements_of_xhtml_that_end_at_once_take_nothing_with_them() {
 }
 
 #[test]
-fn html_is_kept_for_splitters_that_cut_at_tags() {
+fn html_markup_is_retained_for_markup_splitters() {
     let html = "<h1>Pumps</h1>\r\n<p>P-101A</p>";
     let options = Options { markup: Markup::Keep, ..Options::default() };
     let found = read(&Upload { bytes: html.as_bytes(), ..Upload::default() }, &options).unwrap();
@@ -84,14 +84,14 @@ fn html_is_kept_for_splitters_that_cut_at_tags() {
 }
 
 #[test]
-fn html_says_its_encoding() {
+fn html_declares_its_encoding() {
     let found = read_named("a.html", b"<html><meta charset='iso-8859-7'><p>\xC1\xED\xF4\xEB\xDF\xE1</p>").unwrap();
     assert_eq!(found.text.trim(), "Αντλία");
     assert!(found.warnings.is_empty(), "{:?}", found.warnings);
 }
 
 #[test]
-fn markdown_stays_as_it_is() {
+fn markdown_is_unchanged() {
     let found = says(
         "a.md",
         "---\ntitle: \"Unit 20\"\n---\n# Pumps\r\n\r\n* P-101A\n",
@@ -111,7 +111,7 @@ fn tables_are_rows_with_tabs() {
 }
 
 #[test]
-fn what_separates_a_table_is_found_out() {
+fn csv_delimiters_are_detected() {
     for (table, text) in [
         ("Valves\n\nTag;Set\nPSV-1;38,5\nPSV-2;40,1\n", "Valves\nTag\tSet\nPSV-1\t38,5\nPSV-2\t40,1\n"),
         ("PSV-1;38,5\nPSV-2;40,1\n", "PSV-1\t38,5\nPSV-2\t40,1\n"),
@@ -126,7 +126,7 @@ fn what_separates_a_table_is_found_out() {
 }
 
 #[test]
-fn escapes_in_json_are_what_they_stand_for_unless_it_is_cut_as_json() {
+fn json_escapes_are_decoded_except_for_the_json_splitter() {
     let json = r#"{"a":"\u00dcber\ud83d\ude00 \ud83d x\nPSV-1\r\n\t\/ \"\\n\" \u0022 \u0007"}"#;
     let text = "{\"a\":\"Über😀 \\ud83d x\nPSV-1\n\t/ \\\"\\\\n\\\" \\u0022 \\u0007\"}";
     says("a.json", json, text);
@@ -136,16 +136,16 @@ fn escapes_in_json_are_what_they_stand_for_unless_it_is_cut_as_json() {
 }
 
 #[test]
-fn json_stays_as_it_is() {
+fn json_is_unchanged() {
     says("a.json", "{\"tag\": \"HV-1\"}\r\n", "{\"tag\": \"HV-1\"}\n");
     assert_eq!(read_nameless(b"[1, 2]").unwrap().format, "json");
-    refused("a.json", b"{\"tag\": ", Code::CorruptDocument);
-    refused("a.json", b"tag: HV-1", Code::UnsupportedType);
+    refused("a.json", b"{\"tag\": ", ErrorCode::CorruptDocument);
+    refused("a.json", b"tag: HV-1", ErrorCode::UnsupportedType);
     assert_eq!(read_nameless(b"{\"tag\": ").unwrap().format, "text");
 }
 
 #[test]
-fn rich_text_is_read_in_the_encodings_of_its_fonts() {
+fn rtf_text_uses_the_encodings_of_its_fonts() {
     let rtf = r"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0\fcharset0 Arial;}{\f1\fcharset204 Arial Cyr;}}{\colortbl;\red0;}
 {\info{\title Unit 20}{\author Somebody}}{\*\generator Word;}\f0 F\'f6rderh\'f6he \u8364? \uc2\u26085xy\uc1 {\b bold}\par
 {\f1 \'cd\'e0\'f1\'ee\'f1}\tab end\line \{x\}\~y\u-10179?\u-8704?{\pict ffd8ff}\par}";
@@ -154,7 +154,7 @@ fn rich_text_is_read_in_the_encodings_of_its_fonts() {
 }
 
 #[test]
-fn boxes_tables_and_notes_of_rich_text_are_read() {
+fn rtf_boxes_tables_and_notes_are_extracted() {
     for (rtf, text) in [
         (
             r"{\rtf1 see{\footnote\pard the note} V-1{\header head\par}{\*\annotation{\*\atnref 1}remark}\par}",
@@ -171,7 +171,7 @@ fn boxes_tables_and_notes_of_rich_text_are_read() {
         assert_eq!(read_named("a.rtf", rtf.as_bytes()).unwrap().text.trim_end(), text, "{rtf}");
     }
     let found = read_named("a.rtf", br"{\rtf1\pc a}").unwrap();
-    assert_eq!(found.warnings, ["code page 437 is not known: some letters may be others"]);
+    assert_eq!(found.warnings, ["code page 437 is not supported; some characters may be wrong"]);
 }
 
 #[test]
@@ -181,11 +181,11 @@ fn a_mail_whose_plain_text_is_empty_is_read_as_html() {
     says("a.eml", mail, "Subject: PSV\nFrom: a@example.com\n\n38.5 barg\n\n");
     let odd = b"From: a@example.com\r\nSubject: PSV\r\nContent-Type: text/plain; charset=odd\r\n\r\n38 \xFC\r\n";
     let found = read_named("a.eml", odd).unwrap();
-    assert_eq!(found.warnings, ["some letters of the mail could not be read and became \u{FFFD}"]);
+    assert_eq!(found.warnings, ["some characters of the e-mail could not be decoded and became \u{FFFD}"]);
 }
 
 #[test]
-fn mails_are_read_as_text_or_as_html() {
+fn mails_are_extracted_from_text_or_html() {
     let mail = "From: a@example.com\r\nSubject: =?utf-8?q?F=C3=B6rderh=C3=B6he?=\r\nContent-Type: text/html; charset=latin1\r\n\
         Content-Transfer-Encoding: quoted-printable\r\n\r\n<p>F=F6rderh=F6he<br>170 m</p>\r\n";
     let found = says("a.eml", mail, "Subject: Förderhöhe\nFrom: a@example.com\n\nFörderhöhe\n170 m\n\n");
@@ -194,7 +194,7 @@ fn mails_are_read_as_text_or_as_html() {
 }
 
 #[test]
-fn forwarded_mails_are_read_and_attachments_are_named() {
+fn forwarded_mails_are_extracted_and_attachments_are_listed() {
     let mail = "From: a@example.com\r\nSubject: Fwd\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n\
         --b\r\n\r\nSee below.\r\n--b\r\nContent-Type: message/rfc822\r\n\r\nFrom: c@example.com\r\nSubject: PSV\r\n\r\n38.5 barg\r\n\
         --b\r\nContent-Type: image/png\r\nContent-Disposition: attachment; filename=a.png\r\n\r\nx\r\n--b--\r\n";
@@ -205,7 +205,7 @@ fn forwarded_mails_are_read_and_attachments_are_named() {
 }
 
 #[test]
-fn drawings_speak_in_sentences() {
+fn drawings_are_described_in_sentences() {
     let graph = r#"{"pid_graph": {"metadata": {"drawing_name": "PID-1", "revision": "A"}, "nodes": [
         {"id": "n1", "tag": "T-101", "node_classification": "equipment.tank", "attributes": [{"name": "volume", "value": 250.0, "unit": "m³"}]},
         {"id": "n2", "tag": "N1", "node_classification": "equipment_component.nozzle"},
@@ -252,10 +252,10 @@ fn the_example_plant_names_every_tag() {
 }
 
 #[test]
-fn the_content_decides_and_a_contradiction_is_refused() {
+fn formats_are_detected_by_content_and_contradictions_are_rejected() {
     let pdf = sample("manual.pdf");
     for name in ["a.docx", "a.txt", "a.html", "a.json", "a.eml", "a.rtf"] {
-        refused(name, &pdf, Code::UnsupportedType);
+        refused(name, &pdf, ErrorCode::UnsupportedType);
     }
     for name in ["manual.pdf", "manual.docx", "lists.xlsx", "talk.pptx", "lists.ods", "manual.odt", "question.eml"] {
         let bytes = sample(name);
@@ -264,63 +264,63 @@ fn the_content_decides_and_a_contradiction_is_refused() {
         assert_eq!(read_named("a.bin", &bytes).unwrap().format, format, "{name}");
         assert_eq!(read_named(&name.to_uppercase(), &bytes).unwrap().format, format, "{name}");
         let wrong = if format == "xlsx" { "a.docx" } else { "a.xlsx" };
-        refused(wrong, &bytes, Code::UnsupportedType);
+        refused(wrong, &bytes, ErrorCode::UnsupportedType);
     }
     for name in ["a.pdf", "a.docx", "a.xlsx", "a.pptx", "a.ods", "a.rtf"] {
-        refused(name, b"only text", Code::UnsupportedType);
+        refused(name, b"only text", ErrorCode::UnsupportedType);
     }
 }
 
 #[test]
-fn a_text_about_a_mark_is_a_text() {
+fn plain_text_with_a_signature_word_is_text() {
     assert_eq!(read_nameless(b"A PDF begins with %PDF-1.7.").unwrap().format, "text");
     let late = [&b"\x01\x02\n"[..], &sample("manual.pdf")].concat();
     assert_eq!(read_nameless(&late).map(|found| found.format), Ok("pdf".into()));
 }
 
 #[test]
-fn what_is_not_read_is_named() {
+fn unsupported_formats_are_named() {
     let elf = [&b"\x7FELF\x02\x01\x01"[..], &[0; 57]].concat();
     for (bytes, word) in [
         (&b"\x89PNG\r\n\x1A\n\0\0\0\rIHDR"[..], "image/png"),
         (&elf, "application/x-executable"),
         (b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1 and so on", "old Office"),
-        (&[0, 1, 2, 3, 4, 5, 6, 7, 250, 251], "no known type"),
+        (&[0, 1, 2, 3, 4, 5, 6, 7, 250, 251], "an unknown type"),
     ] {
         let failure = read_nameless(bytes).unwrap_err();
-        assert_eq!(failure.code, Code::UnsupportedType);
+        assert_eq!(failure.code, ErrorCode::UnsupportedType);
         assert!(failure.detail.contains(word), "{failure}");
     }
     let package: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
-    refused("a.docx", &[&b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"[..], &package].concat(), Code::EncryptedDocument);
+    refused("a.docx", &[&b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"[..], &package].concat(), ErrorCode::EncryptedDocument);
 }
 
 #[test]
-fn no_text_is_no_document() {
+fn a_document_without_text_is_rejected() {
     for (name, bytes) in [("a.txt", &b""[..]), ("a.txt", b" \r\n\t"), ("a.html", b"<p></p>"), ("a.csv", b"\n\n")] {
-        refused(name, bytes, Code::EmptyText);
+        refused(name, bytes, ErrorCode::EmptyText);
     }
 }
 
 #[test]
-fn wrong_bytes_are_told_of() {
+fn invalid_bytes_cause_a_warning() {
     let found = read_named("a.txt", b"F\xC3\xB6rderh\xC3\xB6he gr\xC3\xB6\xC3\x9Fer als 170 m \xFF Ende").unwrap();
     assert!(found.text.starts_with("Förderhöhe größer"));
-    assert_eq!(found.warnings, ["some bytes are no UTF-8 and became \u{FFFD}"]);
+    assert_eq!(found.warnings, ["some bytes are not valid UTF-8 and became \u{FFFD}"]);
     let long = format!("a\rb\r\nc\n\0d{}", "e".repeat(100));
     assert!(read_named("a.txt", long.as_bytes()).unwrap().text.starts_with("a\nb\nc\nde"));
 }
 
 #[test]
-fn too_much_text_is_refused_at_the_limit() {
-    let options = Options { characters: 10, ..Options::default() };
+fn too_much_text_is_rejected_at_the_limit() {
+    let options = Options { max_characters: 10, ..Options::default() };
     let read = |text: &str| read(&Upload { bytes: text.as_bytes(), ..Upload::default() }, &options);
     assert_eq!(read("ÄÖÜÄÖÜÄÖÜÄ").unwrap().text.chars().count(), 10);
-    assert_eq!(read("ÄÖÜÄÖÜÄÖÜÄÖ").unwrap_err().code, Code::TooLargeText);
+    assert_eq!(read("ÄÖÜÄÖÜÄÖÜÄÖ").unwrap_err().code, ErrorCode::TooLargeText);
 }
 
 #[test]
-fn a_place_is_on_the_page_that_it_is_on() {
+fn a_position_has_its_page() {
     let found = read_named("manual.pdf", &sample("manual.pdf")).unwrap();
     assert_eq!(found.pages.len(), 2);
     for (number, page) in found.pages.iter().enumerate() {
@@ -331,7 +331,7 @@ fn a_place_is_on_the_page_that_it_is_on() {
 }
 
 #[test]
-fn the_table_of_formats_has_no_ending_that_only_looks_unused() {
+fn every_format_has_media_types_and_lowercase_extensions() {
     for format in FORMATS {
         assert!(!format.media_types.is_empty() && !format.extensions.is_empty(), "{}", format.name);
         assert!(format.extensions.iter().all(|ending| *ending == ending.to_lowercase()), "{}", format.name);

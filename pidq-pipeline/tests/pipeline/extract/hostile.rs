@@ -1,24 +1,31 @@
-//! Documents that were made to do harm: each is refused with its code, or read, by a child that has little memory.
+//! Hostile documents: a child with little memory rejects each with its code, or extracts it.
 
 use std::io::{Cursor, Write};
 
-use pidq_pipeline::extract::{Code, Extracted, Failure, Isolation, Options, Stop, Upload, in_child};
+use pidq_pipeline::extract::{
+    ErrorCode, ExtractError, Extracted, Options, SandboxOptions, StopHandle, Upload, extract_in_sandbox,
+};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// Bytes of address space: a reader that needs more for one of these documents is made to fail here.
+/// Address space limit in bytes: a reader that needs more for one of these documents fails.
 const MEMORY: u64 = 768 << 20;
 
-fn read_apart(name: &str, bytes: &[u8], options: &Options) -> Result<Extracted, Failure> {
-    let isolation = Isolation {
-        memory: MEMORY,
-        processor: 60,
-        ..Isolation::of(env!("CARGO_BIN_EXE_pidq-pipeline"), &["pipeline", "read-document"])
+fn read_apart(name: &str, bytes: &[u8], options: &Options) -> Result<Extracted, ExtractError> {
+    let isolation = SandboxOptions {
+        memory_limit: MEMORY,
+        cpu_seconds: 60,
+        ..SandboxOptions::new(env!("CARGO_BIN_EXE_pidq-pipeline"), &["pipeline", "read-document"])
     };
-    let result = in_child(&Upload { bytes, name: Some(name), media_type: None }, options, &isolation, &Stop::default());
+    let result = extract_in_sandbox(
+        &Upload { bytes, name: Some(name), media_type: None },
+        options,
+        &isolation,
+        &StopHandle::default(),
+    );
     if let Err(failure) = &result {
-        // The limits of the process are the last wall, not the first.
-        for word in ["memory than", "processor", "died", "gave up"] {
+        // The readers must reject a document before it hits the limits of the process.
+        for word in ["memory limit", "CPU time", "crashed", "panicked"] {
             assert!(!failure.detail.contains(word), "{name}: {failure}");
         }
     }
@@ -26,7 +33,7 @@ fn read_apart(name: &str, bytes: &[u8], options: &Options) -> Result<Extracted, 
 }
 
 #[track_caller]
-fn refused(name: &str, bytes: &[u8], code: Code) {
+fn refused(name: &str, bytes: &[u8], code: ErrorCode) {
     match read_apart(name, bytes, &Options::default()) {
         Err(failure) => assert_eq!(failure.code, code, "{name}: {failure}"),
         Ok(found) => panic!("{name} was read: {:.200}", found.text),
@@ -82,15 +89,15 @@ fn ods(body: &str) -> Vec<u8> {
 }
 
 #[test]
-fn what_unpacks_to_too_much_is_refused() {
+fn decompression_bombs_are_rejected() {
     let blanks = vec![b' '; 32 << 20];
-    refused("ratio.docx", &archive(&[("word/document.xml", &blanks)]), Code::TooLargeText);
-    refused("ratio.xlsx", &archive(&[("xl/workbook.xml", &blanks)]), Code::TooLargeText);
-    refused("beside.docx", &archive(&[("word/document.xml", b"<a/>"), ("other", &blanks)]), Code::TooLargeText);
+    refused("ratio.docx", &archive(&[("word/document.xml", &blanks)]), ErrorCode::TooLargeText);
+    refused("ratio.xlsx", &archive(&[("xl/workbook.xml", &blanks)]), ErrorCode::TooLargeText);
+    refused("beside.docx", &archive(&[("word/document.xml", b"<a/>"), ("other", &blanks)]), ErrorCode::TooLargeText);
 }
 
 #[test]
-fn what_lies_about_its_size_is_refused() {
+fn false_archive_sizes_are_rejected() {
     let blanks = vec![b' '; 32 << 20];
     for (kind, part) in [("docx", "word/document.xml"), ("xlsx", "xl/workbook.xml"), ("pptx", "ppt/presentation.xml")] {
         let mut bytes = archive(&[(part, &blanks)]);
@@ -101,20 +108,20 @@ fn what_lies_about_its_size_is_refused() {
             }
         }
         let failure = read_apart(&format!("lie.{kind}"), &bytes, &Options::default()).unwrap_err();
-        assert!(matches!(failure.code, Code::TooLargeText | Code::CorruptDocument), "{kind}: {failure}");
+        assert!(matches!(failure.code, ErrorCode::TooLargeText | ErrorCode::CorruptDocument), "{kind}: {failure}");
     }
 }
 
 #[test]
-fn too_many_files_are_refused() {
+fn archives_with_too_many_files_are_rejected() {
     let names: Vec<String> = (0..10_001).map(|number| number.to_string()).collect();
     let files: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &b""[..])).collect();
-    refused("many.docx", &archive(&files), Code::TooLargeText);
-    refused("many", &archive(&files), Code::TooLargeText);
+    refused("many.docx", &archive(&files), ErrorCode::TooLargeText);
+    refused("many", &archive(&files), ErrorCode::TooLargeText);
 }
 
 #[test]
-fn files_that_overlap_are_refused() {
+fn overlapping_archive_entries_are_rejected() {
     let bytes = archive(&[("word/document.xml", b"<a/>")]);
     let list = bytes.windows(4).position(|four| four == b"PK\x01\x02").unwrap();
     let end = bytes.windows(4).position(|four| four == b"PK\x05\x06").unwrap();
@@ -126,15 +133,15 @@ fn files_that_overlap_are_refused() {
     tail[10] = 2;
     let size = 2 * (end - list) as u32;
     tail[12..16].copy_from_slice(&size.to_le_bytes());
-    refused("overlap.docx", &[&bytes[..end], &twice, &tail].concat(), Code::CorruptDocument);
+    refused("overlap.docx", &[&bytes[..end], &twice, &tail].concat(), ErrorCode::CorruptDocument);
 }
 
 #[test]
-fn an_archive_in_an_archive_is_not_opened() {
+fn nested_archives_are_not_opened() {
     let inner = archive(&[("bomb", &vec![0; 8 << 20])]);
     let document = b"<w:document xmlns:w='w'><w:p><w:r><w:t>text</w:t></w:r></w:p></w:document>";
     says("nested.docx", &archive(&[("word/document.xml", document), ("word/embeddings/a.zip", &inner)]), "text");
-    refused("nested", &archive(&[("a.zip", &inner)]), Code::UnsupportedType);
+    refused("nested", &archive(&[("a.zip", &inner)]), ErrorCode::UnsupportedType);
 }
 
 const LAUGHS: &str = "<!DOCTYPE a [<!ENTITY a 'ha'><!ENTITY b '&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;'>\
@@ -143,42 +150,42 @@ const LAUGHS: &str = "<!DOCTYPE a [<!ENTITY a 'ha'><!ENTITY b '&a;&a;&a;&a;&a;&a
 #[test]
 fn entities_are_not_expanded() {
     let word = format!("{LAUGHS}<w:document xmlns:w='w'><w:p><w:t>&c;&x;</w:t></w:p></w:document>");
-    refused("laughs.docx", &archive(&[("word/document.xml", word.as_bytes())]), Code::CorruptDocument);
-    refused("entity.docx", &docx("<w:p><w:t>&c;</w:t></w:p>"), Code::CorruptDocument);
+    refused("laughs.docx", &archive(&[("word/document.xml", word.as_bytes())]), ErrorCode::CorruptDocument);
+    refused("entity.docx", &docx("<w:p><w:t>&c;</w:t></w:p>"), ErrorCode::CorruptDocument);
     let plant = format!("{LAUGHS}<PlantModel><Equipment ID='E' TagName='&c;'/></PlantModel>");
-    refused("laughs.xml", plant.as_bytes(), Code::CorruptDocument);
+    refused("laughs.xml", plant.as_bytes(), ErrorCode::CorruptDocument);
     let strings = format!("{LAUGHS}<sst><si><t>&c;&x;</t></si></sst>");
     let sheet = "<worksheet><sheetData><row r='1'><c r='A1' t='s'><v>0</v></c><c r='B1'><v>7</v></c></row></sheetData></worksheet>";
-    refused("laughs.xlsx", &xlsx(sheet, &strings), Code::CorruptDocument);
+    refused("laughs.xlsx", &xlsx(sheet, &strings), ErrorCode::CorruptDocument);
     let found = read_apart(
         "entity.xlsx",
         &xlsx(&format!("{LAUGHS}{sheet}"), "<sst><si><t>a</t></si></sst>"),
         &Options::default(),
     );
     assert!(found.is_ok_and(|found| found.text == "a\t7"));
-    // As text it is text.
+    // Plain text is not parsed.
     let text = format!("{LAUGHS}<a>&c;</a>");
     assert_eq!(read_apart("laughs.xml", text.as_bytes(), &Options::default()).unwrap().text, text);
 }
 
 #[test]
-fn what_is_nested_too_deeply_is_refused_or_read_flat() {
+fn too_deep_nesting_is_rejected_or_flattened() {
     let many = 200_000;
-    refused("deep.docx", &docx(&"<w:tbl>".repeat(many / 10)), Code::CorruptDocument);
-    refused("deep.ods", &ods(&"<table:table>".repeat(many / 10)), Code::CorruptDocument);
-    refused("deep.json", "[".repeat(many).as_bytes(), Code::CorruptDocument);
-    refused("deep.json", format!("{}{}", "[".repeat(many), "]".repeat(many)).as_bytes(), Code::CorruptDocument);
+    refused("deep.docx", &docx(&"<w:tbl>".repeat(many / 10)), ErrorCode::CorruptDocument);
+    refused("deep.ods", &ods(&"<table:table>".repeat(many / 10)), ErrorCode::CorruptDocument);
+    refused("deep.json", "[".repeat(many).as_bytes(), ErrorCode::CorruptDocument);
+    refused("deep.json", format!("{}{}", "[".repeat(many), "]".repeat(many)).as_bytes(), ErrorCode::CorruptDocument);
     let graph = format!(r#"{{"nodes": [{}{}], "edges": []}}"#, "[".repeat(many), "]".repeat(many));
-    refused("deep.json", graph.as_bytes(), Code::CorruptDocument);
-    refused("deep.rtf", format!("{{\\rtf1 {}", "{".repeat(many)).as_bytes(), Code::CorruptDocument);
-    refused("deep.xml", format!("<PlantModel>{}", "<a>".repeat(many)).as_bytes(), Code::CorruptDocument);
+    refused("deep.json", graph.as_bytes(), ErrorCode::CorruptDocument);
+    refused("deep.rtf", format!("{{\\rtf1 {}", "{".repeat(many)).as_bytes(), ErrorCode::CorruptDocument);
+    refused("deep.xml", format!("<PlantModel>{}", "<a>".repeat(many)).as_bytes(), ErrorCode::CorruptDocument);
     says("deep.html", format!("{}text", "<div><b><table><svg></svg>".repeat(many)).as_bytes(), "text");
     let sheet = format!("<worksheet><sheetData><row>{}", "<c><is>".repeat(many / 10));
-    refused("deep.xlsx", &xlsx(&sheet, "<sst/>"), Code::CorruptDocument);
+    refused("deep.xlsx", &xlsx(&sheet, "<sst/>"), ErrorCode::CorruptDocument);
 }
 
 #[test]
-fn mails_in_mails_are_not_followed_forever() {
+fn nested_mails_are_limited() {
     let mut mail = String::new();
     for level in 0..5000 {
         mail += &format!(
@@ -193,24 +200,24 @@ fn mails_in_mails_are_not_followed_forever() {
 }
 
 #[test]
-fn a_cell_that_is_shown_often_is_refused_at_the_limit() {
+fn repeated_shared_strings_are_limited() {
     let strings = format!("<sst><si><t>{}</t></si></sst>", (0..200_000).map(|n| n.to_string()).collect::<String>());
     let row = |row: usize| format!("<row r='{row}'><c r='A{row}' t='s'><v>0</v></c></row>");
     let rows: String = (1..100).map(row).collect();
     let bytes = xlsx(&format!("<worksheet><sheetData>{rows}</sheetData></worksheet>"), &strings);
-    refused("huge.xlsx", &bytes, Code::TooLargeText);
+    refused("huge.xlsx", &bytes, ErrorCode::TooLargeText);
 }
 
 #[test]
-fn a_workbook_that_claims_to_have_a_trillion_texts_is_refused() {
+fn a_workbook_with_a_false_string_count_is_rejected() {
     for count in ["1000000000000", "18446744073709551615", "99999999999999999999999"] {
         let bytes = xlsx("<worksheet/>", &format!("<sst uniqueCount='{count}'><si><t>a</t></si></sst>"));
-        refused("count.xlsx", &bytes, Code::CorruptDocument);
+        refused("count.xlsx", &bytes, ErrorCode::CorruptDocument);
     }
 }
 
 #[test]
-fn slides_that_are_shown_a_million_times_are_read_once() {
+fn repeated_slides_are_read_once() {
     let kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
     let target = |n: usize| format!("<Relationship Id='r{n}' Type='{kind}/slide' Target='slides/slide1.xml'/>");
     let targets: String = (0..20_000).map(target).collect();
@@ -225,7 +232,7 @@ fn slides_that_are_shown_a_million_times_are_read_once() {
 }
 
 #[test]
-fn cells_that_repeat_a_billion_times_are_few() {
+fn repeated_cells_are_limited() {
     let cell = "<table:table-cell table:number-columns-repeated='1000000000'><text:p>x</text:p></table:table-cell>";
     let row = format!("<table:table-row table:number-rows-repeated='1000000000'>{cell}</table:table-row>");
     let bytes = ods(&format!(
@@ -235,7 +242,7 @@ fn cells_that_repeat_a_billion_times_are_few() {
     assert!(found.text.len() < 10_000, "{}", found.text.len());
 }
 
-/// A PDF of objects, the first of which is the catalogue; `{place}` of each is filled in.
+/// A PDF of objects, the first of which is the catalog.
 fn pdf(objects: &[&str]) -> Vec<u8> {
     raw_pdf(&objects.iter().map(|object| object.as_bytes().to_vec()).collect::<Vec<_>>())
 }
@@ -264,7 +271,7 @@ pub fn stream(dictionary: &str, content: &[u8]) -> Vec<u8> {
     [head.as_bytes(), content, b"\nendstream"].concat()
 }
 
-/// As `FlateDecode` wants it: the stream of an archive with a head and a checksum.
+/// Data for `FlateDecode`: the stream of an archive with a header and a checksum.
 fn deflated(bytes: &[u8]) -> Vec<u8> {
     let zip = archive(&[("a", bytes)]);
     let list = zip.windows(4).position(|four| four == b"PK\x01\x02").unwrap();
@@ -282,20 +289,20 @@ const PAGE: &str =
     "<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Resources << /Font << /F 5 0 R >> /XObject << /X 6 0 R >> >> >>";
 const FONT: &str = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>";
 
-/// A PDF with one page that shows a content, with one form, read by both readers where there are two.
-fn read_page(content: Vec<u8>, form: Vec<u8>, font: &str) -> Vec<Result<Extracted, Failure>> {
+/// Extracts a PDF with one page and one form, with both readers if `pdftotext` is installed.
+fn read_page(content: Vec<u8>, form: Vec<u8>, font: &str) -> Vec<Result<Extracted, ExtractError>> {
     let objects = [CATALOG, PAGES, PAGE].map(|object| object.as_bytes().to_vec());
     let bytes = raw_pdf(&[objects.to_vec(), vec![content, font.as_bytes().to_vec(), form]].concat());
     readers().iter().map(|options| read_apart("a.pdf", &bytes, options)).collect()
 }
 
 fn readers() -> Vec<Options> {
-    let both = [Options::default(), Options::of_this_machine()];
+    let both = [Options::default(), Options::with_installed_tools()];
     both.into_iter().filter(|options| options.pdftotext.is_some() || *options == Options::default()).collect()
 }
 
 #[test]
-fn pages_that_contain_themselves_are_read_once_or_refused() {
+fn cyclic_page_trees_are_read_once_or_rejected() {
     for pages in [
         "<< /Type /Pages /Kids [2 0 R] /Count 1 >>",
         "<< /Type /Pages /Kids [2 0 R 2 0 R 3 0 R] /Count 99999999 >>",
@@ -310,14 +317,14 @@ fn pages_that_contain_themselves_are_read_once_or_refused() {
             let is_fine = result.as_ref().is_ok_and(|found| found.text.len() < 1000)
                 || result
                     .as_ref()
-                    .is_err_and(|failure| matches!(failure.code, Code::CorruptDocument | Code::EmptyText));
+                    .is_err_and(|failure| matches!(failure.code, ErrorCode::CorruptDocument | ErrorCode::EmptyText));
             assert!(is_fine, "{pages}: {result:?}");
         }
     }
 }
 
 #[test]
-fn streams_of_objects_that_contain_themselves_are_refused() {
+fn cyclic_object_streams_are_rejected() {
     for stream in [
         "<< /Type /ObjStm /N 1 /First 4 /Extends 2 0 R /Length 5 >>\nstream\n2 0 2 0 R\nendstream",
         "<< /Type /ObjStm /N 99999999 /First 0 /Length 2 0 R >>\nstream\n2 0\nendstream",
@@ -326,13 +333,13 @@ fn streams_of_objects_that_contain_themselves_are_refused() {
         let bytes = pdf(&[CATALOG, stream]);
         for options in readers() {
             let failure = read_apart("streams.pdf", &bytes, &options).unwrap_err();
-            assert!(matches!(failure.code, Code::CorruptDocument | Code::EmptyText), "{failure}");
+            assert!(matches!(failure.code, ErrorCode::CorruptDocument | ErrorCode::EmptyText), "{failure}");
         }
     }
 }
 
 #[test]
-fn forms_that_show_themselves_end() {
+fn recursive_forms_end() {
     let form = stream(
         "/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /Font << /F 5 0 R >> /XObject << /X 6 0 R >> >>",
         "BT /F 9 Tf (x) Tj ET /X Do ".repeat(30).as_bytes(),
@@ -344,16 +351,16 @@ fn forms_that_show_themselves_end() {
 }
 
 #[test]
-fn a_page_that_unpacks_to_too_much_is_refused_or_blank() {
+fn a_page_bomb_is_rejected_or_blank() {
     let content = stream("/Filter /FlateDecode", &deflated(&vec![b' '; 80 << 20]));
     for result in read_page(content, b"null".to_vec(), FONT) {
         let failure = result.unwrap_err();
-        assert!(matches!(failure.code, Code::TooLargeText | Code::EmptyText), "{failure}");
+        assert!(matches!(failure.code, ErrorCode::TooLargeText | ErrorCode::EmptyText), "{failure}");
     }
 }
 
 #[test]
-fn a_map_of_all_characters_that_there_could_be_is_not_made() {
+fn huge_character_maps_are_not_expanded() {
     let map = "1 begincodespacerange <00000000> <FFFFFFFF> endcodespacerange\n\
         1 beginbfrange <00000000> <FFFFFFFF> <0041> endbfrange\n1 beginbfrange <0000> <FFFF> <0041> endbfrange";
     let font = "<< /Type /Font /Subtype /Type0 /BaseFont /A /Encoding /Identity-H /ToUnicode 6 0 R >>";
@@ -364,24 +371,24 @@ fn a_map_of_all_characters_that_there_could_be_is_not_made() {
 }
 
 #[test]
-fn objects_that_are_nested_too_deeply_do_not_break_the_reader() {
+fn deeply_nested_pdf_objects_do_not_overflow_the_stack() {
     for open in ["[", "<< /A ", "("] {
         let bytes = pdf(&[CATALOG, PAGES, PAGE, &open.repeat(200_000), FONT]);
         for options in readers() {
             let failure = read_apart("deep.pdf", &bytes, &options).unwrap_err();
-            assert!(matches!(failure.code, Code::CorruptDocument | Code::EmptyText), "{open}: {failure}");
+            assert!(matches!(failure.code, ErrorCode::CorruptDocument | ErrorCode::EmptyText), "{open}: {failure}");
         }
     }
 }
 
 #[test]
-fn a_table_with_one_field_and_no_end_is_a_field() {
+fn an_unclosed_csv_field_is_one_field() {
     let text = format!("\"{}", "a,\n".repeat(200_000));
     assert!(read_apart("open.csv", text.as_bytes(), &Options::default()).unwrap().text.len() <= text.len());
 }
 
 #[test]
-fn a_hub_with_all_edges_is_described_in_bounds() {
+fn a_node_with_many_edges_has_a_bounded_description() {
     let nodes: String = (0..20_000).map(|n| format!(",{{\"id\": {n}, \"tag\": \"V-{n}\"}}")).collect();
     let edges: Vec<String> = (0..20_000).map(|n| format!("{{\"from\": \"hub\", \"to\": {n}}}")).collect();
     let graph = format!(r#"{{"nodes": [{{"id": "hub"}}{nodes}], "edges": [{}]}}"#, edges.join(","));
@@ -390,7 +397,7 @@ fn a_hub_with_all_edges_is_described_in_bounds() {
 }
 
 #[test]
-fn tags_of_xhtml_without_an_end_take_no_time() {
+fn unclosed_xhtml_tags_take_linear_time() {
     let html = format!("<html xmlns='http://www.w3.org/1999/xhtml'><p>V-201</p>{}", "<script '".repeat(100_000));
     let found = read_apart("a.xhtml", html.as_bytes(), &Options::default()).expect("it is read");
     assert_eq!(super::words(&found.text), "V-201");

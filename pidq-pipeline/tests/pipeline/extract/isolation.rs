@@ -1,30 +1,31 @@
-//! The process that reads a document: it answers like the reader itself, and whatever becomes of it, there is a code.
+//! The extraction sandbox: same results as in process, and an error code for every way a child can end.
 
 use std::time::{Duration, Instant};
 
 use pidq_pipeline::extract::{
-    Code, Extracted, Failure, Isolation, Options, Pieces, Running, Stop, Upload, in_child, in_child_by_pieces,
+    ByteChunks, ErrorCode, ExtractError, Extracted, Options, SandboxOptions, SandboxProcess, StopHandle, Upload,
+    extract_in_sandbox, extract_stream_in_sandbox,
 };
 
 use super::{read_named, sample};
 
-fn isolation() -> Isolation {
-    Isolation::of(env!("CARGO_BIN_EXE_pidq-pipeline"), &["pipeline", "read-document"])
+fn isolation() -> SandboxOptions {
+    SandboxOptions::new(env!("CARGO_BIN_EXE_pidq-pipeline"), &["pipeline", "read-document"])
 }
 
-fn read_apart(name: &str, bytes: &[u8], isolation: &Isolation) -> Result<Extracted, Failure> {
+fn read_apart(name: &str, bytes: &[u8], isolation: &SandboxOptions) -> Result<Extracted, ExtractError> {
     let upload = Upload { bytes, name: Some(name), media_type: None };
-    in_child(&upload, &Options::default(), isolation, &Stop::default())
+    extract_in_sandbox(&upload, &Options::default(), isolation, &StopHandle::default())
 }
 
-/// A program that does something else than reading.
+/// A shell script in place of the extractor.
 #[cfg(unix)]
-fn shell(script: &str) -> Isolation {
-    Isolation::of("/bin/sh", &["-c", script])
+fn shell(script: &str) -> SandboxOptions {
+    SandboxOptions::new("/bin/sh", &["-c", script])
 }
 
 #[test]
-fn a_child_reads_what_the_reader_reads() {
+fn a_child_extracts_the_same_text() {
     for name in ["manual.pdf", "manual.docx", "lists.xlsx", "talk.pptx", "question.eml", "secret.pdf", "scan.pdf"] {
         let bytes = sample(name);
         assert_eq!(read_apart(name, &bytes, &isolation()), read_named(name, &bytes), "{name}");
@@ -33,44 +34,44 @@ fn a_child_reads_what_the_reader_reads() {
 
 #[test]
 fn poppler_works_within_the_limits_of_the_child() {
-    let options = Options::of_this_machine();
+    let options = Options::with_installed_tools();
     if options.pdftotext.is_none() {
         eprintln!("SKIPPED: there is no pdftotext on this machine");
         return;
     }
     let bytes = sample("manual.pdf");
     let upload = Upload { bytes: &bytes, ..Upload::default() };
-    let found = in_child(&upload, &options, &isolation(), &Stop::default()).unwrap();
+    let found = extract_in_sandbox(&upload, &options, &isolation(), &StopHandle::default()).unwrap();
     assert_eq!((found.pages.len(), found.title.as_deref()), (2, Some("Unit 20 manual")));
 }
 
 #[test]
-fn a_large_document_comes_through_whole() {
+fn a_large_document_is_transferred_completely() {
     let text = "PSV-2015A is set at 38.5 barg. Größe 10\n".repeat(250_000);
     assert_eq!(read_apart("a.txt", text.as_bytes(), &isolation()).unwrap().text, text);
 }
 
 #[test]
-fn a_program_that_is_not_there_is_our_fault() {
-    let failure = read_apart("a.txt", b"text", &Isolation::of("/nowhere/pidq", &[])).unwrap_err();
-    assert!(failure.code == Code::Internal && failure.code.retryable(), "{failure}");
+fn a_missing_program_is_an_internal_error() {
+    let failure = read_apart("a.txt", b"text", &SandboxOptions::new("/nowhere/pidq", &[])).unwrap_err();
+    assert!(failure.code == ErrorCode::Internal && failure.code.retryable(), "{failure}");
 }
 
 #[cfg(unix)]
 #[test]
-fn the_end_of_a_child_tells_the_code() {
+fn the_exit_status_of_a_child_determines_the_error_code() {
     for (script, code) in [
-        ("exit 0", Code::Internal),
-        ("exit 3", Code::Internal),
-        ("kill -KILL $$", Code::Internal),
-        ("kill -SEGV $$", Code::CorruptDocument),
-        ("kill -ABRT $$", Code::CorruptDocument),
-        ("kill -XCPU $$", Code::TooLargeText),
-        ("echo 'memory allocation of 99 bytes failed' >&2; kill -ABRT $$", Code::TooLargeText),
-        ("echo garbage that is longer than a mark", Code::Internal),
-        ("printf 'pidqext\\002\\377\\377\\377\\377\\377\\377\\377\\377'", Code::TooLargeText),
-        ("printf 'pidqext\\002\\002\\0\\0\\0\\0\\0\\0\\0{}\\0\\0\\0\\0\\0\\0\\0\\0'", Code::Internal),
-        ("yes", Code::Internal),
+        ("exit 0", ErrorCode::Internal),
+        ("exit 3", ErrorCode::Internal),
+        ("kill -KILL $$", ErrorCode::Internal),
+        ("kill -SEGV $$", ErrorCode::CorruptDocument),
+        ("kill -ABRT $$", ErrorCode::CorruptDocument),
+        ("kill -XCPU $$", ErrorCode::TooLargeText),
+        ("echo 'memory allocation of 99 bytes failed' >&2; kill -ABRT $$", ErrorCode::TooLargeText),
+        ("echo garbage that is longer than a mark", ErrorCode::Internal),
+        ("printf 'pidqext\\002\\377\\377\\377\\377\\377\\377\\377\\377'", ErrorCode::TooLargeText),
+        ("printf 'pidqext\\002\\002\\0\\0\\0\\0\\0\\0\\0{}\\0\\0\\0\\0\\0\\0\\0\\0'", ErrorCode::Internal),
+        ("yes", ErrorCode::Internal),
     ] {
         let failure = read_apart("a.txt", b"text", &shell(script)).unwrap_err();
         assert_eq!(failure.code, code, "{script}: {failure}");
@@ -78,20 +79,20 @@ fn the_end_of_a_child_tells_the_code() {
 }
 
 #[test]
-fn a_document_comes_in_pieces_and_one_that_breaks_off_is_not_read() {
-    let read = |pieces: Pieces| {
+fn an_incomplete_document_is_not_extracted() {
+    let read = |pieces: ByteChunks| {
         let hints = Upload { name: Some("a.txt"), ..Upload::default() };
-        in_child_by_pieces(&hints, pieces, &Options::default(), &isolation(), &Stop::default())
+        extract_stream_in_sandbox(&hints, pieces, &Options::default(), &isolation(), &StopHandle::default())
     };
     let pieces = ["PSV-", "", "2015A"].map(|piece| Ok(piece.as_bytes().to_vec()));
     assert_eq!(read(Box::new(pieces.into_iter())).unwrap().text, "PSV-2015A");
     let broken = [Ok(b"PSV-".to_vec()), Err(std::io::ErrorKind::BrokenPipe.into())];
-    assert_eq!(read(Box::new(broken.into_iter())).unwrap_err().code, Code::Internal);
+    assert_eq!(read(Box::new(broken.into_iter())).unwrap_err().code, ErrorCode::Internal);
 }
 
 #[cfg(unix)]
 #[test]
-fn pages_that_do_not_fit_the_text_are_no_answer() {
+fn inconsistent_pages_are_rejected() {
     for pages in ["[]", r#"[{"start":0,"end":9,"label":""}]"#, r#"[{"start":2,"end":1,"label":""}]"#] {
         let header = format!(
             r#"{{"Ok":{{"pages":{pages},"title":null,"warnings":[],"media_type":"text/plain","format":"text"}}}}"#
@@ -100,41 +101,41 @@ fn pages_that_do_not_fit_the_text_are_no_answer() {
         let path = std::env::temp_dir().join(format!("pidq-answer-{}", std::process::id()));
         std::fs::write(&path, message.concat()).unwrap();
         let failure = read_apart("a.txt", b"text", &shell(&format!("cat {}", path.display()))).unwrap_err();
-        assert_eq!(failure.code, Code::Internal, "{pages}: {failure}");
+        assert_eq!(failure.code, ErrorCode::Internal, "{pages}: {failure}");
     }
 }
 
 #[cfg(unix)]
 #[test]
-fn a_child_that_takes_too_long_is_killed_with_what_it_started() {
+fn a_child_is_killed_with_its_descendants_at_the_timeout() {
     let started = Instant::now();
     let mark = format!("600.{}", std::process::id());
-    let slow = Isolation { time: Duration::from_millis(300), ..shell(&format!("sleep {mark} & sleep {mark}")) };
+    let slow = SandboxOptions { timeout: Duration::from_millis(300), ..shell(&format!("sleep {mark} & sleep {mark}")) };
     let failure = read_apart("a.txt", b"text", &slow).unwrap_err();
-    assert_eq!(failure.code, Code::TooLargeText, "{failure}");
+    assert_eq!(failure.code, ErrorCode::TooLargeText, "{failure}");
     assert!(started.elapsed() < Duration::from_secs(60));
     assert!(!runs(&mark), "what the child started still runs");
 }
 
 #[cfg(unix)]
 #[test]
-fn a_child_is_stopped_from_elsewhere_and_by_dropping_it() {
+fn a_child_ends_when_cancelled_or_dropped() {
     let mark = format!("601.{}", std::process::id());
     let script = format!("sleep {mark}; exit 0");
     let upload = Upload { bytes: b"text", ..Upload::default() };
-    let stop = Stop::default();
-    let running = Running::start(&upload, &Options::default(), &shell(&script)).unwrap();
+    let stop = StopHandle::default();
+    let running = SandboxProcess::start(&upload, &Options::default(), &shell(&script)).unwrap();
     let waiting = std::thread::spawn({
         let stop = stop.clone();
         move || running.finish(&stop)
     });
     stop.stop();
-    assert_eq!(waiting.join().unwrap().unwrap_err().code, Code::Internal);
-    drop(Running::start(&upload, &Options::default(), &shell(&script)).unwrap());
+    assert_eq!(waiting.join().unwrap().unwrap_err().code, ErrorCode::Internal);
+    drop(SandboxProcess::start(&upload, &Options::default(), &shell(&script)).unwrap());
     assert!(!runs(&mark), "a child that was dropped still runs");
 }
 
-/// Whether a process has a word in its command line, also when the system had time to end it.
+/// Returns whether a process with a word in its command line is still running after a grace period.
 #[cfg(unix)]
 fn runs(word: &str) -> bool {
     let is_there = || {
@@ -153,27 +154,27 @@ fn runs(word: &str) -> bool {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_child_knows_no_secrets() {
+fn a_child_inherits_no_secrets() {
     let script = "env | grep -q '^CARGO' && exit 0; kill -SEGV $$";
     let failure = read_apart("a.txt", b"text", &shell(script)).unwrap_err();
-    assert_eq!(failure.code, Code::CorruptDocument, "the child sees the environment: {failure}");
+    assert_eq!(failure.code, ErrorCode::CorruptDocument, "the child sees the environment: {failure}");
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn memory_ends_where_the_limit_is() {
+fn memory_is_limited() {
     let text = "a text that is long\n".repeat(10_000_000);
-    let little = Isolation { memory: 256 << 20, ..isolation() };
+    let little = SandboxOptions { memory_limit: 256 << 20, ..isolation() };
     let failure = read_apart("a.txt", text.as_bytes(), &little).unwrap_err();
-    assert_eq!(failure.code, Code::TooLargeText, "{failure}");
+    assert_eq!(failure.code, ErrorCode::TooLargeText, "{failure}");
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn processor_time_ends_where_the_limit_is() {
+fn cpu_time_is_limited() {
     let text = "<p>a &amp; b".repeat(4_000_000);
-    let little = Isolation { processor: 1, ..isolation() };
+    let little = SandboxOptions { cpu_seconds: 1, ..isolation() };
     let failure = read_apart("a.html", text.as_bytes(), &little).unwrap_err();
-    assert_eq!(failure.code, Code::TooLargeText, "{failure}");
-    assert!(failure.detail.contains("processor"), "{failure}");
+    assert_eq!(failure.code, ErrorCode::TooLargeText, "{failure}");
+    assert!(failure.detail.contains("CPU time"), "{failure}");
 }

@@ -1,4 +1,4 @@
-//! Documents of Office, made here: what a reader sees in them is in their text.
+//! Generated Office documents: the displayed text is extracted.
 
 use pidq_pipeline::extract::Extracted;
 
@@ -22,7 +22,7 @@ fn relationships(targets: &[(&str, &str, &str)]) -> String {
 }
 
 #[test]
-fn boxes_of_text_and_inner_tables_stand_apart() {
+fn text_boxes_and_nested_tables_are_separate() {
     let text = |text: &str| format!("<w:p><w:r><w:t>{text}</w:t></w:r></w:p>");
     let hung = format!(
         "<w:p><w:r><w:t>see </w:t><w:pict><v:textbox><w:txbxContent>{}</w:txbxContent></v:textbox></w:pict>\
@@ -36,7 +36,7 @@ fn boxes_of_text_and_inner_tables_stand_apart() {
 }
 
 #[test]
-fn signs_and_tabs_of_word_are_read() {
+fn word_symbols_and_tabs_are_extracted() {
     let sign = |font: &str, code: &str| format!("<w:r><w:sym w:font='{font}' w:char='{code}'/></w:r>");
     let body = format!(
         "<w:p><w:r><w:t>38 </w:t></w:r>{}{}<w:r><w:ptab/><w:t>end</w:t></w:r>{}</w:p>",
@@ -45,10 +45,10 @@ fn signs_and_tabs_of_word_are_read() {
         sign("Webdings", "F061"),
     );
     let found = says("a.docx", &docx(&body), "38 °✓\tend");
-    assert_eq!(found.warnings, ["a sign of the font Webdings is not read"]);
+    assert_eq!(found.warnings, ["a symbol of the font Webdings is not supported"]);
 }
 
-/// A document with two lists, one of which is that of a style.
+/// A document with two lists, one of them attached to a style.
 fn numbered(body: &str) -> Vec<u8> {
     let level = |at: u8, count: &str, text: &str, style: &str| {
         format!(
@@ -75,7 +75,7 @@ fn numbered(body: &str) -> Vec<u8> {
 }
 
 #[test]
-fn numbers_of_headings_and_lists_are_read() {
+fn heading_and_list_numbers_are_extracted() {
     let heading = |style: &str, text: &str| {
         format!("<w:p><w:pPr><w:pStyle w:val='{style}'/></w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>")
     };
@@ -104,7 +104,7 @@ fn numbers_of_headings_and_lists_are_read() {
 }
 
 #[test]
-fn comments_and_charts_of_word_are_read_behind_the_text() {
+fn word_comments_and_charts_follow_the_text() {
     let document = "<w:document xmlns:w='w'><w:body><w:p><w:r><w:t>text</w:t></w:r></w:p></w:body></w:document>";
     let comments = "<w:comments><w:comment><w:p><w:r><w:t>is this right?</w:t></w:r></w:p></w:comment></w:comments>";
     let targets = relationships(&[("r1", "chart", "charts/chart1.xml")]);
@@ -119,7 +119,7 @@ fn comments_and_charts_of_word_are_read_behind_the_text() {
 }
 
 #[test]
-fn a_broken_part_beside_the_text_takes_nothing_with_it() {
+fn a_broken_optional_part_is_ignored() {
     let document = "<w:document xmlns:w='w'><w:body><w:p><w:r><w:t>text</w:t></w:r></w:p></w:body></w:document>";
     let files = [
         ("word/document.xml", document),
@@ -129,8 +129,8 @@ fn a_broken_part_beside_the_text_takes_nothing_with_it() {
     ];
     let bytes = archive(&files.map(|(name, text)| (name, text.as_bytes())));
     let found = says("a.docx", &bytes, "text\n\nSet");
-    let broken = "the rules of lists are broken: numbers of paragraphs are missing";
-    assert_eq!(found.warnings, [broken, "word/charts/chart1.xml is broken and was not read to its end"]);
+    let broken = "the list definitions are damaged: paragraph numbers are missing";
+    assert_eq!(found.warnings, [broken, "word/charts/chart1.xml is damaged; part of its text is missing"]);
 }
 
 const CHART: &str = "<c:chart><c:title><a:p><a:r><a:t>Set pressures</a:t></a:r></a:p></c:title><c:ser>\
@@ -139,7 +139,7 @@ const CHART: &str = "<c:chart><c:title><a:p><a:r><a:t>Set pressures</a:t></a:r><
     <c:val><c:numCache><c:pt><c:v>38.5</c:v></c:pt><c:pt><c:v>40</c:v></c:pt></c:numCache></c:val></c:ser></c:chart>";
 
 #[test]
-fn charts_of_slides_are_read() {
+fn slide_charts_are_extracted() {
     let presentation =
         format!("<p:presentation xmlns:r='{KIND}'><p:sldIdLst><p:sldId r:id='r1'/></p:sldIdLst></p:presentation>");
     let files = [
@@ -153,7 +153,7 @@ fn charts_of_slides_are_read() {
     says("a.pptx", &bytes, "Slide\n\nSet pressures\nPSV\t\nUnit 1\tUnit 2\t\n38.5\t40");
 }
 
-/// A workbook with formats of numbers, a comment and a box of text.
+/// A workbook with number formats, a comment and a text box.
 fn workbook(sheet: &str) -> Vec<u8> {
     let codes = [(164, "0.0%"), (165, "00000"), (166, "0 &quot;barg&quot;"), (167, "yyyy\\-mm\\-dd hh:mm")];
     let formats: String =
@@ -185,7 +185,7 @@ fn workbook(sheet: &str) -> Vec<u8> {
 }
 
 #[test]
-fn numbers_are_read_as_their_cells_show_them() {
+fn numbers_are_formatted_as_displayed() {
     let cells = [("1", "0.125"), ("2", "42"), ("3", "12"), ("0", "0.30000000000000004"), ("4", "45351.99999999")];
     let row: String = cells.iter().map(|(style, value)| format!("<c s='{style}'><v>{value}</v></c>")).collect();
     let found = says(
@@ -197,8 +197,11 @@ fn numbers_are_read_as_their_cells_show_them() {
 }
 
 #[test]
-fn formulas_without_a_value_are_told() {
+fn formulas_without_a_value_cause_a_warning() {
     let row = "<row><c><f>1+1</f></c><c><f>1+1</f><v></v></c><c><f>1+1</f><v/></c><c><f>1+1</f><v>2</v></c></row>";
     let found = says("a.xlsx", &workbook(row), "2\n\nB2: by test\n\nnote");
-    assert_eq!(found.warnings, ["3 formulas have no value in the file; a spreadsheet that saves it adds them"]);
+    assert_eq!(
+        found.warnings,
+        ["3 formulas have no cached value; open and save the file in a spreadsheet program to add them"]
+    );
 }

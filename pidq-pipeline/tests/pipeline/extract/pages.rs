@@ -1,11 +1,11 @@
-//! PDF, made here: what its fonts show is what is read.
+//! Generated PDF documents: the displayed text is extracted.
 
 use pidq_pipeline::extract::Extracted;
 
 use super::hostile::{raw_pdf, stream};
 use super::read_named;
 
-/// The text of a page with a font `F`, a content, and objects from 6 on.
+/// Extracts a page with a font `F`, a content stream, and further objects from number 6 on.
 #[track_caller]
 fn page(font: &str, content: &[u8], more: &[Vec<u8>]) -> Extracted {
     let page = "<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Annots [9 0 R 10 0 R 11 0 R] \
@@ -26,22 +26,22 @@ fn shows(font: &str, codes: &str, more: &[Vec<u8>], text: &str) {
 }
 
 #[test]
-fn names_of_glyphs_are_letters() {
+fn glyph_names_are_decoded() {
     let font = "/Subtype /Type1 /BaseFont /A /Encoding << /BaseEncoding /WinAnsiEncoding \
         /Differences [1 /fi /Euro /uni0416 /alpha.alt /f_i 65 /Zcaron] >>";
     shows(font, "(x \\001\\002\\003\\004\\005 AB)", &[], "x ﬁ€Жαfi ŽB");
 }
 
 #[test]
-fn one_glyph_without_a_letter_takes_no_other_with_it() {
+fn an_unknown_glyph_does_not_affect_others() {
     let font = "/Subtype /Type1 /BaseFont /A /Encoding << /Differences [1 /g23 /eacute] >>";
     let found = page(font, b"BT /F 12 Tf 50 700 Td (P\\001-\\002) Tj ET", &[]);
     assert_eq!(found.text, "P-é");
-    assert_eq!(found.warnings, ["a font does not say which characters it shows: some text is missing"]);
+    assert_eq!(found.warnings, ["a font has no character mapping; some text is missing"]);
 }
 
 #[test]
-fn what_a_font_says_itself_counts_before_its_encoding() {
+fn the_to_unicode_map_takes_precedence_over_the_encoding() {
     let map =
         stream("", b"1 beginbfchar <41> <0050> endbfchar 1 beginbfrange <42> <43> [<0053> <00560056>] endbfrange");
     let font = "/Subtype /TrueType /BaseFont /A /Encoding /WinAnsiEncoding /ToUnicode 6 0 R";
@@ -49,7 +49,7 @@ fn what_a_font_says_itself_counts_before_its_encoding() {
 }
 
 #[test]
-fn east_asian_encodings_are_read_without_a_map() {
+fn predefined_cjk_encodings_are_decoded() {
     let font = |encoding: &str| format!("/Subtype /Type0 /BaseFont /A /Encoding /{encoding}");
     shows(&font("UniJIS-UTF16-H"), "<5B895168>", &[], "安全");
     shows(&font("90ms-RKSJ-H"), "<88C08E71>", &[], "安子");
@@ -57,13 +57,13 @@ fn east_asian_encodings_are_read_without_a_map() {
 }
 
 #[test]
-fn fonts_of_signs_show_signs() {
+fn symbol_fonts_are_decoded() {
     shows("/Subtype /Type1 /BaseFont /Symbol", "(38 \\260 \\243 a)", &[], "38 ° ≤ α");
     shows("/Subtype /Type1 /BaseFont /ABCDEF+ZapfDingbats", "(4)", &[], "✔");
 }
 
 #[test]
-fn words_that_are_drawn_in_parts_are_one() {
+fn words_drawn_in_parts_are_joined() {
     let helvetica = "/Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding";
     let apart = b"BT /F 12 Tf 50 700 Td (PSV-) Tj ET BT /F 12 Tf 78.0 700 Td (2015A) Tj ET";
     assert_eq!(page(helvetica, apart, &[]).text, "PSV-2015A");
@@ -74,7 +74,7 @@ fn words_that_are_drawn_in_parts_are_one() {
 }
 
 #[test]
-fn composite_fonts_say_how_wide_their_letters_are() {
+fn widths_of_composite_fonts_are_used() {
     let map = stream("", b"beginbfrange <0001> <0004> <0061> endbfrange");
     let wide = b"<< /Type /Font /Subtype /CIDFontType2 /DW 500 /W [1 [250] 2 3 1000] >>".to_vec();
     let font = "/Subtype /Type0 /BaseFont /A /Encoding /Identity-H /ToUnicode 6 0 R /DescendantFonts [7 0 R]";
@@ -83,7 +83,7 @@ fn composite_fonts_say_how_wide_their_letters_are() {
 }
 
 #[test]
-fn notes_and_fields_are_read_behind_their_page() {
+fn annotations_and_form_fields_follow_their_page() {
     let look = "/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /Font << /F 5 0 R >> >>";
     let more = [
         stream(look, b"BT /F 9 Tf (38.5 barg) Tj ET"),

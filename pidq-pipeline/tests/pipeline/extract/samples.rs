@@ -1,35 +1,35 @@
-//! Documents that other people's software wrote: what was written is what is read.
+//! Documents written by third-party software: the written text is extracted.
 
 use std::path::Path;
 use std::process::Command;
 
-use pidq_pipeline::extract::{Code, Options, Upload, read};
+use pidq_pipeline::extract::{ErrorCode, Options, Upload, read};
 use serde_json::Value;
 
 use super::{folder, refused, sample, words};
 
 #[test]
-fn what_was_written_is_what_is_read() {
+fn samples_are_extracted_as_expected() {
     check_folder(&folder(), &Options::default());
 }
 
 #[test]
-fn poppler_reads_the_same() {
-    let options = Options::of_this_machine();
+fn poppler_extracts_the_same_text() {
+    let options = Options::with_installed_tools();
     match options.pdftotext {
         Some(_) => check_folder(&folder(), &options),
         None => eprintln!("SKIPPED: there is no pdftotext on this machine"),
     }
 }
 
-/// `PIDQ_TEST_PYTHON` is a Python with the packages that `make.py` names.
+/// Uses the Python interpreter in `PIDQ_TEST_PYTHON`, which needs the packages listed in `make.py`.
 #[test]
-fn what_is_written_today_is_what_is_read() {
+fn fresh_samples_are_extracted_as_expected() {
     let python = std::env::var("PIDQ_TEST_PYTHON").unwrap_or_else(|_| "python3".into());
     let made = std::env::temp_dir().join(format!("pidq-documents-{}", std::process::id()));
     std::fs::create_dir_all(&made).unwrap();
     match Command::new(&python).arg(folder().join("make.py")).arg(&made).output() {
-        Ok(done) if done.status.success() => check_folder(&made, &Options::of_this_machine()),
+        Ok(done) if done.status.success() => check_folder(&made, &Options::with_installed_tools()),
         done => {
             let why = done.map_or_else(|error| error.to_string(), |done| String::from_utf8_lossy(&done.stderr).into());
             let last = why.trim().lines().last().unwrap_or_default().to_owned();
@@ -41,13 +41,13 @@ fn what_is_written_today_is_what_is_read() {
 }
 
 #[test]
-fn a_password_is_asked_for() {
-    refused("secret.pdf", &sample("secret.pdf"), Code::EncryptedDocument);
+fn an_encrypted_document_is_rejected() {
+    refused("secret.pdf", &sample("secret.pdf"), ErrorCode::EncryptedDocument);
 }
 
 #[test]
 fn a_scan_has_no_text() {
-    refused("scan.pdf", &sample("scan.pdf"), Code::EmptyText);
+    refused("scan.pdf", &sample("scan.pdf"), ErrorCode::EmptyText);
 }
 
 #[test]

@@ -1,0 +1,358 @@
+//! Result types of graph functions: records whose fields are known before a run. One row per function.
+//!
+//! A field has a kind if it always has that kind. If it depends on the drawing, it may be anything.
+
+use std::borrow::Cow;
+
+use super::Checker;
+use super::types::{Kinds, Type};
+use crate::eval::plan::{Call, Constant, Plan};
+use crate::graph::pattern::Pattern;
+
+/// Type of a result or of a part of it.
+#[derive(Clone, Copy)]
+enum ResultType {
+    /// A value of these kinds.
+    Kinds(Kinds),
+    /// A node of the graph, or null.
+    Node,
+    /// Nodes of the graph; arrays of them.
+    Nodes,
+    Parts,
+    /// Edges of the graph.
+    Edges,
+    Record(Fields),
+    /// A record or null.
+    Perhaps(Fields),
+    /// Records with the same fields.
+    Table(Fields),
+    /// A record for a value, records for an array of values.
+    Each(Fields),
+    /// Rows of these columns and of those that the arguments name.
+    Columns(&'static [&'static str]),
+    /// Rows with the names of the pattern.
+    Bindings,
+}
+
+/// The fields of a record.
+type Fields = &'static [(&'static str, ResultType)];
+
+const ANY: ResultType = ResultType::Kinds(Kinds::ANY);
+const FLAG: ResultType = ResultType::Kinds(Kinds::BOOL);
+const ARRAY: ResultType = ResultType::Kinds(Kinds::ARRAY);
+const NUMBER: ResultType = ResultType::Kinds(Kinds::NUMBER);
+const OBJECT: ResultType = ResultType::Kinds(Kinds::OBJECT);
+const STRING: ResultType = ResultType::Kinds(Kinds::STRING);
+const STRING_OR_NULL: ResultType = ResultType::Kinds(Kinds::STRING.or(Kinds::NULL));
+
+const ROUTE: Fields = &[("nodes", ResultType::Nodes), ("edges", ResultType::Edges), ("length", NUMBER)];
+const COSTED_ROUTE: Fields =
+    &[("nodes", ResultType::Nodes), ("edges", ResultType::Edges), ("length", NUMBER), ("cost", NUMBER)];
+const STEP: Fields =
+    &[("node", ResultType::Node), ("depth", NUMBER), ("via", ANY), ("from", ANY), ("stop", FLAG), ("assumed", FLAG)];
+const ENDS: Fields = &[("source", ResultType::Node), ("target", ResultType::Node)];
+const EXTRACT: Fields = &[("nodes", ResultType::Nodes), ("edges", ResultType::Edges), ("metadata", ANY)];
+const BOUNDARY: Fields = &[
+    ("inside", ResultType::Nodes),
+    ("boundary", ResultType::Nodes),
+    ("unused", ResultType::Nodes),
+    ("leaks", ResultType::Nodes),
+];
+const BREAK: Fields =
+    &[("item", ResultType::Node), ("field", STRING), ("values", ARRAY), ("edges", ResultType::Edges), ("legal", FLAG)];
+const BYPASS: Fields = &[
+    ("item", ResultType::Node),
+    ("from", ResultType::Node),
+    ("to", ResultType::Node),
+    ("nodes", ResultType::Nodes),
+    ("edges", ResultType::Edges),
+    ("valves", ResultType::Nodes),
+];
+const DEAD_END: Fields =
+    &[("at", ResultType::Node), ("end", ResultType::Node), ("items", ResultType::Nodes), ("class", STRING)];
+const DIFFERENCES: Fields = &[
+    ("added", ARRAY),
+    ("removed", ARRAY),
+    (
+        "changed",
+        ResultType::Table(&[("id", ANY), ("tag", STRING_OR_NULL), ("field", STRING), ("before", ANY), ("after", ANY)]),
+    ),
+    ("moved", ResultType::Table(&[("id", ANY), ("tag", STRING_OR_NULL), ("dx", NUMBER), ("dy", NUMBER)])),
+    ("renamed", ResultType::Table(&[("tag", STRING_OR_NULL), ("before", ANY), ("after", ANY)])),
+    ("retagged", ResultType::Table(&[("id", ANY), ("before", STRING_OR_NULL), ("after", STRING_OR_NULL)])),
+    (
+        "rewired",
+        ResultType::Table(&[
+            ("id", ANY),
+            ("tag", STRING_OR_NULL),
+            ("side", STRING),
+            ("before", ARRAY),
+            ("after", ARRAY),
+        ]),
+    ),
+    ("edges_added", ARRAY),
+    ("edges_removed", ARRAY),
+    (
+        "edges_changed",
+        ResultType::Table(&[
+            ("id", ANY),
+            ("from", STRING_OR_NULL),
+            ("to", STRING_OR_NULL),
+            ("field", STRING),
+            ("before", ANY),
+            ("after", ANY),
+        ]),
+    ),
+    ("equal", FLAG),
+];
+const EQUIPMENT_GRAPH: Fields = &[
+    ("nodes", ResultType::Nodes),
+    ("edges", ResultType::Table(&[("from", ANY), ("to", ANY), ("items", ResultType::Nodes), ("lines", ARRAY)])),
+];
+const INFO: Fields = &[
+    ("nodes", NUMBER),
+    ("edges", NUMBER),
+    ("drawing_name", ANY),
+    ("schema_version", ANY),
+    ("change_version", ANY),
+    ("node_types", OBJECT),
+    ("roles", OBJECT),
+    ("classes_without_role", OBJECT),
+    ("edge_kinds", OBJECT),
+    ("kinds_without_meaning", OBJECT),
+    ("endpoints", ARRAY),
+    ("ports", NUMBER),
+    ("dangling_edges", NUMBER),
+    ("topology", OBJECT),
+    ("topology_problems", ARRAY),
+];
+const ISOLATION: Fields = &[
+    ("target", ANY),
+    (
+        "barriers",
+        ResultType::Table(&[
+            ("node", ResultType::Node),
+            ("port", ResultType::Node),
+            ("ports", ResultType::Nodes),
+            ("path", ResultType::Nodes),
+            ("kind", STRING),
+            ("method", STRING),
+            ("closed", FLAG),
+            ("fail_action", ANY),
+        ]),
+    ),
+    (
+        "unresolved",
+        ResultType::Table(&[
+            ("port", ResultType::Node),
+            ("kind", STRING),
+            ("at", ResultType::Node),
+            ("path", ResultType::Nodes),
+            ("partner", ANY),
+        ]),
+    ),
+    ("inside", ResultType::Nodes),
+    ("conditional", ResultType::Nodes),
+    ("relief", ResultType::Nodes),
+    ("bleeds", ResultType::Nodes),
+    ("dead_ends", ResultType::Nodes),
+    ("swallowed", ResultType::Nodes),
+    ("data_gaps", ResultType::Table(&[("kind", STRING), ("at", ResultType::Node), ("edge", ANY)])),
+    ("complete", FLAG),
+];
+const JOINED: Fields = &[("nodes", ARRAY), ("edges", ARRAY), ("metadata", OBJECT)];
+const LINE: Fields = &[
+    ("line", STRING_OR_NULL),
+    ("fluid_code", STRING),
+    ("piping_class", STRING),
+    ("nominal_diameter", STRING),
+    ("from", ARRAY),
+    ("to", ARRAY),
+    ("segments", NUMBER),
+    ("components", NUMBER),
+    ("insulation", STRING),
+];
+const LOOP: Fields = &[
+    ("loop", STRING),
+    ("node", ResultType::Node),
+    ("members", ResultType::Nodes),
+    ("sensors", ResultType::Nodes),
+    ("sensing_points", ResultType::Nodes),
+    ("functions", ResultType::Nodes),
+    ("signals", ResultType::Edges),
+    ("final_elements", ResultType::Nodes),
+    ("lines", ARRAY),
+    ("fail_action", ANY),
+    ("closed", FLAG),
+];
+const OPEN_END: Fields = &[("item", ResultType::Node), ("kind", STRING), ("edges", ResultType::Edges)];
+const RECYCLE: Fields =
+    &[("equipment", ResultType::Nodes), ("items", ResultType::Nodes), ("returns", ResultType::Edges)];
+const SECTION: Fields = &[
+    ("section", STRING),
+    ("from", ResultType::Nodes),
+    ("to", ResultType::Nodes),
+    ("lines", ARRAY),
+    ("items", ResultType::Nodes),
+    ("equipment", ResultType::Nodes),
+    ("instruments", ResultType::Nodes),
+    ("safeguards", ResultType::Nodes),
+    ("design_limits", OBJECT),
+];
+const TAG: Fields = &[
+    ("prefix", STRING),
+    ("letters", STRING),
+    ("first", STRING),
+    ("variable", STRING_OR_NULL),
+    ("modifier", STRING_OR_NULL),
+    ("functions", ResultType::Table(&[("letter", STRING), ("meaning", STRING_OR_NULL)])),
+    ("number", STRING),
+    ("suffix", STRING),
+    ("loop", STRING),
+    ("unknown", ARRAY),
+];
+const FINDING: Fields = &[
+    ("code", STRING),
+    ("name", STRING),
+    ("severity", STRING),
+    ("message", STRING),
+    ("ids", ARRAY),
+    ("evidence", ARRAY),
+    ("certain", FLAG),
+];
+
+const RESULT_TYPES: &[(&[&str], ResultType)] = &[
+    (&["at", "bleeds", "cutPoints", "near", "unconnected", "within"], ResultType::Nodes),
+    (&["boundary"], ResultType::Record(BOUNDARY)),
+    (&["breaks"], ResultType::Table(BREAK)),
+    (&["bypasses"], ResultType::Table(BYPASS)),
+    (&["componentCount"], OBJECT),
+    (&["components"], ResultType::Parts),
+    (&["cycles", "paths"], ResultType::Table(ROUTE)),
+    (&["deadEnds", "drains", "vents"], ResultType::Table(DEAD_END)),
+    (&["diff"], ResultType::Record(DIFFERENCES)),
+    (&["endpoints"], ResultType::Each(ENDS)),
+    (&["equipmentGraph"], ResultType::Record(EQUIPMENT_GRAPH)),
+    (&["equipmentList"], ResultType::Columns(&["id", "tag", "class", "nozzles", "lines"])),
+    (&["findPattern"], ResultType::Bindings),
+    (&["graphInfo"], ResultType::Record(INFO)),
+    (&["group", "section", "subgraph"], ResultType::Record(EXTRACT)),
+    (&["hazopNodes"], ResultType::Table(SECTION)),
+    (&["instrumentIndex"], ResultType::Columns(&["id", "tag", "class", "variable", "loop", "attached_to", "line"])),
+    (&["isolate"], ResultType::Record(ISOLATION)),
+    (&["joinSheets"], ResultType::Record(JOINED)),
+    (&["lineList"], ResultType::Table(LINE)),
+    (&["loop"], ResultType::Perhaps(LOOP)),
+    (&["loops"], ResultType::Table(LOOP)),
+    (
+        &["nozzleList"],
+        ResultType::Columns(&["id", "tag", "qualified_tag", "equipment", "chamber", "size", "line", "connected_to"]),
+    ),
+    (
+        &["offPageList"],
+        ResultType::Columns(&["id", "tag", "direction", "drawing", "label", "partner", "line", "connected_to"]),
+    ),
+    (&["openEnds"], ResultType::Table(OPEN_END)),
+    (&["parseTag"], ResultType::Perhaps(TAG)),
+    (&["recycles"], ResultType::Table(RECYCLE)),
+    (
+        &["segmentList"],
+        ResultType::Columns(&[
+            "id",
+            "tag",
+            "line",
+            "nominal_diameter",
+            "piping_class",
+            "fluid_code",
+            "from",
+            "to",
+            "components",
+        ]),
+    ),
+    (&["shortestPath"], ResultType::Perhaps(COSTED_ROUTE)),
+    (&["trace"], ResultType::Table(STEP)),
+    (&["validate"], ResultType::Table(FINDING)),
+    (
+        &["valveList"],
+        ResultType::Columns(&["id", "tag", "class", "role", "size", "line", "normal_position", "fail_action"]),
+    ),
+];
+
+impl<'p> Checker<'p> {
+    /// Returns the type of a call whose result is listed by name.
+    pub(super) fn listed_result_type(&mut self, call: &'p Call, input: Type) -> Type {
+        let name = call.function.standard_name();
+        let row = RESULT_TYPES.iter().find(|(names, _)| name.is_some_and(|name| names.contains(&name)));
+        match row.map(|(_, shape)| *shape) {
+            None => Type::ANY,
+            Some(ResultType::Bindings) => {
+                let row = self.bindings(call);
+                self.types.list_of(row)
+            }
+            Some(ResultType::Columns(columns)) => self.rows(columns, &call.args),
+            Some(ResultType::Each(fields)) if input.kinds.is_only(Kinds::ARRAY) => {
+                self.instantiate(ResultType::Table(fields))
+            }
+            Some(ResultType::Each(_)) if input.kinds.intersects(Kinds::ARRAY) => Type::ANY,
+            Some(shape) => self.instantiate(shape),
+        }
+    }
+
+    /// Builds the type, anew for each call, since `withGraph` changes the nodes of the graph. Recursion is as deep as
+    /// the table.
+    fn instantiate(&mut self, shape: ResultType) -> Type {
+        match shape {
+            ResultType::Kinds(kinds) => Type::from_kinds(kinds),
+            ResultType::Node => self.types.items(self.lists[0]).with(Kinds::NULL),
+            ResultType::Nodes => self.lists[0].only(Kinds::ARRAY),
+            ResultType::Parts => self.types.list_of(self.lists[0].only(Kinds::ARRAY)),
+            ResultType::Edges => self.lists[1].only(Kinds::ARRAY),
+            ResultType::Record(fields) | ResultType::Each(fields) => self.record(fields),
+            ResultType::Perhaps(fields) => self.record(fields).with(Kinds::NULL),
+            ResultType::Table(fields) => {
+                let row = self.record(fields);
+                self.types.list_of(row)
+            }
+            ResultType::Columns(_) | ResultType::Bindings => Type::ANY,
+        }
+    }
+
+    fn record(&mut self, fields: Fields) -> Type {
+        let mut known = Vec::with_capacity(fields.len());
+        for (name, shape) in fields {
+            known.push((Cow::Borrowed(*name), self.instantiate(*shape)));
+        }
+        self.types.record(known)
+    }
+
+    /// Returns rows of some columns and of those that the arguments name; any type if the names are only known at run
+    /// time.
+    fn rows(&mut self, columns: &[&'static str], columns_arg: &'p [Plan]) -> Type {
+        let mut fields: Vec<(Cow<'p, str>, Type)> =
+            columns.iter().map(|name| (Cow::Borrowed(*name), Type::ANY)).collect();
+        for plan in columns_arg {
+            let Plan::Constant(Constant::Text(name)) = plan else { return Type::from_kinds(Kinds::ARRAY) };
+            fields.push((Cow::Borrowed(&**name), Type::ANY));
+        }
+        let row = self.types.record(fields);
+        self.types.list_of(row)
+    }
+
+    /// Returns the types of the names of a pattern, if it is a literal.
+    pub(super) fn bindings(&mut self, call: &'p Call) -> Type {
+        let Some(Plan::Constant(Constant::Text(text))) = call.args.first() else {
+            return Type::from_kinds(Kinds::OBJECT);
+        };
+        let Ok(Pattern { nodes, edges }) = Pattern::parse(text) else { return Type::from_kinds(Kinds::OBJECT) };
+        let node = self.instantiate(ResultType::Node);
+        let edge = self.types.items(self.lists[1]).with(Kinds::NULL);
+        let list = self.instantiate(ResultType::Edges);
+        let of_nodes = nodes.into_iter().filter_map(|part| Some((Cow::Owned(part.name?), node)));
+        let of_edges = edges.into_iter().filter_map(|part| {
+            let stands_for = if part.is_list { list } else { edge };
+            Some((Cow::Owned(part.name?), stands_for))
+        });
+        let fields = of_nodes.chain(of_edges).collect();
+        self.types.record(fields)
+    }
+}

@@ -1,0 +1,163 @@
+//! Vectorized arithmetic on numeric columns: block by block, without intermediate values.
+
+use super::EvalContext;
+use super::column_view::ColumnView;
+use super::dependencies::DependencyKind;
+use super::plan::Plan;
+use super::vectorized_filter::Comparison;
+use crate::arena::{Cell, ContainerId};
+use crate::value::Value;
+
+/// Expression that has a number for every row.
+pub(crate) enum Numeric<'a> {
+    Field(&'a [f64]),
+    Constant(f64),
+    Absolute(Box<Numeric<'a>>),
+    Binary(Operation, Box<Numeric<'a>>, Box<Numeric<'a>>),
+}
+
+/// A function of two numbers.
+#[derive(Clone, Copy)]
+pub(crate) enum Operation {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+    Power,
+}
+
+/// Rows processed at a time: small enough for the L1 cache.
+const BLOCK_SIZE: usize = 256;
+
+impl<'a> EvalContext<'a> {
+    /// Returns the arithmetic expression of a plan, and its cost per row.
+    pub(super) fn numeric(&mut self, plan: &'a Plan, list: ContainerId) -> Option<(Numeric<'a>, u64)> {
+        match plan {
+            Plan::Get(path) if path.is_plain => {
+                let numbers = self.column(path, list)?.numbers(self.document);
+                let cost = 1 + path.keys.len() as u64;
+                numbers.is_complete.then_some((Numeric::Field(&numbers.values), cost))
+            }
+            Plan::Call(call) if call.dependency != DependencyKind::Nothing => {
+                match (call.function.standard_name()?, &*call.args) {
+                    ("abs", [inner]) => {
+                        let (inner, cost) = self.numeric(inner, list)?;
+                        Some((Numeric::Absolute(Box::new(inner)), cost + 1))
+                    }
+                    (name, [left, right]) => {
+                        let operation = Operation::from_name(name)?;
+                        let ((left, a), (right, b)) = (self.numeric(left, list)?, self.numeric(right, list)?);
+                        let two = Numeric::Binary(operation, Box::new(left), Box::new(right));
+                        Some((two, a + b + operation.cost()))
+                    }
+                    _ => None,
+                }
+            }
+            _ => match self.constant_value(plan)? {
+                (Value::Number(number), cost) => Some((Numeric::Constant(number.value()), cost)),
+                _ => None,
+            },
+        }
+    }
+
+    /// Returns the comparison of two such expressions, and its cost per row.
+    pub(super) fn numeric_comparison(
+        &mut self,
+        plan: &'a Plan,
+        list: ContainerId,
+    ) -> Option<(Comparison, Numeric<'a>, Numeric<'a>, u64)> {
+        let Plan::Call(call) = plan else { return None };
+        let [left, right] = &*call.args else { return None };
+        let comparison = Comparison::from_name(call.function.standard_name()?)?;
+        let ((left, a), (right, b)) = (self.numeric(left, list)?, self.numeric(right, list)?);
+        Some((comparison, left, right, a + b + 1))
+    }
+}
+
+impl Numeric<'_> {
+    /// Returns the numbers of all rows of a view.
+    pub fn all(&self, view: &ColumnView<'_>) -> Vec<f64> {
+        let mut numbers = vec![0.0; view.len()];
+        let mut buffers = Vec::new();
+        for (block, start) in numbers.chunks_mut(BLOCK_SIZE).zip((0..).step_by(BLOCK_SIZE)) {
+            self.fill(view, start, block, &mut buffers);
+        }
+        numbers
+    }
+
+    /// Returns the cells of all rows of a view.
+    pub fn cells(&self, view: &ColumnView<'_>) -> Vec<Cell> {
+        self.all(view).into_iter().map(Cell::number).collect()
+    }
+
+    /// Computes the numbers of the rows from `start` on. Recursive: as deep as the query.
+    fn fill(&self, view: &ColumnView<'_>, start: usize, block: &mut [f64], buffers: &mut Vec<Vec<f64>>) {
+        match self {
+            Numeric::Constant(number) => block.fill(*number),
+            Numeric::Field(numbers) => gather(numbers, view, start, block),
+            Numeric::Absolute(inner) => {
+                inner.fill(view, start, block, buffers);
+                block.iter_mut().for_each(|number| *number = number.abs());
+            }
+            Numeric::Binary(operation, left, right) => {
+                left.fill(view, start, block, buffers);
+                let mut other = buffers.pop().unwrap_or_default();
+                other.resize(block.len(), 0.0);
+                right.fill(view, start, &mut other, buffers);
+                operation.apply(block, &other);
+                buffers.push(other);
+            }
+        }
+    }
+}
+
+fn gather(numbers: &[f64], view: &ColumnView<'_>, start: usize, block: &mut [f64]) {
+    match view.rows {
+        None => block.copy_from_slice(&numbers[start..start + block.len()]),
+        Some(rows) => {
+            block.iter_mut().zip(&rows[start..]).for_each(|(number, row)| *number = numbers[*row as usize]);
+        }
+    }
+}
+
+impl Operation {
+    fn from_name(name: &str) -> Option<Operation> {
+        Some(match name {
+            "add" => Operation::Add,
+            "subtract" => Operation::Subtract,
+            "multiply" => Operation::Multiply,
+            "divide" => Operation::Divide,
+            "mod" => Operation::Remainder,
+            "pow" => Operation::Power,
+            _ => return None,
+        })
+    }
+
+    /// Steps of the call itself: `+` takes one for the operation.
+    fn cost(self) -> u64 {
+        if let Operation::Add = self { 2 } else { 1 }
+    }
+
+    fn apply(self, left: &mut [f64], right: &[f64]) {
+        let pairs = left.iter_mut().zip(right);
+        match self {
+            Operation::Add => pairs.for_each(|(a, b)| *a += b),
+            Operation::Subtract => pairs.for_each(|(a, b)| *a -= b),
+            Operation::Multiply => pairs.for_each(|(a, b)| *a *= b),
+            Operation::Divide => pairs.for_each(|(a, b)| *a /= b),
+            Operation::Remainder => pairs.for_each(|(a, b)| *a %= b),
+            Operation::Power => pairs.for_each(|(a, b)| *a = power(*a, *b)),
+        }
+    }
+}
+
+/// Returns `base` to the power of `exponent`.
+///
+/// JavaScript has NaN where IEEE 754 has 1: for `1 ^ NaN`, and for 1 or -1 to an infinite power.
+pub(crate) fn power(base: f64, exponent: f64) -> f64 {
+    if exponent.is_nan() || (base.abs() == 1.0 && exponent.is_infinite()) {
+        return f64::NAN;
+    }
+    base.powf(exponent)
+}

@@ -1,0 +1,190 @@
+//! Option specifications of functions: the kind of value that each option takes. Used by the compiler for constants,
+//! and during a run.
+
+use std::fmt::Write;
+
+use crate::error::{Code, Error, Result};
+use crate::value::Value;
+use crate::value::write::quoted_prefix;
+
+/// Option of a function, or a keyword or number that is an argument of its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OptionSpec {
+    /// The name that queries use.
+    pub name: &'static str,
+    kind: OptionKind,
+}
+
+/// Kind of value that an option takes. All but queries are constants or parameters.
+#[derive(Clone, Copy, Debug)]
+enum OptionKind {
+    /// A query, evaluated for each node or edge.
+    Query,
+    /// A number of at least zero.
+    Number,
+    /// Any number. Unlike an option, it must not be null; the same holds for `Text`.
+    AnyNumber,
+    /// Any text.
+    Text,
+    /// True or false.
+    Flag,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A list of some of these words.
+    Words(&'static [&'static str]),
+    /// A string or an array of strings that a predicate accepts, and its description.
+    Texts(fn(&str) -> bool, &'static str),
+}
+
+impl OptionSpec {
+    pub const fn query(name: &'static str) -> OptionSpec {
+        OptionSpec { name, kind: OptionKind::Query }
+    }
+
+    pub const fn number(name: &'static str) -> OptionSpec {
+        OptionSpec { name, kind: OptionKind::Number }
+    }
+
+    pub const fn amount(name: &'static str) -> OptionSpec {
+        OptionSpec { name, kind: OptionKind::AnyNumber }
+    }
+
+    pub const fn text(name: &'static str) -> OptionSpec {
+        OptionSpec { name, kind: OptionKind::Text }
+    }
+
+    pub const fn flag(name: &'static str) -> OptionSpec {
+        OptionSpec { name, kind: OptionKind::Flag }
+    }
+
+    pub const fn word(name: &'static str, known: &'static [&'static str]) -> OptionSpec {
+        OptionSpec { name, kind: OptionKind::Word(known) }
+    }
+
+    pub const fn words(name: &'static str, known: &'static [&'static str]) -> OptionSpec {
+        OptionSpec { name, kind: OptionKind::Words(known) }
+    }
+
+    pub const fn texts(name: &'static str, fits: fn(&str) -> bool, expected: &'static str) -> OptionSpec {
+        OptionSpec { name, kind: OptionKind::Texts(fits, expected) }
+    }
+
+    /// Returns the kind of value it takes, in the words of the manual: `a number`, `"down", "up" or "both"`.
+    pub fn expects(&self) -> String {
+        match self.kind {
+            OptionKind::Query => "a query".into(),
+            OptionKind::Number => "a number of at least zero".into(),
+            OptionKind::AnyNumber => "a number".into(),
+            OptionKind::Text => "a text".into(),
+            OptionKind::Flag => "true or false".into(),
+            OptionKind::Word(known) => quoted_alternatives(known),
+            OptionKind::Words(known) => format!("a list of {}", quoted_alternatives(known)),
+            OptionKind::Texts(_, expected) => expected.into(),
+        }
+    }
+
+    pub fn is_query(&self) -> bool {
+        matches!(self.kind, OptionKind::Query)
+    }
+
+    pub fn is_list(&self) -> bool {
+        matches!(self.kind, OptionKind::Texts(..) | OptionKind::Words(_))
+    }
+
+    /// Checks a value.
+    pub fn check(&self, value: Value<'_>) -> Result<()> {
+        match self.kind {
+            OptionKind::Query => Ok(()),
+            OptionKind::Number => self.as_number(value).map(drop),
+            OptionKind::AnyNumber => value.as_f64().map(drop).ok_or_else(|| self.invalid_value(value)),
+            OptionKind::Text => value.as_str().map(drop).ok_or_else(|| self.invalid_value(value)),
+            OptionKind::Flag => self.as_flag(value).map(drop),
+            OptionKind::Word(_) => self.as_word(value).map(drop),
+            OptionKind::Words(_) => match value {
+                Value::Array(items) => items.iter().try_for_each(|item| self.check_item(item)),
+                _ if value.is_null() => Ok(()),
+                _ => Err(self.invalid_value(value)),
+            },
+            OptionKind::Texts(..) => self.as_texts(value).map(drop),
+        }
+    }
+
+    /// Checks one item of a list, if it takes lists.
+    pub fn check_item(&self, item: Value<'_>) -> Result<()> {
+        match self.kind {
+            OptionKind::Words(_) => self.as_word(item).map(drop),
+            _ => self.check(item),
+        }
+    }
+
+    pub fn as_number(&self, value: Value<'_>) -> Result<Option<f64>> {
+        match value.as_f64() {
+            Some(number) if number >= 0.0 => Ok(Some(number)),
+            _ if value.is_null() => Ok(None),
+            _ => Err(self.invalid_value(value)),
+        }
+    }
+
+    pub fn as_flag(&self, value: Value<'_>) -> Result<Option<bool>> {
+        match value {
+            Value::Bool(flag) => Ok(Some(flag)),
+            _ if value.is_null() => Ok(None),
+            _ => Err(self.invalid_value(value)),
+        }
+    }
+
+    /// Returns the index of the keyword.
+    pub fn as_word(&self, value: Value<'_>) -> Result<Option<usize>> {
+        let (OptionKind::Word(known) | OptionKind::Words(known)) = self.kind else { return Ok(None) };
+        match known.iter().position(|word| value.as_str() == Some(word)) {
+            None if !value.is_null() => Err(self.invalid_value(value)),
+            found => Ok(found),
+        }
+    }
+
+    pub fn as_texts<'a>(&self, value: Value<'a>) -> Result<Vec<&'a str>> {
+        let OptionKind::Texts(fits, _) = self.kind else { return Ok(Vec::new()) };
+        let one = |value: Value<'a>| value.as_str().filter(|text| fits(text)).ok_or_else(|| self.invalid_value(value));
+        match value {
+            Value::Array(items) => items.iter().map(one).collect(),
+            _ if value.is_null() => Ok(Vec::new()),
+            value => Ok(vec![one(value)?]),
+        }
+    }
+
+    /// Returns the error for a value of the wrong kind.
+    pub fn invalid_value(&self, value: Value<'_>) -> Error {
+        bad_option(self.name, value, &self.expects())
+    }
+}
+
+/// Returns a list of alternatives such as `"down", "up" or "both"`.
+fn quoted_alternatives(words: &[&str]) -> String {
+    let mut text = String::new();
+    for (at, word) in words.iter().enumerate() {
+        let before = if at == 0 {
+            ""
+        } else if at + 1 == words.len() {
+            " or "
+        } else {
+            ", "
+        };
+        let _ = write!(text, "{before}\"{word}\"");
+    }
+    text
+}
+
+pub(crate) fn bad_option(name: &str, value: Value<'_>, expected: &str) -> Error {
+    let message = format!("{expected} expected for `{name}`, not {}", shown(value));
+    Error::new(Code::BadOption, message)
+}
+
+/// Returns a value in a short form for messages.
+pub(crate) fn shown(value: Value<'_>) -> String {
+    const LONGEST: usize = 80;
+    match value {
+        Value::Array(_) | Value::Object(_) => format!("an {}", value.type_name()),
+        Value::String(text) => quoted_prefix(text, LONGEST),
+        value => format!("{value:?}"),
+    }
+}

@@ -1,0 +1,140 @@
+//! Warnings of a run: edges of unknown direction that were followed, and truncated lists.
+//!
+//! Only warnings that contributed to the result are kept: those of a failed part are rolled back with it. So an
+//! optimized run gives the same warnings as an unoptimized one.
+
+use hashbrown::HashSet;
+
+use super::EvalContext;
+use super::call_stats::Strategy;
+use super::plan::Call;
+use crate::error::{Result, Warning};
+use crate::value::{Value, write};
+
+/// Bytes that a warning counts for, including its entry in the set of known ones.
+const WARNING_SIZE: usize = 128;
+
+/// Warning recorded by a call.
+#[derive(Clone, Copy)]
+enum PendingWarning<'a> {
+    /// An edge of unknown direction was followed: its index, and its id if it may have to be shown.
+    AssumedDirection(u32, Value<'a>),
+    /// A list was truncated after a number of items.
+    TruncatedList(usize, &'static str),
+}
+
+impl PendingWarning<'_> {
+    /// Key that identifies it among the warnings of the same call.
+    fn key(&self) -> (bool, usize) {
+        match self {
+            PendingWarning::AssumedDirection(edge, _) => (false, *edge as usize),
+            PendingWarning::TruncatedList(count, _) => (true, *count),
+        }
+    }
+}
+
+/// The warnings of a run.
+#[derive(Default)]
+pub(super) struct RunWarnings<'a> {
+    /// Warnings of the running call; its id is not known yet.
+    pending: Vec<PendingWarning<'a>>,
+    /// Call id and warning, without duplicates.
+    recorded: Vec<(usize, PendingWarning<'a>)>,
+    known: HashSet<(usize, (bool, usize))>,
+}
+
+impl RunWarnings<'_> {
+    pub fn len(&self) -> usize {
+        self.recorded.len()
+    }
+
+    /// Drops all but the first `count` warnings.
+    pub fn truncate(&mut self, count: usize) {
+        for (call, note) in self.recorded.drain(count.min(self.recorded.len())..) {
+            self.known.remove(&(call, note.key()));
+        }
+    }
+}
+
+impl<'a> EvalContext<'a> {
+    /// Records the edges that the running call followed in a direction that the drawing does not define. Must be the
+    /// last thing a function does before it returns: a nested call would take these warnings as its own.
+    ///
+    /// Looks up the id of the first edge only, since no other one is shown.
+    pub(crate) fn warn_assumed_directions(
+        &mut self,
+        edges: impl Iterator<Item = u32>,
+        id: impl Fn(u32) -> Value<'a>,
+    ) -> Result<()> {
+        let edges: Vec<u32> = edges.collect();
+        let Some(first) = edges.iter().min() else { return Ok(()) };
+        self.reserve(edges.len() * WARNING_SIZE)?;
+        self.set_strategy(Strategy::Warned);
+        let shown = |edge: u32| if edge == *first { id(edge) } else { Value::Undefined };
+        self.run_warnings
+            .pending
+            .extend(edges.iter().map(|edge| PendingWarning::AssumedDirection(*edge, shown(*edge))));
+        Ok(())
+    }
+
+    /// Records that the running call truncated its list.
+    pub(crate) fn warn_truncated(&mut self, count: usize, what: &'static str) -> Result<()> {
+        self.push_pending(PendingWarning::TruncatedList(count, what))
+    }
+
+    fn push_pending(&mut self, note: PendingWarning<'a>) -> Result<()> {
+        self.reserve(WARNING_SIZE)?;
+        self.run_warnings.pending.push(note);
+        self.set_strategy(Strategy::Warned);
+        Ok(())
+    }
+
+    /// Assigns the pending warnings to the call that ends, if it succeeded.
+    #[cold]
+    pub(super) fn attach_warnings(&mut self, call: &Call, result: &Result<Value<'a>>) {
+        let open = std::mem::take(&mut self.run_warnings.pending);
+        self.run_warnings.known.reserve(open.len());
+        for note in open {
+            if result.is_ok() && self.run_warnings.known.insert((call.id, note.key())) {
+                self.run_warnings.recorded.push((call.id, note));
+            } else {
+                self.release(WARNING_SIZE);
+            }
+        }
+    }
+
+    /// Returns the warnings of a call.
+    pub(crate) fn warnings_of_call(&self, call: usize) -> Vec<Warning> {
+        let mut assumed: Option<(usize, u32, Value<'a>)> = None;
+        let mut cut: Option<(usize, &'static str)> = None;
+        for (_, note) in self.run_warnings.recorded.iter().filter(|(of, _)| *of == call) {
+            match *note {
+                PendingWarning::AssumedDirection(edge, id) => {
+                    let (count, first, first_id) = assumed.unwrap_or((0, edge, id));
+                    let example = if edge < first { (edge, id) } else { (first, first_id) };
+                    assumed = Some((count + 1, example.0, example.1));
+                }
+                PendingWarning::TruncatedList(count, what) => cut = cut.max(Some((count, what))),
+            }
+        }
+        let assumed = assumed.map(|(count, _, id)| direction_assumed(count, id));
+        assumed.into_iter().chain(cut.map(|(count, what)| list_cut(count, what))).collect()
+    }
+
+    /// Returns true if any warning was recorded.
+    pub(crate) fn has_run_warnings(&self) -> bool {
+        self.run_warnings.len() > 0
+    }
+}
+
+fn direction_assumed(count: usize, id: Value<'_>) -> Warning {
+    let name = write::to_string(id);
+    let edges = if count == 1 { "an edge" } else { &format!("{count} edges") };
+    let message = format!("this follows {edges} of unknown or dual direction, such as {name}");
+    Warning::new("PQW08", message).with_help("`trace()` tells what was reached by them: `assumed`")
+}
+
+fn list_cut(count: usize, what: &str) -> Warning {
+    Warning::new("PQW09", format!("there are more than {count} {what}: the list ends there"))
+        .with_help("raise `limit`, or narrow the query")
+}

@@ -1,0 +1,526 @@
+//! Vectorized filter: evaluates a condition for all items of a stored list at once, from columns.
+//!
+//! The fuel equals the cost of evaluation item by item, so it does not depend on the available columns. If anything
+//! fails, the caller evaluates item by item instead, so that the first error is the one that the query defines.
+
+use super::EvalContext;
+use super::arithmetic::Numeric;
+use super::call_stats::Strategy;
+use super::column_view::ColumnView;
+use super::dependencies::{is_deterministic, is_fixed, single_field};
+use super::plan::{Call, Path, Plan};
+use super::row_set::RowSet;
+use super::vectorized_pipe::PreparedCall;
+use crate::arena::{Cell, ContainerId};
+use crate::error::Result;
+use crate::graph::column::{Column, Strings};
+use crate::regex::{NO_BOUNDS, Regex};
+use crate::value::Value;
+
+/// Rows of a stored list that still match.
+struct Selection<'a> {
+    list: ContainerId,
+    cells: &'a [Cell],
+    rows: RowSet,
+    /// Nesting depth of the current condition.
+    depth: u32,
+}
+
+/// Strategy for a condition that is not a conjunction, disjunction or negation.
+enum ColumnTest<'a> {
+    /// It reads one field with few distinct values: evaluated once per value.
+    Coded(&'a Plan, &'a Column),
+    /// It compares a field with a number. Here and below the last element is the cost per row.
+    Number(&'a Call, &'a [f64], Comparison, f64, u64),
+    /// It compares the results of arithmetic.
+    Numbers(&'a Call, Comparison, Numeric<'a>, Numeric<'a>, u64),
+    /// It tests whether a field is one of a few strings and numbers.
+    OneOf(&'a Call, &'a Column, Membership<'a>, u64),
+    /// It tests whether a field exists.
+    Exists(&'a Call, &'a [Cell]),
+    /// It tests whether the strings of a field match a pattern.
+    Matches(&'a Call, &'a Strings, &'a Regex, u64),
+    /// It is a call on fields, evaluated row by row on the columns.
+    Prepared(PreparedCall<'a>),
+}
+
+/// Operator of a condition that is composed of others.
+#[derive(Clone, Copy)]
+enum Junction {
+    All,
+    Any,
+    Not,
+}
+
+/// Values for `in` and `not in`.
+enum Membership<'a> {
+    In(Vec<Scalar<'a>>),
+    NotIn(Vec<Scalar<'a>>),
+}
+
+/// Value that is looked up in an index.
+enum Scalar<'a> {
+    Text(&'a str),
+    Number(f64),
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Comparison {
+    Equal,
+    NotEqual,
+    Greater,
+    GreaterOrEqual,
+    Less,
+    LessOrEqual,
+}
+
+/// Definition of true, which differs between `filter` and `and`.
+type TruthFn = for<'v> fn(Value<'v>) -> bool;
+
+/// Comparing longer strings costs fuel that depends on the row.
+const SHORT_TEXT_SIZE: usize = 64;
+
+/// Nesting depth up to which conditions are vectorized.
+const MAX_DEPTH: u32 = 16;
+
+/// Number of rows below which evaluation item by item is faster.
+const MIN_ROWS: usize = 8;
+
+impl<'a> EvalContext<'a> {
+    /// Returns the rows of a view for which a condition holds, or `None` if it must be evaluated item by item.
+    ///
+    /// # Errors
+    /// Any: not always the first one.
+    pub(crate) fn matching_rows(&mut self, view: ColumnView<'a>, condition: &'a Plan) -> Result<Option<RowSet>> {
+        let (true, Some(rows)) = (is_deterministic(condition), view.row_set()) else { return Ok(None) };
+        let mut selection = Selection { list: view.list, cells: view.cells, rows, depth: 0 };
+        let test = self.column_test(condition, view.list);
+        if test.is_none() && Junction::from_plan(condition).is_none() {
+            return Ok(None);
+        }
+        self.charge(view.len() as u64)?;
+        self.retain_by_test(test, condition, &mut selection, |value| value.is_truthy())?;
+        Ok(Some(selection.rows))
+    }
+
+    /// Keeps the rows for which a condition holds. Short-circuits as `and` and `or` do.
+    fn retain(&mut self, plan: &'a Plan, selection: &mut Selection<'a>, truth: TruthFn) -> Result<()> {
+        match selection.rows.count() {
+            0 => Ok(()),
+            1..MIN_ROWS => self.retain_plain(plan, selection, truth),
+            _ => {
+                let test = self.column_test(plan, selection.list);
+                self.retain_by_test(test, plan, selection, truth)
+            }
+        }
+    }
+
+    fn retain_by_test(
+        &mut self,
+        test: Option<ColumnTest<'a>>,
+        plan: &'a Plan,
+        selection: &mut Selection<'a>,
+        truth: TruthFn,
+    ) -> Result<()> {
+        match (test, Junction::from_plan(plan)) {
+            (Some(test), _) => self.retain_tested(test, selection, truth),
+            (None, Some((junction, call))) if selection.depth < MAX_DEPTH => {
+                selection.depth += 1;
+                self.retain_junction(junction, call, selection)?;
+                selection.depth -= 1;
+                Ok(())
+            }
+            _ => self.retain_plain(plan, selection, truth),
+        }
+    }
+
+    /// Returns the strategy for a condition, or `None` if it is composed of others or must be evaluated item by item.
+    fn column_test(&mut self, plan: &'a Plan, list: ContainerId) -> Option<ColumnTest<'a>> {
+        if let Some(column) = self.coded_column(plan, list) {
+            return Some(ColumnTest::Coded(plan, column));
+        }
+        let Plan::Call(call) = plan else { return None };
+        match (call.function.standard_name()?, &*call.args) {
+            ("and" | "or", [_, _, ..]) | ("not", [_]) => None,
+            ("exists", [Plan::Get(path)]) if path.is_plain => {
+                self.graph.column(list, path.names())?.cells().map(|cells| ColumnTest::Exists(call, cells))
+            }
+            ("in" | "not in", [_, _]) => self.membership(call, list).or_else(|| self.prepared_test(plan, list)),
+            (name, [left, right]) => {
+                let test = self.comparison(call, name, left, right, list);
+                test.or_else(|| self.arithmetic(plan, call, list)).or_else(|| self.prepared_test(plan, list))
+            }
+            _ => self.prepared_test(plan, list),
+        }
+    }
+
+    fn prepared_test(&mut self, plan: &'a Plan, list: ContainerId) -> Option<ColumnTest<'a>> {
+        let prepared = self.prepared(plan, Some(list))?;
+        Some(match prepared.as_search() {
+            Some((call, texts, regex, cost)) => ColumnTest::Matches(call, texts, regex, cost),
+            None => ColumnTest::Prepared(prepared),
+        })
+    }
+
+    /// Returns the column of the single field that a plan reads, if it has few distinct values.
+    pub(super) fn coded_column(&mut self, plan: &'a Plan, list: ContainerId) -> Option<&'a Column> {
+        self.graph.column(list, single_field(plan)?.names()).filter(|column| column.codes().is_some())
+    }
+
+    /// Returns the column of a field. Records for the warnings whether the field was found.
+    pub(super) fn column(&mut self, path: &'a Path, list: ContainerId) -> Option<&'a Column> {
+        let column = self.graph.column(list, path.names())?;
+        for (at, seen) in column.seen.iter().enumerate() {
+            self.caches[path.first + at].record(*seen);
+        }
+        Some(column)
+    }
+
+    fn comparison(
+        &mut self,
+        call: &'a Call,
+        name: &str,
+        left: &'a Plan,
+        right: &'a Plan,
+        list: ContainerId,
+    ) -> Option<ColumnTest<'a>> {
+        let comparison = Comparison::from_name(name)?;
+        let (path, (wanted, cost), comparison) = match (left, right) {
+            (Plan::Get(path), other) => (path, self.constant_value(other)?, comparison),
+            (other, Plan::Get(path)) => (path, self.constant_value(other)?, comparison.mirrored()),
+            _ => return None,
+        };
+        let column = path.is_plain.then(|| self.column(path, list))??;
+        let cost = 2 + path.keys.len() as u64 + cost;
+        let scalar = Scalar::from_value(wanted).filter(|scalar| match scalar {
+            Scalar::Text(_) => true,
+            Scalar::Number(_) => column.numbers(self.document).is_index(),
+        });
+        match (scalar, wanted, comparison) {
+            (Some(scalar), _, Comparison::Equal) => {
+                Some(ColumnTest::OneOf(call, column, Membership::In(vec![scalar]), cost))
+            }
+            (Some(scalar), _, Comparison::NotEqual) => {
+                Some(ColumnTest::OneOf(call, column, Membership::NotIn(vec![scalar]), cost))
+            }
+            (_, Value::Number(number), _) => {
+                let numbers = &column.numbers(self.document).values;
+                Some(ColumnTest::Number(call, numbers, comparison, number.value(), cost))
+            }
+            _ => None,
+        }
+    }
+
+    /// `.id in ["a", "b"]`.
+    fn membership(&mut self, call: &'a Call, list: ContainerId) -> Option<ColumnTest<'a>> {
+        let [Plan::Get(path), values] = &*call.args else { return None };
+        let (values, cost) = self.constant_value(values)?;
+        let values = values.as_array()?.iter().map(Scalar::from_value).collect::<Option<Vec<_>>>()?;
+        let wanted =
+            if call.function.standard_name()? == "in" { Membership::In(values) } else { Membership::NotIn(values) };
+        let column = path.is_plain.then(|| self.column(path, list))??;
+        Some(ColumnTest::OneOf(call, column, wanted, 2 + path.keys.len() as u64 + cost))
+    }
+
+    fn arithmetic(&mut self, plan: &'a Plan, call: &'a Call, list: ContainerId) -> Option<ColumnTest<'a>> {
+        let (comparison, left, right, cost) = self.numeric_comparison(plan, list)?;
+        Some(ColumnTest::Numbers(call, comparison, left, right, cost))
+    }
+
+    /// Returns the value of a plan that is the same for all items, and its cost.
+    pub(super) fn constant_value(&mut self, plan: &'a Plan) -> Option<(Value<'a>, u64)> {
+        if !is_fixed(plan) {
+            return None;
+        }
+        let (used, inner_fuel) = (self.fuel_used, self.inner_fuel);
+        let value = self.eval(plan, Value::Null).ok();
+        let cost = self.fuel_used - used;
+        self.refund(used, inner_fuel);
+        value.map(|value| (value, cost))
+    }
+
+    fn retain_tested(&mut self, test: ColumnTest<'a>, selection: &mut Selection<'a>, truth: TruthFn) -> Result<()> {
+        match test {
+            ColumnTest::Coded(plan, column) => self.retain_coded(plan, column, selection, truth),
+            ColumnTest::Number(call, numbers, comparison, wanted, cost) => {
+                self.call_stats[call.id].strategy = Strategy::Numbers;
+                self.charge_calls(call, selection.rows.count() as u64, cost)?;
+                comparison.keep(numbers, wanted, &mut selection.rows);
+                Ok(())
+            }
+            ColumnTest::Numbers(call, comparison, left, right, cost) => {
+                self.call_stats[call.id].strategy = Strategy::Numbers;
+                self.charge_calls(call, selection.rows.count() as u64, cost)?;
+                selection.retain_compared(comparison, &left, &right);
+                Ok(())
+            }
+            ColumnTest::OneOf(call, column, wanted, cost) => {
+                self.call_stats[call.id].strategy = Strategy::Index;
+                self.charge_calls(call, selection.rows.count() as u64, cost)?;
+                self.retain_members(call, column, &wanted, &mut selection.rows)
+            }
+            ColumnTest::Exists(call, cells) => {
+                self.charge_calls(call, selection.rows.count() as u64, 1)?;
+                selection.rows.retain(cells, |cell| cell != Cell::MISSING);
+                Ok(())
+            }
+            ColumnTest::Matches(call, texts, regex, steps) => {
+                self.retain_matches((call, steps), texts, regex, selection)
+            }
+            ColumnTest::Prepared(prepared) => self.retain_prepared(prepared, selection, truth),
+        }
+    }
+
+    /// Keeps the rows whose value passes. Charges the cost of each value once per row.
+    fn retain_coded(
+        &mut self,
+        plan: &'a Plan,
+        column: &'a Column,
+        selection: &mut Selection<'a>,
+        truth: TruthFn,
+    ) -> Result<()> {
+        let Some((codes, values)) = column.codes() else { return Ok(()) };
+        self.set_plan_strategy(plan, Strategy::DistinctValues);
+        let mut kept = [false; 256];
+        let counts = selection.rows.count_by_code(codes, values.iter().map(|value| value.count));
+        for (code, value) in values.iter().enumerate().filter(|(code, _)| counts[*code] > 0) {
+            let result = self.eval_repeated(plan, selection.cells[value.first_row as usize], counts[code])?;
+            kept[code] = truth(result);
+        }
+        let mut passing = (0..values.len()).filter(|code| kept[*code]);
+        match (passing.next(), passing.next()) {
+            (Some(only), None) => selection.rows.retain_byte(codes, only as u8),
+            _ => selection.rows.retain(codes, |code| kept[code as usize]),
+        }
+        Ok(())
+    }
+
+    /// Evaluates on one item a plan with the same result for `times` items, and charges for all of them.
+    pub(super) fn eval_repeated(&mut self, plan: &'a Plan, item: Cell, times: u32) -> Result<Value<'a>> {
+        let before = self.fuel_used;
+        let value = self.eval(plan, Value::stored(self.document, item))?;
+        let cost = self.fuel_used - before;
+        match plan {
+            Plan::Call(call) => self.charge_calls(call, u64::from(times) - 1, cost)?,
+            _ => self.charge((u64::from(times) - 1) * cost)?,
+        }
+        Ok(value)
+    }
+
+    fn retain_members(
+        &mut self,
+        call: &'a Call,
+        column: &Column,
+        wanted: &Membership<'a>,
+        rows: &mut RowSet,
+    ) -> Result<()> {
+        let (Membership::In(values) | Membership::NotIn(values)) = wanted;
+        let mut found = RowSet::empty(column.len());
+        let mut compared = 0;
+        for value in values {
+            let before = found.clone();
+            match value {
+                Scalar::Text(text) => column.rows_with_string(self.document, text).for_each(|row| found.insert(row)),
+                Scalar::Number(number) => {
+                    column.numbers(self.document).rows_with(*number).for_each(|row| found.insert(row));
+                }
+            }
+            let mut left = rows.clone();
+            left.subtract(&before);
+            compared += left.count() as u64;
+        }
+        if let Some("in" | "not in") = call.function.standard_name() {
+            self.record_calls(call, 0, compared);
+            self.charge(compared)?;
+        }
+        match wanted {
+            Membership::In(_) => rows.intersect(&found),
+            Membership::NotIn(_) => rows.subtract(&found),
+        }
+        Ok(())
+    }
+
+    fn retain_junction(&mut self, junction: Junction, call: &'a Call, selection: &mut Selection<'a>) -> Result<()> {
+        self.charge_calls(call, selection.rows.count() as u64, 1)?;
+        match junction {
+            Junction::All => call.args.iter().try_for_each(|part| self.retain_operand(part, selection)),
+            Junction::Any => self.retain_any(&call.args, selection),
+            Junction::Not => {
+                let without = call.args.first().map(|part| self.rows_matching(part, selection)).transpose()?;
+                without.iter().for_each(|without| selection.rows.subtract(without));
+                Ok(())
+            }
+        }
+    }
+
+    fn retain_operand(&mut self, part: &'a Plan, selection: &mut Selection<'a>) -> Result<()> {
+        self.retain(part, selection, |value| value.is_truthy_in_javascript())
+    }
+
+    fn retain_any(&mut self, parts: &'a [Plan], selection: &mut Selection<'a>) -> Result<()> {
+        let all = selection.rows.clone();
+        let mut found = RowSet::empty(selection.cells.len());
+        for part in parts {
+            found.union(&self.rows_matching(part, selection)?);
+            selection.rows.subtract(&found);
+        }
+        selection.rows = all;
+        selection.rows.intersect(&found);
+        Ok(())
+    }
+
+    /// Returns the rows for which a part of a condition holds, without changing the selection.
+    fn rows_matching(&mut self, part: &'a Plan, selection: &mut Selection<'a>) -> Result<RowSet> {
+        let all = selection.rows.clone();
+        self.retain_operand(part, selection)?;
+        Ok(std::mem::replace(&mut selection.rows, all))
+    }
+
+    /// Hot: searching a tag takes less time than a call.
+    fn retain_matches(
+        &mut self,
+        (call, steps): (&'a Call, u64),
+        texts: &'a Strings,
+        regex: &'a Regex,
+        selection: &mut Selection<'a>,
+    ) -> Result<()> {
+        self.charge_calls(call, selection.rows.count() as u64, steps)?;
+        let mut kept = RowSet::empty(selection.cells.len());
+        let one_pass = regex.as_one_pass().filter(|_| texts.is_ascii());
+        let (mut cost, mut bounds) = (0, NO_BOUNDS);
+        for row in selection.rows.iter() {
+            let text = texts.get(row);
+            let (is_match, took) = match one_pass {
+                Some(one_pass) => {
+                    let search = regex.search_cost(text);
+                    self.charge(search)?;
+                    (one_pass.find(text.as_bytes(), 0, &mut bounds), search)
+                }
+                None => self.search_in(regex, text, |budget| regex.is_match(text, budget))?,
+            };
+            cost += took;
+            if is_match {
+                kept.insert(row);
+            }
+        }
+        self.record_calls(call, 0, cost);
+        selection.rows = kept;
+        Ok(())
+    }
+
+    fn retain_prepared(
+        &mut self,
+        mut prepared: PreparedCall<'a>,
+        selection: &mut Selection<'a>,
+        truth: TruthFn,
+    ) -> Result<()> {
+        let runs = selection.rows.count() as u64;
+        self.charge_prepared(&prepared, runs)?;
+        let mut kept = RowSet::empty(selection.cells.len());
+        for row in selection.rows.iter() {
+            if truth(self.run_prepared(&mut prepared, row, Value::Undefined)?) {
+                kept.insert(row);
+            }
+        }
+        self.record_prepared(&prepared, runs);
+        selection.rows = kept;
+        Ok(())
+    }
+
+    fn retain_plain(&mut self, plan: &'a Plan, selection: &mut Selection<'a>, truth: TruthFn) -> Result<()> {
+        let mut kept = RowSet::empty(selection.cells.len());
+        for row in selection.rows.iter() {
+            let item = Value::stored(self.document, selection.cells[row as usize]);
+            if truth(self.eval(plan, item)?) {
+                kept.insert(row);
+            }
+        }
+        selection.rows = kept;
+        Ok(())
+    }
+}
+
+impl Selection<'_> {
+    /// Keeps the rows whose two numbers compare as wanted.
+    fn retain_compared(&mut self, comparison: Comparison, left: &Numeric<'_>, right: &Numeric<'_>) {
+        let rows: Vec<u32> = self.rows.iter().collect();
+        let view = ColumnView { list: self.list, cells: self.cells, rows: Some(&rows) };
+        let truths = comparison.all(&left.all(&view), &right.all(&view));
+        rows.iter().zip(truths).filter(|(_, truth)| !truth).for_each(|(row, _)| self.rows.remove_row(*row));
+    }
+}
+
+impl<'a> Scalar<'a> {
+    /// Returns `None` for values without an index lookup. Comparing longer strings costs fuel.
+    fn from_value(value: Value<'a>) -> Option<Scalar<'a>> {
+        match value {
+            Value::String(text) if text.len() < SHORT_TEXT_SIZE => Some(Scalar::Text(text)),
+            Value::Number(number) => Some(Scalar::Number(number.value())),
+            _ => None,
+        }
+    }
+}
+
+impl Junction {
+    /// Returns the operator and the call of a composed condition.
+    fn from_plan(plan: &Plan) -> Option<(Junction, &Call)> {
+        let Plan::Call(call) = plan else { return None };
+        let junction = match (call.function.standard_name()?, &*call.args) {
+            ("and", [_, _, ..]) => Junction::All,
+            ("or", [_, _, ..]) => Junction::Any,
+            ("not", [_]) => Junction::Not,
+            _ => return None,
+        };
+        Some((junction, call))
+    }
+}
+
+impl Comparison {
+    pub fn from_name(name: &str) -> Option<Comparison> {
+        Some(match name {
+            "eq" => Comparison::Equal,
+            "ne" => Comparison::NotEqual,
+            "gt" => Comparison::Greater,
+            "gte" => Comparison::GreaterOrEqual,
+            "lt" => Comparison::Less,
+            "lte" => Comparison::LessOrEqual,
+            _ => return None,
+        })
+    }
+
+    /// Returns the comparison with the sides swapped.
+    fn mirrored(self) -> Comparison {
+        match self {
+            Comparison::Greater => Comparison::Less,
+            Comparison::GreaterOrEqual => Comparison::LessOrEqual,
+            Comparison::Less => Comparison::Greater,
+            Comparison::LessOrEqual => Comparison::GreaterOrEqual,
+            same => same,
+        }
+    }
+
+    /// Compares pairs of numbers.
+    pub fn all(self, left: &[f64], right: &[f64]) -> Vec<bool> {
+        let pairs = left.iter().zip(right);
+        match self {
+            Comparison::Equal => pairs.map(|(a, b)| a == b).collect(),
+            Comparison::NotEqual => pairs.map(|(a, b)| a != b).collect(),
+            Comparison::Greater => pairs.map(|(a, b)| a > b).collect(),
+            Comparison::GreaterOrEqual => pairs.map(|(a, b)| a >= b).collect(),
+            Comparison::Less => pairs.map(|(a, b)| a < b).collect(),
+            Comparison::LessOrEqual => pairs.map(|(a, b)| a <= b).collect(),
+        }
+    }
+
+    /// Keeps the rows whose number compares as wanted. Rows without a number hold NaN, which equals nothing.
+    fn keep(self, numbers: &[f64], wanted: f64, rows: &mut RowSet) {
+        match self {
+            Comparison::Equal => rows.retain(numbers, |number| number == wanted),
+            Comparison::NotEqual => rows.retain(numbers, |number| number != wanted),
+            Comparison::Greater => rows.retain(numbers, |number| number > wanted),
+            Comparison::GreaterOrEqual => rows.retain(numbers, |number| number >= wanted),
+            Comparison::Less => rows.retain(numbers, |number| number < wanted),
+            Comparison::LessOrEqual => rows.retain(numbers, |number| number <= wanted),
+        }
+    }
+}

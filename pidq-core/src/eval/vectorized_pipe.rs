@@ -1,0 +1,493 @@
+//! Vectorized evaluation of plans that begin with fields: the stages after them run item by item, on cells of the
+//! columns.
+//!
+//! As in `vectorized`, the fuel equals the cost of evaluation item by item, and if anything fails the caller evaluates
+//! item by item instead.
+
+use super::EvalContext;
+use super::call_stats::Strategy;
+use super::column_view::ColumnView;
+use super::function::{Body, CountBody, PipedBody, SearchBody, StrictBody};
+use super::fusion::is_size;
+use super::plan::{Call, Path, Plan, Stage};
+use super::regex_captures::{ColumnMatches, MatchMode};
+use super::rename_keys::RenameCache;
+use crate::arena::{Arena, ContainerId};
+use crate::error::Result;
+use crate::graph::column::{Column, Strings};
+use crate::regex::Regex;
+use crate::value::{Array, CellList, Fields, Items, Object, Record, Value};
+
+/// Call whose arguments are read from columns, or constant.
+pub(super) struct PreparedCall<'a> {
+    call: &'a Call,
+    body: PreparedBody<'a>,
+    /// The arguments and their number. Constant ones are already set.
+    args: [Value<'a>; MAX_ARGS],
+    count: usize,
+    /// Positions and sources of the others.
+    sources: Vec<(usize, Source<'a>)>,
+    /// Cost of the arguments per run.
+    steps: u64,
+    /// Fuel of the body so far, and items in its results.
+    fuel: u64,
+    rows: u64,
+}
+
+/// Function body with its compiled pattern.
+#[derive(Clone, Copy)]
+enum PreparedBody<'a> {
+    Strict(StrictBody),
+    Search(SearchBody, &'a Regex),
+}
+
+/// Source of an argument.
+enum Source<'a> {
+    Field(Field<'a>),
+    Input,
+    Call(PreparedCall<'a>),
+}
+
+/// A field, its contiguous strings if it has many short ones, and the cost of reading it.
+#[derive(Clone, Copy)]
+pub(super) struct Field<'a> {
+    column: &'a Column,
+    texts: Option<&'a Strings>,
+    steps: u64,
+}
+
+/// Maximum number of arguments of a prepared call.
+const MAX_ARGS: usize = 4;
+/// Items for which one call runs before the next one: its results stay in the cache.
+const BLOCK_SIZE: usize = 256;
+/// Nesting depth of prepared calls; deeper ones are evaluated as written.
+const MAX_DEPTH: usize = 8;
+
+impl<'a> EvalContext<'a> {
+    /// Evaluates a plan that begins with fields for each item.
+    pub(super) fn map_from_fields(&mut self, view: ColumnView<'a>, plan: &'a Plan) -> Result<Option<Value<'a>>> {
+        match plan {
+            Plan::Pipe(stages) => self.map_piped(view, stages),
+            Plan::Array(items) => self.map_lists(view, items),
+            Plan::Call(call) if call.function.standard_name() == Some("if") => self.map_if(view, call),
+            Plan::Call(_) => match self.prepared(plan, Some(view.list)) {
+                Some(prepared) => self.map_prepared(view, prepared).map(Some),
+                None => Ok(None),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    /// Evaluates `expand(2) | size()`. Records the cost once, as in [`EvalContext::leave`].
+    fn map_counted(
+        &mut self,
+        view: ColumnView<'a>,
+        call: &'a Call,
+        body: CountBody,
+        size: &'a Plan,
+    ) -> Result<Option<Value<'a>>> {
+        let runs = view.len() as u64;
+        self.charge(3 * runs)?;
+        let entry = self.enter();
+        let Some((counts, rows)) = body(self, view, &call.args)? else { return Ok(None) };
+        self.leave(call, entry, &Ok(Value::Null));
+        let cost = &mut self.call_stats[call.id];
+        cost.runs += runs - 1;
+        cost.rows += rows;
+        cost.strategy = Strategy::Count;
+        if let Plan::Call(size) = size {
+            self.record_calls(size, runs, 0);
+        }
+        Ok(Some(counts))
+    }
+
+    /// Evaluates `.a | f() | g()`.
+    fn map_piped(&mut self, view: ColumnView<'a>, stages: &'a [Stage]) -> Result<Option<Value<'a>>> {
+        if let [Stage { plan: Plan::Call(call), .. }, Stage { plan: size, .. }] = stages
+            && let Body::Counted(_, body) = call.function.row().body
+            && is_size(size)
+        {
+            return self.map_counted(view, call, body, size);
+        }
+        let [Stage { plan: Plan::Get(path), .. }, rest @ ..] = stages else { return Ok(None) };
+        let Some(field) = self.column_field(path, view.list) else { return Ok(None) };
+        let steps = 1 + field.steps;
+        if let [Stage { plan: Plan::Call(call), .. }] = rest
+            && let Body::Piped(body) = call.function.row().body
+        {
+            return self.map_piped_call(view, field, steps + 1, call, body).map(Some);
+        }
+        self.try_list_from_fn(view.len(), |cx, at| {
+            let value = field.value(cx.document, view.row(at));
+            match rest {
+                [only] => {
+                    cx.charge(steps + 1)?;
+                    cx.eval_charged(&only.plan, value)
+                }
+                stages => {
+                    cx.charge(steps)?;
+                    cx.pipe(stages, value)
+                }
+            }
+        })
+        .map(Some)
+    }
+
+    /// Evaluates `.a | f()`. Records the cost once, as in [`EvalContext::leave`].
+    fn map_piped_call(
+        &mut self,
+        view: ColumnView<'a>,
+        field: Field<'a>,
+        steps: u64,
+        call: &'a Call,
+        body: PipedBody,
+    ) -> Result<Value<'a>> {
+        self.charge(view.len() as u64 * steps)?;
+        let entry = self.enter();
+        let mut rows = 0;
+        let mut shapes = RenameCache::new(call);
+        let (mut values, mut runs) = (self.prepared_values(call), 0);
+        let result = self.try_list_from_fn(view.len(), |cx, at| {
+            let input = field.value(cx.document, view.row(at));
+            let value = match (input, &mut shapes, &mut values) {
+                (Value::Object(Object(Fields::Stored(_, id))), Some(shapes), _) => {
+                    cx.rename_object_keys(shapes, id, call, body)?
+                }
+                (Value::Object(Object(Fields::Stored(_, id))), _, Some(values)) => {
+                    cx.map_object_values(values, id, &mut runs)?
+                }
+                _ => body(cx, input, &call.args)?,
+            };
+            if let Value::Array(array) = value {
+                rows += array.len() as u64;
+            }
+            Ok(value)
+        });
+        if let Some(values) = &values {
+            self.record_prepared(values, runs);
+        }
+        self.leave(call, entry, &Ok(Value::Null));
+        let cost = &mut self.call_stats[call.id];
+        cost.runs += view.len() as u64 - 1;
+        cost.rows += rows;
+        result
+    }
+
+    /// Returns the call that `mapValues` runs on each value.
+    fn prepared_values(&mut self, call: &'a Call) -> Option<PreparedCall<'a>> {
+        match (call.function.standard_name(), &*call.args) {
+            (Some("mapValues"), [value]) => self.prepared(value, None),
+            _ => None,
+        }
+    }
+
+    /// Evaluates `[.a, .b]`.
+    fn map_lists(&mut self, view: ColumnView<'a>, items: &'a [Plan]) -> Result<Option<Value<'a>>> {
+        let width = items.len();
+        let mut columns = Vec::with_capacity(width);
+        let mut cost = 1;
+        for item in items {
+            let Plan::Get(path) = item else { return Ok(None) };
+            let Some(column) = self.plain_column(path, view.list) else { return Ok(None) };
+            cost += 1 + path.keys.len() as u64;
+            columns.push(column);
+        }
+        if columns.is_empty() {
+            return Ok(None);
+        }
+        self.charge(view.len() as u64 * cost)?;
+        let cell = |at: usize| columns[at % width].cell(view.row(at / width));
+        let cells = self.scratch.alloc_slice_from_fn(view.len() * width, cell).ok_or_else(|| self.out_of_memory())?;
+        let list = |at: usize| CellList { arena: self.document, cells: &cells[at * width..][..width] };
+        let lists = self.scratch.alloc_slice_from_fn(view.len(), list).ok_or_else(|| self.out_of_memory())?;
+        self.list_from_fn(view.len(), |at| Value::Array(Array(Items::Cells(&lists[at])))).map(Some)
+    }
+
+    /// Evaluates `if(condition, a, b)` with a vectorized condition.
+    fn map_if(&mut self, view: ColumnView<'a>, call: &'a Call) -> Result<Option<Value<'a>>> {
+        let [condition, branches @ ..] = &*call.args else { return Ok(None) };
+        let Some(kept) = self.matching_rows(view, condition)? else { return Ok(None) };
+        self.charge_calls(call, view.len() as u64, 0)?;
+        self.try_list_from_fn(view.len(), |cx, at| {
+            let row = view.row(at);
+            match branches.get(usize::from(!kept.contains(row))) {
+                Some(branch) => cx.eval(branch, Value::stored(cx.document, view.cells[row as usize])),
+                None => Ok(Value::Undefined),
+            }
+        })
+        .map(Some)
+    }
+
+    /// Prepares a call whose arguments are fields of a list, constants or such calls. Without a list, the current value
+    /// replaces the fields.
+    pub(super) fn prepared(&mut self, plan: &'a Plan, list: Option<ContainerId>) -> Option<PreparedCall<'a>> {
+        if let Plan::Call(call) = plan { self.prepared_call(call, list, 0) } else { None }
+    }
+
+    fn prepared_call(&mut self, call: &'a Call, list: Option<ContainerId>, depth: usize) -> Option<PreparedCall<'a>> {
+        let (body, args) = match (&call.function.row().body, &*call.args) {
+            (Body::Strict(body), args) if args.len() <= MAX_ARGS => (PreparedBody::Strict(*body), args),
+            (Body::Search(body), [text, Plan::Pattern(pattern), ..]) => {
+                (PreparedBody::Search(*body, pattern), std::slice::from_ref(text))
+            }
+            _ => return None,
+        };
+        let (in_place, count, sources) = ([Value::Undefined; MAX_ARGS], args.len(), Vec::new());
+        let mut made = PreparedCall { call, body, args: in_place, count, sources, steps: 0, fuel: 0, rows: 0 };
+        for (at, arg) in args.iter().enumerate() {
+            made.steps += self.prepare_argument(&mut made, at, arg, list, depth)?;
+        }
+        Some(made)
+    }
+
+    /// Prepares an argument. Returns its cost per run, without nested calls.
+    fn prepare_argument(
+        &mut self,
+        made: &mut PreparedCall<'a>,
+        at: usize,
+        plan: &'a Plan,
+        list: Option<ContainerId>,
+        depth: usize,
+    ) -> Option<u64> {
+        match (plan, list) {
+            (Plan::Constant(constant), _) => made.args[at] = constant.value(),
+            (Plan::Get(path), None) if path.keys.is_empty() => made.sources.push((at, Source::Input)),
+            (Plan::Get(path), Some(list)) => {
+                let field = self.column_field(path, list)?;
+                made.sources.push((at, Source::Field(field)));
+                return Some(field.steps);
+            }
+            (Plan::Call(call), _) if depth < MAX_DEPTH => {
+                made.sources.push((at, Source::Call(self.prepared_call(call, list, depth + 1)?)));
+            }
+            _ => return None,
+        }
+        Some(1)
+    }
+
+    /// Charges for `runs` runs of a call, without the cost of the bodies.
+    pub(super) fn charge_prepared(&mut self, prepared: &PreparedCall<'a>, runs: u64) -> Result<()> {
+        self.charge(runs.saturating_mul(1 + prepared.all_steps()))
+    }
+
+    /// Records the cost of `runs` runs, as [`EvalContext::leave`] does for each.
+    pub(super) fn record_prepared(&mut self, prepared: &PreparedCall<'a>, runs: u64) {
+        self.record_calls(prepared.call, runs, runs * prepared.steps + prepared.fuel);
+        self.call_stats[prepared.call.id].rows += prepared.rows;
+        prepared.calls().for_each(|call| self.record_prepared(call, runs));
+    }
+
+    /// Hot: runs once per item and call. The arguments are already charged.
+    pub(super) fn run_prepared(
+        &mut self,
+        prepared: &mut PreparedCall<'a>,
+        row: u32,
+        input: Value<'a>,
+    ) -> Result<Value<'a>> {
+        match &mut *prepared.sources {
+            // The usual case: the loop would take longer than the argument.
+            [(at, only)] => prepared.args[*at] = self.argument(only, row, input)?,
+            sources => {
+                for (at, source) in sources {
+                    prepared.args[*at] = self.argument(source, row, input)?;
+                }
+            }
+        }
+        let before = self.fuel_used;
+        let value = match prepared.body {
+            PreparedBody::Strict(body) => body(self, &prepared.args[..prepared.count])?,
+            PreparedBody::Search(body, regex) => body(self, prepared.args[0], regex)?,
+        };
+        prepared.fuel += self.fuel_used - before;
+        if let Value::Array(array) = value {
+            prepared.rows += array.len() as u64;
+        }
+        Ok(value)
+    }
+
+    #[inline(always)]
+    fn argument(&mut self, source: &mut Source<'a>, row: u32, input: Value<'a>) -> Result<Value<'a>> {
+        match source {
+            Source::Field(field) => Ok(field.value(self.document, row)),
+            Source::Input => Ok(input),
+            Source::Call(call) => self.run_prepared(call, row, input),
+        }
+    }
+
+    /// Runs a prepared call for each item.
+    fn map_prepared(&mut self, view: ColumnView<'a>, mut prepared: PreparedCall<'a>) -> Result<Value<'a>> {
+        let runs = view.len() as u64;
+        self.charge_prepared(&prepared, runs)?;
+        let made = match prepared.as_matches() {
+            Some(matches) => {
+                let before = self.fuel_used;
+                let (made, listed) = self.map_matches(view, &matches)?;
+                (prepared.fuel, prepared.rows) = (self.fuel_used - before, listed);
+                made
+            }
+            None => {
+                let values = self
+                    .scratch
+                    .alloc_slice_filled(view.len(), Value::Undefined)
+                    .ok_or_else(|| self.out_of_memory())?;
+                for (at, block) in values.chunks_mut(BLOCK_SIZE).enumerate() {
+                    self.run_block(&mut prepared, view, at * BLOCK_SIZE, block)?;
+                }
+                self.list_from_slice(values)?
+            }
+        };
+        self.record_prepared(&prepared, runs);
+        Ok(made)
+    }
+
+    /// Hot: runs a prepared call for the items from `first` on. A nested call runs for all of them first and writes its
+    /// results into the same slice.
+    fn run_block(
+        &mut self,
+        prepared: &mut PreparedCall<'a>,
+        view: ColumnView<'a>,
+        first: usize,
+        values: &mut [Value<'a>],
+    ) -> Result<()> {
+        let (PreparedBody::Strict(body), [(place, source)]) = (prepared.body, &mut *prepared.sources) else {
+            for (at, value) in (first..).zip(values) {
+                *value = self.run_prepared(prepared, view.row(at), Value::Undefined)?;
+            }
+            return Ok(());
+        };
+        match source {
+            Source::Call(call) => self.run_block(call, view, first, values)?,
+            Source::Field(field) => {
+                (first..).zip(&mut *values).for_each(|(at, value)| *value = field.value(self.document, view.row(at)));
+            }
+            Source::Input => {}
+        }
+        let before = self.fuel_used;
+        for value in values {
+            prepared.args[*place] = *value;
+            *value = body(self, &prepared.args[..prepared.count])?;
+            if let Value::Array(array) = value {
+                prepared.rows += array.len() as u64;
+            }
+        }
+        prepared.fuel += self.fuel_used - before;
+        Ok(())
+    }
+
+    /// Runs `mapValues` on an object of the document.
+    fn map_object_values(
+        &mut self,
+        prepared: &mut PreparedCall<'a>,
+        id: ContainerId,
+        runs: &mut u64,
+    ) -> Result<Value<'a>> {
+        let document = self.document;
+        let keys = self.shape_keys(document, id)?.keys;
+        let fields = document.fields(id);
+        let count = fields.len() as u64;
+        *runs += count;
+        self.charge(count)?;
+        self.charge_prepared(prepared, count)?;
+        let values =
+            self.scratch.alloc_slice_filled(fields.len(), Value::Undefined).ok_or_else(|| self.out_of_memory())?;
+        let inputs = fields.iter().map(|cell| Value::stored(document, *cell));
+        match prepared.on_input() {
+            Some(body) => self.run_on_inputs(prepared, body, inputs, values)?,
+            None => {
+                for (value, input) in values.iter_mut().zip(inputs) {
+                    *value = self.run_prepared(prepared, 0, input)?;
+                }
+            }
+        }
+        let record = self.scratch.alloc(Record { keys, values }).ok_or_else(|| self.out_of_memory())?;
+        Ok(record.row(0))
+    }
+
+    /// Runs a call whose only argument is the current value.
+    #[inline]
+    fn run_on_inputs(
+        &mut self,
+        prepared: &mut PreparedCall<'a>,
+        body: StrictBody,
+        inputs: impl Iterator<Item = Value<'a>>,
+        values: &mut [Value<'a>],
+    ) -> Result<()> {
+        let before = self.fuel_used;
+        for (value, input) in values.iter_mut().zip(inputs) {
+            *value = body(self, &[input])?;
+            if let Value::Array(array) = value {
+                prepared.rows += array.len() as u64;
+            }
+        }
+        prepared.fuel += self.fuel_used - before;
+        Ok(())
+    }
+
+    fn column_field(&mut self, path: &'a Path, list: ContainerId) -> Option<Field<'a>> {
+        let column = self.plain_column(path, list)?;
+        Some(Field { column, texts: column.strings(self.document), steps: 1 + path.keys.len() as u64 })
+    }
+
+    fn plain_column(&mut self, path: &'a Path, list: ContainerId) -> Option<&'a Column> {
+        if path.is_plain { self.column(path, list) } else { None }
+    }
+}
+
+impl<'a> PreparedCall<'a> {
+    /// Returns the nested calls.
+    fn calls(&self) -> impl Iterator<Item = &PreparedCall<'a>> {
+        self.sources.iter().filter_map(|(_, source)| match source {
+            Source::Call(call) => Some(call),
+            _ => None,
+        })
+    }
+
+    /// Returns the cost of the arguments per run, including those of nested calls.
+    fn all_steps(&self) -> u64 {
+        self.steps + self.calls().map(PreparedCall::all_steps).sum::<u64>()
+    }
+
+    /// Returns the function if its only argument is the current value.
+    fn on_input(&self) -> Option<StrictBody> {
+        match (self.body, self.count, &*self.sources) {
+            (PreparedBody::Strict(body), 1, [(_, Source::Input)]) => Some(body),
+            _ => None,
+        }
+    }
+
+    /// Returns the parts of a regex test on contiguous strings, and the cost per row without the search.
+    pub fn as_search(&self) -> Option<(&'a Call, &'a Strings, &'a Regex, u64)> {
+        let ("regex", texts, regex, steps) = self.search()? else { return None };
+        Some((self.call, texts, regex, 1 + steps))
+    }
+
+    /// Returns `match` or `matchAll` on contiguous strings.
+    fn as_matches(&self) -> Option<ColumnMatches<'a>> {
+        match self.search()? {
+            ("match", texts, regex, _) => ColumnMatches::new(MatchMode::First, texts, regex),
+            ("matchAll", texts, regex, _) => ColumnMatches::new(MatchMode::All, texts, regex),
+            _ => None,
+        }
+    }
+
+    /// Returns the parts of a search in contiguous strings: function name, strings, pattern, and the cost of reading a
+    /// string.
+    fn search(&self) -> Option<(&'static str, &'a Strings, &'a Regex, u64)> {
+        match (self.body, &*self.sources) {
+            (PreparedBody::Search(_, regex), [(_, Source::Field(field))]) => {
+                Some((self.call.function.standard_name()?, field.texts?, regex, field.steps))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl<'a> Field<'a> {
+    #[inline]
+    fn value(&self, document: &'a Arena, row: u32) -> Value<'a> {
+        match self.texts {
+            Some(texts) => Value::String(texts.get(row)),
+            None => Value::stored(document, self.column.cell(row)),
+        }
+    }
+}

@@ -1,0 +1,462 @@
+//! Calls of graph functions: node arguments, options, and conversion of results to values.
+
+use std::ops::Deref;
+
+use hashbrown::HashMap;
+
+use super::array::{collect, select};
+use crate::error::{Code, Error, Result};
+use crate::eval::EvalContext;
+use crate::eval::option_spec::{OptionSpec, shown};
+use crate::eval::plan::{Constant, Fields, Plan};
+use crate::graph::adjacency::{EdgeId, NONE, NodeId};
+use crate::graph::drawing::Drawing;
+use crate::graph::topology::{Direction, EdgeFilter};
+use crate::graph::walk::{EquipmentPolicy, Visitor, WalkOptions};
+use crate::pid::Datum;
+use crate::suggest;
+use crate::value::{Keys, Value};
+
+const DIR_WORDS: &[&str] = &["down", "up", "both", "out", "in"];
+const DIRS: [Direction; 5] = [Direction::Down, Direction::Up, Direction::Both, Direction::Down, Direction::Up];
+
+pub(super) const PASSES: [EquipmentPolicy; 3] = [EquipmentPolicy::None, EquipmentPolicy::Zone, EquipmentPolicy::Any];
+
+// Options of several functions.
+pub(super) const AVOID: OptionSpec = OptionSpec::query("avoid");
+pub(super) const DEPTH: OptionSpec = OptionSpec::number("depth");
+pub(super) const DIR: OptionSpec = OptionSpec::word("dir", DIR_WORDS);
+pub(super) const EDGES: OptionSpec = OptionSpec::query("edges");
+pub(super) const PASS: OptionSpec = OptionSpec::word("pass", &["none", "zone", "any"]);
+pub(super) const UNTIL: OptionSpec = OptionSpec::query("until");
+
+/// Direction as a separate argument.
+pub(super) const DIRECTION: OptionSpec = OptionSpec::word("direction", DIR_WORDS);
+
+/// The nodes that a call refers to. Usually one, which needs no allocation.
+#[derive(Debug)]
+pub(super) enum NodeSelection {
+    One(NodeId),
+    Several(Vec<NodeId>),
+}
+
+impl Deref for NodeSelection {
+    type Target = [NodeId];
+
+    fn deref(&self) -> &[NodeId] {
+        match self {
+            NodeSelection::One(node) => std::slice::from_ref(node),
+            NodeSelection::Several(nodes) => nodes,
+        }
+    }
+}
+
+/// A call of a function of the graph.
+pub(super) struct GraphCall<'a> {
+    pub drawing: Drawing<'a>,
+    pub input: Value<'a>,
+    args: &'a [Plan],
+    options: Option<&'a Fields>,
+}
+
+impl<'a> GraphCall<'a> {
+    /// Creates a call whose last argument may be options.
+    pub fn new(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<GraphCall<'a>> {
+        let drawing = cx.drawing()?;
+        Ok(match args.split_last() {
+            Some((Plan::Object(options), args)) => GraphCall { drawing, input, args, options: Some(options) },
+            _ => GraphCall { drawing, input, args, options: None },
+        })
+    }
+
+    /// Creates a call without options: an object as the last argument is an argument.
+    pub fn without_options(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<GraphCall<'a>> {
+        Ok(GraphCall { drawing: cx.drawing()?, input, args, options: None })
+    }
+
+    /// Creates a call that gets its graphs as arguments.
+    pub fn without_graph(input: Value<'a>, args: &'a [Plan], max: usize) -> GraphCall<'a> {
+        let drawing = Drawing::empty();
+        match args.split_last() {
+            Some((Plan::Object(options), rest)) if args.len() > max => {
+                GraphCall { drawing, input, args: rest, options: Some(options) }
+            }
+            _ => GraphCall { drawing, input, args, options: None },
+        }
+    }
+
+    /// The number of arguments without the options.
+    pub fn arg_count(&self) -> usize {
+        self.args.len()
+    }
+
+    /// Returns an argument without evaluating it.
+    pub fn arg_plan(&self, at: usize) -> Option<&'a Plan> {
+        self.args.get(at)
+    }
+
+    /// Returns the value of an argument; undefined if it is missing.
+    pub fn value(&self, cx: &mut EvalContext<'a>, at: usize) -> Result<Value<'a>> {
+        match self.args.get(at) {
+            Some(arg) => cx.eval(arg, self.input),
+            None => Ok(Value::Undefined),
+        }
+    }
+
+    /// Returns a direction as first argument, and the position of the argument after it.
+    pub fn direction(&self, cx: &mut EvalContext<'a>) -> Result<(Direction, usize)> {
+        let is_word = matches!(self.args.first(), Some(Plan::Constant(_) | Plan::Parameter(_)));
+        if !is_word {
+            return Ok((Direction::Both, 0));
+        }
+        let dir = DIRECTION.as_word(self.value(cx, 0)?)?;
+        Ok((dir.map_or(Direction::Both, |at| DIRS[at]), 1))
+    }
+
+    /// Returns the query of an option.
+    pub fn option(&self, name: &str) -> Option<&'a Plan> {
+        let options = self.options?;
+        options.names.iter().position(|known| **known == *name).map(|at| &options.values[at])
+    }
+
+    /// Returns the value of an option; undefined if it is missing.
+    pub fn option_value(&self, cx: &mut EvalContext<'a>, name: &str) -> Result<Value<'a>> {
+        self.option(name).map_or(Ok(Value::Undefined), |plan| cx.eval(plan, self.input))
+    }
+
+    /// Returns an option that is a count.
+    pub fn number(&self, cx: &mut EvalContext<'a>, spec: &OptionSpec) -> Result<Option<usize>> {
+        let value = self.option_value(cx, spec.name)?;
+        Ok(spec.as_number(value)?.map(|number| number as usize))
+    }
+
+    /// Returns a Boolean option; `None` if it is missing.
+    pub fn flag(&self, cx: &mut EvalContext<'a>, spec: &OptionSpec) -> Result<Option<bool>> {
+        spec.as_flag(self.option_value(cx, spec.name)?)
+    }
+
+    /// Returns the index of an option with a fixed set of words.
+    pub fn word(&self, cx: &mut EvalContext<'a>, spec: &OptionSpec) -> Result<Option<usize>> {
+        spec.as_word(self.option_value(cx, spec.name)?)
+    }
+
+    /// Returns an option that is a string or an array of strings.
+    pub fn strings(&self, cx: &mut EvalContext<'a>, spec: &OptionSpec) -> Result<Vec<&'a str>> {
+        spec.as_texts(self.option_value(cx, spec.name)?)
+    }
+
+    /// Returns the nodes of an argument, or the piped ones if `at` is `None`.
+    pub fn nodes(&self, cx: &mut EvalContext<'a>, at: Option<usize>) -> Result<NodeSelection> {
+        let value = match at {
+            Some(at) => self.value(cx, at)?,
+            None => self.input,
+        };
+        nodes_of(cx, &self.drawing, value)
+    }
+
+    /// Returns the nodes of the first argument, or the piped ones.
+    pub fn subject_nodes(&self, cx: &mut EvalContext<'a>) -> Result<NodeSelection> {
+        self.nodes(cx, (self.arg_count() > 0).then_some(0))
+    }
+
+    /// Returns the options of a walk: `dir`, `pass`, `depth` and `edges`.
+    pub fn walk_options(&self, cx: &mut EvalContext<'a>, dir: Direction, pass: EquipmentPolicy) -> Result<WalkOptions> {
+        let dir = self.word(cx, &DIR)?.map_or(dir, |at| DIRS[at]);
+        let pass = self.word(cx, &PASS)?.map_or(pass, |at| PASSES[at]);
+        // Steps are counted in 32 bits.
+        let deepest = cx.limits().depth.min(u32::MAX as usize);
+        let depth = self.number(cx, &DEPTH)?.map_or(deepest, |depth| depth.min(deepest));
+        let edges = if self.option("edges").is_some() { EdgeFilter::All } else { EdgeFilter::Flow };
+        Ok(WalkOptions { edges, dir, pass, depth: depth as u32 })
+    }
+
+    /// Warns about edges of the result that were followed in an assumed direction. Must be called last in a function:
+    /// see [`EvalContext::warn_assumed_directions`].
+    pub fn warn_assumed(
+        &self,
+        cx: &mut EvalContext<'a>,
+        walk_options: &WalkOptions,
+        edges: impl IntoIterator<Item = EdgeId>,
+    ) -> Result<()> {
+        if !walk_options.may_assume_directions(&self.drawing.topology) {
+            return Ok(());
+        }
+        let assumed = edges.into_iter().filter(|edge| self.drawing.topology.is_assumed(*edge));
+        cx.warn_assumed_directions(assumed, |edge| self.drawing.edge_id(edge))
+    }
+
+    /// Returns whether a walk must evaluate the options `edges`, `avoid` or `until`.
+    pub fn has_visitor_queries(&self) -> bool {
+        self.edge_condition().is_some() || ["avoid", "until"].iter().any(|name| self.option(name).is_some())
+    }
+
+    /// Returns the option `edges`, unless it accepts all.
+    fn edge_condition(&self) -> Option<&'a Plan> {
+        self.option("edges").filter(|plan| !matches!(plan, Plan::Constant(Constant::Bool(true))))
+    }
+
+    /// Returns whether arguments and options are independent of the piped value.
+    pub fn is_fixed(&self) -> bool {
+        let options = self.options.into_iter().flat_map(|options| &options.values);
+        self.args.iter().chain(options).all(|plan| matches!(plan, Plan::Constant(_) | Plan::Parameter(_)))
+    }
+
+    /// Returns a visitor that evaluates the options `edges`, `avoid` and `until`.
+    pub fn visitor<'c>(&'c self, cx: &'c mut EvalContext<'a>) -> CallVisitor<'c, 'a> {
+        let [avoid, until] = ["avoid", "until"].map(|name| self.option(name));
+        let edges = self.edge_condition();
+        CallVisitor { cx, drawing: &self.drawing, edges, avoid, until, reserved: 0, unreserved: 0 }
+    }
+}
+
+/// Visitor that evaluates the queries of a call.
+pub(super) struct CallVisitor<'c, 'a> {
+    pub cx: &'c mut EvalContext<'a>,
+    drawing: &'c Drawing<'a>,
+    edges: Option<&'a Plan>,
+    avoid: Option<&'a Plan>,
+    until: Option<&'a Plan>,
+    /// Bytes reserved for the walk, and bytes not reserved yet.
+    reserved: usize,
+    unreserved: usize,
+}
+
+impl CallVisitor<'_, '_> {
+    /// Reserves the memory of a walk, which grows with the edges it has followed.
+    fn reserve(&mut self, bytes: usize) -> Result<()> {
+        const CHUNK: usize = 64 << 10;
+        self.unreserved += bytes;
+        if self.unreserved > CHUNK {
+            self.cx.reserve(self.unreserved)?;
+            self.reserved += std::mem::take(&mut self.unreserved);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for CallVisitor<'_, '_> {
+    fn drop(&mut self) {
+        self.cx.release(self.reserved);
+    }
+}
+
+impl Visitor for CallVisitor<'_, '_> {
+    fn charge(&mut self, units: u64) -> Result<()> {
+        self.reserve(units as usize * size_of::<crate::graph::walk::Step>())?;
+        self.cx.charge(units)
+    }
+
+    fn follows(&mut self, edge: EdgeId) -> Result<bool> {
+        let Some(edges) = self.edges else { return Ok(true) };
+        Ok(self.cx.eval(edges, self.drawing.edge(edge))?.is_truthy())
+    }
+
+    fn enters(&mut self, node: NodeId) -> Result<bool> {
+        let Some(avoid) = self.avoid else { return Ok(true) };
+        Ok(!self.cx.eval(avoid, self.drawing.node(node))?.is_truthy())
+    }
+
+    fn ends_at(&mut self, node: NodeId) -> Result<bool> {
+        let Some(until) = self.until else { return Ok(false) };
+        Ok(self.cx.eval(until, self.drawing.node(node))?.is_truthy())
+    }
+}
+
+/// Returns the nodes of a value: a node, an id, a tag, or an array of them. Each once, in the order given.
+fn nodes_of<'a>(cx: &mut EvalContext<'a>, drawing: &Drawing<'a>, value: Value<'a>) -> Result<NodeSelection> {
+    let Value::Array(items) = value else { return node_of(cx, drawing, value).map(NodeSelection::One) };
+    let mut nodes = Vec::with_capacity(items.len());
+    let mut seen = hashbrown::HashSet::new();
+    for item in items.iter() {
+        let node = node_of(cx, drawing, item)?;
+        if seen.insert(node) {
+            nodes.push(node);
+        }
+    }
+    Ok(NodeSelection::Several(nodes))
+}
+
+/// Returns the node of a value.
+pub(super) fn node_of<'a>(cx: &mut EvalContext<'a>, drawing: &Drawing<'a>, value: Value<'a>) -> Result<NodeId> {
+    cx.charge(1)?;
+    match value {
+        Value::Null | Value::Undefined => {
+            let error = Error::new(Code::NoStart, "there is no node to start from: the value is null");
+            Err(error.with_help("check the path before it, or give a tag: `downstream(\"P-101\")`"))
+        }
+        Value::Object(_) => drawing.resolve_object(value).ok_or_else(|| not_a_node(drawing, value)),
+        Value::String(_) | Value::Number(_) => by_reference(cx, drawing, value),
+        other => Err(not_a_node(drawing, other)),
+    }
+}
+
+fn not_a_node<'a>(drawing: &Drawing<'a>, value: Value<'a>) -> Error {
+    let error = Error::new(Code::NotANode, format!("{} is not a node of the graph", shown(value)));
+    match drawing.edge_of(value) {
+        Some(_) => error.with_help("the ends of an edge are `endpoints()`"),
+        None => error.with_help("pipe a node, an id, a tag, or an array of them"),
+    }
+}
+
+/// Limit of tags compared with an unknown one.
+const MAX_SEARCHED_TAGS: usize = 50_000;
+
+/// Limit in bytes of a misspelled tag. Longer strings get no suggestions.
+const MAX_TAG_LENGTH: usize = 256;
+
+/// Returns the node with an id, or else the only one with a tag.
+fn by_reference<'a>(cx: &mut EvalContext<'a>, drawing: &Drawing<'a>, reference: Value<'a>) -> Result<NodeId> {
+    if let Some(node) = drawing.by_reference(reference, |units| cx.charge(units))? {
+        return Ok(node);
+    }
+    let length = reference.as_str().map_or(0, str::len).min(MAX_TAG_LENGTH);
+    cx.charge(MAX_SEARCHED_TAGS.min(drawing.topology.node_count()) as u64 * (1 + length as u64 / 4))?;
+    Err(unknown_node(drawing, reference))
+}
+
+/// Returns the error for an unknown tag with similar tags as suggestions: first those that differ only in separators.
+fn unknown_node(drawing: &Drawing<'_>, reference: Value<'_>) -> Error {
+    let error = Error::new(Code::UnknownNode, format!("no node with id or tag {}", shown(reference)));
+    let Some(wanted) = reference.as_str().filter(|wanted| wanted.len() <= MAX_TAG_LENGTH) else { return error };
+    let alphanumeric =
+        |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
+    let tags = || {
+        let tags =
+            (0..drawing.topology.node_count().min(MAX_SEARCHED_TAGS) as u32).filter_map(|node| drawing.tag(node));
+        tags.filter(|tag| tag.len() <= MAX_TAG_LENGTH)
+    };
+    let wanted_alphanumeric = alphanumeric(wanted);
+    let mut near: Vec<&str> = tags().filter(|tag| alphanumeric(tag) == wanted_alphanumeric).collect();
+    near.extend(suggest::nearest(wanted, tags()));
+    let mut seen = hashbrown::HashSet::new();
+    near.retain(|tag| seen.insert(*tag));
+    near.truncate(3);
+    if near.is_empty() {
+        return error;
+    }
+    let quoted: Vec<String> = near.iter().map(|tag| format!("\"{tag}\"")).collect();
+    error
+        .with_help(format!("did you mean {}?", quoted.join(", ")))
+        .with_suggestions(near.iter().map(|tag| String::from(*tag)).collect())
+}
+
+/// Returns the error for too many results. Options cannot raise the limit of the run.
+pub(super) fn too_many(cx: &EvalContext<'_>, what: &str, limit: usize) -> Error {
+    let error = Error::new(Code::TooManyRows, format!("there are more than {limit} {what}"));
+    let error = error.with_limit("rows", limit as u64);
+    match limit >= cx.limits().rows {
+        true => error.with_help("narrow the query, or raise the `rows` limit of the run"),
+        false => error.with_help("raise `limit`, or narrow the query"),
+    }
+}
+
+/// Checks a number of results against an option and against the limits of the run.
+pub(super) fn check_rows(cx: &EvalContext<'_>, count: usize, limit: Option<usize>) -> Result<()> {
+    let max = limit.unwrap_or(usize::MAX).min(cx.limits().rows);
+    if count > max { Err(too_many(cx, "nodes", max)) } else { Ok(()) }
+}
+
+/// Returns nodes as an array of objects of the document.
+pub(super) fn node_list<'a>(cx: &mut EvalContext<'a>, drawing: &Drawing<'a>, nodes: &[NodeId]) -> Result<Value<'a>> {
+    cx.charge(nodes.len() as u64)?;
+    select(cx, drawing.nodes, nodes)
+}
+
+/// Returns edges as an array of objects of the document.
+pub(super) fn edge_list<'a>(cx: &mut EvalContext<'a>, drawing: &Drawing<'a>, edges: &[EdgeId]) -> Result<Value<'a>> {
+    cx.charge(edges.len() as u64)?;
+    select(cx, drawing.edges, edges)
+}
+
+/// Converts a result without node or edge ids to a value.
+pub(super) fn build<'a>(cx: &mut EvalContext<'a>, datum: Datum<'a>) -> Result<Value<'a>> {
+    to_value(cx, &Drawing::empty(), datum)
+}
+
+/// Converts a result to a value. Recursion is bounded by the depth of results.
+pub(super) fn to_value<'a>(cx: &mut EvalContext<'a>, drawing: &Drawing<'a>, datum: Datum<'a>) -> Result<Value<'a>> {
+    DatumWriter { drawing, keys: HashMap::new() }.value(cx, datum)
+}
+
+struct DatumWriter<'p, 'a> {
+    drawing: &'p Drawing<'a>,
+    /// Records of the same type share their keys.
+    keys: HashMap<(*const &'static str, usize), &'a Keys<'a>>,
+}
+
+impl<'a> DatumWriter<'_, 'a> {
+    fn value(&mut self, cx: &mut EvalContext<'a>, datum: Datum<'a>) -> Result<Value<'a>> {
+        cx.charge(1)?;
+        match datum {
+            Datum::Null => Ok(Value::Null),
+            Datum::Bool(value) => Ok(Value::Bool(value)),
+            Datum::Number(value) => Ok(Value::number(value)),
+            Datum::Word(word) => Ok(Value::String(word)),
+            Datum::String(text) => cx.build_text(|out| std::fmt::Write::write_str(out, &text)).map(Value::String),
+            Datum::Value(value) => Ok(value),
+            Datum::Node(NONE) | Datum::Edge(NONE) => Ok(Value::Null),
+            Datum::Node(node) => Ok(self.drawing.node(node)),
+            Datum::Edge(edge) => Ok(self.drawing.edge(edge)),
+            Datum::Nodes(nodes) => node_list(cx, self.drawing, &nodes),
+            Datum::Edges(edges) => edge_list(cx, self.drawing, &edges),
+            Datum::Array(items) => {
+                let base = cx.mark();
+                for item in items {
+                    let item = self.value(cx, item)?;
+                    cx.push(item)?;
+                }
+                cx.collect_list(base)
+            }
+            Datum::Record(names, values) => self.record(cx, names, values),
+            Datum::Table(names, rows) => {
+                let base = cx.mark();
+                for row in rows {
+                    let row = self.record(cx, names, row)?;
+                    cx.push(row)?;
+                }
+                cx.collect_list(base)
+            }
+            Datum::Map(entries) => self.map(cx, entries),
+        }
+    }
+
+    fn record(
+        &mut self,
+        cx: &mut EvalContext<'a>,
+        names: &'static [&'static str],
+        values: Vec<Datum<'a>>,
+    ) -> Result<Value<'a>> {
+        let base = cx.mark();
+        for value in values {
+            let value = self.value(cx, value)?;
+            cx.push(value)?;
+        }
+        let keys = match self.keys.get(&(names.as_ptr(), names.len())) {
+            Some(keys) => keys,
+            None => {
+                let keys = cx.intern_keys(names)?;
+                self.keys.insert((names.as_ptr(), names.len()), keys);
+                keys
+            }
+        };
+        cx.collect_object(keys, base)
+    }
+
+    /// Builds an object with keys of the document, in JavaScript's order; of equal keys the last one counts.
+    fn map(&mut self, cx: &mut EvalContext<'a>, entries: Vec<(String, Datum<'a>)>) -> Result<Value<'a>> {
+        let mut object = crate::eval::build::Entries::new();
+        for (name, datum) in entries {
+            let name = cx.build_text(|out| std::fmt::Write::write_str(out, &name))?;
+            let value = self.value(cx, datum)?;
+            *object.entry(cx, name, || value)? = value;
+        }
+        object.into_object(cx)
+    }
+}
+
+/// Returns values as an array.
+pub(super) fn values<'a>(cx: &mut EvalContext<'a>, values: impl Iterator<Item = Value<'a>>) -> Result<Value<'a>> {
+    let base = cx.mark();
+    collect(cx, values)?;
+    cx.collect_list(base)
+}

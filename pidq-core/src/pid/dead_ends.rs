@@ -1,0 +1,144 @@
+//! Dead ends of pipes: plugged branches, drains, vents and bleeds.
+//!
+//! A drawing has no elevations: a drain and a vent look alike unless a word distinguishes them.
+
+use super::{ChargeFn, Datum};
+use crate::error::Result;
+use crate::graph::adjacency::{NONE, NodeId};
+use crate::graph::config::{Names, snake_case};
+use crate::graph::drawing::Drawing;
+use crate::graph::roles::Role;
+use crate::graph::topology::{Direction, EdgeFilter, Topology};
+use crate::value::Value;
+
+/// A branch that leads to nothing: the item it leaves, its items, and its class.
+#[derive(Clone, Debug)]
+pub(crate) struct DeadEnd {
+    /// The item that the branch leaves; `NONE` if it is isolated.
+    pub at: NodeId,
+    /// From next to `at` to the end.
+    pub items: Vec<NodeId>,
+    pub class: &'static str,
+}
+
+const DEAD_END: &[&str] = &["at", "end", "items", "class"];
+
+/// A dead end without its class.
+#[derive(Clone, Debug)]
+pub(crate) struct Branch {
+    at: NodeId,
+    pub items: Vec<NodeId>,
+}
+
+/// Returns all branches that reach no equipment, no junction and no other sheet, with their class.
+pub(crate) fn dead_ends(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<Vec<DeadEnd>> {
+    let branches = branches(drawing, charge)?.into_iter();
+    Ok(branches.map(|Branch { at, items }| DeadEnd { at, class: class_of(drawing, &items), items }).collect())
+}
+
+/// Returns the same branches without their class.
+pub(crate) fn branches(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<Vec<Branch>> {
+    let topology = &drawing.topology;
+    let mut found = Vec::new();
+    for node in 0..topology.node_count() as u32 {
+        charge(1)?;
+        let ends_here = topology.flow_degree(node) == 1 && !topology.is_equipment(node);
+        if ends_here && topology.roles[node as usize] != Role::OffPage {
+            found.extend(branch_to(topology, node, charge)?);
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the branch that ends at a node. `None` if it is the other end of a dead end that is listed already.
+fn branch_to(topology: &Topology, end: NodeId, charge: ChargeFn<'_>) -> Result<Option<Branch>> {
+    let table = topology.table(EdgeFilter::Flow, Direction::Both);
+    let mut items = vec![end];
+    let (mut node, mut before) = (end, NONE);
+    loop {
+        charge(1)?;
+        let Some(next) = table.nodes(node).iter().copied().find(|next| *next != before) else {
+            // A pipe between two ends is listed once, at its first end.
+            let is_first = end <= node;
+            items.reverse();
+            return Ok(is_first.then_some(Branch { at: NONE, items }));
+        };
+        let is_branching = table.degree(next) > 2 || topology.is_equipment(next);
+        let is_stop = is_branching || topology.roles[next as usize] == Role::OffPage;
+        if is_stop || items.len() > topology.node_count() {
+            items.reverse();
+            return Ok(Some(Branch { at: next, items }));
+        }
+        items.push(next);
+        (before, node) = (node, next);
+    }
+}
+
+/// Returns the purpose of a dead end, by its items and words.
+fn class_of(drawing: &Drawing<'_>, items: &[NodeId]) -> &'static str {
+    let topology = &drawing.topology;
+    let has_valve = items.iter().any(|item| topology.roles[*item as usize] == Role::Barrier);
+    let is_measured = items.iter().any(|item| has_sensor(drawing, *item));
+    let is_blind = items.last().is_some_and(|end| topology.roles[*end as usize] == Role::PositiveBarrier);
+    let words: String = items.iter().map(|item| words_of(drawing, *item) + &service_of(drawing, *item)).collect();
+    let has_word = |is_meant: fn(&str) -> bool| words.split(|c: char| !c.is_alphabetic()).any(is_meant);
+    match () {
+        () if has_word(|word| word.starts_with("drain")) => "drain",
+        // Match entire words: a venturi is not a vent.
+        () if has_word(|word| matches!(word, "vent" | "vents" | "venting" | "vented" | "ventilation")) => "vent",
+        () if is_measured => "instrument_connection",
+        () if has_valve && !is_blind => "drain_or_vent",
+        () => "plugged",
+    }
+}
+
+/// Returns the service of an item, such as "low point drain".
+fn service_of(drawing: &Drawing<'_>, node: NodeId) -> String {
+    let service = drawing.node_field(node, Names::Service).and_then(Value::as_str);
+    service.map(|text| format!(" {}", snake_case(text))).unwrap_or_default()
+}
+
+fn words_of(drawing: &Drawing<'_>, node: NodeId) -> String {
+    let texts = [Names::Tag, Names::Class].map(|names| drawing.node_field(node, names).and_then(Value::as_str));
+    let object = drawing.node(node).as_object();
+    let others = drawing.topology.config.names(Names::Description).iter().map(|key| object?.get(key)?.as_str());
+    let texts = texts.into_iter().chain(others).flatten();
+    texts.map(|text| format!(" {}", snake_case(text))).collect()
+}
+
+/// Returns whether a nozzle is a manhole or handhole.
+pub(crate) fn is_manhole(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let words = words_of(drawing, node) + &service_of(drawing, node);
+    ["manhole", "manway", "handhole"].iter().any(|word| words.contains(word))
+}
+
+/// Returns whether an instrument is connected to an item, or is the item.
+pub(crate) fn has_instrument(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let topology = &drawing.topology;
+    let is_instrument = |node: &NodeId| topology.roles[*node as usize] == Role::Instrument;
+    is_instrument(&node) || topology.table(EdgeFilter::All, Direction::Both).nodes(node).iter().any(is_instrument)
+}
+
+/// Returns whether a connected instrument measures at an item. An instrument connected to a control valve moves it
+/// instead.
+pub(crate) fn has_sensor(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    drawing.topology.roles[node as usize] != Role::Control && has_instrument(drawing, node)
+}
+
+/// Returns whether an item belongs between two pipes: a valve, a reducer, a tee.
+pub(crate) fn is_inline_item(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    match drawing.topology.roles[node as usize] {
+        Role::Barrier | Role::Control | Role::OneWay | Role::Relief | Role::SizeBreak | Role::Junction => true,
+        Role::None => words_of(drawing, node).contains("valve"),
+        _ => false,
+    }
+}
+
+/// Returns dead ends as rows.
+pub(crate) fn rows<'a>(ends: &[DeadEnd], includes: impl Fn(&DeadEnd) -> bool) -> Datum<'a> {
+    let row = |end: &DeadEnd| {
+        let last = end.items.last().copied().unwrap_or(NONE);
+        vec![Datum::Node(end.at), Datum::Node(last), Datum::Nodes(end.items.clone()), Datum::Word(end.class)]
+    };
+    Datum::Table(DEAD_END, ends.iter().filter(|end| includes(end)).map(row).collect())
+}

@@ -1,0 +1,88 @@
+//! A document loaded for one query: values that the query does not read are validated but not stored.
+
+use std::cell::OnceCell;
+
+use super::{Query, RunResult, projection};
+use crate::arena::load;
+use crate::arena::projection::{Projection, ProjectionId};
+use crate::error::Result;
+use crate::eval::Scratch;
+use crate::graph::Graph;
+use crate::limits::{Limits, MAX_DOCUMENT_DEPTH};
+
+/// A document loaded for one query by [`Query::load`].
+#[derive(Debug)]
+pub struct ProjectedDocument<'q> {
+    query: &'q Query,
+    graph: Graph,
+    is_complete: bool,
+    /// The complete document, loaded if the projection was not enough.
+    complete: OnceCell<(Graph, Scratch)>,
+}
+
+impl Query {
+    /// Loads a document for this query alone, with less time and memory than [`Graph::from_json`]: values that the
+    /// query does not read are validated like the others, but not stored.
+    ///
+    /// ```
+    /// use pidq_core::{Limits, Query, Scratch};
+    ///
+    /// let query = Query::parse(".nodes | filter(.kw > 10) | size()")?;
+    /// let document = query.load(r#"{"nodes": [{"tag": "P-1", "kw": 15}], "edges": [{"source": "P-1"}]}"#)?;
+    /// assert_eq!(document.run(&Scratch::new(), Limits::default())?.value.as_f64(), Some(1.0));
+    /// # Ok::<(), pidq_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Graph::from_json`].
+    pub fn load(&self, json: impl Into<Vec<u8>>) -> Result<ProjectedDocument<'_>> {
+        let projection = self.projection();
+        if projection.includes_all(ProjectionId::ROOT) {
+            return Ok(ProjectedDocument::from_graph(self, Graph::from_json(json)?));
+        }
+        let arena = load::load_projected(json.into(), MAX_DOCUMENT_DEPTH, &projection)?;
+        Ok(ProjectedDocument { is_complete: false, ..ProjectedDocument::from_graph(self, Graph::from_arena(arena)) })
+    }
+
+    /// Returns the projection that the query reads.
+    pub(crate) fn projection(&self) -> Projection {
+        projection::projection_of(&self.compiled.plan)
+    }
+}
+
+impl<'q> ProjectedDocument<'q> {
+    /// Wraps a complete document.
+    pub fn from_graph(query: &'q Query, graph: Graph) -> ProjectedDocument<'q> {
+        ProjectedDocument { query, graph, is_complete: true, complete: OnceCell::new() }
+    }
+
+    /// Runs the query with the result of [`Query::run`] on the complete document.
+    ///
+    /// # Errors
+    /// As [`Query::run`].
+    pub fn run<'a>(&'a self, scratch: &'a Scratch, limits: Limits<'a>) -> Result<RunResult<'a>> {
+        let first = self.query.run(&self.graph, scratch, limits);
+        match first {
+            Ok(result) if result.warnings.is_empty() => Ok(result),
+            first if self.is_complete => first,
+            // Errors show values, and warnings suggest fields, that the projection omits.
+            _ => {
+                let (graph, scratch) = self.complete()?;
+                self.query.run(graph, scratch, limits)
+            }
+        }
+    }
+
+    /// Returns the document of the last run. Values that the query did not read may be null.
+    pub fn graph(&self) -> &Graph {
+        self.complete.get().map_or(&self.graph, |(graph, _)| graph)
+    }
+
+    fn complete(&self) -> Result<&(Graph, Scratch)> {
+        if let Some(complete) = self.complete.get() {
+            return Ok(complete);
+        }
+        let graph = Graph::from_json(self.graph.source())?;
+        Ok(self.complete.get_or_init(|| (graph, Scratch::new())))
+    }
+}

@@ -1,0 +1,131 @@
+//! JSON formats: the document itself, node-link JSON of NetworkX, and newline-delimited JSON.
+
+use pidq_core::{Graph, Object, Value};
+
+use crate::encoding::decode_plain;
+use crate::error::{Code, Error, Result};
+use crate::import::{Import, ImportBuilder};
+use crate::json::{Fields, Json, quote};
+use crate::model::{ENDS, Edge, Endpoint, Model};
+
+/// Writes a value as JSON.
+pub fn write_json(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
+    let mut out = crate::model::json(value);
+    out.push('\n');
+    Ok(vec![out.into_bytes()])
+}
+
+/// Writes nodes and edges as NDJSON, with the digits of the document.
+pub fn write_lines(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
+    let model = Model::from_value(value)?;
+    let lines = |rows: &mut dyn Iterator<Item = Object<'_>>| {
+        let mut out = String::new();
+        for row in rows {
+            compact(&crate::model::json(Value::Object(row)), &mut out);
+            out.push('\n');
+        }
+        out.into_bytes()
+    };
+    let nodes = lines(&mut model.nodes.iter().map(|node| node.fields));
+    Ok(vec![nodes, lines(&mut model.edges.iter().map(|edge| edge.fields))])
+}
+
+/// Removes whitespace between JSON tokens, so that a value fits on one line.
+fn compact(json: &str, out: &mut String) {
+    let (mut in_text, mut escaped) = (false, false);
+    for c in json.chars() {
+        if in_text || !c.is_ascii_whitespace() {
+            out.push(c);
+        }
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if in_text => escaped = true,
+            '"' => in_text = !in_text,
+            _ => {}
+        }
+    }
+}
+
+/// Writes node-link JSON for `networkx.node_link_graph(data, edges="edges")`.
+pub fn write_node_link(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
+    let model = Model::from_value(value)?;
+    let mut out = String::from("{\"directed\":true,\"multigraph\":true,\"graph\":");
+    out.push_str(&model.metadata.map_or_else(|| "{}".into(), |fields| crate::model::json(Value::Object(fields))));
+    out.push_str(",\"nodes\":[");
+    for (index, node) in model.nodes.iter().enumerate() {
+        out.push_str(if index > 0 { ",\n" } else { "\n" });
+        let mut fields = Fields(vec![("id".into(), Json::text(&node.name))]);
+        add_other_fields(&mut fields, node.fields, &["id"]);
+        fields.write(&mut out);
+    }
+    out.push_str("],\"edges\":[");
+    for (index, edge) in model.edges.iter().enumerate() {
+        out.push_str(if index > 0 { ",\n" } else { "\n" });
+        write_link(edge, &mut out);
+    }
+    out.push_str("]}\n");
+    Ok(vec![out.into_bytes()])
+}
+
+fn write_link(edge: &Edge<'_>, out: &mut String) {
+    let name = |end: &Endpoint| Json::text(&end.name);
+    let mut fields = Fields(vec![("source".into(), name(&edge.from)), ("target".into(), name(&edge.to))]);
+    // The key distinguishes parallel edges; the id serves for it.
+    fields.add_optional("key", edge.id().map(|id| Json::Raw(crate::model::json(id))));
+    add_other_fields(&mut fields, edge.fields, &["source", "target", "key"]);
+    fields.write(out);
+}
+
+fn add_other_fields(fields: &mut Fields, object: Object<'_>, without: &[&str]) {
+    for (key, value) in object.iter().filter(|(key, _)| !without.contains(key)) {
+        fields.add(key, Json::Raw(crate::model::json(value)));
+    }
+}
+
+/// Reads node-link JSON: edges under `edges` or `links`, ends under any of the usual names.
+pub fn read_node_link(bytes: &[u8]) -> Result<Import> {
+    let text = decode_plain(bytes)?;
+    let graph = Graph::from_json(text.into_owned().into_bytes())
+        .map_err(|error| Error::new(Code::NotJson, error.message().to_owned()))?;
+    let root = graph.root();
+    reject_adjacency(root)?;
+    let model = Model::from_value(root)?;
+    let is_directed = !matches!(root.as_object().and_then(|root| root.get("directed")), Some(Value::Bool(false)));
+    let nodes = model.nodes.iter().map(|node| raw(node.fields)).collect();
+    let mut builder = ImportBuilder { nodes, ..ImportBuilder::default() };
+    for edge in &model.edges {
+        let mut fields = raw(edge.fields);
+        check_ends(&fields)?;
+        if !is_directed {
+            fields.add_if_absent("direction", Json::text("both"));
+        }
+        builder.edges.push(fields);
+    }
+    builder.metadata = model.metadata.map(raw).unwrap_or_default();
+    Ok(builder.finish())
+}
+
+/// Rejects adjacency JSON of NetworkX, which would be read as a graph without edges.
+fn reject_adjacency(root: Value<'_>) -> Result<()> {
+    let has = |name: &str| root.as_object().is_some_and(|root| root.get(name).is_some());
+    if !has("adjacency") || has("edges") || has("links") {
+        return Ok(());
+    }
+    let message = "this is adjacency JSON: write node-link JSON, `networkx.node_link_data(graph, edges=\"edges\")`";
+    Err(Error::new(Code::NotGraph, message))
+}
+
+fn raw(object: Object<'_>) -> Fields {
+    let mut fields = Fields::default();
+    add_other_fields(&mut fields, object, &[]);
+    fields
+}
+
+fn check_ends(edge: &Fields) -> Result<()> {
+    if ENDS.iter().any(|pair| pair.iter().all(|key| edge.get(key).is_some())) {
+        return Ok(());
+    }
+    let mut text = String::new();
+    quote(edge.0.first().map_or("", |(key, _)| key), &mut text);
+    Err(Error::new(Code::NotGraph, format!("an edge that begins with {text} has no ends: add `source` and `target`")))
+}

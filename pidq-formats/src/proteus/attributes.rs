@@ -1,0 +1,373 @@
+//! Item attributes: generic attributes, position, ports, tag and label.
+
+use crate::import::Finding;
+use crate::json::{Fields, Json, is_number};
+use crate::xml::{Element, Tree};
+
+use super::elements;
+use super::plant_import::PlantImport;
+
+/// Attribute of an item. Attributes form a list, not a map: the same name occurs in several languages.
+#[derive(Clone, Debug, Default)]
+pub struct Attribute {
+    pub name: String,
+    pub value: Option<String>,
+    pub extra: Fields,
+}
+
+impl Attribute {
+    /// Returns the attribute as JSON. Values are numbers if the file declares a numeric type.
+    fn record(self) -> Json {
+        let mut fields = Fields::default();
+        let is_numeric =
+            matches!(self.extra.get("data_type"), Some(Json::String(kind)) if NUMERIC.contains(&kind.as_str()));
+        let value = match self.value {
+            Some(text) if is_numeric => Json::number_or_text(&text),
+            Some(text) => Json::String(text),
+            None => Json::Null,
+        };
+        fields.add("name", Json::String(self.name));
+        fields.add("value", value);
+        fields.0.extend(self.extra.0);
+        Json::Object(fields)
+    }
+}
+
+const NUMERIC: &[&str] = &["double", "float", "integer", "long", "ulong", "short", "byte"];
+
+/// Names of attribute properties in the document.
+const KEYS: &[(&str, &str)] = &[
+    ("Format", "data_type"),
+    ("Units", "unit"),
+    ("AttributeURI", "uri"),
+    ("ValueURI", "value_uri"),
+    ("UnitsURI", "unit_uri"),
+    ("Language", "language"),
+];
+
+/// XML attributes that are mapped to fields of the node.
+const MAPPED_XML_ATTRIBUTES: &[&str] =
+    &["ID", "TagName", "ComponentClass", "ComponentClassURI", "ComponentName", "NumPoints", "type"];
+
+pub fn to_json_list(attributes: impl Iterator<Item = Attribute>) -> Vec<Json> {
+    attributes.map(Attribute::record).collect()
+}
+
+/// Returns the first nonblank value of one of these names, tried in order.
+pub fn value<'a>(attributes: &'a [Attribute], names: &[&str]) -> Option<&'a str> {
+    names.iter().find_map(|name| {
+        let named = attributes.iter().filter(|attribute| attribute.name == *name);
+        named.filter_map(|attribute| attribute.value.as_deref()).find(|value| !value.trim().is_empty())
+    })
+}
+
+/// Returns all attributes of an element.
+pub fn collect(plant: &mut PlantImport<'_>, element: usize) -> Vec<Attribute> {
+    let tree = plant.tree;
+    let mut list = Vec::new();
+    for (child, it) in tree.children(element) {
+        match it.name.as_str() {
+            "GenericAttributes" => generic(plant, child, &mut list),
+            // Some systems write attributes next to the points they belong to.
+            "ConnectionPoints" => {
+                for (set, _) in tree.named(child, "GenericAttributes") {
+                    generic(plant, set, &mut list);
+                }
+            }
+            "Description" if !it.text.trim().is_empty() => list.push(plain("Description", it.text.trim())),
+            _ if is_value(it) => list.push(measured(it)),
+            _ => {}
+        }
+    }
+    list.extend(unused(&tree.elements[element]));
+    list
+}
+
+/// Returns true for an element that is a value with a unit, such as `NominalDiameter`.
+pub fn is_value(element: &Element) -> bool {
+    let is_free =
+        elements::find(&element.name).is_none() && !elements::ATTRIBUTE_ELEMENTS.contains(&element.name.as_str());
+    is_free && element.attribute("Value").is_some() && element.get("ID").is_none()
+}
+
+fn generic(plant: &mut PlantImport<'_>, set: usize, list: &mut Vec<Attribute>) {
+    let tree = plant.tree;
+    for (_, it) in tree.named(set, "GenericAttribute") {
+        let mut attribute = measured(it);
+        match it.get("Name") {
+            Some(name) => attribute.name = name.to_owned(),
+            None => plant.builder.report(Finding::AttributeWithoutName, Finding::AttributeWithoutName.summary(), &[]),
+        }
+        attribute.extra.add_optional_text("set", tree.elements[set].get("Set"));
+        list.push(attribute);
+    }
+}
+
+fn measured(element: &Element) -> Attribute {
+    let mut extra = Fields::default();
+    for (from, to) in KEYS {
+        extra.add_optional_text(to, element.get(from));
+    }
+    if element.name != "GenericAttribute" {
+        extra.add_if_absent("data_type", Json::text("double"));
+    }
+    Attribute { name: element.name.clone(), value: element.attribute("Value").map(str::to_owned), extra }
+}
+
+fn plain(name: &str, value: &str) -> Attribute {
+    let mut extra = Fields::default();
+    extra.add("data_type", Json::text("string"));
+    Attribute { name: name.to_owned(), value: Some(value.to_owned()), extra }
+}
+
+/// Returns the XML attributes that are not mapped to a field.
+fn unused(element: &Element) -> impl Iterator<Item = Attribute> {
+    let free = element.attributes.iter().filter(|(name, _)| !MAPPED_XML_ATTRIBUTES.contains(&name.as_str()));
+    free.map(|(name, value)| plain(name, value))
+}
+
+/// Point of the drawing, with the digits of the file.
+#[derive(Clone, Debug)]
+pub struct Point {
+    pub x: String,
+    pub y: String,
+}
+
+impl Point {
+    pub fn from_element(element: &Element) -> Option<Point> {
+        let (x, y) = (element.get("X")?.trim(), element.get("Y")?.trim());
+        (is_number(x) && is_number(y)).then(|| Point { x: x.into(), y: y.into() })
+    }
+
+    pub fn json(&self) -> [Json; 2] {
+        [Json::Number(self.x.clone()), Json::Number(self.y.clone())]
+    }
+
+    /// Returns the point as numbers. The digits were validated when the point was created.
+    pub fn xy(&self) -> (f64, f64) {
+        (self.x.parse().unwrap_or_default(), self.y.parse().unwrap_or_default())
+    }
+}
+
+/// Returns the position of an element.
+pub fn position(tree: &Tree, element: usize) -> Option<Point> {
+    let (position, _) = tree.named(element, "Position").next()?;
+    tree.named(position, "Location").find_map(|(_, location)| Point::from_element(location))
+}
+
+/// Returns the bounding box of an element: smallest point, then width and height.
+pub fn bounds(tree: &Tree, element: usize) -> Option<[f64; 4]> {
+    let (extent, _) = tree.named(element, "Extent").next()?;
+    let corner = |name| tree.named(extent, name).find_map(|(_, corner)| Point::from_element(corner));
+    let (low, high) = (corner("Min")?.xy(), corner("Max")?.xy());
+    let size = (high.0 - low.0, high.1 - low.1);
+    (size.0 >= 0.0 && size.1 >= 0.0).then_some([low.0, low.1, size.0, size.1])
+}
+
+/// Returns the bounding box as a JSON array.
+pub fn extent(tree: &Tree, element: usize) -> Option<Json> {
+    bounds(tree, element).map(|numbers| Json::Array(numbers.map(number).into()))
+}
+
+/// Returns a computed number, rounded to nine decimals.
+pub fn number(value: f64) -> Json {
+    let rounded = (value * 1e9).round() / 1e9;
+    Json::number_or_text(&format!("{}", if rounded == 0.0 { 0.0 } else { rounded }))
+}
+
+/// Returns the points of a center line.
+pub fn polyline(tree: &Tree, element: usize) -> Vec<Point> {
+    tree.named(element, "Coordinate").filter_map(|(_, point)| Point::from_element(point)).collect()
+}
+
+/// Returns the ports of an item. Point 0 is the item itself.
+pub fn ports(plant: &mut PlantImport<'_>, element: usize) -> Vec<Json> {
+    let tree = plant.tree;
+    let sets: Vec<usize> = tree.named(element, "ConnectionPoints").map(|(index, _)| index).collect();
+    let mut list = Vec::new();
+    for points in sets {
+        let nodes: Vec<usize> = tree.named(points, "Node").map(|(index, _)| index).collect();
+        for (index, node) in nodes.into_iter().enumerate().skip(1) {
+            list.push(port(plant, points, node, index));
+        }
+    }
+    list
+}
+
+fn port(plant: &mut PlantImport<'_>, points: usize, node: usize, index: usize) -> Json {
+    let tree = plant.tree;
+    let it = &tree.elements[node];
+    let own = collect(plant, node).into_iter().filter(|attribute| !["Type", "Name"].contains(&attribute.name.as_str()));
+    let own: Vec<Attribute> = own.collect();
+    let mut fields = Fields::default();
+    fields.add("index", Json::count(index));
+    fields.add_optional_text("id", it.get("ID"));
+    fields.add_optional_text("name", it.get("Name"));
+    fields.add_optional_text("type", it.get("Type"));
+    fields.add_optional_text("flow", flow(&tree.elements[points], index));
+    fields.add_optional("nominal_diameter", diameter(&own));
+    if let Some(point) = position(tree, node) {
+        let [x, y] = point.json();
+        fields.add("x", x);
+        fields.add("y", y);
+    }
+    if !own.is_empty() {
+        fields.add("attributes", Json::Array(to_json_list(own.into_iter())));
+    }
+    Json::Object(fields)
+}
+
+/// Returns the flow direction of a port; `None` for a port that is both inlet and outlet.
+fn flow(points: &Element, index: usize) -> Option<&'static str> {
+    let is = |name| points.get(name).and_then(|text| text.trim().parse().ok()) == Some(index);
+    match (is("FlowIn"), is("FlowOut")) {
+        (true, false) => Some("in"),
+        (false, true) => Some("out"),
+        _ => None,
+    }
+}
+
+/// Returns the port by which the flow leaves or enters, if the item declares it.
+pub fn flow_port(tree: &Tree, element: usize, way: &str) -> Option<Json> {
+    let (_, points) = tree.named(element, "ConnectionPoints").next()?;
+    points.get(way).map(Json::number_or_text)
+}
+
+/// Returns the nominal diameter, as a number if possible: `80`, or the `80` of `Din2448ObjectDn80`.
+pub fn diameter(attributes: &[Attribute]) -> Option<Json> {
+    const PLAIN: &[&str] = &[
+        "NominalDiameterNumericalValueRepresentationAssignmentClass",
+        "NominalDiameter",
+        "NominalDiameterRepresentationAssignmentClass",
+        "Size",
+    ];
+    if let Some(plain) = value(attributes, PLAIN) {
+        return Some(Json::number_or_text(plain.trim().trim_start_matches("DN").trim_start()));
+    }
+    let standard = value(attributes, &["NominalDiameterStandardSpecialization"])?;
+    let (_, digits) = standard.rsplit_once("Dn")?;
+    is_number(digits).then(|| Json::Number(digits.to_owned()))
+}
+
+/// Common fields, and the attributes that may hold them.
+const FIELDS: &[(&str, &[&str])] = &[
+    ("line_number", &["LineNumberAssignmentClass", "LineNumber"]),
+    ("segment_number", &["SegmentNumberAssignmentClass", "SegmentNumber"]),
+    ("fluid_code", &["FluidCodeAssignmentClass", "FluidCode", "Fluid", "OperFluidCode"]),
+    (
+        "piping_class",
+        &["PipingClassCodeAssignmentClass", "PipingClassCode", "PipingClass", "Specification", "PipingMaterialsClass"],
+    ),
+    ("insulation", &["InsulationTypeAssignmentClass", "InsulationType", "InsulPurpose", "Insulation_Table"]),
+    (
+        "fail_action",
+        &[
+            "FailActionSpecialization",
+            "FailActionRepresentationAssignmentClass",
+            "FailModeHigh.FailureAction",
+            "FailAction",
+            "FailPosition",
+            "Failure",
+        ],
+    ),
+    ("location", &["LocationSpecialization", "Location"]),
+    ("description", &["EquipmentDescriptionAssignmentClass", "Description"]),
+];
+
+/// Adds the common fields.
+pub fn add_fields(fields: &mut Fields, attributes: &[Attribute]) {
+    fields.add_optional("nominal_diameter", diameter(attributes));
+    for (field, names) in FIELDS {
+        fields.add_optional_text(field, value(attributes, names));
+    }
+}
+
+/// Attributes from which a missing tag is composed: element name, and parts to be joined.
+const TAGS: &[(&str, &[&[&str]])] = &[
+    (
+        "Equipment",
+        &[
+            &["TagNamePrefixAssignmentClass"],
+            &["TagNameSequenceNumberAssignmentClass"],
+            &["TagNameSuffixAssignmentClass"],
+        ],
+    ),
+    ("Equipment", &[&["TagNameAssignmentClass", "SubTagNameAssignmentClass"]]),
+    ("Nozzle", &[&["SubTagNameAssignmentClass", "SubTagName"]]),
+    ("PipingNetworkSystem", &[&["LineNumberAssignmentClass", "LineNumber"]]),
+    ("PipingNetworkSegment", &[&["SegmentNumberAssignmentClass"]]),
+    ("PipingComponent", &[&["PipingComponentNumberAssignmentClass", "PositionNumberAssignmentClass"]]),
+    ("PipeOffPageConnector", &[&["PipeOffPageConnectorNumberAssignmentClass", "PipeConnectorNumberAssignmentClass"]]),
+    (
+        "ProcessInstrumentationFunction",
+        &[
+            &["ProcessInstrumentationFunctionCategoryAssignmentClass"],
+            &["ProcessInstrumentationFunctionModifierAssignmentClass"],
+            &["ProcessInstrumentationFunctionsAssignmentClass"],
+            &["ProcessInstrumentationFunctionNumberAssignmentClass"],
+        ],
+    ),
+    ("ProcessSignalGeneratingFunction", &[&["ProcessSignalGeneratingFunctionNumberAssignmentClass"]]),
+    ("ProcessSignalGeneratingSystem", &[&["ProcessSignalGeneratingSystemNumberAssignmentClass"]]),
+    ("ActuatingFunction", &[&["ActuatingFunctionNumberAssignmentClass"]]),
+    ("ActuatingSystem", &[&["ActuatingSystemNumberAssignmentClass"]]),
+    ("ActuatingSystemComponent", &[&["SubTagNameAssignmentClass"]]),
+    ("InstrumentationLoopFunction", &[&["InstrumentationLoopFunctionNumberAssignmentClass"]]),
+    (
+        "PlantStructureItem",
+        &[&["PlantSectionIdentificationCodeAssignmentClass", "ProcessPlantIdentificationCodeAssignmentClass"]],
+    ),
+];
+
+/// Names of vendor attributes that hold a tag.
+const TAG_ATTRIBUTES: &[&str] = &["ItemTag", "OPCTag", "Tag", "TagNumber"];
+
+/// Returns the tag of an item: from the file, or composed of its parts; empty if there is none.
+pub fn tag(element: &Element, attributes: &[Attribute]) -> String {
+    if let Some(tag) = element.get("TagName") {
+        return tag.trim().to_owned();
+    }
+    let rows = TAGS.iter().filter(|(name, _)| *name == element.name);
+    let tag = rows.map(|(_, parts)| join_parts(parts, attributes)).find(|tag| !tag.is_empty());
+    // The tag of a run is that of its line.
+    let own = Some(TAG_ATTRIBUTES)
+        .filter(|_| element.name != "PipingNetworkSegment")
+        .and_then(|names| value(attributes, names));
+    tag.or_else(|| own.map(|tag| tag.trim().to_owned())).unwrap_or_default()
+}
+
+/// Joins the parts, with a space between letters and number if there are several letter parts.
+fn join_parts(parts: &[&[&str]], attributes: &[Attribute]) -> String {
+    let mut tag = String::new();
+    for (index, names) in parts.iter().enumerate() {
+        let Some(part) = value(attributes, names) else { continue };
+        if index == 3 && !tag.is_empty() {
+            tag.push(' ');
+        }
+        tag.push_str(part.trim());
+    }
+    tag
+}
+
+/// Returns the label texts of an item that are not its tag.
+pub fn label(tree: &Tree, element: usize, tag: &str) -> Option<String> {
+    let labels = tree.named(element, "Label").flat_map(|(label, _)| tree.named(label, "Text"));
+    let texts = labels.chain(tree.named(element, "Text")).filter_map(|(_, text)| text.get("String"));
+    let mut lines: Vec<String> = Vec::new();
+    for text in texts.map(|text| text.split_whitespace().collect::<Vec<&str>>().join(" ")) {
+        if text != tag && !lines.contains(&text) {
+            lines.push(text);
+        }
+    }
+    (!lines.is_empty()).then(|| lines.join(" "))
+}
+
+/// Copies the fail action of actuators to their valves.
+pub fn copy_fail_actions(plant: &mut PlantImport<'_>) {
+    for index in 0..plant.items.len() {
+        let Some(action) = plant.builder.nodes[index].get("fail_action").cloned() else { continue };
+        for valve in super::relations::operated_by(plant, index) {
+            plant.builder.nodes[valve].add_if_absent("fail_action", action.clone());
+        }
+    }
+}

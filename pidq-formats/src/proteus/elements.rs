@@ -1,0 +1,196 @@
+//! Element table of Proteus: the mapping of each element to the graph.
+
+/// Mapping of an element.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Mapping {
+    /// A node: `node_type`, entity type, and ownership by its parent.
+    Node(&'static str, &'static str, Ownership),
+    /// An edge between two items.
+    Signal,
+    /// A part of its parent's node; references to it refer to the parent.
+    PartOfParent,
+    /// Drawn only; references to it refer to the parent.
+    Annotation,
+}
+
+/// Ownership of a child by its parent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Ownership {
+    /// As a physical part: `physically_has_a`.
+    Part,
+    /// As a member: `has_a`.
+    Member,
+}
+
+/// Element and its mapping.
+pub struct ElementMapping {
+    pub element: &'static str,
+    pub mapping: Mapping,
+}
+
+use Mapping::{Annotation, Node, PartOfParent, Signal};
+use Ownership::{Member, Part};
+
+const COMPONENT: &str = "pid_component";
+const LOOP: &str = "instrumentation_loop";
+const STRUCTURE: &str = "plant_structure_item";
+
+const fn row(element: &'static str, mapping: Mapping) -> ElementMapping {
+    ElementMapping { element, mapping }
+}
+
+/// All mapped elements of versions 3.3 to 4.1.
+pub const ELEMENTS: &[ElementMapping] = &[
+    row("Equipment", Node(COMPONENT, "equipment", Part)),
+    row("Nozzle", Node(COMPONENT, "equipment_component", Part)),
+    row("Component", Node(COMPONENT, "equipment_component", Part)),
+    row("PipingNetworkSystem", Node("piping_network_system", "piping_network_system", Member)),
+    row("PipingNetworkSegment", Node("piping_network_segment", "piping_network_segment", Member)),
+    row("PipingComponent", Node(COMPONENT, "piping_component", Member)),
+    row("PropertyBreak", Node(COMPONENT, "piping_component", Member)),
+    row("PipeConnectorSymbol", Node(COMPONENT, "reference", Member)),
+    row("PipeOffPageConnector", Node(COMPONENT, "reference", Member)),
+    row("SignalConnectorSymbol", Node(COMPONENT, "reference", Member)),
+    row("SignalOffPageConnector", Node(COMPONENT, "reference", Member)),
+    row("PipeOffPageConnectorReference", PartOfParent),
+    row("PipeOffPageConnectorReferenceByNumber", PartOfParent),
+    row("PipeOffPageConnectorObjectReference", PartOfParent),
+    row("SignalOffPageConnectorReference", PartOfParent),
+    row("SignalOffPageConnectorReferenceByNumber", PartOfParent),
+    row("SignalOffPageConnectorObjectReference", PartOfParent),
+    row("ProcessInstrument", Node(COMPONENT, "instrument", Member)),
+    row("InstrumentComponent", Node(COMPONENT, "instrument", Member)),
+    row("ProcessInstrumentationFunction", Node(COMPONENT, "instrument", Member)),
+    row("ProcessSignalGeneratingFunction", Node(COMPONENT, "instrument", Member)),
+    row("ActuatingFunction", Node(COMPONENT, "instrument", Member)),
+    row("ActuatingElectricalFunction", Node(COMPONENT, "instrument", Member)),
+    row("ActuatingSystem", Node(COMPONENT, "instrument", Member)),
+    row("ActuatingElectricalSystem", Node(COMPONENT, "instrument", Member)),
+    row("ActuatingSystemComponent", Node(COMPONENT, "instrument", Member)),
+    row("ActuatingElectricalSystemComponent", Node(COMPONENT, "instrument", Member)),
+    row("ProcessSignalGeneratingSystem", Node(COMPONENT, "instrument", Member)),
+    row("ProcessSignalGeneratingSystemComponent", Node(COMPONENT, "instrument", Member)),
+    row("InstrumentLoop", Node(LOOP, LOOP, Member)),
+    row("InstrumentationLoopFunction", Node(LOOP, LOOP, Member)),
+    row("PlantStructureItem", Node(STRUCTURE, "plant_structure", Member)),
+    row("PlantArea", Node(STRUCTURE, "plant_structure", Member)),
+    row("InformationFlow", Signal),
+    row("SignalLine", Signal),
+    row("CenterLine", Annotation),
+    row("Node", Annotation),
+    row("Label", Annotation),
+    row("Text", Annotation),
+    row("PipeFlowArrow", Annotation),
+    row("PipeSlopeSymbol", Annotation),
+    row("InsulationSymbol", Annotation),
+    row("ScopeBubble", Annotation),
+];
+
+/// Mapping of an unknown element with an id.
+pub const UNKNOWN: Mapping = Node(COMPONENT, "other", Member);
+
+/// Elements that hold data of their parent element and have no mapping of their own.
+pub const ATTRIBUTE_ELEMENTS: &[&str] = &[
+    "PlantModel",
+    "PlantInformation",
+    "UnitsOfMeasure",
+    "MetaData",
+    "Drawing",
+    "GenericAttributes",
+    "GenericAttribute",
+    "ConnectionPoints",
+    "Connection",
+    "Coordinate",
+    "Extent",
+    "Min",
+    "Max",
+    "Position",
+    "Location",
+    "Axis",
+    "Reference",
+    "Scale",
+    "PersistentID",
+    "CrossPageConnection",
+    "LinkedPersistentID",
+    "Association",
+    "Description",
+    "String",
+    "History",
+];
+
+/// Graphics: not stored.
+const GRAPHICS: &[&str] = &[
+    "Presentation",
+    "Line",
+    "PolyLine",
+    "Circle",
+    "Ellipse",
+    "TrimmedCurve",
+    "CompositeCurve",
+    "BsplineCurve",
+    "Shape",
+    "Surface",
+    "DrawingBorder",
+    "ShapeCatalogue",
+    "Curve",
+    "Hatch",
+];
+
+/// Returns true if an element is stored.
+pub fn is_stored(name: &str) -> bool {
+    !GRAPHICS.contains(&name)
+}
+
+/// Returns the mapping of an element.
+pub fn find(element: &str) -> Option<Mapping> {
+    ELEMENTS.iter().find(|kind| kind.element == element).map(|kind| kind.mapping)
+}
+
+/// Converts `CentrifugalPump` to `centrifugal_pump` and `PLS401_DIN2429` to `pls401_din2429`.
+pub fn snake_case(class: &str) -> String {
+    let mut out = String::with_capacity(class.len() + 4);
+    let mut previous = ' ';
+    for c in class.trim().chars() {
+        let starts_word = c.is_uppercase() && (previous.is_lowercase() || previous.is_ascii_digit());
+        // Digits end a word only before an uppercase letter that starts one, so `PLS401_DIN2429` is not split.
+        if starts_word && !out.ends_with('_') {
+            out.push('_');
+        }
+        match c {
+            c if c.is_alphanumeric() => out.extend(c.to_lowercase()),
+            _ if !out.is_empty() && !out.ends_with('_') => out.push('_'),
+            _ => {}
+        }
+        previous = c;
+    }
+    out.truncate(out.trim_end_matches('_').len());
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_element_has_one_row() {
+        for (index, kind) in ELEMENTS.iter().enumerate() {
+            assert!(ELEMENTS[..index].iter().all(|other| other.element != kind.element), "{}", kind.element);
+            assert!(is_stored(kind.element) && !ATTRIBUTE_ELEMENTS.contains(&kind.element), "{}", kind.element);
+        }
+    }
+
+    #[test]
+    fn classes_are_written_in_snake_case() {
+        for (class, snake) in [
+            ("CentrifugalPump", "centrifugal_pump"),
+            ("PlugValve", "plug_valve"),
+            ("PLS401_DIN2429", "pls401_din2429"),
+            ("Off-lineinstruments", "off_lineinstruments"),
+            ("PlantSectionIso10209-2012", "plant_section_iso10209_2012"),
+            (" Pump, (spare) ", "pump_spare"),
+            ("", ""),
+        ] {
+            assert_eq!(snake_case(class), snake);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Import state of a plant model: items by element, and targets by id.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::import::{Finding, ImportBuilder};
+use crate::json::{Fields, Json};
+use crate::xml::{Element, Tree};
+
+use super::attributes::{Attribute, Point};
+use super::elements::{self, Mapping};
+
+/// State of reading a plant model.
+pub struct PlantImport<'t> {
+    pub tree: &'t Tree,
+    pub items: Vec<Item>,
+    pub builder: ImportBuilder,
+    /// By element: the item that it is or is a part of.
+    item_by_element: Vec<Option<usize>>,
+    /// Targets by id. A duplicate id refers to the first target.
+    ids: HashMap<String, IdTarget>,
+    /// Last numeric suffix by id.
+    numbers: HashMap<String, usize>,
+    /// Relations added so far, so that both sides of one give a single edge.
+    ends: HashSet<(String, String, String)>,
+    relations: usize,
+}
+
+/// Target of an id in the file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum IdTarget {
+    Item(usize),
+    /// The element of a signal line.
+    Signal(usize),
+    /// A synthetic node, which is not in the file.
+    Synthetic,
+}
+
+/// Element that became a node. Item and node have the same index.
+pub struct Item {
+    pub element: usize,
+    pub id: String,
+    pub parent: Option<usize>,
+    pub node_type: &'static str,
+    pub tag: String,
+    pub attributes: Vec<Attribute>,
+}
+
+impl<'t> PlantImport<'t> {
+    pub fn new(tree: &'t Tree) -> PlantImport<'t> {
+        PlantImport {
+            tree,
+            items: Vec::new(),
+            builder: ImportBuilder::default(),
+            item_by_element: vec![None; tree.elements.len()],
+            ids: HashMap::new(),
+            numbers: HashMap::new(),
+            ends: HashSet::new(),
+            relations: 0,
+        }
+    }
+
+    pub fn element(&self, item: usize) -> &'t Element {
+        &self.tree.elements[self.items[item].element]
+    }
+
+    /// Returns the mapping of an element. An unknown element with an id becomes a node.
+    pub fn mapping(&self, element: usize) -> Option<Mapping> {
+        let it = &self.tree.elements[element];
+        // The frame of a drawing is an annotation.
+        let is_frame = it.parent.is_some_and(|parent| self.tree.elements[parent].name == "Drawing");
+        if is_frame && it.name == "Component" {
+            return Some(Mapping::Annotation);
+        }
+        let has_id = it.get("ID").is_some() && !elements::ATTRIBUTE_ELEMENTS.contains(&it.name.as_str());
+        elements::find(&it.name).or(has_id.then_some(elements::UNKNOWN))
+    }
+
+    /// Returns true for an element that is not an item but was read.
+    pub fn is_known(&self, element: usize) -> bool {
+        let it = &self.tree.elements[element];
+        elements::ATTRIBUTE_ELEMENTS.contains(&it.name.as_str()) || super::attributes::is_value(it)
+    }
+
+    /// Returns the item that an element is a part of.
+    pub fn owner(&self, element: usize) -> Option<usize> {
+        self.tree.elements[element].parent.and_then(|parent| self.item_by_element[parent])
+    }
+
+    /// Returns the item that an element is.
+    pub fn item_of(&self, element: usize) -> Option<usize> {
+        self.item_by_element[element].filter(|item| self.items[*item].element == element)
+    }
+
+    /// Allocates a unique id for an element. A duplicate id gets a numeric suffix.
+    pub fn allocate_id(&mut self, element: usize) -> String {
+        let it = &self.tree.elements[element];
+        let wanted = it.get("ID").map_or_else(|| format!("{}-{}", it.name, element), str::to_owned);
+        let id = self.unique_id(&wanted);
+        if it.get("ID").is_none() {
+            let message = format!("a `{}` has no id; it was named `{id}`", it.name);
+            self.builder.report(Finding::MissingId, message, &[&id]);
+        } else if id != wanted {
+            let message = format!("duplicate id `{wanted}` of a `{}`; it was renamed to `{id}`", it.name);
+            self.builder.report(Finding::DuplicateId, message, &[&wanted, &id]);
+        }
+        id
+    }
+
+    /// Returns a unique id. Numbering continues where it stopped: a million duplicates take a million steps, not their
+    /// square.
+    fn unique_id(&mut self, wanted: &str) -> String {
+        if !self.ids.contains_key(wanted) {
+            return wanted.to_owned();
+        }
+        let number = self.numbers.entry(wanted.to_owned()).or_insert(1);
+        loop {
+            *number += 1;
+            let id = format!("{wanted}#{number}");
+            if !self.ids.contains_key(&id) {
+                return id;
+            }
+        }
+    }
+
+    /// Binds an element and its id to an item.
+    pub fn bind(&mut self, element: usize, item: usize) {
+        self.item_by_element[element] = Some(item);
+        let id = self.tree.elements[element].get("ID");
+        self.set_target(id, IdTarget::Item(item));
+    }
+
+    /// Sets the target of an id, if it has none.
+    pub fn set_target(&mut self, id: Option<&str>, target: IdTarget) {
+        if let Some(id) = id {
+            self.ids.entry(id.to_owned()).or_insert(target);
+        }
+    }
+
+    pub fn id_target(&self, id: &str) -> Option<IdTarget> {
+        self.ids.get(id).copied()
+    }
+
+    pub fn lookup(&self, id: &str) -> Option<usize> {
+        match self.id_target(id) {
+            Some(IdTarget::Item(item)) => Some(item),
+            _ => None,
+        }
+    }
+
+    /// Adds a synthetic node at an open end, and returns its id.
+    pub fn add_end(&mut self, wanted: &str, class: &str, at: Option<Point>) -> String {
+        let id = self.unique_id(wanted);
+        self.set_target(Some(&id), IdTarget::Synthetic);
+        let mut fields = Fields::default();
+        fields.add("id", Json::text(&id));
+        fields.add("tag", Json::text(""));
+        fields.add("node_type", Json::text("pid_component"));
+        fields.add("node_classification", Json::String(format!("reference.{class}")));
+        if let Some([x, y]) = at.map(|point| point.json()) {
+            fields.add("orig_x", x);
+            fields.add("orig_y", y);
+        }
+        fields.add("synthetic", Json::Bool(true));
+        self.builder.nodes.push(fields);
+        id
+    }
+
+    /// Returns true the first time a relation of two nodes is added.
+    pub fn is_new(&mut self, name: &str, from: &str, to: &str) -> bool {
+        self.ends.insert((name.to_owned(), from.to_owned(), to.to_owned()))
+    }
+
+    /// Adds a relation of two nodes, unless it exists. Returns true if it is new.
+    pub fn relate(&mut self, kind: &str, class: Option<&str>, from: &str, to: &str) -> bool {
+        if !self.is_new(class.unwrap_or(kind), from, to) {
+            return false;
+        }
+        self.relations += 1;
+        let mut edge = Fields::default();
+        edge.add("id", Json::String(format!("rel-{}", self.relations)));
+        edge.add("edge_type", Json::text(kind));
+        edge.add_optional_text("edge_classification", class);
+        edge.add("from", Json::text(from));
+        edge.add("to", Json::text(to));
+        self.builder.edges.push(edge);
+        true
+    }
+}

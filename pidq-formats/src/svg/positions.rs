@@ -1,0 +1,339 @@
+//! Layout from the positions of the drawing: scaled so that symbols have enough space; pipes run as drawn.
+
+use std::collections::HashMap;
+
+use pidq_core::{Object, Value};
+
+use crate::model::{EdgeRole, Node};
+use crate::symbols::{self, Placement};
+
+use super::collision_grid::CollisionGrid;
+use super::routes;
+use super::scene::{NodeSymbols, PlacedSymbol, Point, Route, Scene};
+
+/// Target distance of neighbors in a pipe, in pixels.
+const SPACING: f64 = 30.0;
+/// Minimum and maximum width or height of the sheet.
+const MIN_EXTENT: f64 = 300.0;
+const MAX_EXTENT: f64 = 6000.0;
+
+/// Returns true if a number is a plausible coordinate, in any unit.
+fn is_coordinate(number: f64) -> bool {
+    number.abs() < 1e9
+}
+
+/// Returns the position of a node on the drawing.
+pub fn position(node: &Node<'_>) -> Option<Point> {
+    let fields = node.fields;
+    let number =
+        |object: Object<'_>, key| object.get(key).and_then(Value::as_f64).filter(|number| is_coordinate(*number));
+    let pair = |object: Object<'_>, x, y| Some((number(object, x)?, number(object, y)?));
+    let nested = || fields.get("position").and_then(Value::as_object);
+    pair(fields, "orig_x", "orig_y")
+        .or_else(|| pair(fields, "x", "y"))
+        .or_else(|| pair(fields, "posX", "posY"))
+        .or_else(|| pair(nested()?, "x", "y"))
+        .or_else(|| bbox_center(fields))
+}
+
+fn bbox_center(fields: Object<'_>) -> Option<Point> {
+    let [x, y, w, h] = bbox(fields)?;
+    Some((x + w / 2.0, y + h / 2.0))
+}
+
+fn bbox(fields: Object<'_>) -> Option<[f64; 4]> {
+    let list = fields.get("bbox").and_then(Value::as_array)?;
+    let number = |index| list.get(index).and_then(Value::as_f64).filter(|number| is_coordinate(*number));
+    Some([number(0)?, number(1)?, number(2)?, number(3)?])
+}
+
+/// Returns half the size on the drawing.
+fn half_size(node: &Node<'_>) -> Option<Point> {
+    let number =
+        |key| node.fields.get(key).and_then(Value::as_f64).filter(|number| *number > 0.0 && is_coordinate(*number));
+    let own = || Some((number("orig_bbox_width")?, number("orig_bbox_height")?));
+    let (w, h) = own().or_else(|| bbox(node.fields).map(|[_, _, w, h]| (w, h)))?;
+    Some((w / 2.0, h / 2.0))
+}
+
+/// Returns true if most connected nodes have a position.
+pub fn has_positions(symbols: &NodeSymbols<'_, '_>) -> bool {
+    let drawable = (0..symbols.symbols.len()).filter(|index| symbols.is_drawable(*index));
+    let (mut all, mut place_symbol) = (0, 0);
+    for index in drawable.filter(|index| symbols.symbols[*index].place != Placement::Bubble) {
+        all += 1;
+        place_symbol += usize::from(position(&symbols.model.nodes[index]).is_some());
+    }
+    place_symbol * 2 > all
+}
+
+/// Returns the positions of all drawn nodes.
+fn positions(symbols: &NodeSymbols<'_, '_>) -> Vec<Option<Point>> {
+    let nodes = symbols.model.nodes.iter().enumerate();
+    let mut at: Vec<Option<Point>> =
+        nodes.map(|(index, node)| position(node).filter(|_| symbols.is_drawable(index))).collect();
+    fill_gaps(symbols, &mut at);
+    at
+}
+
+/// Returns by name how far nodes extend with all their nozzles, in drawing units, so that equipment keeps its size when
+/// only a part of the drawing is drawn.
+pub fn nozzle_extents(symbols: &NodeSymbols<'_, '_>) -> HashMap<String, Point> {
+    let at = positions(symbols);
+    let reach = |(index, node): (usize, &Node<'_>)| {
+        let own = bbox_center(node.fields).or(at[index])?;
+        Some((node.name.clone(), nozzle_half_extent(symbols, index, own, &at)?))
+    };
+    symbols.model.nodes.iter().enumerate().filter_map(reach).collect()
+}
+
+/// Returns the offset of each node that puts joined sheets next to each other; empty for a single sheet.
+fn sheet_shifts(symbols: &NodeSymbols<'_, '_>, at: &[Option<Point>]) -> Vec<Point> {
+    const GAP: f64 = 0.1;
+    let is_joined = symbols.model.metadata.is_some_and(|metadata| metadata.get("joined").is_some());
+    if !is_joined {
+        return Vec::new();
+    }
+    let mut sheets = SheetBounds::default();
+    let of_node: Vec<usize> = symbols.model.nodes.iter().zip(at).map(|(node, at)| sheets.add(node, *at)).collect();
+    let bounds = || sheets.bounds.iter().map(|bounds| bounds.unwrap_or_default());
+    let widest = bounds().map(|[low_x, _, high_x]| high_x - low_x).fold(0.0, f64::max);
+    // Sheets with a single position have no width, but are still separated.
+    let gap = if widest > 0.0 { widest * GAP } else { 1.0 };
+    let mut left = 0.0;
+    let shifts = bounds().map(|[low_x, low_y, high_x]| {
+        let shift = (left - low_x, -low_y);
+        left += high_x - low_x + gap;
+        shift
+    });
+    let shifts: Vec<Point> = shifts.collect();
+    of_node.into_iter().map(|sheet| shifts[sheet]).collect()
+}
+
+/// Bounds of joined sheets by id prefix: lowest x and y, and highest x.
+#[derive(Default)]
+struct SheetBounds<'n> {
+    places: HashMap<&'n str, usize>,
+    bounds: Vec<Option<[f64; 3]>>,
+}
+
+impl<'n> SheetBounds<'n> {
+    /// Adds a node to its sheet. Returns the index of the sheet.
+    fn add(&mut self, node: &'n Node<'_>, at: Option<Point>) -> usize {
+        let name = node.name.split_once('#').map_or("", |(name, _)| name);
+        let sheet = *self.places.entry(name).or_insert(self.bounds.len());
+        if sheet == self.bounds.len() {
+            self.bounds.push(None);
+        }
+        if let Some((x, y)) = at {
+            let [low_x, low_y, high_x] = self.bounds[sheet].unwrap_or([x, y, x]);
+            self.bounds[sheet] = Some([low_x.min(x), low_y.min(y), high_x.max(x)]);
+        }
+        sheet
+    }
+}
+
+/// Builds the scene of a sheet as drawn.
+pub fn scene(symbols: &NodeSymbols<'_, '_>) -> Scene {
+    let mut at = positions(symbols);
+    let shifts = sheet_shifts(symbols, &at);
+    at.iter_mut().zip(&shifts).for_each(|(at, shift)| *at = at.map(|at| translated(at, *shift)));
+    let transform = PixelTransform::new(symbols, &at, shifts);
+    let pixels: Vec<Option<Point>> = at.iter().map(|place| place.map(|point| transform.pixel(point))).collect();
+    let mut places: Vec<Option<PlacedSymbol>> = pixels
+        .iter()
+        .enumerate()
+        .map(|(index, at)| at.map(|at| place_symbol(symbols, index, at, &transform, &pixels)))
+        .collect();
+    let routes = routes(symbols, &places, &transform);
+    routes::turn(&mut places, &routes, symbols);
+    lift_actuators(&mut places);
+    Scene { places, routes, scale: transform.symbols }
+}
+
+/// Moves an actuator placed on its valve next to it, and draws the valve without its own actuator.
+fn lift_actuators(places: &mut [Option<PlacedSymbol>]) {
+    let actuators: Vec<usize> = (0..places.len()).filter(|index| is_actuator(&places[*index])).collect();
+    for index in actuators {
+        let Some(at) = places[index].as_ref().map(|actuator| actuator.at) else { continue };
+        let is_here = |valve: &PlacedSymbol| (valve.at.0 - at.0).hypot(valve.at.1 - at.1) < valve.half.0;
+        let inline = places.iter_mut().flatten().filter(|place| place.symbol.place == Placement::Inline);
+        let Some(valve) = inline.into_iter().find(|valve| is_here(valve)) else { continue };
+        valve.symbol = symbols::without_actuator(valve.symbol);
+        let valve = valve.clone();
+        if let Some(actuator) = &mut places[index] {
+            let reach = valve.half.1 + actuator.half.1;
+            let is_lying = valve.angle % 180 == 0;
+            actuator.angle = if is_lying { 0 } else { 90 };
+            actuator.at = if is_lying { (valve.at.0, valve.at.1 - reach) } else { (valve.at.0 + reach, valve.at.1) };
+        }
+    }
+}
+
+fn is_actuator(place: &Option<PlacedSymbol>) -> bool {
+    place.as_ref().is_some_and(|place| place.symbol.name == "actuator")
+}
+
+/// Places nodes without a position between their neighbors in the pipe, or at their owner.
+fn fill_gaps(symbols: &NodeSymbols<'_, '_>, at: &mut [Option<Point>]) {
+    for _ in 0..4 {
+        let known = at.to_vec();
+        let mut near: Vec<Vec<Point>> = vec![Vec::new(); at.len()];
+        for (_, _, from, to) in symbols.drawn_edges() {
+            near[to].extend(known[from]);
+            near[from].extend(known[to]);
+        }
+        for index in (0..at.len()).filter(|index| known[*index].is_none() && symbols.is_drawable(*index)) {
+            let owner = symbols.visibility.owner[index].and_then(|owner| known[owner]);
+            let points = if near[index].is_empty() { owner.into_iter().collect() } else { near[index].clone() };
+            if !points.is_empty() {
+                let count = points.len() as f64;
+                let sum = points.iter().fold((0.0, 0.0), |sum, point| (sum.0 + point.0, sum.1 + point.1));
+                at[index] = Some((sum.0 / count, sum.1 / count));
+            }
+        }
+    }
+}
+
+/// Transform from drawing units to pixels.
+struct PixelTransform {
+    scale: f64,
+    origin: Point,
+    flip: bool,
+    /// Scale of the symbols.
+    symbols: f64,
+    /// By node: offset of its sheet; empty for a single sheet.
+    shifts: Vec<Point>,
+}
+
+/// Returns true if y grows upwards, according to the drawing or the first joined sheet that declares it.
+fn is_y_up(symbols: &NodeSymbols<'_, '_>) -> bool {
+    let sheets = symbols.model.metadata.and_then(|fields| fields.get("sheets")).and_then(Value::as_array);
+    let sheets = sheets.into_iter().flat_map(|sheets| sheets.iter()).filter_map(Value::as_object);
+    symbols.model.metadata.into_iter().chain(sheets).find_map(y_axis) == Some("up")
+}
+
+fn y_axis(metadata: Object<'_>) -> Option<&str> {
+    metadata.get("coordinate_system")?.as_object()?.get("y_axis")?.as_str()
+}
+
+fn translated(point: Point, by: Point) -> Point {
+    (point.0 + by.0, point.1 + by.1)
+}
+
+impl PixelTransform {
+    fn new(symbols: &NodeSymbols<'_, '_>, at: &[Option<Point>], shifts: Vec<Point>) -> PixelTransform {
+        let points = || at.iter().flatten();
+        let min = points().fold((f64::MAX, f64::MAX), |low, point| (low.0.min(point.0), low.1.min(point.1)));
+        let max = points().fold((f64::MIN, f64::MIN), |high, point| (high.0.max(point.0), high.1.max(point.1)));
+        let extent = (max.0 - min.0).max(max.1 - min.1);
+        // A single position has no extent.
+        let extent = if extent > 1e-6 { extent } else { 1.0 };
+        let wanted = SPACING / spacing(symbols, at).unwrap_or(extent / 10.0);
+        let scale = wanted.clamp(MIN_EXTENT / extent, MAX_EXTENT / extent);
+        let flip = is_y_up(symbols);
+        let origin = if flip { (min.0, max.1) } else { min };
+        PixelTransform { scale, origin, flip, symbols: (scale / wanted).clamp(0.35, 1.0), shifts }
+    }
+
+    /// Transforms a point on the sheet of a node.
+    fn node_pixel(&self, node: usize, point: Point) -> Point {
+        self.pixel(self.shifts.get(node).map_or(point, |shift| translated(point, *shift)))
+    }
+
+    fn pixel(&self, (x, y): Point) -> Point {
+        let y = if self.flip { self.origin.1 - y } else { y - self.origin.1 };
+        ((x - self.origin.0) * self.scale, y * self.scale)
+    }
+}
+
+/// Returns the 10th percentile of the distances between neighbors in pipes.
+fn spacing(symbols: &NodeSymbols<'_, '_>, at: &[Option<Point>]) -> Option<f64> {
+    let flow = symbols.drawn_edges().filter(|(_, role, ..)| *role == EdgeRole::Flow);
+    let gaps = flow.filter_map(|(_, _, from, to)| {
+        let (a, b) = (at[from]?, at[to]?);
+        Some((a.0 - b.0).hypot(a.1 - b.1))
+    });
+    let mut gaps: Vec<f64> = gaps.filter(|gap| *gap > 0.0).collect();
+    gaps.sort_by(f64::total_cmp);
+    gaps.get(gaps.len() / 10).copied()
+}
+
+/// Places a symbol. Equipment has its size on the drawing, or the extent of its nozzles; everything else has the size
+/// of its symbol.
+fn place_symbol(
+    symbols: &NodeSymbols<'_, '_>,
+    index: usize,
+    at: Point,
+    transform: &PixelTransform,
+    pixels: &[Option<Point>],
+) -> PlacedSymbol {
+    let symbol = symbols.symbols[index];
+    let usual = (symbol.half.0 * transform.symbols, symbol.half.1 * transform.symbols);
+    let is_equipment = symbol.place == Placement::Upright && symbol.name != "actuator";
+    // The position is the insertion point of the symbol, which need not be its center.
+    let at = bbox_center(symbols.model.nodes[index].fields)
+        .filter(|_| is_equipment)
+        .map_or(at, |bbox_center| transform.node_pixel(index, bbox_center));
+    let own = half_size(&symbols.model.nodes[index]).map(|(w, h)| (w * transform.scale, h * transform.scale));
+    let spanned = nozzle_half_extent(symbols, index, at, pixels);
+    let whole = symbols
+        .nozzle_extents
+        .get(&symbols.model.nodes[index].name)
+        .map(|(w, h)| (w * transform.scale, h * transform.scale));
+    let larger = [own, spanned, whole].into_iter().flatten().reduce(|a, b| (a.0.max(b.0), a.1.max(b.1)));
+    let half = match larger {
+        Some((w, h)) if is_equipment => (w.clamp(usual.0 * 0.6, usual.0 * 8.0), h.clamp(usual.1 * 0.6, usual.1 * 8.0)),
+        _ => usual,
+    };
+    PlacedSymbol { symbol, at, half, angle: 0 }
+}
+
+fn nozzle_half_extent(
+    symbols: &NodeSymbols<'_, '_>,
+    index: usize,
+    at: Point,
+    pixels: &[Option<Point>],
+) -> Option<Point> {
+    let points: Vec<Point> = symbols.parts[index].iter().filter_map(|part| pixels[*part]).collect();
+    let reach = |of: fn(&Point, &Point) -> f64| points.iter().map(|point| of(point, &at)).fold(0.0, f64::max);
+    let half = (reach(|point, at| (point.0 - at.0).abs()), reach(|point, at| (point.1 - at.1).abs()));
+    (points.len() > 1 && half.0.max(half.1) > 0.0).then_some(half)
+}
+
+/// Returns the routes of pipes and signals: as drawn if known, otherwise with right angles.
+fn routes(symbols: &NodeSymbols<'_, '_>, places: &[Option<PlacedSymbol>], transform: &PixelTransform) -> Vec<Route> {
+    let names = symbols.by_name();
+    let grid = CollisionGrid::from_symbols(places);
+    let drawn: Vec<(usize, EdgeRole, usize, usize)> = symbols.drawn_edges().collect();
+    let mut list = Vec::new();
+    for (edge, role, from, to) in drawn {
+        let fields = symbols.model.edges[edge].fields;
+        let other = |key: &str| fields.get(key).and_then(Value::as_str).and_then(|name| names.get(name).copied());
+        let (Some(a), Some(b)) = (
+            places[other("drawn_from").unwrap_or(from)].as_ref().or(places[from].as_ref()),
+            places[other("drawn_to").unwrap_or(to)].as_ref().or(places[to].as_ref()),
+        ) else {
+            continue;
+        };
+        let points = match (path(fields, transform, from), role) {
+            (Some(path), EdgeRole::Flow) => routes::along(&path, a, b),
+            (Some(path), _) => path,
+            (None, EdgeRole::Flow) => routes::elbow(symbols, places, &grid, (from, to)),
+            (None, _) => vec![a.at, b.at],
+        };
+        list.push(Route { edge, role, points });
+    }
+    list
+}
+
+fn path(fields: Object<'_>, transform: &PixelTransform, node: usize) -> Option<Vec<Point>> {
+    let list = fields.get("orig_path").and_then(Value::as_array)?;
+    let point = |value: Value<'_>| {
+        let pair = value.as_array()?;
+        let number = |index| pair.get(index).and_then(Value::as_f64).filter(|number| is_coordinate(*number));
+        Some(transform.node_pixel(node, (number(0)?, number(1)?)))
+    };
+    let points: Vec<Point> = list.iter().filter_map(point).collect();
+    (points.len() > 1).then_some(points)
+}

@@ -1,0 +1,382 @@
+//! Login throttle, applied before a password is hashed.
+//!
+//! Three limits apply: a bucket per network, a bucket per account and network, and a backoff per account: each
+//! failure in a row waits longer, and after a hundred failures in a day the account is locked until the next day. A
+//! network with an earlier successful login has a backoff of its own, so that others cannot lock the owner out.
+//!
+//! The state is in memory of this process, and lost on restart.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::timestamp::Timestamp;
+
+/// Limits on login attempts.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct ThrottleLimits {
+    /// Burst of attempts per network, for all accounts.
+    pub network_burst: u32,
+    /// Interval in which one more attempt per network is allowed.
+    pub network_interval: Duration,
+    /// Burst of attempts per network and account.
+    pub account_burst: u32,
+    /// Interval in which one more attempt per network and account is allowed.
+    pub account_interval: Duration,
+    /// Maximum number of failures per account and day.
+    pub daily_failures: u32,
+    /// Maximum number of concurrent attempts per account.
+    pub concurrent_attempts: u32,
+}
+
+impl Default for ThrottleLimits {
+    fn default() -> ThrottleLimits {
+        ThrottleLimits {
+            network_burst: 30,
+            network_interval: Duration::from_secs(1),
+            account_burst: 10,
+            account_interval: Duration::from_secs(30),
+            daily_failures: 100,
+            concurrent_attempts: 8,
+        }
+    }
+}
+
+/// Delay after the first, second, third … failure in a row; the last one applies to all further failures.
+const BACKOFF_STEPS: [Duration; 5] =
+    [Duration::ZERO, Duration::from_secs(1), Duration::from_secs(3), Duration::from_secs(5), Duration::from_secs(10)];
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// Maximum size of each table. When it is full, new entries must wait, so memory is bounded.
+const ENTRY_LIMIT: usize = 50_000;
+const FULL_RETRY_AFTER: Duration = Duration::from_secs(60);
+
+/// Network of a client: an IPv4 address, or the /64 of an IPv6 address.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct ClientNetwork(IpAddr);
+
+impl ClientNetwork {
+    /// Returns the network of an address.
+    pub fn from_address(address: IpAddr) -> ClientNetwork {
+        ClientNetwork(crate::proxies::Network::for_client(address).address())
+    }
+}
+
+impl std::fmt::Display for ClientNetwork {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Trust in a network: whether the account logged in from it before.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum NetworkTrust {
+    Known,
+    Unknown,
+}
+
+/// Throttled attempt, with the time to wait.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Throttled(pub(crate) Duration);
+
+pub(crate) struct Throttle {
+    limits: ThrottleLimits,
+    counts: Mutex<Counts>,
+}
+
+struct Counts {
+    purged_at: Timestamp,
+    networks: HashMap<ClientNetwork, Bucket>,
+    accounts: HashMap<(String, ClientNetwork), Bucket>,
+    backoffs: HashMap<BackoffKey, Backoff>,
+}
+
+/// Key of a backoff: an account with a known network, or with all unknown networks.
+type BackoffKey = (String, Option<ClientNetwork>);
+
+impl Throttle {
+    pub(crate) fn new(limits: ThrottleLimits) -> Throttle {
+        let counts = Counts {
+            purged_at: Timestamp(0),
+            networks: HashMap::new(),
+            accounts: HashMap::new(),
+            backoffs: HashMap::new(),
+        };
+        Throttle { limits, counts: Mutex::new(counts) }
+    }
+
+    /// Starts an attempt, or returns the time to wait. An attempt counts as failed unless it ends otherwise.
+    pub(crate) fn start_attempt(
+        &self,
+        account: &str,
+        network: ClientNetwork,
+        network_trust: NetworkTrust,
+        now: Timestamp,
+    ) -> Result<Attempt<'_>, Throttled> {
+        let backoff_key = (account.to_owned(), (network_trust == NetworkTrust::Known).then_some(network));
+        let limits = &self.limits;
+        let mut counts = self.counts();
+        counts.ensure_capacity(now)?;
+        let network_bucket = counts.networks.get(&network).copied().unwrap_or_default();
+        let network_bucket = network_bucket.charge(limits.network_burst, limits.network_interval, now)?;
+        let pair = (account.to_owned(), network);
+        let account_bucket = counts.accounts.get(&pair).copied().unwrap_or_default();
+        let account_bucket = account_bucket.charge(limits.account_burst, limits.account_interval, now)?;
+        counts.backoffs.entry(backoff_key.clone()).or_insert(Backoff::new(now)).begin(limits, now)?;
+        counts.networks.insert(network, network_bucket);
+        counts.accounts.insert(pair, account_bucket);
+        Ok(Attempt { throttle: self, backoff_key, network, now, outcome: Outcome::Failed })
+    }
+
+    fn counts(&self) -> MutexGuard<'_, Counts> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Counts {
+    fn ensure_capacity(&mut self, now: Timestamp) -> Result<(), Throttled> {
+        // A purge visits all entries, so it runs at most once a second.
+        if self.is_full() && now.since(self.purged_at) >= Duration::from_secs(1) {
+            self.purge(now);
+        }
+        if self.is_full() { Err(Throttled(FULL_RETRY_AFTER)) } else { Ok(()) }
+    }
+
+    fn is_full(&self) -> bool {
+        self.networks.len().max(self.accounts.len()).max(self.backoffs.len()) >= ENTRY_LIMIT
+    }
+
+    fn purge(&mut self, now: Timestamp) {
+        self.purged_at = now;
+        self.networks.retain(|_, bucket| bucket.full_at > now);
+        self.accounts.retain(|_, bucket| bucket.full_at > now);
+        self.backoffs.retain(|_, backoff| backoff.is_relevant(now));
+    }
+}
+
+/// Token bucket that refills evenly, stored as the time at which it is full.
+#[derive(Clone, Copy)]
+struct Bucket {
+    full_at: Timestamp,
+}
+
+impl Default for Bucket {
+    fn default() -> Bucket {
+        Bucket { full_at: Timestamp(0) }
+    }
+}
+
+impl Bucket {
+    fn charge(self, burst: u32, interval: Duration, now: Timestamp) -> Result<Bucket, Throttled> {
+        let full_at = self.full_at.max(now) + interval;
+        let too_early = full_at.since(now + interval * burst);
+        if too_early.is_zero() { Ok(Bucket { full_at }) } else { Err(Throttled(too_early)) }
+    }
+}
+
+struct Backoff {
+    day_started_at: Timestamp,
+    failures_today: u32,
+    failures_in_a_row: usize,
+    blocked_until: Timestamp,
+    in_progress: u32,
+}
+
+impl Backoff {
+    fn new(now: Timestamp) -> Backoff {
+        Backoff {
+            day_started_at: now,
+            failures_today: 0,
+            failures_in_a_row: 0,
+            blocked_until: Timestamp(0),
+            in_progress: 0,
+        }
+    }
+
+    fn begin(&mut self, limits: &ThrottleLimits, now: Timestamp) -> Result<(), Throttled> {
+        if now.since(self.day_started_at) >= DAY {
+            *self = Backoff { in_progress: self.in_progress, ..Backoff::new(now) };
+        }
+        if self.failures_today + self.in_progress >= limits.daily_failures {
+            return Err(Throttled((self.day_started_at + DAY).since(now)));
+        }
+        if self.blocked_until > now {
+            return Err(Throttled(self.blocked_until.since(now)));
+        }
+        if self.in_progress >= limits.concurrent_attempts {
+            return Err(Throttled(Duration::from_secs(1)));
+        }
+        self.in_progress += 1;
+        Ok(())
+    }
+
+    fn end(&mut self, outcome: Outcome, now: Timestamp) {
+        self.in_progress = self.in_progress.saturating_sub(1);
+        match outcome {
+            Outcome::Succeeded => self.failures_in_a_row = 0,
+            Outcome::Withdrawn => {}
+            Outcome::Failed => {
+                let step = BACKOFF_STEPS[self.failures_in_a_row.min(BACKOFF_STEPS.len() - 1)];
+                self.failures_in_a_row += 1;
+                self.failures_today += 1;
+                self.blocked_until = self.blocked_until.max(now + step);
+            }
+        }
+    }
+
+    fn is_relevant(&self, now: Timestamp) -> bool {
+        let guessed_at = self.failures_today > 1 && now.since(self.day_started_at) < DAY;
+        self.in_progress > 0 || guessed_at
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Outcome {
+    Succeeded,
+    Failed,
+    Withdrawn,
+}
+
+/// Admitted attempt. Dropped without an outcome, for example because the client disconnected, it counts as failed.
+pub(crate) struct Attempt<'a> {
+    throttle: &'a Throttle,
+    backoff_key: BackoffKey,
+    network: ClientNetwork,
+    now: Timestamp,
+    outcome: Outcome,
+}
+
+impl Attempt<'_> {
+    /// Ends the attempt as a success and refunds its charges, so that many users of one office network can log in.
+    pub(crate) fn succeed(mut self) {
+        self.outcome = Outcome::Succeeded;
+    }
+
+    /// Returns the trust in the network of the attempt.
+    pub(crate) fn network_trust(&self) -> NetworkTrust {
+        if self.backoff_key.1.is_some() { NetworkTrust::Known } else { NetworkTrust::Unknown }
+    }
+
+    /// Ends the attempt without an outcome, since nothing was hashed.
+    pub(crate) fn withdraw(mut self) {
+        self.outcome = Outcome::Withdrawn;
+    }
+
+    fn refund(&self, counts: &mut Counts) {
+        let limits = &self.throttle.limits;
+        if let Some(bucket) = counts.networks.get_mut(&self.network) {
+            bucket.full_at = bucket.full_at - limits.network_interval;
+        }
+        if let Some(bucket) = counts.accounts.get_mut(&(self.backoff_key.0.clone(), self.network)) {
+            bucket.full_at = bucket.full_at - limits.account_interval;
+        }
+    }
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        let mut counts = self.throttle.counts();
+        if !matches!(self.outcome, Outcome::Failed) {
+            self.refund(&mut counts);
+        }
+        if let Some(backoff) = counts.backoffs.get_mut(&self.backoff_key) {
+            backoff.end(self.outcome, self.now);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOON: Timestamp = Timestamp(1_700_000_000_000);
+    const OFFICE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
+
+    fn unknown_network(number: u32) -> ClientNetwork {
+        ClientNetwork::from_address(IpAddr::V4((0x0a00_0000 + number).into()))
+    }
+
+    fn try_login(throttle: &Throttle, network: ClientNetwork, network_trust: NetworkTrust, now: Timestamp) -> bool {
+        throttle.start_attempt("a", network, network_trust, now).is_ok()
+    }
+
+    #[test]
+    fn a_network_is_an_address_or_the_first_half_of_one() {
+        let network = |text: &str| ClientNetwork::from_address(text.parse().expect("an address")).to_string();
+        assert_eq!(network("192.0.2.7"), "192.0.2.7");
+        assert_eq!(network("::ffff:192.0.2.7"), "192.0.2.7");
+        assert_eq!(network("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
+    }
+
+    #[test]
+    fn a_hundred_failures_a_day_and_no_more_from_however_many_networks() {
+        let throttle = Throttle::new(ThrottleLimits::default());
+        let second = |n: u32| NOON + Duration::from_secs(n.into());
+        let count = |from: u32| {
+            (from..from + 86_000)
+                .filter(|n| try_login(&throttle, unknown_network(*n), NetworkTrust::Unknown, second(*n)))
+                .count()
+        };
+        assert_eq!(count(0), 100);
+        assert_eq!(count(86_400), 100);
+    }
+
+    #[test]
+    fn unknown_networks_do_not_lock_out_a_known_one() {
+        let throttle = Throttle::new(ThrottleLimits::default());
+        for n in 0..5_000 {
+            try_login(&throttle, unknown_network(n), NetworkTrust::Unknown, NOON + Duration::from_secs(n.into()));
+        }
+        let later = NOON + Duration::from_secs(5_000);
+        assert!(!try_login(&throttle, ClientNetwork::from_address(OFFICE), NetworkTrust::Unknown, later));
+        assert!(try_login(&throttle, ClientNetwork::from_address(OFFICE), NetworkTrust::Known, later));
+    }
+
+    #[test]
+    fn each_failure_in_a_row_waits_longer() {
+        let throttle = Throttle::new(ThrottleLimits::default());
+        let mut now = NOON;
+        let mut waits = Vec::new();
+        for n in 0..7 {
+            assert!(try_login(&throttle, unknown_network(n), NetworkTrust::Unknown, now));
+            let refused = throttle.start_attempt("a", unknown_network(99), NetworkTrust::Unknown, now).err();
+            waits.push(refused.map_or(0, |wait| wait.0.as_secs()));
+            now = now + Duration::from_secs(60);
+        }
+        // The first attempt of 99 is admitted and fails too.
+        assert_eq!(waits, [0, 3, 5, 10, 10, 10, 10]);
+    }
+
+    #[test]
+    fn a_network_that_fails_has_a_bucket_and_one_that_succeeds_has_none() {
+        let throttle = Throttle::new(ThrottleLimits::default());
+        let try_at =
+            |n: u32, now| throttle.start_attempt(&n.to_string(), unknown_network(0), NetworkTrust::Unknown, now);
+        assert_eq!((0..100).filter(|n| try_at(*n, NOON).is_ok()).count(), 30);
+        assert_eq!((0..100).filter(|n| try_at(*n, NOON + Duration::from_secs(5)).is_ok()).count(), 5);
+        let later = NOON + Duration::from_secs(3_600);
+        let right = (0..100).filter(|n| try_at(*n, later).map(Attempt::succeed).is_ok()).count();
+        assert_eq!(right, 100);
+    }
+
+    #[test]
+    fn concurrent_guesses_are_counted_before_they_fail() {
+        let throttle = Throttle::new(ThrottleLimits::default());
+        let tries: Vec<_> = (0..50)
+            .filter_map(|n| throttle.start_attempt("a", unknown_network(n), NetworkTrust::Unknown, NOON).ok())
+            .collect();
+        assert_eq!(tries.len(), 8);
+    }
+
+    #[test]
+    fn the_tables_do_not_grow_without_end() {
+        let throttle = Throttle::new(ThrottleLimits::default());
+        for n in 0..200_000u32 {
+            let now = NOON + Duration::from_millis(u64::from(n) * 10);
+            drop(throttle.start_attempt(&n.to_string(), unknown_network(n), NetworkTrust::Unknown, now));
+        }
+        let counts = throttle.counts();
+        assert!(counts.networks.len() <= ENTRY_LIMIT && counts.accounts.len() <= ENTRY_LIMIT);
+        assert!(counts.backoffs.len() <= ENTRY_LIMIT);
+    }
+}

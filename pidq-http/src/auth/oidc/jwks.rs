@@ -1,0 +1,230 @@
+//! Cache of a provider's signing keys (JWKS), with limited refresh and retention during outages.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tokio::sync::OwnedMutexGuard;
+use tokio::time::timeout;
+
+use super::fetch::{Fetcher, is_secure_url};
+use super::jws::{Algorithm, decode};
+use super::{ProviderSettings, TokenError};
+use crate::auth::Timestamp;
+
+/// Age after which keys are fetched again, so that removed keys become invalid.
+const REFRESH_INTERVAL: Duration = Duration::from_secs(5 * 60);
+/// Age after which keys that could not be fetched again are discarded.
+const KEY_RETENTION: Duration = Duration::from_secs(24 * 60 * 60);
+/// Minimum interval between fetches, so that unknown key ids cannot flood the provider.
+const RETRY_INTERVAL: Duration = Duration::from_secs(60);
+/// Minimum interval between fetches without any keys, when nobody can log in.
+const RETRY_INTERVAL_WITHOUT_KEYS: Duration = Duration::from_secs(5);
+/// Maximum wait of a request for a refresh that it does not need.
+const BACKGROUND_REFRESH_TIMEOUT: Duration = Duration::from_secs(1);
+const KEY_LIMIT: usize = 100;
+
+/// Public key.
+#[derive(Clone, Eq, PartialEq)]
+pub(super) enum PublicKey {
+    Rsa { n: Vec<u8>, e: Vec<u8> },
+    P256(Vec<u8>),
+    Ed25519(Vec<u8>),
+}
+
+struct Key {
+    id: Option<String>,
+    /// Algorithm the provider restricts the key to, if any.
+    algorithm: Option<String>,
+    key: Arc<PublicKey>,
+}
+
+pub(super) struct JwksCache(Arc<KeySource>);
+
+struct KeySource {
+    fetcher: Fetcher,
+    issuer: String,
+    configured_uri: Option<String>,
+    cached: Mutex<CachedKeys>,
+    /// Held by the task that fetches.
+    refresh_lock: Arc<tokio::sync::Mutex<()>>,
+}
+
+#[derive(Default)]
+struct CachedKeys {
+    keys: Arc<Vec<Key>>,
+    fetched_at: Option<Timestamp>,
+    tried_at: Option<Timestamp>,
+    discovered_uri: Option<String>,
+}
+
+impl JwksCache {
+    pub(super) fn new(fetcher: Fetcher, settings: &ProviderSettings) -> JwksCache {
+        JwksCache(Arc::new(KeySource {
+            fetcher,
+            issuer: settings.issuer.clone(),
+            configured_uri: settings.jwks_uri.clone(),
+            cached: Mutex::default(),
+            refresh_lock: Arc::default(),
+        }))
+    }
+
+    /// Returns the keys that may have signed a token. If there are none, the keys are fetched again.
+    pub(super) async fn candidates(
+        &self,
+        id: Option<&str>,
+        algorithm: Algorithm,
+        now: Timestamp,
+    ) -> Result<Vec<Arc<PublicKey>>, TokenError> {
+        let source = &self.0;
+        if source.matching(id, algorithm, now).is_empty() {
+            self.refresh(source.refresh_lock.clone().lock_owned().await, now).await;
+        } else if source.is_stale(now)
+            && let Ok(refresh_lock) = source.refresh_lock.clone().try_lock_owned()
+        {
+            // One request refreshes stale keys, and waits for a short time only; the others continue with the current
+            // keys.
+            let _ = timeout(BACKGROUND_REFRESH_TIMEOUT, self.refresh(refresh_lock, now)).await;
+        }
+        let found = source.matching(id, algorithm, now);
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        Err(if source.has_keys(now) { TokenError::Key } else { TokenError::Unavailable })
+    }
+
+    /// Runs on its own task, so that a disconnecting client does not cancel the refresh for others.
+    async fn refresh(&self, refresh_lock: OwnedMutexGuard<()>, now: Timestamp) {
+        let source = self.0.clone();
+        let task = tokio::spawn(async move {
+            source.refresh(now).await;
+            drop(refresh_lock);
+        });
+        // It can only fail by a panic, which leaves the keys unchanged.
+        task.await.unwrap_or_default();
+    }
+}
+
+impl KeySource {
+    fn matching(&self, id: Option<&str>, algorithm: Algorithm, now: Timestamp) -> Vec<Arc<PublicKey>> {
+        if !self.has_keys(now) {
+            return Vec::new();
+        }
+        let keys = self.cached().keys.clone();
+        let fitting = keys.iter().filter(|key| key.fits(algorithm));
+        match id {
+            Some(id) => fitting.filter(|key| key.id.as_deref() == Some(id)).map(|key| key.key.clone()).collect(),
+            // A token without a key id is accepted only if the provider has one key.
+            None => {
+                let all: Vec<_> = fitting.map(|key| key.key.clone()).collect();
+                if all.len() == 1 { all } else { Vec::new() }
+            }
+        }
+    }
+
+    fn has_keys(&self, now: Timestamp) -> bool {
+        self.cached().fetched_at.is_some_and(|at| now.since(at) < KEY_RETENTION)
+    }
+
+    fn is_stale(&self, now: Timestamp) -> bool {
+        self.cached().fetched_at.is_none_or(|at| now.since(at) >= REFRESH_INTERVAL)
+    }
+
+    async fn refresh(&self, now: Timestamp) {
+        let interval = if self.has_keys(now) { RETRY_INTERVAL } else { RETRY_INTERVAL_WITHOUT_KEYS };
+        if self.cached().tried_at.is_some_and(|at| now.since(at) < interval) {
+            return;
+        }
+        let started_at = Instant::now();
+        let fetched = self.fetch().await;
+        // The interval starts at the end of the attempt: a slow attempt would otherwise be followed by the next at
+        // once.
+        self.cached().tried_at = Some(now + started_at.elapsed());
+        match fetched {
+            Ok(keys) => {
+                let mut cached = self.cached();
+                cached.keys = Arc::new(keys);
+                cached.fetched_at = Some(now);
+            }
+            Err(what) => {
+                self.cached().discovered_uri = None;
+                tracing::warn!(issuer = %self.issuer, reason = what, "fetching the keys of the identity provider failed; the cached keys stay in use");
+            }
+        }
+    }
+
+    async fn fetch(&self) -> Result<Vec<Key>, &'static str> {
+        let known = self.configured_uri.clone().or_else(|| self.cached().discovered_uri.clone());
+        let uri = match known {
+            Some(uri) => uri,
+            None => self.discover().await?,
+        };
+        let document = self.fetcher.json(&uri).await?;
+        let keys = document.get("keys").and_then(Value::as_array).ok_or("the key set has no `keys`")?;
+        Ok(keys.iter().take(KEY_LIMIT).filter_map(key).collect())
+    }
+
+    async fn discover(&self) -> Result<String, &'static str> {
+        let url = format!("{}/.well-known/openid-configuration", self.issuer.trim_end_matches('/'));
+        let document = self.fetcher.json(&url).await?;
+        if document.get("issuer").and_then(Value::as_str) != Some(&self.issuer) {
+            return Err("the discovery document has another issuer");
+        }
+        let uri = document.get("jwks_uri").and_then(Value::as_str).ok_or("the discovery document has no `jwks_uri`")?;
+        if !is_secure_url(uri) {
+            return Err("the `jwks_uri` of the discovery document is not `https:`");
+        }
+        self.cached().discovered_uri = Some(uri.to_owned());
+        Ok(uri.to_owned())
+    }
+
+    fn cached(&self) -> std::sync::MutexGuard<'_, CachedKeys> {
+        self.cached.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Key {
+    fn fits(&self, algorithm: Algorithm) -> bool {
+        let is_meant = self.algorithm.as_deref().is_none_or(|name| Algorithm::from_name(name) == Some(algorithm));
+        let can = match *self.key {
+            PublicKey::Rsa { .. } => matches!(algorithm, Algorithm::Rs256 | Algorithm::Ps256),
+            PublicKey::P256(_) => algorithm == Algorithm::Es256,
+            PublicKey::Ed25519(_) => algorithm == Algorithm::EdDsa,
+        };
+        is_meant && can
+    }
+}
+
+/// Parses a key (RFC 7517). Keys for other uses and of other types are ignored, as the RFC requires.
+fn key(jwk: &Value) -> Option<Key> {
+    let text = |name: &str| jwk.get(name).and_then(Value::as_str);
+    if text("use").is_some_and(|usage| usage != "sig") {
+        return None;
+    }
+    let operations = jwk.get("key_ops").and_then(Value::as_array);
+    if operations.is_some_and(|operations| !operations.iter().any(|operation| operation == "verify")) {
+        return None;
+    }
+    let key = public_key(jwk)?;
+    Some(Key { id: text("kid").map(str::to_owned), algorithm: text("alg").map(str::to_owned), key: Arc::new(key) })
+}
+
+fn public_key(jwk: &Value) -> Option<PublicKey> {
+    let text = |name: &str| jwk.get(name).and_then(Value::as_str);
+    let bytes = |name: &str| text(name).and_then(|part| decode(part).ok());
+    match (text("kty")?, text("crv")) {
+        ("RSA", _) => Some(PublicKey::Rsa { n: without_zeros(bytes("n")?), e: without_zeros(bytes("e")?) }),
+        ("EC", Some("P-256")) => {
+            let (x, y) = (bytes("x")?, bytes("y")?);
+            let is_point = x.len() == 32 && y.len() == 32;
+            is_point.then(|| PublicKey::P256([vec![4], x, y].concat()))
+        }
+        ("OKP", Some("Ed25519")) => Some(PublicKey::Ed25519(bytes("x")?)),
+        _ => None,
+    }
+}
+
+/// Removes leading zeros. Some providers add one if the first bit of a number is set.
+fn without_zeros(number: Vec<u8>) -> Vec<u8> {
+    number.into_iter().skip_while(|byte| *byte == 0).collect()
+}

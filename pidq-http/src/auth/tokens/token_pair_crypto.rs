@@ -1,0 +1,57 @@
+//! Encryption of a token pair that can be fetched again, with a key derived from the previous refresh token.
+//!
+//! The database alone does not reveal the pair: it stores only a fingerprint of that refresh token.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use ring::hkdf::{HKDF_SHA256, Salt};
+use zeroize::Zeroizing;
+
+use super::Tokens;
+use crate::auth::secret::random;
+use crate::auth::{IdentityError, Secret, Timestamp};
+
+const PURPOSE: &[&[u8]] = &[b"pidq: the pair after this refresh token"];
+
+pub(super) fn encrypt(tokens: &Tokens, token: &str, family: &str) -> Result<String, IdentityError> {
+    let nonce = random::<NONCE_LEN>()?;
+    let mut text = write(tokens);
+    key(token)
+        .and_then(|key| key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), aad(family), &mut text).ok())
+        .ok_or(IdentityError::NoRandomness)?;
+    let next_pair: Vec<u8> = nonce.into_iter().chain(text).collect();
+    Ok(URL_SAFE_NO_PAD.encode(next_pair))
+}
+
+pub(super) fn decrypt(next_pair: &str, token: &str, family: &str) -> Option<Tokens> {
+    let mut next_pair = Zeroizing::new(URL_SAFE_NO_PAD.decode(next_pair).ok()?);
+    let (nonce, text) = next_pair.split_at_mut_checked(NONCE_LEN)?;
+    let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
+    let text = key(token)?.open_in_place(nonce, aad(family), text).ok()?;
+    read(std::str::from_utf8(text).ok()?)
+}
+
+fn aad(family: &str) -> Aad<&[u8]> {
+    Aad::from(family.as_bytes())
+}
+
+fn key(token: &str) -> Option<LessSafeKey> {
+    let secret = Salt::new(HKDF_SHA256, b"pidq").extract(token.as_bytes());
+    let okm = secret.expand(PURPOSE, &CHACHA20_POLY1305).ok()?;
+    Some(LessSafeKey::new(UnboundKey::from(okm)))
+}
+
+/// No field contains a line feed.
+fn write(tokens: &Tokens) -> Vec<u8> {
+    let refresh = tokens.refresh.as_ref().map_or("", |refresh| refresh.expose());
+    format!("{}\n{refresh}\n{}\n{}", tokens.access.expose(), tokens.expires_at.0, tokens.scope).into_bytes()
+}
+
+fn read(text: &str) -> Option<Tokens> {
+    let mut lines = text.split('\n');
+    let mut line = || lines.next().map(str::to_owned);
+    let (access, refresh) = (line()?, line()?);
+    let expires_at = Timestamp(line()?.parse().ok()?);
+    Some(Tokens { access: Secret::new(access), refresh: Some(Secret::new(refresh)), expires_at, scope: line()? })
+}

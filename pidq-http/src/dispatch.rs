@@ -1,0 +1,420 @@
+//! Request pipeline: the checks in their fixed order, the handler, and the common response headers.
+
+use std::any::Any;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, OnceLock};
+use std::task::Poll;
+
+use hyper::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, ALLOW, CACHE_CONTROL,
+    CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN, RETRY_AFTER,
+    STRICT_TRANSPORT_SECURITY, VARY, X_CONTENT_TYPE_OPTIONS,
+};
+use hyper::{Method, StatusCode, Version};
+use tokio::time::timeout;
+
+use crate::compress;
+use crate::health;
+use crate::ids;
+use crate::log::AccessLog;
+use crate::principal::Principal;
+use crate::problem::{Occurrence, Problem, codes};
+use crate::proxies::{self, Network};
+use crate::range;
+use crate::rate_limit::{ConcurrencyPermit, RateDecision};
+use crate::request::{BodyReader, BodySource, Head, Incoming, Request, UnreadBody};
+use crate::response::{Content, Response, ResponseBody};
+use crate::route::{Access, Fut, Route, RouteError, RouteMatch};
+use crate::serve::Framing;
+use crate::service::{ConnInfo, Inner};
+
+/// Per-request state for the response headers and the access log.
+struct RequestContext {
+    head: Arc<Head>,
+    /// Boxed because it is moved with every response.
+    access_log: Box<AccessLog>,
+    access: Access,
+    /// True if the response depends on `Accept`.
+    negotiates: bool,
+    rate_decisions: Vec<RateDecision>,
+    /// Concurrency permit of the principal; released when the response is built.
+    permit: Option<ConcurrencyPermit>,
+    /// Unread rest of the request body.
+    unread_body: UnreadBody,
+    /// True if the connection must close because the start of the next request is unknown.
+    close: bool,
+}
+
+pub(crate) async fn dispatch<S: Send + Sync + 'static>(
+    service: &Inner<S>,
+    conn: &ConnInfo,
+    request: hyper::Request<Incoming>,
+    framing: Framing,
+) -> hyper::Response<ResponseBody> {
+    let (parts, body) = request.into_parts();
+    let version = parts.version;
+    let mut context = begin(service, conn, parts);
+    let result = match check_framing(&context.head, version, framing, service.limits.url_size) {
+        Ok(()) => {
+            let source = context.unread_body.source(body);
+            route(service, conn, &mut context, source).await
+        }
+        Err(problem) => {
+            context.close = true;
+            Err(problem)
+        }
+    };
+    // A client that was too slow gets no more time.
+    if result.as_ref().is_err_and(|problem| problem.status() != StatusCode::REQUEST_TIMEOUT) {
+        context.unread_body.drain(&context.head.headers).await;
+    }
+    let response = result.unwrap_or_else(|problem| problem_response(service, &context, problem));
+    finish(service, conn, context, response)
+}
+
+fn begin<S>(service: &Inner<S>, conn: &ConnInfo, parts: hyper::http::request::Parts) -> RequestContext {
+    let id = ids::request_id(&parts.headers);
+    let access_log =
+        AccessLog::start(service.info.clone(), conn.activity.clone(), id.clone(), method_name(&parts.method));
+    let head = Head {
+        client: proxies::client(conn.peer, &parts.headers, &service.proxies),
+        secure: conn.tls || proxies::forwarded_over_tls(conn.peer, &parts.headers, &service.proxies),
+        id,
+        traceparent: ids::traceparent(&parts.headers),
+        method: parts.method,
+        uri: parts.uri,
+        headers: parts.headers,
+        query: OnceLock::new(),
+    };
+    let mut context = RequestContext {
+        head: Arc::new(head),
+        access_log,
+        access: Access::Public,
+        negotiates: false,
+        rate_decisions: Vec::new(),
+        permit: None,
+        unread_body: UnreadBody::default(),
+        close: false,
+    };
+    context.access_log.traceparent = context.head.traceparent.clone();
+    context.access_log.head = Some(context.head.clone());
+    context
+}
+
+/// Returns the method as a metric label. Unknown methods share one label, so clients cannot create new ones.
+fn method_name(method: &Method) -> &'static str {
+    const KNOWN: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+    KNOWN.into_iter().find(|&name| name == method.as_str()).unwrap_or("other")
+}
+
+/// Rejects requests that hyper accepts although RFC 9112 does not.
+fn check_framing(head: &Head, version: Version, framing: Framing, url: usize) -> Result<(), Problem> {
+    let wrong = |detail: &str| Err(Problem::new(codes::INVALID_REQUEST).detail(detail));
+    if framing == Framing::Ambiguous {
+        return wrong("The body length is ambiguous or the request head is malformed.");
+    }
+    if head.uri.path_and_query().is_some_and(|path| path.as_str().len() > url) {
+        return Err(Problem::new(codes::URI_TOO_LONG).detail(format!("Path and query may have at most {url} bytes.")));
+    }
+    let mut hosts = head.headers.get_all(HOST).iter();
+    let host = hosts.next();
+    if hosts.next().is_some() {
+        return wrong("There is more than one Host header.");
+    }
+    match (version, host) {
+        (Version::HTTP_11, None) => wrong("There is no Host header."),
+        (Version::HTTP_2, Some(host)) if head.uri.authority().is_some_and(|a| a.as_str().as_bytes() != host) => {
+            wrong("The Host header and the authority differ.")
+        }
+        (_, Some(host)) if !host.to_str().is_ok_and(is_host) => wrong("The Host header is invalid."),
+        _ => Ok(()),
+    }
+}
+
+fn is_host(host: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-".contains(&byte);
+    let (name, port) = host.split_once(':').unwrap_or((host, "0"));
+    // Hot: nearly all hosts are this plain. RFC 9110 allows an empty one for requests without an authority.
+    let is_usual =
+        name.bytes().all(is_plain) && (1..=5).contains(&port.len()) && port.bytes().all(|byte| byte.is_ascii_digit());
+    is_usual || host.is_empty() || host.parse::<hyper::http::uri::Authority>().is_ok_and(|a| !a.as_str().contains('@'))
+}
+
+async fn route<S: Send + Sync + 'static>(
+    service: &Inner<S>,
+    conn: &ConnInfo,
+    context: &mut RequestContext,
+    source: BodySource,
+) -> Result<Response, Problem> {
+    let path = context.head.uri.path();
+    if context.head.method == Method::OPTIONS && path == "*" {
+        return Ok(
+            Response::empty(StatusCode::NO_CONTENT).header(ALLOW, "DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT")
+        );
+    }
+    let found = match service.router(conn.listener_kind).find(&context.head.method, path) {
+        Ok(found) => found,
+        Err(RouteError::Options(allow)) => return Ok(options(service, &context.head, &allow)),
+        Err(missed) => return Err(missed.into_problem()),
+    };
+    context.access = found.route.access;
+    context.negotiates = found.route.negotiates();
+    context.access_log.route = found.route.path;
+    context.access_log.route_metrics = Some(found.metrics.clone());
+    context.access_log.log_at_info = !health::is_health_path(found.route.path);
+    let principal = authorize(service, context, found.route).await?;
+    context.access_log.principal = principal.clone();
+    if !context.access_log.log_at_info {
+        return handle(service, context, found, principal, source).await;
+    }
+    enforce_limits(service, context, found.route, principal.as_deref()).await?;
+    let _slot = acquire_slot(service).await?;
+    handle(service, context, found, principal, source).await
+}
+
+/// Authorizes the request for its route. A rejected request counts against the rate limit, and the hook is notified.
+async fn authorize<S: Send + Sync + 'static>(
+    service: &Inner<S>,
+    context: &mut RequestContext,
+    route: &'static Route<S>,
+) -> Result<Option<Arc<Principal>>, Problem> {
+    let AccessDenied { problem, principal } = match check_access(service, context, route).await {
+        Ok(principal) => return Ok(principal),
+        Err(denied) => denied,
+    };
+    // Token guesses count against the network they come from.
+    enforce_limits(service, context, route, None).await?;
+    if let Some(principal) = principal {
+        (service.refused)(&service.state, &context.head, &principal, route.path, &problem).await;
+    }
+    Err(problem)
+}
+
+/// Rejected access: the problem, and the principal if it is known.
+struct AccessDenied {
+    problem: Problem,
+    principal: Option<Arc<Principal>>,
+}
+
+/// Checks the token (401) and then its scope (403).
+async fn check_access<S>(
+    service: &Inner<S>,
+    context: &RequestContext,
+    route: &Route<S>,
+) -> Result<Option<Arc<Principal>>, AccessDenied> {
+    if !route.access.needs_token() {
+        return Ok(None);
+    }
+    let unknown = |problem| AccessDenied { problem, principal: None };
+    let principal = (service.authenticate)(&service.state, &context.head).await.map_err(unknown)?;
+    match route.access.scope() {
+        Some(scope) if !principal.has_scope(scope) => {
+            Err(AccessDenied { problem: Problem::insufficient_scope(scope), principal: Some(principal) })
+        }
+        _ => Ok(Some(principal)),
+    }
+}
+
+/// Enforces the rate limits and the concurrency limit (429).
+async fn enforce_limits<S>(
+    service: &Inner<S>,
+    context: &mut RequestContext,
+    route: &Route<S>,
+    principal: Option<&Principal>,
+) -> Result<(), Problem> {
+    let network = || format!("net {}", Network::for_client(context.head.client)).into();
+    let key: Arc<str> = principal.map_or_else(network, |principal| principal.key().clone());
+    context.rate_decisions.extend(service.quota.as_ref().map(|quota| quota.check(&key)));
+    context.rate_decisions.extend((service.meter)(&service.state, &context.head.method, route.path, &key).await);
+    context.rate_decisions.iter().find_map(RateDecision::problem).map_or(Ok(()), Err)?;
+    if principal.is_some() {
+        context.permit = Some(service.concurrency.acquire(key)?);
+    }
+    Ok(())
+}
+
+/// Acquires a request slot, or returns 503. A short wait absorbs bursts.
+async fn acquire_slot<S>(service: &Inner<S>) -> Result<tokio::sync::SemaphorePermit<'_>, Problem> {
+    let overloaded = || Problem::new(codes::OVERLOADED).detail("The server is overloaded. Try again.").retry_after(1);
+    if let Ok(slot) = service.request_slots.try_acquire() {
+        return Ok(slot);
+    }
+    let slot = timeout(service.limits.request_queue_timeout, service.request_slots.acquire())
+        .await
+        .map_err(|_| overloaded())?;
+    slot.map_err(|_| overloaded())
+}
+
+async fn handle<S: Send + Sync + 'static>(
+    service: &Inner<S>,
+    context: &RequestContext,
+    found: RouteMatch<'_, S>,
+    principal: Option<Arc<Principal>>,
+    source: BodySource,
+) -> Result<Response, Problem> {
+    let request = Request {
+        head: context.head.clone(),
+        route: found.route.path,
+        params: found.params,
+        principal,
+        accepts: found.route.body.map(|body| body.within(&service.limits)),
+        body: BodyReader::new(source, &service.limits),
+        info: service.info.clone(),
+    };
+    found.route.check_query(&request)?;
+    catch_panic((service.around)(&service.state, request, found.route.handler)).await.unwrap_or_else(|_| {
+        tracing::error!(id = &*context.head.id, route = found.route.path, "a handler panicked; responding with 500");
+        Err(Problem::internal())
+    })
+}
+
+/// Catches a panic of the handler, so that it does not end the other streams of the connection.
+async fn catch_panic<T>(mut future: Fut<'_, T>) -> Result<T, Box<dyn Any + Send>> {
+    poll_fn(move |cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+        Ok(Poll::Pending) => Poll::Pending,
+        Ok(Poll::Ready(value)) => Poll::Ready(Ok(value)),
+        Err(panic) => Poll::Ready(Err(panic)),
+    })
+    .await
+}
+
+fn problem_response<S>(service: &Inner<S>, context: &RequestContext, mut problem: Problem) -> Response {
+    if let Some(url) = &service.resource_metadata {
+        problem.extend_challenge(&format!("resource_metadata=\"{url}\""));
+    }
+    let problem = if context.access == Access::Client { problem.into_oauth() } else { problem };
+    problem.into_response(&Occurrence { path: context.head.uri.path(), request_id: &context.head.id })
+}
+
+fn options<S>(service: &Inner<S>, head: &Head, allow: &str) -> Response {
+    let response = Response::empty(StatusCode::NO_CONTENT).header(ALLOW, allow);
+    if allowed_origin(service, head).is_none() || !head.headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD) {
+        return response;
+    }
+    response
+        .header(ACCESS_CONTROL_ALLOW_METHODS, allow)
+        .header(ACCESS_CONTROL_ALLOW_HEADERS, CORS_HEADERS)
+        .header(ACCESS_CONTROL_MAX_AGE, "600")
+}
+
+const CORS_HEADERS: &str = "Authorization, Content-Type, Content-Encoding, If-Match, If-None-Match, Idempotency-Key, \
+    X-Change-Version, X-Request-Id, X-Schema-Version";
+const CORS_EXPOSED: &str = "Content-Disposition, Content-Range, ETag, Idempotency-Replayed, Link, Location, \
+    WWW-Authenticate, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, X-Result-Kind";
+
+fn allowed_origin<'a, S>(service: &Inner<S>, head: &'a Head) -> Option<&'a HeaderValue> {
+    head.headers
+        .get(ORIGIN)
+        .filter(|origin| service.origins.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes()))
+}
+
+/// Adds the common headers, the validator, and the content coding.
+fn finish<S>(
+    service: &Inner<S>,
+    conn: &ConnInfo,
+    mut context: RequestContext,
+    mut response: Response,
+) -> hyper::Response<ResponseBody> {
+    context.permit = None;
+    let plain = context.access == Access::Client || range::offers_ranges(&response.headers);
+    let encoder = if plain { None } else { compress::encoder(&context.head.headers, &mut response) };
+    not_modified(&context.head, &mut response);
+    if let Err(problem) = range::apply(&context.head, &mut response) {
+        response = problem_response(service, &context, problem);
+    }
+    default_retry_after(&mut response);
+    add_common_headers(service, &context, &mut response.headers);
+    if context.head.method == Method::HEAD {
+        strip_body(&mut response, encoder.is_none());
+    }
+    context.access_log.status = response.status.as_u16();
+    context.access_log.query = context.access_log.head.take().and_then(|head| head.query());
+    context.access_log.measurements = std::mem::take(&mut response.measurements);
+    let has_body = context.head.method != Method::HEAD && response.status != StatusCode::NOT_MODIFIED;
+    let encoder = encoder.filter(|_| has_body);
+    let body = ResponseBody::new(response.body, encoder, context.access_log, conn);
+    let mut answer = hyper::Response::new(body);
+    *answer.status_mut() = response.status;
+    *answer.headers_mut() = response.headers;
+    answer
+}
+
+/// Sets a default `Retry-After` of one minute on 429 and 503.
+fn default_retry_after(response: &mut Response) {
+    if [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE].contains(&response.status) {
+        response.headers.entry(RETRY_AFTER).or_insert(HeaderValue::from_static("60"));
+    }
+}
+
+fn add_common_headers<S>(service: &Inner<S>, context: &RequestContext, headers: &mut HeaderMap) {
+    let mut absent = |name: HeaderName, value: HeaderValue| {
+        headers.entry(name).or_insert(value);
+    };
+    let text = HeaderValue::from_static;
+    if let Ok(id) = HeaderValue::from_str(&context.head.id) {
+        absent(ids::REQUEST_ID, id);
+    }
+    absent(X_CONTENT_TYPE_OPTIONS, text("nosniff"));
+    if context.access.needs_token() {
+        absent(CACHE_CONTROL, text("private, no-cache"));
+    } else {
+        absent(CACHE_CONTROL, text("no-store"));
+    }
+    if context.head.secure {
+        absent(STRICT_TRANSPORT_SECURITY, text("max-age=31536000"));
+    }
+    if context.close {
+        absent(CONNECTION, text("close"));
+    }
+    service.headers.iter().for_each(|(name, value)| absent(name.clone(), text(value)));
+    if !context.rate_decisions.is_empty() {
+        for (name, value) in RateDecision::headers(&context.rate_decisions) {
+            if let Ok(value) = HeaderValue::try_from(value) {
+                absent(name, value);
+            }
+        }
+    }
+    headers.append(VARY, text(vary_header(context)));
+    if !service.origins.is_empty() {
+        headers.append(VARY, HeaderValue::from_static("Origin"));
+    }
+    if let Some(origin) = allowed_origin(service, &context.head) {
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(CORS_EXPOSED));
+    }
+}
+
+/// Returns the request headers that the response depends on. A handler may add others.
+fn vary_header(context: &RequestContext) -> &'static str {
+    match (context.negotiates, context.access.needs_token()) {
+        (false, false) => "Accept-Encoding",
+        (false, true) => "Accept-Encoding, Authorization",
+        (true, false) => "Accept-Encoding, Accept",
+        (true, true) => "Accept-Encoding, Authorization, Accept",
+    }
+}
+
+/// Responds with 304 if the client has the same content in any coding. The tag stays that of the coding that would be
+/// sent.
+fn not_modified(head: &Head, response: &mut Response) {
+    let is_read = head.method == Method::GET || head.method == Method::HEAD;
+    let Some(tag) = response.headers.get(ETAG) else { return };
+    let same = tag.to_str().is_ok_and(|tag| head.has_cached(tag));
+    if is_read && same && response.status == StatusCode::OK {
+        response.status = StatusCode::NOT_MODIFIED;
+        response.body = Content::Empty;
+        response.headers.remove(CONTENT_TYPE);
+        response.headers.remove(hyper::header::CONTENT_ENCODING);
+    }
+}
+
+/// Removes the body of a HEAD response. `Content-Length` is set if the length of the GET response is known.
+fn strip_body(response: &mut Response, plain: bool) {
+    let is_plain = plain && ![StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED].contains(&response.status);
+    if let (true, Some(length)) = (is_plain, response.body.length()) {
+        response.headers.insert(CONTENT_LENGTH, length.into());
+    }
+    response.body = Content::Empty;
+}

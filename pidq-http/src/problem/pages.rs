@@ -1,0 +1,84 @@
+//! Pages about problem codes: where the `type` of a problem leads, as HTML for browsers and as JSON for programs.
+
+use std::fmt::Write;
+
+use hyper::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, VARY};
+use serde_json::{Value, json};
+
+use super::Problem;
+use super::codes::{self, ALL, ProblemCode};
+use crate::openapi::{policy, prose, standalone_page};
+use crate::request::Request;
+use crate::response::Response;
+
+/// `GET /problems`: every code.
+pub(crate) async fn list(request: Request) -> Result<Response, Problem> {
+    if prefers_html(&request) {
+        return Ok(html("Problem codes", &table()));
+    }
+    Ok(Response::json(&ALL.iter().map(|code| object(code)).collect::<Vec<_>>())?.header(VARY, "Accept"))
+}
+
+/// `GET /problems/{code}`: one code.
+pub(crate) async fn one(request: Request) -> Result<Response, Problem> {
+    let code = ProblemCode::find(request.path("code")?).ok_or_else(|| {
+        Problem::new(codes::NOT_FOUND).detail("There is no problem with this code; `/problems` lists all of them.")
+    })?;
+    if prefers_html(&request) {
+        return Ok(html(code.title, &article(code)));
+    }
+    Ok(Response::json(&object(code))?.header(VARY, "Accept"))
+}
+
+/// The table of the documentation: status, code, title and remedy of every row.
+pub fn manual() -> String {
+    let mut text = String::from("| code | status | title | what to do |\n|---|---|---|---|\n");
+    for code in ALL {
+        let _ = writeln!(text, "| `{}` | {} | {} | {} |", code.name, statuses(code), code.title, code.remedy);
+    }
+    text.trim_end().to_owned()
+}
+
+fn prefers_html(request: &Request) -> bool {
+    request.head.accepts("text/html") > request.head.accepts("application/json")
+}
+
+fn object(code: &ProblemCode) -> Value {
+    json!({
+        "type": code.path(), "code": code.name, "title": code.title, "statuses": code.statuses, "remedy": code.remedy,
+    })
+}
+
+fn html(title: &str, body: &str) -> Response {
+    Response::ok("text/html; charset=utf-8", standalone_page(title, body))
+        .header(VARY, "Accept")
+        .header(REFERRER_POLICY, "no-referrer")
+        .header(CONTENT_SECURITY_POLICY, policy())
+}
+
+fn article(code: &ProblemCode) -> String {
+    format!(
+        "<p>Code <code>{}</code>, status {}.</p><h2>What to do</h2><p>{}</p><p><a href=\"../problems\">All problem codes</a></p>",
+        code.name,
+        statuses(code),
+        prose(code.remedy)
+    )
+}
+
+fn table() -> String {
+    let mut text = String::from("<table><tr><th>Code</th><th>Status</th><th>Title</th><th>What to do</th></tr>");
+    for code in ALL {
+        let (name, remedy) = (code.name, prose(code.remedy));
+        let _ = write!(
+            text,
+            "<tr><td><a href=\"problems/{name}\"><code>{name}</code></a></td><td>{}</td><td>{}</td><td>{remedy}</td></tr>",
+            statuses(code),
+            code.title
+        );
+    }
+    text + "</table>"
+}
+
+fn statuses(code: &ProblemCode) -> String {
+    code.statuses.iter().map(u16::to_string).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,62 @@
+//! Endpoint documentation as Markdown: a table, and a section per endpoint.
+
+use std::fmt::Write;
+
+use super::{Access, Parameter, ParameterLocation, Reply, Route};
+
+/// Returns a Markdown table with a row per endpoint.
+pub fn route_table<S>(routes: &[Route<S>]) -> String {
+    let mut text = String::from("| endpoint | token | description |\n|---|---|---|\n");
+    for route in routes {
+        let _ = writeln!(text, "| `{} {}` | {} | {} |", route.method, route.path, access(route.access), route.summary);
+    }
+    text.trim_end().to_owned()
+}
+
+fn access(access: Access) -> String {
+    match access {
+        Access::Public => "none".into(),
+        Access::Client => "none; client credentials".into(),
+        Access::Bearer => "any".into(),
+        Access::Scope(scope) => format!("`{scope}`"),
+        Access::Admin => "`admin`".into(),
+    }
+}
+
+/// Returns a Markdown section per endpoint.
+pub fn route_sections<S>(routes: &[Route<S>]) -> String {
+    routes.iter().map(route_section).collect::<Vec<_>>().join("\n").trim_end().to_owned()
+}
+
+fn route_section<S>(route: &Route<S>) -> String {
+    let mut text = format!("### {} {}\n\n{}\n", route.method, route.path, route.summary);
+    if !route.parameters.is_empty() {
+        text.push_str("\n| parameter | in | description |\n|---|---|---|\n");
+        route.parameters.iter().for_each(|parameter| text.push_str(&parameter_row(parameter)));
+    }
+    if let Some(body) = &route.body {
+        let _ = writeln!(text, "\nTakes {}, at most {} bytes.", body.media.join(", "), body.limit);
+    }
+    text.push_str("\n| status | response |\n|---|---|\n");
+    for replies in route.replies.chunk_by(|one, other| (one.status, one.summary) == (other.status, other.summary)) {
+        let _ = writeln!(text, "| {} | {} |", replies[0].status, summary(replies));
+    }
+    text
+}
+
+/// Returns the description of a response, with its content types if there are several.
+fn summary(replies: &[Reply]) -> String {
+    let text = replies[0].summary;
+    let media: Vec<String> = replies.iter().filter_map(|reply| reply.media).map(|media| format!("`{media}`")).collect();
+    if media.len() < 2 { text.into() } else { format!("{}: {}.", text.trim_end_matches('.'), media.join(", ")) }
+}
+
+fn parameter_row(parameter: &Parameter) -> String {
+    let location = match parameter.location {
+        ParameterLocation::Path => "path",
+        ParameterLocation::Query => "URL",
+        ParameterLocation::Header => "header",
+        ParameterLocation::RequiredHeader => "header, needed",
+    };
+    format!("| `{}` | {location} | {} |\n", parameter.name, parameter.summary)
+}

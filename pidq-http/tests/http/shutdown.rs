@@ -1,0 +1,131 @@
+//! Graceful shutdown: no response is cut, and accepted connections are served.
+
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::{Duration, Instant};
+
+use pidq_http::Listener;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::{sleep, timeout};
+
+use crate::server::{Server, app, body, header, rest, status};
+
+#[tokio::test]
+async fn running_requests_are_answered_before_the_end() {
+    let server = Server::start(app());
+    let mut stream = server.connect().await;
+    stream.write_all(b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("it is open");
+    server.busy().await;
+    server.stop.stop();
+    let answer = rest(stream).await;
+    assert_eq!((status(&answer), body(&answer)), (200, "slow"));
+    assert!(answer.to_lowercase().contains("connection: close"), "{answer}");
+    assert!(server.done.await.is_ok_and(|ended| ended.is_ok()));
+    assert!(tokio::net::TcpStream::connect(server.address).await.is_err(), "nobody listens any more");
+}
+
+#[tokio::test]
+async fn a_request_that_is_on_its_way_is_answered() {
+    let mut app = app();
+    app.limits.shutdown_delay = Duration::ZERO;
+    let server = Server::start(app);
+    let mut stream = server.connect().await;
+    stream.write_all(b"GET /things/1 HTTP/1.1\r\nHost: ").await.expect("it is open");
+    sleep(Duration::from_millis(100)).await;
+    server.stop.stop();
+    sleep(Duration::from_millis(100)).await;
+    stream.write_all(b"x\r\n\r\n").await.expect("it is still open");
+    assert_eq!(status(&rest(stream).await), 200);
+    assert!(server.done.await.is_ok_and(|ended| ended.is_ok()));
+}
+
+#[tokio::test]
+async fn the_second_stop_is_immediate() {
+    let mut app = app();
+    app.limits.shutdown_delay = Duration::from_secs(60);
+    let server = Server::start(app);
+    let mut stream = server.connect().await;
+    stream.write_all(b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("it is open");
+    server.busy().await;
+    server.stop.stop();
+    server.stop.stop();
+    assert!(timeout(Duration::from_secs(10), server.done).await.is_ok(), "it waits for what nobody ends");
+    assert_eq!(rest(stream).await, "", "before the request is done");
+}
+
+#[tokio::test]
+async fn open_admin_connections_do_not_delay_shutdown() {
+    let mut app = app();
+    app.limits.shutdown_delay = Duration::ZERO;
+    let [public, admin] =
+        [Listener::plain, Listener::admin].map(|listener| listener(([127, 0, 0, 1], 0).into()).expect("a port"));
+    let address = admin.address().expect("it is bound");
+    let server = Server::on(app, vec![public, admin]);
+    let _open = tokio::net::TcpStream::connect(address).await.expect("somebody listens");
+    server.stop.stop();
+    let ended = timeout(Duration::from_secs(5), server.done).await.expect("there is nobody to wait for");
+    assert!(ended.is_ok_and(|ended| ended.is_ok()));
+}
+
+#[tokio::test]
+async fn a_stopping_server_is_not_ready_and_still_answers() {
+    let mut app = app();
+    app.limits.shutdown_delay = Duration::from_secs(60);
+    let server = Server::start(app);
+    assert_eq!(status(&server.request("GET /readyz HTTP/1.1", "").await), 200);
+    server.stop.stop();
+    let mut ready = String::new();
+    while status(&ready) != 503 {
+        ready = server.request("GET /readyz HTTP/1.1", "").await;
+    }
+    assert_eq!(header(&ready, "retry-after"), Some("60"));
+    assert_eq!(status(&server.request("GET /things/1 HTTP/1.1", "").await), 200);
+    server.stop.stop();
+    assert!(server.done.await.is_ok_and(|ended| ended.is_ok()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn under_load_no_answer_is_cut() {
+    for _ in 0..5 {
+        let server = Server::start(app());
+        let clients: Vec<_> = (0..16)
+            .map(|_| {
+                let address = server.address;
+                tokio::spawn(async move {
+                    let mut answers = 0;
+                    while let Ok(mut stream) = tokio::net::TcpStream::connect(address).await {
+                        let _ = stream.write_all(b"GET /big HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
+                        let mut answer = Vec::new();
+                        let _ = stream.read_to_end(&mut answer).await;
+                        if answer.is_empty() {
+                            // Connected at the moment the socket was closed: refused, not cut.
+                            break;
+                        }
+                        assert!(answer.len() > 8 << 20, "an answer was cut after {} bytes", answer.len());
+                        answers += 1;
+                    }
+                    answers
+                })
+            })
+            .collect();
+        sleep(Duration::from_millis(150)).await;
+        server.stop.stop();
+        assert!(server.done.await.is_ok_and(|ended| ended.is_ok()));
+        for client in clients {
+            assert!(client.await.is_ok(), "a client saw half an answer");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_handler_ends_when_its_client_goes() {
+    let server = Server::start(app());
+    let mut stream = server.connect().await;
+    stream.write_all(b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("it is open");
+    server.busy().await;
+    drop(stream);
+    let started = Instant::now();
+    while server.state.cancelled.load(SeqCst) == 0 {
+        assert!(started.elapsed() < Duration::from_secs(10), "the handler goes on for nobody");
+        sleep(Duration::from_millis(1)).await;
+    }
+}

@@ -1,0 +1,117 @@
+//! Slow clients: silent, slow to send heads or bodies, slow to read. All time out.
+
+use std::time::{Duration, Instant};
+
+use pidq_http::Limits;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::sleep;
+
+use crate::server::{Server, app, rest, status};
+
+/// Starts a server with timeouts below half a second.
+fn impatient() -> Server {
+    let mut app = app();
+    app.limits = Limits {
+        first_byte_timeout: Duration::from_millis(300),
+        head_timeout: Duration::from_millis(300),
+        body_grace: Duration::from_millis(300),
+        body_rate: 1 << 20,
+        write_timeout: Duration::from_millis(400),
+        ..app.limits
+    };
+    Server::start(app)
+}
+
+/// Sends one byte at a time until the server closes; returns the response and the duration.
+async fn drip(server: &Server, start: &str, then: u8) -> (String, Duration) {
+    let mut stream = server.connect().await;
+    stream.write_all(start.as_bytes()).await.expect("it is open");
+    let started = Instant::now();
+    let (mut reader, mut writer) = stream.into_split();
+    let dripping = tokio::spawn(async move {
+        while writer.write_all(&[then]).await.is_ok() {
+            sleep(Duration::from_millis(20)).await;
+        }
+    });
+    let mut answer = Vec::new();
+    let read = tokio::time::timeout(Duration::from_secs(10), reader.read_to_end(&mut answer)).await;
+    dripping.abort();
+    assert!(read.is_ok(), "the server has endless patience");
+    (String::from_utf8_lossy(&answer).into_owned(), started.elapsed())
+}
+
+#[tokio::test]
+async fn silence_is_ended() {
+    let server = impatient();
+    let started = Instant::now();
+    assert_eq!(rest(server.connect().await).await, "");
+    assert!(started.elapsed() < Duration::from_secs(2));
+}
+
+#[tokio::test]
+async fn half_a_preface_is_no_way_to_stay() {
+    let server = impatient();
+    let mut stream = server.connect().await;
+    stream.write_all(b"PRI * HT").await.expect("it is open");
+    let started = Instant::now();
+    rest(stream).await;
+    assert!(started.elapsed() < Duration::from_secs(2));
+}
+
+#[tokio::test]
+async fn an_idle_connection_is_closed() {
+    let server = impatient();
+    let mut stream = server.connect().await;
+    stream.write_all(b"GET /things/1 HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("it is open");
+    assert_eq!(status(&rest(stream).await), 200);
+}
+
+#[tokio::test]
+async fn slow_heads_are_ended() {
+    let (_, took) = drip(&impatient(), "GET /things/1 HTTP/1.1\r\nHost: x\r\nX: ", b'y').await;
+    assert!(took < Duration::from_secs(2), "{took:?}");
+}
+
+#[tokio::test]
+async fn slow_bodies_are_ended_with_408() {
+    let head = "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n";
+    let (answer, took) = drip(&impatient(), head, b' ').await;
+    assert_eq!(status(&answer), 408);
+    assert!(took < Duration::from_secs(2), "{took:?}");
+}
+
+#[tokio::test]
+async fn clients_that_stop_reading_are_disconnected() {
+    let server = impatient();
+    let socket = socket(&server);
+    let mut stream = TcpStream::from_std(socket).expect("a socket");
+    stream.write_all(b"GET /big HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("it is open");
+    sleep(Duration::from_millis(1500)).await;
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer).await;
+    assert!(answer.len() < 8 << 20, "the server gave up before the end: {} bytes", answer.len());
+}
+
+/// Returns a socket with a small receive buffer.
+fn socket(server: &Server) -> std::net::TcpStream {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).expect("a socket");
+    socket.set_recv_buffer_size(4096).expect("an option");
+    socket.connect(&server.address.into()).expect("the server listens");
+    socket.set_nonblocking(true).expect("an option");
+    socket.into()
+}
+
+#[tokio::test]
+async fn many_slow_clients_do_not_keep_a_good_one_waiting() {
+    let server = impatient();
+    let mut slow = Vec::new();
+    for _ in 0..300 {
+        let mut stream = server.connect().await;
+        stream.write_all(b"GET /things/1 HTTP/1.1\r\nHo").await.expect("it is open");
+        slow.push(stream);
+    }
+    let started = Instant::now();
+    assert_eq!(status(&server.request("GET /things/1 HTTP/1.1", "").await), 200);
+    assert!(started.elapsed() < Duration::from_secs(1));
+}

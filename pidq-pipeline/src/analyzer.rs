@@ -1,0 +1,63 @@
+//! Text analyzer: the index terms of a text (words of any script, equipment tags, line numbers, quantities).
+//!
+//! Documents and queries use the same analyzer, so that PSV 2015 A, PSV2015A and psv-2015-a produce the same terms.
+
+mod identifiers;
+mod normalize;
+mod quantities;
+mod stopwords;
+mod tags;
+mod tokenize;
+
+use identifiers::Word;
+pub use tags::{Tag, tags};
+
+/// Version of the analyzer. Increase it when the terms of any text change: stored indexes of other versions are rebuilt.
+pub const VERSION: u32 = 4;
+
+/// Returns the terms of a text, each as often as it occurs.
+///
+/// An identifier produces itself (`psv-2015a`), its joined form (`psv2015a`) and its parts; other words produce their stem.
+pub fn terms(text: &str) -> Vec<String> {
+    analyze(text, |_, _, _| {})
+}
+
+/// Returns the terms under which a text is indexed: a nozzle does not match as the pump it belongs to.
+///
+/// Like [`terms`], but `P-101A N1` does not produce `p-101a`, which is reserved for text about the pump itself.
+pub fn index_terms(text: &str) -> Vec<String> {
+    analyze(text, identifiers::qualify_with_part)
+}
+
+/// Returns the terms of a query: full tag names count twice, their parts once.
+pub fn query_terms(text: &str) -> Vec<String> {
+    let mut terms = index_terms(text);
+    let full_name = |tag: Tag| identifiers::hyphenated(&tag.name.to_lowercase().replace('-', ""));
+    let names = tags(text).into_iter().map(full_name).filter(|name| terms.contains(name));
+    let names: Vec<String> = names.collect();
+    terms.extend(names);
+    terms
+}
+
+/// Returns the terms of a text. `part` receives each name, the word after it, and the terms it produced.
+fn analyze(text: &str, part: impl Fn(&[Word<'_>], Option<&Word<'_>>, &mut Vec<String>)) -> Vec<String> {
+    let normalized = normalize::normalize(text);
+    let words = tokenize::tokenize(&normalized);
+    let mut terms = Vec::with_capacity(words.len());
+    let mut rest = &words[..];
+    while let Some(first) = rest.first() {
+        let chain = identifiers::chain(rest);
+        let mut own = Vec::new();
+        match chain {
+            [_] => tokenize::word_terms(first, &mut own),
+            _ => identifiers::chain_terms(chain, &mut own),
+        }
+        part(chain, rest.get(chain.len()), &mut own);
+        terms.append(&mut own);
+        identifiers::spaced_tag_terms(rest, &mut terms);
+        rest = &rest[chain.len()..];
+    }
+    tokenize::bigrams(&words, &mut terms);
+    terms.retain(|term| !stopwords::is_stop_word(term));
+    terms
+}

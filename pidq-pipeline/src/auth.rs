@@ -1,0 +1,117 @@
+//! Authentication and scopes: the master key, access tokens of users and clients, and API keys.
+
+use std::sync::Arc;
+
+use pidq_http::auth::{AuthError, Caller, Identities};
+use pidq_http::header::WWW_AUTHENTICATE;
+use pidq_http::{Fut, Head, Principal, PrincipalKind, Problem, ProblemCode, codes, oauth};
+
+use crate::api_keys::{self, ApiKey};
+use crate::platform::{Platform, TENANT};
+
+/// Accounts of a platform with authentication.
+pub struct Accounts {
+    /// Users, clients and their tokens.
+    pub identities: Identities,
+    /// Id of the root client from the settings, which has all scopes.
+    pub master: String,
+}
+
+/// All scopes of the platform.
+pub const SCOPES: &[&str] =
+    &["pipelines:read", "pipelines:write", "documents:read", "documents:write", "query", "admin"];
+
+/// Platform scopes granted by each scope of a token. `admin` requires an administrator and the token scope `write`.
+const PLATFORM_SCOPES: [(&str, &[&str]); 2] =
+    [("read", &["pipelines:read", "documents:read", "query"]), ("write", &["pipelines:write", "documents:write"])];
+
+/// Authentication hook of the HTTP server.
+pub(crate) fn authenticate<'a>(
+    platform: &'a Arc<Platform>,
+    head: &'a Head,
+) -> Fut<'a, Result<Arc<Principal>, Problem>> {
+    Box::pin(async move {
+        let Some(accounts) = &platform.accounts else {
+            // Without accounts, the server listens on loopback only. The `Host` check prevents DNS rebinding.
+            return head
+                .check_host(platform.public_host.as_deref())
+                .map(|()| unrestricted(PrincipalKind::Anyone, "anyone").into());
+        };
+        if is_keys_path(head.uri.path()) && head.authorization("Basic")?.is_some() {
+            let client = oauth::basic(&accounts.identities, head).await?;
+            let master = client.filter(|client| *client == accounts.master).ok_or_else(wrong_master_key)?;
+            return Ok(unrestricted(PrincipalKind::Client, &format!("client:{master}")).into());
+        }
+        match head.bearer()?.and_then(api_keys::parse) {
+            Some((id, secret)) => api_keys::authenticate(&platform.store, id, secret).await.map(Arc::new),
+            None => accounts.authenticate_token(head).await.map(Arc::new),
+        }
+    })
+}
+
+impl Accounts {
+    /// Authenticates a request by its access token.
+    async fn authenticate_token(&self, head: &Head) -> Result<Principal, Problem> {
+        let sender = match oauth::authenticate(&self.identities, head).await {
+            Ok(sender) => sender,
+            Err(AuthError::Expired) => return Err(token_expired("The access token has expired.")),
+            Err(AuthError::Invalid) => return Err(invalid_token()),
+            Err(error) => return Err(oauth::auth_problem(error)),
+        };
+        // The accounts database may be shared with a service that has other tenants.
+        let caller = sender.extension::<Caller>().filter(|caller| caller.tenant == TENANT);
+        let caller = caller.ok_or_else(invalid_token)?;
+        Ok(with_scopes(Principal::clone(&sender), self.platform_scopes(caller)))
+    }
+
+    fn platform_scopes(&self, caller: &Caller) -> Vec<String> {
+        let is_master = is_client_token(caller) && caller.client_id.as_deref() == Some(&self.master);
+        let held = PLATFORM_SCOPES.iter().filter(|(scope, _)| caller.has_scope(scope)).flat_map(|(_, reach)| *reach);
+        let admin = (caller.is_admin || is_master) && caller.has_scope("write");
+        held.chain(admin.then_some(&"admin")).map(|&scope| scope.to_owned()).collect()
+    }
+}
+
+/// Returns `true` for a token of a client itself, not of a user who logged in through it.
+fn is_client_token(caller: &Caller) -> bool {
+    caller.subject.as_str().starts_with("client:")
+}
+
+/// Adds scopes and access to all pipelines to a principal.
+fn with_scopes(mut principal: Principal, scopes: Vec<String>) -> Principal {
+    principal.scopes.clone_from(&scopes);
+    principal.with_extension(ApiKey { scopes, ..ApiKey::root() })
+}
+
+/// Returns a principal with all scopes.
+fn unrestricted(kind: PrincipalKind, id: &str) -> Principal {
+    with_scopes(Principal::new(kind, TENANT, id), SCOPES.iter().map(|&scope| scope.to_owned()).collect())
+}
+
+/// Returns `true` for paths below `/api/keys`, which accept the master key directly: it creates the first API keys.
+fn is_keys_path(path: &str) -> bool {
+    path.strip_prefix("/api/keys").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// 401 for expired credentials.
+pub(crate) fn token_expired(detail: &'static str) -> Problem {
+    unauthorized(codes::TOKEN_EXPIRED, detail)
+}
+
+/// 401 for missing or unknown credentials. Both have the same code; only the challenge differs.
+pub(crate) fn unauthenticated(detail: &'static str) -> Problem {
+    unauthorized(codes::UNAUTHENTICATED, detail)
+}
+
+fn unauthorized(code: &'static ProblemCode, detail: &'static str) -> Problem {
+    let challenge = format!("Bearer realm=\"pidq\", error=\"invalid_token\", error_description=\"{detail}\"");
+    Problem::new(code).detail(detail).header(WWW_AUTHENTICATE, challenge)
+}
+
+fn invalid_token() -> Problem {
+    unauthenticated("The access token is invalid.")
+}
+
+fn wrong_master_key() -> Problem {
+    unauthenticated("The master key or its secret is wrong.").header(WWW_AUTHENTICATE, "Basic realm=\"pidq\"")
+}

@@ -1,0 +1,166 @@
+//! Format detection: by content, with the file name and the declared media type as hints.
+
+use std::cell::OnceCell;
+
+use super::archive::Archive;
+use super::txt::{self, Decoded};
+use super::{ExtractError, FORMATS, Format, Options, Upload};
+
+/// Confidence that a content has a format.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Confidence {
+    /// The content does not have the format.
+    No,
+    /// The content may have the format if the name says so.
+    Possible,
+    /// The content has the format.
+    Certain,
+}
+
+impl Confidence {
+    /// Returns `Certain` or `No`.
+    pub fn certain_if(is: bool) -> Confidence {
+        if is { Confidence::Certain } else { Confidence::No }
+    }
+}
+
+/// Content of a document, with lazily computed properties.
+pub struct Content<'a> {
+    pub bytes: &'a [u8],
+    options: &'a Options,
+    text: OnceCell<Option<Decoded>>,
+    names: OnceCell<Result<Vec<String>, ExtractError>>,
+}
+
+impl<'a> Content<'a> {
+    pub fn new(upload: &Upload<'a>, options: &'a Options) -> Self {
+        Content { bytes: upload.bytes, options, text: OnceCell::new(), names: OnceCell::new() }
+    }
+
+    /// Returns whether the content starts with some bytes.
+    pub fn starts_with(&self, bytes: &[u8]) -> bool {
+        self.bytes.starts_with(bytes)
+    }
+
+    /// Returns the decoded text, or none for binary content. Binary formats that start with text, such as PDF, must be
+    /// checked first.
+    pub fn text(&self) -> Option<&Decoded> {
+        self.text.get_or_init(|| txt::decode(self.bytes)).as_ref()
+    }
+
+    pub fn is_archive(&self) -> bool {
+        self.starts_with(b"PK\x03\x04") || self.starts_with(b"PK\x05\x06")
+    }
+
+    /// Returns the confidence that the content is an archive with a file of this name. An archive that cannot be opened could
+    /// be anything.
+    pub fn has_file(&self, name: &str) -> Confidence {
+        if !self.is_archive() {
+            return Confidence::No;
+        }
+        match self.names() {
+            Ok(names) => Confidence::certain_if(names.iter().any(|known| known == name)),
+            Err(_) => Confidence::Possible,
+        }
+    }
+
+    /// Returns the confidence that the content is an archive with a `mimetype` file of this value, as in OpenDocument.
+    pub fn has_mimetype(&self, media_type: &str) -> Confidence {
+        match self.has_file("mimetype") {
+            Confidence::Certain => {
+                let declared = Archive::open(self.bytes, self.options).and_then(|mut archive| archive.text("mimetype"));
+                Confidence::certain_if(declared.is_ok_and(|declared| declared.trim() == media_type))
+            }
+            confidence => confidence,
+        }
+    }
+
+    fn names(&self) -> &Result<Vec<String>, ExtractError> {
+        self.names.get_or_init(|| Ok(Archive::open(self.bytes, self.options)?.names()))
+    }
+
+    /// Returns whether the content is a compound file: old Office formats, and encrypted new ones.
+    fn is_compound(&self) -> bool {
+        self.starts_with(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1")
+    }
+}
+
+/// Detects the format of a content.
+pub fn detect_format(content: &Content<'_>, upload: &Upload<'_>) -> Result<&'static Format, ExtractError> {
+    if upload.bytes.is_empty() {
+        return Err(ExtractError::new(super::ErrorCode::EmptyText, "the file is empty"));
+    }
+    if content.is_compound() {
+        return Err(compound_file_error(content));
+    }
+    let hinted = formats_by_hint(upload);
+    if hinted.is_empty() {
+        return format_by_content(content).ok_or_else(|| unknown_type_error(content));
+    }
+    let fits = |format: &&&Format| (format.sniff)(content) != Confidence::No;
+    hinted.iter().find(fits).copied().ok_or_else(|| mismatch_error(content, hinted[hinted.len() - 1]))
+}
+
+/// Returns the formats of the file extension, or else those of the media type.
+fn formats_by_hint(upload: &Upload<'_>) -> Vec<&'static Format> {
+    let ending = upload.name.and_then(|name| name.rsplit_once('.')).map(|(_, ending)| ending.to_ascii_lowercase());
+    let by_name: Vec<_> = FORMATS.iter().filter(|row| has(row.extensions, ending.as_deref())).collect();
+    if !by_name.is_empty() {
+        return by_name;
+    }
+    let media_type = upload.media_type.and_then(|full| full.split(';').next()).map(|it| it.trim().to_ascii_lowercase());
+    FORMATS
+        .iter()
+        .filter(|row| has(row.media_types, media_type.as_deref()) && !has(GENERIC, media_type.as_deref()))
+        .collect()
+}
+
+/// Media types that clients send for any file.
+const GENERIC: &[&str] = &["application/octet-stream", "text/plain"];
+
+fn has(list: &[&str], name: Option<&str>) -> bool {
+    name.is_some_and(|name| list.contains(&name))
+}
+
+/// Returns the format by content alone. Plain text is the fallback for text.
+fn format_by_content(content: &Content<'_>) -> Option<&'static Format> {
+    let row = FORMATS.iter().find(|format| (format.sniff)(content) == Confidence::Certain);
+    row.or_else(|| FORMATS.last().filter(|_| content.text().is_some()))
+}
+
+fn mismatch_error(content: &Content<'_>, hinted: &Format) -> ExtractError {
+    let found =
+        format_by_content(content).map(|format| format.name.to_owned()).unwrap_or_else(|| media_type_of(content));
+    ExtractError::unsupported(format!("the file is declared as {}, but its content is {found}", hinted.name))
+}
+
+fn unknown_type_error(content: &Content<'_>) -> ExtractError {
+    if let (true, Err(failure)) = (content.is_archive(), content.names()) {
+        return failure.clone();
+    }
+    let supported = FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
+    ExtractError::unsupported(format!("the content is {}; supported formats: {supported}", media_type_of(content)))
+}
+
+/// Describes the type of unsupported content.
+fn media_type_of(content: &Content<'_>) -> String {
+    infer::get(content.bytes).map_or_else(|| "of an unknown type".into(), |kind| kind.mime_type().to_owned())
+}
+
+/// Returns the media type of a content whose beginning proves that it is unsupported: a known binary type. Archives and
+/// compound files could be anything.
+pub fn unsupported_media_type(beginning: &[u8]) -> Option<&'static str> {
+    let kind = infer::get(beginning)?.mime_type();
+    let is_container = [&b"PK"[..], b"\xD0\xCF\x11\xE0"].iter().any(|mark| beginning.starts_with(mark));
+    let is_read = FORMATS.iter().any(|format| format.media_types.contains(&kind));
+    (beginning.contains(&0) && !is_container && !is_read).then_some(kind)
+}
+
+/// Returns the error for a compound file. Encrypted Office documents have a stream named `EncryptedPackage`.
+fn compound_file_error(content: &Content<'_>) -> ExtractError {
+    let name: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    match memchr::memmem::find(content.bytes, &name) {
+        Some(_) => ExtractError::encrypted("the document is encrypted; save it without a password"),
+        None => ExtractError::unsupported("the content is an old Office file; save it as DOCX, XLSX or PPTX"),
+    }
+}

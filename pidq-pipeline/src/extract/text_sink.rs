@@ -1,0 +1,178 @@
+//! Text sink: collects the text that a format reader writes, with its limit, pages, line ends as LF and no NULs.
+
+use super::{ErrorCode, ExtractError, Extracted, Format, Page};
+
+/// Maximum number of warnings of a document; further ones are only counted.
+const MAX_WARNINGS: usize = 100;
+/// Maximum length of a warning or a title, in characters.
+const MAX_LINE_LENGTH: usize = 300;
+
+/// Collector of text, pages, title and warnings.
+pub struct TextSink {
+    text: String,
+    characters: usize,
+    limit: usize,
+    pages: Vec<Page>,
+    after_return: bool,
+    title: Option<String>,
+    warnings: Vec<String>,
+    more_warnings: usize,
+    /// Media type, if it is not the first one of the format.
+    media_type: Option<&'static str>,
+    /// Advice that is appended to the error for a document without text.
+    hint: &'static str,
+}
+
+impl TextSink {
+    pub fn new(limit: usize) -> Self {
+        TextSink {
+            text: String::new(),
+            characters: 0,
+            limit,
+            pages: Vec::new(),
+            after_return: false,
+            title: None,
+            warnings: Vec::new(),
+            more_warnings: 0,
+            media_type: None,
+            hint: "",
+        }
+    }
+
+    /// Adds text.
+    pub fn push(&mut self, text: &str) -> Result<(), ExtractError> {
+        self.characters += text.chars().count();
+        if self.characters > self.limit {
+            return Err(ExtractError::too_large(format!("the text has more than {} characters", self.limit)));
+        }
+        if !self.after_return && !text.bytes().any(|byte| matches!(byte, b'\r' | 0)) {
+            self.text.push_str(text);
+        } else {
+            text.chars().for_each(|c| self.character(c));
+        }
+        Ok(())
+    }
+
+    fn character(&mut self, c: char) {
+        let is_after_return = std::mem::replace(&mut self.after_return, c == '\r') && c == '\n';
+        match c {
+            '\0' => {}
+            '\n' if is_after_return => {}
+            '\r' => self.text.push('\n'),
+            c => self.text.push(c),
+        }
+    }
+
+    /// Ends the line, unless the page is empty or at the start of a line.
+    pub fn end_line(&mut self) -> Result<(), ExtractError> {
+        if self.page_text().is_empty() || self.text.ends_with('\n') {
+            return Ok(());
+        }
+        self.push("\n")
+    }
+
+    /// Writes an empty line, unless there is one or the page is empty.
+    pub fn end_paragraph(&mut self) -> Result<(), ExtractError> {
+        self.end_line()?;
+        if self.page_text().is_empty() || self.text.ends_with("\n\n") {
+            return Ok(());
+        }
+        self.push("\n")
+    }
+
+    /// Returns the text of the open page.
+    pub fn page_text(&self) -> &str {
+        let start = self.pages.last().map_or(0, |page| page.start);
+        &self.text[start..]
+    }
+
+    /// Joins the page's text from an offset into one line, unless it has more than `max_size` bytes. Returns whether it was
+    /// joined.
+    pub fn join_lines(&mut self, from: usize, max_size: usize) -> bool {
+        let start = self.pages.last().map_or(0, |page| page.start) + from;
+        let Some(text) = self.text.get(start..).filter(|text| text.trim().len() <= max_size) else {
+            return false;
+        };
+        let joined = text.split(['\n', '\t']).map(str::trim).filter(|part| !part.is_empty());
+        let joined = joined.collect::<Vec<_>>().join(" ");
+        self.text.truncate(start);
+        self.text.push_str(&joined);
+        true
+    }
+
+    /// Starts a page.
+    pub fn begin_page(&mut self, label: impl Into<String>) -> Result<(), ExtractError> {
+        self.end_page();
+        if !self.text.is_empty() {
+            self.push("\n\n")?;
+        }
+        self.pages.push(Page { start: self.text.len(), end: self.text.len(), label: label.into() });
+        Ok(())
+    }
+
+    /// Trims white space from the end of the page, so that all pages are separated alike.
+    fn end_page(&mut self) {
+        self.after_return = false;
+        if let Some(page) = self.pages.last_mut() {
+            let text = self.text.trim_end().len().max(page.start);
+            self.text.truncate(text);
+            page.end = text;
+        }
+    }
+
+    /// Sets the title. Only the first title that is not blank counts.
+    pub fn set_title(&mut self, title: &str) {
+        let title = truncate_to_line(title);
+        if self.title.is_none() && !title.is_empty() {
+            self.title = Some(title);
+        }
+    }
+
+    /// Adds a warning.
+    pub fn warn(&mut self, warning: impl AsRef<str>) {
+        if self.warnings.len() == MAX_WARNINGS {
+            self.more_warnings += 1;
+        } else {
+            self.warnings.push(truncate_to_line(warning.as_ref()));
+        }
+    }
+
+    /// Sets the media type, if it is not the first one of the format.
+    pub fn set_media_type(&mut self, media_type: &'static str) {
+        self.media_type = Some(media_type);
+    }
+
+    /// Advice that is appended to the error for a document without text.
+    pub fn set_hint(&mut self, hint: &'static str) {
+        self.hint = hint;
+    }
+
+    pub fn finish(mut self, format: &Format) -> Result<Extracted, ExtractError> {
+        if self.text.trim().is_empty() {
+            return Err(ExtractError::new(ErrorCode::EmptyText, format!("the document contains no text{}", self.hint)));
+        }
+        if self.pages.is_empty() {
+            self.pages.push(Page { start: 0, end: self.text.len(), label: "1".into() });
+        } else {
+            self.end_page();
+        }
+        if self.more_warnings > 0 {
+            self.warnings.push(format!("and {} more", self.more_warnings));
+        }
+        Ok(Extracted {
+            text: self.text,
+            pages: self.pages,
+            title: self.title,
+            warnings: self.warnings,
+            media_type: self.media_type.unwrap_or(format.media_types[0]).to_owned(),
+            format: format.name.to_owned(),
+        })
+    }
+}
+
+/// Returns a text as one line of limited length.
+fn truncate_to_line(text: &str) -> String {
+    let one_line = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    let joined = one_line.take(MAX_LINE_LENGTH).collect::<Vec<_>>().join(" ");
+    joined.chars().take(MAX_LINE_LENGTH).collect()
+}

@@ -1,0 +1,59 @@
+//! Cache refresh on signals of other replicas, so that the next search need not wait for it.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use crate::platform::Platform;
+use crate::pubsub::{Received, Signal, Subscription};
+use crate::store::StoreError;
+
+/// Time without changes before a partition is refreshed: during bulk ingestion each search refreshes it
+/// anyway, and a refresh per document would be wasted.
+const QUIET_PERIOD: Duration = Duration::from_secs(1);
+
+/// Pipeline and classification.
+type PartitionKey = (String, String);
+
+/// Refreshes loaded partitions after a change and a quiet period.
+pub async fn follow(platform: Arc<Platform>) {
+    let partition = Signal::Partition { pipeline: String::new(), classification: String::new() };
+    let mut signals = platform.messages.subscribe(partition.subject());
+    while let Some(first) = signals.next().await {
+        for (pipeline, label) in collect_changes(first, &mut signals).await {
+            if let Err(error) = refresh(&platform, &pipeline, &label).await {
+                tracing::debug!(%error, "refreshing a partition failed");
+            }
+        }
+    }
+}
+
+/// Collects changes until the quiet period has passed.
+async fn collect_changes(first: Received, signals: &mut Subscription) -> HashSet<PartitionKey> {
+    let mut changed: HashSet<PartitionKey> = changed_partition(first).into_iter().collect();
+    while let Ok(Some(received)) = timeout(QUIET_PERIOD, signals.next()).await {
+        changed.extend(changed_partition(received));
+    }
+    changed
+}
+
+fn changed_partition(received: Received) -> Option<PartitionKey> {
+    // Missed changes are found by the next search.
+    let Received::Message(message) = received else { return None };
+    match Signal::from_message(&message)? {
+        Signal::Partition { pipeline, classification } => Some((pipeline, classification)),
+        _ => None,
+    }
+}
+
+async fn refresh(platform: &Platform, pipeline: &str, label: &str) -> Result<(), StoreError> {
+    if !platform.indexes.is_open(pipeline, label) {
+        return Ok(());
+    }
+    match platform.store.pipeline(pipeline).await? {
+        Some(pipeline) => platform.indexes.get(&platform.store, &pipeline, label).await.map(drop),
+        None => Ok(()),
+    }
+}

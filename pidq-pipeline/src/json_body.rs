@@ -1,0 +1,54 @@
+//! JSON bodies: deserialization with 422 problems that name the JSON pointer and the cause.
+
+use pidq_http::{Problem, Request, codes, pointer_step};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use serde_path_to_error::{Path, Segment};
+
+use crate::problems::{unprocessable, validation};
+
+/// Parses the body of a request, a JSON object.
+pub(crate) async fn parse<T: DeserializeOwned>(request: &mut Request) -> Result<T, Problem> {
+    from_object(request.object().await?)
+}
+
+/// Deserializes a JSON object.
+pub(crate) fn from_object<T: DeserializeOwned>(members: Map<String, Value>) -> Result<T, Problem> {
+    from_value("", Value::Object(members))
+}
+
+/// Deserializes a part of a body; `place` is its JSON pointer (RFC 6901).
+pub(crate) fn from_value<T: DeserializeOwned>(place: &str, value: Value) -> Result<T, Problem> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let place = format!("{place}{}", pointer(error.path()));
+        problem_from_error(&place, &error.inner().to_string())
+    })
+}
+
+/// Converts a message of serde to a problem. Unknown and missing fields get their own pointer.
+fn problem_from_error(place: &str, message: &str) -> Problem {
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let below = |name: &str| match place.ends_with(&pointer_step(name)) {
+        true => place.to_owned(),
+        false => format!("{place}{}", pointer_step(name)),
+    };
+    match quoted.next() {
+        Some(name) if message.starts_with("unknown field") => {
+            let problem = unprocessable(codes::UNKNOWN_FIELD, &below(name), "Unknown field.");
+            problem.with("allowed", quoted.collect::<Vec<_>>())
+        }
+        Some(name) if message.starts_with("missing field") => {
+            validation(&below(name), &format!("The field `{name}` is missing."))
+        }
+        _ => validation(place, &pidq_http::sentence(message)),
+    }
+}
+
+fn pointer(path: &Path) -> String {
+    let steps = path.iter().map(|segment| match segment {
+        Segment::Seq { index } => format!("/{index}"),
+        Segment::Map { key } => pointer_step(key),
+        Segment::Enum { .. } | Segment::Unknown => String::new(),
+    });
+    steps.collect()
+}

@@ -1,0 +1,161 @@
+//! One HTTP request to a checked address; its response is read in chunks, limited in time and size.
+//!
+//! A connection serves one request. Pooling would save a handshake, which is short compared to a model's response time,
+//! and would reuse a connection checked under one policy for a question under another.
+
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Body, Incoming};
+use hyper::client::conn::http1;
+use hyper::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HOST, USER_AGENT};
+use hyper::http::request::Builder;
+use hyper::{HeaderMap, Method, Request, StatusCode};
+use hyper_util::rt::TokioIo;
+use pidq_http::Bytes;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout_at};
+
+use super::endpoint::{Endpoint, bearer, header};
+use super::error::LlmError;
+use super::{ClientOptions, MAX_RESPONSE_SIZE};
+use crate::egress::{ConnectError, Connection, Guard, Target};
+
+/// Deadline of a call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deadline(Instant);
+
+/// Cause of a timeout.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum TimeoutCause {
+    /// The server sent nothing.
+    Idle,
+    /// The deadline of the call passed.
+    Deadline,
+}
+
+impl Deadline {
+    pub(super) fn until(end: Instant) -> Deadline {
+        Deadline(end)
+    }
+
+    pub(super) fn remaining(&self) -> Duration {
+        self.0.saturating_duration_since(Instant::now())
+    }
+
+    /// Awaits a future, at most for `timeout` and until the deadline.
+    pub(super) async fn within<F: Future>(&self, timeout: Duration, future: F) -> Result<F::Output, TimeoutCause> {
+        let limit = Instant::now() + timeout;
+        let cause = if limit < self.0 { TimeoutCause::Idle } else { TimeoutCause::Deadline };
+        timeout_at(limit.min(self.0), future).await.map_err(|_| cause)
+    }
+}
+
+/// A request.
+pub(super) struct HttpRequest<'a> {
+    pub(super) method: Method,
+    /// Path below the base URL: `/chat/completions`.
+    pub(super) path: &'static str,
+    pub(super) endpoint: &'a Endpoint,
+    pub(super) accept: &'static str,
+    pub(super) body: Bytes,
+    /// Timeout of the response head.
+    pub(super) head_timeout: Duration,
+}
+
+/// A response in progress.
+pub(super) struct Exchange {
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+    body: Incoming,
+    received: usize,
+    _driver: Driver,
+}
+
+/// Task that drives the connection. Dropping it closes the connection.
+struct Driver(JoinHandle<()>);
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+pub(super) async fn open(
+    guard: &Guard,
+    target: &Target,
+    question: &HttpRequest<'_>,
+    options: &ClientOptions,
+    deadline: &Deadline,
+) -> Result<Exchange, LlmError> {
+    let connection = deadline.within(options.connect_timeout, guard.connect(target, options.connect_timeout)).await;
+    let connection = match connection {
+        Ok(Ok(connection)) => connection,
+        Ok(Err(ConnectError::Tls)) => return Err(LlmError::unreachable("its certificate is not trusted").permanent()),
+        Err(TimeoutCause::Deadline) => return Err(LlmError::timeout(TimeoutCause::Deadline)),
+        _ => return Err(LlmError::unreachable("connecting failed")),
+    };
+    let request = request(target, question).ok_or_else(LlmError::invalid_header)?;
+    match deadline.within(question.head_timeout, send(connection, request)).await {
+        Ok(answer) => answer.map_err(|_| LlmError::unreachable("the connection closed before a response")),
+        Err(cause) => Err(LlmError::timeout(cause)),
+    }
+}
+
+fn request(target: &Target, question: &HttpRequest<'_>) -> Option<Request<Full<Bytes>>> {
+    let endpoint = question.endpoint;
+    let mut request = Builder::new()
+        .method(question.method.clone())
+        .uri(target.url.endpoint(question.path))
+        .header(HOST, target.url.authority())
+        .header(USER_AGENT, concat!("pidq/", env!("CARGO_PKG_VERSION")))
+        .header(ACCEPT, question.accept)
+        .header(ACCEPT_ENCODING, "identity");
+    if question.method == Method::POST {
+        request = request.header(CONTENT_TYPE, "application/json");
+    }
+    if !endpoint.api_key.expose().is_empty() {
+        request = request.header(AUTHORIZATION, bearer(&endpoint.api_key)?);
+    }
+    for (name, value) in &endpoint.extra_headers {
+        let (name, value) = header(name, value)?;
+        request = request.header(name, value);
+    }
+    request.body(Full::new(question.body.clone())).ok()
+}
+
+async fn send(connection: Connection, request: Request<Full<Bytes>>) -> hyper::Result<Exchange> {
+    let (mut sender, connection) = http1::handshake(TokioIo::new(connection)).await?;
+    let driver = Driver(tokio::spawn(async move {
+        let _ = connection.await;
+    }));
+    let (head, body) = sender.send_request(request).await?.into_parts();
+    Ok(Exchange { status: head.status, headers: head.headers, body, received: 0, _driver: driver })
+}
+
+impl Exchange {
+    /// Returns the next chunk of the body; `None` at its regular end.
+    pub(super) async fn next_chunk(&mut self, deadline: &Deadline, idle: Duration) -> Result<Option<Bytes>, LlmError> {
+        loop {
+            let frame = deadline.within(idle, self.body.frame()).await.map_err(LlmError::timeout)?;
+            let Some(frame) = frame else { return Ok(None) };
+            let frame = frame.map_err(|_| LlmError::bad_response("the response ended early"))?;
+            // Skip trailers.
+            let Ok(data) = frame.into_data() else { continue };
+            self.received += data.len();
+            if self.received > MAX_RESPONSE_SIZE {
+                return Err(LlmError::bad_response("the response exceeds 8 MiB"));
+            }
+            return Ok(Some(data));
+        }
+    }
+
+    /// Reads the complete body.
+    pub(super) async fn read_all(&mut self, deadline: &Deadline, idle: Duration) -> Result<Vec<u8>, LlmError> {
+        let mut body = Vec::with_capacity(self.body.size_hint().lower().min(1 << 16) as usize);
+        while let Some(chunk) = self.next_chunk(deadline, idle).await? {
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body)
+    }
+}

@@ -1,0 +1,66 @@
+//! Events of a streamed answer.
+
+use serde::Serialize;
+
+use super::{Answer, Citation, Context};
+use crate::llm::LlmError;
+
+/// Event of a streamed answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// The contexts: always the first event.
+    Retrieval {
+        /// Contexts in the prompt.
+        contexts: Vec<Context>,
+        /// Number of contexts that did not fit.
+        contexts_dropped: usize,
+    },
+    /// More text of the answer.
+    Delta {
+        /// The text.
+        text: String,
+    },
+    /// First citation of a context.
+    Citation(Box<Citation>),
+    /// The complete answer: the last event on success.
+    Done(Box<Answer>),
+    /// The last event on failure. On the wire it is a problem.
+    Error(LlmError),
+}
+
+/// Data of an event other than an error.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Data<'a> {
+    Retrieval { contexts: &'a [Context], contexts_dropped: usize },
+    Delta { text: &'a str },
+    Citation(&'a Citation),
+    Done(&'a Answer),
+}
+
+impl Event {
+    /// Returns the name on the wire.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Event::Retrieval { .. } => "retrieval",
+            Event::Delta { .. } => "delta",
+            Event::Citation(_) => "citation",
+            Event::Done(_) => "done",
+            Event::Error(_) => "error",
+        }
+    }
+
+    /// Returns the data on the wire; `None` for an error, whose data is a problem with the request id.
+    pub fn data(&self) -> Option<serde_json::Value> {
+        let data = match self {
+            Event::Retrieval { contexts, contexts_dropped } => {
+                Data::Retrieval { contexts, contexts_dropped: *contexts_dropped }
+            }
+            Event::Delta { text } => Data::Delta { text },
+            Event::Citation(citation) => Data::Citation(citation),
+            Event::Done(answer) => Data::Done(answer),
+            Event::Error(_) => return None,
+        };
+        serde_json::to_value(data).ok()
+    }
+}

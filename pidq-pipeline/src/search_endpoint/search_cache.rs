@@ -1,0 +1,134 @@
+//! Short-lived cache of query vectors and search results, per caller, classification and state of the partition.
+//!
+//! The cache key contains the change counter of the partition and the revision of the pipeline, so entries are never
+//! stale. It also contains the caller: response times must not reveal what others searched for. Access is checked
+//! before the cache is read.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Passage, SearchQuery, SearchResult};
+use crate::cache::{Cache, PASSAGES, VECTORS};
+use crate::embedding::{from_blob, to_blob};
+use crate::policies::Policy;
+use crate::rag::Context;
+use crate::records::Pipeline;
+
+/// Cache entry of a search. Without effect if the policy of the classification forbids storing questions.
+pub(super) struct CachedSearch<'a> {
+    cache: Option<&'a Cache>,
+    vector: Vec<String>,
+    passages: Vec<String>,
+}
+
+/// Serialized form of a search result.
+#[derive(Deserialize, Serialize)]
+struct CachedResult {
+    passages: Vec<CachedPassage>,
+    has_documents: bool,
+}
+
+/// Serialized form of a passage. Scores are stored as bits to stay exact.
+#[derive(Deserialize, Serialize)]
+struct CachedPassage {
+    context: Context,
+    title: String,
+    metadata: Map<String, Value>,
+    /// Scores: combined, sparse and dense.
+    scores: [u64; 3],
+    rerank: Option<u64>,
+}
+
+impl CachedSearch<'_> {
+    /// Creates the cache keys for a search by the caller `caller` in the partition's state `changes`.
+    pub fn new<'a>(
+        cache: &'a Cache,
+        caller: &str,
+        pipeline: &Pipeline,
+        changes: i64,
+        search: &SearchQuery,
+    ) -> CachedSearch<'a> {
+        let (generation, revision) = (pipeline.generation.to_string(), pipeline.revision.to_string());
+        let vector = vec![
+            caller.to_owned(),
+            pipeline.id.clone(),
+            generation,
+            pipeline.embedding_model.clone(),
+            search.classification.clone(),
+            search.query.clone(),
+        ];
+        // An invalid policy is reported elsewhere.
+        let retains =
+            Policy::for_classification(pipeline, &search.classification).is_ok_and(|policy| policy.retains_answers());
+        let options = format!("{:?} {} {:x} {:?}", search.mode, search.top, search.min_score.to_bits(), search.filter);
+        let passages = vector.iter().cloned().chain([revision, changes.to_string(), options]).collect();
+        CachedSearch { cache: retains.then_some(cache), vector, passages }
+    }
+
+    pub async fn vector(&self) -> Option<Vec<f32>> {
+        from_blob(&self.cache?.get(&VECTORS, &as_strs(&self.vector)).await?)
+    }
+
+    pub async fn store_vector(&self, vector: &[f32]) {
+        if let Some(cache) = self.cache {
+            cache.put(&VECTORS, &as_strs(&self.vector), to_blob(vector).into()).await;
+        }
+    }
+
+    pub async fn result(&self) -> Option<SearchResult> {
+        let bytes = self.cache?.get(&PASSAGES, &as_strs(&self.passages)).await?;
+        serde_json::from_slice::<CachedResult>(&bytes).ok().map(CachedResult::into_result)
+    }
+
+    /// Stores a result. A degraded result, one with warnings, is not stored.
+    pub async fn store_result(&self, found: &SearchResult) {
+        let bytes = serde_json::to_vec(&CachedResult::from_result(found));
+        if let (Some(cache), Ok(bytes), true) = (self.cache, bytes, found.warnings.is_empty()) {
+            cache.put(&PASSAGES, &as_strs(&self.passages), bytes.into()).await;
+        }
+    }
+}
+
+fn as_strs(of: &[String]) -> Vec<&str> {
+    of.iter().map(String::as_str).collect()
+}
+
+impl CachedResult {
+    fn from_result(found: &SearchResult) -> CachedResult {
+        CachedResult {
+            passages: found.passages.iter().map(CachedPassage::from_passage).collect(),
+            has_documents: found.has_documents,
+        }
+    }
+
+    fn into_result(self) -> SearchResult {
+        let passages = self.passages.into_iter().map(CachedPassage::into_passage).collect();
+        SearchResult { passages, has_documents: self.has_documents, warnings: Vec::new(), took: [Duration::ZERO; 2] }
+    }
+}
+
+impl CachedPassage {
+    fn from_passage(passage: &Passage) -> CachedPassage {
+        let [sparse, dense] = passage.scores;
+        CachedPassage {
+            context: passage.context.clone(),
+            title: passage.title.clone(),
+            metadata: passage.metadata.clone(),
+            scores: [passage.context.score, sparse, dense].map(f64::to_bits),
+            rerank: passage.rerank.map(f64::to_bits),
+        }
+    }
+
+    fn into_passage(self) -> Passage {
+        let [score, sparse, dense] = self.scores.map(f64::from_bits);
+        Passage {
+            context: Context { score, ..self.context },
+            title: self.title,
+            metadata: self.metadata,
+            scores: [sparse, dense],
+            rerank: self.rerank.map(f64::from_bits),
+        }
+    }
+}

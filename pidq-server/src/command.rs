@@ -1,0 +1,137 @@
+//! Command-line entry point: parses settings, starts the service, and returns the exit code.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pidq_http::auth::Timestamp;
+use pidq_http::{COMMON, CommonSettings, Listener, Settings, Shutdown, serve, settings_help};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::spawn_blocking;
+
+use crate::server::Server;
+use crate::settings::SETTINGS;
+use crate::startup::{OpenError, open};
+
+const EXAMPLES: &str = "\
+Examples:
+  pidq serve --graph-dir drawings --auth off     every GRAPH_ID.json of a directory, local access only
+  pidq serve --data-dir /var/lib/pidq         graphs and accounts stored by the service
+  PIDQ_LISTEN=127.0.0.1:9000 pidq serve       another address
+
+Open `/docs` in a browser for the API documentation.
+";
+
+/// Runs the service until it receives a signal. `--help` lists the settings.
+///
+/// Returns 0 after a clean shutdown and 2 if the service cannot start.
+pub fn run(
+    arguments: impl IntoIterator<Item = String>,
+    environment: impl IntoIterator<Item = (String, String)>,
+) -> ExitCode {
+    match start(arguments.into_iter().collect(), environment) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Runs the service like [`run`], returning the error instead of printing it.
+///
+/// # Errors
+/// The reason why the service cannot start.
+pub fn start(arguments: Vec<String>, environment: impl IntoIterator<Item = (String, String)>) -> Result<(), OpenError> {
+    if arguments.iter().any(|argument| ["--help", "-h"].contains(&argument.as_str())) {
+        let settings = settings_help("pidq serve", &[SETTINGS, COMMON]);
+        let text = format!("Serves graphs and queries over HTTP.\n\n{settings}\n{EXAMPLES}");
+        // A closed pipe is not an error.
+        drop(io::stdout().write_all(text.as_bytes()));
+        return Ok(());
+    }
+    let settings = Settings::read(&[COMMON, SETTINGS], arguments, environment)?;
+    CommonSettings(&settings).init_log()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let shutdown = Shutdown::on_signals()?;
+        // Bind first: the generated credentials are shown once and must not be lost when the start fails.
+        let listeners = CommonSettings(&settings).listeners()?;
+        let app = open(&settings).await?;
+        start_background_tasks(&app.state, &settings, &listeners)?;
+        for listener in &listeners {
+            tracing::info!(address = %listener.address()?, "listening");
+        }
+        Ok(serve(app, listeners, shutdown).await?)
+    })
+}
+
+/// Starts the background tasks of a running service: reload on SIGHUP and removal of expired tokens. Must be called
+/// within a runtime.
+///
+/// # Errors
+/// The service has no accounts and listens beyond loopback.
+pub fn start_background_tasks(
+    server: &Arc<Server>,
+    settings: &Settings,
+    listeners: &[Listener],
+) -> Result<(), OpenError> {
+    if server.identities.is_none() {
+        require_loopback(settings, listeners)?;
+    }
+    tokio::spawn(reload_on_hangup(server.clone(), signal(SignalKind::hangup())?));
+    tokio::spawn(purge_expired_tokens(server.clone()));
+    Ok(())
+}
+
+/// Rejects listeners beyond loopback, including inherited sockets, if the service has no accounts.
+fn require_loopback(settings: &Settings, listeners: &[Listener]) -> Result<(), OpenError> {
+    match Listener::first_non_loopback(listeners)? {
+        Some(address) => {
+            let why = format!("`off` requires loopback, but the service listens on {address}");
+            Err(settings.invalid("PIDQ_AUTH", &why).into())
+        }
+        None => Ok(()),
+    }
+}
+
+/// Interval between removals of expired tokens.
+const PURGE_INTERVAL: Duration = Duration::from_secs(60 * 60);
+
+/// Reloads a served directory on SIGHUP. Without a handler, the signal would terminate the process.
+async fn reload_on_hangup(server: Arc<Server>, mut hangup_signals: Signal) {
+    while hangup_signals.recv().await.is_some() {
+        let store = server.store.clone();
+        if let Ok(Err(error)) = spawn_blocking(move || store.reload()).await {
+            tracing::error!(%error, "reloading the graphs failed; the served graphs are unchanged");
+        }
+    }
+}
+
+async fn purge_expired_tokens(server: Arc<Server>) {
+    let Some(identities) = &server.identities else { return };
+    loop {
+        tokio::time::sleep(PURGE_INTERVAL).await;
+        match identities.purge_expired(Timestamp::now()).await {
+            Ok(purged) => tracing::debug!(purged, "expired tokens removed"),
+            Err(error) => tracing::warn!(%error, "removing expired tokens failed; retrying later"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_service_without_accounts_listens_on_loopback_alone() {
+        let arguments = ["--auth", "off"].map(str::to_owned);
+        let settings = Settings::read(&[COMMON, SETTINGS], arguments, []).expect("no mistake");
+        let anywhere = |address: &str| Listener::insecure(address.parse().expect("an address")).expect("a free port");
+        let admin = Listener::admin("127.0.0.1:0".parse().expect("an address")).expect("a free port");
+        assert!(require_loopback(&settings, &[anywhere("127.0.0.1:0"), admin]).is_ok());
+        let refused = require_loopback(&settings, &[anywhere("127.0.0.1:0"), anywhere("0.0.0.0:0")]);
+        assert!(refused.is_err_and(|error| error.to_string().contains("`PIDQ_AUTH`")));
+    }
+}

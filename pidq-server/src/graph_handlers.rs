@@ -1,0 +1,309 @@
+//! Handlers of stored graphs: get, put, delete and list. Responses contain the stored bytes.
+
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+
+use pidq_http::{Head, Problem, Request, Response, StatusCode, codes, header};
+use serde_json::{Value, json};
+
+use crate::caches::BodyRequest;
+use crate::caches::decompressing_body::DecompressingBody;
+use crate::caller::{AccessScope, Caller};
+use crate::problems::problem;
+use crate::response_format::ResponseFormat;
+use crate::server::Server;
+use crate::store::{
+    Coding, CommitOutcome, CommitResult, ETag, Error, GraphId, GraphMeta, Precondition, StoredGraph, Tenant, Version,
+    VersionSelector,
+};
+use crate::validation::{self, ValidationRules, Warning, WarningPolicy};
+
+/// Handles `GET /graph/{job_id}`.
+pub(crate) async fn fetch(server: &Server, request: Request) -> Result<Response, Problem> {
+    let (graph_id, version_selector) = (graph_id(&request)?, version_selector(&request)?);
+    let format = ResponseFormat::from_request(&request)?;
+    let caller = Caller::from_request(server, &request)?;
+    caller.require_read(&graph_id).await?;
+    if !format.is_json() {
+        return export_response(server, &request, &caller, (&graph_id, &version_selector), format).await;
+    }
+    let meta = server.store.head(&caller.tenant, &graph_id, &version_selector).await.map_err(problem)?;
+    let stored_encoding = stored_encoding(&request.head, meta.size);
+    if request.head.has_cached(meta.etag().as_str()) {
+        let known = with_version_headers(Response::not_modified("application/json", meta.size), &meta);
+        return Ok(if let Some(coding) = stored_encoding { known.encoded(coding) } else { known });
+    }
+    let body_request =
+        BodyRequest { store: &server.store, tenant: &caller.tenant, meta: &meta, owner: &caller.fairness_key };
+    if stored_encoding == Some("gzip") {
+        let (meta, bytes) = server.body_cache.gzip(body_request).await.map_err(problem)?;
+        return Ok(with_version_headers(Response::ok("application/json", bytes), &meta).encoded("gzip"));
+    }
+    let coding = if stored_encoding == Some("zstd") { Coding::Zstd } else { Coding::Identity };
+    match server.body_cache.load(body_request, coding).await {
+        Err(Error::Overloaded) if coding == Coding::Identity => decompressing_response(server, body_request).await,
+        put_response => Ok(stored_response(put_response.map_err(problem)?)),
+    }
+}
+
+/// Exports a graph in a non-JSON format. A matching `If-None-Match` is answered before the export.
+async fn export_response(
+    server: &Server,
+    request: &Request,
+    caller: &Caller<'_>,
+    (graph_id, version_selector): (&GraphId, &VersionSelector),
+    format: ResponseFormat,
+) -> Result<Response, Problem> {
+    let meta = server.store.head(&caller.tenant, graph_id, version_selector).await.map_err(problem)?;
+    // As NDJSON, a whole graph is the sequence of its items.
+    let format = if let ResponseFormat::Lines = format { ResponseFormat::Items } else { format };
+    let (tag, kind) = (format.etag(&meta), format.media_type());
+    let response = if request.head.has_cached(&tag) {
+        // The export size is unknown; the size of the graph is an estimate.
+        Response::not_modified(kind, meta.size)
+    } else {
+        Response::ok(kind, crate::query_handler::export_graph(server, caller, &meta, format).await?)
+    };
+    Ok(with_version_headers(response, &meta).etag(tag))
+}
+
+/// Returns the content coding of a shared, stored body that the client accepts: zstd as stored, else gzip. For other
+/// clients the response is compressed, if at all, while it is sent.
+fn stored_encoding(head: &Head, size: u64) -> Option<&'static str> {
+    let packs = |coding: &str| coding == "zstd" || size >= MIN_COMPRESSED_SIZE;
+    ["zstd", "gzip"].into_iter().find(|coding| head.accepts_encoding(coding) && packs(coding))
+}
+
+fn stored_response(put_response: StoredGraph) -> Response {
+    let response = with_version_headers(Response::ok("application/json", put_response.bytes), &put_response.meta);
+    if put_response.coding == Coding::Zstd { response.encoded("zstd") } else { response }
+}
+
+/// Streams a graph with little memory, decompressing it while it is sent.
+async fn decompressing_response(server: &Server, body_request: BodyRequest<'_>) -> Result<Response, Problem> {
+    let put_response = server.body_cache.load(body_request, Coding::Zstd).await.map_err(problem)?;
+    if put_response.coding == Coding::Identity {
+        return Ok(stored_response(put_response));
+    }
+    let reservation = server.memory_pool.reserve_within_timeout(body_request.owner, DecompressingBody::MEMORY).await;
+    let reservation = reservation.ok_or_else(|| problem(Error::Overloaded))?;
+    let body = DecompressingBody::new(put_response.bytes, put_response.meta.size, &server.buffer_pool, reservation)
+        .map_err(problem)?;
+    Ok(with_version_headers(Response::from_producer("application/json", body), &put_response.meta))
+}
+
+/// Minimum size in bytes of a graph that is sent compressed.
+const MIN_COMPRESSED_SIZE: u64 = 1024;
+
+/// Handles `PUT /graph/{job_id}`.
+pub(crate) async fn put(server: &Server, mut request: Request) -> Result<Response, Problem> {
+    let (graph_id, precondition) = (graph_id(&request)?, precondition(&request.head)?);
+    let warning_policy = if request.query()?.parsed::<bool>("strict")? == Some(true) {
+        WarningPolicy::Reject
+    } else {
+        WarningPolicy::Allow
+    };
+    let caller = Caller::from_request(server, &request)?;
+    let tenant = caller.tenant.clone();
+    let latest = caller.require_write(&graph_id).await?;
+    if server.require_if_match && latest.exists() && precondition == Precondition::None {
+        return Err(precondition_required());
+    }
+    latest.check(&precondition)?;
+    let body = body(&mut request, &server.validation).await?;
+    let (rules, named) = (ValidationRules { warnings: warning_policy, ..server.validation }, graph_id.clone());
+    let validated = server.thread_pool.run(|| {}, move || validation::validate(&named, body, &rules)).await?;
+    let draft = validated.value.map_err(problem)?;
+    let warnings = draft.warnings.clone();
+    if !latest.exists() {
+        caller.require_claim(&graph_id).await?;
+    }
+    let committed = server.store.commit(&tenant, &graph_id, draft, &precondition).await.map_err(problem)?;
+    put_response(&committed, &warnings)
+}
+
+/// Reads the request body, up to the maximum graph size after decompression.
+async fn body(request: &mut Request, rules: &ValidationRules) -> Result<bytes::Bytes, Problem> {
+    let limit = rules.bytes as u64;
+    request.bytes_up_to(limit).await.map_err(|refused| match refused.code() {
+        "payload-too-large" => problem(Error::GraphTooLarge { what: "bytes", limit }),
+        _ => refused,
+    })
+}
+
+/// Handles `DELETE /graph/{job_id}`.
+pub(crate) async fn delete(server: &Server, request: Request) -> Result<Response, Problem> {
+    let (graph_id, precondition) = (graph_id(&request)?, precondition(&request.head)?);
+    let caller = Caller::from_request(server, &request)?;
+    if !caller.require_write(&graph_id).await?.exists() {
+        return Err(problem(Error::GraphNotFound));
+    }
+    server.store.delete(&caller.tenant, &graph_id, &precondition).await.map_err(problem)?;
+    Ok(Response::empty(StatusCode::NO_CONTENT))
+}
+
+/// Handles `GET /graph/{job_id}/versions`.
+pub(crate) async fn versions(server: &Server, request: Request) -> Result<Response, Problem> {
+    let graph_id = graph_id(&request)?;
+    let caller = Caller::from_request(server, &request)?;
+    caller.require_read(&graph_id).await?;
+    let versions = server.store.versions(&caller.tenant, &graph_id).await.map_err(problem)?;
+    let rows: Vec<Value> = versions
+        .iter()
+        .map(|entry| json!({"change_version": entry.version.as_str(), "created_on": entry.created_on.to_rfc3339()}))
+        .collect();
+    let latest = latest(server, &caller.tenant, &graph_id).await?;
+    let latest = latest.as_ref().map(Version::as_str);
+    Response::json(&json!({"job_id": graph_id.as_str(), "versions": rows, "latest_version": latest}))
+}
+
+/// Returns the latest version, or `None` if it is corrupt: an older version is not the latest.
+async fn latest(server: &Server, tenant: &Tenant, graph_id: &GraphId) -> Result<Option<Version>, Problem> {
+    match server.store.head(tenant, graph_id, &VersionSelector::Latest).await {
+        Ok(meta) => Ok(Some(meta.version.clone())),
+        Err(Error::GraphCorrupt) => Ok(None),
+        Err(error) => Err(problem(error)),
+    }
+}
+
+/// Handles `GET /graph`.
+pub(crate) async fn list(server: &Server, request: Request) -> Result<Response, Problem> {
+    let prefix = request.query()?.single("prefix")?.unwrap_or_default().to_owned();
+    let caller = Caller::from_request(server, &request)?;
+    let name = format!("graphs {} {prefix}", caller.tenant.as_str());
+    let page = server.cursors.page(&request, &name, 100, 1000)?;
+    let after = page.after.as_deref().and_then(|after| GraphId::parse(after).ok());
+    let mut found =
+        list_readable(server, &caller.tenant, &caller.access_scope().await?, &prefix, after, page.limit + 1).await?;
+    let has_more = found.len() > page.limit;
+    found.truncate(page.limit);
+    let next = found.last().filter(|_| has_more).map(|meta| server.cursors.sign(&name, meta.graph_id.as_str()));
+    let graphs: Vec<Value> = found.iter().map(|meta| list_entry(meta)).collect();
+    let response = Response::json(&json!({"graphs": graphs, "next": next}))?;
+    Ok(if let Some(next) = next { response.next_page(&request, &next) } else { response })
+}
+
+/// Returns up to `limit` readable graphs after `after`.
+pub(crate) async fn list_readable(
+    server: &Server,
+    tenant: &Tenant,
+    access: &AccessScope,
+    prefix: &str,
+    mut after: Option<GraphId>,
+    limit: usize,
+) -> Result<Vec<Arc<GraphMeta>>, Problem> {
+    let mut found = Vec::new();
+    while found.len() < limit {
+        let rows = server.store.list(tenant, prefix, after.as_ref(), limit).await.map_err(problem)?;
+        let is_last = rows.len() < limit;
+        after = rows.last().map(|meta| meta.graph_id.clone());
+        found.extend(rows.into_iter().filter(|meta| access.may_read(&meta.graph_id)));
+        if is_last {
+            break;
+        }
+    }
+    found.truncate(limit);
+    Ok(found)
+}
+
+/// Returns the graph id of the request path.
+pub(crate) fn graph_id(request: &Request) -> Result<GraphId, Problem> {
+    // An undecodable path segment is reported as an invalid id.
+    GraphId::parse(request.path("job_id").unwrap_or_default()).map_err(problem)
+}
+
+/// Returns the requested version. Responds with 406 if the requested schema version is unsupported.
+pub(crate) fn version_selector(request: &Request) -> Result<VersionSelector, Problem> {
+    let schema = request.head.header(SCHEMA_VERSION).unwrap_or(SCHEMA);
+    // Clients accept any schema with the same major version.
+    if schema.trim().split('.').next() != Some(SCHEMA) {
+        let detail = "This schema version is not supported.";
+        let problem =
+            Problem::with_status(codes::UNSUPPORTED_SCHEMA_VERSION, StatusCode::NOT_ACCEPTABLE).detail(detail);
+        return Err(problem.with("allowed", json!([SCHEMA])));
+    }
+    let form = request.query()?;
+    match (request.head.header(CHANGE_VERSION).map(str::trim), form.single("change_version")?) {
+        (Some(header), Some(parameter)) if header != parameter => Err(two_versions()),
+        (None, None) => Ok(VersionSelector::Latest),
+        (Some(version), _) | (None, Some(version)) => Ok(VersionSelector::Version(Version::named(version))),
+    }
+}
+
+fn two_versions() -> Problem {
+    let detail = "`X-Change-Version` and `change_version` name different versions.";
+    Problem::new(codes::INVALID_PARAMETER).detail(detail).with("parameter", "change_version")
+}
+
+/// Adds the version headers.
+pub(crate) fn with_version_headers(response: Response, meta: &GraphMeta) -> Response {
+    let changed = UNIX_EPOCH + Duration::from_millis(meta.created_on.0.unsigned_abs());
+    response
+        .etag(meta.etag().as_str())
+        .header(header::LAST_MODIFIED, httpdate::fmt_http_date(changed))
+        .header(header::ACCEPT_RANGES, "none")
+        .header(CHANGE_VERSION, meta.version.as_str())
+}
+
+/// Supported major schema version.
+const SCHEMA: &str = "1";
+
+const SCHEMA_VERSION: header::HeaderName = header::HeaderName::from_static("x-schema-version");
+
+/// Header with the graph version.
+pub(crate) const CHANGE_VERSION: header::HeaderName = header::HeaderName::from_static("x-change-version");
+
+/// Parses `If-Match` and `If-None-Match` of a write.
+fn precondition(head: &Head) -> Result<Precondition, Problem> {
+    let (body_request, unwanted) = (head.list(header::IF_MATCH), head.list(header::IF_NONE_MATCH));
+    match (body_request.as_deref().map(str::trim), unwanted.as_deref().map(str::trim)) {
+        (None, None) => Ok(Precondition::None),
+        (Some("*"), None) => Ok(Precondition::Exists),
+        (None, Some("*")) => Ok(Precondition::Absent),
+        // Weak and malformed tags never match.
+        (Some(tags), None) => Ok(Precondition::Is(tags.split(',').filter_map(ETag::parse).collect())),
+        _ => Err(Problem::new(codes::INVALID_REQUEST).detail("Send either `If-Match` or `If-None-Match: *`.")),
+    }
+}
+
+fn precondition_required() -> Problem {
+    Problem::new(codes::PRECONDITION_REQUIRED)
+        .detail("This write requires `If-Match` with the ETag of the version it replaces.")
+}
+
+fn put_response(committed: &CommitResult, warnings: &[Warning]) -> Result<Response, Problem> {
+    let meta = &committed.meta;
+    let warnings: Vec<Value> = warnings
+        .iter()
+        .map(|w| json!({"code": w.code, "count": w.count, "detail": w.detail, "pointer": w.pointer}))
+        .collect();
+    let response = Response::json(&json!({
+        "job_id": meta.graph_id.as_str(),
+        "schema_version": meta.schema_version,
+        "change_version": meta.version.as_str(),
+        "nodes": meta.nodes,
+        "edges": meta.edges,
+        "warnings": warnings,
+    }))?;
+    let response = response.etag(meta.etag().as_str());
+    Ok(match committed.outcome {
+        CommitOutcome::Created => {
+            response.created(format!("/graph/{}", pidq_http::percent_encode(meta.graph_id.as_str())))
+        }
+        CommitOutcome::Changed => response,
+        CommitOutcome::Unchanged => response.header(header::HeaderName::from_static("x-pidq-unchanged"), "true"),
+    })
+}
+
+fn list_entry(meta: &GraphMeta) -> Value {
+    json!({
+        "job_id": meta.graph_id.as_str(),
+        "drawing_name": meta.drawing_name,
+        "schema_version": meta.schema_version,
+        "change_version": meta.version.as_str(),
+        "nodes": meta.nodes,
+        "edges": meta.edges,
+        "updated_on": meta.created_on.to_rfc3339(),
+        "etag": meta.etag().to_header(Coding::Identity),
+    })
+}

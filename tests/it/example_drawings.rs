@@ -1,0 +1,149 @@
+//! Example drawings: the scripts that generate them, one plant in two vocabularies, and results verified with networkx.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use pidq::{Graph, Limits, Query};
+use serde_json::{Value, json};
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn drawing(name: &str) -> Graph {
+    let path = root().join("examples/data").join(name).with_extension("json");
+    Graph::from_json(std::fs::read(&path).expect("a drawing")).expect("JSON")
+}
+
+/// Runs a Python script; `None`, with a notice, without Python or one of its modules.
+fn python(script: &str, args: &[&str]) -> Option<Output> {
+    const MISSING: i32 = 77;
+    let mut command = Command::new("python3");
+    command.arg("-B").arg(script).args(args).env("PYTHONIOENCODING", "utf-8").current_dir(root());
+    let Ok(output) = command.output() else {
+        eprintln!("SKIPPED: there is no python3, so {script} was not run");
+        return None;
+    };
+    if output.status.code() == Some(MISSING) {
+        eprintln!("SKIPPED: {script}: {}", String::from_utf8_lossy(&output.stderr));
+        return None;
+    }
+    assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
+    Some(output)
+}
+
+fn evaluate(graph: &Graph, query: &str) -> Value {
+    let answer = Query::parse(query).and_then(|query| query.to_json(graph, Limits::default()));
+    let answer = answer.unwrap_or_else(|error| panic!("{query}: {error}"));
+    serde_json::from_str(&answer).expect("JSON")
+}
+
+#[test]
+fn scripts_reproduce_the_example_files() {
+    for name in ["plant", "plant_b", "storage", "plant_vendor"] {
+        let script = format!("examples/data/{name}.py");
+        let Some(output) = python(&script, &[]) else { return };
+        let drawn = std::fs::read(root().join(&script).with_extension("json")).expect("a drawing");
+        // Python on Windows prints CRLF line ends.
+        let printed: Vec<u8> = output.stdout.into_iter().filter(|byte| *byte != b'\r').collect();
+        assert!(printed == drawn, "{script} does not reproduce {name}.json");
+    }
+}
+
+/// Queries that name items by their tags and fields by their roles: `{tag}` and the like are replaced by words of the
+/// vocabulary.
+const QUERIES: &[&str] = &[
+    "componentCount(\"role\")",
+    "downstream(\"T-101\") | map({name})",
+    "downstream(\"P-101A\", {pass: \"zone\"}) | map({name})",
+    "upstream(\"V-101\", {pass: \"zone\", avoid: .{position} == \"closed\"}) | map({name})",
+    "connected(\"TEE-104\") | map({name})",
+    "trace(\"T-101\") | map([.node | {name}, .depth, .stop])",
+    "reachable(\"V-101\", \"OPC-106\")",
+    "shortestPath(\"T-101\", \"OPC-103\", {pass: \"zone\"}) | .nodes | map({name})",
+    "paths(\"TEE-101\", \"TEE-102\") | map(.nodes | map({name}))",
+    "between(\"P-101A\", \"V-101\") | map({name})",
+    "isolate(\"P-101A\") | [.barriers | map([.node.{tag}, .method, .closed]), .inside | map({name}), .complete]",
+    "isolate(\"V-101\") | [.barriers | map(.node.{tag}), .unresolved | map([.kind, .at | {name}]), .relief | map(.{tag})]",
+    "isolate(\"E-101\", {acceptConditional: true}) | .barriers | map([.node.{tag}, .kind, .fail_action])",
+    "isolate(\"V-101\", {scope: \"grow\"}) | [.swallowed | map(.{tag}), .barriers | map(.node.{tag})]",
+    "lineList() | map([.line, .nominal_diameter, .fluid_code, .piping_class, .insulation, .from, .to, .components])",
+    "equipmentList() | pick(.tag, .nozzles, .lines)",
+    "nozzleList() | pick(.qualified_tag, .equipment, .chamber, .size, .line, .connected_to)",
+    "valveList() | pick(.tag, .role, .size, .line, .normal_position, .fail_action)",
+    "instrumentIndex() | pick(.tag, .variable, .loop, .attached_to)",
+    "offPageList() | pick(.tag, .direction, .drawing, .label, .connected_to)",
+    "loops() | map([.loop, .closed, .sensors | map(.{tag}), .final_elements | map(.{tag}), .fail_action])",
+    "loop(\"TIC-1105\") | [.sensing_points | map(.{tag}), .functions | map(.{tag}), .lines]",
+    "deadEnds() | map([.at | {name}, .items | map(.{tag})])",
+    "cycles({pass: \"zone\"}) | map(.nodes | map({name}))",
+    "recycles() | map(.equipment | map(.{tag}))",
+    "components() | map(size())",
+    "cutPoints() | map({name})",
+    "bypasses(\"FV-1101\") | map(.valves | map(.{tag}))",
+    "breaks(\"{size}\") | map([.item.{tag}, .values, .legal])",
+    "hazopNodes() | map([.section, .from | map({name}), .lines, .instruments | map(.{tag}), .design_limits])",
+    "run(\"100-PL-10103-B1B\") | map({name})",
+    "group(\"F-1101\") | .nodes | map(.{tag})",
+    "validate({severity: \"warning\"}) | map([.code, .ids | map(node(get()) | {name})])",
+];
+
+#[test]
+fn queries_give_the_same_results_in_another_vocabulary() {
+    let words = |query: &str, words: &[(&str, &str)]| {
+        words.iter().fold(query.to_owned(), |text, (key, word)| text.replace(&format!("{{{key}}}"), word))
+    };
+    let ours = [
+        ("name", "coalesce(.qualified_tag, .tag)"),
+        ("tag", "tag"),
+        ("position", "normal_position"),
+        ("size", "nominal_diameter"),
+    ];
+    let theirs =
+        [("name", "coalesce(.fullTag, .itemTag)"), ("tag", "itemTag"), ("position", "usualState"), ("size", "DN")];
+    let (plant, vendor) = (drawing("plant"), drawing("plant_vendor"));
+    let mut wrong = Vec::new();
+    for query in QUERIES {
+        let (one, other) = (evaluate(&plant, &words(query, &ours)), evaluate(&vendor, &words(query, &theirs)));
+        assert!(one != json!([]) && !one.is_null(), "{query} returns nothing");
+        if one != other {
+            wrong.push(format!("{query}\n  {one}\n  {other}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_nozzle_with_an_instrument_is_not_a_gap() {
+    assert_eq!(evaluate(&drawing("plant"), "isolate(\"V-101\").data_gaps"), json!([]));
+    let gaps = evaluate(&drawing("storage"), "isolate(\"T-201B\").data_gaps | map(.at.id)");
+    assert_eq!(gaps, json!(["T-201B-N7"]), "a manhole is not a gap, an unconnected nozzle is");
+}
+
+#[test]
+fn results_equal_those_of_networkx() {
+    let Some(output) = python("tests/truth.py", &["examples/data/plant.json", "examples/data/storage.json"]) else {
+        return;
+    };
+    let truths = String::from_utf8(output.stdout).expect("text");
+    let (plant, storage) = (drawing("plant"), drawing("storage"));
+    let mut count = 0;
+    for truth in truths.lines().map(|line| serde_json::from_str::<Value>(line).expect("a row of JSON")) {
+        let text = |key: &str| truth[key].as_str().expect(key);
+        let graph = if text("drawing") == "plant" { &plant } else { &storage };
+        let found = evaluate(graph, text("query"));
+        assert_eq!(sorted(&found, &truth), truth["answer"], "{} of {}", text("query"), text("drawing"));
+        count += 1;
+    }
+    assert!(count > 1000, "only {count} queries were compared");
+}
+
+/// Sorts a result without a defined order like the expected one.
+fn sorted(found: &Value, truth: &Value) -> Value {
+    let Value::Array(items) = found else { return found.clone() };
+    let mut items = items.clone();
+    if truth["sorted"] == json!(true) {
+        items.sort_by_key(Value::to_string);
+    }
+    Value::Array(items)
+}
