@@ -257,7 +257,7 @@ fn findings_name_their_file() {
     check_error(&["join", &good], "", "at least two sheets", 2);
     check_error(&["join", &good, "-o", "-", &good], "", "2 sheets: 0 pairs", 0);
     check_error(&["list", &good, "lines"], "", "possible values: lines, segments", 2);
-    check_error(&["list", "lines", &good, "--column", "x"], "", "are fixed", 2);
+    check_error(&["list", "lines", &good, "--column", "x"], "", "fixed columns", 2);
     check_error(&["list", "valves", &good, "--limits", "fuel=1"], "", "PQ4001", 5);
     check_error(&["validate", &good, "--rules", "X1"], "", "not \"X1\"", 2);
 }
