@@ -8,7 +8,7 @@ help: ## List the commands
 # Built without the service, which takes most of the build time.
 run: ## Run two example queries on a drawing
 	cargo build --release -p pidq --no-default-features
-	@scripts/show.sh
+	@scripts/example_queries.sh
 
 test: ## Run all checks: format, lints, tests, documentation, examples, benchmarks
 	@scripts/test.sh
@@ -27,7 +27,7 @@ compare: export CARGO_TARGET_DIR = target
 compare: compare-setup ## Compare pidq with other tools and print the ratios; ARGS="--quick" for half a minute
 	cargo build --release
 	cd benches/compare && cargo run --release -- $(ARGS)
-	benches/compare/python.sh
+	benches/compare/python_bindings.sh
 	benches/http/run.sh
 
 compare-setup: ## Fetch the tools of the comparison

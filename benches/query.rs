@@ -1,7 +1,7 @@
 //! Benchmark of queries on a loaded document, and of compiling them.
 
-#[path = "plant.rs"]
-mod plant;
+#[path = "synthetic_plant.rs"]
+mod synthetic_plant;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use pidq::{Graph, Limits, Query, Scratch};
@@ -16,7 +16,7 @@ const QUERIES: &[(&str, &str)] = &[
 ];
 
 fn run(criterion: &mut Criterion) {
-    let graph = Graph::from_json(plant::plant(10_000, 1)).expect("a plant is JSON");
+    let graph = Graph::from_json(synthetic_plant::generate_plant(10_000, 1)).expect("a plant is JSON");
     for (name, text) in QUERIES {
         let query = Query::parse(text).expect("the query compiles");
         let (mut scratch, mut out) = (Scratch::new(), Vec::new());

@@ -1,7 +1,7 @@
 //! Benchmark of graph traversals as queries, with the full cost of a query.
 
-#[path = "plant.rs"]
-mod plant;
+#[path = "synthetic_plant.rs"]
+mod synthetic_plant;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use pidq::{Graph, Limits, Query, Scratch};
@@ -19,7 +19,7 @@ const QUERIES: &[(&str, &str)] = &[
 ];
 
 fn walk(criterion: &mut Criterion) {
-    let graph = Graph::from_json(plant::plant(10_000, 1)).expect("a plant is JSON");
+    let graph = Graph::from_json(synthetic_plant::generate_plant(10_000, 1)).expect("a plant is JSON");
     for (name, text) in QUERIES {
         let query = Query::parse(text).expect("the query compiles");
         let mut scratch = Scratch::new();
@@ -34,7 +34,7 @@ fn walk(criterion: &mut Criterion) {
 
 /// Benchmarks building the network, which happens at the first graph query, compared with loading the document.
 fn network(criterion: &mut Criterion) {
-    let text = plant::plant(10_000, 1);
+    let text = synthetic_plant::generate_plant(10_000, 1);
     let query = Query::parse("edges() | size()").expect("the query compiles");
     criterion.bench_function("walk/10k/network", |bencher| {
         bencher.iter_batched(

@@ -1,4 +1,4 @@
-//! Filtering: which valves are closed in normal operation, and what are they for?
+//! Filtering: valves that are closed in normal operation, and their services.
 
 use std::error::Error;
 use std::fs;

@@ -7,7 +7,7 @@ use pidq::{Graph, Limits, Query};
 
 const DRAWING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/plant.json");
 
-const QUESTIONS: [(&str, &str); 2] = [
+const QUERIES: [(&str, &str); 2] = [
     (
         "lines by fluid",
         r#".pid_graph.nodes | filter(.node_type == "pipe_system") | groupBy(.fluid_code) | mapValues(size())"#,
@@ -25,9 +25,9 @@ const QUESTIONS: [(&str, &str); 2] = [
 
 fn main() -> Result<(), Box<dyn Error>> {
     let graph = Graph::from_json(fs::read(DRAWING)?)?;
-    for (title, text) in QUESTIONS {
-        let answer = Query::parse(text)?.to_json(&graph, Limits::default())?;
-        println!("{title}: {answer}");
+    for (title, text) in QUERIES {
+        let result = Query::parse(text)?.to_json(&graph, Limits::default())?;
+        println!("{title}: {result}");
     }
     Ok(())
 }

@@ -14,21 +14,21 @@ fn main() -> Result<(), Box<dyn Error>> {
     let graph = Graph::from_json(fs::read(DRAWING)?)?;
     let query = Query::parse(".pid_graph.nodes | groupBy(.node_type) | mapValues(size())")?;
 
-    let answers = thread::scope(|scope| {
-        let handles: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| repeated(&graph, &query))).collect();
+    let results = thread::scope(|scope| {
+        let handles: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| run_repeatedly(&graph, &query))).collect();
         handles.into_iter().map(|handle| handle.join().expect("a thread does not panic")).collect::<Result<Vec<_>, _>>()
     })?;
 
-    assert!(answers.iter().all(|answer| *answer == answers[0]), "the answer is the same on every thread");
-    println!("{THREADS} threads, {ROUNDS} runs each: {}", answers[0]);
+    assert!(results.iter().all(|result| *result == results[0]), "the result is the same on every thread");
+    println!("{THREADS} threads, {ROUNDS} runs each: {}", results[0]);
     Ok(())
 }
 
 /// Returns the result of the last of many runs.
-fn repeated(graph: &Graph, query: &Query) -> Result<String, pidq::Error> {
-    let mut answer = String::new();
+fn run_repeatedly(graph: &Graph, query: &Query) -> Result<String, pidq::Error> {
+    let mut result = String::new();
     for _ in 0..ROUNDS {
-        answer = query.to_json(graph, Limits::default())?;
+        result = query.to_json(graph, Limits::default())?;
     }
-    Ok(answer)
+    Ok(result)
 }

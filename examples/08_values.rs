@@ -11,11 +11,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let graph = Graph::from_json(fs::read(DRAWING)?)?;
     let query = Query::parse(r#".pid_graph.nodes | filter(.node_type == "loop") | sort(.set_point)"#)?;
 
-    // New values are in the scratch memory; existing ones stay in the graph.
+    // New values are allocated in the scratch memory; existing ones are borrowed from the graph.
     let scratch = Scratch::new();
     let outcome = query.run(&graph, &scratch, Limits::default())?;
 
-    let loops = outcome.value.as_array().ok_or("the answer is a list")?;
+    let loops = outcome.value.as_array().ok_or("the result is not an array")?;
     for item in loops.iter() {
         println!("{:8} {:12} {:>6} {}", text(item, "tag"), text(item, "loop_kind"), number(item), text(item, "unit"));
     }

@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         style: Style::Light,
         only: Some(liquid),
         highlight: fails_open,
-        title: Some("what opens without instrument air".into()),
+        title: Some("valves that fail open".into()),
     };
     let svg = drawing.draw(graph.root())?;
 

@@ -1,4 +1,4 @@
-//! Custom traversal: the items behind a tee, each with the narrowest pipe on the path to it.
+//! Custom walk: the items downstream of a tee, each with the smallest pipe diameter on the path to it.
 //!
 //!     cargo run --example 10_walk
 
@@ -14,30 +14,30 @@ fn main() -> Result<(), Box<dyn Error>> {
     let graph = Graph::from_json(fs::read(DRAWING)?)?;
     let tee = graph.find("TEE-102")?.ok_or("there is no such tee")?;
 
-    let reached = walk(&graph, tee).into_iter().map(|(node, narrowest)| (text(graph.node(node), "tag"), narrowest));
-    let (tags, narrowest): (Vec<&str>, Vec<f64>) = reached.unzip();
-    for (tag, narrowest) in tags.iter().zip(&narrowest) {
-        println!("{tag:9} DN {narrowest}");
+    let reached = walk(&graph, tee).into_iter().map(|(node, smallest)| (text(graph.node(node), "tag"), smallest));
+    let (tags, smallest): (Vec<&str>, Vec<f64>) = reached.unzip();
+    for (tag, smallest) in tags.iter().zip(&smallest) {
+        println!("{tag:9} DN {smallest}");
     }
 
-    // Without a value accumulated along the path, a query does it.
-    let asked = Query::parse(r#"downstream("TEE-102") | map(.tag)"#)?.to_json(&graph, Limits::default())?;
-    assert_eq!(format!("{tags:?}").replace(' ', ""), asked);
-    assert_eq!(narrowest.iter().filter(|diameter| **diameter == 50.0).count(), 4, "the line for the minimum flow");
+    // A query finds the same items. It cannot accumulate a value along the path.
+    let result = Query::parse(r#"downstream("TEE-102") | map(.tag)"#)?.to_json(&graph, Limits::default())?;
+    assert_eq!(format!("{tags:?}").replace(' ', ""), result);
+    assert_eq!(smallest.iter().filter(|diameter| **diameter == 50.0).count(), 4, "the line for the minimum flow");
     Ok(())
 }
 
-/// Returns the nodes behind a node along its pipes, breadth first, with the smallest diameter on the path to each.
+/// Returns the nodes downstream of a node, breadth first, each with the smallest diameter on the path to it.
 fn walk(graph: &Graph, start: NodeId) -> Vec<(NodeId, f64)> {
     let mut reached = Vec::new();
-    let mut seen = HashSet::from([start]);
-    let mut open = VecDeque::from([(start, f64::INFINITY)]);
-    while let Some((node, narrowest)) = open.pop_front() {
+    let mut visited = HashSet::from([start]);
+    let mut queue = VecDeque::from([(start, f64::INFINITY)]);
+    while let Some((node, smallest)) = queue.pop_front() {
         // A node has outgoing edges of every kind, including membership.
         for (edge, next) in graph.outgoing(node).filter(|(edge, _)| is_pipe(graph.edge(*edge))) {
-            if seen.insert(next) {
-                let step = (next, narrowest.min(diameter(graph.edge(edge))));
-                open.push_back(step);
+            if visited.insert(next) {
+                let step = (next, smallest.min(diameter(graph.edge(edge))));
+                queue.push_back(step);
                 reached.push(step);
             }
         }

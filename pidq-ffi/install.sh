@@ -21,6 +21,7 @@ mkdir -p "$prefix/include" "$prefix/lib/pkgconfig"
 prefix=$(cd "$prefix" && pwd)
 cp "$here/include/pidq.h" "$prefix/include/"
 cp "$built/libpidq_ffi.a" "$prefix/lib/libpidq.a"
+objcopy=${OBJCOPY:-objcopy}
 case $(uname) in
 Darwin)
     cp "$built/libpidq_ffi.dylib" "$prefix/lib/libpidq.$abi.dylib"
@@ -28,21 +29,39 @@ Darwin)
     ln -sf "libpidq.$abi.dylib" "$prefix/lib/libpidq.dylib"
     ;;
 *)
-    cp "$built/libpidq_ffi.so" "$prefix/lib/libpidq.so.$abi"
+    # Debug information goes to files of its own, where debuggers find it by the debug link.
+    mkdir -p "$prefix/lib/debug"
+    debug=$prefix/lib/debug/libpidq.so.$abi.debug
+    rm -f "$prefix/lib/libpidq.so.$abi"
+    "$objcopy" --only-keep-debug "$built/libpidq_ffi.so" "$debug"
+    "$objcopy" --strip-unneeded --add-gnu-debuglink="$debug" "$built/libpidq_ffi.so" "$prefix/lib/libpidq.so.$abi"
     ln -sf "libpidq.so.$abi" "$prefix/lib/libpidq.so"
+    # Link-time optimization leaves compiler bitcode in the archive, which linkers of other compilers cannot use.
+    "$objcopy" --strip-debug --remove-section=.llvmbc --remove-section=.llvmcmd "$prefix/lib/libpidq.a"
     ;;
 esac
 
-cat >"$prefix/lib/pkgconfig/pidq.pc" <<EOF
+# `pkg-config --static` is for `cc -static`. A program that is linked dynamically except for libpidq uses `pidq-static`.
+case $(uname) in
+Darwin) system_libs="-lpthread -lm" ;;
+*) system_libs="-lgcc_eh -lpthread -lm -ldl -lc" ;;
+esac
+
+pc_file() { # pc_file NAME DESCRIPTION LIBS PRIVATE
+    cat >"$prefix/lib/pkgconfig/$1.pc" <<EOF
 prefix=$prefix
 libdir=\${prefix}/lib
 includedir=\${prefix}/include
 
-Name: pidq
-Description: A query engine for P&ID graphs
+Name: $1
+Description: $2
 Version: $version
-Libs: -L\${libdir} -lpidq
-Libs.private: -lgcc_s -lutil -lrt -lpthread -lm -ldl -lc
+Libs: $3
+Libs.private: $4
 Cflags: -I\${includedir}
 EOF
+}
+
+pc_file pidq "A query engine for P&ID graphs" "-L\${libdir} -lpidq" "$system_libs"
+pc_file pidq-static "A query engine for P&ID graphs (static library)" "\${libdir}/libpidq.a $system_libs" ""
 echo "libpidq $version (ABI $abi) is in $prefix"

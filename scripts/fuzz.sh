@@ -20,7 +20,7 @@ for target in "${targets[@]}"; do
 done
 
 if ! cargo fuzz --version >/dev/null 2>&1 || ! rustup run nightly rustc --version >/dev/null 2>&1; then
-    echo "skipped: fuzzing needs \`cargo install cargo-fuzz\` and \`rustup toolchain install nightly\`"
+    echo "SKIPPED: fuzzing needs \`cargo install cargo-fuzz\` and \`rustup toolchain install nightly\`"
     exit 0
 fi
 

@@ -11,8 +11,8 @@ step() {
 # Uses the optimized build that users run; scripts/test.sh uses the debug build.
 step env PIDQ_HOSTILE="${PIDQ_HOSTILE:-1000000}" PIDQ_SEED="${PIDQ_SEED:-$(date +%s)}" \
     cargo test --release --test it -- --nocapture hostile
-step env PIDQ_CYCLES="${PIDQ_CYCLES:-1000000}" cargo test --release --test it -- --nocapture c::misuse_is_told
-step env PROPTEST_CASES="${PROPTEST_CASES:-100000}" cargo test --release --test it -- --nocapture properties
+step env PIDQ_CYCLES="${PIDQ_CYCLES:-1000000}" cargo test --release --test it -- --nocapture c::misuse_is_reported
+step env PROPTEST_CASES="${PROPTEST_CASES:-100000}" cargo test --release --test it -- --nocapture properties::
 step env PIDQ_TEST_CUTS="${PIDQ_TEST_CUTS:-100000}" PIDQ_TEST_KILLS="${PIDQ_TEST_KILLS:-10000}" \
     cargo test --release -p pidq-server --test store -- --nocapture
 cargo build --release -p pidq-server -p pidq

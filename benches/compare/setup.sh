@@ -37,5 +37,5 @@ fetch jaq fetch_jaq
 if test -n "$missing"; then
     echo "missing:$missing (see .peers/NAME.log; jq is the package jq of Debian)"
 else
-    echo "all peers are there"
+    echo "all peers are installed"
 fi

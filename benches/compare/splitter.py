@@ -38,10 +38,10 @@ def main(folder: Path, command: list[str]) -> None:
         subprocess.run([*command, *map(str, files)], check=True)
     splitter = RecursiveCharacterTextSplitter(chunk_size=1000, chunk_overlap=200)
     for file, content in files.items():
-        started = time.thread_time()
+        start = time.thread_time()
         for _ in range(ROUNDS):
             chunks = splitter.split_text(content)
-        speed = len(content) * ROUNDS / 1e6 / (time.thread_time() - started)
+        speed = len(content) * ROUNDS / 1e6 / (time.thread_time() - start)
         print(f"langchain {file}: {len(chunks)} chunks, {speed:.1f} MB/s")
 
 

@@ -12,8 +12,8 @@ target=$(mkdir -p "${CARGO_TARGET_DIR:-target}" && cd "${CARGO_TARGET_DIR:-targe
 export CARGO_TARGET_DIR="$target"
 command -v wrk >/dev/null || { echo "SKIPPED: the comparison over HTTP needs wrk"; exit 0; }
 cargo build --quiet --release -p pidq-server -p pidq
-cargo build --quiet --release -p pidq-http --example bare
-PIDQ_SERVER=$target/release/pidq-server PIDQ_BARE=$target/release/examples/bare
+cargo build --quiet --release -p pidq-http --example hyper_baseline
+PIDQ_SERVER=$target/release/pidq-server PIDQ_BARE=$target/release/examples/hyper_baseline
 export PIDQ_SERVER PIDQ_BARE
 # Only sets up the harness; selects no test.
 tests/harness/run.sh -k nothing >/dev/null || true

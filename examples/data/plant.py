@@ -2,15 +2,16 @@
 
     python3 examples/data/plant.py > examples/data/plant.json
 
-Condensate comes from off page into tank T-101. Pump P-101A (P-101B stands by) sends it through the feed/effluent
-exchanger E-101 and the steam heater E-102 into the flash vessel V-101. Vapour leaves under pressure control, liquid gives
-its heat back in E-101 and leaves under level control through a double block and bleed. A minimum-flow line returns from
-the pumps to the tank. Tags follow ISA-5.1; pressures are bar g, temperatures °C, sizes DN, positions millimeters.
+Condensate comes from another drawing into tank T-101. Pump P-101A (P-101B is on standby) sends it through the feed/effluent
+exchanger E-101 and the steam heater E-102 into the flash vessel V-101. Vapour leaves under pressure control. Liquid heats
+the feed in E-101 and leaves under level control through a double block and bleed. A minimum-flow line returns from the
+pumps to the tank. Tags follow ISA-5.1; pressures are bar g, temperatures °C, sizes DN, positions millimeters.
 
-One row per component, one text per pipe run; `notation.py` makes a document of them. The plant is invented.
+The tables have one row per component and one string per pipe run; `sheet.py` converts them to a document. The plant is
+invented.
 """
 
-from notation import Sheet, show
+from sheet import Sheet, print_document
 
 OPEN = {"normal_position": "open", "operation": "manual"}
 CLOSED = {"normal_position": "closed", "operation": "manual"}
@@ -38,7 +39,7 @@ CHAMBERS = [
     ("E-102-SHELL", "E-102", 20, 200, ["E-102-N3", "E-102-N4"]),
 ]
 
-# Nozzles: name, x, y, service, and the size where only an instrument is attached.
+# Nozzles: name, x, y, service, and the size if only an instrument is connected.
 NOZZLES = [
     ("T-101-N1", 95, 340, "feed inlet", None),
     ("T-101-N2", 130, 430, "outlet", None),
@@ -117,7 +118,7 @@ PIPING = [
     ("PVSV-1112", "breather_valve", 110, 300, {"set_pressure": 0.02, "set_vacuum": -0.005}),
 ]
 
-# Connectors to other drawings: tag, x, y, flow, service, the other drawing.
+# Connectors to other drawings: tag, x, y, flow, service, other drawing.
 CONNECTORS = [
     ("OPC-101", 30, 340, "in", "condensate from slug catcher", "100-PID-0002"),
     ("OPC-102", 810, 230, "out", "vapour to compressor", "100-PID-0004"),
@@ -131,7 +132,7 @@ CONNECTORS = [
 OPEN_ENDS = [("VENT-101", 110, 270, "to atmosphere at safe location")]
 
 # Lines: number, size, fluid, piping class, insulation, design pressure, design temperature, runs in flow order.
-# A run that ends in `@ 80` has another size than its line.
+# `@ 80` at the end of a run is its size, if it differs from that of the line.
 # fmt: off
 LINES = [
     ("10101", 150, "PL", "A1A", None, 10, 80, ["OPC-101 > HV-1001 > T-101-N1"]),
@@ -171,7 +172,7 @@ LINES = [
 ]
 # fmt: on
 
-# Instruments: tag, class, where it senses, location, x, y.
+# Instruments: tag, class, sensing point, location, x, y.
 INSTRUMENTS = [
     ("FT-1101", "flow_transmitter", "FE-1101", "field", 380, 390),
     ("FIC-1101", "flow_controller", None, "control room", 410, 380),
@@ -226,4 +227,4 @@ def sheet():
 
 
 if __name__ == "__main__":
-    show(sheet().document())
+    print_document(sheet().document())

@@ -2,14 +2,14 @@
 
     python3 examples/data/plant_b.py > examples/data/plant_b.json
 
-Off-spec condensate may now return from storage, and the steam to the heater is strained. The vessel has been rated higher, and
-its relief valve with it. A gauge has gone, a valve has a new tag, and the relief valve has moved on the paper.
+Added: the return of off-spec condensate from storage, and a strainer in the steam to the heater. The vessel and its relief
+valve have a higher design pressure. Removed: a gauge. A valve has a new tag, and the relief valve has moved on the sheet.
 """
 
 import plant
-from notation import show
+from sheet import print_document
 
-# Added rows, by table. The columns are those of `plant.py`.
+# Added rows, by table. `plant.py` documents the columns.
 # fmt: off
 ADDED = {
     "nozzles": [("T-101-N6", 100, 335, "off-spec return", None)],
@@ -29,7 +29,7 @@ REMOVED = ["PI-1107B"]
 # Changed runs: before, after.
 REWIRED = {"OPC-104 > HV-1019 > TV-1105 > E-102-N3": "OPC-104 > HV-1019 > STR-102 > TV-1105 > E-102-N3"}
 
-# Items that are drawn elsewhere: x, y.
+# Items at another position: x, y.
 MOVED = {"PSV-1106": (730, 200)}
 
 # Items with another tag; their ids stay.
@@ -44,10 +44,10 @@ CHANGED = {
 }
 
 # Attributes with other values.
-RATED = {"P-101A": {"power": 37}, "P-101B": {"power": 37}}
+CHANGED_ATTRIBUTES = {"P-101A": {"power": 37}, "P-101B": {"power": 37}}
 
 
-def revised():
+def revised_document():
     sheet = plant.sheet()
     for table, rows in ADDED.items():
         getattr(sheet, table).extend(rows)
@@ -56,11 +56,11 @@ def revised():
     sheet.metadata |= {"revision": "B", "change_version": "2"}
     document = sheet.document()
     for node in document["pid_graph"]["nodes"]:
-        revise(node)
+        revise_node(node)
     return document
 
 
-def revise(node):
+def revise_node(node):
     item = node["id"]
     node |= CHANGED.get(item, {})
     if item in RETAGGED:
@@ -68,8 +68,8 @@ def revise(node):
     if item in MOVED:
         node["orig_x"], node["orig_y"] = MOVED[item]
     for attribute in node.get("attributes", []):
-        attribute["value"] = RATED.get(item, {}).get(attribute["name"], attribute["value"])
+        attribute["value"] = CHANGED_ATTRIBUTES.get(item, {}).get(attribute["name"], attribute["value"])
 
 
 if __name__ == "__main__":
-    show(revised())
+    print_document(revised_document())

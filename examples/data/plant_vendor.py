@@ -2,14 +2,14 @@
 
     python3 examples/data/plant_vendor.py > examples/data/plant_vendor.json
 
-Ids are numbers, classes are written `GateValve`, an edge carries the whole items at its ends, and no field is called what
-`pid_graph` calls it. What the words mean is said once, in `metadata.topology`.
+Ids are numbers, classes are in camel case, an edge contains complete copies of the items at its ends, and all fields have
+other names than in `pid_graph`. `metadata.topology` maps the names.
 """
 
 import json
 
 import plant
-from notation import rows
+from sheet import json_rows
 
 # Fields of items.
 FIELDS = {
@@ -31,7 +31,7 @@ FIELDS = {
     "service": "duty",
 }
 
-# Kinds of edges: edge type, or its class where it has one.
+# Kinds of edges, by classification or else by type.
 KINDS = {
     "physically_connected_to": "Pipe",
     "physically_has_a": "HasNozzle",
@@ -75,7 +75,7 @@ TOPOLOGY = {
 }
 
 
-def camel(text):
+def camel_case(text):
     return "".join(word.capitalize() for word in text.split("_"))
 
 
@@ -84,7 +84,7 @@ def items(nodes):
         item = {FIELDS.get(key, key): value for key, value in node.items()}
         item |= {"oid": number, "objectType": TYPES[node["node_type"]]}
         if "symbol" in item:
-            item["symbol"] = camel(item["symbol"].partition(".")[2])
+            item["symbol"] = camel_case(item["symbol"].partition(".")[2])
         yield item
 
 
@@ -99,8 +99,8 @@ def relations(edges, ends):
 
 if __name__ == "__main__":
     graph = plant.sheet().document()["pid_graph"]
-    drawn = list(items(graph["nodes"]))
-    ends = {node["id"]: item for node, item in zip(graph["nodes"], drawn)}
+    converted_items = list(items(graph["nodes"]))
+    ends = {node["id"]: item for node, item in zip(graph["nodes"], converted_items)}
     metadata = json.dumps(graph["metadata"] | {"topology": TOPOLOGY}, ensure_ascii=False)
-    print('{"model": {"items": [', rows(drawn), '], "relations": [', rows(relations(graph["edges"], ends)), sep="\n")
+    print('{"model": {"items": [', json_rows(converted_items), '], "relations": [', json_rows(relations(graph["edges"], ends)), sep="\n")
     print(f']}}, "metadata": {metadata}}}')

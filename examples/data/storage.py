@@ -4,11 +4,11 @@
 
 Condensate comes from drawing 100-PID-0001, is cooled in E-201 with cooling water and runs down to tanks T-201A and B.
 Pump P-201A (P-201B stands by) loads it under flow control, or returns what is off specification to 100-PID-0001, whose
-revision B has the other end. The levels are measured and shown, and nothing acts on them. The columns are those of
-`plant.py`. The plant is invented.
+revision B has the other end. The levels are indicated, not controlled. `plant.py` documents the columns. The plant is
+invented.
 """
 
-from notation import Sheet, show
+from sheet import Sheet, print_document
 from plant import CLOSED, EXCHANGER, FAILS_CLOSED, FAILS_OPEN, OPEN
 
 TANK = {"volume": (600, "m³"), "material": ("A36", None)}
@@ -192,4 +192,4 @@ def sheet():
 
 
 if __name__ == "__main__":
-    show(sheet().document())
+    print_document(sheet().document())

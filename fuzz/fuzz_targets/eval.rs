@@ -1,8 +1,8 @@
-//! Fuzz target of the property in `claims/eval.rs`.
+//! Fuzz target of the property in `properties/eval.rs`.
 
 #![no_main]
 
-#[path = "../claims/eval.rs"]
-mod claim;
+#[path = "../properties/eval.rs"]
+mod property;
 
-libfuzzer_sys::fuzz_target!(|input: &str| claim::check(input));
+libfuzzer_sys::fuzz_target!(|input: &str| property::check(input));

@@ -1,10 +1,10 @@
-//! Fuzz target of the property in `claims/form.rs`.
+//! Fuzz target of the property in `properties/form.rs`.
 
 #![no_main]
 
-#[path = "../claims/form.rs"]
-mod claim;
-#[path = "../claims/world.rs"]
-mod world;
+#[path = "../properties/fixture.rs"]
+mod fixture;
+#[path = "../properties/form.rs"]
+mod property;
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| claim::check(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| property::check(input));

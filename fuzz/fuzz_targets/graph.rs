@@ -1,8 +1,8 @@
-//! Fuzz target of the property in `claims/graph.rs`.
+//! Fuzz target of the property in `properties/graph.rs`.
 
 #![no_main]
 
-#[path = "../claims/graph.rs"]
-mod claim;
+#[path = "../properties/graph.rs"]
+mod property;
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| claim::check(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| property::check(input));

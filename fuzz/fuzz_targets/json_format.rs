@@ -1,8 +1,8 @@
-//! Fuzz target of the property in `claims/json_format.rs`.
+//! Fuzz target of the property in `properties/json_format.rs`.
 
 #![no_main]
 
-#[path = "../claims/json_format.rs"]
-mod claim;
+#[path = "../properties/json_format.rs"]
+mod property;
 
-libfuzzer_sys::fuzz_target!(|input: &str| claim::check(input));
+libfuzzer_sys::fuzz_target!(|input: &str| property::check(input));

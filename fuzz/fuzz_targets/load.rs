@@ -1,8 +1,8 @@
-//! Fuzz target of the property in `claims/load.rs`.
+//! Fuzz target of the property in `properties/load.rs`.
 
 #![no_main]
 
-#[path = "../claims/load.rs"]
-mod claim;
+#[path = "../properties/load.rs"]
+mod property;
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| claim::check(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| property::check(input));

@@ -1,8 +1,8 @@
-//! Fuzz target of the property in `claims/parse.rs`.
+//! Fuzz target of the property in `properties/parse.rs`.
 
 #![no_main]
 
-#[path = "../claims/parse.rs"]
-mod claim;
+#[path = "../properties/parse.rs"]
+mod property;
 
-libfuzzer_sys::fuzz_target!(|input: &str| claim::check(input));
+libfuzzer_sys::fuzz_target!(|input: &str| property::check(input));

@@ -1,8 +1,8 @@
-//! Fuzz target of the property in `claims/parts.rs`.
+//! Fuzz target of the property in `properties/parts.rs`.
 
 #![no_main]
 
-#[path = "../claims/parts.rs"]
-mod claim;
+#[path = "../properties/parts.rs"]
+mod property;
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| claim::check(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| property::check(input));

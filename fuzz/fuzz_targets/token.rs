@@ -1,10 +1,10 @@
-//! Fuzz target of the property in `claims/token.rs`.
+//! Fuzz target of the property in `properties/token.rs`.
 
 #![no_main]
 
-#[path = "../claims/token.rs"]
-mod claim;
-#[path = "../claims/world.rs"]
-mod world;
+#[path = "../properties/fixture.rs"]
+mod fixture;
+#[path = "../properties/token.rs"]
+mod property;
 
-libfuzzer_sys::fuzz_target!(|input: &str| claim::check(input));
+libfuzzer_sys::fuzz_target!(|input: &str| property::check(input));

@@ -77,10 +77,10 @@ struct Rule {
 enum Args {
     /// The current value, for all of them.
     Input,
-    /// The current value; the first is always evaluated, the others perhaps.
-    FirstOfInput,
-    /// The current value, perhaps evaluated.
-    PerhapsInput,
+    /// The current value; the first is always evaluated, the others conditionally.
+    ShortCircuit,
+    /// The current value, for arguments that may be skipped.
+    Conditional,
     /// The items of the current value; arguments after the first get the current value.
     Items,
     /// The nodes of the graph, or its edges.
@@ -150,9 +150,9 @@ const RULES: &[Rule] = &[
     },
     Rule { names: &["sum", "prod", "min", "max", "average"], accepts: Kinds::ARRAY, ..PIPED },
     Rule { names: &["join"], accepts: Kinds::ARRAY, result: ResultRule::Kinds(Kinds::STRING), ..PIPED },
-    Rule { names: &["and", "or"], args: Args::FirstOfInput, result: ResultRule::Kinds(Kinds::BOOL), ..STRICT },
-    Rule { names: &["if"], args: Args::FirstOfInput, result: ResultRule::Branch, ..STRICT },
-    Rule { names: &["tryOr", "coalesce"], args: Args::PerhapsInput, ..STRICT },
+    Rule { names: &["and", "or"], args: Args::ShortCircuit, result: ResultRule::Kinds(Kinds::BOOL), ..STRICT },
+    Rule { names: &["if"], args: Args::ShortCircuit, result: ResultRule::Branch, ..STRICT },
+    Rule { names: &["tryOr", "coalesce"], args: Args::Conditional, ..STRICT },
     Rule {
         names: &["eq", "ne", "gt", "gte", "lt", "lte", "in", "not in", "not"],
         result: ResultRule::Kinds(Kinds::BOOL),
@@ -177,7 +177,7 @@ const RULES: &[Rule] = &[
     Rule { names: &["first", "last", "minBy", "maxBy"], args: Args::Items, result: ResultRule::Item, ..PIPED },
     Rule { names: &["nodes"], args: Args::Nodes, result: ResultRule::Nodes, ..PIPED },
     Rule { names: &["edges"], args: Args::Edges, result: ResultRule::Edges, ..PIPED },
-    Rule { names: &["node"], args: Args::FirstOfInput, result: ResultRule::Node, ..PIPED },
+    Rule { names: &["node"], args: Args::ShortCircuit, result: ResultRule::Node, ..PIPED },
     Rule { names: &["neighbors"], args: Args::Edges, result: ResultRule::Nodes, ..PIPED },
     Rule { names: &["outgoing", "incoming", "incident"], args: Args::Edges, result: ResultRule::Edges, ..PIPED },
     Rule { names: &["degree"], args: Args::Edges, result: ResultRule::Kinds(Kinds::NUMBER), ..PIPED },
@@ -281,12 +281,12 @@ impl<'p> Checker<'p> {
         }
         let bindings = if let Args::Bindings = rule.args { self.bindings(call) } else { Type::ANY };
         for (at, arg) in call.args.iter().enumerate() {
-            let (on, is_always_evaluated) = self.argument_input(rule, at, data);
+            let (arg_input, is_always_evaluated) = self.argument_input(rule, at, data);
             self.is_always_run = outer && is_always_evaluated;
             args.push(match (rule.args, arg) {
                 (Args::Walk, Plan::Object(options)) if at + 1 == call.args.len() => self.options(options, data),
                 (Args::Bindings, arg) if at > 0 => self.eval(arg, bindings),
-                _ => self.eval(arg, on),
+                _ => self.eval(arg, arg_input),
             });
             // `and` ends at the first condition that is not true.
             data = if call.function.standard_name() == Some("and") { self.narrow(arg, data) } else { data };
@@ -300,12 +300,12 @@ impl<'p> Checker<'p> {
         self.is_always_run = false;
         for (name, value) in options.names.iter().zip(&options.values) {
             let [node, edge] = self.lists.map(|list| self.types.items(list));
-            let on = match &**name {
+            let option_input = match &**name {
                 "until" | "avoid" | "nodes" | "barriers" => node,
                 "edges" | "weight" => edge,
                 _ => input,
             };
-            self.eval(value, on);
+            self.eval(value, option_input);
         }
         Type::from_kinds(Kinds::OBJECT)
     }
@@ -314,8 +314,8 @@ impl<'p> Checker<'p> {
     fn argument_input(&self, rule: &Rule, at: usize, input: Type) -> (Type, bool) {
         match rule.args {
             Args::Input => (input, true),
-            Args::FirstOfInput => (input, at == 0),
-            Args::PerhapsInput => (input, false),
+            Args::ShortCircuit => (input, at == 0),
+            Args::Conditional => (input, false),
             Args::Items if at > 0 => (input, true),
             // A rejected input has no items.
             Args::Items if input.kinds.and(rule.accepts).is_only(Kinds::ARRAY) => (self.types.items(input), false),
@@ -426,17 +426,17 @@ impl<'p> Checker<'p> {
         if is_reported || prototype::is_object_property(&key.name) {
             return;
         }
-        let near = match self.search.is_exhausted() {
+        let similar = match self.search.is_exhausted() {
             true => Vec::new(),
             false => self.search.nearest(&key.name, self.types.keys(holder).into_iter()),
         };
-        let help = near.first().map(|near| format!("did you mean `.{near}`?"));
+        let help = similar.first().map(|similar| format!("did you mean `.{similar}`?"));
         self.warn("PQW01", format!("no object here has a field `{}`", key.name), key.span, help);
     }
 
     /// PQW07.
     fn warn_field_of_array(&mut self, key: &Key, list: Type) {
-        // JavaScript's properties of arrays are an error when the query runs, which says more.
+        // JavaScript's properties of arrays are an error at run time, with a better message.
         if key.index.is_some() || prototype::is_array_property(&key.name) {
             return;
         }
@@ -454,15 +454,15 @@ impl<'p> Checker<'p> {
         ["name", "value"].iter().all(|key| keys.contains(key))
     }
 
-    /// PQW06: only what holds for every document, since a field that all items have now may be missing tomorrow.
+    /// PQW06: only if it is true for every document, since a field that all items have now may be missing later.
     fn check_filter(&mut self, call: &'p Call, condition: Type) {
         if self.types.guide.is_some() {
             return;
         }
         let Some(plan) = call.args.first() else { return };
-        let always = condition.kinds.is_only(Kinds::STRING | Kinds::CONTAINERS);
-        let keeps = match self.constant_result(plan) {
-            None if always => "all items: the condition is never false",
+        let is_never_false = condition.kinds.is_only(Kinds::STRING | Kinds::CONTAINERS);
+        let kept_items = match self.constant_result(plan) {
+            None if is_never_false => "all items: the condition is never false",
             None if condition.kinds.is_only(Kinds::NULL) && !self.is_reported_missing(plan) => {
                 "no item: the condition is always null"
             }
@@ -475,9 +475,9 @@ impl<'p> Checker<'p> {
             Plan::Constant(constant) if name == "nodes" && constant.value().as_str().is_some() => {
                 Some("`node(…)` finds a node by id or tag".to_owned())
             }
-            _ => always.then(|| format!("compare it with something, as in `{name}(.a == 1)`")),
+            _ => is_never_false.then(|| format!("compare it with something, as in `{name}(.a == 1)`")),
         };
-        self.warn("PQW06", format!("`{name}` keeps {keeps}"), call.span, help);
+        self.warn("PQW06", format!("`{name}` keeps {kept_items}"), call.span, help);
     }
 
     /// Returns true if a field of a path is already reported as missing.
@@ -504,7 +504,7 @@ impl<'p> Checker<'p> {
         match plan {
             Plan::Constant(constant) => Some(constant.value().is_truthy()),
             Plan::Call(call) => match (call.function.standard_name()?, &*call.args) {
-                (name, [Plan::Constant(a), Plan::Constant(b)]) => compared(name, a, b),
+                (name, [Plan::Constant(a), Plan::Constant(b)]) => compare_constants(name, a, b),
                 _ => None,
             },
             _ => None,
@@ -512,16 +512,17 @@ impl<'p> Checker<'p> {
     }
 
     /// PQW05.
-    fn check_aggregate(&mut self, call: &Call, input: Type, wrong: Kinds) {
+    fn check_aggregate(&mut self, call: &Call, input: Type, invalid: Kinds) {
         let items = self.types.items(input).kinds;
-        if !input.kinds.is_only(Kinds::ARRAY) || !items.intersects(wrong) || !items.is_only(wrong | Kinds::MISSING) {
+        if !input.kinds.is_only(Kinds::ARRAY) || !items.intersects(invalid) || !items.is_only(invalid | Kinds::MISSING)
+        {
             return;
         }
         let name = call.function.row().name;
         let help = if items.intersects(Kinds::OBJECT) {
             format!("take a field first: `map(.a) | {name}()`")
         } else {
-            format!("make numbers first: `map(number(.)) | {name}()`")
+            format!("convert to numbers first: `map(number(.)) | {name}()`")
         };
         self.warn(
             "PQW05",
@@ -535,7 +536,7 @@ impl<'p> Checker<'p> {
 
     fn check_comparison(&mut self, call: &'p Call, name: &str, a: Type, b: Type) {
         if let (Some(left), Some(right)) = (self.types.as_constant(a), self.types.as_constant(b)) {
-            if compared(name, left, right) == Some(false) {
+            if compare_constants(name, left, right) == Some(false) {
                 self.warn_never_true(call, "both sides are constant".into(), None);
             }
             return;
@@ -543,7 +544,7 @@ impl<'p> Checker<'p> {
         if name == "ne" || a.kinds == Kinds::NONE || b.kinds == Kinds::NONE || is_null_test(a, b) {
             return;
         }
-        if !can_hold(name, a.kinds, b.kinds) {
+        if !can_be_true(name, a.kinds, b.kinds) {
             let help = self.quotes_hint(a, b).or_else(|| self.quotes_hint(b, a));
             self.warn_never_true(call, format!("{} is compared with {}", a.kinds, b.kinds), help);
         } else if name == "eq" {
@@ -560,7 +561,7 @@ impl<'p> Checker<'p> {
         if value.kinds == Kinds::NONE || items.kinds == Kinds::NONE || is_null_test(value, items) {
             return;
         }
-        if !can_hold("eq", value.kinds, items.kinds) {
+        if !can_be_true("eq", value.kinds, items.kinds) {
             self.warn_never_true(
                 call,
                 format!("{} is searched in an array where each item is {}", value.kinds, items.kinds),
@@ -576,9 +577,9 @@ impl<'p> Checker<'p> {
         }
     }
 
-    fn warn_never_true(&mut self, call: &Call, why: String, help: Option<String>) {
-        let here = if self.types.guide.is_some() { " in this document" } else { "" };
-        self.warn("PQW02", format!("this is never true{here}: {why}"), call.span, help);
+    fn warn_never_true(&mut self, call: &Call, reason: String, help: Option<String>) {
+        let scope_note = if self.types.guide.is_some() { " in this document" } else { "" };
+        self.warn("PQW02", format!("this is never true{scope_note}: {reason}"), call.span, help);
     }
 
     /// Returns the help for a constant that has the right type with quotes, or without.
@@ -601,18 +602,14 @@ impl<'p> Checker<'p> {
         if !matches!(&*call.args, [Plan::Get(_), Plan::Constant(_)] | [Plan::Constant(_), Plan::Get(_)]) {
             return;
         }
-        let words = self
-            .types
-            .guide
-            .as_ref()
-            .zip(field.guide_node())
-            .and_then(|(guide, place)| guide.enumerated_strings(place));
-        let Some(words) = words.map(|words| words.collect::<Vec<&str>>()) else { return };
-        if words.contains(&&**text) {
+        let strings =
+            self.types.guide.as_ref().zip(field.guide_node()).and_then(|(guide, node)| guide.enumerated_strings(node));
+        let Some(strings) = strings.map(|strings| strings.collect::<Vec<&str>>()) else { return };
+        if strings.contains(&&**text) {
             return;
         }
-        let near = self.search.nearest(text, words.into_iter());
-        let Some(help) = near.first().map(|near| format!("did you mean \"{near}\"?")) else { return };
+        let similar = self.search.nearest(text, strings.into_iter());
+        let Some(help) = similar.first().map(|similar| format!("did you mean \"{similar}\"?")) else { return };
         self.warn_never_true(call, format!("no value there is \"{text}\""), Some(help));
     }
 }
@@ -653,7 +650,7 @@ fn is_null_test(a: Type, b: Type) -> bool {
 }
 
 /// Returns true if a comparison can be true for values of these kinds.
-fn can_hold(name: &str, a: Kinds, b: Kinds) -> bool {
+fn can_be_true(name: &str, a: Kinds, b: Kinds) -> bool {
     let same = a.and(b);
     match name {
         "gt" | "lt" => same.intersects(Kinds::ORDERED),
@@ -663,7 +660,7 @@ fn can_hold(name: &str, a: Kinds, b: Kinds) -> bool {
 }
 
 /// Returns the result of a comparison of two constants.
-fn compared(name: &str, a: &Constant, b: &Constant) -> Option<bool> {
+fn compare_constants(name: &str, a: &Constant, b: &Constant) -> Option<bool> {
     let (a, b) = (a.value(), b.value());
     let order = compare::partial_order(a, b);
     let is_equal = compare::is_equal(a, b, |_| Ok(())).ok()?;
@@ -678,7 +675,7 @@ fn compared(name: &str, a: &Constant, b: &Constant) -> Option<bool> {
     })
 }
 
-/// Returns the error that a run would end with.
+/// Returns the error of a call that fails for every value.
 fn failure(call: &Call, found: Kinds) -> Error {
     let takes_objects = rule(call).accepts.intersects(Kinds::OBJECT);
     let (code, message) = match call.function.row().name {

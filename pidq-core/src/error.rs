@@ -252,7 +252,7 @@ impl Error {
         &self.0.message
     }
 
-    /// Returns what to do next.
+    /// Returns the help: a suggestion for the next step.
     pub fn help(&self) -> Option<&str> {
         self.0.help.as_deref()
     }
@@ -262,8 +262,8 @@ impl Error {
         self.0.label.as_deref()
     }
 
-    /// Returns what the parser expected: `a value`, or a character such as `` `)` ``. Not in the JSON form, whose label
-    /// contains it.
+    /// Returns the syntax that the parser expected: `a value`, or a character such as `` `)` ``. Not in the JSON form,
+    /// whose label contains it.
     pub fn expected(&self) -> Option<&str> {
         self.0.expected.as_deref()
     }
@@ -421,7 +421,7 @@ impl Error {
         let parts = [
             ("pointer", &inner.pointer),
             ("at", &inner.data_path),
-            ("spent most", &inner.spent_most),
+            ("most fuel", &inner.spent_most),
             ("help", &inner.help),
         ];
         for (name, part) in parts {
@@ -504,7 +504,7 @@ fn did_you_mean(texts: &[String]) -> String {
 pub struct Warning {
     /// The stable code: `PQW01` unknown field, `PQW02` comparison that is never true, `PQW03` argument ignored, `PQW04`
     /// query inside `get`, `PQW05` sum without numbers, `PQW06` filter that keeps all or nothing, `PQW07` field of an
-    /// array, `PQW08` direction assumed, `PQW09` list cut, `PQW10` duplicate keys in the input, `PQW11`
+    /// array, `PQW08` direction assumed, `PQW09` list truncated, `PQW10` duplicate keys in the input, `PQW11`
     /// argument missing, `PQW12` value in a comment, `PQW13` key that is the same for all, `PQW14`
     /// piped value not read, `PQW15` parameter not read. Of a drawing, the codes of `validate`, such as `G020`.
     pub code: &'static str,

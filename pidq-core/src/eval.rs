@@ -69,14 +69,13 @@ pub struct EvalContext<'a> {
     limits: Limits<'a>,
     fuel_used: u64,
     next_check: u64,
-    /// Returns true if optimizations are enabled.
-    optimizations: bool,
+    is_optimized: bool,
     /// Nesting depth of vectorized evaluation.
     vectorized_depth: u32,
-    /// Number of leading items that the next stage needs from the one that begins to run.
-    wanted_items: Option<u32>,
-    /// True if evaluation of some list stopped before its end.
-    skipped_items: bool,
+    /// Number of leading items that the next stage needs from the stage that is about to run.
+    item_limit: Option<u32>,
+    /// True if the evaluation of some list stopped before its end.
+    has_skipped_items: bool,
     /// Strategy of the running call.
     strategy: Strategy,
     /// Warnings recorded by calls during the run.
@@ -88,11 +87,11 @@ pub struct EvalContext<'a> {
     variables: Vec<Value<'a>>,
     caches: Vec<KeyCache>,
     records: Vec<Option<&'a Keys<'a>>>,
-    /// The keys that were created last.
+    /// The most recently created keys.
     last_keys: Option<&'a Keys<'a>>,
     /// Cached keys of stored objects, indexed by the last bits of their shape number.
     shapes: Vec<Option<(u32, build::ShapeKeys<'a>)>>,
-    /// The tag scheme that was compiled last; one scheme usually serves the whole run.
+    /// The most recently compiled tag scheme; a run usually has only one.
     scheme: Option<(&'a str, TagScheme)>,
     /// Buffer for strings whose length is not known in advance.
     text_buffer: String,
@@ -122,10 +121,10 @@ impl<'a> EvalContext<'a> {
             limits,
             fuel_used: 0,
             next_check: CHECK_INTERVAL.min(limits.fuel.saturating_add(1)),
-            optimizations: true,
+            is_optimized: true,
             vectorized_depth: 0,
-            wanted_items: None,
-            skipped_items: false,
+            item_limit: None,
+            has_skipped_items: false,
             strategy: Strategy::Plain,
             run_warnings: RunWarnings::default(),
             reserved: 0,
@@ -144,12 +143,12 @@ impl<'a> EvalContext<'a> {
 
     /// Disables all optimizations: the oracle that optimized evaluation is tested against.
     pub(crate) fn without_optimizations(self) -> EvalContext<'a> {
-        EvalContext { optimizations: false, ..self }
+        EvalContext { is_optimized: false, ..self }
     }
 
     /// Returns true if optimizations are enabled.
     pub(crate) fn is_optimized(&self) -> bool {
-        self.optimizations
+        self.is_optimized
     }
 
     /// The document that the query runs on, with its nodes and edges as read for the whole query. `withTopology` and
@@ -160,7 +159,7 @@ impl<'a> EvalContext<'a> {
     /// ```
     /// use pidq_core::{Dialect, Function, Graph, Limits, Value};
     ///
-    /// // How many edges leave the piped node.
+    /// // Number of edges that leave the piped node.
     /// let fan = Function::new("fan", |cx, node, _| {
     ///     let count = cx.graph().node_of(node).map_or(0, |node| cx.graph().outgoing(node).len());
     ///     cx.charge(1)?;
@@ -186,7 +185,7 @@ impl<'a> EvalContext<'a> {
             self.drawing = self.graph.drawing(&self.limits)?;
         }
         let none = || Error::new(Code::NoGraph, "no graph in the document");
-        let help = "a graph has a list `nodes`, at the top or in `pid_graph`; other names stand in `metadata.topology`";
+        let help = "a graph has an array `nodes`, at the top level or in `pid_graph`; `metadata.topology` configures other names";
         self.drawing.clone().ok_or_else(|| none().with_help(help))
     }
 
@@ -298,11 +297,11 @@ impl<'a> EvalContext<'a> {
     /// Runs a stage and the next one as one, if they can be fused. Otherwise sets the number of items that the next
     /// stage needs.
     fn try_fused(&mut self, stage: &'a Stage, rest: &'a [Stage], value: Value<'a>) -> Option<Value<'a>> {
-        let fusion = stage.fusion.filter(|_| self.optimizations)?;
+        let fusion = stage.fusion.filter(|_| self.is_optimized)?;
         if let Some(result) = self.run_fused(fusion, rest, value) {
             return Some(result);
         }
-        self.wanted_items = if let Fusion::First(count) = fusion { Some(count) } else { None };
+        self.item_limit = if let Fusion::First(count) = fusion { Some(count) } else { None };
         None
     }
 
@@ -397,8 +396,8 @@ impl<'a> EvalContext<'a> {
     /// Evaluates the searched string. The flags are part of the pattern.
     fn call_search(&mut self, body: SearchBody, plans: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {
         let [text, Plan::Pattern(pattern), ..] = plans else {
-            let error = Error::new(Code::ArgumentCount, "A text and a pattern expected");
-            return Err(error.with_help("write the pattern as a text: `regex(.tag, \"^P-\")`"));
+            let error = Error::new(Code::ArgumentCount, "A string and a pattern expected");
+            return Err(error.with_help("write the pattern as a string: `regex(.tag, \"^P-\")`"));
         };
         let text = self.eval(text, input)?;
         body(self, text, pattern)

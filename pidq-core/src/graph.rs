@@ -140,7 +140,7 @@ impl Graph {
         self.columns.get_or_init(|| Columns::new(&self.arena)).get(&self.arena, list, path)
     }
 
-    /// Returns how the items of an array are laid out in the source.
+    /// Returns the layout of an array's items in the source.
     pub(crate) fn layout(&self, list: ContainerId) -> Layout {
         self.columns.get_or_init(|| Columns::new(&self.arena)).layout(&self.arena, list)
     }

@@ -19,7 +19,7 @@ use crate::error::{Code, Error, Result, Span, Warning};
 use crate::eval::compile::{Compiled, Environment, compile};
 use crate::eval::function::Function;
 use crate::eval::plan::FunctionRef;
-use crate::eval::{EvalContext, Scratch, static_strategies as outlined};
+use crate::eval::{EvalContext, Scratch, static_strategies};
 use crate::functions;
 use crate::graph::Graph;
 use crate::limits::{Limits, MAX_PARAMS, MAX_PARAMS_SIZE};
@@ -97,8 +97,8 @@ impl Dialect {
     /// # Errors
     /// As [`Dialect::parse`], and `PQ5xxx` for the parameters.
     pub fn parse_with(&self, text: &str, params: &str) -> Result<Query> {
-        let read = text::parse_with_comments(text, &self.operators, self.profile);
-        let (expr, comments) = read.map_err(|error| self.with_known_calls(error))?;
+        let result = text::parse_with_comments(text, &self.operators, self.profile);
+        let (expr, comments) = result.map_err(|error| self.with_known_calls(error))?;
         let mut query = self.compile(QuerySource::text(expr, text), params)?;
         query.compiled.warnings.extend(hints::commented_values(text, &comments, &self.operators));
         Ok(query)
@@ -154,18 +154,18 @@ impl Dialect {
         let [property, call] = error.suggestions() else { return error };
         let Some(name) = call.text.strip_suffix("()").filter(|name| self.find(name).is_none()) else { return error };
         let known = self.functions().map(|function| function.name).filter(|_| name.len() >= MIN_LEN);
-        let near = suggest::nearest(name, known).first().map(|near| format!("{near}()"));
-        let texts: Vec<String> = std::iter::once(property.text.to_string()).chain(near).collect();
+        let similar = suggest::nearest(name, known).first().map(|similar| format!("{similar}()"));
+        let texts: Vec<String> = std::iter::once(property.text.to_string()).chain(similar).collect();
         error.with_help(format!("did you mean `{}`?", texts.join("` or `"))).with_suggestions(texts)
     }
 
     fn compile(&self, origin: QuerySource, params: &str) -> Result<Query> {
         let params = read_params(params)?;
         let find = |name: &str| self.find(name);
-        let all = || self.functions().map(|function| function.name).collect();
+        let function_names = || self.functions().map(|function| function.name).collect();
         let is_extended = self.profile == Profile::Pidq;
-        let names = Environment { find: &find, all: &all, params: &params, is_extended };
-        let compiled = compile(&origin.expr, &names).map_err(|error| origin.locate(error))?;
+        let environment = Environment { find: &find, function_names: &function_names, params: &params, is_extended };
+        let compiled = compile(&origin.expr, &environment).map_err(|error| origin.locate(error))?;
         let findings = check::check(&compiled.plan);
         Ok(Query { compiled, findings, source: origin, params, operators: self.operators.clone(), is_optimized: true })
     }
@@ -328,11 +328,11 @@ impl Query {
     /// # Ok::<(), pidq_core::Error>(())
     /// ```
     pub fn plan(&self) -> QueryPlan {
-        let ways = outlined::static_strategies(&self.compiled.plan, self.compiled.calls.len());
-        let steps = self.compiled.calls.iter().zip(ways).map(|((name, span), way)| PlanStep {
+        let strategies = static_strategies::static_strategies(&self.compiled.plan, self.compiled.calls.len());
+        let steps = self.compiled.calls.iter().zip(strategies).map(|((name, span), strategy)| PlanStep {
             text: self.call_text(name, *span),
             depth: self.depth(*span),
-            strategy: way.text(),
+            strategy: strategy.text(),
         });
         QueryPlan { steps: steps.collect() }
     }
@@ -520,11 +520,11 @@ impl DocumentKeys<'_> {
     }
 
     fn unknown_field(&mut self, name: &str, span: Span) -> Warning {
-        let others = self.graph.keys().filter(|key| *key != name);
-        let near = if self.search.is_exhausted() { Vec::new() } else { self.search.nearest(name, others) };
+        let other_keys = self.graph.keys().filter(|key| *key != name);
+        let similar = if self.search.is_exhausted() { Vec::new() } else { self.search.nearest(name, other_keys) };
         let warning = Warning::new("PQW01", format!("no object had a field `{name}`")).with_span(span);
-        match near.first() {
-            Some(near) => warning.with_help(format!("did you mean `.{near}`?")),
+        match similar.first() {
+            Some(similar) => warning.with_help(format!("did you mean `.{similar}`?")),
             None => warning,
         }
     }

@@ -198,15 +198,15 @@ impl LinearDeviations {
 }
 
 /// Formats a message that begins like V8's.
-fn error_message(pattern: &str, flags: &str, what: &str) -> String {
+fn error_message(pattern: &str, flags: &str, reason: &str) -> String {
     let shown: String = pattern.chars().take(MAX_SHOWN_CHARS).collect();
     let ellipsis = if shown.len() < pattern.len() { "…" } else { "" };
-    format!("Invalid regular expression: /{shown}{ellipsis}/{flags}: {what}")
+    format!("Invalid regular expression: /{shown}{ellipsis}/{flags}: {reason}")
 }
 
 fn bad_pattern(pattern: &str, flags: &str, pattern_error: PatternError) -> Error {
-    let what = format!("{} (at character {})", pattern_error.message, pattern_error.at + 1);
-    let error = Error::new(Code::BadRegex, error_message(pattern, flags, &what));
+    let reason = format!("{} (at character {})", pattern_error.message, pattern_error.at + 1);
+    let error = Error::new(Code::BadRegex, error_message(pattern, flags, &reason));
     match pattern_error.help {
         Some(help) => error.with_help(help),
         None => error,
@@ -297,7 +297,7 @@ mod tests {
     ];
 
     /// Returns a match in the form of the test cases.
-    fn shape(regex: &Regex, text: &str, found: &Captures) -> Value {
+    fn match_json(regex: &Regex, text: &str, found: &Captures) -> Value {
         let part = |group: usize| found.get(group).map(|range| &text[range]);
         let groups: Vec<Value> = (1..=regex.group_names().len()).map(|group| json!(part(group))).collect();
         let mut named = serde_json::Map::new();
@@ -314,7 +314,7 @@ mod tests {
         let Ok(regex) = Regex::new(pattern, flags) else { return json!({"error": true}) };
         let found = regex.captures(text, 0, &mut budget()).expect("the cases backtrack little");
         assert_eq!(regex.is_match(text, &mut budget()).expect("the cases backtrack little"), found.is_some());
-        found.map_or(Value::Null, |found| shape(&regex, text, &found))
+        found.map_or(Value::Null, |found| match_json(&regex, text, &found))
     }
 
     fn code(pattern: &str, flags: &str) -> Code {
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn one_pass_patterns_match_as_all_others_do() {
+    fn the_one_pass_engine_matches_like_the_others() {
         let patterns = [
             "^GV-1[0-9]+A$",
             "([A-Z]+)-([0-9]+)",
@@ -378,11 +378,11 @@ mod tests {
             "", "a", "b", "ab", "aab", "aabb", "GV-12A", "GV-1A", "xGV-12A", "T-10", "w 1", "aaac", "bbbab c", "xyz-",
             "é", "aé b",
         ];
-        let mut without_choices = 0;
+        let mut one_pass_count = 0;
         for (pattern, flags) in patterns.into_iter().flat_map(|pattern| [(pattern, ""), (pattern, "i"), (pattern, "y")])
         {
             let regex = Regex::new(pattern, flags).expect(pattern);
-            without_choices += usize::from(regex.one_pass.is_some());
+            one_pass_count += usize::from(regex.one_pass.is_some());
             let plain = Regex { one_pass: None, ..Regex::new(pattern, flags).expect(pattern) };
             for (text, start) in texts.into_iter().flat_map(|text| (0..=text.len() + 1).map(move |start| (text, start)))
             {
@@ -395,7 +395,7 @@ mod tests {
                 assert_eq!(is_match(&regex), is_match(&plain), "/{pattern}/{flags} on {text:?}");
             }
         }
-        assert!(without_choices > 50, "{without_choices}");
+        assert!(one_pass_count > 50, "{one_pass_count}");
     }
 
     #[test]
@@ -504,7 +504,7 @@ mod tests {
     }
 
     #[test]
-    fn branches_that_begin_alike_keep_their_order() {
+    fn branches_with_a_common_prefix_keep_their_order() {
         assert_eq!(run(".*a|.*[ab]", "", "abbab")["value"], "abba");
         assert_eq!(run("(?:x|xy)z?1|(?:x|xy)z?2", "", "xyz2")["value"], "xyz2");
         assert_eq!(run("(?:b.*1|b.*2|b.*3)", "", "ab123")["value"], "b1");

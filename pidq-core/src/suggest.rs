@@ -13,17 +13,17 @@ pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> V
     }
     let allowed = (letters.len() / 3).max(1);
     let mut rows = DistanceRows::default();
-    let mut near: Vec<(usize, &str)> = known
-        .filter(|other| may_be_near(other, letters.len(), allowed))
+    let mut similar: Vec<(usize, &str)> = known
+        .filter(|other| may_be_similar(other, letters.len(), allowed))
         .filter_map(|other| {
-            let theirs = lower(other);
-            let distance = rows.distance(&letters, &theirs, allowed);
-            let is_near = distance <= allowed && distance < letters.len().max(theirs.len());
-            is_near.then_some((distance, other))
+            let other_letters = lower(other);
+            let distance = rows.distance(&letters, &other_letters, allowed);
+            let is_similar = distance <= allowed && distance < letters.len().max(other_letters.len());
+            is_similar.then_some((distance, other))
         })
         .collect();
-    near.sort_by_key(|(distance, _)| *distance);
-    near.into_iter().take(3).map(|(_, name)| name).collect()
+    similar.sort_by_key(|(distance, _)| *distance);
+    similar.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
 /// Repeated searches for similar names with a limit on the total number of names compared, so that the time does not
@@ -55,7 +55,7 @@ fn lower(text: &str) -> Vec<char> {
 }
 
 /// Returns true if the name may have about this number of letters. A letter takes up to four bytes.
-fn may_be_near(name: &str, letters: usize, allowed: usize) -> bool {
+fn may_be_similar(name: &str, letters: usize, allowed: usize) -> bool {
     let max_len = if name.is_ascii() { letters + allowed } else { 4 * (letters + allowed) };
     (letters - allowed.min(letters)..=max_len).contains(&name.len())
 }
@@ -63,36 +63,36 @@ fn may_be_near(name: &str, letters: usize, allowed: usize) -> bool {
 /// The most recent rows of the distance matrix.
 #[derive(Default)]
 struct DistanceRows {
-    before: Vec<usize>,
-    last: Vec<usize>,
+    second_last: Vec<usize>,
+    previous: Vec<usize>,
     row: Vec<usize>,
 }
 
 impl DistanceRows {
     /// Returns the number of letters to insert, delete, replace or swap with a neighbor: exact if at most `allowed`.
     fn distance(&mut self, a: &[char], b: &[char], allowed: usize) -> usize {
-        let DistanceRows { before, last, row } = self;
-        last.clear();
-        last.extend(0..=b.len());
+        let DistanceRows { second_last, previous, row } = self;
+        previous.clear();
+        previous.extend(0..=b.len());
         for i in 0..a.len() {
             row.clear();
             row.push(i + 1);
             for j in 0..b.len() {
-                let replaced = last[j] + usize::from(a[i] != b[j]);
-                let mut best = replaced.min(last[j + 1] + 1).min(row[j] + 1);
+                let replaced = previous[j] + usize::from(a[i] != b[j]);
+                let mut best = replaced.min(previous[j + 1] + 1).min(row[j] + 1);
                 if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
-                    best = best.min(before[j - 1] + 1);
+                    best = best.min(second_last[j - 1] + 1);
                 }
                 row.push(best);
             }
             // A swap refers to the row before the previous one.
-            if row.iter().chain(last.iter()).all(|distance| *distance > allowed) {
+            if row.iter().chain(previous.iter()).all(|distance| *distance > allowed) {
                 return usize::MAX;
             }
-            std::mem::swap(before, last);
-            std::mem::swap(last, row);
+            std::mem::swap(second_last, previous);
+            std::mem::swap(previous, row);
         }
-        last[b.len()]
+        previous[b.len()]
     }
 }
 
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn similar_names_are_sorted_by_distance() {
         let known = ["filter", "flatten", "size", "sort", "tag", "tags"];
-        let check = |name: &str, near: &[&str]| assert_eq!(nearest(name, known.into_iter()), near, "{name}");
+        let check = |name: &str, similar: &[&str]| assert_eq!(nearest(name, known.into_iter()), similar, "{name}");
         check("fliter", &["filter"]);
         check("SIZE", &["size"]);
         check("tga", &["tag"]);
@@ -207,8 +207,8 @@ mod tests {
 
     #[test]
     fn a_name_without_common_letters_is_not_similar() {
-        let check = |name: &str, known: &[&'static str], near: &[&str]| {
-            assert_eq!(nearest(name, known.iter().copied()), near, "{name}");
+        let check = |name: &str, known: &[&'static str], similar: &[&str]| {
+            assert_eq!(nearest(name, known.iter().copied()), similar, "{name}");
         };
         check("a", &["x", "y"], &[]);
         check("a", &["", "A", "b", "ab"], &["A", "ab"]);
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_of_several_bytes_are_letters() {
+    fn multibyte_letters_count_as_one() {
         let known = ["größe", "GRÖẞE", "Länge", "ÄÖÜ"];
         assert_eq!(nearest("grösse", known.into_iter()), ["größe", "GRÖẞE"]);
         assert_eq!(nearest("äöu", known.into_iter()), ["ÄÖÜ"]);

@@ -80,13 +80,13 @@ struct ArrowArrayStream {
 // Text, such as a drawing or a report. Delete it with `pidq_buffer_delete`.
 typedef struct pidq_buffer_t pidq_buffer_t;
 
-// Cancellation flag of runs. Any thread may fire it. Delete it when no run uses it any more.
+// Cancellation flag of runs. Any thread may fire it. Delete it when no run uses it anymore.
 typedef struct pidq_cancel_t pidq_cancel_t;
 
 // Error. Delete it with `pidq_error_delete`.
 typedef struct pidq_error_t pidq_error_t;
 
-// Files of a format; one for most formats. Delete them with `pidq_files_delete`.
+// Files of an export; most formats have one. Delete them with `pidq_files_delete`.
 typedef struct pidq_files_t pidq_files_t;
 
 // Document. It is immutable: any number of threads may use it. Delete it with `pidq_graph_delete`; results keep what
@@ -105,12 +105,12 @@ typedef struct pidq_query_t pidq_query_t;
 // before it.
 typedef struct pidq_result_t pidq_result_t;
 
-// Reader of a result, row by row, without the JSON of all rows. For one thread at a time, the same as its result.
-// Delete it with `pidq_rows_delete`.
+// Reader of a result, row by row, without the JSON of all rows. A reader and its result are for one thread at a time:
+// the two must not be used concurrently. Delete it with `pidq_rows_delete`.
 typedef struct pidq_rows_t pidq_rows_t;
 
-// Cache of values of another language for the lists and objects of a graph: each is created once and returned again.
-// For one thread at a time, the one that holds the language's lock. Delete it before that language shuts down.
+// Cache of values of another language for the lists and objects of a graph: each is created once and reused. For one
+// thread at a time, the one that holds the language's lock. Delete it before the runtime of that language shuts down.
 typedef struct pidq_shared_t pidq_shared_t;
 
 // Borrowed bytes. Slices returned by pidq are UTF-8 (except files of binary formats), end with a NUL byte that `len`
@@ -138,9 +138,9 @@ typedef struct {
 
 // Limits of a run. Initialize with `PIDQ_LIMITS_INIT`; 0 means the default, given for each field.
 typedef struct {
-  // `sizeof(pidq_limits_t)`: tells the library which fields the program has.
+  // `sizeof(pidq_limits_t)`: the library reads only the fields within this size.
   size_t size;
-  // Steps: 20 million.
+  // Fuel, the units of work: 20 million.
   uint64_t fuel;
   // Bytes of working memory: 256 MiB.
   uint64_t memory;
@@ -150,11 +150,11 @@ typedef struct {
   const pidq_cancel_t *cancel;
   // Bytes of one string that the query builds: 16 MiB.
   uint64_t string;
-  // Backtracks of a regular expression: a million.
+  // Backtracks of one search with a regular expression: a million.
   uint64_t backtracks;
   // Rows of a traversal or of a graph list: 100,000.
   uint64_t rows;
-  // Paths, cycles and patterns listed by one function: 1,000.
+  // Results of `cycles` without the option `limit`: 1,000. For `paths`, this limit or 100, whichever is lower.
   uint64_t paths;
   // Depth of a traversal from its start: 10,000.
   uint64_t depth;
@@ -180,8 +180,8 @@ typedef bool (*pidq_write_t)(void *user, const char *data, size_t len);
 // A value of another language.
 typedef void *pidq_value_t;
 
-// Functions that create values of another language. A function fails by returning NULL, or -1 if it returns a number:
-// then the building stops, and the error stays where that language keeps it.
+// Functions that create values of another language. A function that returns NULL, or -1 if it returns a number, has
+// failed: building stops, and the error remains set in that language.
 typedef struct {
   // `sizeof(pidq_builder_t)`.
   size_t size;
@@ -222,7 +222,7 @@ extern "C" {
 // Returns the ABI version of the library. Compare it once, at startup, with `PIDQ_ABI_VERSION`.
 uint32_t pidq_abi_version(void);
 
-// Returns the version of the library, such as "0.1.0". It is never freed.
+// Returns the version of the library, such as "0.1.0". The string is static.
 const char *pidq_version(void);
 
 // Parses a document: JSON in UTF-8, which is copied. On success, `*out` is a graph that the caller deletes.
@@ -346,7 +346,7 @@ pidq_slice_t pidq_result_json(const pidq_result_t *result);
 // a NUL byte.
 pidq_error_t *pidq_result_write(const pidq_result_t *result, pidq_write_t write, void *user);
 
-// Returns the type of the result: "null", "boolean", "number", "string", "array" or "object". It is never freed.
+// Returns the type of the result: "null", "boolean", "number", "string", "array" or "object". The string is static.
 const char *pidq_result_type(const pidq_result_t *result);
 
 // Returns the number of items of the result; 1 if it is not a list.
@@ -358,7 +358,7 @@ uint64_t pidq_result_fuel(const pidq_result_t *result);
 // Returns the warnings: a JSON array of objects with `code`, `message`, `span` and `help`. The result owns it.
 pidq_slice_t pidq_result_warnings(const pidq_result_t *result);
 
-// Exports the result in a format, as `pidq_graph_export`; "csv" and "xlsx" take lists of objects.
+// Exports the result in a format, as `pidq_graph_export` does; "csv" and "xlsx" require a list of objects.
 pidq_error_t *pidq_result_export(const pidq_result_t *result, const char *format, pidq_files_t **out);
 
 // Deletes a result. NULL is allowed.
@@ -389,7 +389,7 @@ pidq_value_t pidq_result_build(const pidq_result_t *result, const pidq_builder_t
 pidq_shared_t *pidq_shared_new(const pidq_graph_t *graph, const pidq_builder_t *builder);
 
 // Builds the result as `pidq_result_build` does, reusing values in `shared`: lists and objects of the document are the
-// same values each time and must not be modified. Also returns NULL if the result is of another graph.
+// same values each time and must not be modified. Also returns NULL if the result belongs to another graph.
 pidq_value_t pidq_result_build_shared(const pidq_result_t *result, pidq_shared_t *shared);
 
 // Deletes a cache of shared values. NULL is allowed.
@@ -413,10 +413,10 @@ pidq_slice_t pidq_files_bytes(const pidq_files_t *files, size_t index);
 // Deletes files. NULL is allowed.
 void pidq_files_delete(pidq_files_t *files);
 
-// Returns the code, such as "PQ1001", which is stable. It is never freed.
+// Returns the stable code, such as "PQ1001". The string is static.
 const char *pidq_error_code(const pidq_error_t *error);
 
-// Returns the stage: "parse", "compile", "eval", "limit" or "input". It is never freed.
+// Returns the stage: "parse", "compile", "eval", "limit" or "input". The string is static.
 const char *pidq_error_stage(const pidq_error_t *error);
 
 // Returns the message, in one line. The error owns it.

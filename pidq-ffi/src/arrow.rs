@@ -151,13 +151,13 @@ fn array(len: usize, nulls: usize, array_data: ArrayData) -> ArrowArray {
 /// Releases an array, and those of its children that were not moved out.
 unsafe extern "C" fn release_array(array: *mut ArrowArray) {
     guard_or((), || {
-        // SAFETY: Arrow calls this once, with an array of ours.
+        // SAFETY: Arrow calls this once, with an array created by this module.
         let (array, array_data) = unsafe { (&mut *array, Box::from_raw((*array).private_data.cast::<ArrayData>())) };
         for child in &array_data.children {
             // SAFETY: each was boxed in `table_array`; its owner took it out if there is no release.
             let mut child = unsafe { Box::from_raw(*child) };
             if let Some(release) = child.release {
-                // SAFETY: it is ours, and was not released yet.
+                // SAFETY: this module created it, and it was not released yet.
                 unsafe { release(&raw mut *child) };
             }
         }
@@ -197,14 +197,14 @@ fn schema(format: &str, name: &str, children: Vec<*mut ArrowSchema>) -> ArrowSch
 
 unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
     guard_or((), || {
-        // SAFETY: Arrow calls this once, with a schema of ours.
+        // SAFETY: Arrow calls this once, with a schema created by this module.
         let (schema, schema_data) =
             unsafe { (&mut *schema, Box::from_raw((*schema).private_data.cast::<SchemaData>())) };
         for child in &schema_data.children {
             // SAFETY: each was boxed in `get_schema`; its owner took it out if there is no release.
             let mut child = unsafe { Box::from_raw(*child) };
             if let Some(release) = child.release {
-                // SAFETY: it is ours, and was not released yet.
+                // SAFETY: this module created it, and it was not released yet.
                 unsafe { release(&raw mut *child) };
             }
         }
@@ -232,10 +232,10 @@ fn stream(table: Table) -> ArrowArrayStream {
 
 unsafe extern "C" fn get_schema(stream: *mut ArrowArrayStream, out: *mut ArrowSchema) -> c_int {
     guard_or(EINVAL, || {
-        // SAFETY: Arrow calls this with a stream of ours that was not released.
+        // SAFETY: Arrow calls this with a stream created by this module that was not released.
         let state = unsafe { &*(*stream).private_data.cast::<StreamState>() };
         let field = |(name, format): &(String, &'static str)| Box::into_raw(Box::new(schema(format, name, Vec::new())));
-        // SAFETY: Arrow gives a place for the schema.
+        // SAFETY: Arrow passes a pointer that is valid for writing a schema.
         unsafe { write_to(out, schema("+s", "", state.fields.iter().map(field).collect())) }?;
         Ok(0)
     })
@@ -243,10 +243,10 @@ unsafe extern "C" fn get_schema(stream: *mut ArrowArrayStream, out: *mut ArrowSc
 
 unsafe extern "C" fn get_next(stream: *mut ArrowArrayStream, out: *mut ArrowArray) -> c_int {
     guard_or(EINVAL, || {
-        // SAFETY: Arrow calls this with a stream of ours that was not released, one thread at a time.
+        // SAFETY: Arrow calls this with a stream created by this module that was not released, one thread at a time.
         let state = unsafe { &mut *(*stream).private_data.cast::<StreamState>() };
         let next = state.table.take().map_or_else(ArrowArray::end, table_array);
-        // SAFETY: Arrow gives a place for the array.
+        // SAFETY: Arrow passes a pointer that is valid for writing an array.
         unsafe { write_to(out, next) }?;
         Ok(0)
     })
@@ -287,7 +287,7 @@ unsafe extern "C" fn get_last_error(_: *mut ArrowArrayStream) -> *const c_char {
 
 unsafe extern "C" fn release_stream(stream: *mut ArrowArrayStream) {
     guard_or((), || {
-        // SAFETY: Arrow calls this once, with a stream of ours.
+        // SAFETY: Arrow calls this once, with a stream created by this module.
         unsafe {
             drop(Box::from_raw((*stream).private_data.cast::<StreamState>()));
             (*stream).release = None;

@@ -12,7 +12,7 @@ pub struct Buffer(Slot<Text>);
 
 handle!(Buffer, Text, b"bufr", "buffer");
 
-/// Files of a format; one for most formats. Delete them with `pidq_files_delete`.
+/// Files of an export; most formats have one. Delete them with `pidq_files_delete`.
 pub struct Files(Slot<Vec<File>>);
 
 handle!(Files, Vec<File>, b"file", "files");
@@ -26,7 +26,7 @@ pub struct File {
 /// Creates a text and writes its handle to `out`.
 ///
 /// # Safety
-/// `out` is null or a place that can be written.
+/// `out` is null or valid for writes.
 pub unsafe fn write_buffer(
     out: *mut *mut Buffer,
     make: impl FnOnce() -> Result<String, AbiError>,

@@ -36,8 +36,8 @@ impl<T> BufferPool<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns a buffer for `capacity` items, if one is neither too small nor much too large. Its old content is still
-    /// there.
+    /// Returns a buffer for `capacity` items: from the pool if one is neither too small nor much too large, with its
+    /// old content.
     pub fn acquire(&self, capacity: usize) -> Vec<T> {
         if capacity * size_of::<T>() >= MIN_BUFFER_BYTES {
             let mut buffers = self.buffers();
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_comes_back_within_bounds() {
+    fn recycled_buffers_are_reused_within_limits() {
         let reusable: BufferPool<u64> = BufferPool::new();
         reusable.recycle(Vec::with_capacity(100_000));
         assert_eq!(reusable.acquire(500_000).capacity(), 500_000);

@@ -1,4 +1,4 @@
-//! Value builder: creates results as values of another language by that language's own functions, without JSON.
+//! Value builder: creates results as native values of another language through its own functions, without JSON.
 //!
 //! The functions have the signatures of those of CPython, so that those can be used directly. Hot: called once per
 //! field of each row. Objects with the same keys are copied from a template, and repeated strings are created once.
@@ -19,8 +19,8 @@ use crate::result::ResultHandle;
 /// A value of another language.
 pub type ForeignValue = *mut c_void;
 
-/// Functions that create values of another language. A function fails by returning NULL, or -1 if it returns a number:
-/// then the building stops, and the error stays where that language keeps it.
+/// Functions that create values of another language. A function that returns NULL, or -1 if it returns a number, has
+/// failed: building stops, and the error remains set in that language.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Builder {
@@ -85,17 +85,17 @@ pub unsafe extern "C" fn pidq_result_build(result: *const ResultHandle, builder:
         let (result_data, fns) = unsafe { (borrow(result)?, BuilderFns::read(builder)?) };
         ValueBuilder::new(fns, None)
             .build(result_data.value())
-            .ok_or_else(|| AbiError::misuse("a function of the builder failed".into()))
+            .ok_or_else(|| AbiError::misuse("a callback of the builder failed".into()))
     })
 }
 
-/// Cache of values of another language for the lists and objects of a graph: each is created once and returned again.
-/// For one thread at a time, the one that holds the language's lock. Delete it before that language shuts down.
+/// Cache of values of another language for the lists and objects of a graph: each is created once and reused. For one
+/// thread at a time, the one that holds the language's lock. Delete it before the runtime of that language shuts down.
 pub struct SharedHandle(Slot<Shared>);
 
 handle!(SharedHandle, Shared, b"shrd", "shared values");
 
-/// Cached values by the number of the list or object.
+/// Cached values by the index of the list or object.
 pub struct Shared {
     graph: Arc<Graph>,
     fns: BuilderFns,
@@ -107,7 +107,7 @@ impl Shared {
         for foreign_value in
             std::mem::take(&mut self.cache).into_iter().filter(|foreign_value| !foreign_value.is_null())
         {
-            // SAFETY: each was made by the builder and is held here.
+            // SAFETY: the builder created each value, and this struct owns a reference to it.
             unsafe { (self.fns.release)(foreign_value) };
         }
     }
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn pidq_shared_new(graph: *const GraphHandle, builder: *co
 }
 
 /// Builds the result as `pidq_result_build` does, reusing values in `shared`: lists and objects of the document are the
-/// same values each time and must not be modified. Also returns NULL if the result is of another graph.
+/// same values each time and must not be modified. Also returns NULL if the result belongs to another graph.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_result_build_shared(
     result: *const ResultHandle,
@@ -141,10 +141,10 @@ pub unsafe extern "C" fn pidq_result_build_shared(
         // SAFETY: the rules of the header.
         let (result_data, shared) = unsafe { (borrow(result)?, borrow_mut(shared)?) };
         if !Arc::ptr_eq(result_data.graph(), &shared.graph) {
-            return Err(AbiError::misuse("the result is of another graph".into()));
+            return Err(AbiError::misuse("the result belongs to another graph".into()));
         }
-        let made = ValueBuilder::new(shared.fns, Some(shared)).build(result_data.value());
-        made.ok_or_else(|| AbiError::misuse("a function of the builder failed".into()))
+        let foreign_value = ValueBuilder::new(shared.fns, Some(shared)).build(result_data.value());
+        foreign_value.ok_or_else(|| AbiError::misuse("a callback of the builder failed".into()))
     })
 }
 
@@ -180,13 +180,13 @@ impl BuilderFns {
         if builder.is_null() {
             return Err(AbiError::null("builder"));
         }
-        // SAFETY: the caller promises a structure of as many bytes as it says.
-        let given: Builder = unsafe { read_sized(builder, size_of::<Builder>(), EMPTY_BUILDER) }?;
-        let values = [given.null_value, given.true_value, given.false_value];
+        // SAFETY: the caller promises a structure of the size in its first word.
+        let builder_struct: Builder = unsafe { read_sized(builder, size_of::<Builder>(), EMPTY_BUILDER) }?;
+        let values = [builder_struct.null_value, builder_struct.true_value, builder_struct.false_value];
         if values.iter().any(|value| value.is_null()) {
             return Err(AbiError::null("builder->null_value, true_value or false_value"));
         }
-        given.fns().ok_or_else(|| AbiError::null("a function of the builder"))
+        builder_struct.fns().ok_or_else(|| AbiError::null("a function of the builder"))
     }
 }
 
@@ -250,7 +250,7 @@ impl Drop for ValueBuilder<'_> {
         let texts = self.texts.iter().map(|(_, _, text)| *text).filter(|text| !text.is_null());
         let objects = self.templates.iter().map(|template| template.object);
         for foreign_value in keys.chain(texts).chain(objects) {
-            // SAFETY: each was made by the builder and is held here.
+            // SAFETY: the builder created each value, and this struct owns a reference to it.
             unsafe { (self.fns.release)(foreign_value) };
         }
     }
@@ -281,7 +281,7 @@ impl<'a> ValueBuilder<'a> {
             Some(())
         });
         if filled.is_none() {
-            // SAFETY: the root was made here and nobody else has it.
+            // SAFETY: the root was created here and has no other owner.
             unsafe { (self.fns.release)(root) };
             // Cached values may not be filled.
             self.shared.as_deref_mut().into_iter().for_each(Shared::clear);
@@ -302,19 +302,19 @@ impl<'a> ValueBuilder<'a> {
     /// Caches the value of an item of a list, including nested values.
     fn cache_value(&mut self, value: Value<'a>, foreign_value: ForeignValue) {
         let Some(shared) = self.shared.as_deref_mut() else { return };
-        let Some(number) = shared.graph.container_index(value) else { return };
-        if shared.cache.len() <= number {
-            shared.cache.resize(number + 1, std::ptr::null_mut());
+        let Some(index) = shared.graph.container_index(value) else { return };
+        if shared.cache.len() <= index {
+            shared.cache.resize(index + 1, std::ptr::null_mut());
         }
-        if shared.cache[number].is_null() {
-            shared.cache[number] = retained(self.fns, foreign_value);
+        if shared.cache[index].is_null() {
+            shared.cache[index] = retained(self.fns, foreign_value);
         }
     }
 
     /// Creates a scalar, a list of empty slots, or an object without values.
     fn start(&mut self, value: Value<'a>, level: usize) -> Option<ForeignValue> {
         let fns = self.fns;
-        // SAFETY: the caller gave these functions and values for this.
+        // SAFETY: the caller provides these functions and values for this purpose.
         let foreign_value = unsafe {
             match value {
                 Value::Undefined | Value::Null => retained(fns, fns.null_value),
@@ -335,13 +335,13 @@ impl<'a> ValueBuilder<'a> {
             Value::Array(list) => {
                 for (index, item) in list.iter().enumerate() {
                     let cached = self.cached(item);
-                    let made = cached.map_or_else(|| self.start(item, level + 1), Some)?;
+                    let item_value = cached.map_or_else(|| self.start(item, level + 1), Some)?;
                     // SAFETY: the list has this slot, and takes ownership of the item.
-                    let set = unsafe { (self.fns.set_item)(foreign_value, index as isize, made) };
+                    let set = unsafe { (self.fns.set_item)(foreign_value, index as isize, item_value) };
                     (set == 0).then_some(())?;
                     if cached.is_none() {
-                        self.fill_later(made, item, level + 1)?;
-                        self.cache_value(item, made);
+                        self.fill_or_defer(item_value, item, level + 1)?;
+                        self.cache_value(item, item_value);
                     }
                 }
                 Some(())
@@ -358,7 +358,7 @@ impl<'a> ValueBuilder<'a> {
         }
     }
 
-    fn fill_later(&mut self, foreign_value: ForeignValue, value: Value<'a>, level: usize) -> Option<()> {
+    fn fill_or_defer(&mut self, foreign_value: ForeignValue, value: Value<'a>, level: usize) -> Option<()> {
         match value {
             Value::Array(_) | Value::Object(_) if level + 1 < MAX_RECURSION => self.fill(foreign_value, value, level),
             Value::Array(_) | Value::Object(_) => {
@@ -372,22 +372,22 @@ impl<'a> ValueBuilder<'a> {
     fn fields(&mut self, foreign_value: ForeignValue, fields: &[(&'a str, Value<'a>)], level: usize) -> Option<()> {
         let template = self.template(fields, level);
         for (index, (key, value)) in fields.iter().enumerate() {
-            let made = self.start(*value, level + 1)?;
-            let (key, is_ours) = match template {
+            let field_value = self.start(*value, level + 1)?;
+            let (key, is_key_owned) = match template {
                 Some(template) => (self.templates[template].keys[index].2, false),
                 None => (self.text(key), true),
             };
-            // SAFETY: the object holds on to both by itself; what was made for it is let go.
+            // SAFETY: the object retains both itself; the references created here are released.
             let set = unsafe {
-                let set = if key.is_null() { -1 } else { (self.fns.set_field)(foreign_value, key, made) };
-                (self.fns.release)(made);
-                if is_ours && !key.is_null() {
+                let set = if key.is_null() { -1 } else { (self.fns.set_field)(foreign_value, key, field_value) };
+                (self.fns.release)(field_value);
+                if is_key_owned && !key.is_null() {
                     (self.fns.release)(key);
                 }
                 set
             };
             (set == 0).then_some(())?;
-            self.fill_later(made, *value, level + 1)?;
+            self.fill_or_defer(field_value, *value, level + 1)?;
         }
         Some(())
     }
@@ -404,7 +404,7 @@ impl<'a> ValueBuilder<'a> {
         };
         fields.clear();
         self.field_buffers.push(fields);
-        // SAFETY: the caller gave these functions for this.
+        // SAFETY: the caller provides these functions for this purpose.
         let foreign_value = unsafe {
             match template {
                 Some(template) => (self.fns.copy_object)(self.templates[template].object),
@@ -417,36 +417,36 @@ impl<'a> ValueBuilder<'a> {
     /// Returns the template with exactly these keys, usually the last one of the level.
     fn template(&mut self, fields: &[(&'a str, Value<'a>)], level: usize) -> Option<usize> {
         let last_template = self.last_template[level % MAX_RECURSION];
-        if self.templates.get(last_template).is_some_and(|template| template.fits(fields)) {
+        if self.templates.get(last_template).is_some_and(|template| template.matches(fields)) {
             return Some(last_template);
         }
-        let found = self.templates.iter().position(|template| template.fits(fields))?;
+        let found = self.templates.iter().position(|template| template.matches(fields))?;
         self.last_template[level % MAX_RECURSION] = found;
         Some(found)
     }
 
     /// Creates a template; `None` if the builder fails.
     fn add_template(&mut self, fields: &[(&'a str, Value<'a>)], level: usize) -> Option<usize> {
-        // SAFETY: the caller gave this function for this.
+        // SAFETY: the caller provides this function for this purpose.
         let object = unsafe { (self.fns.make_object)() };
         (!object.is_null()).then_some(())?;
-        let place = self.templates.len();
+        let index = self.templates.len();
         self.templates.push(Template { keys: Vec::new(), object });
-        self.last_template[level % MAX_RECURSION] = place;
+        self.last_template[level % MAX_RECURSION] = index;
         for (key, _) in fields {
             let foreign_value = self.text(key);
             (!foreign_value.is_null()).then_some(())?;
-            self.templates[place].keys.push((key.as_ptr(), key.len(), foreign_value));
-            // SAFETY: the object holds on to both by itself.
+            self.templates[index].keys.push((key.as_ptr(), key.len(), foreign_value));
+            // SAFETY: the object retains both itself.
             let set = unsafe { (self.fns.set_field)(object, foreign_value, self.fns.null_value) };
             (set == 0).then_some(())?;
         }
-        Some(place)
+        Some(index)
     }
 
     /// Returns a string value; reuses the cached one for a string at the same address.
     fn text(&mut self, text: &'a str) -> ForeignValue {
-        // SAFETY: the caller gave these functions for this.
+        // SAFETY: the caller provides these functions for this purpose.
         let make = || unsafe { (self.fns.make_text)(text.as_ptr().cast(), text.len() as isize) };
         if text.len() > MAX_CACHED_STRING {
             return make();
@@ -454,19 +454,19 @@ impl<'a> ValueBuilder<'a> {
         if self.texts.is_empty() {
             self.texts.resize(STRING_CACHE_SIZE, (std::ptr::null(), 0, std::ptr::null_mut()));
         }
-        let place =
+        let slot =
             (text.as_ptr() as usize).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (usize::BITS - STRING_CACHE_SIZE.ilog2());
-        let cached = &mut self.texts[place];
+        let cached = &mut self.texts[slot];
         if cached.0 != text.as_ptr() || cached.1 != text.len() || cached.2.is_null() {
-            let made = make();
-            if made.is_null() {
-                return made;
+            let new_value = make();
+            if new_value.is_null() {
+                return new_value;
             }
             if !cached.2.is_null() {
-                // SAFETY: it was made by the builder and is held here.
+                // SAFETY: the builder created it, and this struct owns a reference to it.
                 unsafe { (self.fns.release)(cached.2) };
             }
-            *cached = (text.as_ptr(), text.len(), made);
+            *cached = (text.as_ptr(), text.len(), new_value);
         }
         retained(self.fns, cached.2)
     }
@@ -474,7 +474,7 @@ impl<'a> ValueBuilder<'a> {
     /// Returns a number as Python's `json` reads it: an integer if its text has neither point nor exponent.
     fn number(&self, number: Number<'a>) -> ForeignValue {
         let value = number.value();
-        // SAFETY: the caller gave these functions for this.
+        // SAFETY: the caller provides these functions for this purpose.
         unsafe {
             match number.lexeme() {
                 Some(text) if text.contains(['.', 'e', 'E']) => (self.fns.make_real)(value),
@@ -483,7 +483,7 @@ impl<'a> ValueBuilder<'a> {
                 None if value.fract() == 0.0 && value.abs() <= MAX_EXACT_INTEGER => {
                     (self.fns.make_integer)(value as i64)
                 }
-                // As JavaScript prints it: the shortest digits that identify this number.
+                // As in JavaScript: the shortest digits that identify this number.
                 None if value.fract() == 0.0 && value.abs() < 1e21 => self.long(&value.to_string()),
                 None => (self.fns.make_real)(value),
             }
@@ -499,7 +499,7 @@ impl<'a> ValueBuilder<'a> {
 }
 
 impl Template {
-    fn fits(&self, fields: &[(&str, Value<'_>)]) -> bool {
+    fn matches(&self, fields: &[(&str, Value<'_>)]) -> bool {
         let is_same = |(cached, field): (&(*const u8, usize, ForeignValue), &(&str, Value<'_>))| {
             cached.0 == field.0.as_ptr() && cached.1 == field.0.len()
         };
@@ -509,7 +509,7 @@ impl Template {
 
 /// Retains a value and returns it.
 fn retained(fns: BuilderFns, foreign_value: ForeignValue) -> ForeignValue {
-    // SAFETY: the caller gave this function for this.
+    // SAFETY: the caller provides this function for this purpose.
     unsafe { (fns.retain)(foreign_value) };
     foreign_value
 }

@@ -7,7 +7,7 @@ use pidq_core::Cancel;
 use crate::handle::{Slot, borrow, delete, handle, into_handle};
 use crate::panic_guard::{guard, guard_or};
 
-/// Cancellation flag of runs. Any thread may fire it. Delete it when no run uses it any more.
+/// Cancellation flag of runs. Any thread may fire it. Delete it when no run uses it anymore.
 pub struct CancelHandle(Slot<Arc<Cancel>>);
 
 handle!(CancelHandle, Arc<Cancel>, b"cncl", "cancel");

@@ -19,8 +19,8 @@ pub fn gather_column(field: &ColumnRef<'_>, limit: usize) -> Option<Column> {
         return Some(Column { name: field.name().into(), data, valid: None, len: rows.len(), nulls: 0 });
     }
     match first(field, &rows) {
-        Some(Value::Number(_)) => reals(field, &rows).or_else(|| one_by_one(field, &rows, limit)),
-        _ => one_by_one(field, &rows, limit),
+        Some(Value::Number(_)) => reals(field, &rows).or_else(|| gather_values(field, &rows, limit)),
+        _ => gather_values(field, &rows, limit),
     }
 }
 
@@ -46,17 +46,17 @@ impl<'a> Rows<'a> {
         self.selected.map_or(self.height, <[u32]>::len)
     }
 
-    fn each(&self, mut visit: impl FnMut(usize)) {
+    fn for_each(&self, mut visit: impl FnMut(usize)) {
         match self.selected {
             Some(rows) => rows.iter().for_each(|row| visit(*row as usize)),
             None => (0..self.height).for_each(visit),
         }
     }
 
-    fn all(&self, is: impl Fn(usize) -> bool) -> bool {
+    fn all(&self, predicate: impl Fn(usize) -> bool) -> bool {
         match self.selected {
-            Some(rows) => rows.iter().all(|row| is(*row as usize)),
-            None => (0..self.height).all(is),
+            Some(rows) => rows.iter().all(|row| predicate(*row as usize)),
+            None => (0..self.height).all(predicate),
         }
     }
 
@@ -75,7 +75,7 @@ impl<'a> Rows<'a> {
 /// Gathers a column with few distinct values: types are determined once per value.
 fn coded(name: &str, rows: &Rows<'_>, codes: &[u8], values: &[Value<'_>], limit: usize) -> Option<Column> {
     let mut counts = [0; 256];
-    rows.each(|row| counts[codes[row] as usize] += 1);
+    rows.for_each(|row| counts[codes[row] as usize] += 1);
     let used: Vec<Value<'_>> = values.iter().zip(counts).filter(|(_, count)| *count > 0).map(|used| *used.0).collect();
     let number = |value: Value<'_>| value.as_f64().unwrap_or_default();
     let data = match kind(&used)? {
@@ -103,9 +103,9 @@ enum Kind {
 
 /// Returns the common type of all values that are not null; `None` for several types, arrays or objects.
 fn kind(values: &[Value<'_>]) -> Option<Kind> {
-    let there = || values.iter().filter(|value| !value.is_null());
-    let all = |is: fn(Value<'_>) -> bool| there().all(|value| is(*value));
-    match there().next() {
+    let non_null = || values.iter().filter(|value| !value.is_null());
+    let all = |predicate: fn(Value<'_>) -> bool| non_null().all(|value| predicate(*value));
+    match non_null().next() {
         None => Some(Kind::Null),
         Some(_) if all(|value| matches!(value, Value::Bool(_))) => Some(Kind::Bools),
         Some(_) if all(|value| integer_value(value).is_some()) => Some(Kind::Integers),
@@ -129,34 +129,34 @@ fn by_code<'a, T: Copy + Default>(
     pool: &BufferPool<T>,
     codes: &[u8],
     values: &[Value<'a>],
-    of: impl Fn(Value<'a>) -> T,
+    convert: impl Fn(Value<'a>) -> T,
 ) -> Vec<T> {
-    let mut known = [T::default(); 256];
-    known.iter_mut().zip(values).for_each(|(known, value)| *known = of(*value));
-    rows.map(pool, |row| known[codes[row] as usize])
+    let mut by_value = [T::default(); 256];
+    by_value.iter_mut().zip(values).for_each(|(by_value, value)| *by_value = convert(*value));
+    rows.map(pool, |row| by_value[codes[row] as usize])
 }
 
 fn coded_texts(rows: &Rows<'_>, codes: &[u8], values: &[Value<'_>], counts: &[usize; 256], limit: usize) -> Texts {
-    let (mut pool, mut places, mut total) = (String::new(), [(0, 0); 256], 0);
-    for ((place, value), count) in places.iter_mut().zip(values).zip(counts) {
+    let (mut pool, mut ranges, mut total) = (String::new(), [(0, 0); 256], 0);
+    for ((range, value), count) in ranges.iter_mut().zip(values).zip(counts) {
         let text = value.as_str().unwrap_or_default();
-        *place = (pool.len(), text.len());
+        *range = (pool.len(), text.len());
         total += text.len() * count;
         pool.push_str(text);
     }
-    texts(rows, &pool, total, limit, |row| places[codes[row] as usize])
+    texts(rows, &pool, total, limit, |row| ranges[codes[row] as usize])
 }
 
 /// Gathers a column of many strings. Strings of consecutive rows are contiguous and copied together.
-fn many_texts(rows: &Rows<'_>, all: &str, starts: &[u32], limit: usize) -> Texts {
+fn many_texts(rows: &Rows<'_>, pool: &str, starts: &[u32], limit: usize) -> Texts {
     let len = |row: usize| (starts[row + 1] - starts[row]) as usize;
     let mut total = 0;
-    rows.each(|row| total += len(row));
-    let Some(selected) = rows.selected else { return all_texts(all, starts, limit) };
+    rows.for_each(|row| total += len(row));
+    let Some(selected) = rows.selected else { return all_texts(pool, starts, limit) };
     let (mut texts, mut neighbors) = (Texts::new(0, limit), 0);
     selected.windows(2).for_each(|pair| neighbors += usize::from(pair[1] == pair[0] + 1));
     if total > texts.limit || 2 * neighbors < selected.len() {
-        return self::texts(rows, all, total, limit, |row| (starts[row] as usize, len(row)));
+        return self::texts(rows, pool, total, limit, |row| (starts[row] as usize, len(row)));
     }
     texts.bytes = BYTES.acquire(total);
     texts.bytes.clear();
@@ -166,19 +166,19 @@ fn many_texts(rows: &Rows<'_>, all: &str, starts: &[u32], limit: usize) -> Texts
         let (first, end) = (run[0] as usize, run[0] as usize + run.len());
         let before = (texts.bytes.len() as i32).wrapping_sub(starts[first] as i32);
         texts.offsets.extend(starts[first..end].iter().map(|start| (*start as i32).wrapping_add(before)));
-        texts.bytes.extend_from_slice(&all.as_bytes()[starts[first] as usize..starts[end] as usize]);
+        texts.bytes.extend_from_slice(&pool.as_bytes()[starts[first] as usize..starts[end] as usize]);
     }
     texts.offsets.push(total as i32);
     texts
 }
 
 /// Returns all strings of a column.
-fn all_texts(all: &str, starts: &[u32], limit: usize) -> Texts {
+fn all_texts(pool: &str, starts: &[u32], limit: usize) -> Texts {
     let mut texts = Texts::new(0, limit);
-    texts.is_full = all.len() > texts.limit;
+    texts.is_full = pool.len() > texts.limit;
     if !texts.is_full {
         texts.offsets = starts.iter().map(|start| *start as i32).collect();
-        texts.bytes = all.as_bytes().to_vec();
+        texts.bytes = pool.as_bytes().to_vec();
     }
     texts
 }
@@ -187,7 +187,7 @@ fn all_texts(all: &str, starts: &[u32], limit: usize) -> Texts {
 const BLOCK: usize = 16;
 
 /// Gathers substrings of a longer string, `total` bytes together.
-fn texts(rows: &Rows<'_>, pool: &str, total: usize, limit: usize, place: impl Fn(usize) -> (usize, usize)) -> Texts {
+fn texts(rows: &Rows<'_>, pool: &str, total: usize, limit: usize, range: impl Fn(usize) -> (usize, usize)) -> Texts {
     let mut texts = Texts::new(0, limit);
     if total > texts.limit {
         texts.is_full = true;
@@ -197,7 +197,7 @@ fn texts(rows: &Rows<'_>, pool: &str, total: usize, limit: usize, place: impl Fn
     bytes.resize(total + BLOCK, 0);
     let mut end = 0;
     texts.offsets = rows.map(&OFFSETS, |row| {
-        let ((start, len), begin) = (place(row), end);
+        let ((start, len), begin) = (range(row), end);
         copy(&mut bytes, begin, pool.as_bytes(), start, len);
         end += len;
         begin as i32
@@ -235,13 +235,13 @@ fn reals(field: &ColumnRef<'_>, rows: &Rows<'_>) -> Option<Column> {
 }
 
 /// Gathers a column value by value.
-fn one_by_one(field: &ColumnRef<'_>, rows: &Rows<'_>, limit: usize) -> Option<Column> {
+fn gather_values(field: &ColumnRef<'_>, rows: &Rows<'_>, limit: usize) -> Option<Column> {
     let mut column = Column::new(field.name());
     let mut at = 0;
-    let mut is_of_one_kind = true;
-    rows.each(|row| {
-        is_of_one_kind = is_of_one_kind && column.push(at, field.value(row as u32), limit);
+    let mut has_uniform_type = true;
+    rows.for_each(|row| {
+        has_uniform_type = has_uniform_type && column.push(at, field.value(row as u32), limit);
         at += 1;
     });
-    is_of_one_kind.then_some(column)
+    has_uniform_type.then_some(column)
 }

@@ -51,7 +51,7 @@ impl Table {
     pub fn from_result(result_data: &OwnedResult) -> Result<Table, AbiError> {
         let value = result_data.value();
         if let Some(columns) = value.as_array().and_then(|list| result_data.graph().columns_of(list)) {
-            return Table::gather_column(&columns, result_data);
+            return Table::from_columns(&columns, result_data);
         }
         let rows: Vec<Value<'_>> = value.as_array().map_or_else(|| vec![value], |list| list.iter().collect());
         let is_table = !rows.is_empty() && rows.iter().all(|row| matches!(row, Value::Object(_)));
@@ -64,7 +64,7 @@ impl Table {
     }
 
     /// Builds the table from columns of the document.
-    fn gather_column(fields: &[ColumnRef<'_>], result_data: &OwnedResult) -> Result<Table, AbiError> {
+    fn from_columns(fields: &[ColumnRef<'_>], result_data: &OwnedResult) -> Result<Table, AbiError> {
         let column = |field: &ColumnRef<'_>| match gather_column(field, result_data.output) {
             Some(column) => column.finish(result_data.len()),
             None => field_as_json(field, result_data),
@@ -77,8 +77,8 @@ impl Table {
 /// Builds the column of values that are not objects.
 fn values(rows: &[Value<'_>], result_data: &OwnedResult) -> Result<Column, AbiError> {
     let mut column = Column::new("value");
-    let is_of_one_kind = rows.iter().enumerate().all(|(row, value)| column.push(row, *value, result_data.output));
-    if !is_of_one_kind {
+    let has_uniform_type = rows.iter().enumerate().all(|(row, value)| column.push(row, *value, result_data.output));
+    if !has_uniform_type {
         column = Column::new("value");
         rows.iter().enumerate().try_for_each(|(row, value)| column.push_json(row, *value, result_data))?;
     }
@@ -89,27 +89,27 @@ fn values(rows: &[Value<'_>], result_data: &OwnedResult) -> Result<Column, AbiEr
 /// by comparing pointers.
 fn fields<'a>(rows: &[Value<'a>], result_data: &OwnedResult) -> Result<Vec<Column>, AbiError> {
     let mut columns: Vec<Column> = Vec::new();
-    let mut places: HashMap<&'a str, usize> = HashMap::new();
+    let mut column_indices: HashMap<&'a str, usize> = HashMap::new();
     // By slot: the key in the previous row, and its column.
-    let mut guesses: Vec<(&'a str, usize)> = Vec::new();
+    let mut last_columns: Vec<(&'a str, usize)> = Vec::new();
     let mut mixed: Vec<bool> = Vec::new();
     for (row, value) in rows.iter().enumerate() {
         let Value::Object(object) = value else { continue };
         for (slot, (key, value)) in object.iter().enumerate() {
-            let place = match guesses.get(slot) {
-                Some((known, place)) if std::ptr::eq(*known, key) => *place,
+            let column_index = match last_columns.get(slot) {
+                Some((known, column_index)) if std::ptr::eq(*known, key) => *column_index,
                 _ => {
-                    let place = *places.entry(key).or_insert(columns.len());
-                    if place == columns.len() {
+                    let column_index = *column_indices.entry(key).or_insert(columns.len());
+                    if column_index == columns.len() {
                         columns.push(Column::new(key));
                         mixed.push(false);
                     }
-                    guesses.resize(guesses.len().max(slot + 1), ("", 0));
-                    guesses[slot] = (key, place);
-                    place
+                    last_columns.resize(last_columns.len().max(slot + 1), ("", 0));
+                    last_columns[slot] = (key, column_index);
+                    column_index
                 }
             };
-            mixed[place] = mixed[place] || !columns[place].push(row, value, result_data.output);
+            mixed[column_index] = mixed[column_index] || !columns[column_index].push(row, value, result_data.output);
         }
     }
     let columns = columns.into_iter().zip(mixed);
@@ -134,8 +134,8 @@ fn json_column(key: String, rows: &[Value<'_>], result_data: &OwnedResult) -> Re
 fn field_as_json(field: &ColumnRef<'_>, result_data: &OwnedResult) -> Result<Column, AbiError> {
     let mut column = Column::new(field.name());
     for row in 0..result_data.len() {
-        let place = field.rows().map_or(row as u32, |rows| rows[row]);
-        column.push_json(row, field.value(place), result_data)?;
+        let row_index = field.rows().map_or(row as u32, |rows| rows[row]);
+        column.push_json(row, field.value(row_index), result_data)?;
     }
     column.finish(result_data.len())
 }

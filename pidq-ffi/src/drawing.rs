@@ -78,7 +78,7 @@ pub unsafe extern "C" fn pidq_graph_diff(
     let compare = || {
         // SAFETY: the rules of the header.
         let (old, new, (options, run_limits)) =
-            unsafe { (borrow(old_graph)?, borrow(new_graph)?, comparison(options)?) };
+            unsafe { (borrow(old_graph)?, borrow(new_graph)?, diff_options(options)?) };
         Ok(pidq_core::diff(old, new, &options, run_limits.limits())?)
     };
     // SAFETY: the rules of the header.
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn pidq_graph_join_with(
     out: *mut *mut GraphHandle,
 ) -> *mut ErrorHandle {
     let join = || {
-        // SAFETY: the rules of the header: so many handles, and limits or NULL.
+        // SAFETY: the rules of the header: `count` handles, and limits or NULL.
         let (sheets, run_limits) =
             unsafe { (borrow_items(sheets, count, 1 << 20, "sheets")?, RunLimits::read(limits)?) };
         // SAFETY: each is a handle.
@@ -128,7 +128,7 @@ unsafe fn draw_options(options: *const DrawOptions) -> Result<pidq_formats::Draw
     let null = std::ptr::null();
     let default =
         DrawOptions { size: size_of::<DrawOptions>(), highlight: null, only: null, title: null.cast(), dark: 0 };
-    // SAFETY: the caller promises a structure of as many bytes as it says.
+    // SAFETY: the caller promises a structure of the size in its first word.
     let options: DrawOptions = unsafe { read_sized(options, offset_of!(DrawOptions, highlight), default) }?;
     // SAFETY: as above.
     let (highlight, only, title) =
@@ -155,7 +155,7 @@ unsafe fn ids(result: *const ResultHandle) -> Result<Option<BTreeSet<String>>, A
 
 /// # Safety
 /// The rules of the header.
-unsafe fn comparison(options: *const DiffOptions) -> Result<(pidq_core::DiffOptions, RunLimits), AbiError> {
+unsafe fn diff_options(options: *const DiffOptions) -> Result<(pidq_core::DiffOptions, RunLimits), AbiError> {
     if options.is_null() {
         return Ok(Default::default());
     }
@@ -167,7 +167,7 @@ unsafe fn comparison(options: *const DiffOptions) -> Result<(pidq_core::DiffOpti
         tolerance: 0.0,
         limits: std::ptr::null(),
     };
-    // SAFETY: the caller promises a structure of as many bytes as it says.
+    // SAFETY: the caller promises a structure of the size in its first word.
     let options: DiffOptions = unsafe { read_sized(options, offset_of!(DiffOptions, identity), default) }?;
     // SAFETY: as above.
     let (identity, ignore) = unsafe { (c_string(options.identity, "identity")?, c_string(options.ignore, "ignore")?) };

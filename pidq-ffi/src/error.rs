@@ -46,22 +46,22 @@ impl AbiError {
 
     /// Creates the error for a text that is not UTF-8.
     pub fn not_utf8(name: &str, at: usize) -> AbiError {
-        AbiError::misuse(format!("`{name}` is not UTF-8 from byte {at}"))
+        AbiError::misuse(format!("`{name}` is not UTF-8: invalid byte at offset {at}"))
     }
 
     /// Creates the error for a call that violates the rules of the header.
     pub fn misuse(message: String) -> AbiError {
-        AbiError::plain("PQ9002", c"input", message)
+        AbiError::new("PQ9002", c"input", message)
     }
 
     /// Creates the error for a file that cannot be read.
     pub fn unreadable_file(path: &str, error: &std::io::Error) -> AbiError {
-        AbiError::plain("PQ9003", c"input", format!("cannot read `{path}`: {error}"))
+        AbiError::new("PQ9003", c"input", format!("cannot read `{path}`: {error}"))
     }
 
     /// Creates the error for a panic.
     pub fn panic() -> AbiError {
-        AbiError::plain("PQ9001", c"input", "A defect in the engine; please report it".into())
+        AbiError::new("PQ9001", c"input", "A defect in the engine; please report it".into())
     }
 
     /// Converts an error of the engine, with the query text if it is about one.
@@ -80,7 +80,7 @@ impl AbiError {
         }))
     }
 
-    fn plain(code: &str, stage: &'static CStr, message: String) -> AbiError {
+    fn new(code: &str, stage: &'static CStr, message: String) -> AbiError {
         let json = json!({"code": code, "stage": stage.to_str().unwrap_or_default(), "message": message});
         AbiError(Box::new(ErrorTexts {
             code: self::code(code),
@@ -108,7 +108,7 @@ impl From<pidq_formats::Error> for AbiError {
             Some(line) => format!("{} (line {line})", error.message()),
             None => error.message().to_owned(),
         };
-        AbiError::plain(error.code().as_str(), c"input", message)
+        AbiError::new(error.code().as_str(), c"input", message)
     }
 }
 
@@ -133,14 +133,14 @@ fn stage(text: &str) -> &'static CStr {
     }
 }
 
-/// Returns the code, such as "PQ1001", which is stable. It is never freed.
+/// Returns the stable code, such as "PQ1001". The string is static.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_error_code(error: *const ErrorHandle) -> *const c_char {
     // SAFETY: the rules of the header.
     guard_or(std::ptr::null(), || Ok(unsafe { borrow(error) }?.0.code.as_ptr()))
 }
 
-/// Returns the stage: "parse", "compile", "eval", "limit" or "input". It is never freed.
+/// Returns the stage: "parse", "compile", "eval", "limit" or "input". The string is static.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_error_stage(error: *const ErrorHandle) -> *const c_char {
     // SAFETY: the rules of the header.
@@ -202,13 +202,13 @@ pub unsafe extern "C" fn pidq_error_delete(error: *mut ErrorHandle) {
 /// Writes two numbers, if present, to the pointers that are not null.
 ///
 /// # Safety
-/// Each place is null or can be written.
+/// Each pointer is null or valid for writes.
 unsafe fn write_pair(pair: Option<(usize, usize)>, first: *mut usize, second: *mut usize) -> bool {
     let Some((start, end)) = pair else { return false };
-    for (place, number) in [(first, start), (second, end)] {
-        if !place.is_null() {
-            // SAFETY: the caller promises that it can be written.
-            unsafe { place.write(number) };
+    for (pointer, number) in [(first, start), (second, end)] {
+        if !pointer.is_null() {
+            // SAFETY: the caller promises that it is valid for writes.
+            unsafe { pointer.write(number) };
         }
     }
     true

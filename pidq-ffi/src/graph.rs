@@ -120,7 +120,7 @@ pub unsafe extern "C" fn pidq_graph_delete(graph: *mut GraphHandle) {
 /// Creates a graph and writes its handle to `out`.
 ///
 /// # Safety
-/// `out` is null or a place that can be written.
+/// `out` is null or valid for writes.
 pub unsafe fn write_graph(
     out: *mut *mut GraphHandle,
     read: impl FnOnce() -> Result<Graph, AbiError>,
@@ -139,9 +139,9 @@ fn read_limited(path: &str) -> io::Result<Vec<u8>> {
 /// Returns the files passed by C for a call.
 ///
 /// # Safety
-/// `files` points to `count` slices, each of bytes that stay during the call.
+/// `files` points to `count` slices, each of bytes that stay valid during the call.
 unsafe fn slices<'a>(files: *const Slice, count: usize) -> Result<Vec<&'a [u8]>, AbiError> {
-    // SAFETY: the caller promises so many slices.
+    // SAFETY: the caller promises `count` slices.
     let files = unsafe { borrow_items(files, count, 16, "files") }?;
     // SAFETY: the caller promises the bytes of each.
     files.iter().map(|file| unsafe { bytes(file.data, file.len, "files") }).collect()

@@ -69,34 +69,34 @@ impl<H: Handle> Pool<H> {
         reusable.unwrap_or_else(|| Box::leak(Box::new(H::empty())))
     }
 
-    fn release(&self, place: &'static H) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(place);
+    fn release(&self, handle: &'static H) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(handle);
     }
 }
 
 /// Converts a value to a handle.
 pub fn into_handle<H: Handle>(value: H::Value) -> *mut H {
-    let place = H::pool().acquire();
-    let slot = place.slot();
+    let handle = H::pool().acquire();
+    let slot = handle.slot();
     // SAFETY: the slot is empty and referred to by nothing else, so this is the only access.
     unsafe { (*slot.value.get()).write(value) };
     slot.state.store(H::LIVE, Ordering::Release);
-    std::ptr::from_ref(place).cast_mut()
+    std::ptr::from_ref(handle).cast_mut()
 }
 
 /// Creates a value and writes its handle to `out`, which is NULL on any failure.
 ///
 /// # Safety
-/// `out` is null or a place that can be written.
+/// `out` is null or valid for writes.
 pub unsafe fn write_handle<H: Handle>(
     out: *mut *mut H,
     make: impl FnOnce() -> Result<H::Value, AbiError>,
 ) -> Result<(), AbiError> {
     // SAFETY: the caller promises the same. It comes first: no work for an invalid pointer.
     unsafe { write_to(out, std::ptr::null_mut()) }?;
-    let made = into_handle(make()?);
+    let handle = into_handle(make()?);
     // SAFETY: as above.
-    unsafe { write_to(out, made) }
+    unsafe { write_to(out, handle) }
 }
 
 /// Returns the value of a handle.
@@ -105,8 +105,8 @@ pub unsafe fn write_handle<H: Handle>(
 /// The pointer is null or came from [`into_handle`], and no other thread deletes the handle meanwhile.
 pub unsafe fn borrow<'a, H: Handle>(handle: *const H) -> Result<&'a H::Value, AbiError> {
     // SAFETY: slots are never freed, so every handle can be read.
-    let place = unsafe { handle.as_ref() }.ok_or_else(|| AbiError::null(H::NAME))?;
-    let slot = place.slot();
+    let live_handle = unsafe { handle.as_ref() }.ok_or_else(|| AbiError::null(H::NAME))?;
+    let slot = live_handle.slot();
     if slot.state.load(Ordering::Acquire) != H::LIVE {
         return Err(AbiError::deleted(H::NAME));
     }
@@ -131,25 +131,25 @@ pub unsafe fn borrow_mut<'a, H: Handle>(handle: *mut H) -> Result<&'a mut H::Val
 /// As [`borrow`].
 pub unsafe fn delete<H: Handle>(handle: *mut H) {
     // SAFETY: slots are never freed, so every handle can be read.
-    let Some(place) = (unsafe { handle.as_ref::<'static>() }) else { return };
-    let slot = place.slot();
+    let Some(deleted_handle) = (unsafe { handle.as_ref::<'static>() }) else { return };
+    let slot = deleted_handle.slot();
     // If two threads delete the same handle, only one succeeds.
     if slot.state.compare_exchange(H::LIVE, 0, Ordering::AcqRel, Ordering::Relaxed).is_err() {
         return;
     }
     // SAFETY: it was live and no longer is, so nothing else reaches the value.
     unsafe { (*slot.value.get()).assume_init_drop() };
-    H::pool().release(place);
+    H::pool().release(deleted_handle);
 }
 
 /// Declares a type of handle: the type visible to C, its value type, its state word and its name. The type itself is
 /// defined next to it, where cbindgen finds it.
 macro_rules! handle {
-    ($name:ident, $value:ty, $mark:literal, $text:literal) => {
+    ($name:ident, $value:ty, $state:literal, $name_text:literal) => {
         impl $crate::handle::Handle for $name {
             type Value = $value;
-            const LIVE: u32 = u32::from_be_bytes(*$mark);
-            const NAME: &'static str = $text;
+            const LIVE: u32 = u32::from_be_bytes(*$state);
+            const NAME: &'static str = $name_text;
 
             fn slot(&self) -> &$crate::handle::Slot<$value> {
                 &self.0
@@ -178,7 +178,7 @@ mod tests {
     handle!(Number, u64, b"test", "number");
 
     #[test]
-    fn a_deleted_handle_is_known_as_long_as_its_place_rests() {
+    fn deleted_handles_are_detected_during_quarantine() {
         let first: *mut Number = into_handle(7);
         // SAFETY: all of these are handles.
         unsafe {

@@ -1,4 +1,4 @@
-//! The C ABI of pidq: opaque handles, errors as values, and no panic that crosses.
+//! The C ABI of pidq: opaque handles, errors as values, and no panics across the boundary.
 //!
 //! One file per handle. C programs include `include/pidq.h`, which cbindgen generates from these files; its
 //! configuration is `header.toml`. The only crate of the project with `unsafe`: each use names the promise it relies

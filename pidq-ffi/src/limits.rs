@@ -1,4 +1,4 @@
-//! `pidq_limits_t`: the limits of a run, an extensible structure.
+//! `pidq_limits_t`: the limits of a run, as an extensible structure.
 
 use std::mem::{offset_of, size_of};
 use std::sync::Arc;
@@ -13,9 +13,9 @@ use crate::handle::borrow;
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct LimitsOptions {
-    /// `sizeof(pidq_limits_t)`: tells the library which fields the program has.
+    /// `sizeof(pidq_limits_t)`: the library reads only the fields within this size.
     pub size: usize,
-    /// Steps: 20 million.
+    /// Fuel, the units of work: 20 million.
     pub fuel: u64,
     /// Bytes of working memory: 256 MiB.
     pub memory: u64,
@@ -25,11 +25,11 @@ pub struct LimitsOptions {
     pub cancel: *const CancelHandle,
     /// Bytes of one string that the query builds: 16 MiB.
     pub string: u64,
-    /// Backtracks of a regular expression: a million.
+    /// Backtracks of one search with a regular expression: a million.
     pub backtracks: u64,
     /// Rows of a traversal or of a graph list: 100,000.
     pub rows: u64,
-    /// Paths, cycles and patterns listed by one function: 1,000.
+    /// Results of `cycles` without the option `limit`: 1,000. For `paths`, this limit or 100, whichever is lower.
     pub paths: u64,
     /// Depth of a traversal from its start: 10,000.
     pub depth: u64,
@@ -51,12 +51,12 @@ impl RunLimits {
     /// Reads a structure filled in by C; the defaults if it is null.
     ///
     /// # Safety
-    /// `options` is null or points to a structure of as many bytes as it says.
+    /// `options` is null or points to a structure of the size in its first word.
     pub unsafe fn read(options: *const LimitsOptions) -> Result<RunLimits, AbiError> {
         if options.is_null() {
             return Ok(RunLimits::default());
         }
-        // SAFETY: the caller promises a structure of as many bytes as it says.
+        // SAFETY: the caller promises a structure of the size in its first word.
         let options: LimitsOptions = unsafe { read_sized(options, offset_of!(LimitsOptions, fuel), NONE) }?;
         // SAFETY: a handle, by the rules of the header.
         let cancel = (!options.cancel.is_null()).then(|| unsafe { borrow(options.cancel) }).transpose()?;
@@ -102,8 +102,8 @@ impl LimitsOptions {
 /// unknown to the library are ignored.
 ///
 /// # Safety
-/// `from` points to as many bytes as its first word says, and `T` is `repr(C)`, begins with that word, and may have any
-/// bits that a caller writes into it.
+/// `from` points to a structure of the size in its first word, and `T` is `repr(C)`, begins with that word, and is
+/// valid for any bit pattern.
 pub unsafe fn read_sized<T: Copy>(from: *const T, min_size: usize, default: T) -> Result<T, AbiError> {
     // SAFETY: every structure of this kind begins with its size.
     let size = unsafe { from.cast::<usize>().read_unaligned() };
@@ -113,8 +113,8 @@ pub unsafe fn read_sized<T: Copy>(from: *const T, min_size: usize, default: T) -
         )));
     }
     let mut value = default;
-    let known = size.min(size_of::<T>());
-    // SAFETY: both sides have so many bytes; the caller promises that any bits are a `T`.
-    unsafe { std::ptr::copy_nonoverlapping(from.cast::<u8>(), (&raw mut value).cast::<u8>(), known) };
+    let copied_len = size.min(size_of::<T>());
+    // SAFETY: both have at least this size; the caller promises that `T` is valid for any bit pattern.
+    unsafe { std::ptr::copy_nonoverlapping(from.cast::<u8>(), (&raw mut value).cast::<u8>(), copied_len) };
     Ok(value)
 }

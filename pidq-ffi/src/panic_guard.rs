@@ -10,26 +10,26 @@ use crate::handle::into_handle;
 pub const ABI_VERSION: u32 = 1;
 
 /// Runs the body of a function that can fail: NULL is success.
-pub fn guard_error(work: impl FnOnce() -> Result<(), AbiError>) -> *mut ErrorHandle {
-    match catch_unwind(AssertUnwindSafe(work)) {
+pub fn guard_error(body: impl FnOnce() -> Result<(), AbiError>) -> *mut ErrorHandle {
+    match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => std::ptr::null_mut(),
-        Ok(Err(fault)) => into_handle(fault),
+        Ok(Err(error)) => into_handle(error),
         Err(_) => into_handle(AbiError::panic()),
     }
 }
 
-/// Runs the body of a function that returns no error: on failure it returns `otherwise`.
-pub fn guard_or<T>(otherwise: T, work: impl FnOnce() -> Result<T, AbiError>) -> T {
-    match catch_unwind(AssertUnwindSafe(work)) {
+/// Runs the body of a function that returns no error: on failure it returns `default`.
+pub fn guard_or<T>(default: T, body: impl FnOnce() -> Result<T, AbiError>) -> T {
+    match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(value)) => value,
-        _ => otherwise,
+        _ => default,
     }
 }
 
 /// Runs the body of a function that cannot fail.
-pub fn guard(work: impl FnOnce()) {
+pub fn guard(body: impl FnOnce()) {
     let finish = || {
-        work();
+        body();
         Ok(())
     };
     guard_or((), finish);
@@ -41,7 +41,7 @@ pub extern "C" fn pidq_abi_version() -> u32 {
     ABI_VERSION
 }
 
-/// Returns the version of the library, such as "0.1.0". It is never freed.
+/// Returns the version of the library, such as "0.1.0". The string is static.
 #[unsafe(no_mangle)]
 pub extern "C" fn pidq_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()

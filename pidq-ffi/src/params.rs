@@ -23,8 +23,8 @@ pub struct Values(BTreeMap<String, String>);
 impl Values {
     /// Returns all values as a JSON object.
     pub fn json(&self) -> String {
-        let member = |(name, value): (&String, &String)| format!("{}:{value}", Json::from(name.as_str()));
-        format!("{{{}}}", self.0.iter().map(member).collect::<Vec<_>>().join(","))
+        let field = |(name, value): (&String, &String)| format!("{}:{value}", Json::from(name.as_str()));
+        format!("{{{}}}", self.0.iter().map(field).collect::<Vec<_>>().join(","))
     }
 }
 
@@ -83,9 +83,9 @@ pub unsafe extern "C" fn pidq_params_set_json(
 ) -> *mut ErrorHandle {
     guard_error(|| {
         // SAFETY: the rules of the header.
-        let (json, called) = unsafe { (text(json, len, "json")?, c_string(name, "name")?.unwrap_or_default()) };
+        let (json, name_text) = unsafe { (text(json, len, "json")?, c_string(name, "name")?.unwrap_or_default()) };
         serde_json::from_str::<Json>(json).map_err(|error| {
-            AbiError::misuse(format!("the value of the parameter `{called}` is not valid JSON: {error}"))
+            AbiError::misuse(format!("the value of the parameter `{name_text}` is not valid JSON: {error}"))
         })?;
         // SAFETY: the rules of the header.
         unsafe { set(params, name, json.to_owned()) }

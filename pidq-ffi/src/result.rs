@@ -24,7 +24,7 @@ handle!(ResultHandle, Arc<OwnedResult>, b"rslt", "result");
 /// Result of a run together with everything that it borrows from. Shared with row readers.
 pub struct OwnedResult {
     // Invariant: it borrows from the fields below, which are boxed, and is not used once they are dropped.
-    outcome: RunResult<'static>,
+    run_result: RunResult<'static>,
     json: OnceCell<Option<Vec<u8>>>,
     warnings: OnceCell<Text>,
     pub output: usize,
@@ -38,9 +38,9 @@ impl OwnedResult {
     pub fn run(query: &Arc<Query>, graph: &Arc<Graph>, run_limits: &RunLimits) -> pidq_core::Result<Arc<OwnedResult>> {
         let scratch = acquire_scratch(run_limits.limits().memory);
         let output = run_limits.limits().output;
-        // SAFETY: the result keeps the first three as long as the value that borrows from them, and moving a box or an
+        // SAFETY: the result owns the first three as long as the value that borrows from them, and moving a box or an
         // `Arc` does not move its content. Borrows of the limits are used during the run only.
-        let outcome = unsafe {
+        let run_result = unsafe {
             let (query, graph) = (&*Arc::as_ptr(query), &*Arc::as_ptr(graph));
             let scratch = &*std::ptr::from_ref(scratch.as_ref());
             let limits = std::mem::transmute::<Limits<'_>, Limits<'static>>(run_limits.limits());
@@ -50,12 +50,12 @@ impl OwnedResult {
         let (json, warnings) = (OnceCell::new(), OnceCell::new());
         // Not shared between threads, but moved to another one together with its readers.
         #[allow(clippy::arc_with_non_send_sync)]
-        Ok(Arc::new(OwnedResult { outcome, json, warnings, output, scratch, query, graph }))
+        Ok(Arc::new(OwnedResult { run_result, json, warnings, output, scratch, query, graph }))
     }
 
     /// Returns the value.
     pub fn value(&self) -> Value<'_> {
-        self.outcome.value
+        self.run_result.value
     }
 
     /// Returns the number of items of a list; 1 for any other value.
@@ -73,8 +73,8 @@ impl OwnedResult {
     fn json(&self) -> Option<Slice> {
         let print = || {
             let mut text = JSON_BUFFER.lock().map(|mut buffer| std::mem::take(&mut *buffer)).unwrap_or_default();
-            let written = self.outcome.write_json(&mut text).map(|()| text.push(0));
-            if written.is_err() {
+            let result = self.run_result.write_json(&mut text).map(|()| text.push(0));
+            if result.is_err() {
                 recycle_buffer(text);
                 return None;
             }
@@ -116,8 +116,8 @@ const SCRATCH_POOL_LIMITS: (usize, usize) = (16 << 20, 4);
 
 /// Returns working memory: of an earlier run, if it is small relative to the limit of the run.
 fn acquire_scratch(memory: usize) -> Box<Scratch> {
-    let kept = SCRATCH_POOL.lock().ok().and_then(|mut scratches| scratches.pop());
-    kept.filter(|scratch| scratch.size() <= memory / 16).unwrap_or_default()
+    let scratch = SCRATCH_POOL.lock().ok().and_then(|mut scratches| scratches.pop());
+    scratch.filter(|scratch| scratch.size() <= memory / 16).unwrap_or_default()
 }
 
 fn recycle_scratch(mut scratch: Box<Scratch>) {
@@ -167,13 +167,13 @@ pub unsafe extern "C" fn pidq_result_write(
         let result_data = unsafe { borrow(result) }?;
         let write = write.ok_or_else(|| AbiError::null("write"))?;
         let mut stopped = false;
-        let mut sink = |piece: &str| {
-            // SAFETY: the caller gave the function for this.
-            stopped = stopped || !unsafe { write(user, piece.as_ptr().cast(), piece.len()) };
+        let mut sink = |chunk: &str| {
+            // SAFETY: the caller provides the function for this purpose.
+            stopped = stopped || !unsafe { write(user, chunk.as_ptr().cast(), chunk.len()) };
             if stopped { Err(write_stopped()) } else { Ok(()) }
         };
-        let written = result_data.value().write_json(result_data.output, &mut sink);
-        if stopped { Ok(()) } else { written.map_err(|error| result_data.abi_error(&error)) }
+        let write_result = result_data.value().write_json(result_data.output, &mut sink);
+        if stopped { Ok(()) } else { write_result.map_err(|error| result_data.abi_error(&error)) }
     })
 }
 
@@ -182,7 +182,7 @@ fn write_stopped() -> pidq_core::Error {
     pidq_core::Error::new(pidq_core::error::Code::Cancelled, "stopped")
 }
 
-/// Returns the type of the result: "null", "boolean", "number", "string", "array" or "object". It is never freed.
+/// Returns the type of the result: "null", "boolean", "number", "string", "array" or "object". The string is static.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_result_type(result: *const ResultHandle) -> *const c_char {
     guard_or(std::ptr::null(), || {
@@ -210,7 +210,7 @@ pub unsafe extern "C" fn pidq_result_count(result: *const ResultHandle) -> usize
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_result_fuel(result: *const ResultHandle) -> u64 {
     // SAFETY: the rules of the header.
-    guard_or(0, || Ok(unsafe { borrow(result) }?.outcome.fuel))
+    guard_or(0, || Ok(unsafe { borrow(result) }?.run_result.fuel))
 }
 
 /// Returns the warnings: a JSON array of objects with `code`, `message`, `span` and `help`. The result owns it.
@@ -219,11 +219,11 @@ pub unsafe extern "C" fn pidq_result_warnings(result: *const ResultHandle) -> Sl
     guard_or(Slice::NONE, || {
         // SAFETY: the rules of the header.
         let result_data = unsafe { borrow(result) }?;
-        Ok(result_data.warnings.get_or_init(|| Text::new(warnings_json(&result_data.outcome.warnings))).slice())
+        Ok(result_data.warnings.get_or_init(|| Text::new(warnings_json(&result_data.run_result.warnings))).slice())
     })
 }
 
-/// Exports the result in a format, as `pidq_graph_export`; "csv" and "xlsx" take lists of objects.
+/// Exports the result in a format, as `pidq_graph_export` does; "csv" and "xlsx" require a list of objects.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_result_export(
     result: *const ResultHandle,

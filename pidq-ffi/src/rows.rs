@@ -1,4 +1,4 @@
-//! `pidq_rows_t`: a reader of a result, row by row.
+//! `pidq_rows_t`: an iterator over the rows of a result.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use crate::panic_guard::{guard, guard_error};
 use crate::result::{OwnedResult, ResultHandle};
 use crate::slice::{Slice, write_to};
 
-/// Reader of a result, row by row, without the JSON of all rows. For one thread at a time, the same as its result.
-/// Delete it with `pidq_rows_delete`.
+/// Reader of a result, row by row, without the JSON of all rows. A reader and its result are for one thread at a time:
+/// the two must not be used concurrently. Delete it with `pidq_rows_delete`.
 pub struct RowsHandle(Slot<Cursor>);
 
 handle!(RowsHandle, Cursor, b"rows", "rows");
@@ -26,9 +26,9 @@ pub struct Cursor {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_rows_new(result: *const ResultHandle, out: *mut *mut RowsHandle) -> *mut ErrorHandle {
     // SAFETY: the rules of the header.
-    let begin = || Ok(Cursor { result_data: unsafe { borrow(result) }?.clone(), next: 0, row: Vec::new() });
+    let create = || Ok(Cursor { result_data: unsafe { borrow(result) }?.clone(), next: 0, row: Vec::new() });
     // SAFETY: the rules of the header.
-    guard_error(|| unsafe { write_handle(out, begin) })
+    guard_error(|| unsafe { write_handle(out, create) })
 }
 
 /// Reads the next row as JSON, which stays valid until the next call with the same reader. After the last row,
@@ -61,11 +61,11 @@ impl Cursor {
         let Some(value) = value else { return Ok(Slice::NONE) };
         self.next += 1;
         self.row.clear();
-        let written = value.write_json(self.result_data.output, &mut |piece| {
-            self.row.extend_from_slice(piece.as_bytes());
+        let result = value.write_json(self.result_data.output, &mut |chunk| {
+            self.row.extend_from_slice(chunk.as_bytes());
             Ok(())
         });
-        written.map_err(|error| self.result_data.abi_error(&error))?;
+        result.map_err(|error| self.result_data.abi_error(&error))?;
         self.row.push(0);
         Ok(Slice { data: self.row.as_ptr().cast(), len: self.row.len() - 1 })
     }

@@ -1,4 +1,4 @@
-//! Slices: borrowed bytes and texts, in both directions.
+//! Slices: bytes and strings borrowed from C or passed to C.
 
 use std::ffi::{CStr, c_char};
 
@@ -46,8 +46,8 @@ pub unsafe fn bytes<'a>(data: *const c_char, len: usize, name: &'static str) -> 
     match (data.is_null(), len) {
         (true, 0) => Ok(&[]),
         (true, _) => Err(AbiError::null(name)),
-        _ if len > isize::MAX as usize => Err(AbiError::misuse(format!("`{name}` is longer than memory"))),
-        // SAFETY: the caller promises that the bytes are there.
+        _ if len > isize::MAX as usize => Err(AbiError::misuse(format!("`{name}` is longer than the address space"))),
+        // SAFETY: the caller promises that the bytes are valid.
         _ => Ok(unsafe { std::slice::from_raw_parts(data.cast(), len) }),
     }
 }
@@ -57,17 +57,19 @@ pub unsafe fn bytes<'a>(data: *const c_char, len: usize, name: &'static str) -> 
 /// # Safety
 /// `items` points to `count` items that do not change during the call; it may be null if `count` is 0.
 pub unsafe fn borrow_items<'a, T>(
-    borrow_items: *const T,
+    items: *const T,
     count: usize,
     max_count: usize,
     name: &'static str,
 ) -> Result<&'a [T], AbiError> {
-    match (borrow_items.is_null(), count) {
+    match (items.is_null(), count) {
         (true, 0) => Ok(&[]),
         (true, _) => Err(AbiError::null(name)),
-        _ if count > max_count => Err(AbiError::misuse(format!("{count} `{name}` exceed the limit of {max_count}"))),
-        // SAFETY: the caller promises that they are there.
-        _ => Ok(unsafe { std::slice::from_raw_parts(borrow_items, count) }),
+        _ if count > max_count => {
+            Err(AbiError::misuse(format!("`{name}` has {count} items, more than the limit of {max_count}")))
+        }
+        // SAFETY: the caller promises that the items are valid.
+        _ => Ok(unsafe { std::slice::from_raw_parts(items, count) }),
     }
 }
 
@@ -97,12 +99,12 @@ pub unsafe fn c_string<'a>(data: *const c_char, name: &'static str) -> Result<Op
 /// Writes a value to an output pointer passed by C.
 ///
 /// # Safety
-/// `out` is null or a place that can be written.
+/// `out` is null or valid for writes.
 pub unsafe fn write_to<T>(out: *mut T, value: T) -> Result<(), AbiError> {
     if out.is_null() {
         return Err(AbiError::null("out"));
     }
-    // SAFETY: the caller promises that it can be written.
+    // SAFETY: the caller promises that it is valid for writes.
     unsafe { out.write(value) };
     Ok(())
 }

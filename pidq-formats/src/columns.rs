@@ -10,7 +10,7 @@ use crate::error::{Code, Error, Result};
 #[derive(Default)]
 pub struct Columns<'a> {
     pub list: Vec<Column<'a>>,
-    places: HashMap<&'a str, usize>,
+    indices: HashMap<&'a str, usize>,
 }
 
 /// A column: its key, and the type of all its values.
@@ -59,8 +59,8 @@ impl<'a> Columns<'a> {
     }
 
     fn add(&mut self, key: &'a str, kind: ColumnType) {
-        let place = *self.places.entry(key).or_insert(self.list.len());
-        match self.list.get_mut(place) {
+        let index = *self.indices.entry(key).or_insert(self.list.len());
+        match self.list.get_mut(index) {
             Some(column) => column.kind = column.kind.with(kind),
             None => self.list.push(Column { key, kind }),
         }

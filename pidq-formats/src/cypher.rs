@@ -32,9 +32,9 @@ pub fn write(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
 
 /// Returns a property name for the node name that the drawing does not use.
 fn free_key(model: &Model<'_>) -> String {
-    let taken: HashSet<&str> = model.nodes.iter().flat_map(|node| node.fields.iter().map(|(key, _)| key)).collect();
+    let used: HashSet<&str> = model.nodes.iter().flat_map(|node| node.fields.iter().map(|(key, _)| key)).collect();
     let mut key = String::from("pid_id");
-    while taken.contains(&*key) {
+    while used.contains(&*key) {
         key.push('_');
     }
     key
@@ -43,25 +43,25 @@ fn free_key(model: &Model<'_>) -> String {
 /// Rows grouped by their `CREATE` clause, in the order of first appearance.
 #[derive(Default)]
 struct Groups {
-    places: HashMap<String, usize>,
+    indices: HashMap<String, usize>,
     groups: Vec<(String, Vec<String>)>,
 }
 
 impl Groups {
-    fn add(&mut self, made_with: String, row: String) {
+    fn add(&mut self, clause: String, row: String) {
         let next = self.groups.len();
-        let place = *self.places.entry(made_with.clone()).or_insert(next);
-        if place == next {
-            self.groups.push((made_with, Vec::new()));
+        let index = *self.indices.entry(clause.clone()).or_insert(next);
+        if index == next {
+            self.groups.push((clause, Vec::new()));
         }
-        self.groups[place].1.push(row);
+        self.groups[index].1.push(row);
     }
 
     /// Writes one statement for some rows of a group.
     fn write(&self, out: &mut String, end: impl Fn(&str) -> String) {
-        for (made_with, rows) in &self.groups {
+        for (clause, rows) in &self.groups {
             for rows in rows.chunks(BATCH) {
-                let _ = writeln!(out, "UNWIND [\n  {}\n] AS row\n{};", rows.join(",\n  "), end(made_with));
+                let _ = writeln!(out, "UNWIND [\n  {}\n] AS row\n{};", rows.join(",\n  "), end(clause));
             }
         }
     }
@@ -146,7 +146,7 @@ fn number(value: Value<'_>) -> Option<String> {
 fn quoted_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('\'');
-    let mut before = ' ';
+    let mut previous = ' ';
     for c in text.chars() {
         match c {
             '\\' => out.push_str("\\\\"),
@@ -154,11 +154,11 @@ fn quoted_text(text: &str) -> String {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            'u' if before == '\\' => push_number(c, &mut out),
+            'u' if previous == '\\' => push_number(c, &mut out),
             c if c.is_control() => push_number(c, &mut out),
             c => out.push(c),
         }
-        before = c;
+        previous = c;
     }
     out.push('\'');
     out

@@ -14,8 +14,8 @@ const DECLARATION_SIZE: usize = 1024;
 /// # Errors
 /// `PQ6005` for an unknown encoding, and for bytes that are invalid in the encoding.
 pub fn decode_xml(bytes: &[u8]) -> Result<Cow<'_, str>> {
-    if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
-        return decode(encoding, &bytes[mark..]);
+    if let Some((encoding, bom_len)) = Encoding::for_bom(bytes) {
+        return decode(encoding, &bytes[bom_len..]);
     }
     decode(sniff_utf16(bytes).map_or_else(|| declared_encoding(bytes), Ok)?, bytes)
 }
@@ -25,8 +25,8 @@ pub fn decode_xml(bytes: &[u8]) -> Result<Cow<'_, str>> {
 /// # Errors
 /// `PQ6005` for an unknown encoding, and for bytes that are invalid in the encoding.
 pub fn decode_plain(bytes: &[u8]) -> Result<Cow<'_, str>> {
-    let (encoding, mark) = Encoding::for_bom(bytes).unwrap_or((UTF_8, 0));
-    decode(encoding, &bytes[mark..])
+    let (encoding, bom_len) = Encoding::for_bom(bytes).unwrap_or((UTF_8, 0));
+    decode(encoding, &bytes[bom_len..])
 }
 
 fn decode<'b>(encoding: &'static Encoding, bytes: &'b [u8]) -> Result<Cow<'b, str>> {
@@ -63,8 +63,8 @@ fn label(head: &[u8]) -> Option<&[u8]> {
     value[1..].split(|byte| *byte == quote).next()
 }
 
-fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
-    bytes.windows(what.len()).position(|window| window == what)
+fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {
+    bytes.windows(needle.len()).position(|window| window == needle)
 }
 
 #[cfg(test)]
@@ -81,13 +81,13 @@ mod tests {
     }
 
     #[test]
-    fn without_a_word_about_it_xml_is_utf_8() {
+    fn xml_without_a_declared_encoding_is_utf_8() {
         check("<a>ü</a>".as_bytes(), "<a>ü</a>");
         check("\u{FEFF}<a>ü</a>".as_bytes(), "<a>ü</a>");
     }
 
     #[test]
-    fn utf_16_is_read_with_and_without_a_mark_in_both_orders() {
+    fn utf_16_is_decoded_in_both_byte_orders_with_and_without_bom() {
         check(&utf_16("\u{FEFF}<a>ü</a>", u16::to_le_bytes), "<a>ü</a>");
         check(&utf_16("\u{FEFF}<a>ü</a>", u16::to_be_bytes), "<a>ü</a>");
         check(&utf_16("<a>ü</a>", u16::to_le_bytes), "<a>ü</a>");
@@ -95,18 +95,18 @@ mod tests {
     }
 
     #[test]
-    fn a_declared_latin_1_is_believed() {
+    fn a_declared_encoding_is_used() {
         let bytes = b"<?xml version='1.0' encoding='ISO-8859-1'?><a>\xFC</a>";
         check(bytes, "<?xml version='1.0' encoding='ISO-8859-1'?><a>ü</a>");
     }
 
     #[test]
-    fn a_file_that_claims_utf_16_in_ascii_is_utf_8() {
+    fn a_utf_16_declaration_in_ascii_is_ignored() {
         check(b"<?xml version='1.0' encoding='UTF-16'?><a/>", "<?xml version='1.0' encoding='UTF-16'?><a/>");
     }
 
     #[test]
-    fn bytes_that_the_encoding_does_not_have_are_refused() {
+    fn invalid_bytes_and_unknown_encodings_are_rejected() {
         for bytes in [&b"<a>\xFC</a>"[..], b"<?xml encoding='klingon'?><a/>", b"\xFF\xFE<\0a"] {
             assert_eq!(decode_xml(bytes).expect_err("it is no text").code(), Code::BadEncoding);
         }

@@ -36,7 +36,7 @@ codes! {
     NotXml         "PQ6001" "The input is not well-formed XML.";
     NotProteus     "PQ6002" "The XML is not a Proteus plant model.";
     NotGraph       "PQ6003" "The input is not a graph in this format.";
-    NotTable       "PQ6004" "The value is not a list of objects, or the text is not a table.";
+    NotTable       "PQ6004" "The value is not an array of objects, or the text is not a table.";
     BadEncoding    "PQ6005" "The bytes are not valid in the declared encoding.";
     Entity         "PQ6006" "The XML declares or uses a custom entity.";
     TooLarge       "PQ6007" "The input or the output is larger than allowed.";

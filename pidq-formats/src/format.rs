@@ -63,7 +63,7 @@ pub const FORMATS: &[Format] = &[
         name: "json",
         media_type: "application/json",
         extension: "json",
-        summary: "the document itself: `pid_graph` JSON also of drawings in other formats",
+        summary: "the document itself; a drawing in another format becomes `pid_graph` JSON",
         read: None,
         write: Some(Writer { files: &["graph.json"], write: json_formats::write_json }),
     },
@@ -71,7 +71,7 @@ pub const FORMATS: &[Format] = &[
         name: "node-link",
         media_type: "application/json",
         extension: "json",
-        summary: "node-link JSON, as NetworkX has it, with `edges` or `links`",
+        summary: "node-link JSON, as used by NetworkX, with `edges` or `links`",
         read: Some(Reader { files: &["graph.json"], read: |files| json_formats::read_node_link(files[0]) }),
         write: Some(Writer { files: &["graph.json"], write: json_formats::write_node_link }),
     },
@@ -95,7 +95,7 @@ pub const FORMATS: &[Format] = &[
         name: "csv",
         media_type: "text/csv",
         extension: "csv",
-        summary: "a list of objects as one table; of a drawing, its nodes",
+        summary: "an array of objects as one table; for a drawing, its nodes",
         read: None,
         write: Some(Writer { files: &["table.csv"], write: tables::write_table }),
     },
@@ -209,17 +209,17 @@ impl Format {
     ///
     /// # Errors
     /// Those of [`Format::export`], and `PQ6007` above the limit.
-    pub fn export_with_limit(&self, value: Value<'_>, items: usize) -> Result<Vec<ExportedFile>> {
+    pub fn export_with_limit(&self, value: Value<'_>, max_items: usize) -> Result<Vec<ExportedFile>> {
         let found = model::item_count(value);
-        if found > items {
-            let message = format!("the result has {found} nodes, edges and rows; the limit is {items}");
+        if found > max_items {
+            let message = format!("the result has {found} nodes, edges and rows; the limit is {max_items}");
             return Err(Error::new(Code::TooLarge, message));
         }
         self.export(value)
     }
 
-    fn unsupported(&self, what: &str) -> Error {
-        Error::new(Code::UnknownFormat, format!("`{}` cannot be {what}", self.name))
+    fn unsupported(&self, verb: &str) -> Error {
+        Error::new(Code::UnknownFormat, format!("`{}` cannot be {verb}", self.name))
     }
 }
 
@@ -252,7 +252,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_row_can_do_something_and_has_a_name_of_its_own() {
+    fn formats_have_a_reader_or_a_writer_and_unique_names() {
         for (index, format) in FORMATS.iter().enumerate() {
             assert!(format.read.is_some() || format.write.is_some(), "{}", format.name);
             assert!(!format.summary.is_empty() && format.media_type.contains('/'), "{}", format.name);
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_format_and_a_wrong_number_of_files_are_refused() {
+    fn unknown_formats_and_wrong_file_counts_are_rejected() {
         assert_eq!(Format::find("dwg").expect_err("there is none").code(), Code::UnknownFormat);
         let proteus = Format::find("proteus").expect("there is one");
         assert_eq!(proteus.import(&[]).expect_err("no file").code(), Code::WrongParts);
@@ -269,13 +269,13 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_known_by_its_beginning() {
+    fn formats_are_detected_by_their_signature() {
         let sniffed = |bytes: &[u8]| Format::sniff(bytes).map(|format| format.name);
         assert_eq!(sniffed(b"<?xml version='1.0'?>\n<PlantModel xmlns='x'>"), Some("proteus"));
         assert_eq!(sniffed(b"<p:PlantModel\nxmlns:p='x'>"), Some("proteus"));
         assert_eq!(sniffed(b"<g:graphml xmlns:g='x'/>"), Some("graphml"));
-        let late = format!("<!--{}--><PlantModel/>", "x".repeat(9000));
-        assert_eq!(sniffed(late.as_bytes()), Some("proteus"));
+        let after_long_comment = format!("<!--{}--><PlantModel/>", "x".repeat(9000));
+        assert_eq!(sniffed(after_long_comment.as_bytes()), Some("proteus"));
         assert_eq!(sniffed(b"<PlantModels>"), None);
         let utf_16: Vec<u8> = "\u{FEFF}<PlantModel/>".encode_utf16().flat_map(u16::to_le_bytes).collect();
         assert_eq!(sniffed(&utf_16), Some("proteus"));
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_is_wanted_is_not_written() {
+    fn exports_above_the_item_limit_are_rejected() {
         let graph = Graph::from_json(r#"{"nodes": [{"id": 1}, {"id": 2}], "edges": [{"source": 1, "target": 2}]}"#);
         let rows = Graph::from_json(r#"[{"a": 1}, {"a": 2}, {"a": 3}]"#);
         for (name, document) in [("graphml", &graph), ("csv", &rows)] {

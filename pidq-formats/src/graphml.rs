@@ -50,31 +50,32 @@ pub fn write(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
 }
 
 fn write_keys(out: &mut String, prefix: &str, domain: &str, columns: &Columns<'_>) {
-    for (index, column) in columns.list.iter().enumerate().filter(|(_, column)| !is_element(prefix, column)) {
+    for (index, column) in columns.list.iter().enumerate().filter(|(_, column)| !is_element_attribute(prefix, column)) {
         let kind = match column.kind {
             ColumnType::Bool => "boolean",
             ColumnType::Integer => "long",
             ColumnType::Number => "double",
             ColumnType::Null | ColumnType::Text | ColumnType::Json => "string",
         };
-        let note = if column.kind == ColumnType::Json { format!("<desc>{JSON_TYPE}</desc>") } else { String::new() };
+        let description =
+            if column.kind == ColumnType::Json { format!("<desc>{JSON_TYPE}</desc>") } else { String::new() };
         // Writing to a `String` cannot fail.
         let _ = writeln!(
             out,
-            "<key id=\"{prefix}{index}\" for=\"{domain}\" attr.name=\"{}\" attr.type=\"{kind}\">{note}</key>",
+            "<key id=\"{prefix}{index}\" for=\"{domain}\" attr.name=\"{}\" attr.type=\"{kind}\">{description}</key>",
             escape(column.key)
         );
     }
 }
 
 /// Ids and ends are attributes of the element. Integer ones are repeated as data, because XML attributes are strings.
-fn is_element(prefix: &str, column: &Column<'_>) -> bool {
-    let is_own = match prefix {
+fn is_element_attribute(prefix: &str, column: &Column<'_>) -> bool {
+    let has_attribute_key = match prefix {
         "n" => column.key == "id",
         "e" => ENDS.iter().any(|pair| pair.contains(&column.key)),
         _ => false,
     };
-    is_own && column.kind != ColumnType::Integer
+    has_attribute_key && column.kind != ColumnType::Integer
 }
 
 fn write_nodes(out: &mut String, model: &Model<'_>, columns: &Columns<'_>) {
@@ -99,7 +100,7 @@ fn write_edges(out: &mut String, model: &Model<'_>, columns: &Columns<'_>) {
 }
 
 fn write_data(out: &mut String, prefix: &str, columns: &Columns<'_>, fields: Object<'_>) {
-    for (index, column) in columns.list.iter().enumerate().filter(|(_, column)| !is_element(prefix, column)) {
+    for (index, column) in columns.list.iter().enumerate().filter(|(_, column)| !is_element_attribute(prefix, column)) {
         let Some(value) = fields.get(column.key).filter(|value| !value.is_null()) else { continue };
         let text = if column.kind == ColumnType::Json { crate::model::json(value) } else { text(value) };
         let _ = writeln!(out, "<data key=\"{prefix}{index}\">{}</data>", escape(&text));
@@ -143,16 +144,16 @@ struct Key {
 }
 
 fn keys(tree: &Tree) -> HashMap<&str, Key> {
-    let of = |(index, key): (usize, &Element)| Key {
+    let read_key = |(index, key): (usize, &Element)| Key {
         name: key.get("attr.name").or(key.get("id")).unwrap_or_default().to_owned(),
         kind: match tree.named(index, "desc").next() {
-            Some((_, note)) if note.text == JSON_TYPE => JSON_TYPE.into(),
+            Some((_, description)) if description.text == JSON_TYPE => JSON_TYPE.into(),
             _ => key.get("attr.type").unwrap_or("string").to_owned(),
         },
         default: tree.named(index, "default").next().map(|(_, default)| default.text.clone()),
         domain: key.get("for").unwrap_or("all").to_owned(),
     };
-    tree.named(0, "key").filter_map(|(index, key)| Some((key.get("id")?, of((index, key))))).collect()
+    tree.named(0, "key").filter_map(|(index, key)| Some((key.get("id")?, read_key((index, key))))).collect()
 }
 
 fn read_node(tree: &Tree, index: usize, keys: &HashMap<&str, Key>, builder: &mut ImportBuilder) {
@@ -200,8 +201,8 @@ fn name_edge(element: &Element, repeated: &HashSet<&str>, builder: &mut ImportBu
 
 /// Adds the graphics that yEd stores for a node or an edge: its label and its box, whose center is its position.
 fn add_graphics(tree: &Tree, index: usize, fields: &mut Fields) {
-    let mut open: Vec<usize> = vec![index];
-    while let Some(index) = open.pop() {
+    let mut stack: Vec<usize> = vec![index];
+    while let Some(index) = stack.pop() {
         let element = &tree.elements[index];
         match element.name.as_str() {
             "NodeLabel" => fields.add_optional_text("tag", Some(element.text.trim()).filter(|text| !text.is_empty())),
@@ -209,7 +210,7 @@ fn add_graphics(tree: &Tree, index: usize, fields: &mut Fields) {
             "Geometry" => add_box(element, fields),
             _ => {}
         }
-        open.extend(element.children.iter().rev());
+        stack.extend(element.children.iter().rev());
     }
 }
 
@@ -217,8 +218,8 @@ fn add_box(element: &Element, fields: &mut Fields) {
     let number = |name: &str| element.get(name)?.trim().parse::<f64>().ok().filter(|number| number.is_finite());
     let sides = ["x", "y", "width", "height"].map(number);
     let [Some(x), Some(y), Some(width), Some(height)] = sides else { return };
-    let places = [("orig_x", x + width / 2.0), ("orig_y", y + height / 2.0)];
-    for (key, value) in places.into_iter().chain([("orig_bbox_width", width), ("orig_bbox_height", height)]) {
+    let center = [("orig_x", x + width / 2.0), ("orig_y", y + height / 2.0)];
+    for (key, value) in center.into_iter().chain([("orig_bbox_width", width), ("orig_bbox_height", height)]) {
         fields.add_if_absent(key, Json::number_or_text(&value.to_string()));
     }
 }
@@ -259,11 +260,11 @@ fn value(kind: &str, text: &str) -> Json {
 }
 
 fn report_skipped(tree: &Tree, builder: &mut ImportBuilder) {
-    let inner = tree.elements.iter().filter(|element| match element.name.as_str() {
+    let skipped = tree.elements.iter().filter(|element| match element.name.as_str() {
         "graph" => element.parent != Some(0),
         name => matches!(name, "hyperedge" | "port"),
     });
-    let count = inner.count();
+    let count = skipped.count();
     if count > 0 {
         builder.report_counts(Finding::NestedGraph, &[("graphml".to_owned(), count)].into());
     }

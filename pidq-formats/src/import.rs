@@ -77,14 +77,14 @@ findings! {
     EmptySegment         "I006" Warning "A segment has no items and no connections.";
     NoConnection         "I007" Warning "A segment does not declare its ends; its items were connected in order.";
     ExtraConnection      "I008" Warning "A segment has several connections; the first has the items.";
-    DrawnOtherwise       "I009" Warning "A signal line is drawn between other items than it connects; its connections are used.";
+    SignalEndsMismatch       "I009" Warning "A signal line is drawn between other items than it connects; its connections are used.";
     UnresolvedMembership "I010" Warning "A membership or relation refers to no item.";
     UnknownElement       "I011" Warning "Unknown element.";
     UnknownVersion       "I012" Warning "The version is not one of 3.3, 4.0 and 4.1.";
     AttributeWithoutName "I013" Warning "An attribute has no name.";
-    GraphicsLeftOut      "I014" Info "Graphics of the drawing are not part of the graph.";
-    AnnotationLeftOut    "I015" Info "Annotations are not nodes; text next to an item became its label.";
-    AttributesLeftOut    "I016" Info "Attributes of annotations and of center lines are not part of the graph.";
+    GraphicsOmitted      "I014" Info "Graphics of the drawing are not part of the graph.";
+    AnnotationOmitted    "I015" Info "Annotations are not nodes; text next to an item became its label.";
+    AttributesOmitted    "I016" Info "Attributes of annotations and of center lines are not part of the graph.";
     DoctypeIgnored       "I017" Info "The document type was ignored.";
     OneSidedRelation     "I018" Info "A relation is declared by only one of its two sides.";
     KeyRenamed           "I019" Warning "Duplicate key; the value got another one.";
@@ -134,9 +134,9 @@ impl ImportBuilder {
         self.diagnostics.sort_by_key(|diagnostic| diagnostic.finding);
         let diagnostics: Vec<Json> = self.diagnostics.iter().map(Diagnostic::json).collect();
         // The source may contain the findings of an earlier import.
-        let earlier = self.metadata.get("diagnostics").is_some();
-        if !earlier || !diagnostics.is_empty() {
-            let key = if earlier { "diagnostics_of_this_import" } else { "diagnostics" };
+        let has_diagnostics = self.metadata.get("diagnostics").is_some();
+        if !has_diagnostics || !diagnostics.is_empty() {
+            let key = if has_diagnostics { "diagnostics_of_this_import" } else { "diagnostics" };
             self.metadata.add(key, Json::Array(diagnostics));
         }
         let mut json = String::from("{\"pid_graph\":{\"nodes\":[");

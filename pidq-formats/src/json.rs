@@ -84,9 +84,10 @@ impl Fields {
     }
 
     /// Inserts a value after another key, or at the end.
-    pub fn insert_after(&mut self, before: &str, key: &str, value: Json) {
-        let place = self.0.iter().position(|(name, _)| name == before).map_or(self.0.len(), |place| place + 1);
-        self.0.insert(place, (key.into(), value));
+    pub fn insert_after(&mut self, previous_key: &str, key: &str, value: Json) {
+        let position =
+            self.0.iter().position(|(name, _)| name == previous_key).map_or(self.0.len(), |position| position + 1);
+        self.0.insert(position, (key.into(), value));
     }
 
     /// Returns the value of a key.
@@ -146,16 +147,17 @@ pub fn quote(text: &str, out: &mut String) {
 /// Returns true if a text is a valid JSON number in the range of a double.
 pub fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
-    let whole = digits.bytes().take_while(u8::is_ascii_digit).count();
-    let canonical = whole == 1 || whole > 1 && !digits.starts_with('0');
-    canonical && is_number_suffix(&digits[whole..]) && text.parse::<f64>().is_ok_and(f64::is_finite)
+    let integer_digits = digits.bytes().take_while(u8::is_ascii_digit).count();
+    let has_no_leading_zero = integer_digits == 1 || integer_digits > 1 && !digits.starts_with('0');
+    has_no_leading_zero && is_number_suffix(&digits[integer_digits..]) && text.parse::<f64>().is_ok_and(f64::is_finite)
 }
 
 /// Returns true for a valid number suffix: a fraction, an exponent, both or nothing. The caller checks the digits.
-fn is_number_suffix(tail: &str) -> bool {
-    let known = tail.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'));
-    let point = !tail.starts_with('.') || tail[1..].starts_with(|c: char| c.is_ascii_digit());
-    known && point
+fn is_number_suffix(suffix: &str) -> bool {
+    let is_charset_valid =
+        suffix.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'));
+    let has_fraction_digits = !suffix.starts_with('.') || suffix[1..].starts_with(|c: char| c.is_ascii_digit());
+    is_charset_valid && has_fraction_digits
 }
 
 #[cfg(test)]
@@ -163,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_what_json_calls_numbers() {
+    fn only_json_numbers_are_numbers() {
         for text in ["0", "-0", "10", "0.5", "50.000000", "1e3", "1.5E-7", "-45"] {
             assert!(is_number(text), "{text}");
         }
@@ -173,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_reads_back() {
+    fn written_values_are_valid_json() {
         let mut fields = Fields::default();
         fields.add(
             "a\"\\\n\u{1}ü",

@@ -80,21 +80,21 @@ impl Model<'_> {
 
     /// Keeps the nodes with these ids, their owners, parts that connect kept nodes, and the edges between them.
     pub fn retain(&mut self, ids: &BTreeSet<String>) {
-        let is_named = |node: &Node<'_>| node.id().is_some_and(|id| ids.contains(&text(id)));
-        let mut kept: Vec<bool> = self.nodes.iter().map(is_named).collect();
+        let is_selected = |node: &Node<'_>| node.id().is_some_and(|id| ids.contains(&text(id)));
+        let mut kept: Vec<bool> = self.nodes.iter().map(is_selected).collect();
         self.retain_parts(&mut kept);
-        let mut place = 0;
-        let places: Vec<Option<usize>> = kept
+        let mut next_index = 0;
+        let new_indices: Vec<Option<usize>> = kept
             .iter()
             .map(|kept| {
-                place += usize::from(*kept);
-                kept.then(|| place - 1)
+                next_index += usize::from(*kept);
+                kept.then(|| next_index - 1)
             })
             .collect();
         let mut flags = kept.iter();
         self.nodes.retain(|_| flags.next().copied().unwrap_or(false));
         for end in self.edges.iter_mut().flat_map(|edge| [&mut edge.from, &mut edge.to]) {
-            end.node = end.node.and_then(|node| places[node]);
+            end.node = end.node.and_then(|node| new_indices[node]);
         }
         self.edges.retain(|edge| edge.from.node.is_some() && edge.to.node.is_some());
         self.missing_nodes.clear();
@@ -110,12 +110,12 @@ impl Model<'_> {
         owners.into_iter().for_each(|owner| kept[owner] = true);
         let parts: HashSet<usize> =
             pairs(EdgeRole::Part).filter(|(owner, _)| kept[*owner]).map(|(_, part)| part).collect();
-        let is_in = |node: usize| kept[node] || parts.contains(&node);
-        let leading: Vec<[usize; 2]> = pairs(EdgeRole::Flow)
-            .filter(|(from, to)| is_in(*from) && is_in(*to))
+        let is_selected = |node: usize| kept[node] || parts.contains(&node);
+        let ends: Vec<[usize; 2]> = pairs(EdgeRole::Flow)
+            .filter(|(from, to)| is_selected(*from) && is_selected(*to))
             .map(|(from, to)| [from, to])
             .collect();
-        leading.into_iter().flatten().for_each(|node| kept[node] = true);
+        ends.into_iter().flatten().for_each(|node| kept[node] = true);
     }
 }
 
@@ -148,7 +148,7 @@ fn objects<'a>(list: Array<'a>) -> impl Iterator<Item = Object<'a>> {
 /// Allocator of unique names. `1` and `"1"` are two ids; the second one gets another name.
 struct NameAllocator {
     config: Rc<TopologyConfig>,
-    taken: HashSet<String>,
+    used: HashSet<String>,
     numbers: HashMap<String, usize>,
     by_id: HashMap<String, (usize, String)>,
     count: usize,
@@ -156,14 +156,14 @@ struct NameAllocator {
 
 impl NameAllocator {
     fn new(config: &Rc<TopologyConfig>) -> NameAllocator {
-        let (taken, numbers, by_id) = (HashSet::new(), HashMap::new(), HashMap::new());
-        NameAllocator { config: config.clone(), taken, numbers, by_id, count: 0 }
+        let (used, numbers, by_id) = (HashSet::new(), HashMap::new(), HashMap::new());
+        NameAllocator { config: config.clone(), used, numbers, by_id, count: 0 }
     }
 
     fn node<'a>(&mut self, fields: Object<'a>) -> Node<'a> {
         let id = first(fields, self.config.list("node_id"));
-        let wanted = id.map_or_else(|| format!("node-{}", self.count + 1), text);
-        let name = self.unique_name(wanted);
+        let name = id.map_or_else(|| format!("node-{}", self.count + 1), text);
+        let name = self.unique_name(name);
         if let Some(id) = id {
             // A duplicate id refers to the first node.
             self.by_id.entry(json(id)).or_insert_with(|| (self.count, name.clone()));
@@ -172,16 +172,16 @@ impl NameAllocator {
         Node { name, fields, config: self.config.clone() }
     }
 
-    fn unique_name(&mut self, wanted: String) -> String {
-        if self.taken.insert(wanted.clone()) {
-            return wanted;
+    fn unique_name(&mut self, base: String) -> String {
+        if self.used.insert(base.clone()) {
+            return base;
         }
         // Numbering continues where it stopped, so that many equal ids do not take quadratic time.
-        let number = self.numbers.entry(wanted.clone()).or_insert(1);
+        let number = self.numbers.entry(base.clone()).or_insert(1);
         loop {
             *number += 1;
-            let name = format!("{wanted}#{number}");
-            if self.taken.insert(name.clone()) {
+            let name = format!("{base}#{number}");
+            if self.used.insert(name.clone()) {
                 return name;
             }
         }
@@ -206,7 +206,7 @@ impl NameAllocator {
             return Endpoint { name: name.clone(), node: Some(*node) };
         }
         let name = if id.is_null() { "nowhere".into() } else { text(id) };
-        if self.taken.insert(name.clone()) {
+        if self.used.insert(name.clone()) {
             missing_nodes.push(name.clone());
         }
         Endpoint { name, node: None }
@@ -279,7 +279,7 @@ impl<'a> Node<'a> {
 pub enum EdgeRole {
     /// Flow.
     Flow,
-    /// Equipment and what belongs to it.
+    /// Equipment and its parts.
     Part,
     /// A group and its members.
     Member,
@@ -357,17 +357,17 @@ impl<'a> Edge<'a> {
 
 /// Returns a class in lower case; for one written `LikeThis`, its words too.
 fn lowercase_words(class: &str) -> String {
-    let whole = class.to_lowercase();
+    let lowercase = class.to_lowercase();
     let mut words = String::with_capacity(class.len() + 4);
-    let mut before = ' ';
+    let mut previous = ' ';
     for c in class.chars() {
-        if c.is_uppercase() && before.is_lowercase() {
+        if c.is_uppercase() && previous.is_lowercase() {
             words.push('_');
         }
         words.extend(c.to_lowercase());
-        before = c;
+        previous = c;
     }
-    if words == whole { whole } else { format!("{whole} {words}") }
+    if words == lowercase { lowercase } else { format!("{lowercase} {words}") }
 }
 
 fn first<'a>(object: Object<'a>, keys: &[String]) -> Option<Value<'a>> {
@@ -404,14 +404,14 @@ mod tests {
         let model = Model::from_value(graph.root()).expect("it is a graph");
         assert_eq!(model.nodes.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(), nodes);
         let ends = model.edges.iter().map(|edge| {
-            let mark = |end: &Endpoint| if end.node.is_some() { "" } else { "?" };
-            format!("{}{} > {}{}", edge.from.name, mark(&edge.from), edge.to.name, mark(&edge.to))
+            let missing_mark = |end: &Endpoint| if end.node.is_some() { "" } else { "?" };
+            format!("{}{} > {}{}", edge.from.name, missing_mark(&edge.from), edge.to.name, missing_mark(&edge.to))
         });
         assert_eq!(ends.collect::<Vec<_>>(), edges);
     }
 
     #[test]
-    fn ends_are_ids_or_objects_under_many_names() {
+    fn ends_are_ids_or_objects_under_several_keys() {
         check(
             r#"{"pid_graph": {"nodes": [{"id": "a"}, {"id": "b"}], "edges": [{"from": "a", "to": {"id": "b"}}]}}"#,
             &["a", "b"],
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_unique_and_ends_that_name_nothing_are_known() {
+    fn names_are_unique_and_missing_ends_are_marked() {
         check(r#"[{"id": 1}, {"id": "1"}, {}, {"id": "1"}]"#, &["1", "1#2", "node-3", "1#3"], &[]);
         check(
             r#"{"nodes": [{"id": 1}, {"id": "1"}], "edges": [{"from": "1", "to": 1}, {"from": 1, "to": "x"}, {}]}"#,
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn a_selection_has_the_parts_that_lead_from_one_thing_to_another() {
+    fn a_selection_includes_the_connecting_parts() {
         let json = r#"{"nodes": [{"id": "T"}, {"id": "T-N1"}, {"id": "T-N2"}, {"id": "V"}, {"id": "P"}], "edges": [
             {"edge_type": "physically_has_a", "from": "T", "to": "T-N1"},
             {"edge_type": "physically_has_a", "from": "T", "to": "T-N2"},
@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_nodes_is_no_graph() {
+    fn values_without_nodes_are_rejected() {
         for json in ["1", "{}", r#"{"pid_graph": {}}"#, r#"{"nodes": 1}"#] {
             let graph = Graph::from_json(json).expect("valid JSON");
             assert_eq!(Model::from_value(graph.root()).err().map(|error| error.code()), Some(Code::NotGraph), "{json}");

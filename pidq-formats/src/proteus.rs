@@ -40,7 +40,7 @@ pub fn read(bytes: &[u8]) -> Result<Import> {
     items::mark_actuated(&mut plant);
     attributes::copy_fail_actions(&mut plant);
     add_metadata(&mut plant);
-    count_losses(&mut plant);
+    report_omitted(&mut plant);
     Ok(plant.builder.finish())
 }
 
@@ -63,20 +63,20 @@ fn add_metadata(plant: &mut PlantImport<'_>) {
     let tree = plant.tree;
     let information = first(tree, "PlantInformation").map(|(_, element)| element);
     let drawing = first(tree, "Drawing");
-    let of_drawing = |name| drawing.and_then(|(_, element)| element.get(name));
+    let drawing_attribute = |name| drawing.and_then(|(_, element)| element.get(name));
     let mut metadata = Fields::default();
-    let name = of_drawing("Name").or(of_drawing("Title")).unwrap_or("drawing");
+    let name = drawing_attribute("Name").or(drawing_attribute("Title")).unwrap_or("drawing");
     metadata.add("drawing_name", Json::text(name));
     metadata.add("job_id", Json::text(name));
     metadata.add("schema_version", Json::text("1.0.0"));
     metadata.add("change_version", Json::text("1"));
-    metadata.add_optional_text("title", of_drawing("Title"));
-    metadata.add_optional_text("revision", of_drawing("Revision"));
-    metadata.add_optional_text("size", of_drawing("Size"));
-    let own = drawing.map(|(index, _)| attributes::collect(plant, index)).unwrap_or_default();
+    metadata.add_optional_text("title", drawing_attribute("Title"));
+    metadata.add_optional_text("revision", drawing_attribute("Revision"));
+    metadata.add_optional_text("size", drawing_attribute("Size"));
+    let drawing_attributes = drawing.map(|(index, _)| attributes::collect(plant, index)).unwrap_or_default();
     metadata.add_optional_text(
         "drawing_number",
-        attributes::value(&own, &["DrawingNumberAssignmentClass", "DrawingNumber"]),
+        attributes::value(&drawing_attributes, &["DrawingNumberAssignmentClass", "DrawingNumber"]),
     );
     metadata.add("source", Json::Object(source(tree, information)));
     metadata.add("coordinate_system", Json::Object(coordinates(tree, information)));
@@ -84,7 +84,10 @@ fn add_metadata(plant: &mut PlantImport<'_>) {
         "extent",
         attributes::extent(tree, 0).or_else(|| drawing.and_then(|(at, _)| attributes::extent(tree, at))),
     );
-    metadata.add("attributes", Json::Array(attributes::to_json_list(own.into_iter().chain(meta_attributes(plant)))));
+    metadata.add(
+        "attributes",
+        Json::Array(attributes::to_json_list(drawing_attributes.into_iter().chain(meta_attributes(plant)))),
+    );
     check_version(plant, information);
     plant.builder.metadata = metadata;
 }
@@ -128,9 +131,9 @@ fn check_version(plant: &mut PlantImport<'_>, information: Option<&Element>) {
 }
 
 /// Reports skipped elements, counted by name.
-fn count_losses(plant: &mut PlantImport<'_>) {
+fn report_omitted(plant: &mut PlantImport<'_>) {
     let tree = plant.tree;
-    plant.builder.report_counts(Finding::GraphicsLeftOut, &tree.skipped);
+    plant.builder.report_counts(Finding::GraphicsOmitted, &tree.skipped);
     let mut annotations = BTreeMap::new();
     let mut unknown = BTreeMap::new();
     for (index, element) in tree.elements.iter().enumerate() {
@@ -145,9 +148,9 @@ fn count_losses(plant: &mut PlantImport<'_>) {
             _ => {}
         }
     }
-    plant.builder.report_counts(Finding::AnnotationLeftOut, &annotations);
+    plant.builder.report_counts(Finding::AnnotationOmitted, &annotations);
     plant.builder.report_counts(Finding::UnknownElement, &unknown);
-    plant.builder.report_counts(Finding::AttributesLeftOut, &attributes_of_annotations(plant));
+    plant.builder.report_counts(Finding::AttributesOmitted, &attributes_of_annotations(plant));
     if tree.had_doctype {
         plant.builder.report(Finding::DoctypeIgnored, Finding::DoctypeIgnored.summary(), &[]);
     }

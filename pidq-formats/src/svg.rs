@@ -51,19 +51,19 @@ pub fn ids_in(value: Value<'_>) -> BTreeSet<String> {
 
 /// [`ids_in`] for a document that may configure its id fields in `metadata.topology`.
 pub fn ids_in_document(document: Value<'_>, value: Value<'_>) -> BTreeSet<String> {
-    let words = TopologyConfig::from_document(document);
-    let names = || words.list("node_id").iter().chain(words.list("edge_id"));
+    let config = TopologyConfig::from_document(document);
+    let names = || config.list("node_id").iter().chain(config.list("edge_id"));
     let id_of = |object: Object<'_>| names().find_map(|name| object.get(name).filter(|id| !id.is_null()).map(text));
     let mut ids = BTreeSet::new();
-    let mut open = vec![value];
-    while let Some(value) = open.pop() {
+    let mut stack = vec![value];
+    while let Some(value) = stack.pop() {
         match value {
             Value::String(id) => drop(ids.insert(id.to_owned())),
             Value::Number(_) => drop(ids.insert(text(value))),
-            Value::Array(list) => open.extend(list.iter()),
+            Value::Array(list) => stack.extend(list.iter()),
             Value::Object(object) => match id_of(object) {
                 Some(id) => drop(ids.insert(id)),
-                None => open.extend(object.iter().map(|(_, value)| value).filter(|value| is_container(*value))),
+                None => stack.extend(object.iter().map(|(_, value)| value).filter(|value| is_container(*value))),
             },
             _ => {}
         }
@@ -136,7 +136,7 @@ impl SvgWriter<'_, '_, '_> {
         self.start(labels);
         self.layer("marks", |svg| svg.highlights());
         self.layer("lines", |svg| svg.scene.routes.iter().for_each(|route| svg.route(route)));
-        self.layer("nodes", |svg| (0..svg.scene.places.len()).for_each(|index| svg.node(index)));
+        self.layer("nodes", |svg| (0..svg.scene.placed_symbols.len()).for_each(|index| svg.node(index)));
         self.layer("texts", |svg| labels.iter().for_each(|label| svg.label(label)));
         self.out.push_str("</svg>\n");
         self.out
@@ -170,9 +170,14 @@ impl SvgWriter<'_, '_, '_> {
     }
 
     fn title(&self) -> String {
-        let named = |key| self.symbols.model.metadata.and_then(|fields| fields.get(key)).and_then(Value::as_str);
-        let own = self.options.title.as_deref();
-        own.or_else(|| named("drawing_name")).or_else(|| named("drawing_number")).unwrap_or_default().to_owned()
+        let metadata_text =
+            |key| self.symbols.model.metadata.and_then(|fields| fields.get(key)).and_then(Value::as_str);
+        let custom_title = self.options.title.as_deref();
+        custom_title
+            .or_else(|| metadata_text("drawing_name"))
+            .or_else(|| metadata_text("drawing_number"))
+            .unwrap_or_default()
+            .to_owned()
     }
 
     fn is_highlighted(&self, index: usize) -> bool {
@@ -184,9 +189,9 @@ impl SvgWriter<'_, '_, '_> {
     /// Returns true if an edge is highlighted by its own id, or because both its ends are.
     fn is_edge_highlighted(&self, route: &Route) -> bool {
         let edge = &self.symbols.model.edges[route.edge];
-        let own = edge.id().is_some_and(|id| self.options.highlight.contains(&text(id)));
+        let is_own_id = edge.id().is_some_and(|id| self.options.highlight.contains(&text(id)));
         let ends = [edge.from.node, edge.to.node].map(|node| node.is_some_and(|node| self.is_highlighted(node)));
-        own || ends == [true, true]
+        is_own_id || ends == [true, true]
     }
 
     /// Draws the highlights, under everything else.
@@ -197,9 +202,9 @@ impl SvgWriter<'_, '_, '_> {
         for route in self.scene.routes.iter().filter(|route| self.is_edge_highlighted(route)).collect::<Vec<_>>() {
             self.write_fmt(format_args!("<path class=\"hot\" d=\"{}\"/>\n", path(&route.points)));
         }
-        for (index, place) in self.scene.places.iter().enumerate() {
-            if let Some(place) = place.as_ref().filter(|_| self.is_highlighted(index)) {
-                let [left, top, right, bottom] = place.bounds();
+        for (index, placed) in self.scene.placed_symbols.iter().enumerate() {
+            if let Some(placed) = placed.as_ref().filter(|_| self.is_highlighted(index)) {
+                let [left, top, right, bottom] = placed.bounds();
                 let (w, h) = (right - left + 12.0, bottom - top + 12.0);
                 self.write_fmt(format_args!(
                     "<rect class=\"hit\" x=\"{:.1}\" y=\"{:.1}\" width=\"{w:.1}\" height=\"{h:.1}\" rx=\"6\"/>\n",
@@ -242,17 +247,17 @@ impl SvgWriter<'_, '_, '_> {
     }
 
     fn node(&mut self, index: usize) {
-        let Some(place) = &self.scene.places[index] else { return };
+        let Some(placed) = &self.scene.placed_symbols[index] else { return };
         let node = &self.symbols.model.nodes[index];
-        let (x, y) = place.at;
-        let body = body(place);
-        let class = place.symbol.name;
+        let (x, y) = placed.at;
+        let body = body(placed);
+        let class = placed.symbol.name;
         let id = escape(&node.name);
         let title = escape(&node.title());
         self.write_fmt(format_args!(
             "<g class=\"{class}\" data-id=\"{id}\" transform=\"translate({x:.1} {y:.1}){}\"><title>{title}</title>{body}{}</g>\n",
-            turn(place),
-            if self.is_in_control_room(index) { control_room_line(place) } else { String::new() }
+            turn(placed),
+            if self.is_in_control_room(index) { control_room_line(placed) } else { String::new() }
         ));
     }
 
@@ -261,37 +266,37 @@ impl SvgWriter<'_, '_, '_> {
         let location =
             self.symbols.model.nodes[index].fields.get("location").and_then(Value::as_str).unwrap_or_default();
         let location = location.to_lowercase();
-        let is_bubble = self.symbols.symbols[index].place == Placement::Bubble;
+        let is_bubble = self.symbols.symbols[index].placement == Placement::Bubble;
         is_bubble && ["control", "central", "panel", "board"].iter().any(|word| location.contains(word))
     }
 
     fn label(&mut self, label: &Label) {
         let (x, y) = (label.at.0, label.at.1);
-        let turn = if label.is_upright { format!(" transform=\"rotate(-90 {x:.1} {y:.1})\"") } else { String::new() };
-        let of = label.node.map(|node| format!(" data-of=\"{}\"", escape(&self.symbols.model.nodes[node].name)));
+        let turn = if label.is_vertical { format!(" transform=\"rotate(-90 {x:.1} {y:.1})\"") } else { String::new() };
+        let data_of = label.node.map(|node| format!(" data-of=\"{}\"", escape(&self.symbols.model.nodes[node].name)));
         self.write_fmt(format_args!(
             "<text class=\"{}\" x=\"{x:.1}\" y=\"{:.1}\" font-size=\"{:.1}\"{turn}{}>{}</text>\n",
             label.class,
             y + label.size * 0.35,
             label.size,
-            of.unwrap_or_default(),
+            data_of.unwrap_or_default(),
             escape(&label.text)
         ));
     }
 }
 
-fn control_room_line(place: &PlacedSymbol) -> String {
-    let (half, _) = place.symbol.half;
+fn control_room_line(placed: &PlacedSymbol) -> String {
+    let (half, _) = placed.symbol.half;
     format!("<path class=\"n\" d=\"M{:.1} 0H{half:.1}\"/>", -half)
 }
 
 /// Returns a symbol at its size. Fixed symbols are scaled proportionally.
-fn body(place: &PlacedSymbol) -> String {
-    match place.symbol.body {
-        Body::Stretched(draw) => draw(place.half.0, place.half.1),
+fn body(placed: &PlacedSymbol) -> String {
+    match placed.symbol.body {
+        Body::Stretched(draw) => draw(placed.half.0, placed.half.1),
         Body::Fixed(body) => {
-            let usual = place.symbol.half;
-            let scale = (place.half.0 / usual.0).min(place.half.1 / usual.1);
+            let symbol_half = placed.symbol.half;
+            let scale = (placed.half.0 / symbol_half.0).min(placed.half.1 / symbol_half.1);
             match (scale - 1.0).abs() < 0.01 {
                 true => body.to_owned(),
                 false => format!("<g transform=\"scale({scale:.2})\">{body}</g>"),
@@ -301,8 +306,8 @@ fn body(place: &PlacedSymbol) -> String {
 }
 
 /// Returns the rotation of a symbol. In a pipe that runs to the left it is mirrored, so that actuators stay on top.
-fn turn(place: &PlacedSymbol) -> String {
-    match place.angle {
+fn turn(placed: &PlacedSymbol) -> String {
+    match placed.angle {
         0 => String::new(),
         180 => " scale(-1 1)".into(),
         angle => format!(" rotate({angle})"),
@@ -320,7 +325,7 @@ fn path(points: &[Point]) -> String {
 fn bounds(scene: &Scene, labels: &[Label]) -> [f64; 4] {
     labels.iter().fold(scene.bounds(), |all, label| {
         let half = label.text.chars().count() as f64 * label.size * 0.32;
-        let (w, h) = if label.is_upright { (label.size, half) } else { (half, label.size) };
+        let (w, h) = if label.is_vertical { (label.size, half) } else { (half, label.size) };
         let (x, y) = label.at;
         [all[0].min(x - w), all[1].min(y - h), all[2].max(x + w), all[3].max(y + h)]
     })

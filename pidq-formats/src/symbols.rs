@@ -9,7 +9,7 @@ pub struct Symbol {
     pub name: &'static str,
     /// The class matches one of these; all words of an entry must occur.
     pub words: &'static [&'static str],
-    pub place: Placement,
+    pub placement: Placement,
     /// Half of its width and height.
     pub half: (f64, f64),
     pub body: Body,
@@ -80,7 +80,7 @@ impl Shape {
 }
 
 const fn inline(name: &'static str, words: &'static [&'static str], half: (f64, f64), body: &'static str) -> Symbol {
-    Symbol { name, words, place: Placement::Inline, half, body: Body::Fixed(body), shape: Shape::Bowtie }
+    Symbol { name, words, placement: Placement::Inline, half, body: Body::Fixed(body), shape: Shape::Bowtie }
 }
 
 const fn upright(
@@ -90,7 +90,7 @@ const fn upright(
     body: &'static str,
     shape: Shape,
 ) -> Symbol {
-    Symbol { name, words, place: Placement::Upright, half, body: Body::Fixed(body), shape }
+    Symbol { name, words, placement: Placement::Upright, half, body: Body::Fixed(body), shape }
 }
 
 const fn stretched(
@@ -100,11 +100,11 @@ const fn stretched(
     body: fn(f64, f64) -> String,
     shape: Shape,
 ) -> Symbol {
-    Symbol { name, words, place: Placement::Upright, half, body: Body::Stretched(body), shape }
+    Symbol { name, words, placement: Placement::Upright, half, body: Body::Stretched(body), shape }
 }
 
 const fn connector(name: &'static str, words: &'static [&'static str], half: (f64, f64), body: &'static str) -> Symbol {
-    Symbol { name, words, place: Placement::Connector, half, body: Body::Fixed(body), shape: Shape::Arrow }
+    Symbol { name, words, placement: Placement::Connector, half, body: Body::Fixed(body), shape: Shape::Arrow }
 }
 
 const fn small(
@@ -114,7 +114,7 @@ const fn small(
     body: &'static str,
     shape: Shape,
 ) -> Symbol {
-    Symbol { name, words, place: Placement::Inline, half, body: Body::Fixed(body), shape }
+    Symbol { name, words, placement: Placement::Inline, half, body: Body::Fixed(body), shape }
 }
 
 const BUBBLE: &str = "<circle class=\"s\" r=\"16\"/>";
@@ -230,7 +230,7 @@ pub const SYMBOLS: &[Symbol] = &[
         "<path class=\"s\" d=\"M-10 -7V7L10 -7V7Z\"/><path class=\"n\" d=\"M0 -7V7\"/>",
     ),
     inline("valve", &["valve"], (10.0, 7.0), "<path class=\"s\" d=\"M-10 -7V7L10 -7V7Z\"/>"),
-    // Other things in the pipe.
+    // Other items in the pipe.
     small(
         "reducer",
         &["reducer", "diameter_change"],
@@ -316,7 +316,7 @@ pub const SYMBOLS: &[Symbol] = &[
     Symbol {
         name: "instrument",
         words: &["instrument", "transmitter", "controller", "indicator", "gauge", "actuating", "signal_generating"],
-        place: Placement::Bubble,
+        placement: Placement::Bubble,
         half: (16.0, 16.0),
         body: Body::Fixed(BUBBLE),
         shape: Shape::Circle,
@@ -430,13 +430,13 @@ fn block(w: f64, h: f64) -> String {
 /// Returns the symbol of a class. References to valves are not valves, and neither are functions that control one.
 pub fn find(class: &str) -> &'static Symbol {
     let named = |name| SYMBOLS.iter().find(|symbol| symbol.name == name);
-    let special = match class {
+    let by_class_group = match class {
         _ if class.contains("valve_reference") || class.contains("valvereference") => named("actuator"),
         _ if class.contains("instrument.") && !class.contains("valve") && !is_inline(class) => named("instrument"),
         _ => None,
     };
     let matches = |symbol: &&Symbol| symbol.words.iter().any(|words| words.split(' ').all(|word| class.contains(word)));
-    special.or_else(|| SYMBOLS.iter().find(matches)).unwrap_or(&SYMBOLS[SYMBOLS.len() - 1])
+    by_class_group.or_else(|| SYMBOLS.iter().find(matches)).unwrap_or(&SYMBOLS[SYMBOLS.len() - 1])
 }
 
 /// Returns the symbol without an actuator, for a valve whose actuator is drawn separately.
@@ -457,7 +457,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn classes_of_many_vocabularies_find_their_symbol() {
+    fn classes_of_several_vocabularies_have_symbols() {
         for (class, symbol) in [
             ("equipment.centrifugal_pump", "pump"),
             ("equipment.reciprocating_pump", "diaphragm_pump"),
@@ -485,7 +485,7 @@ mod tests {
     }
 
     #[test]
-    fn symbols_have_names_of_their_own_and_bodies() {
+    fn symbols_have_unique_names_and_bodies() {
         for (index, symbol) in SYMBOLS.iter().enumerate() {
             assert!(SYMBOLS[..index].iter().all(|other| other.name != symbol.name), "{}", symbol.name);
             let body = match symbol.body {

@@ -59,7 +59,7 @@ pub fn write_table(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
             list.iter().try_for_each(|item| row(&mut csv, [escape_cell(item)]))?;
         }
         other => {
-            return Err(Error::new(Code::NotTable, format!("a {} is not a table: pass a list", other.type_name())));
+            return Err(Error::new(Code::NotTable, format!("a {} is not a table: pass an array", other.type_name())));
         }
     }
     Ok(vec![finish(csv)?])
@@ -72,13 +72,14 @@ pub fn write_pair(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
     let columns = Columns::from_rows(model.nodes.iter().map(|node| node.fields))?;
     write_nodes(&mut nodes, &model, &columns)?;
     let mut edges = csv::Writer::from_writer(Vec::new());
-    let all = Columns::from_rows(model.edges.iter().map(|edge| edge.fields))?;
+    let columns = Columns::from_rows(model.edges.iter().map(|edge| edge.fields))?;
     // The ends come first, under this format's column names.
-    let others: Vec<&str> = all.list.iter().map(|column| column.key).filter(|key| !is_end(&model, key)).collect();
-    row(&mut edges, ["from", "to"].into_iter().chain(others.iter().copied()))?;
+    let other_keys: Vec<&str> =
+        columns.list.iter().map(|column| column.key).filter(|key| !is_end(&model, key)).collect();
+    row(&mut edges, ["from", "to"].into_iter().chain(other_keys.iter().copied()))?;
     for edge in &model.edges {
         let ends = [&edge.from, &edge.to].map(|end| escape_cell(Value::String(&end.name)));
-        let rest = others.iter().map(|key| edge.fields.get(key).map(escape_cell).unwrap_or_default());
+        let rest = other_keys.iter().map(|key| edge.fields.get(key).map(escape_cell).unwrap_or_default());
         row(&mut edges, ends.into_iter().chain(rest))?;
     }
     Ok(vec![finish(nodes)?, finish(edges)?])
@@ -90,8 +91,8 @@ fn write_nodes(csv: &mut csv::Writer<Vec<u8>>, model: &Model<'_>, columns: &Colu
     if has_id || model.nodes.iter().all(|node| node.id().is_none()) {
         return write_rows(csv, columns, model.nodes.iter().map(|node| node.fields));
     }
-    let head = columns.list.iter().map(|column| escape_cell(Value::String(column.key)));
-    row(csv, std::iter::once("id".to_owned()).chain(head))?;
+    let header = columns.list.iter().map(|column| escape_cell(Value::String(column.key)));
+    row(csv, std::iter::once("id".to_owned()).chain(header))?;
     for node in &model.nodes {
         let rest = columns.list.iter().map(|column| node.fields.get(column.key).map(escape_cell).unwrap_or_default());
         row(csv, std::iter::once(escape_cell(Value::String(&node.name))).chain(rest))?;
@@ -110,21 +111,21 @@ pub fn write_neo4j(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
     let columns = Columns::from_rows(model.nodes.iter().map(|node| node.fields))?;
     row(&mut nodes, [":ID".to_owned(), ":LABEL".into()].into_iter().chain(columns.list.iter().map(property)))?;
     for node in &model.nodes {
-        let own = [node.name.clone(), labels(node)];
-        row(&mut nodes, own.into_iter().chain(values(&columns, node.fields)))?;
+        let fixed_cells = [node.name.clone(), labels(node)];
+        row(&mut nodes, fixed_cells.into_iter().chain(values(&columns, node.fields)))?;
     }
     for missing_node in &model.missing_nodes {
-        let blanks = columns.list.iter().map(|_| String::new());
-        row(&mut nodes, [missing_node.clone(), "missing".into()].into_iter().chain(blanks))?;
+        let empty_cells = columns.list.iter().map(|_| String::new());
+        row(&mut nodes, [missing_node.clone(), "missing".into()].into_iter().chain(empty_cells))?;
     }
     let mut edges = csv::Writer::from_writer(Vec::new());
     let columns = Columns::from_rows(model.edges.iter().map(|edge| edge.fields))?;
-    let own = [":START_ID", ":END_ID", ":TYPE"].map(str::to_owned);
-    row(&mut edges, own.into_iter().chain(columns.list.iter().map(property)))?;
+    let fixed_cells = [":START_ID", ":END_ID", ":TYPE"].map(str::to_owned);
+    row(&mut edges, fixed_cells.into_iter().chain(columns.list.iter().map(property)))?;
     for edge in &model.edges {
         let kind = if edge.kind().is_empty() { "connected".into() } else { edge.kind().to_uppercase() };
-        let own = [edge.from.name.clone(), edge.to.name.clone(), kind];
-        row(&mut edges, own.into_iter().chain(values(&columns, edge.fields)))?;
+        let fixed_cells = [edge.from.name.clone(), edge.to.name.clone(), kind];
+        row(&mut edges, fixed_cells.into_iter().chain(values(&columns, edge.fields)))?;
     }
     Ok(vec![finish(nodes)?, finish(edges)?])
 }

@@ -1,4 +1,4 @@
-//! XML reader: stores the elements that a format needs in one pass; all others are counted only.
+//! XML reader: reads a document in one pass, stores the elements that a format needs, and counts all others.
 //!
 //! The document is untrusted: only the five XML entities and character references are supported, a document type is
 //! never read and one with declarations is rejected, depth and the number of attributes are limited.
@@ -48,20 +48,20 @@ impl Element {
 }
 
 impl Tree {
-    /// Reads a document. `wanted` decides by name whether an element is stored with its content.
+    /// Reads a document. `is_stored` decides by name whether an element is stored with its content.
     ///
     /// # Errors
     /// `PQ6001` not XML, `PQ6006` entities, `PQ6007` too many attributes, `PQ6008` too deep; all with the line.
-    pub fn read(text: &str, wanted: fn(&str) -> bool) -> Result<Tree> {
+    pub fn read(text: &str, is_stored: fn(&str) -> bool) -> Result<Tree> {
         let mut reader = Reader::from_str(text);
-        let mut build = TreeBuilder { wanted, tree: Tree::default(), open: Vec::new(), skip_depth: 0 };
+        let mut builder = TreeBuilder { is_stored, tree: Tree::default(), stack: Vec::new(), skip_depth: 0 };
         loop {
-            let before = reader.buffer_position();
+            let position = reader.buffer_position();
             let event = reader.read_event().map_err(|error| Error::new(Code::NotXml, error.to_string()));
-            let step = event.and_then(|event| build.handle_event(event));
-            match step.map_err(|error| error.with_line(line(text, before)))? {
+            let step = event.and_then(|event| builder.handle_event(event));
+            match step.map_err(|error| error.with_line(line(text, position)))? {
                 Step::Continue => {}
-                Step::Done => return Ok(build.tree),
+                Step::Done => return Ok(builder.tree),
             }
         }
     }
@@ -88,9 +88,9 @@ enum Step {
 }
 
 struct TreeBuilder {
-    wanted: fn(&str) -> bool,
+    is_stored: fn(&str) -> bool,
     tree: Tree,
-    open: Vec<usize>,
+    stack: Vec<usize>,
     /// Nesting depth inside a skipped element; 0 outside.
     skip_depth: usize,
 }
@@ -115,11 +115,11 @@ impl TreeBuilder {
     }
 
     fn start(&mut self, start: &BytesStart<'_>) -> Result<()> {
-        if self.open.len() + self.skip_depth >= MAX_DEPTH {
+        if self.stack.len() + self.skip_depth >= MAX_DEPTH {
             return Err(Error::new(Code::TooDeep, format!("elements are nested deeper than {MAX_DEPTH} levels")));
         }
         let name = start.local_name().into_inner();
-        if self.skip_depth > 0 || !(self.wanted)(name) {
+        if self.skip_depth > 0 || !(self.is_stored)(name) {
             self.skip(name);
             return Ok(());
         }
@@ -135,7 +135,7 @@ impl TreeBuilder {
 
     fn store(&mut self, name: &str, start: &BytesStart<'_>) -> Result<()> {
         let index = self.tree.elements.len();
-        let parent = self.open.last().copied();
+        let parent = self.stack.last().copied();
         match parent {
             Some(parent) => self.tree.elements[parent].children.push(index),
             None if index > 0 => return Err(Error::new(Code::NotXml, "a second root element")),
@@ -149,7 +149,7 @@ impl TreeBuilder {
             children: Vec::new(),
         };
         self.tree.elements.push(element);
-        self.open.push(index);
+        self.stack.push(index);
         Ok(())
     }
 
@@ -158,7 +158,7 @@ impl TreeBuilder {
         if self.skip_depth > 0 {
             self.skip_depth -= 1;
         } else {
-            self.open.pop();
+            self.stack.pop();
         }
     }
 
@@ -166,8 +166,8 @@ impl TreeBuilder {
         if self.skip_depth > 0 {
             return Ok(());
         }
-        match self.open.last() {
-            Some(open) => self.tree.elements[*open].text.push_str(text),
+        match self.stack.last() {
+            Some(element) => self.tree.elements[*element].text.push_str(text),
             None if text.trim().is_empty() => {}
             None => return Err(Error::new(Code::NotXml, "text outside of the root element")),
         }
@@ -184,13 +184,13 @@ impl TreeBuilder {
     }
 
     fn finish(&mut self) -> Result<Step> {
-        match self.open.last() {
+        match self.stack.last() {
             _ if self.skip_depth > 0 => Err(Error::new(Code::NotXml, "the file ends inside an element")),
-            Some(open) => {
-                let name = &self.tree.elements[*open].name;
+            Some(element) => {
+                let name = &self.tree.elements[*element].name;
                 Err(Error::new(Code::NotXml, format!("the file ends inside `{name}`")))
             }
-            None if self.tree.elements.is_empty() => Err(Error::new(Code::NotXml, "there is no element")),
+            None if self.tree.elements.is_empty() => Err(Error::new(Code::NotXml, "the document has no root element")),
             None => Ok(Step::Done),
         }
     }
@@ -282,13 +282,13 @@ mod tests {
     }
 
     #[track_caller]
-    fn refused(text: &str, code: Code) {
-        let error = read(text).expect_err("it is refused");
+    fn check_rejected(text: &str, code: Code) {
+        let error = read(text).expect_err("it is rejected");
         assert_eq!(error.code(), code, "{error}");
     }
 
     #[test]
-    fn elements_come_with_attributes_text_and_children() {
+    fn elements_have_attributes_text_and_children() {
         let tree = read("<a x='1 &lt; &#x32;'><n:b y=\"&amp;\"/>t&gt;<![CDATA[<c>]]></a>").expect("it is XML");
         let [a, b] = tree.elements.as_slice() else { panic!("two elements") };
         assert_eq!((a.name.as_str(), a.attribute("x"), a.text.as_str()), ("a", Some("1 < 2"), "t><c>"));
@@ -296,47 +296,47 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_wanted_is_counted_with_all_that_is_in_it() {
+    fn skipped_elements_are_counted_without_their_descendants() {
         let tree = read("<a><graphics><graphics/><b/></graphics><graphics/></a>").expect("it is XML");
         assert_eq!(tree.elements.len(), 1);
         assert_eq!(tree.skipped.get("graphics"), Some(&2));
     }
 
     #[test]
-    fn broken_documents_are_refused_with_the_line() {
+    fn malformed_documents_are_rejected_with_the_line() {
         for text in ["", "hello", "<a>", "<a></b>", "<a/><b/>", "<a/>x", "<a x='1>", "<a b='&'/>", "<graphics>"] {
-            refused(text, Code::NotXml);
+            check_rejected(text, Code::NotXml);
         }
         assert_eq!(read("<a>\n\n</b>").expect_err("broken").line(), Some(3));
     }
 
     #[test]
-    fn entities_are_not_expanded_and_nothing_is_fetched() {
-        refused("<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", Code::Entity);
-        refused("<!DOCTYPE a [<!ENTITY b SYSTEM 'file:///etc/passwd'>]><a>&b;</a>", Code::Entity);
-        refused("<a>&b;</a>", Code::Entity);
-        refused("<a x='&b;'/>", Code::Entity);
-        refused("<a>&#0;</a>", Code::Entity);
+    fn entities_are_rejected_and_external_subsets_ignored() {
+        check_rejected("<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", Code::Entity);
+        check_rejected("<!DOCTYPE a [<!ENTITY b SYSTEM 'file:///etc/passwd'>]><a>&b;</a>", Code::Entity);
+        check_rejected("<a>&b;</a>", Code::Entity);
+        check_rejected("<a x='&b;'/>", Code::Entity);
+        check_rejected("<a>&#0;</a>", Code::Entity);
         assert!(read("<!DOCTYPE a SYSTEM 'http://example.com/a.dtd'><a/>").expect("it is XML").had_doctype);
     }
 
     #[test]
-    fn a_million_levels_are_refused_wanted_or_not() {
-        refused(&"<a>".repeat(1_000_000), Code::TooDeep);
-        refused(&format!("<a>{}", "<graphics>".repeat(1_000_000)), Code::TooDeep);
+    fn stored_and_skipped_elements_have_a_depth_limit() {
+        check_rejected(&"<a>".repeat(1_000_000), Code::TooDeep);
+        check_rejected(&format!("<a>{}", "<graphics>".repeat(1_000_000)), Code::TooDeep);
     }
 
     #[test]
-    fn a_huge_attribute_is_read_and_too_many_are_refused() {
+    fn attributes_are_limited_in_number_but_not_in_length() {
         let huge = "x".repeat(4 << 20);
         let tree = read(&format!("<a b='{huge}'/>")).expect("it is XML");
         assert_eq!(tree.elements[0].attribute("b").map(str::len), Some(4 << 20));
         let many: String = (0..100_000).map(|n| format!(" a{n}='1'")).collect();
-        refused(&format!("<a{many}/>"), Code::TooLarge);
+        check_rejected(&format!("<a{many}/>"), Code::TooLarge);
     }
 
     #[test]
-    fn what_is_escaped_reads_back() {
+    fn escaped_text_round_trips() {
         let text = "a<b>&\"'\n\tü";
         let tree = read(&format!("<a x=\"{}\"/>", escape(text))).expect("it is XML");
         assert_eq!(tree.elements[0].attribute("x"), Some(text));

@@ -1,4 +1,4 @@
-//! Tests of the exports, also with the tools that read them. A test that needs a missing tool prints that it is
+//! Tests of the exports, some with the external tools that read them. A test whose tool is missing prints that it is
 //! skipped.
 
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use pidq_formats::{Code, ExportedFile, FORMATS, Format};
 use serde_json::Value;
 
 /// Two nodes with difficult values, a duplicate edge, and an edge without a target.
-const HARD: &str = r#"{"pid_graph": {
+const EDGE_CASES: &str = r#"{"pid_graph": {
   "nodes": [
     {"id": "a\"<&'>", "tag": "=1+1", "n": 1, "d": 53.0, "b": true, "deep": {"x": [1, "ü\n"]}, "none": null},
     {"id": "b\\n", "tag": "-P\n1", "n": 2, "d": 1.5e3, "b": false, "deep": "text",
@@ -49,9 +49,9 @@ fn import(format: &str, files: &[&[u8]]) -> Value {
 
 /// Writes, reads, and compares nodes and edges field by field.
 #[track_caller]
-fn check_round_trip(format: &str, json: &str, ids_stay: bool) {
-    let parts = export(format, json);
-    let files: Vec<&[u8]> = parts.iter().map(|part| part.bytes.as_slice()).collect();
+fn check_round_trip(format: &str, json: &str, keeps_ids: bool) {
+    let files = export(format, json);
+    let files: Vec<&[u8]> = files.iter().map(|file| file.bytes.as_slice()).collect();
     let after = import(format, &files);
     let before: Value = serde_json::from_str(json).expect("valid JSON");
     for list in ["nodes", "edges"] {
@@ -60,23 +60,23 @@ fn check_round_trip(format: &str, json: &str, ids_stay: bool) {
             let fields = before.as_object().expect("an object").iter();
             for (key, value) in fields.filter(|(_, value)| !value.is_null()) {
                 let is_end = ["id", "from", "to", "source", "target"].contains(&key.as_str());
-                assert!(is_end && !ids_stay || after[key] == *value, "{format}: {key} of {before} is {}", after[key]);
+                assert!(is_end && !keeps_ids || after[key] == *value, "{format}: {key} of {before} is {}", after[key]);
             }
         }
     }
 }
 
 #[test]
-fn every_format_writes_an_empty_graph_and_a_hard_one_and_does_so_twice_alike() {
+fn exports_are_deterministic_for_empty_and_difficult_graphs() {
     for format in FORMATS.iter().filter(|format| format.write.is_some() && format.name != "csv") {
-        for json in [EMPTY, HARD, &plant()] {
+        for json in [EMPTY, EDGE_CASES, &plant()] {
             assert_eq!(export(format.name, json), export(format.name, json), "{}", format.name);
         }
     }
 }
 
 #[test]
-fn what_is_no_graph_is_refused() {
+fn values_without_a_graph_are_rejected() {
     let graph = Graph::from_json("{\"a\": 1}").expect("valid JSON");
     for format in FORMATS.iter().filter(|format| format.write.is_some() && !["csv", "json"].contains(&format.name)) {
         let code = format.export(graph.root()).expect_err("no graph").code();
@@ -85,29 +85,29 @@ fn what_is_no_graph_is_refused() {
 }
 
 #[test]
-fn graphml_reads_back_as_it_was() {
-    check_round_trip("graphml", HARD, false);
+fn graphml_round_trips() {
+    check_round_trip("graphml", EDGE_CASES, false);
     check_round_trip("graphml", &plant(), false);
-    let parts = export("graphml", HARD);
-    let graph = import("graphml", &[&parts[0].bytes]);
+    let files = export("graphml", EDGE_CASES);
+    let graph = import("graphml", &[&files[0].bytes]);
     let edges = graph["pid_graph"]["edges"].as_array().expect("a list");
     let ends: Vec<_> = edges.iter().map(|edge| (edge["from"].as_str(), edge["to"].as_str())).collect();
     assert_eq!(ends[2..], [(Some("7"), Some("7#2")), (Some("7#2"), Some("ghost"))]);
 }
 
 #[test]
-fn a_csv_pair_reads_back_as_it_was() {
+fn csv_pairs_round_trip() {
     check_round_trip("csv-graph", &plant(), false);
 }
 
 #[test]
-fn node_link_reads_back_as_it_was_but_for_ids_that_only_differ_in_type() {
-    check_round_trip("node-link", HARD, false);
+fn node_link_round_trips_except_for_ids_that_differ_only_in_type() {
+    check_round_trip("node-link", EDGE_CASES, false);
     check_round_trip("node-link", &plant(), true);
 }
 
 #[test]
-fn node_link_of_both_ages_and_without_direction_is_read() {
+fn node_link_is_read_with_edges_or_links_and_without_direction() {
     let old = br#"{"directed": false, "nodes": [{"id": 1}, {"id": 2}], "links": [{"source": 1, "target": 2}]}"#;
     let graph = import("node-link", &[old]);
     assert_eq!(graph["pid_graph"]["edges"][0]["direction"], "both");
@@ -117,7 +117,7 @@ fn node_link_of_both_ages_and_without_direction_is_read() {
 }
 
 #[test]
-fn adjacency_json_is_refused_and_says_what_to_write_instead() {
+fn adjacency_json_is_rejected_with_an_alternative() {
     let text = br#"{"directed": true, "nodes": [{"id": "a"}], "adjacency": [[{"id": "a"}]]}"#;
     let error = Format::find("node-link").and_then(|format| format.import(&[text])).expect_err("it has no edges");
     assert_eq!(error.code(), Code::NotGraph);
@@ -125,7 +125,7 @@ fn adjacency_json_is_refused_and_says_what_to_write_instead() {
 }
 
 #[test]
-fn edges_of_an_undirected_graph_run_both_ways_unless_they_say_otherwise() {
+fn edges_of_undirected_graphs_are_bidirectional_unless_declared_directed() {
     let xml = br#"<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/><edge source="a" target="b"/>
         <edge source="b" target="a" directed="true"/></graph></graphml>"#;
     let graph = import("graphml", &[xml]);
@@ -156,7 +156,7 @@ fn parsed(json: &str) -> Value {
 }
 
 #[test]
-fn what_a_drawing_program_shows_of_a_graph_is_read() {
+fn yed_labels_and_geometry_are_read() {
     let xml = br#"<graphml xmlns:y="http://www.yworks.com/xml/graphml"><key id="g" for="node" yfiles.type="nodegraphics"/><graph edgedefault="directed">
         <node id="n0"><data key="g"><y:ShapeNode><y:Geometry x="100.0" y="50.0" width="30.0" height="20.0"/>
         <y:NodeLabel x="1.0">T-1</y:NodeLabel></y:ShapeNode></data></node><node id="n1"/>
@@ -169,7 +169,7 @@ fn what_a_drawing_program_shows_of_a_graph_is_read() {
 }
 
 #[test]
-fn a_number_that_tells_parallel_edges_apart_is_no_id() {
+fn keys_of_parallel_edges_are_not_ids() {
     let xml =
         br#"<graphml><graph edgedefault="directed"><node id="a"/><node id="b"/><edge id="0" source="a" target="b"/>
         <edge id="1" source="a" target="b"/><edge id="0" source="b" target="a"/></graph></graphml>"#;
@@ -179,7 +179,7 @@ fn a_number_that_tells_parallel_edges_apart_is_no_id() {
 }
 
 #[test]
-fn tables_of_other_countries_are_read_and_tags_stay_texts() {
+fn localized_tables_are_read_and_tags_stay_strings() {
     let nodes = b"\xEF\xBB\xBFid;tag;dn;ok;\n1;0815;80;true;x\n2;4711;50;false\n";
     let graph = import("csv-graph", &[nodes, b"from;to\n1;2\n"]);
     let first = &graph["pid_graph"]["nodes"][0];
@@ -192,36 +192,36 @@ fn tables_of_other_countries_are_read_and_tags_stay_texts() {
 }
 
 #[test]
-fn tables_of_other_tools_are_read_in_their_words() {
+fn column_names_of_other_tools_are_recognized() {
     let keys = |nodes: &str, edges: &str| {
         let graph = import("csv-graph", &[nodes.as_bytes(), edges.as_bytes()]);
         let first = |list: &str| graph["pid_graph"][list][0].clone();
         let findings = graph["pid_graph"]["metadata"]["diagnostics"].as_array().map_or(0, Vec::len);
         (first("nodes"), first("edges"), findings)
     };
-    let spelt = keys("Id,Label\n01,P\n2,V\n", "Source,Target\n01,2\n");
-    assert_eq!(spelt, (parsed(r#"{"Label":"P","id":"01"}"#), parsed(r#"{"source":"01","target":"2"}"#), 3));
-    let known = keys("externalId\n01\n2\n", "u,v\n01,2\n");
-    assert_eq!(known, (parsed(r#"{"externalId":"01"}"#), parsed(r#"{"u":"01","v":"2"}"#), 0));
-    let marked = keys("sep=;\r\nid;tag\r\n1;a,b,c\r\n", "sep=|\nfrom|to\n1|1\n");
-    assert_eq!(marked, (parsed(r#"{"id":"1","tag":"a,b,c"}"#), parsed(r#"{"from":"1","to":"1"}"#), 0));
+    let renamed = keys("Id,Label\n01,P\n2,V\n", "Source,Target\n01,2\n");
+    assert_eq!(renamed, (parsed(r#"{"Label":"P","id":"01"}"#), parsed(r#"{"source":"01","target":"2"}"#), 3));
+    let standard = keys("externalId\n01\n2\n", "u,v\n01,2\n");
+    assert_eq!(standard, (parsed(r#"{"externalId":"01"}"#), parsed(r#"{"u":"01","v":"2"}"#), 0));
+    let declared = keys("sep=;\r\nid;tag\r\n1;a,b,c\r\n", "sep=|\nfrom|to\n1|1\n");
+    assert_eq!(declared, (parsed(r#"{"id":"1","tag":"a,b,c"}"#), parsed(r#"{"from":"1","to":"1"}"#), 0));
 }
 
 #[test]
-fn an_end_without_a_node_has_none_after_a_round_trip() {
-    let lost = r#"{"nodes": [{"id": "a"}], "edges": [{"id": "e", "from": "a", "to": "gone"}]}"#;
-    let xml = text("graphml", lost);
+fn dangling_ends_round_trip() {
+    let dangling = r#"{"nodes": [{"id": "a"}], "edges": [{"id": "e", "from": "a", "to": "gone"}]}"#;
+    let xml = text("graphml", dangling);
     assert!(xml.contains(r#"<node id="gone">"#), "{xml}");
     let back = import("graphml", &[xml.as_bytes()]);
     assert_eq!(back["pid_graph"]["nodes"].as_array().map(Vec::len), Some(1));
     assert_eq!(back["pid_graph"]["edges"][0]["to"], "gone");
     // A node with more data is not a placeholder.
-    let own = text("graphml", r#"{"nodes": [{"id": "a", "tag": "T", "missing_node": true}], "edges": []}"#);
-    assert_eq!(import("graphml", &[own.as_bytes()])["pid_graph"]["nodes"][0]["tag"], "T");
+    let custom = text("graphml", r#"{"nodes": [{"id": "a", "tag": "T", "missing_node": true}], "edges": []}"#);
+    assert_eq!(import("graphml", &[custom.as_bytes()])["pid_graph"]["nodes"][0]["tag"], "T");
 }
 
 #[test]
-fn tables_without_ids_or_ends_are_refused() {
+fn tables_without_ids_or_ends_are_rejected() {
     let pair = Format::find("csv-graph").expect("there is one");
     for (nodes, edges) in [("tag\nx\n", "from,to\na,b\n"), ("id\nx\n", "a,b\n1,2\n")] {
         let error = pair.import(&[nodes.as_bytes(), edges.as_bytes()]).expect_err("it is refused");
@@ -236,16 +236,16 @@ fn cells_that_look_like_formulas_are_guarded_and_numbers_are_not() {
 }
 
 #[test]
-fn a_list_of_anything_is_a_table() {
+fn any_array_is_a_table() {
     assert_eq!(text("csv", r#"["a", 1, null, [2]]"#), "value\na\n1\n\"\"\n[2]\n");
     assert_eq!(text("csv", r#"{"a": 1}"#), "a\n1\n");
     assert_eq!(text("csv", "[]"), "");
 }
 
 #[test]
-fn lines_have_the_digits_of_the_document() {
-    let parts = export("ndjson", HARD);
-    let nodes = String::from_utf8(parts[0].bytes.clone()).expect("it is text");
+fn ndjson_keeps_the_digits_of_the_document() {
+    let files = export("ndjson", EDGE_CASES);
+    let nodes = String::from_utf8(files[0].bytes.clone()).expect("it is text");
     assert_eq!(nodes.lines().count(), 4);
     assert!(nodes.contains("53.0") && nodes.contains("12345678901234567890") && nodes.contains(r#""ü\n""#));
     assert!(nodes.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
@@ -253,19 +253,19 @@ fn lines_have_the_digits_of_the_document() {
 
 #[test]
 fn neo4j_tables_have_typed_headers_and_unique_ids() {
-    let parts = export("neo4j", HARD);
-    let nodes = String::from_utf8(parts[0].bytes.clone()).expect("it is text");
+    let files = export("neo4j", EDGE_CASES);
+    let nodes = String::from_utf8(files[0].bytes.clone()).expect("it is text");
     assert!(nodes.starts_with(":ID,:LABEL,id:string,tag:string,n:long,d:double,b:boolean,deep:string,"), "{nodes}");
     let ids: Vec<&str> = nodes.lines().filter_map(|line| line.split(',').next()).collect();
     assert!(ids.contains(&"7") && ids.contains(&"7#2") && ids.contains(&"ghost"));
-    let edges = String::from_utf8(parts[1].bytes.clone()).expect("it is text");
+    let edges = String::from_utf8(files[1].bytes.clone()).expect("it is text");
     assert!(edges.contains("7,7#2,SIGNAL"), "{edges}");
 }
 
 /// Returns the graph that Cypher statements create: `labels {properties}` of nodes, `from -type-> to {properties}` of
 /// edges.
 #[derive(Debug, Default, PartialEq)]
-struct Made {
+struct CypherGraph {
     constraints: Vec<String>,
     nodes: Vec<(Vec<String>, Value)>,
     edges: Vec<(String, Value)>,
@@ -273,41 +273,41 @@ struct Made {
 
 /// Reader of the Cypher subset that the export writes, with Neo4j's rules: character escapes are replaced first,
 /// anywhere in the text.
-struct Cypher {
+struct CypherReader {
     text: Vec<char>,
     at: usize,
 }
 
-impl Cypher {
-    fn read(text: &str) -> Made {
-        let mut cypher = Cypher { text: Cypher::numbers_read(text), at: 0 };
-        let mut made = Made::default();
+impl CypherReader {
+    fn read(text: &str) -> CypherGraph {
+        let mut cypher = CypherReader { text: CypherReader::decode_escapes(text), at: 0 };
+        let mut graph = CypherGraph::default();
         while cypher.at < cypher.text.len() {
-            cypher.statement(&mut made);
+            cypher.statement(&mut graph);
             cypher.expect(";\n");
         }
-        made
+        graph
     }
 
-    fn numbers_read(text: &str) -> Vec<char> {
+    fn decode_escapes(text: &str) -> Vec<char> {
         let chars: Vec<char> = text.chars().collect();
         let (mut out, mut at) = (Vec::new(), 0);
         while at < chars.len() {
-            let is_number = chars[at] == '\\' && chars.get(at + 1) == Some(&'u');
-            if is_number {
+            let is_escape = chars[at] == '\\' && chars.get(at + 1) == Some(&'u');
+            if is_escape {
                 let digits: String = chars[at + 2..at + 6].iter().collect();
                 out.push(u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32).expect("four digits"));
             } else {
                 out.push(chars[at]);
             }
-            at += if is_number { 6 } else { 1 };
+            at += if is_escape { 6 } else { 1 };
         }
         out
     }
 
-    fn statement(&mut self, made: &mut Made) {
-        if self.takes("CREATE CONSTRAINT pid_item_id IF NOT EXISTS FOR (n:PidItem) REQUIRE n.") {
-            made.constraints.push(self.name());
+    fn statement(&mut self, graph: &mut CypherGraph) {
+        if self.accept("CREATE CONSTRAINT pid_item_id IF NOT EXISTS FOR (n:PidItem) REQUIRE n.") {
+            graph.constraints.push(self.name());
             return self.expect(" IS UNIQUE");
         }
         self.expect("UNWIND ");
@@ -315,13 +315,13 @@ impl Cypher {
         let rows = rows.as_array().expect("a list");
         assert!(!rows.is_empty() && rows.len() <= 500, "{} rows", rows.len());
         self.expect("AS row\n");
-        if self.takes("CREATE (n:PidItem") {
+        if self.accept("CREATE (n:PidItem") {
             let mut labels = Vec::new();
-            while self.takes(":") {
+            while self.accept(":") {
                 labels.push(self.name());
             }
             self.expect(") SET n = row");
-            return made.nodes.extend(rows.iter().map(|row| (labels.clone(), row.clone())));
+            return graph.nodes.extend(rows.iter().map(|row| (labels.clone(), row.clone())));
         }
         self.expect("MATCH (a:PidItem {");
         let key = self.name();
@@ -330,24 +330,24 @@ impl Cypher {
         self.expect(": row.to}) CREATE (a)-[r:");
         let kind = self.name();
         self.expect("]->(b) SET r = row.fields");
-        assert!(made.constraints.contains(&key), "the ends are found by what is unique");
+        assert!(graph.constraints.contains(&key), "the ends are found by the unique key");
         let edges = rows.iter().map(|row| {
             let [from, to] = ["from", "to"].map(|end| row[end].as_str().expect("a text"));
             (format!("{from} -{kind}-> {to}"), row["fields"].clone())
         });
-        made.edges.extend(edges);
+        graph.edges.extend(edges);
     }
 
-    fn takes(&mut self, token: &str) -> bool {
-        let is_there = token.chars().enumerate().all(|(at, c)| self.text.get(self.at + at) == Some(&c));
-        self.at += if is_there { token.chars().count() } else { 0 };
-        is_there
+    fn accept(&mut self, token: &str) -> bool {
+        let is_match = token.chars().enumerate().all(|(at, c)| self.text.get(self.at + at) == Some(&c));
+        self.at += if is_match { token.chars().count() } else { 0 };
+        is_match
     }
 
     #[track_caller]
     fn expect(&mut self, token: &str) {
         let rest: String = self.text[self.at..].iter().take(60).collect();
-        assert!(self.takes(token), "`{token}` expected, not {rest}");
+        assert!(self.accept(token), "`{token}` expected, not {rest}");
     }
 
     fn next(&mut self) -> char {
@@ -355,7 +355,7 @@ impl Cypher {
         self.text[self.at - 1]
     }
 
-    fn blanks(&mut self) {
+    fn skip_white_space(&mut self) {
         while self.text.get(self.at).is_some_and(|c| c.is_ascii_whitespace()) {
             self.at += 1;
         }
@@ -366,7 +366,7 @@ impl Cypher {
         let mut name = String::new();
         loop {
             match self.next() {
-                '`' if !self.takes("`") => break,
+                '`' if !self.accept("`") => break,
                 c => name.push(c),
             }
         }
@@ -402,23 +402,23 @@ impl Cypher {
     }
 
     fn value(&mut self) -> Value {
-        self.blanks();
+        self.skip_white_space();
         let value = match self.text[self.at] {
             '[' => self.list(),
             '{' => self.map(),
             '\'' => self.string().into(),
             _ => self.word(),
         };
-        self.blanks();
+        self.skip_white_space();
         value
     }
 
     fn list(&mut self) -> Value {
         let mut items = Vec::new();
         self.expect("[");
-        while !self.takes("]") {
+        while !self.accept("]") {
             items.push(self.value());
-            assert!(self.takes(",") || self.text[self.at] == ']');
+            assert!(self.accept(",") || self.text[self.at] == ']');
         }
         items.into()
     }
@@ -426,13 +426,13 @@ impl Cypher {
     fn map(&mut self) -> Value {
         let mut fields = serde_json::Map::new();
         self.expect("{");
-        while !self.takes("}") {
-            self.blanks();
+        while !self.accept("}") {
+            self.skip_white_space();
             let key = self.key();
             self.expect(": ");
             let value = self.value();
             assert!(fields.insert(key, value).is_none(), "a property twice");
-            assert!(self.takes(",") || self.text[self.at] == '}');
+            assert!(self.accept(",") || self.text[self.at] == '}');
         }
         fields.into()
     }
@@ -456,30 +456,30 @@ impl Cypher {
     }
 }
 
-fn cypher(json: &str) -> Made {
-    Cypher::read(&text("cypher", json))
+fn cypher(json: &str) -> CypherGraph {
+    CypherReader::read(&text("cypher", json))
 }
 
 #[test]
-fn cypher_makes_every_node_and_every_edge() {
-    let made = cypher(HARD);
-    assert_eq!(made.constraints, ["pid_id"]);
-    let of = |id: &str| made.nodes.iter().find(|(_, row)| row["pid_id"] == id).map(|(_, row)| row.clone()).expect(id);
+fn cypher_creates_every_node_and_edge() {
+    let graph = cypher(EDGE_CASES);
+    assert_eq!(graph.constraints, ["pid_id"]);
+    let of = |id: &str| graph.nodes.iter().find(|(_, row)| row["pid_id"] == id).map(|(_, row)| row.clone()).expect(id);
     let deep = r#"{"x": [1, "ü\n"]}"#;
     let first = serde_json::json!({"pid_id": "a\"<&'>", "id": "a\"<&'>", "tag": "=1+1", "n": 1, "d": 53.0, "b": true, "deep": deep});
     assert_eq!(of("a\"<&'>"), first);
     assert_eq!(of("b\\n")["big"], serde_json::json!(12345678901234567890_f64));
     assert_eq!((&of("7")["id"], &of("7#2")["id"]), (&serde_json::json!(7), &serde_json::json!("7")));
-    let missing: Vec<_> = made.nodes.iter().filter(|(labels, _)| labels == &["missing"]).collect();
+    let missing: Vec<_> = graph.nodes.iter().filter(|(labels, _)| labels == &["missing"]).collect();
     assert_eq!(missing.len(), 1);
-    let edges: Vec<&str> = made.edges.iter().map(|(edge, _)| edge.as_str()).collect();
+    let edges: Vec<&str> = graph.edges.iter().map(|(edge, _)| edge.as_str()).collect();
     assert_eq!(edges, ["a\"<&'> -PIPE-> b\\n", "a\"<&'> -PIPE-> b\\n", "7#2 -PIPE-> ghost", "7 -SIGNAL-> 7#2"]);
-    assert_eq!(made.edges[1].1["w"], serde_json::json!(2.5));
-    assert_eq!(cypher(EMPTY), Made { constraints: vec!["pid_id".into()], ..Made::default() });
+    assert_eq!(graph.edges[1].1["w"], serde_json::json!(2.5));
+    assert_eq!(cypher(EMPTY), CypherGraph { constraints: vec!["pid_id".into()], ..CypherGraph::default() });
 }
 
 #[test]
-fn cypher_says_names_and_texts_whatever_is_in_them() {
+fn cypher_quotes_any_name_and_string() {
     const HOSTILE: &[&str] = &[
         "a`b",
         "``",
@@ -504,14 +504,14 @@ fn cypher_says_names_and_texts_whatever_is_in_them() {
             "nodes": [{"id": text, "node_type": text, "class": "pump.gear", *text: text, "list": [text]}],
             "edges": [{"from": text, "to": text, "type": text, *text: {"deep": text}}],
         });
-        let made = cypher(&json.to_string());
-        let (labels, row) = &made.nodes[0];
+        let graph = cypher(&json.to_string());
+        let (labels, row) = &graph.nodes[0];
         let kind: Vec<String> = text.split('.').map(String::from).chain(["pump".into(), "gear".into()]).collect();
         assert_eq!(labels, &kind, "{text:?}");
         assert_eq!([&row["pid_id"], &row["id"], &row[*text]], [*text; 3], "{text:?}");
         let list: Value = serde_json::from_str(row["list"].as_str().expect("JSON")).expect("JSON");
         assert_eq!(list, serde_json::json!([text]));
-        let (edge, fields) = &made.edges[0];
+        let (edge, fields) = &graph.edges[0];
         assert_eq!(*edge, format!("{text} -{}-> {text}", text.to_uppercase()));
         let deep: Value = serde_json::from_str(fields[*text].as_str().expect("JSON")).expect("JSON");
         assert_eq!(deep["deep"], *text);
@@ -519,14 +519,14 @@ fn cypher_says_names_and_texts_whatever_is_in_them() {
 }
 
 #[test]
-fn cypher_has_a_place_for_names_and_numbers_that_neo4j_has_none_for() {
+fn cypher_replaces_names_and_numbers_that_neo4j_lacks() {
     let json = r#"{"nodes": [{"id": "a", "": 1, "_": 2, "pid_id": "own", "\u0000": 3, "\ufffd": 4, "PidItem": 5,
         "n": [1e400, -0, -0.0, 1e21, 1.5E-7, 9223372036854775807, 9223372036854775808, 1e3], "gone": null,
         "a": 1e400, "b": -0, "c": 1e21, "d": 1.5E-7, "e": 9223372036854775807, "f": 9223372036854775808, "g": 1.50,
         "class": "PidItem..x.x"}], "edges": [{"from": "a", "to": "a"}]}"#;
-    let made = cypher(json);
-    assert_eq!(made.constraints, ["pid_id_"]);
-    let (labels, row) = &made.nodes[0];
+    let graph = cypher(json);
+    assert_eq!(graph.constraints, ["pid_id_"]);
+    let (labels, row) = &graph.nodes[0];
     assert_eq!(labels, &["x"]);
     for (key, value) in [
         ("pid_id_", serde_json::json!("a")),
@@ -545,22 +545,22 @@ fn cypher_has_a_place_for_names_and_numbers_that_neo4j_has_none_for() {
         assert_eq!(row[key], value, "{key}");
     }
     assert!(row.get("a").is_none() && row.get("gone").is_none());
-    assert_eq!(made.edges[0].0, "a -CONNECTED-> a");
+    assert_eq!(graph.edges[0].0, "a -CONNECTED-> a");
 }
 
 #[test]
-fn cypher_of_a_drawing_has_all_of_it_in_statements_of_bounded_length() {
+fn cypher_statements_have_a_bounded_number_of_rows() {
     let (nodes, edges) = counts(&plant());
-    let made = cypher(&plant());
-    assert_eq!((made.nodes.len(), made.edges.len()), (nodes, edges));
+    let graph = cypher(&plant());
+    assert_eq!((graph.nodes.len(), graph.edges.len()), (nodes, edges));
     let many: Vec<Value> = (0..1201).map(|id| serde_json::json!({"id": id})).collect();
     let text = text("cypher", &Value::from(many).to_string());
-    assert_eq!((text.matches("UNWIND").count(), Cypher::read(&text).nodes.len()), (3, 1201));
+    assert_eq!((text.matches("UNWIND").count(), CypherReader::read(&text).nodes.len()), (3, 1201));
 }
 
 #[test]
 fn mermaid_writes_special_characters_by_number() {
-    let chart = text("mermaid", HARD);
+    let chart = text("mermaid", EDGE_CASES);
     assert!(chart.starts_with("flowchart LR\n"));
     assert!(!chart.contains('<') && chart.contains("n0 --> n1"), "{chart}");
     let chart = text("mermaid", r#"[{"id": "x", "tag": "a\"]; click <b>"}]"#);
@@ -568,13 +568,13 @@ fn mermaid_writes_special_characters_by_number() {
 }
 
 /// Runs a program on files in a temporary directory. Returns `None` if the program is not installed.
-fn run(name: &str, program: &[&str], parts: &[ExportedFile]) -> Option<String> {
+fn run(name: &str, program: &[&str], files: &[ExportedFile]) -> Option<String> {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let folder = std::env::temp_dir().join(format!("pidq-formats-{}-{number}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
-    for part in parts {
-        std::fs::write(folder.join(part.name), &part.bytes).expect("a file");
+    for file in files {
+        std::fs::write(folder.join(file.name), &file.bytes).expect("a file");
     }
     let output = Command::new(program[0]).args(&program[1..]).current_dir(&folder).output();
     std::fs::remove_dir_all(&folder).expect("the folder goes");
@@ -584,13 +584,13 @@ fn run(name: &str, program: &[&str], parts: &[ExportedFile]) -> Option<String> {
 }
 
 /// Runs Python if it has the required module.
-fn python(module: &str, script: &str, parts: &[ExportedFile]) -> Option<String> {
+fn python(module: &str, script: &str, files: &[ExportedFile]) -> Option<String> {
     let has = Command::new("python3").args(["-c", &format!("import {module}")]).output();
     if !has.is_ok_and(|output| output.status.success()) {
         eprintln!("SKIPPED: python3 with {module} is not there");
         return None;
     }
-    run(module, &["python3", "-c", script], parts)
+    run(module, &["python3", "-c", script], files)
 }
 
 /// Counts nodes, edges and edges from the first node.
@@ -601,36 +601,36 @@ fn counts(json: &str) -> (usize, usize) {
 }
 
 #[test]
-fn networkx_reads_our_graphml() {
+fn networkx_reads_exported_graphml() {
     let script = "import networkx as nx; g = nx.read_graphml('graph.graphml', force_multigraph=True); \
                   print(g.is_directed(), len(g), g.number_of_edges(), sorted(d.get('tag', '') for _, d in g.nodes(data=True))[:1])";
-    if let Some(said) = python("networkx", script, &export("graphml", HARD)) {
-        assert_eq!(said, "True 5 4 ['']");
+    if let Some(output) = python("networkx", script, &export("graphml", EDGE_CASES)) {
+        assert_eq!(output, "True 5 4 ['']");
     }
     let (nodes, edges) = counts(&plant());
-    if let Some(said) = python("networkx", script, &export("graphml", &plant())) {
-        assert!(said.starts_with(&format!("True {nodes} {edges} ")), "{said}");
+    if let Some(output) = python("networkx", script, &export("graphml", &plant())) {
+        assert!(output.starts_with(&format!("True {nodes} {edges} ")), "{output}");
     }
 }
 
 #[test]
-fn networkx_reads_our_node_link_json() {
+fn networkx_reads_exported_node_link_json() {
     let script = "import json, inspect, networkx as nx; f = nx.node_link_graph; \
                   name = 'edges' if 'edges' in inspect.signature(f).parameters else 'link'; \
                   g = f(json.load(open('graph.json')), **{name: 'edges'}); \
                   print(type(g).__name__, len(g), g.number_of_edges(), g.graph.get('revision'))";
-    if let Some(said) = python("networkx", script, &export("node-link", HARD)) {
-        assert_eq!(said, "MultiDiGraph 5 4 B");
+    if let Some(output) = python("networkx", script, &export("node-link", EDGE_CASES)) {
+        assert_eq!(output, "MultiDiGraph 5 4 B");
     }
 }
 
 #[test]
-fn graphs_of_networkx_are_read() {
+fn graphs_written_by_networkx_are_read() {
     let script = "import json, sys, networkx as nx; g = nx.MultiDiGraph(name='x'); g.add_edge('a', 1, w=2.5); \
                   g.add_edge('a', 1, w=3); nx.write_graphml(g, sys.stdout.buffer); print(); print('====')\n\
                   print(json.dumps(nx.node_link_data(g, edges='links')))";
-    let Some(said) = python("networkx", script, &[]) else { return };
-    let (graphml, node_link) = said.split_once("====").expect("two parts");
+    let Some(output) = python("networkx", script, &[]) else { return };
+    let (graphml, node_link) = output.split_once("====").expect("two parts");
     for (format, text) in [("graphml", graphml), ("node-link", node_link)] {
         let graph = import(format, &[text.trim().as_bytes()]);
         let edges = graph["pid_graph"]["edges"].as_array().expect("a list");
@@ -641,26 +641,26 @@ fn graphs_of_networkx_are_read() {
 }
 
 #[test]
-fn graphviz_draws_our_dot() {
-    for json in [EMPTY, HARD, &plant()] {
-        let parts = export("dot", json);
-        match run("dot", &["dot", "-Tplain", "graph.dot"], &parts) {
+fn graphviz_lays_out_exported_dot() {
+    for json in [EMPTY, EDGE_CASES, &plant()] {
+        let files = export("dot", json);
+        match run("dot", &["dot", "-Tplain", "graph.dot"], &files) {
             None => return eprintln!("SKIPPED: graphviz is not there"),
-            Some(said) => assert!(said.ends_with("stop"), "{said}"),
+            Some(output) => assert!(output.ends_with("stop"), "{output}"),
         }
     }
 }
 
 #[test]
-fn openpyxl_reads_our_workbooks() {
+fn openpyxl_reads_exported_workbooks() {
     let script = "import openpyxl; b = openpyxl.load_workbook('tables.xlsx'); \
                   print(b.sheetnames, [c.value for c in b.worksheets[0][2]], b.worksheets[0]['B2'].data_type)";
-    if let Some(said) = python("openpyxl", script, &export("xlsx", HARD)) {
+    if let Some(output) = python("openpyxl", script, &export("xlsx", EDGE_CASES)) {
         let expected = "['nodes', 'edges', 'metadata'] ['a\"<&\\'>', '=1+1', 1, 53, True, '{\"x\": [1, \"ü\\\\n\"]}', None, None] s";
-        assert_eq!(said, expected);
+        assert_eq!(output, expected);
     }
     let lists = r#"{"lines": [{"a": 1}], "LINES": [{"a": 2}], "a very long name of a list: with [more] than 31": [1]}"#;
-    if let Some(said) = python("openpyxl", script, &export("xlsx", lists)) {
-        assert!(said.starts_with("['lines', 'LINES_2', 'a very long name of a list_ wit'] [1]"), "{said}");
+    if let Some(output) = python("openpyxl", script, &export("xlsx", lists)) {
+        assert!(output.starts_with("['lines', 'LINES_2', 'a very long name of a list_ wit'] [1]"), "{output}");
     }
 }

@@ -183,16 +183,16 @@ impl Identities {
 /// Error of an account operation. Never contains a secret.
 #[derive(Debug)]
 pub enum IdentityError {
-    /// The database does not answer or a statement failed.
+    /// The database does not respond or a statement failed.
     Database(DatabaseError),
     /// Too many password hashes are queued.
     Busy,
-    /// The system has no random bytes.
+    /// The system's random number generator failed.
     NoRandomness,
     /// The keys of the identity provider are unavailable.
     KeysUnavailable,
     /// A value is invalid, with the reason.
-    Refused(String),
+    Invalid(String),
     /// The name already exists.
     Exists(String),
     /// The name does not exist.
@@ -210,9 +210,9 @@ impl fmt::Display for IdentityError {
         match self {
             IdentityError::Database(error) => error.fmt(f),
             IdentityError::Busy => f.write_str("too many password checks are in progress: try again"),
-            IdentityError::NoRandomness => f.write_str("the system has no random bytes"),
+            IdentityError::NoRandomness => f.write_str("the system's random number generator failed"),
             IdentityError::KeysUnavailable => f.write_str("the keys of the identity provider are unavailable"),
-            IdentityError::Refused(what) => f.write_str(what),
+            IdentityError::Invalid(what) => f.write_str(what),
             IdentityError::Exists(name) => write!(f, "`{name}` already exists"),
             IdentityError::Unknown(name) => write!(f, "`{name}` does not exist"),
         }

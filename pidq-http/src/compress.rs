@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_coding_is_used_when_it_is_wanted_and_pays() {
+    fn the_coding_follows_accept_encoding_and_the_size() {
         assert_eq!(encoded("gzip, zstd, br", "application/json", 2000), "zstd \"7-zstd\"");
         assert_eq!(encoded("gzip, deflate, br", "text/html", 2000), "br \"7-br\"");
         assert_eq!(encoded("br;q=0.5, gzip", "text/html", 2000), "gzip \"7-gzip\"");
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_compressed_can_be_read_again() {
+    fn compressed_streams_round_trip() {
         for coding in CODINGS {
             let mut encoder = Encoder::new(coding, true);
             let mut output = encoder.write(b"a pump ").expect("memory does not fail").to_vec();

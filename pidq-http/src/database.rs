@@ -63,7 +63,7 @@ impl Database {
         }
     }
 
-    /// Returns whether the database answers.
+    /// Returns whether the database responds.
     pub async fn is_reachable(&self) -> bool {
         self.rows::<(i64,)>("select cast(1 as bigint)", &[]).await.is_ok()
     }
@@ -104,7 +104,7 @@ pub enum DatabaseError {
     Url(String),
     /// The database cannot be opened.
     Open(String),
-    /// The database server does not answer.
+    /// The database server does not respond.
     Unavailable,
     /// A statement failed.
     Statement(sqlx::Error),
@@ -159,7 +159,7 @@ impl fmt::Display for DatabaseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             DatabaseError::Url(what) | DatabaseError::Open(what) => f.write_str(what),
-            DatabaseError::Unavailable => f.write_str("the database does not answer"),
+            DatabaseError::Unavailable => f.write_str("the database does not respond"),
             DatabaseError::Statement(error) => write!(f, "the database rejected a statement: {error}"),
             DatabaseError::Newer { component, version } => {
                 write!(

@@ -15,8 +15,8 @@ use hyper::header::{
 use hyper::{Method, StatusCode, Version};
 use tokio::time::timeout;
 
+use crate::builtin_routes;
 use crate::compress;
-use crate::health;
 use crate::ids;
 use crate::log::AccessLog;
 use crate::principal::Principal;
@@ -137,9 +137,9 @@ fn is_host(host: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-".contains(&byte);
     let (name, port) = host.split_once(':').unwrap_or((host, "0"));
     // Hot: nearly all hosts are this plain. RFC 9110 allows an empty one for requests without an authority.
-    let is_usual =
+    let is_simple =
         name.bytes().all(is_plain) && (1..=5).contains(&port.len()) && port.bytes().all(|byte| byte.is_ascii_digit());
-    is_usual || host.is_empty() || host.parse::<hyper::http::uri::Authority>().is_ok_and(|a| !a.as_str().contains('@'))
+    is_simple || host.is_empty() || host.parse::<hyper::http::uri::Authority>().is_ok_and(|a| !a.as_str().contains('@'))
 }
 
 async fn route<S: Send + Sync + 'static>(
@@ -163,10 +163,11 @@ async fn route<S: Send + Sync + 'static>(
     context.negotiates = found.route.negotiates();
     context.access_log.route = found.route.path;
     context.access_log.route_metrics = Some(found.metrics.clone());
-    context.access_log.log_at_info = !health::is_health_path(found.route.path);
+    let is_exempt = builtin_routes::is_exempt_from_limits(found.route.path);
+    context.access_log.log_at_info = !is_exempt;
     let principal = authorize(service, context, found.route).await?;
     context.access_log.principal = principal.clone();
-    if !context.access_log.log_at_info {
+    if is_exempt {
         return handle(service, context, found, principal, source).await;
     }
     enforce_limits(service, context, found.route, principal.as_deref()).await?;
@@ -187,7 +188,7 @@ async fn authorize<S: Send + Sync + 'static>(
     // Token guesses count against the network they come from.
     enforce_limits(service, context, route, None).await?;
     if let Some(principal) = principal {
-        (service.refused)(&service.state, &context.head, &principal, route.path, &problem).await;
+        (service.on_forbidden)(&service.state, &context.head, &principal, route.path, &problem).await;
     }
     Err(problem)
 }
@@ -226,8 +227,10 @@ async fn enforce_limits<S>(
 ) -> Result<(), Problem> {
     let network = || format!("net {}", Network::for_client(context.head.client)).into();
     let key: Arc<str> = principal.map_or_else(network, |principal| principal.key().clone());
-    context.rate_decisions.extend(service.quota.as_ref().map(|quota| quota.check(&key)));
-    context.rate_decisions.extend((service.meter)(&service.state, &context.head.method, route.path, &key).await);
+    context.rate_decisions.extend(service.rate_limit.as_ref().map(|limiter| limiter.check(&key)));
+    context
+        .rate_decisions
+        .extend((service.rate_limit_hook)(&service.state, &context.head.method, route.path, &key).await);
     context.rate_decisions.iter().find_map(RateDecision::problem).map_or(Ok(()), Err)?;
     if principal.is_some() {
         context.permit = Some(service.concurrency.acquire(key)?);
@@ -264,8 +267,12 @@ async fn handle<S: Send + Sync + 'static>(
         info: service.info.clone(),
     };
     found.route.check_query(&request)?;
-    catch_panic((service.around)(&service.state, request, found.route.handler)).await.unwrap_or_else(|_| {
-        tracing::error!(id = &*context.head.id, route = found.route.path, "a handler panicked; responding with 500");
+    catch_panic((service.middleware)(&service.state, request, found.route.handler)).await.unwrap_or_else(|_| {
+        tracing::error!(
+            request_id = &*context.head.id,
+            route = found.route.path,
+            "a handler panicked; responding with 500"
+        );
         Err(Problem::internal())
     })
 }
@@ -331,14 +338,14 @@ fn finish<S>(
     }
     context.access_log.status = response.status.as_u16();
     context.access_log.query = context.access_log.head.take().and_then(|head| head.query());
-    context.access_log.measurements = std::mem::take(&mut response.measurements);
+    context.access_log.query_measurements = response.query_measurements;
     let has_body = context.head.method != Method::HEAD && response.status != StatusCode::NOT_MODIFIED;
     let encoder = encoder.filter(|_| has_body);
     let body = ResponseBody::new(response.body, encoder, context.access_log, conn);
-    let mut answer = hyper::Response::new(body);
-    *answer.status_mut() = response.status;
-    *answer.headers_mut() = response.headers;
-    answer
+    let mut http_response = hyper::Response::new(body);
+    *http_response.status_mut() = response.status;
+    *http_response.headers_mut() = response.headers;
+    http_response
 }
 
 /// Sets a default `Retry-After` of one minute on 429 and 503.
@@ -349,30 +356,30 @@ fn default_retry_after(response: &mut Response) {
 }
 
 fn add_common_headers<S>(service: &Inner<S>, context: &RequestContext, headers: &mut HeaderMap) {
-    let mut absent = |name: HeaderName, value: HeaderValue| {
+    let mut set_default = |name: HeaderName, value: HeaderValue| {
         headers.entry(name).or_insert(value);
     };
     let text = HeaderValue::from_static;
     if let Ok(id) = HeaderValue::from_str(&context.head.id) {
-        absent(ids::REQUEST_ID, id);
+        set_default(ids::REQUEST_ID, id);
     }
-    absent(X_CONTENT_TYPE_OPTIONS, text("nosniff"));
+    set_default(X_CONTENT_TYPE_OPTIONS, text("nosniff"));
     if context.access.needs_token() {
-        absent(CACHE_CONTROL, text("private, no-cache"));
+        set_default(CACHE_CONTROL, text("private, no-cache"));
     } else {
-        absent(CACHE_CONTROL, text("no-store"));
+        set_default(CACHE_CONTROL, text("no-store"));
     }
     if context.head.secure {
-        absent(STRICT_TRANSPORT_SECURITY, text("max-age=31536000"));
+        set_default(STRICT_TRANSPORT_SECURITY, text("max-age=31536000"));
     }
     if context.close {
-        absent(CONNECTION, text("close"));
+        set_default(CONNECTION, text("close"));
     }
-    service.headers.iter().for_each(|(name, value)| absent(name.clone(), text(value)));
+    service.headers.iter().for_each(|(name, value)| set_default(name.clone(), text(value)));
     if !context.rate_decisions.is_empty() {
         for (name, value) in RateDecision::headers(&context.rate_decisions) {
             if let Ok(value) = HeaderValue::try_from(value) {
-                absent(name, value);
+                set_default(name, value);
             }
         }
     }

@@ -74,10 +74,10 @@ fn new_request_id() -> Arc<str> {
 
 /// Returns the client's request id if it is safe for logs and headers, else a new one.
 pub(crate) fn request_id(headers: &HeaderMap) -> Arc<str> {
-    let fit = |id: &&str| {
+    let is_safe = |id: &&str| {
         (1..=64).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
     };
-    let given = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok()).filter(fit);
+    let given = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok()).filter(is_safe);
     given.map(Arc::from).unwrap_or_else(new_request_id)
 }
 
@@ -91,8 +91,8 @@ pub(crate) fn traceparent(headers: &HeaderMap) -> Option<String> {
     };
     let zero = |part: &str| part.bytes().all(|b| b == b'0');
     let [version, trace, span, flags] = parts[..] else { return None };
-    let good = version == "00" && hex(trace, 32) && hex(span, 16) && hex(flags, 2) && !zero(trace) && !zero(span);
-    good.then(|| text.to_owned())
+    let is_valid = version == "00" && hex(trace, 32) && hex(span, 16) && hex(flags, 2) && !zero(trace) && !zero(span);
+    is_valid.then(|| text.to_owned())
 }
 
 #[cfg(test)]
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_callers_id_is_kept_only_when_it_is_harmless() {
+    fn a_client_request_id_is_kept_only_if_it_is_safe() {
         assert_eq!(&*request_id(&headers("x-request-id", "job-7.a_B")), "job-7.a_B");
         for bad in ["", "a b", "a\"b", "ä", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"] {
             let map = HeaderValue::from_bytes(bad.as_bytes()).map(|value| {
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_good_trace_is_passed_on() {
+    fn only_a_valid_traceparent_is_kept() {
         let good = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         assert_eq!(traceparent(&headers("traceparent", good)).as_deref(), Some(good));
         for bad in ["", "00-0-0-0", "00-00000000000000000000000000000000-b7ad6b7169203331-01", "ff-x"] {

@@ -41,9 +41,9 @@
 //!
 //! let mut client = tokio::net::TcpStream::connect(address).await?;
 //! client.write_all(b"GET /pumps/20 HTTP/1.1\r\nHost: plant\r\nConnection: close\r\n\r\n").await?;
-//! let mut answer = String::new();
-//! client.read_to_string(&mut answer).await?;
-//! assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.ends_with("\r\n\r\n7"));
+//! let mut response = String::new();
+//! client.read_to_string(&mut response).await?;
+//! assert!(response.starts_with("HTTP/1.1 200 OK") && response.ends_with("\r\n\r\n7"));
 //!
 //! stop.stop();
 //! server.await??;
@@ -57,9 +57,9 @@ pub mod database;
 pub mod oauth;
 
 mod allocator;
+mod builtin_routes;
 mod compress;
 mod dispatch;
-mod health;
 mod ids;
 mod limits;
 mod log;
@@ -90,11 +90,12 @@ pub use crate::allocator::configure_malloc;
 pub use crate::ids::{hex, uuid_v7};
 pub use crate::limits::Limits;
 pub use crate::log::{Fingerprint, LogFormat, init_log};
+pub use crate::metrics::QueryMeasurements;
 pub use crate::pagination::{CursorSigner, PageRequest};
 pub use crate::percent::encode as percent_encode;
 pub use crate::principal::{Principal, PrincipalKind};
 pub use crate::problem::codes::{self, ProblemCode};
-pub use crate::problem::pages::manual as problem_manual;
+pub use crate::problem::pages::problem_table;
 pub use crate::problem::{Problem, pointer_step, sentence};
 pub use crate::proxies::{InvalidNetwork, Network};
 pub use crate::rate_limit::{ConcurrencyLimit, ConcurrencyPermit, RateDecision, RateLimiter};

@@ -11,7 +11,7 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::metrics::RouteMetrics;
+use crate::metrics::{QueryMeasurements, RouteMetrics};
 use crate::principal::Principal;
 use crate::request::Head;
 use crate::response::ConnActivity;
@@ -74,7 +74,8 @@ pub(crate) struct AccessLog {
     pub query: Option<Fingerprint>,
     /// Head, kept until there is a response, so that a disconnected client is logged too.
     pub head: Option<Arc<Head>>,
-    pub measurements: Vec<(&'static str, u64)>,
+    /// Measurements of a query; `None` for any other response.
+    pub query_measurements: Option<QueryMeasurements>,
     /// True if the line is logged at level info.
     pub log_at_info: bool,
     info: Arc<ServiceInfo>,
@@ -85,7 +86,7 @@ pub(crate) struct AccessLog {
 }
 
 /// Status logged if the client disconnects before there is a response. It is never sent.
-const CLIENT_GONE: u16 = 499;
+const CLIENT_CLOSED_REQUEST: u16 = 499;
 
 impl AccessLog {
     pub fn start(info: Arc<ServiceInfo>, activity: Arc<ConnActivity>, id: Arc<str>, method: &'static str) -> Box<Self> {
@@ -96,13 +97,13 @@ impl AccessLog {
             id,
             method,
             route: "",
-            status: CLIENT_GONE,
+            status: CLIENT_CLOSED_REQUEST,
             route_metrics: None,
             principal: None,
             traceparent: None,
             query: None,
             head: None,
-            measurements: Vec::new(),
+            query_measurements: None,
             log_at_info: true,
             info,
             activity,
@@ -112,16 +113,12 @@ impl AccessLog {
         })
     }
 
-    pub fn sent(&mut self, bytes: usize) {
+    pub fn record_sent(&mut self, bytes: usize) {
         self.bytes += bytes as u64;
     }
 
     pub fn complete(&mut self) {
         self.is_complete = true;
-    }
-
-    fn measurement(&self, name: &str) -> Option<u64> {
-        self.measurements.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
     }
 
     fn query(&self) -> Option<Fingerprint> {
@@ -134,15 +131,15 @@ impl AccessLog {
                 tracing::event!(
                     target: "access",
                     $level,
-                    id = &*self.id,
+                    request_id = &*self.id,
                     method = self.method,
                     route = self.route,
                     status = self.status,
                     bytes = self.bytes,
                     ms,
                     complete = self.is_complete,
-                    fuel = self.measurement("fuel"),
-                    queue_ms = self.measurement("queue_ms"),
+                    fuel = self.query_measurements.map(|query| query.fuel),
+                    queue_ms = self.query_measurements.map(|query| query.queue_time.as_millis() as u64),
                     query = self.query().map(tracing::field::display),
                     principal = self.principal.as_ref().map(|p| p.id.as_str()),
                     client = self.principal.as_ref().and_then(|p| p.client.as_deref()),
@@ -162,7 +159,9 @@ impl Drop for AccessLog {
         self.activity.open.fetch_sub(1, Relaxed);
         self.activity.record_progress();
         match &self.route_metrics {
-            Some(route_metrics) => route_metrics.record(self.method, self.status, duration, &self.measurements),
+            Some(route_metrics) => {
+                route_metrics.record(self.method, self.status, duration, self.query_measurements.as_ref())
+            }
             None => self.info.metrics.record(self.method, self.route, self.status, duration),
         }
         self.write_line(duration.as_millis() as u64);
@@ -174,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fingerprint_is_what_sha256sum_begins_with() {
+    fn a_fingerprint_is_the_start_of_the_sha256() {
         assert_eq!(Fingerprint::from_text("").to_string(), "e3b0c44298fc1c14");
         assert_eq!(Fingerprint::from_text("abc").to_string(), "ba7816bf8f01cfea");
     }

@@ -19,12 +19,25 @@ use atomic_histogram::AtomicHistogram;
 /// Content type of OpenMetrics.
 pub(crate) const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
+type HistogramFamily<L> = Family<L, AtomicHistogram, fn() -> AtomicHistogram>;
+
+/// Measurements of a query response, for the access log and the metrics.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct QueryMeasurements {
+    /// Fuel that the query used.
+    pub fuel: u64,
+    /// Time that the query waited for a worker thread.
+    pub queue_time: Duration,
+    /// Size of the response body in bytes, before content coding.
+    pub response_size: u64,
+}
+
 /// Metrics of the HTTP layer. Services register their own in the same registry.
 pub(crate) struct Metrics {
     registry: Mutex<Registry>,
     requests: Family<RequestLabels, Counter>,
-    seconds: Family<RouteLabels, AtomicHistogram, fn() -> AtomicHistogram>,
-    measurements: Family<MeasurementLabels, AtomicHistogram, fn() -> AtomicHistogram>,
+    seconds: HistogramFamily<MethodLabels>,
+    queries: QueryMetrics,
     /// Requests in flight.
     pub in_flight: Gauge,
     /// Open connections.
@@ -45,15 +58,14 @@ struct RequestLabels {
 }
 
 #[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
-struct RouteLabels {
+struct MethodLabels {
     method: &'static str,
     route: &'static str,
 }
 
 #[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
-struct MeasurementLabels {
+struct RouteLabel {
     route: &'static str,
-    name: &'static str,
 }
 
 /// Reason or outcome, as a label.
@@ -67,25 +79,24 @@ impl Metrics {
     pub fn new(mut registry: Registry) -> Self {
         let requests = Family::default();
         let seconds = Family::new_with_constructor(seconds_histogram as fn() -> AtomicHistogram);
-        let measurements = Family::new_with_constructor(magnitude_histogram as fn() -> AtomicHistogram);
         let (in_flight, connections, certificate_expiry) = (Gauge::default(), Gauge::default(), Gauge::default());
         let (failed_connections, reloads) = (Family::default(), Family::default());
-        let own = registry.sub_registry_with_prefix("pidq_http");
-        own.register("requests", "Requests by route and status", requests.clone());
-        own.register("request_seconds", "Request duration in seconds, from head to last byte", seconds.clone());
-        own.register("response_measurements", "Measurements of responses, such as fuel", measurements.clone());
-        own.register("requests_in_flight", "Requests in flight", in_flight.clone());
-        own.register("connections", "Open connections", connections.clone());
-        let ends = "Expiry of the certificate, in seconds since 1970";
-        own.register("certificate_expiry_timestamp_seconds", ends, certificate_expiry.clone());
-        own.register("connections_broken", "Failed connections by reason", failed_connections.clone());
-        own.register("certificate_reloads", "Certificate reloads by outcome", reloads.clone());
+        let http = registry.sub_registry_with_prefix("pidq_http");
+        http.register("requests", "Requests by route and status", requests.clone());
+        http.register("request_seconds", "Request duration in seconds, from head to last byte", seconds.clone());
+        let queries = QueryMetrics::register(http);
+        http.register("requests_in_flight", "Requests in flight", in_flight.clone());
+        http.register("connections", "Open connections", connections.clone());
+        let help = "Expiry of the certificate, in seconds since 1970";
+        http.register("certificate_expiry_timestamp_seconds", help, certificate_expiry.clone());
+        http.register("connections_broken", "Failed connections by reason", failed_connections.clone());
+        http.register("certificate_reloads", "Certificate reloads by outcome", reloads.clone());
         let registry = Mutex::new(registry);
         Metrics {
             registry,
             requests,
             seconds,
-            measurements,
+            queries,
             in_flight,
             connections,
             certificate_expiry,
@@ -94,16 +105,15 @@ impl Metrics {
         }
     }
 
-    pub fn record(&self, method: &'static str, route: &'static str, status: u16, took: Duration) {
+    pub fn record(&self, method: &'static str, route: &'static str, status: u16, duration: Duration) {
         self.requests.get_or_create(&RequestLabels { method, route, status: status.into() }).inc();
-        self.seconds.get_or_create(&RouteLabels { method, route }).observe(took.as_secs_f64());
+        self.seconds.get_or_create(&MethodLabels { method, route }).observe(duration.as_secs_f64());
     }
 
     /// Returns the metrics of a route.
     pub fn route(&self, method: &'static str, route: &'static str) -> RouteMetrics {
-        let (requests, seconds, measurements) =
-            (self.requests.clone(), self.seconds.clone(), self.measurements.clone());
-        RouteMetrics { method, route, requests, seconds, measurements, cached: CachedHandles::default() }
+        let (requests, seconds, queries) = (self.requests.clone(), self.seconds.clone(), self.queries.clone());
+        RouteMetrics { method, route, requests, seconds, queries, cached: CachedHandles::default() }
     }
 
     pub fn connection_failed(&self, reason: &'static str) {
@@ -128,8 +138,8 @@ pub(crate) struct RouteMetrics {
     method: &'static str,
     route: &'static str,
     requests: Family<RequestLabels, Counter>,
-    seconds: Family<RouteLabels, AtomicHistogram, fn() -> AtomicHistogram>,
-    measurements: Family<MeasurementLabels, AtomicHistogram, fn() -> AtomicHistogram>,
+    seconds: HistogramFamily<MethodLabels>,
+    queries: QueryMetrics,
     /// Handles of the most frequent series, filled on first use.
     cached: CachedHandles,
 }
@@ -138,51 +148,94 @@ pub(crate) struct RouteMetrics {
 struct CachedHandles {
     ok: OnceLock<Counter>,
     seconds: OnceLock<AtomicHistogram>,
-    measurements: [OnceLock<(&'static str, AtomicHistogram)>; 3],
+    queries: OnceLock<QueryHistograms>,
 }
 
 impl RouteMetrics {
     /// Records a response. HEAD uses the route of GET and is counted separately.
-    pub fn record(&self, method: &'static str, status: u16, took: Duration, measurements: &[(&'static str, u64)]) {
+    pub fn record(&self, method: &'static str, status: u16, duration: Duration, query: Option<&QueryMeasurements>) {
         self.count_request(method, status);
-        self.record_duration(method, took);
-        measurements.iter().for_each(|(name, value)| self.record_measurement(name, *value as f64));
-    }
-
-    fn count_request(&self, method: &'static str, status: u16) {
-        let find = || RequestLabels { method, route: self.route, status: status.into() };
-        if status == 200 && method == self.method {
-            self.cached.ok.get_or_init(|| self.requests.get_or_create_owned(&find())).inc();
-        } else {
-            self.requests.get_or_create(&find()).inc();
+        self.record_duration(method, duration);
+        if let Some(query) = query {
+            self.cached.queries.get_or_init(|| self.queries.route(self.route)).observe(query);
         }
     }
 
-    fn record_duration(&self, method: &'static str, took: Duration) {
-        let find = || self.seconds.get_or_create_owned(&RouteLabels { method, route: self.route });
-        let seconds = took.as_secs_f64();
+    fn count_request(&self, method: &'static str, status: u16) {
+        let labels = || RequestLabels { method, route: self.route, status: status.into() };
+        if status == 200 && method == self.method {
+            self.cached.ok.get_or_init(|| self.requests.get_or_create_owned(&labels())).inc();
+        } else {
+            self.requests.get_or_create(&labels()).inc();
+        }
+    }
+
+    fn record_duration(&self, method: &'static str, duration: Duration) {
+        let find = || self.seconds.get_or_create_owned(&MethodLabels { method, route: self.route });
+        let seconds = duration.as_secs_f64();
         if method == self.method {
             self.cached.seconds.get_or_init(find).observe(seconds);
         } else {
             find().observe(seconds);
         }
     }
+}
 
-    fn record_measurement(&self, name: &'static str, value: f64) {
-        let find = || (name, self.measurements.get_or_create_owned(&MeasurementLabels { route: self.route, name }));
-        let known =
-            self.cached.measurements.iter().map(|slot| slot.get_or_init(find)).find(|(known, _)| *known == name);
-        match known {
-            Some((_, histogram)) => histogram.observe(value),
-            None => find().1.observe(value),
+/// Metrics of query responses by route.
+#[derive(Clone)]
+struct QueryMetrics {
+    fuel: HistogramFamily<RouteLabel>,
+    queue_seconds: HistogramFamily<RouteLabel>,
+    response_bytes: HistogramFamily<RouteLabel>,
+}
+
+/// Query metrics of one route.
+struct QueryHistograms {
+    fuel: AtomicHistogram,
+    queue_seconds: AtomicHistogram,
+    response_bytes: AtomicHistogram,
+}
+
+impl QueryMetrics {
+    fn register(registry: &mut Registry) -> QueryMetrics {
+        let fuel = Family::new_with_constructor(magnitude_histogram as fn() -> AtomicHistogram);
+        let queue_seconds = Family::new_with_constructor(seconds_histogram as fn() -> AtomicHistogram);
+        let response_bytes = Family::new_with_constructor(magnitude_histogram as fn() -> AtomicHistogram);
+        registry.register("query_fuel", "Fuel of a query", fuel.clone());
+        registry.register(
+            "query_queue_seconds",
+            "Time that a query waited in the queue, in seconds",
+            queue_seconds.clone(),
+        );
+        let help = "Size of the response to a query in bytes, before content coding";
+        registry.register("query_response_bytes", help, response_bytes.clone());
+        QueryMetrics { fuel, queue_seconds, response_bytes }
+    }
+
+    fn route(&self, route: &'static str) -> QueryHistograms {
+        let label = RouteLabel { route };
+        QueryHistograms {
+            fuel: self.fuel.get_or_create_owned(&label),
+            queue_seconds: self.queue_seconds.get_or_create_owned(&label),
+            response_bytes: self.response_bytes.get_or_create_owned(&label),
         }
     }
 }
 
+impl QueryHistograms {
+    fn observe(&self, query: &QueryMeasurements) {
+        self.fuel.observe(query.fuel as f64);
+        self.queue_seconds.observe(query.queue_time.as_secs_f64());
+        self.response_bytes.observe(query.response_size as f64);
+    }
+}
+
+/// Histogram for durations: from a millisecond to about 24 seconds.
 fn seconds_histogram() -> AtomicHistogram {
     AtomicHistogram::new(exponential_buckets(0.001, 2.5, 12))
 }
 
+/// Histogram for fuel and sizes: powers of ten from 1 to 100 million.
 fn magnitude_histogram() -> AtomicHistogram {
     AtomicHistogram::new(exponential_buckets(1.0, 10.0, 9))
 }

@@ -5,7 +5,7 @@ use hyper::header::{GetAll, HeaderValue};
 /// Returns the quality of a value, in thousandths; 0 means not acceptable. A value that is not listed has the quality
 /// of `*`.
 pub(crate) fn quality(headers: GetAll<'_, HeaderValue>, value_name: &str) -> u16 {
-    let mut star = 0;
+    let mut wildcard_quality = 0;
     for value in headers.iter().filter_map(|header| header.to_str().ok()).flat_map(|list| list.split(',')) {
         let mut parts = value.split(';').map(str::trim);
         let name = parts.next().unwrap_or_default();
@@ -14,24 +14,24 @@ pub(crate) fn quality(headers: GetAll<'_, HeaderValue>, value_name: &str) -> u16
             return q;
         }
         if name == "*" {
-            star = q;
+            wildcard_quality = q;
         }
     }
-    star
+    wildcard_quality
 }
 
 /// Returns the quality of a content type, in thousandths: by its name, else by its type, else by `*/*`. Without the
 /// header everything is acceptable.
 pub(crate) fn media_quality(headers: GetAll<'_, HeaderValue>, value_name: &str) -> u16 {
     let kind = value_name.split('/').next().unwrap_or_default();
-    let (mut best, mut best_rank, mut is_said) = (0, 0, false);
+    let (mut best, mut best_rank, mut has_header) = (0, 0, false);
     for range in headers.iter().filter_map(|header| header.to_str().ok()).flat_map(|list| list.split(',')) {
-        is_said = true;
+        has_header = true;
         let mut parts = range.split(';').map(str::trim);
         let name = parts.next().unwrap_or_default();
         let rank = match name.split_once('/') {
             _ if name.eq_ignore_ascii_case(value_name) => 3,
-            Some((of, "*")) if of.eq_ignore_ascii_case(kind) => 2,
+            Some((type_name, "*")) if type_name.eq_ignore_ascii_case(kind) => 2,
             Some(("*", "*")) => 1,
             _ => continue,
         };
@@ -40,7 +40,7 @@ pub(crate) fn media_quality(headers: GetAll<'_, HeaderValue>, value_name: &str) 
             best = parts.find_map(|part| part.strip_prefix("q=").or(part.strip_prefix("Q="))).map_or(1000, thousandths);
         }
     }
-    if is_said { best } else { 1000 }
+    if has_header { best } else { 1000 }
 }
 
 fn thousandths(q: &str) -> u16 {
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_most_exact_range_counts() {
+    fn the_most_specific_range_wins() {
         let check = |accept: &str, value_name: &str, quality: u16| {
             let mut headers = HeaderMap::new();
             headers.insert(ACCEPT, accept.parse().expect("a value"));

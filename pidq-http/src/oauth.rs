@@ -27,19 +27,19 @@ pub const FORM: Accepts = Accepts {
 
 /// `POST /o/token/`.
 pub async fn token(identities: &Identities, request: Request) -> Result<Response, Problem> {
-    let form = OAuthForm::read(request).await?;
+    let form = RawForm::read(request).await?;
     Ok(form.response(token_endpoint(identities, form.request(&form.authorization())).await))
 }
 
 /// `POST /o/revoke_token/`.
 pub async fn revoke(identities: &Identities, request: Request) -> Result<Response, Problem> {
-    let form = OAuthForm::read(request).await?;
+    let form = RawForm::read(request).await?;
     Ok(form.response(revocation_endpoint(identities, form.request(&form.authorization())).await))
 }
 
 /// `POST /o/introspect/`.
 pub async fn introspect(identities: &Identities, request: Request) -> Result<Response, Problem> {
-    let form = OAuthForm::read(request).await?;
+    let form = RawForm::read(request).await?;
     Ok(form.response(introspection_endpoint(identities, form.request(&form.authorization())).await))
 }
 
@@ -64,22 +64,22 @@ pub async fn authenticate(identities: &Identities, head: &Head) -> Result<Arc<Pr
 }
 
 /// Returns the client id of `Authorization: Basic` if the credentials are valid.
-pub async fn basic(identities: &Identities, head: &Head) -> Result<Option<String>, Problem> {
+pub async fn client_from_basic_auth(identities: &Identities, head: &Head) -> Result<Option<String>, Problem> {
     let [header] = authorization(head)[..] else { return Ok(None) };
     let client = identities.client_from_basic_auth(header, head.client).await;
     client.map_err(|cause| auth_problem(AuthError::Unavailable(cause)))
 }
 
-/// Form sent to an OAuth endpoint.
-struct OAuthForm {
+/// Unparsed form sent to an OAuth endpoint.
+struct RawForm {
     head: Arc<Head>,
     body: Bytes,
 }
 
-impl OAuthForm {
-    async fn read(mut request: Request) -> Result<OAuthForm, Problem> {
+impl RawForm {
+    async fn read(mut request: Request) -> Result<RawForm, Problem> {
         let body = request.bytes_of_any_type().await?;
-        Ok(OAuthForm { head: request.head, body })
+        Ok(RawForm { head: request.head, body })
     }
 
     fn authorization(&self) -> Vec<&str> {
@@ -100,8 +100,8 @@ impl OAuthForm {
     fn response(&self, reply: OAuthReply) -> Response {
         let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let response = Response::new(status, "application/json", reply.body);
-        let named = |name: &str| HeaderName::from_bytes(name.as_bytes()).ok();
-        let headers = reply.headers.into_iter().filter_map(|(name, value)| Some((named(name)?, value)));
+        let header_name = |name: &str| HeaderName::from_bytes(name.as_bytes()).ok();
+        let headers = reply.headers.into_iter().filter_map(|(name, value)| Some((header_name(name)?, value)));
         headers.fold(response, |response, (name, value)| response.header(name, value))
     }
 }
@@ -119,8 +119,8 @@ fn as_text(value: &HeaderValue) -> &str {
 /// Converts an authentication error into a problem.
 pub fn auth_problem(error: AuthError) -> Problem {
     if let AuthError::Unavailable(cause) = &error {
-        tracing::error!(%cause, "verifying a token failed; responding with 503");
-        return Problem::new(codes::UNAVAILABLE).detail(error.to_string()).retry_after(1);
+        tracing::error!(error = %cause, "verifying a token failed; responding with 503");
+        return Problem::new(codes::UNAVAILABLE).detail(sentence(&error.to_string())).retry_after(1);
     }
     let problem = Problem::new(error.code()).detail(sentence(&error.to_string()));
     match error.challenge(None) {

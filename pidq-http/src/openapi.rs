@@ -34,9 +34,9 @@ pub(crate) fn apply_limits(schema: &mut Value, limits: &[(&'static str, u64)]) {
         Value::Object(fields) => {
             let setting = fields.get("$comment").and_then(Value::as_str);
             let limit = limits.iter().find(|(name, _)| setting == Some(name)).map(|(_, limit)| *limit);
-            for most in ["maxLength", "maxItems"] {
-                if let (Some(limit), Some(most)) = (limit, fields.get_mut(most)) {
-                    *most = limit.into();
+            for keyword in ["maxLength", "maxItems"] {
+                if let (Some(limit), Some(value)) = (limit, fields.get_mut(keyword)) {
+                    *value = limit.into();
                 }
             }
             fields.values_mut().for_each(|field| apply_limits(field, limits));

@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cursor_opens_on_its_own_list_only() {
+    fn a_cursor_is_valid_for_its_own_list_only() {
         let cursors = CursorSigner::from_key(b"key");
         let cursor = cursors.sign("t1/graphs", "V-1ä");
         assert_eq!(cursors.verify("t1/graphs", &cursor).as_deref(), Some("V-1ä"));

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escapes_are_decoded_once_and_broken_ones_are_nothing() {
+    fn escapes_are_decoded_once_and_invalid_ones_are_rejected() {
         let cases = [
             ("a%20b", Some("a b")),
             ("%252e", Some("%2e")),
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_encoded_decodes_to_itself() {
+    fn encoding_round_trips() {
         for text in ["", "a b", "ä/%&=+", "~-._"] {
             assert_eq!(decode(&encode(text)).as_deref(), Some(text));
         }

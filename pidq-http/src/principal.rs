@@ -13,8 +13,8 @@ pub enum PrincipalKind {
     Client,
     /// An API key of the document pipeline.
     Key,
-    /// Any caller of a service that is open on loopback.
-    Anyone,
+    /// Unauthenticated caller of a service without authentication.
+    Anonymous,
 }
 
 /// Authenticated principal.

@@ -17,7 +17,7 @@ use crate::response::Response;
 
 /// An error response.
 ///
-/// `code` is for programs and never changes; `detail` is for people and may improve.
+/// `code` is for programs and never changes; `detail` is for people and may change.
 /// Neither contains a secret or the text of a document.
 pub struct Problem(Box<Inner>);
 
@@ -29,7 +29,7 @@ struct Inner {
     headers: HeaderMap,
 }
 
-/// The vocabulary of the error: a row of the problem table, or an error name of RFC 6749.
+/// Error name: a row of the problem table, or an error name of RFC 6749.
 #[derive(Clone, Copy)]
 enum Code {
     Problem(&'static ProblemCode),
@@ -58,26 +58,26 @@ pub fn pointer_step(name: &str) -> String {
     format!("/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
-/// The request of a problem: the source of `instance` and `request_id`.
+/// Request that caused a problem: the source of `instance` and `request_id`.
 pub(crate) struct Occurrence<'a> {
     pub path: &'a str,
     pub request_id: &'a str,
 }
 
 impl Problem {
-    /// A problem with the usual status of its code.
+    /// Creates a problem with the default status of its code.
     pub fn new(code: &'static ProblemCode) -> Self {
         let status = StatusCode::from_u16(code.statuses[0]).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         Problem::from_parts(status, Code::Problem(code))
     }
 
-    /// A problem with another status of its code; the table lists all of them.
+    /// Creates a problem with another status of its code; the table lists all of them.
     pub fn with_status(code: &'static ProblemCode, status: StatusCode) -> Self {
         debug_assert!(code.statuses.contains(&status.as_u16()), "{code:?} has no status {status}");
         Problem::from_parts(status, Code::Problem(code))
     }
 
-    /// A problem in the form of RFC 6749 5.2: `error` and `error_description`.
+    /// Creates a problem in the form of RFC 6749, 5.2: `error` and `error_description`.
     pub fn oauth(status: StatusCode, error: &'static str, description: impl Into<String>) -> Self {
         Problem::from_parts(status, Code::OAuth(error)).detail(description)
     }
@@ -112,7 +112,7 @@ impl Problem {
         self.header(RETRY_AFTER, seconds.to_string())
     }
 
-    /// The status of the response.
+    /// Returns the status of the response.
     pub fn status(&self) -> StatusCode {
         self.0.status
     }
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_problem_says_what_where_and_which_one() {
+    fn a_problem_has_a_code_a_detail_and_an_instance() {
         let problem = Problem::new(codes::UNKNOWN_CLASSIFICATION).detail("Not one of ours.").with("allowed", vec!["a"]);
         let expected = serde_json::json!({
             "type": "/problems/unknown-classification", "title": "Unknown classification",
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn problems_of_the_floor_speak_oauth_where_oauth_is_spoken() {
+    fn a_problem_can_be_converted_to_the_oauth_form() {
         let expected = serde_json::json!({
             "error": "invalid_request", "error_description": "The body may have at most 7 bytes.",
         });
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_challenge_can_be_extended_and_others_stay_as_they_are() {
+    fn a_challenge_can_be_extended() {
         let mut problem = Problem::unauthenticated();
         problem.extend_challenge("resource_metadata=\"u\"");
         assert_eq!(problem.0.headers[WWW_AUTHENTICATE], "Bearer realm=\"pidq\", resource_metadata=\"u\"");

@@ -21,10 +21,12 @@ impl Network {
     /// Returns whether the network contains an address. IPv4-mapped IPv6 addresses count as IPv4.
     pub fn contains(&self, address: IpAddr) -> bool {
         match (self.address, address.to_canonical()) {
-            (IpAddr::V4(own), IpAddr::V4(other)) => {
-                same_prefix(own.to_bits().into(), other.to_bits().into(), 32, self.prefix)
+            (IpAddr::V4(network), IpAddr::V4(other)) => {
+                same_prefix(network.to_bits().into(), other.to_bits().into(), 32, self.prefix)
             }
-            (IpAddr::V6(own), IpAddr::V6(other)) => same_prefix(own.to_bits(), other.to_bits(), 128, self.prefix),
+            (IpAddr::V6(network), IpAddr::V6(other)) => {
+                same_prefix(network.to_bits(), other.to_bits(), 128, self.prefix)
+            }
             _ => false,
         }
     }
@@ -105,8 +107,8 @@ fn hop_address(hop: &[u8]) -> Option<IpAddr> {
 
 /// Returns whether the request reached a trusted proxy over TLS.
 pub(crate) fn forwarded_over_tls(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> bool {
-    let believed = trusted.iter().any(|network| network.contains(peer));
-    believed && headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https")
+    let is_trusted = trusted.iter().any(|network| network.contains(peer));
+    is_trusted && headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https")
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Range requests: one byte range per response, so that a download can resume (RFC 9110, 14).
+//! Range requests: one byte range per response, so that a download can resume (RFC 9110, section 14).
 //!
-//! A response offers ranges with `Accept-Ranges: bytes`. Several ranges in one request are answered with the full
-//! body, as is a range of another version.
+//! A response offers ranges with `Accept-Ranges: bytes`. The response to several ranges, or to a range of another
+//! version, is the full body.
 
 use std::ops::Range;
 
@@ -45,7 +45,7 @@ pub(crate) fn apply(head: &Head, response: &mut Response) -> Result<(), Problem>
 
 /// Returns the requested range of a body of this length; `None` for the full body.
 pub(crate) fn requested(head: &Head, headers: &HeaderMap, length: u64) -> Result<Option<Range<u64>>, Problem> {
-    if head.method != Method::GET || !offers_ranges(headers) || !is_same(head, headers) {
+    if head.method != Method::GET || !offers_ranges(headers) || !if_range_matches(head, headers) {
         return Ok(None);
     }
     match parse_header(&head.headers, length) {
@@ -56,7 +56,7 @@ pub(crate) fn requested(head: &Head, headers: &HeaderMap, length: u64) -> Result
 }
 
 /// Returns whether `If-Range` names exactly this content. A weak validator or a date does not.
-fn is_same(head: &Head, headers: &HeaderMap) -> bool {
+fn if_range_matches(head: &Head, headers: &HeaderMap) -> bool {
     let Some(condition) = head.headers.get(IF_RANGE) else { return true };
     headers.get(ETAG).is_some_and(|tag| tag == condition)
 }
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_range_is_read_as_the_standard_has_it() {
+    fn ranges_are_parsed_as_rfc_9110_defines() {
         let check = |text: &str, expected: RangeRequest| {
             assert_eq!(parse_range(text, 10).unwrap_or(RangeRequest::Full), expected, "{text}")
         };

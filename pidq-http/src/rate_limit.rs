@@ -76,7 +76,7 @@ impl RateLimiter {
             return self.decision(after - now - self.window, true);
         }
         if table.len() >= KEY_LIMIT && !table.contains_key(key) {
-            table.retain(|_, full_again| *full_again > now);
+            table.retain(|_, full_at| *full_at > now);
             if table.len() >= KEY_LIMIT {
                 return self.decision(one, true);
             }
@@ -87,16 +87,16 @@ impl RateLimiter {
 
     /// Creates a decision from an external counter: `wait` is the time until the bucket is full again, or until the
     /// next attempt if the request is limited.
-    pub fn decision(&self, wait: Duration, refused: bool) -> RateDecision {
-        let left = self.window.saturating_sub(wait).as_nanos() / self.interval().as_nanos().max(1);
-        let left = if refused { 0 } else { u32::try_from(left).unwrap_or(u32::MAX) };
+    pub fn decision(&self, wait: Duration, is_limited: bool) -> RateDecision {
+        let refilled = self.window.saturating_sub(wait).as_nanos() / self.interval().as_nanos().max(1);
+        let remaining = if is_limited { 0 } else { u32::try_from(refilled).unwrap_or(u32::MAX) };
         RateDecision {
             name: self.name,
             burst: self.burst,
             window: self.window,
-            remaining: left,
+            remaining,
             retry_after: wait,
-            is_limited: refused,
+            is_limited,
         }
     }
 }
@@ -112,13 +112,15 @@ impl RateDecision {
         self.is_limited.then(problem)
     }
 
-    /// `RateLimit` and `RateLimit-Policy`, as draft-ietf-httpapi-ratelimit-headers has them.
-    pub(crate) fn headers(charges: &[RateDecision]) -> [(HeaderName, String); 2] {
-        let each = |show: fn(&RateDecision) -> String| charges.iter().map(show).collect::<Vec<_>>().join(", ");
-        let policy = each(|charge| format!("\"{}\";q={};w={}", charge.name, charge.burst, seconds(charge.window)));
-        let now =
-            each(|charge| format!("\"{}\";r={};t={}", charge.name, charge.remaining, seconds(charge.retry_after)));
-        [(HeaderName::from_static("ratelimit-policy"), policy), (HeaderName::from_static("ratelimit"), now)]
+    /// Returns the headers `RateLimit` and `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers.
+    pub(crate) fn headers(decisions: &[RateDecision]) -> [(HeaderName, String); 2] {
+        let list = |format: fn(&RateDecision) -> String| decisions.iter().map(format).collect::<Vec<_>>().join(", ");
+        let policy =
+            list(|decision| format!("\"{}\";q={};w={}", decision.name, decision.burst, seconds(decision.window)));
+        let state = list(|decision| {
+            format!("\"{}\";r={};t={}", decision.name, decision.remaining, seconds(decision.retry_after))
+        });
+        [(HeaderName::from_static("ratelimit-policy"), policy), (HeaderName::from_static("ratelimit"), state)]
     }
 }
 
@@ -182,27 +184,27 @@ mod tests {
 
     #[test]
     fn a_bucket_empties_at_once_and_fills_evenly() {
-        let quota = RateLimiter::new("user", 3, Duration::from_secs(6));
+        let limiter = RateLimiter::new("user", 3, Duration::from_secs(6));
         let at = |key, second| {
-            let charge = quota.check_at(key, Duration::from_secs(second));
-            if charge.is_limited {
-                format!("wait {}", charge.retry_after.as_secs())
+            let decision = limiter.check_at(key, Duration::from_secs(second));
+            if decision.is_limited {
+                format!("wait {}", decision.retry_after.as_secs())
             } else {
-                format!("left {}", charge.remaining)
+                format!("left {}", decision.remaining)
             }
         };
         assert_eq!([at("a", 0), at("a", 0), at("a", 0), at("a", 0)], ["left 2", "left 1", "left 0", "wait 2"]);
-        assert_eq!(at("b", 0), "left 2", "keys are strangers to each other");
+        assert_eq!(at("b", 0), "left 2", "keys are independent");
         assert_eq!([at("a", 2), at("a", 2)], ["left 0", "wait 2"]);
         assert_eq!(at("a", 60), "left 2", "a full bucket does not overflow");
     }
 
     #[test]
     fn the_headers_show_the_remaining_requests() {
-        let charge = |name, burst| RateLimiter::new(name, burst, Duration::from_secs(60)).check("a");
-        let [(_, policy), (_, now)] = RateDecision::headers(&[charge("uploads", 120), charge("user", 600)]);
+        let decision = |name, burst| RateLimiter::new(name, burst, Duration::from_secs(60)).check("a");
+        let [(_, policy), (_, state)] = RateDecision::headers(&[decision("uploads", 120), decision("user", 600)]);
         assert_eq!(policy, "\"uploads\";q=120;w=60, \"user\";q=600;w=60");
-        assert_eq!(now, "\"uploads\";r=119;t=1, \"user\";r=599;t=1");
+        assert_eq!(state, "\"uploads\";r=119;t=1, \"user\";r=599;t=1");
     }
 
     #[test]

@@ -64,8 +64,8 @@ impl Head {
 
     /// Returns the host name that the client used, without its port, in lower case.
     pub fn host(&self) -> Option<String> {
-        let of_header = || self.header("host").and_then(|host| host.parse().ok());
-        let authority: Authority = self.uri.authority().cloned().or_else(of_header)?;
+        let from_header = || self.header("host").and_then(|host| host.parse().ok());
+        let authority: Authority = self.uri.authority().cloned().or_else(from_header)?;
         let name = authority.host();
         let in_brackets = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
         Some(in_brackets.unwrap_or(name).to_ascii_lowercase())
@@ -82,8 +82,9 @@ impl Head {
         if is_loopback || name == "localhost" || name.ends_with(".localhost") || own == Some(&name) {
             return Ok(());
         }
-        let why = "Unknown host. Without accounts the service accepts `localhost` and the host of `PIDQ_PUBLIC_URL`.";
-        Err(Problem::new(codes::INVALID_REQUEST).detail(why))
+        let detail =
+            "Unknown host. Without accounts the service accepts `localhost` and the host of `PIDQ_PUBLIC_URL`.";
+        Err(Problem::new(codes::INVALID_REQUEST).detail(detail))
     }
 
     /// Returns the bearer token, if there is one. Two `Authorization` headers are an error; another scheme is
@@ -151,8 +152,8 @@ impl Head {
     /// Returns the idempotency key, if there is one: 1 to 255 visible ASCII characters.
     pub fn idempotency_key(&self) -> Result<Option<&str>, Problem> {
         let Some(value) = self.headers.get("idempotency-key") else { return Ok(None) };
-        let fit = |key: &&str| (1..=255).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic());
-        let key = value.to_str().ok().filter(fit);
+        let is_valid = |key: &&str| (1..=255).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic());
+        let key = value.to_str().ok().filter(is_valid);
         let wrong = || {
             Problem::new(codes::INVALID_IDEMPOTENCY_KEY)
                 .detail("An Idempotency-Key must have 1 to 255 visible ASCII characters.")
@@ -287,8 +288,8 @@ impl Request {
             return Ok(accepts);
         }
         let media = self.head.media_type().unwrap_or_default();
-        let fits = accepts.media.iter().any(|&m| m == media || m == "*/*");
-        if fits { Ok(accepts) } else { Err(Problem::unsupported_media_type(accepts.media)) }
+        let is_accepted = accepts.media.iter().any(|&m| m == media || m == "*/*");
+        if is_accepted { Ok(accepts) } else { Err(Problem::unsupported_media_type(accepts.media)) }
     }
 
     fn route_accepts(&self) -> Result<Accepts, Problem> {
@@ -391,7 +392,7 @@ mod tests {
         assert_eq!(holds(&[("if-none-match", "*")], Some("7")), Err(412));
         assert_eq!(holds(&[("if-none-match", "*")], None), Ok(()));
         assert_eq!(holds(&[("if-match", "\"6\""), ("if-match", "\"7\"")], Some("7")), Ok(()));
-        assert_eq!(holds(&[("if-match", "\"\u{e4}\"")], Some("7")), Err(412), "a condition nobody can read is one");
+        assert_eq!(holds(&[("if-match", "\"\u{e4}\"")], Some("7")), Err(412), "an unreadable condition does not match");
     }
 
     #[test]

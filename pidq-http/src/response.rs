@@ -20,6 +20,7 @@ pub use stream::{Disconnected, Events, Lines, Sender};
 pub use vectored::VectoredBody;
 pub(crate) use vectored::VectoredBuf;
 
+use crate::metrics::QueryMeasurements;
 use crate::problem::Problem;
 use crate::range;
 use crate::request::Head;
@@ -31,7 +32,7 @@ pub struct Response {
     /// Headers. Common headers are added later and do not replace these.
     pub headers: HeaderMap,
     pub(crate) body: Content,
-    pub(crate) measurements: Vec<(&'static str, u64)>,
+    pub(crate) query_measurements: Option<QueryMeasurements>,
 }
 
 impl Response {
@@ -56,7 +57,7 @@ impl Response {
 
     /// Creates a response without a body.
     pub fn empty(status: StatusCode) -> Self {
-        Response { status, headers: HeaderMap::new(), body: Content::Empty, measurements: Vec::new() }
+        Response { status, headers: HeaderMap::new(), body: Content::Empty, query_measurements: None }
     }
 
     /// Creates a 200 response with a streamed body. The sender waits while the client is slow.
@@ -131,7 +132,7 @@ impl Response {
 
     /// Recreates a stored response.
     pub fn replay(status: StatusCode, headers: HeaderMap, body: impl Into<Bytes>) -> Self {
-        Response { status, headers, body: Content::Full(body.into()), measurements: Vec::new() }
+        Response { status, headers, body: Content::Full(body.into()), query_measurements: None }
     }
 
     /// Returns the body if it is fully in memory.
@@ -150,7 +151,7 @@ impl Response {
 
     fn with_content(status: StatusCode, media: &'static str, body: Content) -> Self {
         // Capacity for the headers that all responses share.
-        let mut response = Response { status, headers: HeaderMap::with_capacity(12), body, measurements: Vec::new() };
+        let mut response = Response { status, headers: HeaderMap::with_capacity(12), body, query_measurements: None };
         response.headers.insert(CONTENT_TYPE, content_type(media));
         response
     }
@@ -190,9 +191,9 @@ impl Response {
         self.header(CONTENT_ENCODING, coding)
     }
 
-    /// Adds a measurement, such as `fuel`, to the access log and the metrics.
-    pub fn measure(mut self, name: &'static str, value: u64) -> Self {
-        self.measurements.push((name, value));
+    /// Adds the measurements of a query to the access log and the metrics.
+    pub fn query_measurements(mut self, measurements: QueryMeasurements) -> Self {
+        self.query_measurements = Some(measurements);
         self
     }
 }
@@ -211,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_says_its_charset() {
+    fn text_has_a_charset() {
         let check = |media, value: &str| assert_eq!(Response::ok(media, "").headers[CONTENT_TYPE], value);
         check("text/csv", "text/csv; charset=utf-8");
         check("text/plain; charset=utf-8", "text/plain; charset=utf-8");

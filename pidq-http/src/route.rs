@@ -21,13 +21,13 @@ use crate::response::Response;
 /// Boxed future, as stored in a table row.
 pub type Fut<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Request handler: state and request in, response or problem out.
+/// Request handler: computes the response, or a problem, from the state and the request.
 pub type Handler<S> = for<'a> fn(&'a Arc<S>, Request) -> Fut<'a, Result<Response, Problem>>;
 
 /// Access rule of an endpoint. It has no default, so that every route states one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Access {
-    /// Open to everybody.
+    /// No authentication required.
     Public,
     /// OAuth clients that authenticate in the request; the handler checks them. Errors have OAuth's form, and the
     /// response is never compressed (BREACH).
@@ -56,7 +56,7 @@ impl Access {
     }
 }
 
-/// Endpoint. Matching, OpenAPI, metrics and the access log read this row.
+/// Route: one endpoint. The router, OpenAPI, the metrics and the access log use it.
 pub struct Route<S: 'static> {
     /// Method. GET implies HEAD; OPTIONS is always available.
     pub method: Method,
@@ -195,14 +195,14 @@ impl<S> Router<S> {
         for row in rows {
             let method = method_name(&row.method);
             let route_metrics = Arc::new(metrics.route(method, row.path));
-            let before = table.entry(row.path).or_default().insert(method, (row, route_metrics));
-            assert!(before.is_none(), "two rows for {method} {}", row.path);
+            let previous = table.entry(row.path).or_default().insert(method, (row, route_metrics));
+            assert!(previous.is_none(), "duplicate route {method} {}", row.path);
         }
         let mut paths = matchit::Router::new();
         for (path, methods) in table {
             for variant in path_variants(path) {
                 let inserted = paths.insert(variant, methods.clone());
-                assert!(inserted.is_ok(), "the path {path} is in the way of another row");
+                assert!(inserted.is_ok(), "the path {path} conflicts with another route");
             }
         }
         Router { paths }
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_are_decoded_after_the_path_was_cut() {
+    fn parameters_are_decoded_after_the_path_is_split() {
         assert_eq!(find("GET", "/graph/V%2F1"), r#"/graph/{job_id} [("job_id", "V/1")]"#);
         assert_eq!(find("GET", "/graph/..%2f"), r#"/graph/{job_id} [("job_id", "../")]"#);
         assert_eq!(find("GET", "/graph/%252e"), r#"/graph/{job_id} [("job_id", "%2e")]"#);
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slash_at_the_end_counts_unless_the_row_has_it() {
+    fn a_trailing_slash_matters_unless_the_route_has_it() {
         assert_eq!(find("POST", "/o/token"), "/o/token/ []");
         assert_eq!(find("POST", "/o/token/"), "/o/token/ []");
         assert_eq!(find("GET", "/graph/7/"), "404");
@@ -317,8 +317,8 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "two rows for GET /graph")]
-    fn a_table_with_a_row_twice_is_refused() {
+    #[should_panic(expected = "duplicate route GET /graph")]
+    fn duplicate_routes_are_rejected() {
         Router::new([row(Method::GET, "/graph"), row(Method::GET, "/graph")], &metrics());
     }
 }

@@ -31,10 +31,11 @@ pub(crate) enum Phase {
     Stopping,
 }
 
-/// Serves an app on listeners until shutdown is requested and running requests are answered.
+/// Serves an app on listeners until shutdown is requested and running requests are complete.
 ///
-/// The first request to stop turns `/readyz` to 503 and everything else continues for `limits.shutdown_delay`; then
-/// no connection is accepted, and open ones have `limits.shutdown_grace` to finish. The second request stops at once.
+/// After the first shutdown request `/readyz` returns 503, and everything else continues for `limits.shutdown_delay`;
+/// then no connection is accepted, and open ones have `limits.shutdown_grace` to finish. A second shutdown request
+/// stops the server immediately.
 pub async fn serve<S: Send + Sync + 'static>(
     app: App<S>,
     listeners: Vec<Listener>,
@@ -101,8 +102,8 @@ fn connection_limit(configured: usize) -> usize {
         // Without permission to raise it, the current limit applies.
         let _ = setrlimit(Resource::Nofile, limit);
     }
-    let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-    let available = files.saturating_sub(RESERVED_DESCRIPTORS).max(files / 2).max(1);
+    let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    let available = descriptors.saturating_sub(RESERVED_DESCRIPTORS).max(descriptors / 2).max(1);
     configured.clamp(1, usize::try_from(available).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS))
 }
 
@@ -131,7 +132,7 @@ async fn accept_until_shutdown<S: Send + Sync + 'static>(
     kind: ListenerKind,
 ) {
     loop {
-        // Without a free slot, connections wait in the kernel's backlog, which costs nothing here.
+        // Without a free slot, connections wait in the kernel's backlog, which uses no memory of this process.
         let Ok(slot) = state.connection_slots.clone().acquire_owned().await else { return };
         match socket.accept().await {
             Ok((stream, _)) => spawn_connection(stream, slot, state, tls, kind),

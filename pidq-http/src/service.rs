@@ -1,4 +1,4 @@
-//! Application builder and built service: state, routes, limits and hooks in, a servable [`Service`] out.
+//! Application builder: combines state, routes, limits and hooks into a `Service`.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
@@ -10,8 +10,8 @@ use hyper::header::HeaderName;
 use prometheus_client::registry::Registry;
 use tokio::sync::Semaphore;
 
+use crate::builtin_routes::BuiltinRoutes;
 use crate::dispatch;
-use crate::health::HealthRoutes;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::openapi;
@@ -37,7 +37,7 @@ pub type Readiness = Result<Vec<&'static str>, String>;
 /// rejects the request.
 pub type RateLimitHook<S> = for<'a> fn(&'a Arc<S>, &'a Method, &'static str, &'a str) -> Fut<'a, Vec<RateDecision>>;
 
-/// Middleware around every handler: it calls the handler, or responds in its place.
+/// Middleware around every handler: calls the handler, or responds in its place.
 pub type Middleware<S> = for<'a> fn(&'a Arc<S>, Request, Handler<S>) -> Fut<'a, Result<Response, Problem>>;
 
 /// Hook for requests rejected because the token lacks the required scope: the principal, the path of the route, and
@@ -113,8 +113,8 @@ impl<S: Send + Sync + 'static> App<S> {
         }
     }
 
-    /// Mounts another service under a path prefix, such as `/api`, on the same listeners. This service answers the
-    /// built-in routes, `/docs` or `/readyz`, for both.
+    /// Mounts another service under a path prefix, such as `/api`, on the same listeners. This service has the
+    /// built-in routes, such as `/docs` and `/readyz`, for both.
     pub fn mount<T: Send + Sync + 'static>(mut self, prefix: &'static str, other: Service<T>) -> Self {
         self.mounted = Some(Mounted { prefix, service: Arc::new(other) });
         self
@@ -126,7 +126,7 @@ impl<S: Send + Sync + 'static> App<S> {
     ///
     /// Panics if two routes conflict.
     pub fn build(self) -> Service<S> {
-        let public: Vec<_> = HealthRoutes::<S>::PUBLIC.iter().chain(self.routes.iter().copied()).collect();
+        let public: Vec<_> = BuiltinRoutes::<S>::PUBLIC.iter().chain(self.routes.iter().copied()).collect();
         let mut document = openapi::document(self.name, self.version.unwrap_or("0"), &public);
         openapi::apply_limits(&mut document, &self.schema_limits);
         if let Some(mounted) = &self.mounted {
@@ -134,7 +134,7 @@ impl<S: Send + Sync + 'static> App<S> {
         }
         let (state, ready, mounted) = (self.state.clone(), self.readiness, self.mounted.clone());
         let metrics = Metrics::new(self.registry);
-        let (public, admin) = (Router::new(public, &metrics), Router::new(HealthRoutes::<S>::ADMIN, &metrics));
+        let (public, admin) = (Router::new(public, &metrics), Router::new(BuiltinRoutes::<S>::ADMIN, &metrics));
         let info = ServiceInfo {
             name: self.name,
             version: self.version,
@@ -161,14 +161,14 @@ impl<S: Send + Sync + 'static> App<S> {
             concurrency: ConcurrencyLimit::new(self.limits.requests_per_principal_limit),
             state: self.state,
             authenticate: self.authenticate,
-            around: self.middleware,
-            refused: self.on_forbidden,
+            middleware: self.middleware,
+            on_forbidden: self.on_forbidden,
             headers: self.headers,
             limits: self.limits,
-            quota: self.rate_limit,
-            meter: self.rate_limit_hook,
+            rate_limit: self.rate_limit,
+            rate_limit_hook: self.rate_limit_hook,
             proxies: self.proxies,
-            introduction: self.proxy_protocol,
+            proxy_protocol: self.proxy_protocol,
             origins: self.origins,
             resource_metadata: self.resource_metadata,
             mounted: self.mounted,
@@ -241,7 +241,7 @@ impl<S> Inner<S> {
     /// Returns whether a connection from this address must begin with a PROXY header. Headers from other addresses
     /// are not accepted.
     pub fn expects_proxy_header(&self, address: std::net::IpAddr) -> bool {
-        self.introduction == ProxyProtocol::Proxy && self.proxies.iter().any(|network| network.contains(address))
+        self.proxy_protocol == ProxyProtocol::Proxy && self.proxies.iter().any(|network| network.contains(address))
     }
 }
 
@@ -269,7 +269,7 @@ impl<S: Send + Sync + 'static> WeakService<S> {
     }
 }
 
-/// Built service: answers requests through `serve`, or through `call` in tests and embedders.
+/// Built service: handles requests through `serve`, or through `call` in tests and embedders.
 pub struct Service<S: 'static>(pub(crate) Arc<Inner<S>>);
 
 pub(crate) struct Inner<S: 'static> {
@@ -280,14 +280,14 @@ pub(crate) struct Inner<S: 'static> {
     pub concurrency: ConcurrencyLimit,
     pub state: Arc<S>,
     pub authenticate: Authenticate<S>,
-    pub around: Middleware<S>,
-    pub refused: ForbiddenHook<S>,
+    pub middleware: Middleware<S>,
+    pub on_forbidden: ForbiddenHook<S>,
     pub headers: Vec<(HeaderName, &'static str)>,
     pub limits: Limits,
-    pub quota: Option<RateLimiter>,
-    pub meter: RateLimitHook<S>,
+    pub rate_limit: Option<RateLimiter>,
+    pub rate_limit_hook: RateLimitHook<S>,
     pub proxies: Vec<Network>,
-    pub introduction: ProxyProtocol,
+    pub proxy_protocol: ProxyProtocol,
     pub origins: Vec<String>,
     pub resource_metadata: Option<String>,
     pub mounted: Option<Mounted>,
@@ -312,7 +312,7 @@ pub(crate) enum ListenerKind {
 }
 
 impl<S: Send + Sync + 'static> Service<S> {
-    /// Answers a request without a network connection; the client address is loopback.
+    /// Handles a request without a network connection; the client address is loopback.
     pub async fn call(
         &self,
         request: hyper::Request<Bytes>,
@@ -325,8 +325,8 @@ impl<S: Send + Sync + 'static> Service<S> {
             chunk_size: CHUNK_SIZE,
             activity: Arc::default(),
         };
-        let answer = self.dispatch(&conn, request.map(Incoming::from), Framing::Unambiguous).await;
-        answer.map(|body| body.map_frame(|frame| frame.map_data(BodyChunk::into_bytes)))
+        let response = self.dispatch(&conn, request.map(Incoming::from), Framing::Unambiguous).await;
+        response.map(|body| body.map_frame(|frame| frame.map_data(BodyChunk::into_bytes)))
     }
 
     /// Returns a weak reference, for clients inside the same process.

@@ -189,8 +189,10 @@ impl Settings {
 
     /// Returns an error about a value, with the setting, the source of the value, and the reason.
     pub fn invalid(&self, env: &str, what: &str) -> SettingError {
-        let source = self.values.get(env).map_or("default", |given| &given.source);
-        SettingError(vec![format!("`{env}`, set by {source}: {what}")])
+        SettingError(vec![match self.values.get(env) {
+            Some(given) => format!("`{env}`, set by {}: {what}", given.source),
+            None => format!("`{env}`: {what}"),
+        }])
     }
 
     fn setting(&self, env: &str) -> Result<&'static Setting, SettingError> {
@@ -370,13 +372,13 @@ pub fn environment() -> Result<Vec<(String, String)>, SettingError> {
 fn utf8_variables(
     variables: impl Iterator<Item = (OsString, OsString)>,
 ) -> Result<Vec<(String, String)>, SettingError> {
-    let own = variables.filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
-    let own = own.filter(|(name, _)| name.starts_with(PREFIX));
+    let named = variables.filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+    let prefixed = named.filter(|(name, _)| name.starts_with(PREFIX));
     let text = |(name, value): (String, OsString)| match value.into_string() {
         Ok(value) => Ok((name, value)),
         Err(_) => Err(SettingError(vec![format!("`{name}`, set by the environment, is not UTF-8")])),
     };
-    own.map(text).collect()
+    prefixed.map(text).collect()
 }
 
 /// `PIDQ_DATABASE_URL` → `--database-url`.
@@ -390,9 +392,9 @@ fn file_key(row: &Setting) -> &'static str {
 
 /// Returns `: did you mean …?` if a known name is similar.
 fn suggestion(name: &str, known: impl Iterator<Item = String>) -> String {
-    let near = known.map(|k| (value::levenshtein(name, &k), k)).min();
-    let near = near.filter(|(distance, _)| *distance <= 1 + name.len() / 5);
-    near.map(|(_, known)| format!(": did you mean `{known}`?")).unwrap_or_default()
+    let nearest = known.map(|k| (value::levenshtein(name, &k), k)).min();
+    let similar = nearest.filter(|(distance, _)| *distance <= 1 + name.len() / 5);
+    similar.map(|(_, known)| format!(": did you mean `{known}`?")).unwrap_or_default()
 }
 
 impl fmt::Display for SettingError {
@@ -414,8 +416,13 @@ mod tests {
         Setting { secret: true, ..row("PIDQ_MASTER_SECRET", "config.master.secret", None, ValueKind::Text) },
     ];
 
-    const fn row(env: &'static str, chart: &'static str, default: Option<&'static str>, kind: ValueKind) -> Setting {
-        Setting { env, config_key: chart, default, kind, secret: false, summary: "The thing." }
+    const fn row(
+        env: &'static str,
+        config_key: &'static str,
+        default: Option<&'static str>,
+        kind: ValueKind,
+    ) -> Setting {
+        Setting { env, config_key, default, kind, secret: false, summary: "The thing." }
     }
 
     fn read(arguments: &[&str], environment: &[(&str, &str)]) -> Result<Settings, String> {
@@ -428,19 +435,19 @@ mod tests {
         for arguments in
             [&["--master-secrt", "canary"][..], &["canary"], &["--master-secrt=canary"], &["--x", "canary", "canary"]]
         {
-            let refused = read(arguments, &[]).err().expect("there is no such flag");
-            assert!(!refused.contains("canary"), "{refused}");
+            let error = read(arguments, &[]).err().expect("there is no such flag");
+            assert!(!error.contains("canary"), "{error}");
         }
-        let refused = read(&["--x", "1", "--lisen", "2"], &[]).err().expect("there are no such flags");
-        assert!(refused.contains("`--x`") && refused.contains("did you mean `--listen`?"), "{refused}");
+        let error = read(&["--x", "1", "--lisen", "2"], &[]).err().expect("there are no such flags");
+        assert!(error.contains("`--x`") && error.contains("did you mean `--listen`?"), "{error}");
     }
 
     #[test]
     fn a_parse_error_of_a_file_has_its_line() {
         let file = file("listen = \"a:1\"\n\n[master]\nsecret = 'canary\n");
         let path = file.path().to_str().expect("a path");
-        let refused = read(&["--config", path], &[]).err().expect("it is no TOML");
-        assert!(refused.contains("line 4") && !refused.contains("canary"), "{refused}");
+        let error = read(&["--config", path], &[]).err().expect("it is not TOML");
+        assert!(error.contains("line 4") && !error.contains("canary"), "{error}");
     }
 
     #[test]
@@ -451,8 +458,8 @@ mod tests {
         let own = variable("PIDQ_LISTEN", b"127.0.0.1:1");
         let (foreign, errors) = (variable("LS_COLORS", b"\xff"), variable("PIDQ_MASTER_SECRET", b"canary\xff"));
         assert_eq!(read(vec![foreign, own]), Ok(vec![("PIDQ_LISTEN".to_owned(), "127.0.0.1:1".to_owned())]));
-        let refused = read(vec![errors]).expect_err("it is no text");
-        assert!(refused.contains("`PIDQ_MASTER_SECRET`") && !refused.contains("canary"), "{refused}");
+        let error = read(vec![errors]).expect_err("it is not UTF-8");
+        assert!(error.contains("`PIDQ_MASTER_SECRET`") && !error.contains("canary"), "{error}");
     }
 
     fn file(text: &str) -> tempfile::NamedTempFile {
@@ -462,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_win_over_the_environment_over_the_file_over_defaults() {
+    fn flags_override_the_environment_the_file_and_defaults() {
         let file = file("listen = \"file:1\"\n[query]\ntimeout = \"1s\"\n");
         let path = file.path().to_str().expect("a path");
         let time = |arguments: &[&str], environment: &[(&str, &str)]| {
@@ -475,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_name_the_setting_and_what_to_do() {
+    fn errors_name_the_setting_and_the_remedy() {
         let error = |arguments: &[&str], environment: &[(&str, &str)]| {
             read(arguments, environment).map(drop).expect_err("it is wrong")
         };
@@ -494,7 +501,7 @@ mod tests {
         );
         let file = file("listn = \"x\"\nmaster = { secret = 'hunter2' ]");
         let path = file.path().to_str().expect("a path");
-        assert!(!error(&["--config", path], &[]).contains("hunter2"), "a broken file does not show what is in it");
+        assert!(!error(&["--config", path], &[]).contains("hunter2"), "the error does not quote the file");
         let missing =
             read(&[], &[]).map(|s| s.required("PIDQ_MASTER_SECRET").map(str::to_owned).map_err(|e| e.to_string()));
         assert_eq!(
@@ -504,13 +511,13 @@ mod tests {
     }
 
     #[test]
-    fn a_misspelt_variable_is_a_warning_with_advice() {
+    fn a_misspelled_variable_is_a_warning_with_a_suggestion() {
         let settings = read(&[], &[("PIDQ_LISTENS", "x"), ("HOME", "/")]).expect("no mistake");
         assert_eq!(settings.warnings(), ["unknown setting `PIDQ_LISTENS` is ignored: did you mean `PIDQ_LISTEN`?"]);
     }
 
     #[test]
-    fn a_secret_may_stand_in_a_file_and_is_never_shown() {
+    fn a_secret_may_be_in_a_file_and_is_never_shown() {
         let file = file("hunter2\n");
         let path = file.path().to_str().expect("a path");
         let settings = read(&[], &[("PIDQ_MASTER_SECRET_FILE", path)]).expect("no mistake");

@@ -78,7 +78,7 @@ struct QueuedJob {
     job: Job,
 }
 
-/// Worker thread, as its jobs see it.
+/// Worker thread that runs a job.
 struct Worker {
     thread: Pid,
     /// True if the thread was demoted; it then ends after the job.
@@ -100,7 +100,7 @@ pub struct JobResult<T> {
     /// Return value.
     pub value: T,
     /// Time in the queue.
-    pub queued: Duration,
+    pub queue_time: Duration,
 }
 
 /// Maximum of the default thread count: each thread may use the memory of a query.
@@ -122,11 +122,10 @@ impl ThreadPool {
             workers_needed: threads,
             closed: false,
         };
-        let (more, fewer) = (Condvar::new(), Condvar::new());
         let shared = Arc::new(Shared {
             state: Mutex::new(state),
-            job_available: more,
-            worker_needed: fewer,
+            job_available: Condvar::new(),
+            worker_needed: Condvar::new(),
             threads,
             queue_limit: queue,
         });
@@ -150,11 +149,11 @@ impl ThreadPool {
     /// Runs a job for a principal, which is limited to its share of the threads and of the queue.
     pub async fn run_for<T: Send + 'static>(
         &self,
-        who: &str,
+        principal: &str,
         cancel: impl FnOnce() + Send,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<JobResult<T>, Problem> {
-        self.run_keyed(Some(who.into()), cancel, job).await
+        self.run_keyed(Some(principal.into()), cancel, job).await
     }
 
     async fn run_keyed<T: Send + 'static>(
@@ -165,12 +164,12 @@ impl ThreadPool {
     ) -> Result<JobResult<T>, Problem> {
         let (sender, mut result) = oneshot::channel();
         let running = Arc::new(Mutex::new(RunningJob::default()));
-        let queued = Instant::now();
+        let queued_at = Instant::now();
         self.push(key.clone(), running.clone(), move || {
             // The caller may have stopped waiting.
             if !sender.is_closed() {
-                let waited = queued.elapsed();
-                let _ = sender.send(JobResult { value: job(), queued: waited });
+                let queue_time = queued_at.elapsed();
+                let _ = sender.send(JobResult { value: job(), queue_time });
             }
         })?;
         let on_drop = CancelOnDrop(Some(cancel));
@@ -201,16 +200,16 @@ impl ThreadPool {
         {
             return Err(Problem::new(codes::OVERLOADED).detail("The server is overloaded. Try again.").retry_after(1));
         }
-        let job: Job = Box::new(move |slot: &Worker| {
-            locked(&running).thread = Some(slot.thread);
+        let job: Job = Box::new(move |worker: &Worker| {
+            locked(&running).thread = Some(worker.thread);
             if catch_unwind(AssertUnwindSafe(job)).is_err() {
-                tracing::error!("a job panicked; its caller gets 500");
+                tracing::error!("a job panicked; responding with 500");
             }
             // The thread must not be demoted from now on: it runs another job.
             let mut running = locked(&running);
             running.thread = None;
-            slot.is_demoted.store(running.is_demoted, Relaxed);
-            slot.is_replaced.store(running.is_replaced, Relaxed);
+            worker.is_demoted.store(running.is_demoted, Relaxed);
+            worker.is_replaced.store(running.is_replaced, Relaxed);
             if let Some(shared) = pool.upgrade().filter(|_| running.is_replaced) {
                 shared.release_long_slot(&owner);
             }
@@ -262,7 +261,7 @@ impl Shared {
 
     fn release_long_slot(&self, key: &Key) {
         let mut state = locked(&self.state);
-        if let Some(at) = state.long_jobs.iter().position(|held| held == key) {
+        if let Some(at) = state.long_jobs.iter().position(|holder| holder == key) {
             state.long_jobs.swap_remove(at);
         }
         // Jobs that waited for the slot may run.
@@ -287,10 +286,10 @@ async fn demote_long_job(shared: &Shared, key: &Key, running: &Mutex<RunningJob>
 /// Lowers the priority of this thread, and of the threads it starts, to at most this nice value.
 #[cfg(target_os = "linux")]
 pub(crate) fn lower_priority(nice: i32) {
-    let result = uapi::sched_getattr(0, 0).and_then(|mut own| {
-        own.sched_nice = own.sched_nice.max(nice);
-        own.sched_runtime = TIME_SLICE.as_nanos() as u64;
-        uapi::sched_setattr(0, &own, 0)
+    let result = uapi::sched_getattr(0, 0).and_then(|mut attributes| {
+        attributes.sched_nice = attributes.sched_nice.max(nice);
+        attributes.sched_runtime = TIME_SLICE.as_nanos() as u64;
+        uapi::sched_setattr(0, &attributes, 0)
     });
     if let Err(error) = result {
         tracing::debug!(%error, "lowering the priority of a worker thread failed");
@@ -319,13 +318,14 @@ fn spawn_workers(shared: Arc<Shared>) -> impl FnOnce() + Send {
 
 fn run_worker(shared: Arc<Shared>) -> impl FnOnce() + Send {
     move || {
-        let slot = Worker { thread: gettid(), is_demoted: AtomicBool::new(false), is_replaced: AtomicBool::new(false) };
+        let worker =
+            Worker { thread: gettid(), is_demoted: AtomicBool::new(false), is_replaced: AtomicBool::new(false) };
         while let Some(job) = next_job(&shared) {
-            job(&slot);
-            if slot.is_replaced.load(Relaxed) {
+            job(&worker);
+            if worker.is_replaced.load(Relaxed) {
                 return;
             }
-            if slot.is_demoted.load(Relaxed) {
+            if worker.is_demoted.load(Relaxed) {
                 locked(&shared.state).workers_needed += 1;
                 return shared.worker_needed.notify_one();
             }
@@ -383,14 +383,14 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_job_gives_back_its_result() {
+    async fn a_job_returns_its_result() {
         let pool = ThreadPool::new(1, 1);
         let done = pool.run(|| (), || 6 * 7).await;
         assert_eq!(done.map(|done| done.value).map_err(|p| p.status()), Ok(42));
     }
 
     #[tokio::test]
-    async fn a_full_queue_is_503_and_not_a_longer_queue() {
+    async fn a_full_queue_is_503() {
         let pool = ThreadPool::new(1, 1);
         let (hold, held) = mpsc::channel::<()>();
         let (start, started) = oneshot::channel();
@@ -399,7 +399,7 @@ mod tests {
             let job = move || start.send(()).is_ok() && held.recv().is_err();
             async move { pool.run(|| (), job).await.map(|d| d.value) }
         });
-        tokio::time::timeout(Duration::from_secs(5), started).await.expect("it starts").expect("it says so");
+        tokio::time::timeout(Duration::from_secs(5), started).await.expect("it starts").expect("it signals its start");
         let second = tokio::spawn({
             let pool = pool.clone();
             async move { pool.run(|| (), || ()).await.map(|d| d.value) }
@@ -463,12 +463,12 @@ mod tests {
             assert!(job.await.expect("no panic"));
         }
         // The slot is released just after the result is sent.
-        let given_back = async {
+        let released = async {
             while !locked(&pool.pool.shared.state).long_jobs.is_empty() {
                 sleep(Duration::from_millis(1)).await;
             }
         };
-        assert!(tokio::time::timeout(Duration::from_secs(5), given_back).await.is_ok());
+        assert!(tokio::time::timeout(Duration::from_secs(5), released).await.is_ok());
     }
 
     #[tokio::test]
@@ -496,28 +496,29 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn jobs_run_at_lower_priority() {
-        let own = || uapi::sched_getattr(0, 0).map(|own| (own.sched_nice, own.sched_runtime)).expect("it can be asked");
-        let (usual_nice, usual_slice) = own();
-        let (nice, slice) = ThreadPool::new(1, 1).run(|| (), own).await.expect("it runs").value;
-        assert_eq!(nice, JOB_NICE.max(usual_nice));
+        let priority =
+            || uapi::sched_getattr(0, 0).map(|own| (own.sched_nice, own.sched_runtime)).expect("scheduling attributes");
+        let (default_nice, default_slice) = priority();
+        let (nice, slice) = ThreadPool::new(1, 1).run(|| (), priority).await.expect("it runs").value;
+        assert_eq!(nice, JOB_NICE.max(default_nice));
         // Before Linux 6.12 threads have no time slice of their own, and all report 0.
-        assert!(slice > usual_slice || usual_slice == 0, "{slice} {usual_slice}");
+        assert!(slice > default_slice || default_slice == 0, "{slice} {default_slice}");
     }
 
     #[tokio::test]
     async fn a_long_job_is_demoted_and_its_worker_replaced() {
         let pool = ThreadPool::new(1, 1);
-        let own = || (gettid(), rustix::process::getpriority_process(Some(gettid())).ok());
+        let priority = || (gettid(), rustix::process::getpriority_process(Some(gettid())).ok());
         let long = pool.run(
             || (),
             move || {
                 thread::sleep(DEMOTE_AFTER * 4);
-                own()
+                priority()
             },
         );
-        let (lowered, priority) = long.await.expect("it runs").value;
-        assert_eq!(priority, Some(LOWEST_NICE));
-        let (fresh, priority) = pool.run(|| (), own).await.expect("it runs").value;
-        assert_ne!((fresh, priority), (lowered, Some(LOWEST_NICE)));
+        let (demoted, nice) = long.await.expect("it runs").value;
+        assert_eq!(nice, Some(LOWEST_NICE));
+        let (replacement, nice) = pool.run(|| (), priority).await.expect("it runs").value;
+        assert_ne!((replacement, nice), (demoted, Some(LOWEST_NICE)));
     }
 }

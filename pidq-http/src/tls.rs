@@ -70,12 +70,12 @@ impl Tls {
     pub fn open(
         certificates: impl Into<PathBuf>,
         key: impl Into<PathBuf>,
-        oldest: TlsVersion,
+        min_version: TlsVersion,
     ) -> Result<Self, TlsError> {
         let (certificates, key) = (certificates.into(), key.into());
         let current = ArcSwap::from_pointee(load(&certificates, &key)?);
         let pair = Arc::new(CertificatePair { certificates, key, current });
-        let config = config(pair.clone(), oldest)
+        let config = config(pair.clone(), min_version)
             .map_err(|error| TlsError { path: pair.certificates.clone(), what: error.to_string() })?;
         Ok(Tls { config: Arc::new(config), pair })
     }
@@ -104,8 +104,8 @@ impl Tls {
     pub(crate) fn spawn_reload_task(self, info: Arc<ServiceInfo>) -> ReloadTask {
         ReloadTask(tokio::spawn(async move {
             let mut ticks = interval(RELOAD_INTERVAL);
-            let show = |tls: &Tls| info.metrics.certificate_expiry.set(tls.expires_at().unwrap_or_default());
-            show(&self);
+            let record_expiry = |tls: &Tls| info.metrics.certificate_expiry.set(tls.expires_at().unwrap_or_default());
+            record_expiry(&self);
             let mut hangups = signal(SignalKind::hangup()).ok();
             loop {
                 let hangup = async {
@@ -121,7 +121,7 @@ impl Tls {
                     Ok(Ok(false)) => "unchanged",
                     Ok(Ok(true)) => {
                         tracing::info!("certificate reloaded");
-                        show(&self);
+                        record_expiry(&self);
                         "replaced"
                     }
                     Ok(Err(error)) => {
@@ -144,9 +144,9 @@ impl Drop for ReloadTask {
     }
 }
 
-fn config(pair: Arc<CertificatePair>, oldest: TlsVersion) -> Result<ServerConfig, rustls::Error> {
+fn config(pair: Arc<CertificatePair>, min_version: TlsVersion) -> Result<ServerConfig, rustls::Error> {
     const BOTH: &[&SupportedProtocolVersion] = &[&rustls::version::TLS13, &rustls::version::TLS12];
-    let versions = match oldest {
+    let versions = match min_version {
         TlsVersion::V1_2 => BOTH,
         TlsVersion::V1_3 => &BOTH[..1],
     };

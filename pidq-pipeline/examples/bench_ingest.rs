@@ -1,8 +1,8 @@
-//! How fast documents become searchable, all the way: sent, stored, read in processes of their own, cut, embedded,
-//! indexed. Beside it what each stage takes alone, and what the database takes for the same bytes in one plain table.
+//! Benchmark of ingestion: from the upload of documents until they are searchable, compared with each stage alone and with
+//! plain rows of the same data in the database.
 //!
-//! `bench_ingest URL… [--documents N] [--kilobytes N]` with `sqlite:FILE` or `postgres://…`, in a release build. Figures are
-//! processor seconds of this process and its children (not of a server of PostgreSQL), and wall time beside it.
+//! `bench_ingest URL… [--documents N] [--kilobytes N]` with `sqlite:FILE` or `postgres://…`, in a release build. Prints the
+//! CPU time of this process and its children (not of the PostgreSQL server), and the wall-clock time.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use tokio::task::JoinSet;
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> ExitCode {
-    // The reader of documents is this program again.
+    // The extraction subprocess runs this program.
     if env::args().nth(1).as_deref() == Some("pipeline") {
         return extract::sandbox_main();
     }
@@ -41,7 +41,7 @@ async fn run() -> Result<()> {
     let (mut urls, mut documents, mut kilobytes) = (Vec::new(), 40usize, 200usize);
     let mut arguments = env::args().skip(1);
     while let Some(argument) = arguments.next() {
-        let mut number = || arguments.next().and_then(|number| number.parse().ok()).ok_or("which number?");
+        let mut number = || arguments.next().and_then(|number| number.parse().ok()).ok_or("a number is missing");
         match argument.as_str() {
             "--documents" => documents = number()?,
             "--kilobytes" => kilobytes = number()?,
@@ -51,18 +51,19 @@ async fn run() -> Result<()> {
     let texts: Vec<String> = (0..documents).map(|number| text(number, kilobytes << 10)).collect();
     let bytes: usize = texts.iter().map(String::len).sum();
     println!("{documents} documents, {:.1} MB of text", bytes as f64 / 1e6);
-    let (rows, alone) = stages(&texts)?;
+    let (rows, stage_seconds) = stages(&texts)?;
     for url in &urls {
-        let plain = plain(url, &texts, &rows).await?;
-        let whole = whole(url, &texts, bytes).await?;
-        let (cpu, wall, stages) = (whole.0 / plain.0, whole.1 / plain.1, whole.0 / (alone + plain.0));
-        println!("{:<28} {cpu:.1} of CPU, {wall:.1} of wall", "whole / plain rows");
-        println!("{:<28} {stages:.2} of CPU", "whole / stages and plain rows");
+        let rows_time = insert_plain_rows(url, &texts, &rows).await?;
+        let platform_time = run_platform(url, &texts, bytes).await?;
+        let (cpu, wall) = (platform_time.0 / rows_time.0, platform_time.1 / rows_time.1);
+        let stages = platform_time.0 / (stage_seconds + rows_time.0);
+        println!("{:<28} {cpu:.1} of CPU, {wall:.1} of wall", "platform / plain rows");
+        println!("{:<28} {stages:.2} of CPU", "platform / stages and plain rows");
     }
     Ok(())
 }
 
-/// Paragraphs of words by Zipf's law, with a tag now and then.
+/// Returns paragraphs of words with a Zipf distribution and occasional tags.
 fn text(number: usize, bytes: usize) -> String {
     let mut state = number as u64 + 1;
     let mut next = || {
@@ -82,46 +83,47 @@ fn text(number: usize, bytes: usize) -> String {
     text
 }
 
-/// A row as it is stored of a chunk.
+/// The stored data of a chunk.
 struct Row {
     content: String,
     vector: Vec<u8>,
 }
 
-/// What each stage takes on one thread, without the process around the reader and without a database.
+/// Measures each stage on one thread, without subprocesses and without a database.
 fn stages(texts: &[String]) -> Result<(Vec<Vec<Row>>, f64)> {
     let model = embedding::open("hash-512", &ModelSources::default())?;
     let splitter = splitter::find("recursive_character").ok_or("no splitter")?;
     let splitter = splitter.build(&json!({}).as_object().cloned().unwrap_or_default()).map_err(|e| e.to_string())?;
-    let (mut taken, mut rows) = ([0.0; 4], Vec::new());
+    let (mut seconds, mut rows) = ([0.0; 4], Vec::new());
     for text in texts {
         let mut started = thread_cpu();
-        let mut lap = |at: usize| {
+        let mut record_stage = |stage: usize| {
             let now = thread_cpu();
-            taken[at] += now - started;
+            seconds[stage] += now - started;
             started = now;
         };
         let upload = Upload { bytes: text.as_bytes(), name: Some("a.md"), media_type: None };
-        let extracted = extract::read(&upload, &Options::default())?;
-        lap(0);
+        let extracted = extract::extract_in_process(&upload, &Options::default())?;
+        record_stage(0);
         let chunks = splitter.split(&extracted.text, &|_| Ok(Vec::new())).map_err(|e| e.to_string())?;
         let chunks: Vec<String> = chunks.iter().map(|chunk| chunk.text.to_string()).collect();
-        lap(1);
+        record_stage(1);
         let vectors = model.embed(&chunks)?;
-        lap(2);
-        let found: usize = chunks.iter().map(|chunk| tags(chunk).len()).sum();
-        std::hint::black_box(found);
-        lap(3);
-        let of = chunks.into_iter().zip(vectors).map(|(content, vector)| Row { content, vector: to_blob(&vector) });
-        rows.push(of.collect());
+        record_stage(2);
+        let tag_count: usize = chunks.iter().map(|chunk| tags(chunk).len()).sum();
+        std::hint::black_box(tag_count);
+        record_stage(3);
+        let document_rows =
+            chunks.into_iter().zip(vectors).map(|(content, vector)| Row { content, vector: to_blob(&vector) });
+        rows.push(document_rows.collect());
     }
     let bytes: usize = texts.iter().map(String::len).sum();
-    for (name, seconds) in ["read", "split", "embed", "tags"].into_iter().zip(taken) {
+    for (name, seconds) in ["extract", "split", "embed", "tags"].into_iter().zip(seconds) {
         println!("{name:<28} {seconds:6.2} s of CPU, {:7.1} MB/s", bytes as f64 / 1e6 / seconds);
     }
-    let alone = taken.iter().sum();
-    println!("{:<28} {alone:6.2} s of CPU", "all of them");
-    Ok((rows, alone))
+    let stage_seconds = seconds.iter().sum();
+    println!("{:<28} {stage_seconds:6.2} s of CPU", "all stages");
+    Ok((rows, stage_seconds))
 }
 
 const DROP: &str = "drop table if exists plain_rows";
@@ -130,11 +132,11 @@ const INSERT: &str =
     "insert into plain_rows (content, vector) values ($1, $2), ($3, $4), ($5, $6), ($7, $8), ($9, $10),
   ($11, $12), ($13, $14), ($15, $16)";
 const INSERT_ONE: &str = "insert into plain_rows (content, vector) values ($1, $2)";
-/// How many rows the one before has.
-const AT_ONCE: usize = 8;
+/// Number of rows that [`INSERT`] inserts.
+const ROWS_PER_STATEMENT: usize = 8;
 
-/// The same documents, texts and vectors as rows of a table without an index, a transaction a document.
-async fn plain(url: &str, texts: &[String], documents: &[Vec<Row>]) -> Result<(f64, f64)> {
+/// Inserts the same documents, texts and vectors into a table without an index, with one transaction per document.
+async fn insert_plain_rows(url: &str, texts: &[String], documents: &[Vec<Row>]) -> Result<(f64, f64)> {
     let database = Database::open(url).await?;
     database.execute(DROP, &[]).await?;
     database.execute(CREATE, &[]).await?;
@@ -143,38 +145,38 @@ async fn plain(url: &str, texts: &[String], documents: &[Vec<Row>]) -> Result<(f
     for (text, document) in texts.iter().zip(documents) {
         let mut tx = database.begin().await?;
         tx.execute(INSERT_ONE, &[text.into(), text.as_bytes().into()]).await?;
-        let whole = document.len() / AT_ONCE * AT_ONCE;
-        for some in document[..whole].chunks(AT_ONCE) {
+        let batched = document.len() / ROWS_PER_STATEMENT * ROWS_PER_STATEMENT;
+        for batch in document[..batched].chunks(ROWS_PER_STATEMENT) {
             let arguments: Vec<Arg<'_>> =
-                some.iter().flat_map(|row| [(&row.content).into(), row.vector.as_slice().into()]).collect();
+                batch.iter().flat_map(|row| [(&row.content).into(), row.vector.as_slice().into()]).collect();
             tx.execute(INSERT, &arguments).await?;
         }
-        for row in &document[whole..] {
+        for row in &document[batched..] {
             tx.execute(INSERT_ONE, &[(&row.content).into(), row.vector.as_slice().into()]).await?;
         }
         rows += document.len();
         tx.commit().await?;
     }
-    let taken = (process_cpu() - cpu, started.elapsed().as_secs_f64());
+    let elapsed = (process_cpu() - cpu, started.elapsed().as_secs_f64());
     println!(
         "{:<28} {:6.2} s of CPU, {:.2} s of wall, {rows} rows",
         format!("plain rows, {}", kind(url)),
-        taken.0,
-        taken.1
+        elapsed.0,
+        elapsed.1
     );
     database.execute(DROP, &[]).await?;
-    Ok(taken)
+    Ok(elapsed)
 }
 
-/// The platform with two workers, asked as by HTTP.
-async fn whole(url: &str, texts: &[String], bytes: usize) -> Result<(f64, f64)> {
-    let reader = env::current_exe()?;
+/// Ingests the documents with a platform with two workers, through its HTTP interface.
+async fn run_platform(url: &str, texts: &[String], bytes: usize) -> Result<(f64, f64)> {
+    let extractor = env::current_exe()?;
     let environment = [
         ("PIDQ_DATABASE_URL", url.to_owned()),
         ("PIDQ_RATE_LIMIT", "0".to_owned()),
-        ("PIDQ_UPLOAD_RATE", "0".to_owned()),
-        ("PIDQ_ASK_RATE", "0".to_owned()),
-        ("PIDQ_EXTRACTOR", reader.display().to_string()),
+        ("PIDQ_UPLOAD_RATE_LIMIT", "0".to_owned()),
+        ("PIDQ_ASK_RATE_LIMIT", "0".to_owned()),
+        ("PIDQ_EXTRACTOR", extractor.display().to_string()),
         ("PIDQ_DATA_DIR", env::temp_dir().join("pidq-bench").display().to_string()),
     ];
     let settings = Settings::read(TABLES, [], environment.map(|(name, value)| (name.to_owned(), value)))?;
@@ -182,20 +184,20 @@ async fn whole(url: &str, texts: &[String], bytes: usize) -> Result<(f64, f64)> 
     let state = app.state.clone();
     let mut tasks: JoinSet<()> = (0..2).map(|_| ingest::run_worker(Arc::clone(&state))).collect();
     tasks.spawn(events::run_sequencer(Arc::clone(&state)));
-    let site = app.build();
+    let service = app.build();
     let name = format!("bench {}", pidq_http::uuid_v7());
     let pipeline = json!({
         "name": name, "embedding_model": "hash-512", "text_splitter": "recursive_character", "classifications": ["a"],
     });
-    let made = send(&site, "POST", "/api/pipelines", "application/json", pipeline.to_string().into()).await?;
-    let path = format!("/api/pipelines/{}", made["id"].as_str().ok_or("no pipeline")?);
+    let created = send(&service, "POST", "/api/pipelines", "application/json", pipeline.to_string().into()).await?;
+    let path = format!("/api/pipelines/{}", created["id"].as_str().ok_or("no pipeline")?);
     let (cpu, started) = (process_cpu(), Instant::now());
     for text in texts {
         let media = "multipart/form-data; boundary=x7x";
-        send(&site, "POST", &format!("{path}/documents"), media, form(text).into()).await?;
+        send(&service, "POST", &format!("{path}/documents"), media, form(text).into()).await?;
     }
     loop {
-        let counts = send(&site, "GET", &path, "", Vec::new()).await?["document_counts"].clone();
+        let counts = send(&service, "GET", &path, "", Vec::new()).await?["document_counts"].clone();
         if counts["failed"] != 0 {
             return Err("a document failed".into());
         }
@@ -204,53 +206,60 @@ async fn whole(url: &str, texts: &[String], bytes: usize) -> Result<(f64, f64)> 
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    let taken = (process_cpu() - cpu, started.elapsed().as_secs_f64());
+    let elapsed = (process_cpu() - cpu, started.elapsed().as_secs_f64());
     drop(tasks);
-    let chunks = opened(&state, &path).await?;
+    let chunks = measure_partition(&state, &path).await?;
     println!(
         "{:<28} {:6.2} s of CPU, {:.2} s of wall: {:.1} MB and {:.0} chunks a second of CPU",
-        format!("whole platform, {}", kind(url)),
-        taken.0,
-        taken.1,
-        bytes as f64 / 1e6 / taken.0,
-        chunks as f64 / taken.0
+        format!("platform, {}", kind(url)),
+        elapsed.0,
+        elapsed.1,
+        bytes as f64 / 1e6 / elapsed.0,
+        chunks as f64 / elapsed.0
     );
-    Ok(taken)
+    Ok(elapsed)
 }
 
-/// How long the partition takes to open, from the database and from a file, and how many chunks it has.
-async fn opened(state: &Arc<Platform>, path: &str) -> Result<usize> {
+/// Measures loading the partition from the database and from a snapshot. Returns its number of chunks.
+async fn measure_partition(state: &Arc<Platform>, path: &str) -> Result<usize> {
     let id = path.rsplit('/').next().unwrap_or_default();
     let pipeline = state.store.pipeline(id).await?.ok_or("no pipeline")?;
     let folder = tempfile::tempdir()?;
-    let kept =
+    let new_cache =
         || IndexCache::default().with_snapshots(SnapshotFiles::new(folder.path().into(), 1 << 40).with_min_chunks(1));
-    let (built, read) = (kept(), kept());
-    timed("building the partition", built.get(&state.store, &pipeline, "a")).await?;
-    timed("writing its file", built.save(&state.store, Duration::ZERO)).await?;
-    let index = timed("opening its file", read.get(&state.store, &pipeline, "a")).await?;
+    let (built, loaded) = (new_cache(), new_cache());
+    measure("building the partition", built.get(&state.store, &pipeline, "a")).await?;
+    measure("writing the snapshot", built.save(&state.store, Duration::ZERO)).await?;
+    let index = measure("loading the snapshot", loaded.get(&state.store, &pipeline, "a")).await?;
     let chunks = index.read().await.partition.len();
-    let file = fs::read_dir(folder.path())?.next().ok_or("no file")??.metadata()?.len();
+    let snapshot_size = fs::read_dir(folder.path())?.next().ok_or("no file")??.metadata()?.len();
     println!(
-        "{:<28} {chunks} chunks, {:.0} MB, in its file {:.0} MB",
-        "the partition",
-        read.bytes() as f64 / 1e6,
-        file as f64 / 1e6
+        "{:<28} {chunks} chunks, {:.0} MB, snapshot {:.0} MB",
+        "partition",
+        loaded.bytes() as f64 / 1e6,
+        snapshot_size as f64 / 1e6
     );
     Ok(chunks)
 }
 
-async fn timed<T, E>(what: &str, work: impl Future<Output = std::result::Result<T, E>>) -> std::result::Result<T, E> {
+async fn measure<T, E>(
+    description: &str,
+    work: impl Future<Output = std::result::Result<T, E>>,
+) -> std::result::Result<T, E> {
     let (cpu, started) = (process_cpu(), Instant::now());
-    let done = work.await;
-    println!("{what:<28} {:6.2} s of CPU, {:.2} s of wall", process_cpu() - cpu, started.elapsed().as_secs_f64());
-    done
+    let result = work.await;
+    println!(
+        "{description:<28} {:6.2} s of CPU, {:.2} s of wall",
+        process_cpu() - cpu,
+        started.elapsed().as_secs_f64()
+    );
+    result
 }
 
-async fn send(site: &Service<Platform>, method: &str, path: &str, media: &str, body: Vec<u8>) -> Result<Value> {
+async fn send(service: &Service<Platform>, method: &str, path: &str, media: &str, body: Vec<u8>) -> Result<Value> {
     let request = Request::builder().method(method).uri(path).header("host", "localhost").header("content-type", media);
-    let (head, body) = site.call(request.body(body.into())?).await.into_parts();
-    let body = http_body_util::BodyExt::collect(body).await.map_err(|_| "the answer ends early")?.to_bytes();
+    let (head, body) = service.call(request.body(body.into())?).await.into_parts();
+    let body = http_body_util::BodyExt::collect(body).await.map_err(|_| "the response ends early")?.to_bytes();
     match head.status.is_success() {
         true => Ok(serde_json::from_slice(&body)?),
         false => Err(String::from_utf8_lossy(&body).into()),
@@ -267,16 +276,16 @@ fn kind(url: &str) -> &str {
     url.split(':').next().unwrap_or_default()
 }
 
-/// Seconds that this thread has run, as Linux counts them; 0 elsewhere.
+/// Returns the CPU seconds of this thread on Linux, and 0 on other systems.
 fn thread_cpu() -> f64 {
     let times = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     times.split(' ').next().and_then(|time| time.parse::<f64>().ok()).unwrap_or(0.0) / 1e9
 }
 
-/// Seconds that this process and its children that ended have run, in hundredths.
+/// Returns the CPU seconds of this process and its terminated children, in hundredths.
 fn process_cpu() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name of the program stands in brackets, and may have blanks.
+    // The program name is in parentheses and may contain spaces.
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     fields.skip(11).take(4).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }

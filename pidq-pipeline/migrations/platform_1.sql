@@ -316,8 +316,8 @@ create table daily_usage (
   documents bigint not null,
   bytes bigint not null,
   chunks bigint not null,
-  queries bigint not null,
-  failed_queries bigint not null,
+  questions bigint not null,
+  failed_questions bigint not null,
   prompt_tokens bigint not null,
   completion_tokens bigint not null,
   -- Tokens that were estimated because the model did not report them.

@@ -4,7 +4,7 @@ use pidq_http::{Head, Problem, Request, codes};
 
 use crate::routes;
 
-/// Media type of document downloads, which are sent whatever `Accept` says.
+/// Media type of document downloads, which are sent regardless of `Accept`.
 const OCTET_STREAM: &str = "application/octet-stream";
 
 /// Returns 406 if `Accept` matches no media type of the route's replies.

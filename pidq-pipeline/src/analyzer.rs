@@ -39,23 +39,23 @@ pub fn query_terms(text: &str) -> Vec<String> {
     terms
 }
 
-/// Returns the terms of a text. `part` receives each name, the word after it, and the terms it produced.
-fn analyze(text: &str, part: impl Fn(&[Word<'_>], Option<&Word<'_>>, &mut Vec<String>)) -> Vec<String> {
+/// Returns the terms of a text. `qualify` receives each name, the word after it, and the terms of the name.
+fn analyze(text: &str, qualify: impl Fn(&[Word<'_>], Option<&Word<'_>>, &mut Vec<String>)) -> Vec<String> {
     let normalized = normalize::normalize(text);
     let words = tokenize::tokenize(&normalized);
     let mut terms = Vec::with_capacity(words.len());
-    let mut rest = &words[..];
-    while let Some(first) = rest.first() {
-        let chain = identifiers::chain(rest);
-        let mut own = Vec::new();
+    let mut remaining = &words[..];
+    while let Some(first) = remaining.first() {
+        let chain = identifiers::chain(remaining);
+        let mut name_terms = Vec::new();
         match chain {
-            [_] => tokenize::word_terms(first, &mut own),
-            _ => identifiers::chain_terms(chain, &mut own),
+            [_] => tokenize::word_terms(first, &mut name_terms),
+            _ => identifiers::chain_terms(chain, &mut name_terms),
         }
-        part(chain, rest.get(chain.len()), &mut own);
-        terms.append(&mut own);
-        identifiers::spaced_tag_terms(rest, &mut terms);
-        rest = &rest[chain.len()..];
+        qualify(chain, remaining.get(chain.len()), &mut name_terms);
+        terms.append(&mut name_terms);
+        identifiers::spaced_tag_terms(remaining, &mut terms);
+        remaining = &remaining[chain.len()..];
     }
     tokenize::bigrams(&words, &mut terms);
     terms.retain(|term| !stopwords::is_stop_word(term));

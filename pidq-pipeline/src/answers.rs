@@ -14,7 +14,7 @@ use crate::api_keys::{self, Verb};
 use crate::json_body;
 use crate::pipelines::reject_unknown_fields;
 use crate::platform::Platform;
-use crate::problems::{stored, validation};
+use crate::problems::{store_problem, validation};
 use crate::rag::Context;
 use crate::store::{NewAnswer, StoredAnswer};
 
@@ -33,7 +33,7 @@ pub(crate) async fn save(platform: &Platform, answer: &Value, contexts: &[Contex
     if platform.limits.answer_retention.is_zero() {
         return;
     }
-    let text = |member: &str| answer[member].as_str().unwrap_or_default();
+    let text = |field: &str| answer[field].as_str().unwrap_or_default();
     let mut documents: Vec<String> = contexts.iter().filter_map(|context| context.document_id.clone()).collect();
     documents.sort_unstable();
     documents.dedup();
@@ -45,7 +45,7 @@ pub(crate) async fn save(platform: &Platform, answer: &Value, contexts: &[Contex
         documents: &documents,
     };
     if let Err(error) = platform.store.save_answer(new).await {
-        tracing::error!(%error, "storing a response failed");
+        tracing::error!(%error, "storing an answer failed; it cannot be retrieved later");
     }
 }
 
@@ -60,37 +60,41 @@ pub(crate) async fn feedback(platform: &Arc<Platform>, mut request: Request) -> 
     let stored_answer = find_answer(platform, &request).await?;
     let body: Map<String, Value> = request.object().await?;
     reject_unknown_fields(&body, &["rating", "comment"])?;
-    let given: Feedback = json_body::from_object(body)?;
-    if ![1, -1].contains(&given.rating) {
+    let feedback: Feedback = json_body::from_object(body)?;
+    if ![1, -1].contains(&feedback.rating) {
         return Err(validation("/rating", "A rating must be 1 (good) or -1 (bad)."));
     }
-    if given.comment.as_ref().is_some_and(|comment| comment.chars().count() > MAX_COMMENT_LENGTH) {
+    if feedback.comment.as_ref().is_some_and(|comment| comment.chars().count() > MAX_COMMENT_LENGTH) {
         return Err(validation("/comment", &format!("A comment must have at most {MAX_COMMENT_LENGTH} characters.")));
     }
     let id = request.path("query_id")?;
-    platform.store.rate_answer(id, given.rating, given.comment.as_deref()).await.map_err(stored)?;
+    platform.store.rate_answer(id, feedback.rating, feedback.comment.as_deref()).await.map_err(store_problem)?;
     Response::json(&answer_json(
         platform,
-        StoredAnswer { rating: Some(given.rating), comment: given.comment, ..stored_answer },
+        StoredAnswer { rating: Some(feedback.rating), comment: feedback.comment, ..stored_answer },
     ))
 }
 
 /// Returns the stored answer of a request if the caller may see it.
 async fn find_answer(platform: &Platform, request: &Request) -> Result<StoredAnswer, Problem> {
     let (id, key) = (request.path("query_id")?, api_keys::from_request(request)?);
-    let stored_answer =
-        platform.store.answer(id, (Timestamp::now() - platform.limits.answer_retention).0).await.map_err(stored)?;
-    let seen = stored_answer
-        .filter(|stored_answer| key.allows(&stored_answer.pipeline_id, &stored_answer.classification, Verb::Query));
-    seen.ok_or_else(|| Problem::new(codes::QUERY_NOT_FOUND).detail("Query not found, or its answer is not stored."))
+    let stored_answer = platform
+        .store
+        .answer(id, (Timestamp::now() - platform.limits.answer_retention).0)
+        .await
+        .map_err(store_problem)?;
+    let visible = stored_answer.filter(|answer| key.allows(&answer.pipeline_id, &answer.classification, Verb::Query));
+    visible.ok_or_else(|| {
+        Problem::new(codes::QUERY_NOT_FOUND).detail("Answer not found: its id is unknown or it is no longer stored.")
+    })
 }
 
 fn answer_json(platform: &Platform, stored_answer: StoredAnswer) -> Value {
-    let mut shown = stored_answer.answer;
+    let mut body = stored_answer.answer;
     let created = Timestamp(stored_answer.created_at);
-    shown["created_at"] = created.to_rfc3339().into();
-    shown["kept_until"] = (created + platform.limits.answer_retention).to_rfc3339().into();
-    shown["feedback"] =
+    body["created_at"] = created.to_rfc3339().into();
+    body["expires_at"] = (created + platform.limits.answer_retention).to_rfc3339().into();
+    body["feedback"] =
         stored_answer.rating.map_or(Value::Null, |rating| json!({"rating": rating, "comment": stored_answer.comment}));
-    shown
+    body
 }

@@ -13,7 +13,7 @@ use crate::auth::{SCOPES, token_expired, unauthenticated};
 use crate::classification;
 use crate::json_body;
 use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform, TENANT};
-use crate::problems::{stored, validation};
+use crate::problems::{store_problem, validation};
 use crate::store::Store;
 
 /// Prefix of every key, for secret scanners.
@@ -66,7 +66,7 @@ pub enum Verb {
 
 impl AccessScope {
     fn normalize(&mut self) {
-        self.classifications = self.classifications.iter().map(|label| classification::normalize(label)).collect();
+        self.classifications = self.classifications.iter().map(|name| classification::normalize(name)).collect();
     }
 }
 
@@ -91,35 +91,35 @@ impl ApiKey {
         if self.is_unrestricted() {
             return Some(all.to_vec());
         }
-        let reach = self.pipelines.get(pipeline)?;
-        Some(all.iter().filter(|label| reach.classifications.contains(label)).cloned().collect())
+        let scope = self.pipelines.get(pipeline)?;
+        Some(all.iter().filter(|classification| scope.classifications.contains(classification)).cloned().collect())
     }
 
     /// Returns true if it allows a verb on a classification.
-    pub fn allows(&self, pipeline: &str, label: &str, verb: Verb) -> bool {
-        let reaches = |reach: &AccessScope| {
-            reach.verbs.contains(&verb) && reach.classifications.iter().any(|known| known == label)
+    pub fn allows(&self, pipeline: &str, classification: &str, verb: Verb) -> bool {
+        let grants = |scope: &AccessScope| {
+            scope.verbs.contains(&verb) && scope.classifications.iter().any(|name| name == classification)
         };
-        self.is_unrestricted() || self.pipelines.get(pipeline).is_some_and(reaches)
+        self.is_unrestricted() || self.pipelines.get(pipeline).is_some_and(grants)
     }
 
     fn to_json(&self) -> Value {
         json!({
             "id": self.id, "name": self.name, "scopes": self.scopes, "pipelines": self.pipelines,
             "created_at": Timestamp(self.created_at).to_rfc3339(),
-            "expires_at": self.expires_at.map(|moment| Timestamp(moment).to_rfc3339()),
+            "expires_at": self.expires_at.map(|milliseconds| Timestamp(milliseconds).to_rfc3339()),
         })
     }
 }
 
 /// Authenticates a key.
 pub(crate) async fn authenticate(store: &Store, id: &str, secret: &str) -> Result<Principal, Problem> {
-    let wrong = || unauthenticated("The API key is unknown or was deleted.");
-    let Some((key, known)) = store.key(id).await.map_err(stored)? else { return Err(wrong()) };
-    if !Secret::new(secret).matches(&known) {
-        return Err(wrong());
+    let unknown = || unauthenticated("The API key is unknown or was deleted.");
+    let Some((key, fingerprint)) = store.key(id).await.map_err(store_problem)? else { return Err(unknown()) };
+    if !Secret::new(secret).matches(&fingerprint) {
+        return Err(unknown());
     }
-    if key.expires_at.is_some_and(|moment| moment <= Timestamp::now().0) {
+    if key.expires_at.is_some_and(|expiry| expiry <= Timestamp::now().0) {
         return Err(token_expired("The API key has expired."));
     }
     let mut principal = Principal::new(PrincipalKind::Key, TENANT, format!("key:{id}"));
@@ -147,32 +147,32 @@ struct NewKey {
 /// `POST /api/keys`.
 pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
     require_unrestricted(&request)?;
-    let mut wanted: NewKey = json_body::parse(&mut request).await?;
-    check(&wanted)?;
-    for id in wanted.pipelines.keys() {
-        if platform.store.pipeline(id).await.map_err(stored)?.is_none() {
+    let mut new: NewKey = json_body::parse(&mut request).await?;
+    check(&new)?;
+    for id in new.pipelines.keys() {
+        if platform.store.pipeline(id).await.map_err(store_problem)?.is_none() {
             let pointer = format!("/pipelines{}", pidq_http::pointer_step(id));
             return Err(validation(&pointer, "Pipeline not found."));
         }
     }
-    wanted.pipelines.values_mut().for_each(AccessScope::normalize);
+    new.pipelines.values_mut().for_each(AccessScope::normalize);
     let now = Timestamp::now();
-    let expires_at = wanted.expires_at.as_deref().map(|text| expiry(text, now)).transpose()?;
+    let expires_at = new.expires_at.as_deref().map(|text| parse_expiry(text, now)).transpose()?;
     let key = ApiKey {
         id: pidq_http::uuid_v7(),
-        name: wanted.name,
-        scopes: wanted.scopes,
-        pipelines: wanted.pipelines,
+        name: new.name,
+        scopes: new.scopes,
+        pipelines: new.pipelines,
         created_at: now.0,
-        expires_at: expires_at.map(|moment| moment.0),
+        expires_at: expires_at.map(|timestamp| timestamp.0),
     };
     audit::add_detail("name", key.name.as_str());
     audit::add_detail("scopes", key.scopes.clone());
     let secret = Secret::random().map_err(|_| Problem::internal())?;
-    platform.store.add_key(&key, &secret.fingerprint()).await.map_err(stored)?;
-    let mut shown = key.to_json();
-    shown["key"] = format!("{PREFIX}{}_{}", key.id, secret.expose()).into();
-    Ok(Response::json(&shown)?.created(format!("/api/keys/{}", key.id)))
+    platform.store.add_key(&key, &secret.fingerprint()).await.map_err(store_problem)?;
+    let mut body = key.to_json();
+    body["key"] = format!("{PREFIX}{}_{}", key.id, secret.expose()).into();
+    Ok(Response::json(&body)?.created(format!("/api/keys/{}", key.id)))
 }
 
 /// Rejects restricted keys, which could otherwise create unrestricted ones.
@@ -183,22 +183,22 @@ fn require_unrestricted(request: &Request) -> Result<(), Problem> {
     }
 }
 
-fn expiry(text: &str, now: Timestamp) -> Result<Timestamp, Problem> {
-    let moment = Timestamp::from_rfc3339(text)
+fn parse_expiry(text: &str, now: Timestamp) -> Result<Timestamp, Problem> {
+    let timestamp = Timestamp::from_rfc3339(text)
         .ok_or_else(|| validation("/expires_at", "Not a valid RFC 3339 timestamp, such as `2027-01-31T00:00:00Z`."))?;
-    if moment <= now {
+    if timestamp <= now {
         return Err(validation("/expires_at", "The expiry must be in the future."));
     }
-    Ok(moment)
+    Ok(timestamp)
 }
 
-fn check(wanted: &NewKey) -> Result<(), Problem> {
-    if !(1..=128).contains(&wanted.name.chars().count()) {
+fn check(new: &NewKey) -> Result<(), Problem> {
+    if !(1..=128).contains(&new.name.chars().count()) {
         return Err(validation("/name", "A name must have 1 to 128 characters."));
     }
-    match wanted.scopes.iter().position(|scope| !SCOPES.contains(&scope.as_str())) {
-        Some(at) => Err(validation(&format!("/scopes/{at}"), "Unknown scope.").with("allowed", SCOPES.to_vec())),
-        None if wanted.scopes.is_empty() => Err(validation("/scopes", "At least one scope is required.")),
+    match new.scopes.iter().position(|scope| !SCOPES.contains(&scope.as_str())) {
+        Some(index) => Err(validation(&format!("/scopes/{index}"), "Unknown scope.").with("allowed", SCOPES.to_vec())),
+        None if new.scopes.is_empty() => Err(validation("/scopes", "At least one scope is required.")),
         None => Ok(()),
     }
 }
@@ -208,10 +208,10 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
     require_unrestricted(&request)?;
     let page = platform.cursors.page(&request, "keys", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)?;
     let after = page.after.unwrap_or_default();
-    let keys = platform.store.keys(&after, page.limit + 1).await.map_err(stored)?;
+    let keys = platform.store.keys(&after, page.limit + 1).await.map_err(store_problem)?;
     let next = (keys.len() > page.limit).then(|| platform.cursors.sign("keys", &keys[page.limit - 1].id));
-    let shown: Vec<_> = keys.iter().take(page.limit).map(ApiKey::to_json).collect();
-    let response = Response::json(&json!({"data": shown, "next_cursor": next}))?;
+    let data: Vec<_> = keys.iter().take(page.limit).map(ApiKey::to_json).collect();
+    let response = Response::json(&json!({"data": data, "next_cursor": next}))?;
     Ok(match next {
         Some(next) => response.next_page(&request, &next),
         None => response,
@@ -221,14 +221,14 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
 /// `GET /api/keys/{key_id}`.
 pub(crate) async fn fetch(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
     require_unrestricted(&request)?;
-    let (key, _) = platform.store.key(request.path("key_id")?).await.map_err(stored)?.ok_or_else(not_found)?;
+    let (key, _) = platform.store.key(request.path("key_id")?).await.map_err(store_problem)?.ok_or_else(not_found)?;
     Response::json(&key.to_json())
 }
 
 /// `DELETE /api/keys/{key_id}`.
 pub(crate) async fn delete(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
     require_unrestricted(&request)?;
-    match platform.store.delete_key(request.path("key_id")?).await.map_err(stored)? {
+    match platform.store.delete_key(request.path("key_id")?).await.map_err(store_problem)? {
         true => Ok(Response::empty(StatusCode::NO_CONTENT)),
         false => Err(not_found()),
     }

@@ -23,9 +23,9 @@ use crate::platform::Platform;
 use crate::policies::Policy;
 use crate::problems::{unprocessable, validation};
 use crate::prompt::{Speaker, Turn};
-use crate::rag::{self, Answer, Context, Event};
+use crate::rag::{self, Answer, Context, StreamEvent};
 use crate::records::Pipeline;
-use crate::search_endpoint::{self, SearchQuery, SearchResult};
+use crate::search_endpoint::{self, SearchResult, ValidatedSearch};
 use crate::store::{AnswerStats, CLIENT_GONE, CountedQuestion, QuestionStats};
 use crate::usage;
 
@@ -82,7 +82,7 @@ struct AnswerEnvelope {
     classification: String,
     query: String,
     include_contexts: bool,
-    search: [Duration; 2],
+    search_durations: [Duration; 2],
     /// Warnings of the search.
     warnings: Vec<Value>,
     /// `true` if the policy allows storing the answer.
@@ -95,18 +95,18 @@ pub(crate) async fn ask(platform: &Arc<Platform>, mut request: Request) -> Resul
     let (pipeline, key) = pipelines::find_active_pipeline(platform, &request).await?;
     let body: Map<String, Value> = request.object().await?;
     reject_unknown_fields(&body, &[search_endpoint::FIELDS, FIELDS, sampling::FIELDS].concat())?;
-    let of_search = body.iter().filter(|(member, _)| search_endpoint::FIELDS.contains(&member.as_str()));
-    let of_search = of_search.map(|(member, value)| (member.clone(), value.clone())).collect();
+    let search_fields = body.iter().filter(|(field, _)| search_endpoint::FIELDS.contains(&field.as_str()));
+    let search_fields = search_fields.map(|(field, value)| (field.clone(), value.clone())).collect();
     let sampling = sampling::parse(&body)?;
     let mut options: AskOptions = json_body::from_object(body)?;
-    let search_query = search_endpoint::parse_query(&pipeline, of_search, platform.limits.question_length)?;
+    let search_query = search_endpoint::parse_query(&pipeline, search_fields, platform.limits.question_length)?;
     require_access(&key, &pipeline, &search_query.classification, Verb::Query)?;
     validate(&options)?;
     let policy = Policy::for_classification(&pipeline, &search_query.classification)?;
     let mut model = resolve_model(platform, &mut options, policy.llm_allow_list(&pipeline)?).await?;
     model.endpoint.propagate_trace(&request.head);
     let counted = usage::count_question(platform).await?;
-    let answered = answer_question(
+    let response = answer_question(
         platform,
         request,
         &pipeline,
@@ -114,10 +114,10 @@ pub(crate) async fn ask(platform: &Arc<Platform>, mut request: Request) -> Resul
         ValidatedAsk { options, sampling, model, policy, counted },
     )
     .await;
-    if answered.is_err() {
+    if response.is_err() {
         usage::uncount_question(platform, counted).await;
     }
-    answered
+    response
 }
 
 /// A validated question, counted against the quota, with its model.
@@ -133,7 +133,7 @@ async fn answer_question(
     platform: &Arc<Platform>,
     request: Request,
     pipeline: &Pipeline,
-    search_query: SearchQuery,
+    search_query: ValidatedSearch,
     ValidatedAsk { options, sampling, model, policy, counted }: ValidatedAsk,
 ) -> Result<Response, Problem> {
     let (text, classification) = (search_query.query.clone(), search_query.classification.clone());
@@ -141,8 +141,9 @@ async fn answer_question(
         Some(graph) => Some(graph_context::run_query(platform, &request.head, graph).await?),
         None => None,
     };
-    let mut found = search_endpoint::run_search(platform, request.principal()?.key(), pipeline, search_query).await?;
-    let graph_result = add_graph_context(platform, &request.head, &options, graph_result, &mut found).await;
+    let mut search_result =
+        search_endpoint::run_search(platform, request.principal()?.key(), pipeline, search_query).await?;
+    let graph_result = add_graph_context(platform, &request.head, &options, graph_result, &mut search_result).await;
     let streamed = options.stream == Some(true)
         || request.head.accepts("text/event-stream") > request.head.accepts("application/json");
     let envelope = AnswerEnvelope {
@@ -151,15 +152,15 @@ async fn answer_question(
         classification,
         query: text.clone(),
         include_contexts: options.include_contexts == Some(true),
-        search: found.took,
-        warnings: found.warnings.clone(),
+        search_durations: search_result.durations,
+        warnings: search_result.warnings.clone(),
         // Callers who may read stored answers may lack access to the graph.
         may_store: policy.retains_answers() && graph_result.is_none(),
         counted,
     };
-    let mut question = rag_question(options, text, found, graph_result);
+    let mut question = rag_question(options, text, search_result, graph_result);
     question.sampling = sampling;
-    question.context_window = model.window;
+    question.context_window = model.context_window;
     question.max_context = policy.max_context_tokens();
     question.spotlighting = platform.spotlighting;
     if streamed {
@@ -175,7 +176,7 @@ async fn answer_question(
 /// The model that answers, and its context window in tokens, if known.
 struct ResolvedModel {
     endpoint: Endpoint,
-    window: Option<usize>,
+    context_window: Option<usize>,
 }
 
 /// Resolves the model: given inline, or stored as a connection. A stored key is never sent to an inline address.
@@ -185,11 +186,11 @@ async fn resolve_model(
     allow: Option<AllowList>,
 ) -> Result<ResolvedModel, Problem> {
     let mut model = match (options.llm_endpoint.take(), options.llm_connection.take()) {
-        (Some(given), None) => ResolvedModel { endpoint: parse_endpoint(given)?, window: None },
+        (Some(inline), None) => ResolvedModel { endpoint: parse_endpoint(inline)?, context_window: None },
         (None, Some(id)) => {
             let connection = llm_connections::connection_by_id(platform, &id).await?;
-            let window = connection.context_window.and_then(|window| usize::try_from(window).ok());
-            ResolvedModel { endpoint: connection.endpoint(platform)?, window }
+            let context_window = connection.context_window.and_then(|window| usize::try_from(window).ok());
+            ResolvedModel { endpoint: connection.endpoint(platform)?, context_window }
         }
         (None, None) => {
             return Err(validation("/llm_endpoint", "Either `llm_endpoint` or `llm_connection` is required."));
@@ -202,16 +203,16 @@ async fn resolve_model(
     Ok(model)
 }
 
-fn parse_endpoint(given: LlmEndpoint) -> Result<Endpoint, Problem> {
-    parse_provider(given.provider.as_deref(), "/llm_endpoint/provider")?;
-    let endpoint = Endpoint::new(given.base_url, Secret::new(given.api_key), given.model);
+fn parse_endpoint(llm: LlmEndpoint) -> Result<Endpoint, Problem> {
+    parse_provider(llm.provider.as_deref(), "/llm_endpoint/provider")?;
+    let endpoint = Endpoint::new(llm.base_url, Secret::new(llm.api_key), llm.model);
     llm_connections::validate_endpoint(&endpoint, "/llm_endpoint")?;
     Ok(endpoint)
 }
 
 /// Parses the provider. There is one, with two names.
-pub(crate) fn parse_provider(given: Option<&str>, pointer: &str) -> Result<&'static str, Problem> {
-    match given {
+pub(crate) fn parse_provider(provider: Option<&str>, pointer: &str) -> Result<&'static str, Problem> {
+    match provider {
         None | Some("openai_compatible" | "openai") => Ok("openai_compatible"),
         Some(other) => {
             let problem = unprocessable(codes::VALIDATION, pointer, &format!("Unknown provider {other:?}."));
@@ -242,11 +243,12 @@ async fn add_graph_context(
     head: &Head,
     options: &AskOptions,
     graph_result: Option<graph_context::GraphResult>,
-    found: &mut SearchResult,
+    search_result: &mut SearchResult,
 ) -> Option<Context> {
     let (graph, mut graph_result) = (options.graph.as_ref()?, graph_result?);
-    found.warnings.append(&mut graph_result.warnings);
-    let mut passages: Vec<&mut Context> = found.passages.iter_mut().map(|passage| &mut passage.context).collect();
+    search_result.warnings.append(&mut graph_result.warnings);
+    let mut passages: Vec<&mut Context> =
+        search_result.passages.iter_mut().map(|passage| &mut passage.context).collect();
     graph_context::resolve_tags(platform, head, graph, &mut graph_result, &mut passages).await;
     Some(graph_result.context)
 }
@@ -254,21 +256,24 @@ async fn add_graph_context(
 fn rag_question(
     options: AskOptions,
     text: String,
-    found: SearchResult,
+    search_result: SearchResult,
     graph_result: Option<Context>,
 ) -> rag::Question {
-    let turn = |given: HistoryTurn| Turn {
-        speaker: match given.role {
+    let to_turn = |turn: HistoryTurn| Turn {
+        speaker: match turn.role {
             Role::User => Speaker::User,
             Role::Assistant => Speaker::Assistant,
         },
-        text: given.content,
+        text: turn.content,
     };
     rag::Question {
         text,
-        contexts: graph_result.into_iter().chain(found.passages.into_iter().map(|passage| passage.context)).collect(),
-        has_documents: found.has_documents,
-        history: options.history.into_iter().flatten().map(turn).collect(),
+        contexts: graph_result
+            .into_iter()
+            .chain(search_result.passages.into_iter().map(|passage| passage.context))
+            .collect(),
+        has_documents: search_result.has_documents,
+        history: options.history.into_iter().flatten().map(to_turn).collect(),
         instructions: options.instructions,
         timeout: options.timeout_ms.map(Duration::from_millis),
         ..rag::Question::default()
@@ -278,7 +283,7 @@ fn rag_question(
 /// Converts an error of a model to a problem. The reason why its address was rejected goes only to the log.
 pub(crate) fn llm_problem(error: LlmError) -> Problem {
     if let Some(rejection) = error.rejection() {
-        tracing::warn!(?rejection, "the address of a model was rejected by the egress policy");
+        tracing::warn!(?rejection, "LLM URL rejected by the egress policy");
     }
     error.into()
 }
@@ -297,15 +302,15 @@ impl AnswerEnvelope {
         if let Err(error) =
             platform.store.record_question(&QuestionStats { id, pipeline_id, classification, outcome }).await
         {
-            tracing::warn!(%error, "recording the event of a question failed");
+            tracing::warn!(%error, "recording a question failed; its event and usage are missing");
         }
     }
 
     /// Returns the answer as sent, and stores it if the policy allows.
     async fn complete_and_store(&self, platform: &Platform, answer: Answer) -> Value {
         let contexts = answer.contexts.clone();
-        let took = answer.took;
-        let body = self.complete(serde_json::to_value(answer).unwrap_or_default(), took);
+        let duration = answer.duration;
+        let body = self.complete(serde_json::to_value(answer).unwrap_or_default(), duration);
         if self.may_store {
             answers::save(platform, &body, &contexts).await;
         }
@@ -313,11 +318,11 @@ impl AnswerEnvelope {
     }
 
     /// Adds the metadata to an answer.
-    fn complete(&self, mut answer: Value, took: Duration) -> Value {
+    fn complete(&self, mut answer: Value, llm_duration: Duration) -> Value {
         if !self.include_contexts
-            && let Some(members) = answer.as_object_mut()
+            && let Some(fields) = answer.as_object_mut()
         {
-            members.shift_remove("contexts");
+            fields.shift_remove("contexts");
         }
         let mut body = json!({
             "id": self.id, "pipeline_id": self.pipeline, "classification": self.classification, "query": self.query,
@@ -326,8 +331,8 @@ impl AnswerEnvelope {
         if let Some(warnings) = body["warnings"].as_array_mut() {
             warnings.extend(self.warnings.iter().cloned());
         }
-        let [embed, search] = self.search.map(|time| time.as_millis() as u64);
-        let llm = took.as_millis() as u64;
+        let [embed, search] = self.search_durations.map(|time| time.as_millis() as u64);
+        let llm = llm_duration.as_millis() as u64;
         body["timings_ms"] = json!({"embed": embed, "search": search, "llm": llm, "total": embed + search + llm});
         body
     }
@@ -344,7 +349,7 @@ fn stream_answer(
 ) -> Response {
     let (events, response) = Response::events();
     let platform = platform.clone();
-    let sent = async move {
+    let stream = async move {
         let (sender, receiver) = mpsc::channel(16);
         tokio::join!(
             rag::stream(&platform.llm, &endpoint, question, sender),
@@ -352,7 +357,7 @@ fn stream_answer(
         );
         drop(permit);
     };
-    tokio::spawn(sent.in_current_span());
+    tokio::spawn(stream.in_current_span());
     response
 }
 
@@ -363,7 +368,7 @@ fn too_many_streams() -> Problem {
 /// Forwards events to the client. When the client disconnects, the channel closes and the call of the model ends.
 async fn forward(
     platform: &Platform,
-    mut receiver: mpsc::Receiver<Event>,
+    mut receiver: mpsc::Receiver<StreamEvent>,
     mut events: Events,
     envelope: &AnswerEnvelope,
     head: &Head,
@@ -372,22 +377,22 @@ async fn forward(
         // A model may be silent for long: sending alone would not detect a disconnected client.
         let event = tokio::select! {
             event = receiver.recv() => event,
-            () = events.closed() => return envelope.record(platform, Err("client-gone")).await,
+            () = events.closed() => return envelope.record(platform, Err(CLIENT_GONE)).await,
         };
         let Some(event) = event else { break };
-        let is_last = matches!(event, Event::Done(_) | Event::Error(_));
+        let is_last = matches!(event, StreamEvent::Done(_) | StreamEvent::Error(_));
         match &event {
-            Event::Done(answer) => envelope.record(platform, Ok(answer)).await,
-            Event::Error(error) => envelope.record(platform, Err(error.code())).await,
+            StreamEvent::Done(answer) => envelope.record(platform, Ok(answer)).await,
+            StreamEvent::Error(error) => envelope.record(platform, Err(error.code())).await,
             _ => {}
         }
         let name = event.name();
         let data = match event {
-            Event::Error(error) => {
+            StreamEvent::Error(error) => {
                 usage::uncount_question(platform, envelope.counted).await;
                 llm_problem(error).to_json(head)
             }
-            Event::Done(answer) => envelope.complete_and_store(platform, *answer).await,
+            StreamEvent::Done(answer) => envelope.complete_and_store(platform, *answer).await,
             other => other.data().unwrap_or_default(),
         };
         if events.json(name, None, &data).await.is_err() {

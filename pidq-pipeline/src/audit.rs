@@ -1,5 +1,4 @@
-//! `GET /api/audit`: audit log of changes and rejected requests. Entries are append-only
-//! until their retention ends.
+//! `GET /api/audit`: audit log of changes and rejected requests. Entries are append-only until their retention ends.
 //!
 //! The audit context is a task-local of the request: the store inserts the entry in the transaction of the
 //! change, without an extra argument in each function. Workers act on behalf of requests and write no entries.
@@ -13,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::api_keys;
 use crate::pipelines::require_unrestricted;
 use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
-use crate::problems::stored;
+use crate::problems::store_problem;
 use crate::store::AuditFilter;
 
 /// Action of a route.
@@ -95,7 +94,7 @@ impl AuditEntry {
         AuditEntry {
             actor: principal.id.clone(),
             action: action.to_owned(),
-            pipeline_id: pipeline_of(head.uri.path()),
+            pipeline_id: pipeline_id_in_path(head.uri.path()),
             resource: head.uri.path().to_owned(),
             request_id: Some(head.id.to_string()),
             source: Some(head.client.to_string()),
@@ -125,7 +124,7 @@ impl AuditEntry {
 }
 
 /// Returns the pipeline id of a path.
-fn pipeline_of(path: &str) -> Option<String> {
+fn pipeline_id_in_path(path: &str) -> Option<String> {
     let id = path.strip_prefix("/api/pipelines/")?.split('/').next()?;
     let is_id = id.len() == 36 && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
     is_id.then(|| id.to_owned())
@@ -133,14 +132,14 @@ fn pipeline_of(path: &str) -> Option<String> {
 
 /// Audit context of a request: the entry, the path, and a flag for a written entry.
 struct AuditContext {
-    act: AuditEntry,
+    entry: AuditEntry,
     path: String,
     written: bool,
 }
 
 impl AuditContext {
-    fn of(act: AuditEntry) -> Arc<Mutex<AuditContext>> {
-        Arc::new(Mutex::new(AuditContext { path: act.resource.clone(), act, written: false }))
+    fn new(entry: AuditEntry) -> Arc<Mutex<AuditContext>> {
+        Arc::new(Mutex::new(AuditContext { path: entry.resource.clone(), entry, written: false }))
     }
 }
 
@@ -148,13 +147,13 @@ tokio::task_local! {
     static AUDIT_CONTEXT: Arc<Mutex<AuditContext>>;
 }
 
-fn with_context<T>(what: impl FnOnce(&mut AuditContext) -> T) -> Option<T> {
-    AUDIT_CONTEXT.try_with(|context| what(&mut context.lock().unwrap_or_else(PoisonError::into_inner))).ok()
+fn with_context<T>(f: impl FnOnce(&mut AuditContext) -> T) -> Option<T> {
+    AUDIT_CONTEXT.try_with(|context| f(&mut context.lock().unwrap_or_else(PoisonError::into_inner))).ok()
 }
 
 /// Returns the entry to write with the next commit; none if it is written or there is no context.
 pub(crate) fn pending_entry() -> Option<AuditEntry> {
-    with_context(|context| (!context.written).then(|| context.act.clone())).flatten()
+    with_context(|context| (!context.written).then(|| context.entry.clone())).flatten()
 }
 
 /// Marks the entry as committed.
@@ -165,14 +164,14 @@ pub(crate) fn mark_written() {
 /// Sets the resource to the created id.
 pub(crate) fn set_resource(id: &str) {
     with_context(|context| {
-        context.act.resource = format!("{}/{id}", context.path.trim_end_matches('/'));
-        context.act.pipeline_id = pipeline_of(&context.act.resource);
+        context.entry.resource = format!("{}/{id}", context.path.trim_end_matches('/'));
+        context.entry.pipeline_id = pipeline_id_in_path(&context.entry.resource);
     });
 }
 
 /// Adds a detail.
 pub(crate) fn add_detail(name: &str, value: impl Into<Value>) {
-    with_context(|context| context.act.details.insert(name.to_owned(), value.into()));
+    with_context(|context| context.entry.details.insert(name.to_owned(), value.into()));
 }
 
 /// Adds the names of changed fields, without values, which may be secret.
@@ -182,8 +181,8 @@ pub(crate) fn add_changed_fields(patch: &Map<String, Value>) {
 
 /// Runs work as a separate entry for another resource.
 pub(crate) async fn with_resource<T>(resource: String, work: impl Future<Output = T>) -> T {
-    match with_context(|context| AuditEntry { resource, ..context.act.clone() }) {
-        Some(act) => AUDIT_CONTEXT.scope(AuditContext::of(act), work).await,
+    match with_context(|context| AuditEntry { resource, ..context.entry.clone() }) {
+        Some(entry) => AUDIT_CONTEXT.scope(AuditContext::new(entry), work).await,
         None => work.await,
     }
 }
@@ -195,33 +194,33 @@ pub(crate) async fn handle(
     handler: Handler<Platform>,
 ) -> Result<Response, Problem> {
     let Ok(principal) = request.principal().cloned() else { return handler(platform, request).await };
-    let (head, row) = (request.head.clone(), request.route);
-    let Some(action) = action_of(&head, row) else {
-        let answer = handler(platform, request).await;
-        if let Err(problem) = &answer {
-            record_if_forbidden(platform, &head, &principal, row, problem).await;
+    let (head, route) = (request.head.clone(), request.route);
+    let Some(action) = find_action(&head, route) else {
+        let response = handler(platform, request).await;
+        if let Err(problem) = &response {
+            record_if_forbidden(platform, &head, &principal, route, problem).await;
         }
-        return answer;
+        return response;
     };
-    let act = AuditEntry::for_request(action, &head, &principal);
-    let answer = AUDIT_CONTEXT.scope(AuditContext::of(act.clone()), handler(platform, request)).await;
-    match &answer {
-        Err(problem) => record_if_forbidden(platform, &head, &principal, row, problem).await,
-        Ok(_) if NON_MUTATING.contains(&action) => write(platform, act).await,
+    let entry = AuditEntry::for_request(action, &head, &principal);
+    let response = AUDIT_CONTEXT.scope(AuditContext::new(entry.clone()), handler(platform, request)).await;
+    match &response {
+        Err(problem) => record_if_forbidden(platform, &head, &principal, route, problem).await,
+        Ok(_) if NON_MUTATING.contains(&action) => write(platform, entry).await,
         Ok(_) => {}
     }
-    answer
+    response
 }
 
 /// Hook of the HTTP layer for requests rejected for a missing scope.
-pub(crate) fn record_refusal<'a>(
+pub(crate) fn record_rejection<'a>(
     platform: &'a Arc<Platform>,
     head: &'a Head,
     principal: &'a Principal,
-    row: &'static str,
+    route: &'static str,
     problem: &'a Problem,
 ) -> Fut<'a, ()> {
-    Box::pin(record_if_forbidden(platform, head, principal, row, problem))
+    Box::pin(record_if_forbidden(platform, head, principal, route, problem))
 }
 
 /// Records a rejection for missing permissions or a missing license.
@@ -229,35 +228,35 @@ async fn record_if_forbidden(
     platform: &Platform,
     head: &Head,
     principal: &Principal,
-    row: &'static str,
+    route: &'static str,
     problem: &Problem,
 ) {
     if ![StatusCode::FORBIDDEN, StatusCode::PAYMENT_REQUIRED].contains(&problem.status()) {
         return;
     }
-    let action = action_of(head, row).map_or_else(|| format!("{} {row}", head.method), str::to_owned);
-    let act = AuditEntry::for_request(&action, head, principal);
-    write(platform, AuditEntry { result: problem.code().to_owned(), ..act }).await;
+    let action = find_action(head, route).map_or_else(|| format!("{} {route}", head.method), str::to_owned);
+    let entry = AuditEntry::for_request(&action, head, principal);
+    write(platform, AuditEntry { result: problem.code().to_owned(), ..entry }).await;
 }
 
-async fn write(platform: &Platform, act: AuditEntry) {
-    if let Err(error) = platform.store.add_audit_entry(&act).await {
+async fn write(platform: &Platform, entry: AuditEntry) {
+    if let Err(error) = platform.store.add_audit_entry(&entry).await {
         // The action cannot be undone; the log is the only record.
-        tracing::error!(%error, act.action, act.actor, act.resource, "writing an audit entry failed");
+        tracing::error!(%error, entry.action, entry.actor, entry.resource, "writing an audit entry failed; only this log line records the action");
     }
 }
 
-fn action_of(head: &Head, row: &str) -> Option<&'static str> {
+fn find_action(head: &Head, route: &str) -> Option<&'static str> {
     let method = head.method.as_str();
-    ACTIONS.iter().find(|action| action.method == method && action.path == row).map(|action| action.name)
+    ACTIONS.iter().find(|action| action.method == method && action.path == route).map(|action| action.name)
 }
 
 /// `GET /api/audit`: the newest first.
 pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
     require_unrestricted(&api_keys::from_request(&request)?)?;
     let query = request.query()?;
-    let timestamp = |name: &'static str| query.single(name)?.map(|text| time(name, text)).transpose();
-    let wanted = AuditFilter {
+    let timestamp = |name: &'static str| query.single(name)?.map(|text| parse_timestamp(name, text)).transpose();
+    let filter = AuditFilter {
         since: timestamp("since")?,
         until: timestamp("until")?,
         actor: query.single("actor")?,
@@ -265,19 +264,20 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
         pipeline: query.single("pipeline")?,
         result: query.single("result")?,
     };
-    let list = format!("audit/{wanted:?}");
+    let list = format!("audit/{filter:?}");
     let page = platform.cursors.page(&request, &list, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)?;
-    let acts = platform.store.audit_entries(wanted, page.after.as_deref(), page.limit + 1).await.map_err(stored)?;
-    let next = (acts.len() > page.limit).then(|| platform.cursors.sign(&list, &acts[page.limit - 1].cursor()));
-    let shown: Vec<_> = acts.iter().take(page.limit).map(AuditEntry::to_json).collect();
-    let response = Response::json(&json!({"data": shown, "next_cursor": next}))?;
+    let entries =
+        platform.store.audit_entries(filter, page.after.as_deref(), page.limit + 1).await.map_err(store_problem)?;
+    let next = (entries.len() > page.limit).then(|| platform.cursors.sign(&list, &entries[page.limit - 1].cursor()));
+    let data: Vec<_> = entries.iter().take(page.limit).map(AuditEntry::to_json).collect();
+    let response = Response::json(&json!({"data": data, "next_cursor": next}))?;
     Ok(match next {
         Some(next) => response.next_page(&request, &next),
         None => response,
     })
 }
 
-fn time(name: &'static str, text: &str) -> Result<i64, Problem> {
+fn parse_timestamp(name: &'static str, text: &str) -> Result<i64, Problem> {
     Timestamp::from_rfc3339(text).map(|timestamp| timestamp.0).ok_or_else(|| {
         let detail = format!("`{name}` must be an RFC 3339 timestamp, such as `2027-01-31T00:00:00Z`.");
         Problem::new(codes::INVALID_PARAMETER).detail(detail).with("parameter", name)
@@ -292,7 +292,7 @@ mod tests {
     use crate::routes::ROUTES;
 
     /// Routes that change nothing although their method is not GET.
-    const READING: &[&str] = &[
+    const NON_MUTATING_PATHS: &[&str] = &[
         "/o/token/",
         "/o/revoke_token/",
         "/api/pipelines/{pipeline_id}/preview",
@@ -301,23 +301,24 @@ mod tests {
     ];
 
     #[test]
-    fn every_row_that_changes_something_has_an_action() {
-        for route in ROUTES.iter().filter(|route| route.method != Method::GET && !READING.contains(&route.path)) {
-            let is_it = |action: &&Action| action.method == route.method.as_str() && action.path == route.path;
-            assert_eq!(ACTIONS.iter().filter(is_it).count(), 1, "{} {}", route.method, route.path);
+    fn every_mutating_route_has_an_action() {
+        for route in
+            ROUTES.iter().filter(|route| route.method != Method::GET && !NON_MUTATING_PATHS.contains(&route.path))
+        {
+            let is_same = |action: &&Action| action.method == route.method.as_str() && action.path == route.path;
+            assert_eq!(ACTIONS.iter().filter(is_same).count(), 1, "{} {}", route.method, route.path);
         }
         for action in ACTIONS {
-            let is_there =
-                ROUTES.iter().any(|route| route.path == action.path && route.method.as_str() == action.method);
-            assert!(is_there, "{} {}", action.method, action.path);
+            let exists = ROUTES.iter().any(|route| route.path == action.path && route.method.as_str() == action.method);
+            assert!(exists, "{} {}", action.method, action.path);
         }
     }
 
     #[test]
-    fn a_path_tells_its_pipeline() {
+    fn the_pipeline_id_is_taken_from_the_path() {
         let id = "0199aaaa-0000-7000-8000-000000000001";
-        assert_eq!(pipeline_of(&format!("/api/pipelines/{id}/documents")).as_deref(), Some(id));
-        assert_eq!(pipeline_of("/api/pipelines/whatever"), None);
-        assert_eq!(pipeline_of("/api/pipelines"), None);
+        assert_eq!(pipeline_id_in_path(&format!("/api/pipelines/{id}/documents")).as_deref(), Some(id));
+        assert_eq!(pipeline_id_in_path("/api/pipelines/whatever"), None);
+        assert_eq!(pipeline_id_in_path("/api/pipelines"), None);
     }
 }

@@ -35,10 +35,10 @@ pub(crate) fn authenticate<'a>(
             // Without accounts, the server listens on loopback only. The `Host` check prevents DNS rebinding.
             return head
                 .check_host(platform.public_host.as_deref())
-                .map(|()| unrestricted(PrincipalKind::Anyone, "anyone").into());
+                .map(|()| unrestricted(PrincipalKind::Anonymous, "anyone").into());
         };
         if is_keys_path(head.uri.path()) && head.authorization("Basic")?.is_some() {
-            let client = oauth::basic(&accounts.identities, head).await?;
+            let client = oauth::client_from_basic_auth(&accounts.identities, head).await?;
             let master = client.filter(|client| *client == accounts.master).ok_or_else(wrong_master_key)?;
             return Ok(unrestricted(PrincipalKind::Client, &format!("client:{master}")).into());
         }
@@ -52,23 +52,24 @@ pub(crate) fn authenticate<'a>(
 impl Accounts {
     /// Authenticates a request by its access token.
     async fn authenticate_token(&self, head: &Head) -> Result<Principal, Problem> {
-        let sender = match oauth::authenticate(&self.identities, head).await {
-            Ok(sender) => sender,
+        let principal = match oauth::authenticate(&self.identities, head).await {
+            Ok(principal) => principal,
             Err(AuthError::Expired) => return Err(token_expired("The access token has expired.")),
             Err(AuthError::Invalid) => return Err(invalid_token()),
             Err(error) => return Err(oauth::auth_problem(error)),
         };
         // The accounts database may be shared with a service that has other tenants.
-        let caller = sender.extension::<Caller>().filter(|caller| caller.tenant == TENANT);
+        let caller = principal.extension::<Caller>().filter(|caller| caller.tenant == TENANT);
         let caller = caller.ok_or_else(invalid_token)?;
-        Ok(with_scopes(Principal::clone(&sender), self.platform_scopes(caller)))
+        Ok(with_scopes(Principal::clone(&principal), self.platform_scopes(caller)))
     }
 
     fn platform_scopes(&self, caller: &Caller) -> Vec<String> {
         let is_master = is_client_token(caller) && caller.client_id.as_deref() == Some(&self.master);
-        let held = PLATFORM_SCOPES.iter().filter(|(scope, _)| caller.has_scope(scope)).flat_map(|(_, reach)| *reach);
+        let token_scopes =
+            PLATFORM_SCOPES.iter().filter(|(scope, _)| caller.has_scope(scope)).flat_map(|(_, scopes)| *scopes);
         let admin = (caller.is_admin || is_master) && caller.has_scope("write");
-        held.chain(admin.then_some(&"admin")).map(|&scope| scope.to_owned()).collect()
+        token_scopes.chain(admin.then_some(&"admin")).map(|&scope| scope.to_owned()).collect()
     }
 }
 
@@ -90,7 +91,7 @@ fn unrestricted(kind: PrincipalKind, id: &str) -> Principal {
 
 /// Returns `true` for paths below `/api/keys`, which accept the master key directly: it creates the first API keys.
 fn is_keys_path(path: &str) -> bool {
-    path.strip_prefix("/api/keys").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    path.strip_prefix("/api/keys").is_some_and(|suffix| suffix.is_empty() || suffix.starts_with('/'))
 }
 
 /// 401 for expired credentials.

@@ -45,14 +45,14 @@ pub const PASSAGES: CacheKind = CacheKind { name: "passages", ttl: Duration::fro
 pub struct Cache {
     local: Mutex<LocalCache>,
     shared: Option<SharedCache>,
-    names: hmac::Key,
+    key_hmac: hmac::Key,
     lookups: Family<[(&'static str, &'static str); 2], Counter>,
 }
 
 /// Redis level, shared by all processes of an installation.
 struct SharedCache {
     redis: Arc<Redis>,
-    sealer: Encryptor,
+    encryptor: Encryptor,
     installation: String,
 }
 
@@ -66,7 +66,7 @@ impl Cache {
     /// the process, which alone is used while Redis is down.
     pub fn with_redis(redis: Arc<Redis>, secret: &Secret, installation: &str, bytes: usize) -> Cache {
         let shared =
-            SharedCache { redis, sealer: Encryptor::from_secret(secret), installation: installation.to_owned() };
+            SharedCache { redis, encryptor: Encryptor::from_secret(secret), installation: installation.to_owned() };
         Cache { shared: Some(shared), ..Cache::new(bytes, Some(secret)) }
     }
 
@@ -74,8 +74,13 @@ impl Cache {
         // Without randomness the keys are guessable, which is harmless within the process.
         let secret = secret.map_or("", |secret| secret.expose());
         let root = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
-        let names = hmac::Key::new(hmac::HMAC_SHA256, hmac::sign(&root, b"pidq: cache keys").as_ref());
-        Cache { local: Mutex::new(LocalCache::of(bytes)), shared: None, names, lookups: Family::default() }
+        let key_hmac = hmac::Key::new(hmac::HMAC_SHA256, hmac::sign(&root, b"pidq: cache keys").as_ref());
+        Cache {
+            local: Mutex::new(LocalCache::with_capacity(bytes)),
+            shared: None,
+            key_hmac,
+            lookups: Family::default(),
+        }
     }
 
     /// Registers the metrics.
@@ -89,12 +94,12 @@ impl Cache {
     }
 
     /// Returns a cached value.
-    pub async fn get(&self, kind: &CacheKind, of: &[&str]) -> Option<Bytes> {
-        let name = self.name(kind, of);
-        let local = self.local().get(&name, Instant::now());
+    pub async fn get(&self, kind: &CacheKind, parts: &[&str]) -> Option<Bytes> {
+        let key = self.key(kind, parts);
+        let local = self.local().get(&key, Instant::now());
         let found = match (local, &self.shared) {
             (Some(local), _) => Some(local),
-            (None, Some(shared)) => shared.get(kind, &name).await,
+            (None, Some(shared)) => shared.get(kind, &key).await,
             (None, None) => None,
         };
         let result = if found.is_some() { "hit" } else { "miss" };
@@ -103,24 +108,24 @@ impl Cache {
     }
 
     /// Stores a value.
-    pub async fn put(&self, kind: &CacheKind, of: &[&str], bytes: Bytes) {
-        let name = self.name(kind, of);
-        self.local().put(name, bytes.clone(), kind.ttl, Instant::now());
+    pub async fn put(&self, kind: &CacheKind, parts: &[&str], bytes: Bytes) {
+        let key = self.key(kind, parts);
+        self.local().put(key, bytes.clone(), kind.ttl, Instant::now());
         if let Some(shared) = &self.shared {
-            shared.put(kind, &name, &bytes).await;
+            shared.put(kind, &key, &bytes).await;
         }
     }
 
     /// Computes the key; length prefixes make it unambiguous.
-    fn name(&self, kind: &CacheKind, of: &[&str]) -> CacheKey {
-        let mut digest = hmac::Context::with_key(&self.names);
-        for part in [kind.name].iter().chain(of) {
+    fn key(&self, kind: &CacheKind, parts: &[&str]) -> CacheKey {
+        let mut digest = hmac::Context::with_key(&self.key_hmac);
+        for part in [kind.name].iter().chain(parts) {
             digest.update(&(part.len() as u64).to_le_bytes());
             digest.update(part.as_bytes());
         }
-        let mut name = [0; 32];
-        name.copy_from_slice(digest.sign().as_ref());
-        name
+        let mut key = [0; 32];
+        key.copy_from_slice(digest.sign().as_ref());
+        key
     }
 
     fn local(&self) -> MutexGuard<'_, LocalCache> {
@@ -129,27 +134,27 @@ impl Cache {
 }
 
 impl SharedCache {
-    async fn get(&self, kind: &CacheKind, name: &CacheKey) -> Option<Bytes> {
-        let key = self.key(kind, name);
-        let sealed: Option<String> = self.redis.query(::redis::cmd("GET").arg(&key)).await?;
-        let text = self.sealer.decrypt(encryption_context(&[&key]), &sealed?)?;
-        Some(Bytes::copy_from_slice(&text))
+    async fn get(&self, kind: &CacheKind, key: &CacheKey) -> Option<Bytes> {
+        let redis_key = self.redis_key(kind, key);
+        let ciphertext: Option<String> = self.redis.query(::redis::cmd("GET").arg(&redis_key)).await?;
+        let plaintext = self.encryptor.decrypt(encryption_context(&[&redis_key]), &ciphertext?)?;
+        Some(Bytes::copy_from_slice(&plaintext))
     }
 
-    async fn put(&self, kind: &CacheKind, name: &CacheKey, bytes: &Bytes) {
-        let key = self.key(kind, name);
+    async fn put(&self, kind: &CacheKind, key: &CacheKey, bytes: &Bytes) {
+        let redis_key = self.redis_key(kind, key);
         if bytes.len() > MAX_VALUE_SIZE {
             return;
         }
-        let Some(sealed) = self.sealer.encrypt(encryption_context(&[&key]), bytes) else { return };
+        let Some(ciphertext) = self.encryptor.encrypt(encryption_context(&[&redis_key]), bytes) else { return };
         let mut set = ::redis::cmd("SET");
-        set.arg(&key).arg(sealed).arg("PX").arg(u64::try_from(kind.ttl.as_millis()).unwrap_or(u64::MAX));
+        set.arg(&redis_key).arg(ciphertext).arg("PX").arg(u64::try_from(kind.ttl.as_millis()).unwrap_or(u64::MAX));
         let _: Option<()> = self.redis.query(&set).await;
     }
 
-    fn key(&self, kind: &CacheKind, name: &CacheKey) -> String {
-        let name = data_encoding::HEXLOWER.encode(name);
-        format!("pidq:{}:{}:{name}", self.installation, kind.name)
+    fn redis_key(&self, kind: &CacheKind, key: &CacheKey) -> String {
+        let digest = data_encoding::HEXLOWER.encode(key);
+        format!("pidq:{}:{}:{digest}", self.installation, kind.name)
     }
 }
 

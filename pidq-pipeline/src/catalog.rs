@@ -29,13 +29,13 @@ pub(crate) fn unknown_splitter() -> Problem {
 
 /// `GET /api/embedding-models`.
 pub(crate) fn models(models: &ModelRegistry) -> Result<Response, Problem> {
-    let shown = MODELS.iter().map(|model| {
+    let rows = MODELS.iter().map(|model| {
         json!({
             "name": model.name, "dimensions": model.dimensions, "summary": model.summary,
             "available": models.is_configured(model),
         })
     });
-    Response::json(&json!({"data": shown.collect::<Vec<_>>()}))
+    Response::json(&json!({"data": rows.collect::<Vec<_>>()}))
 }
 
 /// `GET /api/text-splitters`.
@@ -46,8 +46,8 @@ pub(crate) fn splitters() -> Result<Response, Problem> {
 fn splitter_json(splitter: &Splitter) -> Value {
     let parameters = splitter.parameters.iter().map(|parameter| {
         let default: Value = serde_json::from_str(parameter.default).unwrap_or(Value::Null);
-        let about = json!({"default": default, "kind": parameter.kind.description(), "summary": parameter.summary});
-        (parameter.name.to_owned(), about)
+        let value = json!({"default": default, "kind": parameter.kind.description(), "summary": parameter.summary});
+        (parameter.name.to_owned(), value)
     });
     json!({"name": splitter.name, "summary": splitter.summary, "parameters": parameters.collect::<Map<_, _>>()})
 }

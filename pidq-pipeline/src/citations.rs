@@ -33,11 +33,11 @@ impl CitationParser {
     }
 
     /// Parses more text and returns the passages that it cites for the first time.
-    pub fn push(&mut self, piece: &str) -> Vec<CitedPassage> {
+    pub fn push(&mut self, text: &str) -> Vec<CitedPassage> {
         let before = self.cited.len();
-        for found in self.markers.push(piece) {
-            for &number in &found.numbers {
-                self.record(number, found.span);
+        for marker in self.markers.push(text) {
+            for &number in &marker.numbers {
+                self.record(number, marker.span);
             }
         }
         self.cited[before..].to_vec()
@@ -72,8 +72,8 @@ impl CitationParser {
 /// Returns `true` if an answer is the refusal sentence of the prompt. Models quote it, omit the full stop, add a marker
 /// or continue after it; if the continuation cites a passage, it is an answer.
 pub fn is_refusal(answer: &str, cited: &[CitedPassage]) -> bool {
-    let (said, refusal) = (normalize(answer), normalize(REFUSAL));
-    said == refusal || (cited.is_empty() && said.starts_with(&refusal))
+    let (answer, refusal) = (normalize(answer), normalize(REFUSAL));
+    answer == refusal || (cited.is_empty() && answer.starts_with(&refusal))
 }
 
 fn normalize(text: &str) -> String {
@@ -94,11 +94,11 @@ mod tests {
 
     /// Asserts the cited passages with their spans and the invalid numbers, for three passages.
     fn check(answer: &str, expected: &[(usize, &[[usize; 2]])], invalid: &[u32]) {
-        let mut reading = CitationParser::new(3);
-        reading.push(answer);
-        let found: Vec<_> = reading.cited().iter().map(|cited| (cited.marker, cited.spans.as_slice())).collect();
+        let mut parser = CitationParser::new(3);
+        parser.push(answer);
+        let found: Vec<_> = parser.cited().iter().map(|cited| (cited.marker, cited.spans.as_slice())).collect();
         assert_eq!(found, expected, "{answer:?}");
-        assert_eq!(reading.invalid(), invalid, "{answer:?}");
+        assert_eq!(parser.invalid(), invalid, "{answer:?}");
     }
 
     #[test]
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_code_points() {
+    fn spans_are_code_points() {
         check("Überdruck 38,5 € 👩‍🔧 [1].", &[(1, &[[21, 24]])], &[]);
         check("压力 [1]", &[(1, &[[3, 6]])], &[]);
     }
@@ -160,11 +160,11 @@ mod tests {
     }
 
     #[test]
-    fn the_refusal_is_recognized_as_models_say_it() {
+    fn the_refusal_is_recognized_in_its_variants() {
         let check = |answer: &str, expected: bool| {
-            let mut reading = CitationParser::new(3);
-            reading.push(answer);
-            assert_eq!(is_refusal(answer, reading.cited()), expected, "{answer:?}");
+            let mut parser = CitationParser::new(3);
+            parser.push(answer);
+            assert_eq!(is_refusal(answer, parser.cited()), expected, "{answer:?}");
         };
         check(REFUSAL, true);
         check("the documents do not answer this question", true);
@@ -178,22 +178,22 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_make_no_difference(answer in "[\\[\\]0-9,; a€–`\n】-]{0,60}", at in 0usize..60) {
-            let at = answer.floor_char_boundary(at.min(answer.len()));
-            let (mut whole, mut pieces) = (CitationParser::new(3), CitationParser::new(3));
+        fn split_positions_do_not_affect_the_result(answer in "[\\[\\]0-9,; a€–`\n】-]{0,60}", split in 0usize..60) {
+            let split = answer.floor_char_boundary(split.min(answer.len()));
+            let (mut whole, mut parts) = (CitationParser::new(3), CitationParser::new(3));
             whole.push(&answer);
-            pieces.push(&answer[..at]);
-            pieces.push(&answer[at..]);
-            prop_assert_eq!(whole.cited(), pieces.cited());
-            prop_assert_eq!(whole.invalid(), pieces.invalid());
+            parts.push(&answer[..split]);
+            parts.push(&answer[split..]);
+            prop_assert_eq!(whole.cited(), parts.cited());
+            prop_assert_eq!(whole.invalid(), parts.invalid());
         }
 
         #[test]
-        fn a_place_holds_brackets(answer in "[\\[\\]0-9,; a€–-]{0,60}") {
-            let mut reading = CitationParser::new(5);
-            reading.push(&answer);
+        fn a_span_includes_its_brackets(answer in "[\\[\\]0-9,; a€–-]{0,60}") {
+            let mut parser = CitationParser::new(5);
+            parser.push(&answer);
             let letters: Vec<char> = answer.chars().collect();
-            for [start, end] in reading.cited().iter().flat_map(|cited| &cited.spans) {
+            for [start, end] in parser.cited().iter().flat_map(|cited| &cited.spans) {
                 prop_assert_eq!((letters[*start], letters[*end - 1]), ('[', ']'));
             }
         }

@@ -10,35 +10,35 @@ use crate::problems::validation;
 const MAX_LENGTH: usize = 64;
 
 /// Normalizes a classification.
-pub(crate) fn normalize(given: &str) -> String {
-    given.trim().nfc().collect()
+pub(crate) fn normalize(classification: &str) -> String {
+    classification.trim().nfc().collect()
 }
 
 /// Validates the classifications of a pipeline: unique, and at most `limit`.
-pub(crate) fn validate(given: &[String], limit: usize) -> Result<Vec<String>, Problem> {
-    if !(1..=limit).contains(&given.len()) {
+pub(crate) fn validate(classifications: &[String], limit: usize) -> Result<Vec<String>, Problem> {
+    if !(1..=limit).contains(&classifications.len()) {
         return Err(validation("/classifications", &format!("1 to {limit} classifications are required.")));
     }
-    let mut normalized: Vec<String> = Vec::with_capacity(given.len());
-    for (at, label) in given.iter().enumerate() {
-        let label = normalize(label);
-        let pointer = format!("/classifications/{at}");
-        if !(1..=MAX_LENGTH).contains(&label.chars().count()) {
+    let mut normalized: Vec<String> = Vec::with_capacity(classifications.len());
+    for (index, classification) in classifications.iter().enumerate() {
+        let classification = normalize(classification);
+        let pointer = format!("/classifications/{index}");
+        if !(1..=MAX_LENGTH).contains(&classification.chars().count()) {
             return Err(validation(&pointer, &format!("A classification must have 1 to {MAX_LENGTH} characters.")));
         }
         // PostgreSQL cannot store U+0000 in a text.
-        if label.contains('\0') {
+        if classification.contains('\0') {
             return Err(validation(&pointer, "A classification must not contain U+0000."));
         }
-        if normalized.contains(&label) {
+        if normalized.contains(&classification) {
             return Err(validation(&pointer, "Duplicate classification."));
         }
-        normalized.push(label);
+        normalized.push(classification);
     }
     Ok(normalized)
 }
 
 /// Normalizes the keys of an object.
-pub(crate) fn normalize_keys(members: Map<String, Value>) -> Map<String, Value> {
-    members.into_iter().map(|(label, value)| (normalize(&label), value)).collect()
+pub(crate) fn normalize_keys(object: Map<String, Value>) -> Map<String, Value> {
+    object.into_iter().map(|(key, value)| (normalize(&key), value)).collect()
 }

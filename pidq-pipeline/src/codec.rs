@@ -115,7 +115,7 @@ mod tests {
             prop_oneof![
                 prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
                 prop::collection::btree_map(".{0,4}", inner, 0..4)
-                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+                    .prop_map(|object| Value::Object(object.into_iter().collect())),
             ]
         })
     }
@@ -123,11 +123,11 @@ mod tests {
     proptest! {
         #[test]
         fn every_value_round_trips(value in values()) {
-            let members: Map<String, Value> = [("it".to_owned(), value)].into_iter().collect();
-            let mut written = Writer(Vec::new());
-            written.object(&members).expect("writing to memory succeeds");
-            let mut reader = Reader(&written.0[..]);
-            prop_assert_eq!(reader.object().expect("the object was written"), members);
+            let object: Map<String, Value> = [("it".to_owned(), value)].into_iter().collect();
+            let mut writer = Writer(Vec::new());
+            writer.object(&object).expect("writing to memory succeeds");
+            let mut reader = Reader(&writer.0[..]);
+            prop_assert_eq!(reader.object().expect("the object was written"), object);
             reader.end().expect("nothing follows");
         }
 

@@ -1,4 +1,4 @@
-//! Conformance runner: answers cases of the splitter and ranking corpora, one JSON line in, one out.
+//! Conformance runner: reads a case of the splitter and ranking corpora per JSON line and prints a result line for each.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
@@ -31,19 +31,19 @@ pub fn run_case(line: &str) -> Value {
         Err(error) => return json!({"id": null, "error": format!("invalid case: {error}")}),
     };
     let id = case.get("id").cloned().unwrap_or(Value::Null);
-    match solve(&case) {
+    match evaluate(&case) {
         Ok(fields) => json!({"id": id, "ok": fields}),
         Err(error) => json!({"id": id, "error": error}),
     }
 }
 
-fn solve(case: &Value) -> Result<Value, String> {
+fn evaluate(case: &Value) -> Result<Value, String> {
     match case.get("kind").and_then(Value::as_str) {
         Some("bm25") => bm25(case),
-        Some("rrf") => fused(case),
-        Some("metrics") => measured(case),
+        Some("rrf") => rrf(case),
+        Some("metrics") => eval_metrics(case),
         Some(kind) => Err(format!("unknown kind of case: {kind}")),
-        None => split(case).map_err(|refusal| refusal.to_string()),
+        None => split(case).map_err(|error| error.to_string()),
     }
 }
 
@@ -93,9 +93,9 @@ fn starts(text: &str, chunks: &[Chunk<'_>]) -> Vec<Option<usize>> {
 
 /// Returns the vectors that a case provides for texts.
 fn embeddings(case: &Value, texts: &[String]) -> Result<Vec<Vec<f64>>, SplitError> {
-    let known = list(case, "embeddings");
+    let rows = list(case, "embeddings");
     let vector = |text: &String| {
-        let row = known.iter().find(|row| row.get("input").and_then(Value::as_str) == Some(text.as_str()));
+        let row = rows.iter().find(|row| row.get("input").and_then(Value::as_str) == Some(text.as_str()));
         row.map(|row| numbers(row, "vector"))
             .ok_or_else(|| SplitError::text(format!("the case has no vector for {text:?}")))
     };
@@ -112,7 +112,7 @@ fn bm25(case: &Value) -> Result<Value, String> {
     Ok(json!({"scores": index.scores(words(query), weights).values}))
 }
 
-fn fused(case: &Value) -> Result<Value, String> {
+fn rrf(case: &Value) -> Result<Value, String> {
     let lists: Vec<Vec<&str>> = list(case, "lists").iter().map(words).collect();
     let weights = case.get("weights").map_or_else(|| vec![1.0; lists.len()], |_| numbers(case, "weights"));
     let rankings: Vec<(f64, &[&str])> = weights.into_iter().zip(lists.iter().map(Vec::as_slice)).collect();
@@ -121,21 +121,21 @@ fn fused(case: &Value) -> Result<Value, String> {
     Ok(json!({"scores": scores, "order_ties_by_id": fused.iter().map(|(name, _)| *name).collect::<Vec<_>>()}))
 }
 
-fn measured(case: &Value) -> Result<Value, String> {
-    let judged: BTreeMap<String, metrics::Judgments> = read(case, "qrels")?;
-    let runs: BTreeMap<String, BTreeMap<String, f64>> = read(case, "run")?;
+fn eval_metrics(case: &Value) -> Result<Value, String> {
+    let judgments: BTreeMap<String, metrics::Judgments> = parse(case, "qrels")?;
+    let runs: BTreeMap<String, BTreeMap<String, f64>> = parse(case, "run")?;
     let mut expected = Map::new();
-    for (question, run) in runs {
-        if let Some(judged) = judged.get(&question) {
+    for (query, run) in runs {
+        if let Some(judgments) = judgments.get(&query) {
             let run: Vec<_> = run.into_iter().collect();
-            let measures = metrics::measure(&run, judged).into_iter();
-            expected.insert(question, measures.map(|(name, value)| (name.to_owned(), json!(value))).collect());
+            let measures = metrics::measure(&run, judgments).into_iter();
+            expected.insert(query, measures.map(|(name, value)| (name.to_owned(), json!(value))).collect());
         }
     }
     Ok(json!({"expected": expected}))
 }
 
-fn read<T: serde::de::DeserializeOwned>(case: &Value, field: &str) -> Result<T, String> {
+fn parse<T: serde::de::DeserializeOwned>(case: &Value, field: &str) -> Result<T, String> {
     let value = case.get(field).cloned().unwrap_or(Value::Null);
     serde_json::from_value(value).map_err(|error| format!("{field}: {error}"))
 }

@@ -45,11 +45,11 @@ impl Encryptor {
         self.is_persistent
     }
 
-    /// Encrypts a text. None if the system has no randomness.
-    pub(crate) fn encrypt(&self, context: EncryptionContext<'_>, text: &[u8]) -> Option<String> {
+    /// Encrypts a plaintext. None if the system has no randomness.
+    pub(crate) fn encrypt(&self, context: EncryptionContext<'_>, plaintext: &[u8]) -> Option<String> {
         let mut nonce = [0; NONCE_LEN];
         getrandom::fill(&mut nonce).ok()?;
-        let mut buffer = Zeroizing::new(text.to_vec());
+        let mut buffer = Zeroizing::new(plaintext.to_vec());
         let tag = self
             .key(context)?
             .seal_in_place_separate_tag(Nonce::assume_unique_for_key(nonce), aad(context), &mut buffer)
@@ -57,13 +57,13 @@ impl Encryptor {
         Some(URL_SAFE_NO_PAD.encode([&nonce[..], &buffer[..], tag.as_ref()].concat()))
     }
 
-    /// Decrypts a text; none for another context or another secret.
+    /// Decrypts a ciphertext; none for another context or another secret.
     pub(crate) fn decrypt(&self, context: EncryptionContext<'_>, ciphertext: &str) -> Option<Zeroizing<Vec<u8>>> {
         let mut ciphertext = Zeroizing::new(URL_SAFE_NO_PAD.decode(ciphertext).ok()?);
         let (nonce, buffer) = ciphertext.split_at_mut_checked(NONCE_LEN)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
-        let text = self.key(context)?.open_in_place(nonce, aad(context), buffer).ok()?;
-        Some(Zeroizing::new(text.to_vec()))
+        let plaintext = self.key(context)?.open_in_place(nonce, aad(context), buffer).ok()?;
+        Some(Zeroizing::new(plaintext.to_vec()))
     }
 
     fn key(&self, context: EncryptionContext<'_>) -> Option<LessSafeKey> {
@@ -117,11 +117,11 @@ mod tests {
             encryptor.encrypt(CONTEXT, b"sk-secret").expect("randomness"),
             "equal texts have different ciphertexts"
         );
-        for at in 0..ciphertext.len() {
+        for index in 0..ciphertext.len() {
             let mut changed = ciphertext.clone().into_bytes();
-            changed[at] = if changed[at] == b'A' { b'B' } else { b'A' };
+            changed[index] = if changed[index] == b'A' { b'B' } else { b'A' };
             let changed = String::from_utf8(changed).expect("ASCII");
-            assert!(encryptor.decrypt(CONTEXT, &changed).is_none(), "{at}");
+            assert!(encryptor.decrypt(CONTEXT, &changed).is_none(), "{index}");
         }
         for wrong in ["", "AAAA", "ä"] {
             assert!(encryptor.decrypt(CONTEXT, wrong).is_none(), "{wrong}");

@@ -17,13 +17,13 @@ use crate::classification;
 use crate::merge_patch::{self, none_if_changed};
 use crate::pipelines::{self, reject_unknown_fields, require_access, require_not_deleting};
 use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
-use crate::problems::{stored, validation};
+use crate::problems::{store_problem, validation};
 use crate::prompt;
 use crate::pubsub::Signal;
 use crate::records::{Chunk, Document, Pipeline, Status};
 use crate::store::{DocumentFilter, DocumentUpdate, SORTS, Sort, StoreError, StoredChunk};
 
-pub(crate) use bulk_delete::delete as delete_several;
+pub(crate) use bulk_delete::bulk_delete;
 pub(crate) use preview::preview;
 pub(crate) use replace_content::replace;
 pub(crate) use upload::{PARTS, create};
@@ -33,27 +33,27 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
     let (pipeline, key) = pipelines::find_pipeline(platform, &request).await?;
     let query = request.query()?;
     let sort = query.single("sort")?.map_or(Ok(&SORTS[0]), parse_sort)?;
-    let label = query.single("classification")?.map(classification::normalize);
-    let listed = DocumentFilter {
-        classification: label.as_deref(),
+    let classification = query.single("classification")?.map(classification::normalize);
+    let filter = DocumentFilter {
+        classification: classification.as_deref(),
         status: query.single("status")?.map(parse_status).transpose()?,
         filename: query.single("filename")?,
         external_id: query.single("external_id")?,
         sort: Some(sort),
     };
-    if let Some(label) = listed.classification {
-        require_access(&key, &pipeline, label, Verb::Read)?;
+    if let Some(classification) = filter.classification {
+        require_access(&key, &pipeline, classification, Verb::Read)?;
     }
     let list = format!("documents/{}/{}", pipeline.id, sort.name);
     let page = platform.cursors.page(&request, &list, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)?;
     // Counting reads all documents: once per list, not for each page.
     let total = match page.after {
-        None => Some(total(platform, &pipeline, &key, listed).await?),
+        None => Some(count_visible(platform, &pipeline, &key, filter).await?),
         Some(_) => None,
     };
-    let (shown, next) = visible_page(platform, &pipeline, &key, listed, sort, page).await?;
+    let (data, next) = visible_page(platform, &pipeline, &key, filter, sort, page).await?;
     let next = next.map(|last| platform.cursors.sign(&list, &last));
-    let mut body = json!({"data": shown, "next_cursor": next});
+    let mut body = json!({"data": data, "next_cursor": next});
     if let Some(total) = total {
         body["total"] = total.into();
     }
@@ -65,14 +65,14 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
 }
 
 /// Counts the documents of a filter that a key may see.
-async fn total(
+async fn count_visible(
     platform: &Platform,
     pipeline: &Pipeline,
     key: &ApiKey,
-    listed: DocumentFilter<'_>,
+    filter: DocumentFilter<'_>,
 ) -> Result<i64, Problem> {
-    let labels = platform.store.count_documents_by_classification(&pipeline.id, listed).await.map_err(stored)?;
-    let visible = labels.iter().filter(|(label, _)| key.allows(&pipeline.id, label, Verb::Read));
+    let counts = platform.store.count_documents_by_classification(&pipeline.id, filter).await.map_err(store_problem)?;
+    let visible = counts.iter().filter(|(classification, _)| key.allows(&pipeline.id, classification, Verb::Read));
     Ok(visible.map(|(_, documents)| documents).sum())
 }
 
@@ -81,28 +81,28 @@ async fn visible_page(
     platform: &Platform,
     pipeline: &Pipeline,
     key: &ApiKey,
-    listed: DocumentFilter<'_>,
+    filter: DocumentFilter<'_>,
     sort: &Sort,
     page: pidq_http::PageRequest,
 ) -> Result<(Vec<Value>, Option<String>), Problem> {
     let mut after = page.after;
-    let mut shown = Vec::new();
+    let mut data = Vec::new();
     loop {
         let batch =
-            platform.store.documents(&pipeline.id, listed, after.as_deref().unwrap_or_default(), page.limit + 1);
-        let batch = batch.await.map_err(stored)?;
+            platform.store.documents(&pipeline.id, filter, after.as_deref().unwrap_or_default(), page.limit + 1);
+        let batch = batch.await.map_err(store_problem)?;
         let is_last = batch.len() <= page.limit;
         for document in batch {
             if key.allows(&pipeline.id, &document.classification, Verb::Read) {
-                if shown.len() == page.limit {
-                    return Ok((shown, after));
+                if data.len() == page.limit {
+                    return Ok((data, after));
                 }
-                shown.push(document.to_json());
+                data.push(document.to_json());
             }
             after = Some(sort.cursor(&document));
         }
         if is_last {
-            return Ok((shown, None));
+            return Ok((data, None));
         }
     }
 }
@@ -110,17 +110,17 @@ async fn visible_page(
 fn parse_sort(name: &str) -> Result<&'static Sort, Problem> {
     SORTS.iter().find(|sort| sort.name == name).ok_or_else(|| {
         Problem::new(codes::INVALID_PARAMETER)
-            .detail("`sort` is not a document order.")
+            .detail("Unknown sort order; see `allowed`.")
             .with("parameter", "sort")
             .with("allowed", SORTS.iter().map(|sort| sort.name).collect::<Vec<_>>())
     })
 }
 
-fn parse_status(word: &str) -> Result<Status, Problem> {
-    Status::parse(word).ok_or_else(|| {
+fn parse_status(name: &str) -> Result<Status, Problem> {
+    Status::parse(name).ok_or_else(|| {
         let all: Vec<&str> = Status::ALL.iter().map(|status| status.as_str()).collect();
         Problem::new(codes::INVALID_PARAMETER)
-            .detail("`status` is not a document status.")
+            .detail("Unknown document status; see `allowed`.")
             .with("parameter", "status")
             .with("allowed", all)
     })
@@ -129,7 +129,7 @@ fn parse_status(word: &str) -> Result<Status, Problem> {
 /// `GET /api/pipelines/{pipeline_id}/documents/{document_id}`.
 pub(crate) async fn fetch(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
     let (_, _, document) = find_document(platform, &request, Verb::Read).await?;
-    shown(&document)
+    document_response(&document)
 }
 
 /// `GET …/content`: the original bytes, always as a download.
@@ -139,7 +139,7 @@ pub(crate) async fn content(platform: &Arc<Platform>, request: Request) -> Resul
     if request.head.has_cached(&tag) {
         return Ok(Response::ok("application/octet-stream", "").etag(tag));
     }
-    let row = platform.store.inline_content(&document.id, document.revision).await.map_err(stored)?;
+    let row = platform.store.inline_content(&document.id, document.revision).await.map_err(store_problem)?;
     let bytes = row.ok_or_else(not_found)?;
     let response = match u64::try_from(document.size) {
         Ok(size) if bytes.is_empty() && size > 0 => download::stream_content(platform, &request.head, &document, size)?,
@@ -153,7 +153,8 @@ pub(crate) async fn content(platform: &Arc<Platform>, request: Request) -> Resul
 pub(crate) async fn text(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
     let (_, _, document) = find_document(platform, &request, Verb::Read).await?;
     let revision = document.searchable_revision.ok_or_else(not_indexed)?;
-    let (text, _) = platform.store.extracted(&document.id, revision).await.map_err(stored)?.ok_or_else(not_indexed)?;
+    let (text, _) =
+        platform.store.extracted(&document.id, revision).await.map_err(store_problem)?.ok_or_else(not_indexed)?;
     Ok(Response::ok("text/plain; charset=utf-8", text))
 }
 
@@ -166,13 +167,13 @@ pub(crate) async fn chunks(platform: &Arc<Platform>, request: Request) -> Result
     let after = page.after.as_deref().and_then(|after| after.parse().ok()).unwrap_or(-1);
     let (store, limit) = (&platform.store, page.limit + 1);
     let mut chunks =
-        store.chunks_after(&document.id, revision, pipeline.generation, after, limit).await.map_err(stored)?;
+        store.chunks_after(&document.id, revision, pipeline.generation, after, limit).await.map_err(store_problem)?;
     let is_last = chunks.len() <= page.limit;
     chunks.truncate(page.limit);
     let next = chunks.last().filter(|_| !is_last);
     let next = next.map(|last| platform.cursors.sign(&list, &last.number.to_string()));
-    let shown: Vec<_> = chunks.iter().map(chunk).collect();
-    let response = Response::json(&json!({"data": shown, "next_cursor": next}))?;
+    let data: Vec<_> = chunks.iter().map(chunk).collect();
+    let response = Response::json(&json!({"data": data, "next_cursor": next}))?;
     Ok(match next {
         Some(next) => response.next_page(&request, &next),
         None => response,
@@ -180,16 +181,16 @@ pub(crate) async fn chunks(platform: &Arc<Platform>, request: Request) -> Result
 }
 
 fn chunk(StoredChunk { id, number, chunk }: &StoredChunk) -> Value {
-    let mut shown = json!({"id": id});
-    pipelines::extend_object(&mut shown, chunk_json(*number, chunk));
-    shown
+    let mut body = json!({"id": id});
+    pipelines::extend_object(&mut body, chunk_json(*number, chunk));
+    body
 }
 
 /// Returns a chunk as JSON, stored or not.
 fn chunk_json(number: i64, chunk: &Chunk) -> Value {
     json!({
-        "index": number, "start": chunk.char_range.map(|place| place.0),
-        "end": chunk.char_range.map(|place| place.1), "page": chunk.page, "headings": chunk.headings,
+        "index": number, "start": chunk.char_range.map(|range| range.0),
+        "end": chunk.char_range.map(|range| range.1), "page": chunk.page, "headings": chunk.headings,
         "text": chunk.content, "token_estimate": prompt::estimate_tokens(&chunk.content), "tags": chunk.tags,
     })
 }
@@ -214,48 +215,54 @@ async fn try_change(
     require_not_deleting(&pipeline)?;
     request.head.precondition(Some(&document.etag()))?;
     reject_unknown_fields(patch, &["classification", "metadata", "filename"])?;
-    let text = |member: &str| match patch.get(member) {
+    let text = |field: &str| match patch.get(field) {
         None => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.as_str())),
-        Some(_) => Err(validation(&format!("/{member}"), "Expected a string.")),
+        Some(_) => Err(validation(&format!("/{field}"), "Expected a string.")),
     };
-    let label = text("classification")?.map(classification::normalize);
-    if let Some(label) = &label {
-        require_access(&key, &pipeline, label, Verb::Write)?;
+    let classification = text("classification")?.map(classification::normalize);
+    if let Some(classification) = &classification {
+        require_access(&key, &pipeline, classification, Verb::Write)?;
     }
     let filename = text("filename")?.map(validate_filename).transpose()?;
-    let most = platform.limits.metadata_size;
-    let metadata = patch.get("metadata").map(|patch| merge_metadata(&document.metadata, patch, most)).transpose()?;
-    let change =
-        DocumentUpdate { classification: label.as_deref(), filename: filename.as_deref(), metadata: metadata.as_ref() };
+    let max_size = platform.limits.metadata_size;
+    let metadata =
+        patch.get("metadata").map(|patch| merge_metadata(&document.metadata, patch, max_size)).transpose()?;
+    let change = DocumentUpdate {
+        classification: classification.as_deref(),
+        filename: filename.as_deref(),
+        metadata: metadata.as_ref(),
+    };
     audit::add_changed_fields(patch);
-    if let Some(label) = label.as_deref().filter(|label| *label != document.classification) {
+    if let Some(classification) =
+        classification.as_deref().filter(|classification| *classification != document.classification)
+    {
         audit::add_detail("previous_classification", document.classification.as_str());
-        audit::add_detail("classification", label);
+        audit::add_detail("classification", classification);
     }
     if none_if_changed(platform.store.update_document(&document, change).await)?.is_none() {
         return Ok(None);
     }
-    shown(&reload(platform, &document).await?).map(Some)
+    document_response(&reload(platform, &document).await?).map(Some)
 }
 
 /// Normalizes a file name like that of an upload; an empty name is an error.
-fn validate_filename(given: &str) -> Result<String, Problem> {
-    match given.trim().is_empty() {
+fn validate_filename(filename: &str) -> Result<String, Problem> {
+    match filename.trim().is_empty() {
         true => Err(validation("/filename", "A file name must have 1 to 255 characters.")),
-        false => Ok(upload::filename(Some(given))),
+        false => Ok(upload::filename(Some(filename))),
     }
 }
 
 /// Applies a merge patch to metadata, within a size limit; null removes all.
-fn merge_metadata(now: &Map<String, Value>, patch: &Value, most: usize) -> Result<Map<String, Value>, Problem> {
+fn merge_metadata(current: &Map<String, Value>, patch: &Value, max_size: usize) -> Result<Map<String, Value>, Problem> {
     if patch.is_null() {
         return Ok(Map::new());
     }
-    let mut merge_metadata = Value::Object(now.clone());
-    merge_patch::merge(&mut merge_metadata, patch);
-    match merge_metadata {
-        Value::Object(members) => upload::check_metadata_size(members, most),
+    let mut merged = Value::Object(current.clone());
+    merge_patch::merge(&mut merged, patch);
+    match merged {
+        Value::Object(object) => upload::check_metadata_size(object, max_size),
         _ => Err(validation("/metadata", "Metadata must be an object.")),
     }
 }
@@ -270,10 +277,10 @@ pub(crate) async fn retry(platform: &Arc<Platform>, request: Request) -> Result<
     platform.store.requeue_document(&document).await.map_err(|error| match error {
         // It was queued by a concurrent request.
         StoreError::Conflict => busy(),
-        error => stored(error),
+        error => store_problem(error),
     })?;
     platform.job_notifier.notify_all();
-    shown(&reload(platform, &document).await?).map(|response| response.status(StatusCode::ACCEPTED))
+    document_response(&reload(platform, &document).await?).map(|response| response.status(StatusCode::ACCEPTED))
 }
 
 fn busy() -> Problem {
@@ -284,9 +291,9 @@ fn busy() -> Problem {
 /// `POST …/cancel`: cancels the ingestion. A revision that was ready stays ready.
 pub(crate) async fn cancel(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
     let (_, _, document) = find_document(platform, &request, Verb::Write).await?;
-    platform.store.cancel_document(&document).await.map_err(stored)?;
-    platform.messages.signal(&Signal::Stop { document: document.id.clone() });
-    shown(&reload(platform, &document).await?)
+    platform.store.cancel_document(&document).await.map_err(store_problem)?;
+    platform.pubsub.signal(&Signal::DocumentCancelled { document: document.id.clone() });
+    document_response(&reload(platform, &document).await?)
 }
 
 /// `DELETE …`: deletes the document from all indexes and tables.
@@ -294,9 +301,9 @@ pub(crate) async fn delete(platform: &Arc<Platform>, request: Request) -> Result
     let (pipeline, _, document) = find_document(platform, &request, Verb::Write).await?;
     request.head.precondition(Some(&document.etag()))?;
     audit::add_detail("classification", document.classification.as_str());
-    match platform.store.delete_document(&pipeline.id, &document.id).await.map_err(stored)? {
+    match platform.store.delete_document(&pipeline.id, &document.id).await.map_err(store_problem)? {
         true => {
-            platform.messages.signal(&Signal::Stop { document: document.id });
+            platform.pubsub.signal(&Signal::DocumentCancelled { document: document.id });
             Ok(Response::empty(StatusCode::NO_CONTENT))
         }
         false => Err(not_found()),
@@ -310,7 +317,7 @@ async fn find_document(
     verb: Verb,
 ) -> Result<(Pipeline, ApiKey, Document), Problem> {
     let (pipeline, key) = pipelines::find_pipeline(platform, request).await?;
-    let found = platform.store.document(&pipeline.id, request.path("document_id")?).await.map_err(stored)?;
+    let found = platform.store.document(&pipeline.id, request.path("document_id")?).await.map_err(store_problem)?;
     let document = found.filter(|document| document.status != Status::Deleting).ok_or_else(not_found)?;
     if !key.allows(&pipeline.id, &document.classification, Verb::Read) {
         return Err(not_found());
@@ -320,10 +327,10 @@ async fn find_document(
 }
 
 async fn reload(platform: &Platform, document: &Document) -> Result<Document, Problem> {
-    platform.store.document(&document.pipeline_id, &document.id).await.map_err(stored)?.ok_or_else(not_found)
+    platform.store.document(&document.pipeline_id, &document.id).await.map_err(store_problem)?.ok_or_else(not_found)
 }
 
-fn shown(document: &Document) -> Result<Response, Problem> {
+fn document_response(document: &Document) -> Result<Response, Problem> {
     Ok(Response::json(&document.to_json())?.etag(document.etag()))
 }
 

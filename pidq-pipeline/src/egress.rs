@@ -1,4 +1,4 @@
-//! SSRF guard: every URL named by a caller is parsed once, resolved once, and checked before a connection.
+//! SSRF guard: every URL named by a caller is parsed once, resolved once, and checked before a connection is opened.
 //!
 //! The URL of an LLM is part of a request, so callers could make this service connect to anything that it can reach. A
 //! [`Guard`] prevents that. It returns a [`Target`] with the checked IP addresses, and connections go only to these,
@@ -112,10 +112,10 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Creates a guard with the system's resolver. The CA certificates `authorities` (PEM) are trusted in addition to the
-    /// public ones.
-    pub fn new(policy: Policy, authorities: Option<&str>) -> Result<Guard, String> {
-        let tls = TlsConnector::from(Arc::new(client_tls(authorities)?));
+    /// Creates a guard with the system's resolver. The CA certificates `root_certificates` (PEM) are trusted in addition
+    /// to the public ones.
+    pub fn new(policy: Policy, root_certificates: Option<&str>) -> Result<Guard, String> {
+        let tls = TlsConnector::from(Arc::new(client_tls(root_certificates)?));
         Ok(Guard { policy, resolver: Arc::new(SystemResolver), tls })
     }
 
@@ -128,29 +128,28 @@ impl Guard {
     /// Parses a URL, resolves its host once, and checks all of its addresses.
     ///
     /// The allow list of a classification narrows what the administrator permits; it never widens it.
-    pub async fn target(&self, address: &str, label: Option<&AllowList>) -> Result<Target, EgressError> {
-        let address = TargetUrl::parse(address)
-            .map_err(|spelling| EgressError::Rejected(EgressRejection::InvalidUrl(spelling)))?;
-        self.check_lists(&address, label).map_err(EgressError::Rejected)?;
-        let places = self.resolve(address.host()).await?;
-        for &place in &places {
-            self.check_ip(place).map_err(EgressError::Rejected)?;
+    pub async fn target(&self, url: &str, classification_list: Option<&AllowList>) -> Result<Target, EgressError> {
+        let url = TargetUrl::parse(url).map_err(|error| EgressError::Rejected(EgressRejection::InvalidUrl(error)))?;
+        self.check_lists(&url, classification_list).map_err(EgressError::Rejected)?;
+        let addresses = self.resolve(url.host()).await?;
+        for &address in &addresses {
+            self.check_ip(address).map_err(EgressError::Rejected)?;
         }
-        self.check_backends(&address, &places).await.map_err(EgressError::Rejected)?;
-        Ok(Target { url: address, addresses: places.into_iter().take(MAX_ADDRESSES).collect() })
+        self.check_backends(&url, &addresses).await.map_err(EgressError::Rejected)?;
+        Ok(Target { url, addresses: addresses.into_iter().take(MAX_ADDRESSES).collect() })
     }
 
     /// Runs the checks that need no DNS, so that names that are not permitted are not even resolved.
-    fn check_lists(&self, address: &TargetUrl, label: Option<&AllowList>) -> Result<(), EgressRejection> {
+    fn check_lists(&self, url: &TargetUrl, classification_list: Option<&AllowList>) -> Result<(), EgressRejection> {
         if let EgressScope::AllowListed(list) = &self.policy.scope
-            && !list.allows(address)
+            && !list.allows(url)
         {
             return Err(EgressRejection::NotListed);
         }
-        if label.is_some_and(|list| !list.allows(address)) {
+        if classification_list.is_some_and(|list| !list.allows(url)) {
             return Err(EgressRejection::NotListedForClassification);
         }
-        match address.host() {
+        match url.host() {
             Host::Name(name) if !self.is_unrestricted() && ip_class::is_metadata_name(name) => {
                 Err(EgressRejection::Never("a metadata service"))
             }
@@ -163,41 +162,44 @@ impl Guard {
     }
 
     async fn resolve(&self, host: &Host) -> Result<Vec<IpAddr>, EgressError> {
-        let mut places = match host {
-            Host::Ip(place) => vec![*place],
+        let mut addresses = match host {
+            Host::Ip(address) => vec![*address],
             Host::Name(name) => self.resolver.resolve(name).await.map_err(|_| EgressError::Unresolved)?,
         };
-        places.dedup();
-        if places.is_empty() { Err(EgressError::Unresolved) } else { Ok(places) }
+        addresses.dedup();
+        if addresses.is_empty() { Err(EgressError::Unresolved) } else { Ok(addresses) }
     }
 
-    fn check_ip(&self, place: IpAddr) -> Result<(), EgressRejection> {
-        match (&self.policy.scope, IpClass::classify(place)) {
+    fn check_ip(&self, address: IpAddr) -> Result<(), EgressRejection> {
+        match (&self.policy.scope, IpClass::classify(address)) {
             (EgressScope::Unrestricted, _) => Ok(()),
-            (_, IpClass::Never(what)) => Err(EgressRejection::Never(what)),
+            (_, IpClass::Never(description)) => Err(EgressRejection::Never(description)),
             (EgressScope::AllowListed(_), _) => Ok(()),
-            (EgressScope::Level(level), class) if class.level().is_some_and(|needed| needed <= *level) => Ok(()),
+            (EgressScope::Level(level), class) if class.level().is_some_and(|required| required <= *level) => Ok(()),
             (_, class) => Err(EgressRejection::Level(class)),
         }
     }
 
     /// Rejects the platform's own backends, by any of their names. Only backends with the same port are resolved.
-    async fn check_backends(&self, address: &TargetUrl, places: &[IpAddr]) -> Result<(), EgressRejection> {
-        let same_port = self.policy.backends.iter().filter(|back_end| back_end.port == address.port());
-        for back_end in same_port {
+    async fn check_backends(&self, url: &TargetUrl, addresses: &[IpAddr]) -> Result<(), EgressRejection> {
+        let same_port = self.policy.backends.iter().filter(|backend| backend.port == url.port());
+        for backend in same_port {
             if self.is_unrestricted() {
                 break;
             }
-            let host = Host::parse(&back_end.host);
-            if host.as_ref() == Some(address.host()) {
+            let host = Host::parse(&backend.host);
+            if host.as_ref() == Some(url.host()) {
                 return Err(EgressRejection::Backend);
             }
             // A backend whose name does not resolve cannot be the target.
-            let ours = match host {
+            let backend_addresses = match host {
                 Some(host) => self.resolve(&host).await.unwrap_or_default(),
                 None => Vec::new(),
             };
-            if ours.iter().any(|&ours| places.iter().any(|&place| ip_class::is_same_host(ours, place))) {
+            if backend_addresses
+                .iter()
+                .any(|&backend| addresses.iter().any(|&address| ip_class::is_same_host(backend, address)))
+            {
                 return Err(EgressRejection::Backend);
             }
         }
@@ -220,7 +222,7 @@ impl fmt::Debug for Guard {
 impl fmt::Display for EgressRejection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            EgressRejection::InvalidUrl(spelling) => write!(f, "`base_url` {spelling}"),
+            EgressRejection::InvalidUrl(error) => write!(f, "`base_url` {error}"),
             EgressRejection::Never(_) | EgressRejection::Level(_) | EgressRejection::Backend => f.write_str(
                 "the address of `base_url` is not permitted: \
                 use another one, or ask the administrator (`PIDQ_LLM_EGRESS`, `PIDQ_LLM_ALLOW`)",

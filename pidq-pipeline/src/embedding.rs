@@ -161,7 +161,7 @@ pub fn to_blob(vector: &[f32]) -> Vec<u8> {
 
 /// Decodes a vector from the database; none if the length is invalid or a number is not finite.
 pub fn from_blob(blob: &[u8]) -> Option<Vec<f32>> {
-    let (numbers, rest) = blob.as_chunks::<4>();
+    let (numbers, remainder) = blob.as_chunks::<4>();
     let vector: Vec<f32> = numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
-    (rest.is_empty() && vector.iter().all(|x| x.is_finite())).then_some(vector)
+    (remainder.is_empty() && vector.iter().all(|x| x.is_finite())).then_some(vector)
 }

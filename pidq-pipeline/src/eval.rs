@@ -53,7 +53,7 @@ pub struct IndexedDataset<'e> {
 }
 
 /// Number of documents embedded at once.
-const BATCH: usize = 256;
+const BATCH_SIZE: usize = 256;
 /// Depth of the rankings: that of the deepest metric.
 const DEPTH: usize = 100;
 
@@ -63,12 +63,12 @@ impl Dataset {
     /// # Errors
     /// Fails if a file is missing or a line is invalid.
     pub fn read(dir: &Path) -> io::Result<Self> {
-        let judged = dir.join("qrels.tsv");
-        let judged = if judged.exists() { judged } else { dir.join("qrels").join("test.tsv") };
+        let qrels = dir.join("qrels.tsv");
+        let qrels = if qrels.exists() { qrels } else { dir.join("qrels").join("test.tsv") };
         Ok(Dataset {
             documents: read_lines(&dir.join("corpus.jsonl"))?,
             queries: read_lines(&dir.join("queries.jsonl"))?,
-            judgments: read_judgments(&judged)?,
+            judgments: read_judgments(&qrels)?,
         })
     }
 
@@ -79,7 +79,7 @@ impl Dataset {
     pub fn index(mut self, embedder: &CachingEmbedder, weight: f64) -> io::Result<IndexedDataset<'_>> {
         let mut partition = Partition::new(embedder.dimensions());
         let mut documents: Vec<Document> = std::mem::take(&mut self.documents).into_iter().map(document).collect();
-        for batch in documents.chunks_mut(BATCH) {
+        for batch in documents.chunks_mut(BATCH_SIZE) {
             let texts: Vec<String> = batch.iter().map(|document| document.chunks[0].indexed_text()).collect();
             for (document, vector) in batch.iter_mut().zip(embedder.embed(&texts).map_err(io::Error::other)?) {
                 document.chunks[0].vector = vector;
@@ -108,22 +108,25 @@ fn read_lines<T: DeserializeOwned>(file: &Path) -> io::Result<Vec<T>> {
 
 /// Reads lines of query, document and relevance; a header line is skipped.
 fn read_judgments(file: &Path) -> io::Result<BTreeMap<String, Judgments>> {
-    let mut judged: BTreeMap<String, Judgments> = BTreeMap::new();
+    let mut judgments: BTreeMap<String, Judgments> = BTreeMap::new();
     let text = fs::read_to_string(file).map_err(|error| read_error(file, error))?;
-    for (at, line) in text.lines().enumerate() {
+    for (index, line) in text.lines().enumerate() {
         let mut fields = line.split('\t');
-        let (question, document, relevance) = (fields.next(), fields.next(), fields.next());
-        match (question, document, relevance.and_then(|relevance| relevance.trim().parse().ok())) {
-            (Some(question), Some(document), Some(relevance)) => {
-                judged.entry(question.to_owned()).or_default().insert(document.to_owned(), relevance);
+        let (query, document, relevance) = (fields.next(), fields.next(), fields.next());
+        match (query, document, relevance.and_then(|relevance| relevance.trim().parse().ok())) {
+            (Some(query), Some(document), Some(relevance)) => {
+                judgments.entry(query.to_owned()).or_default().insert(document.to_owned(), relevance);
             }
-            _ if at == 0 || line.trim().is_empty() => {}
+            _ if index == 0 || line.trim().is_empty() => {}
             _ => {
-                return Err(read_error(file, format!("line {} must have three fields, the last one a number", at + 1)));
+                return Err(read_error(
+                    file,
+                    format!("line {} must have three fields, the last one a number", index + 1),
+                ));
             }
         }
     }
-    Ok(judged)
+    Ok(judgments)
 }
 
 fn read_error(file: &Path, error: impl fmt::Display) -> io::Error {
@@ -138,20 +141,21 @@ impl IndexedDataset<'_> {
     pub fn report(&self) -> io::Result<Report> {
         let rows = MODES.iter().map(|&(name, mode)| Ok(Row { mode: name, means: self.means(mode)? }));
         let queries =
-            self.dataset.queries.iter().filter(|question| self.dataset.judgments.contains_key(&question.id)).count();
+            self.dataset.queries.iter().filter(|query| self.dataset.judgments.contains_key(&query.id)).count();
         Ok(Report { documents: self.partition.len(), queries, rows: rows.collect::<io::Result<_>>()? })
     }
 
     fn means(&self, mode: Mode) -> io::Result<[f64; REPORTED.len()]> {
         let mut sums = [0.0; REPORTED.len()];
         let mut count: f64 = 0.0;
-        for question in &self.dataset.queries {
-            let Some(judged) = self.dataset.judgments.get(&question.id) else { continue };
-            let found = self.ranking(&question.text, mode)?;
-            let places = found.iter().zip((0..DEPTH).rev()).map(|((id, _), place)| (id.clone(), place as f64));
-            let measures = measure(&places.collect::<Vec<_>>(), judged);
-            for (sum, shown) in sums.iter_mut().zip(REPORTED) {
-                *sum += measures.iter().find(|(name, _)| *name == shown.0).map_or(0.0, |(_, value)| *value);
+        for query in &self.dataset.queries {
+            let Some(judgments) = self.dataset.judgments.get(&query.id) else { continue };
+            let ranking = self.ranking(&query.text, mode)?;
+            // Scores that keep the order of the ranking.
+            let run = ranking.iter().zip((0..DEPTH).rev()).map(|((id, _), score)| (id.clone(), score as f64));
+            let measures = measure(&run.collect::<Vec<_>>(), judgments);
+            for (sum, reported) in sums.iter_mut().zip(REPORTED) {
+                *sum += measures.iter().find(|(name, _)| *name == reported.0).map_or(0.0, |(_, value)| *value);
             }
             count += 1.0;
         }
@@ -177,13 +181,13 @@ impl IndexedDataset<'_> {
     /// Fails if a query cannot be embedded.
     pub fn separation(&self, mode: Mode) -> io::Result<f64> {
         let (mut with, mut without) = (Vec::new(), Vec::new());
-        for question in &self.dataset.queries {
-            let best = self.ranking(&question.text, mode)?.first().map_or(0.0, |(_, score)| *score);
-            let answered = self.dataset.judgments.contains_key(&question.id);
-            if answered { with.push(best) } else { without.push(best) }
+        for query in &self.dataset.queries {
+            let best = self.ranking(&query.text, mode)?.first().map_or(0.0, |(_, score)| *score);
+            let has_answer = self.dataset.judgments.contains_key(&query.id);
+            if has_answer { with.push(best) } else { without.push(best) }
         }
         let pairs = with.iter().flat_map(|a| without.iter().map(move |b| (a, b)));
-        let won: f64 = pairs
+        let wins: f64 = pairs
             .map(|(a, b)| {
                 if a > b {
                     1.0
@@ -194,7 +198,7 @@ impl IndexedDataset<'_> {
                 }
             })
             .sum();
-        Ok(won / (with.len() * without.len()).max(1) as f64)
+        Ok(wins / (with.len() * without.len()).max(1) as f64)
     }
 }
 
@@ -227,8 +231,8 @@ impl Report {
     /// Returns a mean by the names of the mode and the metric, such as `("hybrid", "nDCG@10")`.
     pub fn mean(&self, mode: &str, measure: &str) -> Option<f64> {
         let row = self.rows.iter().find(|row| row.mode == mode)?;
-        let at = REPORTED.iter().position(|(_, shown)| *shown == measure)?;
-        Some(row.means[at])
+        let index = REPORTED.iter().position(|(_, name)| *name == measure)?;
+        Some(row.means[index])
     }
 }
 
@@ -236,7 +240,7 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} documents, {} queries", self.documents, self.queries)?;
         write!(f, "{:8}", "mode")?;
-        REPORTED.iter().try_for_each(|(_, shown)| write!(f, "  {shown:>10}"))?;
+        REPORTED.iter().try_for_each(|(_, name)| write!(f, "  {name:>10}"))?;
         for row in &self.rows {
             write!(f, "\n{:8}", row.mode)?;
             row.means.iter().try_for_each(|mean| write!(f, "  {mean:>10.4}"))?;

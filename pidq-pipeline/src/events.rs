@@ -71,7 +71,7 @@ kinds! {
     DOCUMENT_DELETED = "document.deleted", "documents:read", AUDIENCE_READ, "A document was deleted.";
     DOCUMENT_RECLASSIFIED = "document.reclassified", "documents:read", AUDIENCE_READ, "A document was reclassified. A caller that sees only one of the classifications gets `document.ready` or `document.deleted` instead.";
     QUERY_COMPLETED = "query.completed", "query", AUDIENCE_QUERY, "A question was answered, or has no answer in the documents.";
-    QUERY_FAILED = "query.failed", "query", AUDIENCE_QUERY, "A question was not answered.";
+    QUERY_FAILED = "query.failed", "query", AUDIENCE_QUERY, "Answering a question failed.";
     WEBHOOK_DISABLED = "webhook.disabled", "admin", Audience::All, "A webhook was disabled; see `reason`.";
     WEBHOOK_TEST = "webhook.test", "admin", Audience::All, "Test event, sent to one webhook only.";
     LICENSE_CHANGED = "license.changed", "admin", Audience::All, "The license or its state changed.";
@@ -118,9 +118,9 @@ impl Event {
             Audience::Pipeline => key.visible_classifications(self.pipeline_id.as_deref()?, &[]).map(|_| self.clone()),
             Audience::Classification(verb) => {
                 match (is_allowed(&self.classification, verb)?, is_allowed(&self.previous_classification, verb)) {
-                    (true, Some(false)) => Some(self.arrival()),
+                    (true, Some(false)) => Some(self.as_creation()),
                     (true, _) => Some(self.clone()),
-                    (false, Some(true)) => Some(self.departure()),
+                    (false, Some(true)) => Some(self.as_deletion()),
                     (false, _) => None,
                 }
             }
@@ -129,7 +129,7 @@ impl Event {
     }
 
     /// Returns a reclassification as seen without access to the old classification: the document appears in its state.
-    fn arrival(&self) -> Event {
+    fn as_creation(&self) -> Event {
         let kind = match self.details.get("status").and_then(Value::as_str) {
             Some("ready") => DOCUMENT_READY,
             Some("failed") => DOCUMENT_FAILED,
@@ -140,7 +140,7 @@ impl Event {
     }
 
     /// Returns a reclassification as seen without access to the new classification: the document is deleted.
-    fn departure(&self) -> Event {
+    fn as_deletion(&self) -> Event {
         let mut event =
             Event { kind: DOCUMENT_DELETED, classification: self.previous_classification.clone(), ..self.clone() };
         event.previous_classification = None;

@@ -5,17 +5,17 @@
 //! LF and NULs are removed.
 //!
 //! [`extract_in_sandbox`] extracts untrusted uploads in a subprocess with resource limits, because parsers of document
-//! formats are large and their input is untrusted. [`read`] does the same in this process.
+//! formats are large and their input is untrusted. [`extract_in_process`] does the same in this process.
 //!
 //! All offsets are byte offsets, as in [`splitter`](crate::splitter); [`CodePoints`] converts them to the characters that
 //! the API counts.
 //!
 //! ```
-//! use pidq_pipeline::extract::{Options, Upload, read};
+//! use pidq_pipeline::extract::{Options, Upload, extract_in_process};
 //!
 //! let upload = Upload { bytes: b"# Pumps\r\nP-101A", name: Some("pumps.md"), media_type: None };
-//! let found = read(&upload, &Options::default())?;
-//! assert_eq!((found.title.as_deref(), found.text.as_str()), (Some("Pumps"), "# Pumps\nP-101A"));
+//! let document = extract_in_process(&upload, &Options::default())?;
+//! assert_eq!((document.title.as_deref(), document.text.as_str()), (Some("Pumps"), "# Pumps\nP-101A"));
 //! # Ok::<(), pidq_pipeline::extract::ExtractError>(())
 //! ```
 
@@ -197,13 +197,13 @@ struct Source<'a> {
 ///
 /// # Errors
 /// Returns an [`ExtractError`]. A panic of a reader is reported as a corrupt document.
-pub fn read(upload: &Upload<'_>, options: &Options) -> Result<Extracted, ExtractError> {
-    let panicked = |_| ExtractError::corrupt("the document is corrupt: its reader panicked");
+pub fn extract_in_process(upload: &Upload<'_>, options: &Options) -> Result<Extracted, ExtractError> {
+    let panicked = |_| ExtractError::corrupt("the document is corrupt: the extractor panicked");
     // The readers share no state that a panic could leave inconsistent.
-    catch_unwind(AssertUnwindSafe(|| read_unguarded(upload, options))).map_err(panicked)?
+    catch_unwind(AssertUnwindSafe(|| extract_unguarded(upload, options))).map_err(panicked)?
 }
 
-fn read_unguarded(upload: &Upload<'_>, options: &Options) -> Result<Extracted, ExtractError> {
+fn extract_unguarded(upload: &Upload<'_>, options: &Options) -> Result<Extracted, ExtractError> {
     let content = Content::new(upload, options);
     let format = sniff::detect_format(&content, upload)?;
     let mut sink = TextSink::new(options.max_characters);

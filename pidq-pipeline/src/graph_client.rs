@@ -29,8 +29,8 @@ const MAX_IDLE_CONNECTIONS: usize = 4;
 
 /// A graph query service. The request carries the caller's token; the service checks the access.
 pub trait GraphService: Send + Sync {
-    /// Sends a request; `largest` is the maximum size of the response body in bytes.
-    fn call(&self, request: Request<Bytes>, largest: usize) -> Fut<'_, Result<GraphResponse, GraphCallError>>;
+    /// Sends a request; `max_size` is the maximum size of the response body in bytes.
+    fn call(&self, request: Request<Bytes>, max_size: usize) -> Fut<'_, Result<GraphResponse, GraphCallError>>;
 }
 
 /// Response of the service.
@@ -57,8 +57,11 @@ impl GraphResponse {
     /// Reads a response.
     ///
     /// # Errors
-    /// If the body ends early or exceeds `largest`.
-    pub async fn from_response<B>(response: hyper::Response<B>, largest: usize) -> Result<GraphResponse, GraphCallError>
+    /// If the body ends early or exceeds `max_size`.
+    pub async fn from_response<B>(
+        response: hyper::Response<B>,
+        max_size: usize,
+    ) -> Result<GraphResponse, GraphCallError>
     where
         B: hyper::body::Body<Data = Bytes>,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -66,7 +69,7 @@ impl GraphResponse {
         let (head, body) = response.into_parts();
         let version = head.headers.get("x-change-version").and_then(|version| version.to_str().ok());
         let version = version.map(str::to_owned);
-        match Limited::new(body, largest).collect().await {
+        match Limited::new(body, max_size).collect().await {
             Ok(body) => Ok(GraphResponse { status: head.status, version, body: body.to_bytes() }),
             Err(error) if error.is::<http_body_util::LengthLimitError>() => Err(GraphCallError::TooLarge),
             Err(_) => Err(GraphCallError::Unreachable),
@@ -81,40 +84,40 @@ pub struct RemoteGraphService {
 }
 
 impl RemoteGraphService {
-    /// Creates the client from the settings, if configured. The CA certificates `authorities` (PEM) are trusted in
+    /// Creates the client from the settings, if configured. The CA certificates `root_certificates` (PEM) are trusted in
     /// addition to the public ones.
     ///
     /// # Errors
     /// If a setting is invalid.
     pub fn from_settings(
         settings: &Settings,
-        authorities: Option<&str>,
+        root_certificates: Option<&str>,
     ) -> Result<Option<RemoteGraphService>, SettingError> {
         const NAME: &str = "PIDQ_GRAPH_URL";
         let Some(url) = settings.optional(NAME)? else { return Ok(None) };
         let base = url.trim_end_matches('/').to_owned();
         let address: Option<Uri> = base.parse().ok();
-        let is_sound = |uri: &Uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.query().is_none();
-        if !address.as_ref().is_some_and(is_sound) {
+        let is_valid = |uri: &Uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.query().is_none();
+        if !address.as_ref().is_some_and(is_valid) {
             return Err(settings.invalid(NAME, "expected a URL such as `https://graphs.plant.example`"));
         }
-        let client =
-            https_client(authorities, MAX_IDLE_CONNECTIONS).map_err(|why| settings.invalid("PIDQ_LLM_CA", &why))?;
+        let client = https_client(root_certificates, MAX_IDLE_CONNECTIONS)
+            .map_err(|reason| settings.invalid("PIDQ_LLM_CA", &reason))?;
         Ok(Some(RemoteGraphService { client, base }))
     }
 
-    async fn send(&self, request: Request<Bytes>, largest: usize) -> Result<GraphResponse, GraphCallError> {
+    async fn send(&self, request: Request<Bytes>, max_size: usize) -> Result<GraphResponse, GraphCallError> {
         let (mut head, body) = request.into_parts();
         head.uri = format!("{}{}", self.base, head.uri).parse().map_err(|_| GraphCallError::Unreachable)?;
         head.headers.remove(HOST);
         let response = self.client.request(Request::from_parts(head, Full::new(body))).await;
-        GraphResponse::from_response(response.map_err(|_| GraphCallError::Unreachable)?, largest).await
+        GraphResponse::from_response(response.map_err(|_| GraphCallError::Unreachable)?, max_size).await
     }
 }
 
 impl GraphService for RemoteGraphService {
-    fn call(&self, request: Request<Bytes>, largest: usize) -> Fut<'_, Result<GraphResponse, GraphCallError>> {
-        Box::pin(self.send(request, largest))
+    fn call(&self, request: Request<Bytes>, max_size: usize) -> Fut<'_, Result<GraphResponse, GraphCallError>> {
+        Box::pin(self.send(request, max_size))
     }
 }
 
@@ -127,11 +130,11 @@ pub(crate) async fn query(
     media_type: &'static str,
 ) -> Result<GraphResponse, Problem> {
     let request = request(head, graph_id, body, media_type).ok_or_else(invalid_graph_id)?;
-    let answer =
+    let response =
         timeout(TIMEOUT, service.call(request, MAX_RESPONSE_SIZE)).await.unwrap_or(Err(GraphCallError::Unreachable));
-    match answer {
-        Ok(answer) if answer.status == StatusCode::OK => Ok(answer),
-        Ok(answer) => Err(problem_from_response(&answer)),
+    match response {
+        Ok(response) if response.status == StatusCode::OK => Ok(response),
+        Ok(response) => Err(problem_from_response(&response)),
         Err(GraphCallError::Unreachable) => Err(unavailable("The graph query service does not respond.", 5)),
         Err(GraphCallError::TooLarge) => {
             let detail =
@@ -164,16 +167,16 @@ fn request(head: &Head, graph_id: &str, body: &Value, media_type: &'static str) 
 }
 
 /// Converts an error response to a problem of the question, with pointers to `graph.job_id` or `graph.query`.
-fn problem_from_response(answer: &GraphResponse) -> Problem {
-    let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+fn problem_from_response(response: &GraphResponse) -> Problem {
+    let body: Value = serde_json::from_slice(&response.body).unwrap_or_default();
     let detail = body["detail"]
         .as_str()
         .or(body["error_description"].as_str())
-        .unwrap_or("The graph query service gave no reason.");
+        .unwrap_or("The graph query service returned an error without details.");
     let detail = sentence(detail);
-    match answer.status {
+    match response.status {
         StatusCode::UNAUTHORIZED => Problem::new(codes::GRAPH_ACCESS_DENIED).detail(
-            "The graph query service does not accept the token. Use a token of `/o/token/` that is valid for both services; API keys are not.",
+            "The graph query service does not accept the token. Use a token from `/o/token/` that is valid for both services; API keys are not accepted there.",
         ),
         StatusCode::FORBIDDEN => Problem::new(codes::GRAPH_ACCESS_DENIED).detail(detail),
         StatusCode::NOT_FOUND => unprocessable(codes::GRAPH_NOT_FOUND, "/graph/job_id", &detail),

@@ -55,12 +55,12 @@ impl DependencyHealth {
     }
 
     /// Records a failure. Only new reasons are logged.
-    pub fn record_failure(&self, why: &str) {
+    pub fn record_failure(&self, reason: &str) {
         let Inner { name, impact, .. } = *self.0;
-        let before = std::mem::replace(&mut *self.reason(), why.to_owned());
+        let before = std::mem::replace(&mut *self.reason(), reason.to_owned());
         self.0.logged.store(true, Ordering::Relaxed);
-        if self.0.up.swap(false, Ordering::Relaxed) || before != why {
-            tracing::warn!(dependency = name, reason = why, impact, "dependency unreachable");
+        if self.0.up.swap(false, Ordering::Relaxed) || before != reason {
+            tracing::warn!(dependency = name, reason, impact, "dependency unreachable");
         }
     }
 
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_metrics_have_a_line_for_each_server() {
+    fn the_metrics_have_a_line_for_each_dependency() {
         let (redis, nats) = (DependencyHealth::new("redis", ""), DependencyHealth::new("nats", ""));
         nats.record(true);
         let mut registry = Registry::default();

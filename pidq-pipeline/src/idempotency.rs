@@ -21,7 +21,7 @@ use crate::accept;
 use crate::audit;
 use crate::crypto::EncryptionContext;
 use crate::platform::Platform;
-use crate::problems::stored;
+use crate::problems::store_problem;
 use crate::store::{Claim, IdempotencyKey};
 use fingerprint::Fingerprint;
 
@@ -32,91 +32,90 @@ const RENEWAL_INTERVAL: Duration = Duration::from_millis(crate::store::LEASE_MS 
 
 /// A request with a key.
 #[derive(Clone)]
-struct Keyed {
+struct KeyedRequest {
     key: Secret,
-    what: IdempotencyKey,
+    id: IdempotencyKey,
 }
 
 /// Status and headers of a stored response.
 #[derive(Deserialize, Serialize)]
-struct Head {
-    /// The fingerprint of the request.
-    request: String,
+struct StoredHead {
+    request_fingerprint: String,
     status: u16,
     headers: Vec<(String, String)>,
 }
 
 /// Wraps a handler of the platform.
-pub(crate) fn around<'a>(
+pub(crate) fn middleware<'a>(
     platform: &'a Arc<Platform>,
     request: Request,
     handler: Handler<Platform>,
 ) -> Fut<'a, Result<Response, Problem>> {
     // Adds the request id to the log messages of the handler.
     let span = tracing::error_span!("request", request_id = &*request.head.id);
-    let handled = async move {
+    let response = async move {
         accept::check_accept(&request)?;
-        match Keyed::of(&request)? {
-            Some(keyed) => once(platform, keyed, request, handler).await,
+        match KeyedRequest::from_request(&request)? {
+            Some(keyed) => execute_once(platform, keyed, request, handler).await,
             None => audit::handle(platform, request, handler).await,
         }
     };
-    Box::pin(handled.instrument(span))
+    Box::pin(response.instrument(span))
 }
 
-impl Keyed {
-    fn of(request: &Request) -> Result<Option<Keyed>, Problem> {
+impl KeyedRequest {
+    fn from_request(request: &Request) -> Result<Option<KeyedRequest>, Problem> {
         // A token request has no principal yet.
         let Ok(principal) = request.principal() else { return Ok(None) };
         if request.head.method != Method::POST {
             return Ok(None);
         }
         let Some(key) = request.head.idempotency_key()?.map(Secret::new) else { return Ok(None) };
-        let what = IdempotencyKey {
+        let id = IdempotencyKey {
             caller: principal.key().to_string(),
             fingerprint: key.fingerprint(),
             lease_owner: uuid_v7(),
         };
-        Ok(Some(Keyed { key, what }))
+        Ok(Some(KeyedRequest { key, id }))
     }
 
-    fn seal(&self, platform: &Platform, head: &Head, body: &[u8]) -> Option<String> {
-        let mut text = serde_json::to_vec(head).ok()?;
-        text.push(b'\n');
-        text.extend_from_slice(body);
-        platform.encryptor.encrypt(EncryptionContext { purpose: &self.purpose(), context: &self.context() }, &text)
+    fn encrypt_response(&self, platform: &Platform, head: &StoredHead, body: &[u8]) -> Option<String> {
+        let mut plaintext = serde_json::to_vec(head).ok()?;
+        plaintext.push(b'\n');
+        plaintext.extend_from_slice(body);
+        platform.encryptor.encrypt(EncryptionContext { purpose: &self.purpose(), context: &self.context() }, &plaintext)
     }
 
-    fn open(&self, platform: &Platform, sealed: &str) -> Option<(Head, Vec<u8>)> {
-        let text = platform
+    fn decrypt_response(&self, platform: &Platform, ciphertext: &str) -> Option<(StoredHead, Vec<u8>)> {
+        let plaintext = platform
             .encryptor
-            .decrypt(EncryptionContext { purpose: &self.purpose(), context: &self.context() }, sealed)?;
-        let end = text.iter().position(|&byte| byte == b'\n')?;
-        Some((serde_json::from_slice(&text[..end]).ok()?, text[end + 1..].to_vec()))
+            .decrypt(EncryptionContext { purpose: &self.purpose(), context: &self.context() }, ciphertext)?;
+        let end = plaintext.iter().position(|&byte| byte == b'\n')?;
+        Some((serde_json::from_slice(&plaintext[..end]).ok()?, plaintext[end + 1..].to_vec()))
     }
 
     fn purpose(&self) -> [&str; 2] {
-        ["answers", self.key.expose()]
+        ["responses", self.key.expose()]
     }
 
     fn context(&self) -> [&str; 2] {
-        [&self.what.caller, &self.what.fingerprint]
+        [&self.id.caller, &self.id.fingerprint]
     }
 }
 
-async fn once(
+async fn execute_once(
     platform: &Arc<Platform>,
-    keyed: Keyed,
+    keyed: KeyedRequest,
     request: Request,
     handler: Handler<Platform>,
 ) -> Result<Response, Problem> {
-    match platform.store.claim_idempotency_key(&keyed.what).await.map_err(stored)? {
-        Claim::Completed(sealed) => again(platform, &keyed, request, &sealed).await,
+    match platform.store.claim_idempotency_key(&keyed.id).await.map_err(store_problem)? {
+        Claim::Completed(ciphertext) => replay(platform, &keyed, request, &ciphertext).await,
         Claim::InProgress => Err(conflict("The first request with this key is still in progress.").retry_after(1)),
         Claim::Acquired => {
-            let work = perform(platform.clone(), keyed.clone(), request, handler);
+            let work = execute_and_store(platform.clone(), keyed.clone(), request, handler);
             match tokio::spawn(work.in_current_span()).await {
-                Ok(answer) => answer,
+                Ok(response) => response,
                 Err(_) => {
                     tracing::error!("a handler panicked; responding with 500");
                     release(platform, &keyed).await;
@@ -128,73 +127,79 @@ async fn once(
 }
 
 /// Returns the stored response if this is the same request.
-async fn again(platform: &Platform, keyed: &Keyed, mut request: Request, sealed: &str) -> Result<Response, Problem> {
-    let Some((head, body)) = keyed.open(platform, sealed) else {
+async fn replay(
+    platform: &Platform,
+    keyed: &KeyedRequest,
+    mut request: Request,
+    ciphertext: &str,
+) -> Result<Response, Problem> {
+    let Some((head, body)) = keyed.decrypt_response(platform, ciphertext) else {
         return Err(conflict("The stored response was encrypted with another application secret. Use a new key."));
     };
     let fingerprint = observe_fingerprint(&mut request);
     request.skip_body().await?;
-    if finished(&fingerprint) != head.request {
+    if finish(&fingerprint) != head.request_fingerprint {
         let detail = "This key was used for a different request. Use a new key.";
         return Err(Problem::new(codes::IDEMPOTENCY_KEY_REUSE).detail(detail));
     }
     let status = StatusCode::from_u16(head.status).map_err(|_| Problem::internal())?;
-    let named =
+    let parse_header =
         |(name, value): &(String, String)| Some((name.parse::<HeaderName>().ok()?, value.parse::<HeaderValue>().ok()?));
-    let headers: HeaderMap = head.headers.iter().filter_map(named).collect();
+    let headers: HeaderMap = head.headers.iter().filter_map(parse_header).collect();
     Ok(Response::replay(status, headers, body).header(HeaderName::from_static("idempotency-replayed"), "true"))
 }
 
 /// Executes a request and stores its response.
-async fn perform(
+async fn execute_and_store(
     platform: Arc<Platform>,
-    keyed: Keyed,
+    keyed: KeyedRequest,
     mut request: Request,
     handler: Handler<Platform>,
 ) -> Result<Response, Problem> {
     let fingerprint = observe_fingerprint(&mut request);
-    let answer = tokio::select! {
-        answer = audit::handle(&platform, request, handler) => answer,
+    let response = tokio::select! {
+        response = audit::handle(&platform, request, handler) => response,
         () = renew_lease(&platform, &keyed) => Err(Problem::internal()),
     };
-    let sealed = answer.as_ref().ok().and_then(|answer| {
-        let (head, body) = storable_parts(answer, &fingerprint)?;
-        keyed.seal(&platform, &head, &body)
+    let ciphertext = response.as_ref().ok().and_then(|response| {
+        let (head, body) = storable_parts(response, &fingerprint)?;
+        keyed.encrypt_response(&platform, &head, &body)
     });
-    match sealed {
-        Some(sealed) => {
-            if let Err(error) = platform.store.save_response(&keyed.what, &sealed).await {
-                tracing::error!(%error, "storing a response failed");
+    match ciphertext {
+        Some(ciphertext) => {
+            if let Err(error) = platform.store.save_response(&keyed.id, &ciphertext).await {
+                tracing::error!(%error, "storing the response for an idempotency key failed; a repeated request is executed again");
             }
         }
         None => release(&platform, &keyed).await,
     }
-    answer
+    response
 }
 
 /// Returns the parts of a response to store; none if it failed, is too large, or is `no-store`.
-fn storable_parts(answer: &Response, fingerprint: &Mutex<Fingerprint>) -> Option<(Head, pidq_http::Bytes)> {
-    let is_secret = answer.headers.get(CACHE_CONTROL).is_some_and(|value| value == "no-store");
-    let body =
-        answer.bytes().filter(|body| answer.status.is_success() && !is_secret && body.len() <= MAX_RESPONSE_SIZE)?;
+fn storable_parts(response: &Response, fingerprint: &Mutex<Fingerprint>) -> Option<(StoredHead, pidq_http::Bytes)> {
+    let is_secret = response.headers.get(CACHE_CONTROL).is_some_and(|value| value == "no-store");
+    let body = response
+        .bytes()
+        .filter(|body| response.status.is_success() && !is_secret && body.len() <= MAX_RESPONSE_SIZE)?;
     let text = |(name, value): (&HeaderName, &HeaderValue)| Some((name.to_string(), value.to_str().ok()?.to_owned()));
-    let headers = answer.headers.iter().filter_map(text).collect();
-    Some((Head { request: finished(fingerprint), status: answer.status.as_u16(), headers }, body))
+    let headers = response.headers.iter().filter_map(text).collect();
+    Some((StoredHead { request_fingerprint: finish(fingerprint), status: response.status.as_u16(), headers }, body))
 }
 
 /// Renews the lease. Never returns.
-async fn renew_lease(platform: &Platform, keyed: &Keyed) {
+async fn renew_lease(platform: &Platform, keyed: &KeyedRequest) {
     loop {
         tokio::time::sleep(RENEWAL_INTERVAL).await;
-        if let Err(error) = platform.store.renew_idempotency_lease(&keyed.what).await {
-            tracing::warn!(%error, "renewing the lease of an idempotency key failed");
+        if let Err(error) = platform.store.renew_idempotency_lease(&keyed.id).await {
+            tracing::warn!(%error, "renewing the lease of an idempotency key failed; retrying");
         }
     }
 }
 
-async fn release(platform: &Platform, keyed: &Keyed) {
-    if let Err(error) = platform.store.release_idempotency_key(&keyed.what).await {
-        tracing::error!(%error, "releasing an idempotency key failed");
+async fn release(platform: &Platform, keyed: &KeyedRequest) {
+    if let Err(error) = platform.store.release_idempotency_key(&keyed.id).await {
+        tracing::error!(%error, "releasing an idempotency key failed; repeated requests conflict until its lease expires");
     }
 }
 
@@ -206,7 +211,7 @@ fn observe_fingerprint(request: &mut Request) -> Arc<Mutex<Fingerprint>> {
     fingerprint
 }
 
-fn finished(fingerprint: &Mutex<Fingerprint>) -> String {
+fn finish(fingerprint: &Mutex<Fingerprint>) -> String {
     fingerprint.lock().unwrap_or_else(PoisonError::into_inner).finish()
 }
 

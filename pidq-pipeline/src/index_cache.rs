@@ -58,12 +58,12 @@ pub struct PartitionIndex {
     /// Displayed properties of chunks, by chunk id.
     pub chunks: HashMap<String, ChunkInfo>,
     /// Change count of the database that this reflects.
-    changes: i64,
-    subject: SnapshotId,
+    change_count: i64,
+    snapshot_id: SnapshotId,
     /// Change count at the last attempt to write a snapshot.
-    saved: AtomicI64,
+    saved_change_count: AtomicI64,
     /// Time of the last change.
-    changed: Instant,
+    changed_at: Instant,
     /// `true` if a writer waits for the lock.
     update_pending: AtomicBool,
 }
@@ -135,12 +135,12 @@ impl IndexCache {
     ) -> Result<SharedIndex, StoreError> {
         let shared = self.shared(pipeline, classification);
         // Read before the documents: later changes are seen by the next call.
-        let changes = store.change_count(&pipeline.id, classification).await?;
-        if shared.read().await.is_older_than(changes) {
+        let change_count = store.change_count(&pipeline.id, classification).await?;
+        if shared.read().await.is_older_than(change_count) {
             let index = shared.clone().write_owned().await;
-            if index.changes < changes {
+            if index.change_count < change_count {
                 let index = self.load_snapshot(index, store).await?;
-                let bytes = self.refresh(index, store, pipeline, classification, changes).await?;
+                let bytes = self.refresh(index, store, pipeline, classification, change_count).await?;
                 self.record_size(store, &shared, bytes);
             }
         }
@@ -203,25 +203,25 @@ impl IndexCache {
     }
 
     /// Brings a partition up to date and returns its size in bytes. This task reads the database; a blocking thread analyzes
-    /// the texts. If the caller goes away, the changes applied so far remain.
+    /// the texts. If the caller is cancelled, the changes applied so far remain.
     async fn refresh(
         &self,
         index: OwnedRwLockWriteGuard<PartitionIndex>,
         store: &Store,
         pipeline: &Pipeline,
         classification: &str,
-        changes: i64,
+        change_count: i64,
     ) -> Result<usize, StoreError> {
-        let known = index.listings();
-        let (changes_out, changes_in) = mpsc::channel(READ_AHEAD);
+        let indexed = index.indexed_revisions();
+        let (sender, receiver) = mpsc::channel(READ_AHEAD);
         let owned_pipeline = pipeline.clone();
-        let applying = tokio::task::spawn_blocking(move || apply_changes(index, &owned_pipeline, changes_in));
-        let sent = ChangeReader { store, pipeline, classification, full_reads: &self.full_reads, changes: changes_out }
-            .run(known)
+        let applying = tokio::task::spawn_blocking(move || apply_changes(index, &owned_pipeline, receiver));
+        let sent = ChangeReader { store, pipeline, classification, full_reads: &self.full_reads, changes: sender }
+            .run(indexed)
             .await;
         let mut index = applying.await.map_err(|_| StoreError::Corrupt("building a partition failed".into()))??;
         sent?;
-        (index.changes, index.changed) = (changes, Instant::now());
+        (index.change_count, index.changed_at) = (change_count, Instant::now());
         index.update_pending.store(false, Relaxed);
         Ok(index.bytes())
     }
@@ -288,75 +288,76 @@ struct ChangeReader<'a> {
 impl ChangeReader<'_> {
     /// Sends removed, new and changed documents. A document may be replaced between two reads, which removes its old chunks:
     /// it is read again, so that one of the revisions is always found.
-    async fn run(self, mut known: HashMap<String, IndexedRevision>) -> Result<(), StoreError> {
+    async fn run(self, mut indexed: HashMap<String, IndexedRevision>) -> Result<(), StoreError> {
         for _ in 0..MAX_READ_ATTEMPTS {
-            let now = self.store.indexed_revisions(&self.pipeline.id, self.classification).await?;
-            let ids: HashSet<&str> = now.iter().map(|listing| listing.id.as_str()).collect();
-            let gone: Vec<String> = known.keys().filter(|id| !ids.contains(id.as_str())).cloned().collect();
-            for id in gone {
-                known.remove(&id);
+            let current = self.store.indexed_revisions(&self.pipeline.id, self.classification).await?;
+            let ids: HashSet<&str> = current.iter().map(|revision| revision.id.as_str()).collect();
+            let removed: Vec<String> = indexed.keys().filter(|id| !ids.contains(id.as_str())).cloned().collect();
+            for id in removed {
+                indexed.remove(&id);
                 self.send(Change::Removed(id)).await;
             }
-            let changed: Vec<IndexedRevision> = now.into_iter().filter(|now| known.get(&now.id) != Some(now)).collect();
-            let found_listings = match changed.len() {
+            let is_changed = |revision: &IndexedRevision| indexed.get(&revision.id) != Some(revision);
+            let changed: Vec<IndexedRevision> = current.into_iter().filter(is_changed).collect();
+            let found = match changed.len() {
                 0 => return Ok(()),
-                many if many > MAX_SINGLE_READS => {
-                    let found_listings = self.read_all(changed).await?;
+                count if count > MAX_SINGLE_READS => {
+                    let found = self.read_all(changed).await?;
                     // None of them has chunks in this generation.
-                    if found_listings.is_empty() {
+                    if found.is_empty() {
                         return Ok(());
                     }
-                    found_listings
+                    found
                 }
                 _ => self.read_single(changed).await?,
             };
-            known.extend(found_listings.into_iter().map(|listing| (listing.id.clone(), listing)));
+            indexed.extend(found.into_iter().map(|revision| (revision.id.clone(), revision)));
         }
         Ok(())
     }
 
     /// Reads documents one by one. Returns those that exist.
     async fn read_single(&self, changed: Vec<IndexedRevision>) -> Result<Vec<IndexedRevision>, StoreError> {
-        let mut found_listings = Vec::new();
-        for listing in changed {
-            let found = self.store.searchable_document(&self.pipeline.id, self.classification, &listing.id).await?;
-            let Some(document) = found else { continue };
+        let mut found = Vec::new();
+        for revision in changed {
+            let document = self.store.searchable_document(&self.pipeline.id, self.classification, &revision.id).await?;
+            let Some(document) = document else { continue };
             let chunks = self.store.chunks(&document.id, document.revision, self.pipeline.generation).await?;
             if !chunks.is_empty() {
-                found_listings.push(document.indexed_revision());
+                found.push(document.indexed_revision());
                 self.send(Change::Updated(document, chunks)).await;
             }
         }
-        Ok(found_listings)
+        Ok(found)
     }
 
     /// Reads all documents of the partition. Returns those of the changed ones that exist.
     async fn read_all(&self, changed: Vec<IndexedRevision>) -> Result<Vec<IndexedRevision>, StoreError> {
         // The semaphore is never closed, so this always succeeds.
         let _permit = self.full_reads.acquire().await.ok();
-        let changed: HashSet<String> = changed.into_iter().map(|listing| listing.id).collect();
+        let changed: HashSet<String> = changed.into_iter().map(|revision| revision.id).collect();
         let all = self.store.searchable_documents(&self.pipeline.id, self.classification).await?.into_iter();
-        let wanted = all.filter(|document| changed.contains(&document.id));
-        let mut wanted: HashMap<String, SearchableDocument> =
-            wanted.map(|document| (document.id.clone(), document)).collect();
-        let (taken, mut read) = mpsc::channel(READ_AHEAD);
-        let mut found_listings = Vec::new();
+        let documents = all.filter(|document| changed.contains(&document.id));
+        let mut documents: HashMap<String, SearchableDocument> =
+            documents.map(|document| (document.id.clone(), document)).collect();
+        let (sender, mut receiver) = mpsc::channel(READ_AHEAD);
+        let mut found = Vec::new();
         let sending = async {
-            while let Some((id, revision, chunks)) = read.recv().await {
-                let document = wanted.remove(&id).filter(|document| document.revision == revision);
+            while let Some((id, revision, chunks)) = receiver.recv().await {
+                let document = documents.remove(&id).filter(|document| document.revision == revision);
                 if let Some(document) = document {
-                    found_listings.push(document.indexed_revision());
+                    found.push(document.indexed_revision());
                     self.send(Change::Updated(document, chunks)).await;
                 }
             }
             Ok(())
         };
         let (id, generation) = (&self.pipeline.id, self.pipeline.generation);
-        tokio::try_join!(self.store.stream_partition_chunks(id, generation, self.classification, taken), sending)?;
-        Ok(found_listings)
+        tokio::try_join!(self.store.stream_partition_chunks(id, generation, self.classification, sender), sending)?;
+        Ok(found)
     }
 
-    /// Sends a change. The receiver is gone after an error, which the applying thread returns.
+    /// Sends a change. The receiver is dropped after an error, which the applying thread returns.
     async fn send(&self, change: Change) {
         let _ = self.changes.send(change).await;
     }
@@ -364,8 +365,8 @@ impl ChangeReader<'_> {
 
 impl PartitionIndex {
     /// Returns the change count of the database that this reflects.
-    pub fn changes(&self) -> i64 {
-        self.changes
+    pub fn change_count(&self) -> i64 {
+        self.change_count
     }
 
     fn new(pipeline: &Pipeline, classification: &str) -> PartitionIndex {
@@ -375,23 +376,23 @@ impl PartitionIndex {
         )
     }
 
-    fn empty(dimensions: usize, subject: SnapshotId) -> PartitionIndex {
+    fn empty(dimensions: usize, snapshot_id: SnapshotId) -> PartitionIndex {
         PartitionIndex {
             partition: Partition::new(dimensions),
             documents: HashMap::new(),
             chunks: HashMap::new(),
             // Less than any count, so that the first refresh reads everything.
-            changes: -1,
-            subject,
-            saved: AtomicI64::new(-1),
-            changed: Instant::now(),
+            change_count: -1,
+            snapshot_id,
+            saved_change_count: AtomicI64::new(-1),
+            changed_at: Instant::now(),
             update_pending: AtomicBool::new(false),
         }
     }
 
     /// Returns whether the partition is outdated, and if so interrupts a snapshot being written.
-    fn is_older_than(&self, changes: i64) -> bool {
-        let is_older = self.changes < changes;
+    fn is_older_than(&self, change_count: i64) -> bool {
+        let is_older = self.change_count < change_count;
         if is_older {
             self.update_pending.store(true, Relaxed);
         }
@@ -403,37 +404,37 @@ impl PartitionIndex {
     }
 
     /// Returns the revisions of the documents.
-    fn listings(&self) -> HashMap<String, IndexedRevision> {
-        let listing = |id: &String, known: &DocumentInfo| IndexedRevision {
+    fn indexed_revisions(&self) -> HashMap<String, IndexedRevision> {
+        let revision = |id: &String, document: &DocumentInfo| IndexedRevision {
             id: id.clone(),
-            revision: known.revision,
-            indexed_at: known.indexed_at,
+            revision: document.revision,
+            indexed_at: document.indexed_at,
         };
-        self.documents.iter().map(|(id, known)| (id.clone(), listing(id, known))).collect()
+        self.documents.iter().map(|(id, document)| (id.clone(), revision(id, document))).collect()
     }
 
     /// Returns the approximate memory use in bytes.
     fn bytes(&self) -> usize {
-        let shown = |(id, shown): (&String, &ChunkInfo)| {
-            let tags: usize = shown.tags.iter().map(|tag| tag.len() + size_of::<String>()).sum();
+        let chunk_bytes = |(id, chunk): (&String, &ChunkInfo)| {
+            let tags: usize = chunk.tags.iter().map(|tag| tag.len() + size_of::<String>()).sum();
             // The id is stored here and in the list of its document.
             2 * (id.len() + size_of::<String>())
                 + size_of::<ChunkInfo>()
                 + tags
-                + shown.gap.as_ref().map_or(0, String::len)
+                + chunk.gap.as_ref().map_or(0, String::len)
         };
-        let known = |(id, known): (&String, &DocumentInfo)| {
-            id.len() + known.title.len() + known.filename.len() + size_of::<DocumentInfo>() + size_of::<String>()
+        let document_bytes = |(id, document): (&String, &DocumentInfo)| {
+            id.len() + document.title.len() + document.filename.len() + size_of::<DocumentInfo>() + size_of::<String>()
         };
         self.partition.bytes()
-            + self.chunks.iter().map(shown).sum::<usize>()
-            + self.documents.iter().map(known).sum::<usize>()
+            + self.chunks.iter().map(chunk_bytes).sum::<usize>()
+            + self.documents.iter().map(document_bytes).sum::<usize>()
     }
 
     fn remove(&mut self, id: &str) {
         self.partition.remove(id);
-        if let Some(known) = self.documents.remove(id) {
-            known.chunks.iter().for_each(|chunk| drop(self.chunks.remove(chunk)));
+        if let Some(document) = self.documents.remove(id) {
+            document.chunks.iter().for_each(|chunk| drop(self.chunks.remove(chunk)));
         }
     }
 
@@ -441,34 +442,34 @@ impl PartitionIndex {
         &mut self,
         pipeline: &Pipeline,
         document: SearchableDocument,
-        stored: Vec<StoredChunk>,
+        stored_chunks: Vec<StoredChunk>,
     ) -> Result<(), StoreError> {
         self.remove(&document.id);
-        let ids = stored.iter().map(|chunk| chunk.id.clone()).collect();
-        let mut chunks = Vec::with_capacity(stored.len());
-        for StoredChunk { id, number, chunk } in stored {
-            let context = pipeline.context(&document.title, &chunk.headings);
+        let ids = stored_chunks.iter().map(|chunk| chunk.id.clone()).collect();
+        let mut chunks = Vec::with_capacity(stored_chunks.len());
+        for StoredChunk { id, number, chunk } in stored_chunks {
+            let header = pipeline.chunk_header(&document.title, &chunk.headings);
             let (gap, tags) = (chunk.gap.clone(), chunk.tags.clone());
-            let shown = ChunkInfo { char_range: chunk.char_range, gap, page: chunk.page, tags };
-            chunks.push(to_search_chunk(id.clone(), number, context, chunk)?);
-            self.chunks.insert(id, shown);
+            let info = ChunkInfo { char_range: chunk.char_range, gap, page: chunk.page, tags };
+            chunks.push(to_search_chunk(id.clone(), number, header, chunk)?);
+            self.chunks.insert(id, info);
         }
-        let put = Document { id: document.id.clone(), metadata: document.metadata.clone(), chunks };
-        self.partition.put(put).map_err(|error| StoreError::Corrupt(error.to_string()))?;
+        let indexed = Document { id: document.id.clone(), metadata: document.metadata.clone(), chunks };
+        self.partition.put(indexed).map_err(|error| StoreError::Corrupt(error.to_string()))?;
         let SearchableDocument { id, revision, indexed_at, metadata, title, filename } = document;
         self.documents.insert(id, DocumentInfo { revision, metadata, title, filename, indexed_at, chunks: ids });
         Ok(())
     }
 }
 
-fn to_search_chunk(id: String, number: i64, context: String, chunk: records::Chunk) -> Result<Chunk, StoreError> {
+fn to_search_chunk(id: String, number: i64, header: String, chunk: records::Chunk) -> Result<Chunk, StoreError> {
     let vector = from_blob(&chunk.vector).ok_or_else(|| StoreError::Corrupt("a stored vector is invalid".into()))?;
-    let byte = |at: i64| usize::try_from(at).unwrap_or(0);
+    let byte = |offset: i64| usize::try_from(offset).unwrap_or(0);
     Ok(Chunk {
         id,
         index: u32::try_from(number).unwrap_or(u32::MAX),
         span: chunk.byte_range.map(|(first, last)| byte(first)..byte(last)),
-        header: context,
+        header,
         text: chunk.content,
         vector,
     })

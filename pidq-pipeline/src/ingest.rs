@@ -56,13 +56,13 @@ pub async fn run_worker(platform: Arc<Platform>) {
 
 /// Runs a job. If the database is unavailable at its end, the job runs again when the lease expires.
 async fn run_job(platform: &Arc<Platform>, job: &Job) {
-    let end = match job.kind {
+    let result = match job.kind {
         JobKind::Ingest => ingest_document(platform, job).await,
         JobKind::Delete => delete_pipeline(platform, job).await,
         JobKind::Reindex => reindex::reindex(platform, job).await,
         JobKind::Sweep => reindex::sweep(platform, job).await,
     };
-    if let Err(error) = end {
+    if let Err(error) = result {
         tracing::warn!(job = job.id, %error, "job abandoned; it is retried when its lease expires");
     }
 }
@@ -110,17 +110,18 @@ async fn renew_lease(platform: &Platform, job: &Job) {
         match platform.store.renew_job_lease(job, platform.job_lease).await {
             Ok(true) => {}
             Ok(false) => return,
-            Err(error) => tracing::warn!(job = job.id, %error, "renewing a job lease failed"),
+            Err(error) => tracing::warn!(job = job.id, %error, "renewing a job lease failed; retrying"),
         }
     }
 }
 
 /// Resolves when the document is cancelled or deleted. A worker that misses the signal notices at the next report.
 async fn cancelled(platform: &Platform, job: &Job) {
-    let stop = Signal::Stop { document: job.document_id.clone().unwrap_or_default() };
-    let mut signals = platform.messages.subscribe(stop.subject());
+    let cancellation = Signal::DocumentCancelled { document: job.document_id.clone().unwrap_or_default() };
+    let mut signals = platform.pubsub.subscribe(cancellation.subject());
     while let Some(received) = signals.next().await {
-        if matches!(received, Received::Message(message) if Signal::from_message(&message).as_ref() == Some(&stop)) {
+        if matches!(received, Received::Message(message) if Signal::from_message(&message).as_ref() == Some(&cancellation))
+        {
             return;
         }
     }
@@ -144,7 +145,7 @@ async fn fail_document(
     Ok(())
 }
 
-/// Postpones a document until its model answers or is checked again.
+/// Postpones a document until its model responds or is checked again.
 async fn wait_for_model(platform: &Platform, job: &Job, stage: Status, message: String) -> Result<(), StoreError> {
     let until = (Timestamp::now() + platform.job_lease).0;
     let (stage, code) = (stage.as_str().to_owned(), embedding::UNAVAILABLE_CODE.to_owned());

@@ -1,4 +1,4 @@
-//! Cache refresh on signals of other replicas, so that the next search need not wait for it.
+//! Cache refresh when another replica signals a change, so that the next search does not have to wait.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -18,13 +18,13 @@ const QUIET_PERIOD: Duration = Duration::from_secs(1);
 type PartitionKey = (String, String);
 
 /// Refreshes loaded partitions after a change and a quiet period.
-pub async fn follow(platform: Arc<Platform>) {
-    let partition = Signal::Partition { pipeline: String::new(), classification: String::new() };
-    let mut signals = platform.messages.subscribe(partition.subject());
+pub async fn run(platform: Arc<Platform>) {
+    let signal = Signal::PartitionChanged { pipeline: String::new(), classification: String::new() };
+    let mut signals = platform.pubsub.subscribe(signal.subject());
     while let Some(first) = signals.next().await {
-        for (pipeline, label) in collect_changes(first, &mut signals).await {
-            if let Err(error) = refresh(&platform, &pipeline, &label).await {
-                tracing::debug!(%error, "refreshing a partition failed");
+        for (pipeline, classification) in collect_changes(first, &mut signals).await {
+            if let Err(error) = refresh(&platform, &pipeline, &classification).await {
+                tracing::debug!(%error, "refreshing a partition failed; the next search retries");
             }
         }
     }
@@ -43,17 +43,17 @@ fn changed_partition(received: Received) -> Option<PartitionKey> {
     // Missed changes are found by the next search.
     let Received::Message(message) = received else { return None };
     match Signal::from_message(&message)? {
-        Signal::Partition { pipeline, classification } => Some((pipeline, classification)),
+        Signal::PartitionChanged { pipeline, classification } => Some((pipeline, classification)),
         _ => None,
     }
 }
 
-async fn refresh(platform: &Platform, pipeline: &str, label: &str) -> Result<(), StoreError> {
-    if !platform.indexes.is_open(pipeline, label) {
+async fn refresh(platform: &Platform, pipeline: &str, classification: &str) -> Result<(), StoreError> {
+    if !platform.indexes.is_open(pipeline, classification) {
         return Ok(());
     }
     match platform.store.pipeline(pipeline).await? {
-        Some(pipeline) => platform.indexes.get(&platform.store, &pipeline, label).await.map(drop),
+        Some(pipeline) => platform.indexes.get(&platform.store, &pipeline, classification).await.map(drop),
         None => Ok(()),
     }
 }

@@ -13,34 +13,34 @@ pub(crate) async fn parse<T: DeserializeOwned>(request: &mut Request) -> Result<
 }
 
 /// Deserializes a JSON object.
-pub(crate) fn from_object<T: DeserializeOwned>(members: Map<String, Value>) -> Result<T, Problem> {
-    from_value("", Value::Object(members))
+pub(crate) fn from_object<T: DeserializeOwned>(object: Map<String, Value>) -> Result<T, Problem> {
+    from_value("", Value::Object(object))
 }
 
-/// Deserializes a part of a body; `place` is its JSON pointer (RFC 6901).
-pub(crate) fn from_value<T: DeserializeOwned>(place: &str, value: Value) -> Result<T, Problem> {
+/// Deserializes a part of a body; `base` is its JSON pointer (RFC 6901).
+pub(crate) fn from_value<T: DeserializeOwned>(base: &str, value: Value) -> Result<T, Problem> {
     serde_path_to_error::deserialize(value).map_err(|error| {
-        let place = format!("{place}{}", pointer(error.path()));
-        problem_from_error(&place, &error.inner().to_string())
+        let pointer = format!("{base}{}", pointer(error.path()));
+        problem_from_error(&pointer, &error.inner().to_string())
     })
 }
 
 /// Converts a message of serde to a problem. Unknown and missing fields get their own pointer.
-fn problem_from_error(place: &str, message: &str) -> Problem {
+fn problem_from_error(pointer: &str, message: &str) -> Problem {
     let mut quoted = message.split('`').skip(1).step_by(2);
-    let below = |name: &str| match place.ends_with(&pointer_step(name)) {
-        true => place.to_owned(),
-        false => format!("{place}{}", pointer_step(name)),
+    let field_pointer = |name: &str| match pointer.ends_with(&pointer_step(name)) {
+        true => pointer.to_owned(),
+        false => format!("{pointer}{}", pointer_step(name)),
     };
     match quoted.next() {
         Some(name) if message.starts_with("unknown field") => {
-            let problem = unprocessable(codes::UNKNOWN_FIELD, &below(name), "Unknown field.");
+            let problem = unprocessable(codes::UNKNOWN_FIELD, &field_pointer(name), "Unknown field.");
             problem.with("allowed", quoted.collect::<Vec<_>>())
         }
         Some(name) if message.starts_with("missing field") => {
-            validation(&below(name), &format!("The field `{name}` is missing."))
+            validation(&field_pointer(name), &format!("The field `{name}` is missing."))
         }
-        _ => validation(place, &pidq_http::sentence(message)),
+        _ => validation(pointer, &pidq_http::sentence(message)),
     }
 }
 

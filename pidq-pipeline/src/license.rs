@@ -45,7 +45,7 @@ pub struct License {
     /// Grace period after the expiry in days.
     pub grace_days: u32,
     /// Limits.
-    pub limits: Allowance,
+    pub limits: LicenseLimits,
     /// Features.
     #[serde(default)]
     pub features: Vec<String>,
@@ -54,13 +54,13 @@ pub struct License {
 /// Limits of a license; none means unlimited.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Allowance {
+pub struct LicenseLimits {
     /// Pipelines.
     pub pipelines: Option<u64>,
     /// Documents in all pipelines.
     pub documents: Option<u64>,
     /// Questions answered in a day.
-    pub queries_per_day: Option<u64>,
+    pub questions_per_day: Option<u64>,
 }
 
 impl License {
@@ -87,7 +87,7 @@ impl VerifiedLicense {
     pub fn state_at(&self, system: &str, now: Timestamp) -> LicenseState {
         match self {
             VerifiedLicense::Missing => LicenseState::Missing,
-            VerifiedLicense::Invalid(why) => LicenseState::Invalid(why),
+            VerifiedLicense::Invalid(reason) => LicenseState::Invalid(reason),
             VerifiedLicense::Signed(license) => state_at(license.clone(), system, now.seconds()),
         }
     }
@@ -166,7 +166,7 @@ impl TrustedKeys {
         let key = |text: &String| {
             let key = text.rsplit_once(':').map_or(text.as_str(), |(_, key)| key);
             let bytes = URL_SAFE_NO_PAD.decode(key).ok().filter(|bytes| bytes.len() == 32);
-            bytes.ok_or_else(|| InvalidKey(text.clone()))
+            bytes.ok_or_else(|| InvalidKey(format!("`{text}` is not an Ed25519 public key{HOW_TO_CREATE}")))
         };
         Ok(TrustedKeys { keys: keys.iter().map(key).collect::<Result<_, _>>()? })
     }
@@ -183,16 +183,16 @@ impl TrustedKeys {
 
     /// Returns the newest signed license, or the error if none is signed.
     pub fn newest<'l>(&self, licenses: impl IntoIterator<Item = &'l str>) -> VerifiedLicense {
-        let mut given = VerifiedLicense::Missing;
+        let mut newest = VerifiedLicense::Missing;
         for license in licenses {
-            match (self.verify(license), &given) {
-                (Ok(license), VerifiedLicense::Signed(known)) if license.iat < known.iat => {}
-                (Ok(license), _) => given = VerifiedLicense::Signed(license),
+            match (self.verify(license), &newest) {
+                (Ok(license), VerifiedLicense::Signed(current)) if license.iat < current.iat => {}
+                (Ok(license), _) => newest = VerifiedLicense::Signed(license),
                 (Err(_), VerifiedLicense::Signed(_)) => {}
-                (Err(why), _) => given = VerifiedLicense::Invalid(why),
+                (Err(reason), _) => newest = VerifiedLicense::Invalid(reason),
             }
         }
-        given
+        newest
     }
 
     /// Verifies and parses a license.
@@ -238,8 +238,8 @@ impl Issuer {
     /// If the system has no random bytes.
     pub fn generate() -> Result<pidq_http::Secret, InvalidKey> {
         let random = ring::rand::SystemRandom::new();
-        let document =
-            Ed25519KeyPair::generate_pkcs8(&random).map_err(|_| InvalidKey("the system has no randomness".into()))?;
+        let document = Ed25519KeyPair::generate_pkcs8(&random)
+            .map_err(|_| InvalidKey("the system's random number generator failed".into()))?;
         Ok(pidq_http::Secret::new(URL_SAFE_NO_PAD.encode(document.as_ref())))
     }
 
@@ -247,10 +247,10 @@ impl Issuer {
     ///
     /// # Errors
     /// If it is invalid. The error does not contain the key.
-    pub fn read(key: &pidq_http::Secret) -> Result<Issuer, InvalidKey> {
-        let wrong = || InvalidKey("(secret)".into());
-        let document = URL_SAFE_NO_PAD.decode(key.expose().trim()).map_err(|_| wrong())?;
-        Ed25519KeyPair::from_pkcs8_maybe_unchecked(&document).map(Issuer).map_err(|_| wrong())
+    pub fn parse(key: &pidq_http::Secret) -> Result<Issuer, InvalidKey> {
+        let invalid = || InvalidKey(format!("not an Ed25519 secret key{HOW_TO_CREATE}"));
+        let document = URL_SAFE_NO_PAD.decode(key.expose().trim()).map_err(|_| invalid())?;
+        Ed25519KeyPair::from_pkcs8_maybe_unchecked(&document).map(Issuer).map_err(|_| invalid())
     }
 
     /// Returns the public key, for verification.
@@ -267,13 +267,16 @@ impl Issuer {
     }
 }
 
+/// Help for an invalid key.
+const HOW_TO_CREATE: &str = "; create a key pair with `pidq pipeline license key`";
+
 /// An invalid key.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct InvalidKey(String);
 
 impl fmt::Display for InvalidKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is not an Ed25519 key; create one with `pidq pipeline license key`", self.0)
+        f.write_str(&self.0)
     }
 }
 
@@ -287,7 +290,7 @@ mod tests {
     const NOW: Timestamp = Timestamp(1_800_000_000_000);
 
     fn issuer() -> Issuer {
-        Issuer::read(&Issuer::generate().expect("valid")).expect("valid")
+        Issuer::parse(&Issuer::generate().expect("valid")).expect("valid")
     }
 
     fn license() -> License {
@@ -311,12 +314,12 @@ mod tests {
     fn state_of(change: impl Fn(&mut License)) -> &'static str {
         let (issuer, mut license) = (issuer(), license());
         change(&mut license);
-        let trust = TrustedKeys::parse(&[format!("key-1:{}", issuer.public_key())]).expect("valid");
-        trust.evaluate([issuer.issue(&license).as_str()], SYSTEM, NOW).as_str()
+        let trusted_keys = TrustedKeys::parse(&[format!("key-1:{}", issuer.public_key())]).expect("valid");
+        trusted_keys.evaluate([issuer.issue(&license).as_str()], SYSTEM, NOW).as_str()
     }
 
     #[test]
-    fn a_license_goes_through_its_states_at_the_second() {
+    fn a_license_changes_state_at_the_exact_second() {
         let now = NOW.seconds();
         assert_eq!(state_of(|_| {}), "valid");
         assert_eq!(state_of(|license| license.exp = now + 30 * DAY), "expiring");
@@ -333,41 +336,44 @@ mod tests {
     #[test]
     fn every_byte_of_a_license_is_signed() {
         let issuer = issuer();
-        let trust = TrustedKeys::parse(&[issuer.public_key()]).expect("valid");
+        let trusted_keys = TrustedKeys::parse(&[issuer.public_key()]).expect("valid");
         let good = issuer.issue(&license());
-        assert!(trust.evaluate([good.as_str()], SYSTEM, NOW).is_active());
-        for at in 0..good.len() {
+        assert!(trusted_keys.evaluate([good.as_str()], SYSTEM, NOW).is_active());
+        for index in 0..good.len() {
             let mut bytes = good.clone().into_bytes();
-            bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
+            bytes[index] = if bytes[index] == b'A' { b'B' } else { b'A' };
             let changed = String::from_utf8(bytes).expect("valid");
-            assert!(!trust.evaluate([changed.as_str()], SYSTEM, NOW).is_active() || same_bits(&changed, &good), "{at}");
+            assert!(
+                !trusted_keys.evaluate([changed.as_str()], SYSTEM, NOW).is_active() || same_bits(&changed, &good),
+                "{index}"
+            );
         }
     }
 
     /// Compares decoded licenses: the last digit of base64 has unused bits.
     fn same_bits(a: &str, b: &str) -> bool {
-        let read = |text: &str| text.split('.').map(|part| URL_SAFE_NO_PAD.decode(part).ok()).collect::<Vec<_>>();
-        read(a) == read(b)
+        let decode = |text: &str| text.split('.').map(|part| URL_SAFE_NO_PAD.decode(part).ok()).collect::<Vec<_>>();
+        decode(a) == decode(b)
     }
 
     #[test]
-    fn keys_change_and_the_newest_license_counts() {
+    fn the_newest_license_is_used_after_a_key_change() {
         let (old, new) = (issuer(), issuer());
-        let trust = TrustedKeys::parse(&[old.public_key(), new.public_key()]).expect("valid");
-        let ended = old.issue(&License { iat: 1, exp: 2, ..license() });
+        let trusted_keys = TrustedKeys::parse(&[old.public_key(), new.public_key()]).expect("valid");
+        let expired = old.issue(&License { iat: 1, exp: 2, ..license() });
         let renewed = new.issue(&license());
-        assert_eq!(trust.evaluate([renewed.as_str(), ended.as_str()], SYSTEM, NOW).as_str(), "valid");
-        assert_eq!(trust.evaluate([ended.as_str()], SYSTEM, NOW).as_str(), "expired");
-        assert_eq!(trust.evaluate([], SYSTEM, NOW).as_str(), "missing");
-        let stranger = issuer().issue(&license());
+        assert_eq!(trusted_keys.evaluate([renewed.as_str(), expired.as_str()], SYSTEM, NOW).as_str(), "valid");
+        assert_eq!(trusted_keys.evaluate([expired.as_str()], SYSTEM, NOW).as_str(), "expired");
+        assert_eq!(trusted_keys.evaluate([], SYSTEM, NOW).as_str(), "missing");
+        let untrusted = issuer().issue(&license());
         assert_eq!(
-            trust.evaluate([stranger.as_str()], SYSTEM, NOW),
+            trusted_keys.evaluate([untrusted.as_str()], SYSTEM, NOW),
             LicenseState::Invalid("it is not signed by a trusted key")
         );
     }
 
     #[test]
-    fn a_system_id_has_its_form_and_stays() {
+    fn a_system_id_has_a_fixed_format_and_is_stable() {
         let id = system_id("0199");
         assert_eq!((id.len(), id == system_id("0199"), id == system_id("0198")), (24, true, false));
         assert!(id.strip_prefix("PIDQ-").expect("valid").split('-').all(|group| group.len() == 4), "{id}");

@@ -115,15 +115,15 @@ impl Client {
     async fn send(
         &self,
         target: &Target,
-        question: &HttpRequest<'_>,
+        request: &HttpRequest<'_>,
         deadline: &Deadline,
     ) -> Result<Exchange, LlmError> {
-        let mut exchange = http::open(&self.guard, target, question, &self.options, deadline).await?;
+        let mut exchange = http::open(&self.guard, target, request, &self.options, deadline).await?;
         if exchange.status.is_success() {
             return Ok(exchange);
         }
         let body = exchange.read_all(deadline, self.options.idle_timeout).await.unwrap_or_default();
-        Err(LlmError::from_response(exchange.status, &exchange.headers, &body, &question.endpoint.secrets()))
+        Err(LlmError::from_response(exchange.status, &exchange.headers, &body, &request.endpoint.secrets()))
     }
 
     /// Retries retryable errors until the deadline and drives the circuit breaker of the server.
@@ -131,7 +131,7 @@ impl Client {
         &self,
         target: &Target,
         deadline: &Deadline,
-        once: impl Fn() -> F,
+        attempt: impl Fn() -> F,
     ) -> Result<T, LlmError>
     where
         F: Future<Output = Result<T, LlmError>>,
@@ -140,10 +140,10 @@ impl Client {
         self.breakers.admit(&server)?;
         let mut retries = 0;
         loop {
-            let error = match once().await {
-                Ok(answer) => {
+            let error = match attempt().await {
+                Ok(value) => {
                     self.breakers.record_success(&server);
-                    return Ok(answer);
+                    return Ok(value);
                 }
                 Err(error) => error,
             };
@@ -152,10 +152,10 @@ impl Client {
                 FailureScope::Request => self.breakers.record_success(&server),
                 FailureScope::Unknown => {}
             }
-            let Some(pause) = retry::delay(&error, retries, &self.options, deadline) else { return Err(error) };
-            tokio::time::sleep(pause).await;
+            let Some(delay) = retry::delay(&error, retries, &self.options, deadline) else { return Err(error) };
+            tokio::time::sleep(delay).await;
             if self.breakers.admit(&server).is_err() {
-                // The error of this call says more than that the circuit breaker is open now.
+                // The error of this call is more specific than that of an open circuit breaker.
                 return Err(error);
             }
             retries += 1;

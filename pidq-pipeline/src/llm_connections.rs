@@ -20,7 +20,7 @@ use crate::llm::{Endpoint, EndpointError};
 use crate::merge_patch::{self, none_if_changed};
 use crate::pipelines::reject_unknown_fields;
 use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
-use crate::problems::{stored, unprocessable, validation};
+use crate::problems::{store_problem, unprocessable, validation};
 
 /// An LLM connection with encrypted secrets.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,16 +99,16 @@ impl LlmConnection {
     /// Encrypts the secrets for this connection and its base URL.
     fn encrypt(&mut self, platform: &Platform, secret: &ConnectionSecrets) -> Result<(), Problem> {
         let text = serde_json::to_vec(secret).map_err(|_| Problem::internal())?;
-        let place = EncryptionContext { purpose: PURPOSE, context: &self.context() };
-        let sealed = platform.encryptor.encrypt(place, &text).ok_or_else(Problem::internal)?;
-        self.encrypted_secrets = sealed;
+        let context = EncryptionContext { purpose: PURPOSE, context: &self.context() };
+        let ciphertext = platform.encryptor.encrypt(context, &text).ok_or_else(Problem::internal)?;
+        self.encrypted_secrets = ciphertext;
         self.header_names = secret.extra_headers.keys().cloned().collect();
         Ok(())
     }
 
     fn decrypt(&self, platform: &Platform) -> Result<ConnectionSecrets, Problem> {
-        let place = EncryptionContext { purpose: PURPOSE, context: &self.context() };
-        let text = platform.encryptor.decrypt(place, &self.encrypted_secrets).ok_or_else(|| {
+        let context = EncryptionContext { purpose: PURPOSE, context: &self.context() };
+        let text = platform.encryptor.decrypt(context, &self.encrypted_secrets).ok_or_else(|| {
             let detail =
                 "The key was encrypted with another application secret. Update the connection with its `api_key`.";
             Problem::new(codes::LLM_CONNECTION_UNDECRYPTABLE).detail(detail)
@@ -134,7 +134,7 @@ fn endpoint(base_url: &str, model: &str, secret: ConnectionSecrets) -> Endpoint 
 pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
     let body: Map<String, Value> = request.object().await?;
     reject_unknown_fields(&body, FIELDS)?;
-    let wanted: ConnectionBody = json_body::from_object(body)?;
+    let body: ConnectionBody = json_body::from_object(body)?;
     require_app_secret(platform)?;
     let now = Timestamp::now().0;
     let connection = LlmConnection {
@@ -150,11 +150,11 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
         created_at: now,
         updated_at: now,
     };
-    let connection = validate(platform, connection, wanted)?;
+    let connection = validate(platform, connection, body)?;
     audit::add_detail("name", connection.name.as_str());
-    platform.store.add_connection(&connection).await.map_err(stored)?;
-    let place = format!("/api/llm-connections/{}", connection.id);
-    Ok(Response::json(&connection.to_json())?.created(place).etag(connection.etag()))
+    platform.store.add_connection(&connection).await.map_err(store_problem)?;
+    let location = format!("/api/llm-connections/{}", connection.id);
+    Ok(Response::json(&connection.to_json())?.created(location).etag(connection.etag()))
 }
 
 /// Requires a configured application secret: otherwise the API key would be lost with this process.
@@ -167,37 +167,37 @@ fn require_app_secret(platform: &Platform) -> Result<(), Problem> {
 }
 
 /// Validates a body and applies it to a connection.
-fn validate(platform: &Platform, connection: LlmConnection, wanted: ConnectionBody) -> Result<LlmConnection, Problem> {
-    let provider = parse_provider(wanted.provider.as_deref(), "/provider")?.to_owned();
-    let name = wanted.name.trim().to_owned();
+fn validate(platform: &Platform, connection: LlmConnection, body: ConnectionBody) -> Result<LlmConnection, Problem> {
+    let provider = parse_provider(body.provider.as_deref(), "/provider")?.to_owned();
+    let name = body.name.trim().to_owned();
     if !(1..=128).contains(&name.chars().count()) {
         return Err(validation("/name", "A name must have 1 to 128 characters."));
     }
-    if wanted.context_window.is_some_and(|window| !CONTEXT_WINDOW.contains(&window)) {
+    if body.context_window.is_some_and(|window| !CONTEXT_WINDOW.contains(&window)) {
         let detail =
             format!("A context window must have {} to {} tokens.", CONTEXT_WINDOW.start(), CONTEXT_WINDOW.end());
         return Err(validation("/context_window", &detail));
     }
-    if wanted.extra_headers.len() > MAX_HEADERS {
+    if body.extra_headers.len() > MAX_HEADERS {
         return Err(validation("/extra_headers", &format!("At most {MAX_HEADERS} extra headers are allowed.")));
     }
-    let secret = ConnectionSecrets { api_key: wanted.api_key, extra_headers: wanted.extra_headers };
-    validate_endpoint(&endpoint(&wanted.base_url, &wanted.model, secret.clone()), "")?;
-    let (model, base_url, context_window) = (wanted.model, wanted.base_url, wanted.context_window);
+    let secret = ConnectionSecrets { api_key: body.api_key, extra_headers: body.extra_headers };
+    validate_endpoint(&endpoint(&body.base_url, &body.model, secret.clone()), "")?;
+    let (model, base_url, context_window) = (body.model, body.base_url, body.context_window);
     let mut connection = LlmConnection { name, provider, model, base_url, context_window, ..connection };
     connection.encrypt(platform, &secret)?;
     Ok(connection)
 }
 
-/// Returns 422 for an invalid endpoint. `place` is its JSON pointer in the body.
-pub(crate) fn validate_endpoint(endpoint: &Endpoint, place: &str) -> Result<(), Problem> {
-    let faults = endpoint.validate();
-    let Some(first) = faults.first() else { return Ok(()) };
+/// Returns 422 for an invalid endpoint. `base` is its JSON pointer in the body.
+pub(crate) fn validate_endpoint(endpoint: &Endpoint, base: &str) -> Result<(), Problem> {
+    let endpoint_errors = endpoint.validate();
+    let Some(first) = endpoint_errors.first() else { return Ok(()) };
     let to_error =
-        |fault: &EndpointError| json!({"pointer": format!("{place}{}", fault.pointer), "detail": fault.detail});
-    let errors: Vec<_> = faults.iter().map(to_error).collect();
-    let before = if place.is_empty() { String::new() } else { format!("`{}`: ", place.trim_start_matches('/')) };
-    let detail = pidq_http::sentence(&format!("{before}{first}"));
+        |error: &EndpointError| json!({"pointer": format!("{base}{}", error.pointer), "detail": error.detail});
+    let errors: Vec<_> = endpoint_errors.iter().map(to_error).collect();
+    let prefix = if base.is_empty() { String::new() } else { format!("`{}`: ", base.trim_start_matches('/')) };
+    let detail = pidq_http::sentence(&format!("{prefix}{first}"));
     Err(Problem::new(codes::VALIDATION).detail(detail).with("errors", errors))
 }
 
@@ -205,11 +205,11 @@ pub(crate) fn validate_endpoint(endpoint: &Endpoint, place: &str) -> Result<(), 
 pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
     let page = platform.cursors.page(&request, "llm-connections", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)?;
     let after = page.after.unwrap_or_default();
-    let page_rows = platform.store.connections(&after, page.limit + 1).await.map_err(stored)?;
+    let page_rows = platform.store.connections(&after, page.limit + 1).await.map_err(store_problem)?;
     let next =
         (page_rows.len() > page.limit).then(|| platform.cursors.sign("llm-connections", &page_rows[page.limit - 1].id));
-    let shown: Vec<_> = page_rows.iter().take(page.limit).map(LlmConnection::to_json).collect();
-    let response = Response::json(&json!({"data": shown, "next_cursor": next}))?;
+    let data: Vec<_> = page_rows.iter().take(page.limit).map(LlmConnection::to_json).collect();
+    let response = Response::json(&json!({"data": data, "next_cursor": next}))?;
     Ok(match next {
         Some(next) => response.next_page(&request, &next),
         None => response,
@@ -239,14 +239,14 @@ async fn try_change(
     let connection = find_connection(platform, request).await?;
     request.head.precondition(Some(&connection.etag()))?;
     audit::add_changed_fields(patch);
-    let wanted = patched(platform, &connection, patch)?;
-    let changed = validate(platform, connection, wanted)?;
+    let body = apply_patch(platform, &connection, patch)?;
+    let changed = validate(platform, connection, body)?;
     let Some(changed) = none_if_changed(platform.store.update_connection(&changed).await)? else { return Ok(None) };
     Ok(Some(Response::json(&changed.to_json())?.etag(changed.etag())))
 }
 
 /// Merges a patch. A new base URL requires the secrets again.
-fn patched(
+fn apply_patch(
     platform: &Platform,
     connection: &LlmConnection,
     patch: &Map<String, Value>,
@@ -259,23 +259,24 @@ fn patched(
         let detail = "A new `base_url` requires the `extra_headers` again, or null.";
         return Err(validation("/extra_headers", detail));
     }
-    let all_new = ["api_key", "extra_headers"].iter().all(|member| patch.contains_key(*member));
+    let replaces_secrets = ["api_key", "extra_headers"].iter().all(|field| patch.contains_key(*field));
     // A patch with all secrets also repairs a connection that cannot be decrypted.
-    let secrets = if changes_url || all_new { ConnectionSecrets::default() } else { connection.decrypt(platform)? };
-    let mut members = json!({
+    let secrets =
+        if changes_url || replaces_secrets { ConnectionSecrets::default() } else { connection.decrypt(platform)? };
+    let mut merged = json!({
         "name": connection.name, "provider": connection.provider, "api_key": secrets.api_key, "model": connection.model,
         "base_url": connection.base_url, "context_window": connection.context_window,
         "extra_headers": secrets.extra_headers,
     });
-    merge_patch::merge(&mut members, &Value::Object(patch.clone()));
-    json_body::from_value("", members)
+    merge_patch::merge(&mut merged, &Value::Object(patch.clone()));
+    json_body::from_value("", merged)
 }
 
 /// `DELETE /api/llm-connections/{connection_id}`.
 pub(crate) async fn delete(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
     let connection = find_connection(platform, &request).await?;
     request.head.precondition(Some(&connection.etag()))?;
-    match platform.store.delete_connection(&connection.id).await.map_err(stored)? {
+    match platform.store.delete_connection(&connection.id).await.map_err(store_problem)? {
         true => Ok(Response::empty(StatusCode::NO_CONTENT)),
         false => Err(not_found()),
     }
@@ -293,7 +294,7 @@ pub(crate) async fn test(platform: &Arc<Platform>, request: Request) -> Result<R
 /// Returns the connection of a request.
 async fn find_connection(platform: &Platform, request: &Request) -> Result<LlmConnection, Problem> {
     let id = request.path("connection_id")?;
-    platform.store.connection(id).await.map_err(stored)?.ok_or_else(not_found)
+    platform.store.connection(id).await.map_err(store_problem)?.ok_or_else(not_found)
 }
 
 /// Returns the connection that a query references.
@@ -302,7 +303,7 @@ pub(crate) async fn connection_by_id(platform: &Platform, id: &str) -> Result<Ll
         .store
         .connection(id)
         .await
-        .map_err(stored)?
+        .map_err(store_problem)?
         .ok_or_else(|| unprocessable(codes::LLM_CONNECTION_NOT_FOUND, "/llm_connection", "LLM connection not found."))
 }
 

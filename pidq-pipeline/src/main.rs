@@ -12,12 +12,15 @@ fn main() -> ExitCode {
     if arguments == ["pipeline", "read-document"] {
         return extract::sandbox_main();
     }
-    let part =
-        if arguments.first().is_some_and(|word| word == "worker") { ProcessRole::Worker } else { ProcessRole::Server };
-    arguments.drain(..usize::from(part == ProcessRole::Worker));
+    let role = if arguments.first().is_some_and(|first| first == "worker") {
+        ProcessRole::Worker
+    } else {
+        ProcessRole::Server
+    };
+    arguments.drain(..usize::from(role == ProcessRole::Worker));
     pidq_http::configure_malloc();
     let environment = pidq_http::environment().map_err(|error| error.to_string());
-    match environment.and_then(|given| start(part, arguments, given).map_err(|error| error.to_string())) {
+    match environment.and_then(|variables| start(role, arguments, variables).map_err(|error| error.to_string())) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");

@@ -1,5 +1,4 @@
-//! Periodic maintenance: purges expired rows and obsolete index files, and
-//! writes snapshots of loaded partitions.
+//! Periodic maintenance: purges expired rows and obsolete index files, and writes snapshots of loaded partitions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,8 +20,8 @@ const QUIET_PERIOD: Duration = Duration::from_secs(30);
 pub(crate) async fn save_snapshots(platform: Arc<Platform>) {
     let (indexes, store) = (&platform.indexes, &platform.store);
     loop {
-        for done in [indexes.save(store, QUIET_PERIOD).await, indexes.remove_obsolete_snapshots(store).await] {
-            if let Err(error) = done {
+        for result in [indexes.save(store, QUIET_PERIOD).await, indexes.remove_obsolete_snapshots(store).await] {
+            if let Err(error) = result {
                 tracing::debug!(%error, "writing partition snapshots failed");
             }
         }
@@ -51,8 +50,8 @@ pub async fn purge_expired(platform: &Platform) -> Result<(), StoreError> {
     if !platform.audit_retention.is_zero() {
         platform.store.purge_audit((Timestamp::now() - platform.audit_retention).0).await?;
     }
-    if let Some(near) = &platform.near {
-        near.remove_obsolete().await?;
+    if let Some(pgvector) = &platform.pgvector {
+        pgvector.remove_obsolete().await?;
     }
     Ok(())
 }
@@ -61,6 +60,6 @@ pub async fn purge_expired(platform: &Platform) -> Result<(), StoreError> {
 async fn purge_tokens(platform: &Platform) {
     let Some(accounts) = &platform.accounts else { return };
     if let Err(error) = accounts.identities.purge_expired(Timestamp::now()).await {
-        tracing::warn!(%error, "purging expired tokens failed");
+        tracing::warn!(%error, "purging expired tokens failed; retrying in 10 min");
     }
 }

@@ -3,7 +3,7 @@
 use pidq_http::{Problem, Response};
 use serde_json::{Map, Value};
 
-use crate::problems::stored;
+use crate::problems::store_problem;
 use crate::store::StoreError;
 
 /// Attempts to apply a patch under concurrent changes. Of concurrent patches, at least one succeeds per round.
@@ -11,23 +11,23 @@ const MAX_ATTEMPTS: usize = 100;
 
 /// Repeats an attempt that returns `None` because the resource changed between reading and writing. Repeating is
 /// correct: a patch names only what it changes, and its precondition, if any, is checked at each attempt.
-pub(crate) async fn retry_on_conflict<F>(once: impl Fn() -> F) -> Result<Response, Problem>
+pub(crate) async fn retry_on_conflict<F>(attempt: impl Fn() -> F) -> Result<Response, Problem>
 where
     F: Future<Output = Result<Option<Response>, Problem>>,
 {
     for _ in 0..MAX_ATTEMPTS {
-        if let Some(changed) = once().await? {
-            return Ok(changed);
+        if let Some(response) = attempt().await? {
+            return Ok(response);
         }
     }
-    Err(stored(StoreError::Conflict))
+    Err(store_problem(StoreError::Conflict))
 }
 
 /// Converts the result of a write; `None` if the resource was changed concurrently.
-pub(crate) fn none_if_changed<T>(written: Result<T, StoreError>) -> Result<Option<T>, Problem> {
-    match written {
+pub(crate) fn none_if_changed<T>(result: Result<T, StoreError>) -> Result<Option<T>, Problem> {
+    match result {
         Err(StoreError::Conflict) => Ok(None),
-        written => written.map(Some).map_err(stored),
+        result => result.map(Some).map_err(store_problem),
     }
 }
 
@@ -41,10 +41,10 @@ pub(crate) fn merge(target: &mut Value, patch: &Value) {
         *target = Value::Object(Map::new());
     }
     let Value::Object(target) = target else { return };
-    for (member, value) in patch {
+    for (field, value) in patch {
         match value {
-            Value::Null => drop(target.shift_remove(member)),
-            value => merge(target.entry(member.clone()).or_insert(Value::Null), value),
+            Value::Null => drop(target.shift_remove(field)),
+            value => merge(target.entry(field.clone()).or_insert(Value::Null), value),
         }
     }
 }

@@ -32,7 +32,7 @@ pub struct Metrics {
     retrieval: DurationHistogram,
     llm: DurationHistogram,
     tokens: Family<Label, Counter>,
-    queries: Family<[(&'static str, String); 1], Counter>,
+    questions: Family<[(&'static str, String); 1], Counter>,
     jobs: Family<Label, Gauge>,
 }
 
@@ -44,7 +44,7 @@ impl Default for Metrics {
             retrieval: seconds(),
             llm: seconds(),
             tokens: Family::default(),
-            queries: Family::default(),
+            questions: Family::default(),
             jobs: Family::default(),
         }
     }
@@ -57,13 +57,13 @@ fn duration_histogram() -> Histogram {
 
 impl Metrics {
     pub(crate) fn register(&self, registry: &mut Registry) {
-        let own = registry.sub_registry_with_prefix("pidq_pipeline");
-        own.register("stage_seconds", "Duration of ingestion stages", self.stages.clone());
-        own.register("retrieval_seconds", "Duration of query embedding and search", self.retrieval.clone());
-        own.register("llm_seconds", "Duration of LLM calls", self.llm.clone());
-        own.register("llm_tokens", "Tokens of prompts and completions", self.tokens.clone());
-        own.register("questions", "Questions by outcome", self.queries.clone());
-        own.register("jobs", "Queued and running jobs of all processes", self.jobs.clone());
+        let metrics = registry.sub_registry_with_prefix("pidq_pipeline");
+        metrics.register("stage_seconds", "Duration of ingestion stages", self.stages.clone());
+        metrics.register("retrieval_seconds", "Duration of query embedding and search", self.retrieval.clone());
+        metrics.register("llm_seconds", "Duration of LLM calls", self.llm.clone());
+        metrics.register("llm_tokens", "Tokens of prompts and completions", self.tokens.clone());
+        metrics.register("questions", "Questions by outcome", self.questions.clone());
+        metrics.register("jobs", "Queued and running jobs of all processes", self.jobs.clone());
     }
 
     /// Starts a timer for the ingestion stages of a document.
@@ -73,22 +73,22 @@ impl Metrics {
 
     /// Records a search: the durations of embedding and of searching.
     pub(crate) fn record_search(&self, [embed, search]: [Duration; 2]) {
-        for (step, took) in [("embed", embed), ("search", search)] {
-            self.retrieval.get_or_create(&[("step", step)]).observe(took.as_secs_f64());
+        for (step, duration) in [("embed", embed), ("search", search)] {
+            self.retrieval.get_or_create(&[("step", step)]).observe(duration.as_secs_f64());
         }
     }
 
     /// Records the outcome of a question: an answer, or the code of an error.
     pub(crate) fn record_question(&self, outcome: Result<&Answer, &str>) {
-        let word = match outcome {
+        let outcome_label = match outcome {
             Ok(answer) => answer.reason.map_or("answered", |reason| reason.as_str()),
             Err(code) => code,
         };
-        self.queries.get_or_create(&[("outcome", word.to_owned())]).inc();
+        self.questions.get_or_create(&[("outcome", outcome_label.to_owned())]).inc();
         let Some((answer, usage)) = outcome.ok().and_then(|answer| Some((answer, answer.usage.as_ref()?))) else {
             return;
         };
-        self.llm.get_or_create(&[("step", "answer")]).observe(answer.took.as_secs_f64());
+        self.llm.get_or_create(&[("step", "answer")]).observe(answer.duration.as_secs_f64());
         for (kind, tokens) in [("prompt", usage.prompt_tokens), ("completion", usage.completion_tokens)] {
             self.tokens.get_or_create(&[("kind", kind)]).inc_by(tokens);
         }
@@ -104,8 +104,8 @@ pub(crate) struct StageTimer<'m> {
 impl StageTimer<'_> {
     /// Records the end of a stage and starts the next one.
     pub fn stage_finished(&mut self, stage: Status) {
-        let took = std::mem::replace(&mut self.since, Instant::now()).elapsed();
-        self.stages.get_or_create(&[("stage", stage.as_str())]).observe(took.as_secs_f64());
+        let duration = std::mem::replace(&mut self.since, Instant::now()).elapsed();
+        self.stages.get_or_create(&[("stage", stage.as_str())]).observe(duration.as_secs_f64());
     }
 }
 
@@ -135,7 +135,7 @@ pub(crate) struct IndexCollector(pub Arc<Platform>);
 
 impl fmt::Debug for IndexCollector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Open")
+        f.write_str("IndexCollector")
     }
 }
 
@@ -151,8 +151,8 @@ impl Collector for IndexCollector {
         }
         let Some(snapshots) = indexes.snapshots() else { return Ok(()) };
         for (name, help, count) in [
-            ("pidq_pipeline_snapshots_loaded", "IndexCache loaded from a snapshot", &snapshots.loaded),
-            ("pidq_pipeline_snapshots_written", "IndexCache written to a snapshot", &snapshots.written),
+            ("pidq_pipeline_snapshots_loaded", "Indexes loaded from a snapshot", &snapshots.loaded),
+            ("pidq_pipeline_snapshots_written", "Indexes written to a snapshot", &snapshots.written),
             ("pidq_pipeline_snapshots_invalid", "Corrupt or outdated snapshots", &snapshots.invalid),
         ] {
             let counter = ConstCounter::new(count.load(Relaxed));

@@ -17,7 +17,11 @@ use crate::store::{ModelOutage, StoreError};
 pub(crate) async fn is_down(platform: &Platform, pipeline: &Pipeline) -> Result<bool, StoreError> {
     match platform.models.check(&pipeline.embedding_model, pipeline.embedding_dimensions).await {
         Err(embedding::Error::Unavailable { detail }) => {
-            tracing::warn!(model = pipeline.embedding_model, detail, "embedding model unavailable; its jobs wait");
+            tracing::warn!(
+                model = pipeline.embedding_model,
+                detail,
+                "embedding model unavailable; its jobs are postponed"
+            );
             platform.store.record_outage(&pipeline.embedding_model, &detail).await?;
             Ok(true)
         }
@@ -40,7 +44,7 @@ pub async fn watch(platform: Arc<Platform>) {
     loop {
         tokio::time::sleep(platform.job_lease / 3).await;
         if let Err(error) = recheck(&platform).await {
-            tracing::warn!(%error, "rechecking unavailable models failed");
+            tracing::warn!(%error, "rechecking unavailable models failed; retrying");
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::api_keys;
 use crate::catalog;
 use crate::pipelines::{self, reject_unknown_fields, text_splitter};
 use crate::platform::Platform;
-use crate::problems::{stored, validation};
+use crate::problems::{store_problem, validation};
 use crate::records::string_enum;
 use crate::store::ReindexTarget;
 
@@ -53,7 +53,7 @@ pub struct Operation {
     /// Progress.
     pub progress: Progress,
     /// Reason of the failure.
-    pub fault: Option<OperationError>,
+    pub error: Option<OperationError>,
     /// Milliseconds since 1970.
     pub created_at: i64,
     /// Milliseconds since 1970.
@@ -69,7 +69,7 @@ pub struct Progress {
     /// Total documents.
     pub total: Option<i64>,
     /// Error of the last attempt, if it is retried.
-    pub fault: Option<OperationError>,
+    pub error: Option<OperationError>,
     /// Time of the retry, in milliseconds since 1970.
     pub next_attempt_at: Option<i64>,
 }
@@ -87,13 +87,13 @@ pub struct OperationError {
 
 impl Operation {
     /// Returns the JSON representation.
-    pub fn show(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         let timestamp = |milliseconds| Timestamp(milliseconds).to_rfc3339();
         json!({
             "id": self.id, "kind": self.kind.as_str(), "pipeline_id": self.pipeline_id, "status": self.state.as_str(),
             "terminal": self.state != OperationState::Running,
             "progress": {"done": self.progress.done, "total": self.progress.total},
-            "error": self.fault.as_ref().or(self.progress.fault.as_ref()),
+            "error": self.error.as_ref().or(self.progress.error.as_ref()),
             "next_attempt_at": self.progress.next_attempt_at.map(timestamp),
             "created_at": timestamp(self.created_at), "updated_at": timestamp(self.updated_at),
         })
@@ -101,14 +101,14 @@ impl Operation {
 
     /// Returns 202 with the location of the operation.
     pub(crate) fn accepted(&self) -> Result<Response, Problem> {
-        let place = format!("/api/operations/{}", self.id);
-        Ok(Response::json(&self.show())?.created(place).status(StatusCode::ACCEPTED))
+        let location = format!("/api/operations/{}", self.id);
+        Ok(Response::json(&self.to_json())?.created(location).status(StatusCode::ACCEPTED))
     }
 }
 
 /// `GET /api/operations/{operation_id}`.
 pub(crate) async fn fetch(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
-    Response::json(&find_operation(platform, &request).await?.show())
+    Response::json(&find_operation(platform, &request).await?.to_json())
 }
 
 /// `POST /api/operations/{operation_id}/cancel`: cancels a reindex; the active index stays.
@@ -121,19 +121,19 @@ pub(crate) async fn cancel(platform: &Arc<Platform>, request: Request) -> Result
             return Err(conflict("The deletion of a pipeline cannot be cancelled."));
         }
         (OperationKind::Reindex, OperationState::Running) => {
-            platform.store.cancel_reindex(&operation).await.map_err(stored)?
+            platform.store.cancel_reindex(&operation).await.map_err(store_problem)?
         }
         _ => return Err(conflict("The operation has already ended.")),
     }
-    Response::json(&find_operation(platform, &request).await?.show())
+    Response::json(&find_operation(platform, &request).await?.to_json())
 }
 
 /// Returns the operation of a request if the caller may see its pipeline.
 async fn find_operation(platform: &Platform, request: &Request) -> Result<Operation, Problem> {
     let (id, key) = (request.path("operation_id")?, api_keys::from_request(request)?);
-    let operation = platform.store.operation(id).await.map_err(stored)?;
-    let seen = operation.filter(|operation| key.visible_classifications(&operation.pipeline_id, &[]).is_some());
-    seen.ok_or_else(|| Problem::new(codes::OPERATION_NOT_FOUND).detail("Operation not found."))
+    let operation = platform.store.operation(id).await.map_err(store_problem)?;
+    let visible = operation.filter(|operation| key.visible_classifications(&operation.pipeline_id, &[]).is_some());
+    visible.ok_or_else(|| Problem::new(codes::OPERATION_NOT_FOUND).detail("Operation not found."))
 }
 
 /// `POST /api/pipelines/{pipeline_id}/reindex`: new model, new splitter, both, or a rebuild.
@@ -150,7 +150,7 @@ pub(crate) async fn reindex(platform: &Arc<Platform>, mut request: Request) -> R
     };
     let (splitter, splitter_parameters) = match body.get("text_splitter") {
         None => (pipeline.text_splitter.clone(), pipeline.splitter_parameters.clone()),
-        Some(given) => text_splitter(given)?,
+        Some(splitter) => text_splitter(splitter)?,
     };
     let target = ReindexTarget {
         embedding_dimensions: catalog::dimensions(&platform.models, &embedding_model).await? as i64,
@@ -158,7 +158,7 @@ pub(crate) async fn reindex(platform: &Arc<Platform>, mut request: Request) -> R
         text_splitter: splitter,
         splitter_parameters,
     };
-    let operation = platform.store.begin_reindex(&pipeline.id, &target).await.map_err(stored)?;
+    let operation = platform.store.begin_reindex(&pipeline.id, &target).await.map_err(store_problem)?;
     platform.job_notifier.notify_all();
     operation.accepted()
 }

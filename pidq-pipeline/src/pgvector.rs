@@ -18,7 +18,7 @@ use crate::records::Pipeline;
 pub const DEFAULT_THRESHOLD: usize = 1_000_000;
 
 /// Number of vectors written per statement.
-const BATCH: i64 = 500;
+const BATCH_SIZE: i64 = 500;
 /// Maximum number of dimensions of a half-precision index.
 const MAX_DIMENSIONS: i64 = 4000;
 
@@ -26,11 +26,11 @@ const MAX_DIMENSIONS: i64 = 4000;
 const AVAILABLE: &str = "select 1 from pg_available_extensions
   where name = 'vector' and string_to_array(default_version, '.')::int[] >= '{0,7}'";
 const MIGRATIONS: &[Migration] = &[Migration { version: 1, sql: include_str!("../migrations/pgvector_1.sql") }];
-const OPEN: &str = "select pidq_vectors_create($1, $2)";
-const LEAVE: &str = "select pidq_vectors_delete_reclassified($1, $2)";
+const CREATE_TABLE: &str = "select pidq_vectors_create($1, $2)";
+const DELETE_RECLASSIFIED: &str = "select pidq_vectors_delete_reclassified($1, $2)";
 const MISSING: &str = "select id, vector from pidq_vectors_missing($1, $2, $3, $4, $5, $6)";
-const PUT: &str = "select pidq_vectors_insert($1, $2)";
-const INDEX: &str = "select pidq_vectors_create_index($1)";
+const INSERT: &str = "select pidq_vectors_insert($1, $2)";
+const CREATE_INDEX: &str = "select pidq_vectors_create_index($1)";
 const SEARCH: &str = "select document_id, number from pidq_vectors_search($1, $2, $3, $4)";
 const DROP_OBSOLETE: &str = "select pidq_vectors_drop_obsolete()";
 
@@ -85,7 +85,7 @@ impl PgvectorIndex {
         self: &Arc<Self>,
         pipeline: &Pipeline,
         classification: &str,
-        (chunks, changes): (usize, i64),
+        (chunks, change_count): (usize, i64),
         vector: &[f32],
         limit: usize,
     ) -> Option<Vec<ChunkPosition>> {
@@ -93,7 +93,7 @@ impl PgvectorIndex {
             return None;
         }
         let table = IndexTable::new(pipeline, classification);
-        if !self.ensure_current(&table, changes) {
+        if !self.ensure_current(&table, change_count) {
             return None;
         }
         let found = self.search(&table, vector, limit).await;
@@ -101,21 +101,21 @@ impl PgvectorIndex {
     }
 
     /// Returns whether an index is current, and starts an update if it is not.
-    fn ensure_current(self: &Arc<Self>, table: &IndexTable, changes: i64) -> bool {
-        let before = self.states().get(&table.name).copied();
-        match before {
-            Some(IndexState::UpToDate(then)) if then == changes => return true,
+    fn ensure_current(self: &Arc<Self>, table: &IndexTable, change_count: i64) -> bool {
+        let state = self.states().get(&table.name).copied();
+        match state {
+            Some(IndexState::UpToDate(indexed)) if indexed == change_count => return true,
             Some(IndexState::Updating) => return false,
             _ => self.states().insert(table.name.clone(), IndexState::Updating),
         };
-        let (near, table) = (self.clone(), table.clone());
+        let (index, table) = (self.clone(), table.clone());
         tokio::spawn(async move {
-            let end = near.update(&table).await;
-            match end {
-                Ok(()) => near.states().insert(table.name, IndexState::UpToDate(changes)),
+            let result = index.update(&table).await;
+            match result {
+                Ok(()) => index.states().insert(table.name, IndexState::UpToDate(change_count)),
                 Err(error) => {
                     tracing::warn!(%error, "updating a vector index failed; retrying with the next query");
-                    near.states().remove(&table.name)
+                    index.states().remove(&table.name)
                 }
             };
         });
@@ -124,21 +124,22 @@ impl PgvectorIndex {
 
     async fn update(&self, table: &IndexTable) -> Result<(), DatabaseError> {
         let name: Arg<'_> = (&table.name).into();
-        self.database.execute(OPEN, &[name, table.dimensions.into()]).await?;
-        self.database.execute(LEAVE, &[name, (&table.classification).into()]).await?;
+        self.database.execute(CREATE_TABLE, &[name, table.dimensions.into()]).await?;
+        self.database.execute(DELETE_RECLASSIFIED, &[name, (&table.classification).into()]).await?;
         let mut after = String::new();
         loop {
             let (pipeline, classification) = ((&table.pipeline).into(), (&table.classification).into());
-            let arguments = [name, pipeline, table.generation.into(), classification, (&after).into(), BATCH.into()];
+            let arguments =
+                [name, pipeline, table.generation.into(), classification, (&after).into(), BATCH_SIZE.into()];
             let rows = self.database.rows::<(String, Vec<u8>)>(MISSING, &arguments).await?;
             let Some(last) = rows.last().map(|(id, _)| id.clone()) else { break };
             after = last;
             let pair = |(id, vector): &(String, Vec<u8>)| Some(json!([id, vector_literal(&from_blob(vector)?)]));
             let pairs: Vec<_> = rows.iter().filter_map(pair).collect();
-            self.database.execute(PUT, &[name, (&json!(pairs).to_string()).into()]).await?;
+            self.database.execute(INSERT, &[name, (&json!(pairs).to_string()).into()]).await?;
         }
         // Build the index after inserting the vectors, which is faster. Later vectors are inserted into it.
-        self.database.execute(INDEX, &[name]).await.map(drop)
+        self.database.execute(CREATE_INDEX, &[name]).await.map(drop)
     }
 
     async fn search(
@@ -159,8 +160,8 @@ impl PgvectorIndex {
     /// # Errors
     /// Fails if the database is unavailable, or the chunks are locked for too long.
     pub async fn remove_obsolete(&self) -> Result<(), DatabaseError> {
-        let gone = self.database.rows::<(String,)>(DROP_OBSOLETE, &[]).await?;
-        self.states().retain(|name, _| !gone.iter().any(|(gone,)| gone == name));
+        let dropped = self.database.rows::<(String,)>(DROP_OBSOLETE, &[]).await?;
+        self.states().retain(|name, _| !dropped.iter().any(|(dropped,)| dropped == name));
         Ok(())
     }
 

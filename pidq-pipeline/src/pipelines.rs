@@ -16,7 +16,7 @@ use crate::json_body;
 use crate::merge_patch::{self, merge, none_if_changed};
 use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
 use crate::policies;
-use crate::problems::{refused, stored, unprocessable, validation};
+use crate::problems::{splitter_problem, store_problem, unprocessable, validation};
 use crate::records::{Options, Pipeline, PipelineStatus};
 use crate::search_endpoint;
 use crate::splitter;
@@ -41,40 +41,41 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
     let key = api_keys::from_request(&request)?;
     require_unrestricted(&key)?;
     let new = new_pipeline(platform, body).await?;
-    let licensed = platform.licensing.require_license()?.pipelines;
-    let most = platform.limits.pipelines.min(licensed.unwrap_or(u64::MAX));
+    let license_limit = platform.licensing.require_license()?.pipelines;
+    let limit = platform.limits.pipelines.min(license_limit.unwrap_or(u64::MAX));
     audit::add_detail("name", new.name.as_str());
-    let pipeline = match platform.store.create_pipeline_with_limit(new, Some(most)).await {
-        Err(StoreError::LimitReached(there)) => return Err(too_many(platform, licensed, there)),
-        created => created.map_err(stored)?,
+    let pipeline = match platform.store.create_pipeline_with_limit(new, Some(limit)).await {
+        Err(StoreError::LimitReached(count)) => return Err(too_many(platform, license_limit, count)),
+        result => result.map_err(store_problem)?,
     };
-    let shown = show(platform, &pipeline, &key).await?;
-    Ok(Response::json(&shown)?.created(format!("/api/pipelines/{}", pipeline.id)).etag(pipeline.etag()))
+    let body = load_pipeline_json(platform, &pipeline, &key).await?;
+    Ok(Response::json(&body)?.created(format!("/api/pipelines/{}", pipeline.id)).etag(pipeline.etag()))
 }
 
 /// Returns the problem for the license limit or the configured limit.
-fn too_many(platform: &Platform, licensed: Option<u64>, there: u64) -> Problem {
-    let license_problem = licensed.and_then(|limit| platform.licensing.check_limit("pipelines", limit, there).err());
+fn too_many(platform: &Platform, license_limit: Option<u64>, count: u64) -> Problem {
+    let license_problem =
+        license_limit.and_then(|limit| platform.licensing.check_limit("pipelines", limit, count).err());
     license_problem.unwrap_or_else(|| {
-        let detail = format!("Limit of {there} pipelines reached.");
+        let detail = format!("Limit of {count} pipelines reached.");
         Problem::new(codes::TOO_MANY_PIPELINES).detail(detail)
     })
 }
 
 async fn new_pipeline(platform: &Platform, body: Map<String, Value>) -> Result<NewPipeline, Problem> {
     reject_unknown_fields(&body, FIELDS)?;
-    let (own, options) = body.into_iter().partition(|(member, _)| REQUIRED_FIELDS.contains(&member.as_str()));
-    let (wanted, mut options): (RequiredFields, Options) =
-        (json_body::from_object(own)?, json_body::from_object(options)?);
-    let (text_splitter, splitter_parameters) = text_splitter(&wanted.text_splitter)?;
-    let classifications = classification::validate(&wanted.classifications, platform.limits.classifications)?;
+    let (required, options) = body.into_iter().partition(|(field, _)| REQUIRED_FIELDS.contains(&field.as_str()));
+    let (required, mut options): (RequiredFields, Options) =
+        (json_body::from_object(required)?, json_body::from_object(options)?);
+    let (text_splitter, splitter_parameters) = text_splitter(&required.text_splitter)?;
+    let classifications = classification::validate(&required.classifications, platform.limits.classifications)?;
     options.policies = classification::normalize_keys(options.policies);
     search_endpoint::validate_retrieval(&options.retrieval)?;
     policies::validate(&options, &classifications)?;
     Ok(NewPipeline {
-        name: name(&wanted.name)?,
-        embedding_dimensions: catalog::dimensions(&platform.models, &wanted.embedding_model).await? as i64,
-        embedding_model: wanted.embedding_model,
+        name: name(&required.name)?,
+        embedding_dimensions: catalog::dimensions(&platform.models, &required.embedding_model).await? as i64,
+        embedding_model: required.embedding_model,
         text_splitter,
         splitter_parameters,
         classifications,
@@ -98,28 +99,28 @@ const FIELDS: &[&str] = &[
 ];
 
 /// Rejects unknown fields, which are mistakes that would otherwise go unnoticed.
-pub(crate) fn reject_unknown_fields(body: &Map<String, Value>, known: &[&str]) -> Result<(), Problem> {
-    reject_unknown_fields_at("", body, known)
+pub(crate) fn reject_unknown_fields(body: &Map<String, Value>, allowed: &[&str]) -> Result<(), Problem> {
+    reject_unknown_fields_at("", body, allowed)
 }
 
 /// Rejects unknown fields of an object at a JSON pointer (RFC 6901).
 pub(crate) fn reject_unknown_fields_at(
-    place: &str,
-    members: &Map<String, Value>,
-    known: &[&str],
+    base: &str,
+    object: &Map<String, Value>,
+    allowed: &[&str],
 ) -> Result<(), Problem> {
-    match members.keys().find(|name| !known.contains(&name.as_str())) {
+    match object.keys().find(|name| !allowed.contains(&name.as_str())) {
         Some(name) => {
-            let pointer = format!("{place}{}", pointer_step(name));
+            let pointer = format!("{base}{}", pointer_step(name));
             let problem = unprocessable(codes::UNKNOWN_FIELD, &pointer, "Unknown field.");
-            Err(problem.with("allowed", known.to_vec()))
+            Err(problem.with("allowed", allowed.to_vec()))
         }
         None => Ok(()),
     }
 }
 
-fn name(given: &str) -> Result<String, Problem> {
-    let name = given.trim();
+fn name(name: &str) -> Result<String, Problem> {
+    let name = name.trim();
     match name.chars().count() {
         1..=128 => Ok(name.to_owned()),
         _ => Err(validation("/name", "A name must have 1 to 128 characters.")),
@@ -127,21 +128,22 @@ fn name(given: &str) -> Result<String, Problem> {
 }
 
 /// Parses a splitter: a name, or an object with name and parameters. Defaults are filled in.
-pub(crate) fn text_splitter(given: &Value) -> Result<(String, Map<String, Value>), Problem> {
-    let (name, mut parameters) = match given {
+pub(crate) fn text_splitter(value: &Value) -> Result<(String, Map<String, Value>), Problem> {
+    let (name, mut parameters) = match value {
         Value::String(name) => (name.clone(), Map::new()),
-        Value::Object(members) => {
-            let name = members.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-            (name, members.clone())
+        Value::Object(object) => {
+            let name = object.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+            (name, object.clone())
         }
         _ => return Err(validation("/text_splitter", "A splitter must be a name or an object with a name.")),
     };
     parameters.remove("name");
     let splitter = splitter::find(&name).ok_or_else(catalog::unknown_splitter)?;
-    let known: Vec<&str> = splitter.parameters.iter().map(|parameter| parameter.name).collect();
-    reject_unknown_fields_at("/text_splitter", &parameters, &known)?;
-    splitter.build(&parameters).map_err(|refusal| refused(&refusal))?;
-    let filled = splitter::Parameters::parse(splitter.parameters, &parameters).map_err(|refusal| refused(&refusal))?;
+    let parameter_names: Vec<&str> = splitter.parameters.iter().map(|parameter| parameter.name).collect();
+    reject_unknown_fields_at("/text_splitter", &parameters, &parameter_names)?;
+    splitter.build(&parameters).map_err(|error| splitter_problem(&error))?;
+    let filled =
+        splitter::Parameters::parse(splitter.parameters, &parameters).map_err(|error| splitter_problem(&error))?;
     Ok((name, filled.values().clone()))
 }
 
@@ -150,21 +152,21 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
     let key = api_keys::from_request(&request)?;
     let page = platform.cursors.page(&request, "pipelines", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)?;
     let query = request.query()?;
-    let within = key.pipeline_ids();
-    let seen = PipelineFilter { name: query.single("name")?, ids: within.as_deref() };
+    let ids = key.pipeline_ids();
+    let filter = PipelineFilter { name: query.single("name")?, ids: ids.as_deref() };
     let after = page.after.as_deref().unwrap_or_default();
-    let mut page_rows = platform.store.pipelines(after, seen, page.limit + 1).await.map_err(stored)?;
+    let mut page_rows = platform.store.pipelines(after, filter, page.limit + 1).await.map_err(store_problem)?;
     let has_more = page_rows.len() > page.limit;
     page_rows.truncate(page.limit);
-    let total = platform.store.count_matching_pipelines(seen).await.map_err(stored)?;
+    let total = platform.store.count_matching_pipelines(filter).await.map_err(store_problem)?;
     let (Some(first), Some(last)) = (page_rows.first(), page_rows.last()) else {
         return Response::json(&json!({"data": [], "next_cursor": null, "total": total}));
     };
-    let counts = platform.store.status_counts(&first.id, &last.id).await.map_err(stored)?;
-    let outages = platform.store.outages().await.map_err(stored)?;
-    let shown: Vec<Value> = page_rows.iter().map(|pipeline| pipeline_json(pipeline, &key, &counts, &outages)).collect();
+    let counts = platform.store.status_counts(&first.id, &last.id).await.map_err(store_problem)?;
+    let outages = platform.store.outages().await.map_err(store_problem)?;
+    let data: Vec<Value> = page_rows.iter().map(|pipeline| pipeline_json(pipeline, &key, &counts, &outages)).collect();
     let next = has_more.then(|| platform.cursors.sign("pipelines", &last.id));
-    let response = Response::json(&json!({"data": shown, "next_cursor": next, "total": total}))?;
+    let response = Response::json(&json!({"data": data, "next_cursor": next, "total": total}))?;
     Ok(match next {
         Some(next) => response.next_page(&request, &next),
         None => response,
@@ -174,7 +176,7 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
 /// `GET /api/pipelines/{pipeline_id}`.
 pub(crate) async fn fetch(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
     let (pipeline, key) = find_pipeline(platform, &request).await?;
-    Ok(Response::json(&show(platform, &pipeline, &key).await?)?.etag(pipeline.etag()))
+    Ok(Response::json(&load_pipeline_json(platform, &pipeline, &key).await?)?.etag(pipeline.etag()))
 }
 
 /// `PATCH /api/pipelines/{pipeline_id}`: a merge patch (RFC 7396).
@@ -191,39 +193,41 @@ async fn try_change(
 ) -> Result<Option<Response>, Problem> {
     let (pipeline, key) = find_active_pipeline(platform, request).await?;
     request.head.precondition(Some(&pipeline.etag()))?;
-    let changes_access = ["classifications", "policies"].iter().any(|member| patch.contains_key(*member));
+    let changes_access = ["classifications", "policies"].iter().any(|field| patch.contains_key(*field));
     if changes_access && !key.is_unrestricted() {
         return Err(forbidden("Changing classifications or policies requires an unrestricted key."));
     }
-    let changed = patched(&pipeline, patch, platform.limits.classifications)?;
-    for label in pipeline.classifications.iter().filter(|label| !changed.classifications.contains(label)) {
-        if platform.store.is_classification_used(&pipeline.id, label).await.map_err(stored)? {
-            let detail = format!("The classification {label:?} is in use. Reclassify its documents first.");
+    let changed = apply_patch(&pipeline, patch, platform.limits.classifications)?;
+    for classification in
+        pipeline.classifications.iter().filter(|classification| !changed.classifications.contains(classification))
+    {
+        if platform.store.is_classification_used(&pipeline.id, classification).await.map_err(store_problem)? {
+            let detail = format!("The classification {classification:?} is in use. Reclassify its documents first.");
             return Err(Problem::new(codes::CLASSIFICATION_IN_USE).detail(detail));
         }
     }
     audit::add_changed_fields(patch);
     let Some(changed) = none_if_changed(platform.store.update_pipeline(&changed).await)? else { return Ok(None) };
-    Ok(Some(Response::json(&show(platform, &changed, &key).await?)?.etag(changed.etag())))
+    Ok(Some(Response::json(&load_pipeline_json(platform, &changed, &key).await?)?.etag(changed.etag())))
 }
 
 /// Merges a patch into a pipeline, with at most `limit` classifications.
-fn patched(pipeline: &Pipeline, patch: &Map<String, Value>, most: usize) -> Result<Pipeline, Problem> {
+fn apply_patch(pipeline: &Pipeline, patch: &Map<String, Value>, limit: usize) -> Result<Pipeline, Problem> {
     reject_unknown_fields(patch, FIELDS)?;
     reject_index_changes(pipeline, patch)?;
     let patched = Pipeline {
         name: match patch.get("name") {
-            Some(given) => name(&json_body::from_value::<String>("/name", given.clone())?)?,
+            Some(value) => name(&json_body::from_value::<String>("/name", value.clone())?)?,
             None => pipeline.name.clone(),
         },
         classifications: match patch.get("classifications") {
-            Some(given) => classification::validate(
-                &json_body::from_value::<Vec<String>>("/classifications", given.clone())?,
-                most,
+            Some(value) => classification::validate(
+                &json_body::from_value::<Vec<String>>("/classifications", value.clone())?,
+                limit,
             )?,
             None => pipeline.classifications.clone(),
         },
-        options: patched_options(&pipeline.options, patch)?,
+        options: patch_options(&pipeline.options, patch)?,
         ..pipeline.clone()
     };
     search_endpoint::validate_retrieval(&patched.options.retrieval)?;
@@ -233,25 +237,25 @@ fn patched(pipeline: &Pipeline, patch: &Map<String, Value>, most: usize) -> Resu
 
 /// Rejects changes that require a reindex; repeating the current values is allowed.
 fn reject_index_changes(pipeline: &Pipeline, patch: &Map<String, Value>) -> Result<(), Problem> {
-    let reindex = |member: &str| {
-        let detail = format!("Changing `{member}` requires a reindex: use `POST …/reindex`.");
+    let reindex = |field: &str| {
+        let detail = format!("Changing `{field}` requires a reindex: use `POST …/reindex`.");
         Err(Problem::new(codes::REINDEX_REQUIRED).detail(detail))
     };
-    if let Some(given) = patch.get("embedding_model")
-        && json_body::from_value::<String>("/embedding_model", given.clone())? != pipeline.embedding_model
+    if let Some(value) = patch.get("embedding_model")
+        && json_body::from_value::<String>("/embedding_model", value.clone())? != pipeline.embedding_model
     {
         return reindex("embedding_model");
     }
-    let Some(given) = patch.get("text_splitter") else { return Ok(()) };
-    let (name, parameters) = text_splitter(given)?;
-    let is_same = name == pipeline.text_splitter && (given.is_string() || parameters == pipeline.splitter_parameters);
+    let Some(value) = patch.get("text_splitter") else { return Ok(()) };
+    let (name, parameters) = text_splitter(value)?;
+    let is_same = name == pipeline.text_splitter && (value.is_string() || parameters == pipeline.splitter_parameters);
     if is_same { Ok(()) } else { reindex("text_splitter") }
 }
 
-fn patched_options(options: &Options, patch: &Map<String, Value>) -> Result<Options, Problem> {
+fn patch_options(options: &Options, patch: &Map<String, Value>) -> Result<Options, Problem> {
     let mut merged = serde_json::to_value(options).map_err(|_| Problem::internal())?;
     let mut patch: Map<String, Value> = patch.clone();
-    patch.retain(|member, _| !REQUIRED_FIELDS.contains(&member.as_str()));
+    patch.retain(|field, _| !REQUIRED_FIELDS.contains(&field.as_str()));
     if let Some(Value::Object(policies)) = patch.get_mut("policies") {
         *policies = classification::normalize_keys(std::mem::take(policies));
     }
@@ -260,9 +264,9 @@ fn patched_options(options: &Options, patch: &Map<String, Value>) -> Result<Opti
 }
 
 /// Adds the fields of an object to another.
-pub(crate) fn extend_object(target: &mut Value, more: Value) {
-    if let (Value::Object(target), Value::Object(more)) = (target, more) {
-        target.extend(more);
+pub(crate) fn extend_object(target: &mut Value, fields: Value) {
+    if let (Value::Object(target), Value::Object(fields)) = (target, fields) {
+        target.extend(fields);
     }
 }
 
@@ -272,12 +276,12 @@ pub(crate) async fn delete(platform: &Arc<Platform>, request: Request) -> Result
     require_unrestricted(&key)?;
     request.head.precondition(Some(&pipeline.etag()))?;
     let waits = request.query()?.parsed::<bool>("wait")?.unwrap_or(false);
-    let operation = platform.store.begin_deletion(&pipeline.id).await.map_err(stored)?;
+    let operation = platform.store.begin_deletion(&pipeline.id).await.map_err(store_problem)?;
     platform.indexes.evict_pipeline(&pipeline.id);
     platform.job_notifier.notify_all();
     let end = Instant::now() + if waits { MAX_WAIT } else { Duration::ZERO };
     loop {
-        if platform.store.delete_pipeline(&pipeline.id).await.map_err(stored)? {
+        if platform.store.delete_pipeline(&pipeline.id).await.map_err(store_problem)? {
             return Ok(Response::empty(StatusCode::NO_CONTENT));
         }
         if Instant::now() >= end {
@@ -289,13 +293,17 @@ pub(crate) async fn delete(platform: &Arc<Platform>, request: Request) -> Result
 
 /// Returns 403 for restricted keys.
 pub(crate) fn require_unrestricted(key: &ApiKey) -> Result<(), Problem> {
-    if key.is_unrestricted() { Ok(()) } else { Err(forbidden("This requires an unrestricted key.")) }
+    if key.is_unrestricted() {
+        Ok(())
+    } else {
+        Err(forbidden("This requires an unrestricted API key: one for all pipelines and classifications."))
+    }
 }
 
 /// Returns the pipeline of a request if the caller may see it.
 pub(crate) async fn find_pipeline(platform: &Platform, request: &Request) -> Result<(Pipeline, ApiKey), Problem> {
     let (id, key) = (request.path("pipeline_id")?, api_keys::from_request(request)?);
-    let pipeline = platform.store.pipeline(id).await.map_err(stored)?;
+    let pipeline = platform.store.pipeline(id).await.map_err(store_problem)?;
     match pipeline.filter(|pipeline| key.visible_classifications(&pipeline.id, &[]).is_some()) {
         Some(pipeline) => Ok((pipeline, key)),
         None => Err(Problem::new(codes::PIPELINE_NOT_FOUND).detail("Pipeline not found.")),
@@ -322,12 +330,17 @@ pub(crate) fn require_not_deleting(pipeline: &Pipeline) -> Result<(), Problem> {
 }
 
 /// Returns 403 unless a key allows a verb on a classification, existing or not; 422 for an unrestricted key.
-pub(crate) fn require_access(key: &ApiKey, pipeline: &Pipeline, label: &str, verb: Verb) -> Result<(), Problem> {
-    if !key.allows(&pipeline.id, label, verb) {
+pub(crate) fn require_access(
+    key: &ApiKey,
+    pipeline: &Pipeline,
+    classification: &str,
+    verb: Verb,
+) -> Result<(), Problem> {
+    if !key.allows(&pipeline.id, classification, verb) {
         let problem = Problem::new(codes::CLASSIFICATION_FORBIDDEN);
         return Err(problem.detail("The key has no access to this classification."));
     }
-    if pipeline.classifications.iter().any(|known| known == label) {
+    if pipeline.classifications.iter().any(|name| name == classification) {
         return Ok(());
     }
     let problem = unprocessable(codes::UNKNOWN_CLASSIFICATION, "/classification", "Unknown classification.");
@@ -335,21 +348,21 @@ pub(crate) fn require_access(key: &ApiKey, pipeline: &Pipeline, label: &str, ver
         .with("allowed", key.visible_classifications(&pipeline.id, &pipeline.classifications).unwrap_or_default()))
 }
 
-async fn show(platform: &Platform, pipeline: &Pipeline, key: &ApiKey) -> Result<Value, Problem> {
-    let counts = platform.store.status_counts(&pipeline.id, &pipeline.id).await.map_err(stored)?;
-    let outages = platform.store.outages().await.map_err(stored)?;
+async fn load_pipeline_json(platform: &Platform, pipeline: &Pipeline, key: &ApiKey) -> Result<Value, Problem> {
+    let counts = platform.store.status_counts(&pipeline.id, &pipeline.id).await.map_err(store_problem)?;
+    let outages = platform.store.outages().await.map_err(store_problem)?;
     Ok(pipeline_json(pipeline, key, &counts, &outages))
 }
 
-/// Returns a pipeline as a key sees it, with the visible classifications only.
+/// Returns a pipeline as visible to a key, with its classifications only.
 fn pipeline_json(pipeline: &Pipeline, key: &ApiKey, counts: &StatusCounts, outages: &[ModelOutage]) -> Value {
-    let labels = key.visible_classifications(&pipeline.id, &pipeline.classifications).unwrap_or_default();
-    let mut shown = pipeline.show(&labels, &counts.counts_for(&pipeline.id, &labels));
+    let classifications = key.visible_classifications(&pipeline.id, &pipeline.classifications).unwrap_or_default();
+    let mut body = pipeline.to_json(&classifications, &counts.counts_for(&pipeline.id, &classifications));
     let is_out = |outage: &ModelOutage| outage.model == pipeline.embedding_model;
     if pipeline.status == PipelineStatus::Active && outages.iter().any(is_out) {
-        shown["status"] = "degraded".into();
+        body["status"] = "degraded".into();
     }
-    shown
+    body
 }
 
 fn forbidden(detail: &str) -> Problem {

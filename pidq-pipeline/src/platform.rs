@@ -58,8 +58,8 @@ pub struct Platform {
     pub metrics: Metrics,
     /// Redis, shared by all replicas, if configured.
     pub redis: Option<Arc<Redis>>,
-    /// PubSub between processes.
-    pub messages: PubSub,
+    /// Messaging between processes.
+    pub pubsub: PubSub,
     /// Wakes idle workers.
     pub job_notifier: JobNotifier,
     /// The newest events, for open event streams.
@@ -77,11 +77,11 @@ pub struct Platform {
     /// Embedding models.
     pub models: ModelRegistry,
     /// ANN indexes of large partitions, if the database has pgvector.
-    pub near: Option<Arc<PgvectorIndex>>,
+    pub pgvector: Option<Arc<PgvectorIndex>>,
     /// Reranker of search hits, if configured.
     pub reranker: Option<Reranker>,
     /// Graph query service, if configured.
-    pub graphs: OnceLock<Arc<dyn GraphService>>,
+    pub graph_service: OnceLock<Arc<dyn GraphService>>,
     /// Separation of passages from instructions in prompts.
     pub spotlighting: Spotlighting,
     /// Client of language models.
@@ -98,30 +98,30 @@ impl Platform {
     /// Returns the health of the configured optional dependencies: Redis and NATS.
     pub fn dependencies(&self) -> Vec<DependencyHealth> {
         let redis = self.redis.as_ref().map(|redis| redis.health());
-        redis.into_iter().chain(self.messages.health()).cloned().collect()
+        redis.into_iter().chain(self.pubsub.health()).cloned().collect()
     }
 }
 
 /// Wake-up signal for workers. Only latency depends on it, never correctness: workers poll as well.
 pub struct JobNotifier {
     notify: Arc<Notify>,
-    messages: PubSub,
+    pubsub: PubSub,
     // Aborted when the notifier is dropped.
     _listener: JoinSet<()>,
 }
 
 impl JobNotifier {
-    /// Creates a notifier that reaches every process connected to `messages`.
-    pub fn new(messages: &PubSub) -> JobNotifier {
+    /// Creates a notifier that reaches every process connected to `pubsub`.
+    pub fn new(pubsub: &PubSub) -> JobNotifier {
         let notify = Arc::new(Notify::new());
         let mut listener = JoinSet::new();
-        listener.spawn(forward_signals(messages.subscribe(Signal::Work.subject()), notify.clone()));
-        JobNotifier { notify, messages: messages.clone(), _listener: listener }
+        listener.spawn(forward_signals(pubsub.subscribe(Signal::JobAvailable.subject()), notify.clone()));
+        JobNotifier { notify, pubsub: pubsub.clone(), _listener: listener }
     }
 
     /// Wakes one waiting worker, or the next one to wait, in every process.
     pub fn notify_all(&self) {
-        self.messages.signal(&Signal::Work);
+        self.pubsub.signal(&Signal::JobAvailable);
     }
 
     /// Wakes one waiting worker in this process only.
@@ -136,8 +136,8 @@ impl JobNotifier {
 }
 
 /// Wakes a worker for every message, and also when messages were lost.
-async fn forward_signals(mut rings: Subscription, notify: Arc<Notify>) {
-    while rings.next().await.is_some() {
+async fn forward_signals(mut signals: Subscription, notify: Arc<Notify>) {
+    while signals.next().await.is_some() {
         notify.notify_one();
     }
 }
@@ -175,8 +175,12 @@ pub(crate) const MAX_PAGE_SIZE: usize = 200;
 pub(crate) fn readiness(platform: &Arc<Platform>) -> Fut<'_, Readiness> {
     Box::pin(async move {
         let reachable = platform.store.is_reachable().await;
-        let missing =
-            platform.dependencies().iter().filter(|server| !server.is_up()).map(DependencyHealth::name).collect();
+        let missing = platform
+            .dependencies()
+            .iter()
+            .filter(|dependency| !dependency.is_up())
+            .map(DependencyHealth::name)
+            .collect();
         if reachable { Ok(missing) } else { Err("the database does not respond".into()) }
     })
 }

@@ -19,16 +19,16 @@ const CONTEXT_RANGE: std::ops::RangeInclusive<u32> = 256..=1_000_000;
 #[serde(default)]
 pub(crate) struct Policy {
     llm_allow: Option<Vec<String>>,
-    retain_queries: Option<bool>,
+    retain_answers: Option<bool>,
     max_context: Option<u32>,
 }
 
-const FIELDS: &[&str] = &["llm_allow", "retain_queries", "max_context"];
+const FIELDS: &[&str] = &["llm_allow", "retain_answers", "max_context"];
 
 impl Policy {
     /// Returns the policy of a classification.
-    pub fn for_classification(pipeline: &Pipeline, label: &str) -> Result<Policy, Problem> {
-        let Some(policy) = pipeline.options.policies.get(label) else { return Ok(Policy::default()) };
+    pub fn for_classification(pipeline: &Pipeline, classification: &str) -> Result<Policy, Problem> {
+        let Some(policy) = pipeline.options.policies.get(classification) else { return Ok(Policy::default()) };
         serde_json::from_value(policy.clone()).map_err(|error| invalid_stored_policy(pipeline, &error.to_string()))
     }
 
@@ -40,7 +40,7 @@ impl Policy {
 
     /// Returns true if answers may be stored.
     pub fn retains_answers(&self) -> bool {
-        self.retain_queries.unwrap_or(true)
+        self.retain_answers.unwrap_or(true)
     }
 
     /// Adds `Cache-Control: no-store` where the policy forbids storing.
@@ -61,33 +61,36 @@ fn invalid_stored_policy(pipeline: &Pipeline, error: &str) -> Problem {
 }
 
 /// Validates policies: their classifications exist and their fields are known.
-pub(crate) fn validate(options: &Options, labels: &[String]) -> Result<(), Problem> {
-    options.policies.iter().try_for_each(|(label, policy)| {
-        if !labels.contains(label) {
-            return Err(validation(&pointer(label), &format!("Unknown classification {label:?}.")));
+pub(crate) fn validate(options: &Options, classifications: &[String]) -> Result<(), Problem> {
+    options.policies.iter().try_for_each(|(classification, policy)| {
+        if !classifications.contains(classification) {
+            let detail = format!("Unknown classification {classification:?}.");
+            return Err(validation(&policy_pointer(classification), &detail));
         }
-        validate_policy(label, policy)
+        validate_policy(classification, policy)
     })
 }
 
 /// Returns the JSON pointer of a policy.
-fn pointer(label: &str) -> String {
-    format!("/policies{}", pointer_step(label))
+fn policy_pointer(classification: &str) -> String {
+    format!("/policies{}", pointer_step(classification))
 }
 
-fn validate_policy(label: &str, policy: &Value) -> Result<(), Problem> {
-    let place = pointer(label);
-    let wrong =
-        |member: &str, why: &str| validation(&format!("{place}{member}"), &format!("The policy of {label:?}: {why}."));
-    reject_unknown_fields_at(&place, policy.as_object().ok_or_else(|| wrong("", "it must be an object"))?, FIELDS)?;
-    let policy: Policy = json_body::from_value(&place, policy.clone())?;
+fn validate_policy(classification: &str, policy: &Value) -> Result<(), Problem> {
+    let pointer = policy_pointer(classification);
+    let invalid = |field: &str, reason: &str| {
+        validation(&format!("{pointer}{field}"), &format!("The policy of {classification:?}: {reason}."))
+    };
+    reject_unknown_fields_at(&pointer, policy.as_object().ok_or_else(|| invalid("", "it must be an object"))?, FIELDS)?;
+    let policy: Policy = json_body::from_value(&pointer, policy.clone())?;
     if let Some(Err(error)) = policy.llm_allow.as_ref().map(AllowList::parse) {
-        return Err(wrong("/llm_allow", &format!("`llm_allow`: {error}")));
+        return Err(invalid("/llm_allow", &format!("`llm_allow`: {error}")));
     }
     match policy.max_context {
         Some(tokens) if !CONTEXT_RANGE.contains(&tokens) => {
-            let why = format!("`max_context` must be from {} to {} tokens", CONTEXT_RANGE.start(), CONTEXT_RANGE.end());
-            Err(wrong("/max_context", &why))
+            let reason =
+                format!("`max_context` must be from {} to {} tokens", CONTEXT_RANGE.start(), CONTEXT_RANGE.end());
+            Err(invalid("/max_context", &reason))
         }
         _ => Ok(()),
     }

@@ -8,7 +8,7 @@ use crate::store::StoreError;
 use crate::upload_spool::storage_full;
 
 /// Converts an error of the store to a problem.
-pub(crate) fn stored(error: StoreError) -> Problem {
+pub(crate) fn store_problem(error: StoreError) -> Problem {
     let conflict = |code, detail: &str| Problem::new(code).detail(detail);
     match error {
         StoreError::NameTaken => conflict(codes::NAME_TAKEN, "The name is taken; choose another one."),
@@ -18,7 +18,9 @@ pub(crate) fn stored(error: StoreError) -> Problem {
         StoreError::DuplicateContent => {
             conflict(codes::DUPLICATE_CONTENT, "A document with the same content exists in the classification.")
         }
-        StoreError::LimitReached(there) => conflict(codes::LIMIT_REACHED, &format!("Limit of {there} reached.")),
+        StoreError::LimitReached(count) => {
+            conflict(codes::LIMIT_REACHED, &format!("Limit of {count} reached; delete an entry first."))
+        }
         StoreError::PipelineBusy => {
             conflict(codes::PIPELINE_BUSY, "The pipeline is being reindexed or deleted; try again later.")
         }
@@ -37,8 +39,8 @@ pub(crate) fn stored(error: StoreError) -> Problem {
             tracing::error!(%error, "reading a spooled upload failed");
             Problem::internal()
         }
-        StoreError::Corrupt(what) => {
-            tracing::error!(what, "stored data is corrupt");
+        StoreError::Corrupt(detail) => {
+            tracing::error!(detail, "stored data is corrupt");
             Problem::internal()
         }
     }
@@ -56,10 +58,10 @@ pub(crate) fn unprocessable(code: &'static ProblemCode, pointer: &str, detail: &
 }
 
 /// Returns 422 for invalid parameters of a text splitter, with the pointer of the parameter.
-pub(crate) fn refused(refusal: &SplitError) -> Problem {
-    let (suffix, message) = match &refusal.parameter {
-        Some(name) => (format!("/{name}"), format!("`{name}`: {}", refusal.detail)),
-        None => (String::new(), refusal.detail.clone()),
+pub(crate) fn splitter_problem(error: &SplitError) -> Problem {
+    let (suffix, message) = match &error.parameter {
+        Some(name) => (format!("/{name}"), format!("`{name}`: {}", error.detail)),
+        None => (String::new(), error.detail.clone()),
     };
     validation(&format!("/text_splitter{suffix}"), &pidq_http::sentence(&message))
 }

@@ -64,9 +64,9 @@ impl PubSub {
     ///
     /// # Errors
     /// If the URL is invalid.
-    pub fn over_nats(urls: &str, authorities: Option<&Path>) -> Result<PubSub, InvalidUrl> {
+    pub fn over_nats(urls: &str, root_certificates: Option<&Path>) -> Result<PubSub, InvalidUrl> {
         let local = broadcast::channel(QUEUE_SIZE).0;
-        let nats = Some(Arc::new(nats::Nats::open(urls, authorities, local.clone())?));
+        let nats = Some(Arc::new(nats::Nats::open(urls, root_certificates, local.clone())?));
         Ok(PubSub { local, nats })
     }
 
@@ -98,7 +98,7 @@ impl PubSub {
     ) -> Result<(), PublishError> {
         let message = Message { subject: subject.to_owned(), bytes: bytes.into() };
         if let Some(nats) = &self.nats {
-            nats.deliver(message.clone(), id).await?;
+            nats.publish_confirmed(message.clone(), id).await?;
         }
         let _ = self.local.send(Received::Message(message));
         Ok(())

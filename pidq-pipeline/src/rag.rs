@@ -12,7 +12,7 @@ use serde::Serialize;
 use tokio::sync::mpsc::Sender;
 
 pub use context::{Citation, Context, GraphSource};
-pub use stream_event::Event;
+pub use stream_event::StreamEvent;
 
 use crate::citations::{CitationParser, is_refusal, needs_citation};
 use crate::llm::{Chat, Client, CompletionInfo, Endpoint, LlmError, LlmErrorKind, Sampling, Usage};
@@ -75,7 +75,7 @@ pub struct Answer {
     pub usage: Option<Usage>,
     /// Duration of the model calls.
     #[serde(skip)]
-    pub took: Duration,
+    pub duration: Duration,
 }
 
 /// Reason why a question is not answered, or a defect of the answer.
@@ -111,13 +111,13 @@ pub async fn answer(client: &Client, endpoint: &Endpoint, question: Question) ->
 
 /// Streams an answer: the contexts, then text deltas and citations, finally the complete answer or an error. Ends at
 /// once and closes the connection to the model when the receiver is dropped.
-pub async fn stream(client: &Client, endpoint: &Endpoint, question: Question, events: Sender<Event>) {
+pub async fn stream(client: &Client, endpoint: &Endpoint, question: Question, events: Sender<StreamEvent>) {
     let generation = Generation { client, endpoint, events: Some(&events) };
     tokio::select! {
         biased;
         () = events.closed() => {}
         result = generation.run(question) => {
-            generation.emit(result.map_or_else(Event::Error, |answer| Event::Done(Box::new(answer)))).await;
+            generation.emit(result.map_or_else(StreamEvent::Error, |answer| StreamEvent::Done(Box::new(answer)))).await;
         }
     }
 }
@@ -126,7 +126,7 @@ struct Generation<'a> {
     client: &'a Client,
     endpoint: &'a Endpoint,
     /// Receiver of events, if the answer is streamed.
-    events: Option<&'a Sender<Event>>,
+    events: Option<&'a Sender<StreamEvent>>,
 }
 
 /// Reply of a model with its parsed citations.
@@ -138,11 +138,11 @@ struct ModelReply {
 
 impl Generation<'_> {
     async fn run(&self, mut question: Question) -> Result<Answer, LlmError> {
-        let least = question.min_score.unwrap_or(f64::NEG_INFINITY);
-        question.contexts.retain(|context| context.score >= least);
+        let min_score = question.min_score.unwrap_or(f64::NEG_INFINITY);
+        question.contexts.retain(|context| context.score >= min_score);
         if question.contexts.is_empty() {
             let reason = if question.has_documents { Reason::NoRelevantContext } else { Reason::NoDocuments };
-            self.emit(Event::Retrieval { contexts: Vec::new(), contexts_dropped: 0 }).await;
+            self.emit(StreamEvent::Retrieval { contexts: Vec::new(), contexts_dropped: 0 }).await;
             return Ok(self.build_unanswered(reason));
         }
         self.generate(question).await
@@ -150,17 +150,17 @@ impl Generation<'_> {
 
     async fn generate(&self, mut question: Question) -> Result<Answer, LlmError> {
         let started = Instant::now();
-        let found = question.contexts.len();
+        let retrieved = question.contexts.len();
         let mut window = question.context_window.unwrap_or(prompt::DEFAULT_CONTEXT_WINDOW);
         let mut prompt = compose(&question, window).map_err(|_| LlmError::window_too_small())?;
         question.contexts.truncate(prompt.used);
-        let (contexts, contexts_dropped) = (question.contexts.clone(), found - prompt.used);
-        self.emit(Event::Retrieval { contexts, contexts_dropped }).await;
-        let mut smaller = 0;
+        let (contexts, contexts_dropped) = (question.contexts.clone(), retrieved - prompt.used);
+        self.emit(StreamEvent::Retrieval { contexts, contexts_dropped }).await;
+        let mut reductions = 0;
         let reply = loop {
             match self.call_model(&question, &prompt, started.elapsed()).await {
-                Err(error) if error.kind() == LlmErrorKind::ContextExceeded && smaller < MAX_CONTEXT_REDUCTIONS => {
-                    smaller += 1;
+                Err(error) if error.kind() == LlmErrorKind::ContextExceeded && reductions < MAX_CONTEXT_REDUCTIONS => {
+                    reductions += 1;
                     window = smaller_window(window, &question, &prompt, &error);
                     prompt = compose(&question, window).map_err(|_| error)?;
                     question.contexts.truncate(prompt.used);
@@ -168,7 +168,7 @@ impl Generation<'_> {
                 reply => break reply?,
             }
         };
-        Ok(self.build_answer(question, prompt, reply, found, started.elapsed()))
+        Ok(self.build_answer(question, prompt, reply, retrieved, started.elapsed()))
     }
 
     async fn call_model(
@@ -192,16 +192,16 @@ impl Generation<'_> {
             let delta = prompt::remove_marks(delta, prompt.mark);
             text.push_str(&delta);
             let cited = citations.push(&delta);
-            self.emit(Event::Delta { text: delta }).await;
+            self.emit(StreamEvent::Delta { text: delta }).await;
             for cited in cited {
-                self.emit(Event::Citation(Box::new(Citation::new(&question.contexts, &cited)))).await;
+                self.emit(StreamEvent::Citation(Box::new(Citation::new(&question.contexts, &cited)))).await;
             }
         }
         Ok(ModelReply { text, citations, info: deltas.info().clone() })
     }
 
     /// Sends an event. A dropped receiver is ignored here: `stream` ends then.
-    async fn emit(&self, event: Event) {
+    async fn emit(&self, event: StreamEvent) {
         if let Some(events) = self.events {
             let _ = events.send(event).await;
         }
@@ -212,8 +212,8 @@ impl Generation<'_> {
         question: Question,
         prompt: Prompt,
         reply: ModelReply,
-        found: usize,
-        took: Duration,
+        retrieved: usize,
+        duration: Duration,
     ) -> Answer {
         let citations: Vec<_> =
             reply.citations.cited().iter().map(|cited| Citation::new(&question.contexts, cited)).collect();
@@ -230,12 +230,12 @@ impl Generation<'_> {
             model: reply.info.model.unwrap_or_else(|| self.endpoint.model.clone()),
             citations,
             invalid_citations: reply.citations.invalid().to_vec(),
-            contexts_dropped: found - question.contexts.len(),
+            contexts_dropped: retrieved - question.contexts.len(),
             contexts: question.contexts,
             warnings: prompt.warnings,
             usage: Some(reply.info.usage.unwrap_or_else(estimated)),
             answer: reply.text,
-            took,
+            duration,
         }
     }
 
@@ -252,7 +252,7 @@ impl Generation<'_> {
             contexts_dropped: 0,
             warnings: Vec::new(),
             usage: None,
-            took: Duration::ZERO,
+            duration: Duration::ZERO,
         }
     }
 }
@@ -288,11 +288,11 @@ fn smaller_window(window: usize, question: &Question, prompt: &Prompt, error: &L
     error.window().filter(|reported| *reported < window).map_or(half, |reported| reported.max(half))
 }
 
-fn chat_request(question: &Question, prompt: &Prompt, left: Duration) -> Chat {
+fn chat_request(question: &Question, prompt: &Prompt, remaining: Duration) -> Chat {
     Chat {
         system: prompt.system.clone(),
         user: prompt.user.clone(),
         sampling: question.sampling.clone(),
-        total_timeout: Some(left),
+        total_timeout: Some(remaining),
     }
 }

@@ -23,8 +23,8 @@ pub struct RateLimit {
 
 /// All rate limits. The specific ones come first: a request that one of them rejects is not charged to the others.
 pub const RATE_LIMITS: &[RateLimit] = &[
-    RateLimit { name: "uploads", setting: "PIDQ_UPLOAD_RATE", applies: is_upload },
-    RateLimit { name: "queries", setting: "PIDQ_ASK_RATE", applies: is_ask_or_search },
+    RateLimit { name: "uploads", setting: "PIDQ_UPLOAD_RATE_LIMIT", applies: is_upload },
+    RateLimit { name: "questions", setting: "PIDQ_ASK_RATE_LIMIT", applies: is_ask_or_search },
     RateLimit { name: "user", setting: "PIDQ_RATE_LIMIT", applies: |_, _| true },
 ];
 
@@ -87,39 +87,39 @@ impl RateLimits {
 
     /// Charges a request to the caller's buckets, in order; stops at the first bucket that rejects it.
     async fn charge(&self, method: &Method, path: &str, caller: &str) -> Vec<RateDecision> {
-        let mut charges = Vec::new();
-        for (_, quota) in self.limiters.iter().filter(|(rate, _)| (rate.applies)(method, path)) {
-            let charge = self.charge_one(quota, caller).await;
-            let refused = charge.problem().is_some();
-            charges.push(charge);
-            if refused {
+        let mut decisions = Vec::new();
+        for (_, limiter) in self.limiters.iter().filter(|(rate, _)| (rate.applies)(method, path)) {
+            let decision = self.charge_one(limiter, caller).await;
+            let rejected = decision.problem().is_some();
+            decisions.push(decision);
+            if rejected {
                 break;
             }
         }
-        charges
+        decisions
     }
 
-    async fn charge_one(&self, quota: &RateLimiter, caller: &str) -> RateDecision {
+    async fn charge_one(&self, limiter: &RateLimiter, caller: &str) -> RateDecision {
         let shared = match &self.shared {
-            Some(shared) => shared.charge(quota, caller).await,
+            Some(shared) => shared.charge(limiter, caller).await,
             None => None,
         };
-        shared.unwrap_or_else(|| quota.check(caller))
+        shared.unwrap_or_else(|| limiter.check(caller))
     }
 
     /// Returns the requests per minute by name, without limits that are off.
     pub(crate) fn to_json(&self) -> serde_json::Map<String, serde_json::Value> {
-        self.limiters.iter().map(|(rate, quota)| (rate.name.to_owned(), quota.burst().into())).collect()
+        self.limiters.iter().map(|(rate, limiter)| (rate.name.to_owned(), limiter.burst().into())).collect()
     }
 }
 
 impl SharedBuckets {
-    async fn charge(&self, quota: &RateLimiter, caller: &str) -> Option<RateDecision> {
+    async fn charge(&self, limiter: &RateLimiter, caller: &str) -> Option<RateDecision> {
         let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-        let mut script = CHARGE_SCRIPT.key(format!("{}:{}:{caller}", self.prefix, quota.name()));
-        script.arg(micros(quota.interval())).arg(micros(quota.window()));
-        let (refused, wait) = self.redis.run::<(u8, u64)>(&script).await?;
-        Some(quota.decision(Duration::from_micros(wait), refused == 1))
+        let mut script = CHARGE_SCRIPT.key(format!("{}:{}:{caller}", self.prefix, limiter.name()));
+        script.arg(micros(limiter.interval())).arg(micros(limiter.window()));
+        let (rejected, wait) = self.redis.run::<(u8, u64)>(&script).await?;
+        Some(limiter.decision(Duration::from_micros(wait), rejected == 1))
     }
 }
 
@@ -144,12 +144,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn uploads_and_questions_have_rates_of_their_own_beside_that_of_all() {
-        let rates = rates(&[("PIDQ_RATE_LIMIT", "3"), ("PIDQ_UPLOAD_RATE", "1"), ("PIDQ_ASK_RATE", "0")]);
+    async fn uploads_and_questions_have_their_own_rate_limits() {
+        let rates = rates(&[("PIDQ_RATE_LIMIT", "3"), ("PIDQ_UPLOAD_RATE_LIMIT", "1"), ("PIDQ_ASK_RATE_LIMIT", "0")]);
         let ask = async |method: Method, path: &'static str| {
-            let charges = rates.charge(&method, path, "ann").await;
-            let refused = charges.last().is_some_and(|charge| charge.problem().is_some());
-            (charges.len(), refused)
+            let decisions = rates.charge(&method, path, "ann").await;
+            let rejected = decisions.last().is_some_and(|decision| decision.problem().is_some());
+            (decisions.len(), rejected)
         };
         let documents = "/api/pipelines/{pipeline_id}/documents";
         assert_eq!(ask(Method::POST, documents).await, (2, false));

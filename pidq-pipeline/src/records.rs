@@ -15,11 +15,11 @@ pub struct Pipeline {
     pub name: String,
     /// Revision, from 1.
     pub revision: i64,
-    /// The name of a row of the embedding models.
+    /// Name of an embedding model.
     pub embedding_model: String,
     /// Dimensions of a vector.
     pub embedding_dimensions: i64,
-    /// The name of a row of the splitters.
+    /// Name of a text splitter.
     pub text_splitter: String,
     /// All parameters, including defaults.
     pub splitter_parameters: Map<String, Value>,
@@ -66,11 +66,11 @@ pub struct Retrieval {
 }
 
 macro_rules! string_enum {
-    ($(#[$about:meta])* $name:ident { $($(#[$what:meta])* $variant:ident = $text:literal),* $(,)? }) => {
-        $(#[$about])*
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal),* $(,)? }) => {
+        $(#[$doc])*
         #[derive(Clone, Copy, Debug, Eq, PartialEq)]
         pub enum $name {
-            $($(#[$what])* $variant),*
+            $($(#[$variant_doc])* $variant),*
         }
 
         impl $name {
@@ -86,7 +86,7 @@ macro_rules! string_enum {
 
             /// Parses a name.
             pub fn parse(name: &str) -> Option<$name> {
-                $name::ALL.iter().copied().find(|known| known.as_str() == name)
+                $name::ALL.iter().copied().find(|value| value.as_str() == name)
             }
         }
     };
@@ -231,13 +231,13 @@ pub struct Chunk {
 }
 
 impl Pipeline {
-    /// Includes title and headings in the indexed text of a chunk.
+    /// Returns true if title and headings are part of the indexed text of a chunk.
     pub fn has_chunk_header(&self) -> bool {
         self.options.chunk_header.unwrap_or(true)
     }
 
     /// Returns the header that is indexed with a chunk: title and headings, or empty.
-    pub fn context(&self, title: &str, headings: &[String]) -> String {
+    pub fn chunk_header(&self, title: &str, headings: &[String]) -> String {
         if !self.has_chunk_header() {
             return String::new();
         }
@@ -249,10 +249,10 @@ impl Pipeline {
         format!("{}-{}", self.id, self.revision)
     }
 
-    /// Returns the JSON representation for a caller that sees some classifications.
-    pub fn show(&self, classifications: &[String], counts: &DocumentCounts) -> Value {
-        let policies = self.options.policies.iter().filter(|(label, _)| classifications.contains(label));
-        let policies: Map<String, Value> = policies.map(|(label, policy)| (label.clone(), policy.clone())).collect();
+    /// Returns the JSON representation for a caller with access to some classifications.
+    pub fn to_json(&self, classifications: &[String], counts: &DocumentCounts) -> Value {
+        let policies = self.options.policies.iter().filter(|(name, _)| classifications.contains(name));
+        let policies: Map<String, Value> = policies.map(|(name, policy)| (name.clone(), policy.clone())).collect();
         json!({
             "id": self.id, "name": self.name,
             "embedding_model": self.embedding_model, "embedding_dimensions": self.embedding_dimensions,
@@ -261,7 +261,7 @@ impl Pipeline {
             "description": self.options.description, "metadata": self.options.metadata,
             "retrieval": self.options.retrieval, "chunk_header": self.has_chunk_header(),
             "policies": policies,
-            "status": self.status.as_str(), "document_counts": counts.show(),
+            "status": self.status.as_str(), "document_counts": counts.to_json(),
             "created_at": rfc3339(self.created_at), "updated_at": rfc3339(self.updated_at), "revision": self.revision,
         })
     }
@@ -279,7 +279,7 @@ pub struct DocumentCounts {
 }
 
 impl DocumentCounts {
-    fn show(&self) -> Value {
+    fn to_json(self) -> Value {
         let processing = self.total - self.ready - self.failed;
         json!({"total": self.total, "ready": self.ready, "processing": processing, "failed": self.failed})
     }

@@ -30,25 +30,28 @@ pub struct Reranker {
 }
 
 impl Reranker {
-    /// Creates the client from the settings, if a service is configured. `authorities` (PEM) are trusted in addition to the
-    /// public root certificates.
+    /// Creates the client from the settings, if a service is configured. `root_certificates` (PEM) are trusted in addition
+    /// to the public root certificates.
     ///
     /// # Errors
     /// Fails if a setting is invalid.
-    pub fn from_settings(settings: &Settings, authorities: Option<&str>) -> Result<Option<Reranker>, SettingError> {
+    pub fn from_settings(
+        settings: &Settings,
+        root_certificates: Option<&str>,
+    ) -> Result<Option<Reranker>, SettingError> {
         let Some(url) = settings.optional("PIDQ_RERANK_URL")? else { return Ok(None) };
         let key = settings.secret("PIDQ_RERANK_KEY")?.unwrap_or_else(|| Secret::new(""));
         let endpoint = Endpoint::new(url, key, settings.required("PIDQ_RERANK_MODEL")?);
-        if let Some(fault) = endpoint.validate().first() {
-            let setting = match fault.pointer {
+        if let Some(error) = endpoint.validate().first() {
+            let setting = match error.pointer {
                 "/base_url" => "PIDQ_RERANK_URL",
                 "/model" => "PIDQ_RERANK_MODEL",
                 _ => "PIDQ_RERANK_KEY",
             };
-            return Err(settings.invalid(setting, &fault.detail));
+            return Err(settings.invalid(setting, &error.detail));
         }
-        let guard = Guard::new(Policy { scope: EgressScope::Unrestricted, backends: Vec::new() }, authorities);
-        let guard = guard.map_err(|why| settings.invalid("PIDQ_LLM_CA", &why))?;
+        let guard = Guard::new(Policy { scope: EgressScope::Unrestricted, backends: Vec::new() }, root_certificates);
+        let guard = guard.map_err(|reason| settings.invalid("PIDQ_LLM_CA", &reason))?;
         // The caller waits: no retries, and a circuit breaker for a failing service.
         let options = ClientOptions {
             max_retries: 0,

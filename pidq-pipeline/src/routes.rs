@@ -96,7 +96,7 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::POST,
         path: "/api/pipelines/{pipeline_id}/documents",
         access: Access::Scope("documents:write"),
-        summary: "UploadBudget a document: the parts `file` and `classification`, and optional ones.",
+        summary: "Uploads a document: the parts `file` and `classification`, and optional ones.",
         parameters: &[WAIT],
         body: Some(Accepts { media: &["multipart/form-data"], limit: MAX_FORM_SIZE, schema: DOCUMENT_FORM }),
         replies: &[
@@ -190,7 +190,7 @@ pub const ROUTES: &[Route<Platform>] = &[
         parameters: &[],
         body: Some(json(BULK_DELETE)),
         replies: &[reply(200, OBJECT, "The outcome of each deletion.")],
-        handler: |platform, request| Box::pin(documents::delete_several(platform, request)),
+        handler: |platform, request| Box::pin(documents::bulk_delete(platform, request)),
     },
     Route {
         method: Method::POST,
@@ -397,7 +397,7 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::PUT,
         path: "/api/license",
         access: Access::Admin,
-        summary: "Installs a license. Of this and the one in the settings, the newer one counts. All processes apply it within a minute.",
+        summary: "Installs a license. If the settings have a license too, the one issued later counts. All processes apply it within a minute.",
         parameters: &[],
         body: Some(json(LICENSE)),
         replies: &[reply(200, OBJECT, "The state.")],
@@ -521,7 +521,7 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::POST,
         path: "/api/webhooks/{webhook_id}/rotate",
         access: Access::Admin,
-        summary: "Rotates the signing secret of a webhook; the new one is returned only here. For a while, events are signed with both.",
+        summary: "Rotates the signing secret of a webhook; the new one is returned only here. During the overlap, deliveries are signed with both.",
         parameters: &[OVERLAP],
         body: None,
         replies: &[reply(200, WEBHOOK, "The webhook, with its secret.")],
@@ -592,7 +592,7 @@ pub const ROUTES: &[Route<Platform>] = &[
 /// Returns the route of a request.
 pub(crate) fn find_route(request: &Request) -> Option<&'static Route<Platform>> {
     let method = if request.head.method == Method::HEAD { &Method::GET } else { &request.head.method };
-    ROUTES.iter().find(|row| row.path == request.route && row.method == *method)
+    ROUTES.iter().find(|route| route.path == request.route && route.method == *method)
 }
 
 const fn json(schema: &'static str) -> Accepts {
@@ -667,7 +667,7 @@ const ACTOR: Parameter =
 const ACTION: Parameter = parameter("action", STRING, "Only entries with this action, such as `document.delete`.");
 const IN_PIPELINE: Parameter = parameter("pipeline", STRING, "Only entries of this pipeline.");
 const RESULT: Parameter = parameter("result", STRING, "Only entries with this result: `done`, or a problem code.");
-const FROM: Parameter = parameter("from", DATE, "First day. Default: 30 days up to the last day.");
+const FROM: Parameter = parameter("from", DATE, "First day. Default: 30 days that end with the last day.");
 const TO: Parameter = parameter("to", DATE, "Last day. Default: today.");
 const USAGE_CLASSIFICATION: Parameter = parameter("classification", STRING, "Only entries of this classification.");
 const OVERLAP: Parameter = parameter(
@@ -686,7 +686,7 @@ const OBJECT: &str = r#"{"type":"object"}"#;
 /// Schema of a parsed server-sent event.
 const EVENT: &str = r#"{"type":"object","required":["event","data"],"properties":{"id":{"type":"string"},"event":{"type":"string"},"data":{"type":"string"}}}"#;
 const PAGE: &str = r#"{"type":"object","required":["data","next_cursor"],"properties":{"data":{"type":"array","items":{"type":"object"}},"next_cursor":{"type":["string","null"]},"total":{"type":"integer","minimum":0}}}"#;
-const PIPELINE_REQUEST: &str = r#"{"type":"object","required":["name","embedding_model","text_splitter","classifications"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128},"embedding_model":{"type":"string"},"text_splitter":{"anyOf":[{"type":"string"},{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}]},"classifications":{"type":"array","minItems":1,"maxItems":64,"$comment":"PIDQ_MAX_CLASSIFICATIONS","uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64}},"description":{"type":["string","null"]},"metadata":{"type":"object"},"retrieval":{"type":"object"},"chunk_header":{"type":["boolean","null"]},"policies":{"type":"object"}},"additionalProperties":false}"#;
+const PIPELINE_REQUEST: &str = r#"{"type":"object","required":["name","embedding_model","text_splitter","classifications"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128},"embedding_model":{"type":"string"},"text_splitter":{"anyOf":[{"type":"string"},{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}]},"classifications":{"type":"array","minItems":1,"maxItems":64,"$comment":"PIDQ_CLASSIFICATION_LIMIT","uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64}},"description":{"type":["string","null"]},"metadata":{"type":"object"},"retrieval":{"type":"object"},"chunk_header":{"type":["boolean","null"]},"policies":{"type":"object"}},"additionalProperties":false}"#;
 const OPERATION: &str = r#"{"type":"object","required":["id","kind","pipeline_id","status","terminal","progress","error","created_at","updated_at"]}"#;
 const REINDEX: &str = r#"{"type":"object","properties":{"embedding_model":{"type":"string"},"text_splitter":{"anyOf":[{"type":"string"},{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}]}},"additionalProperties":false}"#;
 const PIPELINE: &str = r#"{"type":"object","required":["id","name","embedding_model","embedding_dimensions","text_splitter","text_splitter_params","classifications","status","document_counts","created_at","updated_at","revision"]}"#;
@@ -696,8 +696,8 @@ const BULK_DELETE: &str = r#"{"type":"object","properties":{"ids":{"type":"array
 const PREVIEW: &str = r#"{"type":"object","properties":{"file":{"type":"string","format":"binary"},"text":{"type":"string"},"filename":{"type":"string"},"text_splitter":{"anyOf":[{"type":"string"},{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}]}},"additionalProperties":false}"#;
 const KEY_REQUEST: &str = r#"{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128},"scopes":{"type":"array","minItems":1,"items":{"type":"string","enum":["pipelines:read","pipelines:write","documents:read","documents:write","query","admin"]}},"pipelines":{"type":"object","additionalProperties":{"type":"object","required":["classifications","verbs"],"properties":{"classifications":{"type":"array","items":{"type":"string"}},"verbs":{"type":"array","items":{"type":"string","enum":["read","write","query"]}}},"additionalProperties":false}},"expires_at":{"type":["string","null"],"format":"date-time"}},"additionalProperties":false}"#;
 const LICENSE: &str = r#"{"type":"object","required":["license"],"properties":{"license":{"type":"string"}},"additionalProperties":false}"#;
-const SEARCH: &str = r#"{"type":"object","required":["query","classification"],"properties":{"query":{"type":"string","minLength":1,"maxLength":8000,"$comment":"PIDQ_MAX_QUESTION_LENGTH"},"classification":{"type":"string"},"top_k":{"type":["integer","null"],"minimum":1,"maximum":50},"mode":{"type":["string","null"],"enum":["hybrid","dense","sparse",null]},"min_score":{"type":["number","null"]},"filter":{"type":["object","null"]}},"additionalProperties":false}"#;
-const QUERY: &str = r#"{"type":"object","required":["query","classification"],"oneOf":[{"required":["llm_endpoint"]},{"required":["llm_connection"]}],"properties":{"query":{"type":"string","minLength":1,"maxLength":8000,"$comment":"PIDQ_MAX_QUESTION_LENGTH"},"classification":{"type":"string"},"llm_endpoint":{"type":"object","required":["api_key","model","base_url"],"properties":{"api_key":{"type":"string"},"model":{"type":"string","minLength":1,"maxLength":256},"base_url":{"type":"string"},"provider":{"type":["string","null"],"enum":["openai_compatible","openai",null]}},"additionalProperties":false},"llm_connection":{"type":"string"},"top_k":{"type":["integer","null"],"minimum":1,"maximum":50},"mode":{"type":["string","null"],"enum":["hybrid","dense","sparse",null]},"min_score":{"type":["number","null"]},"filter":{"type":["object","null"]},"history":{"type":["array","null"],"maxItems":20,"items":{"type":"object","required":["role","content"],"properties":{"role":{"enum":["user","assistant"]},"content":{"type":"string"}},"additionalProperties":false}},"instructions":{"type":["string","null"],"maxLength":2000},"temperature":{"type":["number","null"],"minimum":0,"maximum":2},"max_tokens":{"type":["integer","null"],"minimum":1,"maximum":4294967295},"top_p":{"type":["number","null"],"minimum":0,"maximum":1},"seed":{"type":["integer","null"],"minimum":-9223372036854775808,"maximum":9223372036854775807},"stop":{"anyOf":[{"type":["string","null"],"minLength":1,"maxLength":256},{"type":"array","maxItems":4,"items":{"type":"string","minLength":1,"maxLength":256}}]},"stream":{"type":["boolean","null"]},"include_contexts":{"type":["boolean","null"]},"timeout_ms":{"type":["integer","null"],"minimum":1,"maximum":600000},"graph":{"type":["object","null"],"required":["job_id","query"],"properties":{"job_id":{"type":"string"},"query":{"type":"string"},"params":{"type":["object","null"]}},"additionalProperties":false}},"additionalProperties":false}"#;
+const SEARCH: &str = r#"{"type":"object","required":["query","classification"],"properties":{"query":{"type":"string","minLength":1,"maxLength":8000,"$comment":"PIDQ_QUESTION_LENGTH_LIMIT"},"classification":{"type":"string"},"top_k":{"type":["integer","null"],"minimum":1,"maximum":50},"mode":{"type":["string","null"],"enum":["hybrid","dense","sparse",null]},"min_score":{"type":["number","null"]},"filter":{"type":["object","null"]}},"additionalProperties":false}"#;
+const QUERY: &str = r#"{"type":"object","required":["query","classification"],"oneOf":[{"required":["llm_endpoint"]},{"required":["llm_connection"]}],"properties":{"query":{"type":"string","minLength":1,"maxLength":8000,"$comment":"PIDQ_QUESTION_LENGTH_LIMIT"},"classification":{"type":"string"},"llm_endpoint":{"type":"object","required":["api_key","model","base_url"],"properties":{"api_key":{"type":"string"},"model":{"type":"string","minLength":1,"maxLength":256},"base_url":{"type":"string"},"provider":{"type":["string","null"],"enum":["openai_compatible","openai",null]}},"additionalProperties":false},"llm_connection":{"type":"string"},"top_k":{"type":["integer","null"],"minimum":1,"maximum":50},"mode":{"type":["string","null"],"enum":["hybrid","dense","sparse",null]},"min_score":{"type":["number","null"]},"filter":{"type":["object","null"]},"history":{"type":["array","null"],"maxItems":20,"items":{"type":"object","required":["role","content"],"properties":{"role":{"enum":["user","assistant"]},"content":{"type":"string"}},"additionalProperties":false}},"instructions":{"type":["string","null"],"maxLength":2000},"temperature":{"type":["number","null"],"minimum":0,"maximum":2},"max_tokens":{"type":["integer","null"],"minimum":1,"maximum":4294967295},"top_p":{"type":["number","null"],"minimum":0,"maximum":1},"seed":{"type":["integer","null"],"minimum":-9223372036854775808,"maximum":9223372036854775807},"stop":{"anyOf":[{"type":["string","null"],"minLength":1,"maxLength":256},{"type":"array","maxItems":4,"items":{"type":"string","minLength":1,"maxLength":256}}]},"stream":{"type":["boolean","null"]},"include_contexts":{"type":["boolean","null"]},"timeout_ms":{"type":["integer","null"],"minimum":1,"maximum":600000},"graph":{"type":["object","null"],"required":["job_id","query"],"properties":{"job_id":{"type":"string"},"query":{"type":"string"},"params":{"type":["object","null"]}},"additionalProperties":false}},"additionalProperties":false}"#;
 const SEARCH_RESULT: &str = r#"{"type":"object","required":["pipeline_id","classification","query","contexts","warnings","timings_ms"],"properties":{"contexts":{"type":"array","items":{"type":"object"}}}}"#;
 const FEEDBACK: &str = r#"{"type":"object","required":["rating"],"properties":{"rating":{"type":"integer","enum":[1,-1]},"comment":{"type":["string","null"],"maxLength":2000}},"additionalProperties":false}"#;
 const CONNECTION_REQUEST: &str = r#"{"type":"object","required":["name","api_key","model","base_url"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128},"provider":{"type":["string","null"],"enum":["openai_compatible","openai",null]},"api_key":{"type":"string"},"model":{"type":"string","minLength":1,"maxLength":256},"base_url":{"type":"string"},"context_window":{"type":["integer","null"],"minimum":1024,"maximum":100000000},"extra_headers":{"type":"object","maxProperties":16,"additionalProperties":{"type":"string"}}},"additionalProperties":false}"#;

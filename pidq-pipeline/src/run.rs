@@ -44,13 +44,13 @@ impl ProcessRole {
 /// # Errors
 /// If the platform cannot start or the server fails.
 pub fn start(
-    part: ProcessRole,
+    role: ProcessRole,
     arguments: Vec<String>,
     environment: impl IntoIterator<Item = (String, String)>,
 ) -> Result<(), OpenError> {
     if arguments.iter().any(|argument| ["--help", "-h"].contains(&argument.as_str())) {
-        let settings = settings_help(part.command(), TABLES);
-        let text = format!("{}\n\n{settings}", part.summary());
+        let settings = settings_help(role.command(), TABLES);
+        let text = format!("{}\n\n{settings}", role.summary());
         // A closed pipe is no error: the reader has enough.
         drop(io::stdout().write_all(text.as_bytes()));
         return Ok(());
@@ -58,12 +58,12 @@ pub fn start(
     let settings = Settings::read(TABLES, arguments, environment)?;
     CommonSettings(&settings).init_log()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(run(part, &settings))
+    runtime.block_on(run(role, &settings))
 }
 
-async fn run(part: ProcessRole, settings: &Settings) -> Result<(), OpenError> {
+async fn run(role: ProcessRole, settings: &Settings) -> Result<(), OpenError> {
     let shutdown = Shutdown::on_signals()?;
-    match part {
+    match role {
         ProcessRole::Server => {
             let listeners = CommonSettings(settings).listeners()?;
             let app = open(settings).await?;
@@ -71,9 +71,9 @@ async fn run(part: ProcessRole, settings: &Settings) -> Result<(), OpenError> {
             for listener in &listeners {
                 tracing::info!(address = %listener.address()?, "listening");
             }
-            let served = serve(app, listeners, shutdown).await;
+            let result = serve(app, listeners, shutdown).await;
             background_tasks.shut_down().await;
-            Ok(served?)
+            Ok(result?)
         }
         ProcessRole::Worker => {
             let app = open(settings).await?;
@@ -109,7 +109,7 @@ impl BackgroundTasks {
             return Err(startup::missing_master_key(settings, address).into());
         }
         let mut tasks = spawn_workers(app, settings.parsed("PIDQ_WORKERS")?);
-        tasks.spawn(invalidation::follow(Arc::clone(&app.state)));
+        tasks.spawn(invalidation::run(Arc::clone(&app.state)));
         tasks.spawn(metrics::count_jobs_periodically(Arc::clone(&app.state)));
         tasks.spawn(maintenance::save_snapshots(Arc::clone(&app.state)));
         let (platform, shutdown) = (Arc::clone(&app.state), shutdown.clone().requested());
@@ -143,19 +143,19 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_platform_without_a_master_key_listens_on_loopback_alone() {
+    async fn a_platform_without_a_master_key_listens_on_loopback_only() {
         let folder = std::env::temp_dir().join(format!("pidq-loopback-{}", std::process::id()));
         let data = folder.to_str().expect("a path").to_owned();
         let settings = Settings::read(TABLES, ["--data-dir".into(), data], []).expect("no mistake");
         let app = open(&settings).await.expect("it opens");
         let (_stop, shutdown) = Shutdown::manual();
-        let attended = |address: &str| {
+        let spawn = |address: &str| {
             let listener = Listener::insecure(address.parse().expect("an address")).expect("a free port");
             BackgroundTasks::spawn(&app, &settings, &[listener], &shutdown).map(drop)
         };
-        assert!(attended("127.0.0.1:0").is_ok());
-        let refused = attended("0.0.0.0:0");
-        assert!(refused.is_err_and(|error| error.to_string().contains("PIDQ_APP_MASTER_KEY")));
+        assert!(spawn("127.0.0.1:0").is_ok());
+        let rejected = spawn("0.0.0.0:0");
+        assert!(rejected.is_err_and(|error| error.to_string().contains("PIDQ_APP_MASTER_KEY")));
         drop(std::fs::remove_dir_all(folder));
     }
 }

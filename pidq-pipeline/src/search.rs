@@ -205,8 +205,9 @@ impl Partition {
         let mut documents: Vec<_> = std::mem::take(&mut old.documents).into_iter().collect();
         documents.sort_unstable_by_key(|(_, entry)| entry.slots.start);
         for (id, entry) in documents {
-            let chunks =
-                entry.slots.filter_map(|slot| old.chunks[slot as usize].take().map(|placed| (slot, placed.chunk)));
+            let chunks = entry
+                .slots
+                .filter_map(|slot| old.chunks[slot as usize].take().map(|slot_chunk| (slot, slot_chunk.chunk)));
             let chunks = chunks.map(|(slot, chunk)| Chunk { vector: old.vectors.get(slot).to_vec(), ..chunk });
             self.push(Document { id, metadata: entry.metadata, chunks: chunks.collect() });
         }
@@ -230,7 +231,7 @@ impl Partition {
     fn slot(&self, document: &str, index: u32) -> Option<u32> {
         let slots = &self.documents.get(document)?.slots;
         let slot = slots.start.checked_add(index).filter(|slot| slots.contains(slot))?;
-        self.chunk_at(slot).filter(|placed| placed.chunk.index == index).map(|_| slot)
+        self.chunk_at(slot).filter(|slot_chunk| slot_chunk.chunk.index == index).map(|_| slot)
     }
 
     fn chunk_at(&self, slot: u32) -> Option<&ChunkSlot> {
@@ -239,10 +240,10 @@ impl Partition {
 
     /// Orders chunks of equal score by document and index. Slots would depend on the insertion order.
     fn tie_break(&self, a: u32, b: u32) -> Ordering {
-        self.name(a).cmp(&self.name(b))
+        self.position(a).cmp(&self.position(b))
     }
 
-    fn name(&self, slot: u32) -> (&str, u32) {
-        self.chunk_at(slot).map_or(("", 0), |placed| (&placed.document, placed.chunk.index))
+    fn position(&self, slot: u32) -> (&str, u32) {
+        self.chunk_at(slot).map_or(("", 0), |slot_chunk| (&slot_chunk.document, slot_chunk.chunk.index))
     }
 }

@@ -20,7 +20,7 @@ use crate::pgvector::ChunkPosition;
 use crate::pipelines::{self, reject_unknown_fields, require_access};
 use crate::platform::Platform;
 use crate::policies::Policy;
-use crate::problems::{stored, unprocessable, validation};
+use crate::problems::{store_problem, unprocessable, validation};
 use crate::rag::Context;
 use crate::records::{Pipeline, Retrieval};
 use crate::rerank::{CANDIDATES, Reranker};
@@ -47,7 +47,7 @@ pub(crate) struct SearchRequest {
 pub(crate) const FIELDS: &[&str] = &["query", "classification", "top_k", "mode", "min_score", "filter"];
 
 /// A validated search, with the defaults of the pipeline.
-pub(crate) struct SearchQuery {
+pub(crate) struct ValidatedSearch {
     pub query: String,
     pub classification: String,
     pub mode: Mode,
@@ -64,34 +64,34 @@ pub(crate) async fn search(platform: &Arc<Platform>, mut request: Request) -> Re
     let search_query = parse_query(&pipeline, body, platform.limits.question_length)?;
     require_access(&key, &pipeline, &search_query.classification, Verb::Query)?;
     let (query, classification) = (search_query.query.clone(), search_query.classification.clone());
-    let found = run_search(platform, request.principal()?.key(), &pipeline, search_query).await?;
-    let contexts: Vec<_> = found.passages.iter().map(Passage::to_json).collect();
-    let [embed, search] = found.took.map(|time| time.as_millis() as u64);
+    let result = run_search(platform, request.principal()?.key(), &pipeline, search_query).await?;
+    let contexts: Vec<_> = result.passages.iter().map(Passage::to_json).collect();
+    let [embed, search] = result.durations.map(|time| time.as_millis() as u64);
     let response = Response::json(&json!({
         "pipeline_id": pipeline.id, "classification": classification, "query": query, "contexts": contexts,
-        "warnings": found.warnings, "timings_ms": {"embed": embed, "search": search, "total": embed + search},
+        "warnings": result.warnings, "timings_ms": {"embed": embed, "search": search, "total": embed + search},
     }))?;
     Ok(Policy::for_classification(&pipeline, &classification)?.add_no_store(response))
 }
 
-/// Parses a search of at most `longest` characters; missing fields get the defaults of the pipeline.
+/// Parses a search of at most `max_length` characters; missing fields get the defaults of the pipeline.
 pub(crate) fn parse_query(
     pipeline: &Pipeline,
     body: Map<String, Value>,
-    longest: usize,
-) -> Result<SearchQuery, Problem> {
+    max_length: usize,
+) -> Result<ValidatedSearch, Problem> {
     let request: SearchRequest = json_body::from_object(body)?;
     let retrieval = &pipeline.options.retrieval;
     let mode_name = request.mode.as_deref().or(retrieval.mode.as_deref()).unwrap_or("hybrid");
-    if !(1..=longest).contains(&request.query.trim().chars().count()) {
-        return Err(validation("/query", &format!("A question must have 1 to {longest} characters.")));
+    if !(1..=max_length).contains(&request.query.trim().chars().count()) {
+        return Err(validation("/query", &format!("A question must have 1 to {max_length} characters.")));
     }
     let top = parse_top_k("", request.top_k.or(retrieval.top_k).unwrap_or(DEFAULT_TOP_K))?;
     let mode = parse_mode("", mode_name)?;
     let filter = request.filter.as_ref().map(Filter::parse).transpose();
-    let filter =
-        filter.map_err(|bad| validation(&format!("/filter{}", bad.pointer), &pidq_http::sentence(&bad.detail)))?;
-    Ok(SearchQuery {
+    let filter = filter
+        .map_err(|error| validation(&format!("/filter{}", error.pointer), &pidq_http::sentence(&error.detail)))?;
+    Ok(ValidatedSearch {
         query: request.query,
         classification: classification::normalize(&request.classification),
         mode,
@@ -103,22 +103,22 @@ pub(crate) fn parse_query(
 
 /// Validates the retrieval defaults of a pipeline by the same rules as a search.
 pub(crate) fn validate_retrieval(retrieval: &Retrieval) -> Result<(), Problem> {
-    retrieval.top_k.map(|given| parse_top_k("/retrieval", given)).transpose()?;
-    retrieval.mode.as_deref().map(|given| parse_mode("/retrieval", given)).transpose()?;
+    retrieval.top_k.map(|top_k| parse_top_k("/retrieval", top_k)).transpose()?;
+    retrieval.mode.as_deref().map(|mode| parse_mode("/retrieval", mode)).transpose()?;
     Ok(())
 }
 
-fn parse_top_k(place: &str, given: u32) -> Result<usize, Problem> {
-    match given {
-        1..=50 => Ok(given as usize),
-        _ => Err(validation(&format!("{place}/top_k"), "`top_k` must be from 1 to 50.")),
+fn parse_top_k(base: &str, top_k: u32) -> Result<usize, Problem> {
+    match top_k {
+        1..=50 => Ok(top_k as usize),
+        _ => Err(validation(&format!("{base}/top_k"), "`top_k` must be from 1 to 50.")),
     }
 }
 
-fn parse_mode(place: &str, name: &str) -> Result<Mode, Problem> {
+fn parse_mode(base: &str, name: &str) -> Result<Mode, Problem> {
     Mode::find(name).ok_or_else(|| {
         let modes: Vec<&str> = crate::search::MODES.iter().map(|(name, _)| *name).collect();
-        unprocessable(codes::VALIDATION, &format!("{place}/mode"), "Unknown mode.").with("allowed", modes)
+        unprocessable(codes::VALIDATION, &format!("{base}/mode"), "Unknown mode.").with("allowed", modes)
     })
 }
 
@@ -131,7 +131,7 @@ pub(crate) struct SearchResult {
     /// `true` if the partition has documents.
     pub has_documents: bool,
     /// Durations of the query embedding and of the search.
-    pub took: [Duration; 2],
+    pub durations: [Duration; 2],
 }
 
 /// A passage: the context that an answer may cite, and details shown only by a search.
@@ -146,14 +146,14 @@ pub(crate) struct Passage {
 
 impl Passage {
     fn to_json(&self) -> Value {
-        let mut shown = serde_json::to_value(&self.context).unwrap_or_default();
-        shown["title"] = self.title.as_str().into();
-        shown["metadata"] = self.metadata.clone().into();
-        shown["scores"] = json!({"sparse": self.scores[0], "dense": self.scores[1]});
+        let mut body = serde_json::to_value(&self.context).unwrap_or_default();
+        body["title"] = self.title.as_str().into();
+        body["metadata"] = self.metadata.clone().into();
+        body["scores"] = json!({"sparse": self.scores[0], "dense": self.scores[1]});
         if let Some(relevance) = self.rerank {
-            shown["scores"]["rerank"] = relevance.into();
+            body["scores"]["rerank"] = relevance.into();
         }
-        shown
+        body
     }
 }
 
@@ -162,84 +162,91 @@ pub(crate) async fn run_search(
     platform: &Arc<Platform>,
     caller: &str,
     pipeline: &Pipeline,
-    search_query: SearchQuery,
+    search_query: ValidatedSearch,
 ) -> Result<SearchResult, Problem> {
     let shared: SharedIndex =
-        platform.indexes.get(&platform.store, pipeline, &search_query.classification).await.map_err(stored)?;
+        platform.indexes.get(&platform.store, pipeline, &search_query.classification).await.map_err(store_problem)?;
     let started = Instant::now();
-    let changes = shared.read().await.changes();
-    let cached = CachedSearch::new(&platform.cache, caller, pipeline, changes, &search_query);
-    if let Some(found) = cached.result().await {
-        let took = [Duration::ZERO, started.elapsed()];
-        platform.metrics.record_search(took);
-        return Ok(SearchResult { took, ..found });
+    let change_count = shared.read().await.change_count();
+    let cached = CachedSearch::new(&platform.cache, caller, pipeline, change_count, &search_query);
+    if let Some(result) = cached.result().await {
+        let durations = [Duration::ZERO, started.elapsed()];
+        platform.metrics.record_search(durations);
+        return Ok(SearchResult { durations, ..result });
     }
     // The partition is locked only during the search: an embedding service may be slow.
     let (vector, warnings) = query_vector(platform, pipeline, &search_query, &cached).await?;
     let embedded = started.elapsed();
     let weight = embedding::find(&pipeline.embedding_model).map_or(1.0, |model| model.weight);
-    let near = ann_candidates(platform, pipeline, &search_query, &shared, vector.as_deref()).await;
+    let candidates = ann_candidates(platform, pipeline, &search_query, &shared, vector.as_deref()).await;
     let index = shared.read_owned().await;
-    let is_unchanged = index.changes() == changes;
-    let (query, label, top) = (search_query.query.clone(), search_query.classification.clone(), search_query.top);
+    let is_unchanged = index.change_count() == change_count;
+    let (query, classification, top) =
+        (search_query.query.clone(), search_query.classification.clone(), search_query.top);
     let depth = if platform.reranker.is_some() { top.max(CANDIDATES) } else { top };
-    let search = move || search_partition(&index, vector, near, weight, depth, &search_query);
-    let mut found = platform.search_threads.run_for(caller, || {}, search).await?.value;
-    found.warnings = warnings;
+    let search = move || search_partition(&index, vector, candidates, weight, depth, &search_query);
+    let mut result = platform.search_threads.run_for(caller, || {}, search).await?.value;
+    result.warnings = warnings;
     if let Some(reranker) = &platform.reranker {
-        rerank(reranker, &query, Policy::for_classification(pipeline, &label)?.llm_allow_list(pipeline)?, &mut found)
-            .await;
+        rerank(
+            reranker,
+            &query,
+            Policy::for_classification(pipeline, &classification)?.llm_allow_list(pipeline)?,
+            &mut result,
+        )
+        .await;
     }
-    found.passages.truncate(top);
-    found.took = [embedded, started.elapsed().saturating_sub(embedded)];
-    platform.metrics.record_search(found.took);
+    result.passages.truncate(top);
+    result.durations = [embedded, started.elapsed().saturating_sub(embedded)];
+    platform.metrics.record_search(result.durations);
     if is_unchanged {
-        cached.store_result(&found).await;
+        cached.store_result(&result).await;
     }
-    Ok(found)
+    Ok(result)
 }
 
 /// Returns the nearest chunks by the ANN index of the database, if the partition is large enough to have one.
 async fn ann_candidates(
     platform: &Platform,
     pipeline: &Pipeline,
-    search_query: &SearchQuery,
+    search_query: &ValidatedSearch,
     shared: &SharedIndex,
     vector: Option<&[f32]>,
 ) -> Option<Vec<ChunkPosition>> {
-    let (near, vector) = (platform.near.as_ref()?, vector?);
+    let (pgvector, vector) = (platform.pgvector.as_ref()?, vector?);
     if search_query.filter.is_some() {
         // The nearest chunks overall may contain none that pass the filter.
         return None;
     }
     let index = shared.read().await;
-    let as_of = (index.partition.len(), index.changes());
+    let as_of = (index.partition.len(), index.change_count());
     drop(index);
-    near.nearest(pipeline, &search_query.classification, as_of, vector, ANN_CANDIDATES).await
+    pgvector.nearest(pipeline, &search_query.classification, as_of, vector, ANN_CANDIDATES).await
 }
 
 /// Reorders passages with the reranker. If it fails, the order stays and the response has a warning.
-async fn rerank(reranker: &Reranker, query: &str, allow: Option<AllowList>, found: &mut SearchResult) {
-    if found.passages.len() < 2 {
+async fn rerank(reranker: &Reranker, query: &str, allow: Option<AllowList>, result: &mut SearchResult) {
+    if result.passages.len() < 2 {
         return;
     }
     let texts: Vec<String> =
-        found.passages.iter().map(|found| indexed_text(&found.title, &found.context.text)).collect();
+        result.passages.iter().map(|passage| indexed_text(&passage.title, &passage.context.text)).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     match reranker.order(query, &texts, allow).await {
         Ok(order) => {
-            let mut rest: Vec<Option<Passage>> = std::mem::take(&mut found.passages).into_iter().map(Some).collect();
-            for (number, relevance) in order {
-                found
+            let mut remaining: Vec<Option<Passage>> =
+                std::mem::take(&mut result.passages).into_iter().map(Some).collect();
+            for (index, relevance) in order {
+                result
                     .passages
-                    .extend(rest[number].take().map(|passage| Passage { rerank: Some(relevance), ..passage }));
+                    .extend(remaining[index].take().map(|passage| Passage { rerank: Some(relevance), ..passage }));
             }
-            found.passages.extend(rest.into_iter().flatten());
+            result.passages.extend(remaining.into_iter().flatten());
         }
         Err(error) => {
             tracing::warn!(%error, "reranking failed; results keep the order of the search");
             let detail = "The reranker did not respond; results are in the order of the search.";
-            found.warnings.push(json!({"code": "rerank-unavailable", "detail": detail}));
+            result.warnings.push(json!({"code": "rerank-unavailable", "detail": detail}));
         }
     }
 }
@@ -249,7 +256,7 @@ async fn rerank(reranker: &Reranker, query: &str, allow: Option<AllowList>, foun
 async fn query_vector(
     platform: &Arc<Platform>,
     pipeline: &Pipeline,
-    search_query: &SearchQuery,
+    search_query: &ValidatedSearch,
     cached: &CachedSearch<'_>,
 ) -> Result<(Option<Vec<f32>>, Vec<Value>), Problem> {
     if search_query.mode == Mode::Sparse {
@@ -277,12 +284,12 @@ async fn query_vector(
 fn search_partition(
     index: &PartitionIndex,
     vector: Option<Vec<f32>>,
-    near: Option<Vec<ChunkPosition>>,
+    candidates: Option<Vec<ChunkPosition>>,
     weight: f64,
     top: usize,
-    search_query: &SearchQuery,
+    search_query: &ValidatedSearch,
 ) -> SearchResult {
-    let question = crate::search::SearchQuery {
+    let query = crate::search::SearchQuery {
         text: &search_query.query,
         vector: vector.as_deref(),
         mode: search_query.mode,
@@ -291,22 +298,26 @@ fn search_partition(
         min_score: search_query.min_score,
         filter: search_query.filter.as_ref(),
     };
-    let passages =
-        index.partition.search_candidates(&question, near.as_deref()).iter().map(|hit| passage(index, hit)).collect();
+    let passages = index
+        .partition
+        .search_candidates(&query, candidates.as_deref())
+        .iter()
+        .map(|hit| passage(index, hit))
+        .collect();
     SearchResult {
         passages,
         warnings: Vec::new(),
         has_documents: !index.partition.is_empty(),
-        took: [Duration::ZERO; 2],
+        durations: [Duration::ZERO; 2],
     }
 }
 
 fn passage(index: &PartitionIndex, hit: &Hit<'_>) -> Passage {
     let parts: Vec<&ChunkInfo> = hit.chunks.iter().filter_map(|part| index.chunks.get(&part.id)).collect();
     let best = index.chunks.get(&hit.best.id);
-    let known = index.documents.get(hit.document);
-    let place = |at: Option<i64>| at.and_then(|at| usize::try_from(at).ok());
-    let places = || parts.iter().filter_map(|part| part.char_range);
+    let document = index.documents.get(hit.document);
+    let to_usize = |offset: Option<i64>| offset.and_then(|offset| usize::try_from(offset).ok());
+    let char_ranges = || parts.iter().filter_map(|part| part.char_range);
     let gap = |chunk: &Chunk| index.chunks.get(&chunk.id)?.gap.as_deref();
     let mut tags: Vec<String> = Vec::new();
     for tag in parts.iter().flat_map(|part| &part.tags) {
@@ -316,19 +327,19 @@ fn passage(index: &PartitionIndex, hit: &Hit<'_>) -> Passage {
     }
     let context = Context {
         document_id: Some(hit.document.to_owned()),
-        revision: known.and_then(|known| u64::try_from(known.revision).ok()).unwrap_or(0),
-        filename: known.map(|known| known.filename.clone()).unwrap_or_default(),
+        revision: document.and_then(|document| u64::try_from(document.revision).ok()).unwrap_or(0),
+        filename: document.map(|document| document.filename.clone()).unwrap_or_default(),
         chunk_id: Some(hit.best.id.clone()),
-        page: best.and_then(|shown| shown.page).and_then(|page| u32::try_from(page).ok()),
-        start: place(places().map(|place| place.0).min()),
-        end: place(places().map(|place| place.1).max()),
+        page: best.and_then(|chunk| chunk.page).and_then(|page| u32::try_from(page).ok()),
+        start: to_usize(char_ranges().map(|range| range.0).min()),
+        end: to_usize(char_ranges().map(|range| range.1).max()),
         text: hit.text_with(gap),
         score: hit.score,
         tags,
         nodes: Vec::new(),
         graph: None,
     };
-    let title = known.map(|known| known.title.clone()).unwrap_or_default();
+    let title = document.map(|document| document.title.clone()).unwrap_or_default();
     Passage { context, title, metadata: hit.metadata.clone(), scores: [hit.sparse, hit.dense], rerank: None }
 }
 

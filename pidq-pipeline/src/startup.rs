@@ -23,7 +23,7 @@ use crate::graph_client::{GraphService, RemoteGraphService};
 use crate::health::DependencyCollector;
 use crate::idempotency;
 use crate::index_cache::{IndexCache, SnapshotFiles};
-use crate::license::{TrustedKeys, system_id as system_id_of};
+use crate::license::{self, TrustedKeys};
 use crate::licensing::{self, Licensing, Mode};
 use crate::limits;
 use crate::llm::{Client, ClientOptions};
@@ -43,7 +43,7 @@ use crate::upload_budget::UploadBudget;
 use crate::upload_spool::Spool;
 use crate::webhooks::WebhookClient;
 
-/// Error of opening the platform; its message says what to do.
+/// Error of opening the platform; its message contains the remedy.
 #[derive(Debug)]
 pub enum OpenError {
     /// A setting is wrong.
@@ -120,12 +120,12 @@ pub(crate) const EXTRACTOR_ARGUMENTS: &[&str] = &["pipeline", "read-document"];
 pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
     let database = database(settings).await?;
     let accounts = open_accounts(settings, &database).await?;
-    let near = PgvectorIndex::open(&database, settings.parsed("PIDQ_ANN_THRESHOLD")?).await;
+    let pgvector = PgvectorIndex::open(&database, settings.parsed("PIDQ_ANN_THRESHOLD")?).await;
     let store = Store::open(database).await?.with_outbox(Outbox::new(settings.switch("PIDQ_EVENTS_INCLUDE_NAMES")?));
     let installation = store.installation_id().await?;
-    let (messages, redis) = (messages(settings)?, redis(settings)?);
+    let (pubsub, redis) = (pubsub(settings)?, redis(settings)?);
     let platform = Platform {
-        feed: Feed::new(store.last_position().await?, settings.parsed("PIDQ_MAX_EVENT_STREAMS")?),
+        feed: Feed::new(store.last_position().await?, settings.parsed("PIDQ_EVENT_STREAM_LIMIT")?),
         audit_retention: settings.duration("PIDQ_AUDIT_RETENTION")?,
         events_retention: settings.duration("PIDQ_EVENTS_RETENTION")?,
         licensing: licensing(settings, &installation)?,
@@ -142,10 +142,10 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
         uploads: uploads(settings)?,
         previews: Semaphore::new(PREVIEW_LIMIT),
         answer_streams: Arc::new(Semaphore::new(
-            settings.parsed::<usize>("PIDQ_MAX_ANSWER_STREAMS")?.min(Semaphore::MAX_PERMITS),
+            settings.parsed::<usize>("PIDQ_ANSWER_STREAM_LIMIT")?.min(Semaphore::MAX_PERMITS),
         )),
-        job_notifier: JobNotifier::new(&messages),
-        messages,
+        job_notifier: JobNotifier::new(&pubsub),
+        pubsub,
         job_lease: settings.duration("PIDQ_JOB_LEASE_TTL")?.max(MIN_JOB_LEASE),
         indexes: indexes(settings)?,
         llm: llm(settings)?,
@@ -156,8 +156,8 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
             Spotlighting::Delimiting
         },
         search_threads: ThreadPool::new(ThreadPool::default_threads(), SEARCH_QUEUE_LIMIT),
-        near,
-        graphs: graphs(settings)?,
+        pgvector,
+        graph_service: graph_service(settings)?,
         reranker: Reranker::from_settings(settings, llm_ca(settings)?.as_deref())?,
         models: ModelRegistry::new(
             settings.path("PIDQ_MODEL_DIR")?,
@@ -174,8 +174,8 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
 fn build_service(platform: Platform, settings: &Settings) -> Result<App<Platform>, OpenError> {
     let mut app = App::new("pidq-pipeline", env!("CARGO_PKG_VERSION"), platform, ROUTES);
     app.authenticate = auth::authenticate;
-    app.middleware = idempotency::around;
-    app.on_forbidden = audit::record_refusal;
+    app.middleware = idempotency::middleware;
+    app.on_forbidden = audit::record_rejection;
     app.schema_limits = limits::schema_limits(&app.state.limits);
     app.readiness = readiness;
     app.state.cache.register(&mut app.registry);
@@ -194,14 +194,14 @@ fn build_service(platform: Platform, settings: &Settings) -> Result<App<Platform
 fn platform_limits(settings: &Settings) -> Result<Limits, OpenError> {
     Ok(Limits {
         upload_size: settings.size("PIDQ_UPLOAD_SIZE")?,
-        pipelines: settings.parsed("PIDQ_MAX_PIPELINES")?,
-        classifications: settings.parsed("PIDQ_MAX_CLASSIFICATIONS")?,
-        question_length: settings.parsed("PIDQ_MAX_QUESTION_LENGTH")?,
+        pipelines: settings.parsed("PIDQ_PIPELINE_LIMIT")?,
+        classifications: settings.parsed("PIDQ_CLASSIFICATION_LIMIT")?,
+        question_length: settings.parsed("PIDQ_QUESTION_LENGTH_LIMIT")?,
         metadata_size: usize::try_from(settings.size("PIDQ_METADATA_SIZE")?).unwrap_or(usize::MAX),
-        chunks_per_document: settings.parsed("PIDQ_MAX_CHUNKS")?,
+        chunks_per_document: settings.parsed("PIDQ_CHUNK_LIMIT")?,
         answer_retention: settings.duration("PIDQ_ANSWER_RETENTION")?,
-        answer_streams: settings.parsed("PIDQ_MAX_ANSWER_STREAMS")?,
-        event_streams: settings.parsed("PIDQ_MAX_EVENT_STREAMS")?,
+        answer_streams: settings.parsed("PIDQ_ANSWER_STREAM_LIMIT")?,
+        event_streams: settings.parsed("PIDQ_EVENT_STREAM_LIMIT")?,
         http: http_limits(settings)?,
     })
 }
@@ -216,7 +216,7 @@ pub async fn system_id(
 ) -> Result<String, OpenError> {
     let settings = Settings::read(TABLES, arguments, environment)?;
     let store = Store::open(database(&settings).await?).await?;
-    Ok(system_id_of(&store.installation_id().await?))
+    Ok(license::system_id(&store.installation_id().await?))
 }
 
 /// Returns the limits of the HTTP server, with the platform's maximum size of a JSON body.
@@ -254,21 +254,20 @@ fn indexes(settings: &Settings) -> Result<IndexCache, SettingError> {
     Ok(if disk > 0 { indexes.with_snapshots(SnapshotFiles::new(folder, disk)) } else { indexes })
 }
 
-/// Opens the messaging between processes: over NATS, if configured.
-fn messages(settings: &Settings) -> Result<PubSub, SettingError> {
+/// Opens the messaging between processes, over NATS if configured.
+fn pubsub(settings: &Settings) -> Result<PubSub, SettingError> {
     let Some(url) = settings.optional("PIDQ_NATS_URL")? else { return Ok(PubSub::in_process()) };
-    let authorities = RootCertificates::from_settings(settings)?;
-    PubSub::over_nats(url, authorities.as_ref().map(|those| &*those.path))
-        .map_err(|bad| settings.invalid("PIDQ_NATS_URL", &bad.to_string()))
+    let roots = RootCertificates::from_settings(settings)?;
+    PubSub::over_nats(url, roots.as_ref().map(|roots| &*roots.path))
+        .map_err(|error| settings.invalid("PIDQ_NATS_URL", &error.to_string()))
 }
 
 /// Opens Redis, if configured.
 fn redis(settings: &Settings) -> Result<Option<Arc<Redis>>, SettingError> {
     let Some(url) = settings.optional("PIDQ_REDIS_URL")? else { return Ok(None) };
-    let authorities = RootCertificates::from_settings(settings)?;
-    let redis =
-        Redis::open(url, settings.duration("PIDQ_REDIS_TIMEOUT")?, authorities.as_ref().map(|those| &*those.pem))
-            .map_err(|bad| settings.invalid("PIDQ_REDIS_URL", &bad.to_string()))?;
+    let roots = RootCertificates::from_settings(settings)?;
+    let redis = Redis::open(url, settings.duration("PIDQ_REDIS_TIMEOUT")?, roots.as_ref().map(|roots| &*roots.pem))
+        .map_err(|error| settings.invalid("PIDQ_REDIS_URL", &error.to_string()))?;
     Ok(Some(Arc::new(redis)))
 }
 
@@ -283,8 +282,9 @@ fn cache(settings: &Settings, redis: Option<Arc<Redis>>, installation: &str) -> 
 
 /// Error for a platform without a master key that other machines could reach.
 pub(crate) fn missing_master_key(settings: &Settings, address: SocketAddr) -> SettingError {
-    let why = format!("set it: without it, requests need no authentication, and the server listens on {address}");
-    settings.invalid("PIDQ_APP_MASTER_KEY", &why)
+    let reason =
+        format!("required, because the server listens on {address} and would accept requests without authentication");
+    settings.invalid("PIDQ_APP_MASTER_KEY", &reason)
 }
 
 /// Opens the accounts with the master key; `None` on loopback without a master key.
@@ -293,25 +293,25 @@ async fn open_accounts(settings: &Settings, database: &Database) -> Result<Optio
     let Some(key) = settings.optional("PIDQ_APP_MASTER_KEY")? else {
         if secret.is_some() {
             // A secret without an id is a mistake: the administrator expects authentication.
-            let why = "set it: `PIDQ_APP_MASTER_SECRET` is set but has no effect without it";
-            return Err(settings.invalid("PIDQ_APP_MASTER_KEY", why).into());
+            let reason = "required, because `PIDQ_APP_MASTER_SECRET` is set and has no effect without it";
+            return Err(settings.invalid("PIDQ_APP_MASTER_KEY", reason).into());
         }
-        let listens: Vec<SocketAddr> = settings.list("PIDQ_LISTEN")?;
-        return match listens.iter().find(|address| !address.ip().is_loopback()) {
+        let listen_addresses: Vec<SocketAddr> = settings.list("PIDQ_LISTEN")?;
+        return match listen_addresses.iter().find(|address| !address.ip().is_loopback()) {
             Some(address) => Err(missing_master_key(settings, *address).into()),
             None => Ok(None),
         };
     };
     if is_placeholder(key) {
-        return Err(settings.invalid("PIDQ_APP_MASTER_KEY", "it is a placeholder: generate a UUID").into());
+        return Err(settings.invalid("PIDQ_APP_MASTER_KEY", "must not be a placeholder: generate a UUID").into());
     }
     let Some(secret) = secret.filter(|secret| is_strong_secret(secret.expose())) else {
-        return Err(settings.invalid("PIDQ_APP_MASTER_SECRET", "it must have at least 32 random characters").into());
+        return Err(settings.invalid("PIDQ_APP_MASTER_SECRET", "must have at least 32 random characters").into());
     };
     let options = CommonSettings(settings).identity_options("http://pidq-pipeline")?;
     if options.password_grant {
         tracing::info!(
-            "the password grant is enabled (discouraged by RFC 9700); turn it off with PIDQ_PASSWORD_GRANT=off"
+            "the password grant is enabled (discouraged by RFC 9700); disable it with PIDQ_PASSWORD_GRANT=off"
         );
     }
     let identities = Identities::open(database.clone(), options).await?;
@@ -326,8 +326,8 @@ fn is_strong_secret(secret: &str) -> bool {
 
 /// Returns `true` for a placeholder of an example configuration.
 fn is_placeholder(text: &str) -> bool {
-    let word = text.to_ascii_lowercase();
-    ["changeme", "placeholder", "<", "example"].iter().any(|hint| word.contains(hint))
+    let lowercase = text.to_ascii_lowercase();
+    ["changeme", "placeholder", "<", "example"].iter().any(|marker| lowercase.contains(marker))
 }
 
 /// Opens the client of language models. It never connects to the platform's own backends.
@@ -347,12 +347,12 @@ fn webhooks(settings: &Settings) -> Result<WebhookClient, OpenError> {
 }
 
 fn is_on_loopback(settings: &Settings) -> Result<bool, SettingError> {
-    let listens: Vec<SocketAddr> = settings.list("PIDQ_LISTEN")?;
-    Ok(listens.iter().all(|address| address.ip().is_loopback()))
+    let listen_addresses: Vec<SocketAddr> = settings.list("PIDQ_LISTEN")?;
+    Ok(listen_addresses.iter().all(|address| address.ip().is_loopback()))
 }
 
 fn egress_guard(settings: &Settings, policy: Policy) -> Result<Guard, OpenError> {
-    Guard::new(policy, llm_ca(settings)?.as_deref()).map_err(|why| settings.invalid("PIDQ_LLM_CA", &why).into())
+    Guard::new(policy, llm_ca(settings)?.as_deref()).map_err(|reason| settings.invalid("PIDQ_LLM_CA", &reason).into())
 }
 
 /// Reads the CA certificates that are trusted in addition to the public ones.
@@ -361,19 +361,19 @@ fn llm_ca(settings: &Settings) -> Result<Option<String>, OpenError> {
 }
 
 /// Opens the client of the graph query service, if configured.
-fn graphs(settings: &Settings) -> Result<OnceLock<Arc<dyn GraphService>>, OpenError> {
-    let graphs = OnceLock::new();
+fn graph_service(settings: &Settings) -> Result<OnceLock<Arc<dyn GraphService>>, OpenError> {
+    let service = OnceLock::new();
     if let Some(remote) = RemoteGraphService::from_settings(settings, llm_ca(settings)?.as_deref())? {
-        drop(graphs.set(Arc::new(remote) as Arc<dyn GraphService>));
+        drop(service.set(Arc::new(remote) as Arc<dyn GraphService>));
     }
-    Ok(graphs)
+    Ok(service)
 }
 
 /// Returns the addresses of the platform's own backends: database, Redis and NATS.
 fn backends(settings: &Settings) -> Result<Vec<Backend>, SettingError> {
     let (database, redis) = (settings.optional("PIDQ_DATABASE_URL")?, settings.optional("PIDQ_REDIS_URL")?);
-    let several = settings.optional("PIDQ_NATS_URL")?.unwrap_or_default().split(',').map(str::trim);
-    Ok(database.into_iter().chain(redis).chain(several).filter_map(Backend::from_url).collect())
+    let nats = settings.optional("PIDQ_NATS_URL")?.unwrap_or_default().split(',').map(str::trim);
+    Ok(database.into_iter().chain(redis).chain(nats).filter_map(Backend::from_url).collect())
 }
 
 /// Returns the extractor: the configured program, or this one.
@@ -381,21 +381,21 @@ fn extractor(settings: &Settings) -> Result<SandboxOptions, SettingError> {
     match settings.path("PIDQ_EXTRACTOR")? {
         Some(program) => Ok(SandboxOptions::new(program, EXTRACTOR_ARGUMENTS)),
         None => SandboxOptions::current_exe(EXTRACTOR_ARGUMENTS)
-            .map_err(|failure| settings.invalid("PIDQ_EXTRACTOR", &failure.detail)),
+            .map_err(|error| settings.invalid("PIDQ_EXTRACTOR", &error.detail)),
     }
 }
 
 fn licensing(settings: &Settings, installation: &str) -> Result<Licensing, SettingError> {
     let keys: Vec<String> = settings.list("PIDQ_LICENSE_PUBLIC_KEYS")?;
-    let trust =
-        TrustedKeys::parse(&keys).map_err(|bad| settings.invalid("PIDQ_LICENSE_PUBLIC_KEYS", &bad.to_string()))?;
+    let trusted_keys =
+        TrustedKeys::parse(&keys).map_err(|error| settings.invalid("PIDQ_LICENSE_PUBLIC_KEYS", &error.to_string()))?;
     let mode = match settings.required("PIDQ_LICENSE_MODE")? {
         "off" => Mode::Off,
         "enforce" => Mode::Enforce,
         _ => Mode::Report,
     };
     let license = settings.secret("PIDQ_APP_LICENSE")?;
-    Ok(Licensing::new(mode, system_id_of(installation), trust, license))
+    Ok(Licensing::new(mode, license::system_id(installation), trusted_keys, license))
 }
 
 fn cursors(settings: &Settings) -> Result<CursorSigner, SettingError> {
@@ -414,7 +414,7 @@ fn encryptor(settings: &Settings) -> Result<Encryptor, OpenError> {
 fn app_secret(settings: &Settings) -> Result<Option<Secret>, SettingError> {
     let secret = settings.secret("PIDQ_APP_SECRET")?;
     match secret.as_ref().is_some_and(|secret| !is_strong_secret(secret.expose())) {
-        true => Err(settings.invalid("PIDQ_APP_SECRET", "it must have at least 32 random characters")),
+        true => Err(settings.invalid("PIDQ_APP_SECRET", "must have at least 32 random characters")),
         false => Ok(secret),
     }
 }

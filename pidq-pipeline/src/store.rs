@@ -84,7 +84,7 @@ impl std::fmt::Display for StoreError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             StoreError::Database(error) => error.fmt(f),
-            StoreError::Corrupt(what) => write!(f, "stored value cannot be parsed: {what}"),
+            StoreError::Corrupt(detail) => write!(f, "stored value cannot be parsed: {detail}"),
             StoreError::NameTaken => f.write_str("the name is taken"),
             StoreError::ExternalIdTaken => f.write_str("a document with that external id exists in the classification"),
             StoreError::DuplicateContent => {

@@ -22,15 +22,15 @@ impl RootCertificates {
     /// Loads the certificates that the settings name.
     pub fn from_settings(settings: &Settings) -> Result<Option<RootCertificates>, SettingError> {
         let Some(path) = settings.path("PIDQ_BACKEND_CA")? else { return Ok(None) };
-        let wrong = |why: &str| settings.invalid("PIDQ_BACKEND_CA", why);
-        let pem = std::fs::read(&path).map_err(|error| wrong(&error.to_string()))?;
+        let invalid = |reason: &str| settings.invalid("PIDQ_BACKEND_CA", reason);
+        let pem = std::fs::read(&path).map_err(|error| invalid(&error.to_string()))?;
         let mut roots = RootCertStore::empty();
         for certificate in CertificateDer::pem_slice_iter(&pem) {
             let added = certificate.ok().and_then(|certificate| roots.add(certificate).ok());
-            added.ok_or_else(|| wrong("it contains an invalid certificate"))?;
+            added.ok_or_else(|| invalid("it contains an invalid certificate"))?;
         }
         if roots.is_empty() {
-            Err(wrong("the file contains no certificate"))
+            Err(invalid("the file contains no certificate"))
         } else {
             Ok(Some(RootCertificates { path, pem }))
         }

@@ -1,5 +1,4 @@
-//! Memory and disk budgets of uploads: when they are exhausted, further uploads get 503, and
-//! other requests are unaffected.
+//! Memory and disk budgets of uploads: when they are exhausted, further uploads get 503, and other requests are unaffected.
 
 use std::sync::Arc;
 
@@ -34,7 +33,7 @@ const SPOOL_MEMORY: u64 = 4 * BLOCK_SIZE as u64;
 impl UploadBudget {
     /// Creates budgets in bytes. The largest upload always fits when no other is in progress.
     pub fn new(memory: u64, disk: u64, max_size: u64, spool: Spool) -> UploadBudget {
-        let (memory, disk) = (ByteBudget::of(memory.max(max_size)), ByteBudget::of(disk.max(max_size)));
+        let (memory, disk) = (ByteBudget::new(memory.max(max_size)), ByteBudget::new(disk.max(max_size)));
         UploadBudget { memory, disk, max_upload_size: max_size, spool }
     }
 
@@ -55,7 +54,7 @@ impl UploadBudget {
 }
 
 impl ByteBudget {
-    fn of(bytes: u64) -> ByteBudget {
+    fn new(bytes: u64) -> ByteBudget {
         let units = usize::try_from(bytes.div_ceil(UNIT)).unwrap_or(usize::MAX);
         ByteBudget(Arc::new(Semaphore::new(units.min(Semaphore::MAX_PERMITS))))
     }

@@ -28,9 +28,10 @@ pub(crate) struct IncomingUpload {
     spool: Spool,
     limit: u64,
     size: u64,
-    beginning: Vec<u8>,
+    prefix: Vec<u8>,
     buffer: Vec<u8>,
-    written: Option<SpoolFile>,
+    /// The file, once the upload exceeds a block.
+    file: Option<SpoolFile>,
 }
 
 /// Data already written to a file.
@@ -45,7 +46,7 @@ pub struct SpooledUpload {
     content: Storage,
     size: u64,
     sha256: String,
-    beginning: Vec<u8>,
+    prefix: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -55,7 +56,7 @@ enum Storage {
 }
 
 impl Spool {
-    /// Opens a directory and removes files of processes that died between creating and unlinking one.
+    /// Opens a directory and removes files of processes that crashed between creating and unlinking one.
     /// The directory itself is created on first use.
     pub fn open(folder: PathBuf) -> Spool {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
@@ -71,8 +72,8 @@ impl Spool {
 
     /// Starts an upload with a size limit.
     pub(crate) fn receive(&self, limit: u64) -> IncomingUpload {
-        let (beginning, held) = (Vec::new(), Vec::new());
-        IncomingUpload { spool: self.clone(), limit, size: 0, beginning, buffer: held, written: None }
+        let (prefix, buffer) = (Vec::new(), Vec::new());
+        IncomingUpload { spool: self.clone(), limit, size: 0, prefix, buffer, file: None }
     }
 
     /// Creates an open, unlinked file.
@@ -108,41 +109,41 @@ impl IncomingUpload {
         if self.size > self.limit {
             return Err(Problem::payload_too_large(self.limit));
         }
-        let missing = PREFIX_SIZE - self.beginning.len();
-        self.beginning.extend_from_slice(&bytes[..missing.min(bytes.len())]);
+        let missing = PREFIX_SIZE - self.prefix.len();
+        self.prefix.extend_from_slice(&bytes[..missing.min(bytes.len())]);
         self.buffer.extend_from_slice(bytes);
         if self.buffer.len() > BLOCK_SIZE { self.write().await } else { Ok(()) }
     }
 
     /// Completes the upload.
     pub async fn finish(mut self) -> Result<SpooledUpload, Problem> {
-        if self.written.is_some() {
+        if self.file.is_some() {
             self.write().await?;
         }
-        let (content, digest) = match self.written {
+        let (content, digest) = match self.file {
             Some(SpoolFile { file, digest }) => (Storage::File(Arc::new(file)), digest.finalize()),
             None => {
                 let digest = Sha256::digest(&self.buffer);
                 (Storage::Memory(self.buffer), digest)
             }
         };
-        Ok(SpooledUpload { content, size: self.size, sha256: hex(&digest), beginning: self.beginning })
+        Ok(SpooledUpload { content, size: self.size, sha256: hex(&digest), prefix: self.prefix })
     }
 
     async fn write(&mut self) -> Result<(), Problem> {
-        let (mut held, written, spool) = (std::mem::take(&mut self.buffer), self.written.take(), self.spool.clone());
+        let (mut buffer, file, spool) = (std::mem::take(&mut self.buffer), self.file.take(), self.spool.clone());
         let work = move || -> io::Result<_> {
-            let mut written = match written {
-                Some(written) => written,
+            let mut file = match file {
+                Some(file) => file,
                 None => SpoolFile { file: spool.file()?, digest: Sha256::new() },
             };
-            written.file.write_all(&held)?;
-            written.digest.update(&held);
-            held.clear();
-            Ok((held, written))
+            file.file.write_all(&buffer)?;
+            file.digest.update(&buffer);
+            buffer.clear();
+            Ok((buffer, file))
         };
-        let (held, written) = run_blocking(work).await.map_err(|error| problem(&error))?;
-        (self.buffer, self.written) = (held, Some(written));
+        let (buffer, file) = run_blocking(work).await.map_err(|error| spool_problem(&error))?;
+        (self.buffer, self.file) = (buffer, Some(file));
         Ok(())
     }
 }
@@ -160,7 +161,7 @@ impl SpooledUpload {
 
     /// Returns the first bytes.
     pub fn prefix(&self) -> &[u8] {
-        &self.beginning
+        &self.prefix
     }
 
     /// Returns all bytes if they are in memory.
@@ -175,19 +176,19 @@ impl SpooledUpload {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub async fn read_block(&self, from: u64, length: usize) -> io::Result<Vec<u8>> {
-        let length = usize::try_from(self.size.saturating_sub(from)).unwrap_or(usize::MAX).min(length);
+    pub async fn read_block(&self, offset: u64, length: usize) -> io::Result<Vec<u8>> {
+        let length = usize::try_from(self.size.saturating_sub(offset)).unwrap_or(usize::MAX).min(length);
         let file = match &self.content {
             Storage::Memory(bytes) => {
-                let from = usize::try_from(from).unwrap_or(usize::MAX).min(bytes.len());
-                return Ok(bytes[from..from + length].to_vec());
+                let offset = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
+                return Ok(bytes[offset..offset + length].to_vec());
             }
             Storage::File(file) => Arc::clone(file),
         };
         let work = move || {
             let mut block = vec![0; length];
             let mut file = &*file;
-            file.seek(SeekFrom::Start(from))?;
+            file.seek(SeekFrom::Start(offset))?;
             file.read_exact(&mut block).map(|()| block)
         };
         run_blocking(work).await
@@ -200,7 +201,7 @@ async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + 
 }
 
 /// Converts an I/O error of the spool.
-fn problem(error: &io::Error) -> Problem {
+fn spool_problem(error: &io::Error) -> Problem {
     match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => storage_full(),
         _ => {
@@ -223,7 +224,7 @@ mod tests {
 
     use super::*;
 
-    fn names(folder: &Path) -> usize {
+    fn file_count(folder: &Path) -> usize {
         fs::read_dir(folder).map_or(0, Iterator::count)
     }
 
@@ -236,7 +237,7 @@ mod tests {
             let mut incoming = spool.receive(1 << 30);
             for block in bytes.chunks(9000) {
                 incoming.push(block).await.expect("within the limit");
-                assert_eq!(names(&spool.0), 0);
+                assert_eq!(file_count(&spool.0), 0);
             }
             let spooled = incoming.finish().await.expect("within the limit");
             assert_eq!((spooled.size(), spooled.in_memory().is_some()), (size as u64, size <= BLOCK_SIZE));
@@ -259,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn only_files_of_dead_processes_are_removed() {
+    fn only_files_of_crashed_processes_are_removed() {
         let folder = tempfile::tempdir().expect("a folder");
         let (ours, other) = (folder.path().join("upload-1.part"), folder.path().join("pipeline.db"));
         fs::write(&ours, "x").and_then(|()| fs::write(&other, "x")).expect("files");
@@ -273,14 +274,15 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().expect("a folder");
         let spool = Spool::open(folder.path().join("uploads"));
-        let mode = |metadata: io::Result<fs::Metadata>| metadata.map(|it| it.permissions().mode() & 0o777).ok();
+        let mode =
+            |metadata: io::Result<fs::Metadata>| metadata.map(|metadata| metadata.permissions().mode() & 0o777).ok();
         assert_eq!(mode(spool.file().and_then(|file| file.metadata())), Some(0o600));
         assert_eq!(mode(fs::metadata(&spool.0)), Some(0o700));
     }
 
     #[test]
-    fn a_full_disk_is_reported_as_such() {
-        let status = |kind| problem(&io::Error::from(kind)).status().as_u16();
+    fn a_full_disk_is_reported() {
+        let status = |kind| spool_problem(&io::Error::from(kind)).status().as_u16();
         assert_eq!((status(ErrorKind::StorageFull), status(ErrorKind::PermissionDenied)), (507, 503));
     }
 }

@@ -4,9 +4,9 @@ use pidq_http::{Problem, Request};
 use serde::Serialize;
 
 use crate::api_keys;
-use crate::license::Allowance;
+use crate::license::LicenseLimits;
 use crate::platform::Platform;
-use crate::problems::stored;
+use crate::problems::store_problem;
 use crate::store::CountedQuestion;
 
 /// Current usage.
@@ -14,16 +14,16 @@ use crate::store::CountedQuestion;
 pub(crate) struct Usage {
     pipelines: u64,
     documents: u64,
-    queries_today: u64,
+    questions_today: u64,
 }
 
 impl Usage {
     async fn load(platform: &Platform) -> Result<Usage, Problem> {
         let store = &platform.store;
         Ok(Usage {
-            pipelines: store.count_pipelines().await.map_err(stored)?,
-            documents: store.count_documents().await.map_err(stored)?,
-            queries_today: store.questions_today().await.map_err(stored)?,
+            pipelines: store.count_pipelines().await.map_err(store_problem)?,
+            documents: store.count_documents().await.map_err(store_problem)?,
+            questions_today: store.questions_today().await.map_err(store_problem)?,
         })
     }
 
@@ -36,21 +36,21 @@ impl Usage {
     }
 
     /// Returns the reached limits of a license, for reporting where they are not enforced.
-    pub(crate) fn reached(&self, allowance: &Allowance) -> Vec<&'static str> {
-        let limits = [
-            ("pipelines", self.pipelines, allowance.pipelines),
-            ("documents", self.documents, allowance.documents),
-            ("queries_per_day", self.queries_today, allowance.queries_per_day),
+    pub(crate) fn reached(&self, limits: &LicenseLimits) -> Vec<&'static str> {
+        let counts = [
+            ("pipelines", self.pipelines, limits.pipelines),
+            ("documents", self.documents, limits.documents),
+            ("questions_per_day", self.questions_today, limits.questions_per_day),
         ];
-        let reached = limits.into_iter().filter(|(_, used, limit)| limit.is_some_and(|limit| *used >= limit));
+        let reached = counts.into_iter().filter(|(_, used, limit)| limit.is_some_and(|limit| *used >= limit));
         reached.map(|(name, _, _)| name).collect()
     }
 }
 
 /// Counts a question for today; 402 if the license limit is reached.
 pub(crate) async fn count_question(platform: &Platform) -> Result<CountedQuestion, Problem> {
-    let limit = platform.licensing.require_license()?.queries_per_day;
-    match platform.store.count_question(limit).await.map_err(stored)? {
+    let limit = platform.licensing.require_license()?.questions_per_day;
+    match platform.store.count_question(limit).await.map_err(store_problem)? {
         Some(counted) => Ok(counted),
         None => Err(platform.licensing.quota_exceeded("questions per day", limit.unwrap_or_default())),
     }
@@ -59,6 +59,6 @@ pub(crate) async fn count_question(platform: &Platform) -> Result<CountedQuestio
 /// Undoes the count of a question that was not answered.
 pub(crate) async fn uncount_question(platform: &Platform, counted: CountedQuestion) {
     if let Err(error) = platform.store.uncount_question(counted).await {
-        tracing::error!(%error, "undoing the count of a question failed; it stays counted");
+        tracing::error!(%error, "releasing the daily quota of a question failed; the question still counts");
     }
 }

@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use crate::api_keys::{self, ApiKey};
 use crate::license::DAY;
 use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
-use crate::problems::stored;
+use crate::problems::store_problem;
 use crate::store::{DailyUsage, UsageFilter};
 
 /// Days of the default period.
 const DEFAULT_DAYS: i64 = 30;
 
-/// `GET /api/usage`: newest day first. A key sees only the usage of its pipelines and classifications.
+/// `GET /api/usage`: newest day first. A key has access only to the usage of its pipelines and classifications.
 pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
     let (key, query) = (api_keys::from_request(&request)?, request.query()?);
     let to =
@@ -26,17 +26,17 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
     let list = format!("usage/{filter:?}");
     let page = platform.cursors.page(&request, &list, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)?;
     let mut after = page.after;
-    let (mut shown, mut next) = (Vec::new(), None);
+    let (mut data, mut next_cursor) = (Vec::new(), None);
     'pages: loop {
-        let rows = platform.store.daily_usage(filter, after.as_deref(), page.limit + 1).await.map_err(stored)?;
+        let rows = platform.store.daily_usage(filter, after.as_deref(), page.limit + 1).await.map_err(store_problem)?;
         let is_last = rows.len() <= page.limit;
         for row in rows {
             if is_visible(&key, &row) {
-                if shown.len() == page.limit {
-                    next = after.map(|place| platform.cursors.sign(&list, &place));
+                if data.len() == page.limit {
+                    next_cursor = after.map(|cursor| platform.cursors.sign(&list, &cursor));
                     break 'pages;
                 }
-                shown.push(to_json(&row));
+                data.push(to_json(&row));
             }
             after = Some(row.cursor());
         }
@@ -44,26 +44,26 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
             break;
         }
     }
-    let response = Response::json(&json!({"data": shown, "next_cursor": next}))?;
-    Ok(match next {
-        Some(next) => response.next_page(&request, &next),
+    let response = Response::json(&json!({"data": data, "next_cursor": next_cursor}))?;
+    Ok(match next_cursor {
+        Some(next_cursor) => response.next_page(&request, &next_cursor),
         None => response,
     })
 }
 
 /// Returns `true` if a key may see the row. Rows without a classification are visible to unrestricted keys only.
 fn is_visible(key: &ApiKey, row: &DailyUsage) -> bool {
-    let label = std::slice::from_ref(&row.classification);
-    key.visible_classifications(&row.pipeline_id, label).is_some_and(|labels| !labels.is_empty())
+    let classification = std::slice::from_ref(&row.classification);
+    key.visible_classifications(&row.pipeline_id, classification).is_some_and(|visible| !visible.is_empty())
 }
 
 fn to_json(row: &DailyUsage) -> Value {
-    let label = Some(&row.classification).filter(|label| !label.is_empty());
+    let classification = Some(&row.classification).filter(|classification| !classification.is_empty());
     let amount = row.amount;
     json!({
-        "day": format_day(row.day), "pipeline_id": row.pipeline_id, "classification": label,
+        "day": format_day(row.day), "pipeline_id": row.pipeline_id, "classification": classification,
         "documents": amount.documents, "bytes": amount.bytes, "chunks": amount.chunks,
-        "queries": amount.queries, "failed_queries": amount.failed_queries,
+        "questions": amount.questions, "failed_questions": amount.failed_questions,
         "prompt_tokens": amount.tokens[0], "completion_tokens": amount.tokens[1],
         "estimated": amount.estimated_tokens > 0, "estimated_tokens": amount.estimated_tokens,
     })
@@ -75,8 +75,8 @@ fn format_day(day: i64) -> String {
 }
 
 fn parse_day(name: &'static str, text: &str) -> Result<i64, Problem> {
-    let moment = Timestamp::from_rfc3339(&format!("{text}T00:00:00Z")).filter(|_| text.len() == 10);
-    moment.map(Timestamp::day).ok_or_else(|| {
+    let timestamp = Timestamp::from_rfc3339(&format!("{text}T00:00:00Z")).filter(|_| text.len() == 10);
+    timestamp.map(Timestamp::day).ok_or_else(|| {
         Problem::new(codes::INVALID_PARAMETER)
             .detail(format!("`{name}` must be a date such as `2027-01-31`."))
             .with("parameter", name)

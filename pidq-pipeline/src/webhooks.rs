@@ -25,7 +25,7 @@ use crate::json_body;
 use crate::merge_patch::{self, none_if_changed};
 use crate::pipelines::reject_unknown_fields;
 use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
-use crate::problems::{stored, validation};
+use crate::problems::{store_problem, validation};
 use crate::store::Delivery;
 use delivery::DeliveryRequest;
 use signing::SigningKeys;
@@ -39,7 +39,7 @@ const DEFAULT_OVERLAP: i64 = 86_400;
 const MAX_OVERLAP: i64 = 7 * 86_400;
 /// States of deliveries.
 const STATES: &[&str] = &["waiting", "delivered", "failed", "dropped"];
-/// Reason for disabling a webhook whose owner key is gone.
+/// Reason for disabling a webhook whose owner key was deleted or has expired.
 pub const ORPHANED: &str = "the API key that created it was deleted or has expired";
 
 /// State of a webhook.
@@ -103,7 +103,7 @@ impl Webhook {
     /// Returns true if the event matches the filters.
     pub fn matches(&self, event: &Event) -> bool {
         let matches_pipeline = || event.pipeline_id.as_ref().is_some_and(|id| self.pipelines.contains(id));
-        (self.event_types.is_empty() || self.event_types.iter().any(|kind| kind == event.kind.name))
+        (self.event_types.is_empty() || self.event_types.iter().any(|name| name == event.kind.name))
             && (self.pipelines.is_empty() || matches_pipeline())
     }
 
@@ -144,11 +144,11 @@ pub struct Recipient {
 }
 
 impl Recipient {
-    /// Creates the recipient of a webhook. None if its key is gone or expired.
+    /// Creates the recipient of a webhook. None if its key was deleted or has expired.
     pub fn new(webhook: &Webhook, owner: Option<ApiKey>, now: Timestamp) -> Option<Recipient> {
         let key = match webhook.owner {
             None => ApiKey::root(),
-            Some(_) => owner.filter(|key| key.expires_at.is_none_or(|end| end > now.0))?,
+            Some(_) => owner.filter(|key| key.expires_at.is_none_or(|expires_at| expires_at > now.0))?,
         };
         Some(Recipient { key })
     }
@@ -209,7 +209,7 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
         updated_at: now,
     };
     webhook.encrypt_secrets(platform, &secrets)?;
-    if !platform.store.add_webhook(&webhook, MAX_WEBHOOKS).await.map_err(stored)? {
+    if !platform.store.add_webhook(&webhook, MAX_WEBHOOKS).await.map_err(store_problem)? {
         let detail = format!("Limit of {MAX_WEBHOOKS} webhooks reached.");
         return Err(Problem::new(codes::TOO_MANY_WEBHOOKS).detail(detail));
     }
@@ -247,9 +247,9 @@ async fn validate(platform: &Platform, key: &ApiKey, body: Value) -> Result<Webh
 fn validate_event_types(names: &[String]) -> Result<(), Problem> {
     match names.iter().position(|name| events::find(name).is_none()) {
         None => Ok(()),
-        Some(at) => {
+        Some(index) => {
             let allowed: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
-            Err(validation(&format!("/types/{at}"), "Unknown event type.").with("allowed", allowed))
+            Err(validation(&format!("/types/{index}"), "Unknown event type.").with("allowed", allowed))
         }
     }
 }
@@ -262,10 +262,10 @@ async fn validate_pipelines(platform: &Platform, key: &ApiKey, ids: &[String]) -
             &format!("At most {MAX_PAGE_SIZE} pipelines are allowed; an empty list means all."),
         ));
     }
-    for (at, id) in ids.iter().enumerate() {
+    for (index, id) in ids.iter().enumerate() {
         let is_visible = key.visible_classifications(id, &[]).is_some();
-        if !is_visible || platform.store.pipeline(id).await.map_err(stored)?.is_none() {
-            return Err(validation(&format!("/pipelines/{at}"), "Pipeline not found."));
+        if !is_visible || platform.store.pipeline(id).await.map_err(store_problem)?.is_none() {
+            return Err(validation(&format!("/pipelines/{index}"), "Pipeline not found."));
         }
     }
     Ok(())
@@ -293,7 +293,7 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
     let owner = (!key.is_unrestricted()).then_some(key.id.as_str());
     let page = platform.cursors.page(&request, "webhooks", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)?;
     let after = page.after.unwrap_or_default();
-    let webhooks = platform.store.webhooks(&after, owner, page.limit + 1).await.map_err(stored)?;
+    let webhooks = platform.store.webhooks(&after, owner, page.limit + 1).await.map_err(store_problem)?;
     let next = (webhooks.len() > page.limit).then(|| platform.cursors.sign("webhooks", &webhooks[page.limit - 1].id));
     let data: Vec<_> = webhooks.iter().take(page.limit).map(Webhook::to_json).collect();
     page_response(&request, data, next)
@@ -350,7 +350,7 @@ async fn try_change(
 /// `DELETE /api/webhooks/{webhook_id}`: also drops pending deliveries.
 pub(crate) async fn delete(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
     let webhook = find_webhook(platform, &request).await?;
-    match platform.store.delete_webhook(&webhook.id).await.map_err(stored)? {
+    match platform.store.delete_webhook(&webhook.id).await.map_err(store_problem)? {
         true => Ok(Response::empty(StatusCode::NO_CONTENT)),
         false => Err(not_found()),
     }
@@ -371,7 +371,7 @@ pub(crate) async fn rotate(platform: &Arc<Platform>, request: Request) -> Result
     let secrets = SigningKeys::rotated(webhook.decrypt_secrets(platform), until.0).ok_or_else(Problem::internal)?;
     let mut changed = webhook;
     changed.encrypt_secrets(platform, &secrets)?;
-    let changed = platform.store.update_webhook(&changed).await.map_err(stored)?;
+    let changed = platform.store.update_webhook(&changed).await.map_err(store_problem)?;
     with_secret(&changed, &secrets)
 }
 
@@ -405,13 +405,14 @@ pub(crate) async fn deliveries(platform: &Arc<Platform>, request: Request) -> Re
     let query = request.query()?;
     let state = query.single("state")?;
     if state.is_some_and(|state| !STATES.contains(&state)) {
-        let problem = Problem::new(codes::INVALID_PARAMETER).detail("`state` is not a delivery state.");
+        let problem = Problem::new(codes::INVALID_PARAMETER).detail("Unknown delivery state; see `allowed`.");
         return Err(problem.with("parameter", "state").with("allowed", STATES.to_vec()));
     }
     let list = format!("deliveries/{}/{}", webhook.id, state.unwrap_or_default());
     let page = platform.cursors.page(&request, &list, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)?;
     let before = page.after.as_deref().and_then(|position| position.parse().ok()).unwrap_or(i64::MAX);
-    let deliveries = platform.store.deliveries(&webhook.id, before, state, page.limit + 1).await.map_err(stored)?;
+    let deliveries =
+        platform.store.deliveries(&webhook.id, before, state, page.limit + 1).await.map_err(store_problem)?;
     let last = deliveries.get(page.limit.saturating_sub(1)).filter(|_| deliveries.len() > page.limit);
     let next = last.map(|last| platform.cursors.sign(&list, &last.position.to_string()));
     let data = deliveries.iter().take(page.limit).map(|delivery| delivery_json(&webhook, delivery)).collect();
@@ -431,7 +432,7 @@ fn delivery_json(webhook: &Webhook, delivery: &Delivery) -> Value {
 /// Returns the webhook of a request if the caller may see it.
 async fn find_webhook(platform: &Platform, request: &Request) -> Result<Webhook, Problem> {
     let (id, key) = (request.path("webhook_id")?, api_keys::from_request(request)?);
-    let webhook = platform.store.webhook(id).await.map_err(stored)?;
+    let webhook = platform.store.webhook(id).await.map_err(store_problem)?;
     let is_visible = |webhook: &Webhook| key.is_unrestricted() || webhook.owner.as_deref() == Some(key.id.as_str());
     webhook.filter(is_visible).ok_or_else(not_found)
 }

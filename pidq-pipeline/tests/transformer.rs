@@ -24,16 +24,16 @@ fn check(folder: &Path, name: &str) {
     let cases: Vec<Value> = serde_json::from_str(&expected).unwrap();
     let texts: Vec<String> = cases.iter().map(|case| case["text"].as_str().unwrap().to_owned()).collect();
     let vectors = model.embed(&texts).unwrap();
-    let mut worst = 0.0f64;
+    let mut max_deviation = 0.0f64;
     for (vector, case) in vectors.iter().zip(&cases) {
         let expected: Vec<f64> = case["vector"].as_array().unwrap().iter().filter_map(Value::as_f64).collect();
         assert_eq!((vector.len(), vector.len()), (expected.len(), model.dimensions()), "{name}");
-        let off = vector.iter().zip(&expected).map(|(a, b)| (f64::from(*a) - b).abs()).fold(0.0, f64::max);
-        assert!(off < 1e-5, "{name}: {off} off at {}", case["text"]);
-        worst = worst.max(off);
+        let deviation = vector.iter().zip(&expected).map(|(a, b)| (f64::from(*a) - b).abs()).fold(0.0, f64::max);
+        assert!(deviation < 1e-5, "{name}: deviation {deviation} at {}", case["text"]);
+        max_deviation = max_deviation.max(deviation);
     }
-    println!("{name}: {worst:.1e} off at most");
-    assert_eq!(model.embed(&texts[..1]).unwrap()[0], vectors[0], "a vector does not depend on its company");
+    println!("{name}: maximum deviation {max_deviation:.1e}");
+    assert_eq!(model.embed(&texts[..1]).unwrap()[0], vectors[0], "a vector does not depend on the batch");
 }
 
 #[test]
@@ -53,29 +53,32 @@ fn vectors_of_realistic_models_equal_the_reference() {
 
 #[test]
 fn unsupported_configurations_are_rejected() {
-    let of = |file: &str, change: &dyn Fn(&mut Value)| {
-        let folder = copy();
+    let error_for = |file: &str, change: &dyn Fn(&mut Value)| {
+        let folder = copy_model();
         let path = folder.path().join("mean").join(file);
-        let mut said: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
-        change(&mut said);
-        fs::write(&path, said.to_string()).unwrap();
+        let mut config: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        change(&mut config);
+        fs::write(&path, config.to_string()).unwrap();
         let error = open(folder.path(), "mean").map(|_| ()).unwrap_err();
         assert_eq!(error.code().name, "embedding-unavailable");
         error.to_string()
     };
-    let config = |member: &str, value: Value| of("config.json", &|said| said[member] = value.clone());
-    assert!(config("model_type", json!("t5")).contains("`t5`"));
-    assert!(config("hidden_act", json!("swish")).contains("`swish`"));
-    assert!(config("position_embedding_type", json!("relative_key")).contains("absolute"));
-    assert!(config("num_attention_heads", json!(5)).contains("5 heads"));
-    assert!(config("num_hidden_layers", json!(9)).contains("model.safetensors"));
-    assert!(of("1_Pooling/config.json", &|said| said["pooling_mode_max_tokens"] = true.into()).contains("max_tokens"));
-    assert!(of("modules.json", &|said| said[2]["type"] = "a.Dense".into()).contains("`Dense`"));
+    let config_error = |field: &str, value: Value| error_for("config.json", &|config| config[field] = value.clone());
+    assert!(config_error("model_type", json!("t5")).contains("`t5`"));
+    assert!(config_error("hidden_act", json!("swish")).contains("`swish`"));
+    assert!(config_error("position_embedding_type", json!("relative_key")).contains("absolute"));
+    assert!(config_error("num_attention_heads", json!(5)).contains("5 heads"));
+    assert!(config_error("num_hidden_layers", json!(9)).contains("model.safetensors"));
+    assert!(
+        error_for("1_Pooling/config.json", &|config| config["pooling_mode_max_tokens"] = true.into())
+            .contains("max_tokens")
+    );
+    assert!(error_for("modules.json", &|config| config[2]["type"] = "a.Dense".into()).contains("`Dense`"));
 }
 
 #[test]
 fn mean_pooling_is_the_default() {
-    let folder = copy();
+    let folder = copy_model();
     let texts = ["PSV-2015A is set at 38.5 barg.".to_owned()];
     let mut expected = open(folder.path(), "mean").unwrap().embed(&texts).unwrap().remove(0);
     fs::remove_file(folder.path().join("mean/modules.json")).unwrap();
@@ -88,7 +91,7 @@ fn mean_pooling_is_the_default() {
 #[test]
 fn a_damaged_folder_is_unavailable() {
     for file in ["config.json", "tokenizer.json", "model.safetensors", "1_Pooling/config.json"] {
-        let folder = copy();
+        let folder = copy_model();
         let path = folder.path().join("mean").join(file);
         fs::write(&path, &fs::read(&path).unwrap()[..20]).unwrap();
         assert_eq!(open(folder.path(), "mean").map(|_| ()).unwrap_err().code().name, "embedding-unavailable", "{file}");
@@ -97,7 +100,7 @@ fn a_damaged_folder_is_unavailable() {
     }
 }
 
-fn copy() -> TempDir {
+fn copy_model() -> TempDir {
     let folder = TempDir::new().unwrap();
     for part in ["", "1_Pooling"] {
         let (from, to) = (data().join("mean").join(part), folder.path().join("mean").join(part));

@@ -39,13 +39,13 @@ impl GraphSelection {
     /// Parses the `graphs` object, which has exactly one field.
     fn from_fields(fields: Map<String, Json>) -> Result<GraphSelection, Problem> {
         let is_one = fields.len() == 1;
-        let graph_ids = fields.into_iter().next().filter(|_| is_one).and_then(|(name, value)| match (&*name, value) {
+        let selection = fields.into_iter().next().filter(|_| is_one).and_then(|(name, value)| match (&*name, value) {
             ("prefix", Json::String(prefix)) => Some(GraphSelection::Prefix(prefix)),
             ("ids", ids) => serde_json::from_value(ids).ok().map(GraphSelection::Ids),
             _ => None,
         });
-        let wrong = "`graphs` must be an object with either `prefix`, a string, or `ids`, an array of strings.";
-        graph_ids.ok_or_else(|| Problem::new(codes::INVALID_REQUEST).detail(wrong))
+        let detail = "`graphs` must be an object with either `prefix`, a string, or `ids`, an array of strings.";
+        selection.ok_or_else(|| Problem::new(codes::INVALID_REQUEST).detail(detail))
     }
 }
 
@@ -69,7 +69,7 @@ struct BatchRow {
     graph_id: GraphId,
     version: Option<Version>,
     /// Result as JSON, or the error object.
-    answer: Result<Box<RawValue>, Json>,
+    result: Result<Box<RawValue>, Json>,
 }
 
 /// Handles `POST /graph`.
@@ -172,7 +172,7 @@ async fn stream_rows(batch: Arc<Batch>, graph_ids: Vec<(GraphId, bool)>, mut lin
             Err(_) => return,
         }
     }
-    // If the client is gone, only the end of the stream is lost.
+    // If the client disconnected, only the end of the stream is lost.
     let _ = lines.finish().await;
 }
 
@@ -187,12 +187,12 @@ async fn row_line(batch: Arc<Batch>, graph_id: GraphId, may_read: bool) -> Optio
 
 async fn query_row(batch: &Batch, graph_id: GraphId, may_read: bool) -> BatchRow {
     if !may_read {
-        return BatchRow { graph_id, version: None, answer: Err(problem_json(&problem(Error::GraphNotFound))) };
+        return BatchRow { graph_id, version: None, result: Err(problem_json(&problem(Error::GraphNotFound))) };
     }
     let (meta, graph) =
         match query_handler::load_graph(&batch.server, &batch.tenant, &graph_id, &VersionSelector::Latest).await {
             Ok(found) => found,
-            Err(problem) => return BatchRow { graph_id, version: None, answer: Err(problem_json(&problem)) },
+            Err(problem) => return BatchRow { graph_id, version: None, result: Err(problem_json(&problem)) },
         };
     let done = query_handler::run_on_pool(
         &batch.server,
@@ -202,9 +202,9 @@ async fn query_row(batch: &Batch, graph_id: GraphId, may_read: bool) -> BatchRow
         ResponseOptions::new(ResponseFormat::Json),
     )
     .await;
-    let answer = match done {
+    let result = match done {
         Ok(done) => match done.value {
-            Ok(answer) => raw_json(answer.rendered.body),
+            Ok(output) => raw_json(output.rendered.body),
             Err(failure) => {
                 query_handler::count_limited(&failure, &batch.server.metrics);
                 Err(failure_json(&failure))
@@ -212,7 +212,7 @@ async fn query_row(batch: &Batch, graph_id: GraphId, may_read: bool) -> BatchRow
         },
         Err(problem) => Err(problem_json(&problem)),
     };
-    BatchRow { graph_id, version: Some(meta.version.clone()), answer }
+    BatchRow { graph_id, version: Some(meta.version.clone()), result }
 }
 
 fn raw_json(json: Vec<u8>) -> Result<Box<RawValue>, Json> {
@@ -227,7 +227,7 @@ fn problem_json(problem: &Problem) -> Json {
 
 impl BatchRow {
     fn into_json(self) -> BatchRowJson {
-        let (result, error) = match self.answer {
+        let (result, error) = match self.result {
             Ok(result) => (Some(result), None),
             Err(error) => (None, Some(error)),
         };

@@ -39,8 +39,8 @@ impl BufferPool {
     pub(crate) fn fill(self: &Arc<BufferPool>, limit: usize, write: impl FnOnce(&mut Vec<u8>, usize)) -> Bytes {
         // The buffer returns to the pool even if `write` panics.
         let mut buffer = PooledBuffer { bytes: lock(&self.0).take(limit), pool: self.clone() };
-        let fits = limit.min(buffer.bytes.capacity());
-        write(&mut buffer.bytes, fits);
+        let limit = limit.min(buffer.bytes.capacity());
+        write(&mut buffer.bytes, limit);
         Bytes::from_owner(buffer)
     }
 }
@@ -49,9 +49,10 @@ impl FreeBuffers {
     /// Returns a buffer for up to `limit` bytes; it may be smaller.
     fn take(&mut self, limit: usize) -> Vec<u8> {
         if limit > BUFFER_SIZE {
-            let may_be_made = self.large.is_empty() && self.large_count < LARGE_BUFFER_LIMIT;
-            self.large_count += usize::from(may_be_made);
-            if let Some(large) = self.large.pop().or_else(|| may_be_made.then(|| Vec::with_capacity(LARGE_BUFFER_SIZE)))
+            let may_allocate = self.large.is_empty() && self.large_count < LARGE_BUFFER_LIMIT;
+            self.large_count += usize::from(may_allocate);
+            if let Some(large) =
+                self.large.pop().or_else(|| may_allocate.then(|| Vec::with_capacity(LARGE_BUFFER_SIZE)))
             {
                 return large;
             }
@@ -86,20 +87,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_buffer_is_used_again_when_it_was_sent() {
+    fn a_sent_buffer_is_reused() {
         let buffers = Arc::new(BufferPool::default());
         let write = |text: &'static str| buffers.fill(text.len(), |bytes, _| bytes.extend(text.bytes()));
         let (first, second) = (write("a"), write("b"));
-        let place = first.as_ptr();
+        let address = first.as_ptr();
         assert_eq!((&first[..], &second[..]), (&b"a"[..], &b"b"[..]));
         drop(first);
         let third = write("c");
-        assert_eq!((third.as_ptr(), &third[..]), (place, &b"c"[..]));
+        assert_eq!((third.as_ptr(), &third[..]), (address, &b"c"[..]));
     }
 
     /// Fills a buffer completely.
     fn filled(buffers: &Arc<BufferPool>, limit: usize) -> Bytes {
-        buffers.fill(limit, |bytes, until| bytes.resize(until, 0))
+        buffers.fill(limit, |bytes, limit| bytes.resize(limit, 0))
     }
 
     #[test]

@@ -56,13 +56,13 @@ impl GraphKey {
 pub struct GraphCache {
     cache: Cache<GraphKey, Graph, Error>,
     bytes: usize,
-    loading: Semaphore,
+    load_permits: Semaphore,
 }
 
 impl GraphCache {
     /// Creates a cache with a capacity in bytes.
     pub fn new(bytes: usize) -> GraphCache {
-        GraphCache { cache: Cache::new(bytes, usize::MAX), bytes, loading: Semaphore::new(LOAD_LIMIT) }
+        GraphCache { cache: Cache::new(bytes, usize::MAX), bytes, load_permits: Semaphore::new(LOAD_LIMIT) }
     }
 
     /// Returns the cached graph, without blocking.
@@ -137,7 +137,7 @@ async fn load_from_store(
     key: GraphKey,
     selector: VersionSelector,
 ) -> Result<Arc<Graph>> {
-    let _permit = graphs.loading.acquire().await;
+    let _permit = graphs.load_permits.acquire().await;
     let (cache, runtime) = (graphs.clone(), Handle::current());
     let load = move || {
         cache.load(&key, || {
@@ -322,13 +322,13 @@ impl BodyCache {
 
     /// Registers a body as being sent, or joins a concurrent send.
     fn send(&self, key: BodyKey, bytes: Arc<Bytes>, reservation: memory_pool::ResponseReservation) -> Bytes {
-        let mut all = lock(&self.in_flight);
-        all.retain(|_, sent| sent.strong_count() > 0);
-        let sent = all
+        let mut in_flight = lock(&self.in_flight);
+        in_flight.retain(|_, sent| sent.strong_count() > 0);
+        let sent = in_flight
             .get(&key)
             .and_then(Weak::upgrade)
             .unwrap_or_else(|| Arc::new(InFlightBody { bytes, _reservation: reservation }));
-        all.insert(key, Arc::downgrade(&sent));
+        in_flight.insert(key, Arc::downgrade(&sent));
         Bytes::from_owner(SharedBody(sent))
     }
 }

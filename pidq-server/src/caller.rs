@@ -135,6 +135,6 @@ impl AccessScope {
 }
 
 fn unavailable(error: IdentityError) -> Problem {
-    tracing::error!(%error, "reading grants failed");
+    tracing::error!(%error, "reading grants failed; responding with 503");
     Problem::new(codes::UNAVAILABLE).detail("Permissions are unavailable. Try again later.").retry_after(1)
 }

@@ -16,9 +16,9 @@ use crate::startup::{OpenError, open};
 
 const EXAMPLES: &str = "\
 Examples:
-  pidq serve --graph-dir drawings --auth off     every GRAPH_ID.json of a directory, local access only
-  pidq serve --data-dir /var/lib/pidq         graphs and accounts stored by the service
-  PIDQ_LISTEN=127.0.0.1:9000 pidq serve       another address
+  pidq serve --graph-dir drawings --auth off    every GRAPH_ID.json in a directory, local access only
+  pidq serve --data-dir /var/lib/pidq           graphs and accounts stored by the service
+  PIDQ_LISTEN=127.0.0.1:9000 pidq serve         another address
 
 Open `/docs` in a browser for the API documentation.
 ";
@@ -89,8 +89,8 @@ pub fn start_background_tasks(
 fn require_loopback(settings: &Settings, listeners: &[Listener]) -> Result<(), OpenError> {
     match Listener::first_non_loopback(listeners)? {
         Some(address) => {
-            let why = format!("`off` requires loopback, but the service listens on {address}");
-            Err(settings.invalid("PIDQ_AUTH", &why).into())
+            let reason = format!("`off` requires loopback, but the service listens on {address}");
+            Err(settings.invalid("PIDQ_AUTH", &reason).into())
         }
         None => Ok(()),
     }
@@ -131,7 +131,7 @@ mod tests {
         let anywhere = |address: &str| Listener::insecure(address.parse().expect("an address")).expect("a free port");
         let admin = Listener::admin("127.0.0.1:0".parse().expect("an address")).expect("a free port");
         assert!(require_loopback(&settings, &[anywhere("127.0.0.1:0"), admin]).is_ok());
-        let refused = require_loopback(&settings, &[anywhere("127.0.0.1:0"), anywhere("0.0.0.0:0")]);
-        assert!(refused.is_err_and(|error| error.to_string().contains("`PIDQ_AUTH`")));
+        let result = require_loopback(&settings, &[anywhere("127.0.0.1:0"), anywhere("0.0.0.0:0")]);
+        assert!(result.is_err_and(|error| error.to_string().contains("`PIDQ_AUTH`")));
     }
 }

@@ -19,7 +19,7 @@ use crate::store::{
 use crate::validation::{self, ValidationRules, Warning, WarningPolicy};
 
 /// Handles `GET /graph/{job_id}`.
-pub(crate) async fn fetch(server: &Server, request: Request) -> Result<Response, Problem> {
+pub(crate) async fn get(server: &Server, request: Request) -> Result<Response, Problem> {
     let (graph_id, version_selector) = (graph_id(&request)?, version_selector(&request)?);
     let format = ResponseFormat::from_request(&request)?;
     let caller = Caller::from_request(server, &request)?;
@@ -42,11 +42,11 @@ pub(crate) async fn fetch(server: &Server, request: Request) -> Result<Response,
     let coding = if stored_encoding == Some("zstd") { Coding::Zstd } else { Coding::Identity };
     match server.body_cache.load(body_request, coding).await {
         Err(Error::Overloaded) if coding == Coding::Identity => decompressing_response(server, body_request).await,
-        put_response => Ok(stored_response(put_response.map_err(problem)?)),
+        stored => Ok(stored_response(stored.map_err(problem)?)),
     }
 }
 
-/// Exports a graph in a non-JSON format. A matching `If-None-Match` is answered before the export.
+/// Exports a graph in a non-JSON format. A matching `If-None-Match` is checked before the export.
 async fn export_response(
     server: &Server,
     request: &Request,
@@ -70,26 +70,26 @@ async fn export_response(
 /// Returns the content coding of a shared, stored body that the client accepts: zstd as stored, else gzip. For other
 /// clients the response is compressed, if at all, while it is sent.
 fn stored_encoding(head: &Head, size: u64) -> Option<&'static str> {
-    let packs = |coding: &str| coding == "zstd" || size >= MIN_COMPRESSED_SIZE;
-    ["zstd", "gzip"].into_iter().find(|coding| head.accepts_encoding(coding) && packs(coding))
+    let is_available = |coding: &str| coding == "zstd" || size >= MIN_COMPRESSED_SIZE;
+    ["zstd", "gzip"].into_iter().find(|coding| head.accepts_encoding(coding) && is_available(coding))
 }
 
-fn stored_response(put_response: StoredGraph) -> Response {
-    let response = with_version_headers(Response::ok("application/json", put_response.bytes), &put_response.meta);
-    if put_response.coding == Coding::Zstd { response.encoded("zstd") } else { response }
+fn stored_response(stored: StoredGraph) -> Response {
+    let response = with_version_headers(Response::ok("application/json", stored.bytes), &stored.meta);
+    if stored.coding == Coding::Zstd { response.encoded("zstd") } else { response }
 }
 
 /// Streams a graph with little memory, decompressing it while it is sent.
 async fn decompressing_response(server: &Server, body_request: BodyRequest<'_>) -> Result<Response, Problem> {
-    let put_response = server.body_cache.load(body_request, Coding::Zstd).await.map_err(problem)?;
-    if put_response.coding == Coding::Identity {
-        return Ok(stored_response(put_response));
+    let stored = server.body_cache.load(body_request, Coding::Zstd).await.map_err(problem)?;
+    if stored.coding == Coding::Identity {
+        return Ok(stored_response(stored));
     }
     let reservation = server.memory_pool.reserve_within_timeout(body_request.owner, DecompressingBody::MEMORY).await;
     let reservation = reservation.ok_or_else(|| problem(Error::Overloaded))?;
-    let body = DecompressingBody::new(put_response.bytes, put_response.meta.size, &server.buffer_pool, reservation)
-        .map_err(problem)?;
-    Ok(with_version_headers(Response::from_producer("application/json", body), &put_response.meta))
+    let body =
+        DecompressingBody::new(stored.bytes, stored.meta.size, &server.buffer_pool, reservation).map_err(problem)?;
+    Ok(with_version_headers(Response::from_producer("application/json", body), &stored.meta))
 }
 
 /// Minimum size in bytes of a graph that is sent compressed.
@@ -110,9 +110,9 @@ pub(crate) async fn put(server: &Server, mut request: Request) -> Result<Respons
         return Err(precondition_required());
     }
     latest.check(&precondition)?;
-    let body = body(&mut request, &server.validation).await?;
-    let (rules, named) = (ValidationRules { warnings: warning_policy, ..server.validation }, graph_id.clone());
-    let validated = server.thread_pool.run(|| {}, move || validation::validate(&named, body, &rules)).await?;
+    let body = read_body(&mut request, &server.validation).await?;
+    let (rules, expected_id) = (ValidationRules { warnings: warning_policy, ..server.validation }, graph_id.clone());
+    let validated = server.thread_pool.run(|| {}, move || validation::validate(&expected_id, body, &rules)).await?;
     let draft = validated.value.map_err(problem)?;
     let warnings = draft.warnings.clone();
     if !latest.exists() {
@@ -123,11 +123,11 @@ pub(crate) async fn put(server: &Server, mut request: Request) -> Result<Respons
 }
 
 /// Reads the request body, up to the maximum graph size after decompression.
-async fn body(request: &mut Request, rules: &ValidationRules) -> Result<bytes::Bytes, Problem> {
+async fn read_body(request: &mut Request, rules: &ValidationRules) -> Result<bytes::Bytes, Problem> {
     let limit = rules.bytes as u64;
-    request.bytes_up_to(limit).await.map_err(|refused| match refused.code() {
+    request.bytes_up_to(limit).await.map_err(|error| match error.code() {
         "payload-too-large" => problem(Error::GraphTooLarge { what: "bytes", limit }),
-        _ => refused,
+        _ => error,
     })
 }
 
@@ -152,13 +152,13 @@ pub(crate) async fn versions(server: &Server, request: Request) -> Result<Respon
         .iter()
         .map(|entry| json!({"change_version": entry.version.as_str(), "created_on": entry.created_on.to_rfc3339()}))
         .collect();
-    let latest = latest(server, &caller.tenant, &graph_id).await?;
+    let latest = latest_version(server, &caller.tenant, &graph_id).await?;
     let latest = latest.as_ref().map(Version::as_str);
     Response::json(&json!({"job_id": graph_id.as_str(), "versions": rows, "latest_version": latest}))
 }
 
 /// Returns the latest version, or `None` if it is corrupt: an older version is not the latest.
-async fn latest(server: &Server, tenant: &Tenant, graph_id: &GraphId) -> Result<Option<Version>, Problem> {
+async fn latest_version(server: &Server, tenant: &Tenant, graph_id: &GraphId) -> Result<Option<Version>, Problem> {
     match server.store.head(tenant, graph_id, &VersionSelector::Latest).await {
         Ok(meta) => Ok(Some(meta.version.clone())),
         Err(Error::GraphCorrupt) => Ok(None),
@@ -224,13 +224,13 @@ pub(crate) fn version_selector(request: &Request) -> Result<VersionSelector, Pro
     }
     let form = request.query()?;
     match (request.head.header(CHANGE_VERSION).map(str::trim), form.single("change_version")?) {
-        (Some(header), Some(parameter)) if header != parameter => Err(two_versions()),
+        (Some(header), Some(parameter)) if header != parameter => Err(version_mismatch()),
         (None, None) => Ok(VersionSelector::Latest),
         (Some(version), _) | (None, Some(version)) => Ok(VersionSelector::Version(Version::named(version))),
     }
 }
 
-fn two_versions() -> Problem {
+fn version_mismatch() -> Problem {
     let detail = "`X-Change-Version` and `change_version` name different versions.";
     Problem::new(codes::INVALID_PARAMETER).detail(detail).with("parameter", "change_version")
 }
@@ -255,8 +255,8 @@ pub(crate) const CHANGE_VERSION: header::HeaderName = header::HeaderName::from_s
 
 /// Parses `If-Match` and `If-None-Match` of a write.
 fn precondition(head: &Head) -> Result<Precondition, Problem> {
-    let (body_request, unwanted) = (head.list(header::IF_MATCH), head.list(header::IF_NONE_MATCH));
-    match (body_request.as_deref().map(str::trim), unwanted.as_deref().map(str::trim)) {
+    let (if_match, if_none_match) = (head.list(header::IF_MATCH), head.list(header::IF_NONE_MATCH));
+    match (if_match.as_deref().map(str::trim), if_none_match.as_deref().map(str::trim)) {
         (None, None) => Ok(Precondition::None),
         (Some("*"), None) => Ok(Precondition::Exists),
         (None, Some("*")) => Ok(Precondition::Absent),

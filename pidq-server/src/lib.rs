@@ -13,10 +13,10 @@
 //! std::fs::write(folder.join("P-1.json"), r#"{"pid_graph": {"nodes": [{"id": "V-1"}], "edges": []}}"#)?;
 //!
 //! let arguments = ["--graph-dir", folder.to_str().ok_or("a path")?, "--auth", "off"].map(str::to_owned);
-//! let site = open(&Settings::read(&[COMMON, SETTINGS], arguments, [])?).await?.build();
+//! let service = open(&Settings::read(&[COMMON, SETTINGS], arguments, [])?).await?.build();
 //! let request = hyper::Request::post("/graph/P-1").header("host", "localhost").header("content-type", "application/json");
-//! let answer = site.call(request.body(r#"{"query": ".pid_graph.nodes | map(.id)"}"#.into())?).await;
-//! assert_eq!(answer.status(), 200);
+//! let response = service.call(request.body(r#"{"query": ".pid_graph.nodes | map(.id)"}"#.into())?).await;
+//! assert_eq!(response.status(), 200);
 //! # std::fs::remove_dir_all(folder)?;
 //! # Ok(()) }
 //! ```
@@ -36,8 +36,9 @@ pub mod validation;
 mod batch_query;
 mod caller;
 mod command;
-mod functions;
+mod functions_handler;
 mod graph_handlers;
+mod oauth_handlers;
 mod problems;
 mod query_execution;
 mod query_handler;
@@ -47,7 +48,6 @@ mod server;
 mod settings;
 mod splice_body;
 mod startup;
-mod tokens;
 
 pub use command::{run, start, start_background_tasks};
 pub use routes::ROUTES;

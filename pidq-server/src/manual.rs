@@ -1,6 +1,6 @@
 //! Generated manual pages: prose with tables built from the endpoints and settings.
 
-use pidq_http::{COMMON, problem_manual, route_sections, route_table, settings_table as settings};
+use pidq_http::{COMMON, problem_table, route_sections, route_table, settings_table as settings};
 
 use crate::routes::ROUTES;
 use crate::settings::SETTINGS;
@@ -16,7 +16,7 @@ pub fn http() -> String {
 
 /// Returns `docs/problems.md`: the problem codes of both services.
 pub fn problems() -> String {
-    PROBLEMS.replace("{problems}", &problem_manual())
+    PROBLEMS.replace("{problems}", &problem_table())
 }
 
 /// Returns `docs/operate.md`: operation of the service.

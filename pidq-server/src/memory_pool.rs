@@ -168,24 +168,24 @@ mod tests {
     }
 
     #[test]
-    fn a_query_gets_little_then_all_and_never_more() {
+    fn a_run_starts_small_and_is_repeated_with_the_maximum() {
         let memory = MemoryPool::new(100 << 20);
-        let got = |needed, max_bytes| memory.run(max_bytes, &Cancel::default(), needs(needed)).ok();
-        assert_eq!(got(1, 64 << 20), Some(INITIAL_MEMORY));
-        assert_eq!(got(INITIAL_MEMORY + 1, 64 << 20), Some(64 << 20));
-        assert_eq!(got(INITIAL_MEMORY + 1, 1 << 30), Some(100 << 20));
-        assert_eq!(got(65 << 20, 64 << 20), None);
+        let granted = |needed, max_bytes| memory.run(max_bytes, &Cancel::default(), needs(needed)).ok();
+        assert_eq!(granted(1, 64 << 20), Some(INITIAL_MEMORY));
+        assert_eq!(granted(INITIAL_MEMORY + 1, 64 << 20), Some(64 << 20));
+        assert_eq!(granted(INITIAL_MEMORY + 1, 1 << 30), Some(100 << 20));
+        assert_eq!(granted(65 << 20, 64 << 20), None);
         assert_eq!(lock(&memory.free).bytes, 100 << 20);
     }
 
     #[test]
-    fn together_they_never_have_more_than_there_is() {
+    fn concurrent_runs_never_exceed_the_pool() {
         let memory = MemoryPool::new(3 * INITIAL_MEMORY);
-        let (now, peak) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let (current, peak) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let run = |_: &Scratch, bytes| {
-            peak.fetch_max(now.fetch_add(bytes, SeqCst) + bytes, SeqCst);
+            peak.fetch_max(current.fetch_add(bytes, SeqCst) + bytes, SeqCst);
             thread::yield_now();
-            now.fetch_sub(bytes, SeqCst);
+            current.fetch_sub(bytes, SeqCst);
             if bytes > INITIAL_MEMORY { Ok(()) } else { Err(QueryFailure::Query(out_of_memory())) }
         };
         thread::scope(|scope| {
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_never_blocks_needs_free_memory() {
+    fn a_run_without_waiting_needs_free_memory() {
         let memory = MemoryPool::new(INITIAL_MEMORY);
         assert_eq!(memory.try_run(INITIAL_MEMORY, |_| memory.try_run(1, |_| ())), Some(None));
         assert_eq!(memory.try_run(INITIAL_MEMORY, |_| ()), Some(()));

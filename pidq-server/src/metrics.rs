@@ -35,12 +35,12 @@ impl Default for Metrics {
 
 impl Metrics {
     /// Registers the metrics and the queue length of a thread pool.
-    pub(crate) fn register(&self, registry: &mut Registry, work: ThreadPool) {
-        let own = registry.sub_registry_with_prefix("pidq_server");
-        own.register("queries_limited", "Queries stopped by a limit, by limit", self.limited_queries.clone());
-        own.register("login_failures", "Token requests that were refused, by reason", self.login_failures.clone());
-        own.register("fsync_seconds", "Duration of file system syncs", self.sync_seconds.clone());
-        registry.register_collector(Box::new(QueueLengthCollector(work)));
+    pub(crate) fn register(&self, registry: &mut Registry, thread_pool: ThreadPool) {
+        let server = registry.sub_registry_with_prefix("pidq_server");
+        server.register("queries_limited", "Queries stopped by a limit, by limit", self.limited_queries.clone());
+        server.register("login_failures", "Failed token requests, by reason", self.login_failures.clone());
+        server.register("fsync_seconds", "Duration of file system syncs", self.sync_seconds.clone());
+        registry.register_collector(Box::new(QueueLengthCollector(thread_pool)));
     }
 
     /// Counts a query that was stopped by a limit.
@@ -48,7 +48,7 @@ impl Metrics {
         self.limited_queries.get_or_create(&[("limit", limit.to_owned())]).inc();
     }
 
-    /// Counts a refused token request by its OAuth error.
+    /// Counts a failed token request by its OAuth error.
     pub(crate) fn count_token_response(&self, status: StatusCode, body: &[u8]) {
         if status.is_success() {
             return;
@@ -61,8 +61,8 @@ impl Metrics {
     }
 
     /// Records the duration of a file system sync, successful or not.
-    pub(crate) fn observe_sync(&self, took: Duration) {
-        self.sync_seconds.observe(took.as_secs_f64());
+    pub(crate) fn observe_sync(&self, duration: Duration) {
+        self.sync_seconds.observe(duration.as_secs_f64());
     }
 }
 
@@ -71,7 +71,7 @@ struct QueueLengthCollector(ThreadPool);
 
 impl fmt::Debug for QueueLengthCollector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Queue")
+        f.write_str("QueueLengthCollector")
     }
 }
 
@@ -87,5 +87,5 @@ impl Collector for QueueLengthCollector {
 /// Returns a callback that records sync durations.
 pub(crate) fn sync_observer(metrics: &Arc<Metrics>) -> crate::store::SyncObserver {
     let metrics = metrics.clone();
-    Arc::new(move |took| metrics.observe_sync(took))
+    Arc::new(move |duration| metrics.observe_sync(duration))
 }

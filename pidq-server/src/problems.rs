@@ -33,19 +33,19 @@ pub(crate) fn problem(error: Error) -> Problem {
         Error::Overloaded => problem().retry_after(1),
         Error::InsufficientStorage(_) => problem(),
         Error::ReadOnly(_) | Error::GraphCorrupt => problem(),
-        Error::StoreUnavailable(why) | Error::StoreLocked(why) => {
-            tracing::error!(reason = why, "store unavailable");
+        Error::StoreUnavailable(reason) | Error::StoreLocked(reason) => {
+            tracing::error!(reason, "store unavailable");
             Problem::new(codes::UNAVAILABLE).detail("The store is unavailable. Try again later.").retry_after(1)
         }
-        Error::StorageFailure(why) => {
-            tracing::error!(reason = why, "store operation failed");
+        Error::StorageFailure(reason) => {
+            tracing::error!(reason, "store operation failed");
             Problem::internal()
         }
     }
 }
 
 /// Converts a query error into a problem with its code, location and help.
-pub(crate) fn query_problem(error: &pidq_core::Error, budget: QueryLimits, output: usize) -> Problem {
+pub(crate) fn query_problem(error: &pidq_core::Error, query_limits: QueryLimits, output: usize) -> Problem {
     let mut problem =
         Problem::new(problem_code(error.code())).detail(error.message()).with("pq_code", error.code().as_str());
     for (name, value) in diagnostic_fields(error) {
@@ -57,7 +57,7 @@ pub(crate) fn query_problem(error: &pidq_core::Error, budget: QueryLimits, outpu
     if let Some(expected) = error.expected() {
         problem = problem.with("expected", expected);
     }
-    if let Some((limit, value)) = error.limit().or_else(|| limit(error.code(), budget, output)) {
+    if let Some((limit, value)) = error.limit().or_else(|| limit(error.code(), query_limits, output)) {
         problem = problem.with("limit", limit).with("value", value);
     }
     if error.code() == Code::OutOfTime { problem.retry_after(1) } else { problem }
@@ -65,8 +65,8 @@ pub(crate) fn query_problem(error: &pidq_core::Error, budget: QueryLimits, outpu
 
 /// Returns the diagnostic fields of an engine error, except the code and message that every problem has.
 pub(crate) fn diagnostic_fields(error: &pidq_core::Error) -> Vec<(String, Value)> {
-    let Ok(Value::Object(members)) = serde_json::to_value(error) else { return Vec::new() };
-    members
+    let Ok(Value::Object(fields)) = serde_json::to_value(error) else { return Vec::new() };
+    fields
         .into_iter()
         .filter(|(name, value)| !["code", "message", "pos16"].contains(&&**name) && !value.is_null())
         .collect()
@@ -98,14 +98,14 @@ pub(crate) fn limit_name(error: &pidq_core::Error) -> Option<&'static str> {
 }
 
 /// Returns the name and value of the exceeded limit, if the error itself does not carry them.
-fn limit(code: Code, budget: QueryLimits, output: usize) -> Option<(&'static str, u64)> {
+fn limit(code: Code, query_limits: QueryLimits, output: usize) -> Option<(&'static str, u64)> {
     use pidq_core::limits::{Limits, MAX_QUERY_DEPTH, MAX_QUERY_SIZE};
     let limits = Limits::default();
     Some(match code {
         Code::NestedTooDeep => ("depth", MAX_QUERY_DEPTH as u64),
         Code::QueryTooLong => ("query", MAX_QUERY_SIZE as u64),
-        Code::OutOfFuel => ("steps", budget.fuel),
-        Code::OutOfMemory => ("memory", budget.memory as u64),
+        Code::OutOfFuel => ("steps", query_limits.fuel),
+        Code::OutOfMemory => ("memory", query_limits.memory as u64),
         Code::OutputTooLarge => ("result", output as u64),
         Code::TooManyRows => ("rows", limits.rows as u64),
         Code::TooDeep => ("depth", limits.depth as u64),

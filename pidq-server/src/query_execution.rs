@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use pidq_core::error::Code;
 use pidq_core::{Cancel, Graph, Limits, Scratch, Value};
 use pidq_http::header::HeaderValue;
-use pidq_http::{Fingerprint, Problem, Response, StatusCode};
+use pidq_http::{Fingerprint, Problem, QueryMeasurements, Response, StatusCode};
 
 use crate::caches::{self, QueryCache};
 use crate::caller::Caller;
@@ -69,7 +69,7 @@ pub(crate) async fn execute(
     let inline = query.inline_limits(cost).and_then(|limits| {
         server.memory_pool.try_run(limits.memory, |scratch| query.try_inline(scratch, limits)).flatten()
     });
-    let (done, queued) = match inline {
+    let (done, queue_time) = match inline {
         Some(done) => (done, Duration::ZERO),
         // Boxed to keep the future small: most requests do not take this path.
         None => Box::pin(query.run_on_pool(server, caller)).await?,
@@ -77,11 +77,10 @@ pub(crate) async fn execute(
     let output = done.map_err(|failure| failure_problem(failure, server, ResponseFormat::Json))?;
     slot.record(ExpectedCost::from_run(output.headers.fuel, output.elapsed));
     // A repeated query is likely to be repeated again.
-    let keep = cost.is_some() && server.result_cache.accepts(output.body.len());
-    let bytes = output.body.len() as u64;
-    let measurements = [("fuel", output.headers.fuel), ("queue_ms", queued.as_millis() as u64), ("bytes", bytes)];
-    let response = output.respond(server, caller, keep.then_some(key)).await?;
-    Ok(measurements.into_iter().fold(response, |response, (name, value)| response.measure(name, value)))
+    let is_cacheable = cost.is_some() && server.result_cache.accepts(output.body.len());
+    let (fuel, response_size) = (output.headers.fuel, output.body.len() as u64);
+    let response = output.respond(server, caller, is_cacheable.then_some(key)).await?;
+    Ok(response.query_measurements(QueryMeasurements { fuel, queue_time, response_size }))
 }
 
 impl JsonQuery {
@@ -115,10 +114,10 @@ impl JsonQuery {
         caller: &Caller<'_>,
     ) -> Result<(Result<RunOutput, QueryFailure>, Duration), Problem> {
         let (memory, cancel) = (server.memory_pool.clone(), Arc::new(Cancel::default()));
-        let (query_limits, fired) = (self.query_limits, cancel.clone());
+        let (query_limits, job_cancel) = (self.query_limits, cancel.clone());
         let job = move || {
-            memory.run(query_limits.memory, &fired, |scratch, memory| {
-                self.run(scratch, QueryLimits { memory, ..query_limits }.limits(query_limits.output, &fired))
+            memory.run(query_limits.memory, &job_cancel, |scratch, memory| {
+                self.run(scratch, QueryLimits { memory, ..query_limits }.limits(query_limits.output, &job_cancel))
             })
         };
         let done = query_handler::run_with_timeout(
@@ -129,7 +128,7 @@ impl JsonQuery {
             job,
         )
         .await?;
-        Ok((done.value, done.queued))
+        Ok((done.value, done.queue_time))
     }
 
     fn run(&self, scratch: &Scratch, limits: Limits<'_>) -> Result<RunOutput, QueryFailure> {
@@ -159,12 +158,12 @@ impl JsonQuery {
     /// Returns the envelope fields before the result.
     fn head(&self) -> Vec<u8> {
         let mut head = Vec::with_capacity(256);
-        let members = [
+        let fields = [
             (r#"{"query":"#, self.request.query.as_str()),
             (r#","schema_version":"#, &self.meta.schema_version),
             (r#","change_version":"#, self.meta.version.as_str()),
         ];
-        for (name, text) in members {
+        for (name, text) in fields {
             head.extend_from_slice(name.as_bytes());
             // Writing to memory does not fail.
             let _ = serde_json::to_writer(&mut head, text);
@@ -193,10 +192,10 @@ impl RunOutput {
         self,
         server: &Server,
         caller: &Caller<'_>,
-        keep: Option<&ResultKey>,
+        cache_key: Option<&ResultKey>,
     ) -> Result<Response, Problem> {
         let RunOutput { body, headers, .. } = self;
-        if let Some(key) = keep {
+        if let Some(key) = cache_key {
             let body = server.result_cache.put(key, into_bytes(body).await?.into(), headers.clone());
             return Ok(headers.apply_to(Response::ok("application/json", body)));
         }
@@ -240,7 +239,11 @@ impl CachedResponse {
     pub fn to_response(&self) -> Response {
         let response =
             self.headers.clone().apply_to(Response::new(StatusCode::OK, "application/json", self.body.clone()));
-        response.measure("fuel", self.headers.fuel).measure("queue_ms", 0).measure("bytes", self.body.len() as u64)
+        response.query_measurements(QueryMeasurements {
+            fuel: self.headers.fuel,
+            queue_time: Duration::ZERO,
+            response_size: self.body.len() as u64,
+        })
     }
 }
 
@@ -265,7 +268,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_is_short_only_if_it_has_enough_fuel_here() {
+    fn a_run_is_short_only_within_the_inline_fuel() {
         let (quick, slow) = (SHORT_RUN, SHORT_RUN * 2);
         assert_eq!(
             [quick, slow].map(|elapsed| ExpectedCost::from_run(FIRST_INLINE_FUEL, elapsed)),

@@ -8,7 +8,7 @@ use pidq_core::error::Code;
 use pidq_core::limits::MAX_QUERY_SIZE;
 use pidq_core::{Cancel, Graph, Limits, Profile, Query, Scratch};
 use pidq_http::header::HeaderName;
-use pidq_http::{Fingerprint, JobResult, Problem, Request, Response, StatusCode, ThreadPool, codes};
+use pidq_http::{Fingerprint, JobResult, Problem, QueryMeasurements, Request, Response, StatusCode, ThreadPool, codes};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -97,7 +97,7 @@ pub(crate) async fn post_query(server: &Server, mut request: Request) -> Result<
     let graph =
         caches::load_version(&server.store, &server.graph_cache, &caller.tenant, &meta).await.map_err(problem)?;
     if let Some(key) = key.filter(|_| !request_body.explain && !request_body.dry_run) {
-        let query_run = JsonQuery {
+        let json_query = JsonQuery {
             graph,
             meta,
             queries: server.query_cache.clone(),
@@ -105,16 +105,15 @@ pub(crate) async fn post_query(server: &Server, mut request: Request) -> Result<
             query,
             query_limits: server.query_limits,
         };
-        return query_execution::execute(server, &caller, query_run, &key).await;
+        return query_execution::execute(server, &caller, json_query, &key).await;
     }
     let options = ResponseOptions { format, explain: request_body.explain };
     let request_body = Arc::new(request_body);
     // Boxed to keep the future of the cached and inline paths small.
     let done = Box::pin(run_on_pool(server, &caller.fairness_key, graph, request_body.clone(), options)).await?;
-    let queued = done.queued.as_millis() as u64;
     let output = done.value.map_err(|failure| failure_problem(failure, server, format))?;
     let reserve = |result| server.memory_pool.reserve_body(&caller.fairness_key, result).ok_or_else(overloaded);
-    Ok(respond(&request_body, &meta, format, output, reserve)?.measure("queue_ms", queued))
+    respond(&request_body, &meta, format, output, done.queue_time, reserve)
 }
 
 /// Exports a whole graph in a non-JSON format.
@@ -188,9 +187,9 @@ pub(crate) async fn run_with_timeout<T: Send + 'static>(
 impl QueryRequest {
     /// Creates a request with a query and parameters only.
     pub fn new(query: String, params: Option<Box<RawValue>>) -> Result<QueryRequest, Problem> {
-        let request_body = QueryRequest { query, params, explain: false, dry_run: false };
-        request_body.check()?;
-        Ok(request_body)
+        let request = QueryRequest { query, params, explain: false, dry_run: false };
+        request.check()?;
+        Ok(request)
     }
 
     /// Validates the constraints that serde does not check.
@@ -311,6 +310,7 @@ fn respond(
     meta: &GraphMeta,
     format: ResponseFormat,
     output: QueryOutput,
+    queue_time: Duration,
     reserve: impl FnOnce(Vec<u8>) -> Result<Bytes, Problem>,
 ) -> Result<Response, Problem> {
     let QueryOutput { rendered, fuel, explanation } = output;
@@ -320,13 +320,12 @@ fn respond(
         ResponseFormat::Json => envelope(request_body, meta, &rendered.body, explanation.as_ref()),
         _ => rendered.body,
     };
-    let bytes = body.len() as u64;
+    let response_size = body.len() as u64;
     Ok(Response::new(StatusCode::OK, format.media_type(), reserve(body)?)
         .header(RESULT_KIND, rendered.kind)
         .header(FUEL_USED, fuel.to_string())
         .header(CHANGE_VERSION, meta.version.as_str())
-        .measure("fuel", fuel)
-        .measure("bytes", bytes))
+        .query_measurements(QueryMeasurements { fuel, queue_time, response_size }))
 }
 
 /// Returns the problem for exhausted response memory.

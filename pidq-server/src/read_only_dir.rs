@@ -131,7 +131,7 @@ struct FileStamp {
 /// Served graph.
 struct ServedGraph {
     meta: Arc<GraphMeta>,
-    packed: Bytes,
+    compressed: Bytes,
 }
 
 impl DirContents {
@@ -147,9 +147,9 @@ impl DirContents {
         let mut bytes = 0;
         let mut next = BTreeMap::new();
         for (graph_id, (stamp, compression)) in found {
-            let before = files.remove(&graph_id);
-            let file = self.refresh(&graph_id, stamp, compression, before, self.options.bytes.saturating_sub(bytes));
-            bytes += file.served.as_ref().map_or(0, |served| served.packed.len() as u64);
+            let previous = files.remove(&graph_id);
+            let file = self.refresh(&graph_id, stamp, compression, previous, self.options.bytes.saturating_sub(bytes));
+            bytes += file.served.as_ref().map_or(0, |served| served.compressed.len() as u64);
             next.insert(graph_id, file);
         }
         *files = next;
@@ -178,10 +178,10 @@ impl DirContents {
         graph_id: &GraphId,
         stamp: FileStamp,
         compression: Compression,
-        before: Option<TrackedFile>,
+        previous: Option<TrackedFile>,
         space: u64,
     ) -> TrackedFile {
-        let (old_stamp, served) = before.map_or((None, None), |file| (Some(file.stamp), file.served));
+        let (old_stamp, served) = previous.map_or((None, None), |file| (Some(file.stamp), file.served));
         if old_stamp.as_ref() == Some(&stamp) && stamp.is_stable {
             return TrackedFile { stamp, served };
         }
@@ -214,27 +214,30 @@ impl DirContents {
         let draft = validate(graph_id, json, &self.options.rules)?;
         let version = draft.change_version.clone().unwrap_or_else(|| "1".into());
         let json = draft.to_json(&version);
-        let packed = Bytes::from(compress_zstd(&json)?);
-        if packed.len() as u64 > space {
-            return Err(Error::InsufficientStorage(format!("served graphs exceed {} bytes", self.options.bytes)));
+        let compressed = Bytes::from(compress_zstd(&json)?);
+        if compressed.len() as u64 > space {
+            return Err(Error::InsufficientStorage(format!(
+                "the served graphs exceed {} bytes in memory",
+                self.options.bytes
+            )));
         }
         let created_on = stamp.modified.map_or(Timestamp::default(), timestamp);
         let meta = GraphMeta { created_on, ..version_meta(&draft, Version::named(&version), &json) };
-        Ok(ServedGraph { meta: Arc::new(meta), packed })
+        Ok(ServedGraph { meta: Arc::new(meta), compressed })
     }
 
     fn publish(&self, files: &BTreeMap<GraphId, TrackedFile>) {
         let served = files.iter().filter_map(|(graph_id, file)| Some((graph_id.clone(), file.served.clone()?)));
         let served: BTreeMap<GraphId, Arc<ServedGraph>> = served.collect();
-        let before = std::mem::replace(
+        let previous = std::mem::replace(
             &mut *self.served.write().unwrap_or_else(PoisonError::into_inner),
             Arc::new(served.clone()),
         );
         let is_same = |graph_id: &GraphId, graph: &Arc<ServedGraph>| {
-            before.get(graph_id).is_some_and(|old| Arc::ptr_eq(old, graph))
+            previous.get(graph_id).is_some_and(|old| Arc::ptr_eq(old, graph))
         };
         let new = served.iter().filter(|(graph_id, graph)| !is_same(graph_id, graph)).count();
-        let removed = before.keys().filter(|graph_id| !served.contains_key(*graph_id)).count();
+        let removed = previous.keys().filter(|graph_id| !served.contains_key(*graph_id)).count();
         if new + removed > 0 {
             (self.options.events)(&Event::Reloaded { graphs: served.len(), changed: new + removed });
         }
@@ -284,8 +287,8 @@ impl ServedGraph {
     fn graph(&self, coding: Coding) -> Result<StoredGraph> {
         let size = self.meta.size.try_into().unwrap_or(usize::MAX);
         let bytes = match coding {
-            Coding::Zstd => Some(self.packed.clone()),
-            Coding::Identity => decompress_exact(&self.packed, size),
+            Coding::Zstd => Some(self.compressed.clone()),
+            Coding::Identity => decompress_exact(&self.compressed, size),
         };
         Ok(StoredGraph { meta: self.meta.clone(), bytes: bytes.ok_or(Error::GraphCorrupt)?, coding })
     }
@@ -298,7 +301,7 @@ fn parse_file_name(name: &str) -> Option<(GraphId, usize)> {
     EXTENSIONS
         .iter()
         .enumerate()
-        .find_map(|(at, (ending, _))| Some((GraphId::parse(name.strip_suffix(ending)?).ok()?, at)))
+        .find_map(|(at, (extension, _))| Some((GraphId::parse(name.strip_suffix(extension)?).ok()?, at)))
 }
 
 fn timestamp(time: SystemTime) -> Timestamp {

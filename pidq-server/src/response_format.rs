@@ -74,7 +74,7 @@ impl ResponseFormat {
     }
 
     fn by_name(name: &str) -> Option<ResponseFormat> {
-        all_formats().find(|(by_name, _, _)| *by_name == name).map(|(_, _, format)| format)
+        all_formats().find(|(known, _, _)| *known == name).map(|(_, _, format)| format)
     }
 
     fn from_accept(request: &Request) -> Result<ResponseFormat, Problem> {
@@ -146,13 +146,13 @@ impl ResponseFormat {
 
 /// Returns the name, media type and value of every format. Formats with several files are excluded.
 fn all_formats() -> impl Iterator<Item = (&'static str, &'static str, ResponseFormat)> {
-    let own =
+    let builtin =
         [("json", "application/json", ResponseFormat::Json), ("ndjson", "application/x-ndjson", ResponseFormat::Lines)];
-    let is_one = |format: &&Format| format.write.as_ref().is_some_and(|writer| writer.files.len() == 1);
+    let is_single_file = |format: &&Format| format.write.as_ref().is_some_and(|writer| writer.files.len() == 1);
     // JSON is the envelope, not the bare value.
-    let files = FORMATS.iter().filter(is_one).filter(|format| format.name != "json");
+    let files = FORMATS.iter().filter(is_single_file).filter(|format| format.name != "json");
     let files = files.map(|format| (format.name, format.media_type, ResponseFormat::File(format)));
-    own.into_iter().chain(files)
+    builtin.into_iter().chain(files)
 }
 
 /// Writes the items of an array as NDJSON.
@@ -188,11 +188,11 @@ fn too_large(error: pidq_core::Error, limit: usize) -> pidq_core::Error {
     if error.code() != Code::OutputTooLarge {
         return error;
     }
-    let whole = pidq_core::Error::new(error.code(), format!("The result is larger than {limit} bytes"));
-    let whole = whole.with_limit("result", limit as u64);
+    let too_large = pidq_core::Error::new(error.code(), format!("The result is larger than {limit} bytes"));
+    let too_large = too_large.with_limit("result", limit as u64);
     match error.help() {
-        Some(help) => whole.with_help(help),
-        None => whole,
+        Some(help) => too_large.with_help(help),
+        None => too_large,
     }
 }
 

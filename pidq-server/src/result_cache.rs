@@ -130,8 +130,8 @@ impl ResultCache {
     /// sent, may each take half of the total size.
     pub(crate) fn accepts(&self, len: usize) -> bool {
         let cached = self.cache.usage().bytes;
-        let read = self.in_use.load(Relaxed).saturating_sub(cached);
-        len + ENTRY_OVERHEAD <= self.max_entry && read + len <= self.bytes
+        let evicted = self.in_use.load(Relaxed).saturating_sub(cached);
+        len + ENTRY_OVERHEAD <= self.max_entry && evicted + len <= self.bytes
     }
 
     /// Returns the cost slot of a query.
@@ -179,7 +179,7 @@ mod tests {
             edges: 0,
             size: 0,
             sha256: [0; 32],
-            content: [0; 32],
+            content_hash: [0; 32],
             created_on: Timestamp(0),
         };
         ResultKey::new(&Tenant::parse(tenant).expect("a tenant"), &meta, &Bytes::from_static(body.as_bytes()))
@@ -195,7 +195,7 @@ mod tests {
     fn a_result_belongs_to_one_request_on_one_version_of_one_tenant() {
         let result_cache = ResultCache::new(1 << 20);
         put(&result_cache, &key("acme", 1, "q"), "a");
-        let found = |key| result_cache.get(&key).map(|ready| ready.body.clone());
+        let found = |key| result_cache.get(&key).map(|cached| cached.body.clone());
         assert_eq!(found(key("acme", 1, "q")), Some(Bytes::from("a")));
         assert_eq!(found(key("rival", 1, "q")), None);
         assert_eq!(found(key("acme", 2, "q")), None);
@@ -216,9 +216,9 @@ mod tests {
     fn evicted_results_count_while_they_are_sent() {
         const TEXT: &str = "0123456789";
         let result_cache = ResultCache::new(16 * ENTRY_OVERHEAD);
-        let read: Vec<Bytes> = (0..900).map(|version| put(&result_cache, &key("acme", version, "q"), TEXT)).collect();
+        let sent: Vec<Bytes> = (0..900).map(|version| put(&result_cache, &key("acme", version, "q"), TEXT)).collect();
         assert!(!result_cache.accepts(1));
-        drop(read);
+        drop(sent);
         assert!(result_cache.accepts(1));
     }
 

@@ -3,7 +3,7 @@
 use pidq_http::{Accepts, Access, Method, Parameter, ParameterLocation, Reply, Route, oauth};
 
 use crate::server::Server;
-use crate::{batch_query, functions, graph_handlers, query_handler, tokens};
+use crate::{batch_query, functions_handler, graph_handlers, oauth_handlers, query_handler};
 
 /// Maximum size of a query request body in bytes.
 const QUERY_BODY: u64 = 2 << 20;
@@ -21,7 +21,7 @@ pub const ROUTES: &[Route<Server>] = &[
         parameters: &[],
         body: Some(oauth::FORM),
         replies: &[reply(200, TOKEN, "Token.")],
-        handler: |server, request| Box::pin(tokens::issue(server, request)),
+        handler: |server, request| Box::pin(oauth_handlers::issue(server, request)),
     },
     Route {
         method: Method::POST,
@@ -30,18 +30,18 @@ pub const ROUTES: &[Route<Server>] = &[
         summary: "Revokes a token and its token family.",
         parameters: &[],
         body: Some(oauth::FORM),
-        replies: &[reply(200, OBJECT, "The token is invalid now.")],
-        handler: |server, request| Box::pin(tokens::revoke(server, request)),
+        replies: &[reply(200, OBJECT, "The token is revoked, or did not exist.")],
+        handler: |server, request| Box::pin(oauth_handlers::revoke(server, request)),
     },
     Route {
         method: Method::POST,
         path: "/o/introspect/",
         access: Access::Client,
-        summary: "Introspects a token of the client.",
+        summary: "Returns whether a token is active, and its metadata.",
         parameters: &[],
         body: Some(oauth::FORM),
         replies: &[reply(200, OBJECT, "Token metadata.")],
-        handler: |server, request| Box::pin(tokens::introspect(server, request)),
+        handler: |server, request| Box::pin(oauth_handlers::introspect(server, request)),
     },
     Route {
         method: Method::GET,
@@ -51,7 +51,7 @@ pub const ROUTES: &[Route<Server>] = &[
         parameters: &[],
         body: None,
         replies: &[reply(200, OBJECT, "Metadata.")],
-        handler: |server, _| Box::pin(async move { tokens::issuer(server) }),
+        handler: |server, _| Box::pin(async move { oauth_handlers::server_metadata(server) }),
     },
     Route {
         method: Method::GET,
@@ -61,7 +61,7 @@ pub const ROUTES: &[Route<Server>] = &[
         parameters: &[],
         body: None,
         replies: &[reply(200, OBJECT, "Metadata.")],
-        handler: |server, _| Box::pin(async move { tokens::resource(server) }),
+        handler: |server, _| Box::pin(async move { oauth_handlers::resource_metadata(server) }),
     },
     Route {
         method: Method::GET,
@@ -70,14 +70,14 @@ pub const ROUTES: &[Route<Server>] = &[
         summary: "Returns the functions and operators of the query language, for editors.",
         parameters: &[],
         body: None,
-        replies: &[reply(200, LANGUAGE, "Functions and operators.")],
-        handler: |_, _| Box::pin(async { functions::functions() }),
+        replies: &[reply(200, FUNCTIONS, "Functions and operators.")],
+        handler: |_, _| Box::pin(async { functions_handler::list_functions() }),
     },
     Route {
         method: Method::GET,
         path: "/graph",
         access: Access::Scope("read"),
-        summary: "Lists graphs by id.",
+        summary: "Lists graphs, ordered by id.",
         parameters: &[PREFIX, LIMIT, CURSOR],
         body: None,
         replies: &[reply(200, LIST, "Page of graphs.")],
@@ -106,7 +106,7 @@ pub const ROUTES: &[Route<Server>] = &[
         parameters: &[GRAPH_ID, VERSION, VERSION_QUERY, SCHEMA, FORMAT],
         body: None,
         replies: GRAPHS,
-        handler: |server, request| Box::pin(graph_handlers::fetch(server, request)),
+        handler: |server, request| Box::pin(graph_handlers::get(server, request)),
     },
     Route {
         method: Method::POST,
@@ -221,7 +221,7 @@ const STRICT: Parameter = Parameter {
     name: "strict",
     location: ParameterLocation::Query,
     schema: r#"{"type":"boolean"}"#,
-    summary: "Rejects the graph instead of returning warnings.",
+    summary: "With `true`, rejects a graph with warnings instead of storing it.",
 };
 const PREFIX: Parameter = Parameter {
     name: "prefix",
@@ -244,7 +244,7 @@ const CURSOR: Parameter = Parameter {
 
 const OBJECT: &str = r#"{"type":"object"}"#;
 const TOKEN: &str = r#"{"type":"object","required":["access_token","token_type","expires_in","scope"],"properties":{"access_token":{"type":"string"},"token_type":{"const":"Bearer"},"expires_in":{"type":"integer"},"refresh_token":{"type":"string"},"scope":{"type":"string"}}}"#;
-const LANGUAGE: &str = r#"{"type":"object","required":["functions","operators"],"properties":{"functions":{"type":"array","items":{"type":"object","required":["name","signature","summary","example","params"]}},"operators":{"type":"array","items":{"type":"object","required":["text","function","level"]}}}}"#;
+const FUNCTIONS: &str = r#"{"type":"object","required":["functions","operators"],"properties":{"functions":{"type":"array","items":{"type":"object","required":["name","signature","summary","example","params"]}},"operators":{"type":"array","items":{"type":"object","required":["text","function","level"]}}}}"#;
 const GRAPH: &str = r#"{"type":"object","required":["pid_graph"],"properties":{"pid_graph":{"type":"object","required":["nodes","edges"],"properties":{"nodes":{"type":"array","items":{"type":"object"}},"edges":{"type":"array","items":{"type":"object"}},"metadata":{"type":"object"}}}}}"#;
 /// Schema of a graph reply; `?format=node-link` is JSON as well.
 const GRAPH_OR_NODE_LINK: &str = r#"{"anyOf":[{"type":"object","required":["pid_graph"],"properties":{"pid_graph":{"type":"object","required":["nodes","edges"],"properties":{"nodes":{"type":"array","items":{"type":"object"}},"edges":{"type":"array","items":{"type":"object"}},"metadata":{"type":"object"}}}}},{"type":"object","required":["directed","multigraph","graph","nodes"]}]}"#;

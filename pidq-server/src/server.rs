@@ -84,8 +84,8 @@ impl Default for QueryLimits {
 
 impl QueryLimits {
     /// Returns the maximum result size in bytes for a response format.
-    pub(crate) fn output_limit(self, media: ResponseFormat) -> usize {
-        if media.is_json() { self.output } else { self.ndjson_output }
+    pub(crate) fn output_limit(self, format: ResponseFormat) -> usize {
+        if format.is_json() { self.output } else { self.ndjson_output }
     }
 
     /// Returns the engine limits of a run with a maximum output size in bytes.
@@ -106,11 +106,11 @@ pub(crate) fn authenticate<'a>(server: &'a Arc<Server>, head: &'a Head) -> Fut<'
 }
 
 /// Checks the store and the account database: the readiness hook of `pidq-http`.
-pub(crate) fn ready(server: &Arc<Server>) -> Fut<'_, Readiness> {
+pub(crate) fn check_readiness(server: &Arc<Server>) -> Fut<'_, Readiness> {
     Box::pin(async move {
         match server.store.state().await {
             StoreState::Writable | StoreState::ReadOnlyDir => {}
-            StoreState::ReadOnly(why) | StoreState::Unavailable(why) => return Err(why),
+            StoreState::ReadOnly(reason) | StoreState::Unavailable(reason) => return Err(reason),
         }
         let Some(identities) = &server.identities else { return Ok(Vec::new()) };
         match identities.is_writable().await {
@@ -123,7 +123,7 @@ pub(crate) fn ready(server: &Arc<Server>) -> Fut<'_, Readiness> {
 
 /// Returns the principal of every request to a service without accounts.
 fn anonymous() -> Principal {
-    let mut principal = Principal::new(PrincipalKind::Anyone, DEFAULT_TENANT, "anyone");
+    let mut principal = Principal::new(PrincipalKind::Anonymous, DEFAULT_TENANT, "anyone");
     principal.scopes = vec!["read".into(), "write".into()];
     principal
 }

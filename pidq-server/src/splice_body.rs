@@ -11,7 +11,7 @@ use crate::buffer_pool::BufferPool;
 use crate::memory_pool::ResponseReservation;
 
 /// Source ranges shorter than this are copied: a splice takes as much memory.
-const INLINE_SIZE: usize = 32;
+const MIN_SPLICE_SIZE: usize = 32;
 /// Minimum average bytes per splice for vectored I/O. Below, passing each range to the kernel costs more than copying.
 const VECTORED_MIN_SIZE: usize = 512;
 
@@ -47,10 +47,10 @@ impl SpliceBody {
     pub fn add_result(&mut self, outcome: &RunResult<'_>) -> pidq_core::Result<()> {
         let graph = self.graph.clone();
         outcome.write_chunks(&graph, &mut |written| match written {
-            OutputChunk::Source(place) if place.len() < INLINE_SIZE => self.add(graph.source()[place].as_bytes()),
-            OutputChunk::Source(place) => {
-                self.len += place.len();
-                self.splices.push(Splice { text_end: self.text_bytes.len(), from: place.start, to: place.end });
+            OutputChunk::Source(range) if range.len() < MIN_SPLICE_SIZE => self.add(graph.source()[range].as_bytes()),
+            OutputChunk::Source(range) => {
+                self.len += range.len();
+                self.splices.push(Splice { text_end: self.text_bytes.len(), from: range.start, to: range.end });
             }
             OutputChunk::Text(text) => self.add(text.as_bytes()),
         })
@@ -74,7 +74,7 @@ impl SpliceBody {
     /// Collects the body into one buffer.
     pub fn into_bytes(self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.len);
-        (0..).map_while(|number| self.part(number)).for_each(|part| bytes.extend_from_slice(part));
+        (0..).map_while(|index| self.part(index)).for_each(|part| bytes.extend_from_slice(part));
         bytes
     }
 
@@ -83,7 +83,7 @@ impl SpliceBody {
         BufferedSplice {
             remaining: self.len,
             body: self,
-            number: 0,
+            index: 0,
             offset: 0,
             buffers: buffers.clone(),
             _reservation: reservation,
@@ -95,9 +95,9 @@ impl SpliceBody {
         VectoredSplice { body: self, _reservation: reservation }
     }
 
-    /// Returns part `number`: even parts are generated text (possibly empty), odd parts are source ranges.
-    fn part(&self, number: usize) -> Option<&[u8]> {
-        let (at, is_source) = (number / 2, number % 2 == 1);
+    /// Returns part `index`: even parts are generated text (possibly empty), odd parts are source ranges.
+    fn part(&self, index: usize) -> Option<&[u8]> {
+        let (at, is_source) = (index / 2, index % 2 == 1);
         let splice = self.splices.get(at);
         if is_source {
             return splice.map(|splice| &self.graph.source().as_bytes()[splice.from..splice.to]);
@@ -111,7 +111,7 @@ impl SpliceBody {
 pub(crate) struct BufferedSplice {
     body: SpliceBody,
     /// Next part, and the number of its bytes already written.
-    number: usize,
+    index: usize,
     offset: usize,
     remaining: usize,
     buffers: Arc<BufferPool>,
@@ -124,13 +124,13 @@ impl BodyProducer for BufferedSplice {
     }
 
     fn next_chunk(&mut self, limit: usize) -> Bytes {
-        let BufferedSplice { body, number, offset, .. } = self;
-        let bytes = self.buffers.fill(limit.min(self.remaining), |into, until| {
-            while let Some(part) = body.part(*number).filter(|_| into.len() < until) {
+        let BufferedSplice { body, index, offset, .. } = self;
+        let bytes = self.buffers.fill(limit.min(self.remaining), |into, limit| {
+            while let Some(part) = body.part(*index).filter(|_| into.len() < limit) {
                 let text = &part[*offset..];
-                let fits = text.len().min(until - into.len());
+                let fits = text.len().min(limit - into.len());
                 into.extend_from_slice(&text[..fits]);
-                (*number, *offset) = if fits == text.len() { (*number + 1, 0) } else { (*number, *offset + fits) };
+                (*index, *offset) = if fits == text.len() { (*index + 1, 0) } else { (*index, *offset + fits) };
             }
         });
         self.remaining -= bytes.len();
@@ -149,8 +149,8 @@ impl VectoredBody for VectoredSplice {
         self.body.len
     }
 
-    fn part(&self, number: usize) -> Option<&[u8]> {
-        self.body.part(number)
+    fn part(&self, index: usize) -> Option<&[u8]> {
+        self.body.part(index)
     }
 }
 
@@ -194,12 +194,12 @@ mod tests {
         for (text, limit) in QUERIES.into_iter().flat_map(|text| [(text, 1000), (text, usize::MAX)]) {
             let (body, expected) = body(text);
             let memory = Arc::new(MemoryPool::new(1 << 20));
-            let reservation = memory.reserve(&"ann".into(), body.size()).expect("room");
-            let mut into_buffered = body.into_buffered(&Arc::new(BufferPool::default()), reservation);
+            let reservation = memory.reserve(&"ann".into(), body.size()).expect("free memory");
+            let mut buffered = body.into_buffered(&Arc::new(BufferPool::default()), reservation);
             let mut found = Vec::new();
-            while into_buffered.remaining() > 0 {
-                let bytes = into_buffered.next_chunk(limit);
-                assert!(bytes.len() == limit.min(LARGE_BUFFER_SIZE) || into_buffered.remaining() == 0, "{text}");
+            while buffered.remaining() > 0 {
+                let bytes = buffered.next_chunk(limit);
+                assert!(bytes.len() == limit.min(LARGE_BUFFER_SIZE) || buffered.remaining() == 0, "{text}");
                 found.extend(bytes);
             }
             assert!(found == expected, "{text}");
@@ -211,9 +211,10 @@ mod tests {
         for (text, is_coarse) in QUERIES.into_iter().zip([true, false, true, false, false]) {
             let (body, expected) = body(text);
             assert_eq!(body.is_coarse(), is_coarse, "{text}");
-            let reservation = Arc::new(MemoryPool::new(1 << 20)).reserve(&"ann".into(), body.size()).expect("room");
+            let reservation =
+                Arc::new(MemoryPool::new(1 << 20)).reserve(&"ann".into(), body.size()).expect("free memory");
             let parts = body.into_vectored(reservation);
-            let found: Vec<u8> = (0..).map_while(|number| parts.part(number)).flatten().copied().collect();
+            let found: Vec<u8> = (0..).map_while(|index| parts.part(index)).flatten().copied().collect();
             assert!(found == expected && parts.size() == expected.len(), "{text}");
         }
     }

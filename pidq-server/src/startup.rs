@@ -19,7 +19,7 @@ use crate::metrics::{Metrics, sync_observer};
 use crate::read_only_dir::{self, ReadOnlyDir};
 use crate::result_cache::ResultCache;
 use crate::routes::ROUTES;
-use crate::server::{DEFAULT_TENANT, QueryLimits, Server, authenticate, ready};
+use crate::server::{DEFAULT_TENANT, QueryLimits, Server, authenticate, check_readiness};
 use crate::store::{self, Error, Event, Store, SyncObserver, Tenant, TenantQuota};
 use crate::validation::ValidationRules;
 
@@ -27,6 +27,7 @@ use crate::validation::ValidationRules;
 const BODY_CACHE_SIZE: usize = 64 << 20;
 /// Capacity of the query cache: entries and bytes.
 const QUERY_CACHE_LIMITS: (usize, usize) = (1000, 64 << 20);
+
 /// Error of opening the service.
 #[derive(Debug)]
 pub enum OpenError {
@@ -71,12 +72,12 @@ from!(SettingError => Setting, Error => Store, IdentityError => Accounts, Databa
 /// Opens the service described by the settings.
 ///
 /// # Errors
-/// The component that cannot be opened, and why. Messages contain no secrets.
+/// Names the component that cannot be opened, and the reason. Messages contain no secrets.
 pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
     let accounts = open_accounts_and_provider(settings).await?;
     let cursors = cursors(accounts.as_ref()).await?;
     let metrics = Arc::new(Metrics::default());
-    let store = open_graphs(settings, sync_observer(&metrics)).await?;
+    let store = open_graph_store(settings, sync_observer(&metrics)).await?;
     let query_memory = bytes(settings.size("PIDQ_QUERY_MEMORY_TOTAL")?);
     // Cached results and running queries share one budget; the cache gets at most half of it.
     let results = bytes(settings.size("PIDQ_RESULT_CACHE_SIZE")?).min(query_memory / 2);
@@ -101,7 +102,7 @@ pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
     };
     let mut app = App::new("pidq-server", env!("CARGO_PKG_VERSION"), server, ROUTES);
     app.authenticate = authenticate;
-    app.readiness = ready;
+    app.readiness = check_readiness;
     app.state.metrics.register(&mut app.registry, app.state.thread_pool.clone());
     CommonSettings(settings).apply_to(&mut app)?;
     if app.state.identities.is_some() {
@@ -145,11 +146,11 @@ async fn open_store_with(settings: &Settings, on_sync: SyncObserver) -> Result<A
     }
 }
 
-async fn open_graphs(settings: &Settings, on_sync: SyncObserver) -> Result<Arc<dyn Store>, OpenError> {
+async fn open_graph_store(settings: &Settings, on_sync: SyncObserver) -> Result<Arc<dyn Store>, OpenError> {
     match settings.path("PIDQ_GRAPH_DIR")? {
         Some(path) if !path.is_dir() => {
-            let why = format!("`{}` is not a directory; it must contain files `GRAPH_ID.json`", path.display());
-            Err(settings.invalid("PIDQ_GRAPH_DIR", &why).into())
+            let reason = format!("`{}` is not a directory; it must contain files `GRAPH_ID.json`", path.display());
+            Err(settings.invalid("PIDQ_GRAPH_DIR", &reason).into())
         }
         Some(path) => {
             let (rules, events) = (validation_rules(settings)?, Arc::new(log_event));
@@ -177,9 +178,9 @@ async fn open_accounts_and_provider(settings: &Settings) -> Result<Option<Identi
             "the password grant is enabled (discouraged by RFC 9700); disable it with PIDQ_PASSWORD_GRANT=off"
         );
     }
-    let first = bootstrap(settings)?;
-    if let Some(made) = identities.bootstrap(first, Timestamp::now()).await.map_err(name_first_start_settings)? {
-        print_credentials(&made);
+    let accounts = bootstrap_accounts(settings)?;
+    if let Some(created) = identities.bootstrap(accounts, Timestamp::now()).await.map_err(add_setting_names)? {
+        print_credentials(&created);
     }
     Ok(Some(match provider {
         Some(provider) => identities.with_provider(provider),
@@ -188,9 +189,9 @@ async fn open_accounts_and_provider(settings: &Settings) -> Result<Option<Identi
 }
 
 /// Adds the names of the relevant settings to an error about the first account or client.
-fn name_first_start_settings(error: IdentityError) -> IdentityError {
+fn add_setting_names(error: IdentityError) -> IdentityError {
     match error {
-        IdentityError::Refused(what) => IdentityError::Refused(format!(
+        IdentityError::Invalid(what) => IdentityError::Invalid(format!(
             "{what} (see `PIDQ_ADMIN_LOGIN`, `PIDQ_ADMIN_PASSWORD`, `PIDQ_CLIENT_ID`, `PIDQ_CLIENT_SECRET`)"
         )),
         other => other,
@@ -205,7 +206,7 @@ async fn cursors(accounts: Option<&Identities>) -> Result<CursorSigner, Identity
     }
 }
 
-fn bootstrap(settings: &Settings) -> Result<BootstrapAccounts<'_>, SettingError> {
+fn bootstrap_accounts(settings: &Settings) -> Result<BootstrapAccounts<'_>, SettingError> {
     Ok(BootstrapAccounts {
         tenant: DEFAULT_TENANT,
         login: settings.required("PIDQ_ADMIN_LOGIN")?,
@@ -216,13 +217,13 @@ fn bootstrap(settings: &Settings) -> Result<BootstrapAccounts<'_>, SettingError>
 }
 
 /// Prints the generated credentials once to standard error; they are not stored in plain text.
-fn print_credentials(made: &CreatedCredentials) {
+fn print_credentials(created: &CreatedCredentials) {
     eprintln!("First start: created an account and a client:");
     let rows = [
-        ("username", Some(made.login.as_str())),
-        ("password", made.password.as_ref().map(|secret| secret.expose())),
-        ("client_id", Some(made.client_id.as_str())),
-        ("client_secret", made.client_secret.as_ref().map(|secret| secret.expose())),
+        ("username", Some(created.login.as_str())),
+        ("password", created.password.as_ref().map(|secret| secret.expose())),
+        ("client_id", Some(created.client_id.as_str())),
+        ("client_secret", created.client_secret.as_ref().map(|secret| secret.expose())),
     ];
     for (name, value) in rows {
         eprintln!("  {name:<14} {}", value.unwrap_or("(from the settings)"));
@@ -233,7 +234,7 @@ fn print_credentials(made: &CreatedCredentials) {
 fn identity_options(settings: &Settings) -> Result<IdentityOptions, SettingError> {
     Ok(IdentityOptions {
         default_access: match settings.required("PIDQ_DEFAULT_ACCESS")? {
-            "none" => DefaultAccess::Nothing,
+            "none" => DefaultAccess::None,
             _ => DefaultAccess::TenantReads,
         },
         ..CommonSettings(settings).identity_options(&base_url(settings)?)?
@@ -246,8 +247,8 @@ fn base_url(settings: &Settings) -> Result<String, SettingError> {
         return Ok(url.to_owned());
     }
     let scheme = if settings.path("PIDQ_TLS_CERT")?.is_some() { "https" } else { "http" };
-    let listens: Vec<SocketAddr> = settings.list("PIDQ_LISTEN")?;
-    let address = listens.first().map_or_else(|| "127.0.0.1:8080".into(), SocketAddr::to_string);
+    let addresses: Vec<SocketAddr> = settings.list("PIDQ_LISTEN")?;
+    let address = addresses.first().map_or_else(|| "127.0.0.1:8080".into(), SocketAddr::to_string);
     Ok(format!("{scheme}://{address}"))
 }
 
@@ -263,15 +264,15 @@ const SSO_SETTINGS: [&str; 7] = [
 ];
 
 fn provider(settings: &Settings) -> Result<Option<Provider>, SettingError> {
-    let Some(described) = provider_settings(settings)? else {
+    let Some(provider_settings) = provider_settings(settings)? else {
         let unused = SSO_SETTINGS.iter().find(|name| settings.optional(name).is_ok_and(|value| value.is_some()));
         return match unused {
             Some(name) => Err(settings.invalid(name, "requires `PIDQ_SSO_ISSUER`")),
             None => Ok(None),
         };
     };
-    let refused = |error: IdentityError| settings.invalid("PIDQ_SSO_ISSUER", &error.to_string());
-    Provider::new(described).map(Some).map_err(refused)
+    let invalid = |error: IdentityError| settings.invalid("PIDQ_SSO_ISSUER", &error.to_string());
+    Provider::new(provider_settings).map(Some).map_err(invalid)
 }
 
 fn provider_settings(settings: &Settings) -> Result<Option<ProviderSettings>, SettingError> {
@@ -327,16 +328,19 @@ fn algorithms(settings: &Settings) -> Result<Vec<Algorithm>, SettingError> {
 }
 
 fn claims(settings: &Settings, profile: &TokenProfile) -> Result<ClaimMap, SettingError> {
-    let usual = if let TokenProfile::Entra { .. } = profile { "scp" } else { "scope" };
+    let default_claim = if let TokenProfile::Entra { .. } = profile { "scp" } else { "scope" };
     let pairs: Vec<String> = settings.list("PIDQ_SSO_SCOPES")?;
     // A provider scope may be a URL that contains `=`.
     let pair = |pair: &String| match pair.rsplit_once('=') {
-        Some((theirs, ours @ ("read" | "write"))) => Ok((theirs.trim().to_owned(), ours.to_owned())),
-        _ => Err(settings.invalid("PIDQ_SSO_SCOPES", &format!("`{pair}` is not `THEIRS=read` or `THEIRS=write`"))),
+        Some((provider_scope, scope @ ("read" | "write"))) => Ok((provider_scope.trim().to_owned(), scope.to_owned())),
+        _ => Err(settings.invalid(
+            "PIDQ_SSO_SCOPES",
+            &format!("expected `PROVIDER_SCOPE=read` or `PROVIDER_SCOPE=write`, found `{pair}`"),
+        )),
     };
     let tenant = settings.required("PIDQ_SSO_TENANT")?;
     Ok(ClaimMap {
-        scope: settings.optional("PIDQ_SSO_SCOPE_CLAIM")?.unwrap_or(usual).to_owned(),
+        scope: settings.optional("PIDQ_SSO_SCOPE_CLAIM")?.unwrap_or(default_claim).to_owned(),
         scopes: pairs.iter().map(pair).collect::<Result<_, _>>()?,
         roles: settings.required("PIDQ_SSO_ROLES_CLAIM")?.to_owned(),
         admin_roles: settings.list("PIDQ_SSO_ADMIN_ROLES")?,
@@ -351,10 +355,10 @@ fn claims(settings: &Settings, profile: &TokenProfile) -> Result<ClaimMap, Setti
 
 fn data_dir(settings: &Settings) -> Result<PathBuf, OpenError> {
     let path = settings.path("PIDQ_DATA_DIR")?.unwrap_or_else(|| PathBuf::from("data"));
-    let cannot = |error| {
+    let create_error = |error| {
         settings.invalid("PIDQ_DATA_DIR", &format!("cannot create the directory `{}`: {error}", path.display()))
     };
-    std::fs::create_dir_all(&path).map_err(cannot)?;
+    std::fs::create_dir_all(&path).map_err(create_error)?;
     Ok(path)
 }
 
@@ -382,8 +386,8 @@ fn query_limits(settings: &Settings) -> Result<QueryLimits, SettingError> {
 }
 
 fn threads(settings: &Settings) -> Result<usize, SettingError> {
-    let wanted: usize = settings.parsed("PIDQ_QUERY_THREADS")?;
-    Ok(if wanted == 0 { ThreadPool::default_threads() } else { wanted })
+    let configured: usize = settings.parsed("PIDQ_QUERY_THREADS")?;
+    Ok(if configured == 0 { ThreadPool::default_threads() } else { configured })
 }
 
 fn bytes(size: u64) -> usize {
@@ -395,7 +399,7 @@ fn log_event(event: &Event) {
     match event {
         Event::Reloaded { graphs, changed } => tracing::info!(graphs, changed, "served directory reloaded"),
         Event::InvalidFile { file, reason, keeps_previous } => {
-            tracing::warn!(file, reason, keeps_previous, "served file is invalid")
+            tracing::warn!(file, reason, keeps_previous, "a served file is invalid and was not loaded")
         }
         Event::Quarantined { tenant, graph_id, version } => {
             tracing::error!(tenant = tenant.as_str(), graph_id = graph_id.as_str(), %version, "stored graph is corrupt; quarantined");

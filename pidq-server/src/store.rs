@@ -189,7 +189,7 @@ pub struct GraphMeta {
     /// SHA-256 of the JSON.
     pub sha256: [u8; 32],
     /// SHA-256 of the content, independent of formatting. Equal content creates no new version.
-    pub content: [u8; 32],
+    pub content_hash: [u8; 32],
     /// Time of the commit.
     pub created_on: Timestamp,
 }
@@ -487,7 +487,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_written_as_calendars_have_them() {
+    fn timestamps_are_formatted_as_rfc_3339() {
         let check = |milliseconds, text: &str| assert_eq!(Timestamp(milliseconds).to_rfc3339(), text);
         check(0, "1970-01-01T00:00:00.000Z");
         check(951_782_399_999, "2000-02-28T23:59:59.999Z");
@@ -497,7 +497,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_is_one_whatever_the_coding() {
+    fn a_tag_is_the_same_in_every_coding() {
         let tag = ETag::new(&Version::number(12), &[0xab; 32]);
         assert_eq!(tag.as_str(), "12-abababababababab");
         assert_eq!(ETag::parse(&tag.to_header(Coding::Identity)), Some(tag.clone()));

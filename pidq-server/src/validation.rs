@@ -94,8 +94,8 @@ pub struct GraphDraft {
     pub nodes: u64,
     /// Number of edges.
     pub edges: u64,
-    /// Hash of the content.
-    pub content: [u8; 32],
+    /// SHA-256 of the content, independent of formatting.
+    pub content_hash: [u8; 32],
     /// Data-quality warnings.
     pub warnings: Vec<Warning>,
 }
@@ -146,7 +146,7 @@ pub fn validate(graph_id: &GraphId, body: Bytes, rules: &ValidationRules) -> Res
         drawing_name: drawing.metadata_field("drawing_name").and_then(Value::as_str).map(str::to_owned),
         nodes: drawing.nodes.len() as u64,
         edges: drawing.edges.len() as u64,
-        content: content_hash::content_hash(drawing.root, drawing.is_bare),
+        content_hash: content_hash::content_hash(drawing.root, drawing.is_bare),
         warnings,
     })
 }
@@ -219,25 +219,23 @@ impl<'g> Drawing<'g> {
 
     /// Returns the schema version, which must have major version 1. Unknown fields of minor versions are kept.
     fn schema_version(&self) -> Result<String> {
-        let Some(metadata_field) = self.metadata_field("schema_version") else { return Ok("1".into()) };
-        match metadata_field.as_str() {
+        let Some(value) = self.metadata_field("schema_version") else { return Ok("1".into()) };
+        match value.as_str() {
             Some(version) if is_supported(version) => Ok(version.into()),
-            _ => Err(Error::UnsupportedSchemaVersion(brief(metadata_field))),
+            _ => Err(Error::UnsupportedSchemaVersion(brief(value))),
         }
     }
 
     fn check_graph_id(&self, graph_id: &GraphId) -> Result<()> {
         match self.metadata_field("job_id") {
             _ if self.version_source == VersionSource::Document => Ok(()),
-            Some(metadata_field) if metadata_field.as_str() != Some(graph_id.as_str()) => {
-                Err(Error::GraphIdMismatch(brief(metadata_field)))
-            }
+            Some(value) if value.as_str() != Some(graph_id.as_str()) => Err(Error::GraphIdMismatch(brief(value))),
             _ => Ok(()),
         }
     }
 
     fn change_version(&self) -> Option<String> {
-        self.metadata_field("change_version").filter(|metadata_field| !metadata_field.is_null()).map(brief_text)
+        self.metadata_field("change_version").filter(|value| !value.is_null()).map(brief_text)
     }
 
     fn warnings(&self) -> Vec<Warning> {
@@ -318,8 +316,8 @@ type Edit = (Range<usize>, Vec<DraftPart>);
 
 fn edits(drawing: &Drawing<'_>, graph_id: &GraphId, schema_version: &str) -> Result<Vec<Edit>> {
     let text = drawing.graph.source();
-    let lost = || malformed("Cannot locate the metadata", 0);
-    let root = json_offsets::object_fields(text, 0).ok_or_else(lost)?;
+    let not_found = || malformed("Cannot locate the metadata", 0);
+    let root = json_offsets::object_fields(text, 0).ok_or_else(not_found)?;
     let mut edits = Vec::new();
     let inner = if drawing.is_bare {
         let start = text.len() - text.trim_start().len();
@@ -327,17 +325,19 @@ fn edits(drawing: &Drawing<'_>, graph_id: &GraphId, schema_version: &str) -> Res
         edits.push((root.end + 1..root.end + 1, vec![literal("}")]));
         root
     } else {
-        let place = root.values_of("pid_graph").next_back().ok_or_else(lost)?;
-        json_offsets::object_fields(text, place.start).ok_or_else(lost)?
+        let range = root.values_of("pid_graph").next_back().ok_or_else(not_found)?;
+        json_offsets::object_fields(text, range.start).ok_or_else(not_found)?
     };
-    let owned = ServiceMetadata {
+    let service_metadata = ServiceMetadata {
         graph_id: json_offsets::quoted(graph_id.as_str()),
         schema: json_offsets::quoted(schema_version),
         drawing,
     };
     match inner.values_of("metadata").next_back() {
-        Some(place) => owned.fill_in(&json_offsets::object_fields(text, place.start).ok_or_else(lost)?, &mut edits),
-        None => owned.add(&inner, &mut edits),
+        Some(range) => {
+            service_metadata.fill_in(&json_offsets::object_fields(text, range.start).ok_or_else(not_found)?, &mut edits)
+        }
+        None => service_metadata.add(&inner, &mut edits),
     }
     edits.sort_by_key(|(range, _)| range.start);
     Ok(edits)
@@ -374,9 +374,9 @@ impl ServiceMetadata<'_> {
             let comma = if at == 0 && metadata.fields.is_empty() { "" } else { "," };
             added.extend([literal(&format!("{comma}\"{key}\":")), self.value(key)]);
         }
-        edits.extend(metadata.values_of("change_version").map(|place| (place, vec![self.value("change_version")])));
+        edits.extend(metadata.values_of("change_version").map(|range| (range, vec![self.value("change_version")])));
         if self.drawing.version_source == VersionSource::Document {
-            edits.extend(metadata.values_of("job_id").map(|place| (place, vec![self.value("job_id")])));
+            edits.extend(metadata.values_of("job_id").map(|range| (range, vec![self.value("job_id")])));
         }
         // After the last field, to keep the layout before the brace.
         let insert_at = metadata.fields.last().map_or(metadata.end, |(_, value)| value.end);

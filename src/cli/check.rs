@@ -73,7 +73,7 @@ fn check_on_document(options: &Options, query: &Query, path: &std::path::Path) -
         let scratch = Scratch::new();
         let outcome = query.run(&graph, &scratch, limits);
         let mut warnings = outcome.map_err(|error| Failure::Query(error, query.source().into()))?.warnings;
-        // Both checks find a field that no object has.
+        // Both checks report a field that no object has.
         let schema_warnings = query.check_against(&graph, limits);
         // The check against the document gives better help for arrays.
         let is_better =

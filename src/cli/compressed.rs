@@ -33,12 +33,12 @@ fn decompress_file(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>> {
         .map_or(Compression::None, |(_, compression)| *compression);
     let decompressed = decompress(&bytes.into(), compression, DecompressionLimits::TRUSTED);
     decompressed.map(Vec::from).map_err(|error| {
-        let why = match error {
+        let reason = match error {
             Error::MalformedJson { detail, .. } => detail,
             Error::GraphTooLarge { what, limit } => format!("it decompresses to more than {limit} {what}"),
             error => error.to_string(),
         };
-        Failure::Usage(format!("cannot decompress `{name}`: {why}"))
+        Failure::Usage(format!("cannot decompress `{name}`: {reason}"))
     })
 }
 
@@ -47,6 +47,6 @@ fn decompress_file(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>> {
 fn decompress_file(path: &Path, _: Vec<u8>) -> Result<Vec<u8>> {
     let name = path.display();
     Err(Failure::Usage(format!(
-        "`{name}` is compressed, and this `pidq` was built without the `server` feature, which can decompress; decompress it first"
+        "`{name}` is compressed, and this `pidq` was built without the `server` feature, which reads compressed files; decompress it first"
     )))
 }

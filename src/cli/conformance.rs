@@ -141,14 +141,14 @@ fn field<'a>(request: Object<'a>, name: &str) -> Value<'a> {
 }
 
 fn print_options(options: Option<Object<'_>>) -> PrintOptions {
-    let standard = PrintOptions::default();
-    let Some(options) = options else { return standard };
+    let defaults = PrintOptions::default();
+    let Some(options) = options else { return defaults };
     PrintOptions {
-        indentation: options.get("indentation").and_then(Value::as_str).map_or(standard.indentation, String::from),
+        indentation: options.get("indentation").and_then(Value::as_str).map_or(defaults.indentation, String::from),
         max_line_length: options
             .get("maxLineLength")
             .and_then(Value::as_f64)
-            .map_or(standard.max_line_length, |length| length as usize),
+            .map_or(defaults.max_line_length, |length| length as usize),
     }
 }
 
@@ -165,13 +165,14 @@ fn operator(row: Value<'_>) -> Option<Operator> {
     let row = row.as_object()?;
     let text = |name: &str| row.get(name).and_then(Value::as_str).map(String::from);
     let is_set = |name: &str| matches!(row.get(name), Some(Value::Bool(true)));
-    let place = text("at").map(Precedence::At);
-    let place =
-        place.or_else(|| text("before").map(Precedence::Before)).or_else(|| text("after").map(Precedence::After))?;
+    let precedence = text("at")
+        .map(Precedence::At)
+        .or_else(|| text("before").map(Precedence::Before))
+        .or_else(|| text("after").map(Precedence::After))?;
     Some(Operator {
         name: text("name")?,
         text: text("op")?,
-        precedence: place,
+        precedence,
         vararg: is_set("vararg"),
         left_associative: is_set("leftAssociative"),
     })

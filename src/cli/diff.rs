@@ -45,7 +45,7 @@ pub struct Options {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     ignore: Vec<String>,
 
-    /// Maximum distance of an item that counts as not moved
+    /// Distance up to which an item counts as not moved
     #[arg(long, value_name = "DISTANCE", default_value_t = 0.0, allow_negative_numbers = true, value_parser = distance)]
     tolerance: f64,
 
@@ -83,46 +83,48 @@ impl Options {
     /// Computes the changes.
     fn changes(&self) -> Result<Graph> {
         let (old, new) = (drawing::open_with_graph(&self.old)?, drawing::open_with_graph(&self.new)?);
-        let how =
+        let diff_options =
             DiffOptions { identity: self.identity.clone(), ignore: self.ignore.clone(), tolerance: self.tolerance };
         let failure_of = |error| drawing::drawing_failure(error, &self.new, "diff");
-        drawing::parse_result(self.limits.run(|limits| pidq::diff(&old, &new, &how, limits)).map_err(failure_of)?)
+        drawing::parse_result(
+            self.limits.run(|limits| pidq::diff(&old, &new, &diff_options, limits)).map_err(failure_of)?,
+        )
     }
 }
 
-/// Kind of change: its array in the result, its name, and the columns of a row.
-struct Kind {
-    list: &'static str,
-    word: &'static str,
+/// Kind of change: its field in the result, its label, and the columns of a row.
+struct ChangeKind {
+    field: &'static str,
+    label: &'static str,
     columns: fn(Value<'_>) -> [String; 2],
 }
 
-const KINDS: &[Kind] = &[
-    Kind { list: "added", word: "added", columns: |node| [item(node), class(node)] },
-    Kind { list: "removed", word: "removed", columns: |node| [item(node), class(node)] },
-    Kind {
-        list: "changed",
-        word: "changed",
-        columns: |row| [item(row), format!("{}: {}", text(row, "field"), step(row))],
+const KINDS: &[ChangeKind] = &[
+    ChangeKind { field: "added", label: "added", columns: |node| [item(node), class(node)] },
+    ChangeKind { field: "removed", label: "removed", columns: |node| [item(node), class(node)] },
+    ChangeKind {
+        field: "changed",
+        label: "changed",
+        columns: |row| [item(row), format!("{}: {}", text(row, "field"), before_and_after(row))],
     },
-    Kind {
-        list: "moved",
-        word: "moved",
+    ChangeKind {
+        field: "moved",
+        label: "moved",
         columns: |row| [item(row), format!("by {}, {}", text(row, "dx"), text(row, "dy"))],
     },
-    Kind { list: "renamed", word: "renamed", columns: |row| [text(row, "tag"), step(row)] },
-    Kind { list: "retagged", word: "retagged", columns: |row| [text(row, "id"), step(row)] },
-    Kind {
-        list: "rewired",
-        word: "rewired",
-        columns: |row| [item(row), format!("{}: {}", text(row, "side"), step(row))],
+    ChangeKind { field: "renamed", label: "renamed", columns: |row| [text(row, "tag"), before_and_after(row)] },
+    ChangeKind { field: "retagged", label: "retagged", columns: |row| [text(row, "id"), before_and_after(row)] },
+    ChangeKind {
+        field: "rewired",
+        label: "rewired",
+        columns: |row| [item(row), format!("{}: {}", text(row, "side"), before_and_after(row))],
     },
-    Kind { list: "edges_added", word: "edge added", columns: |edge| [ends(edge), class(edge)] },
-    Kind { list: "edges_removed", word: "edge removed", columns: |edge| [ends(edge), class(edge)] },
-    Kind {
-        list: "edges_changed",
-        word: "edge changed",
-        columns: |row| [ends(row), format!("{}: {}", text(row, "field"), step(row))],
+    ChangeKind { field: "edges_added", label: "edge added", columns: |edge| [ends(edge), class(edge)] },
+    ChangeKind { field: "edges_removed", label: "edge removed", columns: |edge| [ends(edge), class(edge)] },
+    ChangeKind {
+        field: "edges_changed",
+        label: "edge changed",
+        columns: |row| [ends(row), format!("{}: {}", text(row, "field"), before_and_after(row))],
     },
 ];
 
@@ -132,13 +134,13 @@ fn print_changes(changes: Value<'_>) -> Result<()> {
     let mut counts = Vec::new();
     for kind in KINDS {
         let before = rows.len();
-        rows.extend(items(field(changes, kind.list)).map(|row| {
-            let [about, what] = (kind.columns)(row);
-            vec![kind.word.to_owned(), about, what]
+        rows.extend(items(field(changes, kind.field)).map(|row| {
+            let [item, details] = (kind.columns)(row);
+            vec![kind.label.to_owned(), item, details]
         }));
         match rows.len() - before {
             0 => {}
-            count => counts.push(format!("{}: {count}", kind.word)),
+            count => counts.push(format!("{}: {count}", kind.label)),
         }
     }
     let printed = drawing::print(&table::text(&rows));
@@ -154,7 +156,7 @@ fn text(row: Value<'_>, key: &str) -> String {
 /// Names an item by its tag and id, since tags repeat; else by its fields.
 fn item(row: Value<'_>) -> String {
     match (text(row, "tag"), text(row, "id")) {
-        (tag, id) if tag.is_empty() && id.is_empty() => table::clean(&drawing::compact_json(row)),
+        (tag, id) if tag.is_empty() && id.is_empty() => table::escape_controls(&drawing::compact_json(row)),
         (tag, id) if tag.is_empty() || tag == id => id,
         (tag, id) if id.is_empty() => tag,
         (tag, id) => format!("{tag} ({id})"),
@@ -169,19 +171,19 @@ fn class(row: Value<'_>) -> String {
 }
 
 /// Formats the old and new value. Strings are quoted, so that a missing value and an empty string differ.
-fn step(row: Value<'_>) -> String {
-    let side = |key: &str| match field(row, key) {
+fn before_and_after(row: Value<'_>) -> String {
+    let value = |key: &str| match field(row, key) {
         Value::Null => "nothing".into(),
         list @ Value::Array(_) if items(list).next().is_none() => "nothing".into(),
         list @ Value::Array(_) => table::cell(list),
-        other => table::clean(&drawing::compact_json(other)),
+        other => table::escape_controls(&drawing::compact_json(other)),
     };
-    format!("{} -> {}", side("before"), side("after"))
+    format!("{} -> {}", value("before"), value("after"))
 }
 
 /// Returns the ids that an edge connects; endpoints may be whole nodes.
 fn ends(edge: Value<'_>) -> String {
-    let end = |key: &str| ids_in(field(edge, key)).into_iter().next().map(|id| table::clean(&id));
+    let end = |key: &str| ids_in(field(edge, key)).into_iter().next().map(|id| table::escape_controls(&id));
     let pairs = pidq::vocabulary::ENDPOINTS.iter();
     match pairs.filter_map(|[from, to]| Some((end(from)?, end(to)?))).next() {
         Some((from, to)) => format!("{from} -> {to}"),

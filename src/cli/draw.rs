@@ -73,9 +73,9 @@ pub fn run(options: &Options) -> Result {
 
 /// Rejects extensions of raster and CAD formats: the output is always SVG.
 fn reject_raster_formats(path: &Path) -> Result<()> {
-    const PICTURES: &[&str] = &["png", "pdf", "jpg", "jpeg", "gif", "webp", "dwg", "dxf"];
-    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
-    match PICTURES.contains(&&*ending) {
+    const UNSUPPORTED_EXTENSIONS: &[&str] = &["png", "pdf", "jpg", "jpeg", "gif", "webp", "dwg", "dxf"];
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default().to_ascii_lowercase();
+    match UNSUPPORTED_EXTENSIONS.contains(&&*extension) {
         true => Err(Failure::Usage(format!(
             "the output is SVG: name it `{}`; convert it with a browser or Inkscape",
             path.with_extension("svg").display()

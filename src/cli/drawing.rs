@@ -97,8 +97,8 @@ impl JsonStyle {
 }
 
 /// Prints JSON text.
-pub fn print_json(json: &str, shape: JsonStyle) -> Result<()> {
-    let mut formatter = JsonFormatter::new(BufWriter::new(io::stdout().lock()), shape.on_stdout());
+pub fn print_json(json: &str, style: JsonStyle) -> Result<()> {
+    let mut formatter = JsonFormatter::new(BufWriter::new(io::stdout().lock()), style.on_stdout());
     formatter.push(json)?;
     formatter.finish()?;
     Ok(formatter.flush()?)

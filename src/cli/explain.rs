@@ -44,7 +44,7 @@ pub struct Options {
 
 #[derive(Clone, Copy, Default, ValueEnum)]
 enum Format {
-    /// Table for people
+    /// Human-readable table
     #[default]
     Text,
     /// JSON object

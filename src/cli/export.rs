@@ -28,7 +28,7 @@ pub struct Options {
     graph: PathBuf,
 
     /// Output format [default: by the extension of the output file]
-    #[arg(short, long, value_name = "FORMAT", value_parser = names())]
+    #[arg(short, long, value_name = "FORMAT", value_parser = format_names())]
     format: Option<String>,
 
     /// Export the result of this query instead of the whole graph
@@ -46,14 +46,14 @@ pub struct Options {
     limits: LimitOptions,
 }
 
-fn names() -> clap::builder::PossibleValuesParser {
-    written()
+fn format_names() -> clap::builder::PossibleValuesParser {
+    export_formats()
         .map(|format| clap::builder::PossibleValue::new(format.name).help(format.summary))
         .collect::<Vec<_>>()
         .into()
 }
 
-fn written() -> impl Iterator<Item = &'static Format> {
+fn export_formats() -> impl Iterator<Item = &'static Format> {
     FORMATS.iter().filter(|format| format.write.is_some())
 }
 
@@ -77,12 +77,12 @@ pub fn run(options: &Options) -> Result {
 impl Options {
     fn format(&self) -> Result<&'static Format> {
         let by_name = self.format.as_deref().map(Format::find).transpose().map_err(import::format_failure)?;
-        let ending = self.output.as_ref().and_then(|path| path.extension()).and_then(|ending| ending.to_str());
+        let extension = self.output.as_ref().and_then(|path| path.extension()).and_then(|extension| extension.to_str());
         // CSV has two formats; the extension selects the one with a single file.
-        let writes_one = |format: &&Format| format.write.as_ref().is_some_and(|writer| writer.files.len() == 1);
-        let by_ending = || FORMATS.iter().filter(writes_one).find(|format| Some(format.extension) == ending);
-        by_name.or_else(by_ending).ok_or_else(|| {
-            let names: Vec<&str> = written().map(|format| format.name).collect();
+        let has_one_file = |format: &&Format| format.write.as_ref().is_some_and(|writer| writer.files.len() == 1);
+        let by_extension = || FORMATS.iter().filter(has_one_file).find(|format| Some(format.extension) == extension);
+        by_name.or_else(by_extension).ok_or_else(|| {
+            let names: Vec<&str> = export_formats().map(|format| format.name).collect();
             Failure::Usage(format!("give the format with --format: {}", names.join(", ")))
         })
     }

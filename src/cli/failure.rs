@@ -37,7 +37,7 @@ pub enum Failure {
     Input(Error, String),
     /// Problem response of a service: rendered text and exit status.
     #[cfg(feature = "server")]
-    Refused(String, Status),
+    Problem(String, Status),
 }
 
 /// Result of a subcommand.
@@ -67,20 +67,20 @@ impl Failure {
             Failure::Usage(_) | Failure::Input(..) => Status::Usage,
             Failure::Query(error, _) => status_of(error),
             #[cfg(feature = "server")]
-            Failure::Refused(_, status) => *status,
+            Failure::Problem(_, status) => *status,
         }
     }
 
     /// Formats the failure as JSON on one line.
     pub fn to_json(&self) -> String {
-        let described = match self {
+        let json = match self {
             Failure::Query(error, _) | Failure::Input(error, _) => serde_json::to_string(error),
             Failure::Usage(message) => serde_json::to_string(&serde_json::json!({"message": message})),
             #[cfg(feature = "server")]
-            Failure::Refused(text, _) => serde_json::to_string(&serde_json::json!({"message": text})),
+            Failure::Problem(text, _) => serde_json::to_string(&serde_json::json!({"message": text})),
             Failure::ClosedPipe => Ok("null".into()),
         };
-        described.unwrap_or_else(|_| "null".into())
+        json.unwrap_or_else(|_| "null".into())
     }
 
     /// Prints the failure to standard error, in color on a terminal.
@@ -92,7 +92,7 @@ impl Failure {
             Failure::Query(error, source) => error.render_with(source, &styles),
             Failure::Input(error, name) => render_input(error, name, &styles),
             #[cfg(feature = "server")]
-            Failure::Refused(text, _) => text.clone(),
+            Failure::Problem(text, _) => text.clone(),
         };
         warn(&text);
     }
@@ -119,10 +119,10 @@ fn status_of(error: &Error) -> Status {
 
 /// Renders an input error with its location; the input may be too long to show.
 fn render_input(error: &Error, name: &str, styles: &Styles) -> String {
-    let place = error.location().map(|place| format!(":{}:{}", place.line, place.column)).unwrap_or_default();
+    let position = error.location().map(|at| format!(":{}:{}", at.line, at.column)).unwrap_or_default();
     let first = format!("{}error[{}]:{} {}\n", styles.error, error.code().as_str(), styles.reset, error.message());
     let help = error.help().map(|help| format!("  {}= help:{} {help}\n", styles.help, styles.reset));
-    format!("{first}  --> {name}{place}\n{}", help.unwrap_or_default())
+    format!("{first}  --> {name}{position}\n{}", help.unwrap_or_default())
 }
 
 /// Returns true if colors are the default: on a terminal, unless `NO_COLOR` is set.

@@ -40,18 +40,18 @@ pub fn run(options: &Options) -> Result {
     let mut status = Status::Done;
     for path in input::files(&options.files) {
         let text = input::text(&path)?;
-        let laid_out = options.profile.dialect().format(&text).map_err(|error| Failure::Query(error, text.clone()))?;
-        let laid_out = format!("{}\n", laid_out.trim_end());
-        let is_changed = laid_out != text;
+        let formatted = options.profile.dialect().format(&text).map_err(|error| Failure::Query(error, text.clone()))?;
+        let formatted = format!("{}\n", formatted.trim_end());
+        let is_changed = formatted != text;
         if options.check && is_changed {
             failure::warn(&format!("not formatted: {}\n", input::name(&path)));
             status = Status::Falsy;
         }
         if options.write && is_changed {
-            write_back(&path, &laid_out)?;
+            write_back(&path, &formatted)?;
         }
         if !options.check && !options.write {
-            io::stdout().lock().write_all(laid_out.as_bytes())?;
+            io::stdout().lock().write_all(formatted.as_bytes())?;
         }
     }
     Ok(status)

@@ -32,7 +32,7 @@ pub struct Options {
 
 #[derive(Clone, Copy, Default, ValueEnum)]
 enum Format {
-    /// Text for people
+    /// Human-readable text
     #[default]
     Text,
     /// JSON object for editors: all functions and operators, or the one function

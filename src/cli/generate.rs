@@ -8,25 +8,25 @@ use clap_complete::Shell;
 use super::Cli;
 use super::failure::{Failure, Result, Status};
 
-const COMPLETIONS: &str = "\
+const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
   pidq completions bash > pidq.bash && . ./pidq.bash
   pidq completions fish > pidq.fish";
 
-const MAN: &str = "\
+const MAN_EXAMPLES: &str = "\
 Examples:
   pidq man > pidq.1
   pidq man query > pidq-query.1";
 
 #[derive(Args)]
-#[command(after_help = COMPLETIONS)]
+#[command(after_help = COMPLETIONS_EXAMPLES)]
 pub struct Completions {
     /// Shell
     shell: Shell,
 }
 
 #[derive(Args)]
-#[command(after_help = MAN)]
+#[command(after_help = MAN_EXAMPLES)]
 pub struct Man {
     /// Subcommand with its own page, such as `query` or `graph-import`
     subcommand: Option<String>,
@@ -45,23 +45,24 @@ pub fn man(options: &Man) -> Result {
     let mut command = Cli::command();
     command.build();
     if let Some(name) = &options.subcommand {
-        let found = named(&command, name).cloned();
+        let found = find_subcommand(&command, name).cloned();
         command = found.ok_or_else(|| Failure::Usage(format!("no subcommand `{name}`; `pidq --help` lists them")))?;
     }
     let mut page = Vec::new();
     clap_mangen::Man::new(command).render(&mut page)?;
-    io::stdout().lock().write_all(as_written(&String::from_utf8_lossy(&page)).as_bytes())?;
+    io::stdout().lock().write_all(without_filling(&String::from_utf8_lossy(&page)).as_bytes())?;
     Ok(Status::Done)
 }
 
 /// Finds a subcommand by its name or page name (`graph-import`).
-fn named<'c>(command: &'c clap::Command, name: &str) -> Option<&'c clap::Command> {
-    let within =
-        |inner: &'c clap::Command| named(inner, name.strip_prefix(inner.get_name())?.strip_prefix(['-', ' '])?);
+fn find_subcommand<'c>(command: &'c clap::Command, name: &str) -> Option<&'c clap::Command> {
+    let within = |inner: &'c clap::Command| {
+        find_subcommand(inner, name.strip_prefix(inner.get_name())?.strip_prefix(['-', ' '])?)
+    };
     command.find_subcommand(name).or_else(|| command.get_subcommands().find_map(within))
 }
 
-/// Keeps examples as written: `man` would fill and justify the lines.
-fn as_written(page: &str) -> String {
+/// Turns off line filling for examples: `man` would fill and justify the lines.
+fn without_filling(page: &str) -> String {
     page.replace(".SH EXTRA\n", ".SH EXTRA\n.nf\n")
 }

@@ -24,7 +24,7 @@ Examples:
   pidq graph export plant-100 > plant.json
   pidq graph verify
 
-One process at a time owns a store of files: stop the service, or use it through --url.
+Only one process at a time can open the store in a data directory: stop the service, or use it through --url.
 
   export PIDQ_CLIENT_ID=historian PIDQ_CLIENT_SECRET_FILE=historian.secret
   pidq graph --url https://pidq.example.com list
@@ -150,11 +150,11 @@ const URL_REQUIRED: &str = "`query` needs a service: give `--url`; \
 impl Options {
     /// Rejects options of a local store together with `--url`.
     fn reject_store_options(&self) -> Result<()> {
-        let no = |option: &str| Err(Failure::Usage(format!("`{option}` cannot be used with `--url`")));
-        match (&self.tenant, self.service.is_named(), &self.action) {
-            (Some(_), _, _) => no("--tenant"),
-            (_, true, _) => no("--data-dir"),
-            (_, _, Action::Verify) => no("verify"),
+        let reject = |option: &str| Err(Failure::Usage(format!("`{option}` cannot be used with `--url`")));
+        match (&self.tenant, self.service.has_data_dir(), &self.action) {
+            (Some(_), _, _) => reject("--tenant"),
+            (_, true, _) => reject("--data-dir"),
+            (_, _, Action::Verify) => reject("verify"),
             _ => Ok(()),
         }
     }
@@ -268,10 +268,10 @@ pub fn graph_id_of(body: &[u8], file: &Path, explicit: Option<&str>) -> Result<G
 impl ImportResult<'_> {
     /// Formats the result as a line.
     pub fn line(&self) -> String {
-        let what = if self.is_unchanged { "unchanged" } else { "stored" };
+        let action = if self.is_unchanged { "unchanged" } else { "stored" };
         let ImportResult { graph_id, version, nodes, edges, warnings, .. } = self;
         let warnings = if *warnings == 0 { String::new() } else { format!(", {warnings} kinds of warnings") };
-        format!("{graph_id} version {version} {what}: {nodes} nodes, {edges} edges{warnings}\n")
+        format!("{graph_id} version {version} {action}: {nodes} nodes, {edges} edges{warnings}\n")
     }
 }
 
@@ -298,7 +298,7 @@ async fn list(store: &Arc<dyn Store>, tenant: &Tenant, prefix: &str) -> Result {
 }
 
 fn row(meta: &GraphMeta) -> Vec<String> {
-    let name = super::table::clean(meta.drawing_name.as_deref().unwrap_or_default());
+    let name = super::table::escape_controls(meta.drawing_name.as_deref().unwrap_or_default());
     let [nodes, edges] = [meta.nodes, meta.edges].map(|count| count.to_string());
     let (stored, etag) = (meta.created_on.to_rfc3339(), meta.etag().to_string());
     vec![meta.graph_id.as_str().into(), meta.version.to_string(), nodes, edges, stored, etag, name]

@@ -157,8 +157,8 @@ impl Options {
 }
 
 fn has_drawing_extension(file: &Path) -> bool {
-    let ending = file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    DRAWING_EXTENSIONS.iter().any(|known| ending.eq_ignore_ascii_case(known))
+    let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    DRAWING_EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known))
 }
 
 /// Imports one drawing in a given or detected format.
@@ -184,8 +184,8 @@ pub fn format_failure(error: pidq_formats::Error) -> Failure {
 /// Writes a file, creating its directory.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
-    let made = dir.map_or(Ok(()), fs::create_dir_all);
-    made.and_then(|()| fs::write(path, bytes)).map_err(|error| unwritable(path, dir, &error))
+    let created = dir.map_or(Ok(()), fs::create_dir_all);
+    created.and_then(|()| fs::write(path, bytes)).map_err(|error| unwritable(path, dir, &error))
 }
 
 fn unwritable(path: &Path, dir: Option<&Path>, error: &io::Error) -> Failure {
@@ -218,7 +218,8 @@ struct Summary {
 
 impl Summary {
     fn add(&mut self, imported: &Import, task: &ImportTask, options: &Options, bar: &ProgressBar) {
-        let warnings = imported.diagnostics.iter().filter(|one| one.finding.severity() == Severity::Warning);
+        let warnings =
+            imported.diagnostics.iter().filter(|diagnostic| diagnostic.finding.severity() == Severity::Warning);
         self.read += 1;
         self.nodes += imported.nodes;
         self.edges += imported.edges;
@@ -237,9 +238,9 @@ impl Summary {
 }
 
 fn print_findings(imported: &Import, name: &str) {
-    for one in &imported.diagnostics {
-        let times = if one.count > 1 { format!(" ({} times)", one.count) } else { String::new() };
-        let severity = one.finding.severity().as_str();
-        failure::warn(&format!("{name}: {severity}[{}]: {}{times}\n", one.finding.code(), one.message));
+    for diagnostic in &imported.diagnostics {
+        let times = if diagnostic.count > 1 { format!(" ({} times)", diagnostic.count) } else { String::new() };
+        let (code, severity) = (diagnostic.finding.code(), diagnostic.finding.severity().as_str());
+        failure::warn(&format!("{name}: {severity}[{code}]: {}{times}\n", diagnostic.message));
     }
 }

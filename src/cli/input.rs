@@ -92,17 +92,17 @@ fn json(path: &Path) -> Result<Vec<u8>> {
 
 /// Loads all documents as the items of one array.
 pub fn slurp(paths: &[PathBuf]) -> Result<Graph> {
-    let mut list = String::from("[");
+    let mut array = String::from("[");
     for path in paths {
         // Parsed separately first, so that an error names its file.
         let Some(graph) = document(path)? else { continue };
-        if list.len() > 1 {
-            list.push(',');
+        if array.len() > 1 {
+            array.push(',');
         }
-        list.push_str(graph.source());
+        array.push_str(graph.source());
     }
-    list.push(']');
-    Graph::from_json_with_max_depth(list, MAX_DOCUMENT_DEPTH + 1)
+    array.push(']');
+    Graph::from_json_with_max_depth(array, MAX_DOCUMENT_DEPTH + 1)
         .map_err(|error| Failure::Input(error, "--slurp".into()))
 }
 

@@ -115,9 +115,9 @@ fn print_report(report: Value<'_>, sheets: usize) {
 fn connector(row: Value<'_>) -> String {
     let [id, drawing, label] = ["id", "drawing", "label"].map(|key| table::cell(field(row, key)));
     let details = [("to drawing", drawing), ("label", label)];
-    let details = details.iter().filter(|(_, text)| !text.is_empty()).map(|(what, text)| format!("{what} {text}"));
+    let details = details.iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| format!("{name} {text}"));
     match details.collect::<Vec<_>>().join(", ") {
-        nothing if nothing.is_empty() => id,
-        place => format!("{id} ({place})"),
+        details if details.is_empty() => id,
+        details => format!("{id} ({details})"),
     }
 }

@@ -29,7 +29,7 @@ impl Indent {
 /// Colors of jq: null, other scalars, strings, brackets, keys, and reset.
 const NULL: &str = "\x1b[1;30m";
 const SCALAR: &str = "\x1b[0;39m";
-const TEXT: &str = "\x1b[0;32m";
+const STRING: &str = "\x1b[0;32m";
 const BRACKET: &str = "\x1b[1;39m";
 const KEY: &str = "\x1b[34;1m";
 const RESET: &str = "\x1b[0m";
@@ -79,14 +79,14 @@ impl<W: Write> JsonFormatter<W> {
     }
 }
 
-/// State between two chunks.
+/// Parser state between two chunks.
 struct FormatState {
     style: Style,
     /// One entry per open bracket: true for an object.
     open: Vec<bool>,
     state: State,
     /// True after an opening bracket.
-    fresh: bool,
+    is_after_opening: bool,
     /// True if the next string is a key.
     expects_key: bool,
 }
@@ -94,14 +94,14 @@ struct FormatState {
 enum State {
     Between,
     /// Inside a string; true after a backslash.
-    Text(bool),
+    String(bool),
     /// Inside a number or literal.
     Word,
 }
 
 impl FormatState {
     fn new(style: Style) -> FormatState {
-        FormatState { style, open: Vec::new(), state: State::Between, fresh: false, expects_key: false }
+        FormatState { style, open: Vec::new(), state: State::Between, is_after_opening: false, expects_key: false }
     }
 
     /// Formats a chunk into `out`. Strings, numbers and literals are copied at once.
@@ -109,7 +109,7 @@ impl FormatState {
         let mut rest = chunk;
         while let Some(first) = rest.chars().next() {
             let len = match self.state {
-                State::Text(escaped) => self.in_text(rest, escaped, out),
+                State::String(escaped) => self.in_string(rest, escaped, out),
                 State::Word => self.in_word(rest, out),
                 State::Between => {
                     self.between(first, out);
@@ -120,7 +120,7 @@ impl FormatState {
         }
     }
 
-    /// Returns true for one line without colors: only white space is removed.
+    /// Returns true if the style is one line without colors, for which only white space is removed.
     fn is_plain(&self) -> bool {
         self.style.indent.is_none() && !self.style.colors
     }
@@ -130,8 +130,8 @@ impl FormatState {
     /// Hot: copied input is mostly on one line already. Blocks without white space are copied after counting their
     /// quotes.
     fn compact_chunk(&mut self, chunk: &str, writer: &mut impl Write) -> io::Result<()> {
-        let (mut is_text, mut is_escaped) = match self.state {
-            State::Text(is_escaped) => (true, is_escaped),
+        let (mut is_string, mut is_escaped) = match self.state {
+            State::String(is_escaped) => (true, is_escaped),
             _ => (false, false),
         };
         let mut written = 0;
@@ -139,16 +139,16 @@ impl FormatState {
             if let (Some(whole), false) = (block.first_chunk(), is_escaped) {
                 let scan = BlockScan::of(whole);
                 if !scan.is_special {
-                    is_text ^= scan.is_odd;
+                    is_string ^= scan.is_odd;
                     continue;
                 }
             }
             for (byte, at) in block.iter().zip(start..) {
                 match byte {
                     _ if is_escaped => is_escaped = false,
-                    b'"' => is_text = !is_text,
+                    b'"' => is_string = !is_string,
                     b'\\' => is_escaped = true,
-                    b' ' | b'\n' | b'\t' | b'\r' if !is_text => {
+                    b' ' | b'\n' | b'\t' | b'\r' if !is_string => {
                         writer.write_all(&chunk.as_bytes()[written..at])?;
                         written = at + 1;
                     }
@@ -156,7 +156,7 @@ impl FormatState {
                 }
             }
         }
-        self.state = if is_text { State::Text(is_escaped) } else { State::Between };
+        self.state = if is_string { State::String(is_escaped) } else { State::Between };
         writer.write_all(&chunk.as_bytes()[written..])
     }
 
@@ -169,7 +169,7 @@ impl FormatState {
     }
 
     /// Copies the rest of a string including its quote. Returns the number of bytes.
-    fn in_text(&mut self, rest: &str, mut escaped: bool, out: &mut String) -> usize {
+    fn in_string(&mut self, rest: &str, mut escaped: bool, out: &mut String) -> usize {
         let mut at = 0;
         let bytes = rest.as_bytes();
         while at < bytes.len() && (escaped || bytes[at] != b'"') {
@@ -181,7 +181,7 @@ impl FormatState {
         out.push_str(&rest[..len]);
         match ends {
             true => self.end_color(out),
-            false => self.state = State::Text(escaped),
+            false => self.state = State::String(escaped),
         }
         len
     }
@@ -226,13 +226,13 @@ impl FormatState {
         self.first(out);
         self.bracket(c, out);
         self.open.push(c == '{');
-        self.fresh = true;
+        self.is_after_opening = true;
         self.expects_key = c == '{';
     }
 
     fn closes(&mut self, c: char, out: &mut String) {
         self.open.pop();
-        if !std::mem::take(&mut self.fresh) {
+        if !std::mem::take(&mut self.is_after_opening) {
             self.new_line(out);
         }
         self.expects_key = false;
@@ -244,18 +244,18 @@ impl FormatState {
         self.first(out);
         let color = match c {
             '"' if self.expects_key => KEY,
-            '"' => TEXT,
+            '"' => STRING,
             'n' => NULL,
             _ => SCALAR,
         };
         self.color(color, out);
         out.push(c);
-        self.state = if c == '"' { State::Text(false) } else { State::Word };
+        self.state = if c == '"' { State::String(false) } else { State::Word };
     }
 
     /// Starts a new line for the first item after a bracket.
     fn first(&mut self, out: &mut String) {
-        if std::mem::take(&mut self.fresh) {
+        if std::mem::take(&mut self.is_after_opening) {
             self.new_line(out);
         }
     }
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn one_line_has_no_white_space_outside_of_texts() {
+    fn one_line_has_no_white_space_outside_strings() {
         check(None, "{ \"a b\" : [ 1 ,\n true ] }", "{\"a b\":[1,true]}\n");
         let long = r#"{"a b":["é\\", "\\ \" ", 1.5 ,{ } ] , "ccccccccccccccccccccccccccccccccccc" :null}"#.repeat(3);
         let short = r#"{"a b":["é\\","\\ \" ",1.5,{}],"ccccccccccccccccccccccccccccccccccc":null}"#.repeat(3);

@@ -8,18 +8,18 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use pidq_http::auth::Timestamp;
 use pidq_http::{Secret, uuid_v7};
-use pidq_pipeline::license::{Allowance, DAY, Issuer, License, LicenseState, TrustedKeys};
+use pidq_pipeline::license::{DAY, Issuer, License, LicenseLimits, LicenseState, TrustedKeys};
 
 use super::failure::{Failure, Result, Status};
 
 /// Environment variable with the secret key.
-const KEY: &str = "PIDQ_LICENSE_KEY";
+const KEY_VARIABLE: &str = "PIDQ_LICENSE_KEY";
 
 #[derive(Subcommand)]
 pub enum Command {
     /// Generate a key pair: the secret key for the issuer, the public key for installations.
     Key,
-    /// Print the id of an installation, which a license is issued for.
+    /// Print the id of an installation; a license is issued for one installation.
     Id(InstallationOptions),
     /// Issue a license; the secret key is read from PIDQ_LICENSE_KEY.
     Issue(Issue),
@@ -50,7 +50,7 @@ pub struct Issue {
     #[arg(long, value_name = "DAYS", default_value_t = 365)]
     days: u32,
     /// Expiry instead of --days: a date such as 2027-12-31 (end of that day, UTC), or an RFC 3339 timestamp
-    #[arg(long, value_name = "DATE", conflicts_with = "days", value_parser = end_of)]
+    #[arg(long, value_name = "DATE", conflicts_with = "days", value_parser = parse_expiry)]
     expires: Option<Timestamp>,
     /// Grace period in days after the expiry
     #[arg(long, value_name = "DAYS", default_value_t = 14)]
@@ -63,7 +63,7 @@ pub struct Issue {
     documents: Option<u64>,
     /// Maximum number of questions per day
     #[arg(long)]
-    queries_per_day: Option<u64>,
+    questions_per_day: Option<u64>,
     /// Additional feature; repeatable
     #[arg(long = "feature", value_name = "NAME")]
     features: Vec<String>,
@@ -84,23 +84,24 @@ pub struct Verify {
 /// Runs the subcommand.
 pub fn run(command: &Command) -> Result {
     match command {
-        Command::Key => key(),
-        Command::Id(place) => id(place),
+        Command::Key => generate_key(),
+        Command::Id(installation) => print_installation_id(installation),
         Command::Issue(issue) => self::issue(issue),
         Command::Verify(verify) => self::verify(verify),
     }
 }
 
-fn key() -> Result {
+fn generate_key() -> Result {
     let secret = Issuer::generate().map_err(|error| Failure::Usage(error.to_string()))?;
-    let issuer = Issuer::read(&secret).map_err(|error| Failure::Usage(error.to_string()))?;
+    let issuer = Issuer::parse(&secret).map_err(|error| Failure::Usage(error.to_string()))?;
     writeln!(io::stdout(), "secret  {}", secret.expose())?;
     writeln!(io::stdout(), "public  {}", issuer.public_key())?;
     Ok(Status::Done)
 }
 
-fn id(place: &InstallationOptions) -> Result {
-    let arguments = place.data_dir.iter().flat_map(|path| ["--data-dir".to_owned(), path.display().to_string()]);
+fn print_installation_id(installation: &InstallationOptions) -> Result {
+    let data_dir = &installation.data_dir;
+    let arguments = data_dir.iter().flat_map(|path| ["--data-dir".to_owned(), path.display().to_string()]);
     let environment = super::service::variables()?;
     let id = super::service::block_on(async {
         pidq_pipeline::system_id(arguments, environment).await.map_err(|error| Failure::Usage(error.to_string()))
@@ -110,13 +111,14 @@ fn id(place: &InstallationOptions) -> Result {
 }
 
 fn issue(issue: &Issue) -> Result {
-    let secret = std::env::var(KEY).map_err(|error| match error {
+    let secret = std::env::var(KEY_VARIABLE).map_err(|error| match error {
         VarError::NotPresent => {
-            Failure::Usage(format!("set {KEY} to the secret key; `pidq pipeline license key` generates one"))
+            Failure::Usage(format!("set {KEY_VARIABLE} to the secret key; `pidq pipeline license key` generates one"))
         }
-        VarError::NotUnicode(_) => Failure::Usage(format!("{KEY} is no key")),
+        VarError::NotUnicode(_) => Failure::Usage(format!("{KEY_VARIABLE} is not UTF-8; set it to the secret key")),
     })?;
-    let issuer = Issuer::read(&Secret::new(secret)).map_err(|error| Failure::Usage(format!("{KEY}: {error}")))?;
+    let issuer =
+        Issuer::parse(&Secret::new(secret)).map_err(|error| Failure::Usage(format!("{KEY_VARIABLE}: {error}")))?;
     let now = Timestamp::now().seconds();
     let license = License {
         v: 1,
@@ -128,10 +130,10 @@ fn issue(issue: &Issue) -> Result {
         nbf: now,
         exp: issue.expires.map_or(now + i64::from(issue.days) * DAY, Timestamp::seconds),
         grace_days: issue.grace,
-        limits: Allowance {
+        limits: LicenseLimits {
             pipelines: issue.pipelines,
             documents: issue.documents,
-            queries_per_day: issue.queries_per_day,
+            questions_per_day: issue.questions_per_day,
         },
         features: issue.features.clone(),
     };
@@ -140,22 +142,23 @@ fn issue(issue: &Issue) -> Result {
 }
 
 /// Parses a timestamp, or a date as the end of that day.
-fn end_of(text: &str) -> std::result::Result<Timestamp, String> {
+fn parse_expiry(text: &str) -> std::result::Result<Timestamp, String> {
     let day = || Some(Timestamp::from_rfc3339(&format!("{text}T00:00:00Z"))? + Duration::from_secs(DAY.unsigned_abs()));
-    let moment = Timestamp::from_rfc3339(text).or_else(day);
-    moment.ok_or_else(|| "write a date as 2027-12-31, or a moment as 2027-12-31T12:00:00Z".to_owned())
+    let timestamp = Timestamp::from_rfc3339(text).or_else(day);
+    timestamp
+        .ok_or_else(|| "expected a date such as 2027-12-31, or a timestamp such as 2027-12-31T12:00:00Z".to_owned())
 }
 
 fn verify(verify: &Verify) -> Result {
-    let trust = TrustedKeys::parse(&verify.key).map_err(|error| Failure::Usage(error.to_string()))?;
-    let state = trust.evaluate([verify.license.as_str()], &verify.system_id, Timestamp::now());
+    let trusted_keys = TrustedKeys::parse(&verify.key).map_err(|error| Failure::Usage(error.to_string()))?;
+    let state = trusted_keys.evaluate([verify.license.as_str()], &verify.system_id, Timestamp::now());
     writeln!(io::stdout(), "status  {}", state.as_str())?;
-    if let LicenseState::Invalid(why) = &state {
-        writeln!(io::stdout(), "reason  {why}")?;
+    if let LicenseState::Invalid(reason) = &state {
+        writeln!(io::stdout(), "reason  {reason}")?;
     }
     if let Some(license) = state.license() {
-        let ends = Timestamp(license.exp.saturating_mul(1000)).to_rfc3339();
-        writeln!(io::stdout(), "plan    {}\nends    {ends}", license.plan)?;
+        let expiry = Timestamp(license.exp.saturating_mul(1000)).to_rfc3339();
+        writeln!(io::stdout(), "plan    {}\nends    {expiry}", license.plan)?;
     }
     Ok(if state.is_active() { Status::Done } else { Status::Falsy })
 }
@@ -173,7 +176,7 @@ mod tests {
             ("tomorrow", None),
             ("", None),
         ] {
-            assert_eq!(end_of(text).ok().map(Timestamp::to_rfc3339).as_deref(), expected, "{text:?}");
+            assert_eq!(parse_expiry(text).ok().map(Timestamp::to_rfc3339).as_deref(), expected, "{text:?}");
         }
     }
 }

@@ -35,7 +35,7 @@ pub struct RunLimits {
     rows: usize,
     paths: usize,
     depth: usize,
-    time: Option<Duration>,
+    timeout: Option<Duration>,
 }
 
 impl Default for RunLimits {
@@ -50,7 +50,7 @@ impl Default for RunLimits {
             rows: defaults.rows,
             paths: defaults.paths,
             depth: defaults.depth,
-            time: None,
+            timeout: None,
         }
     }
 }
@@ -58,14 +58,14 @@ impl Default for RunLimits {
 impl RunLimits {
     /// Runs `work` within the limits; a timer cancels it on timeout.
     pub fn run<T>(&self, work: impl FnOnce(Limits<'_>) -> T) -> T {
-        let Some(time) = self.time else { return work(self.limits(None)) };
+        let Some(timeout) = self.timeout else { return work(self.limits(None)) };
         let cancel = Cancel::default();
         thread::scope(|scope| {
             let (done, is_done) = mpsc::channel::<()>();
             scope.spawn(|| {
                 // Moved in: dropping `done` ends the timer.
                 let is_done = is_done;
-                if is_done.recv_timeout(time) == Err(RecvTimeoutError::Timeout) {
+                if is_done.recv_timeout(timeout) == Err(RecvTimeoutError::Timeout) {
                     cancel.time_out();
                 }
             });
@@ -107,7 +107,7 @@ impl FromStr for RunLimits {
                 "paths" => run_limits.paths = size(count(amount, 1000)?),
                 // The engine counts steps in 32 bits.
                 "depth" => run_limits.depth = size(count(amount, 1000)?.min(u32::MAX.into())),
-                "time" => run_limits.time = Some(duration(amount)?),
+                "time" => run_limits.timeout = Some(duration(amount)?),
                 other => {
                     let names = "fuel, memory, output, string, backtracks, rows, paths, depth or time";
                     return Err(format!("unknown limit `{other}`; expected {names}"));
@@ -131,7 +131,8 @@ fn count(amount: &str, step: u64) -> Result<u64, String> {
     let amount = amount.trim();
     let power = amount.chars().last().and_then(|last| " kmg".find(last.to_ascii_lowercase())).unwrap_or(0) as u32;
     let digits = if power > 0 { &amount[..amount.len() - 1] } else { amount };
-    let number: u64 = digits.parse().map_err(|_| format!("`{amount}` is not an amount such as `500` or `20M`"))?;
+    let number: u64 =
+        digits.parse().map_err(|_| format!("expected an amount such as `500` or `20M`, found `{amount}`"))?;
     Ok(number.saturating_mul(step.saturating_pow(power)))
 }
 
@@ -144,7 +145,7 @@ fn duration(amount: &str) -> Result<Duration, String> {
     let seconds = digits.parse::<f64>().ok().map(|number| number * unit);
     seconds
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        .ok_or_else(|| format!("`{amount}` is not a time such as `500ms`, `2s` or `1m`"))
+        .ok_or_else(|| format!("expected a duration such as `500ms`, `2s` or `1m`, found `{amount}`"))
 }
 
 #[cfg(test)]
@@ -155,7 +156,7 @@ mod tests {
     fn amounts_have_units() {
         let run_limits: RunLimits = "fuel=5M,memory=2k,output=7,time=500ms".parse().expect("four good limits");
         assert_eq!((run_limits.fuel, run_limits.memory, run_limits.output), (5_000_000, 2048, 7));
-        assert_eq!(run_limits.time, Some(Duration::from_millis(500)));
+        assert_eq!(run_limits.timeout, Some(Duration::from_millis(500)));
     }
 
     #[test]
@@ -180,13 +181,13 @@ mod tests {
     #[test]
     fn the_timer_stops_the_work() {
         let run_limits: RunLimits = "time=1ms".parse().expect("a good limit");
-        let was_late = run_limits.run(|limits| {
+        let is_timed_out = run_limits.run(|limits| {
             let cancel = limits.cancel.expect("there is a timer");
             while !cancel.is_cancelled() {
                 thread::yield_now();
             }
             cancel.is_timed_out()
         });
-        assert!(was_late);
+        assert!(is_timed_out);
     }
 }

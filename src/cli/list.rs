@@ -33,8 +33,12 @@ const LISTS: &[List] = &[
     List { name: "segments", function: "segmentList", summary: "the segments of pipe lines" },
     List { name: "equipment", function: "equipmentList", summary: "equipment: class, nozzles, lines" },
     List { name: "nozzles", function: "nozzleList", summary: "nozzles: equipment, chamber, size, line" },
-    List { name: "valves", function: "valveList", summary: "valves: role, size, line, how they fail" },
-    List { name: "instruments", function: "instrumentIndex", summary: "instruments: variable, loop, what they sit on" },
+    List { name: "valves", function: "valveList", summary: "valves: role, size, line, fail action" },
+    List {
+        name: "instruments",
+        function: "instrumentIndex",
+        summary: "instruments: variable, loop, the items they are attached to",
+    },
     List { name: "off-page", function: "offPageList", summary: "connectors to other sheets" },
 ];
 
@@ -68,7 +72,7 @@ pub struct Options {
 /// Output format of a list.
 #[derive(Clone, Copy, Eq, PartialEq, ValueEnum)]
 enum Format {
-    /// Table for people
+    /// Human-readable table
     Table,
     /// CSV
     Csv,
@@ -181,8 +185,8 @@ impl Options {
             Ok(())
         });
         written.map_err(|error| Failure::Query(error, query_text.into()))?;
-        let shape = JsonStyle::Indented;
-        let style = self.output_file().map_or_else(|| shape.on_stdout(), |_| shape.in_file());
+        let indented = JsonStyle::Indented;
+        let style = self.output_file().map_or_else(|| indented.on_stdout(), |_| indented.in_file());
         Ok(drawing::format_json(&compact, style)?)
     }
 
@@ -196,7 +200,7 @@ impl Options {
 fn as_table(rows: Value<'_>) -> String {
     let first = items(rows).next().and_then(|row| row.as_object());
     let columns: Vec<&str> = first.map(|row| row.iter().map(|(key, _)| key).collect()).unwrap_or_default();
-    let mut lines = vec![columns.iter().map(|column| table::clean(column)).collect::<Vec<_>>()];
+    let mut lines = vec![columns.iter().map(|column| table::escape_controls(column)).collect::<Vec<_>>()];
     lines
         .extend(items(rows).map(|row| columns.iter().map(|column| table::cell(drawing::field(row, column))).collect()));
     if columns.is_empty() { String::new() } else { table::text(&lines) }

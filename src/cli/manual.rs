@@ -1,4 +1,4 @@
-//! Subcommand `pidq manual`: prints the generated pages of `docs/`. The prose of the language page is in
+//! Subcommand `pidq manual`: prints the generated pages of `docs/`. The template of the language page is
 //! `manual/language.md`.
 
 use std::fmt::Write as _;
@@ -10,10 +10,10 @@ use pidq::{Dialect, Function, Limits, Param};
 
 use super::failure::{Result, Status};
 
-const PROSE: &str = include_str!("manual/language.md");
+const LANGUAGE_TEMPLATE: &str = include_str!("manual/language.md");
 
 /// Titles of the function groups.
-const TITLES: &[(&str, &str)] = &[
+const GROUP_TITLES: &[(&str, &str)] = &[
     ("structure", "Structure"),
     ("arrays", "Arrays"),
     ("logic", "Logic and comparison"),
@@ -72,7 +72,9 @@ fn language() -> String {
         ("{limits}", limits()),
         ("{codes}", codes()),
     ];
-    parts.iter().fold(PROSE.to_owned(), |text, (place, part)| text.replace(place, part.trim_end()))
+    parts.iter().fold(LANGUAGE_TEMPLATE.to_owned(), |text, (placeholder, content)| {
+        text.replace(placeholder, content.trim_end())
+    })
 }
 
 fn operators(dialect: &Dialect) -> String {
@@ -94,8 +96,8 @@ fn index(dialect: &Dialect) -> String {
 
 /// Returns the anchor of a function's heading: lower case, without punctuation.
 fn anchor(function: &Function) -> String {
-    let kept = function.signature().to_lowercase().replace(' ', "-");
-    kept.chars().filter(|c| c.is_alphanumeric() || *c == '-').collect()
+    let slug = function.signature().to_lowercase().replace(' ', "-");
+    slug.chars().filter(|c| c.is_alphanumeric() || *c == '-').collect()
 }
 
 fn functions(dialect: &Dialect) -> String {
@@ -107,14 +109,14 @@ fn functions(dialect: &Dialect) -> String {
 }
 
 fn title(group: &'static str) -> &'static str {
-    TITLES.iter().find(|(name, _)| *name == group).map_or(group, |(_, title)| title)
+    GROUP_TITLES.iter().find(|(name, _)| *name == group).map_or(group, |(_, title)| title)
 }
 
 fn entry(function: &Function) -> String {
     let mut text = format!("### {}\n\n{}\n", function.signature(), function.summary);
     let constants: Vec<String> = names(function, |param| matches!(param.expects(), "constant" | "pattern"));
     if !constants.is_empty() {
-        let _ = writeln!(text, "\nA constant or a parameter: {}.", constants.join(", "));
+        let _ = writeln!(text, "\nMust be a constant or a parameter: {}.", constants.join(", "));
     }
     let options: Vec<String> = function.params.iter().flat_map(Param::option_kinds).map(option).collect();
     if !options.is_empty() {
@@ -131,8 +133,8 @@ fn names(function: &Function, keeps: fn(&Param) -> bool) -> Vec<String> {
     function.params.iter().filter(|param| keeps(param)).map(|param| code(&param.name)).collect()
 }
 
-fn option((name, takes): (&'static str, String)) -> String {
-    format!("- `{name}`: {takes}")
+fn option((name, kind): (&'static str, String)) -> String {
+    format!("- `{name}`: {kind}")
 }
 
 fn code(text: &&'static str) -> String {
@@ -147,28 +149,38 @@ fn cell(text: &str) -> String {
 fn limits() -> String {
     let limits = Limits::default();
     let rows: [(&str, u64, &str, Code); 8] = [
-        ("fuel", limits.fuel, "steps: parts of the query evaluated, items visited, edges followed", Code::OutOfFuel),
+        (
+            "fuel",
+            limits.fuel,
+            "units of work: query parts evaluated, items visited, edges followed, blocks of 64 bytes copied",
+            Code::OutOfFuel,
+        ),
         ("memory", limits.memory as u64, "bytes of working memory", Code::OutOfMemory),
         ("output", limits.output as u64, "bytes of the printed result", Code::OutputTooLarge),
-        ("string", limits.string as u64, "bytes of one text that the query builds", Code::OutOfMemory),
+        ("string", limits.string as u64, "bytes of one string that the query builds", Code::OutOfMemory),
         (
             "backtracks",
             limits.backtracks as u64,
-            "backtracks of one search with lookaround; they cost fuel too",
+            "backtracks of one regular expression search with lookaround or back-references; they also use fuel",
             Code::RegexBacktracking,
         ),
-        ("rows", limits.rows as u64, "rows of a walk or a list about the graph", Code::TooManyRows),
-        ("paths", limits.paths as u64, "paths and circuits of a call that gives no `limit`", Code::TooManyRows),
+        ("rows", limits.rows as u64, "rows of a walk or of a list from the graph", Code::TooManyRows),
+        (
+            "paths",
+            limits.paths as u64,
+            "results of `cycles` without the option `limit`; for `paths`, this limit or 100, whichever is lower",
+            Code::TooManyRows,
+        ),
         ("depth", limits.depth as u64, "steps of a walk from its start", Code::TooDeep),
     ];
-    rows.iter().fold(String::new(), |mut text, (name, amount, what, code)| {
-        let _ = writeln!(text, "| {name} | {} | {what} | {} |", grouped(*amount), code.as_str());
+    rows.iter().fold(String::new(), |mut text, (name, amount, description, code)| {
+        let _ = writeln!(text, "| {name} | {} | {description} | {} |", with_separators(*amount), code.as_str());
         text
     })
 }
 
 /// Formats a number with thousands separators: `20,000,000`.
-fn grouped(amount: u64) -> String {
+fn with_separators(amount: u64) -> String {
     let digits = amount.to_string();
     let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
     groups.join(",")
@@ -176,14 +188,14 @@ fn grouped(amount: u64) -> String {
 
 fn codes() -> String {
     const STAGES: &[(Stage, &str)] = &[
-        (Stage::Parse, "reading the query"),
-        (Stage::Compile, "compiling it"),
-        (Stage::Eval, "running it"),
+        (Stage::Parse, "parsing the query"),
+        (Stage::Compile, "compiling the query"),
+        (Stage::Eval, "running the query"),
         (Stage::Limit, "a limit of the run"),
-        (Stage::Input, "reading the document"),
+        (Stage::Input, "parsing the document"),
     ];
     Code::ALL.iter().fold(String::new(), |mut text, code| {
-        let stage = STAGES.iter().find(|(stage, _)| *stage == code.stage()).map_or("", |(_, words)| words);
+        let stage = STAGES.iter().find(|(stage, _)| *stage == code.stage()).map_or("", |(_, description)| description);
         let _ = writeln!(text, "| {} | {stage} | {} |", code.as_str(), cell(code.summary()));
         text
     })

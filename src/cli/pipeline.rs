@@ -13,14 +13,14 @@ use super::license;
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Serve pipelines, their documents, and questions about them over HTTP.
+    /// Serve the document platform over HTTP: pipelines, documents, search and answers.
     Serve(Settings),
-    /// Process uploaded documents; several workers share a database.
+    /// Ingest uploaded documents from the job queue; several workers may share a database.
     Worker(Settings),
     /// Issue and verify licenses.
     #[command(subcommand)]
     License(license::Command),
-    /// Evaluate search quality on judged queries, in every mode.
+    /// Evaluate the search quality of every mode on queries with relevance judgments.
     Eval(Eval),
     /// Run the conformance cases of the splitters and the ranking: one JSON case and one response per line.
     ConformanceStdio,
@@ -57,10 +57,10 @@ const VECTOR_CACHE_CAPACITY: usize = 10_000;
 /// Runs the subcommand.
 pub fn run(command: &Command) -> Result {
     match command {
-        Command::Serve(settings) => run_part(ProcessRole::Server, settings),
-        Command::Worker(settings) => run_part(ProcessRole::Worker, settings),
+        Command::Serve(settings) => run_service(ProcessRole::Server, settings),
+        Command::Worker(settings) => run_service(ProcessRole::Worker, settings),
         Command::License(command) => license::run(command),
-        Command::Eval(options) => measure(options),
+        Command::Eval(options) => evaluate(options),
         Command::ConformanceStdio => run_conformance(),
         Command::ReadDocument => match extract::sandbox_main() {
             code if code == ExitCode::SUCCESS => Ok(Status::Done),
@@ -72,17 +72,17 @@ pub fn run(command: &Command) -> Result {
     }
 }
 
-fn run_part(part: ProcessRole, settings: &Settings) -> Result {
+fn run_service(role: ProcessRole, settings: &Settings) -> Result {
     pidq_http::configure_malloc();
-    start(part, settings.settings.clone(), super::service::variables()?)
+    start(role, settings.settings.clone(), super::service::variables()?)
         .map_err(|error: OpenError| Failure::Usage(error.to_string()))?;
     Ok(Status::Done)
 }
 
-fn measure(options: &Eval) -> Result {
-    let places = ModelSources { model_dir: options.models.clone(), remote: None };
+fn evaluate(options: &Eval) -> Result {
+    let sources = ModelSources { model_dir: options.models.clone(), remote: None };
     let weight = embedding::find(&options.model).map_or(1.0, |model| model.weight);
-    let model = embedding::open(&options.model, &places).map_err(|error| Failure::Usage(error.to_string()))?;
+    let model = embedding::open(&options.model, &sources).map_err(|error| Failure::Usage(error.to_string()))?;
     let report = eval::evaluate_beir(&options.beir, &CachingEmbedder::new(model, VECTOR_CACHE_CAPACITY), weight);
     let report = report.map_err(|error| Failure::Usage(format!("`{}`: {error}", options.beir.display())))?;
     writeln!(io::stdout(), "{report}")?;

@@ -161,7 +161,7 @@ impl Options {
         Ok(Box::new(files.into_iter().map(|path| input::load_projected(&path, query))))
     }
 
-    /// Adds help if the query is the name of a file, a habit from other commands.
+    /// Adds help if the query is the name of a file, since other commands take the file first.
     fn suggest_argument_order(&self, failure: Failure) -> Failure {
         match failure {
             Failure::Query(error, text) if self.from_file.is_none() && Path::new(&text).is_file() => {

@@ -15,7 +15,7 @@ use serde_json::{Value as Json, json};
 
 use super::failure::{Failure, Result, Status};
 use super::graph::{COLUMNS, Condition, ImportResult, graph_id_of};
-use super::table::clean;
+use super::table::escape_controls;
 use super::{input, service};
 pub use client::Client;
 use client::{Call, ServiceResponse};
@@ -36,7 +36,7 @@ pub struct RemoteOptions {
     #[arg(long, value_name = "FILE", global = true)]
     ca: Option<PathBuf>,
 
-    /// Allow plain HTTP to other machines, if the connection is encrypted otherwise
+    /// Allow plain HTTP to another machine, for connections that are encrypted by other means
     #[arg(long, global = true)]
     insecure_http: bool,
 }
@@ -81,7 +81,7 @@ impl RemoteOptions {
     }
 }
 
-/// UploadBudget files.
+/// Uploads files.
 pub async fn import(client: &mut Client, files: &[PathBuf], graph_id: Option<&str>, condition: &Condition) -> Result {
     for file in files {
         let body = fs::read(file).map_err(|error| Failure::unreadable(file, &error))?;
@@ -153,15 +153,15 @@ pub async fn query(client: &mut Client, query: &RemoteQuery) -> Result {
         (None, []) => {
             return Err(Failure::Usage("no graphs given: name graph ids, or use `--prefix ''` for all".into()));
         }
-        (None, [graph_id]) => return one(client, query, graph_id, &request).await,
+        (None, [graph_id]) => return query_one(client, query, graph_id, &request).await,
         (None, graph_ids) => json!({"ids": graph_ids}),
         (Some(prefix), _) => json!({"prefix": prefix}),
     };
     request["graphs"] = graphs;
-    rows(client.send(&post("/graph".into(), &request), None).await?).await
+    print_rows(client.send(&post("/graph".into(), &request), None).await?).await
 }
 
-async fn one(client: &mut Client, query: &RemoteQuery, graph_id: &str, request: &Json) -> Result {
+async fn query_one(client: &mut Client, query: &RemoteQuery, graph_id: &str, request: &Json) -> Result {
     let path = format!("{}?format={}", path(graph_id), percent_encode(&query.format));
     let call = with_version(post(path, request), query.version.as_deref());
     print_body(client.send(&call, None).await?).await
@@ -192,40 +192,40 @@ async fn print_body(mut response: ServiceResponse) -> Result {
     Ok(Status::Done)
 }
 
-/// Prints rows as they arrive. Returns the worst status of a row.
-async fn rows(mut response: ServiceResponse) -> Result {
-    let (mut out, mut worst, mut started) = (io::stdout(), Status::Done, Vec::new());
+/// Prints rows as they arrive and returns their worst status.
+async fn print_rows(mut response: ServiceResponse) -> Result {
+    let (mut out, mut worst, mut partial) = (io::stdout(), Status::Done, Vec::new());
     while let Some(chunk) = response.chunk().await? {
-        // Only new data is scanned: a row may be long.
+        // Only new data is scanned, since a row may be long.
         let (lines, rest) = chunk.split_at(chunk.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
-        started.extend_from_slice(lines);
+        partial.extend_from_slice(lines);
         if !lines.is_empty() {
-            worst = started.split(|byte| *byte == b'\n').filter_map(failed).fold(worst, Status::max);
-            out.write_all(&started)?;
-            started.clear();
+            worst = partial.split(|byte| *byte == b'\n').filter_map(error_row_status).fold(worst, Status::max);
+            out.write_all(&partial)?;
+            partial.clear();
         }
-        started.extend_from_slice(rest);
+        partial.extend_from_slice(rest);
     }
-    out.write_all(&started)?;
+    out.write_all(&partial)?;
     out.flush()?;
     Ok(worst)
 }
 
 /// Returns the exit status of an error row.
-fn failed(row: &[u8]) -> Option<Status> {
+fn error_row_status(row: &[u8]) -> Option<Status> {
     #[derive(serde::Deserialize)]
     struct Row {
         error: Option<Json>,
     }
     let error = serde_json::from_slice::<Row>(row).ok()?.error?;
-    Some(problem::exit(&error).unwrap_or(Status::Failed))
+    Some(problem::exit_status(&error).unwrap_or(Status::Failed))
 }
 
 /// Formats a field as a cell, without control characters.
 fn text(value: &Json) -> String {
     match value {
         Json::Null => String::new(),
-        Json::String(text) => clean(text),
-        other => clean(&other.to_string()),
+        Json::String(text) => escape_controls(text),
+        other => escape_controls(&other.to_string()),
     }
 }

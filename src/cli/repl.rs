@@ -23,7 +23,7 @@ use super::query_options::Profile;
 use super::{input, query, sorted_json};
 
 const HELP: &str = "\
-Type a query; brackets that are open continue on the next line. Tab completes functions, .fields,
+Type a query; one with open brackets continues on the next line. Tab completes functions, .fields,
 the tags and ids of nodes in a string, and the values of a field in .field == \"
   :load FILE   load another document
   :help        show this text
@@ -48,7 +48,7 @@ pub struct Options {
 /// Parsed line of the prompt.
 #[derive(Debug, Eq, PartialEq)]
 enum PromptLine<'l> {
-    Nothing,
+    Empty,
     Help,
     Quit,
     Load(&'l str),
@@ -59,17 +59,17 @@ enum PromptLine<'l> {
 /// Runs the subcommand.
 pub fn run(options: &Options) -> Result {
     let mut session = Session::new(options.profile.dialect(), open(options.file.as_deref())?);
-    let mut editor = Editor::<Assistant, FileHistory>::new().map_err(terminal_failure)?;
+    let mut editor = Editor::<LineCompleter, FileHistory>::new().map_err(terminal_failure)?;
     let history = history_file();
     if let Some(path) = &history {
         // There is no history on the first start.
         drop(editor.load_history(path));
     }
-    editor.set_helper(Some(Assistant::new(&session)));
+    editor.set_helper(Some(LineCompleter::new(&session)));
     if io::stdin().is_terminal() {
         failure::warn(":help lists commands; Ctrl-D quits\n");
     }
-    prompt(&mut editor, &mut session)?;
+    read_lines(&mut editor, &mut session)?;
     if let Some(path) = &history {
         save(&mut editor, path);
     }
@@ -77,12 +77,12 @@ pub fn run(options: &Options) -> Result {
 }
 
 /// Reads and runs lines until the end of the input.
-fn prompt(editor: &mut Editor<Assistant, FileHistory>, session: &mut Session) -> Result<()> {
+fn read_lines(editor: &mut Editor<LineCompleter, FileHistory>, session: &mut Session) -> Result<()> {
     loop {
         let text = match editor.readline("pidq> ") {
             Ok(text) => text,
             Err(ReadlineError::Interrupted) => continue,
-            Err(ReadlineError::Eof) => return end(editor, session),
+            Err(ReadlineError::Eof) => return run_unfinished(editor, session),
             // A line from a pipe that is not UTF-8 is skipped.
             Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
                 failure::warn("skipped a line that is not UTF-8\n");
@@ -92,7 +92,7 @@ fn prompt(editor: &mut Editor<Assistant, FileHistory>, session: &mut Session) ->
         };
         drop(editor.add_history_entry(text.trim_end()));
         match parse_line(&text) {
-            PromptLine::Nothing => {}
+            PromptLine::Empty => {}
             PromptLine::Help => failure::warn(HELP),
             PromptLine::Quit => return Ok(()),
             PromptLine::Unknown(command) => {
@@ -100,7 +100,7 @@ fn prompt(editor: &mut Editor<Assistant, FileHistory>, session: &mut Session) ->
             }
             PromptLine::Load(file) => {
                 report_failure(session.load(file))?;
-                editor.set_helper(Some(Assistant::new(session)));
+                editor.set_helper(Some(LineCompleter::new(session)));
             }
             PromptLine::Query(text) => report_failure(session.run_query(text))?,
         }
@@ -108,16 +108,16 @@ fn prompt(editor: &mut Editor<Assistant, FileHistory>, session: &mut Session) ->
 }
 
 /// Runs a query left unfinished by a pipe, to report its error.
-fn end(editor: &Editor<Assistant, FileHistory>, session: &Session) -> Result<()> {
-    match editor.helper().map(|assistant| assistant.unfinished.take()) {
+fn run_unfinished(editor: &Editor<LineCompleter, FileHistory>, session: &Session) -> Result<()> {
+    match editor.helper().map(|completer| completer.unfinished.take()) {
         Some(text) if !text.is_empty() => report_failure(session.run_query(&text)),
         _ => Ok(()),
     }
 }
 
 /// Reports a failure and continues; stops on a closed pipe.
-fn report_failure(done: Result<()>) -> Result<()> {
-    match done {
+fn report_failure(result: Result<()>) -> Result<()> {
+    match result {
         Err(Failure::ClosedPipe) => Err(Failure::ClosedPipe),
         Err(failure) => {
             failure.report();
@@ -131,8 +131,8 @@ fn parse_line(line: &str) -> PromptLine<'_> {
     let line = line.trim();
     let Some(command) = line.strip_prefix(':') else {
         return match line {
-            "" => PromptLine::Nothing,
-            // Words of other prompts, which are not queries.
+            "" => PromptLine::Empty,
+            // Commands of other prompts; none of them is a valid query.
             "help" | "?" => PromptLine::Help,
             "exit" | "quit" => PromptLine::Quit,
             query => PromptLine::Query(query),
@@ -184,13 +184,14 @@ fn terminal_failure(error: ReadlineError) -> Failure {
 
 /// Returns `$XDG_STATE_HOME/pidq/history`, or `~/.local/state/pidq/history`.
 fn history_file() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let state = set("XDG_STATE_HOME").or_else(|| set("HOME").map(|home| home.join(".local/state")))?;
+    let absolute_path = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let state =
+        absolute_path("XDG_STATE_HOME").or_else(|| absolute_path("HOME").map(|home| home.join(".local/state")))?;
     Some(state.join("pidq").join("history"))
 }
 
 /// Saves the history, ignoring errors.
-fn save(editor: &mut Editor<Assistant, FileHistory>, path: &Path) {
+fn save(editor: &mut Editor<LineCompleter, FileHistory>, path: &Path) {
     if let Some(dir) = path.parent() {
         drop(fs::create_dir_all(dir));
     }
@@ -198,7 +199,7 @@ fn save(editor: &mut Editor<Assistant, FileHistory>, path: &Path) {
 }
 
 /// Completion and validation of the current line.
-struct Assistant {
+struct LineCompleter {
     /// Function names, sorted.
     functions: Vec<String>,
     /// Keys of the document that are valid after a dot, sorted.
@@ -210,15 +211,15 @@ struct Assistant {
     unfinished: RefCell<String>,
 }
 
-impl Assistant {
-    fn new(session: &Session) -> Assistant {
+impl LineCompleter {
+    fn new(session: &Session) -> LineCompleter {
         let mut functions: Vec<String> = session.dialect.functions().map(|function| function.name.into()).collect();
         let mut fields: Vec<String> =
             session.graph.keys().filter(|key| key.chars().all(is_word)).map(String::from).collect();
         functions.sort();
         fields.sort();
         let (names, graph) = (node_names(&session.graph), session.graph.clone());
-        Assistant { functions, fields, names, graph, unfinished: RefCell::default() }
+        LineCompleter { functions, fields, names, graph, unfinished: RefCell::default() }
     }
 
     /// Returns the start of the word before the cursor and its completions.
@@ -230,25 +231,25 @@ impl Assistant {
             before.rfind(|c| !is_word(c)).map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
         let word = &before[start..];
         let is_field = before[..start].ends_with('.');
-        let begins = |name: &&String| name.starts_with(word);
+        let has_prefix = |name: &&String| name.starts_with(word);
         let found = match is_field {
-            true => self.fields.iter().filter(begins).cloned().collect(),
+            true => self.fields.iter().filter(has_prefix).cloned().collect(),
             false if word.is_empty() => Vec::new(),
-            false => self.functions.iter().filter(begins).map(|name| format!("{name}(")).collect(),
+            false => self.functions.iter().filter(has_prefix).map(|name| format!("{name}(")).collect(),
         };
         (start, found)
     }
 
     /// Completes a string literal by the comparison before it.
-    fn complete_string(&self, before: &str, beginning: &str) -> Vec<String> {
-        let values = compared_field(before).map(|field| field_values(&self.graph, field, beginning));
-        values.filter(|values| !values.is_empty()).unwrap_or_else(|| self.complete_name(beginning))
+    fn complete_string(&self, before: &str, prefix: &str) -> Vec<String> {
+        let values = compared_field(before).map(|field| field_values(&self.graph, field, prefix));
+        values.filter(|values| !values.is_empty()).unwrap_or_else(|| self.complete_name(prefix))
     }
 
     /// Completes a name by binary search, since a drawing may have many.
-    fn complete_name(&self, beginning: &str) -> Vec<String> {
-        let first = self.names.partition_point(|name| name.as_str() < beginning);
-        let found = self.names[first..].iter().take_while(|name| name.starts_with(beginning));
+    fn complete_name(&self, prefix: &str) -> Vec<String> {
+        let first = self.names.partition_point(|name| name.as_str() < prefix);
+        let found = self.names[first..].iter().take_while(|name| name.starts_with(prefix));
         found.take(COMPLETION_LIMIT).cloned().collect()
     }
 }
@@ -278,7 +279,7 @@ fn in_list_operand(before: &str) -> Option<&str> {
 }
 
 /// Returns the first string values of a field in the document with this prefix, escaped as in a string literal.
-fn field_values(graph: &Graph, field: &str, beginning: &str) -> Vec<String> {
+fn field_values(graph: &Graph, field: &str, prefix: &str) -> Vec<String> {
     let mut found = BTreeSet::new();
     let (mut stack, mut visits) = (vec![graph.root()], 0);
     while let Some(value) = stack.pop().filter(|_| visits < VISIT_LIMIT) {
@@ -287,7 +288,7 @@ fn field_values(graph: &Graph, field: &str, beginning: &str) -> Vec<String> {
                 for (key, value) in object.iter() {
                     visits += 1;
                     match value {
-                        Value::String(text) if key == field => insert_candidate(&mut found, text, beginning),
+                        Value::String(text) if key == field => insert_candidate(&mut found, text, prefix),
                         Value::Array(_) | Value::Object(_) => stack.push(value),
                         _ => {}
                     }
@@ -304,12 +305,12 @@ fn field_values(graph: &Graph, field: &str, beginning: &str) -> Vec<String> {
 }
 
 /// Inserts a candidate, keeping only the first ones in order.
-fn insert_candidate(found: &mut BTreeSet<String>, text: &str, beginning: &str) {
+fn insert_candidate(found: &mut BTreeSet<String>, text: &str, prefix: &str) {
     if text.is_empty() || text.len() > MAX_VALUE_LENGTH {
         return;
     }
     let text = escape_in_quotes(text);
-    if text.starts_with(beginning) && found.insert(text) && found.len() > COMPLETION_LIMIT {
+    if text.starts_with(prefix) && found.insert(text) && found.len() > COMPLETION_LIMIT {
         found.pop_last();
     }
 }
@@ -319,9 +320,9 @@ const MAX_VALUE_LENGTH: usize = 200;
 
 /// Returns the names of nodes in queries, escaped as in a string literal, sorted and unique.
 fn node_names(graph: &Graph) -> Vec<String> {
-    let words = TopologyConfig::from_document(graph.root());
-    let nodes = words.value_at("paths.nodes", graph.root()).and_then(Value::as_array);
-    let lists = ["tag", "qualified_tag", "node_id"].map(|list| words.list(list));
+    let config = TopologyConfig::from_document(graph.root());
+    let nodes = config.value_at("paths.nodes", graph.root()).and_then(Value::as_array);
+    let lists = ["tag", "qualified_tag", "node_id"].map(|list| config.list(list));
     let mut names = Vec::new();
     for node in nodes.iter().flat_map(|nodes| nodes.iter()).filter_map(Value::as_object) {
         let named =
@@ -363,7 +364,7 @@ fn open_brackets(query: &str) -> (i64, Option<usize>) {
     (depth, literal)
 }
 
-impl Completer for Assistant {
+impl Completer for LineCompleter {
     type Candidate = String;
 
     fn complete(&self, line: &str, pos: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
@@ -371,7 +372,7 @@ impl Completer for Assistant {
     }
 }
 
-impl Validator for Assistant {
+impl Validator for LineCompleter {
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
         let text = context.input();
         let is_unfinished = !text.trim_start().starts_with(':') && is_open(text);
@@ -380,13 +381,13 @@ impl Validator for Assistant {
     }
 }
 
-impl Hinter for Assistant {
+impl Hinter for LineCompleter {
     type Hint = String;
 }
 
-impl Highlighter for Assistant {}
+impl Highlighter for LineCompleter {}
 
-impl Helper for Assistant {}
+impl Helper for LineCompleter {}
 
 #[cfg(test)]
 mod tests {
@@ -396,7 +397,7 @@ mod tests {
     fn check_candidates(before: &str, expected: &[&str]) {
         let graph = Graph::from_json(r#"{"nodes": [{"node_type": 1, "tag": 2, "two words": 3}]}"#);
         let session = Session::new(Dialect::standard(), graph.expect("the case is JSON"));
-        assert_eq!(Assistant::new(&session).candidates(before).1, expected, "{before}");
+        assert_eq!(LineCompleter::new(&session).candidates(before).1, expected, "{before}");
     }
 
     #[test]
@@ -415,7 +416,7 @@ mod tests {
     #[track_caller]
     fn check_names(document: &str, before: &str, expected: (usize, &[&str])) {
         let session = Session::new(Dialect::standard(), Graph::from_json(document).expect("the case is JSON"));
-        let (start, found) = Assistant::new(&session).candidates(before);
+        let (start, found) = LineCompleter::new(&session).candidates(before);
         assert_eq!(
             (start, found.iter().map(String::as_str).collect::<Vec<_>>()),
             (expected.0, expected.1.to_vec()),
@@ -424,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_text_tags_and_ids_are_offered() {
+    fn in_a_string_tags_and_ids_are_offered() {
         let drawing = r#"{"pid_graph": {"nodes": [
             {"id": "n2", "tag": "P-101B"}, {"id": "n1", "tag": "P-101A"}, {"id": "n3", "tag": "P-101A"}, {"id": 4},
             {"id": "n5", "tag": "2\" valve"}, {"id": "n6", "tag": "Überlauf"}, {"id": "n7", "tag": ""}, null]}}"#;
@@ -447,7 +448,7 @@ mod tests {
             {"id": "n2", "tag": "P-1", "node_type": "loop"}, {"id": "n3", "node_type": "pid_component"}, {"node_type": 5},
             {"id": "n4", "node_type": ""}], "edges": [{"edge_type": "piping"}, {"edge_type": "signal"}]}}"#;
         let check = |before: &str, expected: &[&str]| {
-            let start = open_brackets(before).1.expect("a text is open");
+            let start = open_brackets(before).1.expect("a string literal is open");
             check_names(drawing, before, (start, expected));
         };
         check(r#"nodes(.node_type == "pi"#, &["pid_component", r#"pipe \"x\""#]);
@@ -463,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn of_very_many_values_the_first_are_offered() {
+    fn the_number_of_offered_values_is_limited() {
         let items: Vec<String> = (0..1000).map(|at| format!(r#"{{"kind": "k-{:03}"}}"#, at * 7 % 1000)).collect();
         let graph = Graph::from_json(format!("[{}]", items.join(","))).expect("the case is JSON");
         let found = field_values(&graph, "kind", "k-");
@@ -472,25 +473,25 @@ mod tests {
     }
 
     #[test]
-    fn the_document_says_what_tags_are() {
+    fn tags_are_found_by_the_topology_config_of_the_document() {
         let topology = r#""topology": {"paths": {"nodes": ["items"]}, "tag": ["name"]}"#;
         let drawing = format!(r#"{{"metadata": {{{topology}}}, "items": [{{"id": 1, "name": "V-7", "tag": "V-8"}}]}}"#);
         check_names(&drawing, r#"node("V"#, (6, &["V-7"]));
     }
 
     #[test]
-    fn of_very_many_tags_some_are_offered() {
+    fn the_number_of_offered_tags_is_limited() {
         let nodes: Vec<String> = (0..1000).rev().map(|at| format!(r#"{{"tag": "V-{at:03}"}}"#)).collect();
         let graph = Graph::from_json(format!(r#"{{"nodes": [{}]}}"#, nodes.join(",")));
         let session = Session::new(Dialect::standard(), graph.expect("the case is JSON"));
-        let assistant = Assistant::new(&session);
-        let (_, found) = assistant.candidates(r#"node("V-"#);
+        let completer = LineCompleter::new(&session);
+        let (_, found) = completer.candidates(r#"node("V-"#);
         assert_eq!((found.len(), found[0].as_str(), found[99].as_str()), (100, "V-000", "V-099"));
-        assert_eq!(assistant.candidates(r#"node("V-99"#).1.len(), 10);
+        assert_eq!(completer.candidates(r#"node("V-99"#).1.len(), 10);
     }
 
     #[test]
-    fn open_brackets_go_on() {
+    fn a_query_with_an_open_bracket_is_incomplete() {
         assert!(is_open("map({a: .b"));
         assert!(!is_open("map(.a)"));
         assert!(!is_open(r#"filter(.a == "(\"(")"#));
@@ -503,7 +504,7 @@ mod tests {
         assert_eq!(parse_line(":q"), PromptLine::Quit);
         assert_eq!(parse_line(":load"), PromptLine::Unknown(":load"));
         assert_eq!(parse_line(" .a "), PromptLine::Query(".a"));
-        assert_eq!(parse_line(" "), PromptLine::Nothing);
+        assert_eq!(parse_line(" "), PromptLine::Empty);
         assert_eq!(
             [parse_line("help"), parse_line(" ?"), parse_line("exit "), parse_line("quit")],
             [PromptLine::Help, PromptLine::Help, PromptLine::Quit, PromptLine::Quit]

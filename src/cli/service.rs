@@ -37,7 +37,7 @@ pub fn serve(options: &Serve) -> Result {
 
 impl ServiceOptions {
     /// Returns true if a directory was given.
-    pub fn is_named(&self) -> bool {
+    pub fn has_data_dir(&self) -> bool {
         self.data_dir.is_some()
     }
 
@@ -45,9 +45,9 @@ impl ServiceOptions {
     /// `database_setting` names a database.
     pub fn require_data_dir(&self, database_setting: &str) -> Result<()> {
         let settings = self.settings()?;
-        let wrong = |error: SettingError| usage_failure(error.into());
-        let dir = PathBuf::from(settings.required("PIDQ_DATA_DIR").map_err(wrong)?);
-        match settings.optional(database_setting).map_err(wrong)? {
+        let to_failure = |error: SettingError| usage_failure(error.into());
+        let dir = PathBuf::from(settings.required("PIDQ_DATA_DIR").map_err(to_failure)?);
+        match settings.optional(database_setting).map_err(to_failure)? {
             None if !dir.is_dir() => Err(Failure::Usage(format!(
                 "no data directory `{}`; give that of the service with `--data-dir`",
                 dir.display()
@@ -70,11 +70,11 @@ pub fn variables() -> Result<Vec<(String, String)>> {
 }
 
 /// Runs an operation on the accounts of a service.
-pub fn with_accounts(options: &ServiceOptions, act: impl AsyncFnOnce(&Identities) -> Result) -> Result {
+pub fn with_accounts(options: &ServiceOptions, operation: impl AsyncFnOnce(&Identities) -> Result) -> Result {
     let settings = options.settings()?;
     block_on(async {
         let identities = open_accounts(&settings).await.map_err(usage_failure)?;
-        act(&identities).await
+        operation(&identities).await
     })
 }
 

@@ -7,7 +7,7 @@ use super::drawing::{compact_json, items};
 /// Maximum column width; longer cells overflow instead of widening the column.
 const MAX_COLUMN_WIDTH: usize = 40;
 /// Separator of columns.
-const GAP: &str = "  ";
+const COLUMN_SEPARATOR: &str = "  ";
 
 /// Formats rows as text.
 pub fn text(rows: &[Vec<String>]) -> String {
@@ -16,7 +16,7 @@ pub fn text(rows: &[Vec<String>]) -> String {
     let mut text = String::new();
     for row in rows {
         let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
-        text.push_str(cells.collect::<Vec<_>>().join(GAP).trim_end());
+        text.push_str(cells.collect::<Vec<_>>().join(COLUMN_SEPARATOR).trim_end());
         text.push('\n');
     }
     text
@@ -37,16 +37,16 @@ pub fn cell(value: Value<'_>) -> String {
 }
 
 fn scalar(value: Value<'_>) -> String {
-    clean(&value.as_str().map_or_else(|| compact_json(value), String::from))
+    escape_controls(&value.as_str().map_or_else(|| compact_json(value), String::from))
 }
 
-/// Removes control characters, so that document text cannot control the terminal.
-pub fn clean(text: &str) -> String {
-    let mut cleaned = String::with_capacity(text.len());
+/// Escapes control characters, so that document text cannot control the terminal.
+pub fn escape_controls(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_control() { cleaned.extend(c.escape_default()) } else { cleaned.push(c) }
+        if c.is_control() { escaped.extend(c.escape_default()) } else { escaped.push(c) }
     }
-    cleaned
+    escaped
 }
 
 /// Formats a count with its noun.
@@ -66,20 +66,20 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_as_wide_as_their_texts() {
+    fn columns_are_as_wide_as_their_cells() {
         check(&[], "");
         check(&[&["a"]], "a\n");
         check(&[&["tag", "size"], &["P-101", ""], &["é", "80"]], "tag    size\nP-101\né      80\n");
     }
 
     #[test]
-    fn a_long_text_does_not_widen_its_column() {
+    fn a_long_cell_does_not_widen_its_column() {
         let long = "x".repeat(MAX_COLUMN_WIDTH + 1);
         check(&[&["a", "b"], &[&long, "c"]], &format!("a  b\n{long}  c\n"));
     }
 
     #[test]
-    fn cells_are_plain() {
+    fn cells_have_no_quotes_and_no_control_characters() {
         let graph = Graph::from_json(r#"["a", ["b", 1.0, null], null, true, "\u001b[31m\n", { "c" : 1 }]"#);
         let graph = graph.expect("the case is JSON");
         let cells: Vec<String> = items(graph.root()).map(cell).collect();

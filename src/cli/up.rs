@@ -18,11 +18,11 @@ use super::service::variables;
 use local_graph_service::LocalGraphService;
 
 const PURPOSE: &str = "\
-Serves graphs (`/graph`), their tokens, and the document platform (`/api`) in one process on one address, without other
+Serves graphs (`/graph`), tokens (`/o`) and the document platform (`/api`) in one process on one address, without other
 services. Open `/docs` in a browser for the API documentation.
 
   --demo
-      Adds two drawings and documents about them, unless they exist; the first account is `demo`.";
+      Adds two drawings, and documents about them, if they are missing; the login of the first account is `demo`.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -45,20 +45,20 @@ pub struct Options {
 
 /// Runs both services until a signal arrives.
 pub fn run(options: &Options) -> Result {
-    let is = |words: &'static [&str]| options.settings.iter().any(|word| words.contains(&word.as_str()));
-    if is(&["--help", "-h"]) {
+    let has = |names: &'static [&str]| options.settings.iter().any(|argument| names.contains(&argument.as_str()));
+    if has(&["--help", "-h"]) {
         write!(io::stdout(), "{PURPOSE}\n\n{}\n{EXAMPLES}", settings_help("pidq up", &setting_tables()))?;
         return Ok(Status::Done);
     }
     configure_malloc();
-    let arguments = options.settings.iter().filter(|word| *word != "--demo").cloned().collect();
-    let settings = settings(arguments, is(&["--demo"]))?;
+    let arguments = options.settings.iter().filter(|argument| *argument != "--demo").cloned().collect();
+    let settings = settings(arguments, has(&["--demo"]))?;
     CommonSettings(&settings).init_log().map_err(usage_failure)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(usage_failure)?;
-    runtime.block_on(serve_both(&settings, is(&["--demo"])))
+    runtime.block_on(serve_both(&settings, has(&["--demo"])))
 }
 
-/// Settings whose meaning differs from both services.
+/// Settings that replace those of both services, with a meaning for both.
 const SHARED_SETTINGS: &[Setting] = settings![
     "PIDQ_DATABASE_URL", "config.database.url", ValueKind::Text, None, true, "Database of accounts, tokens and documents: `sqlite:FILE` or `postgres://…`; by default `pidq.db` in the data directory.";
 ];
@@ -101,12 +101,12 @@ async fn serve_both(settings: &Settings, is_demo: bool) -> Result {
     let platform = documents.state.clone();
     let documents = documents.build();
     if is_demo {
-        demo::fill(&graphs.state, &documents).await?;
+        demo::add_missing(&graphs.state, &documents).await?;
     }
     log_addresses(&listeners)?;
     let service = graphs.mount("/api", documents).build();
     // An explicitly configured remote graph service takes precedence.
-    drop(platform.graphs.set(Arc::new(LocalGraphService(service.downgrade()))));
+    drop(platform.graph_service.set(Arc::new(LocalGraphService(service.downgrade()))));
     drop(platform);
     serve_service(service, listeners, shutdown).await.map_err(usage_failure)?;
     background_tasks.shut_down().await;

@@ -17,7 +17,7 @@ Examples:
   pidq users grant '200-*' group:process write
   pidq users disable maria@plant.example
 
-Passwords are read from standard input, because other users can see command lines.";
+Passwords are read from standard input, because other users of the machine can see command lines.";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -40,49 +40,71 @@ enum Action {
         /// Role of the user
         #[arg(long, default_value = "viewer", value_parser = role_names())]
         role: String,
-        /// Group that grants may name; repeatable
+        /// Group of the user, for grants to groups; repeatable
         #[arg(long = "group", value_name = "NAME")]
         groups: Vec<String>,
         /// Tenant of the user
         #[arg(long, default_value = DEFAULT_TENANT)]
         tenant: String,
-        /// Create a user without a password, for single sign-on. The permissions come from the provider's tokens
+        /// Create a user without a password, for single sign-on. Permissions are those in the provider's tokens
         #[arg(long)]
         sso_only: bool,
     },
     /// Change the password of a user.
-    Passwd { login: String },
+    Passwd {
+        /// Login of the user
+        login: String,
+    },
     /// Change the role of a user.
     Role {
+        /// Login of the user
         login: String,
+        /// New role
         #[arg(value_parser = role_names())]
         role: String,
     },
     /// Disable a user and revoke all tokens. Single sign-on users are disabled at the provider.
-    Disable { login: String },
+    Disable {
+        /// Login of the user
+        login: String,
+    },
     /// Enable a disabled user.
-    Enable { login: String },
+    Enable {
+        /// Login of the user
+        login: String,
+    },
     /// Delete a user.
-    Delete { login: String },
+    Delete {
+        /// Login of the user
+        login: String,
+    },
     /// List the grants.
     Grants {
+        /// Tenant of the grants
         #[arg(long, default_value = DEFAULT_TENANT)]
         tenant: String,
     },
-    /// Grant a right to graphs (`GRAPH_ID` or `PREFIX*`) to `user:LOGIN`, `client:ID`, `group:NAME`, `sso:ISSUER#ID` or
-    /// `everyone`.
+    /// Grant a permission on graphs (`GRAPH_ID` or `PREFIX*`) to `user:LOGIN`, `client:ID`, `group:NAME`,
+    /// `sso:ISSUER#ID` or `everyone`.
     Grant {
+        /// Graph id, or a prefix followed by `*`
         graphs: String,
+        /// Recipient of the grant
         subject: String,
+        /// Permission
         #[arg(value_parser = ["read", "write", "admin"])]
         right: String,
+        /// Tenant of the graphs
         #[arg(long, default_value = DEFAULT_TENANT)]
         tenant: String,
     },
     /// Revoke a grant.
     Revoke {
+        /// Graphs of the grant, as shown by `grants`
         graphs: String,
+        /// Recipient of the grant, as shown by `grants`
         subject: String,
+        /// Tenant of the grant
         #[arg(long, default_value = DEFAULT_TENANT)]
         tenant: String,
     },
@@ -98,12 +120,12 @@ pub fn run(options: &Options) -> Result {
     if matches!(options.action, Action::List | Action::Grants { .. }) {
         options.service.require_data_dir("PIDQ_DATABASE_URL")?;
     }
-    with_accounts(&options.service, async |identities| act(&options.action, identities).await)
+    with_accounts(&options.service, async |identities| run_action(&options.action, identities).await)
 }
 
-async fn act(action: &Action, identities: &Identities) -> Result {
+async fn run_action(action: &Action, identities: &Identities) -> Result {
     let now = Timestamp::now();
-    let done = match action {
+    let result = match action {
         Action::List => return print(&rows(&identities.users().await.map_err(account_failure)?)),
         Action::Grants { tenant } => {
             return print(&grant_rows(&identities.grants(tenant).await.map_err(account_failure)?));
@@ -128,14 +150,14 @@ async fn act(action: &Action, identities: &Identities) -> Result {
         }
         Action::Revoke { graphs, subject, tenant } => {
             // The subject may no longer exist.
-            let named = identities.resolve_subject(tenant, subject).await.unwrap_or_else(|_| subject.clone());
-            match identities.revoke_grant(tenant, graphs, &named).await {
-                Ok(false) => Err(IdentityError::Unknown(format!("{subject} on {graphs}"))),
-                done => done.map(|_| ()),
+            let resolved = identities.resolve_subject(tenant, subject).await.unwrap_or_else(|_| subject.clone());
+            match identities.revoke_grant(tenant, graphs, &resolved).await {
+                Ok(false) => Err(IdentityError::Unknown(format!("grant to {subject} on {graphs}"))),
+                other => other.map(|_| ()),
             }
         }
     };
-    done.map_err(account_failure)?;
+    result.map_err(account_failure)?;
     Ok(Status::Done)
 }
 
@@ -155,9 +177,9 @@ fn rows(accounts: &[Account]) -> Vec<Vec<String>> {
 
 fn grant_rows(grants: &[Grant]) -> Vec<Vec<String>> {
     let head = ["graphs", "subject", "right", "origin"].map(str::to_owned).to_vec();
-    let because = |grant: &Grant| if grant.is_creator { "creator" } else { "grant" }.to_owned();
+    let origin = |grant: &Grant| if grant.is_creator { "creator" } else { "grant" }.to_owned();
     let row = |grant: &Grant| {
-        vec![grant.pattern.clone(), grant.subject.clone(), grant.right.name().to_owned(), because(grant)]
+        vec![grant.pattern.clone(), grant.subject.clone(), grant.right.name().to_owned(), origin(grant)]
     };
     std::iter::once(head).chain(grants.iter().map(row)).collect()
 }

@@ -30,7 +30,7 @@ pub struct Options {
     /// Drawings: pid_graph JSON or an importable format; `-` or none reads standard input
     files: Vec<PathBuf>,
 
-    /// Only these rules, including rules that are off by default
+    /// Check only these rules, including rules that are off by default
     #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
     rules: Vec<String>,
 
@@ -78,8 +78,8 @@ impl Severity {
         ["info", "warning", "error"][self as usize]
     }
 
-    fn from_name(word: &str) -> Severity {
-        Severity::ALL.into_iter().find(|severity| severity.name() == word).unwrap_or_default()
+    fn from_name(name: &str) -> Severity {
+        Severity::ALL.into_iter().find(|severity| severity.name() == name).unwrap_or_default()
     }
 }
 
@@ -111,8 +111,8 @@ pub fn run(options: &Options) -> Result {
         }
     }
     drawing::ignore_closed_pipe(options.print(&found))?;
-    let fails = if options.strict { Severity::Warning } else { Severity::Error };
-    let has_failed = found.iter().flat_map(|(_, findings)| findings).any(|finding| finding.severity >= fails);
+    let threshold = if options.strict { Severity::Warning } else { Severity::Error };
+    let has_failed = found.iter().flat_map(|(_, findings)| findings).any(|finding| finding.severity >= threshold);
     Ok(if has_failed { worst.max(Status::Falsy) } else { worst })
 }
 
@@ -208,7 +208,7 @@ fn missing_drawing_finding(error: &Error, path: &Path) -> Result<Option<Finding>
 fn print_table(found: &[(String, Vec<Finding>)]) -> Result<()> {
     let mut rows = Vec::new();
     for (name, findings) in found {
-        let file = (found.len() > 1).then(|| table::clean(name));
+        let file = (found.len() > 1).then(|| table::escape_controls(name));
         rows.extend(findings.iter().map(|finding| file.iter().chain(&finding.cells).cloned().collect()));
     }
     let printed = drawing::print(&table::text(&rows));

@@ -21,7 +21,7 @@ def postgres_programs():
     return found[-1].parent if found else None
 
 
-def missing():
+def missing_programs():
     """Returns the names of programs that are not installed."""
     programs = [name for name in ("redis-server", "nats-server") if not shutil.which(name, path=PATH)]
     return programs + ([] if postgres_programs() else ["postgresql"])
@@ -44,24 +44,24 @@ class Backend:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def start(self):
-        """Starts the server; retries while leftovers of a killed one make the start fail."""
-        begun = time.monotonic()
-        while time.monotonic() - begun < 60:
+        """Starts the server; retries while files of a killed process make the start fail."""
+        start = time.monotonic()
+        while time.monotonic() - start < 60:
             if self.process is None or self.process.poll() is not None:
-                self.begin()
-            if self.answers():
+                self.spawn()
+            if self.is_ready():
                 return
             time.sleep(0.05)
         raise RuntimeError(f"{self.name} does not start: {(self.folder / 'log').read_text()[-2000:]}")
 
-    def begin(self):
+    def spawn(self):
         with open(self.folder / "log", "ab") as log:
             environment = os.environ | {"PATH": PATH}
             self.process = subprocess.Popen(
                 self.command(), cwd=self.folder, env=environment, stdout=log, stderr=log, **self.options()
             )
 
-    def answers(self):
+    def is_ready(self):
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=1):
             return True
         return False
@@ -86,7 +86,7 @@ class Redis(Backend):
 
 
 class Nats(Backend):
-    """With JetStream."""
+    """NATS with JetStream."""
 
     name = "nats"
 
@@ -99,7 +99,7 @@ class Nats(Backend):
 
 
 class Postgres(Backend):
-    """PostgreSQL does not run as root; then it runs as the user of Debian's package."""
+    """PostgreSQL. It refuses to run as root, so the tests of root run it as the user of Debian's package."""
 
     name = "postgres"
 
@@ -117,10 +117,10 @@ class Postgres(Backend):
     def options(self):
         return {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
 
-    def answers(self):
+    def is_ready(self):
         return subprocess.run([self.bin / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)], check=False).returncode == 0
 
-    def ask(self, sql):
+    def query(self, sql):
         """Returns the rows of a statement as text."""
         command = [self.bin / "psql", "-h", "127.0.0.1", "-p", str(self.port), "-U", "pidq", "-At", "-c", sql, "postgres"]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()

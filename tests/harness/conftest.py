@@ -22,6 +22,6 @@ def pytest_terminal_summary(terminalreporter):
 def service():
     with Service() as service:
         session = service.session()
-        for job, size in (("small", 1_000), ("large", 10_000)):
-            assert service.put(session, job, drawing(size)).status_code == 201
+        for graph_id, size in (("small", 1_000), ("large", 10_000)):
+            assert service.put(session, graph_id, drawing(size)).status_code == 201
         yield service

@@ -52,9 +52,9 @@ def goal(name, value, limit, passed, **more):
     assert passed, line
 
 
-def timed(duration, limit):
-    """Returns True if a duration is within its limit. Other load on the machine counts too, so the short run only reports it."""
-    return not LONG or duration <= limit
+def within_limit(value, limit):
+    """Returns True if a timing is within its limit. Other load on the machine affects it, so the short run only reports it."""
+    return not LONG or value <= limit
 
 
 def free_port():
@@ -73,25 +73,25 @@ def drawing(nodes=3, name="N"):
     return {"pid_graph": {"nodes": items, "edges": edges, "metadata": {"drawing_name": f"Unit {name}"}}}
 
 
-def pidq(folder, *arguments, stdin=""):
+def run_pidq(data_dir, *arguments, stdin=""):
     """Runs the command on the data of a service and returns its output."""
-    command = [PIDQ, *arguments, "--data-dir", str(folder)]
+    command = [PIDQ, *arguments, "--data-dir", str(data_dir)]
     return subprocess.run(command, input=stdin, capture_output=True, text=True, check=True, timeout=60).stdout
 
 
 @functools.cache
 def accounts():
-    """Creates a database with accounts of every role, with the command; returns it and the secrets of the clients."""
+    """Creates a data directory with accounts of every role, with the command; returns it and the secrets of the clients."""
     folder = WORK / "accounts"
     shutil.rmtree(folder, ignore_errors=True)
     with Service(folder) as first:
         first.terminate()
     for login, (tenant, role) in USERS.items():
-        pidq(folder, "users", "add", login, "--tenant", tenant, "--role", role, stdin=PASSWORD + "\n")
+        run_pidq(folder, "users", "add", login, "--tenant", tenant, "--role", role, stdin=PASSWORD + "\n")
     secrets = {"pidq": SECRET}
     for client, (tenant, scopes) in CLIENTS.items():
         grants = [f"--grant={grant}" for grant in ("password", "refresh_token", "client_credentials")]
-        output = pidq(folder, "clients", "add", client, "--tenant", tenant, *grants, *(f"--scope={scope}" for scope in scopes.split()))
+        output = run_pidq(folder, "clients", "add", client, "--tenant", tenant, *grants, *(f"--scope={scope}" for scope in scopes.split()))
         secrets[client] = output.split("client_secret:")[1].strip()
     return folder, secrets
 
@@ -103,17 +103,17 @@ class Service:
     # Timeout of the start, in seconds.
     start_timeout = 60
 
-    def __init__(self, data=None, authority=None, before=(), **settings):
-        """`authority` is the CA file of its certificate; `before` is a command prefix."""
-        self.data, self.before, self.verify = data, before, authority or True
+    def __init__(self, data_dir=None, ca_file=None, command_prefix=(), **settings):
+        """With `ca_file`, the service has a certificate of this CA and is used over TLS."""
+        self.data_dir, self.command_prefix, self.verify = data_dir, command_prefix, ca_file or True
         self.port = free_port()
-        self.url = f"{'https' if authority else 'http'}://127.0.0.1:{self.port}"
+        self.url = f"{'https' if ca_file else 'http'}://127.0.0.1:{self.port}"
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="pidq-harness-"))
         self.log = self.folder / "log"
         self.settings = {
             "PIDQ_LISTEN": f"127.0.0.1:{self.port}",
             "PIDQ_ADMIN_LISTEN": "",
-            "PIDQ_DATA_DIR": str(data or self.folder / "data"),
+            "PIDQ_DATA_DIR": str(data_dir or self.folder / "data"),
             "PIDQ_ADMIN_LOGIN": "admin",
             "PIDQ_ADMIN_PASSWORD": PASSWORD,
             "PIDQ_CLIENT_SECRET": SECRET,
@@ -124,7 +124,7 @@ class Service:
         self.process = None
 
     def __enter__(self):
-        if not self.data:
+        if not self.data_dir:
             shutil.copytree(accounts()[0], self.folder / "data")
         self.start()
         return self
@@ -136,19 +136,19 @@ class Service:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def start(self):
-        """Starts it and returns the seconds until it was ready."""
-        begun = time.monotonic()
+        """Starts the process and returns the seconds until it was ready."""
+        start = time.monotonic()
         environment = {key: value for key, value in os.environ.items() if not key.startswith("PIDQ_")} | self.settings
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen([*self.before, *self.command], env=environment, stdout=log, stderr=log)
-        while time.monotonic() - begun < self.start_timeout:
+            self.process = subprocess.Popen([*self.command_prefix, *self.command], env=environment, stdout=log, stderr=log)
+        while time.monotonic() - start < self.start_timeout:
             if self.process.poll() is not None:
                 raise RuntimeError(self.log.read_text())
             with contextlib.suppress(requests.RequestException):
                 if requests.get(self.url + "/readyz", timeout=5, verify=self.verify).status_code == 200:
-                    return time.monotonic() - begun
+                    return time.monotonic() - start
             time.sleep(0.01)
-        raise RuntimeError("the server does not get ready")
+        raise RuntimeError("the server is not ready in time")
 
     def kill(self):
         self.process.send_signal(signal.SIGKILL)
@@ -156,9 +156,9 @@ class Service:
 
     def terminate(self):
         """Sends SIGTERM and returns the exit code and the seconds that the shutdown took."""
-        begun = time.monotonic()
+        start = time.monotonic()
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=60), time.monotonic() - begun
+        return self.process.wait(timeout=60), time.monotonic() - start
 
     @property
     def secrets(self):
@@ -172,15 +172,15 @@ class Service:
         """Creates editors with the common password and returns their logins."""
         logins = [f"user-{number:04}" for number in range(count)]
         for login in logins:
-            pidq(self.settings["PIDQ_DATA_DIR"], "users", "add", login, "--role", "editor", stdin=PASSWORD + "\n")
+            run_pidq(self.settings["PIDQ_DATA_DIR"], "users", "add", login, "--role", "editor", stdin=PASSWORD + "\n")
         return logins
 
     def token(self, client="robot", **form):
         """Returns an access token of a client, or of a user if a username is given."""
         form = {"grant_type": "client_credentials", **self.credentials(client), **form}
-        reply = requests.post(self.url + "/o/token/", data=form, timeout=60)
-        assert reply.status_code == 200, reply.text
-        return reply.json()["access_token"]
+        response = requests.post(self.url + "/o/token/", data=form, timeout=60)
+        assert response.status_code == 200, response.text
+        return response.json()["access_token"]
 
     def user_token(self, login, **form):
         client = "pidq" if USERS[login][0] == "main" else "rival"
@@ -191,11 +191,11 @@ class Service:
         session.headers["Authorization"] = f"Bearer {token or self.token()}"
         return session
 
-    def put(self, session, job, graph, **headers):
-        return session.put(f"{self.url}/graph/{job}", json=graph, headers=headers, timeout=60)
+    def put(self, session, graph_id, graph, **headers):
+        return session.put(f"{self.url}/graph/{graph_id}", json=graph, headers=headers, timeout=60)
 
-    def ask(self, session, job, query, **more):
-        return session.post(f"{self.url}/graph/{job}", json={"query": query, **more}, timeout=60)
+    def run_query(self, session, graph_id, query, **fields):
+        return session.post(f"{self.url}/graph/{graph_id}", json={"query": query, **fields}, timeout=60)
 
     def rss(self):
         """Returns the current and peak resident memory in bytes."""
@@ -211,12 +211,12 @@ class Service:
 
 def json_lines(command, **options):
     """Returns the JSON lines printed by a Node.js program."""
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **options)
-    rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
-    return rows, done.stderr[-2000:] if done.returncode else ""
+    process = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **options)
+    rows = [json.loads(line) for line in process.stdout.splitlines() if line.startswith("[")]
+    return rows, process.stderr[-2000:] if process.returncode else ""
 
 
-MASTER = "0199aaaa-0000-7000-8000-000000000001"
+MASTER_KEY = "0199aaaa-0000-7000-8000-000000000001"
 
 
 class Platform(Service):
@@ -227,16 +227,16 @@ class Platform(Service):
 
     def __init__(self, **settings):
         folder = pathlib.Path(tempfile.mkdtemp(prefix="pidq-platform-"))
-        super().__init__(data=folder, PIDQ_APP_MASTER_KEY=MASTER, PIDQ_APP_MASTER_SECRET=SECRET, PIDQ_UPLOAD_RATE="0", PIDQ_ASK_RATE="0", **settings)
-        for of_accounts in ("PIDQ_ADMIN_LOGIN", "PIDQ_ADMIN_PASSWORD", "PIDQ_CLIENT_SECRET"):
-            del self.settings[of_accounts]
+        super().__init__(data_dir=folder, PIDQ_APP_MASTER_KEY=MASTER_KEY, PIDQ_APP_MASTER_SECRET=SECRET, PIDQ_UPLOAD_RATE_LIMIT="0", PIDQ_ASK_RATE_LIMIT="0", **settings)
+        for account_setting in ("PIDQ_ADMIN_LOGIN", "PIDQ_ADMIN_PASSWORD", "PIDQ_CLIENT_SECRET"):
+            del self.settings[account_setting]
 
-    def __exit__(self, *problem):
-        super().__exit__(*problem)
-        shutil.rmtree(self.data, ignore_errors=True)
+    def __exit__(self, *exception):
+        super().__exit__(*exception)
+        shutil.rmtree(self.data_dir, ignore_errors=True)
 
     def session(self):
-        form = {"grant_type": "client_credentials", "client_id": MASTER, "client_secret": SECRET}
+        form = {"grant_type": "client_credentials", "client_id": MASTER_KEY, "client_secret": SECRET}
         token = requests.post(self.url + "/o/token/", data=form, timeout=30).json()["access_token"]
         session = requests.Session()
         session.headers["Authorization"] = f"Bearer {token}"
@@ -256,4 +256,4 @@ class Worker(Platform):
     def start(self):
         environment = {key: value for key, value in os.environ.items() if not key.startswith("PIDQ_")} | self.settings
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen([*self.before, *self.command], env=environment, stdout=log, stderr=log)
+            self.process = subprocess.Popen([*self.command_prefix, *self.command], env=environment, stdout=log, stderr=log)

@@ -15,7 +15,7 @@ from service import WORK, goal
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 # A policy that blocks the page's own style, to verify that the browser reports violations.
-STRICT = "default-src 'none'"
+STRICT_POLICY = "default-src 'none'"
 PAGE = b"<!doctype html><title>x</title><style>body{color:red}</style><p>x</p>"
 
 
@@ -27,19 +27,19 @@ def browse(url, *options):
             "--no-first-run", "--disable-extensions", "--disable-background-networking", "--enable-logging=stderr",
             "--window-size=1280,1600", f"--user-data-dir={profile}", *options, url,
         ]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
-    console = [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
-    return done.stdout, console
+        process = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
+    console = [line for line in process.stderr.splitlines() if ":CONSOLE" in line]
+    return process.stdout, console
 
 
-def forbidden():
+def policy_violations():
     """Returns the console output of a page that violates its own policy."""
 
     class ViolatingPage(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             self.send_response(200)
             self.send_header("Content-Type", "text/html")
-            self.send_header("Content-Security-Policy", STRICT)
+            self.send_header("Content-Security-Policy", STRICT_POLICY)
             self.end_headers()
             self.wfile.write(PAGE)
 
@@ -55,19 +55,19 @@ def forbidden():
 
 @pytest.mark.skipif(not BROWSER, reason="there is no Chromium (Debian: chromium)")
 def test_docs_in_a_browser(service):
-    assert forbidden(), "a policy that is broken has to show in the console, or this test could not fail"
+    assert policy_violations(), "the console must show violations of a policy, or this test could not fail"
     document, console = browse(service.url + "/docs", "--dump-dom")
     assert not console, console
     policy = requests.get(service.url + "/docs", timeout=10).headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy and "unsafe" not in policy, policy
-    interface = requests.get(service.url + "/openapi.json", timeout=10).json()
-    expected = {(method.upper(), path) for path, methods in interface["paths"].items() for method in methods}
+    openapi = requests.get(service.url + "/openapi.json", timeout=10).json()
+    expected = {(method.upper(), path) for path, methods in openapi["paths"].items() for method in methods}
     heads = re.findall(r"<h3><span[^>]*>([A-Z]+)</span><code>([^<]*)</code></h3>", document)
     found = {(method, html.unescape(path)) for method, path in heads}
     links = set(re.findall(r'<a href="#([^"]+)">', document))
     dead = links - set(re.findall(r'<article id="([^"]+)">', document))
-    picture = WORK / "docs.png"
-    browse(service.url + "/docs", f"--screenshot={picture}")
-    assert picture.stat().st_size > 10_000, "the page is empty"
+    screenshot = WORK / "docs.png"
+    browse(service.url + "/docs", f"--screenshot={screenshot}")
+    assert screenshot.stat().st_size > 10_000, "the page is empty"
     missing = len(expected - found)
     goal("docs", {"operations": len(found), "missing": missing, "dead_links": len(dead)}, "0,0", not missing and not dead)

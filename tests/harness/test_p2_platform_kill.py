@@ -11,20 +11,20 @@ import time
 import pytest
 import requests
 
-from backends import Nats, Postgres, Redis, missing
+from backends import Nats, Postgres, Redis, missing_programs
 from service import LONG, Platform, Worker, goal
 
 DOCUMENTS = 2_000 if LONG else 60
 KILLS = 20 if LONG else 3
 # During a reindex: documents and kills.
-REINDEXED = 600 if LONG else 60
+REINDEX_DOCUMENTS = 600 if LONG else 60
 REINDEX_KILLS = 10 if LONG else 3
 # With all servers: documents, rounds of kills, and documents searched at the end.
 ALL_DOCUMENTS = 10_000 if LONG else 60
 ALL_KILLS = 120 if LONG else 5
-SEARCHED = 500 if LONG else 60
+SEARCH_COUNT = 500 if LONG else 60
 # One in this many documents is corrupt.
-BROKEN = 50
+CORRUPT_INTERVAL = 50
 
 
 def test_kill():
@@ -32,18 +32,18 @@ def test_kill():
         session = platform.session()
         pipeline = platform.pipeline(session)
         base = f"{platform.url}/api/pipelines/{pipeline}"
-        moments = sorted(random.Random(7).sample(range(1, DOCUMENTS), KILLS))
-        taken = {}
+        kill_points = sorted(random.Random(7).sample(range(1, DOCUMENTS), KILLS))
+        accepted = {}
         for number in range(DOCUMENTS):
-            if number in moments:
+            if number in kill_points:
                 platform.kill()
                 platform.start()
-            taken[number] = upload(session, base, number)
-        states = settled(session, base)
-        lost = [number for number, document in taken.items() if not ended(states, document, number)]
-        found = [number for number in taken if not is_broken(number) and hits(session, base, number) != [taken[number]]]
-        measurements = {"documents": DOCUMENTS, "kills": KILLS, "lost": len(lost), "extra": len(states) - len(taken), "unfound": len(found)}
-        goal("P2", measurements, "0,0,0", not lost and len(states) == len(taken) and not found)
+            accepted[number] = upload(session, base, number)
+        states = wait_until_processed(session, base)
+        lost = [number for number, document in accepted.items() if not has_expected_status(states, document, number)]
+        unfound = [number for number in accepted if not is_corrupt(number) and hits(session, base, number) != [accepted[number]]]
+        measurements = {"documents": DOCUMENTS, "kills": KILLS, "lost": len(lost), "extra": len(states) - len(accepted), "unfound": len(unfound)}
+        goal("P2", measurements, "0,0,0", not lost and len(states) == len(accepted) and not unfound)
 
 
 def test_kill_during_reindex():
@@ -51,27 +51,27 @@ def test_kill_during_reindex():
     with Platform(PIDQ_JOB_LEASE_TTL="2s", PIDQ_WORKERS="2") as platform:
         session = platform.session()
         base = f"{platform.url}/api/pipelines/{platform.pipeline(session)}"
-        numbers = [number for number in range(REINDEXED) if not is_broken(number)]
-        taken = {number: upload(session, base, number) for number in numbers}
-        before = {document: state["chunk_count"] for document, state in settled(session, base).items()}
+        numbers = [number for number in range(REINDEX_DOCUMENTS) if not is_corrupt(number)]
+        accepted = {number: upload(session, base, number) for number in numbers}
+        before = {document: state["chunk_count"] for document, state in wait_until_processed(session, base).items()}
         splitter = {"name": "recursive_character", "chunk_size": 100, "chunk_overlap": 0}
         operation = session.post(f"{base}/reindex", json={"text_splitter": splitter}, timeout=30).json()["id"]
-        chance, kills, unfound = random.Random(13), 0, 0
+        rng, kills, unfound = random.Random(13), 0, 0
         while (state := session.get(f"{platform.url}/api/operations/{operation}", timeout=30).json())["status"] == "running":
-            number = chance.choice(numbers)
-            unfound += hits(session, base, number) != [taken[number]]
-            if kills < REINDEX_KILLS and state["progress"]["done"] * REINDEX_KILLS >= kills * REINDEXED:
+            number = rng.choice(numbers)
+            unfound += hits(session, base, number) != [accepted[number]]
+            if kills < REINDEX_KILLS and state["progress"]["done"] * REINDEX_KILLS >= kills * REINDEX_DOCUMENTS:
                 platform.kill()
                 platform.start()
                 kills += 1
-        states = settled(session, base)
-        unfound += sum(hits(session, base, number) != [taken[number]] for number in numbers)
+        states = wait_until_processed(session, base)
+        unfound += sum(hits(session, base, number) != [accepted[number]] for number in numbers)
         old = sum(states[document]["chunk_count"] <= count for document, count in before.items())
         measurements = {"documents": len(numbers), "kills": kills, "status": state["status"], "unfound": unfound, "old": old}
         goal("P2-index", measurements, "succeeded,0,0", state["status"] == "succeeded" and kills > 0 and not unfound and not old)
 
 
-@pytest.mark.skipif(bool(missing()), reason=f"not installed: {', '.join(missing())}")
+@pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {', '.join(missing_programs())}")
 def test_kill_everything():
     with contextlib.ExitStack() as stack:
         backends = [stack.enter_context(kind()) for kind in (Postgres, Redis, Nats)]
@@ -87,117 +87,117 @@ def test_kill_everything():
         }
         server = stack.enter_context(Platform(PIDQ_WORKERS="0", **settings))
         workers = [stack.enter_context(Worker(PIDQ_WORKERS="2", **settings)) for _ in range(2)]
-        killer = Killer([*backends, server, *workers])
+        killer = ProcessKiller([*backends, server, *workers])
         started = time.monotonic()
         session = server.session()
         base = f"{server.url}/api/pipelines/{server.pipeline(session)}"
         with killer, concurrent.futures.ThreadPoolExecutor(4) as callers:
             numbers = range(ALL_DOCUMENTS)
-            taken = dict(zip(numbers, callers.map(lambda number: killer.count_upload(upload(session, base, number)), numbers)))
-        states = settled(session, base)
-        took = time.monotonic() - started
-        lost = [number for number, document in taken.items() if not ended(states, document, number)]
-        searched = random.Random(9).sample([number for number in taken if not is_broken(number)], min(SEARCHED, len(taken) * 9 // 10))
-        unfound = [number for number in searched if hits(session, base, number) != [taken[number]]]
-        twice = postgres.ask("select document_id from chunks group by document_id, generation, number having count(*) > 1")
-        left = postgres.ask("select count(*) from jobs")
+            accepted = dict(zip(numbers, callers.map(lambda number: killer.count_upload(upload(session, base, number)), numbers)))
+        states = wait_until_processed(session, base)
+        seconds = time.monotonic() - started
+        lost = [number for number, document in accepted.items() if not has_expected_status(states, document, number)]
+        searched = random.Random(9).sample([number for number in accepted if not is_corrupt(number)], min(SEARCH_COUNT, len(accepted) * 9 // 10))
+        unfound = [number for number in searched if hits(session, base, number) != [accepted[number]]]
+        duplicates = postgres.query("select document_id from chunks group by document_id, generation, number having count(*) > 1")
+        jobs_left = postgres.query("select count(*) from jobs")
         measurements = {
-            "documents": len(taken),
+            "documents": len(accepted),
             "failed": sum(state["status"] == "failed" for state in states.values()),
-            "seconds": round(took),
-            "again": sum(state["attempts"] > 1 for state in states.values()),
+            "seconds": round(seconds),
+            "retried": sum(state["attempts"] > 1 for state in states.values()),
             **killer.killed,
             "lost": len(lost),
-            "extra": len(states) - len(set(taken.values())),
-            "same": len(taken) - len(set(taken.values())),
+            "extra": len(states) - len(set(accepted.values())),
+            "shared_ids": len(accepted) - len(set(accepted.values())),
             "unfound": len(unfound),
-            "twice": len(twice),
-            "left": int(left[0]),
+            "duplicates": len(duplicates),
+            "jobs_left": int(jobs_left[0]),
         }
-        wrong = sum(measurements[name] for name in ("lost", "extra", "same", "unfound", "twice", "left"))
-        goal("P2-all", measurements, "0 lost, extra, same, unfound, twice, left", wrong == 0)
+        wrong = sum(measurements[name] for name in ("lost", "extra", "shared_ids", "unfound", "duplicates", "jobs_left"))
+        goal("P2-all", measurements, "0 lost, extra, shared_ids, unfound, duplicates, jobs_left", wrong == 0)
 
 
-class Killer:
+class ProcessKiller:
     """Kills and restarts random processes during the uploads."""
 
     def __init__(self, victims):
         self.victims = victims
         self.killed = {f"killed_{victim.name}": 0 for victim in victims}
-        self.seen = 0
-        self.random = random.Random(11)
-        self.over = threading.Event()
+        self.uploaded = 0
+        self.rng = random.Random(11)
+        self.stop = threading.Event()
         self.lock = threading.Lock()
         self.thread = threading.Thread(target=self.run)
-        self.problem = None
+        self.error = None
 
     def __enter__(self):
         self.thread.start()
 
     def __exit__(self, *_):
-        self.over.set()
+        self.stop.set()
         self.thread.join()
-        if self.problem:
-            raise self.problem
+        if self.error:
+            raise self.error
 
     def count_upload(self, document):
         """Counts an accepted document. An error of the killer thread fails the test."""
         with self.lock:
-            self.seen += 1
-        if self.problem:
-            raise self.problem
+            self.uploaded += 1
+        if self.error:
+            raise self.error
         return document
 
     def run(self):
-        moments = [(number + 1) * ALL_DOCUMENTS // (ALL_KILLS + 1) for number in range(ALL_KILLS)]
+        kill_points = [(number + 1) * ALL_DOCUMENTS // (ALL_KILLS + 1) for number in range(ALL_KILLS)]
         try:
-            for turn, moment in enumerate(moments):
-                while self.seen < moment and not self.over.wait(0.01):
+            for turn, kill_point in enumerate(kill_points):
+                while self.uploaded < kill_point and not self.stop.wait(0.01):
                     pass
-                self.strike(turn)
-        except Exception as problem:  # pylint: disable=broad-exception-caught
-            self.problem = problem
+                self.kill_and_restart(turn)
+        except Exception as error:  # pylint: disable=broad-exception-caught
+            self.error = error
 
-    def strike(self, turn):
+    def kill_and_restart(self, turn):
         """Kills one process after the other in the short run, so that each is killed; in the long run, one to three at once."""
-        chosen = {turn % len(self.victims)} if not LONG else set(self.random.sample(range(len(self.victims)), self.random.choice((1, 1, 1, 2, 3))))
+        chosen = {turn % len(self.victims)} if not LONG else set(self.rng.sample(range(len(self.victims)), self.rng.choice((1, 1, 1, 2, 3))))
         for victim in chosen:
             self.victims[victim].kill()
             self.killed[f"killed_{self.victims[victim].name}"] += 1
-        time.sleep(self.random.uniform(0, 1))
+        time.sleep(self.rng.uniform(0, 1))
         # The database first: the other processes need it to start.
         for victim in sorted(chosen):
             self.victims[victim].start()
 
 
-def is_broken(number):
-    return number % BROKEN == BROKEN - 1
+def is_corrupt(number):
+    return number % CORRUPT_INTERVAL == CORRUPT_INTERVAL - 1
 
 
 def upload(session, base, number):
-    """Sends a document until it is acknowledged. Equal content is the same document."""
+    """Uploads a document until it is acknowledged, and returns its id. Equal content is the same document."""
     text = f"Valve HV-{number:05d} of the plant.\n\n" + "It is closed by hand, and locked. " * 40
-    name, text = (f"{number}.pdf", f"%PDF-1.7 broken {number}") if is_broken(number) else (f"{number}.txt", text)
+    name, text = (f"{number}.pdf", f"%PDF-1.7 corrupt {number}") if is_corrupt(number) else (f"{number}.txt", text)
     for _ in range(300):
         with contextlib.suppress(requests.ConnectionError, requests.Timeout):
             form = {"file": (name, text), "classification": (None, "manual")}
-            answer = session.post(f"{base}/documents", files=form, timeout=30)
-            if answer.status_code in (200, 202):
-                return answer.json()["id"]
-            assert answer.status_code == 503, answer.text
+            response = session.post(f"{base}/documents", files=form, timeout=30)
+            if response.status_code in (200, 202):
+                return response.json()["id"]
+            assert response.status_code == 503, response.text
         time.sleep(0.2)
     raise RuntimeError("no server accepts the document")
 
 
-def ended(states, document, number):
+def has_expected_status(states, document, number):
     """Returns True if a valid document is ready, or a corrupt one has failed with its reason."""
     state = states.get(document, {})
-    if is_broken(number):
+    if is_corrupt(number):
         return state.get("status") == "failed" and state["error"]["code"] == "corrupt-document"
     return state.get("status") == "ready" and state["searchable"]
 
 
-def settled(session, base):
+def wait_until_processed(session, base):
     """Waits until no document is processing and returns all documents."""
     for _ in range(3600 if LONG else 600):
         counts = session.get(base, timeout=30).json()["document_counts"]

@@ -6,12 +6,12 @@ import time
 
 import requests
 from service import Platform, goal
-from test_p2_platform_kill import hits, settled
-from test_r5_faults import fill, small_disk
+from test_p2_platform_kill import hits, wait_until_processed
+from test_r5_faults import fill_disk, small_disk
 
-# Documents before the disk is full, and those of them still being ingested then; documents while it is full, and the minimum
-# number of rejections.
-BEFORE, READ, MEANWHILE, REFUSED = 10, 5, 20, 5
+# Documents uploaded and processed before the disk is full, uploaded just before, and uploaded while it is full; minimum number
+# of rejections.
+PROCESSED, IN_PROGRESS, WHILE_FULL, MIN_REJECTED = 10, 5, 20, 5
 # Permitted rejections.
 CODES = {507: "insufficient-storage", 503: "unavailable"}
 
@@ -20,23 +20,23 @@ def upload(session, base, number, kilobytes=4):
     """Returns the status and the body of an upload."""
     text = f"Valve HV-{number:05d} of the plant.\n\n" + f"It is closed by hand, and locked {number}. " * (kilobytes * 26)
     form = {"file": (f"{number}.txt", text), "classification": (None, "manual")}
-    answer = session.post(f"{base}/documents", files=form, timeout=60)
-    return answer.status_code, answer.json()
+    response = session.post(f"{base}/documents", files=form, timeout=60)
+    return response.status_code, response.json()
 
 
-def found(session, base, taken):
-    """Returns the number of documents that a search does not find."""
-    return [number for number, document in taken.items() if hits(session, base, number) != [document]]
+def unfound(session, base, accepted):
+    """Returns the numbers of the documents that a search does not find."""
+    return [number for number, document in accepted.items() if hits(session, base, number) != [document]]
 
 
-def settles(session, base, seconds=60):
-    """Waits for all documents and for responses: the disk may just have become free."""
-    end = time.monotonic() + seconds
+def wait_until_recovered(session, base, seconds=60):
+    """Waits until all documents are processed; retries failed requests, since the disk may just have become free."""
+    deadline = time.monotonic() + seconds
     while True:
         try:
-            return settled(session, base)
+            return wait_until_processed(session, base)
         except (AssertionError, KeyError, requests.RequestException):
-            if time.monotonic() > end:
+            if time.monotonic() > deadline:
                 raise
             time.sleep(0.5)
 
@@ -46,24 +46,24 @@ def test_a_full_disk(tmp_path):
     with small_disk(tmp_path / "disk", "16m") as disk, Platform(PIDQ_DATA_DIR=str(disk / "data"), PIDQ_JOB_LEASE_TTL="2s") as platform:
         session = platform.session()
         base = f"{platform.url}/api/pipelines/{platform.pipeline(session)}"
-        taken = {number: upload(session, base, number)[1]["id"] for number in range(BEFORE)}
-        settled(session, base)
-        early = dict(taken)
+        accepted = {number: upload(session, base, number)[1]["id"] for number in range(PROCESSED)}
+        wait_until_processed(session, base)
+        early = dict(accepted)
         # These are being ingested when the disk becomes full.
-        taken |= {number: upload(session, base, number)[1]["id"] for number in range(BEFORE, BEFORE + READ)}
-        fill(disk / "rest")
-        wrong, refused = [], collections.Counter()
-        for number in range(BEFORE + READ, BEFORE + READ + MEANWHILE):
+        accepted |= {number: upload(session, base, number)[1]["id"] for number in range(PROCESSED, PROCESSED + IN_PROGRESS)}
+        fill_disk(disk / "rest")
+        wrong, rejected = [], collections.Counter()
+        for number in range(PROCESSED + IN_PROGRESS, PROCESSED + IN_PROGRESS + WHILE_FULL):
             # Small documents, and larger ones that are spooled to a file.
             status, body = upload(session, base, number, 400 if number % 2 else 4)
             if status in (200, 202):
-                taken[number] = body["id"]
+                accepted[number] = body["id"]
             elif body.get("code") == CODES.get(status):
-                refused[status] += 1
+                rejected[status] += 1
             else:
                 wrong.append(("an upload", status, body))
-            fill(disk / "more")
-        wrong += [("not found while the disk is full", number) for number in found(session, base, early)]
+            fill_disk(disk / "more")
+        wrong += [("not found while the disk is full", number) for number in unfound(session, base, early)]
         (disk / "rest").unlink()
         (disk / "more").unlink(missing_ok=True)
         for number in range(100, 105):
@@ -71,12 +71,12 @@ def test_a_full_disk(tmp_path):
             if status != 202:
                 wrong.append(("an upload afterwards", status, body))
             else:
-                taken[number] = body["id"]
-        states = settles(session, base)
-        wrong += [("not ready", number, states.get(document)) for number, document in taken.items() if states.get(document, {}).get("status") != "ready"]
-        wrong += [("more than was taken", len(states), len(taken))] * (len(states) != len(taken))
-        wrong += [("not found afterwards", number) for number in found(session, base, taken)]
+                accepted[number] = body["id"]
+        states = wait_until_recovered(session, base)
+        wrong += [("not ready", number, states.get(document)) for number, document in accepted.items() if states.get(document, {}).get("status") != "ready"]
+        wrong += [("more than were accepted", len(states), len(accepted))] * (len(states) != len(accepted))
+        wrong += [("not found afterwards", number) for number in unfound(session, base, accepted)]
         for row in wrong:
             print("WRONG", row)
-        measurements = {"acknowledged": len(taken), "refused": refused.total(), "full": refused[507], "wrong": len(wrong)}
-        goal("P3", measurements, "0", not wrong and refused[507] >= REFUSED)
+        measurements = {"acknowledged": len(accepted), "rejected": rejected.total(), "full": rejected[507], "wrong": len(wrong)}
+        goal("P3", measurements, "0", not wrong and rejected[507] >= MIN_REJECTED)

@@ -6,19 +6,19 @@ import time
 
 from service import LONG, Service, drawing, goal
 
-TIMES = 100 if LONG else 15
+RUNS = 100 if LONG else 15
 # Seconds until a query must have stopped. A busy machine needs longer.
-GRACE = 0.05 if LONG else 1
+STOP_GRACE = 0.05 if LONG else 1
 
 
-def endless():
+def endless_query():
     inner = "1"
     for _ in range(14):
         inner = f"([{','.join(['get()'] * 10)}] | map({inner}) | size())"
     return inner
 
 
-def busy(service, before):
+def wait_until_running(service, before):
     """Waits until the query runs, which may take a while on a busy machine; returns the CPU time in seconds."""
     for _ in range(100):
         time.sleep(0.05)
@@ -27,28 +27,28 @@ def busy(service, before):
     return service.cpu() - before
 
 
-def cancel(service, token, path, body):
-    """Returns the CPU time in seconds used later than GRACE after the client disconnected."""
+def disconnect(service, token, path, body):
+    """Returns the CPU times in seconds used before the client disconnected, and later than STOP_GRACE after that."""
     body = json.dumps(body)
-    with socket.create_connection(("127.0.0.1", service.port)) as line:
+    with socket.create_connection(("127.0.0.1", service.port)) as connection:
         head = f"POST {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-        line.sendall((head + body).encode())
+        connection.sendall((head + body).encode())
         before = service.cpu()
-        used = busy(service, before)
-    time.sleep(GRACE)
-    gone = service.cpu()
+        used = wait_until_running(service, before)
+    time.sleep(STOP_GRACE)
+    stopped = service.cpu()
     time.sleep(0.3)
-    return used, service.cpu() - gone
+    return used, service.cpu() - stopped
 
 
 def test_cancellation():
     with Service(PIDQ_QUERY_FUEL="9000000000000000", PIDQ_QUERY_MEMORY="2GiB", PIDQ_QUERY_TIMEOUT="5m") as service:
         service.put(service.session(), "small", drawing(1_000))
         token, late, idle = service.token(), 0, 0
-        query = endless()
-        asked = [("/graph/small", {"query": query}), ("/graph", {"query": query, "graphs": {"ids": ["small"] * 50}})]
-        for turn in range(TIMES):
-            used, after = cancel(service, token, *asked[turn % 2])
+        query = endless_query()
+        requests = [("/graph/small", {"query": query}), ("/graph", {"query": query, "graphs": {"ids": ["small"] * 50}})]
+        for run in range(RUNS):
+            used, after = disconnect(service, token, *requests[run % 2])
             idle += used < 0.05
             late += after > 0.03
-        goal("R13", {"times": TIMES, "late": late, "idle": idle}, "late:1%", late <= TIMES // 100 and not idle)
+        goal("R13", {"runs": RUNS, "late": late, "idle": idle}, "late:1%", late <= RUNS // 100 and not idle)

@@ -1,4 +1,4 @@
-"""R4: the process is killed while it writes: acknowledged writes survive, and no file is torn."""
+"""R4: the process is killed during writes: acknowledged writes survive, and no write is torn."""
 
 import threading
 import time
@@ -13,29 +13,29 @@ def test_kills():
     with Service() as service:
         token, lost, torn, slowest, writes = service.token(), 0, 0, 0.0, 0
         acknowledged = {}
-        dead = service.token()
-        form = {"token": dead, **service.credentials("robot")}
+        revoked = service.token()
+        form = {"token": revoked, **service.credentials("robot")}
         assert requests.post(service.url + "/o/revoke_token/", data=form, timeout=30).status_code == 200
         for cycle in range(CYCLES):
-            end = threading.Event()
+            stop = threading.Event()
 
             def write(name):
                 session, number = service.session(token), 0
-                while not end.is_set():
+                while not stop.is_set():
                     number += 1
                     try:
-                        reply = service.put(session, name, drawing(number % 7 + 1, f"c{cycle}n{number}"))
+                        response = service.put(session, name, drawing(number % 7 + 1, f"c{cycle}n{number}"))
                     except requests.RequestException:
                         return
-                    if reply.status_code in (200, 201):
-                        acknowledged[name] = (reply.json()["change_version"], f"c{cycle}n{number}")
+                    if response.status_code in (200, 201):
+                        acknowledged[name] = (response.json()["change_version"], f"c{cycle}n{number}")
 
             threads = [threading.Thread(target=write, args=(f"kill-{n}",)) for n in range(3)]
             for thread in threads:
                 thread.start()
             time.sleep(0.1 + (cycle % 10) / 40)
             service.kill()
-            end.set()
+            stop.set()
             for thread in threads:
                 thread.join()
             slowest = max(slowest, service.start())
@@ -55,7 +55,7 @@ def test_kills():
                 old = session.get(f"{service.url}/graph/{name}", headers={"X-Change-Version": version}, timeout=30)
                 if old.status_code != 200 or marker not in old.text:
                     lost += 1
-            if service.session(dead).get(service.url + "/graph", timeout=30).status_code != 401:
+            if service.session(revoked).get(service.url + "/graph", timeout=30).status_code != 401:
                 torn += 1
         measurements = {"cycles": CYCLES, "checked": writes, "lost": lost, "torn": torn, "ready_s": round(slowest, 2)}
         goal("R4", measurements, "0,0", not lost and not torn)

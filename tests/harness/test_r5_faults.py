@@ -1,6 +1,6 @@
-"""R5: the system fails at one call after the other while a graph is written: nothing acknowledged is lost, reads go on.
+"""R5: fault injection in system calls during writes: no acknowledged write is lost, and reads still work.
 
-The store's own tests fail every operation of a simulated disk; here it is the real process with its databases, by strace.
+Tests of the store fail every operation of a simulated disk; these use strace on the real process with its databases.
 """
 
 import contextlib
@@ -27,14 +27,14 @@ FAULTS = [
     ("openat", "EMFILE"),
     ("unlink,unlinkat", "EIO"),
 ]
-MAX_TURNS = 40 if LONG else 2
+MAX_CALLS = 40 if LONG else 2
 
 
 @contextlib.contextmanager
-def failing(service, calls, error, turn):
-    """Lets the n-th of these calls fail."""
+def inject_fault(service, calls, error, number):
+    """Injects an error into the n-th of these system calls."""
     log = WORK / "strace"
-    command = ["strace", "-f", "-qq", "-p", str(service.process.pid), "-e", f"trace={calls}", "-e", f"inject={calls}:error={error}:when={turn}", "-o", str(log)]
+    command = ["strace", "-f", "-qq", "-p", str(service.process.pid), "-e", f"trace={calls}", "-e", f"inject={calls}:error={error}:when={number}", "-o", str(log)]
     log.write_text("")
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as trace:
         wait_until_traced(service, trace)
@@ -47,15 +47,15 @@ def failing(service, calls, error, turn):
                 trace.wait(timeout=5)
             except subprocess.TimeoutExpired:
                 trace.kill()
-            report["hit"] = "INJECTED" in log.read_text()
+            report["is_injected"] = "INJECTED" in log.read_text()
 
 
 def wait_until_traced(service, trace):
     status = f"/proc/{service.process.pid}/status"
-    end = time.monotonic() + 5
+    deadline = time.monotonic() + 5
     while "TracerPid:\t0\n" in open(status, encoding="utf-8").read():
-        if trace.poll() is not None or time.monotonic() > end:
-            pytest.skip("strace may not trace here")
+        if trace.poll() is not None or time.monotonic() > deadline:
+            pytest.skip("strace is not permitted here")
         time.sleep(0.005)
     time.sleep(0.05)
 
@@ -70,16 +70,16 @@ def put(service, session, number):
 
 def read(service, session):
     try:
-        reply = session.get(f"{service.url}/graph/faulty", timeout=30)
+        response = session.get(f"{service.url}/graph/faulty", timeout=30)
     except requests.RequestException as error:
         return f"{error!r:.100}"
-    return reply.json()["pid_graph"]["nodes"][0]["id"] if reply.status_code == 200 else reply.status_code
+    return response.json()["pid_graph"]["nodes"][0]["id"] if response.status_code == 200 else response.status_code
 
 
 def recovers(service, session, number):
     """Returns True if writes succeed again, without a restart."""
-    end = time.monotonic() + 15
-    while time.monotonic() < end:
+    deadline = time.monotonic() + 15
+    while time.monotonic() < deadline:
         if put(service, session, number) in (200, 201):
             return True
         time.sleep(0.1)
@@ -90,30 +90,30 @@ def test_faults():
     if not shutil.which("strace"):
         pytest.skip("strace is not installed")
     with Service() as service:
-        session, wrong, tried, refused, number = service.session(), [], 0, 0, 0
+        session, wrong, injected, rejected, number = service.session(), [], 0, 0, 0
         assert put(service, session, number) == 201
         for calls, error in FAULTS:
-            for turn in range(1, MAX_TURNS + 1):
+            for call in range(1, MAX_CALLS + 1):
                 number += 1
                 before = read(service, session)
-                with failing(service, calls, error, turn) as report:
+                with inject_fault(service, calls, error, call) as report:
                     status = put(service, session, number)
-                if not report["hit"]:
+                if not report["is_injected"]:
                     break
-                tried += 1
-                refused += status >= 500
+                injected += 1
+                rejected += status >= 500
                 after, name = read(service, session), f"f{number}-0"
-                is_whole = after in (before, name)
+                is_consistent = after in (before, name)
                 is_durable = after == name or status not in (200, 201)
                 if service.process.poll() is not None:
-                    wrong.append((calls, error, turn, f"the process ended with {service.process.returncode}", service.log.read_text()[-600:]))
+                    wrong.append((calls, error, call, f"the process ended with {service.process.returncode}", service.log.read_text()[-600:]))
                     service.start()
                     continue
-                if not is_whole or not is_durable or 0 < status < 200 or 300 <= status < 500:
-                    wrong.append((calls, error, turn, status, before, after))
+                if not is_consistent or not is_durable or 0 < status < 200 or 300 <= status < 500:
+                    wrong.append((calls, error, call, status, before, after))
                 number += 1
                 if not recovers(service, session, number):
-                    wrong.append((calls, error, turn, "writes do not recover"))
+                    wrong.append((calls, error, call, "writes do not recover"))
         last = read(service, session)
         service.kill()
         service.start()
@@ -121,7 +121,7 @@ def test_faults():
             wrong.append(("after a restart", last))
         for row in wrong:
             print("WRONG", row)
-        goal("R5", {"faults": tried, "refused": refused, "wrong": len(wrong)}, "0", not wrong and tried >= 10)
+        goal("R5", {"faults": injected, "rejected": rejected, "wrong": len(wrong)}, "0", not wrong and injected >= 10)
 
 
 @contextlib.contextmanager
@@ -135,11 +135,11 @@ def small_disk(folder, size="8m"):
         subprocess.run(["umount", "-l", str(folder)], check=False)
 
 
-def fill(file):
+def fill_disk(file):
     """Fills a disk."""
-    with contextlib.suppress(OSError), open(file, "wb", buffering=0) as rest:
+    with contextlib.suppress(OSError), open(file, "wb", buffering=0) as output:
         while True:
-            rest.write(os.urandom(4_096))
+            output.write(os.urandom(4_096))
 
 
 def test_a_full_disk(tmp_path):
@@ -148,11 +148,11 @@ def test_a_full_disk(tmp_path):
         with Service(disk / "data") as service:
             session, wrong = service.session(), []
             assert put(service, session, 0) == 201
-            fill(disk / "rest")
-            refused = [put(service, session, number) for number in range(1, 6)]
+            fill_disk(disk / "rest")
+            rejected = [put(service, session, number) for number in range(1, 6)]
             reads = [read(service, session) for _ in range(5)]
-            if set(refused) != {507} or set(reads) != {"f0-0"}:
-                wrong.append((refused, reads))
+            if set(rejected) != {507} or set(reads) != {"f0-0"}:
+                wrong.append((rejected, reads))
             login = requests.post(service.url + "/o/token/", data={"grant_type": "client_credentials", **service.credentials("robot")}, timeout=30).status_code
             if login not in (200, 500, 503):
                 wrong.append(("a token", login))
@@ -162,4 +162,4 @@ def test_a_full_disk(tmp_path):
             service.session()
             for row in wrong:
                 print("WRONG", row)
-            goal("R5-full", {"refused": len(refused), "a_token": login, "wrong": len(wrong)}, "0", not wrong)
+            goal("R5-full", {"rejected": len(rejected), "login": login, "wrong": len(wrong)}, "0", not wrong)

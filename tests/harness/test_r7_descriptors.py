@@ -8,35 +8,35 @@ import time
 import requests
 from service import Service, drawing, goal
 
-CONNECTS = 2_000
+CONNECTIONS = 2_000
 
 
-def crowd(port):
+def open_connections(port):
     """Opens as many idle connections as possible; those not accepted at once wait in the kernel's queue."""
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 8_192), hard))
-    lines = []
-    for _ in range(CONNECTS):
-        line = socket.socket()
-        line.setblocking(False)
+    hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard_limit, 8_192), hard_limit))
+    connections = []
+    for _ in range(CONNECTIONS):
+        connection = socket.socket()
+        connection.setblocking(False)
         with contextlib.suppress(BlockingIOError):
-            line.connect(("127.0.0.1", port))
-        lines.append(line)
-    return lines
+            connection.connect(("127.0.0.1", port))
+        connections.append(connection)
+    return connections
 
 
 def test_descriptors():
-    with Service(before=("prlimit", "--nofile=256:256")) as service:
+    with Service(command_prefix=("prlimit", "--nofile=256:256")) as service:
         session = service.session()
         assert service.put(session, "small", drawing(100)).status_code == 201
-        lines = crowd(service.port)
+        connections = open_connections(service.port)
         time.sleep(1)
-        alive = service.process.poll() is None
-        for line in lines:
-            line.close()
-        begun = time.monotonic()
+        is_running = service.process.poll() is None
+        for connection in connections:
+            connection.close()
+        start = time.monotonic()
         # A new connection, and a request that opens a file of the store.
         assert requests.get(service.url + "/livez", timeout=10).status_code == 200
         assert service.put(service.session(), "small", drawing(101)).status_code == 200
-        took = time.monotonic() - begun
-        goal("R7", {"connects": CONNECTS, "descriptors": 256, "alive": alive, "again_s": round(took, 2)}, "2s", alive and took <= 2)
+        seconds = time.monotonic() - start
+        goal("R7", {"connections": CONNECTIONS, "descriptors": 256, "is_running": is_running, "recovery_s": round(seconds, 2)}, "2s", is_running and seconds <= 2)

@@ -7,34 +7,34 @@ import statistics
 import time
 from urllib.parse import urlencode
 
-from service import LONG, SECRET, Service, goal, timed
+from service import LONG, SECRET, Service, goal, within_limit
 
 PAIRS = 20_000 if LONG else 200
 LOGINS = 2_000 if LONG else 40
 # Five failures in a row cause a delay of ten seconds: a round of all users must take longer.
 USERS = 1_000 if LONG else 40
-MEDIAN = 0.02
-WELCH = 4.5
+MAX_MEDIAN_DIFFERENCE = 0.02
+MAX_WELCH_T = 4.5
 
 
-class Line:
+class TimedConnection:
     """A persistent connection that measures the duration of each response."""
 
     def __init__(self, service, timeout=60):
         self.socket = socket.create_connection(("127.0.0.1", service.port), timeout=timeout)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
-    def ask(self, request):
+    def send(self, request):
         """Returns the status and the duration in nanoseconds."""
-        begun = time.perf_counter_ns()
+        start = time.perf_counter_ns()
         self.socket.sendall(request)
-        answer = self.socket.recv(65_536)
-        took = time.perf_counter_ns() - begun
-        head, _, body = answer.partition(b"\r\n\r\n")
+        response = self.socket.recv(65_536)
+        duration = time.perf_counter_ns() - start
+        head, _, body = response.partition(b"\r\n\r\n")
         length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
         while len(body) < length:
             body += self.socket.recv(65_536)
-        return int(head[9:12]), took
+        return int(head[9:12]), duration
 
 
 def post(form, **headers):
@@ -49,7 +49,7 @@ def network(number):
 
 
 def logins(users):
-    """Logins with a wrong password for known and unknown users, each from a network without failures."""
+    """Generates logins with a wrong password of known and unknown users, each from a network without failures."""
     form = {"grant_type": "password", "client_id": "pidq", "client_secret": SECRET, "password": "a wrong password"}
     for number in range(LOGINS):
         known, unknown = users[number % len(users)], f"x{secrets.token_hex(2)}{number % len(users)}"
@@ -63,39 +63,39 @@ def clients():
             yield number, kind, post({"grant_type": "client_credentials", "client_id": name, "client_secret": secrets.token_urlsafe(32)})
 
 
-def tokens(real):
-    """Tokens with a correct first half, and entirely wrong ones."""
+def tokens(valid):
+    """Generates wrong tokens: with a correct first half, and entirely random ones."""
     for number in range(PAIRS):
-        fresh = "pidq_at_" + secrets.token_urlsafe(32)
-        for kind, token in (("known", real[:30] + fresh[30:]), ("unknown", fresh)):
+        random_token = "pidq_at_" + secrets.token_urlsafe(32)
+        for kind, token in (("known", valid[:30] + random_token[30:]), ("unknown", random_token)):
             yield number, kind, f"GET /graph HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n".encode()
 
 
-def measured(line, requests, expected):
+def measure(connection, requests, expected):
     """Returns the durations in nanoseconds by kind, with each pair in random order."""
-    pairs, taken = {}, {"known": [], "unknown": []}
+    pairs, durations = {}, {"known": [], "unknown": []}
     for number, kind, request in requests:
         pairs.setdefault(number, []).append((kind, request))
     for pair in pairs.values():
         random.shuffle(pair)
         for kind, request in pair:
-            status, took = line.ask(request)
+            status, duration = connection.send(request)
             assert status == expected, (kind, status, request)
-            taken[kind].append(took)
+            durations[kind].append(duration)
     # The first requests are warm-up; pauses of the machine are excluded.
-    return [within(taken[kind][len(taken[kind]) // 20 :]) for kind in ("known", "unknown")]
+    return [without_outliers(durations[kind][len(durations[kind]) // 20 :]) for kind in ("known", "unknown")]
 
 
-def within(times):
+def without_outliers(durations):
     """Returns the durations without the slowest five percent."""
-    return sorted(times)[: len(times) * 19 // 20]
+    return sorted(durations)[: len(durations) * 19 // 20]
 
 
-def compared(one, other):
+def compare(first, second):
     """Returns the relative difference of the medians and Welch's t."""
-    medians = [statistics.median(times) for times in (one, other)]
-    spread = sum(statistics.variance(times) / len(times) for times in (one, other)) ** 0.5
-    return abs(medians[0] - medians[1]) / medians[1], abs(statistics.fmean(one) - statistics.fmean(other)) / spread
+    medians = [statistics.median(times) for times in (first, second)]
+    standard_error = sum(statistics.variance(times) / len(times) for times in (first, second)) ** 0.5
+    return abs(medians[0] - medians[1]) / medians[1], abs(statistics.fmean(first) - statistics.fmean(second)) / standard_error
 
 
 def test_timing():
@@ -107,7 +107,7 @@ def test_timing():
             ("client", clients(), 401),
             ("token", tokens(service.token()), 401),
         ):
-            delta, welch = compared(*measured(Line(service), requests, expected))
-            measurements |= {f"{name}_median": round(delta, 4), f"{name}_t": round(welch, 2)}
-            passed = passed and timed(delta, MEDIAN) and timed(welch, WELCH)
-        goal("S3", measurements, f"median:{MEDIAN},t:{WELCH}", passed)
+            difference, welch_t = compare(*measure(TimedConnection(service), requests, expected))
+            measurements |= {f"{name}_median": round(difference, 4), f"{name}_t": round(welch_t, 2)}
+            passed = passed and within_limit(difference, MAX_MEDIAN_DIFFERENCE) and within_limit(welch_t, MAX_WELCH_T)
+        goal("S3", measurements, f"median:{MAX_MEDIAN_DIFFERENCE},t:{MAX_WELCH_T}", passed)

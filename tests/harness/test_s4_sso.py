@@ -12,8 +12,8 @@ from service import WORK, Service, drawing, goal
 
 def bad_tokens(tokens):
     """Generates tokens that look valid but are not."""
-    good = tokens["RS256"]["access_token"]
-    head, claims, signature = good.split(".")
+    valid = tokens["RS256"]["access_token"]
+    head, claims, signature = valid.split(".")
     pack = lambda value: base64.urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=").decode()  # noqa: E731
     unpack = lambda text: json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))  # noqa: E731
     header, body = unpack(head), unpack(claims)
@@ -23,9 +23,9 @@ def bad_tokens(tokens):
         yield f"{pack({**header, **change})}.{claims}."
     for change in ({"aud": "other"}, {"iss": "http://other"}, {"exp": 1}, {"exp": int(time.time()) + 10**9}, {"scope": "read write admin"}, {"sub": "root"}, {"cnf": {"jkt": "x"}}):
         yield f"{head}.{pack({**body, **change})}.{signature}"
-    others = tokens["ES256"]["access_token"].split(".")
-    yield f"{head}.{claims}.{others[2]}"
-    yield f"{others[0]}.{claims}.{signature}"
+    other_parts = tokens["ES256"]["access_token"].split(".")
+    yield f"{head}.{claims}.{other_parts[2]}"
+    yield f"{other_parts[0]}.{claims}.{signature}"
     yield f"{head}.{claims}.{signature[:-4]}AAAA"
     yield f"{head}.{claims}"
     yield f"{head}.{claims}.{signature}.{signature}"
@@ -38,12 +38,12 @@ def bad_tokens(tokens):
     yield f"{head}.e30.{signature}"
     yield f".{claims}.{signature}"
     yield f"{head}.{claims}.{'A' * 342}"
-    yield good.upper()
+    yield valid.upper()
 
 
 def test_single_sign_on():
     if not shutil.which("node") or not (WORK / "oidc/node_modules/oidc-provider").is_dir():
-        pytest.skip("node or its package oidc-provider is not there")
+        pytest.skip("node or its package oidc-provider is not installed")
     with subprocess.Popen(["node", str(WORK / "oidc/provider.mjs")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as provider:
         provider_data = json.loads(provider.stdout.readline())
         settings = {"PIDQ_SSO_ISSUER": provider_data["issuer"], "PIDQ_SSO_AUDIENCE": "https://pidq.example"}
@@ -51,21 +51,21 @@ def test_single_sign_on():
             wrong = []
             for name, issued in provider_data["issued"].items():
                 session = service.session(issued["access_token"])
-                job = f"sso-{name}"
-                statuses = [service.put(session, job, drawing(2)).status_code, service.ask(session, job, "1").status_code]
+                graph_id = f"sso-{name}"
+                statuses = [service.put(session, graph_id, drawing(2)).status_code, service.run_query(session, graph_id, "1").status_code]
                 if statuses not in ([201, 200], [200, 200]):
                     wrong.append((name, statuses))
             bad = list(bad_tokens(provider_data["issued"]))
             for number, token in enumerate(bad):
-                reply = service.session(token).get(service.url + "/graph", timeout=30)
-                if reply.status_code != 401 or "invalid_token" not in reply.headers["WWW-Authenticate"]:
-                    wrong.append((number, token[:80], reply.status_code, reply.text[:200]))
+                response = service.session(token).get(service.url + "/graph", timeout=30)
+                if response.status_code != 401 or "invalid_token" not in response.headers["WWW-Authenticate"]:
+                    wrong.append((number, token[:80], response.status_code, response.text[:200]))
             provider.stdin.close()
             provider.wait()
             # The provider is stopped, and its keys are still cached.
             after = service.session(provider_data["issued"]["ES256"]["access_token"]).get(service.url + "/graph", timeout=30)
             if after.status_code != 200:
-                wrong.append(("provider gone", after.status_code))
+                wrong.append(("provider stopped", after.status_code))
         for row in wrong:
             print("WRONG", row)
         goal("S4", {"algorithms": len(provider_data["issued"]), "bad_tokens": len(bad), "wrong": len(wrong)}, "0", not wrong and len(bad) >= 40)

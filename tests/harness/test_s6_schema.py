@@ -13,8 +13,8 @@ from service import LONG, SECRET, WORK, Platform, drawing, goal
 
 CASES = 5_000 if LONG else 300
 
-# A schema cannot express the query language, the references of edges to nodes, or forms that depend on the grant: these
-# rejections are as good as successful responses.
+# A schema cannot express the query language, the references of edges to nodes, or forms that depend on the grant: requests
+# that match the schema may be rejected with these statuses.
 CONFIG = """
 [checks.positive_data_acceptance]
 expected-statuses = ["2xx", "304", "400", "401", "403", "404", "409", "412", "422"]
@@ -26,7 +26,7 @@ expected-statuses = ["400", "401", "403", "406", "415", "422", "428"]
 
 
 # A schema cannot express file formats either. An event stream does not end.
-PLATFORM = """
+PLATFORM_CONFIG = """
 [[operations]]
 include-path = "/api/events"
 request-timeout = 2
@@ -39,14 +39,14 @@ checks.positive_data_acceptance.expected-statuses = ["2xx", "304", "400", "401",
 
 def test_schemathesis(service):
     session = service.session()
-    for job in ("0", "A", "J-1"):
-        service.put(session, job, drawing(3, job))
+    for graph_id in ("0", "A", "J-1"):
+        service.put(session, graph_id, drawing(3, graph_id))
     run_schemathesis("S6", service, session, 8)
 
 
-def test_schemathesis_of_the_platform():
-    """First with unknown names, then with existing ones, so that requests do not end with 404."""
-    with model() as url:
+def test_platform_schemathesis():
+    """Tests first with random ids, then with existing ones, because requests with random ids end with 404."""
+    with language_model() as url:
         settings = {"PIDQ_LLM_ALLOW": url, "PIDQ_MAX_REQUESTS_PER_PRINCIPAL": "500", "PIDQ_APP_SECRET": SECRET}
         with Platform(**settings) as platform:
             session = platform.session()
@@ -56,19 +56,19 @@ def test_schemathesis_of_the_platform():
 
 
 @contextlib.contextmanager
-def model():
+def language_model():
     """Starts a language model with one fixed answer and returns its URL."""
 
     class Model(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
-            self.reply({"data": [{"id": "plant-model"}]})
+            self.respond({"data": [{"id": "plant-model"}]})
 
         def do_POST(self):
             self.rfile.read(int(self.headers["Content-Length"]))
             message = {"role": "assistant", "content": "It is closed [1]."}
-            self.reply({"choices": [{"message": message, "finish_reason": "stop"}]})
+            self.respond({"choices": [{"message": message, "finish_reason": "stop"}]})
 
-        def reply(self, value):
+        def respond(self, value):
             body = json.dumps(value).encode()
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
@@ -92,50 +92,49 @@ def create_resources(platform, session, url):
     form = {"file": ("a.txt", "Valve HV-1 is closed."), "classification": (None, "manual")}
     document = session.post(f"{api}/pipelines/{pipeline}/documents?wait=60", files=form, timeout=90)
     endpoint = {"api_key": "none", "model": "plant-model", "base_url": url}
-    question = {"query": "valve HV-1", "classification": "manual", "llm_endpoint": endpoint}
-    made = {
+    query = {"query": "valve HV-1", "classification": "manual", "llm_endpoint": endpoint}
+    responses = {
         "document_id": document,
-        "query_id": session.post(f"{api}/pipelines/{pipeline}/query", json=question, timeout=60),
+        "query_id": session.post(f"{api}/pipelines/{pipeline}/query", json=query, timeout=60),
         "connection_id": session.post(f"{api}/llm-connections", json={"name": "plant", **endpoint}, timeout=30),
         "key_id": session.post(f"{api}/keys", json={"name": "plant", "scopes": ["query"]}, timeout=30),
         "webhook_id": session.post(f"{api}/webhooks", json={"url": url}, timeout=30),
         "operation_id": session.post(f"{api}/pipelines/{pipeline}/reindex", json={}, timeout=30),
     }
-    for name, reply in made.items():
-        assert reply.ok, f"{name}: {reply.text}"
-    return {"pipeline_id": pipeline, "base_url": url} | {name: reply.json()["id"] for name, reply in made.items()}
+    for name, response in responses.items():
+        assert response.ok, f"{name}: {response.text}"
+    return {"pipeline_id": pipeline, "base_url": url} | {name: response.json()["id"] for name, response in responses.items()}
 
 
 def settings_with_ids(ids):
-    """Returns the settings that put existing ids into requests, except deletions; mostly into bodies, where other ids are
-    rejected."""
+    """Returns settings that put existing ids into all requests except deletions: always into paths, mostly into bodies."""
     paths = [f'"path.{name}" = "{value}"' for name, value in ids.items() if name != "base_url"]
     bodies = {
         "classification": "manual", "embedding_model": "hash-512", "text_splitter": "recursive_character",
         "llm_connection": ids["connection_id"], "base_url": ids["base_url"], "llm_endpoint.base_url": ids["base_url"],
     }
-    lists = [f"[dictionaries.d{at}]\nvalues = [\"{value}\"]\n" for at, value in enumerate(bodies.values())]
-    members = [f'"body.{name}" = {{ dictionary = "d{at}", probability = 0.8 }}' for at, name in enumerate(bodies)]
-    return "\n".join([*lists, '[[operations]]\nexclude-method = "DELETE"', f"parameters = {{ {', '.join(paths + members)} }}\n", PLATFORM])
+    lists = [f"[dictionaries.d{n}]\nvalues = [\"{value}\"]\n" for n, value in enumerate(bodies.values())]
+    fields = [f'"body.{name}" = {{ dictionary = "d{n}", probability = 0.8 }}' for n, name in enumerate(bodies)]
+    return "\n".join([*lists, '[[operations]]\nexclude-method = "DELETE"', f"parameters = {{ {', '.join(paths + fields)} }}\n", PLATFORM_CONFIG])
 
 
-def run_schemathesis(name, service, session, share, ids=None):
+def run_schemathesis(name, service, session, divisor, ids=None):
     config = WORK / "schemathesis.toml"
-    config.write_text(CONFIG + settings_with_ids(ids) if ids else CONFIG + PLATFORM)
+    config.write_text(CONFIG + settings_with_ids(ids) if ids else CONFIG + PLATFORM_CONFIG)
     command = [
         str(pathlib.Path(sys.executable).with_name("st")),
         "--config-file", str(config), "run", service.url + "/openapi.json",
         "--header", "Authorization: " + session.headers["Authorization"],
-        "--max-examples", str(max(CASES // share, 10)), "--continue-on-failure", "--no-color", "--seed", "7",
+        "--max-examples", str(max(CASES // divisor, 10)), "--continue-on-failure", "--no-color", "--seed", "7",
         "--request-timeout", "30", "--checks", "all", "--suppress-health-check", "all",
         # Stateful tests create and delete their own resources.
         *(["--phases", "examples,coverage,fuzzing"] if ids else []),
     ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=3_000, check=False, cwd=WORK)
-    (WORK / f"{name}.log").write_text(done.stdout + done.stderr)
-    cases = sum(int(n) for n in re.findall(r"(\d+) generated", done.stdout))
-    found = re.search(r"(\d+) found", done.stdout) or re.search(r"(\d+) unique failures?", done.stdout)
-    findings = int(found.group(1)) if found else (0 if done.returncode == 0 else 1)
+    process = subprocess.run(command, capture_output=True, text=True, timeout=3_000, check=False, cwd=WORK)
+    (WORK / f"{name}.log").write_text(process.stdout + process.stderr)
+    cases = sum(int(n) for n in re.findall(r"(\d+) generated", process.stdout))
+    found = re.search(r"(\d+) found", process.stdout) or re.search(r"(\d+) unique failures?", process.stdout)
+    findings = int(found.group(1)) if found else (0 if process.returncode == 0 else 1)
     if findings:
-        print(done.stdout[-12_000:])
+        print(process.stdout[-12_000:])
     goal(name, {"cases": cases, "findings": findings}, f">={CASES},0", cases >= CASES and findings == 0)

@@ -8,8 +8,8 @@ from service import PASSWORD, SECRET, Service, drawing, goal
 
 def test_canaries():
     with Service(PIDQ_LOG_LEVEL="trace") as service:
-        answers = []
-        post = lambda path, **form: answers.append(requests.post(service.url + path, data=form, timeout=60))  # noqa: E731
+        responses = []
+        post = lambda path, **form: responses.append(requests.post(service.url + path, data=form, timeout=60))  # noqa: E731
         client = {"client_id": "pidq", "client_secret": SECRET}
         login = {"grant_type": "password", "username": "ed", "password": PASSWORD, **client}
         tokens = requests.post(service.url + "/o/token/", data=login, timeout=60).json()
@@ -23,19 +23,19 @@ def test_canaries():
         post("/o/introspect/", token=tokens["access_token"], **client)
         session = service.session(next_tokens["access_token"])
         assert service.put(session, "J-1", drawing(2, canaries["document"])).status_code == 201
-        answers.append(service.put(session, "J-2", {"pid_graph": {"nodes": [canaries["document"]], "edges": []}}))
-        service.ask(session, "J-1", f'.pid_graph.nodes | filter(.id == "{canaries["query"]}")')
-        answers.append(session.get(f"{service.url}/graph/x%20y?access_token={tokens['access_token']}", timeout=30))
-        answers.append(requests.get(service.url + "/graph", headers={"Authorization": "Bearer " + canaries["wrong"]}, timeout=30))
-        answers.append(requests.get(service.url + "/graph", headers={"Authorization": "Basic " + canaries["wrong"]}, timeout=30))
+        responses.append(service.put(session, "J-2", {"pid_graph": {"nodes": [canaries["document"]], "edges": []}}))
+        service.run_query(session, "J-1", f'.pid_graph.nodes | filter(.id == "{canaries["query"]}")')
+        responses.append(session.get(f"{service.url}/graph/x%20y?access_token={tokens['access_token']}", timeout=30))
+        responses.append(requests.get(service.url + "/graph", headers={"Authorization": "Bearer " + canaries["wrong"]}, timeout=30))
+        responses.append(requests.get(service.url + "/graph", headers={"Authorization": "Basic " + canaries["wrong"]}, timeout=30))
         post("/o/revoke_token/", token=tokens["access_token"], **client)
         arguments = pathlib.Path(f"/proc/{service.process.pid}/cmdline").read_bytes()
         service.terminate()
-        places = {"log": service.log.read_bytes(), "arguments": arguments}
-        places |= {path.name: path.read_bytes() for path in (service.folder / "data").glob("pidq.db*")}
-        places |= {f"answer {number}": reply.content + str(reply.headers).encode() for number, reply in enumerate(answers)}
-        hits = [(name, place) for name, text in canaries.items() for place, content in places.items() if text.encode() in content]
+        outputs = {"log": service.log.read_bytes(), "arguments": arguments}
+        outputs |= {path.name: path.read_bytes() for path in (service.folder / "data").glob("pidq.db*")}
+        outputs |= {f"response {number}": response.content + str(response.headers).encode() for number, response in enumerate(responses)}
+        hits = [(name, output) for name, text in canaries.items() for output, content in outputs.items() if text.encode() in content]
         for hit in hits:
             print("FOUND", hit)
-        lines = places["log"].count(b"\n")
-        goal("S9", {"canaries": len(canaries), "places": len(places), "log_lines": lines, "hits": len(hits)}, "0", not hits and lines > 10)
+        lines = outputs["log"].count(b"\n")
+        goal("S9", {"canaries": len(canaries), "outputs": len(outputs), "log_lines": lines, "hits": len(hits)}, "0", not hits and lines > 10)

@@ -3,7 +3,7 @@
 use pidq::{Graph, Limits, Query, Scratch};
 
 use crate::allocator;
-use crate::generator::plant::plant;
+use crate::synthetic_plant::generate_plant;
 
 /// Limit of allocations of a run, for arrays of any length.
 const MAX_ALLOCATIONS: usize = 20;
@@ -16,7 +16,7 @@ fn check(text: &str, graph: &Graph) {
     let mut scratch = Scratch::new();
     query.run(graph, &scratch, Limits::default()).expect("it runs");
     scratch.reset();
-    let (rows, used) = allocator::peak(|| {
+    let (rows, used) = allocator::measure(|| {
         let outcome = query.run(graph, &scratch, Limits::default()).expect("it runs");
         outcome.value.as_array().map(|rows| rows.len())
     });
@@ -26,7 +26,7 @@ fn check(text: &str, graph: &Graph) {
 
 #[test]
 fn a_warm_run_allocates_per_query_and_not_per_row() {
-    let graph = Graph::from_json(plant(NODES, 1)).expect("valid JSON");
+    let graph = Graph::from_json(generate_plant(NODES, 1)).expect("valid JSON");
     for text in [
         ".pid_graph.nodes | filter(.node_type == \"pid_component\")",
         ".pid_graph.nodes | filter(.node_type == \"pid_component\" and .id != null)",
@@ -71,7 +71,7 @@ fn a_traversal_of_few_nodes_allocates_for_few_nodes() {
         let scratch = Scratch::new();
         let run = || query.run(&graph, &scratch, Limits::default()).map(|_| ()).expect("it runs");
         run();
-        let used = allocator::peak(run).1;
+        let used = allocator::measure(run).1;
         assert!(used.requested < WALKS * NODES, "{text}: {used:?}");
     }
 }

@@ -31,7 +31,7 @@ pub struct Allocations {
 }
 
 /// Runs `work` and returns its result and allocations. Not reentrant.
-pub fn peak<T>(work: impl FnOnce() -> T) -> (T, Allocations) {
+pub fn measure<T>(work: impl FnOnce() -> T) -> (T, Allocations) {
     let before = IN_USE.get();
     PEAK.set(before);
     let (calls, requested) = (CALLS.get(), REQUESTED.get());
@@ -86,8 +86,8 @@ unsafe impl GlobalAlloc for CountingAllocator {
 
 #[test]
 fn the_peak_is_counted_and_not_the_last_value() {
-    let (length, used) = peak(|| vec![0u8; 1 << 20].len() + vec![0u8; 1 << 10].len());
+    let (length, used) = measure(|| vec![0u8; 1 << 20].len() + vec![0u8; 1 << 10].len());
     assert_eq!(length, (1 << 20) + (1 << 10));
     assert_eq!((used.peak, used.calls), ((1 << 20) + (1 << 10), 2));
-    assert_eq!(peak(Vec::<u8>::new).1.calls, 0);
+    assert_eq!(measure(Vec::<u8>::new).1.calls, 0);
 }

@@ -8,14 +8,15 @@ use std::sync::OnceLock;
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 const DRAWING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/plant.json");
 
-/// Create-delete cycles without a checker; `PIDQ_CYCLES` overrides it, and `make soak` runs a million.
+/// Default number of create-delete cycles; `PIDQ_CYCLES` overrides it, and `make soak` runs a million.
 const CYCLES: &str = "100000";
-const CYCLES_CHECKED: &str = "500";
+/// Number of create-delete cycles under valgrind, which is slow.
+const VALGRIND_CYCLES: &str = "500";
 
 #[test]
 fn the_header_matches_the_sources() {
     let folder = Path::new(ROOT).join("pidq-ffi");
-    let config = cbindgen::Config::from_file(folder.join("header.toml")).expect("the configuration is right");
+    let config = cbindgen::Config::from_file(folder.join("header.toml")).expect("a valid configuration");
     let bindings = cbindgen::Builder::new().with_crate(&folder).with_config(config).generate().expect("a header");
     let mut generated = Vec::new();
     bindings.write(&mut generated);
@@ -32,8 +33,8 @@ fn the_header_matches_the_sources() {
 fn every_function_is_in_the_header_and_in_the_c_manual() {
     let header = fs::read_to_string(Path::new(ROOT).join("pidq-ffi/include/pidq.h")).expect("there is a header");
     let manual = fs::read_to_string(Path::new(ROOT).join("docs/c.md")).expect("there is a manual");
-    let shop_window = fs::read_to_string(Path::new(ROOT).join("pidq-ffi/src/lib.rs")).expect("there are sources");
-    let words = shop_window.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let sources = fs::read_to_string(Path::new(ROOT).join("pidq-ffi/src/lib.rs")).expect("there are sources");
+    let words = sources.split(|c: char| !c.is_alphanumeric() && c != '_');
     let functions: Vec<&str> = words.filter(|word| word.starts_with("pidq_") && *word != "pidq_ffi").collect();
     assert!(functions.len() > 50, "the functions were found: {}", functions.len());
     for function in functions {
@@ -50,7 +51,7 @@ fn prefix() -> Option<&'static Path> {
 
 fn install() -> Option<PathBuf> {
     if !is_installed("cc") || !is_installed("pkg-config") {
-        eprintln!("left out: C programs need `cc` and `pkg-config` (Debian: gcc pkg-config)");
+        eprintln!("SKIPPED: C programs need `cc` and `pkg-config` (Debian: gcc pkg-config)");
         return None;
     }
     let prefix = Path::new(env!("CARGO_TARGET_TMPDIR")).join("c");
@@ -78,17 +79,17 @@ fn text(output: Output) -> String {
     String::from_utf8(output.stdout).expect("it prints UTF-8")
 }
 
-/// Compiles a program against the installed library; `more` are flags.
-fn compiled(prefix: &Path, source: &str, name: &str, more: &[&str]) -> PathBuf {
+/// Compiles a program against the installed library and returns its path.
+fn compile_program(prefix: &Path, source: &str, name: &str, flags: &[&str]) -> PathBuf {
     let program = prefix.join(name);
-    let pkg_config = |what: &str| {
+    let pkg_config = |option: &str| {
         let mut command = Command::new("pkg-config");
-        text(run(command.args([what, "pidq"]).env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"))))
+        text(run(command.args([option, "pidq"]).env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"))))
     };
     let is_cpp = source.ends_with(".cpp");
     let mut compiler = Command::new(if is_cpp { "c++" } else { "cc" });
     compiler.args(["-Wall", "-Wextra", "-Werror", "-pedantic", "-g"]);
-    compiler.arg(if is_cpp { "-std=c++17" } else { "-std=c99" }).arg("-D_POSIX_C_SOURCE=200809L").args(more);
+    compiler.arg(if is_cpp { "-std=c++17" } else { "-std=c99" }).arg("-D_POSIX_C_SOURCE=200809L").args(flags);
     compiler.args(pkg_config("--cflags").split_whitespace());
     compiler.arg(Path::new(ROOT).join("pidq-ffi").join(source)).args(pkg_config("--libs").split_whitespace());
     compiler.arg("-lpthread").arg(format!("-Wl,-rpath,{}", prefix.join("lib").display())).arg("-o").arg(&program);
@@ -99,7 +100,7 @@ fn compiled(prefix: &Path, source: &str, name: &str, more: &[&str]) -> PathBuf {
 #[test]
 fn the_example_query_prints_its_results() {
     let Some(prefix) = prefix() else { return };
-    let program = compiled(prefix, "examples/c/query.c", "query", &[]);
+    let program = compile_program(prefix, "examples/c/query.c", "query", &[]);
     let printed = text(run(Command::new(program).arg(DRAWING)));
     insta::assert_snapshot!(printed);
 }
@@ -107,7 +108,7 @@ fn the_example_query_prints_its_results() {
 #[test]
 fn the_example_errors_prints_every_error() {
     let Some(prefix) = prefix() else { return };
-    let program = compiled(prefix, "examples/c/errors.c", "errors", &[]);
+    let program = compile_program(prefix, "examples/c/errors.c", "errors", &[]);
     insta::assert_snapshot!(text(run(&mut Command::new(program))));
 }
 
@@ -118,7 +119,7 @@ fn the_program_of_the_manual_prints_the_loops() {
     let program = manual.split("```c\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a program");
     let source = prefix.join("manual.c");
     fs::write(&source, program).expect("it can be written");
-    let program = compiled(prefix, source.to_str().expect("a path in UTF-8"), "manual", &[]);
+    let program = compile_program(prefix, source.to_str().expect("a path in UTF-8"), "manual", &[]);
     let printed = text(run(Command::new(program).current_dir(Path::new(ROOT).join("examples/data"))));
     assert_eq!(printed, "[\"F-1101\",\"F-1102\",\"L-1103\",\"P-1104\",\"T-1105\"]\n");
 }
@@ -126,14 +127,14 @@ fn the_program_of_the_manual_prints_the_loops() {
 #[test]
 fn the_example_threads_gets_correct_results() {
     let Some(prefix) = prefix() else { return };
-    let program = compiled(prefix, "examples/c/threads.c", "threads", &["-O2"]);
+    let program = compile_program(prefix, "examples/c/threads.c", "threads", &["-O2"]);
     assert_eq!(text(run(Command::new(program).arg(DRAWING))), "1600 correct results of 1600\n");
 }
 
 #[test]
 fn the_example_cancel_is_stopped_by_another_thread_and_by_a_timeout() {
     let Some(prefix) = prefix() else { return };
-    let program = compiled(prefix, "examples/c/cancel.c", "cancel", &[]);
+    let program = compile_program(prefix, "examples/c/cancel.c", "cancel", &[]);
     let printed = text(run(&mut Command::new(program)));
     let codes: Vec<&str> = printed.lines().filter_map(|line| line.split(':').next()).collect();
     assert_eq!(codes, ["PQ4008", "PQ4005"], "{printed}");
@@ -143,9 +144,9 @@ fn the_example_cancel_is_stopped_by_another_thread_and_by_a_timeout() {
 fn the_header_compiles_as_cpp() {
     let Some(prefix) = prefix() else { return };
     if !is_installed("c++") {
-        return eprintln!("left out: C++ needs `c++` (Debian: g++)");
+        return eprintln!("SKIPPED: C++ needs `c++` (Debian: g++)");
     }
-    let program = compiled(prefix, "tests/c/program.cpp", "program", &[]);
+    let program = compile_program(prefix, "tests/c/program.cpp", "program", &[]);
     assert_eq!(text(run(&mut Command::new(program))), "1\n");
 }
 
@@ -164,7 +165,7 @@ fn the_library_can_be_linked_into_a_program() {
 #[test]
 fn misuse_is_reported_and_nothing_leaks() {
     let Some(prefix) = prefix() else { return };
-    let program = compiled(prefix, "tests/c/misuse.c", "misuse", &["-O2"]);
+    let program = compile_program(prefix, "tests/c/misuse.c", "misuse", &["-O2"]);
     let cycles = std::env::var("PIDQ_CYCLES").unwrap_or(CYCLES.into());
     println!("{}", text(run(Command::new(program).args([&cycles, DRAWING]))));
 }
@@ -173,13 +174,13 @@ fn misuse_is_reported_and_nothing_leaks() {
 fn misuse_is_clean_under_the_address_sanitizer() {
     let Some(prefix) = prefix() else { return };
     let flags = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
-    let program = compiled(prefix, "tests/c/misuse.c", "misuse-asan", &flags);
+    let program = compile_program(prefix, "tests/c/misuse.c", "misuse-asan", &flags);
     // Freed memory is quarantined, which looks like growth.
     let mut checked = Command::new(program);
     checked.args(["10", DRAWING]).env("ASAN_OPTIONS", "detect_leaks=1:quarantine_size_mb=1");
     run(&mut checked);
     for (example, name) in [("query", "query-asan"), ("errors", "errors-asan"), ("threads", "threads-asan")] {
-        let program = compiled(prefix, &format!("examples/c/{example}.c"), name, &flags);
+        let program = compile_program(prefix, &format!("examples/c/{example}.c"), name, &flags);
         let mut command = Command::new(program);
         run(if example == "errors" { &mut command } else { command.arg(DRAWING) });
     }
@@ -189,10 +190,10 @@ fn misuse_is_clean_under_the_address_sanitizer() {
 fn misuse_is_clean_under_valgrind() {
     let Some(prefix) = prefix() else { return };
     if !is_installed("valgrind") {
-        return eprintln!("left out: valgrind is not there (Debian: valgrind)");
+        return eprintln!("SKIPPED: valgrind is not installed (Debian: valgrind)");
     }
-    let program = compiled(prefix, "tests/c/misuse.c", "misuse-valgrind", &[]);
+    let program = compile_program(prefix, "tests/c/misuse.c", "misuse-valgrind", &[]);
     let mut valgrind = Command::new("valgrind");
     valgrind.args(["--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite,indirect"]);
-    run(valgrind.arg(program).args([CYCLES_CHECKED, DRAWING]));
+    run(valgrind.arg(program).args([VALGRIND_CYCLES, DRAWING]));
 }

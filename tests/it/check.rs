@@ -1,8 +1,8 @@
-//! Static checks: warnings where there is a mistake, and none where there may be none.
+//! Static checks: certain mistakes are reported, and correct queries get no warning.
 
 use pidq::{Cancel, Dialect, Graph, Limits, Query};
 
-/// Two kinds of nodes that share a field with different types; a field that only some have; a table with data as keys.
+/// Has a field with different types in two kinds of nodes, a field that only some nodes have, and an object with data as keys.
 const PLANT: &str = r#"{
     "nodes": [
         {"id": 1, "node_type": "pump", "tag": "P-101", "size": 80, "spare": null, "notes": ["a"], "pos": {"x": 1}},
@@ -20,7 +20,7 @@ fn parse(query: &str) -> Query {
     Dialect::standard().parse(query).expect(query)
 }
 
-/// The codes of findings without a document.
+/// Returns the codes of the findings without a document.
 fn static_codes(query: &str) -> Vec<&'static str> {
     match parse(query).check() {
         Ok(warnings) => warnings.iter().map(|warning| warning.code).collect(),
@@ -28,7 +28,7 @@ fn static_codes(query: &str) -> Vec<&'static str> {
     }
 }
 
-/// The codes of findings from the types of the plant.
+/// Returns the codes of the findings with the types of the plant.
 fn plant_codes(query: &str) -> Vec<&'static str> {
     let graph = Graph::from_json(PLANT).expect("the plant is JSON");
     let query = parse(query);
@@ -46,7 +46,7 @@ fn check_plant(query: &str, codes: &[&str]) {
 }
 
 #[test]
-fn comparisons_that_never_hold() {
+fn comparisons_that_never_hold_are_reported() {
     check("1 == 2", &["PQW02"]);
     check("\"a\" > \"b\"", &["PQW02"]);
     check("1 != 1", &["PQW02"]);
@@ -60,7 +60,7 @@ fn comparisons_that_never_hold() {
 }
 
 #[test]
-fn comparisons_that_may_hold() {
+fn comparisons_that_may_hold_get_no_warning() {
     for query in [
         "1 == 1",
         "2 > 1",
@@ -93,7 +93,7 @@ fn comparisons_that_may_hold() {
 }
 
 #[test]
-fn comparisons_that_never_hold_in_a_document() {
+fn comparisons_that_never_hold_in_a_document_are_reported() {
     check_plant(".nodes | filter(.tag == 1)", &["PQW02"]);
     check_plant(".nodes | filter(.id == \"1\")", &["PQW02"]);
     check_plant(".nodes | filter(.id > \"1\")", &["PQW02"]);
@@ -108,7 +108,7 @@ fn comparisons_that_never_hold_in_a_document() {
 }
 
 #[test]
-fn a_node_type_narrows_what_a_field_may_be() {
+fn a_node_type_narrows_the_types_of_a_field() {
     check_plant(".nodes | filter(.size == \"DN50\")", &[]);
     check_plant(".nodes | filter(.size == 80)", &[]);
     check_plant(".nodes | filter(.node_type == \"pump\" and .size == \"DN50\")", &["PQW02"]);
@@ -121,7 +121,7 @@ fn a_node_type_narrows_what_a_field_may_be() {
 }
 
 #[test]
-fn comparisons_that_may_hold_in_a_document() {
+fn comparisons_that_may_hold_in_a_document_get_no_warning() {
     for query in [
         ".nodes | filter(.tag == null)",
         ".nodes | filter(.tag == \"X-9\")",
@@ -146,14 +146,14 @@ fn comparisons_that_may_hold_in_a_document() {
 }
 
 #[test]
-fn queries_inside_static_arguments() {
+fn queries_inside_static_arguments_are_reported() {
     check("get(.a)", &["PQW04"]);
     check("map(get(\"a\", .b))", &["PQW04"]);
     check("get(\"a\", 0, true)", &[]);
 }
 
 #[test]
-fn sums_over_other_values_than_numbers() {
+fn sums_of_other_values_than_numbers_are_reported() {
     check("map(string(.a)) | sum()", &["PQW05"]);
     check("map({a: .b}) | max()", &["PQW05"]);
     check("[\"a\", \"b\"] | average()", &["PQW05"]);
@@ -163,7 +163,7 @@ fn sums_over_other_values_than_numbers() {
 }
 
 #[test]
-fn sums_that_may_be_of_numbers() {
+fn sums_that_may_be_of_numbers_get_no_warning() {
     for query in ["sum()", "map(.a) | sum()", "map(number(.a)) | sum()", "[] | sum()", "[1, \"a\"] | sum()"] {
         check(query, &[]);
     }
@@ -180,7 +180,7 @@ fn sums_that_may_be_of_numbers() {
 }
 
 #[test]
-fn filters_that_do_not_filter() {
+fn filters_that_do_not_filter_are_reported() {
     check("filter(true)", &["PQW06"]);
     check("filter(\"a\")", &["PQW06"]);
     check("filter(null)", &["PQW06"]);
@@ -193,7 +193,7 @@ fn filters_that_do_not_filter() {
 }
 
 #[test]
-fn arguments_that_are_missing() {
+fn missing_arguments_are_reported() {
     for query in ["eq(1)", "filter()", "if(1)", "split()", "exists()", "add()", "map(limit())"] {
         check(query, &["PQW11"]);
     }
@@ -203,7 +203,7 @@ fn arguments_that_are_missing() {
 }
 
 #[test]
-fn strings_where_a_field_was_meant() {
+fn strings_instead_of_fields_are_reported() {
     for query in ["sort(\"tag\")", "groupBy(\"kw\")", "sort(\"desc\")", "countBy(\"a b\")"] {
         check(query, &["PQW13"]);
     }
@@ -217,7 +217,7 @@ fn strings_where_a_field_was_meant() {
 }
 
 #[test]
-fn stages_that_do_not_read_the_piped_value() {
+fn stages_that_do_not_read_the_piped_value_are_reported() {
     for query in [".a | split(\",\")", "map(.a | upper(\"x\"))", ".a | regex(\"a\", \"b\")", ".a | (1 + 2)"] {
         check(query, &["PQW14"]);
     }
@@ -233,7 +233,7 @@ fn stages_that_do_not_read_the_piped_value() {
 }
 
 #[test]
-fn unused_parameters() {
+fn unused_parameters_are_reported() {
     let codes = |query: &str, params: &str| {
         let query = Query::with_params(query, params).expect("valid query");
         query.check().expect("it has no error").iter().map(|warning| warning.message.clone()).collect::<Vec<_>>()
@@ -265,7 +265,7 @@ fn a_field_of_an_array_is_reported_by_the_run() {
 }
 
 #[test]
-fn values_in_comments() {
+fn values_in_comments_are_reported() {
     for query in [".a // 1", ".a // \"none\" | size()", ".a\n| map(.b) // .c", "pick(.a) //null\n| size()"] {
         check(query, &["PQW12"]);
     }
@@ -277,7 +277,7 @@ fn values_in_comments() {
 }
 
 #[test]
-fn filters_that_may_filter() {
+fn filters_that_may_filter_get_no_warning() {
     for query in ["filter(.a)", "filter(not(.a))", "filter(.a and .b)", "filter(size())", "filter(first())"] {
         check(query, &[]);
     }
@@ -287,7 +287,7 @@ fn filters_that_may_filter() {
 }
 
 #[test]
-fn fields_of_arrays() {
+fn fields_of_arrays_are_reported() {
     check("map(.a).b", &["PQW07"]);
     check("filter(.a).tag", &["PQW07"]);
     check("split(.a).b", &["PQW07"]);
@@ -298,7 +298,7 @@ fn fields_of_arrays() {
 }
 
 #[test]
-fn fields_that_may_exist() {
+fn fields_that_may_exist_get_no_warning() {
     for query in [
         "map(.a).0",
         "map(.a).0.b",
@@ -317,7 +317,7 @@ fn fields_that_may_exist() {
 }
 
 #[test]
-fn fields_that_no_object_has() {
+fn fields_that_no_object_has_are_reported() {
     check_plant(".node", &["PQW01"]);
     check_plant(".nodes | map(.tga)", &["PQW01"]);
     check_plant(".nodes | filter(.tag == \"X\") | map(.tga)", &["PQW01"]);
@@ -332,7 +332,7 @@ fn fields_that_no_object_has() {
 }
 
 #[test]
-fn calls_that_fail_on_every_document() {
+fn calls_that_fail_on_every_document_are_reported() {
     check("{a: 1} | filter(.a)", &["PQ2001"]);
     check("size() | sort()", &[]);
     check("string(.a) | map(.b)", &["PQ2001"]);
@@ -344,7 +344,7 @@ fn calls_that_fail_on_every_document() {
 }
 
 #[test]
-fn calls_that_may_not_run() {
+fn calls_that_may_not_run_get_no_error() {
     for query in [
         "map({a: 1} | filter(.a))",
         "if(.a, 1 | sort(), 2)",
@@ -427,7 +427,7 @@ const OPERANDS: &[&str] = &[
     "[{a: .id}, .size]",
 ];
 
-/// Every warning about a comparison is true, and every filter reported to keep all or nothing does.
+/// Runs the queries to verify each warning about a comparison, and about a filter that keeps all items or none.
 #[test]
 fn warnings_about_conditions_are_true_at_run_time() {
     let graph = Graph::from_json(PLANT).expect("the plant is JSON");
@@ -456,7 +456,7 @@ fn warnings_about_conditions_are_true_at_run_time() {
     assert!(reported > 1000, "only {reported} conditions had a warning");
 }
 
-/// The cases of the JSON Query suite have results: none of them is reported to fail, and no warning is false.
+/// Checks the cases of the JSON Query suite that have results: none is reported to fail, and no warning is false.
 #[test]
 fn the_suite_gets_no_false_warnings() {
     let suite: serde_json::Value =
@@ -468,18 +468,18 @@ fn the_suite_gets_no_false_warnings() {
         let input = case["input_ref"].as_str().map_or(&case["input"], |name| &suite["inputs"][name]);
         let graph = Graph::from_json(input.to_string()).expect("an input is JSON");
         let known = query.check();
-        assert!(known.is_ok(), "{text} gives {output}, but is said to fail: {known:?}");
+        assert!(known.is_ok(), "{text} gives {output}, but is reported to fail: {known:?}");
         let warnings: Vec<_> =
             known.into_iter().flatten().chain(query.check_against(&graph, Limits::default())).collect();
-        let is_whole = |span: Option<pidq::error::Span>| span.is_some_and(|span| span.range(text) == (0..text.len()));
-        let is_reported = warnings.iter().any(|warning| warning.code == "PQW02" && is_whole(warning.span));
+        let spans_all = |span: Option<pidq::error::Span>| span.is_some_and(|span| span.range(text) == (0..text.len()));
+        let is_reported = warnings.iter().any(|warning| warning.code == "PQW02" && spans_all(warning.span));
         assert!(!is_reported || output == false, "{text} gives {output}: {warnings:?}");
         checked += 1;
     }
     assert!(checked > 500, "only {checked} cases");
 }
 
-/// A call reported to fail on every document does.
+/// Runs each query that is reported to fail on every document.
 #[test]
 fn calls_reported_to_fail_do_fail() {
     let steps = ["filter(.a)", "map(.a)", "sort()", "keys()", "sum()", "join()", "size()", "uniq()", "groupBy(.a)"];
@@ -502,7 +502,7 @@ fn calls_reported_to_fail_do_fail() {
     assert!(reported > 1000, "only {reported} queries were reported to fail");
 }
 
-/// The code of a query that does not compile, with the marked part, and the message.
+/// Returns the code, the marked part and the message of the error of a query that does not compile.
 fn compile_error(query: &str, params: &str) -> (&'static str, String, String) {
     let error = Dialect::standard().parse_with(query, params).expect_err(query);
     let marked = query[error.span().expect("a place").range(query)].to_string();
@@ -517,8 +517,8 @@ fn invalid_options_are_compile_errors() {
         ("nodes() | map(downstream({depth: \"1\"}))", "\"1\"", "a number of at least zero"),
         ("isolate(\"x\", {scope: \"shrink\"})", "\"shrink\"", "\"item\" or \"grow\""),
         ("isolate({acceptRelief: 1})", "1", "true or false"),
-        ("validate({rules: \"P999\"})", "\"P999\"", "the code of a rule, or its beginning"),
-        ("validate({rules: [\"P101\", \"P999\"]})", "\"P999\"", "the code of a rule, or its beginning"),
+        ("validate({rules: \"P999\"})", "\"P999\"", "a rule name, code or code prefix"),
+        ("validate({rules: [\"P101\", \"P999\"]})", "\"P999\"", "a rule name, code or code prefix"),
         ("hazopNodes({cut: \"x\"})", "\"x\"", "\"control\", \"size\", \"class\" or \"fluid\""),
         ("components({zones: \"no\"})", "\"no\"", "true or false"),
         ("diff({}, {}, {tolerance: \"1\"})", "\"1\"", "a number of at least zero"),
@@ -530,14 +530,14 @@ fn invalid_options_are_compile_errors() {
         ("top(\"3\", .a)", "\"3\"", "a number"),
         ("skip(null)", "null", "a number"),
         ("slice(0, \"2\")", "\"2\"", "a number"),
-        ("sortBy([.a, .b], [\"asc\", \"down\"])", "\"down\"", "a list of \"asc\" or \"desc\""),
-        ("sortBy([.a], \"desc\")", "\"desc\"", "a list of \"asc\" or \"desc\""),
-        ("attr(5)", "5", "a text"),
-        ("breaks(null)", "null", "a text"),
-        ("componentCount(1)", "1", "a text"),
-        ("valveList(\"material\", 2)", "2", "a text"),
+        ("sortBy([.a, .b], [\"asc\", \"down\"])", "\"down\"", "an array of \"asc\" or \"desc\""),
+        ("sortBy([.a], \"desc\")", "\"desc\"", "an array of \"asc\" or \"desc\""),
+        ("attr(5)", "5", "a string"),
+        ("breaks(null)", "null", "a string"),
+        ("componentCount(1)", "1", "a string"),
+        ("valveList(\"material\", 2)", "2", "a string"),
         ("near(\"P-101A\", \"60\")", "\"60\"", "a number"),
-        ("findPattern(5)", "5", "a text"),
+        ("findPattern(5)", "5", "a string"),
     ] {
         let (code, at, reported) = compile_error(query, "{}");
         assert_eq!((code, &*at), ("PQ1012", marked), "{query}");
@@ -601,7 +601,6 @@ fn parameters_are_options_if_their_values_are() {
     assert_eq!(compile_error("sortBy([.a], $rules)", params).0, "PQ1012");
 }
 
-/// The value of a query in an option is checked by the same table at run time.
 #[test]
 fn a_run_rejects_what_the_compiler_rejects() {
     let graph = Graph::from_json(r#"{"nodes": [{"id": 1}], "edges": [], "n": -1}"#).expect("the drawing is JSON");
@@ -682,7 +681,7 @@ fn fields_that_a_graph_may_have_get_no_warning() {
 }
 
 #[test]
-fn fields_that_no_function_returns() {
+fn fields_that_no_function_returns_are_reported() {
     for query in [
         "isolate(\"P-101\") | .barrier",
         "isolate(\"P-101\").barriers | map(.nod)",
@@ -712,7 +711,7 @@ fn fields_that_no_function_returns() {
 }
 
 #[test]
-fn fields_that_functions_return() {
+fn fields_that_functions_return_get_no_warning() {
     for query in [
         "isolate(\"a\") | [.target.x, .target.0.x, .barriers | map(.fail_action.x)]",
         "findPattern(.pattern) | map(.x)",
@@ -773,7 +772,7 @@ const RECORDS: &[&str] = &[
     "valveList()",
 ];
 
-/// Oracle for result types: they list every field that a run returns, and no other.
+/// Compares result types with results: they have every field that a run returns, and no other.
 #[test]
 fn all_fields_that_functions_return_are_known() {
     let read = |name: &str| std::fs::read(format!("{}/examples/data/{name}", env!("CARGO_MANIFEST_DIR")));
@@ -787,13 +786,13 @@ fn all_fields_that_functions_return_are_known() {
             query.check().expect(call).iter().map(|warning| warning.code).collect::<Vec<_>>()
         };
         let query = Dialect::standard().parse_with(call, params).expect(call);
-        let answer = query.to_json(&graph, Limits::default()).expect(call);
-        let mut open = vec![(call.to_string(), serde_json::from_str::<serde_json::Value>(&answer).expect("JSON"))];
-        let is_list = open[0].1.is_array();
-        assert!(!matches!(&open[0].1, serde_json::Value::Array(rows) if rows.is_empty()), "{call} gives nothing");
+        let result = query.to_json(&graph, Limits::default()).expect(call);
+        let mut stack = vec![(call.to_string(), serde_json::from_str::<serde_json::Value>(&result).expect("JSON"))];
+        let is_list = stack[0].1.is_array();
+        assert!(!matches!(&stack[0].1, serde_json::Value::Array(rows) if rows.is_empty()), "{call} gives nothing");
         let other = if is_list { format!("{call} | map(.other)") } else { format!("{call} | .other") };
         assert_eq!(codes(&other), ["PQW01"], "{other}");
-        while let Some((path, value)) = open.pop().filter(|(path, _)| path.len() < call.len() + 50) {
+        while let Some((path, value)) = stack.pop().filter(|(path, _)| path.len() < call.len() + 50) {
             let parts: Vec<(String, serde_json::Value)> = match value {
                 serde_json::Value::Array(items) => items.into_iter().take(3).map(|item| ("0".into(), item)).collect(),
                 serde_json::Value::Object(fields) => fields.into_iter().collect(),
@@ -802,13 +801,12 @@ fn all_fields_that_functions_return_are_known() {
             for (key, value) in parts {
                 let path = format!("{path} | .{}", serde_json::json!(key));
                 assert_eq!(codes(&path), [""; 0], "{path}");
-                open.push((path, value));
+                stack.push((path, value));
             }
         }
     }
 }
 
-/// A field is reported once, whichever check finds it first.
 #[test]
 fn a_field_that_no_function_returns_is_reported_once() {
     let graph = Graph::from_json(DRAWING).expect("the drawing is JSON");
@@ -821,7 +819,6 @@ fn a_field_that_no_function_returns_is_reported_once() {
     assert_eq!(drawing_codes(DRAWING, query.source()), [""; 0]);
 }
 
-/// The contents of graph results are known if the drawing is.
 #[test]
 fn nodes_and_edges_in_records_are_those_of_the_drawing() {
     for (query, codes) in [
@@ -840,7 +837,6 @@ fn nodes_and_edges_in_records_are_those_of_the_drawing() {
     }
 }
 
-/// The lists are at the paths that the drawing declares.
 #[test]
 fn the_nodes_of_a_drawing_are_found_by_its_topology() {
     let own = r#"{"items": [{"oid": 1, "tag": "T-1"}], "nodes": [{"tag": 5}], "pipes": [],

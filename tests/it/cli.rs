@@ -74,7 +74,7 @@ fn exit_codes_distinguish_failures() {
     check_error(&["query", "fliter(.a)"], "[]", "did you mean `filter`?", 3);
     check_error(&["query", "sort()"], "1", "PQ2001", 5);
     check_error(&["query", "--limits", "fuel=10", "map(. + 1)"], "[1,2,3,4,5]", "PQ4001", 5);
-    check_error(&["query", "--limits", "fuel=x", "."], "[1]", "is not an amount", 2);
+    check_error(&["query", "--limits", "fuel=x", "."], "[1]", "expected an amount", 2);
     check_error(&["query", "--no-such-option"], "", "--no-such-option", 2);
 }
 
@@ -117,12 +117,12 @@ fn every_request_of_a_batch_has_one_response() {
         r#"{"id":4,"op":"eval","query":["nope"],"input":null}"#,
         "nonsense",
     ];
-    let answers = pidq(&["conformance-stdio"], &(requests.join("\n") + "\n")).stdout;
-    let answers = String::from_utf8_lossy(&answers).into_owned();
-    let answers: Vec<&str> = answers.lines().collect();
-    assert_eq!(answers[..3], [r#"{"id":1,"ok":["get","a"]}"#, r#"{"id":2,"ok":2}"#, r#"{"id":3,"ok":".a"}"#]);
-    assert!(answers[3].contains(r#""stage":"compile""#) && answers[4].contains("not JSON"), "{answers:?}");
-    assert_eq!(answers.len(), 5);
+    let responses = pidq(&["conformance-stdio"], &(requests.join("\n") + "\n")).stdout;
+    let responses = String::from_utf8_lossy(&responses).into_owned();
+    let responses: Vec<&str> = responses.lines().collect();
+    assert_eq!(responses[..3], [r#"{"id":1,"ok":["get","a"]}"#, r#"{"id":2,"ok":2}"#, r#"{"id":3,"ok":".a"}"#]);
+    assert!(responses[3].contains(r#""stage":"compile""#) && responses[4].contains("not JSON"), "{responses:?}");
+    assert_eq!(responses.len(), 5);
 }
 
 #[test]
@@ -130,13 +130,13 @@ fn checks_report_without_running() {
     check(&["check", "filter(.a == 1)"], "", "", 0);
     check_error(&["check", "{a: 1} | filter(.a)"], "", "PQ2001", 5);
     check_error(&["check", "filter([.a == 1])"], "", "PQW06", 0);
-    let doubted = ".pid_graph.nodes | filter(.node_type == \"pid_componet\") | map(.tga)";
-    check_error(&["check", doubted, "--against", PLANT], "", "did you mean \"pid_component\"?", 0);
-    check_error(&["check", doubted, "--against", PLANT], "", "did you mean `.tag`?", 0);
+    let query = ".pid_graph.nodes | filter(.node_type == \"pid_componet\") | map(.tga)";
+    check_error(&["check", query, "--against", PLANT], "", "did you mean \"pid_component\"?", 0);
+    check_error(&["check", query, "--against", PLANT], "", "did you mean `.tag`?", 0);
 }
 
 /// Creates an empty directory for one test.
-pub fn folder(name: &str) -> PathBuf {
+pub fn test_dir(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     drop(fs::remove_dir_all(&folder));
     fs::create_dir_all(&folder).expect("a folder for the test");
@@ -144,7 +144,7 @@ pub fn folder(name: &str) -> PathBuf {
 }
 
 /// Writes a file into a directory, and creates the directories on its path.
-pub fn file(folder: &std::path::Path, name: &str, text: &str) -> String {
+pub fn write_file(folder: &std::path::Path, name: &str, text: &str) -> String {
     let path = folder.join(name);
     fs::create_dir_all(path.parent().expect("it is in the folder")).expect("a folder for the file");
     fs::write(&path, text).expect("a file for the test");
@@ -168,12 +168,12 @@ pub fn check_shell(line: &str, folder: &std::path::Path, stdout: &str) {
     assert_eq!(String::from_utf8_lossy(&output.stdout), stdout, "{line} {shown}");
 }
 
-/// Returns the terminal output of a command. Each text is typed when the one before it was seen; `None` if there is no
-/// `script`.
-fn on_terminal(line: &str, steps: &[(&str, &str)], folder: &std::path::Path) -> Option<String> {
+/// Runs a command on a terminal and returns its output. Each step is a text to wait for and the input to type then.
+/// Returns `None` without the program `script`.
+fn run_on_terminal(line: &str, steps: &[(&str, &str)], folder: &std::path::Path) -> Option<String> {
     let version = Command::new("script").arg("--version").output();
     if !version.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("util-linux")) {
-        println!("skipped: `script` of util-linux makes the terminal for this test");
+        println!("SKIPPED: `script` of util-linux is not installed");
         return None;
     }
     let mut command = Command::new("script");
@@ -184,7 +184,7 @@ fn on_terminal(line: &str, steps: &[(&str, &str)], folder: &std::path::Path) -> 
     let mut stdin = child.stdin.take().expect("a pipe");
     let mut seen = String::new();
     let mut checked = 0;
-    for (awaited, typed) in steps {
+    for (awaited, input) in steps {
         while !seen[checked..].contains(awaited) {
             match chunks.recv_timeout(Duration::from_secs(30)) {
                 Ok(chunk) => seen.push_str(&chunk),
@@ -195,7 +195,7 @@ fn on_terminal(line: &str, steps: &[(&str, &str)], folder: &std::path::Path) -> 
             }
         }
         checked = seen.len();
-        stdin.write_all(typed.as_bytes()).expect("it reads");
+        stdin.write_all(input.as_bytes()).expect("it reads");
     }
     seen.extend(chunks);
     child.wait().expect("it ends");
@@ -218,8 +218,8 @@ fn chunks_of(mut pipe: impl Read + Send + 'static) -> Receiver<String> {
 
 #[test]
 fn a_closed_pipe_is_success() {
-    let folder = folder("closed-pipe");
-    file(&folder, "big.json", &format!("[{}0]", "12345678,".repeat(200_000)));
+    let folder = test_dir("closed-pipe");
+    write_file(&folder, "big.json", &format!("[{}0]", "12345678,".repeat(200_000)));
     for line in [
         "pidq query 'get()' big.json | head -1",
         "pidq query -S 'get()' big.json | head -1",
@@ -247,13 +247,13 @@ fn a_closed_pipe_is_success() {
 #[test]
 fn a_full_disk_is_reported() {
     if fs::metadata("/dev/full").is_err() {
-        println!("skipped: there is no /dev/full here");
+        println!("SKIPPED: there is no /dev/full");
         return;
     }
     for line in
         ["pidq query -n 1", "pidq functions", "pidq man", "mkdir -p d; echo 1 >d/a.json; pidq query --all d 'get()'"]
     {
-        let output = shell(&format!("{line} >/dev/full"), &folder("full-disk"));
+        let output = shell(&format!("{line} >/dev/full"), &test_dir("full-disk"));
         assert_eq!(output.status.code(), Some(2), "{line}");
         assert!(String::from_utf8_lossy(&output.stderr).contains("cannot write the output"), "{line}");
     }
@@ -261,8 +261,8 @@ fn a_full_disk_is_reported() {
 
 #[test]
 fn keys_are_sorted_on_request_and_a_query_may_come_from_a_file() {
-    let folder = folder("sorted");
-    let query = file(&folder, "tags.pidq", "// What they are called.\r\n.a\r\n  | map(.tag)\r\n");
+    let folder = test_dir("sorted");
+    let query = write_file(&folder, "tags.pidq", "// Tags.\r\n.a\r\n  | map(.tag)\r\n");
     check(
         &["query", "-c", "-S", "get()"],
         r#"{"b":{"d":1,"c":2},"a":3.0}"#,
@@ -270,7 +270,7 @@ fn keys_are_sorted_on_request_and_a_query_may_come_from_a_file() {
         0,
     );
     check(&["query", "-c", "-f", &query], r#"{"a":[{"tag":"P-1"}]}"#, "[\"P-1\"]\n", 0);
-    let document = file(&folder, "a.json", r#"{"a":[]}"#);
+    let document = write_file(&folder, "a.json", r#"{"a":[]}"#);
     check(&["query", "-c", "-f", &query, &document, "-"], r#"{"a":[{"tag":1}]}"#, "[]\n[1]\n", 0);
     check_error(&["query", "-f", "no-such-query"], "", "no such file `no-such-query`", 2);
 }
@@ -303,10 +303,10 @@ fn every_exit_code_of_the_manual_occurs() {
 
 #[test]
 fn one_bad_file_does_not_hide_the_others() {
-    let folder = folder("several");
+    let folder = test_dir("several");
     let names =
         [("1.json", "{\"a\":1}"), ("2.json", "{"), ("3.json", ""), ("4.json", "\u{FEFF}{}"), ("5.json", "{\"a\":5}")];
-    let paths: Vec<String> = names.iter().map(|(name, text)| file(&folder, name, text)).collect();
+    let paths: Vec<String> = names.iter().map(|(name, text)| write_file(&folder, name, text)).collect();
     let missing = folder.join("6.json").display().to_string();
     let args: Vec<&str> =
         ["query", ".a"].into_iter().chain(paths.iter().map(String::as_str)).chain([&*missing]).collect();
@@ -319,9 +319,9 @@ fn one_bad_file_does_not_hide_the_others() {
 }
 
 #[test]
-fn messages_about_files_say_what_to_do() {
-    let folder = folder("files");
-    let document = file(&folder, "plant.json", "{}");
+fn errors_about_files_suggest_a_fix() {
+    let folder = test_dir("files");
+    let document = write_file(&folder, "plant.json", "{}");
     let folder = folder.to_str().expect("a name in UTF-8");
     check_error(&["query", "get()", folder], "", "for every JSON file in it", 2);
     check_error(&["query", "get()", "plnt.json"], "", "no such file `plnt.json`; check the path", 2);
@@ -336,7 +336,7 @@ fn messages_about_files_say_what_to_do() {
 }
 
 #[test]
-fn common_mistakes_get_a_next_step() {
+fn common_mistakes_get_a_suggestion() {
     let wrong = |args: &[&str], message: &str| check_error(args, "", message, 2);
     wrong(&[".a", PLANT], "`pidq query QUERY FILE`");
     wrong(&[PLANT], "`pidq query QUERY FILE`");
@@ -415,11 +415,11 @@ fn profiles_show_strategies_time_and_warnings() {
     assert!(output.contains("warning[PQW01]") && output.contains("did you mean `.tag`?"), "{output}");
     let last = table.lines().last().and_then(|line| line.strip_prefix("milliseconds: "));
     assert!(last.is_some_and(|time| time.parse::<f64>().is_ok()), "{table}");
-    let output = explained("map(.a) | filter(.b > 1)", r#"[{"a": {"b": 2}}, {"a": {"b": 1}}]"#);
+    let output = explain("map(.a) | filter(.b > 1)", r#"[{"a": {"b": 2}}, {"a": {"b": 1}}]"#);
     assert_eq!(output["warnings"], serde_json::json!([]));
     assert!(output["milliseconds"].as_f64().is_some_and(|time| time >= 0.0), "{output}");
     assert_eq!(output["steps"][0]["how"], "scan");
-    let output = explained("map(.b)", r#"[{"a": 1}]"#);
+    let output = explain("map(.b)", r#"[{"a": 1}]"#);
     assert_eq!((&output["warnings"][0]["code"], &output["warnings"][0]["stage"]), (&"PQW01".into(), &"warning".into()));
 }
 
@@ -447,7 +447,7 @@ fn a_plan_needs_no_document() {
     check_error(&["explain", "--plan", "fliter(.a)"], "", "PQ1001", 3);
 }
 
-fn explained(query: &str, input: &str) -> serde_json::Value {
+fn explain(query: &str, input: &str) -> serde_json::Value {
     let output = pidq(&["explain", "--format", "json", query], input);
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).expect("one JSON object")
@@ -455,41 +455,42 @@ fn explained(query: &str, input: &str) -> serde_json::Value {
 
 #[test]
 fn a_terminal_has_colors_unless_disabled() {
-    let folder = folder("terminal");
-    let seen = |line: &str| on_terminal(line, &[], &folder);
-    let Some(colored) = seen("pidq query -n '[1]'".replace("pidq", env!("CARGO_BIN_EXE_pidq")).as_str()) else {
+    let folder = test_dir("terminal");
+    let on_terminal = |line: &str| run_on_terminal(line, &[], &folder);
+    let Some(colored) = on_terminal("pidq query -n '[1]'".replace("pidq", env!("CARGO_BIN_EXE_pidq")).as_str()) else {
         return;
     };
     assert!(colored.contains("\x1b[1;39m[\x1b[0m"), "{colored:?}");
     for plain in ["NO_COLOR=1 pidq query -n '[1]'", "pidq query -n -M '[1]'", "pidq query -n '[1]' | cat"] {
-        let shown = seen(&plain.replace("pidq", env!("CARGO_BIN_EXE_pidq"))).expect("there is a terminal");
+        let shown = on_terminal(&plain.replace("pidq", env!("CARGO_BIN_EXE_pidq"))).expect("there is a terminal");
         assert!(shown.contains("[") && !shown.contains('\x1b'), "{plain}: {shown:?}");
     }
-    let empty = seen(&"NO_COLOR= pidq query -n '[1]'".replace("pidq", env!("CARGO_BIN_EXE_pidq"))).expect("a terminal");
+    let empty =
+        on_terminal(&"NO_COLOR= pidq query -n '[1]'".replace("pidq", env!("CARGO_BIN_EXE_pidq"))).expect("a terminal");
     assert!(empty.contains('\x1b'), "an empty NO_COLOR does not count");
 }
 
 #[test]
 fn a_repl_completes_keeps_history_and_continues_after_errors() {
-    let folder = folder("prompt");
-    file(&folder, "plant.json", r#"{"nodes": [{"tag": "P-101"}, {"tag": "V-7"}]}"#);
+    let folder = test_dir("prompt");
+    write_file(&folder, "plant.json", r#"{"nodes": [{"tag": "P-101"}, {"tag": "V-7"}]}"#);
     let command = format!("{} repl plant.json", env!("CARGO_BIN_EXE_pidq"));
-    let typed = [
+    let steps = [
         ("pidq> ", ".no\t | siz\t)\r"),
         ("\x1b[0;39m2\x1b[0m", "map(\r.tag)\r"),
         ("PQ2001", "nope()\r"),
         ("Unknown function 'nope'", ":load none.json\r"),
         ("no such file `none.json`", ":quit\r"),
     ];
-    if on_terminal(&command, &typed, &folder).is_none() {
+    if run_on_terminal(&command, &steps, &folder).is_none() {
         return;
     }
     let history = fs::read_to_string(folder.join(".local/state/pidq/history")).expect("there is a history");
     assert!(history.contains(".nodes | size()"), "{history}");
     // Five lines up is the first line of the other session; one of them has two lines.
     let up = "\x1b[A".repeat(6) + "\r";
-    let typed = [("pidq> ", &*up), ("\x1b[0;39m2\x1b[0m", ":quit\r")];
-    on_terminal(&command, &typed, &folder).expect("there is a terminal");
+    let steps = [("pidq> ", &*up), ("\x1b[0;39m2\x1b[0m", ":quit\r")];
+    run_on_terminal(&command, &steps, &folder).expect("there is a terminal");
 }
 
 #[test]
@@ -502,12 +503,12 @@ fn a_repl_reads_a_pipe_too() {
 /// Runs the lines of `--help` that begin with `pidq`, for every subcommand.
 #[test]
 fn every_example_of_the_help_works() {
-    let folder = folder("help");
+    let folder = test_dir("help");
     fs::copy(PLANT, folder.join("plant.json")).expect("the drawing is there");
     for name in ["unit-1.json", "unit-2.json", "drawings/a.json"] {
-        file(&folder, name, &fs::read_to_string(PLANT).expect("the drawing"));
+        write_file(&folder, name, &fs::read_to_string(PLANT).expect("the drawing"));
     }
-    file(&folder, "valves.pidq", ".a | map(.b)\n");
+    write_file(&folder, "valves.pidq", ".a | map(.b)\n");
     let commands =
         ["", "query", "fmt", "check", "explain", "functions", "repl", "conformance-stdio", "completions", "man"];
     for command in commands {
@@ -540,15 +541,15 @@ fn completions_and_man_pages_exist_for_every_shell_and_subcommand() {
 
 #[test]
 fn all_files_of_a_directory_are_queried_in_order() {
-    let folder = folder("all");
+    let folder = test_dir("all");
     for at in 0..30 {
-        file(&folder, &format!("d/{at:02}/plant.json"), &format!("{{\n \"n\": [{at}.0, {at}]\n}}"));
+        write_file(&folder, &format!("d/{at:02}/plant.json"), &format!("{{\n \"n\": [{at}.0, {at}]\n}}"));
     }
-    file(&folder, "d/readme.txt", "not asked");
+    write_file(&folder, "d/readme.txt", "not queried");
     let expected: String =
         (0..30).map(|at| format!("{{\"file\":\"d/{at:02}/plant.json\",\"result\":[{at}.0,{at}]}}\n")).collect();
-    for jobs in ["1", "2", "7", "64"] {
-        check_shell(&format!("pidq query --all d --threads {jobs} .n"), &folder, &expected);
+    for threads in ["1", "2", "7", "64"] {
+        check_shell(&format!("pidq query --all d --threads {threads} .n"), &folder, &expected);
     }
     check_shell(
         "pidq query --all d -S '{b: .n.0, a: 1}' | head -1",
@@ -563,15 +564,15 @@ fn all_files_of_a_directory_are_queried_in_order() {
 #[test]
 fn compressed_files_are_queried_by_their_contents() {
     use pidq_server::store::compression::{compress_gzip, compress_zstd};
-    let folder = folder("all-packed");
+    let folder = test_dir("all-packed");
     let write = |name: &str, bytes: pidq_server::store::Result<Vec<u8>>| {
         fs::write(folder.join(name), bytes.expect("memory")).expect("a file");
     };
-    file(&folder, "d/1.json", "{\"a\": 1.0}");
+    write_file(&folder, "d/1.json", "{\"a\": 1.0}");
     write("d/2.json.gz", compress_gzip(b"{\"a\": 2.0}"));
     write("d/3.json.zst", compress_zstd(b"{\"a\": 3.0}"));
     for other in ["d/4.gz", "d/5.zst", "d/json.gz", "d/6.json.br", "d/7.jsonx.gz"] {
-        file(&folder, other, "not asked");
+        write_file(&folder, other, "not queried");
     }
     let row = |name: &str, a: &str| format!("{{\"file\":\"d/{name}\",\"result\":{a}}}\n");
     let expected = row("1.json", "1.0") + &row("2.json.gz", "2.0") + &row("3.json.zst", "3.0");
@@ -582,16 +583,16 @@ fn compressed_files_are_queried_by_their_contents() {
     fs::create_dir(folder.join("e")).expect("a folder");
     write("e/cut.json.gz", compress_gzip(b"{\"a\": 2.0}").map(|bytes| bytes[..bytes.len() - 9].to_vec()));
     write("e/large.json.zst", compress_zstd(&vec![b' '; (64 << 20) + 1]));
-    file(&folder, "e/plain.json.zst", "{}");
+    write_file(&folder, "e/plain.json.zst", "{}");
     let output = shell("pidq query --all e .a", &folder);
     assert_eq!(output.status.code(), Some(2));
     let rows = String::from_utf8_lossy(&output.stdout).into_owned();
-    for (row, (name, why)) in rows.lines().zip([
+    for (row, (name, reason)) in rows.lines().zip([
         ("e/cut.json.gz", "Invalid compressed data"),
         ("e/large.json.zst", "it decompresses to more than 67108864 bytes"),
         ("e/plain.json.zst", "Invalid compressed data"),
     ]) {
-        assert!(row.contains(&format!("cannot decompress `{name}`: {why}")), "{row}");
+        assert!(row.contains(&format!("cannot decompress `{name}`: {reason}")), "{row}");
     }
     assert_eq!(rows.lines().count(), 3, "{rows}");
 }
@@ -599,12 +600,12 @@ fn compressed_files_are_queried_by_their_contents() {
 #[cfg(unix)]
 #[test]
 fn an_invalid_file_of_a_directory_is_a_row() {
-    let folder = folder("all-bad");
-    file(&folder, "d/1.json", "{\"a\":[1]}");
-    file(&folder, "d/2.json", "{");
-    file(&folder, "d/3.json", "");
-    file(&folder, "d/4.json", "{\"a\":1}");
-    file(&folder, "d/z.json", "{\"a\":[2]}");
+    let folder = test_dir("all-bad");
+    write_file(&folder, "d/1.json", "{\"a\":[1]}");
+    write_file(&folder, "d/2.json", "{");
+    write_file(&folder, "d/3.json", "");
+    write_file(&folder, "d/4.json", "{\"a\":1}");
+    write_file(&folder, "d/z.json", "{\"a\":[2]}");
     std::os::unix::fs::symlink("../d", folder.join("d/loop")).expect("a link");
     std::os::unix::fs::symlink("nowhere", folder.join("d/gone.json")).expect("a link");
     std::os::unix::fs::symlink("1.json", folder.join("d/link.json")).expect("a link");

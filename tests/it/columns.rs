@@ -1,9 +1,9 @@
-//! Columns of long arrays: they change neither results nor errors nor fuel.
+//! Columns of long arrays change neither results nor errors nor fuel.
 
 use pidq::{Graph, Limits, Query, RunResult, Scratch};
 use proptest::prelude::*;
 
-/// Generates the fields of an item: few values, many values, numbers, mixed types, missing, nested, odd.
+/// Generates an item whose fields have few or many values, numbers, mixed types or nested values, or are missing.
 fn item() -> impl Strategy<Value = String> {
     let class = prop::sample::select(vec![r#""valve""#, r#""pump""#, r#""v\u0061lve""#, "null", "1", "1.0"]);
     let number = prop::sample::select(vec!["1", "2.50", "-0", "1e2", "40", "1e400"]);
@@ -31,27 +31,28 @@ fn item() -> impl Strategy<Value = String> {
             format!(r#""nested": {nested}"#),
             format!(r#""tag": "T-{tag}😀""#),
         ];
-        let kept = fields
+        let present = fields
             .iter()
             .enumerate()
             .filter(|(at, _)| shape % 16 != *at as u32 || (*at == 1 && shape > 16))
             .map(|(_, field)| field.as_str());
-        format!("{{{}}}", kept.collect::<Vec<_>>().join(","))
+        format!("{{{}}}", present.collect::<Vec<_>>().join(","))
     })
 }
 
 /// Generates an array long enough for columns; in some, one item is not an object.
 fn list() -> impl Strategy<Value = String> {
-    let odd = prop::sample::select(vec!["null", "null", "null", "3", "[1]", r#"{"nested": 3}"#, r#"{"nested": [1]}"#]);
-    (prop::collection::vec(item(), 30..90), odd, any::<bool>()).prop_map(|(mut items, odd, is_odd)| {
+    let other =
+        prop::sample::select(vec!["null", "null", "null", "3", "[1]", r#"{"nested": 3}"#, r#"{"nested": [1]}"#]);
+    (prop::collection::vec(item(), 30..90), other, any::<bool>()).prop_map(|(mut items, other, has_other)| {
         // In half of the arrays the rows are sequential, so numbers are found by binary search.
-        let counted = items.len() % 2 == 0;
+        let is_sequential = items.len() % 2 == 0;
         for (at, item) in items.iter_mut().enumerate() {
-            let row = if counted { at } else { at * 7 % 31 };
+            let row = if is_sequential { at } else { at * 7 % 31 };
             *item = item.replacen('{', &format!(r#"{{"row": {row}{}"#, if item == "{}" { "" } else { ", " }), 1);
         }
-        if is_odd {
-            items.insert(items.len() / 2, odd.to_owned());
+        if has_other {
+            items.insert(items.len() / 2, other.to_owned());
         }
         format!("[{}]", items.join(","))
     })
@@ -256,7 +257,7 @@ proptest! {
     }
 
     #[test]
-    fn the_second_run_costs_what_the_first_did(text in query(), json in list()) {
+    fn a_second_run_has_the_same_result_and_cost(text in query(), json in list()) {
         let graph = Graph::from_json(json).expect("valid JSON");
         let query = || Query::with_params(&text, r#"{"name": "pump"}"#).expect("valid query");
         prop_assert_eq!(observe(query(), &graph), observe(query(), &graph));
@@ -267,17 +268,17 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn parts_that_a_query_does_not_read_change_nothing(text in query(), json in list()) {
+    fn a_projected_document_gives_the_same_result(text in query(), json in list()) {
         // The array is part of a larger document, and also queried one level deeper.
         let json = format!(r#"{{"more": {json}, "list": {json}, "deep": [{{"list": {json}}}]}}"#);
         let graph = Graph::from_json(json.as_str()).expect("valid JSON");
         for text in [format!(".list | {text}"), format!(".deep | map(.list | {text})")] {
             let query = || Query::with_params(&text, r#"{"name": "pump"}"#).expect("valid query");
-            let asked = query();
-            let reading = asked.load(json.as_str()).expect("valid JSON");
+            let projected_query = query();
+            let projected = projected_query.load(json.as_str()).expect("valid JSON");
             let scratch = Scratch::new();
-            let of_parts = observe_run(&text, reading.run(&scratch, Limits::default()));
-            prop_assert_eq!(of_parts, observe(query(), &graph), "{}", &text);
+            let result = observe_run(&text, projected.run(&scratch, Limits::default()));
+            prop_assert_eq!(result, observe(query(), &graph), "{}", &text);
         }
     }
 }
@@ -291,7 +292,7 @@ fn queries_of_the_first_items_do_not_warn_about_the_rest() {
     assert!(warned("filter(.c == .c) | first()"), "no object of the document has one");
 }
 
-/// Random queries may omit a value, or use it on an array without columns.
+/// Complements the random queries, which may omit a value or use it on an array without columns.
 #[test]
 fn each_value_is_the_same_with_and_without_columns() {
     let item = |at: usize| {
@@ -314,7 +315,7 @@ fn each_value_is_the_same_with_and_without_columns() {
     }
 }
 
-/// Objects of values with common prefixes, and some that only look alike.
+/// Objects of values with common prefixes, and with prefixes that are only similar.
 const COMMON_PREFIXES: &[&str] = &[
     "{a: filter(.class == \"valve\") | map(.tag), b: filter(.class == \"valve\") | map(.number) | sum()}",
     "{a: filter(.number > 1), b: filter(.number > 1) | map(.mixed), c: filter(.number > 2), d: filter(.number > 1)}",
@@ -337,14 +338,14 @@ const COMMON_PREFIXES: &[&str] = &[
 fn costs(query: Query, graph: &Graph, limits: Limits<'_>) -> Result<String, String> {
     let text = query.source().to_owned();
     let has_columns = graph.root().as_array().is_some_and(|items| items.len() > 30);
-    let rendered = |error: pidq::Error| match error.render(&text).split_once("  = spent most") {
-        Some((words, _)) if has_columns => words.into(),
+    let rendered = |error: pidq::Error| match error.render(&text).split_once("  = most fuel") {
+        Some((message, _)) if has_columns => message.into(),
         _ => error.render(&text),
     };
-    let explained = query.explain(graph, limits).map_err(rendered)?;
+    let profile = query.explain(graph, limits).map_err(rendered)?;
     let fuel = |fuel: u64| if has_columns { 0 } else { fuel };
-    let steps = explained.steps.iter().map(|step| (step.text.clone(), step.runs, step.rows, fuel(step.fuel)));
-    Ok(format!("{:?} {:?} {:?}", steps.collect::<Vec<_>>(), explained.fuel, explained.warnings))
+    let steps = profile.steps.iter().map(|step| (step.text.clone(), step.runs, step.rows, fuel(step.fuel)));
+    Ok(format!("{:?} {:?} {:?}", steps.collect::<Vec<_>>(), profile.fuel, profile.warnings))
 }
 
 /// Common prefixes are evaluated once, which changes neither results, nor costs, nor the point at which fuel runs out.
@@ -386,7 +387,7 @@ fn strategies(query: &str, rows: usize) -> Vec<&'static str> {
 }
 
 #[test]
-fn explanations_show_the_strategy_of_each_call() {
+fn profiles_show_the_strategy_of_each_call() {
     for (query, few, many) in [
         ("map(.kind)", "scan", "columns"),
         ("filter(.size > 1)", "scan", "columns"),

@@ -1,6 +1,6 @@
 //! The JSON Query suite: cases with results computed by the reference implementation, 5.1.1.
 //!
-//! Profile `match`: every case except those marked `may-differ`, which are accidental and should not be copied.
+//! Profile `match`: every case except those marked `may-differ`, whose results are accidents of the reference.
 
 use pidq::{Dialect, Error, Graph, Limits, Operator, Precedence, PrintOptions, Query, Scratch};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use serde_json::Value;
 const SUITE: &str = include_str!("../data/jsonquery/language_public.json");
 
 #[test]
-fn the_suite_holds() {
+fn every_case_of_the_suite_passes() {
     let suite: Value = serde_json::from_str(SUITE).expect("the suite is JSON");
     let cases = suite["cases"].as_array().expect("a list of cases");
     let cases: Vec<&Value> = cases.iter().filter(|case| case["recommend"] != "may-differ").collect();
@@ -17,7 +17,7 @@ fn the_suite_holds() {
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
 }
 
-/// Returns the claims of a case that do not hold.
+/// Returns the failures of a case.
 fn check(case: &Value, inputs: &Value) -> Vec<String> {
     let dialect = Dialect::json_query().with_operators(&operators(&case["options"])).expect("valid operators");
     let error = case.get("error");
@@ -49,20 +49,15 @@ fn run(dialect: &Dialect, case: &Value, input: &Value) -> Result<String, Error> 
     };
     let result = query.to_json(&Graph::from_json(input.to_string())?, Limits::default());
     let shown = |result: &Result<String, Error>| format!("{result:?}");
-    assert_eq!(
-        shown(&from_projection(&query, input)),
-        shown(&result),
-        "{}: {query} on what it reads alone",
-        case["id"]
-    );
+    assert_eq!(shown(&run_projected(&query, input)), shown(&result), "{}: {query} on a projected document", case["id"]);
     result
 }
 
-/// Returns the result from a document loaded for the query alone.
-fn from_projection(query: &Query, input: &Value) -> Result<String, Error> {
-    let (reading, scratch) = (query.load(input.to_string())?, Scratch::new());
+/// Returns the result for a document loaded only for this query.
+fn run_projected(query: &Query, input: &Value) -> Result<String, Error> {
+    let (projected, scratch) = (query.load(input.to_string())?, Scratch::new());
     let mut json = Vec::new();
-    reading.run(&scratch, Limits::default())?.write_json(&mut json)?;
+    projected.run(&scratch, Limits::default())?.write_json(&mut json)?;
     Ok(String::from_utf8(json).expect("results are UTF-8"))
 }
 
@@ -82,7 +77,7 @@ impl<'c> Expected<'c> {
         let is_met = match (self, result) {
             (Expected::Nothing, _) => true,
             (Expected::Value(expected), Ok(text)) => {
-                same(expected, &serde_json::from_str(text).expect("an answer is JSON"), ulp)
+                same(expected, &serde_json::from_str(text).expect("a result is JSON"), ulp)
             }
             (Expected::Error(expected), Err(error)) => {
                 let text = expected["message"].as_str().expect("a message");
@@ -92,7 +87,7 @@ impl<'c> Expected<'c> {
         };
         let expected =
             if let Expected::Value(expected) | Expected::Error(expected) = self { expected } else { &Value::Null };
-        (!is_met).then(|| format!("\n  wanted {expected}\n  got    {result:?}"))
+        (!is_met).then(|| format!("\n  expected {expected}\n  got      {result:?}"))
     }
 }
 

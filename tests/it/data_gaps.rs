@@ -1,5 +1,5 @@
-//! Gaps in drawings: missing ends of pipes and segments, owners that only a field names. Each case is the smallest
-//! drawing that shows it.
+//! Gaps in drawings: missing ends of pipes and segments, owners that are only named by a field. Each case is a minimal
+//! drawing.
 
 use crate::graph::check_document;
 
@@ -15,7 +15,7 @@ fn with_edge(edge: &str) -> String {
 }
 
 #[test]
-fn a_pipe_with_one_end_is_a_gap_where_it_is() {
+fn a_pipe_with_one_end_is_a_gap_at_that_end() {
     let gap = r#"[[],[["dangling_edge","t"]],false]"#;
     check_document(&with_edge(r#""from": "t""#), GAPS, gap);
     check_document(&with_edge(r#""to": "t""#), GAPS, gap);
@@ -171,19 +171,19 @@ fn an_owner_named_by_a_field_is_a_group() {
 }
 
 #[test]
-fn an_edge_wins_over_the_field_of_an_owner() {
+fn an_edge_takes_precedence_over_the_field_of_an_owner() {
     let other = r#", {"id": "M", "tag": "L-2", "node_type": "line"}"#;
     let members = r#"["L-1", "L-2"] | map(group(get()).nodes | map(.id))"#;
     let has = |edge: &str| with_parents(other, &format!(", {{{edge}}}"));
     check_document(&has(r#""from": "M", "to": "v", "type": "has_a""#), members, r#"[["L","S","w"],["v","M"]]"#);
     check_document(&has(r#""from": "v", "to": "M", "type": "part_of""#), members, r#"[["L","S","w"],["v","M"]]"#);
-    // A loop contains other things than a line.
+    // Membership in a loop does not replace membership in a line.
     check_document(&has(r#""from": "F", "to": "v", "type": "has_a""#), members, r#"[["L","S","v","w"],["M"]]"#);
     check_document(&has(r#""from": "S", "to": "v", "type": "has_a""#), members, r#"[["L","S","v","w"],["M"]]"#);
 }
 
 #[test]
-fn a_part_that_only_a_field_gives_to_equipment_is_a_port_of_it() {
+fn a_part_assigned_to_equipment_by_a_field_is_its_port() {
     let plant = r#"{"nodes": [{"id": "t", "class": "tank"}, {"id": "x", "class": "PLS401", "parent_id": "t"},
         {"id": "v", "class": "ball_valve"}, {"id": "c", "class": "chamber", "parent_id": "t"},
         {"id": "n", "class": "nozzle", "parent_id": "c"}, {"id": "b", "class": "blind_flange"}],
@@ -194,7 +194,7 @@ fn a_part_that_only_a_field_gives_to_equipment_is_a_port_of_it() {
 }
 
 #[test]
-fn an_actuator_that_only_a_field_gives_to_a_function_moves_the_valve_of_its_loop() {
+fn an_actuator_assigned_to_a_function_by_a_field_controls_the_valve_of_its_loop() {
     let plant = r#"{"nodes": [{"id": "F", "tag": "F-1", "node_type": "loop"}, {"id": "f", "class": "instrument", "tag": "FIC-1"},
         {"id": "a", "class": "instrument", "parent_id": "f"}, {"id": "v", "class": "control_valve"}, {"id": "t", "class": "tank"}],
         "edges": [{"from": "F", "to": "f", "type": "has_a"}, {"from": "t", "to": "v", "type": "pipe"},
@@ -203,7 +203,7 @@ fn an_actuator_that_only_a_field_gives_to_a_function_moves_the_valve_of_its_loop
 }
 
 #[test]
-fn a_sensor_that_only_a_field_gives_to_a_function_is_no_loop_of_its_own() {
+fn a_sensor_assigned_to_a_function_by_a_field_is_no_separate_loop() {
     let plant = r#"{"nodes": [{"id": "F", "tag": "F-1", "node_type": "loop"}, {"id": "f", "class": "instrument", "tag": "FIC-1"},
         {"id": "s", "class": "instrument", "tag": "FE-2", "parent_id": "g"}, {"id": "g", "class": "instrument", "tag": "FT-2"}],
         "edges": [{"from": "F", "to": "f", "type": "has_a"}, {"from": "g", "to": "f", "type": "signal"}]}"#;

@@ -17,7 +17,7 @@ struct Tree {
 }
 
 impl Tree {
-    /// For all systems, or only for this one if only its crates were fetched.
+    /// Reads the tree for all systems, or only for this one if only its crates were fetched.
     fn read(features: &[&str]) -> Tree {
         let host = host();
         let all = metadata(features).or_else(|| metadata(&[features, &["--filter-platform", &host]].concat()));
@@ -48,10 +48,10 @@ impl Tree {
     }
 }
 
-fn metadata(more: &[&str]) -> Option<Value> {
+fn metadata(options: &[&str]) -> Option<Value> {
     let cargo = Command::new(env!("CARGO"))
         .args(["metadata", "--offline", "--locked", "--format-version", "1"])
-        .args(more)
+        .args(options)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .expect("cargo runs");
@@ -64,7 +64,7 @@ fn host() -> String {
     output.lines().find_map(|line| line.strip_prefix("host: ")).expect("a host").to_owned()
 }
 
-/// The packages needed to build a node: tests may need more.
+/// Returns the dependencies that are needed to build a package, without those of its tests.
 fn build_dependencies(node: &Value) -> Vec<String> {
     let is_shipped = |dependency: &&Value| list(&dependency["dep_kinds"]).any(|kind| kind["kind"] != "dev");
     list(&node["deps"]).filter(is_shipped).map(|dependency| text(&dependency["pkg"])).collect()
@@ -166,7 +166,7 @@ fn violation(rules: &Rules, package: &Value) -> Option<String> {
     let is_ours =
         package["source"].is_null() && package["manifest_path"].as_str()?.starts_with(env!("CARGO_MANIFEST_DIR"));
     let is_registered = package["source"].as_str().is_some_and(|source| source.starts_with("registry+"));
-    let what = if rules.bans(&name, &version) {
+    let problem = if rules.bans(&name, &version) {
         "is banned".to_owned()
     } else if !is_ours && !is_registered {
         format!("is from {}", package["source"])
@@ -175,7 +175,7 @@ fn violation(rules: &Rules, package: &Value) -> Option<String> {
     } else {
         return None;
     };
-    Some(format!("{name} {version} {what}"))
+    Some(format!("{name} {version} {problem}"))
 }
 
 #[test]

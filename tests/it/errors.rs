@@ -101,9 +101,9 @@ fn messages() {
     let graph = Graph::from_json(DRAWING).expect("the drawing is JSON");
     let mut shown = String::new();
     for text in QUERIES.iter().chain(RUNS) {
-        let answer = dialect.parse(text).and_then(|query| query.to_json(&graph, Limits::default()));
-        let error = answer.expect_err(text);
-        writeln!(shown, "{}", error.render(text)).expect("a string takes everything");
+        let result = dialect.parse(text).and_then(|query| query.to_json(&graph, Limits::default()));
+        let error = result.expect_err(text);
+        writeln!(shown, "{}", error.render(text)).expect("writing to a string succeeds");
     }
     insta::assert_snapshot!(shown);
 }
@@ -128,7 +128,7 @@ fn documents() {
         "[1, // one\n2]",
     ] {
         let error = Graph::from_json(json).expect_err(json);
-        writeln!(shown, "{json:?}\n  {error}").expect("a string takes everything");
+        writeln!(shown, "{json:?}\n  {error}").expect("writing to a string succeeds");
     }
     insta::assert_snapshot!(shown);
 }
@@ -140,10 +140,10 @@ fn warnings() {
     for text in WARNINGS {
         let query = Dialect::standard().parse(text).expect("valid query");
         let scratch = pidq::Scratch::new();
-        let of_run = query.run(&graph, &scratch, Limits::default()).expect("it runs").warnings;
-        for warning in of_run.into_iter().chain(query.check_against(&graph, Limits::default())) {
+        let run_warnings = query.run(&graph, &scratch, Limits::default()).expect("it runs").warnings;
+        for warning in run_warnings.into_iter().chain(query.check_against(&graph, Limits::default())) {
             writeln!(shown, "{}", warning.render_with(text, &pidq::error::Styles::PLAIN))
-                .expect("a string takes everything");
+                .expect("writing to a string succeeds");
         }
     }
     insta::assert_snapshot!(shown);
@@ -173,8 +173,8 @@ const POINTERS: &[(&str, &str)] = &[
 fn errors_of_the_json_format_have_pointers() {
     let graph = Graph::from_json(DRAWING).expect("the drawing is JSON");
     for (json, pointer) in POINTERS {
-        let answer = Dialect::standard().compile_json(json).and_then(|query| query.to_json(&graph, Limits::default()));
-        let error = answer.expect_err(json);
+        let result = Dialect::standard().compile_json(json).and_then(|query| query.to_json(&graph, Limits::default()));
+        let error = result.expect_err(json);
         assert_eq!(error.pointer(), Some(*pointer), "{json}: {error}");
     }
 }
@@ -196,7 +196,7 @@ fn errors_of_the_text_format_have_no_pointer() {
     assert_eq!((error.pointer(), error.trace_pointers().len()), (None, 0));
 }
 
-/// The path of an error about a scalar is that of the item: the message has the value itself.
+/// The path of an error about a scalar is the path of the item, so the message contains the value.
 #[test]
 fn a_rejected_value_is_in_the_message() {
     let long = "x".repeat(1_000);
@@ -224,19 +224,19 @@ fn a_rejected_value_is_in_the_message() {
     }
 }
 
-const WISHES: &str = include_str!("../data/messages/wishes.txt");
+const IMPROVEMENTS: &str = include_str!("../data/messages/improvements.txt");
 
-/// The list is up to date: an improved message has to be removed from it.
+/// Checks that the list is up to date: an improved message must be removed from it.
 #[test]
 fn messages_to_improve() {
     let graph = Graph::from_json(DRAWING).expect("the drawing is JSON");
-    for entry in WISHES.split("\n\n").filter(|entry| entry.starts_with("query")) {
+    for entry in IMPROVEMENTS.split("\n\n").filter(|entry| entry.starts_with("query")) {
         let line = |name: &str| entry.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
-        let (Some(query), Some(now), Some(_)) = (line("query"), line("now"), line("wish")) else {
-            panic!("an entry has a query, the current message, and a wish: {entry}");
+        let (Some(query), Some(now), Some(_)) = (line("query"), line("now"), line("better")) else {
+            panic!("an entry has a query, the current message and a better one: {entry}");
         };
-        let answer = Dialect::standard().parse(query).and_then(|query| query.to_json(&graph, Limits::default()));
-        assert_eq!(answer.map_or_else(|error| error.to_string(), |_| "ok".into()), now, "{query}");
+        let result = Dialect::standard().parse(query).and_then(|query| query.to_json(&graph, Limits::default()));
+        assert_eq!(result.map_or_else(|error| error.to_string(), |_| "ok".into()), now, "{query}");
     }
 }
 

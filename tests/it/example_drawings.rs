@@ -15,8 +15,8 @@ fn drawing(name: &str) -> Graph {
     Graph::from_json(std::fs::read(&path).expect("a drawing")).expect("JSON")
 }
 
-/// Runs a Python script; `None`, with a notice, without Python or one of its modules.
-fn python(script: &str, args: &[&str]) -> Option<Output> {
+/// Runs a Python script. Returns `None` and prints a notice if Python or a module is missing.
+fn run_python(script: &str, args: &[&str]) -> Option<Output> {
     const MISSING: i32 = 77;
     let mut command = Command::new("python3");
     command.arg("-B").arg(script).args(args).env("PYTHONIOENCODING", "utf-8").current_dir(root());
@@ -33,24 +33,24 @@ fn python(script: &str, args: &[&str]) -> Option<Output> {
 }
 
 fn evaluate(graph: &Graph, query: &str) -> Value {
-    let answer = Query::parse(query).and_then(|query| query.to_json(graph, Limits::default()));
-    let answer = answer.unwrap_or_else(|error| panic!("{query}: {error}"));
-    serde_json::from_str(&answer).expect("JSON")
+    let result = Query::parse(query).and_then(|query| query.to_json(graph, Limits::default()));
+    let result = result.unwrap_or_else(|error| panic!("{query}: {error}"));
+    serde_json::from_str(&result).expect("JSON")
 }
 
 #[test]
 fn scripts_reproduce_the_example_files() {
     for name in ["plant", "plant_b", "storage", "plant_vendor"] {
         let script = format!("examples/data/{name}.py");
-        let Some(output) = python(&script, &[]) else { return };
-        let drawn = std::fs::read(root().join(&script).with_extension("json")).expect("a drawing");
+        let Some(output) = run_python(&script, &[]) else { return };
+        let committed = std::fs::read(root().join(&script).with_extension("json")).expect("a drawing");
         // Python on Windows prints CRLF line ends.
         let printed: Vec<u8> = output.stdout.into_iter().filter(|byte| *byte != b'\r').collect();
-        assert!(printed == drawn, "{script} does not reproduce {name}.json");
+        assert!(printed == committed, "{script} does not reproduce {name}.json");
     }
 }
 
-/// Queries that name items by their tags and fields by their roles: `{tag}` and the like are replaced by words of the
+/// Queries that refer to items by their tags. Placeholders such as `{tag}` are replaced by the field names of a
 /// vocabulary.
 const QUERIES: &[&str] = &[
     "componentCount(\"role\")",
@@ -90,24 +90,25 @@ const QUERIES: &[&str] = &[
 
 #[test]
 fn queries_give_the_same_results_in_another_vocabulary() {
-    let words = |query: &str, words: &[(&str, &str)]| {
-        words.iter().fold(query.to_owned(), |text, (key, word)| text.replace(&format!("{{{key}}}"), word))
+    let substitute = |query: &str, names: &[(&str, &str)]| {
+        names.iter().fold(query.to_owned(), |text, (key, name)| text.replace(&format!("{{{key}}}"), name))
     };
-    let ours = [
+    let default_names = [
         ("name", "coalesce(.qualified_tag, .tag)"),
         ("tag", "tag"),
         ("position", "normal_position"),
         ("size", "nominal_diameter"),
     ];
-    let theirs =
+    let vendor_names =
         [("name", "coalesce(.fullTag, .itemTag)"), ("tag", "itemTag"), ("position", "usualState"), ("size", "DN")];
     let (plant, vendor) = (drawing("plant"), drawing("plant_vendor"));
     let mut wrong = Vec::new();
     for query in QUERIES {
-        let (one, other) = (evaluate(&plant, &words(query, &ours)), evaluate(&vendor, &words(query, &theirs)));
-        assert!(one != json!([]) && !one.is_null(), "{query} returns nothing");
-        if one != other {
-            wrong.push(format!("{query}\n  {one}\n  {other}"));
+        let expected = evaluate(&plant, &substitute(query, &default_names));
+        let result = evaluate(&vendor, &substitute(query, &vendor_names));
+        assert!(expected != json!([]) && !expected.is_null(), "{query} returns nothing");
+        if result != expected {
+            wrong.push(format!("{query}\n  {expected}\n  {result}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -122,27 +123,29 @@ fn a_nozzle_with_an_instrument_is_not_a_gap() {
 
 #[test]
 fn results_equal_those_of_networkx() {
-    let Some(output) = python("tests/truth.py", &["examples/data/plant.json", "examples/data/storage.json"]) else {
+    let Some(output) =
+        run_python("tests/networkx_oracle.py", &["examples/data/plant.json", "examples/data/storage.json"])
+    else {
         return;
     };
-    let truths = String::from_utf8(output.stdout).expect("text");
+    let lines = String::from_utf8(output.stdout).expect("text");
     let (plant, storage) = (drawing("plant"), drawing("storage"));
     let mut count = 0;
-    for truth in truths.lines().map(|line| serde_json::from_str::<Value>(line).expect("a row of JSON")) {
-        let text = |key: &str| truth[key].as_str().expect(key);
+    for row in lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("a row of JSON")) {
+        let text = |key: &str| row[key].as_str().expect(key);
         let graph = if text("drawing") == "plant" { &plant } else { &storage };
         let found = evaluate(graph, text("query"));
-        assert_eq!(sorted(&found, &truth), truth["answer"], "{} of {}", text("query"), text("drawing"));
+        assert_eq!(sorted(&found, &row), row["expected"], "{} of {}", text("query"), text("drawing"));
         count += 1;
     }
     assert!(count > 1000, "only {count} queries were compared");
 }
 
 /// Sorts a result without a defined order like the expected one.
-fn sorted(found: &Value, truth: &Value) -> Value {
+fn sorted(found: &Value, row: &Value) -> Value {
     let Value::Array(items) = found else { return found.clone() };
     let mut items = items.clone();
-    if truth["sorted"] == json!(true) {
+    if row["sorted"] == json!(true) {
         items.sort_by_key(Value::to_string);
     }
     Value::Array(items)

@@ -91,8 +91,8 @@ fn a_drawing_is_queried_after_its_import() {
     let folder = Folder::new("queried");
     folder.check(&["import", DRAWING, "-o", "a.json"], 0, "");
     let query = ".pid_graph.edges | filter(.line == \"80-W-101\") | map(.from + \" > \" + .to)";
-    let answer = folder.check(&["query", "-c", query, "a.json"], 0, "");
-    assert_eq!(answer, "[\"T-1-N1 > V-1\",\"V-1 > C-1\",\"C-1 > P-1-N1\",\"P-1-N2 > S-2-end\"]\n");
+    let result = folder.check(&["query", "-c", query, "a.json"], 0, "");
+    assert_eq!(result, "[\"T-1-N1 > V-1\",\"V-1 > C-1\",\"C-1 > P-1-N1\",\"P-1-N2 > S-2-end\"]\n");
 }
 
 #[test]
@@ -139,17 +139,17 @@ fn tables_are_exported_and_imported_again() {
     assert_eq!(count, "5\n");
 }
 
-/// The same plant in another vendor's terms, and the names that identify an item in both.
+/// The same plant in the vocabulary of another vendor.
 const VENDOR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/plant_vendor.json");
 
 #[test]
 fn a_drawing_in_vendor_terms_is_exported_in_standard_terms() {
     let folder = Folder::new("vendor");
     for (format, ends) in [("dot", " -> "), ("mermaid", "-->")] {
-        let [ours, theirs] = [PLANT, VENDOR].map(|file| folder.check(&["export", file, "-f", format], 0, ""));
-        assert!(ours.matches(ends).count() > 50, "{format}");
-        assert_eq!(ours.matches(ends).count(), theirs.matches(ends).count(), "{format}");
-        assert!(theirs.contains("HV-1001"), "{format}");
+        let [plant, vendor] = [PLANT, VENDOR].map(|file| folder.check(&["export", file, "-f", format], 0, ""));
+        assert!(plant.matches(ends).count() > 50, "{format}");
+        assert_eq!(plant.matches(ends).count(), vendor.matches(ends).count(), "{format}");
+        assert!(vendor.contains("HV-1001"), "{format}");
     }
     let svg = folder.check(&["draw", VENDOR, "--highlight", r#"node("T-101")"#], 0, "");
     assert_eq!(svg.matches("class=\"hit\"").count(), 1);
@@ -164,10 +164,10 @@ fn a_drawing_in_vendor_terms_is_exported_in_standard_terms() {
     assert!(link.contains(r#""source":"1082","target":"1035""#), "{link}");
     for (format, file) in [("graphml", "v.graphml"), ("node-link", "v.json")] {
         folder.check(&["export", VENDOR, "-f", format, "-o", file], 0, "");
-        let fed = r#"downstream("T-101") | map(.itemTag)"#;
-        let all = folder.check(&["query", fed, VENDOR], 0, "");
+        let query = r#"downstream("T-101") | map(.itemTag)"#;
+        let all = folder.check(&["query", query, VENDOR], 0, "");
         folder.check(&["import", file, "-o", "back.json"], 0, "");
-        assert_eq!(folder.check(&["query", fed, "back.json"], 0, ""), all, "{format}");
+        assert_eq!(folder.check(&["query", query, "back.json"], 0, ""), all, "{format}");
     }
     folder.check(&["export", VENDOR, "-f", "csv-graph", "-o", "pair"], 0, "");
     let nodes = fs::read_to_string(folder.0.join("pair/nodes.csv")).expect("nodes");
@@ -195,6 +195,9 @@ fn a_drawing_is_rendered_in_full_in_part_and_with_highlights() {
     let line = ".pid_graph.nodes | filter(.line == \"50-PL-10109-B1B\")";
     let part = folder.check(&["draw", PLANT, "--select", line], 0, "");
     assert!(part.contains("data-id=\"HV-1006\"") && !part.contains("data-id=\"V-101\""));
-    assert!(folder.check(&["draw", DRAWING], 0, "").contains("data-id=\"T-1\""), "a drawing is imported on the way");
+    assert!(
+        folder.check(&["draw", DRAWING], 0, "").contains("data-id=\"T-1\""),
+        "a drawing in another format is imported first"
+    );
     folder.check(&["draw", PLANT, "--highlight", "fliter(.a)"], 3, "PQ1001");
 }

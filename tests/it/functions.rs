@@ -12,10 +12,10 @@ fn every_example_returns_its_documented_result() {
     let graph = Graph::from_json(DRAWING).expect("the drawing is JSON");
     let mut wrong = Vec::new();
     for function in dialect.functions() {
-        let (query, result) = function.example.split_once(" => ").expect("an example is `query => result`");
-        let answer = dialect.parse(query).and_then(|query| query.to_json(&graph, Limits::default()));
-        if answer.as_deref().ok() != Some(result) {
-            wrong.push(format!("{}: {query}: {answer:?}", function.name));
+        let (query, expected) = function.example.split_once(" => ").expect("an example is `query => result`");
+        let result = dialect.parse(query).and_then(|query| query.to_json(&graph, Limits::default()));
+        if result.as_deref().ok() != Some(expected) {
+            wrong.push(format!("{}: {query}: {result:?}", function.name));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -36,13 +36,13 @@ fn every_function_is_documented_and_named_once() {
 #[test]
 fn the_dialect_as_json_lists_functions_and_operators() {
     let listed = serde_json::to_value(Dialect::standard()).expect("JSON");
-    let texts = |list: &str, member: &str| -> Vec<String> {
+    let values = |list: &str, field: &str| -> Vec<String> {
         let rows = listed[list].as_array().expect("a list").iter();
-        rows.map(|row| row[member].as_str().expect("a text").to_owned()).collect()
+        rows.map(|row| row[field].as_str().expect("a text").to_owned()).collect()
     };
     let names: Vec<_> = Dialect::standard().functions().map(|function| function.name.to_owned()).collect();
-    assert_eq!(texts("functions", "name"), names);
-    assert!(texts("operators", "function").iter().all(|name| names.contains(name)));
+    assert_eq!(values("functions", "name"), names);
+    assert!(values("operators", "function").iter().all(|name| names.contains(name)));
     let isolate = names.iter().position(|name| name == "isolate").expect("a function of drawings");
     let options = &listed["functions"][isolate]["params"][1];
     assert_eq!((&options["expects"], &options["optional"]), (&json!("options"), &json!(true)));

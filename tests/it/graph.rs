@@ -3,17 +3,17 @@
 use pidq::{Dialect, Graph, Limits, Query, TopologyConfig};
 use serde_json::Value;
 
-use crate::notation::{VOCABULARIES, drawing, drawing_in};
+use crate::drawing_notation::{VOCABULARIES, drawing, drawing_in};
 
 /// Returns the result of a query with parameters, or the first line of its error.
 pub fn evaluate(graph: &Graph, query: &str, params: &str) -> Result<Value, String> {
-    let answer =
+    let result =
         Dialect::standard().parse_with(query, params).and_then(|query| query.to_json(graph, Limits::default()));
-    answer.map(|json| serde_json::from_str(&json).expect("an answer is JSON")).map_err(|error| error.to_string())
+    result.map(|json| serde_json::from_str(&json).expect("a result is JSON")).map_err(|error| error.to_string())
 }
 
 #[test]
-fn the_worked_examples_hold() {
+fn the_worked_examples_give_their_documented_results() {
     let graph = Graph::from_json(include_str!("../data/graph/pid_small.json")).expect("the drawing is JSON");
     let cases: Value =
         serde_json::from_str(include_str!("../data/graph/graph_examples.json")).expect("the cases are JSON");
@@ -27,31 +27,31 @@ fn the_worked_examples_hold() {
 fn mismatch(graph: &Graph, case: &Value) -> Option<String> {
     let query = case["query"].as_str().expect("a case has a query");
     let params = case.get("params").map_or("{}".into(), Value::to_string);
-    let answer = evaluate(graph, query, &params);
-    let is_right = match (&answer, case.get("error")) {
+    let result = evaluate(graph, query, &params);
+    let is_correct = match (&result, case.get("error")) {
         (Err(shown), Some(error)) => {
             *shown == format!("{}: {}", string_field(error, "code"), string_field(error, "message"))
         }
-        (Ok(answer), None) => json_equal(answer, &case["output"]),
+        (Ok(result), None) => json_equal(result, &case["output"]),
         _ => false,
     };
     let tree =
         Dialect::standard().tree(query).map(|tree| serde_json::from_str::<Value>(&tree).expect("a tree is JSON"));
     let same_tree =
         case.get("json_query").is_none_or(|expected| tree.as_ref().is_ok_and(|tree| json_equal(tree, expected)));
-    (!is_right || !same_tree)
-        .then(|| format!("{query}\n  gives {answer:?}\n  not {}", case.get("output").unwrap_or(&case["error"])))
+    (!is_correct || !same_tree)
+        .then(|| format!("{query}\n  gives {result:?}\n  not {}", case.get("output").unwrap_or(&case["error"])))
 }
 
-/// Checks a query on a drawing in the notation of `notation.rs`.
+/// Checks a query on a drawing in the notation of `drawing_notation.rs`.
 pub fn check_graph(plant: &str, query: &str, expected: &str) {
     check_document(&drawing(plant), query, expected);
 }
 
 pub fn check_document(document: &str, query: &str, expected: &str) {
     let graph = Graph::from_json(document).expect("the drawing is JSON");
-    let answer = evaluate(&graph, query, "{}").map(|answer| answer.to_string());
-    let shown = answer.unwrap_or_else(|error| error);
+    let result = evaluate(&graph, query, "{}").map(|result| result.to_string());
+    let shown = result.unwrap_or_else(|error| error);
     let is_code = expected.starts_with("PQ");
     assert!(
         shown == expected || is_code && shown.starts_with(expected),
@@ -98,7 +98,7 @@ fn every_function_accepts_an_empty_graph() {
 }
 
 #[test]
-fn walks_begin_at_nodes_ids_tags_and_lists_of_them() {
+fn walks_start_at_nodes_ids_tags_and_arrays_of_them() {
     let plant = "T-1 → V-1 → P-1; T-2 → V-2 → P-1";
     for query in [
         r#"downstream("T-1")"#,
@@ -173,7 +173,7 @@ fn a_short_route_is_cheap_in_a_large_drawing() {
 }
 
 #[test]
-fn a_route_that_the_limit_of_the_run_cuts_off_is_an_error() {
+fn a_route_beyond_the_depth_limit_is_an_error() {
     let chain = (0..60).map(|at| format!("S-{at}")).collect::<Vec<_>>().join(" → ");
     let graph = Graph::from_json(drawing(&chain)).expect("the drawing is JSON");
     let limits = Limits { depth: 50, ..Limits::default() };
@@ -212,7 +212,7 @@ fn options_are_checked_when_a_query_is_compiled() {
 }
 
 #[test]
-fn a_walk_enters_each_node_once_and_terminates_on_cycles() {
+fn a_walk_visits_each_node_once_and_terminates_on_cycles() {
     check_graph("S-1 → S-2 → S-3 → S-1", r#"downstream("S-1") | map(.id)"#, r#"["S-2","S-3"]"#);
     check_graph("S-1 → S-1 → S-2", r#"downstream("S-1") | map(.id)"#, r#"["S-2"]"#);
     check_graph("S-1 → S-2; S-1 → S-2", r#"downstream("S-1") | map(.id)"#, r#"["S-2"]"#);
@@ -222,7 +222,7 @@ fn a_walk_enters_each_node_once_and_terminates_on_cycles() {
 }
 
 #[test]
-fn until_keeps_a_node_and_avoid_never_enters_it() {
+fn until_includes_a_node_and_avoid_excludes_it() {
     let plant = "S-1 → S-2 → S-3 → S-4; S-1 → S-5 → S-4";
     check_graph(plant, r#"downstream("S-1", {until: .id == "S-2"}) | map(.id)"#, r#"["S-2","S-5","S-4"]"#);
     check_graph(plant, r#"downstream("S-1", {avoid: .id == "S-5"}) | map(.id)"#, r#"["S-2","S-3","S-4"]"#);
@@ -230,7 +230,7 @@ fn until_keeps_a_node_and_avoid_never_enters_it() {
 }
 
 #[test]
-fn an_unknown_direction_is_passed_both_ways_and_flagged() {
+fn an_edge_of_unknown_direction_is_followed_both_ways_and_marked() {
     let plant = "S-1 — S-2 → S-3";
     check_graph(plant, r#"trace("S-1") | map([.node.id, .assumed])"#, r#"[["S-1",false],["S-2",true],["S-3",true]]"#);
     check_graph(plant, r#"upstream("S-3") | map(.id)"#, r#"["S-2","S-1"]"#);
@@ -250,30 +250,30 @@ fn identities_are_never_guessed() {
     check_document(mixed, r#"node("A")"#, "PQ3004");
     check_document(mixed, r#"node("A", "none")"#, "PQ3004");
     check_document(mixed, r#"node("C") | downstream()"#, "[]");
-    let twice = r#"{"nodes":[{"id":"a","n":1},{"id":"a","n":2},{"id":"b"}],"edges":[{"from":"a","to":"b"}]}"#;
-    check_document(twice, r#"node("a").n"#, "1");
-    check_document(twice, r#"upstream("b") | map(.n)"#, "[1]");
-    check_document(twice, r#"nodes(.n == 2) | downstream()"#, "[]");
-    check_document(twice, r#"validate({rules: "G011"}) | map([.code, .ids])"#, r#"[["G011",["a","a"]]]"#);
+    let duplicates = r#"{"nodes":[{"id":"a","n":1},{"id":"a","n":2},{"id":"b"}],"edges":[{"from":"a","to":"b"}]}"#;
+    check_document(duplicates, r#"node("a").n"#, "1");
+    check_document(duplicates, r#"upstream("b") | map(.n)"#, "[1]");
+    check_document(duplicates, r#"nodes(.n == 2) | downstream()"#, "[]");
+    check_document(duplicates, r#"validate({rules: "G011"}) | map([.code, .ids])"#, r#"[["G011",["a","a"]]]"#);
 }
 
 #[test]
-fn broken_edges_and_nodes_do_no_harm() {
-    let broken = r#"{"nodes":[{"id":"a"},7,null,{"id":"b"}],"edges":[{"from":"a","to":"zz"},{"from":"a"},5,{"from":null,"to":"b"},{"from":"a","to":"b"}]}"#;
-    check_document(broken, r#"downstream("a") | map(.id)"#, r#"["b"]"#);
-    check_document(broken, r#"nodes() | last() | upstream() | map(.id)"#, r#"["a"]"#);
+fn invalid_edges_and_nodes_are_tolerated() {
+    let invalid = r#"{"nodes":[{"id":"a"},7,null,{"id":"b"}],"edges":[{"from":"a","to":"zz"},{"from":"a"},5,{"from":null,"to":"b"},{"from":"a","to":"b"}]}"#;
+    check_document(invalid, r#"downstream("a") | map(.id)"#, r#"["b"]"#);
+    check_document(invalid, r#"nodes() | last() | upstream() | map(.id)"#, r#"["a"]"#);
     check_document(
-        broken,
+        invalid,
         "edges() | filter(typeOf(.) == \"object\") | endpoints() | map(.target.id)",
         r#"[null,null,"b","b"]"#,
     );
     check_document(
-        broken,
+        invalid,
         r#"validate({severity: "error"}) | map(.code)"#,
         r#"["G004","G004","G005","G020","G020","G021"]"#,
     );
     check_document(
-        broken,
+        invalid,
         r#"isolate("a") | [.complete, .data_gaps | map(.kind)]"#,
         r#"[false,["dangling_edge","dangling_edge","dangling_edge"]]"#,
     );
@@ -310,7 +310,7 @@ fn equipment_is_reached_through_its_nozzles() {
 }
 
 #[test]
-fn a_walk_does_not_run_backward_into_its_start() {
+fn a_walk_does_not_go_backward_into_its_start() {
     let plant = "T-1.N1 → V-1; T-1.N2 → V-2; V-3 → T-1.N3";
     check_graph(plant, r#"downstream("T-1.N1", {pass: "any"}) | map(.id)"#, r#"["V-1"]"#);
     check_graph(plant, r#"downstream("T-1.N3", {pass: "any"}) | map(.id)"#, r#"["T-1","T-1.N1","T-1.N2","V-1","V-2"]"#);
@@ -318,7 +318,7 @@ fn a_walk_does_not_run_backward_into_its_start() {
 }
 
 #[test]
-fn the_same_plant_in_five_vocabularies_gives_the_same_answers() {
+fn the_same_plant_in_five_vocabularies_gives_the_same_results() {
     let plant = "T-1.N1 → V-1(closed) → J-1 → P-1.N1; P-1.N2 → CK-1 → V-2 → E-1.N1@hot; E-1.N2@hot → D-1.N1; J-1 — V-3 — X-1; \
                  X-2 → E-1.N3@cold; E-1.N4@cold → X-3; I-1 ⇢ V-2; D-1.N2 → RV-1 → X-4";
     let queries = [
@@ -340,19 +340,20 @@ fn the_same_plant_in_five_vocabularies_gives_the_same_answers() {
         r#"equipmentGraph() | .edges | map(.items | map(TAG))"#,
     ];
     for query in queries {
-        let answers: Vec<Result<Value, String>> = VOCABULARIES
+        let results: Vec<Result<Value, String>> = VOCABULARIES
             .iter()
-            .map(|words| {
-                let graph = Graph::from_json(drawing_in(plant, words)).expect("the drawing is JSON");
-                let query =
-                    query.replace(" TAG", &format!(".{}", words.tag)).replace("TAG", &format!(".{}", words.tag));
+            .map(|vocabulary| {
+                let graph = Graph::from_json(drawing_in(plant, vocabulary)).expect("the drawing is JSON");
+                let query = query
+                    .replace(" TAG", &format!(".{}", vocabulary.tag))
+                    .replace("TAG", &format!(".{}", vocabulary.tag));
                 let query = if query.starts_with("neighbors") { format!("node(\"I-1\") | {query}") } else { query };
                 evaluate(&graph, &query, "{}")
             })
             .collect();
-        assert!(answers[0].is_ok(), "{query}: {:?}", answers[0]);
-        for (answer, words) in answers.iter().zip(&VOCABULARIES) {
-            assert_eq!(answer, &answers[0], "{query} in the words of `{}`", words.id);
+        assert!(results[0].is_ok(), "{query}: {:?}", results[0]);
+        for (result, vocabulary) in results.iter().zip(&VOCABULARIES) {
+            assert_eq!(result, &results[0], "{query} in the vocabulary of `{}`", vocabulary.id);
         }
     }
 }
@@ -411,7 +412,7 @@ fn routes_are_ordered_by_length_then_by_edges() {
 }
 
 #[test]
-fn circuits_are_listed_once_from_their_first_node() {
+fn cycles_are_listed_once_from_their_first_node() {
     check_graph(
         "S-1 → S-2 → S-3 → S-1; S-2 → S-1",
         "cycles() | map(.nodes | map(.id))",
@@ -426,11 +427,11 @@ fn circuits_are_listed_once_from_their_first_node() {
 }
 
 #[test]
-fn a_parallel_pipe_to_an_undirected_one_closes_a_circuit() {
-    let circuits = "cycles() | map(.edges | map(.id))";
-    check_graph("S-1 — S-2; S-1 → S-2", circuits, r#"[["e2","e1"]]"#);
-    check_graph("S-1 — S-2; S-2 → S-1", circuits, r#"[["e1","e2"]]"#);
-    check_graph("S-1 — S-2", circuits, "[]");
+fn a_parallel_pipe_to_an_undirected_one_closes_a_cycle() {
+    let cycles = "cycles() | map(.edges | map(.id))";
+    check_graph("S-1 — S-2; S-1 → S-2", cycles, r#"[["e2","e1"]]"#);
+    check_graph("S-1 — S-2; S-2 → S-1", cycles, r#"[["e1","e2"]]"#);
+    check_graph("S-1 — S-2", cycles, "[]");
 }
 
 #[test]
@@ -453,7 +454,7 @@ fn patterns_bind_names_and_repeat_no_edge() {
     check_graph(plant, r#"findPattern("(a:pump)-[{4}]->(a)") | map(.a.id)"#, r#"["P-1"]"#);
     check_graph(plant, r#"findPattern("(v:gate_valve|control_valve)<--(p:pump)") | map(.v.id)"#, r#"["V-1"]"#);
     check_graph(plant, r#"findPattern("(:control_valve)--(x)", .x.id != "P-1") | map(.x.id)"#, r#"["V-2","V-1"]"#);
-    for broken in [
+    for invalid in [
         "(a)-[e]->(b)-[e]->(c)",
         "(a)-[a]->(b)",
         "",
@@ -464,7 +465,7 @@ fn patterns_bind_names_and_repeat_no_edge() {
         "(a)-->",
         "(a) x",
     ] {
-        check_graph(plant, &format!("findPattern({broken:?})"), "PQ1020");
+        check_graph(plant, &format!("findPattern({invalid:?})"), "PQ1020");
     }
 }
 
@@ -482,37 +483,37 @@ fn extracts_of_a_drawing_are_graphs() {
 }
 
 #[test]
-fn limits_of_rows_and_depth_hold() {
+fn rows_and_depth_are_limited() {
     let chain: Vec<String> = (0..50).map(|at| format!("S-{at}")).collect();
     let graph = Graph::from_json(drawing(&chain.join(" → "))).expect("JSON");
     let code = |query: &str, limits: Limits<'_>| {
-        let answer = Dialect::standard().parse(query).and_then(|query| query.to_json(&graph, limits));
-        answer.err().map(|error| error.code().as_str())
+        let result = Dialect::standard().parse(query).and_then(|query| query.to_json(&graph, limits));
+        result.err().map(|error| error.code().as_str())
     };
-    let walk = r#"downstream("S-0")"#;
-    assert_eq!(code(walk, Limits::default()), None);
-    assert_eq!(code(walk, Limits { rows: 10, ..Limits::default() }), Some("PQ4004"));
-    assert_eq!(code(walk, Limits { depth: 10, ..Limits::default() }), Some("PQ4002"));
-    assert_eq!(code(walk, Limits { depth: usize::MAX, ..Limits::default() }), None);
+    let query = r#"downstream("S-0")"#;
+    assert_eq!(code(query, Limits::default()), None);
+    assert_eq!(code(query, Limits { rows: 10, ..Limits::default() }), Some("PQ4004"));
+    assert_eq!(code(query, Limits { depth: 10, ..Limits::default() }), Some("PQ4002"));
+    assert_eq!(code(query, Limits { depth: usize::MAX, ..Limits::default() }), None);
     assert_eq!(code(r#"downstream("S-0", {depth: 5})"#, Limits { depth: 10, ..Limits::default() }), None);
-    assert_eq!(code(walk, Limits { fuel: 30, ..Limits::default() }), Some("PQ4001"));
+    assert_eq!(code(query, Limits { fuel: 30, ..Limits::default() }), Some("PQ4001"));
 }
 
 #[test]
-fn too_many_rows_name_the_limit() {
+fn the_error_for_too_many_rows_names_the_limit() {
     let chain: Vec<String> = (0..50).map(|at| format!("S-{at}")).collect();
     let graph = Graph::from_json(drawing(&chain.join(" → "))).expect("JSON");
     let help = |query: &str| {
         let limits = Limits { rows: 10, ..Limits::default() };
-        let answer = Dialect::standard().parse(query).and_then(|query| query.to_json(&graph, limits));
-        answer.expect_err("too long").help().map(str::to_owned).unwrap_or_default()
+        let result = Dialect::standard().parse(query).and_then(|query| query.to_json(&graph, limits));
+        result.expect_err("too long").help().map(str::to_owned).unwrap_or_default()
     };
     assert!(help(r#"downstream("S-0", {limit: 5})"#).starts_with("raise `limit`"));
     assert!(help(r#"downstream("S-0", {limit: 100})"#).contains("raise the `rows` limit of the run"));
     assert!(help(r#"downstream("S-0")"#).contains("raise the `rows` limit of the run"));
 }
 
-/// Counting the nodes around each node builds no lists and changes nothing else.
+/// Counting the nodes around each node builds no arrays, and changes neither results nor costs.
 #[test]
 fn counting_expanded_nodes_equals_their_lists() {
     let count = 40;
@@ -525,16 +526,17 @@ fn counting_expanded_nodes_equals_their_lists() {
     };
     let nodes: Vec<String> = (0..count).map(node).collect();
     let edges: Vec<String> = (0..count).chain(0..count).map(edge).collect();
-    let document = |odd: &str| format!(r#"{{"nodes": [{}{odd}], "edges": [{}]}}"#, nodes.join(","), edges.join(","));
-    for odd in ["", r#", "n3""#, ", null", r#", {"id": "N-1", "class": "nozzle", "parent": "n1"}"#] {
-        let graph = Graph::from_json(document(odd)).expect("valid JSON");
+    let document =
+        |extra: &str| format!(r#"{{"nodes": [{}{extra}], "edges": [{}]}}"#, nodes.join(","), edges.join(","));
+    for extra in ["", r#", "n3""#, ", null", r#", {"id": "N-1", "class": "nozzle", "parent": "n1"}"#] {
+        let graph = Graph::from_json(document(extra)).expect("valid JSON");
         for hops in ["0", "2", "100", "$hops", "0 - 1", "$root.none", ".id"] {
             for options in
                 ["", ", {edges: true}", ", {dir: \"down\"}", ", {limit: 3}", ", {pass: $pass}", ", {depth: 1}"]
             {
                 let text = format!("nodes() | map(expand({hops}{options}) | size())");
-                let [fast, plain] = [false, true].map(|plain| explained(&text, &graph, plain));
-                assert_eq!(fast, plain, "{text} {odd}");
+                let [fast, plain] = [false, true].map(|plain| run_and_explain(&text, &graph, plain));
+                assert_eq!(fast, plain, "{text} {extra}");
             }
         }
     }
@@ -552,17 +554,17 @@ fn common_prefixes_keep_the_warnings_of_each_call() {
     let query = r#"{a: downstream("a") | size(), b: downstream("a") | map(.id), c: downstream("b") | size(), d: downstream("b")}"#;
     assert_eq!(graph_run_warnings(document, query).len(), 4);
     let graph = Graph::from_json(document).expect("valid JSON");
-    assert_eq!(explained(query, &graph, false), explained(query, &graph, true));
+    assert_eq!(run_and_explain(query, &graph, false), run_and_explain(query, &graph, true));
 }
 
 /// Returns the observable results of a run, without the strategies of its calls.
-fn explained(text: &str, graph: &Graph, plain: bool) -> Result<String, String> {
+fn run_and_explain(text: &str, graph: &Graph, plain: bool) -> Result<String, String> {
     let query = Query::with_params(text, r#"{"hops": 3, "pass": "none"}"#).expect("valid query");
     let query = if plain { query.without_optimizations() } else { query };
-    let answer = query.to_json(graph, Limits::default()).map_err(|error| error.render(text))?;
+    let result = query.to_json(graph, Limits::default()).map_err(|error| error.render(text))?;
     let explanation = query.explain(graph, Limits::default()).map_err(|error| error.render(text))?;
     let steps = explanation.steps.into_iter().map(|step| (step.text, step.runs, step.rows, step.fuel));
-    Ok(format!("{answer} {:?} {}", steps.collect::<Vec<_>>(), explanation.fuel))
+    Ok(format!("{result} {:?} {}", steps.collect::<Vec<_>>(), explanation.fuel))
 }
 
 /// Returns the graph warnings of a run, with and without optimizations.
@@ -573,8 +575,8 @@ fn graph_run_warnings(document: &str, query: &str) -> Vec<String> {
         let query = if plain { query.without_optimizations() } else { query };
         let scratch = pidq::Scratch::new();
         let warnings = query.run(&graph, &scratch, Limits::default()).expect("the query runs").warnings;
-        let about = warnings.into_iter().filter(|warning| matches!(warning.code, "PQW08" | "PQW09"));
-        about.map(|warning| format!("{}: {}", warning.code, warning.message)).collect::<Vec<_>>()
+        let graph_warnings = warnings.into_iter().filter(|warning| matches!(warning.code, "PQW08" | "PQW09"));
+        graph_warnings.map(|warning| format!("{}: {}", warning.code, warning.message)).collect::<Vec<_>>()
     });
     assert_eq!(fast, plain, "{query}");
     fast
@@ -643,15 +645,15 @@ fn an_edge_of_unknown_direction_is_not_a_cycle() {
 #[test]
 fn truncated_results_warn() {
     let document = drawing("J-1 → J-2 → J-3 → J-1; J-1 → J-3");
-    let cut = ["PQW09: there are more than 1 paths: the list ends there"];
+    let cut = ["PQW09: there are more than 1 paths: the result is truncated"];
     assert_eq!(graph_run_warnings(&document, r#"paths("J-1", "J-3", {limit: 1, onLimit: "truncate"})"#), cut);
     assert_eq!(
         graph_run_warnings(&document, r#"paths("J-1", "J-3", {limit: 2, onLimit: "truncate"})"#),
         Vec::<String>::new()
     );
-    let cut = ["PQW09: there are more than 1 cycles: the list ends there"];
+    let cut = ["PQW09: there are more than 1 cycles: the result is truncated"];
     assert_eq!(graph_run_warnings(&document, r#"cycles({limit: 1, onLimit: "truncate"})"#), cut);
-    let cut = ["PQW09: there are more than 2 matches: the list ends there"];
+    let cut = ["PQW09: there are more than 2 matches: the result is truncated"];
     assert_eq!(graph_run_warnings(&document, r#"findPattern("(a)-[]->(b)", {limit: 2, onLimit: "truncate"})"#), cut);
 }
 
@@ -662,6 +664,6 @@ fn longer_paths_are_not_omitted_silently() {
     check_document(&document, r#"paths("J-0", "J-250")"#, "PQ4004: there are paths with more than 200 edges");
     check_document(&document, r#"paths("J-0", "J-250", {depth: 250}) | map(.length)"#, "[1,250]");
     check_document(&document, r#"paths("J-0", "J-250", {depth: 20}) | map(.length)"#, "[1]");
-    let cut = ["PQW09: there are more than 200 edges on a path: the list ends there"];
+    let cut = ["PQW09: there are more than 200 edges on a path: the result is truncated"];
     assert_eq!(graph_run_warnings(&document, r#"paths("J-0", "J-250", {onLimit: "truncate"})"#), cut);
 }

@@ -1,4 +1,4 @@
-//! Public access to nodes and edges: it agrees with the functions of the language.
+//! Rust API of nodes and edges: it agrees with the functions of the language.
 
 use std::fs;
 
@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use crate::cli::pidq;
+use crate::drawing_notation::{VOCABULARIES, drawing, drawing_in};
 use crate::graph::evaluate;
-use crate::notation::{VOCABULARIES, drawing, drawing_in};
 
 type Json = serde_json::Value;
 
@@ -33,40 +33,40 @@ fn list<'g>(values: impl Iterator<Item = Value<'g>>) -> Json {
 fn check_items(graph: &Graph) {
     let node = |id: Option<NodeId>| id.map_or(Json::Null, |id| json(graph.node(id)));
     let ends = |id: EdgeId| json!({"source": node(graph.edge(id).source()), "target": node(graph.edge(id).target())});
-    let leaving = |id| list(graph.outgoing(id).map(|(edge, _)| graph.edge(edge).value()));
-    let coming = |id| list(graph.incoming(id).map(|(edge, _)| graph.edge(edge).value()));
-    let behind = |id| unique(graph.outgoing(id).map(|(_, node)| node));
-    let before = |id| unique(graph.incoming(id).map(|(_, node)| node));
-    let named = |ids: Vec<NodeId>| list(ids.into_iter().map(|id| graph.node(id)));
+    let outgoing = |id| list(graph.outgoing(id).map(|(edge, _)| graph.edge(edge).value()));
+    let incoming = |id| list(graph.incoming(id).map(|(edge, _)| graph.edge(edge).value()));
+    let successors = |id| unique(graph.outgoing(id).map(|(_, node)| node));
+    let predecessors = |id| unique(graph.incoming(id).map(|(_, node)| node));
+    let node_values = |ids: Vec<NodeId>| list(ids.into_iter().map(|id| graph.node(id)));
 
     assert_eq!(list(graph.nodes().map(|id| graph.node(id))), query_json(graph, "nodes()"));
     assert_eq!(list(graph.edges().map(|id| graph.edge(id).value())), query_json(graph, "edges()"));
     assert_eq!(graph.edges().map(ends).collect::<Json>(), query_json(graph, "edges() | endpoints()"));
-    assert_eq!(graph.nodes().map(leaving).collect::<Json>(), query_json(graph, "nodes() | map(outgoing())"));
-    assert_eq!(graph.nodes().map(coming).collect::<Json>(), query_json(graph, "nodes() | map(incoming())"));
-    let expected_behind = query_json(graph, r#"nodes() | map(neighbors("out"))"#);
-    assert_eq!(graph.nodes().map(|id| named(behind(id))).collect::<Json>(), expected_behind);
-    let expected_before = query_json(graph, r#"nodes() | map(neighbors("in"))"#);
-    assert_eq!(graph.nodes().map(|id| named(before(id))).collect::<Json>(), expected_before);
+    assert_eq!(graph.nodes().map(outgoing).collect::<Json>(), query_json(graph, "nodes() | map(outgoing())"));
+    assert_eq!(graph.nodes().map(incoming).collect::<Json>(), query_json(graph, "nodes() | map(incoming())"));
+    let expected_successors = query_json(graph, r#"nodes() | map(neighbors("out"))"#);
+    assert_eq!(graph.nodes().map(|id| node_values(successors(id))).collect::<Json>(), expected_successors);
+    let expected_predecessors = query_json(graph, r#"nodes() | map(neighbors("in"))"#);
+    assert_eq!(graph.nodes().map(|id| node_values(predecessors(id))).collect::<Json>(), expected_predecessors);
     assert!(graph.nodes().all(|id| graph.node_of(graph.node(id)) == Some(id)), "a node is identified by its position");
     assert!(graph.edges().all(|id| graph.node_of(graph.edge(id).value()).is_none()), "an edge is not a node");
 }
 
 /// Removes duplicates, keeping the order.
 fn unique(ids: impl Iterator<Item = NodeId>) -> Vec<NodeId> {
-    let mut once = Vec::new();
-    ids.for_each(|id| once.extend(Some(id).filter(|id| !once.contains(id))));
-    once
+    let mut found = Vec::new();
+    ids.for_each(|id| found.extend(Some(id).filter(|id| !found.contains(id))));
+    found
 }
 
-/// Checks that a reference finds the node that the function `node` finds, or fails alike.
+/// Checks that `Graph::find` and the function `node` find the same node, or fail with the same error.
 fn check_find(graph: &Graph, reference: Value<'_>) {
     let query = format!("node({reference:?})");
     match (graph.find(reference), evaluate(graph, &query, "{}")) {
         (Ok(Some(id)), Ok(node)) => assert_eq!(json(graph.node(id)), node, "{query}"),
         (Ok(None), Err(shown)) => assert!(shown.starts_with("PQ3002"), "{query}: {shown}"),
         (Err(error), Err(shown)) => assert!(shown.starts_with(&error.to_string()), "{query}: {error} but {shown}"),
-        (found, answer) => panic!("{query}: {found:?} but {answer:?}"),
+        (found, result) => panic!("{query}: {found:?} but {result:?}"),
     }
 }
 
@@ -93,12 +93,12 @@ fn the_api_agrees_with_language_functions() {
 #[test]
 fn field_names_come_from_the_drawing() {
     let plant = "T-1 → V-1(closed) → P-1.N1; P-1.N2@hot → J-1 — V-2 → T-2; V-3 ← J-1; I-1 ⇢ V-1";
-    for words in &VOCABULARIES {
-        let graph = load(&drawing_in(plant, words));
+    for vocabulary in &VOCABULARIES {
+        let graph = load(&drawing_in(plant, vocabulary));
         check_items(&graph);
-        check_references(&graph, &[words.id, words.tag]);
+        check_references(&graph, &[vocabulary.id, vocabulary.tag]);
         let tank = graph.find("T-1").expect("one tank").expect("a tank");
-        assert_eq!(graph.outgoing(tank).len(), 1, "{}", words.id);
+        assert_eq!(graph.outgoing(tank).len(), 1, "{}", vocabulary.id);
     }
 }
 
@@ -148,7 +148,7 @@ fn check_foreign(graph: &Graph, node: NodeId, edge: EdgeId) {
 }
 
 #[test]
-fn ids_of_another_graph_do_no_harm() {
+fn ids_of_another_graph_resolve_to_nothing() {
     let large = load(&drawing("T-1 → V-1 → P-1 → T-2"));
     let small = load(r#"{"nodes": [{"id": "T-1"}], "edges": []}"#);
     let (node, edge) = (large.nodes().next_back().expect("a node"), large.edges().next_back().expect("an edge"));
@@ -159,7 +159,7 @@ fn ids_of_another_graph_do_no_harm() {
 }
 
 #[test]
-fn ends_that_name_no_node_are_none() {
+fn ends_without_a_node_are_none() {
     let document = r#"{"nodes": [{"id": "a"}, {"id": "b"}], "edges":
         [{"from": "a", "to": "zz"}, {"from": "a"}, {"from": null, "to": "b"}, {"from": "a", "to": "b"}]}"#;
     let graph = load(document);
@@ -210,14 +210,14 @@ fn fan() -> Dialect {
     let fan = Function::new("fan", |cx, input, _| {
         let graph = cx.graph();
         let Some(node) = graph.node_of(input) else { return Ok(Value::Null) };
-        let edges = cx.make_list(graph.outgoing(node).map(|(edge, _)| graph.edge(edge).value()))?;
-        let nodes = cx.make_list(graph.outgoing(node).map(|(_, node)| graph.node(node)))?;
-        cx.make_list([Value::from(graph.nodes().take_while(|other| other < &node).count() as f64), edges, nodes])
+        let edges = cx.make_array(graph.outgoing(node).map(|(edge, _)| graph.edge(edge).value()))?;
+        let nodes = cx.make_array(graph.outgoing(node).map(|(_, node)| graph.node(node)))?;
+        cx.make_array([Value::from(graph.nodes().take_while(|other| other < &node).count() as f64), edges, nodes])
     });
     Dialect::standard().with_function(fan)
 }
 
-fn fanned(graph: &Graph, query: &str) -> String {
+fn evaluate_with_fan(graph: &Graph, query: &str) -> String {
     fan()
         .parse(query)
         .and_then(|query| query.to_json(graph, Limits::default()))
@@ -228,17 +228,17 @@ fn fanned(graph: &Graph, query: &str) -> String {
 fn custom_functions_read_the_graph() {
     let graph = load(&drawing("T-1 → V-1 → P-1; T-1 → V-2"));
     let shown = "fan() | [.0, .1 | map(.id), .2 | map(.id)]";
-    assert_eq!(fanned(&graph, &format!(r#"node("T-1") | {shown}"#)), r#"[0,["e1","e3"],["V-1","V-2"]]"#);
-    assert_eq!(fanned(&graph, &format!(r#"nodes() | last() | {shown}"#)), "[3,[],[]]");
-    assert_eq!(fanned(&graph, &format!(r#"{{id: "V-1"}} | {shown}"#)), r#"[1,["e2"],["P-1"]]"#);
-    assert_eq!(fanned(&graph, "edges() | map(fan()) | uniq()"), "[null]");
-    assert_eq!(fanned(&graph, r#""T-1" | fan()"#), "null");
-    assert_eq!(fanned(&load("{}"), "{id: 1} | fan()"), "null");
+    assert_eq!(evaluate_with_fan(&graph, &format!(r#"node("T-1") | {shown}"#)), r#"[0,["e1","e3"],["V-1","V-2"]]"#);
+    assert_eq!(evaluate_with_fan(&graph, &format!(r#"nodes() | last() | {shown}"#)), "[3,[],[]]");
+    assert_eq!(evaluate_with_fan(&graph, &format!(r#"{{id: "V-1"}} | {shown}"#)), r#"[1,["e2"],["P-1"]]"#);
+    assert_eq!(evaluate_with_fan(&graph, "edges() | map(fan()) | uniq()"), "[null]");
+    assert_eq!(evaluate_with_fan(&graph, r#""T-1" | fan()"#), "null");
+    assert_eq!(evaluate_with_fan(&load("{}"), "{id: 1} | fan()"), "null");
     // Custom functions get the graph of the document, even inside `withGraph`.
     let elsewhere = r#"withGraph({nodes: [{id: "P-1"}], edges: []}, nodes() | first() | fan() | .0)"#;
-    assert_eq!(fanned(&graph, elsewhere), "2");
+    assert_eq!(evaluate_with_fan(&graph, elsewhere), "2");
     let renamed = r#"withTopology({node_id: "tag"}, node("T-1") | fan() | .1 | size())"#;
-    assert_eq!(fanned(&graph, renamed), "2");
+    assert_eq!(evaluate_with_fan(&graph, renamed), "2");
 }
 
 fn warning_lines(document: &str) -> Vec<String> {
@@ -359,8 +359,8 @@ fn the_prompt_prints_warnings_at_the_first_graph_query() {
     fs::write(&file, DIRTY_DRAWING).expect("a file");
     let file = file.to_str().expect("a path of text");
     assert_eq!(run_pidq(&["repl", file], ".nodes | size()\nnodes() | size()\nedges() | size()\n"), WARNINGS);
-    let again = format!("nodes() | size()\n:load {file}\nnodes() | size()\n");
-    assert_eq!(run_pidq(&["repl", file], &again), WARNINGS.repeat(2));
+    let input = format!("nodes() | size()\n:load {file}\nnodes() | size()\n");
+    assert_eq!(run_pidq(&["repl", file], &input), WARNINGS.repeat(2));
     fs::remove_dir_all(folder).expect("the folder goes");
 }
 
@@ -370,11 +370,11 @@ fn warnings_about_many_files_are_one_line_per_rule() {
     let folder = std::env::temp_dir().join(format!("pidq-warnings-all-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
     let clean = r#"{"nodes": [{"id": "a"}], "edges": []}"#;
-    let lacking = r#"{"nodes": [{}], "edges": []}"#;
-    for (name, text) in [("1", clean), ("2", lacking), ("3", DIRTY_DRAWING), ("4", lacking), ("5", "{}")] {
+    let without_id = r#"{"nodes": [{}], "edges": []}"#;
+    for (name, text) in [("1", clean), ("2", without_id), ("3", DIRTY_DRAWING), ("4", without_id), ("5", "{}")] {
         fs::write(folder.join(format!("{name}.json")), text).expect("a file");
     }
-    let shown = folder.to_str().expect("a path of text");
+    let directory = folder.to_str().expect("a path of text");
     let file = |name: &str| folder.join(name).display().to_string();
     let expected = format!(
         "warning[G010]: {} (2 more files): the node at index 0 has no id\n\
@@ -382,17 +382,18 @@ fn warnings_about_many_files_are_one_line_per_rule() {
         file("2.json"),
         file("3.json")
     );
-    for jobs in ["1", "4"] {
-        let warnings = run_pidq(&["query", "--all", shown, "--threads", jobs, "tryOr(nodes(), []) | size()"], "");
-        assert_eq!(warnings, expected, "{jobs} at once");
+    for threads in ["1", "4"] {
+        let warnings =
+            run_pidq(&["query", "--all", directory, "--threads", threads, "tryOr(nodes(), []) | size()"], "");
+        assert_eq!(warnings, expected, "{threads} threads");
     }
-    assert_eq!(run_pidq(&["query", "--all", shown, "size()"], "").matches("G0").count(), 0);
+    assert_eq!(run_pidq(&["query", "--all", directory, "size()"], "").matches("G0").count(), 0);
     fs::remove_dir_all(folder).expect("the folder goes");
 }
 
 const DIRECTIONS: [&str; 4] = ["forward", "backward", "both", "unknown"];
 
-/// Generates drawings whose ids are strings, numbers, or both; some ends name no node.
+/// Generates drawings whose ids are strings, numbers, or both, and whose edges may have no node at an end.
 fn any_drawing() -> impl Strategy<Value = (usize, Vec<(usize, usize, usize)>, bool)> {
     (1usize..8).prop_flat_map(|count| {
         let edge = (0..count + 1, 0..count + 1, 0..DIRECTIONS.len());
@@ -408,21 +409,21 @@ proptest! {
         let id = |at: usize| if as_text || at % 3 == 2 { json!(at.to_string()) } else { json!(at) };
         let nodes: Json = (0..count).map(|at| json!({ "id": id(at) })).collect();
         let pipes: Json = edges.iter().enumerate()
-            .map(|(at, (from, to, way))| json!({"id": at, "from": id(*from), "to": id(*to), "direction": DIRECTIONS[*way]})).collect();
+            .map(|(at, (from, to, direction))| json!({"id": at, "from": id(*from), "to": id(*to), "direction": DIRECTIONS[*direction]})).collect();
         let graph = load(&json!({"nodes": nodes, "edges": pipes}).to_string());
         check_items(&graph);
 
         let all: Vec<NodeId> = graph.nodes().collect();
-        let place = |id: NodeId| all.iter().position(|known| *known == id).expect("a node of the graph");
+        let position = |id: NodeId| all.iter().position(|known| *known == id).expect("a node of the graph");
         let pipes: Vec<EdgeId> = graph.edges().collect();
         let pipe = |id: EdgeId| pipes.iter().position(|known| *known == id).expect("an edge of the graph");
         for (at, node) in all.iter().enumerate() {
-            let found: Vec<(usize, usize)> = graph.outgoing(*node).map(|(edge, to)| (pipe(edge), place(to))).collect();
-            let expected: Vec<(usize, usize)> = edges.iter().enumerate().filter_map(|(pipe, (from, to, way))| {
-                let is_whole = *from < count && *to < count;
-                let leaves = *from == at && DIRECTIONS[*way] != "backward";
-                let is_left_against = *to == at && DIRECTIONS[*way] != "forward";
-                (is_whole && (leaves || is_left_against)).then_some((pipe, if leaves { *to } else { *from }))
+            let found: Vec<(usize, usize)> = graph.outgoing(*node).map(|(edge, to)| (pipe(edge), position(to))).collect();
+            let expected: Vec<(usize, usize)> = edges.iter().enumerate().filter_map(|(pipe, (from, to, direction))| {
+                let has_both_ends = *from < count && *to < count;
+                let leaves = *from == at && DIRECTIONS[*direction] != "backward";
+                let leaves_backward = *to == at && DIRECTIONS[*direction] != "forward";
+                (has_both_ends && (leaves || leaves_backward)).then_some((pipe, if leaves { *to } else { *from }))
             }).collect();
             prop_assert_eq!(found, expected);
         }

@@ -25,9 +25,9 @@ const ATTACKS: u64 = 5_000;
 const RUN_OVERHEAD: usize = 96 << 10;
 /// Memory of compiling a query: its patterns, and a tree of ten thousand nodes.
 const COMPILED_SIZE: usize = MAX_REGEX_TOTAL_SIZE + (24 << 20);
-/// Further memory per byte of a query: variables, costs, caches, the stack of nested nodes.
+/// Additional memory per byte of a query: variables, costs, caches, the stack of nested nodes.
 const BYTES_PER_QUERY_BYTE: usize = 40;
-/// Memory of the automata of a pattern at run time. They stay with the query.
+/// Memory of the automata of a pattern at run time. The query owns them.
 const AUTOMATA_SIZE: usize = 3 << 20;
 /// Memory per byte of a document, including the byte itself: `[[],[]]` is the worst case.
 const BYTES_PER_DOCUMENT_BYTE: usize = 64;
@@ -42,7 +42,7 @@ pub struct Attack {
     pub limits: Limits<'static>,
 }
 
-/// The query in one of its forms.
+/// The query of an attack, in one of the accepted formats.
 #[derive(Debug)]
 pub enum AttackQuery {
     Text(String),
@@ -65,25 +65,25 @@ impl AttackQuery {
 }
 
 /// Result of an attack: the size of the output, or the code of the error.
-pub type Ending = std::result::Result<usize, &'static str>;
+pub type AttackResult = std::result::Result<usize, &'static str>;
 
 /// Runs an attack and asserts its guarantees.
-pub fn run_attack(attack: &Attack) -> Ending {
+pub fn run_attack(attack: &Attack) -> AttackResult {
     let Attack { document, query, limits } = attack;
     let bytes = document.len();
     let document = document.clone();
-    let (graph, used) = allocator::peak(|| Graph::from_json(document));
+    let (graph, used) = allocator::measure(|| Graph::from_json(document));
     assert!(used.peak <= BYTES_PER_DOCUMENT_BYTE * bytes + RUN_OVERHEAD, "loading {bytes} bytes took {}", used.peak);
-    let (query, used) = allocator::peak(|| query.compile());
+    let (query, used) = allocator::measure(|| query.compile());
     assert!(used.peak <= COMPILED_SIZE, "compiling took {}", used.peak);
     let (graph, query) = (graph.map_err(|error| checked_code(&error))?, query.map_err(|error| checked_code(&error))?);
     run(&query, &graph, *limits)
 }
 
 /// Runs the query and writes its result.
-pub fn run(query: &Query, graph: &Graph, limits: Limits<'_>) -> Ending {
+pub fn run(query: &Query, graph: &Graph, limits: Limits<'_>) -> AttackResult {
     let scratch = Scratch::new();
-    let (outcome, used) = allocator::peak(|| query.run(graph, &scratch, limits));
+    let (outcome, used) = allocator::measure(|| query.run(graph, &scratch, limits));
     let patterns = query.source().matches("regex").count() + query.source().matches("match").count();
     let own = RUN_OVERHEAD + BYTES_PER_QUERY_BYTE * query.source().len() + AUTOMATA_SIZE * patterns;
     let allowed = limits.memory + limits.memory / 10 + own;
@@ -94,7 +94,7 @@ pub fn run(query: &Query, graph: &Graph, limits: Limits<'_>) -> Ending {
         written += chunk.len();
         Ok(())
     });
-    assert!(written <= limits.output, "the answer has {written} bytes of {}", limits.output);
+    assert!(written <= limits.output, "the result has {written} bytes of {}", limits.output);
     result.map(|()| written).map_err(|error| checked_code(&error))
 }
 
@@ -105,7 +105,7 @@ fn checked_code(error: &pidq::Error) -> &'static str {
     error.code().as_str()
 }
 
-/// Shortens a query that may be very long.
+/// Describes an attack, shortened.
 fn description(attack: &Attack) -> String {
     let text: String = format!("{:?}", attack.query).chars().take(600).collect();
     let document = String::from_utf8_lossy(&attack.document[..attack.document.len().min(300)]).into_owned();
@@ -134,8 +134,8 @@ impl Random {
         (1 << power) + self.below(1 << power)
     }
 
-    pub fn one_of<'t, T>(&mut self, things: &'t [T]) -> &'t T {
-        &things[self.below(things.len())]
+    pub fn one_of<'t, T>(&mut self, items: &'t [T]) -> &'t T {
+        &items[self.below(items.len())]
     }
 
     /// Returns true once in `times` on average.
@@ -157,8 +157,8 @@ fn cpu() -> Option<f64> {
     text.split(' ').next()?.parse::<f64>().ok().map(|nanoseconds| nanoseconds / 1e9)
 }
 
-fn setting(name: &str, standard: u64) -> u64 {
-    env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(standard)
+fn env_number(name: &str, default: u64) -> u64 {
+    env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
 }
 
 fn panic_message(panic: &(dyn Any + Send)) -> String {
@@ -166,40 +166,40 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).into())).unwrap_or_default()
 }
 
-/// Runs every `step`th attack from `first` on. Returns the failures and the counts.
-fn run_attacks(seed: u64, first: u64, step: u64, count: u64) -> (Vec<String>, EndingCounts) {
-    let mut complaints = Vec::new();
-    let mut counts = EndingCounts::default();
+/// Runs every `step`th attack from number `first`. Returns the failures, and the number of attacks by result.
+fn run_attacks(seed: u64, first: u64, step: u64, count: u64) -> (Vec<String>, ResultCounts) {
+    let mut failures = Vec::new();
+    let mut counts = ResultCounts::default();
     for number in (first..count).step_by(step as usize) {
         let (family, attack) = attack(seed, number);
         let before = cpu();
-        let end = catch_unwind(AssertUnwindSafe(|| run_attack(&attack)));
+        let result = catch_unwind(AssertUnwindSafe(|| run_attack(&attack)));
         let seconds = before.and_then(|before| Some(cpu()? - before)).unwrap_or(0.0);
-        match end {
-            Ok(end) => counts.add(end, family, seconds),
+        match result {
+            Ok(result) => counts.add(result, family, seconds),
             Err(panic) => {
-                complaints.push(format!("{number} {family}: {}\n  {}", panic_message(&*panic), description(&attack)))
+                failures.push(format!("{number} {family}: {}\n  {}", panic_message(&*panic), description(&attack)))
             }
         }
         if seconds > MAX_CPU_SECONDS {
-            complaints.push(format!("{number} {family}: took {seconds:.1} s of CPU\n  {}", description(&attack)));
+            failures.push(format!("{number} {family}: took {seconds:.1} s of CPU\n  {}", description(&attack)));
         }
     }
-    (complaints, counts)
+    (failures, counts)
 }
 
 /// Number of attacks by result.
 #[derive(Default)]
-struct EndingCounts {
+struct ResultCounts {
     results: u64,
     rejected: u64,
     stopped: u64,
     slowest: (f64, &'static str),
 }
 
-impl EndingCounts {
-    fn add(&mut self, end: Ending, family: &'static str, seconds: f64) {
-        match end {
+impl ResultCounts {
+    fn add(&mut self, result: AttackResult, family: &'static str, seconds: f64) {
+        match result {
             Ok(_) => self.results += 1,
             Err(code) if code.starts_with("PQ4") => self.stopped += 1,
             Err(_) => self.rejected += 1,
@@ -213,30 +213,30 @@ impl EndingCounts {
 /// Runs on two threads with small stacks.
 #[test]
 fn attacks_end_with_a_result_or_a_coded_error() {
-    let (seed, count) = (setting("PIDQ_SEED", 1), setting("PIDQ_HOSTILE", ATTACKS));
+    let (seed, count) = (env_number("PIDQ_SEED", 1), env_number("PIDQ_HOSTILE", ATTACKS));
     let threads = [0, 1].map(|first| {
         let thread = thread::Builder::new().stack_size(512 << 10).name("hostile".into());
         thread.spawn(move || run_attacks(seed, first, 2, count)).expect("a thread starts")
     });
-    let mut complaints = Vec::new();
+    let mut failures = Vec::new();
     for thread in threads {
-        let (more, counts) = thread.join().expect("panics are caught");
-        let EndingCounts { results, rejected, stopped, slowest: (seconds, family) } = counts;
+        let (failures_of_thread, counts) = thread.join().expect("panics are caught");
+        let ResultCounts { results, rejected, stopped, slowest: (seconds, family) } = counts;
         println!(
             "results {results}, rejected {rejected}, stopped by a limit {stopped}; slowest {seconds:.3} s ({family})"
         );
-        complaints.extend(more);
+        failures.extend(failures_of_thread);
     }
     assert!(
-        complaints.is_empty(),
-        "{} of {count}:\n{}",
-        complaints.len(),
-        complaints[..complaints.len().min(20)].join("\n")
+        failures.is_empty(),
+        "{} of {count} attacks failed:\n{}",
+        failures.len(),
+        failures[..failures.len().min(20)].join("\n")
     );
 }
 
 #[test]
-fn the_same_seed_makes_the_same_attacks() {
+fn the_same_seed_generates_the_same_attacks() {
     for number in 0..FAMILIES.len() as u64 {
         assert_eq!(format!("{:?}", attack(7, number)), format!("{:?}", attack(7, number)));
     }

@@ -2,15 +2,15 @@
 
 use pidq::{Dialect, Graph, Limits};
 
-fn check(query: &str, input: &str, result: &str) {
-    check_with(query, "{}", input, result);
+fn check(query: &str, input: &str, expected: &str) {
+    check_with(query, "{}", input, expected);
 }
 
-fn check_with(query: &str, params: &str, input: &str, result: &str) {
+fn check_with(query: &str, params: &str, input: &str, expected: &str) {
     let graph = Graph::from_json(input).expect("the input is JSON");
-    let answer =
+    let result =
         Dialect::standard().parse_with(query, params).and_then(|query| query.to_json(&graph, Limits::default()));
-    assert_eq!(answer.as_deref().map_err(ToString::to_string), Ok(result), "{query} on {input}");
+    assert_eq!(result.as_deref().map_err(ToString::to_string), Ok(expected), "{query} on {input}");
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn of_two_equal_keys_the_last_value_is_kept_at_the_first_position() {
 }
 
 #[test]
-fn parameters_are_values_and_never_text_of_the_query() {
+fn parameters_are_never_parsed_as_query_text() {
     check_with(
         "filter(.a == $a)",
         r#"{"a": "x) | size("}"#,
@@ -143,7 +143,7 @@ fn parameters_do_not_hide_names_of_the_language() {
 }
 
 #[test]
-fn items_are_the_same_whatever_the_order_of_their_fields() {
+fn uniq_ignores_the_order_of_fields() {
     let items =
         r#"[[1,2],{"1":2,"0":1},{"a":{"b":[{"c":1}]}},{"a":{"b":[{"c":2}]}},{"a":{"b":[{"c":1}]}},[],{},[[]],-0.0,0]"#;
     check("uniq()", items, r#"[[1,2],{"a":{"b":[{"c":1}]}},{"a":{"b":[{"c":2}]}},[],[[]],-0.0]"#);

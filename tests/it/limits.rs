@@ -8,8 +8,8 @@ use crate::allocator;
 
 fn code(query: &str, input: &str, limits: Limits<'_>) -> Option<&'static str> {
     let graph = Graph::from_json(input).expect("the input is JSON");
-    let answer = Dialect::standard().parse(query).and_then(|query| query.to_json(&graph, limits));
-    answer.err().map(|error| error.code().as_str())
+    let result = Dialect::standard().parse(query).and_then(|query| query.to_json(&graph, limits));
+    result.err().map(|error| error.code().as_str())
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn every_example_stops_without_fuel() {
             assert_eq!(error.code().as_str(), "PQ4001", "{text} with {fuel} of {needed}");
         }
         let limits = Limits { fuel: needed, ..Limits::default() };
-        assert!(query.run(&graph, &scratch, limits).is_ok(), "{text} with all the fuel it needs");
+        assert!(query.run(&graph, &scratch, limits).is_ok(), "{text} with {needed} of fuel");
     }
 }
 
@@ -65,7 +65,7 @@ fn the_call_that_spent_most_is_named() {
         query.to_json(&graph, limits).expect_err("a limit is met").spent_most().map(String::from)
     };
     let small = |memory: usize| Limits { memory: memory << 10, ..Limits::default() };
-    // There is no memory for the array that the first step would write to.
+    // The memory limit is too small for the result array of the first step.
     assert_eq!(spent_most("map([get(), get()]) | size()", small(1)).as_deref(), Some("`map`"));
     let steps = spent_most("map([get(), get()]) | reverse()", small(5 << 10)).unwrap_or_default();
     assert!(steps.starts_with("`map` (") && steps.ends_with(" steps)"), "{steps}");
@@ -91,9 +91,9 @@ fn the_call_that_spent_most_is_named_if_the_result_is_too_large() {
     let query = Query::parse("map([get(), 1])").expect("valid query");
     let scratch = Scratch::new();
     let outcome = query.run(&graph, &scratch, limits()).expect("it runs");
-    let by_hand = outcome.value.write_json(100, &mut |_| Ok(())).expect_err("it is too large");
-    assert_eq!(by_hand.spent_most(), None);
-    assert!(outcome.explain_error(by_hand).spent_most().is_some_and(|spent_most| spent_most.starts_with("`map` (")));
+    let error = outcome.value.write_json(100, &mut |_| Ok(())).expect_err("it is too large");
+    assert_eq!(error.spent_most(), None);
+    assert!(outcome.explain_error(error).spent_most().is_some_and(|spent_most| spent_most.starts_with("`map` (")));
     let other = Query::parse("fliter(1)").expect_err("there is no such function");
     assert_eq!(outcome.explain_error(other).spent_most(), None);
 }
@@ -134,8 +134,8 @@ fn queries_on_a_whole_drawing_are_charged_for_long_strings() {
         "withGraph($root, [1])",
     ] {
         assert_eq!(code(query, &input, limits), None, "{query}");
-        let often = format!("split(padStart(\"\", 100, \" \"), \" \") | map({query} | size()) | size()");
-        assert_eq!(code(&often, &input, limits), Some("PQ4001"), "{query}");
+        let repeated = format!("split(padStart(\"\", 100, \" \"), \" \") | map({query} | size()) | size()");
+        assert_eq!(code(&repeated, &input, limits), Some("PQ4001"), "{query}");
     }
 }
 
@@ -155,12 +155,12 @@ fn a_run_can_be_cancelled() {
     let limits = Limits { cancel: Some(&cancel), ..Limits::default() };
     let input = format!("[{}0]", "0,".repeat(10_000));
     assert_eq!(code("map(get() + 1)", &input, limits), Some("PQ4008"));
-    let late = Cancel::default();
-    late.time_out();
-    assert_eq!(code("map(get() + 1)", &input, Limits { cancel: Some(&late), ..limits }), Some("PQ4005"));
+    let timed_out = Cancel::default();
+    timed_out.time_out();
+    assert_eq!(code("map(get() + 1)", &input, Limits { cancel: Some(&timed_out), ..limits }), Some("PQ4005"));
 }
 
-/// Nested queries and documents of every depth, on a stack of 256 KiB, also in debug builds.
+/// Runs nested queries of every depth on a stack of 256 KiB, also in debug builds.
 #[test]
 fn depth_is_limited_before_the_stack_overflows() {
     let constructs = [
@@ -192,7 +192,7 @@ fn depth_is_limited_before_the_stack_overflows() {
     });
 }
 
-/// The same depths for the query printers and for the parser of the JSON format.
+/// Tests the same depths with the query printers and the parser of the JSON format.
 #[test]
 fn deep_queries_are_printed_on_a_small_stack() {
     let constructs = [
@@ -232,7 +232,7 @@ fn print_ignoring_errors(text: &str) {
     drop(dialect.compile_json(&format!(r#"["get",{tree}]"#)));
 }
 
-/// Deep patterns, and patterns inside deep queries.
+/// Tests deep patterns, and patterns inside deep queries.
 #[test]
 fn patterns_fit_on_a_small_stack() {
     let constructs =
@@ -290,19 +290,19 @@ fn ring(valves: usize) -> String {
     format!(r#"{{"nodes":[{}],"edges":[{}]}}"#, nodes.join(","), edges.join(","))
 }
 
-/// Runs a query with a limit of 4 MiB and asserts at most a tenth more: returns the peak and the error code.
-fn within_4_mib(query: &str, graph: &Graph) -> (usize, Option<&'static str>) {
+/// Runs a query with a memory limit of 4 MiB. Returns its peak memory and its error code.
+fn run_in_4_mib(query: &str, graph: &Graph) -> (usize, Option<&'static str>) {
     let limits = Limits { memory: 4 << 20, ..Limits::default() };
     let query = Dialect::standard().parse(query).expect("valid query");
-    let (answer, used) = allocator::peak(|| query.run(graph, &Scratch::new(), limits).map(|outcome| outcome.fuel));
-    (used.peak, answer.err().map(|error| error.code().as_str()))
+    let (result, used) = allocator::measure(|| query.run(graph, &Scratch::new(), limits).map(|outcome| outcome.fuel));
+    (used.peak, result.err().map(|error| error.code().as_str()))
 }
 
 #[test]
 fn long_graph_results_are_charged_while_they_are_computed() {
     let graph = Graph::from_json(ring(400)).expect("valid JSON");
-    let (_, none) = within_4_mib("nodes() | size()", &graph);
-    assert_eq!(none, None, "the network is made once, before anything is counted");
+    let (_, none) = run_in_4_mib("nodes() | size()", &graph);
+    assert_eq!(none, None, "building the network is not charged");
     let long = "x".repeat(2_000);
     let columns = (0..3_000).map(|at| format!("\"{at}\"")).collect::<Vec<_>>().join(",");
     for query in [
@@ -312,7 +312,7 @@ fn long_graph_results_are_charged_while_they_are_computed() {
         &format!("valveList(\"{long}\", \"{long}\", \"{long}\", \"{long}\", \"{long}\", \"{long}\") | size()"),
         &format!("valveList({columns}) | size()"),
     ] {
-        let (peak, code) = within_4_mib(query, &graph);
+        let (peak, code) = run_in_4_mib(query, &graph);
         assert_eq!(code, Some("PQ4007"), "{query:.60}");
         assert!(10 * peak <= 11 * (4 << 20), "{peak} bytes at the peak: {query:.60}");
     }
@@ -321,12 +321,12 @@ fn long_graph_results_are_charged_while_they_are_computed() {
 #[test]
 fn objects_are_charged_with_their_contents() {
     for count in (15_000..60_000).step_by(5_000) {
-        let members = (0..count).map(|at| format!("\"k{at}\":{at}")).collect::<Vec<_>>().join(",");
-        let graph = Graph::from_json(format!(r#"{{"text": "{}", "object": {{{members}}}}}"#, "ü".repeat(count)));
+        let fields = (0..count).map(|at| format!("\"k{at}\":{at}")).collect::<Vec<_>>().join(",");
+        let graph = Graph::from_json(format!(r#"{{"text": "{}", "object": {{{fields}}}}}"#, "ü".repeat(count)));
         let graph = graph.expect("valid JSON");
         for query in [".text | mapValues(size())", ".object | mapObject(get())", ".object | entries() | fromEntries()"]
         {
-            let (peak, _) = within_4_mib(query, &graph);
+            let (peak, _) = run_in_4_mib(query, &graph);
             assert!(10 * peak <= 11 * (4 << 20), "{peak} bytes at the peak: {query} with {count}");
         }
     }

@@ -1,10 +1,9 @@
-//! Loader correctness for every order of objects: it predicts keys and strings from earlier ones.
+//! Tests of the loader, which predicts keys and strings from earlier ones: objects with changing keys load correctly.
 
 use pidq::Graph;
 use serde_json::{Map, Value, json};
 
-/// Keys of all lengths that the loader treats differently, one with an escape and one that differs from another by an
-/// escape.
+/// Keys of each length class of the loader, and keys with escapes.
 const KEYS: [&str; 14] = [
     "",
     "x",

@@ -1,4 +1,4 @@
-//! Manual tests: every result in it is pidq's result, and its tables are those of the engine.
+//! Tests of the manual: the results in it are pidq's results, and its generated pages are up to date.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ struct Example {
     heading: String,
     drawings: Vec<String>,
     query: String,
-    answer: String,
+    result: String,
 }
 
 fn examples(text: &str) -> Vec<Example> {
@@ -29,7 +29,7 @@ fn example(text: &str) -> Example {
     let heading = text.lines().next().unwrap_or_default().to_owned();
     let drawing_names = text.lines().find_map(|line| line.strip_prefix("Input: ")).unwrap_or("`plant.json`");
     let drawings = drawing_names.split('`').filter(|name| name.ends_with(".json")).map(String::from).collect();
-    Example { heading, drawings, query: block(text, "jsonquery"), answer: block(text, "json") }
+    Example { heading, drawings, query: block(text, "jsonquery"), result: block(text, "json") }
 }
 
 fn block(text: &str, language: &str) -> String {
@@ -51,11 +51,11 @@ fn every_example_has_the_printed_result() {
     let mut wrong = Vec::new();
     for example in &examples {
         let graph = document(&example.drawings);
-        let answer = Query::parse(&example.query).and_then(|query| query.to_json(&graph, Limits::default()));
-        let answer: Option<Value> = answer.as_ref().ok().and_then(|text| serde_json::from_str(text).ok());
-        let printed: Value = serde_json::from_str(&example.answer).expect("an answer is JSON");
-        if answer.as_ref() != Some(&printed) {
-            wrong.push(format!("{}\n{}", example.heading, answer.unwrap_or_default()));
+        let result = Query::parse(&example.query).and_then(|query| query.to_json(&graph, Limits::default()));
+        let result: Option<Value> = result.as_ref().ok().and_then(|text| serde_json::from_str(text).ok());
+        let printed: Value = serde_json::from_str(&example.result).expect("a result is JSON");
+        if result.as_ref() != Some(&printed) {
+            wrong.push(format!("{}\n{}", example.heading, result.unwrap_or_default()));
         }
     }
     assert!(wrong.is_empty(), "these results differ:\n\n{}", wrong.join("\n\n"));
@@ -70,36 +70,34 @@ fn queries_in_the_manual_can_be_copied() {
     }
 }
 
-/// Every test that the security page cites exists.
 #[test]
 fn the_tests_that_the_security_page_cites_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = read("docs/SECURITY.md");
     let mut found = 0;
-    for proof in page.split('`').filter(|name| name.starts_with("tests/") || name.starts_with("pidq-")) {
-        let (name, test) = proof.split_once("::").unwrap_or((proof, ""));
+    for citation in page.split('`').filter(|name| name.starts_with("tests/") || name.starts_with("pidq-")) {
+        let (name, test) = citation.split_once("::").unwrap_or((citation, ""));
         for path in alternatives(name) {
             assert!(root.join(&path).exists() || root.join(format!("{path}.rs")).exists(), "{path}");
-            assert!(test.is_empty() || has_test(&read(&path), test), "{proof}");
+            assert!(test.is_empty() || has_test(&read(&path), test), "{citation}");
             found += 1;
         }
     }
     assert!(found > 100, "{found}");
 }
 
-/// Finds a Rust test below its attribute, and a Python test by its name.
+/// Returns true if a source has a test: in Rust a function with a test attribute, in Python a function.
 fn has_test(source: &str, name: &str) -> bool {
     let lines: Vec<&str> = source.lines().map(str::trim_start).collect();
     let is_attribute = |line: &&str| line.starts_with("#[") && line.contains("test");
     let rust = [format!("fn {name}("), format!("async fn {name}(")];
     let begins = |line: &str| rust.iter().any(|start| line.starts_with(start.as_str()));
     let python = |line: &&str| name.starts_with("test_") && line.starts_with(&format!("def {name}("));
-    lines.iter().any(python) || lines.windows(2).any(|two| is_attribute(&two[0]) && begins(two[1]))
+    lines.iter().any(python) || lines.windows(2).any(|pair| is_attribute(&pair[0]) && begins(pair[1]))
 }
 
-/// The requirements that the page lists.
 #[test]
-fn each_requirement_has_a_row() {
+fn each_security_requirement_has_one_row() {
     let page = read("docs/SECURITY.md");
     let rows: Vec<&str> =
         page.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" (").map(|(numbers, _)| numbers)).collect();
@@ -129,12 +127,12 @@ fn alternatives(name: &str) -> Vec<String> {
 }
 
 #[test]
-fn pages_match_the_tables() {
+fn generated_pages_are_up_to_date() {
     for page in ["language", "http", "operate", "pipeline", "problems"] {
         let output =
             Command::new(env!("CARGO_BIN_EXE_pidq")).args(["manual", page]).output().expect("the command runs");
         let printed = String::from_utf8(output.stdout).expect("text");
-        assert!(printed == read(&format!("docs/{page}.md")), "write it again: pidq manual {page} > docs/{page}.md");
+        assert!(printed == read(&format!("docs/{page}.md")), "update it: pidq manual {page} > docs/{page}.md");
     }
 }
 
@@ -155,7 +153,8 @@ fn queries_in_the_language_page_compile_and_its_error_matches() {
 #[test]
 fn no_page_claims_safety() {
     for (number, line) in read("docs/pid.md").lines().enumerate() {
-        let says_so = line.to_lowercase().contains("safe") && !line.contains("safeguards") && !line.contains("service");
-        assert!(!says_so, "line {}: {line}", number + 1);
+        let claims_safety =
+            line.to_lowercase().contains("safe") && !line.contains("safeguards") && !line.contains("service");
+        assert!(!claims_safety, "line {}: {line}", number + 1);
     }
 }

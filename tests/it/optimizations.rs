@@ -1,4 +1,5 @@
-//! Optimizations under attack: arrays read from columns cost no more, and stop no later, than others.
+//! Optimizations under attack: a query on an array that is read from columns costs no more than without columns, and
+//! stops no later.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,22 +10,22 @@ use pidq::{Cancel, Dialect, Function, Graph, Limits, Scratch, Value};
 use crate::allocator;
 
 /// Returns an array of objects that is read from columns.
-fn list(items: usize) -> Graph {
+fn column_array(items: usize) -> Graph {
     let items: Vec<String> = (0..items).map(|at| format!(r#"{{"a": 1, "b": {at}, "t": "T{at}"}}"#)).collect();
     Graph::from_json(format!("[{}]", items.join(","))).expect("valid JSON")
 }
 
-/// A filter that fails for all items at once is retried item by item: once, and not again on every level.
+/// A filter that fails for all items at once is retried per item: once, not on every level.
 #[test]
 fn an_error_in_nested_filters_is_found_with_little_fuel() {
-    let graph = list(40);
+    let graph = column_array(40);
     let nested = |condition: &str| {
         (0..16).fold("null | size()".to_owned(), |inner, _| format!("$root | filter({condition} and ({inner}))"))
     };
     for condition in [".a == 1", ".b < 50", "not(.t == \"x\")"] {
         let query = Dialect::standard().parse(&nested(condition)).expect("valid query");
         let scratch = Scratch::new();
-        let (outcome, used) = allocator::peak(|| query.run(&graph, &scratch, Limits::default()).map(|_| ()));
+        let (outcome, used) = allocator::measure(|| query.run(&graph, &scratch, Limits::default()).map(|_| ()));
         assert_eq!(outcome.map_err(|error| error.code().as_str()), Err("PQ2001"));
         assert!(used.calls < 5_000, "{} allocations with {condition}", used.calls);
     }
@@ -34,14 +35,14 @@ fn an_error_in_nested_filters_is_found_with_little_fuel() {
 #[test]
 fn a_run_ends_soon_after_its_cancellation_despite_retries() {
     let cancel = Arc::new(Cancel::default());
-    let fired = cancel.clone();
+    let shared = cancel.clone();
     let stop = Function::new("stop", move |_, _, _| {
-        fired.cancel();
+        shared.cancel();
         Ok(Value::Null)
     });
     let text = "{a: tryOr(filter(.b >= 0 and (null | size())), 0), b: stop(), c: [1] | map($root | map(string(.t)))}";
     let query = Dialect::standard().with_function(stop).parse(text).expect("valid query");
-    let (graph, limits) = (list(20_000), Limits { cancel: Some(&cancel), ..Limits::default() });
+    let (graph, limits) = (column_array(20_000), Limits { cancel: Some(&cancel), ..Limits::default() });
     let code = query.to_json(&graph, limits).map_err(|error| error.code().as_str());
     assert_eq!(code, Err("PQ4008"));
 }
@@ -67,7 +68,7 @@ fn custom_functions_are_called_for_every_item_in_order() {
             });
             let query = Dialect::standard().with_function(tick).parse(text).expect("valid query");
             let query = if plain { query.without_optimizations() } else { query };
-            query.to_json(&list(40), Limits::default()).expect("it runs")
+            query.to_json(&column_array(40), Limits::default()).expect("it runs")
         };
         assert_eq!(run(false), run(true), "{text}");
     }
@@ -77,8 +78,8 @@ fn custom_functions_are_called_for_every_item_in_order() {
 #[test]
 fn deep_queries_on_long_lists_fit_on_a_small_stack() {
     let work = move || {
-        let graph = list(40);
-        for (open, inner, close) in nests() {
+        let graph = column_array(40);
+        for (open, inner, close) in nestings() {
             for depth in [1, 20, 61, 62, 124] {
                 let value = format!("{}{inner}{}", open.repeat(depth), close.repeat(depth));
                 for text in [format!("filter({value})"), format!("map({value})"), format!("groupBy({value})"), value] {
@@ -93,8 +94,8 @@ fn deep_queries_on_long_lists_fit_on_a_small_stack() {
 }
 
 /// Returns the opening of a level, the innermost text, and the closing of a level.
-fn nests() -> Vec<(String, &'static str, &'static str)> {
-    let written = [
+fn nestings() -> Vec<(String, &'static str, &'static str)> {
+    let constructs = [
         ("1 + (", ".b", ")"),
         (".a == 1 and (", ".b > 1", ")"),
         (".a == 2 or (", ".b > 1", ")"),
@@ -104,9 +105,9 @@ fn nests() -> Vec<(String, &'static str, &'static str)> {
         ("$root | filter(.a == 1 and (", ".b > 1", "))"),
         ("$root | groupBy(.t | string(", ".b", "))"),
     ];
-    let written = written.map(|(open, inner, close)| (open.to_owned(), inner, close));
+    let constructs = constructs.map(|(open, inner, close)| (open.to_owned(), inner, close));
     let dialect = Dialect::standard();
     let functions = dialect.functions().filter(|function| function.params.len() <= 2);
     let calls = functions.flat_map(|function| ["", "$root | "].map(|start| format!("{start}{}(", function.name)));
-    written.into_iter().chain(calls.map(|open| (open, ".b", ")"))).collect()
+    constructs.into_iter().chain(calls.map(|open| (open, ".b", ")"))).collect()
 }

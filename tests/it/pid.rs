@@ -1,11 +1,11 @@
-//! P&ID analyses of small drawings: isolation first, since wrong results there are the worst.
+//! Tests of P&ID analyses on small drawings. Isolation comes first, because its errors are the most dangerous.
 
 use pidq::{DiffOptions, Graph, JoinBy, Limits, Query, diff, join_sheets};
 
+use crate::drawing_notation::drawing;
 use crate::graph::{check_document, check_graph};
-use crate::notation::drawing;
 
-/// Barriers, open branches as `kind:where`, and whether the isolation is complete.
+/// Checks the barriers of an isolation, its open branches as `kind:id`, and if it is complete.
 fn check_isolation(plant: &str, item: &str, expected: &str) {
     let shown = "[.barriers | map(.node.id), .unresolved | map(.kind + \":\" + .at.id), .complete]";
     check_graph(plant, &format!("isolate({item}) | {shown}"), expected);
@@ -26,7 +26,7 @@ fn pressure_ignores_arrows_and_check_valves() {
 }
 
 #[test]
-fn a_branch_without_a_barrier_is_named() {
+fn a_branch_without_a_barrier_is_reported() {
     check_isolation("T-1 → P-1 → V-2 → T-2", r#""P-1""#, r#"[["V-2"],["equipment:T-1"],false]"#);
     check_isolation("X-1 → P-1 → V-2 → T-2", r#""P-1""#, r#"[["V-2"],["off_page_connector:X-1"],false]"#);
     check_isolation("O-1 → P-1 → V-2 → T-2", r#""P-1""#, r#"[["V-2"],["open_end:O-1"],false]"#);
@@ -34,7 +34,7 @@ fn a_branch_without_a_barrier_is_named() {
 }
 
 #[test]
-fn relief_and_control_valves_are_passed_and_named() {
+fn relief_and_control_valves_are_passed_and_reported() {
     let relief = "T-1 → V-1 → D-1 → V-2 → T-2; D-1 → RV-1 → X-1";
     check_isolation(relief, r#""D-1""#, r#"[["V-1","V-2"],["off_page_connector:X-1"],false]"#);
     check_graph(relief, r#"isolate("D-1").relief | map(.id)"#, r#"["RV-1"]"#);
@@ -67,7 +67,7 @@ fn missing_data_makes_an_isolation_incomplete() {
 }
 
 #[test]
-fn branches_keep_their_evidence() {
+fn barriers_have_their_paths_as_evidence() {
     let plant = "T-1 → V-1 → J-1 → D-1.N1; J-1 → D-1.N2; D-1.N3 → V-2(closed) → T-2";
     check_graph(
         plant,
@@ -83,7 +83,7 @@ fn branches_keep_their_evidence() {
 }
 
 #[test]
-fn the_isolation_method_is_read_off_the_drawing() {
+fn the_isolation_method_is_derived_from_the_drawing() {
     let method = |plant: &str, expected: &str| {
         check_graph(plant, r#"isolate("P-1").barriers | map([.node.id, .method])"#, expected)
     };
@@ -143,7 +143,7 @@ fn finding_the_isolation_method_costs_fuel() {
     let graph = Graph::from_json(drawing(&format!("T-1 → J-1{valves}"))).expect("a drawing is JSON");
     let query = Query::parse(r#"isolate("T-1").complete"#).expect("the query compiles");
     let limits = Limits { fuel: 100_000, ..Limits::default() };
-    let error = query.to_json(&graph, limits).expect_err("each valve looks at all others");
+    let error = query.to_json(&graph, limits).expect_err("each valve is compared with all others");
     assert_eq!(error.code(), pidq::error::Code::OutOfFuel);
 }
 
@@ -155,7 +155,7 @@ fn a_long_branch_ends_at_the_limit() {
 }
 
 #[test]
-fn dead_ends_are_classified_by_their_items_and_words() {
+fn dead_ends_are_classified_by_their_items_and_labels() {
     let plant = "T-1 → J-1 → T-2; J-1 → V-1 → O-1; T-2 → J-2 → T-3; J-2 → V-2 → B-1; J-1 → S-1; J-2 → V-3(label=drain)";
     check_graph(
         plant,
@@ -164,8 +164,8 @@ fn dead_ends_are_classified_by_their_items_and_words() {
     );
     check_graph(plant, "drains() | map(.end.id)", r#"["O-1","V-3"]"#);
     check_graph(plant, "vents() | map(.end.id)", r#"["O-1"]"#);
-    let words = "T-1 → J-1 → T-2; J-1 → V-1(label=venturi) → O-1; T-2 → J-2 → T-3; J-2 → V-2(label=High_vent)";
-    check_graph(words, "deadEnds() | map([.end.id, .class])", r#"[["O-1","drain_or_vent"],["V-2","vent"]]"#);
+    let labels = "T-1 → J-1 → T-2; J-1 → V-1(label=venturi) → O-1; T-2 → J-2 → T-3; J-2 → V-2(label=High_vent)";
+    check_graph(labels, "deadEnds() | map([.end.id, .class])", r#"[["O-1","drain_or_vent"],["V-2","vent"]]"#);
     check_graph("S-1 → S-2", "deadEnds() | map([.at, .items | map(.id)])", r#"[[null,["S-2","S-1"]]]"#);
 }
 
@@ -200,7 +200,7 @@ fn a_bypass_is_a_second_path_around_an_item() {
 }
 
 #[test]
-fn a_boundary_names_what_leaks_and_what_is_not_needed() {
+fn a_boundary_reports_leaks_and_unused_items() {
     let plant = "X-1 → V-1 → T-1 → V-2 → T-2; T-1 → V-3 → X-2";
     check_graph(
         plant,
@@ -251,9 +251,9 @@ fn an_instrument_that_is_located_in_a_run_belongs_to_the_section_of_its_pipes() 
         {"from": "I", "to": "S", "type": "associated_with", "edge_classification": "association.is_located_in"}]}"#;
     let graph = Graph::from_json(plant).expect("JSON");
     let evaluate = |query: &str| Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default()));
-    let sections = evaluate("hazopNodes() | map([.instruments | map(.id), .design_limits])").expect("an answer");
+    let sections = evaluate("hazopNodes() | map([.instruments | map(.id), .design_limits])").expect("it runs");
     assert_eq!(sections, r#"[[["I"],{"design_pressure":8}]]"#);
-    assert_eq!(evaluate("instrumentIndex() | map(.line)").expect("an answer"), r#"["L-1"]"#);
+    assert_eq!(evaluate("instrumentIndex() | map(.line)").expect("it runs"), r#"["L-1"]"#);
 }
 
 #[test]
@@ -271,7 +271,7 @@ fn a_control_valve_defaults_to_the_loop_of_its_tag() {
 }
 
 #[test]
-fn the_loop_of_a_valve_is_the_loop_that_moves_it() {
+fn the_loop_of_a_valve_is_the_loop_that_controls_it() {
     let plant = r#"{"nodes": [{"id": "l", "node_type": "loop", "tag": "F-1"}, {"id": "c", "class": "instrument.function", "tag": "FIC-1"},
         {"id": "v", "class": "control_valve", "tag": "FV-1"}, {"id": "w", "class": "control_valve", "tag": "FV-2"}, {"id": "t", "class": "tank"}],
         "edges": [{"edge_type": "has_a", "from": "l", "to": "c"}, {"edge_type": "signal", "from": "c", "to": "v"},
@@ -289,7 +289,7 @@ fn a_line_without_a_number_has_the_pipes_of_its_segments() {
         "edges": [{"from": "L", "to": "S", "type": "has_a"}, {"from": "a", "to": "b", "type": "pipe", "segment": "S"}]}"#;
     let graph = Graph::from_json(plant).expect("JSON");
     let query = Query::parse("lineList() | map([.line, .from, .to])").expect("a query");
-    assert_eq!(query.to_json(&graph, Limits::default()).expect("an answer"), r#"[[null,["a"],["b"]]]"#);
+    assert_eq!(query.to_json(&graph, Limits::default()).expect("it runs"), r#"[[null,["a"],["b"]]]"#);
 }
 
 #[test]
@@ -298,7 +298,7 @@ fn an_instrument_at_a_pipe_senses_what_the_pipe_leads_to() {
         {"id": "B", "class": "ball_valve"}], "edges": [{"from": "L", "to": "C", "type": "has_a"}, {"from": "C", "to": "B", "type": "pipe"}]}"#;
     let graph = Graph::from_json(plant).expect("JSON");
     let query = Query::parse("loops() | map([.sensors | map(.id), .sensing_points | map(.id)])").expect("a query");
-    assert_eq!(query.to_json(&graph, Limits::default()).expect("an answer"), r#"[[["C"],["B"]]]"#);
+    assert_eq!(query.to_json(&graph, Limits::default()).expect("it runs"), r#"[[["C"],["B"]]]"#);
 }
 
 #[test]
@@ -311,7 +311,7 @@ fn an_instrument_with_a_signal_from_the_process_senses() {
         );
         let graph = Graph::from_json(plant).expect("JSON");
         let query = Query::parse("loops() | map([.sensors | map(.id), .sensing_points | map(.id), .closed])");
-        query.expect("a query").to_json(&graph, Limits::default()).expect("an answer")
+        query.expect("a query").to_json(&graph, Limits::default()).expect("it runs")
     };
     assert_eq!(loop_of(r#""from": "T", "to": "C""#), r#"[[["C"],["T"],true]]"#);
     assert_eq!(loop_of(r#""from": "V", "to": "C""#), r#"[[[],[],false]]"#);
@@ -325,8 +325,8 @@ fn a_nozzle_in_a_line_is_not_a_port() {
         "edges": [{"from": "T", "to": "N"}, {"from": "N", "to": "M"}]}"#;
     let graph = Graph::from_json(plant).expect("JSON");
     let evaluate = |query: &str| Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default()));
-    assert_eq!(evaluate(r#"downstream("T") | map(.id)"#).expect("an answer"), r#"["N","M"]"#);
-    assert_eq!(evaluate("nozzleList() | map([.id, .chamber])").expect("an answer"), r#"[["N",null],["M","shell"]]"#);
+    assert_eq!(evaluate(r#"downstream("T") | map(.id)"#).expect("it runs"), r#"["N","M"]"#);
+    assert_eq!(evaluate("nozzleList() | map([.id, .chamber])").expect("it runs"), r#"[["N",null],["M","shell"]]"#);
 }
 
 #[test]
@@ -337,7 +337,7 @@ fn an_item_moved_by_an_actuator_is_a_final_element_whatever_its_class() {
         {"from": "C", "to": "V", "type": "associated_with", "edge_classification": "association.refers_to"}]}"#;
     let graph = Graph::from_json(plant).expect("JSON");
     let query = Query::parse("loops() | map(.final_elements | map(.id))").expect("a query");
-    assert_eq!(query.to_json(&graph, Limits::default()).expect("an answer"), r#"[["V"]]"#);
+    assert_eq!(query.to_json(&graph, Limits::default()).expect("it runs"), r#"[["V"]]"#);
 }
 
 #[test]
@@ -346,7 +346,7 @@ fn a_loop_is_not_an_instrument_whatever_its_class() {
         {"id": "T", "tag": "LT", "class": "instrument"}], "edges": [{"from": "L", "to": "T", "type": "has_a"}]}"#;
     let evaluate = |query: &str| {
         let graph = Graph::from_json(plant).expect("JSON");
-        Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default())).expect("an answer")
+        Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default())).expect("it runs")
     };
     assert_eq!(evaluate("instrumentIndex() | map([.id, .variable, .loop])"), r#"[["T","level","LIC-1"]]"#);
     assert_eq!(evaluate("loops() | map([.loop, .sensors | map(.id)])"), r#"[["LIC-1",["T"]]]"#);
@@ -371,15 +371,15 @@ fn joined_sheets_keep_their_own_topology() {
     let joined = join_sheets(&[&sheets[0], &sheets[1]], JoinBy::Any, Limits::default()).expect("both are drawings");
     let joined = Graph::from_json(joined).expect("JSON");
     let evaluate = |query: &str| Query::parse(query).and_then(|query| query.to_json(&joined, Limits::default()));
-    assert_eq!(evaluate(r#"downstream("10-1#P") | map(.id)"#).expect("an answer"), r#"["10-1#X","10-2#X","10-2#T"]"#);
+    assert_eq!(evaluate(r#"downstream("10-1#P") | map(.id)"#).expect("it runs"), r#"["10-1#X","10-2#X","10-2#T"]"#);
     assert_eq!(
         evaluate(
             "graph().metadata | pick(.drawing_name, .job_id, .schema_version, .change_version, .other_topologies)"
         )
-        .expect("an answer"),
+        .expect("it runs"),
         r#"{"drawing_name":"Speisung, Blatt eins + Lager","job_id":"10-1~10-2","schema_version":"1.0.0","change_version":"1","other_topologies":[]}"#
     );
-    assert_eq!(evaluate("validate({rules: \"G05\"})").expect("an answer"), "[]");
+    assert_eq!(evaluate("validate({rules: \"G05\"})").expect("it runs"), "[]");
 }
 
 #[test]
@@ -433,9 +433,9 @@ fn a_control_valve_is_not_an_instrument_connection() {
 
 #[test]
 fn flow_into_and_out_of_one_nozzle_is_not_a_recycle() {
-    let circles = "recycles() | map([.equipment | map(.id), .items | map(.id) | sort()])";
-    check_graph("S-1 → P-1.N1 → S-2; P-1.N2", circles, "[]");
-    check_graph("S-1 → P-1.N1 → S-2 → S-1; P-1.N2", circles, r#"[[["P-1"],["P-1.N1","S-1","S-2"]]]"#);
+    let query = "recycles() | map([.equipment | map(.id), .items | map(.id) | sort()])";
+    check_graph("S-1 → P-1.N1 → S-2; P-1.N2", query, "[]");
+    check_graph("S-1 → P-1.N1 → S-2 → S-1; P-1.N2", query, r#"[[["P-1"],["P-1.N1","S-1","S-2"]]]"#);
 }
 
 #[test]
@@ -486,8 +486,8 @@ fn a_line_has_its_number_even_if_pipes_name_its_id() {
     for line in ["n7", "50-W-1"] {
         let query = "[valveList() | map(.line), hazopNodes() | map(.lines), lineList() | map(.line)]";
         check_document(&plant(line), query, r#"[["50-W-1"],[["50-W-1"]],["50-W-1"]]"#);
-        for asked in [r#""50-W-1""#, r#""n7""#, r#"node("n7")"#] {
-            check_document(&plant(line), &format!("run({asked}) | map(.id)"), r#"["T","V"]"#);
+        for reference in [r#""50-W-1""#, r#""n7""#, r#"node("n7")"#] {
+            check_document(&plant(line), &format!("run({reference}) | map(.id)"), r#"["T","V"]"#);
         }
     }
 }
@@ -508,12 +508,12 @@ fn tags_that_are_unique_within_their_run_are_not_repeated() {
 
 #[test]
 fn containment_cycles_through_parent_fields_are_found() {
-    let circles = r#"validate({rules: "G030"}) | map(.ids)"#;
+    let query = r#"validate({rules: "G030"}) | map(.ids)"#;
     let plant = r#"{"nodes": [{"id": "a", "parent_id": "b"}, {"id": "b", "parent_id": "a"}, {"id": "c", "parent_id": "a"}], "edges": []}"#;
-    check_document(plant, circles, r#"[["a","b"]]"#);
+    check_document(plant, query, r#"[["a","b"]]"#);
     let edge = r#"{"nodes": [{"id": "a", "parent_id": "b"}, {"id": "b"}, {"id": "c"}],
         "edges": [{"edge_type": "has_a", "from": "a", "to": "b"}, {"edge_type": "has_a", "from": "c", "to": "a"}]}"#;
-    check_document(edge, circles, "[]");
+    check_document(edge, query, "[]");
 }
 
 #[test]
@@ -658,12 +658,12 @@ fn a_break_is_legal_at_items_that_may_change_the_property() {
         "edges":[{"from":"a","to":"S","size_dn":50},{"from":"S","to":"R","size_dn":80},{"from":"R","to":"b","size_dn":100}]}"#;
     let graph = Graph::from_json(sized).expect("JSON");
     let query = r#"breaks("nominal_diameter") | map([.item.id, .values, .legal])"#;
-    let answer = Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default()));
-    assert_eq!(answer.ok().as_deref(), Some(r#"[["S",[50,80],false],["R",[80,100],true]]"#));
+    let result = Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default()));
+    assert_eq!(result.ok().as_deref(), Some(r#"[["S",[50,80],false],["R",[80,100],true]]"#));
 }
 
 #[test]
-fn revisions_differ_in_what_changed() {
+fn a_diff_lists_each_kind_of_change() {
     let old = Graph::from_json(drawing("T-1 → V-1(closed) → P-1 → T-2; S-9 → T-1")).expect("JSON");
     let new = Graph::from_json(drawing("T-1 → V-1(open) → V-2 → P-1 → T-2")).expect("JSON");
     let changes: serde_json::Value =
@@ -694,7 +694,7 @@ fn check_changes(old: &str, new: &str, list: &str, expected: &str) {
 }
 
 #[test]
-fn a_pipe_that_changed_is_a_change() {
+fn a_changed_pipe_is_reported() {
     let plant = |pipe: &str| {
         format!(
             r#"{{"nodes": [{{"id": "a"}}, {{"id": "b"}}], "edges": [{{"id": "e", "from": "a", "to": "b"{pipe}}}]}}"#
@@ -734,7 +734,7 @@ fn an_item_with_a_new_id_is_renamed() {
     for list in ["changed", "rewired", "edges_added", "edges_changed"] {
         let [old, new] = [plant("1"), plant("2")].map(|text| Graph::from_json(text).expect("JSON"));
         let changes = diff(&old, &new, &DiffOptions::default(), Limits::default()).expect("both are drawings");
-        assert!(changes.contains(&format!("\"{list}\":[]")), "what names it goes with it: {changes}");
+        assert!(changes.contains(&format!("\"{list}\":[]")), "references to a renamed item are no changes: {changes}");
     }
 }
 
@@ -760,14 +760,14 @@ fn attributes_are_compared_by_name_language_place_and_unit() {
 }
 
 #[test]
-fn a_drawing_equals_itself_whatever_is_wrong_with_it() {
-    let odd = r#"{"nodes": [{"id": 1}, {"id": 1}, {}, {}, 7, {"id": 1, "tag": "a"}],
+fn an_invalid_drawing_equals_itself() {
+    let invalid = r#"{"nodes": [{"id": 1}, {"id": 1}, {}, {}, 7, {"id": 1, "tag": "a"}],
         "edges": [{"from": 1, "to": 9}, {"from": 1, "to": 1}, {}, 5]}"#;
-    check_changes(odd, odd, "added", "[]");
+    check_changes(invalid, invalid, "added", "[]");
 }
 
 #[test]
-fn comparing_and_joining_keep_to_limits() {
+fn diff_and_join_respect_limits() {
     let graph = Graph::from_json(drawing("T-1 → V-1 → P-1 → V-2 → T-2")).expect("JSON");
     let code =
         |limits: Limits<'_>| diff(&graph, &graph, &DiffOptions::default(), limits).err().map(|error| error.code());
@@ -779,12 +779,13 @@ fn comparing_and_joining_keep_to_limits() {
     let cancel = pidq::Cancel::default();
     cancel.time_out();
     let large = Graph::from_json(drawing(&(0..400).map(|at| format!("S-{at}; ")).collect::<String>())).expect("JSON");
-    let late = diff(&large, &large, &DiffOptions::default(), Limits { cancel: Some(&cancel), ..Limits::default() });
-    assert_eq!(late.err().map(|error| error.code()), Some(pidq::error::Code::OutOfTime));
+    let timed_out =
+        diff(&large, &large, &DiffOptions::default(), Limits { cancel: Some(&cancel), ..Limits::default() });
+    assert_eq!(timed_out.err().map(|error| error.code()), Some(pidq::error::Code::OutOfTime));
 }
 
 #[test]
-fn sheets_are_joined_where_connectors_name_each_other() {
+fn sheets_are_joined_at_connectors_that_refer_to_each_other() {
     let sheet = |name: &str, partner: &str, label: &str, pipe: &str| {
         format!(
             r#"{{"nodes":[{{"id":"x","class":"off_page","cross_page":{{"drawing_name":"{partner}","link_label":"{label}"}}}},
@@ -805,12 +806,12 @@ fn sheets_are_joined_where_connectors_name_each_other() {
     );
     let backward = Graph::from_json(sheet("2", "1", "80ME48121S1A", r#"{"from":"t","to":"x"}"#)).expect("JSON");
     let joined = join_sheets(&[&one, &backward], JoinBy::Any, Limits::default()).expect("drawings");
-    assert!(joined.contains(r#""pairs":[]"#), "an out does not meet an out: {joined}");
+    assert!(joined.contains(r#""pairs":[]"#), "two outgoing connectors are not joined: {joined}");
     assert!(join_sheets(&[], JoinBy::Any, Limits::default()).is_err());
 }
 
-/// Joins two sheets, from the first one into the second, with the given fields of each connector.
-fn joined(out: &str, into: &str, query: &str) -> String {
+/// Runs a query on two joined sheets: a connector of the first with the fields `out`, one of the second with `into`.
+fn query_joined_sheets(out: &str, into: &str, query: &str) -> String {
     let sheet = |name: &str, connector: &str, ends: [&str; 2]| {
         let [from, to] = ends;
         let json = format!(
@@ -823,7 +824,7 @@ fn joined(out: &str, into: &str, query: &str) -> String {
     let sheets = [sheet("joint", out, ["V", "x"]), sheet("B", into, ["x", "V"])];
     let joined = join_sheets(&[&sheets[0], &sheets[1]], JoinBy::Any, Limits::default()).expect("drawings");
     let joined = Graph::from_json(joined).expect("JSON");
-    Query::parse(query).and_then(|query| query.to_json(&joined, Limits::default())).expect("an answer")
+    Query::parse(query).and_then(|query| query.to_json(&joined, Limits::default())).expect("it runs")
 }
 
 #[test]
@@ -831,9 +832,9 @@ fn connectors_that_lead_elsewhere_are_not_joined() {
     let query = "graph().metadata.joined | [.pairs | size(), .ambiguous | size(), .unmatched | size()]";
     let out = r#""persistent_id": "p1", "cross_page": {"linked_persistent_id": "p2"}"#;
     let link = |to: &str| format!(r#""persistent_id": "p2", "cross_page": {{"linked_persistent_id": "{to}"}}"#);
-    assert_eq!(joined(out, &link("p1"), query), "[1,0,0]");
-    assert_eq!(joined(out, &link("p9"), query), "[0,2,0]");
-    assert_eq!(joined(out, r#""persistent_id": "p2""#, query), "[1,0,0]");
+    assert_eq!(query_joined_sheets(out, &link("p1"), query), "[1,0,0]");
+    assert_eq!(query_joined_sheets(out, &link("p9"), query), "[0,2,0]");
+    assert_eq!(query_joined_sheets(out, r#""persistent_id": "p2""#, query), "[1,0,0]");
 }
 
 #[test]
@@ -891,27 +892,27 @@ fn a_joint_of_pipes_of_unknown_direction_is_undirected() {
         Graph::from_json(json).expect("JSON")
     };
     let joined = join_sheets(&[&sheet("A", "B"), &sheet("B", "A")], JoinBy::Any, Limits::default()).expect("drawings");
-    let both = r##"["A#V","B#V"] | map(downstream(get()) | map(.id))"##;
+    let query = r##"["A#V","B#V"] | map(downstream(get()) | map(.id))"##;
     let found = r##"[["A#x","B#x","B#V"],["B#x","A#x","A#V"]]"##;
-    check_document(&joined, both, found);
+    check_document(&joined, query, found);
 }
 
 #[test]
-fn a_line_on_two_sheets_is_one() {
+fn a_line_on_two_sheets_is_one_line() {
     let out = r#""cross_page": {"drawing_name": "B", "link_label": "50-W-1"}"#;
     let into = r#""cross_page": {"drawing_name": "joint", "link_label": "50 W 1"}"#;
     let run = r##"["joint~1#V","joint~1#x","B#x","B#V"]"##;
-    assert_eq!(joined(out, into, r#"run("50-W-1") | map(.id)"#), run);
-    assert_eq!(joined(out, into, r##"run("B#L") | map(.id)"##), run);
-    assert_eq!(joined(out, into, "valveList() | map(.line) | uniq()"), r#"["50-W-1"]"#);
-    assert_eq!(joined(out, into, r#"validate({rules: "G01"})"#), "[]");
+    assert_eq!(query_joined_sheets(out, into, r#"run("50-W-1") | map(.id)"#), run);
+    assert_eq!(query_joined_sheets(out, into, r##"run("B#L") | map(.id)"##), run);
+    assert_eq!(query_joined_sheets(out, into, "valveList() | map(.line) | uniq()"), r#"["50-W-1"]"#);
+    assert_eq!(query_joined_sheets(out, into, r#"validate({rules: "G01"})"#), "[]");
 }
 
 #[test]
 fn a_line_number_is_not_an_item_id() {
     let out = r#""cross_page": {"drawing_name": "B", "link_label": "a"}, "line": "V", "parent_id": "V""#;
     let fields = r##"node("joint~1#x") | [.line, .parent_id]"##;
-    assert_eq!(joined(out, r#""tag": "1""#, fields), r##"["V","joint~1#V"]"##);
+    assert_eq!(query_joined_sheets(out, r#""tag": "1""#, fields), r##"["V","joint~1#V"]"##);
 }
 
 #[test]

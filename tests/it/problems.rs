@@ -40,7 +40,7 @@ fn every_problem_code_is_used() {
     let rows = rows();
     assert!(rows.len() > 80, "{} rows", rows.len());
     for (constant, code) in rows {
-        // Errors of stores and documents have their codes as texts, which are looked up in the table.
+        // Errors of stores and documents have their codes as strings, which are looked up in the table.
         let (by_name, by_text) = (format!("codes::{constant}"), format!("\"{code}\""));
         let is_used = texts.iter().any(|text| text.contains(&by_name) || text.contains(&by_text));
         assert!(is_used, "no source uses {code}");

@@ -28,31 +28,30 @@ fn values_that_are_not_read_take_no_memory() {
     let projected = query.load(drawing()).expect("valid JSON");
     let scratch = Scratch::new();
     assert_eq!(projected.run(&scratch, Limits::default()).expect("it runs").value.as_f64(), Some(250.0));
-    let (partial, all) = (projected.graph().size(), complete.size());
-    assert!(partial * 3 < all, "{partial} bytes of {all}");
+    let (partial, total) = (projected.graph().size(), complete.size());
+    assert!(partial * 3 < total, "{partial} bytes of {total}");
 }
 
-/// For documents with any number of keys, and queries that read any number of them.
 #[test]
 fn loading_for_a_query_takes_no_more_than_loading_everything() {
     let keys: Vec<String> = (0..50_000).map(|at| format!(r#""key{at}": {at}"#)).collect();
     let json = format!("{{{}}}", keys.join(","));
     let fields: Vec<String> = (0..60).map(|at| format!(".key{}", at * 7)).collect();
     let query = Query::parse(&format!("[{}]", fields.join(","))).expect("valid query");
-    let (complete, complete_allocations) = allocator::peak(|| Graph::from_json(json.as_str()).map(drop));
-    let (parts, of_parts) = allocator::peak(|| query.load(json.as_str()).map(drop));
-    assert!(complete.is_ok() && parts.is_ok());
+    let (complete, complete_allocations) = allocator::measure(|| Graph::from_json(json.as_str()).map(drop));
+    let (projected, projected_allocations) = allocator::measure(|| query.load(json.as_str()).map(drop));
+    assert!(complete.is_ok() && projected.is_ok());
     assert!(
-        of_parts.peak <= complete_allocations.peak + (1 << 20),
-        "{} bytes, of all {}",
-        of_parts.peak,
+        projected_allocations.peak <= complete_allocations.peak + (1 << 20),
+        "{} bytes, {} for the complete document",
+        projected_allocations.peak,
         complete_allocations.peak
     );
 }
 
 #[test]
 fn values_that_are_not_read_are_validated() {
-    for broken in [
+    for invalid in [
         "",
         "nul",
         "01",
@@ -78,10 +77,10 @@ fn values_that_are_not_read_are_validated() {
         "1e",
         "\u{FEFF}1",
     ] {
-        let json = format!(r#"{{"nodes": [{{"class": "valve", "more": {broken}}}]}}"#);
+        let json = format!(r#"{{"nodes": [{{"class": "valve", "more": {invalid}}}]}}"#);
         let error = |error: pidq::Error| error.render(&json);
         let complete = Graph::from_json(json.as_str()).map_err(error).err();
-        assert!(complete.is_some(), "{broken} is no value");
+        assert!(complete.is_some(), "{invalid} is rejected");
         assert_eq!(query().load(json.as_str()).map_err(error).err(), complete);
     }
     let deep = |levels: usize| format!(r#"{{"more": {}{}, "nodes": []}}"#, "[".repeat(levels), "]".repeat(levels));
@@ -113,7 +112,7 @@ fn warnings_are_those_of_the_whole_document() {
     }
 }
 
-/// Every function, with arguments that read other values than the next step does.
+/// Tests every function with arguments that read other values than the next step does.
 #[test]
 fn every_function_returns_the_result_of_the_whole_document() {
     let item = |at: usize| {
@@ -125,16 +124,17 @@ fn every_function_returns_the_result_of_the_whole_document() {
     let dialect = Dialect::standard();
     let calls = dialect.functions().flat_map(|function| ARGUMENTS.map(|args| format!("{}({args})", function.name)));
     let texts = calls.flat_map(|call| {
-        let before = [".list | ", ".one | ", ".lists | ", ".list | map(.b) | "].map(|before| format!("{before}{call}"));
-        before.into_iter().flat_map(|text| AFTER.map(|after| format!("{text}{after}")))
+        let calls_on_inputs =
+            [".list | ", ".one | ", ".lists | ", ".list | map(.b) | "].map(|input| format!("{input}{call}"));
+        calls_on_inputs.into_iter().flat_map(|text| NEXT_STEPS.map(|next| format!("{text}{next}")))
     });
     let mut compiled = 0;
     for text in texts {
         let Ok(query) = Query::parse(&text) else { continue };
         let projected = query.load(json.as_str()).expect("valid JSON");
         let (first, second) = (Scratch::new(), Scratch::new());
-        let complete_allocations = observe_run(&text, query.run(&graph, &first, Limits::default()));
-        assert_eq!(observe_run(&text, projected.run(&second, Limits::default())), complete_allocations, "{text}");
+        let expected = observe_run(&text, query.run(&graph, &first, Limits::default()));
+        assert_eq!(observe_run(&text, projected.run(&second, Limits::default())), expected, "{text}");
         compiled += 1;
     }
     assert!(compiled > 10_000, "{compiled} queries compiled");
@@ -155,7 +155,7 @@ const ARGUMENTS: [&str; 12] = [
     "$root.list, .a, .a",
 ];
 
-const AFTER: [&str; 8] = [
+const NEXT_STEPS: [&str; 8] = [
     "",
     " | .c",
     " | map(.c)",

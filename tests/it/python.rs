@@ -46,7 +46,7 @@ fn run_or_panic(command: &mut Command) -> String {
 fn test_environment() -> Option<&'static TestEnvironment> {
     static ENVIRONMENT: OnceLock<Option<TestEnvironment>> = OnceLock::new();
     ENVIRONMENT
-        .get_or_init(|| create_test_environment().map_err(|problem| eprintln!("skipped: {problem}")).ok())
+        .get_or_init(|| create_test_environment().map_err(|problem| eprintln!("SKIPPED: {problem}")).ok())
         .as_ref()
 }
 

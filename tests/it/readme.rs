@@ -1,12 +1,12 @@
-//! README tests: every command in it is run.
+//! Tests of the README: its commands run, and its results are pidq's results.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Commands of other tests and of people: they build in release mode, install, or take minutes. The service and the
-/// Python package have their own tests.
+/// Commands that this test does not run: they build in release mode, install something, take minutes, or have their own
+/// test.
 const SKIPPED: [&str; 8] = [
     "make test",
     "make compare",
@@ -62,20 +62,20 @@ fn every_command_of_the_readme_works() {
     let mut ran = 0;
     for block in blocks(&readme, "sh") {
         // A command of several lines has its own block.
-        let is_one = block.starts_with("cargo run");
-        let commands: Vec<&str> = if is_one { vec![block] } else { block.lines().collect() };
+        let is_multiline = block.starts_with("cargo run");
+        let commands: Vec<&str> = if is_multiline { vec![block] } else { block.lines().collect() };
         for command in commands.iter().filter(|line| !line.is_empty()) {
-            if SKIPPED.iter().any(|left_out| command.starts_with(left_out)) {
+            if SKIPPED.iter().any(|skipped| command.starts_with(skipped)) {
                 continue;
             }
-            let command = command.replace("make run", "scripts/show.sh");
+            let command = command.replace("make run", "scripts/example_queries.sh");
             let (succeeds, out, err) = shell(&command);
-            let is_mistaken = command.contains("fliter");
+            let is_invalid = command.contains("fliter");
             // As diff(1): 1 means that there are differences.
-            let fails = is_mistaken || command.starts_with("pidq diff");
+            let fails = is_invalid || command.starts_with("pidq diff");
             assert_eq!(succeeds, !fails, "{command}: {out} {err}");
-            assert!(!is_mistaken || err.contains("PQ1001"), "{command}: {err}");
-            assert!(!(out.is_empty() && err.is_empty()) || command.contains(" -o "), "{command} says nothing");
+            assert!(!is_invalid || err.contains("PQ1001"), "{command}: {err}");
+            assert!(!(out.is_empty() && err.is_empty()) || command.contains(" -o "), "{command} prints nothing");
             ran += 1;
         }
     }
@@ -87,13 +87,13 @@ fn the_results_in_the_readme_are_printed() {
     let readme = readme();
     let commands: Vec<&str> =
         blocks(&readme, "sh").into_iter().filter(|block| block.starts_with("cargo run")).collect();
-    let [query, mistake] = commands[..] else { panic!("two commands have an answer: {commands:?}") };
+    let [query, invalid] = commands[..] else { panic!("two commands have a result: {commands:?}") };
     assert_eq!(shell(query).1.trim_end(), blocks(&readme, "json")[0]);
-    assert_eq!(shell(mistake).2.trim_end(), blocks(&readme, "text")[0]);
+    assert_eq!(shell(invalid).2.trim_end(), blocks(&readme, "text")[0]);
 }
 
 #[test]
-fn the_targets_that_the_readme_names_exist() {
+fn make_targets_in_the_readme_exist() {
     let makefile = fs::read_to_string(Path::new(ROOT).join("Makefile")).expect("there is a Makefile");
     for block in blocks(&readme(), "sh") {
         for target in block.lines().filter_map(|line| line.strip_prefix("make ")?.split(' ').next()) {
@@ -112,15 +112,14 @@ fn the_program_of_the_readme_prints_its_documented_output() {
     let query = program.split("Query::parse(\"").nth(1).and_then(|rest| rest.split("\")?").next()).expect("a query");
     let file = program.split("fs::read(\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a file");
     let graph = Graph::from_json(fs::read(Path::new(ROOT).join(file)).expect("the drawing")).expect("valid JSON");
-    let answer = Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default())).expect("it runs");
-    assert!(readme.contains(&format!("It prints `{answer}`")), "{answer}");
+    let result = Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default())).expect("it runs");
+    assert!(readme.contains(&format!("It prints `{result}`")), "{result}");
 }
 
-/// The picture at the top: the example drawing with an isolation highlighted.
 #[test]
-fn the_picture_of_the_readme_is_what_the_command_draws() {
+fn the_image_of_the_readme_is_up_to_date() {
     let (succeeds, svg, message) = shell(r#"pidq draw examples/data/plant.json --highlight 'isolate("P-101A")'"#);
     assert!(succeeds, "{message}");
-    let picture = fs::read_to_string(Path::new(ROOT).join("docs/images/isolation.svg")).expect("the picture");
-    assert!(svg == picture, "draw it again: pidq draw … -o docs/images/isolation.svg");
+    let image = fs::read_to_string(Path::new(ROOT).join("docs/images/isolation.svg")).expect("the image");
+    assert!(svg == image, "update it: pidq draw … -o docs/images/isolation.svg");
 }

@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::process::Output;
 use std::thread::{self, JoinHandle};
 
-use crate::service::{Service, folder, pidq};
+use crate::service::{Service, pidq, test_dir};
 
 const SECRET: &str = "pidq_cs_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG";
 const PASSWORD: &str = "correct-horse-battery-7531";
@@ -23,7 +23,7 @@ struct RemoteService {
 
 impl RemoteService {
     fn start(name: &str) -> RemoteService {
-        let directory = folder(name);
+        let directory = test_dir(name);
         let data = directory.join("data").display().to_string();
         let environment = [CLIENT[1], ("PIDQ_ADMIN_PASSWORD", PASSWORD)];
         RemoteService {
@@ -32,8 +32,8 @@ impl RemoteService {
         }
     }
 
-    fn run_as(&self, who: &[(&str, &str)], arguments: &[&str]) -> Output {
-        run(&format!("http://{}", self.service.address), who, arguments)
+    fn run_as(&self, credentials: &[(&str, &str)], arguments: &[&str]) -> Output {
+        run(&format!("http://{}", self.service.address), credentials, arguments)
     }
 
     /// Returns the output of a command that must succeed.
@@ -50,16 +50,16 @@ impl RemoteService {
         stderr(&output)
     }
 
-    fn file(&self, name: &str, text: &str) -> String {
+    fn write_file(&self, name: &str, text: &str) -> String {
         let path = self.directory.join(name);
         fs::write(&path, text).expect("it can be written");
         path.display().to_string()
     }
 }
 
-fn run(url: &str, who: &[(&str, &str)], arguments: &[&str]) -> Output {
+fn run(url: &str, credentials: &[(&str, &str)], arguments: &[&str]) -> Output {
     let mut command = pidq();
-    command.envs(who.iter().copied()).args(["graph", "--url", url]).args(arguments);
+    command.envs(credentials.iter().copied()).args(["graph", "--url", url]).args(arguments);
     command.output().expect("the command runs")
 }
 
@@ -76,7 +76,7 @@ fn graphs_are_uploaded_and_downloaded_unchanged() {
     let remote = RemoteService::start("remote-graphs");
     assert!(remote.stdout(&["import", PLANT]).starts_with("plant-100 version 1 stored: 120 nodes"));
     assert!(remote.stdout(&["import", PLANT]).contains("unchanged"));
-    let two = remote.file("two.json", TWO);
+    let two = remote.write_file("two.json", TWO);
     assert_eq!(
         remote.stdout(&["import", "--graph-id", "plant-100", &two]),
         "plant-100 version 2 stored: 2 nodes, 0 edges\n"
@@ -86,19 +86,22 @@ fn graphs_are_uploaded_and_downloaded_unchanged() {
     assert!(remote.stdout(&["list"]).contains("plant-100  2 "));
     assert_eq!(remote.stdout(&["list", "--prefix", "Z"]).lines().count(), 1);
     remote.stdout(&["delete", "plant-100"]);
-    let gone = remote.stderr(&["export", "plant-100"], 2);
-    assert!(gone.starts_with("error[graph-not-found]: Graph not found.\n  = service: status 404, request "), "{gone}");
+    let error = remote.stderr(&["export", "plant-100"], 2);
+    assert!(
+        error.starts_with("error[graph-not-found]: Graph not found.\n  = service: status 404, request "),
+        "{error}"
+    );
 }
 
 #[test]
 fn a_write_can_be_conditional() {
     let remote = RemoteService::start("remote-conditions");
-    let two = remote.file("two.json", TWO);
+    let two = remote.write_file("two.json", TWO);
     remote.stdout(&["import", "--new", &two]);
     assert!(remote.stderr(&["import", "--new", &two], 2).contains("error[precondition-failed]"));
     let list = remote.stdout(&["list"]);
     let tag = list.lines().nth(1).and_then(|row| row.split_whitespace().nth(5)).expect("an ETag").to_owned();
-    let three = remote.file("three.json", &TWO.replace("\"b\"}", "\"b\"}, {\"id\": \"c\"}"));
+    let three = remote.write_file("three.json", &TWO.replace("\"b\"}", "\"b\"}, {\"id\": \"c\"}"));
     remote.stdout(&["import", "--graph-id", "two", "--if-match", &tag, &three]);
     let error = remote.stderr(&["import", "--graph-id", "two", "--if-match", &tag, &two], 2);
     assert!(error.contains("error[precondition-failed]") && error.contains(&format!("--> {two}")), "{error}");
@@ -106,9 +109,9 @@ fn a_write_can_be_conditional() {
 }
 
 #[test]
-fn rows_of_one_graph_and_lines_of_many() {
+fn a_remote_query_prints_rows_of_one_graph_or_a_line_per_graph() {
     let remote = RemoteService::start("remote-query");
-    let two = remote.file("two.json", TWO);
+    let two = remote.write_file("two.json", TWO);
     remote.stdout(&["import", PLANT, &two]);
     assert_eq!(remote.stdout(&["query", ".pid_graph.nodes | size()", "plant-100"]), "120\n");
     assert_eq!(remote.stdout(&["query", ".pid_graph.nodes | map(.id)", "two"]), "\"a\"\n\"b\"\n");
@@ -127,7 +130,7 @@ fn rows_of_one_graph_and_lines_of_many() {
 #[test]
 fn query_errors_end_the_command_as_they_do_locally() {
     let remote = RemoteService::start("remote-errors");
-    let two = remote.file("two.json", TWO);
+    let two = remote.write_file("two.json", TWO);
     remote.stdout(&["import", &two]);
     let unknown = remote.stderr(&["query", ".pid_graph.nodes | siez()", "two"], 3);
     assert!(unknown.starts_with("error[unknown-function]: ") && unknown.contains("--> the query:1:20\n"), "{unknown}");
@@ -136,7 +139,7 @@ fn query_errors_end_the_command_as_they_do_locally() {
     assert!(remote.stderr(&["query", "sort()", "two"], 5).contains("error[query-evaluation]"));
     let rows = remote.run_as(&CLIENT, &["query", "sort()", "two", "none"]);
     assert_eq!((rows.status.code(), printed(&rows).lines().count()), (Some(5), 2), "{}", stderr(&rows));
-    let wrong = remote.file("wrong.json", r#"{"pid_graph": {"nodes": [1], "edges": []}}"#);
+    let wrong = remote.write_file("wrong.json", r#"{"pid_graph": {"nodes": [1], "edges": []}}"#);
     let error = remote.stderr(&["import", &wrong], 2);
     assert!(error.contains("error[invalid-graph]") && error.contains("= finding: /pid_graph/nodes/0: "), "{error}");
 }
@@ -144,24 +147,25 @@ fn query_errors_end_the_command_as_they_do_locally() {
 #[test]
 fn tokens_come_from_the_environment_or_a_file_and_are_never_shown() {
     let remote = RemoteService::start("remote-tokens");
-    let with = |who: &[(&str, &str)], more: &[&str]| remote.run_as(who, &[more, &["list"]].concat());
-    let nobody = with(&[], &[]);
-    assert_eq!(nobody.status.code(), Some(2));
-    assert!(stderr(&nobody).contains("error[unauthenticated]") && stderr(&nobody).contains("PIDQ_TOKEN"));
-    let user = with(&[CLIENT, USER].concat(), &[]);
+    let list_as =
+        |credentials: &[(&str, &str)], options: &[&str]| remote.run_as(credentials, &[options, &["list"]].concat());
+    let anonymous = list_as(&[], &[]);
+    assert_eq!(anonymous.status.code(), Some(2));
+    assert!(stderr(&anonymous).contains("error[unauthenticated]") && stderr(&anonymous).contains("PIDQ_TOKEN"));
+    let user = list_as(&[CLIENT, USER].concat(), &[]);
     assert!(user.status.success(), "{}", stderr(&user));
-    let password = remote.file("password", &format!("{PASSWORD}\n"));
+    let password = remote.write_file("password", &format!("{PASSWORD}\n"));
     let by_file = [CLIENT[0], CLIENT[1], USER[0], ("PIDQ_PASSWORD_FILE", password.as_str())];
-    assert!(with(&by_file, &[]).status.success());
-    let wrong = with(&[CLIENT[0], CLIENT[1], USER[0], ("PIDQ_PASSWORD", "hush-hush-hush")], &[]);
+    assert!(list_as(&by_file, &[]).status.success());
+    let wrong = list_as(&[CLIENT[0], CLIENT[1], USER[0], ("PIDQ_PASSWORD", "hush-hush-hush")], &[]);
     assert_eq!(wrong.status.code(), Some(2));
     assert!(stderr(&wrong).starts_with("error[invalid_grant]: Invalid credentials given."), "{}", stderr(&wrong));
-    let half = with(&[CLIENT[0], USER[0]], &[]);
-    assert!(stderr(&half).contains("`PIDQ_CLIENT_SECRET` is missing"), "{}", stderr(&half));
-    let token = remote.file("token", "pidq_at_secretsecretsecretsecretsecretsecretsecr\n");
-    let bad = with(&[("PIDQ_TOKEN", "another")], &["--token-file", &token]);
-    assert!(stderr(&bad).starts_with("error[invalid-token]"), "{}", stderr(&bad));
-    for output in [&nobody, &wrong, &bad] {
+    let incomplete = list_as(&[CLIENT[0], USER[0]], &[]);
+    assert!(stderr(&incomplete).contains("`PIDQ_CLIENT_SECRET` is missing"), "{}", stderr(&incomplete));
+    let token = remote.write_file("token", "pidq_at_secretsecretsecretsecretsecretsecretsecr\n");
+    let invalid = list_as(&[("PIDQ_TOKEN", "another")], &["--token-file", &token]);
+    assert!(stderr(&invalid).starts_with("error[invalid-token]"), "{}", stderr(&invalid));
+    for output in [&anonymous, &wrong, &invalid] {
         let all = printed(output) + &stderr(output);
         assert!(!all.contains("hush-hush") && !all.contains("secretsecret") && !all.contains(SECRET), "{all}");
     }
@@ -170,14 +174,18 @@ fn tokens_come_from_the_environment_or_a_file_and_are_never_shown() {
 #[test]
 fn store_commands_send_no_request() {
     let url = "http://127.0.0.1:9";
-    for (arguments, why) in [
+    for (arguments, reason) in [
         (&["verify"][..], "`verify` cannot be used with `--url`"),
         (&["list", "--tenant", "main"], "`--tenant` cannot be used with `--url`"),
         (&["list", "--data-dir", "data"], "`--data-dir` cannot be used with `--url`"),
         (&["list"], "cannot reach http://127.0.0.1:9"),
     ] {
         let output = run(url, &[], arguments);
-        assert!(output.status.code() == Some(2) && stderr(&output).contains(why), "{arguments:?}: {}", stderr(&output));
+        assert!(
+            output.status.code() == Some(2) && stderr(&output).contains(reason),
+            "{arguments:?}: {}",
+            stderr(&output)
+        );
     }
     let plain = run("http://pidq.example", &[("PIDQ_TOKEN", "t")], &["list"]);
     assert!(stderr(&plain).contains("plain HTTP"), "{}", stderr(&plain));
@@ -186,18 +194,18 @@ fn store_commands_send_no_request() {
 }
 
 /// Starts a server that sends the given responses in turn and records the requests.
-fn fake_service(answers: &[&'static str]) -> (String, JoinHandle<Vec<String>>) {
+fn fake_service(responses: &[&'static str]) -> (String, JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a socket");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
-    let answers = answers.to_vec();
-    let requests = thread::spawn(move || answers.iter().map(|answer| respond(&listener, answer)).collect());
+    let responses = responses.to_vec();
+    let requests = thread::spawn(move || responses.iter().map(|response| respond(&listener, response)).collect());
     (url, requests)
 }
 
-fn respond(listener: &TcpListener, answer: &str) -> String {
+fn respond(listener: &TcpListener, response: &str) -> String {
     let (stream, _) = listener.accept().expect("a client connects");
     let request = request(&stream);
-    (&stream).write_all(format!("HTTP/1.1 {answer}").as_bytes()).expect("the client reads");
+    (&stream).write_all(format!("HTTP/1.1 {response}").as_bytes()).expect("the client reads");
     request
 }
 
@@ -232,7 +240,7 @@ fn an_expired_token_is_renewed_once() {
     let requests = requests.join().expect("five requests were sent");
     assert!(requests[0].ends_with(&format!("grant_type=client_credentials&client_id=pidq&client_secret={SECRET}")));
     assert!(requests[1].contains("authorization: Bearer first\r\n"), "{}", requests[1]);
-    assert!(requests[2].contains("grant_type=refresh_token&refresh_token=r&"), "the cheaper way first");
+    assert!(requests[2].contains("grant_type=refresh_token&refresh_token=r&"), "the refresh token first");
     assert!(requests[3].contains("grant_type=client_credentials"));
     let (url, requests) = fake_service(&[TOKEN, UNAUTHORIZED, TOKEN, UNAUTHORIZED]);
     assert!(stderr(&run(&url, &CLIENT, &["list"])).starts_with("error[http-401]"), "a second 401 is an error");
@@ -248,8 +256,8 @@ fn a_busy_service_is_retried_after_retry_after() {
 
 #[test]
 fn a_truncated_response_is_an_error() {
-    let cut = "200 OK\r\nConnection: close\r\nContent-Length: 100\r\n\r\n{\"pid_graph\"";
-    let (url, requests) = fake_service(&[cut]);
+    let truncated = "200 OK\r\nConnection: close\r\nContent-Length: 100\r\n\r\n{\"pid_graph\"";
+    let (url, requests) = fake_service(&[truncated]);
     let output = run(&url, &[("PIDQ_TOKEN", "t")], &["export", "a"]);
     assert_eq!((output.status.code(), printed(&output).as_str()), (Some(2), "{\"pid_graph\""));
     assert!(stderr(&output).contains("truncated"), "{}", stderr(&output));

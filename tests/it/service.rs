@@ -17,7 +17,7 @@ pub fn pidq() -> Command {
 }
 
 /// Creates an empty directory for a test.
-pub fn folder(name: &str) -> PathBuf {
+pub fn test_dir(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     drop(fs::remove_dir_all(&folder));
     fs::create_dir_all(&folder).expect("a folder for the test");
@@ -72,22 +72,22 @@ fn address(child: &mut Child) -> String {
     address_line.expect("the log has the address")
 }
 
-/// Returns the status and the body of the response to `GET /path` or another request line.
+/// Sends a request with a request line such as `GET /path`. Returns the status and the body of the response.
 pub fn send(address: &str, line: &str, headers: &[String], body: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(address).expect("it listens");
     let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
     let length = body.len();
-    let head = format!("{line} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {length}\r\n");
-    write!(stream, "{head}{headers}\r\n{body}").expect("it reads");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("it answers");
-    let (head, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
+    let request = format!("{line} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {length}\r\n");
+    write!(stream, "{request}{headers}\r\n{body}").expect("it reads");
+    let mut response = String::new();
+    stream.read_to_string(&mut response).expect("it responds");
+    let (head, body) = response.split_once("\r\n\r\n").expect("a head and a body");
     (head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status"), body.to_owned())
 }
 
 fn shell(line: &str) -> String {
     let output =
-        Command::new("bash").args(["-c", line]).current_dir(folder("service-shell")).output().expect("bash runs");
+        Command::new("bash").args(["-c", line]).current_dir(test_dir("service-shell")).output().expect("bash runs");
     assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("it is UTF-8")
 }
@@ -95,7 +95,7 @@ fn shell(line: &str) -> String {
 #[test]
 fn the_service_of_the_readme_responds() {
     if Command::new("curl").arg("--version").output().is_err() {
-        eprintln!("left out: there is no curl");
+        eprintln!("SKIPPED: curl is not installed");
         return;
     }
     let readme = fs::read_to_string(Path::new(ROOT).join("README.md")).expect("there is a README");
@@ -103,21 +103,21 @@ fn the_service_of_the_readme_responds() {
     let arguments: Vec<&str> = line.split(' ').skip(2).collect();
     let service = Service::start(&arguments);
     let calls = readme.lines().filter(|line| line.starts_with("curl"));
-    let answers: Vec<String> = calls.map(|line| shell(&line.replace("127.0.0.1:8080", &service.address))).collect();
-    let [size, _, batch] = &answers[..] else { panic!("three calls: {answers:?}") };
+    let responses: Vec<String> = calls.map(|line| shell(&line.replace("127.0.0.1:8080", &service.address))).collect();
+    let [size, _, batch] = &responses[..] else { panic!("three calls: {responses:?}") };
     assert!(size.ends_with(r#""result":[120]}"#), "{size}");
     assert!(batch.lines().count() == 3 && batch.contains(r#"{"job_id":"plant","change_version":"1","result":[186]}"#));
 }
 
 #[test]
 fn sighup_reloads_the_directory_and_keeps_requests_running() {
-    let graphs = folder("service-hangup");
+    let graphs = test_dir("service-hangup");
     let service = Service::start(&["--graph-dir", graphs.to_str().expect("a path"), "--auth", "off"]);
     let hangup = Command::new("kill").args(["-HUP", &service.child.id().to_string()]).status().expect("kill runs");
     assert!(hangup.success());
-    let answers = || TcpStream::connect(&service.address).is_ok();
+    let is_listening = || TcpStream::connect(&service.address).is_ok();
     thread::sleep(Duration::from_millis(200));
-    assert!(answers(), "it serves on");
+    assert!(is_listening(), "it still serves");
 }
 
 fn run(data: &Path, arguments: &[&str], input: &str) -> Output {
@@ -148,7 +148,7 @@ fn stderr_of(data: &Path, arguments: &[&str], input: &str) -> String {
 
 #[test]
 fn graphs_are_added_listed_and_removed() {
-    let data = folder("service-graphs");
+    let data = test_dir("service-graphs");
     let plant = "examples/data/plant.json";
     assert!(stdout_of(&data, &["graph", "import", plant], "").starts_with("plant-100 version 1 stored: 120 nodes"));
     assert!(stdout_of(&data, &["graph", "import", plant], "").contains("unchanged"));
@@ -167,7 +167,7 @@ fn graphs_are_added_listed_and_removed() {
 
 #[test]
 fn read_commands_create_no_data_directory() {
-    let data = folder("service-nowhere").join("mistyped");
+    let data = test_dir("service-nowhere").join("mistyped");
     for arguments in [&["users", "list"][..], &["users", "grants"], &["clients", "list"], &["graph", "list"]] {
         assert!(stderr_of(&data, arguments, "").contains("no data directory"), "{arguments:?}");
     }
@@ -176,7 +176,7 @@ fn read_commands_create_no_data_directory() {
 
 #[test]
 fn users_and_clients_are_managed() {
-    let data = folder("service-users");
+    let data = test_dir("service-users");
     let add = ["users", "add", "maria@plant.example", "--role", "editor", "--group", "process"];
     stdout_of(&data, &add, "one-two-three-horse\n");
     let users = stdout_of(&data, &["users", "list"], "");
@@ -210,7 +210,7 @@ fn the_help_names_every_scope_of_a_client() {
 
 #[test]
 fn grants_need_an_existing_account() {
-    let data = folder("service-rights");
+    let data = test_dir("service-rights");
     stdout_of(&data, &["users", "add", "maria@plant.example"], "one-two-three-horse\n");
     stdout_of(&data, &["clients", "add", "historian"], "");
     let id = stdout_of(&data, &["users", "list"], "")
@@ -226,18 +226,18 @@ fn grants_need_an_existing_account() {
     }
     let grants = stdout_of(&data, &["users", "grants"], "");
     assert_eq!(grants.matches(&format!("user:{id}")).count(), 1, "{grants}");
-    for nobody in ["user:nobody", "client:nobody", "maria", "group:"] {
-        stderr_of(&data, &["users", "grant", "200-*", nobody, "write"], "");
+    for unknown in ["user:nobody", "client:nobody", "maria", "group:"] {
+        stderr_of(&data, &["users", "grant", "200-*", unknown, "write"], "");
     }
-    let elsewhere = ["users", "grant", "200-*", "user:maria@plant.example", "write", "--tenant", "other"];
-    assert!(stderr_of(&data, &elsewhere, "").contains("does not exist"));
+    let other_tenant = ["users", "grant", "200-*", "user:maria@plant.example", "write", "--tenant", "other"];
+    assert!(stderr_of(&data, &other_tenant, "").contains("does not exist"));
     stdout_of(&data, &["users", "revoke", "200-*", "user:maria@plant.example"], "");
     assert!(!stdout_of(&data, &["users", "grants"], "").contains("user:"));
 }
 
 #[test]
 fn invalid_settings_are_rejected_at_once() {
-    let data = folder("service-refused");
+    let data = test_dir("service-invalid");
     stdout_of(&data, &["users", "add", "ann@plant.example", "--sso-only"], "");
     let passwd = ["users", "passwd", "ann@plant.example"];
     assert!(stderr_of(&data, &passwd, "one-two-three-horse\n").contains("single sign-on"));
@@ -257,15 +257,15 @@ fn invalid_settings_are_rejected_at_once() {
 #[test]
 fn variables_of_other_programs_may_be_anything() {
     use std::os::unix::ffi::OsStrExt;
-    let (data, odd) = (folder("service-variables"), std::ffi::OsStr::from_bytes(b"\xff"));
+    let (data, invalid) = (test_dir("service-variables"), std::ffi::OsStr::from_bytes(b"\xff"));
     let list = |name: &str| {
         let mut command = pidq();
-        command.env(name, odd).args(["users", "list", "--data-dir"]).arg(&data).output().expect("it ends")
+        command.env(name, invalid).args(["users", "list", "--data-dir"]).arg(&data).output().expect("it ends")
     };
     assert!(list("LS_COLORS").status.success());
-    let stderr_of = list("PIDQ_LISTEN");
-    assert_eq!(stderr_of.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&stderr_of.stderr).contains("`PIDQ_LISTEN`"));
+    let output = list("PIDQ_LISTEN");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("`PIDQ_LISTEN`"));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::service::{Service, folder, pidq, send};
+use crate::service::{Service, pidq, send, test_dir};
 
 pub const PASSWORD: &str = "a long password of a test";
 pub const SECRET: &str = "pidq_cs_a-long-secret-of-a-test-0123456789abcdefghij";
@@ -30,12 +30,13 @@ pub fn pipelines(service: &Service) -> Vec<Value> {
         assert_eq!(status, 200, "{body}");
         let list: Value = serde_json::from_str(&body).expect("valid JSON");
         let pipelines = list["data"].as_array().expect("a list").clone();
-        if pipelines.iter().all(|one| one["document_counts"]["ready"] == one["document_counts"]["total"]) {
+        if pipelines.iter().all(|pipeline| pipeline["document_counts"]["ready"] == pipeline["document_counts"]["total"])
+        {
             return pipelines;
         }
         thread::sleep(Duration::from_millis(100));
     }
-    panic!("the documents of the demonstration are not read");
+    panic!("the documents of the demonstration are not processed");
 }
 
 /// Returns the graphs visible to the demonstration user.
@@ -51,22 +52,23 @@ fn graphs(service: &Service) -> String {
 
 fn check(service: &Service) {
     let pipelines = pipelines(service);
-    let counts: Vec<_> = pipelines.iter().map(|one| (&one["name"], &one["document_counts"]["total"])).collect();
+    let counts: Vec<_> =
+        pipelines.iter().map(|pipeline| (&pipeline["name"], &pipeline["document_counts"]["total"])).collect();
     assert_eq!(counts, [(&Value::from("Unit 100"), &Value::from(3))]);
     let graphs = graphs(service);
     assert!(graphs.contains("plant-100") && graphs.contains("storage-100"), "{graphs}");
 }
 
 #[test]
-fn one_process_has_graphs_and_documents_on_one_address() {
-    let data = folder("up");
+fn one_process_serves_graphs_and_documents_on_one_address() {
+    let data = test_dir("up");
     let mut service = start(&data);
     check(&service);
     for (path, status) in [("/readyz", 200), ("/docs", 200), ("/graph/plant-100", 401), ("/apis", 404), ("/api", 404)] {
         assert_eq!(get(&service, path).0, status, "{path}");
     }
-    let interface = get(&service, "/openapi.json").1;
-    assert!(interface.contains("\"/graph/{job_id}\"") && interface.contains("\"/api/pipelines\""));
+    let document = get(&service, "/openapi.json").1;
+    assert!(document.contains("\"/graph/{job_id}\"") && document.contains("\"/api/pipelines\""));
     let stopped = Command::new("kill").arg(service.child.id().to_string()).status().expect("kill runs");
     assert!(stopped.success());
     assert!(service.child.wait().expect("it ends").success());

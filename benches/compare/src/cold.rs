@@ -12,21 +12,21 @@ use sonic_rs::{JsonValueTrait, LazyValue, pointer};
 
 use crate::measure::{Contestant, contest};
 use crate::options::Options;
-use crate::processes::{Tool, local};
+use crate::processes::{Tool, bench_path};
 use crate::queries::{Drawing, TASKS, Task};
-use crate::table::{Event, Fact, Findings};
-use crate::{Result, goals, ours};
+use crate::table::{Measurement, ReportData, TaskResult};
+use crate::{Result, goals, pidq};
 
 type CommandLine = fn(&Task, &str) -> Vec<String>;
 
 /// Commands by name, with their arguments for a task on a file.
 const TOOLS: &[(&str, CommandLine)] = &[
-    (goals::OURS, |task, file| words(&[&ours::command().to_string_lossy(), "query", "-c", task.query, file])),
-    ("limit (sonic-rs, lazy)", |task, file| words(&[&this_program(), "lazy", task.key, file])),
+    (goals::PIDQ, |task, file| words(&[&pidq::command().to_string_lossy(), "query", "-c", task.query, file])),
+    ("baseline (sonic-rs, lazy)", |task, file| words(&[&this_program(), "lazy", task.key, file])),
     ("jq", |task, file| words(&["jq", "-c", task.jq, file])),
-    ("jaq", |task, file| words(&[&at(".peers/cargo/bin/jaq"), "-c", task.jq, file])),
+    ("jaq", |task, file| words(&[&peer_path(".peers/cargo/bin/jaq"), "-c", task.jq, file])),
     ("jsonquery npm", |task, file| {
-        let script = at(".peers/npm/node_modules/@jsonquerylang/jsonquery/bin/cli.js");
+        let script = peer_path(".peers/npm/node_modules/@jsonquerylang/jsonquery/bin/cli.js");
         words(&["node", &script, "--input", file, "--indentation", "", task.query])
     }),
 ];
@@ -35,33 +35,39 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| word.to_string()).collect()
 }
 
-fn at(path: &str) -> String {
-    local(path).to_string_lossy().into_owned()
+fn peer_path(path: &str) -> String {
+    bench_path(path).to_string_lossy().into_owned()
 }
 
 fn this_program() -> String {
     std::env::current_exe().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-pub fn tools(drawing: &Drawing, options: &Options) -> Result<Findings> {
+pub fn tools(drawing: &Drawing, options: &Options) -> Result<ReportData> {
     let file = drawing.path.to_string_lossy();
     let peaks: Vec<Rc<Cell<u64>>> = TOOLS.iter().map(|_| Rc::default()).collect();
-    let mut findings = Findings::default();
+    let mut data = ReportData::default();
     for task in TASKS.iter().filter(|task| task.json) {
-        let tools = TOOLS.iter().zip(&peaks).filter(|((_, line), _)| is_there(&line(task, &file)[0]));
+        let tools = TOOLS.iter().zip(&peaks).filter(|((_, line), _)| is_installed(&line(task, &file)[0]));
         let contestants = tools.map(|((name, line), peak)| {
             Box::new(Tool::new(name, line(task, &file), Rc::clone(peak))) as Box<dyn Contestant>
         });
         let scores = contest(contestants.collect(), options.rounds, 0.0);
-        findings.events.push(Event { group: "cold", nodes: drawing.nodes, task: task.key.to_string(), scores });
+        data.results.push(TaskResult { group: "cold", nodes: drawing.nodes, task: task.key.to_string(), scores });
     }
     for ((name, _), peak) in TOOLS.iter().zip(&peaks).filter(|(_, peak)| peak.get() > 0) {
-        findings.facts.push(Fact::new("cold memory", drawing.nodes, name, "peak MB", peak.get() as f64 / 1024.0));
+        data.measurements.push(Measurement::new(
+            "cold memory",
+            drawing.nodes,
+            name,
+            "peak MB",
+            peak.get() as f64 / 1024.0,
+        ));
     }
-    Ok(findings)
+    Ok(data)
 }
 
-fn is_there(program: &str) -> bool {
+fn is_installed(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok()
 }
 

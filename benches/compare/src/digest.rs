@@ -77,9 +77,9 @@ impl<'de> Visitor<'de> for Reader {
         Ok(Digest::new(4, hasher.finish()))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Digest, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Digest, A::Error> {
         let mut sum = 0u64;
-        while let Some((key, Digest(value))) = members.next_entry::<String, Digest>()? {
+        while let Some((key, Digest(value))) = fields.next_entry::<String, Digest>()? {
             sum = sum.wrapping_add(Digest::new(5, (key, value)).0);
         }
         Ok(Digest::new(6, sum))

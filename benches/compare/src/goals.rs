@@ -3,10 +3,10 @@
 use std::fmt::{self, Display, Formatter};
 
 use crate::measure::quantile;
-use crate::table::{Event, Findings, Grid, distinct, short, significant, times_as_long};
+use crate::table::{Grid, ReportData, TaskResult, distinct, short, significant, times_as_long};
 
 /// The name of pidq among the contestants.
-pub const OURS: &str = "pidq";
+pub const PIDQ: &str = "pidq";
 
 /// Required ratio of pidq's time to another contestant's.
 #[derive(Clone, Copy)]
@@ -33,28 +33,28 @@ const fn goal(group: &'static str, task: &'static str, against: &'static str, bo
 const GOALS: &[Goal] = &[
     goal("load", "load", "sonic-rs, borrowed structs", AtMost(1.0 / 0.85)),
     goal("load", "load", "jaq library", AtLeast(10.0)),
-    goal("warm", "q1 → ids", "limit", AtMost(1.3)),
+    goal("warm", "q1 → ids", "baseline", AtMost(1.3)),
     goal("warm", "q1 → ids", "jsonquery JS", AtLeast(80.0)),
     goal("warm", "q1 → ids", "polars", AtLeast(5.0)),
-    goal("warm", "q4", "limit", AtMost(2.5)),
+    goal("warm", "q4", "baseline", AtMost(2.5)),
     goal("warm", "q4", "jsonquery JS", AtLeast(150.0)),
-    goal("warm", "q1 → JSON", "limit", AtMost(1.3)),
+    goal("warm", "q1 → JSON", "baseline", AtMost(1.3)),
     goal("warm", "q1 → JSON", "jsonquery JS", AtLeast(20.0)),
-    goal("warm", "q2 → JSON", "limit", AtMost(2.0)),
+    goal("warm", "q2 → JSON", "baseline", AtMost(2.0)),
     goal("warm", "q2 → JSON", "jsonquery JS", AtLeast(8.0)),
-    goal("warm", "q3", "limit", AtMost(1.5)),
+    goal("warm", "q3", "baseline", AtMost(1.5)),
     goal("warm", "q3", "jsonquery JS", AtLeast(70.0)),
-    goal("walks", "3 hops ×1000", "limit", AtMost(1.5)),
-    goal("walks", "reach", "limit", AtMost(1.2)),
-    goal("walks", "BFS", "limit", AtMost(1.2)),
+    goal("walks", "3 hops ×1000", "baseline", AtMost(1.5)),
+    goal("walks", "reach", "baseline", AtMost(1.2)),
+    goal("walks", "BFS", "baseline", AtMost(1.2)),
     goal("walks", "BFS", "petgraph", AtLeast(1.4)),
-    goal("walks", "weak parts", "limit", AtMost(1.3)),
-    goal("walks", "strong parts", "limit", AtMost(1.3)),
-    goal("walks", "routes ×20", "limit", AtMost(1.3)),
+    goal("walks", "weak components", "baseline", AtMost(1.3)),
+    goal("walks", "strong components", "baseline", AtMost(1.3)),
+    goal("walks", "routes ×20", "baseline", AtMost(1.3)),
     goal("walks", "BFS", "networkx", AtLeast(28.0)),
     goal("walks", "BFS", "rustworkx", AtLeast(8.0)),
     goal("walks", "3 hops ×1000", "rustworkx", AtLeast(10.0)),
-    goal("walks", "strong parts", "rustworkx", AtLeast(1.5)),
+    goal("walks", "strong components", "rustworkx", AtLeast(1.5)),
     goal("functions", "", "jsonquery JS", AtLeast(3.0)),
     goal("compile", "", "jsonquery JS", AtLeast(4.8)),
     goal("cold", "q1", "jaq", AtLeast(5.0)),
@@ -63,29 +63,30 @@ const GOALS: &[Goal] = &[
     goal("cold", "q4", "jaq", AtLeast(5.0)),
 ];
 
-/// Goal for a value: its maximum, absolute or relative to another contestant's.
-struct Ceiling {
-    what: &'static str,
+/// Goal for a measurement: its maximum, absolute or relative to another contestant's.
+struct MeasurementGoal {
+    quantity: &'static str,
     against: Option<&'static str>,
-    most: f64,
+    maximum: f64,
 }
 
-const CEILINGS: &[Ceiling] = &[
-    Ceiling { what: "kept B/node", against: None, most: 500.0 },
-    Ceiling { what: "peak MB", against: Some("jaq"), most: 0.2 },
+const MEASUREMENT_GOALS: &[MeasurementGoal] = &[
+    MeasurementGoal { quantity: "retained B/node", against: None, maximum: 500.0 },
+    MeasurementGoal { quantity: "peak MB", against: Some("jaq"), maximum: 0.2 },
 ];
 
 /// Lists each goal with the measured value, on the largest drawing up to 100k; for several tasks, the worst value.
-pub struct Gates<'a>(pub &'a Findings);
+pub struct GoalReport<'a>(pub &'a ReportData);
 
-impl Display for Gates<'_> {
+impl Display for GoalReport<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let goals = GOALS.iter().filter_map(|goal| self.goal(goal));
-        let rows: Vec<_> = goals.chain(CEILINGS.iter().filter_map(|ceiling| self.ceiling(ceiling))).collect();
+        let rows: Vec<_> =
+            goals.chain(MEASUREMENT_GOALS.iter().filter_map(|goal| self.measurement_goal(goal))).collect();
         if rows.is_empty() {
             return Ok(());
         }
-        let mut grid = Grid::new(["goal", "drawing", "wanted", "measured", "quartiles", ""].into_iter());
+        let mut grid = Grid::new(["goal", "drawing", "required", "measured", "quartiles", ""].into_iter());
         for row in rows {
             grid.row(row.into_iter());
         }
@@ -93,93 +94,99 @@ impl Display for Gates<'_> {
     }
 }
 
-impl Gates<'_> {
+impl GoalReport<'_> {
     fn goal(&self, goal: &Goal) -> Option<[String; 6]> {
-        let matches = |event: &&Event| event.group == goal.group && (goal.task.is_empty() || event.task == goal.task);
-        let known = |event: &&Event| event.nodes <= 100_000 && event.ratio(goal.against).is_some();
-        let events: Vec<&Event> = self.0.events.iter().filter(matches).filter(known).collect();
-        let nodes = events.iter().map(|event| event.nodes).max()?;
-        let measured = events.iter().filter(|event| event.nodes == nodes).map(|event| Measured::new(event, goal));
+        let matches =
+            |result: &&TaskResult| result.group == goal.group && (goal.task.is_empty() || result.task == goal.task);
+        let known = |result: &&TaskResult| result.nodes <= 100_000 && result.ratio(goal.against).is_some();
+        let results: Vec<&TaskResult> = self.0.results.iter().filter(matches).filter(known).collect();
+        let nodes = results.iter().map(|result| result.nodes).max()?;
+        let measured =
+            results.iter().filter(|result| result.nodes == nodes).map(|result| MeasuredRatio::new(result, goal));
         let worst = measured.min_by(|a, b| a.margin.total_cmp(&b.margin))?;
-        let (sign, wanted) = match goal.bound {
+        let (sign, bound) = match goal.bound {
             AtMost(bound) => ("≤", bound),
             AtLeast(bound) => ("≥", bound),
         };
         Some([
             format!("{}, against {}", worst.title(goal), goal.against),
             short(nodes),
-            format!("{sign} {}", times_as_long(wanted)),
+            format!("{sign} {}", times_as_long(bound)),
             times_as_long(worst.ratio),
             worst.quartiles,
             pass_mark(worst.margin >= 1.0),
         ])
     }
 
-    fn ceiling(&self, ceiling: &Ceiling) -> Option<[String; 6]> {
+    fn measurement_goal(&self, goal: &MeasurementGoal) -> Option<[String; 6]> {
         let known = |name: &str| {
-            let facts = self.0.facts.iter().filter(move |fact| fact.name == name && fact.what == ceiling.what);
-            facts.filter(|fact| fact.nodes <= 100_000).max_by_key(|fact| fact.nodes)
+            let measurements = self
+                .0
+                .measurements
+                .iter()
+                .filter(move |measurement| measurement.name == name && measurement.quantity == goal.quantity);
+            measurements.filter(|measurement| measurement.nodes <= 100_000).max_by_key(|measurement| measurement.nodes)
         };
-        let ours = known(OURS)?;
-        let (title, unit) = match ceiling.against {
-            Some(other) => (format!("{}, against {other}", ceiling.what), known(other)?.value),
-            None => (ceiling.what.to_string(), 1.0),
+        let pidq = known(PIDQ)?;
+        let (title, unit) = match goal.against {
+            Some(other) => (format!("{}, against {other}", goal.quantity), known(other)?.value),
+            None => (goal.quantity.to_string(), 1.0),
         };
-        let measured = ours.value / unit;
-        let wanted = format!("≤ {}", significant(ceiling.most));
-        let kept = pass_mark(measured <= ceiling.most);
-        Some([title, short(ours.nodes), wanted, significant(measured), String::new(), kept])
+        let measured = pidq.value / unit;
+        let required = format!("≤ {}", significant(goal.maximum));
+        let mark = pass_mark(measured <= goal.maximum);
+        Some([title, short(pidq.nodes), required, significant(measured), String::new(), mark])
     }
 }
 
-fn pass_mark(kept: bool) -> String {
-    String::from(if kept { "kept" } else { "missed" })
+fn pass_mark(is_met: bool) -> String {
+    String::from(if is_met { "met" } else { "missed" })
 }
 
-/// Returns the ratio of a goal, and its margin to the bound.
-struct Measured<'a> {
+/// Measured ratio of a goal, and its margin to the bound.
+struct MeasuredRatio<'a> {
     task: &'a str,
     ratio: f64,
     margin: f64,
     quartiles: String,
 }
 
-impl<'a> Measured<'a> {
+impl<'a> MeasuredRatio<'a> {
     fn title(&self, goal: &Goal) -> String {
         let worst = if goal.task.is_empty() { ", worst: " } else { " " };
         if goal.task == goal.group { goal.task.to_string() } else { format!("{}{worst}{}", goal.group, self.task) }
     }
 
-    fn new(event: &'a Event, goal: &Goal) -> Self {
-        let theirs = event.ratio(goal.against).unwrap_or(f64::NAN);
+    fn new(result: &'a TaskResult, goal: &Goal) -> Self {
+        let peer_ratio = result.ratio(goal.against).unwrap_or(f64::NAN);
         let (ratio, margin) = match goal.bound {
-            AtMost(bound) => (1.0 / theirs, bound * theirs),
-            AtLeast(bound) => (theirs, theirs / bound),
+            AtMost(bound) => (1.0 / peer_ratio, bound * peer_ratio),
+            AtLeast(bound) => (peer_ratio, peer_ratio / bound),
         };
-        let rounds = |name| event.score(name).map_or(&[][..], |score| score.rounds());
-        let pairs = rounds(OURS).iter().zip(rounds(goal.against));
-        let ratios: Vec<f64> = pairs
-            .map(|(ours, theirs)| if matches!(goal.bound, AtMost(_)) { ours / theirs } else { theirs / ours })
-            .collect();
+        let rounds = |name| result.score(name).map_or(&[][..], |score| score.rounds());
+        let pairs = rounds(PIDQ).iter().zip(rounds(goal.against));
+        let ratios: Vec<f64> =
+            pairs.map(|(pidq, peer)| if matches!(goal.bound, AtMost(_)) { pidq / peer } else { peer / pidq }).collect();
         let quartile = |share| significant(quantile(ratios.clone(), share));
-        Self { task: &event.task, ratio, margin, quartiles: format!("{}–{}", quartile(0.25), quartile(0.75)) }
+        Self { task: &result.task, ratio, margin, quartiles: format!("{}–{}", quartile(0.25), quartile(0.75)) }
     }
 }
 
 /// Growth exponent of times over drawing size: 1 is linear.
-pub struct Growth<'a>(pub &'a [Event]);
+pub struct Growth<'a>(pub &'a [TaskResult]);
 
 impl Display for Growth<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let events: Vec<&Event> = self.0.iter().filter(|event| ["load", "warm"].contains(&event.group)).collect();
-        if distinct(events.iter().map(|event| event.nodes)).len() < 2 {
+        let results: Vec<&TaskResult> =
+            self.0.iter().filter(|result| ["load", "warm"].contains(&result.group)).collect();
+        if distinct(results.iter().map(|result| result.nodes)).len() < 2 {
             return Ok(());
         }
-        let tasks = distinct(events.iter().map(|event| event.task.as_str()));
+        let tasks = distinct(results.iter().map(|result| result.task.as_str()));
         let mut grid = Grid::new(std::iter::once("").chain(tasks.iter().copied()));
-        for name in distinct(events.iter().flat_map(|event| &event.scores).map(|score| score.name.as_str())) {
+        for name in distinct(results.iter().flat_map(|result| &result.scores).map(|score| score.name.as_str())) {
             let cells = tasks.iter().map(|task| {
-                let exponent = exponent(events.iter().filter(|event| event.task == *task), name);
+                let exponent = exponent(results.iter().filter(|result| result.task == *task), name);
                 exponent.map_or_else(String::new, |exponent| format!("{exponent:.2}"))
             });
             grid.row(std::iter::once(name.to_string()).chain(cells));
@@ -189,9 +196,9 @@ impl Display for Growth<'_> {
 }
 
 /// Returns the slope of the line through the logarithms.
-fn exponent<'a>(events: impl Iterator<Item = &'a &'a Event>, name: &str) -> Option<f64> {
-    let point = |event: &&Event| Some(((event.nodes as f64).ln(), event.score(name)?.median()?.ln()));
-    let points: Vec<(f64, f64)> = events.filter_map(point).collect();
+fn exponent<'a>(results: impl Iterator<Item = &'a &'a TaskResult>, name: &str) -> Option<f64> {
+    let point = |result: &&TaskResult| Some(((result.nodes as f64).ln(), result.score(name)?.median()?.ln()));
+    let points: Vec<(f64, f64)> = results.filter_map(point).collect();
     if points.len() < 2 {
         return None;
     }

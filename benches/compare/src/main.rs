@@ -7,19 +7,19 @@
 //! All values are CPU times; contestants take turns in each round, and a contestant counts only if its result equals
 //! pidq's. Prints Markdown. `setup.sh` fetches the peers; missing ones are skipped.
 
+mod baseline;
 mod cold;
 mod digest;
 mod goals;
-mod limits;
 mod measure;
 mod memory;
 mod options;
-mod ours;
-#[path = "../../plant.rs"]
-mod plant;
+mod pidq;
 mod processes;
 mod queries;
 mod rust_peers;
+#[path = "../../synthetic_plant.rs"]
+mod synthetic_plant;
 mod table;
 mod walks;
 mod warm;
@@ -33,7 +33,7 @@ use crate::table::Report;
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 
 #[global_allocator]
-static ALLOCATOR: memory::Counting = memory::Counting;
+static ALLOCATOR: memory::CountingAllocator = memory::CountingAllocator;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use crate::Result;
 use crate::digest::Digest;
 
-/// CPU seconds of this thread so far.
+/// Returns the CPU seconds of this thread so far.
 pub fn cpu() -> f64 {
     let mut time = MaybeUninit::<libc::timespec>::uninit();
     // SAFETY: the call fills `time`; it cannot fail for a clock that all Linux systems have.
@@ -24,13 +24,14 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     (result, cpu() - start)
 }
 
-/// Contestant: one way to do a task.
+/// Contestant: one implementation of a task.
 pub trait Contestant {
     fn name(&self) -> &str;
 
-    fn answer(&mut self) -> Result<Digest>;
+    /// Performs the task and returns the digest of its result.
+    fn digest(&mut self) -> Result<Digest>;
 
-    /// Returns the CPU seconds for doing it `times` times.
+    /// Performs the task `times` times and returns the CPU seconds.
     fn run(&mut self, times: u32) -> Result<f64>;
 }
 
@@ -66,10 +67,10 @@ impl Score {
 pub fn contest(mut contestants: Vec<Box<dyn Contestant + '_>>, rounds: usize, sample: f64) -> Vec<Score> {
     let mut expected = None;
     let mut entries: Vec<Entry> =
-        contestants.iter_mut().map(|contestant| Entry::admit(contestant.as_mut(), &mut expected, sample)).collect();
+        contestants.iter_mut().map(|contestant| Entry::new(contestant.as_mut(), &mut expected, sample)).collect();
     for _ in 0..rounds {
         for (entry, contestant) in entries.iter_mut().zip(&mut contestants) {
-            entry.round(contestant.as_mut());
+            entry.run_round(contestant.as_mut());
         }
     }
     entries.into_iter().map(|entry| entry.score).collect()
@@ -82,10 +83,11 @@ struct Entry {
 }
 
 impl Entry {
-    fn admit(contestant: &mut dyn Contestant, expected: &mut Option<Digest>, sample: f64) -> Self {
-        let (outcome, times) = match contestant.answer() {
+    /// Compares the result with the expected one and determines the number of runs per sample.
+    fn new(contestant: &mut dyn Contestant, expected: &mut Option<Digest>, sample: f64) -> Self {
+        let (outcome, times) = match contestant.digest() {
             Err(error) => (Outcome::Failed(error.to_string()), 0),
-            Ok(answer) if answer != *expected.get_or_insert(answer) => (Outcome::Differs, 0),
+            Ok(digest) if digest != *expected.get_or_insert(digest) => (Outcome::Differs, 0),
             Ok(_) => repetitions(contestant, sample).map_or_else(
                 |error| (Outcome::Failed(error.to_string()), 0),
                 |times| (Outcome::Seconds(vec![]), times),
@@ -94,7 +96,7 @@ impl Entry {
         Self { score: Score { name: contestant.name().to_string(), outcome }, times }
     }
 
-    fn round(&mut self, contestant: &mut dyn Contestant) {
+    fn run_round(&mut self, contestant: &mut dyn Contestant) {
         if let Outcome::Seconds(rounds) = &mut self.score.outcome {
             match contestant.run(self.times) {
                 Ok(seconds) => rounds.push(seconds / f64::from(self.times)),
@@ -137,7 +139,7 @@ where
 }
 
 impl<F: FnMut(&mut Vec<u8>) -> Result<usize>> InProcess<F> {
-    fn once(&mut self) -> Result<usize> {
+    fn run_once(&mut self) -> Result<usize> {
         self.buffer.clear();
         (self.work)(&mut self.buffer)
     }
@@ -148,13 +150,14 @@ impl<F: FnMut(&mut Vec<u8>) -> Result<usize>> Contestant for InProcess<F> {
         self.name
     }
 
-    fn answer(&mut self) -> Result<Digest> {
-        let count = self.once()?;
+    fn digest(&mut self) -> Result<Digest> {
+        let count = self.run_once()?;
         if self.buffer.is_empty() { Digest::of(count.to_string().as_bytes()) } else { Digest::of(&self.buffer) }
     }
 
     fn run(&mut self, times: u32) -> Result<f64> {
-        let (result, seconds) = timed(|| (0..times).try_for_each(|_| self.once().map(|count| _ = black_box(count))));
+        let (result, seconds) =
+            timed(|| (0..times).try_for_each(|_| self.run_once().map(|count| _ = black_box(count))));
         result.map(|()| seconds)
     }
 }

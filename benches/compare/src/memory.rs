@@ -1,4 +1,4 @@
-//! Counting allocator: counts allocations while a meter is active, at the cost of one branch otherwise.
+//! Counting allocator: counts allocations while they are measured, at the cost of one branch otherwise.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
@@ -8,10 +8,10 @@ static LIVE: AtomicI64 = AtomicI64::new(0);
 static PEAK: AtomicI64 = AtomicI64::new(0);
 static COUNT: AtomicI64 = AtomicI64::new(0);
 
-pub struct Counting;
+pub struct CountingAllocator;
 
 // SAFETY: every call is forwarded unchanged to the system allocator.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(1, layout.size() as i64);
         unsafe { System.alloc(layout) }
@@ -45,19 +45,19 @@ fn count(calls: i64, bytes: i64) {
 #[derive(Clone, Copy, Default)]
 pub struct Memory {
     /// Bytes held by the result.
-    pub kept: i64,
+    pub retained: i64,
     /// Peak bytes.
     pub peak: i64,
     pub allocations: i64,
 }
 
 /// Returns the result of some work and its allocations. For one thread at a time.
-pub fn metered<T>(work: impl FnOnce() -> T) -> (T, Memory) {
+pub fn measure_allocations<T>(work: impl FnOnce() -> T) -> (T, Memory) {
     for counter in [&LIVE, &PEAK, &COUNT] {
         counter.store(0, Relaxed);
     }
     RUNNING.store(true, Relaxed);
     let result = work();
     RUNNING.store(false, Relaxed);
-    (result, Memory { kept: LIVE.load(Relaxed), peak: PEAK.load(Relaxed), allocations: COUNT.load(Relaxed) })
+    (result, Memory { retained: LIVE.load(Relaxed), peak: PEAK.load(Relaxed), allocations: COUNT.load(Relaxed) })
 }

@@ -38,7 +38,7 @@ impl Options {
         let groups = GROUPS.iter().map(|(_, group)| *group).collect();
         let mut options = Self { sizes: vec![1_000, 10_000, 100_000], rounds: 9, sample: 0.02, groups };
         if arguments.iter().any(|argument| argument == "--quick") {
-            options.hurry();
+            options.use_quick_settings();
         }
         let mut arguments = arguments.iter();
         while let Some(argument) = arguments.next() {
@@ -54,7 +54,7 @@ impl Options {
         Ok(options)
     }
 
-    fn hurry(&mut self) {
+    fn use_quick_settings(&mut self) {
         self.sizes = vec![1_000, 10_000];
         self.rounds = 3;
         self.sample = 0.005;

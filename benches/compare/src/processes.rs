@@ -16,8 +16,8 @@ use crate::digest::Digest;
 use crate::measure::Contestant;
 use crate::queries::Task;
 
-/// Returns a file in the directory of the benchmark.
-pub fn local(path: &str) -> PathBuf {
+/// Returns a path in the directory of the benchmark.
+pub fn bench_path(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
@@ -31,7 +31,7 @@ pub struct Worker {
 
 #[derive(Deserialize)]
 pub struct Reply {
-    answer: Option<Box<RawValue>>,
+    result: Option<Box<RawValue>>,
     seconds: Option<f64>,
     pub bytes: Option<i64>,
     error: Option<String>,
@@ -42,12 +42,12 @@ impl Worker {
         let mut command = match name {
             "jsonquery JS" => {
                 let mut node = Command::new("node");
-                node.args(["--expose-gc", "--max-old-space-size=8192"]).arg(local("peers.mjs"));
+                node.args(["--expose-gc", "--max-old-space-size=8192"]).arg(bench_path("peers.mjs"));
                 node
             }
             _ => {
-                let mut python = Command::new(local(".peers/python/bin/python"));
-                python.arg(local("peers.py")).arg(name.trim_end_matches(" Python"));
+                let mut python = Command::new(bench_path(".peers/python/bin/python"));
+                python.arg(bench_path("peers.py")).arg(name.trim_end_matches(" Python"));
                 python
             }
         };
@@ -67,10 +67,10 @@ impl Worker {
     }
 
     pub fn load(&mut self) -> Result<Reply> {
-        self.ask(&json!({"do": "load"}))
+        self.send(&json!({"action": "load"}))
     }
 
-    fn ask(&mut self, request: &Value) -> Result<Reply> {
+    fn send(&mut self, request: &Value) -> Result<Reply> {
         writeln!(self.requests, "{request}")?;
         let mut line = String::new();
         self.replies.read_line(&mut line)?;
@@ -94,49 +94,50 @@ impl Drop for Worker {
 }
 
 /// One task of a worker.
-pub struct Remote {
+pub struct WorkerTask {
     worker: Rc<RefCell<Worker>>,
     /// Request for the result; `None` if the result is not compared.
-    answer: Option<Value>,
+    result: Option<Value>,
     run: Value,
 }
 
-impl Remote {
+impl WorkerTask {
     pub fn task(worker: Rc<RefCell<Worker>>, task: &Task) -> Box<dyn Contestant> {
-        let request = |act: &str| json!({"do": act, "task": task.key, "query": task.query, "json": task.json});
-        let answer = Some(request(if task.json { "answer" } else { "count" }));
-        Box::new(Self { worker, answer, run: request("run") })
+        let request =
+            |action: &str| json!({"action": action, "task": task.key, "query": task.query, "json": task.json});
+        let result = Some(request(if task.json { "result" } else { "count" }));
+        Box::new(Self { worker, result, run: request("run") })
     }
 
     pub fn evaluation(worker: Rc<RefCell<Worker>>, query: &str) -> Box<dyn Contestant> {
-        let request = |act: &str| json!({"do": act, "query": query, "json": false});
-        Box::new(Self { worker, answer: Some(request("answer")), run: request("run") })
+        let request = |action: &str| json!({"action": action, "query": query, "json": false});
+        Box::new(Self { worker, result: Some(request("result")), run: request("run") })
     }
 
-    pub fn walk(worker: Rc<RefCell<Worker>>, name: &str, begin: u32) -> Box<dyn Contestant> {
-        let request = |act: &str| json!({"do": act, "task": name, "begin": begin});
-        Box::new(Self { worker, answer: Some(request("answer")), run: request("run") })
+    pub fn walk(worker: Rc<RefCell<Worker>>, name: &str, start: u32) -> Box<dyn Contestant> {
+        let request = |action: &str| json!({"action": action, "task": name, "start": start});
+        Box::new(Self { worker, result: Some(request("result")), run: request("run") })
     }
 
     pub fn compile(worker: Rc<RefCell<Worker>>, query: &str) -> Box<dyn Contestant> {
-        Box::new(Self { worker, answer: None, run: json!({"do": "compile", "query": query}) })
+        Box::new(Self { worker, result: None, run: json!({"action": "compile", "query": query}) })
     }
 
     pub fn load(worker: Rc<RefCell<Worker>>) -> Self {
-        Self { worker, answer: None, run: json!({"do": "load"}) }
+        Self { worker, result: None, run: json!({"action": "load"}) }
     }
 }
 
-impl Contestant for Remote {
+impl Contestant for WorkerTask {
     fn name(&self) -> &str {
         self.worker.borrow().name
     }
 
-    fn answer(&mut self) -> Result<Digest> {
-        match &self.answer {
+    fn digest(&mut self) -> Result<Digest> {
+        match &self.result {
             Some(request) => {
-                let reply = self.worker.borrow_mut().ask(request)?;
-                Digest::of(reply.answer.ok_or("no answer")?.get().as_bytes())
+                let reply = self.worker.borrow_mut().send(request)?;
+                Digest::of(reply.result.ok_or("no result")?.get().as_bytes())
             }
             None => Digest::of(b"1"),
         }
@@ -144,7 +145,7 @@ impl Contestant for Remote {
 
     fn run(&mut self, times: u32) -> Result<f64> {
         self.run["times"] = json!(times);
-        Ok(self.worker.borrow_mut().ask(&self.run)?.seconds.ok_or("no time")?)
+        Ok(self.worker.borrow_mut().send(&self.run)?.seconds.ok_or("no time")?)
     }
 }
 
@@ -173,10 +174,10 @@ impl Tool {
     fn measure(&self) -> Result<Usage> {
         let output = Command::new(std::env::current_exe()?).arg("spawn").args(&self.command).output()?;
         let usage: Usage = serde_json::from_slice(&output.stdout)?;
-        if usage.success { Ok(usage) } else { Err(self.complaint().into()) }
+        if usage.success { Ok(usage) } else { Err(self.first_error_line().into()) }
     }
 
-    fn complaint(&self) -> String {
+    fn first_error_line(&self) -> String {
         let output = Command::new(&self.command[0]).args(&self.command[1..]).output();
         let text = output.map(|output| String::from_utf8_lossy(&output.stderr).into_owned());
         text.unwrap_or_else(|error| error.to_string()).lines().next().unwrap_or("failed").chars().take(100).collect()
@@ -188,10 +189,10 @@ impl Contestant for Tool {
         self.name
     }
 
-    fn answer(&mut self) -> Result<Digest> {
+    fn digest(&mut self) -> Result<Digest> {
         let output = Command::new(&self.command[0]).args(&self.command[1..]).stderr(Stdio::null()).output()?;
         if !output.status.success() {
-            return Err(self.complaint().into());
+            return Err(self.first_error_line().into());
         }
         Digest::of(&output.stdout)
     }
@@ -209,10 +210,10 @@ impl Contestant for Tool {
 
 /// Runs a command with its output discarded and reports its resource usage.
 pub fn spawn_and_report(command: &[String]) -> Result<()> {
-    let (program, arguments) = command.split_first().ok_or("spawn what?")?;
+    let (program, arguments) = command.split_first().ok_or("usage: spawn COMMAND")?;
     let child = Command::new(program).args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
     let (mut status, mut usage) = (0, MaybeUninit::<libc::rusage>::zeroed());
-    // SAFETY: `child` is ours and not yet waited for; both pointers are to local variables.
+    // SAFETY: `child` was started here and not yet waited for; both pointers are to local variables.
     let usage = unsafe {
         libc::wait4(child.id() as libc::pid_t, &raw mut status, 0, usage.as_mut_ptr());
         usage.assume_init()

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{Result, plant};
+use crate::{Result, synthetic_plant};
 
 /// A synthetic drawing, in memory and as a file.
 pub struct Drawing {
@@ -17,7 +17,7 @@ impl Drawing {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
         fs::create_dir_all(&folder)?;
         let path = folder.join(format!("plant_{nodes}.json"));
-        let text = plant::plant(nodes, 1);
+        let text = synthetic_plant::generate_plant(nodes, 1);
         fs::write(&path, &text)?;
         Ok(Self { nodes, text, path })
     }

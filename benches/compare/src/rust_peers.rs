@@ -28,8 +28,8 @@ impl Documents {
     pub fn contestants(&self, task: &'static Task) -> Result<Vec<Box<dyn Contestant + '_>>> {
         let filter = jaq::compile(task.jq)?;
         Ok(vec![
-            in_process("serde_json loop", move |out| serde_value::answer(&self.serde, task.key, out)),
-            in_process("sonic-rs loop", move |out| sonic::answer(&self.sonic, task.key, out)),
+            in_process("serde_json loop", move |out| serde_value::run(&self.serde, task.key, out)),
+            in_process("sonic-rs loop", move |out| sonic::run(&self.sonic, task.key, out)),
             in_process("jaq library", move |out| jaq::run(&filter, &self.jaq, task.json, out)),
         ])
     }

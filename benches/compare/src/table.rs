@@ -6,7 +6,7 @@ use crate::goals;
 use crate::measure::{Outcome, Score};
 
 /// Results of the contestants in one task.
-pub struct Event {
+pub struct TaskResult {
     pub group: &'static str,
     /// Number of nodes of the drawing; 0 if there is none.
     pub nodes: usize,
@@ -14,45 +14,45 @@ pub struct Event {
     pub scores: Vec<Score>,
 }
 
-impl Event {
+impl TaskResult {
     pub fn score(&self, name: &str) -> Option<&Score> {
         self.scores.iter().find(|score| score.name == name)
     }
 
     /// Returns the ratio of another contestant's time to pidq's.
     pub fn ratio(&self, name: &str) -> Option<f64> {
-        Some(self.score(name)?.median()? / self.score(goals::OURS)?.median()?)
+        Some(self.score(name)?.median()? / self.score(goals::PIDQ)?.median()?)
     }
 }
 
-/// Measurement that is not a time.
-pub struct Fact {
+/// Measurement other than a time.
+pub struct Measurement {
     pub group: &'static str,
     pub nodes: usize,
     pub name: String,
-    pub what: &'static str,
+    pub quantity: &'static str,
     pub value: f64,
 }
 
-impl Fact {
-    pub fn new(group: &'static str, nodes: usize, name: &str, what: &'static str, value: f64) -> Self {
-        Self { group, nodes, name: name.to_string(), what, value }
+impl Measurement {
+    pub fn new(group: &'static str, nodes: usize, name: &str, quantity: &'static str, value: f64) -> Self {
+        Self { group, nodes, name: name.to_string(), quantity, value }
     }
 }
 
 #[derive(Default)]
-pub struct Findings {
-    pub events: Vec<Event>,
-    pub facts: Vec<Fact>,
+pub struct ReportData {
+    pub results: Vec<TaskResult>,
+    pub measurements: Vec<Measurement>,
 }
 
 #[derive(Default)]
-pub struct Report(Findings);
+pub struct Report(ReportData);
 
 impl Report {
-    pub fn add(&mut self, findings: Findings) {
-        self.0.events.extend(findings.events);
-        self.0.facts.extend(findings.facts);
+    pub fn add(&mut self, data: ReportData) {
+        self.0.results.extend(data.results);
+        self.0.measurements.extend(data.measurements);
     }
 }
 
@@ -60,24 +60,24 @@ impl Report {
 const TITLES: [(&str, &str); 5] = [
     ("load", "Load: JSON text to a value that can be queried"),
     ("warm", "Warm: compiled query, resident drawing, reused buffers"),
-    ("walks", "Walks through the flow: compiled query, resident drawing"),
+    ("walks", "Walks along the flow: compiled query, resident drawing"),
     ("compile", "Compile: query text to plan"),
-    ("cold", "Cold: file to answer on standard output, whole process"),
+    ("cold", "Cold: file to result on standard output, whole process"),
 ];
 
 impl Display for Report {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Findings { events, facts } = &self.0;
-        writeln!(f, "CPU time on {}, medians; in brackets how many times as long as {}.\n", processor(), goals::OURS)?;
+        let ReportData { results, measurements } = &self.0;
+        writeln!(f, "CPU time on {}, medians; in brackets how many times as long as {}.\n", processor(), goals::PIDQ)?;
         for (group, title) in TITLES {
-            for nodes in distinct(events.iter().filter(|event| event.group == group).map(|event| event.nodes)) {
-                let chosen: Vec<&Event> =
-                    events.iter().filter(|event| event.group == group && event.nodes == nodes).collect();
+            for nodes in distinct(results.iter().filter(|result| result.group == group).map(|result| result.nodes)) {
+                let chosen: Vec<&TaskResult> =
+                    results.iter().filter(|result| result.group == group && result.nodes == nodes).collect();
                 writeln!(f, "## {title}{}\n\n{}", of_nodes(nodes), times(&chosen))?;
             }
         }
-        write!(f, "{}{}", Functions(events), Facts(facts))?;
-        write!(f, "{}{}", goals::Growth(events), goals::Gates(&self.0))
+        write!(f, "{}{}", Functions(results), Measurements(measurements))?;
+        write!(f, "{}{}", goals::Growth(results), goals::GoalReport(&self.0))
     }
 }
 
@@ -92,67 +92,72 @@ fn of_nodes(nodes: usize) -> String {
 }
 
 /// Writes a row for each contestant, a column for each task.
-fn times(events: &[&Event]) -> Grid {
-    let names = distinct(events.iter().flat_map(|event| &event.scores).map(|score| score.name.as_str()));
-    let mut grid = Grid::new(std::iter::once("").chain(events.iter().map(|event| event.task.as_str())));
+fn times(results: &[&TaskResult]) -> Grid {
+    let names = distinct(results.iter().flat_map(|result| &result.scores).map(|score| score.name.as_str()));
+    let mut grid = Grid::new(std::iter::once("").chain(results.iter().map(|result| result.task.as_str())));
     for name in names {
-        let cells = events.iter().map(|event| cell(event, name));
+        let cells = results.iter().map(|result| cell(result, name));
         grid.row(std::iter::once(name.to_string()).chain(cells));
     }
     grid
 }
 
-fn cell(event: &Event, name: &str) -> String {
-    let Some(score) = event.score(name) else { return String::new() };
+fn cell(result: &TaskResult, name: &str) -> String {
+    let Some(score) = result.score(name) else { return String::new() };
     match (&score.outcome, score.median()) {
-        (_, Some(seconds)) => match event.ratio(name).filter(|_| name != goals::OURS) {
+        (_, Some(seconds)) => match result.ratio(name).filter(|_| name != goals::PIDQ) {
             Some(ratio) => format!("{} ({})", duration(seconds), times_as_long(ratio)),
             None => duration(seconds),
         },
         (Outcome::Failed(error), _) => format!("fails: {}", error.chars().take(60).collect::<String>()),
-        _ => "another answer".to_string(),
+        _ => "different result".to_string(),
     }
 }
 
 /// Writes one row for each function of the language.
-struct Functions<'a>(&'a [Event]);
+struct Functions<'a>(&'a [TaskResult]);
 
 impl Display for Functions<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let events: Vec<&Event> = self.0.iter().filter(|event| event.group == "functions").collect();
-        if events.is_empty() {
+        let results: Vec<&TaskResult> = self.0.iter().filter(|result| result.group == "functions").collect();
+        if results.is_empty() {
             return Ok(());
         }
-        let sizes = distinct(events.iter().map(|event| event.nodes));
+        let sizes = distinct(results.iter().map(|result| result.nodes));
         let columns = sizes
             .iter()
-            .flat_map(|&nodes| [goals::OURS, "jsonquery JS"].map(|name| format!("{} {name}", short(nodes))));
+            .flat_map(|&nodes| [goals::PIDQ, "jsonquery JS"].map(|name| format!("{} {name}", short(nodes))));
         let columns: Vec<String> = std::iter::once(String::new()).chain(columns).collect();
         let mut grid = Grid::new(columns.iter().map(String::as_str));
-        for task in distinct(events.iter().map(|event| event.task.as_str())) {
-            let at = |nodes: usize| events.iter().find(|event| event.task == task && event.nodes == nodes);
+        for task in distinct(results.iter().map(|result| result.task.as_str())) {
+            let at = |nodes: usize| results.iter().find(|result| result.task == task && result.nodes == nodes);
             let cells = sizes.iter().flat_map(|&nodes| {
-                [goals::OURS, "jsonquery JS"].map(|name| at(nodes).map_or_else(String::new, |event| cell(event, name)))
+                [goals::PIDQ, "jsonquery JS"]
+                    .map(|name| at(nodes).map_or_else(String::new, |result| cell(result, name)))
             });
             grid.row(std::iter::once(format!("`{task}`")).chain(cells));
         }
-        writeln!(f, "## Functions: a query over all nodes, answer not written\n\n{grid}")
+        writeln!(f, "## Functions: a query over all nodes, result not written\n\n{grid}")
     }
 }
 
-struct Facts<'a>(&'a [Fact]);
+struct Measurements<'a>(&'a [Measurement]);
 
-impl Display for Facts<'_> {
+impl Display for Measurements<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        for group in distinct(self.0.iter().map(|fact| fact.group)) {
-            let facts: Vec<&Fact> = self.0.iter().filter(|fact| fact.group == group).collect();
-            let columns = distinct(facts.iter().map(|fact| (fact.nodes, fact.what)));
-            let titles: Vec<String> = columns.iter().map(|(nodes, what)| format!("{} {what}", short(*nodes))).collect();
+        for group in distinct(self.0.iter().map(|measurement| measurement.group)) {
+            let measurements: Vec<&Measurement> =
+                self.0.iter().filter(|measurement| measurement.group == group).collect();
+            let columns = distinct(measurements.iter().map(|measurement| (measurement.nodes, measurement.quantity)));
+            let titles: Vec<String> =
+                columns.iter().map(|(nodes, quantity)| format!("{} {quantity}", short(*nodes))).collect();
             let mut grid = Grid::new(std::iter::once("").chain(titles.iter().map(String::as_str)));
-            for name in distinct(facts.iter().map(|fact| fact.name.as_str())) {
-                let value = |&(nodes, what): &(usize, &str)| {
-                    let fact = facts.iter().find(|fact| fact.name == name && fact.nodes == nodes && fact.what == what);
-                    fact.map_or_else(String::new, |fact| significant(fact.value))
+            for name in distinct(measurements.iter().map(|measurement| measurement.name.as_str())) {
+                let value = |&(nodes, quantity): &(usize, &str)| {
+                    let measurement = measurements.iter().find(|measurement| {
+                        measurement.name == name && measurement.nodes == nodes && measurement.quantity == quantity
+                    });
+                    measurement.map_or_else(String::new, |measurement| significant(measurement.value))
                 };
                 grid.row(std::iter::once(name.to_string()).chain(columns.iter().map(value)));
             }
@@ -231,11 +236,11 @@ fn capital(text: &str) -> String {
 
 /// Returns the distinct values, in order of first appearance.
 pub fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
-    let mut seen = Vec::new();
+    let mut found = Vec::new();
     for item in items {
-        if !seen.contains(&item) {
-            seen.push(item);
+        if !found.contains(&item) {
+            found.push(item);
         }
     }
-    seen
+    found
 }

@@ -1,9 +1,9 @@
-//! Graph traversals along the flow, compared with graph libraries and with a plain traversal over prepared tables.
+//! Walks along the flow, compared with graph libraries and with a plain traversal of adjacency tables.
 //!
-//! All contestants have the network prepared and return numbers: results are counted, not written. Component searches
+//! All contestants have prepared networks and return numbers: results are counted, not written. Component searches
 //! list their nodes, as `components()` does, and count the lists; only petgraph counts weak components without listing.
-//! For routes, the plain traversal builds nodes and edges, as `shortestPath()` does, and petgraph the nodes. Traversals
-//! and routes follow edges of all kinds; components and cycles are those of the flow.
+//! For routes, the plain traversal builds nodes and edges, as `shortestPath()` does, and petgraph the nodes. Walks and
+//! routes follow edges of all kinds; components and cycles are those of the flow.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -18,22 +18,22 @@ use crate::digest::Digest;
 use crate::goals;
 use crate::measure::{Contestant, contest, timed};
 use crate::options::Options;
-use crate::ours::{self, Plan};
-use crate::processes::{Remote, Worker};
+use crate::pidq::{self, Plan};
+use crate::processes::{Worker, WorkerTask};
 use crate::queries::Drawing;
-use crate::table::{Event, Findings};
+use crate::table::{ReportData, TaskResult};
 
-/// Class of the start node of traversals and the end node of routes: the node that is reachable from most others.
-const BEGIN: &str = "Tank";
-/// Nodes around which neighbors are counted, and number of hops.
-const AROUND: usize = 1_000;
+/// Class of the node at which walks start and routes end: the one from which most nodes are reachable.
+const START_CLASS: &str = "Tank";
+/// Number of nodes whose neighborhoods are counted, and the number of hops.
+const NEIGHBORHOODS: usize = 1_000;
 const HOPS: u32 = 3;
 /// Number of routes searched.
 const ROUTES: usize = 20;
 /// Kinds of edges with flow.
 const FLOW: [&str; 3] = ["piping", "recycle", "off_page"];
 
-type Work = fn(&mut Network) -> Vec<i64>;
+type Work = fn(&mut Networks) -> Vec<i64>;
 
 /// The peers in Python.
 const NETWORKX: &str = "networkx";
@@ -42,11 +42,11 @@ const IGRAPH: &str = "igraph";
 const SCIPY: &str = "scipy";
 const PYTHON: [&str; 4] = [NETWORKX, RUSTWORKX, IGRAPH, SCIPY];
 
-/// Task: name, query in which `@` is the start node, plain traversal, petgraph, and Python peers.
+/// Task: its name, its query with `@` for the start node, its implementations, and its Python peers.
 struct Walk {
     name: &'static str,
     query: &'static str,
-    limit: Option<Work>,
+    baseline: Option<Work>,
     petgraph: Option<Work>,
     python: &'static [&'static str],
 }
@@ -55,63 +55,71 @@ const WALKS: [Walk; 7] = [
     Walk {
         name: "3 hops ×1000",
         query: "nodes() | limit(1000) | map(expand(3, {edges: true}) | size()) | sum()",
-        limit: Some(|network| {
-            let Network { all: Net { both, .. }, space, .. } = network;
-            vec![(0..AROUND.min(both.len()) as u32).map(|node| space.walk(both, node, HOPS) as i64).sum()]
+        baseline: Some(|networks| {
+            let Networks { all: Network { both, .. }, state, .. } = networks;
+            vec![
+                (0..NEIGHBORHOODS.min(both.len()) as u32)
+                    .map(|node| state.count_reachable(both, node, HOPS) as i64)
+                    .sum(),
+            ]
         }),
-        petgraph: Some(|network| {
-            let graph = &network.all.undirected;
-            vec![(0..graph.node_count().min(AROUND)).map(|node| hops(graph, NodeIndex::new(node))).sum()]
+        petgraph: Some(|networks| {
+            let graph = &networks.all.undirected;
+            vec![(0..graph.node_count().min(NEIGHBORHOODS)).map(|node| hops(graph, NodeIndex::new(node))).sum()]
         }),
         python: &[NETWORKX, RUSTWORKX, IGRAPH],
     },
     Walk {
         name: "reach",
         query: r#"downstream("@", {edges: true, pass: "any"}) | size()"#,
-        limit: Some(|network| vec![network.space.walk(&network.all.out, network.begin, u32::MAX) as i64 - 1]),
-        petgraph: Some(|network| {
-            let mut walk = Bfs::new(&network.all.directed, NodeIndex::new(network.begin as usize));
-            vec![std::iter::from_fn(|| walk.next(&network.all.directed)).count() as i64 - 1]
+        baseline: Some(|networks| {
+            vec![networks.state.count_reachable(&networks.all.out, networks.start, u32::MAX) as i64 - 1]
+        }),
+        petgraph: Some(|networks| {
+            let mut walk = Bfs::new(&networks.all.directed, NodeIndex::new(networks.start as usize));
+            vec![std::iter::from_fn(|| walk.next(&networks.all.directed)).count() as i64 - 1]
         }),
         python: &PYTHON,
     },
     Walk {
         name: "BFS",
         query: r#"connected("@", {edges: true, pass: "any"}) | size()"#,
-        limit: Some(|network| vec![network.space.walk(&network.all.both, network.begin, u32::MAX) as i64 - 1]),
-        petgraph: Some(|network| {
-            let mut walk = Bfs::new(&network.all.undirected, NodeIndex::new(network.begin as usize));
-            vec![std::iter::from_fn(|| walk.next(&network.all.undirected)).count() as i64 - 1]
+        baseline: Some(|networks| {
+            vec![networks.state.count_reachable(&networks.all.both, networks.start, u32::MAX) as i64 - 1]
+        }),
+        petgraph: Some(|networks| {
+            let mut walk = Bfs::new(&networks.all.undirected, NodeIndex::new(networks.start as usize));
+            vec![std::iter::from_fn(|| walk.next(&networks.all.undirected)).count() as i64 - 1]
         }),
         python: &PYTHON,
     },
     Walk {
-        name: "weak parts",
+        name: "weak components",
         query: "components() | size()",
-        limit: Some(|network| vec![network.flow.weak_parts().list()]),
-        petgraph: Some(|network| vec![connected_components(&network.flow.undirected) as i64]),
+        baseline: Some(|networks| vec![networks.flow.weak_components().count_lists()]),
+        petgraph: Some(|networks| vec![connected_components(&networks.flow.undirected) as i64]),
         python: &PYTHON,
     },
     Walk {
-        name: "strong parts",
+        name: "strong components",
         query: "components({strong: true}) | size()",
-        limit: Some(|network| vec![strong_parts(&network.flow.out).list()]),
-        petgraph: Some(|network| vec![tarjan_scc(&network.flow.directed).len() as i64]),
+        baseline: Some(|networks| vec![strong_components(&networks.flow.out).count_lists()]),
+        petgraph: Some(|networks| vec![tarjan_scc(&networks.flow.directed).len() as i64]),
         python: &PYTHON,
     },
     Walk {
         name: "routes ×20",
         query: r#"nodes() | limit(20) | map(shortestPath("@", {edges: true, dir: "both"}) | coalesce(.length, -1))"#,
-        limit: Some(|network| {
-            let Network { all: Net { both, .. }, space, other, begin, .. } = network;
+        baseline: Some(|networks| {
+            let Networks { all: Network { both, .. }, state, second_state, start, .. } = networks;
             let ends = 0..ROUTES.min(both.len()) as u32;
-            let way = |from| std::hint::black_box(route(both, [&mut *space, &mut *other], from, *begin));
-            ends.map(way).map(|way| way.map_or(-1, |way| way.edges.len() as i64)).collect()
+            let find_route = |from| std::hint::black_box(route(both, [&mut *state, &mut *second_state], from, *start));
+            ends.map(find_route).map(|route| route.map_or(-1, |route| route.edges.len() as i64)).collect()
         }),
-        petgraph: Some(|network| {
-            let graph = &network.all.undirected;
+        petgraph: Some(|networks| {
+            let graph = &networks.all.undirected;
             let ends = 0..graph.node_count().min(ROUTES);
-            let to = NodeIndex::new(network.begin as usize);
+            let to = NodeIndex::new(networks.start as usize);
             let length = |from| {
                 let found = astar(graph, NodeIndex::new(from), |node| node == to, |_| 1_i64, |_| 0);
                 found.map_or(-1, |(cost, _)| cost)
@@ -121,53 +129,53 @@ const WALKS: [Walk; 7] = [
         python: &[NETWORKX, RUSTWORKX, IGRAPH],
     },
     Walk {
-        name: "circuits",
+        name: "cycles",
         query: r#"cycles({pass: "any", limit: 100000}) | size()"#,
-        limit: None,
+        baseline: None,
         petgraph: None,
         python: &[NETWORKX, RUSTWORKX],
     },
 ];
 
-pub fn walks(drawing: &Drawing, options: &Options) -> Result<Findings> {
-    let graph = ours::load(drawing.text.clone())?;
-    let network = Rc::new(RefCell::new(Network::new(&drawing.text)?));
+pub fn walks(drawing: &Drawing, options: &Options) -> Result<ReportData> {
+    let graph = pidq::load(drawing.text.clone())?;
+    let networks = Rc::new(RefCell::new(Networks::new(&drawing.text)?));
     let workers: Vec<_> = PYTHON
         .into_iter()
         .filter_map(|name| match Worker::start(name, &drawing.path) {
             Ok(worker) => Some((name, Rc::new(RefCell::new(worker)))),
             Err(error) => {
-                eprintln!("left out: {name} ({error})");
+                eprintln!("SKIPPED: {name} ({error})");
                 None
             }
         })
         .collect();
-    let mut findings = Findings::default();
+    let mut data = ReportData::default();
     for walk in &WALKS {
-        let query = walk.query.replace('@', &network.borrow().name);
-        let by_hand = |name, work| Box::new(ByHand { name, work, network: Rc::clone(&network) });
-        let mut contestants: Vec<Box<dyn Contestant + '_>> = vec![Box::new(Ours(Plan::new(&graph, &query)?))];
-        for (name, work) in [("limit", walk.limit), ("petgraph", walk.petgraph)] {
-            contestants.extend(work.map(|work| by_hand(name, work) as Box<dyn Contestant>));
+        let query = walk.query.replace('@', &networks.borrow().start_id);
+        let hand_written = |name, work| Box::new(HandWritten { name, work, networks: Rc::clone(&networks) });
+        let mut contestants: Vec<Box<dyn Contestant + '_>> = vec![Box::new(PidqWalk(Plan::new(&graph, &query)?))];
+        for (name, work) in [("baseline", walk.baseline), ("petgraph", walk.petgraph)] {
+            contestants.extend(work.map(|work| hand_written(name, work) as Box<dyn Contestant>));
         }
-        let begin = network.borrow().begin;
+        let start = networks.borrow().start;
         let peers = workers.iter().filter(|(name, _)| walk.python.contains(name));
-        contestants.extend(peers.map(|(_, worker)| Remote::walk(Rc::clone(worker), walk.name, begin)));
+        contestants.extend(peers.map(|(_, worker)| WorkerTask::walk(Rc::clone(worker), walk.name, start)));
         let scores = contest(contestants, options.rounds, options.sample);
-        findings.events.push(Event { group: "walks", nodes: drawing.nodes, task: walk.name.to_string(), scores });
+        data.results.push(TaskResult { group: "walks", nodes: drawing.nodes, task: walk.name.to_string(), scores });
     }
-    Ok(findings)
+    Ok(data)
 }
 
 /// Runs the query of pidq, from the compiled plan to the number.
-struct Ours<'g>(Plan<'g>);
+struct PidqWalk<'g>(Plan<'g>);
 
-impl Contestant for Ours<'_> {
+impl Contestant for PidqWalk<'_> {
     fn name(&self) -> &str {
-        goals::OURS
+        goals::PIDQ
     }
 
-    fn answer(&mut self) -> Result<Digest> {
+    fn digest(&mut self) -> Result<Digest> {
         let mut json = Vec::new();
         self.0.json(&mut json)?;
         match json.first() {
@@ -182,45 +190,44 @@ impl Contestant for Ours<'_> {
     }
 }
 
-struct ByHand {
+struct HandWritten {
     name: &'static str,
     work: Work,
-    network: Rc<RefCell<Network>>,
+    networks: Rc<RefCell<Networks>>,
 }
 
-impl Contestant for ByHand {
+impl Contestant for HandWritten {
     fn name(&self) -> &str {
         self.name
     }
 
-    fn answer(&mut self) -> Result<Digest> {
-        let numbers = (self.work)(&mut self.network.borrow_mut());
+    fn digest(&mut self) -> Result<Digest> {
+        let numbers = (self.work)(&mut self.networks.borrow_mut());
         Digest::of(serde_json::to_string(&numbers)?.as_bytes())
     }
 
     fn run(&mut self, times: u32) -> Result<f64> {
-        let network = &mut self.network.borrow_mut();
-        let (sum, seconds) = timed(|| (0..times).map(|_| (self.work)(network).iter().sum::<i64>()).sum::<i64>());
+        let networks = &mut self.networks.borrow_mut();
+        let (sum, seconds) = timed(|| (0..times).map(|_| (self.work)(networks).iter().sum::<i64>()).sum::<i64>());
         std::hint::black_box(sum);
         Ok(seconds)
     }
 }
 
-/// Drawing as networks, with the start node of traversals.
-struct Network {
-    all: Net,
-    flow: Net,
-    begin: u32,
-    /// Id of the start node.
-    name: String,
-    space: Space,
-    other: Space,
+/// Networks of a drawing, with the start node of walks.
+struct Networks {
+    all: Network,
+    flow: Network,
+    start: u32,
+    start_id: String,
+    state: SearchState,
+    second_state: SearchState,
 }
 
 /// Network in the preferred representation of each library.
-struct Net {
-    out: Table,
-    both: Table,
+struct Network {
+    out: Adjacency,
+    both: Adjacency,
     arcs: Vec<[u32; 2]>,
     directed: DiGraph<(), ()>,
     undirected: UnGraph<(), ()>,
@@ -254,36 +261,37 @@ struct Edge<'a> {
     direction: &'a str,
 }
 
-impl Network {
+impl Networks {
     fn new(text: &[u8]) -> Result<Self> {
         let Lists { nodes, edges } = serde_json::from_slice::<Document<'_>>(text)?.pid_graph;
-        let places: HashMap<&str, u32> = nodes.iter().map(|node| node.id).zip(0..).collect();
-        let net = |follows: fn(&Edge<'_>) -> bool| {
-            Net::new(
+        let indices: HashMap<&str, u32> = nodes.iter().map(|node| node.id).zip(0..).collect();
+        let network = |follows: fn(&Edge<'_>) -> bool| {
+            Network::new(
                 nodes.len(),
-                edges.iter().filter(|edge| follows(edge)).flat_map(|edge| edge.arcs(&places)).collect(),
+                edges.iter().filter(|edge| follows(edge)).flat_map(|edge| edge.arcs(&indices)).collect(),
             )
         };
-        let (all, flow) = (net(|_| true), net(|edge| FLOW.contains(&edge.edge_type)));
-        let [mut space, other] = [0, 1].map(|_| Space::new(nodes.len()));
-        let begins = (0..).zip(&nodes).filter(|(_, node)| node.class == BEGIN).map(|(place, _)| place);
-        let begin =
-            begins.max_by_key(|place| space.walk(&all.out, *place, u32::MAX)).ok_or("no tank in the drawing")?;
-        let name = nodes[begin as usize].id.to_string();
-        Ok(Self { all, flow, begin, name, space, other })
+        let (all, flow) = (network(|_| true), network(|edge| FLOW.contains(&edge.edge_type)));
+        let [mut state, second_state] = [0, 1].map(|_| SearchState::new(nodes.len()));
+        let candidates = (0..).zip(&nodes).filter(|(_, node)| node.class == START_CLASS).map(|(index, _)| index);
+        let start = candidates
+            .max_by_key(|index| state.count_reachable(&all.out, *index, u32::MAX))
+            .ok_or("no tank in the drawing")?;
+        let start_id = nodes[start as usize].id.to_string();
+        Ok(Self { all, flow, start, start_id, state, second_state })
     }
 }
 
 impl Edge<'_> {
-    /// Both directions if the direction is unknown.
-    fn arcs(&self, places: &HashMap<&str, u32>) -> impl Iterator<Item = [u32; 2]> + use<> {
-        let ends = [places[self.source], places[self.target]];
+    /// Returns the arcs of an edge: both directions if its direction is unknown.
+    fn arcs(&self, indices: &HashMap<&str, u32>) -> impl Iterator<Item = [u32; 2]> + use<> {
+        let ends = [indices[self.source], indices[self.target]];
         let (along, against) = (self.direction != "backward", self.direction != "forward");
         [along.then_some(ends), against.then_some([ends[1], ends[0]])].into_iter().flatten()
     }
 }
 
-impl Net {
+impl Network {
     fn new(nodes: usize, arcs: Vec<[u32; 2]>) -> Self {
         let pairs = || arcs.iter().map(|[from, to]| (*from, *to));
         let mut directed = DiGraph::from_edges(pairs());
@@ -294,12 +302,12 @@ impl Net {
         while undirected.node_count() < nodes {
             undirected.add_node(());
         }
-        let twice: Vec<[u32; 2]> = arcs.iter().flat_map(|[from, to]| [[*from, *to], [*to, *from]]).collect();
-        let (out, both) = (Table::new(nodes, &arcs), Table::new(nodes, &twice));
+        let both_directions: Vec<[u32; 2]> = arcs.iter().flat_map(|[from, to]| [[*from, *to], [*to, *from]]).collect();
+        let (out, both) = (Adjacency::new(nodes, &arcs), Adjacency::new(nodes, &both_directions));
         Self { out, both, arcs, directed, undirected }
     }
 
-    fn weak_parts(&self) -> Parts {
+    fn weak_components(&self) -> Components {
         let mut parent: Vec<u32> = (0..self.out.len() as u32).collect();
         for [from, to] in &self.arcs {
             let (a, b) = (root(&mut parent, *from), root(&mut parent, *to));
@@ -311,28 +319,29 @@ impl Net {
             count += u32::from(up == node);
             parent[node] = if up == node { count - 1 } else { parent[up] };
         }
-        Parts { of: parent, count: count as usize }
+        Components { component_of: parent, count: count as usize }
     }
 }
 
-/// By node: the index of its component.
-struct Parts {
-    of: Vec<u32>,
+/// Connected components of a network.
+struct Components {
+    /// By node: the index of its component.
+    component_of: Vec<u32>,
     count: usize,
 }
 
-impl Parts {
+impl Components {
     /// Lists the nodes of each component, and counts the lists.
-    fn list(&self) -> i64 {
+    fn count_lists(&self) -> i64 {
         let mut next = vec![0; self.count + 1];
-        self.of.iter().for_each(|part| next[*part as usize + 1] += 1);
-        for part in 0..self.count {
-            next[part + 1] += next[part];
+        self.component_of.iter().for_each(|component| next[*component as usize + 1] += 1);
+        for component in 0..self.count {
+            next[component + 1] += next[component];
         }
-        let mut members = vec![0; self.of.len()];
-        for (node, part) in (0..).zip(&self.of) {
-            members[next[*part as usize] as usize] = node;
-            next[*part as usize] += 1;
+        let mut members = vec![0; self.component_of.len()];
+        for (node, component) in (0..).zip(&self.component_of) {
+            members[next[*component as usize] as usize] = node;
+            next[*component as usize] += 1;
         }
         let mut start = 0;
         let lists: Vec<&[u32]> = next[..self.count]
@@ -352,14 +361,14 @@ fn root(parent: &mut [u32], mut node: u32) -> u32 {
     node
 }
 
-/// Compressed adjacency: neighbors and the arcs that lead to them.
-struct Table {
+/// Compressed adjacency lists: the neighbors of each node, and the edges to them.
+struct Adjacency {
     first: Vec<u32>,
-    heads: Vec<u32>,
+    targets: Vec<u32>,
     edges: Vec<u32>,
 }
 
-impl Table {
+impl Adjacency {
     fn new(nodes: usize, arcs: &[[u32; 2]]) -> Self {
         let mut first = vec![0; nodes + 1];
         arcs.iter().for_each(|[from, _]| first[*from as usize + 1] += 1);
@@ -367,82 +376,83 @@ impl Table {
             first[node + 1] += first[node];
         }
         let mut next = first.clone();
-        let (mut heads, mut edges) = (vec![0; arcs.len()], vec![0; arcs.len()]);
+        let (mut targets, mut edges) = (vec![0; arcs.len()], vec![0; arcs.len()]);
         for ([from, to], edge) in arcs.iter().zip(0..) {
             let place = next[*from as usize] as usize;
-            (heads[place], edges[place]) = (*to, edge);
+            (targets[place], edges[place]) = (*to, edge);
             next[*from as usize] += 1;
         }
-        Self { first, heads, edges }
+        Self { first, targets, edges }
     }
 
     fn len(&self) -> usize {
         self.first.len() - 1
     }
 
-    fn of(&self, node: u32) -> &[u32] {
-        &self.heads[self.first[node as usize] as usize..self.first[node as usize + 1] as usize]
+    fn neighbors(&self, node: u32) -> &[u32] {
+        &self.targets[self.first[node as usize] as usize..self.first[node as usize + 1] as usize]
     }
 
     /// Returns the first edge from a node to a neighbor.
     fn edge(&self, from: u32, to: u32) -> Option<u32> {
-        let place = self.of(from).iter().position(|head| *head == to)?;
+        let place = self.neighbors(from).iter().position(|target| *target == to)?;
         Some(self.edges[self.first[from as usize] as usize + place])
     }
 }
 
-/// Visited marks of a traversal: outdated by a generation number instead of cleared.
-struct Space {
+/// State of a search. A new search invalidates the visited marks by its epoch instead of clearing them.
+struct SearchState {
     stamps: Vec<u32>,
     epoch: u32,
     queue: Vec<u32>,
     /// By node: predecessor in a route search.
-    before: Vec<u32>,
+    predecessors: Vec<u32>,
 }
 
-impl Space {
+impl SearchState {
     fn new(nodes: usize) -> Self {
-        Self { stamps: vec![0; nodes], epoch: 0, queue: Vec::with_capacity(nodes), before: vec![0; nodes] }
+        Self { stamps: vec![0; nodes], epoch: 0, queue: Vec::with_capacity(nodes), predecessors: vec![0; nodes] }
     }
 
-    fn begin(&mut self, node: u32) {
+    /// Starts a new search at a node.
+    fn restart(&mut self, node: u32) {
         self.epoch += 1;
         self.queue.clear();
-        self.enter(node);
+        self.visit(node);
     }
 
-    fn enter(&mut self, node: u32) {
+    fn visit(&mut self, node: u32) {
         if self.stamps[node as usize] != self.epoch {
             self.stamps[node as usize] = self.epoch;
             self.queue.push(node);
         }
     }
 
-    fn enter_from(&mut self, node: u32, before: u32) {
-        if !self.has(node) {
-            self.before[node as usize] = before;
-            self.enter(node);
+    fn visit_from(&mut self, node: u32, predecessor: u32) {
+        if !self.is_visited(node) {
+            self.predecessors[node as usize] = predecessor;
+            self.visit(node);
         }
     }
 
-    fn has(&self, node: u32) -> bool {
+    fn is_visited(&self, node: u32) -> bool {
         self.stamps[node as usize] == self.epoch
     }
 
     /// Returns the nodes from one back to the start of the search, which comes last.
-    fn way_back(&self, node: u32) -> impl Iterator<Item = u32> {
-        let before = |node: &u32| (*node != self.queue[0]).then(|| self.before[*node as usize]);
-        std::iter::successors(Some(node), before)
+    fn path_to_start(&self, node: u32) -> impl Iterator<Item = u32> {
+        let predecessor = |node: &u32| (*node != self.queue[0]).then(|| self.predecessors[*node as usize]);
+        std::iter::successors(Some(node), predecessor)
     }
 
     /// Counts the nodes within a number of steps, including the first one.
-    fn walk(&mut self, table: &Table, from: u32, steps: u32) -> usize {
-        self.begin(from);
+    fn count_reachable(&mut self, adjacency: &Adjacency, from: u32, steps: u32) -> usize {
+        self.restart(from);
         let (mut at, mut step) = (0, 0);
         while at < self.queue.len() && step < steps {
             let end = self.queue.len();
             while at < end {
-                table.of(self.queue[at]).iter().for_each(|next| self.enter(*next));
+                adjacency.neighbors(self.queue[at]).iter().for_each(|next| self.visit(*next));
                 at += 1;
             }
             step += 1;
@@ -458,22 +468,23 @@ struct Route {
 }
 
 /// Finds a shortest route between two nodes by bidirectional search, smaller side first.
-fn route(table: &Table, [start, end]: [&mut Space; 2], from: u32, to: u32) -> Option<Route> {
-    start.begin(from);
-    end.begin(to);
-    let middle = if from == to { Some([from, from]) } else { meet(table, [&mut *start, &mut *end]) };
-    middle.map(|[one, other]| {
-        let (ahead, back) = if start.has(one) && end.has(other) { (one, other) } else { (other, one) };
-        let mut nodes: Vec<u32> = start.way_back(ahead).collect();
+fn route(adjacency: &Adjacency, [start, end]: [&mut SearchState; 2], from: u32, to: u32) -> Option<Route> {
+    start.restart(from);
+    end.restart(to);
+    let middle = if from == to { Some([from, from]) } else { find_meeting_edge(adjacency, [&mut *start, &mut *end]) };
+    middle.map(|[node, neighbor]| {
+        let (ahead, back) =
+            if start.is_visited(node) && end.is_visited(neighbor) { (node, neighbor) } else { (neighbor, node) };
+        let mut nodes: Vec<u32> = start.path_to_start(ahead).collect();
         nodes.reverse();
-        nodes.extend(end.way_back(back).skip(usize::from(ahead == back)));
-        let edges = nodes.windows(2).filter_map(|pair| table.edge(pair[0], pair[1])).collect();
+        nodes.extend(end.path_to_start(back).skip(usize::from(ahead == back)));
+        let edges = nodes.windows(2).filter_map(|pair| adjacency.edge(pair[0], pair[1])).collect();
         Route { edges, _nodes: nodes }
     })
 }
 
-/// Two neighbors, each found from another end.
-fn meet(table: &Table, [mut near, mut far]: [&mut Space; 2]) -> Option<[u32; 2]> {
+/// Returns two adjacent nodes, each reached from a different end.
+fn find_meeting_edge(adjacency: &Adjacency, [mut near, mut far]: [&mut SearchState; 2]) -> Option<[u32; 2]> {
     let (mut near_at, mut far_at) = (0, 0);
     loop {
         if near.queue.len() - near_at > far.queue.len() - far_at {
@@ -486,11 +497,11 @@ fn meet(table: &Table, [mut near, mut far]: [&mut Space; 2]) -> Option<[u32; 2]>
         }
         while near_at < end {
             let node = near.queue[near_at];
-            for next in table.of(node) {
-                if far.has(*next) {
+            for next in adjacency.neighbors(node) {
+                if far.is_visited(*next) {
                     return Some([node, *next]);
                 }
-                near.enter_from(*next, node);
+                near.visit_from(*next, node);
             }
             near_at += 1;
         }
@@ -498,61 +509,61 @@ fn meet(table: &Table, [mut near, mut far]: [&mut Space; 2]) -> Option<[u32; 2]>
 }
 
 /// Strongly connected components by Tarjan (1972), without recursion.
-fn strong_parts(table: &Table) -> Parts {
-    let count = table.len();
+fn strong_components(adjacency: &Adjacency) -> Components {
+    let count = adjacency.len();
     let mut index = vec![0_u32; count];
     let mut low = vec![0_u32; count];
-    let mut is_open = vec![false; count];
-    let mut of = vec![0_u32; count];
-    let (mut open, mut way, mut next, mut parts) = (Vec::new(), Vec::new(), 1, 0);
+    let mut is_on_stack = vec![false; count];
+    let mut component_of = vec![0_u32; count];
+    let (mut stack, mut call_stack, mut next, mut components) = (Vec::new(), Vec::new(), 1, 0);
     for start in 0..count as u32 {
         if index[start as usize] != 0 {
             continue;
         }
-        way.push((start, 0));
-        while let Some((node, at)) = way.pop() {
-            let place = node as usize;
+        call_stack.push((start, 0));
+        while let Some((node, at)) = call_stack.pop() {
+            let i = node as usize;
             if at == 0 {
-                index[place] = next;
-                low[place] = next;
+                index[i] = next;
+                low[i] = next;
                 next += 1;
-                open.push(node);
-                is_open[place] = true;
+                stack.push(node);
+                is_on_stack[i] = true;
             }
-            if let Some(head) = table.of(node).get(at) {
-                way.push((node, at + 1));
-                if index[*head as usize] == 0 {
-                    way.push((*head, 0));
-                } else if is_open[*head as usize] {
-                    low[place] = low[place].min(index[*head as usize]);
+            if let Some(target) = adjacency.neighbors(node).get(at) {
+                call_stack.push((node, at + 1));
+                if index[*target as usize] == 0 {
+                    call_stack.push((*target, 0));
+                } else if is_on_stack[*target as usize] {
+                    low[i] = low[i].min(index[*target as usize]);
                 }
                 continue;
             }
-            if low[place] == index[place] {
-                parts += 1;
-                while let Some(member) = open.pop() {
-                    is_open[member as usize] = false;
-                    of[member as usize] = parts - 1;
+            if low[i] == index[i] {
+                components += 1;
+                while let Some(member) = stack.pop() {
+                    is_on_stack[member as usize] = false;
+                    component_of[member as usize] = components - 1;
                     if member == node {
                         break;
                     }
                 }
             }
-            if let Some((before, _)) = way.last() {
-                low[*before as usize] = low[*before as usize].min(low[place]);
+            if let Some((parent, _)) = call_stack.last() {
+                low[*parent as usize] = low[*parent as usize].min(low[i]);
             }
         }
     }
-    Parts { of, count: parts as usize }
+    Components { component_of, count: components as usize }
 }
 
 /// Counts the nodes within a few hops, including the first one.
 fn hops(graph: &UnGraph<(), ()>, from: NodeIndex) -> i64 {
-    let mut met = graph.visit_map();
-    met.visit(from);
+    let mut visited = graph.visit_map();
+    visited.visit(from);
     let (mut level, mut count) = (vec![from], 1);
     for _ in 0..HOPS {
-        level = level.iter().flat_map(|node| graph.neighbors(*node)).filter(|next| met.visit(*next)).collect();
+        level = level.iter().flat_map(|node| graph.neighbors(*node)).filter(|next| visited.visit(*next)).collect();
         count += level.len() as i64;
     }
     count

@@ -450,7 +450,7 @@ impl<'s, const PARTIAL: bool> Loader<'s, PARTIAL> {
 
     #[inline(always)]
     fn digits(&self, at: usize) -> Result<Number> {
-        Number::parse(self.bytes, at).map_err(|(position, why)| self.not_json(position, why))
+        Number::parse(self.bytes, at).map_err(|(position, reason)| self.not_json(position, reason))
     }
 
     fn keyword(&self, at: usize, word: &str, cell: Cell) -> Result<(Cell, usize)> {
@@ -533,8 +533,8 @@ impl<'s, const PARTIAL: bool> Loader<'s, PARTIAL> {
     }
 
     #[cold]
-    fn not_json(&self, at: usize, why: &str) -> Error {
-        self.error_at(at, Code::NotJson, format!("The input is not JSON: {why}"))
+    fn not_json(&self, at: usize, reason: &str) -> Error {
+        self.error_at(at, Code::NotJson, format!("The input is not JSON: {reason}"))
     }
 
     #[cold]
@@ -548,8 +548,8 @@ impl<'s, const PARTIAL: bool> Loader<'s, PARTIAL> {
 
 /// Parses a key that JavaScript sorts as an array index: `0` to `4294967294`, without leading zeros.
 pub(crate) fn array_index(key: &str) -> Option<u32> {
-    let plain = matches!(key.as_bytes(), [b'0'] | [b'1'..=b'9', ..]) && key.len() <= 10;
-    if !plain {
+    let is_canonical = matches!(key.as_bytes(), [b'0'] | [b'1'..=b'9', ..]) && key.len() <= 10;
+    if !is_canonical {
         return None;
     }
     key.parse().ok().filter(|index| *index != u32::MAX)

@@ -158,9 +158,9 @@ impl Token {
     pub fn match_end(&self, bytes: &[u8], at: usize) -> Option<usize> {
         let head = u128::from_le_bytes(block(bytes, at)?);
         let end = at + self.len as usize;
-        let stands_here = (head ^ self.head) & self.mask == 0
+        let is_match = (head ^ self.head) & self.mask == 0
             && (self.len <= 16 || block(bytes, end - 16).map(u128::from_le_bytes) == Some(self.tail));
-        stands_here.then_some(end)
+        is_match.then_some(end)
     }
 }
 
@@ -190,7 +190,7 @@ impl InternPolicy {
     /// Strings between two reviews.
     const TRIAL_LEN: u32 = 64;
 
-    /// With more new strings than this between two reviews, the values are taken for unique ones such as ids or
+    /// With more new strings than this between two reviews, the values are considered unique, such as ids or
     /// remarks.
     const MAX_NEW: u32 = 48;
 

@@ -26,7 +26,7 @@ const CANCEL_CHECK_INTERVAL: u64 = 1024;
 /// The field with the type of a graph node.
 const VARIANT: &str = "node_type";
 
-/// Number of a node.
+/// Index of a node.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct GuideNodeId(u32);
 
@@ -34,7 +34,7 @@ pub(super) struct GuideNodeId(u32);
 pub(super) struct DataGuide<'d> {
     arena: &'d Arena,
     nodes: Vec<GuideNode>,
-    /// The lists of nodes and of edges, and their DataGuide nodes once they are found.
+    /// The lists of nodes and of edges, and the DataGuide nodes found for them.
     lists: [(Option<ContainerId>, Option<GuideNodeId>); 2],
 }
 

@@ -18,12 +18,12 @@ enum ResultType {
     Node,
     /// Nodes of the graph; arrays of them.
     Nodes,
-    Parts,
+    NodeLists,
     /// Edges of the graph.
     Edges,
     Record(Fields),
     /// A record or null.
-    Perhaps(Fields),
+    Nullable(Fields),
     /// Records with the same fields.
     Table(Fields),
     /// A record for a value, records for an array of values.
@@ -38,7 +38,7 @@ enum ResultType {
 type Fields = &'static [(&'static str, ResultType)];
 
 const ANY: ResultType = ResultType::Kinds(Kinds::ANY);
-const FLAG: ResultType = ResultType::Kinds(Kinds::BOOL);
+const BOOL: ResultType = ResultType::Kinds(Kinds::BOOL);
 const ARRAY: ResultType = ResultType::Kinds(Kinds::ARRAY);
 const NUMBER: ResultType = ResultType::Kinds(Kinds::NUMBER);
 const OBJECT: ResultType = ResultType::Kinds(Kinds::OBJECT);
@@ -49,7 +49,7 @@ const ROUTE: Fields = &[("nodes", ResultType::Nodes), ("edges", ResultType::Edge
 const COSTED_ROUTE: Fields =
     &[("nodes", ResultType::Nodes), ("edges", ResultType::Edges), ("length", NUMBER), ("cost", NUMBER)];
 const STEP: Fields =
-    &[("node", ResultType::Node), ("depth", NUMBER), ("via", ANY), ("from", ANY), ("stop", FLAG), ("assumed", FLAG)];
+    &[("node", ResultType::Node), ("depth", NUMBER), ("via", ANY), ("from", ANY), ("stop", BOOL), ("assumed", BOOL)];
 const ENDS: Fields = &[("source", ResultType::Node), ("target", ResultType::Node)];
 const EXTRACT: Fields = &[("nodes", ResultType::Nodes), ("edges", ResultType::Edges), ("metadata", ANY)];
 const BOUNDARY: Fields = &[
@@ -59,7 +59,7 @@ const BOUNDARY: Fields = &[
     ("leaks", ResultType::Nodes),
 ];
 const BREAK: Fields =
-    &[("item", ResultType::Node), ("field", STRING), ("values", ARRAY), ("edges", ResultType::Edges), ("legal", FLAG)];
+    &[("item", ResultType::Node), ("field", STRING), ("values", ARRAY), ("edges", ResultType::Edges), ("legal", BOOL)];
 const BYPASS: Fields = &[
     ("item", ResultType::Node),
     ("from", ResultType::Node),
@@ -103,7 +103,7 @@ const DIFFERENCES: Fields = &[
             ("after", ANY),
         ]),
     ),
-    ("equal", FLAG),
+    ("equal", BOOL),
 ];
 const EQUIPMENT_GRAPH: Fields = &[
     ("nodes", ResultType::Nodes),
@@ -137,7 +137,7 @@ const ISOLATION: Fields = &[
             ("path", ResultType::Nodes),
             ("kind", STRING),
             ("method", STRING),
-            ("closed", FLAG),
+            ("closed", BOOL),
             ("fail_action", ANY),
         ]),
     ),
@@ -158,7 +158,7 @@ const ISOLATION: Fields = &[
     ("dead_ends", ResultType::Nodes),
     ("swallowed", ResultType::Nodes),
     ("data_gaps", ResultType::Table(&[("kind", STRING), ("at", ResultType::Node), ("edge", ANY)])),
-    ("complete", FLAG),
+    ("complete", BOOL),
 ];
 const JOINED: Fields = &[("nodes", ARRAY), ("edges", ARRAY), ("metadata", OBJECT)];
 const LINE: Fields = &[
@@ -183,7 +183,7 @@ const LOOP: Fields = &[
     ("final_elements", ResultType::Nodes),
     ("lines", ARRAY),
     ("fail_action", ANY),
-    ("closed", FLAG),
+    ("closed", BOOL),
 ];
 const OPEN_END: Fields = &[("item", ResultType::Node), ("kind", STRING), ("edges", ResultType::Edges)];
 const RECYCLE: Fields =
@@ -218,7 +218,7 @@ const FINDING: Fields = &[
     ("message", STRING),
     ("ids", ARRAY),
     ("evidence", ARRAY),
-    ("certain", FLAG),
+    ("certain", BOOL),
 ];
 
 const RESULT_TYPES: &[(&[&str], ResultType)] = &[
@@ -227,7 +227,7 @@ const RESULT_TYPES: &[(&[&str], ResultType)] = &[
     (&["breaks"], ResultType::Table(BREAK)),
     (&["bypasses"], ResultType::Table(BYPASS)),
     (&["componentCount"], OBJECT),
-    (&["components"], ResultType::Parts),
+    (&["components"], ResultType::NodeLists),
     (&["cycles", "paths"], ResultType::Table(ROUTE)),
     (&["deadEnds", "drains", "vents"], ResultType::Table(DEAD_END)),
     (&["diff"], ResultType::Record(DIFFERENCES)),
@@ -242,7 +242,7 @@ const RESULT_TYPES: &[(&[&str], ResultType)] = &[
     (&["isolate"], ResultType::Record(ISOLATION)),
     (&["joinSheets"], ResultType::Record(JOINED)),
     (&["lineList"], ResultType::Table(LINE)),
-    (&["loop"], ResultType::Perhaps(LOOP)),
+    (&["loop"], ResultType::Nullable(LOOP)),
     (&["loops"], ResultType::Table(LOOP)),
     (
         &["nozzleList"],
@@ -253,7 +253,7 @@ const RESULT_TYPES: &[(&[&str], ResultType)] = &[
         ResultType::Columns(&["id", "tag", "direction", "drawing", "label", "partner", "line", "connected_to"]),
     ),
     (&["openEnds"], ResultType::Table(OPEN_END)),
-    (&["parseTag"], ResultType::Perhaps(TAG)),
+    (&["parseTag"], ResultType::Nullable(TAG)),
     (&["recycles"], ResultType::Table(RECYCLE)),
     (
         &["segmentList"],
@@ -269,7 +269,7 @@ const RESULT_TYPES: &[(&[&str], ResultType)] = &[
             "components",
         ]),
     ),
-    (&["shortestPath"], ResultType::Perhaps(COSTED_ROUTE)),
+    (&["shortestPath"], ResultType::Nullable(COSTED_ROUTE)),
     (&["trace"], ResultType::Table(STEP)),
     (&["validate"], ResultType::Table(FINDING)),
     (
@@ -305,10 +305,10 @@ impl<'p> Checker<'p> {
             ResultType::Kinds(kinds) => Type::from_kinds(kinds),
             ResultType::Node => self.types.items(self.lists[0]).with(Kinds::NULL),
             ResultType::Nodes => self.lists[0].only(Kinds::ARRAY),
-            ResultType::Parts => self.types.list_of(self.lists[0].only(Kinds::ARRAY)),
+            ResultType::NodeLists => self.types.list_of(self.lists[0].only(Kinds::ARRAY)),
             ResultType::Edges => self.lists[1].only(Kinds::ARRAY),
             ResultType::Record(fields) | ResultType::Each(fields) => self.record(fields),
-            ResultType::Perhaps(fields) => self.record(fields).with(Kinds::NULL),
+            ResultType::Nullable(fields) => self.record(fields).with(Kinds::NULL),
             ResultType::Table(fields) => {
                 let row = self.record(fields);
                 self.types.list_of(row)
@@ -349,8 +349,8 @@ impl<'p> Checker<'p> {
         let list = self.instantiate(ResultType::Edges);
         let of_nodes = nodes.into_iter().filter_map(|part| Some((Cow::Owned(part.name?), node)));
         let of_edges = edges.into_iter().filter_map(|part| {
-            let stands_for = if part.is_list { list } else { edge };
-            Some((Cow::Owned(part.name?), stands_for))
+            let bound_type = if part.is_list { list } else { edge };
+            Some((Cow::Owned(part.name?), bound_type))
         });
         let fields = of_nodes.chain(of_edges).collect();
         self.types.record(fields)

@@ -136,8 +136,8 @@ impl<'p> Types<'p> {
 
     /// Returns the types of the lists of nodes and of edges.
     pub fn lists(&self) -> [Type; 2] {
-        let places = self.guide.as_ref().map(DataGuide::lists).unwrap_or_default();
-        places.map(|node| node.map_or(Type::from_kinds(Kinds::ARRAY), |node| self.at(node)))
+        let nodes = self.guide.as_ref().map(DataGuide::lists).unwrap_or_default();
+        nodes.map(|node| node.map_or(Type::from_kinds(Kinds::ARRAY), |node| self.at(node)))
     }
 
     fn at(&self, node: GuideNodeId) -> Type {
@@ -191,7 +191,7 @@ impl<'p> Types<'p> {
 
     fn join_to(&mut self, a: Type, b: Type, depth: u32) -> Type {
         let kinds = a.kinds | b.kinds;
-        let inside = match (self.built_contents(a), self.built_contents(b)) {
+        let contents = match (self.built_contents(a), self.built_contents(b)) {
             _ if a.contents == b.contents => a.contents,
             _ if !a.kinds.intersects(Kinds::CONTAINERS) && b.kinds.intersects(Kinds::CONTAINERS) => b.contents,
             _ if !b.kinds.intersects(Kinds::CONTAINERS) && a.kinds.intersects(Kinds::CONTAINERS) => a.contents,
@@ -201,7 +201,7 @@ impl<'p> Types<'p> {
             }
             _ => Contents::Unknown,
         };
-        Type { kinds, contents: inside }
+        Type { kinds, contents }
     }
 
     /// Returns the type of the items of an array.

@@ -56,8 +56,8 @@ impl<'a> EvalContext<'a> {
         self.stack.truncate(checkpoint.stack_len);
         self.variables.truncate(checkpoint.variable_count);
         self.run_warnings.truncate(checkpoint.warning_count);
-        let kept = checkpoint.reserved + (self.stack.capacity() - checkpoint.capacity) * size_of::<Value<'_>>();
-        self.release(self.reserved.saturating_sub(kept));
+        let new_reserved = checkpoint.reserved + (self.stack.capacity() - checkpoint.capacity) * size_of::<Value<'_>>();
+        self.release(self.reserved.saturating_sub(new_reserved));
     }
 
     /// Charges fuel. Stops the run when the fuel is used up or the run is canceled.

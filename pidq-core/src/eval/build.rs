@@ -197,8 +197,8 @@ impl<'a> EvalContext<'a> {
     /// Collects the values of `{a: ...}`.
     #[inline]
     pub(super) fn collect_fields(&mut self, fields: &'a plan::Fields, input: Value<'a>) -> Result<()> {
-        if let Some(leads) = &fields.common_prefixes {
-            return self.collect_shared_fields(fields, leads, input);
+        if let Some(common_prefixes) = &fields.common_prefixes {
+            return self.collect_shared_fields(fields, common_prefixes, input);
         }
         for value in &fields.values {
             let value = self.eval(value, input)?;
@@ -276,23 +276,23 @@ impl<'a> EvalContext<'a> {
 
     #[inline]
     pub(super) fn shape_keys(&mut self, arena: &'a Arena, id: ContainerId) -> Result<ShapeKeys<'a>> {
-        let number = arena.shape(id).0;
-        let place = number as usize % SHAPE_CACHE_SIZE;
-        match self.shapes.get(place) {
-            Some(Some((known, shape))) if *known == number && std::ptr::eq(arena, self.document) => Ok(*shape),
-            _ => self.load_shape_keys(arena, id, place),
+        let shape_id = arena.shape(id).0;
+        let slot = shape_id as usize % SHAPE_CACHE_SIZE;
+        match self.shapes.get(slot) {
+            Some(Some((known, shape))) if *known == shape_id && std::ptr::eq(arena, self.document) => Ok(*shape),
+            _ => self.load_shape_keys(arena, id, slot),
         }
     }
 
     #[cold]
-    fn load_shape_keys(&mut self, arena: &'a Arena, id: ContainerId, place: usize) -> Result<ShapeKeys<'a>> {
+    fn load_shape_keys(&mut self, arena: &'a Arena, id: ContainerId, slot: usize) -> Result<ShapeKeys<'a>> {
         let names: Vec<&'a str> = arena.keys(id).iter().map(|key| arena.symbol_text(*key)).collect();
         let keys = self.intern_keys(&names)?;
         let names = self.scratch.alloc_slice_from_fn(names.len(), |at| Value::String(keys.names[at]));
         let shape = ShapeKeys { keys, names: names.ok_or_else(|| self.out_of_memory())? };
         if std::ptr::eq(arena, self.document) {
             self.shapes.resize(SHAPE_CACHE_SIZE, None);
-            self.shapes[place] = Some((arena.shape(id).0, shape));
+            self.shapes[slot] = Some((arena.shape(id).0, shape));
         }
         Ok(shape)
     }
@@ -414,8 +414,8 @@ impl<'a> EvalContext<'a> {
 /// so that columns can be used.
 fn contiguous_part<'a>(arena: &'a Arena, base: ContainerId, rows: &[u32]) -> Option<Value<'a>> {
     let first = *rows.first()?;
-    let follow = rows.len() < MIN_ROWS && rows.windows(2).all(|pair| pair[0] + 1 == pair[1]);
-    follow.then_some(Value::Array(Array(Items::Slice { arena, base, first, len: rows.len() as u32 })))
+    let are_consecutive = rows.len() < MIN_ROWS && rows.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+    are_consecutive.then_some(Value::Array(Array(Items::Slice { arena, base, first, len: rows.len() as u32 })))
 }
 
 /// Adds the path of the item for which evaluation failed.
@@ -429,7 +429,7 @@ fn with_item_path(error: Error, item: Value<'_>) -> Error {
 
 #[cold]
 fn text_too_long(limit: usize) -> Error {
-    let message = format!("The query builds a text of more than {limit} bytes");
+    let message = format!("The query builds a string of more than {limit} bytes");
     Error::new(Code::OutOfMemory, message).with_limit("memory", limit as u64)
 }
 
@@ -461,8 +461,8 @@ impl LimitedText {
             return Err(fmt::Error);
         }
         // Doubles the capacity, up to the limit.
-        let wanted = (2 * needed).min(self.limit);
-        self.text.reserve_exact(wanted - self.text.len());
+        let new_capacity = (2 * needed).min(self.limit);
+        self.text.reserve_exact(new_capacity - self.text.len());
         Ok(())
     }
 }
@@ -579,15 +579,15 @@ impl<'a, T> Entries<'a, T> {
 
     /// Returns the value of a key; inserts the result of `make` if the key is new.
     pub fn entry(&mut self, cx: &mut EvalContext<'a>, name: &'a str, make: impl FnOnce() -> T) -> Result<&mut T> {
-        let place = self.entry_index(cx, name, make)?;
-        Ok(&mut self.values[place])
+        let index = self.entry_index(cx, name, make)?;
+        Ok(&mut self.values[index])
     }
 
     /// Returns the index of a key among the values; inserts the result of `make` if the key is new.
     pub fn entry_index(&mut self, cx: &mut EvalContext<'a>, name: &'a str, make: impl FnOnce() -> T) -> Result<usize> {
         cx.charge_bytes(name.len())?;
-        if let Some(place) = self.index.find_or_add(name, &self.names, cx.scratch.hasher()) {
-            return Ok(place);
+        if let Some(index) = self.index.find_or_add(name, &self.names, cx.scratch.hasher()) {
+            return Ok(index);
         }
         cx.reserve(Self::ENTRY_SIZE)?;
         self.names.push(name);
@@ -615,7 +615,7 @@ impl<'a, T> Entries<'a, T> {
     /// Builds the object of the collected entries; `value` maps its values.
     pub fn into_object_by(self, cx: &mut EvalContext<'a>, value: impl Fn(&T) -> Value<'a>) -> Result<Value<'a>> {
         // The entries stay allocated until the object is built.
-        let held = self.names.len() * Self::ENTRY_SIZE;
+        let entry_bytes = self.names.len() * Self::ENTRY_SIZE;
         let in_order = self.names.len() > Keys::LINEAR_SEARCH_LIMIT && !write::needs_reordering(&self.names);
         let (keys, values) = if in_order {
             (cx.indexed_keys(&self.names, &self.index)?, self.values)
@@ -626,7 +626,7 @@ impl<'a, T> Entries<'a, T> {
         let values =
             cx.scratch.alloc_slice_from_fn(values.len(), |at| value(&values[at])).ok_or_else(|| cx.out_of_memory())?;
         let record = cx.scratch.alloc(Record { keys, values }).ok_or_else(|| cx.out_of_memory())?;
-        cx.release(held);
+        cx.release(entry_bytes);
         Ok(record.row(0))
     }
 }

@@ -38,8 +38,8 @@ impl<'a> EvalContext<'a> {
             Items::Rows(rows) => (rows.arena, rows.base, Some(rows.rows)),
             _ => return None,
         };
-        let is_worth_it = self.optimizations && array.len() >= MIN_ROWS && std::ptr::eq(arena, self.document);
-        (is_worth_it && self.vectorized_depth < MAX_DEPTH).then(|| ColumnView { list, cells: arena.items(list), rows })
+        let is_eligible = self.is_optimized && array.len() >= MIN_ROWS && std::ptr::eq(arena, self.document);
+        (is_eligible && self.vectorized_depth < MAX_DEPTH).then(|| ColumnView { list, cells: arena.items(list), rows })
     }
 
     /// Runs a vectorized operation. Returns `None` if it is not possible or failed: then the items must be evaluated
@@ -48,7 +48,7 @@ impl<'a> EvalContext<'a> {
     /// After a failure, optimizations stay disabled: otherwise each level of a query would double the work of the next.
     pub(crate) fn try_vectorized<T>(&mut self, operation: impl FnOnce(&mut Self) -> Result<Option<T>>) -> Option<T> {
         let (used, inner_fuel) = (self.fuel_used, self.inner_fuel);
-        let before = self.checkpoint();
+        let checkpoint = self.checkpoint();
         self.vectorized_depth += 1;
         let result = operation(self);
         self.vectorized_depth -= 1;
@@ -56,9 +56,9 @@ impl<'a> EvalContext<'a> {
             self.set_strategy(Strategy::Columns);
             return Some(done);
         }
-        self.optimizations &= result.is_ok();
+        self.is_optimized &= result.is_ok();
         self.refund(used, inner_fuel);
-        self.rollback(before);
+        self.rollback(checkpoint);
         None
     }
 }

@@ -143,7 +143,7 @@ impl<'a> EvalContext<'a> {
     ) -> Result<()> {
         let mut memo: HashMap<usize, MemoizedPrefix<'a>> = HashMap::new();
         for (plan, prefix) in fields.values.iter().zip(prefixes) {
-            let value = match prefix.as_ref().filter(|_| self.optimizations) {
+            let value = match prefix.as_ref().filter(|_| self.is_optimized) {
                 Some(prefix) => self.eval_shared(plan, prefix, prefixes, &mut memo, input)?,
                 None => self.eval(plan, input)?,
             };
@@ -168,15 +168,15 @@ impl<'a> EvalContext<'a> {
             _ => (&[], &[]),
         };
         // If the fuel runs out, it does so at the same call as without sharing.
-        let known = memo.get(&prefix.first).filter(|known| self.fuel_used + known.fuel < self.limits.fuel);
-        let value = match (known, &prefixes[prefix.first]) {
-            (Some(known), Some(first)) => self.replay(known, first, prefix)?,
+        let memoized = memo.get(&prefix.first).filter(|memoized| self.fuel_used + memoized.fuel < self.limits.fuel);
+        let value = match (memoized, &prefixes[prefix.first]) {
+            (Some(memoized), Some(first)) => self.replay(memoized, first, prefix)?,
             _ => {
                 let evaluate = |cx: &mut Self| {
                     if start.is_empty() { cx.eval(plan, input) } else { cx.pipe(start, input) }
                 };
-                let (value, kept) = self.eval_measured(prefix, evaluate)?;
-                kept.map(|kept| memo.insert(prefix.first, kept));
+                let (value, new_entry) = self.eval_measured(prefix, evaluate)?;
+                new_entry.map(|new_entry| memo.insert(prefix.first, new_entry));
                 value
             }
         };
@@ -192,30 +192,35 @@ impl<'a> EvalContext<'a> {
         let (used, inner_fuel, warning_count) = (self.fuel_used, self.inner_fuel, self.run_warnings.len());
         let before: Vec<CallStats> = self.call_stats[prefix.calls.clone()].to_vec();
         let value = evaluate(self)?;
-        let spent =
+        let costs =
             self.call_stats[prefix.calls.clone()].iter().zip(&before).map(|(after, before)| after.since(before));
         let (fuel, inner_fuel) = (self.fuel_used - used, self.inner_fuel - inner_fuel);
-        let kept = (warning_count == self.run_warnings.len()).then(|| MemoizedPrefix {
+        let memoized = (warning_count == self.run_warnings.len()).then(|| MemoizedPrefix {
             value,
             fuel,
             inner_fuel,
-            costs: spent.collect(),
+            costs: costs.collect(),
         });
-        Ok((value, kept))
+        Ok((value, memoized))
     }
 
     /// Charges for a known prefix again, and records it for the calls and keys of another value.
-    fn replay(&mut self, known: &MemoizedPrefix<'a>, first: &CommonPrefix, prefix: &CommonPrefix) -> Result<Value<'a>> {
-        for (call, more) in prefix.calls.clone().zip(&known.costs) {
+    fn replay(
+        &mut self,
+        memoized: &MemoizedPrefix<'a>,
+        first: &CommonPrefix,
+        prefix: &CommonPrefix,
+    ) -> Result<Value<'a>> {
+        for (call, more) in prefix.calls.clone().zip(&memoized.costs) {
             self.call_stats[call].add(more);
         }
         for (from, to) in first.properties.clone().zip(prefix.properties.clone()) {
-            let seen = self.caches[from];
-            self.caches[to].record_all(&seen);
+            let lookups = self.caches[from];
+            self.caches[to].record_all(&lookups);
         }
-        self.inner_fuel += known.inner_fuel;
-        self.charge(known.fuel)?;
-        Ok(known.value)
+        self.inner_fuel += memoized.inner_fuel;
+        self.charge(memoized.fuel)?;
+        Ok(memoized.value)
     }
 }
 

@@ -16,7 +16,7 @@ use crate::value::{Value, convert, prototype};
 /// Functions, parameters and dialect that a query is compiled with.
 pub(crate) struct Environment<'n> {
     pub find: &'n dyn Fn(&str) -> Option<FunctionRef>,
-    pub all: &'n dyn Fn() -> Vec<&'static str>,
+    pub function_names: &'n dyn Fn() -> Vec<&'static str>,
     /// Values of the parameters: an object.
     pub params: &'n Arena,
     /// Allows a parameter as a key of a path. The reference implementation treats it as a plain string there.
@@ -43,13 +43,13 @@ enum Target {
     Function(FunctionRef),
 }
 
-/// Compiles a query. Recursive: trees are as deep as `limits::MAX_NESTING` at most.
-pub(crate) fn compile(expr: &Expr, names: &Environment<'_>) -> Result<Compiled> {
-    for name in parameter_names(names.params) {
+/// Compiles a query. Recursive: the depth of a tree is at most `limits::MAX_QUERY_DEPTH`.
+pub(crate) fn compile(expr: &Expr, environment: &Environment<'_>) -> Result<Compiled> {
+    for name in parameter_names(environment.params) {
         check_name(name)?;
     }
     let mut compiler = Compiler {
-        names,
+        environment,
         scope: Vec::new(),
         calls: Vec::new(),
         properties: Vec::new(),
@@ -60,7 +60,7 @@ pub(crate) fn compile(expr: &Expr, names: &Environment<'_>) -> Result<Compiled> 
     let plan = compiler.compile_query(expr)?;
     compile_patterns(&compiler.patterns)?;
     let Compiler { calls, properties, records, mut warnings, .. } = compiler;
-    warnings.extend(unused_parameters(expr, names.params));
+    warnings.extend(unused_parameters(expr, environment.params));
     let sizes = PlanSizes { calls: calls.len(), properties: properties.len(), records };
     Ok(Compiled { plan, sizes, calls, properties, warnings })
 }
@@ -68,12 +68,12 @@ pub(crate) fn compile(expr: &Expr, names: &Environment<'_>) -> Result<Compiled> 
 /// Compiles the patterns of a query, which share one budget.
 fn compile_patterns(patterns: &[PendingPattern]) -> Result<()> {
     let mut size: usize = 0;
-    for waiting in patterns {
-        waiting.compile()?;
-        size = size.saturating_add(waiting.plan.size());
+    for pending in patterns {
+        pending.compile()?;
+        size = size.saturating_add(pending.plan.size());
         if size > MAX_REGEX_TOTAL_SIZE {
-            let error = Error::new(Code::BadRegex, "The patterns of the query are too large together");
-            let error = error.with_span(waiting.pattern_span);
+            let error = Error::new(Code::BadRegex, "The regular expressions of the query are too large in total");
+            let error = error.with_span(pending.pattern_span);
             return Err(error.with_help("use smaller repetition counts, or fewer patterns"));
         }
     }
@@ -81,7 +81,7 @@ fn compile_patterns(patterns: &[PendingPattern]) -> Result<()> {
 }
 
 struct Compiler<'n> {
-    names: &'n Environment<'n>,
+    environment: &'n Environment<'n>,
     /// Names bound by the `let`s around, outermost first.
     scope: Vec<Box<str>>,
     calls: Vec<(String, Span)>,
@@ -147,7 +147,7 @@ impl Compiler<'_> {
         if &**name == "$" {
             return Ok(Target::Variable);
         }
-        let Some(function) = (self.names.find)(name) else { return Err(self.unknown(name, head.span)) };
+        let Some(function) = (self.environment.find)(name) else { return Err(self.unknown(name, head.span)) };
         match function.row().body {
             Body::SpecialForm => Ok(Target::SpecialForm(function.row().name)),
             _ => Ok(Target::Function(function)),
@@ -201,7 +201,7 @@ impl Compiler<'_> {
     /// Compiles one key of a path. As in JavaScript, any JSON value is converted to its string.
     fn compile_key(&mut self, expr: &Expr) -> Result<Key> {
         let name = match &expr.node {
-            Node::Array(items) if self.names.is_extended && expr.head() == Some("$") => {
+            Node::Array(items) if self.environment.is_extended && expr.head() == Some("$") => {
                 let value = self.parameter_at(&items[1..], expr.span)?;
                 let value = constant_of(value).ok_or_else(|| key_expected(value, expr.span))?;
                 convert::to_text(value.value())
@@ -228,9 +228,9 @@ impl Compiler<'_> {
     #[inline(never)]
     fn fields(&mut self, names: Box<[Box<str>]>, entries: &[&(syntax::Key, Expr)], values: Vec<Plan>) -> Fields {
         let exprs: Vec<&Expr> = entries.iter().map(|(_, value)| value).collect();
-        let leads = common_subexpr::common_prefixes(&exprs, &values);
+        let common_prefixes = common_subexpr::common_prefixes(&exprs, &values);
         self.records += 1;
-        Fields { names, values: values.into(), record: self.records - 1, common_prefixes: leads }
+        Fields { names, values: values.into(), record: self.records - 1, common_prefixes }
     }
 
     /// `let({a: q}, body)`: later bindings and the body see the earlier ones.
@@ -275,7 +275,7 @@ impl Compiler<'_> {
         if let Some(index) = self.scope.iter().rposition(|bound| **bound == *name) {
             return Ok(Plan::Variable(index));
         }
-        if let Some(cell) = parameter(self.names.params, name) {
+        if let Some(cell) = parameter(self.environment.params, name) {
             return Ok(Plan::Parameter(cell));
         }
         match name {
@@ -286,10 +286,11 @@ impl Compiler<'_> {
 
     fn unknown_variable(&self, name: &str, span: Span) -> Error {
         let bound = self.scope.iter().map(|name| &**name);
-        let known: Vec<&str> = bound.chain(parameter_names(self.names.params)).chain(["root"]).collect();
-        let near = suggest::nearest(name, known.iter().copied()).into_iter().map(|name| format!("${name}")).collect();
+        let known: Vec<&str> = bound.chain(parameter_names(self.environment.params)).chain(["root"]).collect();
+        let similar =
+            suggest::nearest(name, known.iter().copied()).into_iter().map(|name| format!("${name}")).collect();
         let error = Error::new(Code::UnknownVariable, format!("Unknown variable '${name}'")).with_span(span);
-        let error = error.with_label("no parameter or `let` has this name").with_suggestions(near);
+        let error = error.with_label("no parameter or `let` has this name").with_suggestions(similar);
         match error.help() {
             None => error.with_help(format!("give it as a parameter, or bind it: `let({{{name}: ...}}, ...)`")),
             Some(_) => error,
@@ -346,7 +347,7 @@ impl Compiler<'_> {
                 self.check_argument(param, &plan, &args[0])?;
                 Ok(plan)
             }
-            ParamKind::Static(setting) => self.checked_constant(function, param, setting, &args[0]).map(Plan::Constant),
+            ParamKind::Static(spec) => self.checked_constant(function, param, spec, &args[0]).map(Plan::Constant),
             ParamKind::Path => self.path_argument(function, &args[0]),
             ParamKind::Pattern => self.compile_pattern(function, param, args),
             ParamKind::Options(known) => self.compile_options(function, known, &args[0]),
@@ -359,7 +360,7 @@ impl Compiler<'_> {
     fn check_argument(&self, param: &Param, plan: &Plan, arg: &Expr) -> Result<()> {
         let fits = match plan {
             Plan::Constant(constant) => check_value(param, constant.value()),
-            Plan::Parameter(cell) => check_value(param, Value::stored(self.names.params, *cell)),
+            Plan::Parameter(cell) => check_value(param, Value::stored(self.environment.params, *cell)),
             Plan::Array(items) => return check_items(param, items, arg),
             _ => Ok(()),
         };
@@ -377,25 +378,25 @@ impl Compiler<'_> {
             return Err(error.with_span(arg.span).with_help("write `{name: value}` as the last argument"));
         };
         for (key, value) in entries {
-            let setting = known.iter().find(|setting| *setting.name == *key.name);
-            self.check_option(function, setting.ok_or_else(|| unknown_option(&key.name, key.span, known))?, value)?;
+            let spec = known.iter().find(|spec| *spec.name == *key.name);
+            self.check_option(function, spec.ok_or_else(|| unknown_option(&key.name, key.span, known))?, value)?;
         }
         self.compile_query(arg)
     }
 
     /// Checks the value of an option. Numbers, keywords and flags must be constants of the expected kind.
-    fn check_option(&self, function: &Function, setting: &OptionSpec, value: &Expr) -> Result<()> {
-        let not_fixed = || option_constant_expected(function, setting, value.span);
+    fn check_option(&self, function: &Function, spec: &OptionSpec, value: &Expr) -> Result<()> {
+        let not_fixed = || option_constant_expected(function, spec, value.span);
         let fits = match &value.node {
-            _ if setting.is_query() => return Ok(()),
+            _ if spec.is_query() => return Ok(()),
             Node::Array(items) if value.head() == Some("$") => {
-                setting.check(self.parameter_at(&items[1..], value.span)?.ok_or_else(not_fixed)?)
+                spec.check(self.parameter_at(&items[1..], value.span)?.ok_or_else(not_fixed)?)
             }
-            Node::Array(items) if value.head() == Some("array") && setting.is_list() => {
-                return items[1..].iter().try_for_each(|item| self.check_option(function, setting, item));
+            Node::Array(items) if value.head() == Some("array") && spec.is_list() => {
+                return items[1..].iter().try_for_each(|item| self.check_option(function, spec, item));
             }
             Node::Array(_) | Node::Object(_) => return Err(not_fixed()),
-            node => setting.check(constant(node).value()),
+            node => spec.check(constant(node).value()),
         };
         fits.map_err(|error| error.with_span(value.span))
     }
@@ -417,11 +418,11 @@ impl Compiler<'_> {
         &mut self,
         function: &Function,
         param: &Param,
-        setting: Option<&OptionSpec>,
+        spec: Option<&OptionSpec>,
         arg: &Expr,
     ) -> Result<Constant> {
         let constant = self.static_value(function, param, arg)?;
-        let fits = setting.map_or(Ok(()), |setting| setting.check(constant.value()));
+        let fits = spec.map_or(Ok(()), |spec| spec.check(constant.value()));
         fits.map_err(|error| error.with_span(arg.span))?;
         Ok(constant)
     }
@@ -447,7 +448,7 @@ impl Compiler<'_> {
     fn parameter_at(&self, items: &[Expr], span: Span) -> Result<Option<Value<'_>>> {
         let (name, keys) = name_and_keys(items, span)?;
         let Plan::Parameter(cell) = self.binding(name, span)? else { return Ok(None) };
-        let value = Value::stored(self.names.params, cell);
+        let value = Value::stored(self.environment.params, cell);
         Ok(Some(keys.iter().fold(value, |value, key| child_value(value, &literal_text(&key.node)))))
     }
 
@@ -476,17 +477,17 @@ impl Compiler<'_> {
     fn unknown(&self, name: &str, span: Span) -> Error {
         let error = Error::new(Code::UnknownFunction, format!("Unknown function '{name}'"));
         let error = error.with_span(span).with_label("unknown function");
-        let known = (self.names.all)();
-        let for_us = |foreign: &&suggest::ForeignName| known.contains(&foreign.function);
+        let known = (self.environment.function_names)();
+        let exists = |foreign: &&suggest::ForeignName| known.contains(&foreign.function);
         let with_hint = |error: Error, foreign: &suggest::ForeignName| {
             error.with_help(foreign.text()).with_suggestions(vec![foreign.function.to_owned()])
         };
-        if let Some(foreign) = suggest::foreign_name(name).filter(for_us) {
+        if let Some(foreign) = suggest::foreign_name(name).filter(exists) {
             return with_hint(error, foreign);
         }
-        let near = suggest::nearest(name, known.iter().copied());
-        match (near.is_empty(), suggest::nearest_foreign_name(name).filter(for_us)) {
-            (false, _) => error.with_suggestions(near.into_iter().map(str::to_owned).collect()),
+        let similar = suggest::nearest(name, known.iter().copied());
+        match (similar.is_empty(), suggest::nearest_foreign_name(name).filter(exists)) {
+            (false, _) => error.with_suggestions(similar.into_iter().map(str::to_owned).collect()),
             (true, Some(foreign)) => with_hint(error, foreign),
             (true, None) => error.with_help("`pidq functions` lists all functions"),
         }
@@ -505,8 +506,8 @@ fn constant(node: &Node) -> Constant {
 /// Checks the value of an argument.
 fn check_value(param: &Param, value: Value<'_>) -> Result<()> {
     match param.kind {
-        ParamKind::Checked(setting) if value.is_null() && !param.is_optional => Err(setting.invalid_value(value)),
-        ParamKind::Checked(setting) => setting.check(value),
+        ParamKind::Checked(spec) if value.is_null() && !param.is_optional => Err(spec.invalid_value(value)),
+        ParamKind::Checked(spec) => spec.check(value),
         ParamKind::GraphPattern => check_pattern(value),
         _ => Ok(()),
     }
@@ -514,17 +515,17 @@ fn check_value(param: &Param, value: Value<'_>) -> Result<()> {
 
 /// Checks the constant items of a list argument.
 fn check_items(param: &Param, items: &[Plan], arg: &Expr) -> Result<()> {
-    let (ParamKind::Checked(setting), Node::Array(written)) = (param.kind, &arg.node) else { return Ok(()) };
-    for (item, written) in items.iter().zip(&written[1..]).filter(|_| setting.is_list()) {
+    let (ParamKind::Checked(spec), Node::Array(written)) = (param.kind, &arg.node) else { return Ok(()) };
+    for (item, written) in items.iter().zip(&written[1..]).filter(|_| spec.is_list()) {
         let Plan::Constant(item) = item else { continue };
-        setting.check_item(item.value()).map_err(|error| error.with_span(written.span))?;
+        spec.check_item(item.value()).map_err(|error| error.with_span(written.span))?;
     }
     Ok(())
 }
 
 /// Checks that a value is a valid graph pattern.
 fn check_pattern(value: Value<'_>) -> Result<()> {
-    const PATTERN: OptionSpec = OptionSpec::text("pattern");
+    const PATTERN: OptionSpec = OptionSpec::string("pattern");
     PATTERN.check(value)?;
     value.as_str().map_or(Ok(()), |text| GraphPattern::parse(text).map(drop))
 }
@@ -579,20 +580,20 @@ fn parameter_names(params: &Arena) -> impl Iterator<Item = &str> {
 
 /// PQW15: parameters that the query does not use, such as a mistyped option of a library call.
 fn unused_parameters(expr: &Expr, params: &Arena) -> Vec<Warning> {
-    let mut unread: Vec<&str> = parameter_names(params).collect();
+    let mut unused: Vec<&str> = parameter_names(params).collect();
     let mut rest = vec![expr];
-    while let Some(expr) = rest.pop().filter(|_| !unread.is_empty()) {
+    while let Some(expr) = rest.pop().filter(|_| !unused.is_empty()) {
         match &expr.node {
             Node::Array(items) => {
                 let read = items.get(1).filter(|_| expr.head() == Some("$")).map(|name| literal_text(&name.node));
-                unread.retain(|name| read.as_deref() != Some(name));
+                unused.retain(|name| read.as_deref() != Some(name));
                 rest.extend(items);
             }
             Node::Object(entries) => rest.extend(entries.iter().map(|(_, value)| value)),
             _ => {}
         }
     }
-    let warnings = unread.iter().map(|name| Warning::new("PQW15", format!("the parameter `${name}` is not read")));
+    let warnings = unused.iter().map(|name| Warning::new("PQW15", format!("the parameter `${name}` is not read")));
     warnings.collect()
 }
 
@@ -634,10 +635,10 @@ fn surplus_help(function: &Function, args: &[Expr]) -> String {
             "join conditions with `and`".into()
         }
         ("map", [_, ..]) if args.iter().all(|arg| arg.head() == Some("get")) => {
-            "several values are a list or an object: `map([.a, .b])`, `pick(.a, .b)`".into()
+            "for several values, use an array or an object: `map([.a, .b])`, `pick(.a, .b)`".into()
         }
         ("sum" | "prod" | "min" | "max" | "average", [arg]) if arg.head() == Some("get") => {
-            format!("the list comes through the pipe; for a field of each item, `map(.a) | {}()`", function.name)
+            format!("the array comes through the pipe; for a field of each item, `map(.a) | {}()`", function.name)
         }
         _ if takes == 0 => format!("its input comes through the pipe: `.a | {}()`", function.name),
         _ => format!("its input comes through the pipe: `.a | {}(…)`", function.name),
@@ -655,34 +656,34 @@ fn uncomputed_key(key: &Expr) -> Option<Warning> {
 fn static_expected(function: &Function, param: &Param, span: Span) -> Error {
     let message = format!("A constant expected for `{}` in `{}`", param.name, function.signature());
     let error = Error::new(Code::StaticArgument, message).with_span(span).with_label("is a query");
-    error.with_help("write a number or a text, or give a parameter: `$name`")
+    error.with_help("write a number or a string, or use a parameter: `$name`")
 }
 
-fn option_constant_expected(function: &Function, setting: &OptionSpec, span: Span) -> Error {
-    let message = format!("A constant expected for `{}` in `{}`", setting.name, function.signature());
+fn option_constant_expected(function: &Function, spec: &OptionSpec, span: Span) -> Error {
+    let message = format!("A constant expected for `{}` in `{}`", spec.name, function.signature());
     let error = Error::new(Code::StaticArgument, message).with_span(span).with_label("is a query");
-    error.with_help(format!("write {}, or give a parameter: `$name`", setting.expects()))
+    error.with_help(format!("write {}, or use a parameter: `$name`", spec.expects()))
 }
 
 fn scalar_expected(function: &Function, param: &Param, found: Value<'_>, span: Span) -> Error {
-    let message = format!("A number or a text expected for `{}` in `{}`", param.name, function.signature());
+    let message = format!("A number or a string expected for `{}` in `{}`", param.name, function.signature());
     let error = Error::new(Code::ArgumentKind, message).with_span(span);
-    error.with_label(format!("is {}", container_name(found))).with_help("give a number or a text as this parameter")
+    error.with_label(format!("is {}", container_name(found))).with_help("give a number or a string as this parameter")
 }
 
 /// Error for a parameter that cannot be a key of `get`.
 fn key_expected(found: Option<Value<'_>>, span: Span) -> Error {
-    const HELP: &str = "give a number or a text; to read a computed key, write `lookup(map, key)`";
+    const HELP: &str = "give a number or a string; to read a computed key, write `lookup(map, key)`";
     let (code, label) = match found {
         Some(value) => (Code::ArgumentKind, format!("is {}", container_name(value))),
-        None => (Code::StaticArgument, "is known to a run only".into()),
+        None => (Code::StaticArgument, "is known only when the query runs".into()),
     };
-    let error = Error::new(code, "A key of `get` must be a constant or a parameter that is a number or a text");
+    let error = Error::new(code, "A key of `get` must be a constant or a parameter that is a number or a string");
     error.with_span(span).with_label(label).with_help(HELP)
 }
 
 fn container_name(value: Value<'_>) -> &'static str {
-    if let Value::Array(_) = value { "a list" } else { "an object" }
+    if let Value::Array(_) = value { "an array" } else { "an object" }
 }
 
 /// Returns the bindings of `let`: the entries of an object literal.
@@ -742,10 +743,10 @@ fn missing_argument(function: &FunctionRef, expr: &Expr, args: &[Expr]) -> Optio
 }
 
 fn ignored_input(function: &Function, args: &[Expr], span: Span) -> Warning {
-    let message = format!("`{}` reads nothing of what comes through the pipe", function.name);
+    let message = format!("`{}` ignores the value that comes through the pipe", function.name);
     let help = match function.params.len() > args.len() {
-        true => format!("what it works on is its first argument, as in `{}(get(), …)`", function.name),
-        false => "what comes through the pipe is `get()`".into(),
+        true => format!("give that value as the first argument, as in `{}(get(), …)`", function.name),
+        false => "`get()` returns that value".into(),
     };
     Warning::new("PQW14", message).with_span(span).with_help(help)
 }
@@ -765,8 +766,8 @@ fn counted(min_count: usize, max_count: usize) -> String {
 }
 
 /// Error that points to the surplus arguments, or to the call if some are missing.
-fn count_error(signature: &str, name: &str, wanted: &str, expr: &Expr, args: &[Expr], max_count: usize) -> Error {
-    let message = format!("Function '{name}' takes {wanted}, not {}", args.len());
+fn count_error(signature: &str, name: &str, expected: &str, expr: &Expr, args: &[Expr], max_count: usize) -> Error {
+    let message = format!("Function '{name}' takes {expected}, not {}", args.len());
     let help = match (name, args) {
         ("first", [_]) => "the first items are `limit(…)`, the first one is `first()`".into(),
         _ => format!("write `{signature}`"),
@@ -779,12 +780,12 @@ fn count_error(signature: &str, name: &str, wanted: &str, expr: &Expr, args: &[E
 }
 
 fn unknown_option(name: &str, span: Span, known: &[OptionSpec]) -> Error {
-    let known: Vec<&'static str> = known.iter().map(|setting| setting.name).collect();
-    let near = suggest::nearest(name, known.iter().copied());
-    let guess = near.first().map(|near| format!("did you mean \"{near}\"? ")).unwrap_or_default();
+    let known: Vec<&'static str> = known.iter().map(|spec| spec.name).collect();
+    let similar = suggest::nearest(name, known.iter().copied());
+    let guess = similar.first().map(|similar| format!("did you mean \"{similar}\"? ")).unwrap_or_default();
     let error = Error::new(Code::UnknownOption, format!("unknown option \"{name}\"")).with_span(span);
     let error = error.with_label("unknown option").with_help(format!("{guess}(known: {})", known.join(", ")));
-    error.with_suggestions(near.into_iter().map(str::to_owned).collect())
+    error.with_suggestions(similar.into_iter().map(str::to_owned).collect())
 }
 
 fn path_help(arg: &Expr) -> String {

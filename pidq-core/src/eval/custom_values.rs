@@ -13,15 +13,15 @@ impl<'a> EvalContext<'a> {
     ///
     /// # Errors
     /// `PQ4xxx` if a limit of the run is exceeded.
-    pub fn make_text(&mut self, text: &str) -> Result<Value<'a>> {
+    pub fn make_string(&mut self, text: &str) -> Result<Value<'a>> {
         self.build_text(|out| out.write_str(text)).map(Value::String)
     }
 
     /// Creates an array.
     ///
     /// # Errors
-    /// As [`EvalContext::make_text`].
-    pub fn make_list(&mut self, items: impl IntoIterator<Item = Value<'a>>) -> Result<Value<'a>> {
+    /// As [`EvalContext::make_string`].
+    pub fn make_array(&mut self, items: impl IntoIterator<Item = Value<'a>>) -> Result<Value<'a>> {
         let base = self.mark();
         for item in items {
             self.charge(1)?;
@@ -33,10 +33,10 @@ impl<'a> EvalContext<'a> {
     /// Creates an object; the last of equal keys wins.
     ///
     /// # Errors
-    /// As [`EvalContext::make_text`].
-    pub fn make_object<'k>(&mut self, members: impl IntoIterator<Item = (&'k str, Value<'a>)>) -> Result<Value<'a>> {
+    /// As [`EvalContext::make_string`].
+    pub fn make_object<'k>(&mut self, fields: impl IntoIterator<Item = (&'k str, Value<'a>)>) -> Result<Value<'a>> {
         let mut object = ObjectBuilder::new(self);
-        for (key, value) in members {
+        for (key, value) in fields {
             self.charge(1)?;
             let key = self.build_text(|out| out.write_str(key))?;
             object.insert(self, key, value)?;

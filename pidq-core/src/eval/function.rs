@@ -75,7 +75,7 @@ impl Function {
     /// });
     /// let label = Function::new("label", |cx, item, _| {
     ///     let tag = item.as_object().and_then(|item| item.get("tag")).unwrap_or(Value::Null);
-    ///     let text = cx.make_text(&format!("<{}>", tag.as_str().unwrap_or("?")))?;
+    ///     let text = cx.make_string(&format!("<{}>", tag.as_str().unwrap_or("?")))?;
     ///     cx.make_object([("tag", tag), ("label", text)])
     /// });
     /// let dialect = Dialect::standard().with_function(kelvin).with_function(label);
@@ -143,12 +143,12 @@ pub(crate) enum ParamKind {
 impl Param {
     /// The names of the options, if this parameter is an options object.
     pub fn option_names(&self) -> impl Iterator<Item = &'static str> + use<> {
-        self.option_specs().iter().map(|setting| setting.name)
+        self.option_specs().iter().map(|spec| spec.name)
     }
 
     /// The options and the values that they take, in the words of the manual: `a query`, `a number of at least zero`.
     pub fn option_kinds(&self) -> impl Iterator<Item = (&'static str, String)> + use<> {
-        self.option_specs().iter().map(|setting| (setting.name, setting.expects()))
+        self.option_specs().iter().map(|spec| (spec.name, spec.expects()))
     }
 
     fn option_specs(&self) -> &'static [OptionSpec] {
@@ -177,8 +177,8 @@ impl Param {
         Param { kind: ParamKind::Static(None), ..Param::query(name) }
     }
 
-    pub(crate) const fn checked_constant(setting: &'static OptionSpec) -> Param {
-        Param { kind: ParamKind::Static(Some(setting)), ..Param::query(setting.name) }
+    pub(crate) const fn checked_constant(spec: &'static OptionSpec) -> Param {
+        Param { kind: ParamKind::Static(Some(spec)), ..Param::query(spec.name) }
     }
 
     pub(crate) const fn path(name: &'static str) -> Param {
@@ -189,8 +189,8 @@ impl Param {
         Param { kind: ParamKind::Pattern, ..Param::query(name) }
     }
 
-    pub(crate) const fn checked(setting: &'static OptionSpec) -> Param {
-        Param { kind: ParamKind::Checked(setting), ..Param::query(setting.name) }
+    pub(crate) const fn checked(spec: &'static OptionSpec) -> Param {
+        Param { kind: ParamKind::Checked(spec), ..Param::query(spec.name) }
     }
 
     pub(crate) const fn graph_pattern(name: &'static str) -> Param {

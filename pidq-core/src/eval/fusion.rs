@@ -122,18 +122,18 @@ impl<'a> EvalContext<'a> {
     }
 
     /// Takes the number of leading items that the next stage needs.
-    pub(crate) fn take_wanted_items(&mut self) -> Option<usize> {
-        self.wanted_items.take().map(|count| count as usize)
+    pub(crate) fn take_item_limit(&mut self) -> Option<usize> {
+        self.item_limit.take().map(|count| count as usize)
     }
 
     /// Records that items of a list were skipped, so that their fields are unknown.
     pub(crate) fn mark_items_skipped(&mut self) {
-        self.skipped_items = true;
+        self.has_skipped_items = true;
     }
 
     /// Returns true if items of some list were skipped.
     pub(crate) fn has_skipped_items(&self) -> bool {
-        self.skipped_items
+        self.has_skipped_items
     }
 }
 

@@ -18,22 +18,22 @@ pub(crate) struct OptionSpec {
 /// Kind of value that an option takes. All but queries are constants or parameters.
 #[derive(Clone, Copy, Debug)]
 enum OptionKind {
-    /// A query, evaluated for each node or edge.
+    /// A query, evaluated once per node or edge.
     Query,
     /// A number of at least zero.
     Number,
-    /// Any number. Unlike an option, it must not be null; the same holds for `Text`.
+    /// Any number. Unlike an option, it must not be null; the same holds for `String`.
     AnyNumber,
-    /// Any text.
-    Text,
+    /// Any string.
+    String,
     /// True or false.
     Flag,
-    /// One of these words.
-    Word(&'static [&'static str]),
-    /// A list of some of these words.
-    Words(&'static [&'static str]),
+    /// One of these keywords.
+    Keyword(&'static [&'static str]),
+    /// A list of some of these keywords.
+    KeywordList(&'static [&'static str]),
     /// A string or an array of strings that a predicate accepts, and its description.
-    Texts(fn(&str) -> bool, &'static str),
+    Strings(fn(&str) -> bool, &'static str),
 }
 
 impl OptionSpec {
@@ -45,41 +45,41 @@ impl OptionSpec {
         OptionSpec { name, kind: OptionKind::Number }
     }
 
-    pub const fn amount(name: &'static str) -> OptionSpec {
+    pub const fn any_number(name: &'static str) -> OptionSpec {
         OptionSpec { name, kind: OptionKind::AnyNumber }
     }
 
-    pub const fn text(name: &'static str) -> OptionSpec {
-        OptionSpec { name, kind: OptionKind::Text }
+    pub const fn string(name: &'static str) -> OptionSpec {
+        OptionSpec { name, kind: OptionKind::String }
     }
 
     pub const fn flag(name: &'static str) -> OptionSpec {
         OptionSpec { name, kind: OptionKind::Flag }
     }
 
-    pub const fn word(name: &'static str, known: &'static [&'static str]) -> OptionSpec {
-        OptionSpec { name, kind: OptionKind::Word(known) }
+    pub const fn keyword(name: &'static str, known: &'static [&'static str]) -> OptionSpec {
+        OptionSpec { name, kind: OptionKind::Keyword(known) }
     }
 
-    pub const fn words(name: &'static str, known: &'static [&'static str]) -> OptionSpec {
-        OptionSpec { name, kind: OptionKind::Words(known) }
+    pub const fn keyword_list(name: &'static str, known: &'static [&'static str]) -> OptionSpec {
+        OptionSpec { name, kind: OptionKind::KeywordList(known) }
     }
 
-    pub const fn texts(name: &'static str, fits: fn(&str) -> bool, expected: &'static str) -> OptionSpec {
-        OptionSpec { name, kind: OptionKind::Texts(fits, expected) }
+    pub const fn strings(name: &'static str, accepts: fn(&str) -> bool, expected: &'static str) -> OptionSpec {
+        OptionSpec { name, kind: OptionKind::Strings(accepts, expected) }
     }
 
-    /// Returns the kind of value it takes, in the words of the manual: `a number`, `"down", "up" or "both"`.
+    /// Returns the expected kind of value for messages and the manual: `a number`, `"down", "up" or "both"`.
     pub fn expects(&self) -> String {
         match self.kind {
             OptionKind::Query => "a query".into(),
             OptionKind::Number => "a number of at least zero".into(),
             OptionKind::AnyNumber => "a number".into(),
-            OptionKind::Text => "a text".into(),
+            OptionKind::String => "a string".into(),
             OptionKind::Flag => "true or false".into(),
-            OptionKind::Word(known) => quoted_alternatives(known),
-            OptionKind::Words(known) => format!("a list of {}", quoted_alternatives(known)),
-            OptionKind::Texts(_, expected) => expected.into(),
+            OptionKind::Keyword(known) => quoted_alternatives(known),
+            OptionKind::KeywordList(known) => format!("an array of {}", quoted_alternatives(known)),
+            OptionKind::Strings(_, expected) => expected.into(),
         }
     }
 
@@ -88,7 +88,7 @@ impl OptionSpec {
     }
 
     pub fn is_list(&self) -> bool {
-        matches!(self.kind, OptionKind::Texts(..) | OptionKind::Words(_))
+        matches!(self.kind, OptionKind::Strings(..) | OptionKind::KeywordList(_))
     }
 
     /// Checks a value.
@@ -97,22 +97,22 @@ impl OptionSpec {
             OptionKind::Query => Ok(()),
             OptionKind::Number => self.as_number(value).map(drop),
             OptionKind::AnyNumber => value.as_f64().map(drop).ok_or_else(|| self.invalid_value(value)),
-            OptionKind::Text => value.as_str().map(drop).ok_or_else(|| self.invalid_value(value)),
+            OptionKind::String => value.as_str().map(drop).ok_or_else(|| self.invalid_value(value)),
             OptionKind::Flag => self.as_flag(value).map(drop),
-            OptionKind::Word(_) => self.as_word(value).map(drop),
-            OptionKind::Words(_) => match value {
+            OptionKind::Keyword(_) => self.as_keyword(value).map(drop),
+            OptionKind::KeywordList(_) => match value {
                 Value::Array(items) => items.iter().try_for_each(|item| self.check_item(item)),
                 _ if value.is_null() => Ok(()),
                 _ => Err(self.invalid_value(value)),
             },
-            OptionKind::Texts(..) => self.as_texts(value).map(drop),
+            OptionKind::Strings(..) => self.as_strings(value).map(drop),
         }
     }
 
     /// Checks one item of a list, if it takes lists.
     pub fn check_item(&self, item: Value<'_>) -> Result<()> {
         match self.kind {
-            OptionKind::Words(_) => self.as_word(item).map(drop),
+            OptionKind::KeywordList(_) => self.as_keyword(item).map(drop),
             _ => self.check(item),
         }
     }
@@ -134,17 +134,18 @@ impl OptionSpec {
     }
 
     /// Returns the index of the keyword.
-    pub fn as_word(&self, value: Value<'_>) -> Result<Option<usize>> {
-        let (OptionKind::Word(known) | OptionKind::Words(known)) = self.kind else { return Ok(None) };
-        match known.iter().position(|word| value.as_str() == Some(word)) {
+    pub fn as_keyword(&self, value: Value<'_>) -> Result<Option<usize>> {
+        let (OptionKind::Keyword(known) | OptionKind::KeywordList(known)) = self.kind else { return Ok(None) };
+        match known.iter().position(|keyword| value.as_str() == Some(keyword)) {
             None if !value.is_null() => Err(self.invalid_value(value)),
             found => Ok(found),
         }
     }
 
-    pub fn as_texts<'a>(&self, value: Value<'a>) -> Result<Vec<&'a str>> {
-        let OptionKind::Texts(fits, _) = self.kind else { return Ok(Vec::new()) };
-        let one = |value: Value<'a>| value.as_str().filter(|text| fits(text)).ok_or_else(|| self.invalid_value(value));
+    pub fn as_strings<'a>(&self, value: Value<'a>) -> Result<Vec<&'a str>> {
+        let OptionKind::Strings(accepts, _) = self.kind else { return Ok(Vec::new()) };
+        let one =
+            |value: Value<'a>| value.as_str().filter(|text| accepts(text)).ok_or_else(|| self.invalid_value(value));
         match value {
             Value::Array(items) => items.iter().map(one).collect(),
             _ if value.is_null() => Ok(Vec::new()),
@@ -159,17 +160,17 @@ impl OptionSpec {
 }
 
 /// Returns a list of alternatives such as `"down", "up" or "both"`.
-fn quoted_alternatives(words: &[&str]) -> String {
+fn quoted_alternatives(keywords: &[&str]) -> String {
     let mut text = String::new();
-    for (at, word) in words.iter().enumerate() {
+    for (at, keyword) in keywords.iter().enumerate() {
         let before = if at == 0 {
             ""
-        } else if at + 1 == words.len() {
+        } else if at + 1 == keywords.len() {
             " or "
         } else {
             ", "
         };
-        let _ = write!(text, "{before}\"{word}\"");
+        let _ = write!(text, "{before}\"{keyword}\"");
     }
     text
 }
@@ -181,10 +182,10 @@ pub(crate) fn bad_option(name: &str, value: Value<'_>, expected: &str) -> Error 
 
 /// Returns a value in a short form for messages.
 pub(crate) fn shown(value: Value<'_>) -> String {
-    const LONGEST: usize = 80;
+    const MAX_CHARS: usize = 80;
     match value {
         Value::Array(_) | Value::Object(_) => format!("an {}", value.type_name()),
-        Value::String(text) => quoted_prefix(text, LONGEST),
+        Value::String(text) => quoted_prefix(text, MAX_CHARS),
         value => format!("{value:?}"),
     }
 }

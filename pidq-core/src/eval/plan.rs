@@ -63,13 +63,13 @@ pub(crate) struct Stage {
 
 impl Plan {
     /// Visits the direct children, in the order of the text.
-    pub fn for_each_child(&self, mut look: impl FnMut(&Plan)) {
+    pub fn for_each_child(&self, mut visit: impl FnMut(&Plan)) {
         match self {
-            Plan::Pipe(stages) => stages.iter().for_each(|stage| look(&stage.plan)),
-            Plan::Array(items) => items.iter().for_each(look),
-            Plan::Object(fields) => fields.values.iter().for_each(look),
-            Plan::Let(values, body) => values.iter().chain([&**body]).for_each(look),
-            Plan::Call(call) => call.args.iter().for_each(look),
+            Plan::Pipe(stages) => stages.iter().for_each(|stage| visit(&stage.plan)),
+            Plan::Array(items) => items.iter().for_each(visit),
+            Plan::Object(fields) => fields.values.iter().for_each(visit),
+            Plan::Let(values, body) => values.iter().chain([&**body]).for_each(visit),
+            Plan::Call(call) => call.args.iter().for_each(visit),
             Plan::Constant(_) | Plan::Get(_) | Plan::Variable(_) => {}
             Plan::Parameter(_) | Plan::Root | Plan::Pattern(_) => {}
         }

@@ -6,14 +6,14 @@ use super::EvalContext;
 use super::plan::{Key, Path};
 use crate::arena::{Arena, Cell, ContainerId, ShapeId};
 use crate::error::{Code, Error, Result};
-use crate::graph::column::KeyLookup;
+use crate::graph::column::LookupResult;
 use crate::value::{Array, Fields, Object, Value, prototype};
 
 /// Inline cache of one key of a path: the slot of the key by shape.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KeyCache {
     /// Shape number and slot of the key, indexed by the last bits of the number.
-    seen: [(u32, u32); KeyCache::SHAPES],
+    slots: [(u32, u32); KeyCache::SHAPES],
     /// True if the key was looked up in an object, and if one had it.
     looked_up: bool,
     found: bool,
@@ -26,7 +26,7 @@ const NONE: u32 = u32::MAX;
 
 impl Default for KeyCache {
     fn default() -> Self {
-        KeyCache { seen: [(NONE, NONE); KeyCache::SHAPES], looked_up: false, found: false, read_on_list: false }
+        KeyCache { slots: [(NONE, NONE); KeyCache::SHAPES], looked_up: false, found: false, read_on_list: false }
     }
 }
 
@@ -37,7 +37,7 @@ impl KeyCache {
     /// Returns the slot of the key in the objects of a shape. Records that it was looked up, and whether it was found.
     #[inline]
     pub(super) fn slot(&mut self, arena: &Arena, shape: u32, key: &str) -> Option<u32> {
-        let (known, slot) = self.seen[shape as usize % KeyCache::SHAPES];
+        let (known, slot) = self.slots[shape as usize % KeyCache::SHAPES];
         if known != shape {
             return self.look_up(arena, shape, key);
         }
@@ -47,7 +47,7 @@ impl KeyCache {
     #[cold]
     fn look_up(&mut self, arena: &Arena, shape: u32, key: &str) -> Option<u32> {
         let slot = arena.find_symbol(key).and_then(|symbol| arena.slot(ShapeId(shape), symbol));
-        self.seen[shape as usize % KeyCache::SHAPES] = (shape, slot.unwrap_or(NONE));
+        self.slots[shape as usize % KeyCache::SHAPES] = (shape, slot.unwrap_or(NONE));
         self.looked_up = true;
         self.found |= slot.is_some();
         slot
@@ -56,9 +56,9 @@ impl KeyCache {
 
 impl KeyCache {
     /// Merges lookups of the key in a column.
-    pub(super) fn record(&mut self, seen: KeyLookup) {
-        self.looked_up |= seen.attempted;
-        self.found |= seen.found;
+    pub(super) fn record(&mut self, lookup: LookupResult) {
+        self.looked_up |= lookup.attempted;
+        self.found |= lookup.found;
     }
 
     /// Merges the lookups of another key of this name.
@@ -77,7 +77,7 @@ impl<'a> EvalContext<'a> {
     pub(crate) fn get(&mut self, path: &'a Path, input: Value<'a>) -> Result<Value<'a>> {
         if let Value::Object(Object(Fields::Stored(arena, id))) = input
             && path.is_plain
-            && self.is_fast(arena)
+            && self.allows_fast_path(arena)
             && let Some(cell) = self.follow_path(path, id)
         {
             self.charge(path.keys.len() as u64)?;
@@ -104,8 +104,8 @@ impl<'a> EvalContext<'a> {
 
     /// Returns true if values of an arena may be read by the fast path.
     #[inline]
-    pub(crate) fn is_fast(&self, arena: &Arena) -> bool {
-        self.optimizations && std::ptr::eq(arena, self.document)
+    pub(crate) fn allows_fast_path(&self, arena: &Arena) -> bool {
+        self.is_optimized && std::ptr::eq(arena, self.document)
     }
 
     #[inline(never)]
@@ -180,7 +180,7 @@ fn missing_property<'a>(holder: Value<'a>, key: &Key) -> Result<Value<'a>> {
     Err(match (holder, &*key.name) {
         (Value::Array(_) | Value::String(_), "length") => error.with_help("the number of items is `size()`"),
         (Value::Array(_), name) => error.with_help(format!("to call a function, pipe into it: `| {name}()`")),
-        (Value::String(_), _) if is_character => error.with_help("a part of a text is `substring(text, start, end)`"),
+        (Value::String(_), _) if is_character => error.with_help("a part of a string is `substring(text, start, end)`"),
         _ => error,
     })
 }

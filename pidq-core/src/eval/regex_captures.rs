@@ -125,7 +125,7 @@ fn group<'a>(text: &'a str, captures: &Captures, at: usize) -> Value<'a> {
 
 /// `match` or `matchAll` on the strings of a column, for a pattern without alternatives and names.
 pub(super) struct ColumnMatches<'a> {
-    wanted: MatchMode,
+    mode: MatchMode,
     texts: &'a Strings,
     regex: &'a Regex,
     one_pass: &'a OnePass,
@@ -143,11 +143,11 @@ const _: () = assert!(Strings::MAX_LENGTH <= MAX_TEXT_LEN);
 
 impl<'a> ColumnMatches<'a> {
     /// Returns `None` if another engine may be needed, or the result has more than values and groups.
-    pub fn new(wanted: MatchMode, texts: &'a Strings, regex: &'a Regex) -> Option<ColumnMatches<'a>> {
+    pub fn new(mode: MatchMode, texts: &'a Strings, regex: &'a Regex) -> Option<ColumnMatches<'a>> {
         let has_names = regex.group_names().iter().any(Option::is_some);
         let one_pass = regex.as_one_pass().filter(|_| texts.is_ascii() && !has_names)?;
         let keys = if one_pass.group_count() == 0 { const { &KEYS[0] } } else { const { &KEYS[1] } };
-        Some(ColumnMatches { wanted, texts, regex, one_pass, keys })
+        Some(ColumnMatches { mode, texts, regex, one_pass, keys })
     }
 
     /// Fuel of a match without the search; the layout of the objects costs the same once more.
@@ -176,19 +176,19 @@ impl<'a> EvalContext<'a> {
         view: ColumnView<'a>,
         matches: &ColumnMatches<'a>,
     ) -> Result<(Value<'a>, u64)> {
-        let mut listed = 0;
+        let mut total_matches = 0;
         let results = self.try_list_from_fn(view.len(), |cx, at| {
             let text = matches.texts.get(view.row(at));
-            let result = match matches.wanted {
+            let result = match matches.mode {
                 MatchMode::First => cx.first_match(matches, text)?,
                 MatchMode::All => cx.all_matches(matches, text)?,
             };
             if let Value::Array(list) = result {
-                listed += list.len() as u64;
+                total_matches += list.len() as u64;
             }
             Ok(result)
         })?;
-        Ok((results, listed))
+        Ok((results, total_matches))
     }
 
     /// Returns the object of the first match. Its values and its groups are one allocation.

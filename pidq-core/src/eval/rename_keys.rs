@@ -15,7 +15,7 @@ pub(super) struct RenamedShape<'a> {
     shape: u32,
     keys: &'a Keys<'a>,
     /// By new key: the index of its value among the old ones; `None` if the order does not change.
-    places: Option<&'a [u32]>,
+    old_indices: Option<&'a [u32]>,
     /// Fuel of the call for such an object, and the share of nested calls.
     fuel: u64,
     inner_fuel: u64,
@@ -48,23 +48,25 @@ impl<'a> EvalContext<'a> {
     /// Runs `mapKeys` or `mapObject` on an object of the document.
     pub(super) fn rename_object_keys(
         &mut self,
-        shapes: &mut RenameCache<'a>,
+        cache: &mut RenameCache<'a>,
         id: ContainerId,
         call: &'a Call,
         body: PipedBody,
     ) -> Result<Value<'a>> {
         let shape = self.document.shape(id).0;
-        let known = &mut shapes.0[shape as usize % CACHE_SIZE];
-        let renamed = match known {
+        let entry = &mut cache.0[shape as usize % CACHE_SIZE];
+        let renamed = match entry {
             Some(renamed) if renamed.shape == shape => *renamed,
-            _ => *known.insert(self.compute_rename(id, call, body)?),
+            _ => *entry.insert(self.compute_rename(id, call, body)?),
         };
         self.charge(renamed.fuel)?;
         self.inner_fuel += renamed.inner_fuel;
         let fields = self.document.fields(id);
-        let cells = match renamed.places {
+        let cells = match renamed.old_indices {
             None => Some(fields),
-            Some(places) => self.scratch.alloc_slice_from_fn(places.len(), |at| fields[places[at] as usize]),
+            Some(old_indices) => {
+                self.scratch.alloc_slice_from_fn(old_indices.len(), |at| fields[old_indices[at] as usize])
+            }
         };
         self.table_row(renamed.keys, cells)
     }
@@ -82,21 +84,22 @@ impl<'a> EvalContext<'a> {
     fn compute_rename(&mut self, id: ContainerId, call: &'a Call, body: PipedBody) -> Result<RenamedShape<'a>> {
         let stored = Object(Fields::Stored(self.document, id));
         let keys = self.object_keys(stored)?;
-        let places = self.scratch.alloc_slice_from_fn(keys.names.len(), |at| Value::number(at as f64));
-        let probe = places.and_then(|values| self.scratch.alloc(Record { keys, values }));
+        let indices = self.scratch.alloc_slice_from_fn(keys.names.len(), |at| Value::number(at as f64));
+        let probe = indices.and_then(|values| self.scratch.alloc(Record { keys, values }));
         let probe = probe.ok_or_else(|| self.out_of_memory())?.row(0);
         let (used, inner_fuel) = (self.fuel_used, self.inner_fuel);
         let result = body(self, probe, &call.args)?;
         let cost = (self.fuel_used - used, self.inner_fuel - inner_fuel);
         self.refund(used, inner_fuel);
         let result = result.as_object().unwrap_or(stored);
-        let place = |at: usize| result.value(at).as_f64().unwrap_or_default() as u32;
-        let is_in_place = result.len() == keys.names.len() && (0..result.len()).all(|at| place(at) as usize == at);
-        let places = self.scratch.alloc_slice_from_fn(result.len(), place).ok_or_else(|| self.out_of_memory())?;
+        let old_index = |at: usize| result.value(at).as_f64().unwrap_or_default() as u32;
+        let is_same_order =
+            result.len() == keys.names.len() && (0..result.len()).all(|at| old_index(at) as usize == at);
+        let indices = self.scratch.alloc_slice_from_fn(result.len(), old_index).ok_or_else(|| self.out_of_memory())?;
         Ok(RenamedShape {
             shape: self.document.shape(id).0,
             keys: self.object_keys(result)?,
-            places: (!is_in_place).then_some(places),
+            old_indices: (!is_same_order).then_some(indices),
             fuel: cost.0,
             inner_fuel: cost.1,
         })

@@ -80,11 +80,11 @@ impl RowSet {
         }
     }
 
-    /// Keeps the rows with one wanted byte; compares eight rows at a time.
-    pub fn retain_byte(&mut self, bytes: &[u8], wanted: u8) {
+    /// Keeps the rows whose byte equals `target`; compares eight rows at a time.
+    pub fn retain_byte(&mut self, bytes: &[u8], target: u8) {
         for (word, bytes) in self.words.iter_mut().zip(bytes.chunks(WORD)) {
             if *word != 0 {
-                *word &= equal_bytes(bytes, wanted);
+                *word &= equal_bytes(bytes, target);
             }
         }
     }
@@ -92,15 +92,15 @@ impl RowSet {
     /// Writes the rows, ascending, into a slice of exactly as many: eight rows at a time, keeping those that are in the
     /// set. When a tag or an id is looked up, nearly all words are empty.
     pub fn write_rows(&self, out: &mut [u32]) {
-        let mut kept = 0;
+        let mut written = 0;
         for (word, start) in self.words.iter().zip((0..).step_by(WORD)).filter(|(word, _)| **word != 0) {
             for (byte, first) in word.to_le_bytes().into_iter().zip((start..).step_by(8)) {
                 let ones = &BIT_POSITIONS[byte as usize];
-                match out.get_mut(kept..kept + 8) {
-                    Some(slots) => slots.iter_mut().zip(ones).for_each(|(row, place)| *row = first + place),
-                    None => out.iter_mut().skip(kept).zip(ones).for_each(|(row, place)| *row = first + place),
+                match out.get_mut(written..written + 8) {
+                    Some(slots) => slots.iter_mut().zip(ones).for_each(|(row, position)| *row = first + position),
+                    None => out.iter_mut().skip(written).zip(ones).for_each(|(row, position)| *row = first + position),
                 }
-                kept += byte.count_ones() as usize;
+                written += byte.count_ones() as usize;
             }
         }
     }
@@ -113,24 +113,24 @@ impl RowSet {
 
 /// By byte: the positions of its set bits; the remaining entries are unused.
 const BIT_POSITIONS: [[u32; 8]; 256] = {
-    let mut places = [[0; 8]; 256];
+    let mut positions = [[0; 8]; 256];
     let mut byte = 0;
     while byte < 256 {
         let (mut bit, mut found) = (0, 0);
         while bit < 8 {
             if byte >> bit & 1 == 1 {
-                places[byte][found] = bit;
+                positions[byte][found] = bit;
                 found += 1;
             }
             bit += 1;
         }
         byte += 1;
     }
-    places
+    positions
 };
 
-/// Returns one bit per byte, set if the byte equals the wanted one.
-fn equal_bytes(bytes: &[u8], wanted: u8) -> u64 {
+/// Returns one bit per byte, set if the byte equals `target`.
+fn equal_bytes(bytes: &[u8], target: u8) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const LOWS: u64 = 0x7F7F_7F7F_7F7F_7F7F;
     // Collects the lowest bit of each byte in the highest byte.
@@ -138,12 +138,12 @@ fn equal_bytes(bytes: &[u8], wanted: u8) -> u64 {
     let (chunks, rest) = bytes.as_chunks::<8>();
     let mut found = 0;
     for (chunk, at) in chunks.iter().zip(0..) {
-        let word = u64::from_le_bytes(*chunk) ^ (ONES * u64::from(wanted));
+        let word = u64::from_le_bytes(*chunk) ^ (ONES * u64::from(target));
         // The highest bit of a byte is set where the byte is zero: exact, since no carry leaves its byte.
         let zeros = !(((word & LOWS) + LOWS) | word | LOWS);
         found |= ((zeros >> 7).wrapping_mul(COLLECT) >> 56) << (at * 8);
     }
-    rest.iter().zip(chunks.len() * 8..).fold(found, |found, (byte, bit)| found | u64::from(*byte == wanted) << bit)
+    rest.iter().zip(chunks.len() * 8..).fold(found, |found, (byte, bit)| found | u64::from(*byte == target) << bit)
 }
 
 /// Iterator over the positions of the set bits of a word, ascending.
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_rows_end_at_the_last() {
+    fn the_full_set_contains_every_row() {
         for rows in [0, 1, 63, 64, 65, 128, 1000] {
             assert_eq!(RowSet::all(rows).iter().collect::<Vec<_>>(), (0..rows as u32).collect::<Vec<_>>());
             assert_eq!(RowSet::all(rows).count(), rows);
@@ -174,10 +174,10 @@ mod tests {
     #[test]
     fn bytes_are_compared_exactly() {
         let bytes: Vec<u8> = (0..1000).map(|at| (at * 7 % 256) as u8).collect();
-        for wanted in [0, 1, 127, 128, 129, 255] {
+        for target in [0, 1, 127, 128, 129, 255] {
             let mut bits = RowSet::all(bytes.len());
-            bits.retain_byte(&bytes, wanted);
-            let rows: Vec<u32> = (0..bytes.len() as u32).filter(|row| bytes[*row as usize] == wanted).collect();
+            bits.retain_byte(&bytes, target);
+            let rows: Vec<u32> = (0..bytes.len() as u32).filter(|row| bytes[*row as usize] == target).collect();
             assert_eq!(bits.iter().collect::<Vec<_>>(), rows);
         }
     }
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_gone_stay_away() {
+    fn retaining_adds_no_rows() {
         let items: Vec<u32> = (0..200).collect();
         let mut bits = RowSet::empty(200);
         bits.insert(7);

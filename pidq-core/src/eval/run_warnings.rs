@@ -50,8 +50,8 @@ impl RunWarnings<'_> {
 
     /// Drops all but the first `count` warnings.
     pub fn truncate(&mut self, count: usize) {
-        for (call, note) in self.recorded.drain(count.min(self.recorded.len())..) {
-            self.known.remove(&(call, note.key()));
+        for (call, warning) in self.recorded.drain(count.min(self.recorded.len())..) {
+            self.known.remove(&(call, warning.key()));
         }
     }
 }
@@ -78,13 +78,13 @@ impl<'a> EvalContext<'a> {
     }
 
     /// Records that the running call truncated its list.
-    pub(crate) fn warn_truncated(&mut self, count: usize, what: &'static str) -> Result<()> {
-        self.push_pending(PendingWarning::TruncatedList(count, what))
+    pub(crate) fn warn_truncated(&mut self, count: usize, items: &'static str) -> Result<()> {
+        self.push_pending(PendingWarning::TruncatedList(count, items))
     }
 
-    fn push_pending(&mut self, note: PendingWarning<'a>) -> Result<()> {
+    fn push_pending(&mut self, warning: PendingWarning<'a>) -> Result<()> {
         self.reserve(WARNING_SIZE)?;
-        self.run_warnings.pending.push(note);
+        self.run_warnings.pending.push(warning);
         self.set_strategy(Strategy::Warned);
         Ok(())
     }
@@ -92,11 +92,11 @@ impl<'a> EvalContext<'a> {
     /// Assigns the pending warnings to the call that ends, if it succeeded.
     #[cold]
     pub(super) fn attach_warnings(&mut self, call: &Call, result: &Result<Value<'a>>) {
-        let open = std::mem::take(&mut self.run_warnings.pending);
-        self.run_warnings.known.reserve(open.len());
-        for note in open {
-            if result.is_ok() && self.run_warnings.known.insert((call.id, note.key())) {
-                self.run_warnings.recorded.push((call.id, note));
+        let pending = std::mem::take(&mut self.run_warnings.pending);
+        self.run_warnings.known.reserve(pending.len());
+        for warning in pending {
+            if result.is_ok() && self.run_warnings.known.insert((call.id, warning.key())) {
+                self.run_warnings.recorded.push((call.id, warning));
             } else {
                 self.release(WARNING_SIZE);
             }
@@ -106,19 +106,19 @@ impl<'a> EvalContext<'a> {
     /// Returns the warnings of a call.
     pub(crate) fn warnings_of_call(&self, call: usize) -> Vec<Warning> {
         let mut assumed: Option<(usize, u32, Value<'a>)> = None;
-        let mut cut: Option<(usize, &'static str)> = None;
-        for (_, note) in self.run_warnings.recorded.iter().filter(|(of, _)| *of == call) {
-            match *note {
+        let mut truncated: Option<(usize, &'static str)> = None;
+        for (_, warning) in self.run_warnings.recorded.iter().filter(|(of, _)| *of == call) {
+            match *warning {
                 PendingWarning::AssumedDirection(edge, id) => {
                     let (count, first, first_id) = assumed.unwrap_or((0, edge, id));
                     let example = if edge < first { (edge, id) } else { (first, first_id) };
                     assumed = Some((count + 1, example.0, example.1));
                 }
-                PendingWarning::TruncatedList(count, what) => cut = cut.max(Some((count, what))),
+                PendingWarning::TruncatedList(count, items) => truncated = truncated.max(Some((count, items))),
             }
         }
         let assumed = assumed.map(|(count, _, id)| direction_assumed(count, id));
-        assumed.into_iter().chain(cut.map(|(count, what)| list_cut(count, what))).collect()
+        assumed.into_iter().chain(truncated.map(|(count, items)| list_truncated(count, items))).collect()
     }
 
     /// Returns true if any warning was recorded.
@@ -131,10 +131,10 @@ fn direction_assumed(count: usize, id: Value<'_>) -> Warning {
     let name = write::to_string(id);
     let edges = if count == 1 { "an edge" } else { &format!("{count} edges") };
     let message = format!("this follows {edges} of unknown or dual direction, such as {name}");
-    Warning::new("PQW08", message).with_help("`trace()` tells what was reached by them: `assumed`")
+    Warning::new("PQW08", message).with_help("`trace()` marks what was reached by them with `assumed`")
 }
 
-fn list_cut(count: usize, what: &str) -> Warning {
-    Warning::new("PQW09", format!("there are more than {count} {what}: the list ends there"))
+fn list_truncated(count: usize, items: &str) -> Warning {
+    Warning::new("PQW09", format!("there are more than {count} {items}: the result is truncated"))
         .with_help("raise `limit`, or narrow the query")
 }

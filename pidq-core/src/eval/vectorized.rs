@@ -29,15 +29,15 @@ pub(crate) struct CodedGroups<'a> {
 impl<'a> EvalContext<'a> {
     /// Returns the items for which a condition holds, or `None` if they must be evaluated one by one.
     pub(crate) fn filter_vectorized(&mut self, view: ColumnView<'a>, condition: &'a Plan) -> Result<Option<Value<'a>>> {
-        let Some(kept) = self.matching_rows(view, condition)? else { return Ok(None) };
-        let count = kept.count();
+        let Some(matching) = self.matching_rows(view, condition)? else { return Ok(None) };
+        let count = matching.count();
         match view.rows {
             None => {
                 let rows = self.scratch.alloc_slice_filled(count, 0).ok_or_else(|| self.out_of_memory())?;
-                kept.write_rows(rows);
+                matching.write_rows(rows);
                 self.select_scratch_rows(self.document, view.list, rows)
             }
-            Some(rows) => self.list_of_rows(view, count, rows.iter().copied().filter(|row| kept.contains(*row))),
+            Some(rows) => self.list_of_rows(view, count, rows.iter().copied().filter(|row| matching.contains(*row))),
         }
         .map(Some)
     }
@@ -66,8 +66,8 @@ impl<'a> EvalContext<'a> {
             return Ok(None);
         }
         let Some(rows) = self.matching_rows(view, condition)? else { return Ok(None) };
-        let wanted = if decisive { 0 } else { view.len() };
-        Ok((rows.count() == wanted).then_some(()))
+        let expected = if decisive { 0 } else { view.len() };
+        Ok((rows.count() == expected).then_some(()))
     }
 
     /// Evaluates the first few items one by one.
@@ -199,20 +199,20 @@ impl<'a> EvalContext<'a> {
     ) -> Result<Option<Value<'a>>> {
         let column = path.is_plain.then(|| self.column(path, view.list)).flatten();
         let (Some(column), true) = (column, view.is_ascending()) else { return Ok(None) };
-        let Some(bits) = view.row_set() else { return Ok(None) };
+        let Some(row_set) = view.row_set() else { return Ok(None) };
         self.charge(view.len() as u64 * (2 + path.keys.len() as u64))?;
-        let longest = (0..view.len()).map(|at| self.document.text_len(column.cell(view.row(at)))).max();
-        self.charge_sort(view.len(), longest.unwrap_or(0))?;
+        let max_len = (0..view.len()).map(|at| self.document.text_len(column.cell(view.row(at)))).max();
+        self.charge_sort(view.len(), max_len.unwrap_or(0))?;
         let order = column.order(self.document);
-        let kept = |row: &u32| bits.contains(*row);
+        let is_selected = |row: &u32| row_set.contains(*row);
         match descends {
-            false => self.list_of_rows(view, view.len(), order.rows.iter().copied().filter(kept)),
-            true => self.list_of_rows(view, view.len(), order.descending().filter(kept)),
+            false => self.list_of_rows(view, view.len(), order.rows.iter().copied().filter(is_selected)),
+            true => self.list_of_rows(view, view.len(), order.descending().filter(is_selected)),
         }
         .map(Some)
     }
 
-    /// Returns the group of each value of the one field that a key depends on. `make` creates new groups.
+    /// Returns the group of each value of the one field that a key depends on. New groups are added to `groups`.
     pub(crate) fn group_by_code<T: Default>(
         &mut self,
         view: ColumnView<'a>,
@@ -267,7 +267,7 @@ impl<'a> EvalContext<'a> {
         &mut self,
         view: ColumnView<'a>,
         key: &'a Plan,
-        wanted: Ordering,
+        ordering: Ordering,
     ) -> Result<Option<usize>> {
         let Some(path) = plain_path(key) else { return Ok(None) };
         let Some(column) = self.column(path, view.list) else { return Ok(None) };
@@ -279,7 +279,7 @@ impl<'a> EvalContext<'a> {
         let mut best = (f64::NAN, view.len());
         for at in 0..view.len() {
             let number = numbers.values[view.row(at) as usize];
-            let is_better = best.0.is_nan() || number.partial_cmp(&best.0) == Some(wanted);
+            let is_better = best.0.is_nan() || number.partial_cmp(&best.0) == Some(ordering);
             if is_better && !number.is_nan() {
                 best = (number, at);
             }
@@ -300,8 +300,8 @@ impl<'a> EvalContext<'a> {
             return Ok(None);
         }
         self.charge(names.iter().map(|name| name.len() as u64 / 64).sum())?;
-        let known: Option<&'a ColumnKeys<'a>> = self.scratch.alloc(ColumnKeys { column, arena: self.document });
-        let index = Some(KeyIndex::External(known.ok_or_else(|| self.out_of_memory())?));
+        let column_keys: Option<&'a ColumnKeys<'a>> = self.scratch.alloc(ColumnKeys { column, arena: self.document });
+        let index = Some(KeyIndex::External(column_keys.ok_or_else(|| self.out_of_memory())?));
         let keys = self.scratch.alloc(Keys { names, index }).ok_or_else(|| self.out_of_memory())?;
         let value = |at: usize| Value::stored(self.document, view.cells[at]);
         let values = self.scratch.alloc_slice_from_fn(len, value).ok_or_else(|| self.out_of_memory())?;
@@ -310,9 +310,9 @@ impl<'a> EvalContext<'a> {
     }
 
     /// Charges the fuel of a sort in advance: the maximum number of comparisons of a binary merge sort.
-    pub(crate) fn charge_sort(&mut self, count: usize, longest: usize) -> Result<()> {
+    pub(crate) fn charge_sort(&mut self, count: usize, max_len: usize) -> Result<()> {
         let comparisons = count as u64 * u64::from(usize::BITS - count.leading_zeros());
-        self.charge(comparisons * (1 + longest as u64 / 64) / 4)
+        self.charge(comparisons * (1 + max_len as u64 / 64) / 4)
     }
 }
 

@@ -26,7 +26,7 @@ struct Selection<'a> {
     depth: u32,
 }
 
-/// Strategy for a condition that is not a conjunction, disjunction or negation.
+/// Evaluation strategy of a condition that is not a conjunction, disjunction or negation.
 enum ColumnTest<'a> {
     /// It reads one field with few distinct values: evaluated once per value.
     Coded(&'a Plan, &'a Column),
@@ -44,9 +44,9 @@ enum ColumnTest<'a> {
     Prepared(PreparedCall<'a>),
 }
 
-/// Operator of a condition that is composed of others.
+/// Logical operator of a compound condition.
 #[derive(Clone, Copy)]
-enum Junction {
+enum LogicalOperator {
     All,
     Any,
     Not,
@@ -77,7 +77,7 @@ pub(super) enum Comparison {
 /// Definition of true, which differs between `filter` and `and`.
 type TruthFn = for<'v> fn(Value<'v>) -> bool;
 
-/// Comparing longer strings costs fuel that depends on the row.
+/// Maximum string size with a fixed comparison cost; the cost of longer strings depends on the row.
 const SHORT_TEXT_SIZE: usize = 64;
 
 /// Nesting depth up to which conditions are vectorized.
@@ -95,7 +95,7 @@ impl<'a> EvalContext<'a> {
         let (true, Some(rows)) = (is_deterministic(condition), view.row_set()) else { return Ok(None) };
         let mut selection = Selection { list: view.list, cells: view.cells, rows, depth: 0 };
         let test = self.column_test(condition, view.list);
-        if test.is_none() && Junction::from_plan(condition).is_none() {
+        if test.is_none() && LogicalOperator::from_plan(condition).is_none() {
             return Ok(None);
         }
         self.charge(view.len() as u64)?;
@@ -122,11 +122,11 @@ impl<'a> EvalContext<'a> {
         selection: &mut Selection<'a>,
         truth: TruthFn,
     ) -> Result<()> {
-        match (test, Junction::from_plan(plan)) {
+        match (test, LogicalOperator::from_plan(plan)) {
             (Some(test), _) => self.retain_tested(test, selection, truth),
-            (None, Some((junction, call))) if selection.depth < MAX_DEPTH => {
+            (None, Some((operator, call))) if selection.depth < MAX_DEPTH => {
                 selection.depth += 1;
-                self.retain_junction(junction, call, selection)?;
+                self.retain_logical(operator, call, selection)?;
                 selection.depth -= 1;
                 Ok(())
             }
@@ -134,7 +134,7 @@ impl<'a> EvalContext<'a> {
         }
     }
 
-    /// Returns the strategy for a condition, or `None` if it is composed of others or must be evaluated item by item.
+    /// Returns the strategy for a condition, or `None` if it is compound or must be evaluated item by item.
     fn column_test(&mut self, plan: &'a Plan, list: ContainerId) -> Option<ColumnTest<'a>> {
         if let Some(column) = self.coded_column(plan, list) {
             return Some(ColumnTest::Coded(plan, column));
@@ -170,8 +170,8 @@ impl<'a> EvalContext<'a> {
     /// Returns the column of a field. Records for the warnings whether the field was found.
     pub(super) fn column(&mut self, path: &'a Path, list: ContainerId) -> Option<&'a Column> {
         let column = self.graph.column(list, path.names())?;
-        for (at, seen) in column.seen.iter().enumerate() {
-            self.caches[path.first + at].record(*seen);
+        for (at, lookup) in column.lookups.iter().enumerate() {
+            self.caches[path.first + at].record(*lookup);
         }
         Some(column)
     }
@@ -185,18 +185,18 @@ impl<'a> EvalContext<'a> {
         list: ContainerId,
     ) -> Option<ColumnTest<'a>> {
         let comparison = Comparison::from_name(name)?;
-        let (path, (wanted, cost), comparison) = match (left, right) {
+        let (path, (constant, cost), comparison) = match (left, right) {
             (Plan::Get(path), other) => (path, self.constant_value(other)?, comparison),
             (other, Plan::Get(path)) => (path, self.constant_value(other)?, comparison.mirrored()),
             _ => return None,
         };
         let column = path.is_plain.then(|| self.column(path, list))??;
         let cost = 2 + path.keys.len() as u64 + cost;
-        let scalar = Scalar::from_value(wanted).filter(|scalar| match scalar {
+        let scalar = Scalar::from_value(constant).filter(|scalar| match scalar {
             Scalar::Text(_) => true,
             Scalar::Number(_) => column.numbers(self.document).is_index(),
         });
-        match (scalar, wanted, comparison) {
+        match (scalar, constant, comparison) {
             (Some(scalar), _, Comparison::Equal) => {
                 Some(ColumnTest::OneOf(call, column, Membership::In(vec![scalar]), cost))
             }
@@ -216,10 +216,10 @@ impl<'a> EvalContext<'a> {
         let [Plan::Get(path), values] = &*call.args else { return None };
         let (values, cost) = self.constant_value(values)?;
         let values = values.as_array()?.iter().map(Scalar::from_value).collect::<Option<Vec<_>>>()?;
-        let wanted =
+        let membership =
             if call.function.standard_name()? == "in" { Membership::In(values) } else { Membership::NotIn(values) };
         let column = path.is_plain.then(|| self.column(path, list))??;
-        Some(ColumnTest::OneOf(call, column, wanted, 2 + path.keys.len() as u64 + cost))
+        Some(ColumnTest::OneOf(call, column, membership, 2 + path.keys.len() as u64 + cost))
     }
 
     fn arithmetic(&mut self, plan: &'a Plan, call: &'a Call, list: ContainerId) -> Option<ColumnTest<'a>> {
@@ -242,10 +242,10 @@ impl<'a> EvalContext<'a> {
     fn retain_tested(&mut self, test: ColumnTest<'a>, selection: &mut Selection<'a>, truth: TruthFn) -> Result<()> {
         match test {
             ColumnTest::Coded(plan, column) => self.retain_coded(plan, column, selection, truth),
-            ColumnTest::Number(call, numbers, comparison, wanted, cost) => {
+            ColumnTest::Number(call, numbers, comparison, constant, cost) => {
                 self.call_stats[call.id].strategy = Strategy::Numbers;
                 self.charge_calls(call, selection.rows.count() as u64, cost)?;
-                comparison.keep(numbers, wanted, &mut selection.rows);
+                comparison.retain_rows(numbers, constant, &mut selection.rows);
                 Ok(())
             }
             ColumnTest::Numbers(call, comparison, left, right, cost) => {
@@ -254,10 +254,10 @@ impl<'a> EvalContext<'a> {
                 selection.retain_compared(comparison, &left, &right);
                 Ok(())
             }
-            ColumnTest::OneOf(call, column, wanted, cost) => {
+            ColumnTest::OneOf(call, column, membership, cost) => {
                 self.call_stats[call.id].strategy = Strategy::Index;
                 self.charge_calls(call, selection.rows.count() as u64, cost)?;
-                self.retain_members(call, column, &wanted, &mut selection.rows)
+                self.retain_members(call, column, &membership, &mut selection.rows)
             }
             ColumnTest::Exists(call, cells) => {
                 self.charge_calls(call, selection.rows.count() as u64, 1)?;
@@ -281,16 +281,16 @@ impl<'a> EvalContext<'a> {
     ) -> Result<()> {
         let Some((codes, values)) = column.codes() else { return Ok(()) };
         self.set_plan_strategy(plan, Strategy::DistinctValues);
-        let mut kept = [false; 256];
+        let mut matching = [false; 256];
         let counts = selection.rows.count_by_code(codes, values.iter().map(|value| value.count));
         for (code, value) in values.iter().enumerate().filter(|(code, _)| counts[*code] > 0) {
             let result = self.eval_repeated(plan, selection.cells[value.first_row as usize], counts[code])?;
-            kept[code] = truth(result);
+            matching[code] = truth(result);
         }
-        let mut passing = (0..values.len()).filter(|code| kept[*code]);
+        let mut passing = (0..values.len()).filter(|code| matching[*code]);
         match (passing.next(), passing.next()) {
             (Some(only), None) => selection.rows.retain_byte(codes, only as u8),
-            _ => selection.rows.retain(codes, |code| kept[code as usize]),
+            _ => selection.rows.retain(codes, |code| matching[code as usize]),
         }
         Ok(())
     }
@@ -311,10 +311,10 @@ impl<'a> EvalContext<'a> {
         &mut self,
         call: &'a Call,
         column: &Column,
-        wanted: &Membership<'a>,
+        membership: &Membership<'a>,
         rows: &mut RowSet,
     ) -> Result<()> {
-        let (Membership::In(values) | Membership::NotIn(values)) = wanted;
+        let (Membership::In(values) | Membership::NotIn(values)) = membership;
         let mut found = RowSet::empty(column.len());
         let mut compared = 0;
         for value in values {
@@ -325,55 +325,60 @@ impl<'a> EvalContext<'a> {
                     column.numbers(self.document).rows_with(*number).for_each(|row| found.insert(row));
                 }
             }
-            let mut left = rows.clone();
-            left.subtract(&before);
-            compared += left.count() as u64;
+            let mut remaining = rows.clone();
+            remaining.subtract(&before);
+            compared += remaining.count() as u64;
         }
         if let Some("in" | "not in") = call.function.standard_name() {
             self.record_calls(call, 0, compared);
             self.charge(compared)?;
         }
-        match wanted {
+        match membership {
             Membership::In(_) => rows.intersect(&found),
             Membership::NotIn(_) => rows.subtract(&found),
         }
         Ok(())
     }
 
-    fn retain_junction(&mut self, junction: Junction, call: &'a Call, selection: &mut Selection<'a>) -> Result<()> {
+    fn retain_logical(
+        &mut self,
+        operator: LogicalOperator,
+        call: &'a Call,
+        selection: &mut Selection<'a>,
+    ) -> Result<()> {
         self.charge_calls(call, selection.rows.count() as u64, 1)?;
-        match junction {
-            Junction::All => call.args.iter().try_for_each(|part| self.retain_operand(part, selection)),
-            Junction::Any => self.retain_any(&call.args, selection),
-            Junction::Not => {
-                let without = call.args.first().map(|part| self.rows_matching(part, selection)).transpose()?;
-                without.iter().for_each(|without| selection.rows.subtract(without));
+        match operator {
+            LogicalOperator::All => call.args.iter().try_for_each(|operand| self.retain_operand(operand, selection)),
+            LogicalOperator::Any => self.retain_any(&call.args, selection),
+            LogicalOperator::Not => {
+                let excluded = call.args.first().map(|operand| self.rows_matching(operand, selection)).transpose()?;
+                excluded.iter().for_each(|excluded| selection.rows.subtract(excluded));
                 Ok(())
             }
         }
     }
 
-    fn retain_operand(&mut self, part: &'a Plan, selection: &mut Selection<'a>) -> Result<()> {
-        self.retain(part, selection, |value| value.is_truthy_in_javascript())
+    fn retain_operand(&mut self, operand: &'a Plan, selection: &mut Selection<'a>) -> Result<()> {
+        self.retain(operand, selection, |value| value.is_truthy_in_javascript())
     }
 
-    fn retain_any(&mut self, parts: &'a [Plan], selection: &mut Selection<'a>) -> Result<()> {
-        let all = selection.rows.clone();
+    fn retain_any(&mut self, operands: &'a [Plan], selection: &mut Selection<'a>) -> Result<()> {
+        let original = selection.rows.clone();
         let mut found = RowSet::empty(selection.cells.len());
-        for part in parts {
-            found.union(&self.rows_matching(part, selection)?);
+        for operand in operands {
+            found.union(&self.rows_matching(operand, selection)?);
             selection.rows.subtract(&found);
         }
-        selection.rows = all;
+        selection.rows = original;
         selection.rows.intersect(&found);
         Ok(())
     }
 
-    /// Returns the rows for which a part of a condition holds, without changing the selection.
-    fn rows_matching(&mut self, part: &'a Plan, selection: &mut Selection<'a>) -> Result<RowSet> {
-        let all = selection.rows.clone();
-        self.retain_operand(part, selection)?;
-        Ok(std::mem::replace(&mut selection.rows, all))
+    /// Returns the rows for which an operand holds, without changing the selection.
+    fn rows_matching(&mut self, operand: &'a Plan, selection: &mut Selection<'a>) -> Result<RowSet> {
+        let original = selection.rows.clone();
+        self.retain_operand(operand, selection)?;
+        Ok(std::mem::replace(&mut selection.rows, original))
     }
 
     /// Hot: searching a tag takes less time than a call.
@@ -385,12 +390,12 @@ impl<'a> EvalContext<'a> {
         selection: &mut Selection<'a>,
     ) -> Result<()> {
         self.charge_calls(call, selection.rows.count() as u64, steps)?;
-        let mut kept = RowSet::empty(selection.cells.len());
+        let mut matching = RowSet::empty(selection.cells.len());
         let one_pass = regex.as_one_pass().filter(|_| texts.is_ascii());
         let (mut cost, mut bounds) = (0, NO_BOUNDS);
         for row in selection.rows.iter() {
             let text = texts.get(row);
-            let (is_match, took) = match one_pass {
+            let (is_match, search_cost) = match one_pass {
                 Some(one_pass) => {
                     let search = regex.search_cost(text);
                     self.charge(search)?;
@@ -398,13 +403,13 @@ impl<'a> EvalContext<'a> {
                 }
                 None => self.search_in(regex, text, |budget| regex.is_match(text, budget))?,
             };
-            cost += took;
+            cost += search_cost;
             if is_match {
-                kept.insert(row);
+                matching.insert(row);
             }
         }
         self.record_calls(call, 0, cost);
-        selection.rows = kept;
+        selection.rows = matching;
         Ok(())
     }
 
@@ -416,32 +421,32 @@ impl<'a> EvalContext<'a> {
     ) -> Result<()> {
         let runs = selection.rows.count() as u64;
         self.charge_prepared(&prepared, runs)?;
-        let mut kept = RowSet::empty(selection.cells.len());
+        let mut matching = RowSet::empty(selection.cells.len());
         for row in selection.rows.iter() {
             if truth(self.run_prepared(&mut prepared, row, Value::Undefined)?) {
-                kept.insert(row);
+                matching.insert(row);
             }
         }
         self.record_prepared(&prepared, runs);
-        selection.rows = kept;
+        selection.rows = matching;
         Ok(())
     }
 
     fn retain_plain(&mut self, plan: &'a Plan, selection: &mut Selection<'a>, truth: TruthFn) -> Result<()> {
-        let mut kept = RowSet::empty(selection.cells.len());
+        let mut matching = RowSet::empty(selection.cells.len());
         for row in selection.rows.iter() {
             let item = Value::stored(self.document, selection.cells[row as usize]);
             if truth(self.eval(plan, item)?) {
-                kept.insert(row);
+                matching.insert(row);
             }
         }
-        selection.rows = kept;
+        selection.rows = matching;
         Ok(())
     }
 }
 
 impl Selection<'_> {
-    /// Keeps the rows whose two numbers compare as wanted.
+    /// Keeps the rows whose two numbers satisfy the comparison.
     fn retain_compared(&mut self, comparison: Comparison, left: &Numeric<'_>, right: &Numeric<'_>) {
         let rows: Vec<u32> = self.rows.iter().collect();
         let view = ColumnView { list: self.list, cells: self.cells, rows: Some(&rows) };
@@ -461,17 +466,17 @@ impl<'a> Scalar<'a> {
     }
 }
 
-impl Junction {
+impl LogicalOperator {
     /// Returns the operator and the call of a composed condition.
-    fn from_plan(plan: &Plan) -> Option<(Junction, &Call)> {
+    fn from_plan(plan: &Plan) -> Option<(LogicalOperator, &Call)> {
         let Plan::Call(call) = plan else { return None };
-        let junction = match (call.function.standard_name()?, &*call.args) {
-            ("and", [_, _, ..]) => Junction::All,
-            ("or", [_, _, ..]) => Junction::Any,
-            ("not", [_]) => Junction::Not,
+        let operator = match (call.function.standard_name()?, &*call.args) {
+            ("and", [_, _, ..]) => LogicalOperator::All,
+            ("or", [_, _, ..]) => LogicalOperator::Any,
+            ("not", [_]) => LogicalOperator::Not,
             _ => return None,
         };
-        Some((junction, call))
+        Some((operator, call))
     }
 }
 
@@ -512,15 +517,15 @@ impl Comparison {
         }
     }
 
-    /// Keeps the rows whose number compares as wanted. Rows without a number hold NaN, which equals nothing.
-    fn keep(self, numbers: &[f64], wanted: f64, rows: &mut RowSet) {
+    /// Keeps the rows whose number satisfies the comparison. Rows without a number hold NaN, which equals nothing.
+    fn retain_rows(self, numbers: &[f64], constant: f64, rows: &mut RowSet) {
         match self {
-            Comparison::Equal => rows.retain(numbers, |number| number == wanted),
-            Comparison::NotEqual => rows.retain(numbers, |number| number != wanted),
-            Comparison::Greater => rows.retain(numbers, |number| number > wanted),
-            Comparison::GreaterOrEqual => rows.retain(numbers, |number| number >= wanted),
-            Comparison::Less => rows.retain(numbers, |number| number < wanted),
-            Comparison::LessOrEqual => rows.retain(numbers, |number| number <= wanted),
+            Comparison::Equal => rows.retain(numbers, |number| number == constant),
+            Comparison::NotEqual => rows.retain(numbers, |number| number != constant),
+            Comparison::Greater => rows.retain(numbers, |number| number > constant),
+            Comparison::GreaterOrEqual => rows.retain(numbers, |number| number >= constant),
+            Comparison::Less => rows.retain(numbers, |number| number < constant),
+            Comparison::LessOrEqual => rows.retain(numbers, |number| number <= constant),
         }
     }
 }

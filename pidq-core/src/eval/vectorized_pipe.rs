@@ -232,33 +232,33 @@ impl<'a> EvalContext<'a> {
             }
             _ => return None,
         };
-        let (in_place, count, sources) = ([Value::Undefined; MAX_ARGS], args.len(), Vec::new());
-        let mut made = PreparedCall { call, body, args: in_place, count, sources, steps: 0, fuel: 0, rows: 0 };
+        let (arg_values, count, sources) = ([Value::Undefined; MAX_ARGS], args.len(), Vec::new());
+        let mut prepared = PreparedCall { call, body, args: arg_values, count, sources, steps: 0, fuel: 0, rows: 0 };
         for (at, arg) in args.iter().enumerate() {
-            made.steps += self.prepare_argument(&mut made, at, arg, list, depth)?;
+            prepared.steps += self.prepare_argument(&mut prepared, at, arg, list, depth)?;
         }
-        Some(made)
+        Some(prepared)
     }
 
     /// Prepares an argument. Returns its cost per run, without nested calls.
     fn prepare_argument(
         &mut self,
-        made: &mut PreparedCall<'a>,
+        prepared: &mut PreparedCall<'a>,
         at: usize,
         plan: &'a Plan,
         list: Option<ContainerId>,
         depth: usize,
     ) -> Option<u64> {
         match (plan, list) {
-            (Plan::Constant(constant), _) => made.args[at] = constant.value(),
-            (Plan::Get(path), None) if path.keys.is_empty() => made.sources.push((at, Source::Input)),
+            (Plan::Constant(constant), _) => prepared.args[at] = constant.value(),
+            (Plan::Get(path), None) if path.keys.is_empty() => prepared.sources.push((at, Source::Input)),
             (Plan::Get(path), Some(list)) => {
                 let field = self.column_field(path, list)?;
-                made.sources.push((at, Source::Field(field)));
+                prepared.sources.push((at, Source::Field(field)));
                 return Some(field.steps);
             }
             (Plan::Call(call), _) if depth < MAX_DEPTH => {
-                made.sources.push((at, Source::Call(self.prepared_call(call, list, depth + 1)?)));
+                prepared.sources.push((at, Source::Call(self.prepared_call(call, list, depth + 1)?)));
             }
             _ => return None,
         }
@@ -318,12 +318,12 @@ impl<'a> EvalContext<'a> {
     fn map_prepared(&mut self, view: ColumnView<'a>, mut prepared: PreparedCall<'a>) -> Result<Value<'a>> {
         let runs = view.len() as u64;
         self.charge_prepared(&prepared, runs)?;
-        let made = match prepared.as_matches() {
+        let results = match prepared.as_matches() {
             Some(matches) => {
                 let before = self.fuel_used;
-                let (made, listed) = self.map_matches(view, &matches)?;
-                (prepared.fuel, prepared.rows) = (self.fuel_used - before, listed);
-                made
+                let (results, total_matches) = self.map_matches(view, &matches)?;
+                (prepared.fuel, prepared.rows) = (self.fuel_used - before, total_matches);
+                results
             }
             None => {
                 let values = self
@@ -337,7 +337,7 @@ impl<'a> EvalContext<'a> {
             }
         };
         self.record_prepared(&prepared, runs);
-        Ok(made)
+        Ok(results)
     }
 
     /// Hot: runs a prepared call for the items from `first` on. A nested call runs for all of them first and writes its
@@ -349,7 +349,7 @@ impl<'a> EvalContext<'a> {
         first: usize,
         values: &mut [Value<'a>],
     ) -> Result<()> {
-        let (PreparedBody::Strict(body), [(place, source)]) = (prepared.body, &mut *prepared.sources) else {
+        let (PreparedBody::Strict(body), [(arg_index, source)]) = (prepared.body, &mut *prepared.sources) else {
             for (at, value) in (first..).zip(values) {
                 *value = self.run_prepared(prepared, view.row(at), Value::Undefined)?;
             }
@@ -364,7 +364,7 @@ impl<'a> EvalContext<'a> {
         }
         let before = self.fuel_used;
         for value in values {
-            prepared.args[*place] = *value;
+            prepared.args[*arg_index] = *value;
             *value = body(self, &prepared.args[..prepared.count])?;
             if let Value::Array(array) = value {
                 prepared.rows += array.len() as u64;
@@ -391,7 +391,7 @@ impl<'a> EvalContext<'a> {
         let values =
             self.scratch.alloc_slice_filled(fields.len(), Value::Undefined).ok_or_else(|| self.out_of_memory())?;
         let inputs = fields.iter().map(|cell| Value::stored(document, *cell));
-        match prepared.on_input() {
+        match prepared.as_input_function() {
             Some(body) => self.run_on_inputs(prepared, body, inputs, values)?,
             None => {
                 for (value, input) in values.iter_mut().zip(inputs) {
@@ -448,7 +448,7 @@ impl<'a> PreparedCall<'a> {
     }
 
     /// Returns the function if its only argument is the current value.
-    fn on_input(&self) -> Option<StrictBody> {
+    fn as_input_function(&self) -> Option<StrictBody> {
         match (self.body, self.count, &*self.sources) {
             (PreparedBody::Strict(body), 1, [(_, Source::Input)]) => Some(body),
             _ => None,

@@ -33,21 +33,21 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "groupBy",
         params: &[Param::query("key")],
-        summary: "An object of arrays: the items with each value of a key.",
+        summary: "An object of arrays: for each value of a key, the items that have it.",
         example: r#"[{a: "x"}, {a: "y"}, {a: "x"}] | groupBy(.a) | mapValues(size()) => {"x":2,"y":1}"#,
         body: Body::Piped(group_by),
     },
     Function {
         name: "keyBy",
         params: &[Param::query("key")],
-        summary: "An object of items: the first one with each value of a key.",
+        summary: "An object of items: for each value of a key, the first item that has it.",
         example: r#"[{a: "x", b: 1}] | keyBy(.a) => {"x":{"a":"x","b":1}}"#,
         body: Body::Piped(key_by),
     },
     Function {
         name: "limit",
         params: &[Param::constant("count")],
-        summary: "The first items.",
+        summary: "The first `count` items.",
         example: "[1, 2, 3] | limit(2) => [1,2]",
         body: Body::Piped(limit),
     },
@@ -75,21 +75,21 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "sort",
         params: &[Param::query("key").optional(), Param::constant("direction").optional()],
-        summary: r#"The items sorted by a key: booleans, numbers, strings, the rest; "desc" for the greatest first. Stable."#,
+        summary: r#"The items sorted by a key: booleans, then numbers, strings, and the rest; "desc" sorts descending. Stable."#,
         example: r#"[1, 3, 2] | sort(get(), "desc") => [3,2,1]"#,
         body: Body::Piped(sort),
     },
     Function {
         name: "uniq",
         params: &[],
-        summary: "The items without repetitions; the first one of equal items stays.",
+        summary: "The items without duplicates; of equal items, the first is kept.",
         example: "[1, 2, 1] | uniq() => [1,2]",
         body: Body::Piped(uniq),
     },
     Function {
         name: "uniqBy",
         params: &[Param::query("key")],
-        summary: "The first item of each value of a key.",
+        summary: "For each value of a key, the first item that has it.",
         example: r#"[{a: 1, b: 1}, {a: 1, b: 2}] | uniqBy(.a) => [{"a":1,"b":1}]"#,
         body: Body::Piped(uniq_by),
     },
@@ -133,18 +133,18 @@ pub(super) fn at_item<'a>(result: Result<Value<'a>>, array: Array<'a>, at: usize
 }
 
 pub(super) fn filter<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    let wanted = cx.take_wanted_items();
+    let item_limit = cx.take_item_limit();
     let array = list(input)?;
     let Some(condition) = args.first() else { return Ok(input) };
-    if let Some(wanted) = wanted
-        && let Some(found) = first_matches(cx, array, condition, wanted)?
+    if let Some(item_limit) = item_limit
+        && let Some(found) = first_matches(cx, array, condition, item_limit)?
     {
         return Ok(found);
     }
     if let Some(view) = cx.view(array)
-        && let Some(kept) = cx.try_vectorized(|cx| cx.filter_vectorized(view, condition))
+        && let Some(matching) = cx.try_vectorized(|cx| cx.filter_vectorized(view, condition))
     {
-        return Ok(kept);
+        return Ok(matching);
     }
     let mut positions: Vec<u32> = Vec::new();
     for (at, item) in array.iter().enumerate() {
@@ -157,12 +157,13 @@ pub(super) fn filter<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [
     select(cx, array, &positions)
 }
 
-/// Returns the wanted items, if they are among the first and none of the skipped items could have failed.
+/// Returns the first `count` matches, if they are among the first items and none of the skipped items could have
+/// failed.
 fn first_matches<'a>(
     cx: &mut EvalContext<'a>,
     array: Array<'a>,
     condition: &'a Plan,
-    wanted: usize,
+    count: usize,
 ) -> Result<Option<Value<'a>>> {
     if !fusion::cannot_fail(condition) {
         return Ok(None);
@@ -170,7 +171,7 @@ fn first_matches<'a>(
     let found = cx.try_vectorized(|cx| {
         let mut positions: Vec<u32> = Vec::new();
         for (at, item) in array.iter().take(fusion::PROBE_SIZE).enumerate() {
-            if positions.len() == wanted {
+            if positions.len() == count {
                 break;
             }
             cx.charge(1)?;
@@ -178,7 +179,7 @@ fn first_matches<'a>(
                 positions.push(at as u32);
             }
         }
-        Ok((positions.len() == wanted).then_some(positions))
+        Ok((positions.len() == count).then_some(positions))
     });
     cx.set_strategy(if found.is_some() { Strategy::Top } else { Strategy::Plain });
     let Some(positions) = found else { return Ok(None) };
@@ -268,7 +269,7 @@ fn write_units(out: &mut impl std::fmt::Write, text: &str, count: usize) -> std:
 }
 
 fn sort<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    let wanted = cx.take_wanted_items();
+    let item_limit = cx.take_item_limit();
     let array = list(input)?;
     let descends = matches!(optional(cx, args, 1, input)?, Value::String("desc"));
     // Without a comparison, keys are not evaluated, so a failing key is no error.
@@ -290,8 +291,8 @@ fn sort<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Res
         };
         cx.push(key)?;
     }
-    let positions = sorted_positions(cx, base, descends, wanted.unwrap_or(array.len()))?;
-    cx.set_strategy(if wanted.is_some() { Strategy::Top } else { Strategy::Scan });
+    let positions = sorted_positions(cx, base, descends, item_limit.unwrap_or(array.len()))?;
+    cx.set_strategy(if item_limit.is_some() { Strategy::Top } else { Strategy::Scan });
     select(cx, array, &positions)
 }
 
@@ -302,31 +303,31 @@ pub(super) fn sorted_positions(
     cx: &mut EvalContext<'_>,
     base: usize,
     descends: bool,
-    wanted: usize,
+    limit: usize,
 ) -> Result<Vec<u32>> {
     let count = cx.collected(base).len();
-    let longest = cx.collected(base).iter().map(|key| key.as_str().map_or(0, str::len)).max().unwrap_or(0);
-    cx.charge_sort(count, longest)?;
-    let by_chunks = sorting::needs_chunks(count, longest);
-    let bytes = count * (size_of::<(SortKey, u32)>() * (1 + usize::from(by_chunks)) + size_of::<u32>());
+    let max_len = cx.collected(base).iter().map(|key| key.as_str().map_or(0, str::len)).max().unwrap_or(0);
+    cx.charge_sort(count, max_len)?;
+    let is_chunked = sorting::needs_chunks(count, max_len);
+    let bytes = count * (size_of::<(SortKey, u32)>() * (1 + usize::from(is_chunked)) + size_of::<u32>());
     cx.reserve(bytes)?;
     let limits = *cx.limits();
     let keys = cx.collected(base);
     let mut order: Vec<(SortKey, u32)> =
         keys.iter().zip(0..).map(|(key, position)| (SortKey::new(*key), position)).collect();
-    let full = |a: u32, b: u32| compare::sort_order(keys[a as usize], keys[b as usize]);
-    let ascending = |a: &(SortKey, u32), b: &(SortKey, u32)| a.0.cmp(&b.0).then_with(|| full(a.1, b.1));
+    let full_order = |a: u32, b: u32| compare::sort_order(keys[a as usize], keys[b as usize]);
+    let ascending = |a: &(SortKey, u32), b: &(SortKey, u32)| a.0.cmp(&b.0).then_with(|| full_order(a.1, b.1));
     let sorted = |a: &(SortKey, u32), b: &(SortKey, u32)| {
         let by_value = if descends { ascending(b, a) } else { ascending(a, b) };
         by_value.then(a.1.cmp(&b.1))
     };
-    match (by_chunks, wanted < count) {
-        (true, true) => ChunkedSort::new(&limits, longest, sorted).keep_first(&mut order, wanted)?,
-        (true, false) => ChunkedSort::new(&limits, longest, sorted).sort(&mut order)?,
+    match (is_chunked, limit < count) {
+        (true, true) => ChunkedSort::new(&limits, max_len, sorted).keep_first(&mut order, limit)?,
+        (true, false) => ChunkedSort::new(&limits, max_len, sorted).sort(&mut order)?,
         (false, is_part) => {
             if is_part {
-                order.select_nth_unstable_by(wanted, sorted);
-                order.truncate(wanted);
+                order.select_nth_unstable_by(limit, sorted);
+                order.truncate(limit);
             }
             order.sort_unstable_by(sorted);
         }
@@ -367,7 +368,7 @@ fn object_of_groups<'a>(cx: &mut EvalContext<'a>, array: Array<'a>, groups: Grou
 type Groups<'a> = Entries<'a, Vec<u32>>;
 
 fn groups_of<'a>(cx: &mut EvalContext<'a>, array: Array<'a>, args: &'a [Plan]) -> Result<Groups<'a>> {
-    if let Some(groups) = at_once(cx, array, args, groups_of_values) {
+    if let Some(groups) = try_vectorized_arg(cx, array, args, groups_vectorized) {
         return Ok(groups);
     }
     let mut groups: Groups<'a> = Entries::new();
@@ -384,18 +385,18 @@ fn groups_of<'a>(cx: &mut EvalContext<'a>, array: Array<'a>, args: &'a [Plan]) -
 /// Evaluates the first argument for all items at once, from columns; `None` if the items must be evaluated one by one.
 /// Not inlined, since grouping may be nested: see [`EvalContext::eval`].
 #[inline(never)]
-pub(super) fn at_once<'a, T>(
+pub(super) fn try_vectorized_arg<'a, T>(
     cx: &mut EvalContext<'a>,
     array: Array<'a>,
     args: &'a [Plan],
-    work: impl FnOnce(&mut EvalContext<'a>, ColumnView<'a>, &'a Plan) -> Result<Option<T>>,
+    operation: impl FnOnce(&mut EvalContext<'a>, ColumnView<'a>, &'a Plan) -> Result<Option<T>>,
 ) -> Option<T> {
     let (view, query) = (cx.view(array)?, args.first()?);
-    cx.try_vectorized(|cx| work(cx, view, query))
+    cx.try_vectorized(|cx| operation(cx, view, query))
 }
 
 /// Groups items if the key depends on one dictionary-encoded field: the group is looked up once per value.
-fn groups_of_values<'a>(cx: &mut EvalContext<'a>, view: ColumnView<'a>, key: &'a Plan) -> Result<Option<Groups<'a>>> {
+fn groups_vectorized<'a>(cx: &mut EvalContext<'a>, view: ColumnView<'a>, key: &'a Plan) -> Result<Option<Groups<'a>>> {
     let mut groups: Groups<'a> = Entries::new();
     let Some(coded) = cx.group_by_code(view, key, &mut groups)? else { return Ok(None) };
     for (count, group) in coded.counts.iter().zip(coded.groups.iter()).filter(|(count, _)| **count > 0) {
@@ -436,8 +437,8 @@ pub(super) fn select<'a>(cx: &mut EvalContext<'a>, array: Array<'a>, positions: 
 }
 
 /// Returns the position of the first item of each key.
-fn firsts<'a>(cx: &mut EvalContext<'a>, array: Array<'a>, args: &'a [Plan]) -> Result<Entries<'a, u32>> {
-    if let Some(entries) = at_once(cx, array, args, firsts_of_values) {
+fn first_positions<'a>(cx: &mut EvalContext<'a>, array: Array<'a>, args: &'a [Plan]) -> Result<Entries<'a, u32>> {
+    if let Some(entries) = try_vectorized_arg(cx, array, args, first_positions_vectorized) {
         return Ok(entries);
     }
     let mut entries = Entries::new();
@@ -450,8 +451,8 @@ fn firsts<'a>(cx: &mut EvalContext<'a>, array: Array<'a>, args: &'a [Plan]) -> R
     Ok(entries)
 }
 
-/// Like [`firsts`], if the key depends on one dictionary-encoded field.
-fn firsts_of_values<'a>(
+/// Like [`first_positions`], if the key depends on one dictionary-encoded field.
+fn first_positions_vectorized<'a>(
     cx: &mut EvalContext<'a>,
     view: ColumnView<'a>,
     key: &'a Plan,
@@ -460,14 +461,14 @@ fn firsts_of_values<'a>(
     let mut entries: Entries<'a, u32> = Entries::new();
     let Some(coded) = cx.group_by_code(view, key, &mut entries)? else { return Ok(None) };
     entries.values.fill(NONE);
-    let mut left = entries.values.len();
+    let mut remaining = entries.values.len();
     for at in 0..view.len() {
         let code = coded.codes[view.row(at) as usize];
         let first = &mut entries.values[coded.groups[code as usize] as usize];
         if *first == NONE {
             *first = at as u32;
-            left -= 1;
-            if left == 0 {
+            remaining -= 1;
+            if remaining == 0 {
                 break;
             }
         }
@@ -477,17 +478,17 @@ fn firsts_of_values<'a>(
 
 fn key_by<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let array = iterable(cx, input)?;
-    if let Some(keyed) = at_once(cx, array, args, EvalContext::key_by_vectorized) {
+    if let Some(keyed) = try_vectorized_arg(cx, array, args, EvalContext::key_by_vectorized) {
         cx.set_strategy(Strategy::Index);
         return Ok(keyed);
     }
-    let entries = firsts(cx, array, args)?;
+    let entries = first_positions(cx, array, args)?;
     entries.into_object_by(cx, |position| array.get(*position as usize).unwrap_or(Value::Undefined))
 }
 
 fn uniq_by<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let array = iterable(cx, input)?;
-    let (_, positions) = firsts(cx, array, args)?.into_js_order(cx);
+    let (_, positions) = first_positions(cx, array, args)?.into_js_order(cx);
     cx.charge(positions.len() as u64)?;
     select(cx, array, &positions)
 }

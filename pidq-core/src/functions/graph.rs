@@ -35,7 +35,7 @@ use crate::value::{Items, Value};
 const HOPS: OptionSpec = OptionSpec::number("hops");
 const LIMIT: OptionSpec = OptionSpec::number("limit");
 const NODES: OptionSpec = OptionSpec::query("nodes");
-const ON_LIMIT: OptionSpec = OptionSpec::word("onLimit", &["error", "truncate"]);
+const ON_LIMIT: OptionSpec = OptionSpec::keyword("onLimit", &["error", "truncate"]);
 const STEPS: OptionSpec = OptionSpec::number("steps");
 const STRONG: OptionSpec = OptionSpec::flag("strong");
 const WEIGHT: OptionSpec = OptionSpec::query("weight");
@@ -53,7 +53,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "between",
         params: &[Param::query("from"), Param::query("to").optional(), Param::options(WALK)],
-        summary: "The nodes on a path from some nodes to others that returns to neither.",
+        summary: "The nodes on the paths from some nodes to others; paths that return to either are not followed.",
         example: r#"between("P-101A", "HV-102") | map(.tag) => ["P-101A","CV-101","HV-102"]"#,
         body: Body::Piped(between),
     },
@@ -74,14 +74,14 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "cycles",
         params: &[Param::options(&[EDGES, LIMIT, DEPTH, PASS, AVOID, ON_LIMIT])],
-        summary: "The cycles that pass no node twice, each once, as `{nodes, edges, length}`.",
+        summary: "The cycles that pass no node twice, each listed once, as `{nodes, edges, length}`.",
         example: "cycles() | map(.length) => [8,8]",
         body: Body::Piped(find_cycles),
     },
     Function {
         name: "degree",
         params: SIDED,
-        summary: "The number of edges of a node: \"in\", \"out\" or \"both\", of any kind or those for which a condition holds.",
+        summary: "The number of edges of a node (\"in\", \"out\" or \"both\"), of any kind, or of those for which a condition holds.",
         example: r#"node("E-101") | degree("out", .edge_type == "piping") => 2"#,
         body: Body::Piped(degree),
     },
@@ -105,14 +105,14 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "endpoints",
         params: &[],
-        summary: "The nodes that an edge connects, as `{source, target}`; null if an end names no node.",
+        summary: "The nodes that an edge connects, as `{source, target}`; an end that names no node is null.",
         example: r#"edges() | first() | endpoints() | .target.tag => "HV-101""#,
         body: Body::Piped(endpoints),
     },
     Function {
         name: "expand",
         params: &[Param::checked(&STEPS), Param::options(WALK)],
-        summary: "The nodes within a number of steps of the piped ones, these first.",
+        summary: "The piped nodes, followed by the nodes within a number of steps of them.",
         example: r#"node("P-101A") | expand(1) | map(.tag) => ["P-101A","HV-101","CV-101"]"#,
         body: Body::Counted(expand, count_expanded),
     },
@@ -123,7 +123,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
             Param::query("where").optional(),
             Param::options(&[LIMIT, ON_LIMIT]),
         ],
-        summary: "The matches of a pattern such as `(a:pump)-[e:piping {1,3}]->(b)`, as objects of its names.",
+        summary: "The matches of a pattern such as `(a:pump)-[e:piping {1,3}]->(b)`, as objects with its names as keys.",
         example: r#"findPattern("(p:pump)-[:piping]->(v)") | map(.v.tag) => ["CV-101","CV-102"]"#,
         body: Body::Piped(find_pattern),
     },
@@ -151,7 +151,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "neighbors",
         params: SIDED,
-        summary: "The nodes next to a node over edges of any kind, or those for which a condition holds.",
+        summary: "The nodes connected to a node by edges of any kind, or by those for which a condition holds.",
         example: r#"node("P-101A") | neighbors("out", .edge_type == "piping") | map(.tag) => ["CV-101"]"#,
         body: Body::Piped(neighbors),
     },
@@ -182,14 +182,14 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "paths",
         params: FROM_TO,
-        summary: "The paths from some nodes to others that pass no node twice, the shortest first.",
+        summary: "The paths from some nodes to others that pass no node twice, shortest first.",
         example: r#"paths("T-101", "FV-101") | map(.length) => [5,5]"#,
         body: Body::Piped(paths),
     },
     Function {
         name: "reachable",
         params: FROM_TO,
-        summary: "Whether the flow can reach some nodes from others, through equipment.",
+        summary: "Whether the flow from some nodes can reach others, also through equipment.",
         example: r#"reachable("V-201", "FLARE") => true"#,
         body: Body::Piped(reachable),
     },
@@ -217,7 +217,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "trace",
         params: FROM,
-        summary: "The nodes that a walk reaches, with the evidence: `{node, depth, via, from, stop, assumed}`.",
+        summary: "The nodes that a walk reaches, and how it reaches them: `{node, depth, via, from, stop, assumed}`.",
         example: r#"trace("P-101A", {depth: 1}) | map([.depth, .node.tag, .via]) => [[0,"P-101A",null],[1,"CV-101","e4"]]"#,
         body: Body::Piped(trace),
     },
@@ -238,7 +238,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "withTopology",
         params: &[Param::query("topology"), Param::query("query")],
-        summary: "The result of a query on the graph, read with other field names and class words.",
+        summary: "The result of a query on the graph, interpreted with other field names and classes.",
         example: r#"withTopology({flow_kinds: ["signal"]}, downstream("FT-101") | map(.tag)) => ["FIC-101","FV-101"]"#,
         body: Body::Piped(with_topology),
     },
@@ -373,18 +373,17 @@ fn steps<'a>(
 
 /// Returns an error if a walk was cut off by the limit of the run instead of an option: its result would be incomplete.
 fn check_depth(cx: &EvalContext<'_>, walk_options: &WalkOptions, depth: u32) -> Result<()> {
-    let deepest = u32::try_from(cx.limits().depth).unwrap_or(u32::MAX);
-    if walk_options.depth < deepest || depth < deepest {
+    let max_depth = u32::try_from(cx.limits().depth).unwrap_or(u32::MAX);
+    if walk_options.depth < max_depth || depth < max_depth {
         return Ok(());
     }
-    let error = Error::new(Code::TooDeep, format!("the walk is longer than {deepest} steps"));
+    let error = Error::new(Code::TooDeep, format!("the walk is longer than {max_depth} steps"));
     Err(error
-        .with_limit("depth", deepest.into())
+        .with_limit("depth", max_depth.into())
         .with_help("end it earlier with `depth` or `until`, or raise the `depth` limit of the run"))
 }
 
-/// Returns the nodes of a walk from the nodes of a call, these first, and the edges of unknown direction that led to
-/// them.
+/// Returns the nodes of a walk, its start nodes first, and the edges of unknown direction by which they were reached.
 fn walk_nodes<'a>(
     cx: &mut EvalContext<'a>,
     call: &GraphCall<'a>,
@@ -420,8 +419,8 @@ fn reached<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan], dir
     let mut first = starts;
     // Start equipment may be reached again through its ports.
     if call.drawing.topology.ports.arc_count() > 0 {
-        let given = NodeFilter::new(&from);
-        nodes.retain(std::mem::take(&mut first), |node| !given.contains(node));
+        let start_nodes = NodeFilter::new(&from);
+        nodes.retain(std::mem::take(&mut first), |node| !start_nodes.contains(node));
     }
     check_rows(cx, nodes.len() - first, limit)?;
     call.warn_assumed(cx, &walk_options, assumed)?;
@@ -492,12 +491,12 @@ fn count_expanded<'a>(
     if walk_options.may_assume_directions(&call.drawing.topology) || call.drawing.topology.ports.arc_count() > 0 {
         return Ok(None);
     }
-    let steps = cx.fuel_used() - before;
-    cx.charge((view.len() as u64 - 1) * steps)?;
-    let (plain, mut total) = (Bfs::new(&call.drawing.topology, walk_options), 0);
+    let option_cost = cx.fuel_used() - before;
+    cx.charge((view.len() as u64 - 1) * option_cost)?;
+    let (bfs, mut total) = (Bfs::new(&call.drawing.topology, walk_options), 0);
     let counts = cx.with_walk_scratch(|cx, scratch| {
         cx.try_list_from_fn(view.len(), |cx, at| {
-            let (count, depth) = plain.count(&mut scratch.walk, view.row(at), |units| cx.charge(units))?;
+            let (count, depth) = bfs.count(&mut scratch.walk, view.row(at), |units| cx.charge(units))?;
             check_depth(cx, &walk_options, depth)?;
             check_rows(cx, count, limit)?;
             cx.charge(1 + count as u64)?;
@@ -514,7 +513,7 @@ fn is_node_view<'a>(drawing: &Drawing<'a>, view: ColumnView<'a>) -> bool {
     matches!(drawing.nodes.0, Items::Stored(_, list) if list == view.list) && (0..view.len()).all(is_node)
 }
 
-/// Returns some nodes and those that a walk finds around them, and the edges of unknown direction that led to them.
+/// Returns some nodes and those reached from them by a walk, and the edges of unknown direction that the walk followed.
 fn expand_nodes<'a>(
     cx: &mut EvalContext<'a>,
     call: &GraphCall<'a>,
@@ -525,8 +524,8 @@ fn expand_nodes<'a>(
     if found.starts_with(from) {
         return Ok((found, assumed));
     }
-    let given: hashbrown::HashSet<NodeId> = from.iter().copied().collect();
-    let others = found.iter().filter(|node| !given.contains(*node));
+    let start_nodes: hashbrown::HashSet<NodeId> = from.iter().copied().collect();
+    let others = found.iter().filter(|node| !start_nodes.contains(*node));
     let nodes: Vec<NodeId> = from.iter().chain(others).copied().collect();
     cx.recycle_nodes(found);
     Ok((nodes.into(), assumed))
@@ -622,10 +621,10 @@ fn path_between<'a>(
 ) -> Result<Option<Path>> {
     let topology = &call.drawing.topology;
     let targets = walk::targets(topology, to);
-    let wanted = NodeFilter::new(&targets);
-    let starts = starts_to(topology, from, &wanted, walk_options);
+    let target_filter = NodeFilter::new(&targets);
+    let starts = starts_to(topology, from, &target_filter, walk_options);
     let (path, depth) = match call.has_visitor_queries() || !walk::allows_bfs(topology, walk_options) {
-        true => path_by_walk(cx, call, &starts, |node| wanted.contains(node), walk_options)?,
+        true => path_by_walk(cx, call, &starts, |node| target_filter.contains(node), walk_options)?,
         false => {
             let search = cx.with_walk_scratch(|cx, scratch| {
                 bidirectional::search(topology, &mut scratch.bidirectional, &starts, &targets, walk_options, |units| {
@@ -641,17 +640,17 @@ fn path_between<'a>(
     Ok(path)
 }
 
-/// Returns the path of a walk to the first wanted node, and the depth reached.
+/// Returns the path of a walk to the first target, and the depth reached.
 fn path_by_walk<'a>(
     cx: &mut EvalContext<'a>,
     call: &GraphCall<'a>,
     starts: &[NodeId],
-    is_wanted: impl Fn(NodeId) -> bool,
+    is_target: impl Fn(NodeId) -> bool,
     walk_options: &WalkOptions,
 ) -> Result<(Option<Path>, u32)> {
     let topology = &call.drawing.topology;
     let (steps, end) = cx.with_walk_scratch(|cx, scratch| {
-        walk::walk_until(topology, &mut scratch.walk, starts, walk_options, &mut call.visitor(cx), is_wanted)
+        walk::walk_until(topology, &mut scratch.walk, starts, walk_options, &mut call.visitor(cx), is_target)
     })?;
     let path = end.map(|end| walk::path_to(&steps, end)).map(|path| Path {
         nodes: path.iter().map(|step| step.node).collect(),
@@ -660,18 +659,18 @@ fn path_by_walk<'a>(
     Ok((path, steps.last().map_or(0, |last| last.depth)))
 }
 
-/// Returns the start nodes of a walk to some nodes. Nodes that are both start and target stay, even if nothing leaves
-/// them.
+/// Returns the start nodes of a walk to some nodes. Nodes that are both start and target are included, even if no edge
+/// leaves them.
 fn starts_to<'n>(
     topology: &Topology,
     from: &'n [NodeId],
-    wanted: &NodeFilter<'_>,
+    targets: &NodeFilter<'_>,
     walk_options: &WalkOptions,
 ) -> Cow<'n, [NodeId]> {
     let mut starts = walk::starts(topology, walk_options, from);
-    let mut targets_in_from: Vec<NodeId> = from.iter().copied().filter(|node| wanted.contains(*node)).collect();
-    let known = NodeFilter::new(&starts);
-    targets_in_from.retain(|node| !known.contains(*node));
+    let mut targets_in_from: Vec<NodeId> = from.iter().copied().filter(|node| targets.contains(*node)).collect();
+    let start_filter = NodeFilter::new(&starts);
+    targets_in_from.retain(|node| !start_filter.contains(*node));
     if !targets_in_from.is_empty() {
         starts.to_mut().append(&mut targets_in_from);
     }
@@ -720,7 +719,7 @@ fn edges_of(subgraph: &ReachableSubgraph, route: &Route) -> impl Iterator<Item =
 /// Returns the row limit of a function, and whether it truncates instead of failing.
 fn row_limit<'a>(cx: &mut EvalContext<'a>, call: &GraphCall<'a>, default: usize) -> Result<(usize, bool)> {
     let limit = call.number(cx, &LIMIT)?.unwrap_or(default).min(cx.limits().rows);
-    let truncates = call.word(cx, &ON_LIMIT)? == Some(1);
+    let truncates = call.keyword(cx, &ON_LIMIT)? == Some(1);
     Ok((limit, truncates))
 }
 
@@ -728,18 +727,18 @@ fn row_limit<'a>(cx: &mut EvalContext<'a>, call: &GraphCall<'a>, default: usize)
 fn truncate_rows<T>(
     cx: &mut EvalContext<'_>,
     mut found: Vec<T>,
-    what: &'static str,
+    items: &'static str,
     (limit, truncates): (usize, bool),
 ) -> Result<Vec<T>> {
     if found.len() <= limit {
         return Ok(found);
     }
     if !truncates {
-        let error = too_many(cx, what, limit);
+        let error = too_many(cx, items, limit);
         let help = error.help().map(|help| format!("{help}, or truncate the result: `{{onLimit: \"truncate\"}}`"));
         return Err(error.with_help(help.unwrap_or_default()));
     }
-    cx.warn_truncated(limit, what)?;
+    cx.warn_truncated(limit, items)?;
     found.truncate(limit);
     Ok(found)
 }
@@ -754,11 +753,11 @@ fn paths<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Re
     let subgraph = subgraph.retain(&kept);
     let targets: Vec<bool> = targets.iter().zip(&kept).filter(|(_, kept)| **kept).map(|(target, _)| *target).collect();
     let walk_options = call.walk_options(cx, Direction::Down, EquipmentPolicy::Any)?;
-    let longest = depth.unwrap_or(MAX_PATH_EDGES);
+    let max_edges = depth.unwrap_or(MAX_PATH_EDGES);
     let mut reserved = 0;
     let mut charge = |units, bytes| charge_and_reserve(cx, &mut reserved, units, bytes);
     let routes::FoundRoutes { routes: found, has_longer } =
-        routes::routes(&subgraph, &targets, limit.0.saturating_add(1), longest, &mut charge)?;
+        routes::routes(&subgraph, &targets, limit.0.saturating_add(1), max_edges, &mut charge)?;
     if found.is_empty() {
         check_depth(cx, &walk_options, subgraph.depth)?;
     }
@@ -831,15 +830,16 @@ fn components<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) 
     let call = GraphCall::new(cx, input, args)?;
     let strong = call.flag(cx, &STRONG)? == Some(true);
     let zones = call.flag(cx, &ZONES)? != Some(false);
-    let kept = KeptNodes::new(cx, &call)?;
-    let (components, circular) = if strong {
-        strong_components(cx, &call, &kept)?
+    let mask = NodeMask::new(cx, &call)?;
+    let (components, cycle_edges) = if strong {
+        strong_components(cx, &call, &mask)?
     } else {
-        (connected_components(cx, &call, &kept, zones)?, Vec::new())
+        (connected_components(cx, &call, &mask, zones)?, Vec::new())
     };
     let list = component_list(cx, &call.drawing, &components)?;
-    let along = WalkOptions { edges: EdgeFilter::Flow, dir: Direction::Down, pass: EquipmentPolicy::Zone, depth: 0 };
-    call.warn_assumed(cx, &along, circular)?;
+    let flow_options =
+        WalkOptions { edges: EdgeFilter::Flow, dir: Direction::Down, pass: EquipmentPolicy::Zone, depth: 0 };
+    call.warn_assumed(cx, &flow_options, cycle_edges)?;
     Ok(list)
 }
 
@@ -865,30 +865,30 @@ fn component_list<'a>(cx: &mut EvalContext<'a>, drawing: &Drawing<'a>, component
 }
 
 /// Nodes selected by the option `nodes`: all if it is missing.
-struct KeptNodes(Option<Vec<bool>>);
+struct NodeMask(Option<Vec<bool>>);
 
-impl KeptNodes {
-    fn new<'a>(cx: &mut EvalContext<'a>, call: &GraphCall<'a>) -> Result<KeptNodes> {
-        let Some(condition) = call.option("nodes") else { return Ok(KeptNodes(None)) };
+impl NodeMask {
+    fn new<'a>(cx: &mut EvalContext<'a>, call: &GraphCall<'a>) -> Result<NodeMask> {
+        let Some(condition) = call.option("nodes") else { return Ok(NodeMask(None)) };
         let count = call.drawing.topology.node_count();
-        let mut kept = Vec::with_capacity(count);
+        let mut mask = Vec::with_capacity(count);
         for node in 0..count as u32 {
             cx.charge(1)?;
-            kept.push(cx.eval(condition, call.drawing.node(node))?.is_truthy());
+            mask.push(cx.eval(condition, call.drawing.node(node))?.is_truthy());
         }
-        Ok(KeptNodes(Some(kept)))
+        Ok(NodeMask(Some(mask)))
     }
 
     fn contains(&self, node: NodeId) -> bool {
-        self.0.as_ref().is_none_or(|kept| kept[node as usize])
+        self.0.as_ref().is_none_or(|mask| mask[node as usize])
     }
 
-    /// Returns the components of the kept nodes, from the labels of all nodes.
-    fn components(&self, names: impl Iterator<Item = u32>) -> Components {
-        let of_kept = names.zip(0..).map(|(name, node)| if self.contains(node) { name } else { NONE });
-        let of_kept: Vec<u32> = of_kept.collect();
-        let count = of_kept.len();
-        Components::from_labels(of_kept, count, |name| name)
+    /// Returns the components of the selected nodes, from the labels of all nodes.
+    fn components(&self, labels: impl Iterator<Item = u32>) -> Components {
+        let selected_labels = labels.zip(0..).map(|(label, node)| if self.contains(node) { label } else { NONE });
+        let selected_labels: Vec<u32> = selected_labels.collect();
+        let count = selected_labels.len();
+        Components::from_labels(selected_labels, count, |label| label)
     }
 }
 
@@ -896,34 +896,34 @@ impl KeptNodes {
 fn connected_components<'a>(
     cx: &mut EvalContext<'a>,
     call: &GraphCall<'a>,
-    kept: &KeptNodes,
+    mask: &NodeMask,
     zones: bool,
 ) -> Result<Components> {
     let topology = &call.drawing.topology;
     let mut unions = UnionFind::new(topology.node_count());
     cx.charge((topology.edge_count() + topology.node_count()) as u64)?;
     match call.option("edges") {
-        Some(condition) => join_edges(cx, call, kept, condition, &mut unions)?,
+        Some(condition) => join_edges(cx, call, mask, condition, &mut unions)?,
         None => {
-            join_flow(topology, kept, &mut unions);
-            join_ports(cx, topology, kept, zones, &mut unions)?;
+            join_flow(topology, mask, &mut unions);
+            join_ports(cx, topology, mask, zones, &mut unions)?;
         }
     }
     let components = unions.into_components();
-    Ok(if kept.0.is_none() { components } else { kept.components(components.labels().iter().copied()) })
+    Ok(if mask.0.is_none() { components } else { mask.components(components.labels().iter().copied()) })
 }
 
 fn join_edges<'a>(
     cx: &mut EvalContext<'a>,
     call: &GraphCall<'a>,
-    kept: &KeptNodes,
+    mask: &NodeMask,
     condition: &'a Plan,
     unions: &mut UnionFind,
 ) -> Result<()> {
     let topology = &call.drawing.topology;
     for edge in (0..topology.edge_count() as u32).filter(|edge| topology.has_both_ends(*edge)) {
         let [from, to] = topology.ends[edge as usize];
-        if kept.contains(from) && kept.contains(to) && cx.eval(condition, call.drawing.edge(edge))?.is_truthy() {
+        if mask.contains(from) && mask.contains(to) && cx.eval(condition, call.drawing.edge(edge))?.is_truthy() {
             unions.join(from, to);
         }
     }
@@ -931,9 +931,9 @@ fn join_edges<'a>(
 }
 
 /// Hot: one pass over all edges.
-fn join_flow(topology: &Topology, kept: &KeptNodes, unions: &mut UnionFind) {
+fn join_flow(topology: &Topology, mask: &NodeMask, unions: &mut UnionFind) {
     for (ends, flags) in topology.ends.iter().zip(&topology.edge_flags) {
-        if flags.contains(EdgeFlags::FLOW) && !ends.contains(&NONE) && kept.contains(ends[0]) && kept.contains(ends[1])
+        if flags.contains(EdgeFlags::FLOW) && !ends.contains(&NONE) && mask.contains(ends[0]) && mask.contains(ends[1])
         {
             unions.join(ends[0], ends[1]);
         }
@@ -945,11 +945,11 @@ fn join_flow(topology: &Topology, kept: &KeptNodes, unions: &mut UnionFind) {
 fn join_ports(
     cx: &mut EvalContext<'_>,
     topology: &Topology,
-    kept: &KeptNodes,
+    mask: &NodeMask,
     zones: bool,
     unions: &mut UnionFind,
 ) -> Result<()> {
-    let nodes = (0..topology.node_count() as u32).filter(|node| kept.contains(*node));
+    let nodes = (0..topology.node_count() as u32).filter(|node| mask.contains(*node));
     if topology.ports.arc_count() == 0 {
         return cx.charge(nodes.count() as u64);
     }
@@ -964,7 +964,7 @@ fn join_ports(
         };
         let first = *sides.entry((owner, zone)).or_insert(port);
         unions.join(first, port);
-        if kept.contains(owner) && (is_own_side || !zones) {
+        if mask.contains(owner) && (is_own_side || !zones) {
             unions.join(owner, port);
         }
     }
@@ -975,35 +975,35 @@ fn join_ports(
 fn strong_components<'a>(
     cx: &mut EvalContext<'a>,
     call: &GraphCall<'a>,
-    kept: &KeptNodes,
+    mask: &NodeMask,
 ) -> Result<(Components, Vec<EdgeId>)> {
     let topology = &call.drawing.topology;
-    let is_unrestricted = call.option("edges").is_none() && kept.0.is_none() && topology.ports.arc_count() == 0;
+    let is_unrestricted = call.option("edges").is_none() && mask.0.is_none() && topology.ports.arc_count() == 0;
     if is_unrestricted {
         let components =
             strongly_connected(topology.table(EdgeFilter::Flow, Direction::Down), |units| cx.charge(units))?;
         // An edge followed in both directions is a cycle by itself.
-        let circular = topology.undirected.iter().copied().filter(|edge| topology.has_both_ends(*edge));
-        return Ok((components, circular.collect()));
+        let cycle_edges = topology.undirected.iter().copied().filter(|edge| topology.has_both_ends(*edge));
+        return Ok((components, cycle_edges.collect()));
     }
     let walk_options = call.walk_options(cx, Direction::Down, EquipmentPolicy::Zone)?;
-    let starts: Vec<NodeId> = (0..topology.node_count() as u32).filter(|node| kept.contains(*node)).collect();
+    let starts: Vec<NodeId> = (0..topology.node_count() as u32).filter(|node| mask.contains(*node)).collect();
     let subgraph = walk::reachable_subgraph(topology, &starts, &[], &walk_options, &mut call.visitor(cx))?;
-    let mut allowed: Vec<bool> = subgraph.nodes.iter().map(|node| kept.contains(*node)).collect();
+    let mut allowed: Vec<bool> = subgraph.nodes.iter().map(|node| mask.contains(*node)).collect();
     allowed[..subgraph.starts].fill(true);
     let subgraph = subgraph.retain(&allowed);
     let components = strongly_connected(&subgraph, |units| cx.charge(units))?;
-    let firsts = components.smallest_members();
-    let mut names: Vec<u32> = (0..topology.node_count() as u32).collect();
+    let first_members = components.smallest_members();
+    let mut labels: Vec<u32> = (0..topology.node_count() as u32).collect();
     for (index, component) in components.labels().iter().enumerate() {
-        names[subgraph.nodes[index] as usize] = subgraph.nodes[firsts[*component as usize] as usize];
+        labels[subgraph.nodes[index] as usize] = subgraph.nodes[first_members[*component as usize] as usize];
     }
-    let circular = if !topology.undirected.is_empty() {
+    let cycle_edges = if !topology.undirected.is_empty() {
         subgraph.inner_edges(|from, to| components.labels()[from] == components.labels()[to]).collect()
     } else {
         Vec::new()
     };
-    Ok((kept.components(names.into_iter()), circular))
+    Ok((mask.components(labels.into_iter()), cycle_edges))
 }
 
 fn subgraph<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
@@ -1093,8 +1093,8 @@ fn find_pattern<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]
         let base = cx.mark();
         bind(cx, &call.drawing, &pattern, &found_match, &names)?;
         let binding = cx.collect_object(keys, base)?;
-        let holds = call.arg_plan(1).map_or(Ok(true), |plan| Ok(cx.eval(plan, binding)?.is_truthy()))?;
-        if holds {
+        let is_match = call.arg_plan(1).map_or(Ok(true), |plan| Ok(cx.eval(plan, binding)?.is_truthy()))?;
+        if is_match {
             found.push(binding);
             assumed.extend(pattern.directed(&found_match).filter(|edge| call.drawing.topology.is_assumed(*edge)));
         }
@@ -1157,12 +1157,12 @@ fn with_graph<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) 
 pub(super) fn load_drawing<'a>(cx: &mut EvalContext<'a>, value: Value<'a>) -> Result<(Drawing<'a>, usize)> {
     let none = || Error::new(Code::NoGraph, format!("no graph in the given {}", value.type_name()));
     let drawing = Drawing::from_value(value, cx.topology_config(), cx.limits())?.ok_or_else(none)?;
-    let reserved = charge_target_subgraph(cx, &drawing)?;
+    let reserved = charge_network(cx, &drawing)?;
     Ok((drawing, reserved))
 }
 
 /// Charges for a network that a run has built, and reserves its memory.
-fn charge_target_subgraph(cx: &mut EvalContext<'_>, drawing: &Drawing<'_>) -> Result<usize> {
+fn charge_network(cx: &mut EvalContext<'_>, drawing: &Drawing<'_>) -> Result<usize> {
     let topology = &drawing.topology;
     // The drawing's own names and rules were parsed and compiled.
     const OWN_CONFIG: u64 = 10_000;
@@ -1177,14 +1177,14 @@ fn with_topology<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan
     let changes = args.first().map_or(Ok(Value::Undefined), |arg| cx.eval(arg, input))?;
     let outer = cx.drawing()?;
     // All names and rules are copied, even if the changes are invalid.
-    const COPIED: u64 = 1_000;
-    cx.charge(COPIED)?;
+    const COPY_COST: u64 = 1_000;
+    cx.charge(COPY_COST)?;
     let mut config = TopologyConfig::clone(&outer.topology.config);
     if let Some(problem) = config.apply(changes).first() {
         return Err(Error::new(Code::BadOption, format!("the topology has {problem}")));
     }
     let drawing = Drawing::with_config(&outer, cx.root(), config, cx.limits())?;
-    let reserved = charge_target_subgraph(cx, &drawing)?;
+    let reserved = charge_network(cx, &drawing)?;
     let result = args.get(1).map_or(Ok(Value::Undefined), |query| cx.eval_on_drawing(drawing, query, input));
     cx.release(reserved);
     result

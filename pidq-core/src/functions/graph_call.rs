@@ -25,13 +25,13 @@ pub(super) const PASSES: [EquipmentPolicy; 3] = [EquipmentPolicy::None, Equipmen
 // Options of several functions.
 pub(super) const AVOID: OptionSpec = OptionSpec::query("avoid");
 pub(super) const DEPTH: OptionSpec = OptionSpec::number("depth");
-pub(super) const DIR: OptionSpec = OptionSpec::word("dir", DIR_WORDS);
+pub(super) const DIR: OptionSpec = OptionSpec::keyword("dir", DIR_WORDS);
 pub(super) const EDGES: OptionSpec = OptionSpec::query("edges");
-pub(super) const PASS: OptionSpec = OptionSpec::word("pass", &["none", "zone", "any"]);
+pub(super) const PASS: OptionSpec = OptionSpec::keyword("pass", &["none", "zone", "any"]);
 pub(super) const UNTIL: OptionSpec = OptionSpec::query("until");
 
 /// Direction as a separate argument.
-pub(super) const DIRECTION: OptionSpec = OptionSpec::word("direction", DIR_WORDS);
+pub(super) const DIRECTION: OptionSpec = OptionSpec::keyword("direction", DIR_WORDS);
 
 /// The nodes that a call refers to. Usually one, which needs no allocation.
 #[derive(Debug)]
@@ -109,7 +109,7 @@ impl<'a> GraphCall<'a> {
         if !is_word {
             return Ok((Direction::Both, 0));
         }
-        let dir = DIRECTION.as_word(self.value(cx, 0)?)?;
+        let dir = DIRECTION.as_keyword(self.value(cx, 0)?)?;
         Ok((dir.map_or(Direction::Both, |at| DIRS[at]), 1))
     }
 
@@ -136,13 +136,13 @@ impl<'a> GraphCall<'a> {
     }
 
     /// Returns the index of an option with a fixed set of words.
-    pub fn word(&self, cx: &mut EvalContext<'a>, spec: &OptionSpec) -> Result<Option<usize>> {
-        spec.as_word(self.option_value(cx, spec.name)?)
+    pub fn keyword(&self, cx: &mut EvalContext<'a>, spec: &OptionSpec) -> Result<Option<usize>> {
+        spec.as_keyword(self.option_value(cx, spec.name)?)
     }
 
     /// Returns an option that is a string or an array of strings.
     pub fn strings(&self, cx: &mut EvalContext<'a>, spec: &OptionSpec) -> Result<Vec<&'a str>> {
-        spec.as_texts(self.option_value(cx, spec.name)?)
+        spec.as_strings(self.option_value(cx, spec.name)?)
     }
 
     /// Returns the nodes of an argument, or the piped ones if `at` is `None`.
@@ -161,11 +161,11 @@ impl<'a> GraphCall<'a> {
 
     /// Returns the options of a walk: `dir`, `pass`, `depth` and `edges`.
     pub fn walk_options(&self, cx: &mut EvalContext<'a>, dir: Direction, pass: EquipmentPolicy) -> Result<WalkOptions> {
-        let dir = self.word(cx, &DIR)?.map_or(dir, |at| DIRS[at]);
-        let pass = self.word(cx, &PASS)?.map_or(pass, |at| PASSES[at]);
+        let dir = self.keyword(cx, &DIR)?.map_or(dir, |at| DIRS[at]);
+        let pass = self.keyword(cx, &PASS)?.map_or(pass, |at| PASSES[at]);
         // Steps are counted in 32 bits.
-        let deepest = cx.limits().depth.min(u32::MAX as usize);
-        let depth = self.number(cx, &DEPTH)?.map_or(deepest, |depth| depth.min(deepest));
+        let max_depth = cx.limits().depth.min(u32::MAX as usize);
+        let depth = self.number(cx, &DEPTH)?.map_or(max_depth, |depth| depth.min(max_depth));
         let edges = if self.option("edges").is_some() { EdgeFilter::All } else { EdgeFilter::Flow };
         Ok(WalkOptions { edges, dir, pass, depth: depth as u32 })
     }
@@ -317,7 +317,7 @@ fn by_reference<'a>(cx: &mut EvalContext<'a>, drawing: &Drawing<'a>, reference: 
 /// Returns the error for an unknown tag with similar tags as suggestions: first those that differ only in separators.
 fn unknown_node(drawing: &Drawing<'_>, reference: Value<'_>) -> Error {
     let error = Error::new(Code::UnknownNode, format!("no node with id or tag {}", shown(reference)));
-    let Some(wanted) = reference.as_str().filter(|wanted| wanted.len() <= MAX_TAG_LENGTH) else { return error };
+    let Some(tag_text) = reference.as_str().filter(|tag_text| tag_text.len() <= MAX_TAG_LENGTH) else { return error };
     let alphanumeric =
         |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
     let tags = || {
@@ -325,24 +325,24 @@ fn unknown_node(drawing: &Drawing<'_>, reference: Value<'_>) -> Error {
             (0..drawing.topology.node_count().min(MAX_SEARCHED_TAGS) as u32).filter_map(|node| drawing.tag(node));
         tags.filter(|tag| tag.len() <= MAX_TAG_LENGTH)
     };
-    let wanted_alphanumeric = alphanumeric(wanted);
-    let mut near: Vec<&str> = tags().filter(|tag| alphanumeric(tag) == wanted_alphanumeric).collect();
-    near.extend(suggest::nearest(wanted, tags()));
+    let alphanumeric_tag = alphanumeric(tag_text);
+    let mut similar: Vec<&str> = tags().filter(|tag| alphanumeric(tag) == alphanumeric_tag).collect();
+    similar.extend(suggest::nearest(tag_text, tags()));
     let mut seen = hashbrown::HashSet::new();
-    near.retain(|tag| seen.insert(*tag));
-    near.truncate(3);
-    if near.is_empty() {
+    similar.retain(|tag| seen.insert(*tag));
+    similar.truncate(3);
+    if similar.is_empty() {
         return error;
     }
-    let quoted: Vec<String> = near.iter().map(|tag| format!("\"{tag}\"")).collect();
+    let quoted: Vec<String> = similar.iter().map(|tag| format!("\"{tag}\"")).collect();
     error
         .with_help(format!("did you mean {}?", quoted.join(", ")))
-        .with_suggestions(near.iter().map(|tag| String::from(*tag)).collect())
+        .with_suggestions(similar.iter().map(|tag| String::from(*tag)).collect())
 }
 
 /// Returns the error for too many results. Options cannot raise the limit of the run.
-pub(super) fn too_many(cx: &EvalContext<'_>, what: &str, limit: usize) -> Error {
-    let error = Error::new(Code::TooManyRows, format!("there are more than {limit} {what}"));
+pub(super) fn too_many(cx: &EvalContext<'_>, items: &str, limit: usize) -> Error {
+    let error = Error::new(Code::TooManyRows, format!("there are more than {limit} {items}"));
     let error = error.with_limit("rows", limit as u64);
     match limit >= cx.limits().rows {
         true => error.with_help("narrow the query, or raise the `rows` limit of the run"),

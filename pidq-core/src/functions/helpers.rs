@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 
 use hashbrown::HashMap;
 
-use super::array::{at_item, at_once, collect, key_of, list, optional, select, sorted_positions};
+use super::array::{at_item, collect, key_of, list, optional, select, sorted_positions, try_vectorized_arg};
 use super::number::argument;
 use super::sorting::{self, ChunkedSort};
 use super::string::expect_text;
@@ -19,12 +19,12 @@ use crate::eval::plan::{Path, Plan};
 use crate::value::write::describe;
 use crate::value::{Array, Keys, Object, Value, compare, convert};
 
-const COUNT: OptionSpec = OptionSpec::amount("count");
-const DIRECTION: OptionSpec = OptionSpec::word("direction", DIRECTIONS);
-const EACH_DIRECTION: OptionSpec = OptionSpec::words("directions", DIRECTIONS);
-const END: OptionSpec = OptionSpec::amount("end");
-const NAME: OptionSpec = OptionSpec::text("name");
-const START: OptionSpec = OptionSpec::amount("start");
+const COUNT: OptionSpec = OptionSpec::any_number("count");
+const DIRECTION: OptionSpec = OptionSpec::keyword("direction", DIRECTIONS);
+const EACH_DIRECTION: OptionSpec = OptionSpec::keyword_list("directions", DIRECTIONS);
+const END: OptionSpec = OptionSpec::any_number("end");
+const NAME: OptionSpec = OptionSpec::string("name");
+const START: OptionSpec = OptionSpec::any_number("start");
 
 const DIRECTIONS: &[&str] = &["asc", "desc"];
 /// Index of the ascending direction.
@@ -38,26 +38,26 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         params: &[Param::query("condition")],
         summary: "Whether a condition holds for every item of an array; true for an empty one.",
         example: "[1, 2] | all(get() > 0) => true",
-        body: Body::Piped(|cx, input, args| decide(cx, input, args, false)),
+        body: Body::Piped(|cx, input, args| any_or_all(cx, input, args, false)),
     },
     Function {
         name: "any",
         params: &[Param::query("condition")],
         summary: "Whether a condition holds for any item of an array.",
         example: "[1, 2] | any(get() > 1) => true",
-        body: Body::Piped(|cx, input, args| decide(cx, input, args, true)),
+        body: Body::Piped(|cx, input, args| any_or_all(cx, input, args, true)),
     },
     Function {
         name: "attr",
         params: &[Param::checked(&NAME), Param::query("set").optional()],
-        summary: "The value of an entry in the `attributes` of an object, null if there is none.",
+        summary: "The value of the named entry of the `attributes` of an object, optionally of one `set`; null if there is none.",
         example: r#"{attributes: [{name: "DN", value: 80}]} | attr("DN") => 80"#,
         body: Body::Piped(attribute),
     },
     Function {
         name: "avgBy",
         params: &[Param::query("value")],
-        summary: "The mean of a number of each item, null for an empty array.",
+        summary: "The mean of a value that is computed for each item; null for an empty array.",
         example: "[{a: 1}, {a: 4}] | avgBy(.a) => 2.5",
         body: Body::Piped(avg_by),
     },
@@ -78,7 +78,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "count",
         params: &[Param::query("condition").optional()],
-        summary: "The number of items for which a condition holds; without one, of all items.",
+        summary: "The number of items for which a condition holds; without a condition, of all items.",
         example: "[1, 2, 3] | count(get() > 1) => 2",
         body: Body::Piped(count),
     },
@@ -120,7 +120,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "fromEntries",
         params: &[],
-        summary: "The object of an array of `{key, value}`; of equal keys the last one counts.",
+        summary: "The object built from an array of `{key, value}`; if keys are equal, the last value wins.",
         example: r#"[{key: "a", value: 1}] | fromEntries() => {"a":1}"#,
         body: Body::Piped(from_entries),
     },
@@ -141,14 +141,14 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "leftJoin",
         params: JOIN,
-        summary: "Like `innerJoin`, with every item of this array: right is null if no key is equal.",
+        summary: "Like `innerJoin`, but with every item of this array; `right` is null if no key is equal.",
         example: r#"[{a: 1}] | leftJoin([], .a, .b) => [{"left":{"a":1},"right":null}]"#,
         body: Body::Piped(|cx, input, args| join(cx, input, args, true)),
     },
     Function {
         name: "lookup",
         params: &[Param::query("map"), Param::query("key")],
-        summary: "The value of a computed key, null if there is none.",
+        summary: "The value of an object at a computed key, null if there is none.",
         example: r#"lookup({a: 1, b: 2}, "b") => 2"#,
         body: Body::Strict(lookup),
     },
@@ -162,21 +162,21 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "maxBy",
         params: &[Param::query("key")],
-        summary: "The item with the greatest key, the first one of equals; items without a key do not count.",
+        summary: "The item with the greatest key, the first one if several are equal; items without a key are ignored.",
         example: r#"[{a: 1}, {a: 3}] | maxBy(.a) => {"a":3}"#,
         body: Body::Piped(|cx, input, args| extreme(cx, input, args, Ordering::Greater)),
     },
     Function {
         name: "merge",
         params: &[Param::query("object").many()],
-        summary: "One object with the properties of all; of equal keys the last one counts.",
+        summary: "One object with the properties of all; if keys are equal, the last value wins.",
         example: r#"merge({a: 1, b: 1}, {b: 2}) => {"a":1,"b":2}"#,
         body: Body::Piped(merge),
     },
     Function {
         name: "minBy",
         params: &[Param::query("key")],
-        summary: "The item with the smallest key, the first one of equals; items without a key do not count.",
+        summary: "The item with the smallest key, the first one if several are equal; items without a key are ignored.",
         example: r#"[{a: 3}, {a: 1}] | minBy(.a) => {"a":1}"#,
         body: Body::Piped(|cx, input, args| extreme(cx, input, args, Ordering::Less)),
     },
@@ -190,7 +190,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "padStart",
         params: &[Param::query("text"), Param::query("length"), Param::query("fill").optional()],
-        summary: "The string padded at the start to a length; with spaces unless a fill is given.",
+        summary: "The string padded at the start to a length, with spaces unless `fill` is given.",
         example: r#"padStart("7", 3, "0") => "007""#,
         body: Body::Strict(pad_start),
     },
@@ -211,7 +211,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "skip",
         params: &[Param::checked_constant(&COUNT)],
-        summary: "The items after the first ones.",
+        summary: "The items after the first `count`.",
         example: "[1, 2, 3] | skip(1) => [2,3]",
         body: Body::Piped(skip),
     },
@@ -239,21 +239,21 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "sumBy",
         params: &[Param::query("value")],
-        summary: "The sum of a number of each item, 0 for an empty array.",
+        summary: "The sum of a value that is computed for each item; 0 for an empty array.",
         example: "[{a: 1}, {a: 4}] | sumBy(.a) => 5",
         body: Body::Piped(|cx, input, args| total(cx, input, args).map(Value::number)),
     },
     Function {
         name: "toNumber",
         params: &[Param::query("value")],
-        summary: "The number of a number or a decimal string; null for all other values.",
+        summary: "A number itself, a decimal string converted to a number, null for anything else.",
         example: r#"[toNumber("2.50"), toNumber("0x10")] => [2.5,null]"#,
         body: Body::Strict(to_number),
     },
     Function {
         name: "top",
         params: &[Param::checked_constant(&COUNT), Param::query("key"), Param::checked_constant(&DIRECTION).optional()],
-        summary: r#"The items with the greatest keys, "asc" for the smallest; items without a key do not count."#,
+        summary: r#"The `count` items with the greatest keys, or with "asc" the smallest; items without a key are ignored."#,
         example: r#"[{a: 1}, {a: 3}, {a: 2}] | top(2, .a) => [{"a":3},{"a":2}]"#,
         body: Body::Piped(top),
     },
@@ -267,7 +267,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "tryOr",
         params: &[Param::query("value"), Param::query("default").optional()],
-        summary: "A value, or a default if it fails; exceeded limits are not caught.",
+        summary: "A value, or a default if its evaluation fails; exceeded limits are not caught.",
         example: "tryOr(null | size(), 0) => 0",
         body: Body::Lazy(try_or),
     },
@@ -425,33 +425,33 @@ fn pad_start<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'
 
 /// Repeats a string up to a number of UTF-16 units; half of a character is left out.
 fn write_fill(out: &mut LimitedText, fill: &str, units: usize) -> fmt::Result {
-    let mut left = units;
+    let mut remaining = units;
     for c in fill.chars().cycle() {
-        if c.len_utf16() > left {
+        if c.len_utf16() > remaining {
             break;
         }
-        left -= c.len_utf16();
+        remaining -= c.len_utf16();
         out.write_char(c)?;
     }
     Ok(())
 }
 
 fn contains<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
-    let part = argument(args, 1);
-    match (argument(args, 0), part) {
-        (Value::String(text), Value::String(part)) => {
-            cx.charge_bytes(text.len() + part.len())?;
-            Ok(Value::Bool(text.contains(part)))
+    let needle = argument(args, 1);
+    match (argument(args, 0), needle) {
+        (Value::String(text), Value::String(needle)) => {
+            cx.charge_bytes(text.len() + needle.len())?;
+            Ok(Value::Bool(text.contains(needle)))
         }
-        (Value::Array(array), _) => has_item(cx, array, part).map(Value::Bool),
+        (Value::Array(array), _) => has_item(cx, array, needle).map(Value::Bool),
         _ => Ok(Value::Bool(false)),
     }
 }
 
-fn has_item<'a>(cx: &mut EvalContext<'a>, array: Array<'a>, wanted: Value<'a>) -> Result<bool> {
+fn has_item<'a>(cx: &mut EvalContext<'a>, array: Array<'a>, target: Value<'a>) -> Result<bool> {
     for item in array.iter() {
         cx.charge(1)?;
-        if cx.is_equal(item, wanted)? {
+        if cx.is_equal(item, target)? {
             return Ok(true);
         }
     }
@@ -498,9 +498,11 @@ fn try_or<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> R
 }
 
 /// Evaluates a condition on items until one decides.
-fn decide<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan], decisive: bool) -> Result<Value<'a>> {
+fn any_or_all<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan], decisive: bool) -> Result<Value<'a>> {
     let array = list(input)?;
-    if at_once(cx, array, args, |cx, view, condition| cx.no_item_decides(view, condition, decisive)).is_some() {
+    if try_vectorized_arg(cx, array, args, |cx, view, condition| cx.no_item_decides(view, condition, decisive))
+        .is_some()
+    {
         return Ok(Value::Bool(!decisive));
     }
     let mut decided = !decisive;
@@ -520,7 +522,7 @@ fn decide<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan], deci
 fn count<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let array = list(input)?;
     let Some(condition) = args.first() else { return Ok(Value::number(array.len() as f64)) };
-    if let Some(rows) = at_once(cx, array, args, EvalContext::matching_rows) {
+    if let Some(rows) = try_vectorized_arg(cx, array, args, EvalContext::matching_rows) {
         return Ok(Value::number(rows.count() as f64));
     }
     let mut count = 0u32;
@@ -540,7 +542,7 @@ fn skip<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Res
     let array = list(input)?;
     // The cast maps NaN and negative numbers to 0.
     let count = expect_number(optional(cx, args, 0, input)?)? as usize;
-    part(cx, array, count, array.len())
+    slice_items(cx, array, count, array.len())
 }
 
 fn slice<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
@@ -550,7 +552,7 @@ fn slice<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Re
         Value::Undefined => array.len() as f64,
         end => expect_number(end)?,
     };
-    part(cx, array, position(start, array.len()), position(end, array.len()))
+    slice_items(cx, array, position(start, array.len()), position(end, array.len()))
 }
 
 /// Resolves a position in an array; a negative one counts from the end.
@@ -561,7 +563,7 @@ fn position(number: f64, len: usize) -> usize {
 }
 
 /// Selects by position, so that the items of a stored array are written as one copy.
-fn part<'a>(cx: &mut EvalContext<'a>, array: Array<'a>, start: usize, end: usize) -> Result<Value<'a>> {
+fn slice_items<'a>(cx: &mut EvalContext<'a>, array: Array<'a>, start: usize, end: usize) -> Result<Value<'a>> {
     let len = end.saturating_sub(start);
     cx.charge(len as u64)?;
     cx.reserve(len * size_of::<u32>())?;
@@ -711,7 +713,7 @@ fn with_field<'a>(
 
 fn count_by<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let array = list(input)?;
-    let counts = match at_once(cx, array, args, EvalContext::count_vectorized) {
+    let counts = match try_vectorized_arg(cx, array, args, EvalContext::count_vectorized) {
         Some(counts) => counts,
         None => count_keys(cx, array, args)?,
     };
@@ -735,7 +737,7 @@ fn count_keys<'a>(cx: &mut EvalContext<'a>, array: Array<'a>, args: &'a [Plan]) 
 
 fn total<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<f64> {
     let array = list(input)?;
-    if let Some(total) = at_once(cx, array, args, EvalContext::sum_vectorized) {
+    if let Some(total) = try_vectorized_arg(cx, array, args, EvalContext::sum_vectorized) {
         return Ok(total);
     }
     let mut total = 0.0;
@@ -752,15 +754,16 @@ fn avg_by<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> R
     Ok(if len == 0 { Value::Null } else { Value::number(total / len as f64) })
 }
 
-fn extreme<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan], wanted: Ordering) -> Result<Value<'a>> {
+fn extreme<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan], ordering: Ordering) -> Result<Value<'a>> {
     let array = list(input)?;
-    if let Some(best) = at_once(cx, array, args, |cx, view, key| cx.extreme_vectorized(view, key, wanted)) {
+    if let Some(best) = try_vectorized_arg(cx, array, args, |cx, view, key| cx.extreme_vectorized(view, key, ordering))
+    {
         return Ok(array.get(best).unwrap_or(Value::Null));
     }
     let mut best: Option<(Value<'a>, usize)> = None;
     for at in 0..array.len() {
         let key = eval_key(cx, args.first(), (array, at), Ok)?;
-        if !key.is_null() && best.is_none_or(|(best, _)| compare::sort_order(key, best) == wanted) {
+        if !key.is_null() && best.is_none_or(|(best, _)| compare::sort_order(key, best) == ordering) {
             best = Some((key, at));
         }
     }
@@ -771,7 +774,7 @@ fn extreme<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan], wan
 fn top<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let array = list(input)?;
     let count = expect_number(optional(cx, args, 0, input)?)? as usize;
-    let descends = DIRECTION.as_word(optional(cx, args, 2, input)?)? != Some(ASCENDING);
+    let descends = DIRECTION.as_keyword(optional(cx, args, 2, input)?)? != Some(ASCENDING);
     let base = cx.mark();
     let mut positions = Vec::new();
     for at in 0..array.len() {
@@ -795,29 +798,35 @@ fn sort_by<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> 
     let directions = directions(cx, args, input)?;
     cx.reserve(array.len() * size_of::<Row<'_>>())?;
     let mut rows: Vec<Row<'a>> = Vec::with_capacity(array.len());
-    let mut widest = 0;
+    let mut max_key_cost = 0;
     for (at, item) in array.iter().enumerate() {
         let keys = eval_item(cx, args.first(), (array, at), list)?;
         cx.charge(keys.len() as u64)?;
-        widest = keys.iter().map(|key| 1 + key.as_str().map_or(0, str::len) as u64 / 64).sum::<u64>().max(widest);
+        max_key_cost =
+            keys.iter().map(|key| 1 + key.as_str().map_or(0, str::len) as u64 / 64).sum::<u64>().max(max_key_cost);
         rows.push((keys, item));
     }
-    let sorted = sorted(cx, rows, &directions, widest)?;
+    let sorted = sorted(cx, rows, &directions, max_key_cost)?;
     cx.set_strategy(Strategy::Scan);
     cx.release(array.len() * size_of::<Row<'_>>());
     Ok(sorted)
 }
 
-fn sorted<'a>(cx: &mut EvalContext<'a>, mut rows: Vec<Row<'a>>, directions: &[bool], widest: u64) -> Result<Value<'a>> {
+fn sorted<'a>(
+    cx: &mut EvalContext<'a>,
+    mut rows: Vec<Row<'a>>,
+    directions: &[bool],
+    max_key_cost: u64,
+) -> Result<Value<'a>> {
     // Charged in advance: the maximum number of comparisons of a binary merge.
     let comparisons = rows.len() as u64 * u64::from(usize::BITS - rows.len().leading_zeros());
-    cx.charge(comparisons.saturating_mul(widest) / 4)?;
+    cx.charge(comparisons.saturating_mul(max_key_cost) / 4)?;
     let order = |(a, _): &Row<'a>, (b, _): &Row<'a>| keys_order(*a, *b, directions);
     // One unit of fuel covers 64 bytes.
-    let longest = usize::try_from(widest).unwrap_or(usize::MAX).saturating_mul(64);
-    if sorting::needs_chunks(rows.len(), longest) {
+    let max_len = usize::try_from(max_key_cost).unwrap_or(usize::MAX).saturating_mul(64);
+    if sorting::needs_chunks(rows.len(), max_len) {
         cx.reserve(rows.len() * size_of::<Row<'_>>())?;
-        ChunkedSort::new(cx.limits(), longest, order).sort(&mut rows)?;
+        ChunkedSort::new(cx.limits(), max_len, order).sort(&mut rows)?;
         cx.release(rows.len() * size_of::<Row<'_>>());
     } else {
         rows.sort_by(order);
@@ -836,7 +845,7 @@ fn directions<'a>(cx: &mut EvalContext<'a>, args: &'a [Plan], input: Value<'a>) 
     }
     for direction in list(value)?.iter() {
         cx.charge(1)?;
-        directions.push(EACH_DIRECTION.as_word(direction)?.is_some_and(|word| word != ASCENDING));
+        directions.push(EACH_DIRECTION.as_keyword(direction)?.is_some_and(|word| word != ASCENDING));
     }
     Ok(directions)
 }
@@ -892,7 +901,7 @@ fn index_by<'a>(
 }
 
 /// Returns joined rows in the order of the left array, then of the right one.
-fn join<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan], keeps_all: bool) -> Result<Value<'a>> {
+fn join<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan], is_left_outer: bool) -> Result<Value<'a>> {
     let left = list(input)?;
     let right = list(optional(cx, args, 0, input)?)?;
     let reserved = right.len() * (size_of::<JoinKey<'_>>() + size_of::<Vec<u32>>() + 4 * size_of::<u32>());
@@ -906,7 +915,7 @@ fn join<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan], keeps_
         for position in positions {
             push_pair(cx, keys, item, right.get(*position as usize).unwrap_or(Value::Null))?;
         }
-        if positions.is_empty() && keeps_all {
+        if positions.is_empty() && is_left_outer {
             push_pair(cx, keys, item, Value::Null)?;
         }
     }

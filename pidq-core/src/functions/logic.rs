@@ -30,7 +30,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "exists",
         params: &[Param::path("path")],
-        summary: "Whether there is a property at a path, even one that is null.",
+        summary: "Whether there is a property at a path, even if its value is null.",
         example: "{a: null} | exists(.a) => true",
         body: Body::Lazy(exists),
     },
@@ -51,9 +51,9 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "if",
         params: &[Param::query("condition"), Param::query("then"), Param::query("else").optional()],
-        summary: "One of two values. Only null, 0 and false do not hold as a condition.",
+        summary: "One of two values, chosen by a condition. Only null, 0 and false do not hold.",
         example: r#"if(1 > 2, "a", "b") => "b""#,
-        body: Body::Lazy(choose),
+        body: Body::Lazy(if_else),
     },
     Function {
         name: "in",
@@ -86,7 +86,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "not",
         params: &[Param::query("condition")],
-        summary: "Whether a condition does not hold. null, false, 0 and the empty string do not.",
+        summary: "Whether a condition does not hold; null, false, 0 and the empty string do not hold.",
         example: "not(1 > 2) => true",
         body: Body::Strict(|_, args| Ok(Value::Bool(!arg(args, 0).is_truthy_in_javascript()))),
     },
@@ -123,20 +123,26 @@ fn eq<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
     cx.is_equal(arg(args, 0), arg(args, 1)).map(Value::Bool)
 }
 
-fn or_equal<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>], wanted: Ordering) -> Result<Value<'a>> {
-    Ok(Value::Bool(order(cx, args)? == Some(wanted) || cx.is_equal(arg(args, 0), arg(args, 1))?))
+fn or_equal<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>], ordering: Ordering) -> Result<Value<'a>> {
+    Ok(Value::Bool(order(cx, args)? == Some(ordering) || cx.is_equal(arg(args, 0), arg(args, 1))?))
 }
 
 fn and<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    until(cx, input, args, false)
+    short_circuit(cx, input, args, false)
 }
 
 fn or<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    until(cx, input, args, true)
+    short_circuit(cx, input, args, true)
 }
 
-/// Evaluates conditions until one decides. A single condition is returned unchanged, none is null, as in the reference.
-fn until<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan], decisive: bool) -> Result<Value<'a>> {
+/// Evaluates conditions up to the first one that equals `decisive`. As in the reference implementation, a single
+/// condition is returned unchanged, and none is null.
+fn short_circuit<'a>(
+    cx: &mut EvalContext<'a>,
+    input: Value<'a>,
+    args: &'a [Plan],
+    decisive: bool,
+) -> Result<Value<'a>> {
     match args {
         [] => return Ok(Value::Null),
         [only] => return cx.eval(only, input),
@@ -150,7 +156,7 @@ fn until<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan], decis
     Ok(Value::Bool(!decisive))
 }
 
-fn choose<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+fn if_else<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let condition = match args.first() {
         Some(condition) => cx.eval(condition, input)?,
         None => Value::Undefined,

@@ -17,14 +17,14 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "abs",
         params: &[Param::query("value")],
-        summary: "The number without its sign.",
+        summary: "The absolute value of a number.",
         example: "abs(-3) => 3",
         body: Body::Strict(abs),
     },
     Function {
         name: "add",
         params: TWO,
-        summary: "The sum of two numbers; with a string, array or object on either side, both as one string.",
+        summary: "The sum of two numbers; if either is a string, array or object, both are joined as strings.",
         example: "add(2, 3) => 5",
         body: Body::Strict(add),
     },
@@ -73,7 +73,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "number",
         params: &[Param::query("text")],
-        summary: "The number that a string represents, or null if it is none.",
+        summary: "The number that a string represents, or null if it represents none.",
         example: r#"number("2.5") => 2.5"#,
         body: Body::Strict(number),
     },
@@ -108,7 +108,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "sum",
         params: &[],
-        summary: "The sum of the numbers of an array: 0 for an empty one.",
+        summary: "The sum of the numbers of an array, or 0 for an empty one.",
         example: "[1, 2, 3] | sum() => 6",
         body: Body::Piped(sum),
     },
@@ -182,9 +182,9 @@ fn round<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> 
         out.write_char('e')?;
         convert::write_text(digits, out)
     })?;
-    let whole = round_half_up(convert::text_to_number(shifted));
+    let integer = round_half_up(convert::text_to_number(shifted));
     let back = -number_of(cx, digits)?;
-    let rounded = format!("{}e{}", convert::number_text(whole), convert::number_text(back));
+    let rounded = format!("{}e{}", convert::number_text(integer), convert::number_text(back));
     Ok(Value::number(convert::text_to_number(&rounded)))
 }
 

@@ -13,35 +13,35 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "array",
         params: &[Param::query("item").many()],
-        summary: "An array of values. Written `[a, b]`.",
+        summary: "An array of values. Usually written `[a, b]`.",
         example: "[1, 1 + 1] => [1,2]",
         body: Body::SpecialForm,
     },
     Function {
         name: "get",
         params: &[Param::constant("key").many()],
-        summary: "The value at a path, null if there is none. Written `.a.b`; without keys the current value.",
+        summary: "The value at a path, or null if there is none; without keys, the current value. Usually written `.a.b`.",
         example: "{a: {b: 3}} | .a.b => 3",
         body: Body::SpecialForm,
     },
     Function {
         name: "keys",
         params: &[],
-        summary: "The keys of an object, or the indices of an array.",
+        summary: "The keys of an object, or the indexes of an array.",
         example: r#"{a: 1, b: 2} | keys() => ["a","b"]"#,
         body: Body::Piped(keys),
     },
     Function {
         name: "mapKeys",
         params: &[Param::query("key")],
-        summary: "The object with each key replaced. Of equal new keys the last value counts.",
+        summary: "The object with each key replaced; if two new keys are equal, the last value wins.",
         example: r#"{a: 1} | mapKeys("x" + get()) => {"xa":1}"#,
         body: Body::Piped(map_keys),
     },
     Function {
         name: "mapObject",
         params: &[Param::query("entry")],
-        summary: "The object with each entry `{key, value}` replaced.",
+        summary: "The object with each entry `{key, value}` replaced by another.",
         example: r#"{a: 1} | mapObject({key: .key, value: .value + 1}) => {"a":2}"#,
         body: Body::Piped(map_object),
     },
@@ -55,7 +55,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "object",
         params: &[Param::query("entries")],
-        summary: "An object. Written `{key: query}`.",
+        summary: "An object. Usually written `{key: query}`.",
         example: r#"{sum: 1 + 2} => {"sum":3}"#,
         body: Body::SpecialForm,
     },
@@ -69,7 +69,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "pipe",
         params: &[Param::query("stage").many()],
-        summary: "Each stage applied to the result of the one before. Written `a | b`.",
+        summary: "Each stage applied to the result of the one before. Usually written `a | b`.",
         example: "[1, 2] | size() => 2",
         body: Body::SpecialForm,
     },
@@ -85,12 +85,12 @@ pub(crate) const FUNCTIONS: &[Function] = &[
 pub(crate) const BINDINGS: &[Function] = &[Function {
     name: "let",
     params: &[Param::query("bindings"), Param::query("body")],
-    summary: "Binds names for a query: `$name` in the body. Later bindings see the earlier ones.",
+    summary: "The result of `body`, in which `$name` is the value of a binding. Later bindings can use earlier ones.",
     example: "let({a: 2, b: $a * 3}, $a + $b) => 8",
     body: Body::SpecialForm,
 }];
 
-/// A value with keys: JavaScript also lists those of arrays and strings, and none of numbers.
+/// A value with keys. As in JavaScript, arrays and strings have keys, and numbers have none.
 #[derive(Clone, Copy)]
 enum Keyed<'a> {
     Object(Object<'a>),
@@ -194,65 +194,65 @@ fn optional<'a>(cx: &mut EvalContext<'a>, args: &'a [Plan], input: Value<'a>) ->
 
 fn map_keys<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     match Keyed::from_value(cx, input)? {
-        Keyed::Object(object) => renamed_object(cx, object, args),
-        keyed => renamed_items(cx, keyed, args),
+        Keyed::Object(object) => rename_object(cx, object, args),
+        keyed => rename_items(cx, keyed, args),
     }
 }
 
 /// Hot: the keys and values of an object are contiguous.
-fn renamed_object<'a>(cx: &mut EvalContext<'a>, object: Object<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+fn rename_object<'a>(cx: &mut EvalContext<'a>, object: Object<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let names = cx.object_keys(object)?.names;
-    let mut members = ObjectBuilder::new(cx);
+    let mut builder = ObjectBuilder::new(cx);
     for (name, value) in names.iter().zip(object.values()) {
         cx.charge(1)?;
-        put_renamed(cx, args, name, value, &mut members)?;
+        insert_renamed(cx, args, name, value, &mut builder)?;
     }
-    members.into_object(cx)
+    builder.into_object(cx)
 }
 
-fn renamed_items<'a>(cx: &mut EvalContext<'a>, keyed: Keyed<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    let mut members = ObjectBuilder::new(cx);
+fn rename_items<'a>(cx: &mut EvalContext<'a>, keyed: Keyed<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let mut builder = ObjectBuilder::new(cx);
     for at in 0..keyed.len() {
         let (name, value) = keyed.entry(cx, at)?;
-        put_renamed(cx, args, name, value, &mut members)?;
+        insert_renamed(cx, args, name, value, &mut builder)?;
     }
-    members.into_object(cx)
+    builder.into_object(cx)
 }
 
-fn put_renamed<'a>(
+fn insert_renamed<'a>(
     cx: &mut EvalContext<'a>,
     args: &'a [Plan],
     name: &'a str,
     value: Value<'a>,
-    members: &mut ObjectBuilder<'a>,
+    builder: &mut ObjectBuilder<'a>,
 ) -> Result<()> {
     let key = match args {
         [] => Ok(Value::Undefined),
         [key, ..] => cx.eval(key, Value::String(name)),
     };
-    put_under(cx, key, value, members)
+    insert_with_key(cx, key, value, builder)
 }
 
-/// Not inlined, like [`put_made`]: locals that live during evaluation add to the stack.
-fn put_under<'a>(
+/// Not inlined, like [`insert_result`]: locals that live during evaluation add to the stack.
+fn insert_with_key<'a>(
     cx: &mut EvalContext<'a>,
     key: Result<Value<'a>>,
     value: Value<'a>,
-    members: &mut ObjectBuilder<'a>,
+    builder: &mut ObjectBuilder<'a>,
 ) -> Result<()> {
     let key = cx.convert_to_text(key?)?;
-    members.insert(cx, key, value)
+    builder.insert(cx, key, value)
 }
 
 fn map_values<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     match Keyed::from_value(cx, input)? {
-        Keyed::Object(object) => values_of_object(cx, object, args),
-        keyed => values_of(cx, keyed, args),
+        Keyed::Object(object) => map_object_values(cx, object, args),
+        keyed => map_keyed_values(cx, keyed, args),
     }
 }
 
-/// Hot: the keys stay.
-fn values_of_object<'a>(cx: &mut EvalContext<'a>, object: Object<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+/// Hot: the keys do not change.
+fn map_object_values<'a>(cx: &mut EvalContext<'a>, object: Object<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let base = cx.mark();
     for value in object.values() {
         cx.charge(1)?;
@@ -263,8 +263,8 @@ fn values_of_object<'a>(cx: &mut EvalContext<'a>, object: Object<'a>, args: &'a 
     cx.collect_object(keys, base)
 }
 
-fn values_of<'a>(cx: &mut EvalContext<'a>, keyed: Keyed<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    // The keys and their lookup table, until the object has its own.
+fn map_keyed_values<'a>(cx: &mut EvalContext<'a>, keyed: Keyed<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    // Memory of the keys and their lookup table, until the object is built.
     let reserved = keyed.len() * (size_of::<&str>() + 2 * size_of::<u32>());
     cx.reserve(reserved)?;
     let base = cx.mark();
@@ -283,39 +283,43 @@ fn values_of<'a>(cx: &mut EvalContext<'a>, keyed: Keyed<'a>, args: &'a [Plan]) -
 fn map_object<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let keyed = Keyed::from_value(cx, input)?;
     let pair = cx.intern_keys(&["key", "value"])?;
-    let mut members = ObjectBuilder::new(cx);
+    let mut builder = ObjectBuilder::new(cx);
     for at in 0..keyed.len() {
         let entry = keyed.pair(cx, pair, at)?;
-        put_entry(cx, args, entry, &mut members)?;
+        insert_mapped(cx, args, entry, &mut builder)?;
     }
-    members.into_object(cx)
+    builder.into_object(cx)
 }
 
-fn put_entry<'a>(
+fn insert_mapped<'a>(
     cx: &mut EvalContext<'a>,
     args: &'a [Plan],
     entry: Value<'a>,
-    members: &mut ObjectBuilder<'a>,
+    builder: &mut ObjectBuilder<'a>,
 ) -> Result<()> {
-    let made = match args {
+    let result = match args {
         [] => Ok(Value::Undefined),
-        [Plan::Object(fields), ..] => return put_literal(cx, fields, entry, members),
+        [Plan::Object(fields), ..] => return insert_literal(cx, fields, entry, builder),
         [plan, ..] => cx.eval(plan, entry),
     };
-    put_made(cx, made, members)
+    insert_result(cx, result, builder)
 }
 
-fn put_made<'a>(cx: &mut EvalContext<'a>, made: Result<Value<'a>>, members: &mut ObjectBuilder<'a>) -> Result<()> {
-    let (key, value) = entry_parts(cx, made?)?;
-    members.insert(cx, key, value)
+fn insert_result<'a>(
+    cx: &mut EvalContext<'a>,
+    result: Result<Value<'a>>,
+    builder: &mut ObjectBuilder<'a>,
+) -> Result<()> {
+    let (key, value) = entry_parts(cx, result?)?;
+    builder.insert(cx, key, value)
 }
 
 /// Adds the key and value of `{key: ..., value: ...}` without building the object.
-fn put_literal<'a>(
+fn insert_literal<'a>(
     cx: &mut EvalContext<'a>,
     fields: &'a Fields,
     entry: Value<'a>,
-    members: &mut ObjectBuilder<'a>,
+    builder: &mut ObjectBuilder<'a>,
 ) -> Result<()> {
     cx.charge(1)?;
     let (mut key, mut value) = (Value::Undefined, Value::Undefined);
@@ -327,7 +331,7 @@ fn put_literal<'a>(
             _ => {}
         }
     }
-    put_under(cx, Ok(key), value, members)
+    insert_with_key(cx, Ok(key), value, builder)
 }
 
 fn entry_parts<'a>(cx: &mut EvalContext<'a>, entry: Value<'a>) -> Result<(&'a str, Value<'a>)> {

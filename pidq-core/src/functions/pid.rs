@@ -26,24 +26,24 @@ use crate::value::Value;
 const ACCEPT_CONDITIONAL: OptionSpec = OptionSpec::flag("acceptConditional");
 const ACCEPT_ONE_WAY: OptionSpec = OptionSpec::flag("acceptOneWay");
 const ACCEPT_RELIEF: OptionSpec = OptionSpec::flag("acceptRelief");
-const ATTRIBUTE: OptionSpec = OptionSpec::text("attribute");
+const ATTRIBUTE: OptionSpec = OptionSpec::string("attribute");
 const ATTRIBUTES: &[Param] = &[Param::checked(&ATTRIBUTE).many()];
 const BARRIERS: OptionSpec = OptionSpec::query("barriers");
-const BY: OptionSpec = OptionSpec::word("by", &["any", "link", "label"]);
-const BY_FIELD: OptionSpec = OptionSpec::text("by");
-const CUT: OptionSpec = OptionSpec::texts(
+const BY: OptionSpec = OptionSpec::keyword("by", &["any", "link", "label"]);
+const BY_FIELD: OptionSpec = OptionSpec::string("by");
+const CUT: OptionSpec = OptionSpec::strings(
     "cut",
     |word| set_cut(&mut SectionCuts::default(), word),
     r#""control", "size", "class" or "fluid""#,
 );
-const DISTANCE: OptionSpec = OptionSpec::amount("distance");
-const FIELD: OptionSpec = OptionSpec::text("field");
-const IDENTITY: OptionSpec = OptionSpec::word("identity", IDENTITIES);
-const IGNORE: OptionSpec = OptionSpec::texts("ignore", |_| true, "the name of a field, or an array of names");
+const DISTANCE: OptionSpec = OptionSpec::any_number("distance");
+const FIELD: OptionSpec = OptionSpec::string("field");
+const IDENTITY: OptionSpec = OptionSpec::keyword("identity", IDENTITIES);
+const IGNORE: OptionSpec = OptionSpec::strings("ignore", |_| true, "the name of a field, or an array of names");
 const MERGE: OptionSpec = OptionSpec::flag("merge");
-const RULES: OptionSpec = OptionSpec::texts("rules", checks::is_rule_filter, "the code of a rule, or its beginning");
-const SCOPE: OptionSpec = OptionSpec::word("scope", &["item", "grow"]);
-const SEVERITY: OptionSpec = OptionSpec::word("severity", &Severity::WORDS);
+const RULES: OptionSpec = OptionSpec::strings("rules", checks::is_rule_filter, "a rule name, code or code prefix");
+const SCOPE: OptionSpec = OptionSpec::keyword("scope", &["item", "grow"]);
+const SEVERITY: OptionSpec = OptionSpec::keyword("severity", &Severity::NAMES);
 const TOLERANCE: OptionSpec = OptionSpec::number("tolerance");
 
 const IDENTITIES: &[&str] = &["persistent_id", "id", "tag"];
@@ -59,28 +59,28 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "bleeds",
         params: &[Param::query("items").optional()],
-        summary: "The valves around an item that lead nowhere: candidates for draining and venting it.",
+        summary: "The valves on dead-end branches around an item: candidates for draining and venting it.",
         example: r#"bleeds("P-101A") => []"#,
         body: Body::Piped(bleeds),
     },
     Function {
         name: "boundary",
         params: &[Param::query("inside"), Param::query("stops")],
-        summary: "The items reached from some items without passing stops: `{inside, boundary, unused, leaks}`.",
+        summary: "The items reached from some items without passing the stops: `{inside, boundary, unused, leaks}`.",
         example: r#"boundary("P-101A", ["HV-101", "HV-102"]) | .inside | map(.tag) => ["P-101A","CV-101"]"#,
         body: Body::Piped(boundary),
     },
     Function {
         name: "breaks",
         params: &[Param::checked(&FIELD)],
-        summary: "The items at which the pipes have different values of a field, and whether the items may change it.",
+        summary: "The items at which a field of the pipes changes, and whether that is expected of such an item (`legal`).",
         example: r#"breaks("size") | filter(not(.legal)) | map(.item.tag) => ["HV-102","HV-103"]"#,
         body: Body::Piped(breaks),
     },
     Function {
         name: "bypasses",
         params: &[Param::query("items").optional()],
-        summary: "The paths around an item, from the branching of its line before it to the one after it.",
+        summary: "The paths around an item, from the last branch of its line before it to the first one after it.",
         example: r#"bypasses("FV-101") => []"#,
         body: Body::Piped(|cx, input, args| {
             let (call, items) = call_and_nodes(cx, input, args)?;
@@ -98,7 +98,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "cutPoints",
         params: &[],
-        summary: "The items without which a connected part of the plant would fall apart.",
+        summary: "The items whose removal would split a connected part of the plant.",
         example: r#"cutPoints() | map(.tag) => ["E-101","V-201","PSV-201","HV-201"]"#,
         body: Body::Piped(|cx, _, _| drawing_report(cx, sections::cut_points)),
     },
@@ -119,28 +119,28 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "drains",
         params: &[],
-        summary: "The dead ends that may be drains; drains and vents look alike unless a word distinguishes them.",
+        summary: "The dead ends that may be drains. Without a word such as \"drain\" in its fields, a drain looks like a vent.",
         example: "drains() | size() => 0",
         body: Body::Piped(|cx, input, _| dead_ends(cx, input, |class| matches!(class, "drain" | "drain_or_vent"))),
     },
     Function {
         name: "equipmentGraph",
         params: &[],
-        summary: "Equipment and the ends of the sheet, with the connections between them, as a graph of its own.",
+        summary: "Equipment, off-page connectors and open ends, with the connections between them, as a graph of its own.",
         example: "equipmentGraph() | .edges | first() | [.from, .to, .lines] => [\"n1\",\"n3\",[\"P-1001\"]]",
         body: Body::Piped(|cx, _, _| equipment_graph(cx)),
     },
     Function {
         name: "equipmentList",
         params: ATTRIBUTES,
-        summary: "One row for each item of equipment; more columns by name.",
+        summary: "One row for each item of equipment; each argument adds a column for an attribute.",
         example: r#"equipmentList("material") | first() => {"id":"n1","tag":"T-101","class":"tank","nozzles":0,"lines":"P-1001, P-1007","material":"SS316"}"#,
         body: Body::Piped(|cx, input, args| list_report(cx, input, args, &lists::EQUIPMENT)),
     },
     Function {
         name: "graphInfo",
         params: &[],
-        summary: "How the document is read: counts, the names and words found, and their interpretation.",
+        summary: "How the document is interpreted: counts, the field names and classes found, and what they mean.",
         example: "graphInfo() | [.nodes, .edges, .endpoints] => [25,34,[\"source → target\"]]",
         body: Body::Piped(|cx, _, _| drawing_report(cx, info::info)),
     },
@@ -171,14 +171,14 @@ pub(crate) const FUNCTIONS: &[Function] = &[
             Param::query("items").optional(),
             Param::options(&[ACCEPT_CONDITIONAL, ACCEPT_ONE_WAY, ACCEPT_RELIEF, PASS, DEPTH, BARRIERS, SCOPE]),
         ],
-        summary: "Candidate points on the drawing that separate an item from the rest, and the branches that stay open.",
+        summary: "Candidate points that separate an item from the rest of the drawing, and the branches that stay open.",
         example: r#"isolate("P-101A") | [.barriers | map(.node.tag), .complete] => [["HV-101","HV-102"],true]"#,
         body: Body::Piped(isolation),
     },
     Function {
         name: "joinSheets",
         params: &[Param::query("graphs"), Param::options(&[BY])],
-        summary: "Several sheets as one graph, joined at their off-page connectors; `metadata.joined` says which were.",
+        summary: "Several sheets as one graph, joined at their off-page connectors; `metadata.joined` lists the pairs.",
         example: r#"joinSheets([graph()]) | .nodes | first() | .id => "PID-100-001#n1""#,
         body: Body::Piped(join_sheets),
     },
@@ -267,7 +267,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "unconnected",
         params: &[],
-        summary: "The components without a pipe, and the nozzles without pipe or instrument.",
+        summary: "The components without a pipe, and the nozzles without a pipe or an instrument.",
         example: r#"unconnected() | map(.tag) => ["HV-999"]"#,
         body: Body::Piped(|cx, _, _| drawing_report(cx, checks::unconnected)),
     },
@@ -288,7 +288,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "vents",
         params: &[],
-        summary: "The dead ends that may be vents; drains and vents look alike unless a word distinguishes them.",
+        summary: "The dead ends that may be vents. Without a word such as \"vent\" in its fields, a vent looks like a drain.",
         example: "vents() | size() => 0",
         body: Body::Piped(|cx, input, _| dead_ends(cx, input, |class| matches!(class, "vent" | "drain_or_vent"))),
     },
@@ -468,9 +468,9 @@ fn isolation<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -
         accept_conditional: call.flag(cx, &ACCEPT_CONDITIONAL)? == Some(true),
         accept_one_way: call.flag(cx, &ACCEPT_ONE_WAY)? == Some(true),
         accept_relief: call.flag(cx, &ACCEPT_RELIEF)? == Some(true),
-        pass: call.word(cx, &PASS)?.map_or(EquipmentPolicy::None, |at| PASSES[at]),
+        pass: call.keyword(cx, &PASS)?.map_or(EquipmentPolicy::None, |at| PASSES[at]),
         depth: u32::try_from(call.number(cx, &DEPTH)?.unwrap_or(200).min(cx.limits().depth)).unwrap_or(u32::MAX),
-        include_equipment: call.word(cx, &SCOPE)? == Some(1),
+        include_equipment: call.keyword(cx, &SCOPE)? == Some(1),
     };
     let condition = call.option("barriers");
     let found = isolate(&call.drawing, &targets, options, &mut BarrierVisitor { cx, call: &call, condition })?;
@@ -503,14 +503,14 @@ fn list_report<'a>(
     list: &lists::ListSpec,
 ) -> Result<Value<'a>> {
     let call = GraphCall::without_options(cx, input, args)?;
-    let more = string_args(cx, &call)?;
-    report_with_memory(cx, &call.drawing, |budget| lists::list(&call.drawing, list, &more, budget))
+    let columns = string_args(cx, &call)?;
+    report_with_memory(cx, &call.drawing, |budget| lists::list(&call.drawing, list, &columns, budget))
 }
 
 fn segment_list<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let call = GraphCall::without_options(cx, input, args)?;
-    let more = string_args(cx, &call)?;
-    report_with_memory(cx, &call.drawing, |budget| lists::segment_list(&call.drawing, &more, budget))
+    let columns = string_args(cx, &call)?;
+    report_with_memory(cx, &call.drawing, |budget| lists::segment_list(&call.drawing, &columns, budget))
 }
 
 /// Returns all arguments as strings.
@@ -538,16 +538,16 @@ fn component_count<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Pl
 /// Returns the loop of a loop node or of a member.
 fn find_loop<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let (call, nodes) = call_and_nodes(cx, input, args)?;
-    let all = with_drawing_fuel(cx, &call.drawing, |charge| loops::loops(&call.drawing, charge))?;
+    let loops = with_drawing_fuel(cx, &call.drawing, |charge| loops::loops(&call.drawing, charge))?;
     let nodes: hashbrown::HashSet<NodeId> = nodes.iter().copied().collect();
-    let is_match = |found: &&loops::Loop| found.node.is_some_and(|node| nodes.contains(&node));
-    let has_it = |found: &&loops::Loop| found.members.iter().any(|member| nodes.contains(member));
-    let mut found: Vec<&loops::Loop> = all.iter().filter(is_match).collect();
+    let is_loop_node = |found: &&loops::Loop| found.node.is_some_and(|node| nodes.contains(&node));
+    let has_member = |found: &&loops::Loop| found.members.iter().any(|member| nodes.contains(member));
+    let mut found: Vec<&loops::Loop> = loops.iter().filter(is_loop_node).collect();
     if found.is_empty() {
-        found = all.iter().filter(has_it).collect();
+        found = loops.iter().filter(has_member).collect();
     }
     if found.is_empty() {
-        found = loops_acting_on(cx, &call, &all, &nodes)?;
+        found = loops_acting_on(cx, &call, &loops, &nodes)?;
     }
     match found.as_slice() {
         [] => Ok(Value::Null),
@@ -567,14 +567,15 @@ fn find_loop<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -
 fn loops_acting_on<'l, 'a>(
     cx: &mut EvalContext<'a>,
     call: &GraphCall<'a>,
-    all: &'l [loops::Loop],
+    loops: &'l [loops::Loop],
     nodes: &hashbrown::HashSet<NodeId>,
 ) -> Result<Vec<&'l loops::Loop>> {
     let mut found = Vec::new();
-    for one in all {
-        let finals = loops::final_elements(&call.drawing, &one.members, &mut |units| cx.charge(units))?;
-        if finals.iter().any(|node| nodes.contains(node)) {
-            found.push(one);
+    for control_loop in loops {
+        let final_elements =
+            loops::final_elements(&call.drawing, &control_loop.members, &mut |units| cx.charge(units))?;
+        if final_elements.iter().any(|node| nodes.contains(node)) {
+            found.push(control_loop);
         }
     }
     Ok(found)
@@ -608,7 +609,7 @@ fn geometry_report<'a>(
         let value = call.value(cx, at)?;
         let items: Vec<Value<'a>> = value.as_array().map_or(vec![value], |array| array.iter().collect());
         for item in items {
-            numbers.push(item.as_f64().ok_or_else(|| bad_option("place", item, "a number"))?);
+            numbers.push(item.as_f64().ok_or_else(|| bad_option("position", item, "a number"))?);
         }
     }
     let found = with_drawing_fuel(cx, &call.drawing, |charge| report(&call.drawing, &numbers, charge))?;
@@ -630,7 +631,7 @@ const TEXT_READS: u64 = 4;
 
 fn validate<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let call = GraphCall::new(cx, input, args)?;
-    let min_severity = call.word(cx, &SEVERITY)?.map_or(Severity::Info, Severity::from_index);
+    let min_severity = call.keyword(cx, &SEVERITY)?.map_or(Severity::Info, Severity::from_index);
     let filters: Vec<String> = call.strings(cx, &RULES)?.into_iter().map(String::from).collect();
     cx.charge(call.drawing.oversize_fuel().saturating_mul(TEXT_READS))?;
     let found = checks::validate(&call.drawing, &filters, min_severity, &mut |units| cx.charge(units))?;
@@ -642,7 +643,7 @@ fn difference<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) 
     let (old, new) = (call.value(cx, 0)?, call.value(cx, 1)?);
     let ((old, old_size), (new, new_size)) = (load_drawing(cx, old)?, load_drawing(cx, new)?);
     let options = DiffOptions {
-        identity: call.word(cx, &IDENTITY)?.map(|at| IDENTITIES[at].into()),
+        identity: call.keyword(cx, &IDENTITY)?.map(|at| IDENTITIES[at].into()),
         ignore: call.strings(cx, &IGNORE)?.into_iter().map(String::from).collect(),
         tolerance: TOLERANCE.as_number(call.option_value(cx, TOLERANCE.name)?)?.unwrap_or(0.0),
     };
@@ -655,7 +656,7 @@ fn join_sheets<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan])
     const JOIN_BY: [JoinBy; 3] = [JoinBy::Any, JoinBy::Link, JoinBy::Label];
     let call = GraphCall::without_graph(input, args, 1);
     let sheets = if call.arg_count() > 0 { call.value(cx, 0)? } else { input };
-    let by = call.word(cx, &BY)?.map_or(JoinBy::Any, |at| JOIN_BY[at]);
+    let by = call.keyword(cx, &BY)?.map_or(JoinBy::Any, |at| JOIN_BY[at]);
     join_drawings(cx, sheets, by)
 }
 
@@ -674,8 +675,8 @@ fn join_drawings<'a>(cx: &mut EvalContext<'a>, sheets: Value<'a>, by: JoinBy) ->
     Ok(joined)
 }
 
-fn dead_ends<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, keeps: fn(&str) -> bool) -> Result<Value<'a>> {
+fn dead_ends<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, includes: fn(&str) -> bool) -> Result<Value<'a>> {
     let call = GraphCall::new(cx, input, &[])?;
     let found = with_drawing_fuel(cx, &call.drawing, |charge| dead_ends::dead_ends(&call.drawing, charge))?;
-    to_value(cx, &call.drawing, dead_ends::rows(&found, |end| keeps(end.class)))
+    to_value(cx, &call.drawing, dead_ends::rows(&found, |end| includes(end.class)))
 }

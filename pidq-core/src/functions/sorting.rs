@@ -5,21 +5,21 @@ use std::cmp::Ordering;
 use crate::error::Result;
 use crate::limits::Limits;
 
-/// Returns the number of items sorted without a check, for comparisons of some bytes: a few milliseconds.
+/// Returns the number of items sorted between two checks, for the bytes read per comparison: a few milliseconds.
 fn chunk_len(comparison_bytes: usize) -> usize {
     const WORK_PER_CHUNK: usize = 1 << 18;
     const MAX_CHUNK: usize = 1 << 17;
     (WORK_PER_CHUNK / (1 + comparison_bytes / 64)).clamp(2, MAX_CHUNK)
 }
 
-/// Returns whether items are sorted in chunks, which needs as much memory again.
+/// Returns true if items are sorted in chunks, which doubles the memory.
 pub(super) fn needs_chunks(len: usize, comparison_bytes: usize) -> bool {
     len > chunk_len(comparison_bytes)
 }
 
-/// A sort in chunks, with its order.
+/// Stable merge sort that checks the limits between chunks.
 pub(super) struct ChunkedSort<'l, F> {
-    part: usize,
+    chunk: usize,
     limits: Limits<'l>,
     order: F,
 }
@@ -30,19 +30,19 @@ impl<'l, F> ChunkedSort<'l, F> {
     where
         F: Fn(&T, &T) -> Ordering,
     {
-        ChunkedSort { part: chunk_len(comparison_bytes), limits: *limits, order }
+        ChunkedSort { chunk: chunk_len(comparison_bytes), limits: *limits, order }
     }
 
-    /// Sorts stably.
+    /// Sorts items; equal items keep their order.
     pub fn sort<T: Copy>(&self, items: &mut Vec<T>) -> Result<()>
     where
         F: Fn(&T, &T) -> Ordering,
     {
-        for part in items.chunks_mut(self.part) {
-            part.sort_by(&self.order);
+        for chunk in items.chunks_mut(self.chunk) {
+            chunk.sort_by(&self.order);
             self.limits.check()?;
         }
-        let mut width = self.part;
+        let mut width = self.chunk;
         while width < items.len() {
             let mut merged = Vec::with_capacity(items.len());
             for pair in items.chunks(2 * width) {
@@ -60,7 +60,7 @@ impl<'l, F> ChunkedSort<'l, F> {
         F: Fn(&T, &T) -> Ordering,
     {
         while let (Some(first), Some(second)) = (left.first(), right.first()) {
-            if merged.len().is_multiple_of(self.part) {
+            if merged.len().is_multiple_of(self.chunk) {
                 self.limits.check()?;
             }
             let takes_left = (self.order)(first, second).is_le();
@@ -73,22 +73,22 @@ impl<'l, F> ChunkedSort<'l, F> {
         Ok(())
     }
 
-    /// Keeps the first items, sorted. No two may be equal.
-    pub fn keep_first<T: Copy>(&self, items: &mut Vec<T>, wanted: usize) -> Result<()>
+    /// Keeps the first `count` items, sorted. No two items may be equal.
+    pub fn keep_first<T: Copy>(&self, items: &mut Vec<T>, count: usize) -> Result<()>
     where
         F: Fn(&T, &T) -> Ordering,
     {
-        if wanted > self.part {
+        if count > self.chunk {
             self.sort(items)?;
-            items.truncate(wanted);
+            items.truncate(count);
             return Ok(());
         }
-        let mut best: Vec<T> = Vec::with_capacity(self.part + wanted);
-        for part in items.chunks(self.part) {
-            best.extend_from_slice(part);
-            if wanted < best.len() {
-                best.select_nth_unstable_by(wanted, &self.order);
-                best.truncate(wanted);
+        let mut best: Vec<T> = Vec::with_capacity(self.chunk + count);
+        for chunk in items.chunks(self.chunk) {
+            best.extend_from_slice(chunk);
+            if count < best.len() {
+                best.select_nth_unstable_by(count, &self.order);
+                best.truncate(count);
             }
             self.limits.check()?;
         }
@@ -109,15 +109,14 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_merged_as_one_sort_would() {
+    fn chunks_are_merged_in_order() {
         for len in [0, 1, 2, 3, 7, 100, 1001] {
             for comparison_bytes in [0, 1 << 20, 1 << 30] {
-                let sorting =
-                    ChunkedSort::new(&Limits::default(), comparison_bytes, |a: &(u64, u64), b: &(u64, u64)| {
-                        a.0.cmp(&b.0)
-                    });
+                let sort = ChunkedSort::new(&Limits::default(), comparison_bytes, |a: &(u64, u64), b: &(u64, u64)| {
+                    a.0.cmp(&b.0)
+                });
                 let (mut sorted, mut expected) = (items(len), items(len));
-                sorting.sort(&mut sorted).expect("not cancelled");
+                sort.sort(&mut sorted).expect("not cancelled");
                 expected.sort_by_key(|item| item.0);
                 assert_eq!(sorted, expected, "{len} items, {comparison_bytes} bytes");
             }
@@ -125,28 +124,28 @@ mod tests {
     }
 
     #[test]
-    fn the_first_ones_are_those_of_a_whole_sort() {
-        for wanted in [0, 1, 2, 3, 50, 1000, 2000] {
+    fn keep_first_returns_the_start_of_a_full_sort() {
+        for count in [0, 1, 2, 3, 50, 1000, 2000] {
             for comparison_bytes in [0, 1 << 20, 1 << 30] {
-                let sorting =
+                let sort =
                     ChunkedSort::new(&Limits::default(), comparison_bytes, |a: &(u64, u64), b: &(u64, u64)| a.cmp(b));
                 let (mut first, mut expected) = (items(1001), items(1001));
-                sorting.keep_first(&mut first, wanted).expect("not cancelled");
+                sort.keep_first(&mut first, count).expect("not cancelled");
                 expected.sort_unstable();
-                expected.truncate(wanted);
-                assert_eq!(first, expected, "{wanted} wanted, {comparison_bytes} bytes");
+                expected.truncate(count);
+                assert_eq!(first, expected, "the first {count}, {comparison_bytes} bytes");
             }
         }
     }
 
     #[test]
-    fn a_flag_ends_a_sort() {
+    fn cancellation_stops_a_sort() {
         let cancel = Cancel::default();
         cancel.cancel();
         let limits = Limits { cancel: Some(&cancel), ..Limits::default() };
-        let sorting = ChunkedSort::new(&limits, 1 << 20, |a: &(u64, u64), b: &(u64, u64)| a.cmp(b));
+        let sort = ChunkedSort::new(&limits, 1 << 20, |a: &(u64, u64), b: &(u64, u64)| a.cmp(b));
         assert!(needs_chunks(1001, 1 << 20));
-        assert!(sorting.sort(&mut items(1001)).is_err());
-        assert!(sorting.keep_first(&mut items(1001), 5).is_err());
+        assert!(sort.sort(&mut items(1001)).is_err());
+        assert!(sort.keep_first(&mut items(1001), 5).is_err());
     }
 }

@@ -24,7 +24,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "split",
         params: &[Param::query("text"), Param::query("separator").optional()],
-        summary: "The parts of a string between separators; without one, its words.",
+        summary: "The parts of a string between separators; without a separator, its words.",
         example: r#"split("a-b", "-") => ["a","b"]"#,
         body: Body::Strict(split),
     },
@@ -127,7 +127,7 @@ fn string<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>>
 }
 
 fn substring<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
-    if let Some(part) = short_part(args) {
+    if let Some(part) = short_substring(args) {
         return Ok(Value::String(part));
     }
     match argument(args, 0) {
@@ -150,7 +150,7 @@ fn substring<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'
 
 /// Returns a part of a short ASCII string between numeric positions: the common case, free of charge.
 #[inline]
-fn short_part<'a>(args: &[Value<'a>]) -> Option<&'a str> {
+fn short_substring<'a>(args: &[Value<'a>]) -> Option<&'a str> {
     let (text, start, end) = match *args {
         [Value::String(text), Value::Number(start)] => (text, start.value() as usize, text.len()),
         [Value::String(text), Value::Number(start), Value::Number(end)] if end.value() >= 0.0 => {

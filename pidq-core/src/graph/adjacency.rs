@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arcs_stand_in_the_order_of_the_edges() {
+    fn arcs_are_in_edge_order() {
         let arcs = [(0, 1, 0), (2, 1, 1), (0, 2, 2), (0, 1, 3), (1, 1, 4)];
         let table = Adjacency::new(4, || arcs.iter().copied());
         assert_eq!(table.nodes(0), [1, 2, 1]);

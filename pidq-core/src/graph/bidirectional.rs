@@ -1,6 +1,6 @@
-//! Bidirectional search of the shortest path: two walks that meet in the middle visit far fewer nodes than one.
+//! Bidirectional search for the shortest path: two walks that meet visit far fewer nodes than one.
 //!
-//! The result is the path that a walk from the start finds: among equals, the one whose edges come first.
+//! Returns the same path as a walk from the start: of equally short ones, the path whose edges come first.
 
 use super::adjacency::{Adjacency, EdgeId, NONE, NodeId};
 use super::topology::{Direction, EdgeFilter, Topology};
@@ -70,52 +70,52 @@ pub(crate) fn search(
     options: &WalkOptions,
     mut charge: impl FnMut(u64) -> Result<()>,
 ) -> Result<PathSearch> {
-    let against = match options.dir {
+    let reverse_dir = match options.dir {
         Direction::Down => Direction::Up,
         Direction::Up => Direction::Down,
         Direction::Both => Direction::Both,
     };
     let [first, second] = &mut scratch.0;
-    let ahead = Frontier::new(topology, options.edges, options.dir, first, starts);
-    let back = Frontier::new(topology, options.edges, against, second, targets);
-    search_levels(topology, ahead, back, options, &mut charge)
+    let forward = Frontier::new(topology, options.edges, options.dir, first, starts);
+    let backward = Frontier::new(topology, options.edges, reverse_dir, second, targets);
+    search_levels(topology, forward, backward, options, &mut charge)
 }
 
 /// Expands the smaller frontier, level by level.
 fn search_levels(
     topology: &Topology,
-    mut ahead: Frontier<'_>,
-    mut back: Frontier<'_>,
+    mut forward: Frontier<'_>,
+    mut backward: Frontier<'_>,
     options: &WalkOptions,
     charge: &mut impl FnMut(u64) -> Result<()>,
 ) -> Result<PathSearch> {
-    let ends = |node: NodeId| options.pass == EquipmentPolicy::None && topology.is_equipment(node);
+    let stops_at = |node: NodeId| options.pass == EquipmentPolicy::None && topology.is_equipment(node);
     loop {
-        if let Some(middle) = ahead.meets(&back) {
-            let mut path = ahead.path_to(middle);
-            follow(&mut path, ahead.table, &back);
-            return Ok(PathSearch { path: Some(path), depth: ahead.level + back.level });
+        if let Some(middle) = forward.meets(&backward) {
+            let mut path = forward.path_to(middle);
+            follow(&mut path, forward.table, &backward);
+            return Ok(PathSearch { path: Some(path), depth: forward.level + backward.level });
         }
-        let depth = ahead.level + back.level;
-        if depth >= options.depth || ahead.is_done() || back.is_done() {
+        let depth = forward.level + backward.level;
+        if depth >= options.depth || forward.is_done() || backward.is_done() {
             return Ok(PathSearch { path: None, depth });
         }
-        if ahead.cost() <= back.cost() {
+        if forward.cost() <= backward.cost() {
             // The walk always leaves its start nodes.
-            let first = ahead.level == 0;
-            ahead.advance(|node| first || !ends(node), |_| true, charge)?;
+            let is_first_level = forward.level == 0;
+            forward.advance(|node| is_first_level || !stops_at(node), |_| true, charge)?;
         } else {
-            back.advance(|_| true, |node| !ends(node) || ahead.level_of(node) == Some(0), charge)?;
+            backward.advance(|_| true, |node| !stops_at(node) || forward.level_of(node) == Some(0), charge)?;
         }
     }
 }
 
-/// Extends the path from the middle to a target, by the first edge that leads closer.
-fn follow(path: &mut Path, table: &Adjacency, back: &Frontier<'_>) {
-    for left in (0..back.level).rev() {
+/// Extends the path from the meeting point to a target, each time by the first edge that reduces the distance.
+fn follow(path: &mut Path, table: &Adjacency, backward: &Frontier<'_>) {
+    for distance in (0..backward.level).rev() {
         let Some(from) = path.nodes.last() else { return };
-        let is_nearer = |(node, _): &(NodeId, EdgeId)| back.level_of(*node) == Some(left);
-        let Some((node, edge)) = table.arcs(*from).find(is_nearer) else { return };
+        let is_closer = |(node, _): &(NodeId, EdgeId)| backward.level_of(*node) == Some(distance);
+        let Some((node, edge)) = table.arcs(*from).find(is_closer) else { return };
         path.nodes.push(node);
         path.edges.push(edge);
     }
@@ -132,7 +132,7 @@ struct Frontier<'s> {
     found: &'s mut [[u32; 2]],
     /// The number of positions, and the first position of the last level.
     len: usize,
-    last: usize,
+    level_start: usize,
     level: u32,
 }
 
@@ -142,14 +142,14 @@ impl<'s> Frontier<'s> {
         edges: EdgeFilter,
         dir: Direction,
         side: &'s mut SearchSide,
-        begin: &[NodeId],
+        starts: &[NodeId],
     ) -> Frontier<'s> {
         let first = side.reset(topology.node_count());
         let SearchSide { marks, highest, found } = side;
         let table = topology.table(edges, dir);
-        let mut front = Frontier { table, marks, first, highest, found, len: 0, last: 0, level: 0 };
-        front.enter(begin, NONE, first, |_| true);
-        front
+        let mut frontier = Frontier { table, marks, first, highest, found, len: 0, level_start: 0, level: 0 };
+        frontier.enter(starts, NONE, first, |_| true);
+        frontier
     }
 
     /// Returns the level of a node that the walk has reached.
@@ -158,17 +158,17 @@ impl<'s> Frontier<'s> {
     }
 
     fn is_done(&self) -> bool {
-        self.last == self.len
+        self.level_start == self.len
     }
 
     /// Approximate cost of the next level.
     fn cost(&self) -> usize {
-        self.len - self.last
+        self.len - self.level_start
     }
 
     /// Returns the first position of the last level that the other walk has reached on its last level.
     fn meets(&self, other: &Frontier<'_>) -> Option<usize> {
-        (self.last..self.len).find(|at| other.level_of(self.found[*at][0]) == Some(other.level))
+        (self.level_start..self.len).find(|at| other.level_of(self.found[*at][0]) == Some(other.level))
     }
 
     /// Hot: adds the next level. `leaves` selects the nodes to continue from, `enters` the nodes to continue to.
@@ -183,7 +183,7 @@ impl<'s> Frontier<'s> {
         let mark = self.first + self.level;
         *self.highest = mark;
         let (table, mut uncharged) = (self.table.neighbors(), 0);
-        for at in self.last..end {
+        for at in self.level_start..end {
             let [node, _] = self.found[at];
             let heads = table.get(node);
             uncharged += 1 + heads.len() as u64;
@@ -194,17 +194,17 @@ impl<'s> Frontier<'s> {
                 self.enter(heads, at as u32, mark, &enters);
             }
         }
-        self.last = end;
+        self.level_start = end;
         charge(uncharged)
     }
 
-    /// Hot: adds the nodes that are new.
+    /// Hot: adds the nodes that were not reached before.
     #[inline]
     fn enter(&mut self, nodes: &[NodeId], from: u32, mark: u32, enters: impl Fn(NodeId) -> bool) {
         for node in nodes.iter().copied().filter(|node| enters(*node)) {
-            let known = &mut self.marks[node as usize];
-            if *known < self.first {
-                *known = mark;
+            let node_mark = &mut self.marks[node as usize];
+            if *node_mark < self.first {
+                *node_mark = mark;
                 self.found[self.len] = [node, from];
                 self.len += 1;
             }
@@ -212,14 +212,14 @@ impl<'s> Frontier<'s> {
     }
 
     /// Returns the path from the start to a position.
-    fn path_to(&self, place: usize) -> Path {
-        let [mut node, mut from] = self.found[place];
+    fn path_to(&self, position: usize) -> Path {
+        let [mut node, mut from] = self.found[position];
         let mut path = Path { nodes: vec![node], edges: Vec::new() };
         while from != NONE {
-            let [before, its_from] = self.found[from as usize];
+            let [before, before_from] = self.found[from as usize];
             path.edges.extend(self.table.arcs(before).find(|(head, _)| *head == node).map(|(_, edge)| edge));
             path.nodes.push(before);
-            (node, from) = (before, its_from);
+            (node, from) = (before, before_from);
         }
         path.nodes.reverse();
         path.edges.reverse();
@@ -234,27 +234,27 @@ mod tests {
     use crate::Graph;
     use crate::limits::Limits;
 
-    /// Deterministic pseudorandom numbers. Xorshift.
-    struct Dice(u64);
+    /// Deterministic pseudorandom number generator (xorshift).
+    struct Rng(u64);
 
-    impl Dice {
-        fn below(&mut self, most: u64) -> u64 {
+    impl Rng {
+        fn below(&mut self, bound: u64) -> u64 {
             self.0 ^= self.0 << 13;
             self.0 ^= self.0 >> 7;
             self.0 ^= self.0 << 17;
-            self.0 % most
+            self.0 % bound
         }
     }
 
-    fn random_graph(dice: &mut Dice) -> (Graph, usize) {
+    fn random_graph(rng: &mut Rng) -> (Graph, usize) {
         const CLASSES: [&str; 4] = ["gate_valve", "pump", "pipe_tee", "off_page"];
         const DIRECTIONS: [&str; 4] = ["forward", "forward", "backward", "unknown"];
-        let count = 1 + dice.below(14);
+        let count = 1 + rng.below(14);
         let node = |id: u64, class: &str| format!(r#"{{"id": {id}, "class": "{class}"}}"#);
-        let nodes: Vec<String> = (0..count).map(|id| node(id, CLASSES[dice.below(4) as usize])).collect();
-        let edges: Vec<String> = (0..dice.below(3 * count))
+        let nodes: Vec<String> = (0..count).map(|id| node(id, CLASSES[rng.below(4) as usize])).collect();
+        let edges: Vec<String> = (0..rng.below(3 * count))
             .map(|_| {
-                let (from, to, direction) = (dice.below(count), dice.below(count), DIRECTIONS[dice.below(4) as usize]);
+                let (from, to, direction) = (rng.below(count), rng.below(count), DIRECTIONS[rng.below(4) as usize]);
                 format!(r#"{{"type": "pipe", "from": {from}, "to": {to}, "direction": "{direction}"}}"#)
             })
             .collect();
@@ -263,26 +263,26 @@ mod tests {
     }
 
     #[test]
-    fn both_ends_find_the_route_that_one_finds() {
-        let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
+    fn bidirectional_search_finds_the_route_of_a_walk() {
+        let mut rng = Rng(0x9E37_79B9_7F4A_7C15);
         let (mut walk_scratch, mut scratch, mut found) = (WalkScratch::default(), BidirectionalScratch::default(), 0);
         for _ in 0..3000 {
-            let (graph, count) = random_graph(&mut dice);
+            let (graph, count) = random_graph(&mut rng);
             let drawing = graph.drawing(&Limits::default()).ok().flatten().expect("a drawing");
             let topology = &drawing.topology;
-            let mut some = |most: u64| -> Vec<NodeId> {
-                (0..1 + dice.below(most)).map(|_| dice.below(count as u64) as u32).collect()
+            let mut random_nodes = |bound: u64| -> Vec<NodeId> {
+                (0..1 + rng.below(bound)).map(|_| rng.below(count as u64) as u32).collect()
             };
-            let (starts, targets) = (some(3), some(3));
-            let depth = if dice.below(4) == 0 { dice.below(5) as u32 } else { 100 };
-            let dir = [Direction::Down, Direction::Up, Direction::Both][dice.below(3) as usize];
-            let pass = [EquipmentPolicy::None, EquipmentPolicy::Any][dice.below(2) as usize];
+            let (starts, targets) = (random_nodes(3), random_nodes(3));
+            let depth = if rng.below(4) == 0 { rng.below(5) as u32 } else { 100 };
+            let dir = [Direction::Down, Direction::Up, Direction::Both][rng.below(3) as usize];
+            let pass = [EquipmentPolicy::None, EquipmentPolicy::Any][rng.below(2) as usize];
             let options = WalkOptions { edges: EdgeFilter::Flow, dir, pass, depth };
             assert!(walk::allows_bfs(topology, &options));
-            let is_wanted = |node| targets.contains(&node);
-            let free = &mut |_| Ok(());
-            let visitor = &mut ChargeOnly(free);
-            let (steps, end) = walk::walk_until(topology, &mut walk_scratch, &starts, &options, visitor, is_wanted)
+            let is_target = |node| targets.contains(&node);
+            let no_charge = &mut |_| Ok(());
+            let visitor = &mut ChargeOnly(no_charge);
+            let (steps, end) = walk::walk_until(topology, &mut walk_scratch, &starts, &options, visitor, is_target)
                 .expect("no fuel limit");
             let expected = end.map(|end| {
                 let path = walk::path_to(&steps, end);

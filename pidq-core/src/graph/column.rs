@@ -1,7 +1,7 @@
 //! One field of the items of an array as a column: input of conditions, keys and sorts.
 //!
-//! Built when a query first reads the field, then cached. If few values repeat, a row is one byte, the code of its
-//! value, so work that depends only on this field is done once per value instead of once per row.
+//! Built when a query first reads the field, then cached. A column with few distinct values is dictionary-encoded: a
+//! row is one byte, and work that depends only on this field is done once per value instead of once per row.
 
 use std::hash::BuildHasher;
 use std::sync::OnceLock;
@@ -20,7 +20,7 @@ pub(crate) const MIN_ROWS: usize = 32;
 pub(crate) struct Column {
     cells: Cells,
     /// By key of the path: whether a lookup was made, and whether one succeeded.
-    pub seen: Box<[KeyLookup]>,
+    pub lookups: Box<[LookupResult]>,
     numbers: OnceLock<Numbers>,
     order: OnceLock<Order>,
     string_rows: OnceLock<StringRows>,
@@ -29,7 +29,7 @@ pub(crate) struct Column {
 
 /// Result of the lookups of one key.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct KeyLookup {
+pub(crate) struct LookupResult {
     pub attempted: bool,
     pub found: bool,
 }
@@ -106,11 +106,11 @@ impl Column {
         for item in items {
             cells.push(reader.read(arena, *item)?);
         }
-        let seen = reader.steps.iter().map(|step| step.seen).collect();
+        let lookups = reader.steps.iter().map(|step| step.lookup).collect();
         let cells = coded(arena, &cells).unwrap_or_else(|| Cells::Plain(cells.into()));
         Some(Column {
             cells,
-            seen,
+            lookups,
             numbers: OnceLock::new(),
             order: OnceLock::new(),
             string_rows: OnceLock::new(),
@@ -155,8 +155,8 @@ impl Column {
         self.numbers.get_or_init(|| {
             let values: Box<[f64]> = (0..self.len() as u32).map(|row| number(arena, self.cell(row))).collect();
             let is_complete = !values.iter().any(|value| value.is_nan());
-            let is_nothing = |row: usize| self.cell(row as u32) == Cell::NULL;
-            let is_numeric_or_null = (0..self.len()).all(|row| !values[row].is_nan() || is_nothing(row));
+            let is_null = |row: usize| self.cell(row as u32) == Cell::NULL;
+            let is_numeric_or_null = (0..self.len()).all(|row| !values[row].is_nan() || is_null(row));
             let is_ascending = values.is_sorted_by(|a, b| a < b);
             Numbers { values, is_complete, is_numeric_or_null, is_ascending }
         })
@@ -321,7 +321,7 @@ fn number(arena: &Arena, cell: Cell) -> f64 {
     }
 }
 
-/// Dictionary-encodes a column if few values repeat.
+/// Dictionary-encodes a column if it has few distinct values.
 fn coded(arena: &Arena, cells: &[Cell]) -> Option<Cells> {
     let mut values: Vec<Distinct> = Vec::new();
     let mut codes = Vec::with_capacity(cells.len());
@@ -353,7 +353,7 @@ impl StringDeduplicator<'_> {
 
 /// Hash table from cells to codes: open addressing, four slots per possible value.
 struct Codes {
-    string_rows: Box<[u16]>,
+    slots: Box<[u16]>,
     last: Option<(Cell, u8)>,
 }
 
@@ -361,7 +361,7 @@ impl Codes {
     const BITS: u32 = 10;
 
     fn new() -> Codes {
-        Codes { string_rows: vec![u16::MAX; 1 << Codes::BITS].into(), last: None }
+        Codes { slots: vec![u16::MAX; 1 << Codes::BITS].into(), last: None }
     }
 
     /// Returns the code of a cell; `None` if there are too many values.
@@ -371,15 +371,15 @@ impl Codes {
         }
         let mut slot = (cell.bits().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - Codes::BITS)) as usize;
         let code = loop {
-            match self.string_rows[slot] {
+            match self.slots[slot] {
                 u16::MAX if values.len() == MAX_DISTINCT_VALUES => return None,
                 u16::MAX => {
-                    self.string_rows[slot] = values.len() as u16;
+                    self.slots[slot] = values.len() as u16;
                     values.push(Distinct { cell, first_row: row, count: 0 });
                     break values.len() - 1;
                 }
                 code if values[code as usize].cell == cell => break code as usize,
-                _ => slot = (slot + 1) % self.string_rows.len(),
+                _ => slot = (slot + 1) % self.slots.len(),
             }
         };
         self.last = Some((cell, code as u8));
@@ -387,7 +387,7 @@ impl Codes {
     }
 }
 
-/// Returns the order of a dictionary-encoded column: sorts its values, then places rows by counting.
+/// Returns the order of a dictionary-encoded column: a counting sort of the rows by their sorted values.
 fn coded_order(arena: &Arena, codes: &[u8], values: &[Distinct]) -> Order {
     let value = |code: usize| Value::stored(arena, values[code].cell.or_null());
     let mut sorted: Vec<usize> = (0..values.len()).collect();
@@ -421,12 +421,12 @@ struct PathStep<'p> {
     key: &'p str,
     shape: Option<ShapeId>,
     slot: Option<u32>,
-    seen: KeyLookup,
+    lookup: LookupResult,
 }
 
 impl<'p> PathReader<'p> {
     fn new(path: impl Iterator<Item = &'p str>) -> PathReader<'p> {
-        let steps = path.map(|key| PathStep { key, shape: None, slot: None, seen: KeyLookup::default() });
+        let steps = path.map(|key| PathStep { key, shape: None, slot: None, lookup: LookupResult::default() });
         PathReader { steps: steps.collect() }
     }
 
@@ -451,8 +451,8 @@ impl PathStep<'_> {
         if self.shape != Some(shape) {
             self.shape = Some(shape);
             self.slot = arena.find_symbol(self.key).and_then(|symbol| arena.slot(shape, symbol));
-            self.seen.attempted = true;
-            self.seen.found |= self.slot.is_some();
+            self.lookup.attempted = true;
+            self.lookup.found |= self.slot.is_some();
         }
         self.slot
     }
@@ -473,7 +473,7 @@ mod tests {
 
     /// The first values are distinct like ids, so the loader does not intern them.
     #[test]
-    fn strings_that_repeat_late_are_encoded_too() {
+    fn strings_that_repeat_late_are_dictionary_encoded() {
         let values = |rows: usize, different: usize| {
             let column = column((0..rows).map(|row| format!("P-{}", row % different)));
             column.and_then(|column| Some(column.codes()?.1.len()))

@@ -17,8 +17,8 @@ use crate::value::{Array, Object, Value};
 /// ```
 /// use pidq_core::{Graph, Limits, Query, TopologyConfig};
 ///
-/// let ours = TopologyConfig::from_json(r#"{"paths": {"nodes": ["items"], "edges": ["pipes"]}, "endpoints": [["a", "b"]]}"#)?;
-/// let graph = Graph::from_json(r#"{"items": [{"id": 1}, {"id": 2}], "pipes": [{"a": 1, "b": 2}]}"#)?.with_topology(ours);
+/// let config = TopologyConfig::from_json(r#"{"paths": {"nodes": ["items"], "edges": ["pipes"]}, "endpoints": [["a", "b"]]}"#)?;
+/// let graph = Graph::from_json(r#"{"items": [{"id": 1}, {"id": 2}], "pipes": [{"a": 1, "b": 2}]}"#)?.with_topology(config);
 /// assert_eq!(Query::parse("downstream(1) | map(.id)")?.to_json(&graph, Limits::default())?, "[2]");
 /// # Ok::<(), pidq_core::Error>(())
 /// ```
@@ -187,13 +187,13 @@ impl TopologyConfig {
 
     /// Returns the names for a document: the defaults, overridden by its `metadata.topology`.
     pub fn from_document(document: Value<'_>) -> TopologyConfig {
-        let usual = TopologyConfig::shared_default();
-        let metadata = usual.names(Names::MetadataPath).iter().find_map(|path| at_path(document, path));
-        let own = metadata.and_then(|metadata| metadata.as_object()?.get("topology"));
-        let mut config = TopologyConfig::clone(usual);
-        if let Some(own) = own {
+        let default = TopologyConfig::shared_default();
+        let metadata = default.names(Names::MetadataPath).iter().find_map(|path| at_path(document, path));
+        let overrides = metadata.and_then(|metadata| metadata.as_object()?.get("topology"));
+        let mut config = TopologyConfig::clone(default);
+        if let Some(overrides) = overrides {
             // Invalid entries are reported by `validate`.
-            drop(config.apply(own));
+            drop(config.apply(overrides));
         }
         config
     }
@@ -222,8 +222,8 @@ impl TopologyConfig {
 
     /// Returns the shared default.
     pub(crate) fn shared_default() -> &'static Arc<TopologyConfig> {
-        static USUAL: LazyLock<Arc<TopologyConfig>> = LazyLock::new(Arc::default);
-        &USUAL
+        static DEFAULT: LazyLock<Arc<TopologyConfig>> = LazyLock::new(Arc::default);
+        &DEFAULT
     }
 
     /// Applies an object and returns the invalid entries.
@@ -254,8 +254,8 @@ impl TopologyConfig {
     pub(crate) fn apply_names(&mut self, object: Object<'_>) -> Vec<String> {
         let mut problems = Vec::new();
         for ((_, key, _), (names, words)) in NAMES.iter().zip(self.names.iter_mut().zip(&mut self.words)) {
-            match at_path(Value::Object(object), key).map(texts) {
-                Some(Some(texts)) => (*words, *names) = (self::words(&texts), texts),
+            match at_path(Value::Object(object), key).map(string_list) {
+                Some(Some(list)) => (*words, *names) = (self::words(&list), list),
                 Some(None) => problems
                     .push(format!("a value at `{key}` that is not an array of at most {MAX_TOPOLOGY_NAMES} strings")),
                 None => {}
@@ -266,10 +266,10 @@ impl TopologyConfig {
 
     /// Approximate memory in bytes.
     pub(crate) fn size(&self) -> usize {
-        let texts = self.names.iter().chain(&self.words).flatten().chain(self.endpoints.iter().flatten());
-        let texts: usize = texts.map(|text| size_of::<String>() + text.len()).sum();
+        let strings = self.names.iter().chain(&self.words).flatten().chain(self.endpoints.iter().flatten());
+        let strings: usize = strings.map(|text| size_of::<String>() + text.len()).sum();
         // Each pattern is compiled for both directions.
-        texts + self.rules.iter().map(|rule| 2 * rule.size).sum::<usize>()
+        strings + self.rules.iter().map(|rule| 2 * rule.size).sum::<usize>()
     }
 
     /// Returns the names of a list.
@@ -326,7 +326,7 @@ pub(crate) fn at_path<'a>(value: Value<'a>, path: &str) -> Option<Value<'a>> {
 }
 
 /// Returns the strings of an array, or a single string as an array of one.
-fn texts(value: Value<'_>) -> Option<Vec<String>> {
+fn string_list(value: Value<'_>) -> Option<Vec<String>> {
     match value {
         Value::String(_) => Some(vec![bounded_string(value)?.into()]),
         Value::Array(array) => bounded_items(array)?.map(|item| bounded_string(item).map(String::from)).collect(),
@@ -342,12 +342,12 @@ fn endpoint_pairs(value: Value<'_>) -> Option<Vec<[String; 2]>> {
 fn rules(value: Value<'_>) -> std::result::Result<Vec<Rule>, String> {
     let none = || format!("a value at `roles` that is not an array of at most {MAX_TOPOLOGY_NAMES} `{{role, match}}`");
     let rules = value.as_array().and_then(bounded_items).ok_or_else(none)?;
-    let mut left = MAX_RULES;
+    let mut remaining = MAX_RULES;
     let compiled = rules.map(|item| {
         let (role, pattern) = role_and_pattern(item).ok_or_else(none)?;
         let rule = bounded_string(pattern).and_then(|pattern| Rule::new(role, pattern));
         let rule = rule.ok_or("a pattern at `roles` that is malformed or too large")?;
-        left = left.checked_sub(rule.size).ok_or("patterns at `roles` that together are too large")?;
+        remaining = remaining.checked_sub(rule.size).ok_or("patterns at `roles` that together are too large")?;
         Ok(rule)
     });
     compiled.collect()
@@ -364,12 +364,12 @@ fn words(names: &[String]) -> Vec<String> {
     names.iter().map(|name| snake_case(name)).collect()
 }
 
-/// Returns the items of an array of at most `MAX_WORDS` items.
+/// Returns the items of an array of at most `MAX_TOPOLOGY_NAMES` items.
 fn bounded_items(list: Array<'_>) -> Option<impl Iterator<Item = Value<'_>>> {
     (list.len() <= MAX_TOPOLOGY_NAMES).then(|| list.iter())
 }
 
-/// Returns a string of at most `MAX_WORD` bytes.
+/// Returns a string of at most `MAX_TOPOLOGY_NAME_SIZE` bytes.
 fn bounded_string(value: Value<'_>) -> Option<&str> {
     value.as_str().filter(|text| text.len() <= MAX_TOPOLOGY_NAME_SIZE)
 }
@@ -384,7 +384,7 @@ fn unknown_keys(object: Object<'_>) -> Vec<String> {
     unknown.take(MAX_TOPOLOGY_NAMES).map(|(key, _)| format!("an unknown entry `{key}`")).collect()
 }
 
-/// Converts `PlateHeatExchanger` and `plate heat-exchanger` to `plate_heat_exchanger`. Dots and other separators stay.
+/// Converts `PlateHeatExchanger` and `plate heat-exchanger` to `plate_heat_exchanger`. Keeps dots and other separators.
 pub(crate) fn snake_case(text: &str) -> String {
     let mut words = String::with_capacity(text.len() + 4);
     let mut before = ' ';
@@ -407,7 +407,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_list_has_its_row() {
+    fn rows_are_in_the_order_of_the_enum() {
         for (at, (list, _, _)) in NAMES.iter().enumerate() {
             assert_eq!(*list as usize, at);
         }

@@ -8,8 +8,8 @@ use crate::error::Result;
 /// An index-based network: a whole table, or a reachable subgraph.
 pub(crate) trait IndexedGraph {
     fn len(&self) -> usize;
-    fn heads(&self, number: u32) -> &[u32];
-    fn edges(&self, number: u32) -> &[u32];
+    fn heads(&self, index: u32) -> &[u32];
+    fn edges(&self, index: u32) -> &[u32];
 }
 
 impl IndexedGraph for ReachableSubgraph {
@@ -17,12 +17,12 @@ impl IndexedGraph for ReachableSubgraph {
         self.nodes.len()
     }
 
-    fn heads(&self, number: u32) -> &[u32] {
-        self.heads_of(number)
+    fn heads(&self, index: u32) -> &[u32] {
+        self.heads_of(index)
     }
 
-    fn edges(&self, number: u32) -> &[u32] {
-        self.edges_of(number)
+    fn edges(&self, index: u32) -> &[u32] {
+        self.edges_of(index)
     }
 }
 
@@ -31,12 +31,12 @@ impl IndexedGraph for Adjacency {
         self.node_count()
     }
 
-    fn heads(&self, number: u32) -> &[u32] {
-        self.nodes(number)
+    fn heads(&self, index: u32) -> &[u32] {
+        self.nodes(index)
     }
 
-    fn edges(&self, number: u32) -> &[u32] {
-        Adjacency::edges(self, number)
+    fn edges(&self, index: u32) -> &[u32] {
+        Adjacency::edges(self, index)
     }
 }
 
@@ -53,12 +53,12 @@ impl UnionFind {
     }
 
     /// Returns the smallest index of the component of an index.
-    pub fn find(&mut self, number: u32) -> u32 {
-        let mut at = number;
+    pub fn find(&mut self, index: u32) -> u32 {
+        let mut at = index;
         while self.parents[at as usize] != at {
-            let up = self.parents[self.parents[at as usize] as usize];
-            self.parents[at as usize] = up;
-            at = up;
+            let parent = self.parents[self.parents[at as usize] as usize];
+            self.parents[at as usize] = parent;
+            at = parent;
         }
         at
     }
@@ -73,9 +73,9 @@ impl UnionFind {
         let UnionFind { parents: mut labels } = self;
         let mut count = 0;
         for at in 0..labels.len() {
-            let up = labels[at] as usize;
-            let is_first = up == at;
-            labels[at] = if is_first { count } else { labels[up] };
+            let parent = labels[at] as usize;
+            let is_first = parent == at;
+            labels[at] = if is_first { count } else { labels[parent] };
             count += u32::from(is_first);
         }
         Components { labels, count: count as usize }
@@ -92,12 +92,12 @@ pub(crate) struct Components {
 
 impl Components {
     /// Creates components from labels: members with the same mapped label belong together; `NONE` means no component.
-    /// There are `names` distinct labels.
-    pub fn from_labels(mut labels: Vec<u32>, names: usize, name: impl Fn(u32) -> u32) -> Components {
-        let mut components = vec![NONE; names];
+    /// There are `label_count` distinct labels.
+    pub fn from_labels(mut labels: Vec<u32>, label_count: usize, component_label: impl Fn(u32) -> u32) -> Components {
+        let mut components = vec![NONE; label_count];
         let mut count = 0;
         for member in labels.iter_mut().filter(|member| **member != NONE) {
-            let component = &mut components[name(*member) as usize];
+            let component = &mut components[component_label(*member) as usize];
             if *component == NONE {
                 *component = count;
                 count += 1;
@@ -118,26 +118,26 @@ impl Components {
 
     /// Returns the smallest member of each component.
     pub fn smallest_members(&self) -> Vec<u32> {
-        let mut firsts = Vec::with_capacity(self.count);
+        let mut first_members = Vec::with_capacity(self.count);
         for (member, component) in self.labels.iter().enumerate() {
-            if *component as usize == firsts.len() {
-                firsts.push(member as u32);
+            if *component as usize == first_members.len() {
+                first_members.push(member as u32);
             }
         }
-        firsts
+        first_members
     }
 
     /// Writes the members grouped by component, ascending within a component, and returns the end of each group.
     pub fn group_members(&self, members: &mut [u32]) -> Vec<u32> {
         // Offset by one, so that the start positions become the end positions once all members are written.
         let mut ends = vec![0; self.count + 1];
-        let placed = || self.labels.iter().zip(0..).filter(|(component, _)| **component != NONE);
-        placed().for_each(|(component, _)| ends[*component as usize + 1] += 1);
+        let members_with_component = || self.labels.iter().zip(0..).filter(|(component, _)| **component != NONE);
+        members_with_component().for_each(|(component, _)| ends[*component as usize + 1] += 1);
         (0..self.count).for_each(|component| ends[component + 1] += ends[component]);
-        for (component, member) in placed() {
-            let place = &mut ends[*component as usize];
-            members[*place as usize] = member;
-            *place += 1;
+        for (component, member) in members_with_component() {
+            let offset = &mut ends[*component as usize];
+            members[*offset as usize] = member;
+            *offset += 1;
         }
         ends.truncate(self.count);
         ends
@@ -152,7 +152,7 @@ pub(crate) fn strongly_connected(
     mut charge: impl FnMut(u64) -> Result<()>,
 ) -> Result<Components> {
     let mut search =
-        SccSearch { ranks: vec![0; net.len()], index: 1, component: TOP, waiting: Vec::new(), uncharged: 0 };
+        SccSearch { ranks: vec![0; net.len()], next_rank: 1, component: TOP, stack: Vec::new(), uncharged: 0 };
     let mut path = Vec::new();
     for root in 0..net.len() as u32 {
         if search.ranks[root as usize] == 0 {
@@ -168,13 +168,13 @@ const TOP: u32 = NONE - 1;
 
 /// Search for strongly connected components.
 struct SccSearch {
-    /// By index: 0 not visited; up to `index` being visited, the lowest rank reached; counted down from the top: the
-    /// component is known.
+    /// By index: 0 if not visited; below `next_rank` while its component is incomplete, as the lowest rank reached;
+    /// above that the component, numbered downward from `TOP`.
     ranks: Vec<u32>,
-    index: u32,
+    next_rank: u32,
     component: u32,
-    /// Indices whose component is not complete.
-    waiting: Vec<u32>,
+    /// Finished indices whose component is incomplete.
+    stack: Vec<u32>,
     /// Fuel not charged yet.
     uncharged: u64,
 }
@@ -191,38 +191,38 @@ impl SccSearch {
         path: &mut Vec<Visit>,
         charge: &mut impl FnMut(u64) -> Result<()>,
     ) -> Result<()> {
-        let (mut number, mut at, mut own) = (root, 0, self.enter(root));
+        let (mut index, mut at, mut own_rank) = (root, 0, self.enter(root));
         loop {
-            let heads = net.heads(number);
-            if let Some(below) = self.follow(number, heads, &mut at) {
-                self.add_debt(1, charge)?;
-                path.push((number, at as u32, own));
-                (number, at, own) = (below, 0, self.enter(below));
+            let heads = net.heads(index);
+            if let Some(below) = self.follow(index, heads, &mut at) {
+                self.charge_batched(1, charge)?;
+                path.push((index, at as u32, own_rank));
+                (index, at, own_rank) = (below, 0, self.enter(below));
                 continue;
             }
-            self.add_debt(1 + heads.len() as u64, charge)?;
-            self.finish(number, own);
+            self.charge_batched(1 + heads.len() as u64, charge)?;
+            self.finish(index, own_rank);
             let Some((before, next, rank)) = path.pop() else { return Ok(()) };
-            (number, at, own) = (before, next as usize, rank);
+            (index, at, own_rank) = (before, next as usize, rank);
         }
     }
 
     /// Charges fuel in batches, also on a long descent.
-    fn add_debt(&mut self, units: u64, charge: &mut impl FnMut(u64) -> Result<()>) -> Result<()> {
+    fn charge_batched(&mut self, units: u64, charge: &mut impl FnMut(u64) -> Result<()>) -> Result<()> {
         self.uncharged += units;
         if self.uncharged > CHARGE_BATCH { charge(std::mem::take(&mut self.uncharged)) } else { Ok(()) }
     }
 
-    fn enter(&mut self, number: u32) -> u32 {
-        self.ranks[number as usize] = self.index;
-        self.index += 1;
-        self.index - 1
+    fn enter(&mut self, index: u32) -> u32 {
+        self.ranks[index as usize] = self.next_rank;
+        self.next_rank += 1;
+        self.next_rank - 1
     }
 
     /// Hot: scans the heads of an index, up to the first one not visited.
     #[inline]
-    fn follow(&mut self, number: u32, heads: &[u32], at: &mut usize) -> Option<u32> {
-        let mut lowest = self.ranks[number as usize];
+    fn follow(&mut self, index: u32, heads: &[u32], at: &mut usize) -> Option<u32> {
+        let mut lowest = self.ranks[index as usize];
         let mut below = None;
         for head in &heads[*at..] {
             let rank = self.ranks[*head as usize];
@@ -233,22 +233,22 @@ impl SccSearch {
             lowest = lowest.min(rank);
             *at += 1;
         }
-        self.ranks[number as usize] = lowest;
+        self.ranks[index as usize] = lowest;
         below
     }
 
     /// Leaves an index. If it reached nothing before itself, it completes a component.
-    fn finish(&mut self, number: u32, own: u32) {
-        if self.ranks[number as usize] < own {
-            self.waiting.push(number);
+    fn finish(&mut self, index: u32, own_rank: u32) {
+        if self.ranks[index as usize] < own_rank {
+            self.stack.push(index);
             return;
         }
-        self.index -= 1;
-        while let Some(last) = self.waiting.pop_if(|last| self.ranks[*last as usize] >= own) {
+        self.next_rank -= 1;
+        while let Some(last) = self.stack.pop_if(|last| self.ranks[*last as usize] >= own_rank) {
             self.ranks[last as usize] = self.component;
-            self.index -= 1;
+            self.next_rank -= 1;
         }
-        self.ranks[number as usize] = self.component;
+        self.ranks[index as usize] = self.component;
         self.component -= 1;
     }
 }
@@ -261,36 +261,36 @@ pub(crate) fn articulation_points(net: &impl IndexedGraph, charge: ChargeFn<'_>)
     let mut order = vec![0u32; count];
     let mut low = vec![0u32; count];
     let mut is_cut = vec![false; count];
-    let mut index = 0;
+    let mut last_order = 0;
     // Index, position of the next arc, and the edge it was reached by.
-    let mut open: Vec<(u32, usize, u32)> = Vec::new();
+    let mut stack: Vec<(u32, usize, u32)> = Vec::new();
     for root in 0..count as u32 {
         if order[root as usize] != 0 {
             continue;
         }
         let mut branches = 0;
-        index += 1;
-        (order[root as usize], low[root as usize]) = (index, index);
-        open.push((root, 0, NONE));
-        while let Some((number, at, via)) = open.pop() {
-            let heads = net.heads(number);
+        last_order += 1;
+        (order[root as usize], low[root as usize]) = (last_order, last_order);
+        stack.push((root, 0, NONE));
+        while let Some((index, at, via)) = stack.pop() {
+            let heads = net.heads(index);
             if at < heads.len() {
                 charge(1)?;
-                open.push((number, at + 1, via));
-                let (head, edge) = (heads[at], net.edges(number)[at]);
+                stack.push((index, at + 1, via));
+                let (head, edge) = (heads[at], net.edges(index)[at]);
                 if order[head as usize] == 0 {
-                    index += 1;
-                    (order[head as usize], low[head as usize]) = (index, index);
-                    branches += u32::from(number == root);
-                    open.push((head, 0, edge));
+                    last_order += 1;
+                    (order[head as usize], low[head as usize]) = (last_order, last_order);
+                    branches += u32::from(index == root);
+                    stack.push((head, 0, edge));
                 } else if edge != via {
-                    low[number as usize] = low[number as usize].min(order[head as usize]);
+                    low[index as usize] = low[index as usize].min(order[head as usize]);
                 }
                 continue;
             }
-            if let Some((before, _, _)) = open.last().copied() {
-                low[before as usize] = low[before as usize].min(low[number as usize]);
-                is_cut[before as usize] |= before != root && low[number as usize] >= order[before as usize];
+            if let Some((before, _, _)) = stack.last().copied() {
+                low[before as usize] = low[before as usize].min(low[index as usize]);
+                is_cut[before as usize] |= before != root && low[index as usize] >= order[before as usize];
             }
         }
         is_cut[root as usize] = branches > 1;

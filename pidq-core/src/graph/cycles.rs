@@ -94,7 +94,7 @@ impl IndexedGraph for Subgraph {
         &self.heads[index as usize]
     }
 
-    fn edges(&self, _number: u32) -> &[u32] {
+    fn edges(&self, _index: u32) -> &[u32] {
         &[]
     }
 }
@@ -102,61 +102,61 @@ impl IndexedGraph for Subgraph {
 struct CycleSearch {
     /// By index: its arcs, only the first one to each head.
     arcs: Vec<Vec<(u32, EdgeId)>>,
-    /// The second edge between two indices, if there are several.
-    second: HashMap<[u32; 2], EdgeId>,
+    /// The second edge between two indices, if there are parallel ones.
+    parallel_edges: HashMap<[u32; 2], EdgeId>,
     depth: usize,
     found: Vec<Cycle>,
-    /// By index: in the component that is searched.
-    is_inside: Vec<bool>,
+    /// By index: true if it is in the component that is searched.
+    is_in_component: Vec<bool>,
     is_blocked: Vec<bool>,
-    /// By index: the indices to unblock with it.
-    waiting: Vec<Vec<u32>>,
+    /// By index: the indices to unblock together with it.
+    dependents: Vec<Vec<u32>>,
 }
 
 /// An index on the current path, the position of its next arc, and whether a circuit was closed through it.
 struct Frame {
     index: u32,
     at: usize,
-    closed: bool,
+    has_cycle: bool,
 }
 
 impl CycleSearch {
     fn new(subgraph: &ReachableSubgraph, depth: usize) -> CycleSearch {
-        let mut second = HashMap::new();
+        let mut parallel_edges = HashMap::new();
         let mut first_arcs = |index: u32| {
             let mut heads = HashSet::new();
             let (first, more): (Vec<_>, Vec<_>) = subgraph.arcs(index).partition(|(head, _)| heads.insert(*head));
             for (head, edge) in more.into_iter().rev() {
-                second.insert([index, head], edge);
+                parallel_edges.insert([index, head], edge);
             }
             first
         };
         let count = subgraph.len();
         CycleSearch {
             arcs: (0..count as u32).map(&mut first_arcs).collect(),
-            second,
+            parallel_edges,
             depth,
             found: Vec::new(),
-            is_inside: vec![false; count],
+            is_in_component: vec![false; count],
             is_blocked: vec![false; count],
-            waiting: vec![Vec::new(); count],
+            dependents: vec![Vec::new(); count],
         }
     }
 
     /// Finds the circuits through the smallest index of a component.
     fn search_from(&mut self, component: &[u32], limit: usize, charge: ChargeReserveFn<'_>) -> Result<()> {
         for index in component {
-            self.is_inside[*index as usize] = true;
+            self.is_in_component[*index as usize] = true;
             self.is_blocked[*index as usize] = false;
-            self.waiting[*index as usize].clear();
+            self.dependents[*index as usize].clear();
         }
         let result = self.circuits(component[0], limit, charge);
-        component.iter().for_each(|index| self.is_inside[*index as usize] = false);
+        component.iter().for_each(|index| self.is_in_component[*index as usize] = false);
         result
     }
 
     fn circuits(&mut self, start: u32, limit: usize, charge: ChargeReserveFn<'_>) -> Result<()> {
-        let mut path = vec![Frame { index: start, at: 0, closed: false }];
+        let mut path = vec![Frame { index: start, at: 0, has_cycle: false }];
         self.is_blocked[start as usize] = true;
         loop {
             let length = path.len();
@@ -164,20 +164,20 @@ impl CycleSearch {
             charge(1, 0)?;
             let index = frame.index;
             let Some((head, _)) = self.arcs[index as usize].get(frame.at).copied() else {
-                let closed = frame.closed;
-                self.finish(index, closed);
+                let has_cycle = frame.has_cycle;
+                self.finish(index, has_cycle);
                 path.pop();
                 if let Some(before) = path.last_mut() {
-                    before.closed |= closed;
+                    before.has_cycle |= has_cycle;
                 }
                 continue;
             };
             frame.at += 1;
-            if !self.is_inside[head as usize] {
+            if !self.is_in_component[head as usize] {
                 continue;
             }
             if head == start {
-                frame.closed = true;
+                frame.has_cycle = true;
                 // The cost and the memory of a circuit grow with its length.
                 charge(length as u64 / 8, Cycle::size(length))?;
                 self.record_cycle(&path);
@@ -186,31 +186,31 @@ impl CycleSearch {
                 }
             } else if !self.is_blocked[head as usize] {
                 // An index at the depth limit must not stay blocked for shorter paths.
-                frame.closed |= length >= self.depth;
+                frame.has_cycle |= length >= self.depth;
                 if length < self.depth {
                     self.is_blocked[head as usize] = true;
-                    path.push(Frame { index: head, at: 0, closed: false });
+                    path.push(Frame { index: head, at: 0, has_cycle: false });
                 }
             }
         }
         Ok(())
     }
 
-    /// Unblocks an index through which a circuit was closed; any other waits until one of its heads is unblocked.
-    fn finish(&mut self, index: u32, closed: bool) {
-        if closed {
-            let mut free = vec![index];
-            while let Some(index) = free.pop() {
+    /// Unblocks an index through which a circuit was closed. Any other index is unblocked together with its heads.
+    fn finish(&mut self, index: u32, has_cycle: bool) {
+        if has_cycle {
+            let mut unblocked = vec![index];
+            while let Some(index) = unblocked.pop() {
                 if std::mem::replace(&mut self.is_blocked[index as usize], false) {
-                    free.append(&mut self.waiting[index as usize]);
+                    unblocked.append(&mut self.dependents[index as usize]);
                 }
             }
             return;
         }
         for at in 0..self.arcs[index as usize].len() {
             let (head, _) = self.arcs[index as usize][at];
-            if self.is_inside[head as usize] && !self.waiting[head as usize].contains(&index) {
-                self.waiting[head as usize].push(index);
+            if self.is_in_component[head as usize] && !self.dependents[head as usize].contains(&index) {
+                self.dependents[head as usize].push(index);
             }
         }
     }
@@ -219,22 +219,21 @@ impl CycleSearch {
         let edge = |frame: &Frame| self.arcs[frame.index as usize].get(frame.at - 1).map_or(NONE, |(_, edge)| *edge);
         let indices: Vec<u32> = path.iter().map(|frame| frame.index).collect();
         let mut edges: Vec<EdgeId> = path.iter().map(edge).collect();
-        if let ([there, back], [first, last]) = (edges.as_mut_slice(), indices.as_slice())
-            && there == back
-            && !self.returns_otherwise([*first, *last], there, back)
+        if let ([forward, backward], [first, last]) = (edges.as_mut_slice(), indices.as_slice())
+            && forward == backward
+            && !self.use_parallel_edge([*first, *last], forward, backward)
         {
             return;
         }
         self.found.push(Cycle { indices, edges });
     }
 
-    /// Returns whether a parallel edge closes the circuit instead of the same edge followed twice; replaces the edge if
-    /// so.
-    fn returns_otherwise(&self, [first, last]: [u32; 2], there: &mut EdgeId, back: &mut EdgeId) -> bool {
-        let others = [self.second.get(&[first, last]), self.second.get(&[last, first])];
-        match others {
-            [Some(other), _] => *there = *other,
-            [None, Some(other)] => *back = *other,
+    /// Replaces one of two uses of the same edge with a parallel edge. Returns false if there is none.
+    fn use_parallel_edge(&self, [first, last]: [u32; 2], forward: &mut EdgeId, backward: &mut EdgeId) -> bool {
+        let parallel = [self.parallel_edges.get(&[first, last]), self.parallel_edges.get(&[last, first])];
+        match parallel {
+            [Some(other), _] => *forward = *other,
+            [None, Some(other)] => *backward = *other,
             [None, None] => return false,
         }
         true

@@ -30,7 +30,7 @@ pub(crate) struct Drawing<'a> {
 #[derive(Clone)]
 pub(crate) enum Network<'a> {
     Shared(&'a Topology),
-    Own(Arc<Topology>),
+    Owned(Arc<Topology>),
 }
 
 impl Deref for Network<'_> {
@@ -39,7 +39,7 @@ impl Deref for Network<'_> {
     fn deref(&self) -> &Topology {
         match self {
             Network::Shared(topology) => topology,
-            Network::Own(topology) => topology,
+            Network::Owned(topology) => topology,
         }
     }
 }
@@ -86,7 +86,7 @@ impl<'a> DrawingParts<'a> {
         let mut own_config = config.clone();
         // Invalid entries are reported when the topology is built.
         drop(own_config.apply_names(own));
-        // An extract of a drawing keeps the metadata of the whole but stores its nodes at the usual path.
+        // An extract keeps the metadata of the whole drawing but stores its nodes at the default path.
         DrawingParts::find_at_paths(document, &own_config).or_else(|| DrawingParts::find_at_paths(document, config))
     }
 
@@ -128,8 +128,8 @@ impl<'a> DrawingParts<'a> {
     /// Builds the network of the drawing. The drawing's own `metadata.topology` takes precedence over the config.
     pub fn topology(&self, config: &Arc<TopologyConfig>, limits: &Limits<'_>) -> Result<Topology> {
         let mut config = config.clone();
-        let own = self.metadata.as_object().and_then(|metadata| metadata.get("topology"));
-        let problems = own.map(|own| Arc::make_mut(&mut config).apply(own)).unwrap_or_default();
+        let overrides = self.metadata.as_object().and_then(|metadata| metadata.get("topology"));
+        let problems = overrides.map(|overrides| Arc::make_mut(&mut config).apply(overrides)).unwrap_or_default();
         let mut topology = Topology::new(self.nodes, self.edges, config, limits)?;
         topology.config_problems = problems;
         Ok(topology)
@@ -161,7 +161,7 @@ impl<'a> Drawing<'a> {
     ) -> Result<Option<Drawing<'a>>> {
         let Some(parts) = DrawingParts::find(value, config) else { return Ok(None) };
         let topology = Arc::new(parts.topology(config, limits)?);
-        Ok(Some(parts.into_drawing(Network::Own(topology))))
+        Ok(Some(parts.into_drawing(Network::Owned(topology))))
     }
 
     /// Returns a drawing without nodes.
@@ -183,7 +183,7 @@ impl<'a> Drawing<'a> {
             DrawingParts { graph: outer.graph, metadata: outer.metadata, nodes: outer.nodes, edges: outer.edges };
         let parts = DrawingParts::find(document, &config).unwrap_or(same);
         let topology = Topology::new(parts.nodes, parts.edges, config.into(), limits)?;
-        Ok(parts.into_drawing(Network::Own(topology.into())))
+        Ok(parts.into_drawing(Network::Owned(topology.into())))
     }
 
     pub fn node(&self, node: NodeId) -> Value<'a> {
@@ -304,27 +304,28 @@ impl<'a> Drawing<'a> {
         self.by_tag_limited(tag, 1).first().copied()
     }
 
-    /// Returns at most `max` nodes with a tag, so that looking up one does not visit all that share it.
+    /// Returns at most `max` nodes with a tag. A limit of 1 makes the lookup independent of the number of matches.
     fn by_tag_limited(&self, tag: &str, max: usize) -> Vec<NodeId> {
         let key = Key::String(tag);
-        let written = |node| self.node_field(node, Names::QualifiedTag).and_then(Key::from_value);
-        let unique = self.topology.qualified_tag_index(written);
-        let found: Vec<NodeId> = unique.find(key, |node| written(node) == Some(key)).take(max).collect();
+        let qualified_tag_key = |node| self.node_field(node, Names::QualifiedTag).and_then(Key::from_value);
+        let qualified_tags = self.topology.qualified_tag_index(qualified_tag_key);
+        let found: Vec<NodeId> =
+            qualified_tags.find(key, |node| qualified_tag_key(node) == Some(key)).take(max).collect();
         if !found.is_empty() {
             return found;
         }
-        let own = |node| self.tag(node).map(Key::String);
+        let tag_key = |node| self.tag(node).map(Key::String);
         let found: Vec<NodeId> =
-            self.topology.tag_index(own).find(key, |node| own(node) == Some(key)).take(max).collect();
+            self.topology.tag_index(tag_key).find(key, |node| tag_key(node) == Some(key)).take(max).collect();
         if found.is_empty() { self.by_port(tag) } else { found }
     }
 
     /// Returns the port with a name such as `P-101-N1`: the tag of the equipment before the tag of the port.
     fn by_port(&self, text: &str) -> Vec<NodeId> {
         let Some((owner, port)) = text.rsplit_once('-') else { return Vec::new() };
-        let own = |node| self.tag(node).map(Key::String);
+        let tag_key = |node| self.tag(node).map(Key::String);
         let owners =
-            self.topology.tag_index(own).find(Key::String(owner), |node| own(node) == Some(Key::String(owner)));
+            self.topology.tag_index(tag_key).find(Key::String(owner), |node| tag_key(node) == Some(Key::String(owner)));
         let ports = owners.flat_map(|owner| self.topology.ports.nodes(owner).iter().copied());
         ports.filter(|node| self.tag(*node) == Some(port)).collect()
     }
@@ -430,20 +431,20 @@ fn container_of(cell: Cell) -> Option<ContainerId> {
     }
 }
 
-/// Returns a small range of items that contains an object. Items are similar, so each contains about as many
-/// containers: the guess assumes that all contain the same number.
+/// Returns a small range of items that contains an object. The initial guess assumes that all items contain the same
+/// number of containers.
 fn neighborhood(items: &[Cell], id: ContainerId) -> Option<(usize, usize)> {
     let last = items.len().checked_sub(1)?;
     let (first_id, last_id) = (container_of(items[0])?, container_of(items[last])?);
-    let share = f64::from(id.0.checked_sub(first_id.0)?) / f64::from(last_id.0.checked_sub(first_id.0)?.max(1));
-    let guess = ((share * last as f64) as usize).min(last);
-    let mut reach = 4;
-    while reach < last {
-        let (low, high) = (guess.saturating_sub(reach), (guess + reach).min(last));
+    let fraction = f64::from(id.0.checked_sub(first_id.0)?) / f64::from(last_id.0.checked_sub(first_id.0)?.max(1));
+    let guess = ((fraction * last as f64) as usize).min(last);
+    let mut radius = 4;
+    while radius < last {
+        let (low, high) = (guess.saturating_sub(radius), (guess + radius).min(last));
         if container_of(items[low])? <= id && id <= container_of(items[high])? {
             return Some((low, high + 1));
         }
-        reach *= 8;
+        radius *= 8;
     }
     None
 }

@@ -73,14 +73,14 @@ impl Graph {
 
     /// Returns the object of a node; null for an id of another graph.
     pub fn node(&self, id: NodeId) -> Value<'_> {
-        self.drawing_parts().and_then(|place| place.nodes.get(id.0 as usize)).unwrap_or(Value::Null)
+        self.drawing_parts().and_then(|parts| parts.nodes.get(id.0 as usize)).unwrap_or(Value::Null)
     }
 
     /// Returns an edge; without ends and with a null value for an id of another graph.
     pub fn edge(&self, id: EdgeId) -> Edge<'_> {
         let ends = self.network().and_then(|network| network.ends.get(id.0 as usize));
         let ends = ends.map_or([None; 2], |ends| ends.map(|end| Some(end).filter(|end| *end != NONE).map(NodeId)));
-        let value = self.drawing_parts().and_then(|place| place.edges.get(id.0 as usize)).unwrap_or(Value::Null);
+        let value = self.drawing_parts().and_then(|parts| parts.edges.get(id.0 as usize)).unwrap_or(Value::Null);
         Edge { ends, value }
     }
 
@@ -123,6 +123,6 @@ impl Graph {
 
     /// The number of nodes and of edges.
     fn len(&self) -> (usize, usize) {
-        self.drawing_parts().map_or((0, 0), |place| place.len())
+        self.drawing_parts().map_or((0, 0), |parts| parts.len())
     }
 }

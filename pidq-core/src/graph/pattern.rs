@@ -55,9 +55,9 @@ impl Pattern {
 
     /// Checks that each edge has a name of its own: nodes of one name are the same node, but an edge is followed once.
     fn check_names(&self) -> Result<()> {
-        let mut taken: HashSet<&String> = self.nodes.iter().filter_map(|node| node.name.as_ref()).collect();
+        let mut names_seen: HashSet<&String> = self.nodes.iter().filter_map(|node| node.name.as_ref()).collect();
         let mut names = self.edges.iter().filter_map(|edge| edge.name.as_ref());
-        let Some(name) = names.find(|name| !taken.insert(name)) else { return Ok(()) };
+        let Some(name) = names.find(|name| !names_seen.insert(name)) else { return Ok(()) };
         let error = Error::new(Code::PatternSyntax, format!("the name of the edge `{name}` is already in use"));
         Err(error.with_help("give each edge a unique name"))
     }
@@ -86,17 +86,20 @@ impl<'t> PatternParser<'t> {
     }
 
     fn accept(&mut self, token: &str) -> bool {
-        let is_there = self.rest().starts_with(token);
-        self.at += if is_there { token.len() } else { 0 };
-        is_there
+        let is_match = self.rest().starts_with(token);
+        self.at += if is_match { token.len() } else { 0 };
+        is_match
     }
 
     fn expect(&mut self, token: &str) -> Result<()> {
         if self.accept(token) { Ok(()) } else { Err(self.expected(&format!("`{token}`"))) }
     }
 
-    fn expected(&mut self, what: &str) -> Error {
-        let error = Error::new(Code::PatternSyntax, format!("{what} expected in the pattern at position {}", self.at));
+    fn expected(&mut self, expected_syntax: &str) -> Error {
+        let error = Error::new(
+            Code::PatternSyntax,
+            format!("{expected_syntax} expected in the pattern at position {}", self.at),
+        );
         error.with_help("a pattern looks like `(a:pump)-[e:piping {1,4}]->(b:valve)`")
     }
 
@@ -218,19 +221,19 @@ impl<'p, 'a> PatternSearch<'p, 'a> {
             let Some(frame) = self.frames.last_mut() else { continue };
             let (part, edges, node, at) = (frame.part, frame.edges, frame.node, frame.at);
             frame.at += 1;
-            let Some(wanted) = self.pattern.edges.get(part) else {
+            let Some(edge_pattern) = self.pattern.edges.get(part) else {
                 let found = self.found();
                 self.frames.pop();
                 return Ok(Some(found));
             };
             if at == 0 {
-                if edges >= wanted.min && self.node_matches(part + 1, node) {
+                if edges >= edge_pattern.min && self.node_matches(part + 1, node) {
                     self.frames.push(Frame { part: part + 1, edges: 0, node, via: NONE, at: 0 });
                 }
                 continue;
             }
-            let table = self.drawing.topology.table(EdgeFilter::All, wanted.dir);
-            let arc = table.arc(node, at - 1).filter(|_| edges < wanted.max);
+            let table = self.drawing.topology.table(EdgeFilter::All, edge_pattern.dir);
+            let arc = table.arc(node, at - 1).filter(|_| edges < edge_pattern.max);
             match arc {
                 None => drop(self.frames.pop()),
                 Some((next, via)) if self.edge_matches(part, via) => {
@@ -257,10 +260,10 @@ impl<'p, 'a> PatternSearch<'p, 'a> {
 
     /// Returns whether a node has a label of a part and agrees with earlier bindings of its name.
     fn node_matches(&self, part: usize, node: NodeId) -> bool {
-        let wanted = &self.pattern.nodes[part];
-        let is_labeled =
-            wanted.labels.is_empty() || wanted.labels.iter().any(|label| self.drawing.has_class(node, label));
-        let meets = || match &wanted.name {
+        let node_pattern = &self.pattern.nodes[part];
+        let is_labeled = node_pattern.labels.is_empty()
+            || node_pattern.labels.iter().any(|label| self.drawing.has_class(node, label));
+        let is_consistent = || match &node_pattern.name {
             None => true,
             name => {
                 let ends = self.frames.iter().filter(|frame| frame.edges == 0);
@@ -268,7 +271,7 @@ impl<'p, 'a> PatternSearch<'p, 'a> {
                 same.all(|frame| frame.node == node)
             }
         };
-        is_labeled && meets()
+        is_labeled && is_consistent()
     }
 
     /// Returns whether an edge has a kind of a part and has not been followed yet.
@@ -277,8 +280,8 @@ impl<'p, 'a> PatternSearch<'p, 'a> {
     }
 
     fn has_kind(&mut self, part: usize, edge: EdgeId) -> bool {
-        let wanted = &self.pattern.edges[part].kinds;
-        if wanted.is_empty() {
+        let kinds = &self.pattern.edges[part].kinds;
+        if kinds.is_empty() {
             return true;
         }
         let words = [Names::EdgeKind, Names::EdgeClass];
@@ -287,7 +290,7 @@ impl<'p, 'a> PatternSearch<'p, 'a> {
             *self.kinds.entry((part, word)).or_insert_with(|| {
                 let kind = snake_case(word);
                 let last = kind.rsplit('.').next().unwrap_or(&kind);
-                wanted.iter().any(|wanted| *wanted == kind || wanted == last)
+                kinds.iter().any(|expected| *expected == kind || expected == last)
             })
         })
     }

@@ -149,8 +149,8 @@ fn are_last(words: &[&str], class: &str) -> bool {
 
 /// Returns the role of a built-in class in snake_case, by the entire class or its last part.
 pub(super) fn built_in_role(full_class: &str, last: &str) -> Option<Role> {
-    let knows = |words: &Words| words.matches(full_class) || words.matches(last);
-    BUILT_IN.iter().find(|(_, any)| any.iter().any(knows)).map(|(role, _)| *role)
+    let matches = |words: &Words| words.matches(full_class) || words.matches(last);
+    BUILT_IN.iter().find(|(_, any)| any.iter().any(matches)).map(|(role, _)| *role)
 }
 
 /// Returns the built-in classes as patterns, in the order in which they are tried.
@@ -320,16 +320,16 @@ mod tests {
             })
             .copied()
             .collect();
-        let around = |word: &str| {
+        let in_context = |word: &str| {
             let before = ["", "x", "x_", "motor_", "piping_component.", "piping_component.x_", "piping_component.x"];
             let after = ["", "x", "_valve", "_operated_valve", "_actuated_valve", "valve", "_or_fitting", ".", "_"];
             before.iter().flat_map(|before| after.map(|after| format!("{before}{word}{after}"))).collect::<Vec<_>>()
         };
-        words.into_iter().flat_map(around).collect::<Vec<_>>().into_iter()
+        words.into_iter().flat_map(in_context).collect::<Vec<_>>().into_iter()
     }
 
     #[test]
-    fn words_are_in_the_classes_that_their_pattern_matches() {
+    fn words_match_the_same_classes_as_their_pattern() {
         let patterns: Vec<Regex> =
             patterns().map(|(_, pattern)| Regex::new(&pattern).expect("valid pattern")).collect();
         for class in classes() {
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn own_rules_are_counted_by_their_size() {
+    fn custom_rules_record_their_compiled_size() {
         let size = |pattern: &str| Rule::new(Role::Barrier, pattern).map(|rule| rule.size);
         assert_eq!(size("^valve$"), Some(SIZES[0]));
         assert!(size(r"\w{200}").is_none_or(|size| size > SIZES[0]));

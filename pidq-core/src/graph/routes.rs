@@ -129,11 +129,11 @@ pub(crate) fn cheapest(
 ///
 /// Targets must have no arcs, so that a walk does not continue from them.
 pub(crate) fn between(subgraph: &ReachableSubgraph, targets: &[bool]) -> Vec<bool> {
-    let back = subgraph.reversed();
+    let reversed = subgraph.reversed();
     let mut reached = targets.to_vec();
     let mut queue: Vec<u32> = (0..subgraph.len() as u32).filter(|index| targets[*index as usize]).collect();
     while let Some(index) = queue.pop() {
-        for before in back.nodes(index) {
+        for before in reversed.nodes(index) {
             let is_new = !std::mem::replace(&mut reached[*before as usize], true);
             if is_new && *before as usize >= subgraph.starts {
                 queue.push(*before);
@@ -161,7 +161,7 @@ pub(crate) fn routes(
     depth: usize,
     charge: ChargeReserveFn<'_>,
 ) -> Result<FoundRoutes> {
-    let mut finder = SpurFinder { subgraph, back: subgraph.reversed(), targets, distance: Vec::new() };
+    let mut finder = SpurFinder { subgraph, reversed: subgraph.reversed(), targets, distance: Vec::new() };
     let mut candidates: BinaryHeap<Reverse<(usize, Route, usize)>> = BinaryHeap::new();
     for start in 0..subgraph.starts as u32 {
         let route = finder.spur(Route { start, arcs: Vec::new() }, &[], &mut |units| charge(units, 0))?;
@@ -177,14 +177,14 @@ pub(crate) fn routes(
         found.push(route.clone());
         for at in deviation..route.arcs.len() {
             let root = &route.arcs[..at];
-            let shares =
+            let shares_root =
                 |other: &&Route| other.start == route.start && other.arcs.len() > at && other.arcs[..at] == *root;
-            let banned: Vec<u32> = found.iter().filter(shares).map(|other| other.arcs[at]).collect();
+            let banned: Vec<u32> = found.iter().filter(shares_root).map(|other| other.arcs[at]).collect();
             charge((found.len() + at) as u64, 0)?;
             let root = Route { start: route.start, arcs: root.to_vec() };
-            let varied = finder.spur(root, &banned, &mut |units| charge(units, 0))?;
-            charge(0, varied.as_ref().map_or(0, Route::size))?;
-            candidates.extend(varied.map(|varied| Reverse((varied.arcs.len(), varied, at))));
+            let spur = finder.spur(root, &banned, &mut |units| charge(units, 0))?;
+            charge(0, spur.as_ref().map_or(0, Route::size))?;
+            candidates.extend(spur.map(|spur| Reverse((spur.arcs.len(), spur, at))));
         }
     }
     Ok(FoundRoutes { routes: found, has_longer: false })
@@ -192,7 +192,7 @@ pub(crate) fn routes(
 
 struct SpurFinder<'r> {
     subgraph: &'r ReachableSubgraph,
-    back: super::adjacency::Adjacency,
+    reversed: super::adjacency::Adjacency,
     targets: &'r [bool],
     /// By index: the number of arcs to the nearest target, avoiding the nodes of the root.
     distance: Vec<u32>,
@@ -230,19 +230,19 @@ impl SpurFinder<'_> {
 
     /// Computes the distances to the targets, avoiding the nodes of the root and its end.
     fn compute_distances(&mut self, root: &[u32], end: u32, charge: ChargeFn<'_>) -> Result<()> {
-        let mut closed = vec![false; self.subgraph.len()];
-        root.iter().chain([&end]).for_each(|index| closed[*index as usize] = true);
+        let mut blocked = vec![false; self.subgraph.len()];
+        root.iter().chain([&end]).for_each(|index| blocked[*index as usize] = true);
         self.distance.clear();
         self.distance.resize(self.subgraph.len(), NONE);
-        let is_open_target = |index: &u32| self.targets[*index as usize] && !closed[*index as usize];
+        let is_open_target = |index: &u32| self.targets[*index as usize] && !blocked[*index as usize];
         let mut queue: Vec<u32> = (0..self.subgraph.len() as u32).filter(is_open_target).collect();
         queue.iter().for_each(|index| self.distance[*index as usize] = 0);
         charge((self.subgraph.len() + self.subgraph.arc_count()) as u64 / 4 + 1)?;
         let mut at = 0;
         while at < queue.len() {
             let index = queue[at];
-            for before in self.back.nodes(index) {
-                if !closed[*before as usize] && self.distance[*before as usize] == NONE {
+            for before in self.reversed.nodes(index) {
+                if !blocked[*before as usize] && self.distance[*before as usize] == NONE {
                     self.distance[*before as usize] = self.distance[index as usize] + 1;
                     queue.push(*before);
                 }

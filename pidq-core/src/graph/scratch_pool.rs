@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tools_come_back() {
+    fn dropped_scratch_returns_to_the_pool() {
         let pool = ScratchPool::default();
         pool.acquire().walk.reset(100);
         assert_eq!(pool.size(), 400);

@@ -1,6 +1,6 @@
 //! Topology of a drawing: ends of edges, roles of nodes, ports of equipment, sides of exchangers.
 //!
-//! Built once per document on first use of its graph, then only read. It holds numbers only; the nodes themselves stay
+//! Built once per document on first use of its graph, then only read. It stores only indices; the nodes themselves stay
 //! in the document.
 
 use std::sync::{Arc, OnceLock};
@@ -18,7 +18,7 @@ use crate::error::{Code, Error, Result};
 use crate::limits::Limits;
 use crate::value::{Array, Object, Value};
 
-/// Meaning of an edge: a set of the flags below.
+/// Classification of an edge: a set of the flags below.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct EdgeFlags(u16);
 
@@ -96,15 +96,15 @@ pub(crate) enum EdgeFilter {
 pub(crate) struct BitSet(Vec<u64>);
 
 impl BitSet {
-    fn from_indices(count: usize, numbers: impl Iterator<Item = u32>) -> BitSet {
+    fn from_indices(count: usize, indices: impl Iterator<Item = u32>) -> BitSet {
         let mut words = vec![0; count.div_ceil(64)];
-        numbers.for_each(|number| words[number as usize / 64] |= 1 << (number % 64));
+        indices.for_each(|index| words[index as usize / 64] |= 1 << (index % 64));
         BitSet(words)
     }
 
     /// Returns whether the set contains an index.
-    pub fn contains(&self, number: u32) -> bool {
-        self.0.get(number as usize / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
+    pub fn contains(&self, index: u32) -> bool {
+        self.0.get(index as usize / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
     }
 }
 
@@ -118,7 +118,7 @@ pub(crate) struct Topology {
     pub edge_flags: Vec<EdgeFlags>,
     /// By node.
     pub roles: Vec<Role>,
-    /// By node: the equipment it is a port of, and the edge that defines it.
+    /// By node: the equipment that it is a port of, and the edge that defines this.
     owners: Vec<[u32; 2]>,
     /// By node: the chamber or side of the equipment that a port belongs to.
     zones: Vec<u32>,
@@ -134,7 +134,7 @@ pub(crate) struct Topology {
     tables: [OnceLock<Adjacency>; 6],
     /// Edges with an end that names no node.
     pub dangling: Vec<EdgeId>,
-    /// Edges that flow both ways or in an unknown direction; the same as a set, and the nodes at their ends.
+    /// Edges that flow both ways or in an unknown direction, as a list and as a set, and the nodes at their ends.
     pub undirected: Vec<EdgeId>,
     is_undirected: BitSet,
     undirected_edge_nodes: OnceLock<BitSet>,
@@ -151,7 +151,7 @@ impl Topology {
     /// cancelled.
     ///
     /// # Errors
-    /// `PQ4007` if it takes more memory than the run may use and more than drawings need; errors of a run that ends.
+    /// `PQ4007` above the memory limit of the run, except for small networks; `PQ4xxx` if the run is cancelled.
     pub fn new<'a>(
         nodes: Array<'a>,
         edges: Array<'a>,
@@ -203,8 +203,8 @@ impl Topology {
     pub fn size_of(nodes: usize, edges: usize) -> usize {
         // Three indexes, seven tables, roles, owners and zones, and the parent field as a pair and in a table; per edge
         // its arcs in six tables, its ends and its flags.
-        const NODE: usize = 3 * 36 + 7 * size_of::<u32>() + 13 + NAMED;
-        const NAMED: usize = 5 * size_of::<NodeId>();
+        const NODE: usize = 3 * 36 + 7 * size_of::<u32>() + 13 + MEMBERSHIP;
+        const MEMBERSHIP: usize = 5 * size_of::<NodeId>();
         const EDGE: usize = 8 * size_of::<(NodeId, EdgeId)>() + 12;
         size_of::<Topology>() + nodes * NODE + edges * EDGE
     }
@@ -353,8 +353,8 @@ impl Topology {
         let [from, to] = self.flow_ends(edge);
         let runs_both_ways = dir == Direction::Both || self.edge_flags[edge as usize].contains(EdgeFlags::UNDIRECTED);
         let (from, to) = if dir == Direction::Up { (to, from) } else { (from, to) };
-        let back = (runs_both_ways && from != to).then_some((to, from, edge));
-        std::iter::once((from, to, edge)).chain(back)
+        let reverse_arc = (runs_both_ways && from != to).then_some((to, from, edge));
+        std::iter::once((from, to, edge)).chain(reverse_arc)
     }
 
     fn read_edges<'a>(&mut self, edges: Array<'a>, ids: &NodeIds<'a>, limits: &Limits<'_>) -> Result<()> {
@@ -363,7 +363,7 @@ impl Topology {
         let mut kinds = FieldReader::new(config.names(Names::EdgeKind));
         let mut classes = FieldReader::new(config.names(Names::EdgeClass));
         let mut directions = FieldReader::new(config.names(Names::Direction));
-        let mut words = WordMeanings::new(config, limits);
+        let mut classifier = Classifier::new(config, limits);
         let mut found_pairs = vec![false; config.endpoints().len()];
         for edge in edges.iter() {
             let Value::Object(edge) = edge else {
@@ -373,7 +373,7 @@ impl Topology {
             };
             let pair = (0..found_pairs.len())
                 .find_map(|at| Some((at, ends.get_or_null(edge, 2 * at)?, ends.get_or_null(edge, 2 * at + 1)?)));
-            let joined = match pair {
+            let edge_ends = match pair {
                 Some((at, from, to)) => {
                     found_pairs[at] = true;
                     [from, to].map(|end| ids.resolve_end(end, config))
@@ -383,8 +383,8 @@ impl Topology {
             let kind = kinds.first(edge).and_then(Value::as_str);
             let class = classes.first(edge).and_then(Value::as_str);
             let direction = directions.first(edge).and_then(Value::as_str);
-            self.ends.push(joined);
-            self.edge_flags.push(words.flags(kind, class)?.union(words.direction(direction)?));
+            self.ends.push(edge_ends);
+            self.edge_flags.push(classifier.flags(kind, class)?.union(classifier.direction(direction)?));
         }
         self.all_flags = self.edge_flags.iter().copied().fold(EdgeFlags::default(), EdgeFlags::union);
         self.dangling = (0..self.ends.len() as u32).filter(|edge| !self.has_both_ends(*edge)).collect();
@@ -406,18 +406,18 @@ impl Topology {
         let mut parents = FieldReader::new(config.names(Names::Parent));
         let mut zones = FieldReader::new(config.names(Names::Zone));
         let mut actuated = FieldReader::new(config.names(Names::Actuated));
-        let mut words = WordMeanings::new(config, limits);
-        let mut sides = ZoneNumbers::default();
+        let mut classifier = Classifier::new(config, limits);
+        let mut zone_numbers = ZoneNumbers::default();
         let mut groups = vec![GroupKind::None; count];
         for (node, value) in nodes.iter().enumerate() {
             let Value::Object(object) = value else {
                 self.roles.push(Role::None);
                 continue;
             };
-            let role = words.first_role(&mut classes, object)?;
+            let role = classifier.first_role(&mut classes, object)?;
             // A line or a loop is never an item, whatever its class.
             let kind = types.first(object).and_then(Value::as_str);
-            groups[node] = kind.map_or(Ok(GroupKind::None), |word| words.group(word))?;
+            groups[node] = kind.map_or(Ok(GroupKind::None), |word| classifier.group(word))?;
             let role = role.filter(|_| !matches!(groups[node], GroupKind::Line | GroupKind::Loop)).unwrap_or_default();
             let is_actuated = matches!(actuated.first(object), Some(Value::Bool(true)));
             self.roles.push(if role == Role::Barrier && is_actuated { Role::Control } else { role });
@@ -426,7 +426,7 @@ impl Topology {
                 self.field_memberships.push([node as u32, parent]);
             }
             if role == Role::Port {
-                self.zones[node] = zones.first(object).map_or(NONE, |zone| sides.number(zone, ids));
+                self.zones[node] = zones.first(object).map_or(NONE, |zone| zone_numbers.number(zone, ids));
             }
         }
         Ok(groups)
@@ -435,32 +435,33 @@ impl Topology {
     /// Assigns ports to equipment, by the edges between equipment and its parts and by the fields that name an owner.
     /// An edge takes precedence over a field.
     fn find_ports(&mut self, groups: &[GroupKind]) {
-        let mut holders = vec![[NONE; 2]; self.node_count()];
+        let mut containers = vec![[NONE; 2]; self.node_count()];
         let parts: Vec<EdgeId> = self.edges_of(EdgeFlags::PART).collect();
         for edge in parts {
-            let [holder, part] = self.ends[edge as usize];
-            if holders[part as usize][0] == NONE && holder != part {
-                holders[part as usize] = [holder, edge];
+            let [container, part] = self.ends[edge as usize];
+            if containers[part as usize][0] == NONE && container != part {
+                containers[part as usize] = [container, edge];
             }
         }
-        self.apply_parent_fields(&mut holders, groups);
-        for (node, holder) in holders.iter().enumerate() {
-            if holder[0] != NONE && self.is_port(node as u32) {
-                self.owners[node] = *holder;
+        self.apply_parent_fields(&mut containers, groups);
+        for (node, container) in containers.iter().enumerate() {
+            if container[0] != NONE && self.is_port(node as u32) {
+                self.owners[node] = *container;
             }
         }
-        self.resolve_chambers(&holders);
+        self.resolve_chambers(&containers);
         self.read_zones();
         self.read_actuators();
-        let owned = || self.owners.iter().enumerate().filter(|(_, owner)| owner[0] != NONE);
-        self.ports =
-            Adjacency::new(self.node_count(), || owned().map(|(port, owner)| (owner[0], port as u32, owner[1])));
+        let ports_with_owner = || self.owners.iter().enumerate().filter(|(_, owner)| owner[0] != NONE);
+        self.ports = Adjacency::new(self.node_count(), || {
+            ports_with_owner().map(|(port, owner)| (owner[0], port as u32, owner[1]))
+        });
     }
 
     /// Applies the fields that name an owner: for equipment the node becomes a part, for a line or a loop a member. An
     /// edge to an owner of the same kind takes precedence: an instrument in a pipe may also be in a loop, and an edge
     /// for one does not override a field for the other. A nozzle in a line is a member of it, not a port.
-    fn apply_parent_fields(&mut self, holders: &mut [[u32; 2]], groups: &[GroupKind]) {
+    fn apply_parent_fields(&mut self, containers: &mut [[u32; 2]], groups: &[GroupKind]) {
         if self.field_memberships.is_empty() {
             return;
         }
@@ -473,10 +474,10 @@ impl Topology {
             let is_nozzle = roles[*node as usize] == Role::Port;
             let kind = groups[*owner as usize];
             let is_part = kind == GroupKind::None && (is_nozzle || roles[*owner as usize] == Role::Equipment);
-            let holder = &mut holders[*node as usize];
-            let is_owned = holder[0] != NONE || owner == node;
+            let container = &mut containers[*node as usize];
+            let is_owned = container[0] != NONE || owner == node;
             if is_part && !is_owned {
-                *holder = [*owner, NONE];
+                *container = [*owner, NONE];
             }
             !is_part && !is_owned && !by_edge[kind as usize].contains(*node)
         });
@@ -493,10 +494,10 @@ impl Topology {
 
     /// Resolves nozzles that are parts of a chamber or another part of the equipment: the chamber becomes the side they
     /// are on.
-    fn resolve_chambers(&mut self, holders: &[[u32; 2]]) {
+    fn resolve_chambers(&mut self, containers: &[[u32; 2]]) {
         for node in 0..self.node_count() {
             let [chamber, _] = self.owners[node];
-            let Some(outer) = self.enclosing_equipment(chamber, holders) else { continue };
+            let Some(outer) = self.enclosing_equipment(chamber, containers) else { continue };
             self.owners[node][0] = outer;
             // Sections of a column are open to each other, so a nozzle's own zone takes precedence.
             if self.zones[node] == NONE {
@@ -506,14 +507,14 @@ impl Topology {
     }
 
     /// Returns the equipment that contains a part; `None` for equipment itself and for parts outside of equipment.
-    fn enclosing_equipment(&self, part: NodeId, holders: &[[u32; 2]]) -> Option<NodeId> {
+    fn enclosing_equipment(&self, part: NodeId, containers: &[[u32; 2]]) -> Option<NodeId> {
         const MAX_PARTS: usize = 8;
         let is_equipment = |node: NodeId| self.roles[node as usize] == Role::Equipment;
         if part == NONE || is_equipment(part) {
             return None;
         }
-        let around = |part: &NodeId| Some(holders[*part as usize][0]).filter(|outer| *outer != NONE);
-        std::iter::successors(around(&part), around).take(MAX_PARTS).find(|outer| is_equipment(*outer))
+        let container_of = |part: &NodeId| Some(containers[*part as usize][0]).filter(|outer| *outer != NONE);
+        std::iter::successors(container_of(&part), container_of).take(MAX_PARTS).find(|outer| is_equipment(*outer))
     }
 
     fn read_zones(&mut self) {
@@ -537,18 +538,17 @@ impl Topology {
     }
 }
 
-/// Returns an error if the network exceeds the memory limit. Two bytes of a document may be a node: an array of numbers
-/// could otherwise take memory like a drawing.
+/// Returns an error if the network exceeds the memory limit: an array of numbers may have a node for every two bytes.
 pub(super) fn check_memory(nodes: usize, edges: usize, limits: &Limits<'_>) -> Result<()> {
     /// Always allowed: half a million nodes with their pipes.
     const ALWAYS: usize = 64 << 20;
-    let most = limits.memory.max(ALWAYS);
+    let max_bytes = limits.memory.max(ALWAYS);
     // Initial memory: roles, owners, zones, groups, one index with its keys; ends and flags.
-    if nodes.saturating_mul(88).saturating_add(edges.saturating_mul(16)) <= most {
+    if nodes.saturating_mul(88).saturating_add(edges.saturating_mul(16)) <= max_bytes {
         return Ok(());
     }
-    let message = format!("The network of {nodes} nodes and {edges} edges needs more than {most} bytes of memory");
-    let error = Error::new(Code::OutOfMemory, message).with_limit("memory", most as u64);
+    let message = format!("The network of {nodes} nodes and {edges} edges needs more than {max_bytes} bytes of memory");
+    let error = Error::new(Code::OutOfMemory, message).with_limit("memory", max_bytes as u64);
     Err(error.with_help("raise the memory limit"))
 }
 
@@ -583,8 +583,8 @@ impl<'a> NodeIds<'a> {
         }
     }
 
-    /// Returns the ends of an edge without a complete pair: the first single end that names a node. The known end of a
-    /// pipe shows where something is missing.
+    /// Returns the ends of an edge without a complete pair: the first single end that names a node. It locates a
+    /// missing connection.
     fn resolve_single_end(
         &self,
         edge: Object<'a>,
@@ -621,8 +621,8 @@ impl<'a> ZoneNumbers<'a> {
     }
 }
 
-/// Cache of the meaning of words.
-struct WordMeanings<'c, 'a> {
+/// Cached classification of edge kinds, directions, classes and node types.
+struct Classifier<'c, 'a> {
     config: &'c TopologyConfig,
     limits: &'c Limits<'c>,
     edge_flags: HashMap<&'a str, EdgeFlags>,
@@ -631,9 +631,9 @@ struct WordMeanings<'c, 'a> {
     groups: HashMap<&'a str, GroupKind>,
 }
 
-impl<'c, 'a> WordMeanings<'c, 'a> {
+impl<'c, 'a> Classifier<'c, 'a> {
     fn new(config: &'c TopologyConfig, limits: &'c Limits<'c>) -> Self {
-        WordMeanings {
+        Classifier {
             config,
             limits,
             edge_flags: HashMap::new(),
@@ -655,7 +655,7 @@ impl<'c, 'a> WordMeanings<'c, 'a> {
 
     fn flags_of(&mut self, word: &'a str) -> Result<EdgeFlags> {
         let config = self.config;
-        meaning(&mut self.edge_flags, word, self.limits, || {
+        cached(&mut self.edge_flags, word, self.limits, || {
             let of_list = KINDS.iter().filter(|(names, _)| config.contains(*names, word)).map(|(_, flags)| *flags);
             of_list.fold(EdgeFlags::default(), EdgeFlags::union)
         })
@@ -663,7 +663,7 @@ impl<'c, 'a> WordMeanings<'c, 'a> {
 
     fn direction(&mut self, word: Option<&'a str>) -> Result<EdgeFlags> {
         let (Some(word), config) = (word, self.config) else { return Ok(EdgeFlags::default()) };
-        meaning(&mut self.directions, word, self.limits, || match word {
+        cached(&mut self.directions, word, self.limits, || match word {
             word if config.contains(Names::Undirected, word) => EdgeFlags::UNDIRECTED,
             word if config.contains(Names::Backward, word) => EdgeFlags::BACKWARD,
             _ => EdgeFlags::default(),
@@ -680,7 +680,7 @@ impl<'c, 'a> WordMeanings<'c, 'a> {
         let config = self.config;
         let listed = || LISTS.iter().find(|(names, _)| config.contains(*names, kind)).map(|(_, group)| *group);
         let other = || vocabulary::contains(vocabulary::GROUP_TYPES, kind).then_some(GroupKind::Structure);
-        meaning(&mut self.groups, kind, self.limits, || listed().or_else(other).unwrap_or_default())
+        cached(&mut self.groups, kind, self.limits, || listed().or_else(other).unwrap_or_default())
     }
 
     /// Returns the role of the first class of a node that has one.
@@ -688,7 +688,7 @@ impl<'c, 'a> WordMeanings<'c, 'a> {
         let config = self.config;
         for at in 0..classes.len() {
             let Some(class) = classes.get(node, at).and_then(Value::as_str) else { continue };
-            let role = meaning(&mut self.roles, class, self.limits, || config.role_of(class))?;
+            let role = cached(&mut self.roles, class, self.limits, || config.role_of(class))?;
             if role.is_some() {
                 return Ok(role);
             }
@@ -697,19 +697,19 @@ impl<'c, 'a> WordMeanings<'c, 'a> {
     }
 }
 
-/// Returns the cached meaning of a word. Checks the limits, since a drawing may have as many words as bytes, and a
-/// hundred rules for each.
-fn meaning<'a, T: Copy>(
-    known: &mut HashMap<&'a str, T>,
+/// Returns the cached classification of a word. Checks the limits, since a drawing may have as many words as bytes, and
+/// a hundred rules for each.
+fn cached<'a, T: Copy>(
+    cache: &mut HashMap<&'a str, T>,
     word: &'a str,
     limits: &Limits<'_>,
     find: impl FnOnce() -> T,
 ) -> Result<T> {
-    match known.entry(word) {
-        Entry::Occupied(known) => Ok(*known.get()),
-        Entry::Vacant(place) => {
+    match cache.entry(word) {
+        Entry::Occupied(occupied) => Ok(*occupied.get()),
+        Entry::Vacant(vacant) => {
             limits.check()?;
-            Ok(*place.insert(find()))
+            Ok(*vacant.insert(find()))
         }
     }
 }

@@ -110,7 +110,7 @@ impl WalkScratch {
         BfsFrontier { nodes: &mut self.nodes, len: 0, stamps: &mut self.stamps, epoch: self.epoch }
     }
 
-    /// Takes back the memory of the nodes that a walk has found.
+    /// Reuses the memory of the nodes that a walk has found.
     pub fn recycle(&mut self, nodes: NodeQueue) {
         if nodes.nodes.len() > self.nodes.len() {
             self.nodes = nodes.nodes;
@@ -143,14 +143,14 @@ pub(crate) struct Step {
 /// Marks steps that represent the interior of equipment.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Interior {
-    No,
+    Outside,
     Shown(u32),
     Hidden(u32),
 }
 
 impl Step {
     fn start(node: NodeId) -> Step {
-        Step { node, via: NONE, from: NONE, depth: 0, stops: false, assumed: false, inside: Interior::No }
+        Step { node, via: NONE, from: NONE, depth: 0, stops: false, assumed: false, inside: Interior::Outside }
     }
 
     /// Returns whether the step is a node of the result and not only a passage through equipment that is already shown.
@@ -179,14 +179,14 @@ pub(crate) fn walk<V: Visitor>(
     walk_until(topology, scratch, starts, options, visitor, |_| false).map(|(steps, _)| steps)
 }
 
-/// Like [`walk`], but stops at the first wanted node. Returns the steps so far, and the position of that node.
+/// Like [`walk`], but stops at the first target. Returns the steps so far, and the position of the target.
 pub(crate) fn walk_until<V: Visitor>(
     topology: &Topology,
     scratch: &mut WalkScratch,
     starts: &[NodeId],
     options: &WalkOptions,
     visitor: &mut V,
-    is_wanted: impl Fn(NodeId) -> bool,
+    is_target: impl Fn(NodeId) -> bool,
 ) -> Result<(Vec<Step>, Option<usize>)> {
     scratch.reset(topology.node_count());
     let mut steps: Vec<Step> = Vec::new();
@@ -203,7 +203,7 @@ pub(crate) fn walk_until<V: Visitor>(
     };
     let (mut at, mut checked) = (0, 0);
     while at < steps.len() {
-        if let Some(found) = (checked..steps.len()).find(|at| is_wanted(steps[*at].node)) {
+        if let Some(found) = (checked..steps.len()).find(|at| is_target(steps[*at].node)) {
             return Ok((steps, Some(found)));
         }
         checked = steps.len();
@@ -243,17 +243,17 @@ pub(crate) struct NodeQueue {
 }
 
 impl NodeQueue {
-    /// Keeps the wanted nodes from a position on, in the same memory: allocating anew would cost as much as all nodes.
-    pub fn retain(&mut self, from: usize, is_wanted: impl Fn(NodeId) -> bool) {
-        let mut kept = 0;
+    /// Keeps the selected nodes from a position on. In place: an allocation would cost as much as the whole walk.
+    pub fn retain(&mut self, from: usize, keeps: impl Fn(NodeId) -> bool) {
+        let mut len = 0;
         for at in from..self.len {
             let node = self.nodes[at];
-            if is_wanted(node) {
-                self.nodes[kept] = node;
-                kept += 1;
+            if keeps(node) {
+                self.nodes[len] = node;
+                len += 1;
             }
         }
-        self.len = kept;
+        self.len = len;
     }
 }
 
@@ -336,11 +336,11 @@ impl<'t> Bfs<'t> {
         mut on_expand: impl FnMut(NodeId, &BfsFrontier<'_>, usize),
         charge: &mut impl FnMut(u64) -> Result<()>,
     ) -> Result<(usize, u32)> {
-        let Bfs { topology, options: WalkOptions { pass, depth: deepest, .. }, .. } = *self;
+        let Bfs { topology, options: WalkOptions { pass, depth: max_depth, .. }, .. } = *self;
         let table = self.table.neighbors();
-        let ends = |node| pass == EquipmentPolicy::None && topology.is_equipment(node);
+        let stops_at = |node| pass == EquipmentPolicy::None && topology.is_equipment(node);
         let (mut at, mut depth, mut uncharged) = (0, 0, 0);
-        while at < frontier.len && depth < deepest {
+        while at < frontier.len && depth < max_depth {
             let (end, is_wide) = (frontier.len, frontier.len - at >= BfsFrontier::WIDE_LEVEL);
             while at < end {
                 let node = frontier.nodes[at];
@@ -350,7 +350,7 @@ impl<'t> Bfs<'t> {
                 if uncharged > CHARGE_BATCH {
                     charge(std::mem::take(&mut uncharged))?;
                 }
-                if depth > 0 && ends(node) {
+                if depth > 0 && stops_at(node) {
                     continue;
                 }
                 let before = frontier.len;
@@ -433,7 +433,7 @@ struct Walker<'t> {
 }
 
 impl Walker<'_> {
-    /// Hot: once per node. Adds the steps that a step leads to.
+    /// Hot: once per node. Adds the successors of a step.
     fn expand<V: Visitor>(
         &mut self,
         at: u32,
@@ -447,8 +447,8 @@ impl Walker<'_> {
             return Ok(());
         }
         match (step.inside, self.options.pass) {
-            (Interior::No, EquipmentPolicy::None) => self.follow(at, steps, scratch, visitor),
-            (Interior::No, _) => {
+            (Interior::Outside, EquipmentPolicy::None) => self.follow(at, steps, scratch, visitor),
+            (Interior::Outside, _) => {
                 self.follow(at, steps, scratch, visitor)?;
                 // A pipe connected to equipment without a port is on the unnamed side.
                 self.leave_by_ports(at, NONE, steps, scratch, visitor)?;
@@ -488,12 +488,12 @@ impl Walker<'_> {
             if enters {
                 steps.push(Step { stops, ..arrival });
             }
-            self.note_arrival(node, enters && !stops);
+            self.record_arrival(node, enters && !stops);
         }
         Ok(())
     }
 
-    /// Returns whether a pipe drawn to the equipment itself leads to a side that no port has led to.
+    /// Returns whether a pipe drawn to the equipment itself leads to a side that was not reached through a port.
     fn has_another_side(&self, node: NodeId) -> bool {
         self.options.pass == EquipmentPolicy::Zone
             && self.topology.ports.degree(node) > 0
@@ -501,13 +501,13 @@ impl Walker<'_> {
             && !self.visits.entered.contains_key(&(node, NONE))
     }
 
-    /// Records that the walk has reached equipment by a pipe, and whether it continues there.
-    fn note_arrival(&mut self, node: NodeId, goes_on: bool) {
+    /// Records that the walk has reached equipment by a pipe, and whether it continues from it.
+    fn record_arrival(&mut self, node: NodeId, continues: bool) {
         if self.options.pass == EquipmentPolicy::None || self.topology.ports.degree(node) == 0 {
             return;
         }
         self.visits.entered.insert((node, NONE), ());
-        if !goes_on {
+        if !continues {
             self.visits.closed.insert(node);
         }
     }
@@ -532,9 +532,9 @@ impl Walker<'_> {
         let Some((owner, zone)) = equipment_entry(self.topology, self.options, step.node, step.from == NONE) else {
             return Ok(());
         };
-        let before = (step.from != NONE).then(|| steps[step.from as usize].node);
-        let came_from_inside = before == Some(owner) && step.via == self.topology.owner_edge(step.node);
-        if came_from_inside
+        let previous = (step.from != NONE).then(|| steps[step.from as usize].node);
+        let came_from_owner = previous == Some(owner) && step.via == self.topology.owner_edge(step.node);
+        if came_from_owner
             || self.visits.closed.contains(&owner)
             || self.visits.entered.insert((owner, zone), ()).is_some()
         {
@@ -572,7 +572,7 @@ impl Walker<'_> {
             }
             let stops = visitor.ends_at(port)?;
             let depth = step.depth + 1;
-            steps.push(Step { node: port, via: edge, from: at, depth, stops, inside: Interior::No, ..step });
+            steps.push(Step { node: port, via: edge, from: at, depth, stops, inside: Interior::Outside, ..step });
         }
         Ok(())
     }
@@ -580,19 +580,19 @@ impl Walker<'_> {
 
 /// Returns the equipment that a walk enters from a node, and the side.
 ///
-/// A walk along the flow that starts at a port enters only by an inlet: it does not run backward into the tank that the
-/// port drains.
+/// A walk along the flow that starts at a port enters equipment only by an inlet: from the outlet of a tank it does not
+/// run backward into the tank.
 fn equipment_entry(topology: &Topology, options: &WalkOptions, node: NodeId, is_start: bool) -> Option<(NodeId, u32)> {
     if options.pass == EquipmentPolicy::None {
         return None;
     }
     let owner = topology.owner(node)?;
-    let against = match options.dir {
+    let reverse_dir = match options.dir {
         Direction::Down => Some(Direction::Up),
         Direction::Up => Some(Direction::Down),
         Direction::Both => None,
     };
-    let is_inlet = against.is_none_or(|against| topology.table(options.edges, against).degree(node) > 0);
+    let is_inlet = reverse_dir.is_none_or(|reverse_dir| topology.table(options.edges, reverse_dir).degree(node) > 0);
     let zone = if options.pass == EquipmentPolicy::Zone { topology.zone(node) } else { NONE };
     (!is_start || is_inlet).then_some((owner, zone))
 }
@@ -718,11 +718,11 @@ impl ReachableSubgraph {
 
     /// Returns, by index, whether its node is one of `nodes`.
     pub fn node_mask(&self, nodes: &[NodeId]) -> Vec<bool> {
-        let wanted: HashSet<NodeId> = nodes.iter().copied().collect();
-        self.nodes.iter().map(|node| wanted.contains(node)).collect()
+        let node_set: HashSet<NodeId> = nodes.iter().copied().collect();
+        self.nodes.iter().map(|node| node_set.contains(node)).collect()
     }
 
-    /// Returns the subgraph of the kept indices. Starts stay first.
+    /// Returns the subgraph of the kept indices; start indices come first.
     pub fn retain(&self, kept: &[bool]) -> ReachableSubgraph {
         let mut indices = vec![NONE; self.len()];
         let mut subgraph = ReachableSubgraph { first: vec![0], ..ReachableSubgraph::default() };
@@ -749,11 +749,11 @@ impl ReachableSubgraph {
 
     /// Returns, by index, whether it can reach a target.
     pub fn can_reach(&self, targets: &[bool]) -> Vec<bool> {
-        let back = self.reversed();
+        let reversed = self.reversed();
         let mut reached = targets.to_vec();
         let mut queue: Vec<u32> = (0..self.len() as u32).filter(|index| targets[*index as usize]).collect();
         while let Some(index) = queue.pop() {
-            for before in back.nodes(index) {
+            for before in reversed.nodes(index) {
                 if !std::mem::replace(&mut reached[*before as usize], true) {
                     queue.push(*before);
                 }

@@ -31,10 +31,10 @@ pub(crate) enum Severity {
 
 impl Severity {
     /// Names in ascending order of severity.
-    pub const WORDS: [&'static str; 3] = ["info", "warning", "error"];
+    pub const NAMES: [&'static str; 3] = ["info", "warning", "error"];
 
-    pub fn from_index(place: usize) -> Severity {
-        [Info, Warning, Error][place.min(2)]
+    pub fn from_index(index: usize) -> Severity {
+        [Info, Warning, Error][index.min(2)]
     }
 }
 
@@ -138,7 +138,7 @@ pub(crate) fn validate<'a>(
         vec![
             Datum::Word(rule.code),
             Datum::Word(rule.name),
-            Datum::Word(Severity::WORDS[rule.severity as usize]),
+            Datum::Word(Severity::NAMES[rule.severity as usize]),
             Datum::String(finding.message.clone()),
             Datum::Array(nodes.collect()),
             Datum::Array(edges.collect()),
@@ -308,18 +308,18 @@ fn nodes_without_id(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Resu
 }
 
 /// Returns the indices of each duplicate key, in order of first appearance.
-fn repeated<'a>(keys: impl Iterator<Item = (u32, Key<'a>)>) -> Vec<Vec<u32>> {
+fn find_duplicates<'a>(keys: impl Iterator<Item = (u32, Key<'a>)>) -> Vec<Vec<u32>> {
     let mut indices: HashMap<Key<'a>, Vec<u32>> = HashMap::new();
     keys.for_each(|(at, key)| indices.entry(key).or_default().push(at));
-    let mut several: Vec<Vec<u32>> = indices.into_values().filter(|indices| indices.len() > 1).collect();
-    several.sort_unstable();
-    several
+    let mut duplicates: Vec<Vec<u32>> = indices.into_values().filter(|indices| indices.len() > 1).collect();
+    duplicates.sort_unstable();
+    duplicates
 }
 
 fn duplicate_node_ids(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result<()> {
     charge(checker.nodes().len() as u64)?;
     let drawing = checker.drawing;
-    for nodes in repeated(checker.nodes().filter_map(|node| Some((node, Key::from_value(drawing.id(node))?)))) {
+    for nodes in find_duplicates(checker.nodes().filter_map(|node| Some((node, Key::from_value(drawing.id(node))?)))) {
         let message = format!("{} nodes have the id {:?}", nodes.len(), drawing.id(nodes[0]));
         checker.report(message, &nodes, &[]);
     }
@@ -334,7 +334,7 @@ pub(super) fn edge_key<'a>(drawing: &Drawing<'a>, edge: EdgeId) -> Option<Key<'a
 fn duplicate_edge_ids(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result<()> {
     charge(checker.edges().len() as u64)?;
     let drawing = checker.drawing;
-    for edges in repeated(checker.edges().filter_map(|edge| Some((edge, edge_key(drawing, edge)?)))) {
+    for edges in find_duplicates(checker.edges().filter_map(|edge| Some((edge, edge_key(drawing, edge)?)))) {
         let message = format!("{} edges have the id {:?}", edges.len(), drawing.edge_id(edges[0]));
         checker.report(message, &[], &edges);
     }
@@ -345,9 +345,9 @@ fn mixed_ids(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result<()> 
     charge(checker.nodes().len() as u64)?;
     let is_number = |node: &NodeId| checker.drawing.id(*node).as_f64().is_some();
     let numbers = checker.nodes().filter(is_number).count();
-    let texts = checker.nodes().filter(|node| checker.drawing.id(*node).as_str().is_some()).count();
-    if numbers > 0 && texts > 0 {
-        let message = format!("{numbers} ids are numbers and {texts} are strings: 1 and \"1\" differ");
+    let strings = checker.nodes().filter(|node| checker.drawing.id(*node).as_str().is_some()).count();
+    if numbers > 0 && strings > 0 {
+        let message = format!("{numbers} ids are numbers and {strings} are strings: 1 and \"1\" differ");
         checker.report(message, &[], &[]);
     }
     Ok(())
@@ -421,10 +421,10 @@ fn parallel_edges(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result
     for edge in topology.edges_of(EdgeFlags::FLOW) {
         between.entry(topology.flow_ends(edge)).or_default().push(edge);
     }
-    let mut several: Vec<([NodeId; 2], Vec<EdgeId>)> =
+    let mut parallel: Vec<([NodeId; 2], Vec<EdgeId>)> =
         between.into_iter().filter(|(_, edges)| edges.len() > 1).collect();
-    several.sort_unstable();
-    for (ends, edges) in several {
+    parallel.sort_unstable();
+    for (ends, edges) in parallel {
         let message = format!("{} pipes lead from {} to {}", edges.len(), checker.name(ends[0]), checker.name(ends[1]));
         checker.report(message, &ends, &edges);
     }
@@ -435,7 +435,7 @@ fn parallel_edges(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result
 fn containment(drawing: &Drawing<'_>) -> Vec<(NodeId, NodeId, EdgeId)> {
     let topology = &drawing.topology;
     let parts = topology.edges_of(EdgeFlags::PART).map(|edge| (topology.ends[edge as usize], edge));
-    parts.map(|([holder, part], edge)| (holder, part, edge)).collect()
+    parts.map(|([container, part], edge)| (container, part, edge)).collect()
 }
 
 /// Returns the parts defined only by a field: an edge takes precedence.
@@ -482,36 +482,38 @@ pub(super) fn containment_message(drawing: &Drawing<'_>, nodes: &[NodeId]) -> St
 
 fn several_parents(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result<()> {
     let mut parents: HashMap<NodeId, Vec<(NodeId, EdgeId)>> = HashMap::new();
-    for (holder, part, edge) in containment(checker.drawing) {
+    for (container, part, edge) in containment(checker.drawing) {
         charge(1)?;
-        parents.entry(part).or_default().push((holder, edge));
+        parents.entry(part).or_default().push((container, edge));
     }
-    let mut several: Vec<(NodeId, Vec<(NodeId, EdgeId)>)> =
-        parents.into_iter().filter(|(_, holders)| holders.iter().any(|holder| holder.0 != holders[0].0)).collect();
-    several.sort_unstable();
-    for (part, holders) in several {
-        let nodes: Vec<NodeId> = std::iter::once(part).chain(holders.iter().map(|holder| holder.0)).collect();
-        let edges: Vec<EdgeId> = holders.iter().map(|holder| holder.1).collect();
-        checker.report(format!("{} is part of {} items", checker.name(part), holders.len()), &nodes, &edges);
+    let mut shared: Vec<(NodeId, Vec<(NodeId, EdgeId)>)> = parents
+        .into_iter()
+        .filter(|(_, containers)| containers.iter().any(|container| container.0 != containers[0].0))
+        .collect();
+    shared.sort_unstable();
+    for (part, containers) in shared {
+        let nodes: Vec<NodeId> = std::iter::once(part).chain(containers.iter().map(|container| container.0)).collect();
+        let edges: Vec<EdgeId> = containers.iter().map(|container| container.1).collect();
+        checker.report(format!("{} is part of {} items", checker.name(part), containers.len()), &nodes, &edges);
     }
     Ok(())
 }
 
 fn contradicting_parents(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result<()> {
-    for (holder, part, edge) in containment(checker.drawing) {
+    for (container, part, edge) in containment(checker.drawing) {
         charge(1)?;
         let field = checker.drawing.node_field(part, Names::Parent).and_then(|parent| checker.drawing.by_id(parent));
-        if let Some(parent) = field.filter(|parent| *parent != holder) {
-            let [part_name, parent_name, holder_name] = [part, parent, holder].map(|node| checker.name(node));
-            let message = format!("{part_name} names {parent_name} as its parent, an edge {holder_name}");
-            checker.report(message, &[part, parent, holder], &[edge]);
+        if let Some(parent) = field.filter(|parent| *parent != container) {
+            let [part_name, parent_name, container_name] = [part, parent, container].map(|node| checker.name(node));
+            let message = format!("{part_name} names {parent_name} as its parent, an edge {container_name}");
+            checker.report(message, &[part, parent, container], &[edge]);
         }
     }
     Ok(())
 }
 
 /// Reports each unknown word once, with its count and first occurrence.
-fn unknown_words(checker: &mut Checker<'_, '_>, what: &str, words: Vec<(String, u32)>, count_nodes: bool) {
+fn unknown_words(checker: &mut Checker<'_, '_>, subject: &str, words: Vec<(String, u32)>, count_nodes: bool) {
     let mut indices: HashMap<String, usize> = HashMap::new();
     let mut counts: Vec<(String, u32, usize)> = Vec::new();
     for (word, first) in words {
@@ -523,19 +525,19 @@ fn unknown_words(checker: &mut Checker<'_, '_>, what: &str, words: Vec<(String, 
     }
     for (word, first, count) in counts {
         let times = if count > 1 { format!(" ({count} times)") } else { String::new() };
-        let message = format!("{what} `{word}` is unknown{times}");
+        let message = format!("{subject} `{word}` is unknown{times}");
         let (nodes, edges) = if count_nodes { (vec![first], vec![]) } else { (vec![], vec![first]) };
         checker.report(message, &nodes, &edges);
     }
 }
 
 fn unknown_node_types(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result<()> {
-    const OTHERS: &[&str] = &["pid_component", "annotation"];
+    const ACCEPTED_TYPES: &[&str] = &["pid_component", "annotation"];
     charge(checker.nodes().len() as u64)?;
     let drawing = checker.drawing;
     let types = [Names::LineType, Names::SegmentType, Names::LoopType];
     let is_known = |word: &str| {
-        OTHERS.contains(&word)
+        ACCEPTED_TYPES.contains(&word)
             || vocabulary::contains(vocabulary::GROUP_TYPES, word)
             || types.iter().any(|names| drawing.topology.config.contains(*names, word))
     };
@@ -585,8 +587,8 @@ fn bad_version(checker: &mut Checker<'_, '_>, _: ChargeFn<'_>) -> Result<()> {
     let stored = checker.drawing.metadata.as_object().and_then(|object| object.get("schema_version"));
     let Some(version) = stored.filter(|version| !version.is_null()) else { return Ok(()) };
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    let is_good = version.as_str().is_some_and(|text| text.split('.').count() <= 3 && text.split('.').all(is_number));
-    if !is_good {
+    let is_valid = version.as_str().is_some_and(|text| text.split('.').count() <= 3 && text.split('.').all(is_number));
+    if !is_valid {
         checker.report(format!("{} is not a schema version such as \"1.2.0\"", quoted(version)), &[], &[]);
     }
     Ok(())
@@ -609,14 +611,14 @@ fn open_segments(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result<
     let drawing = checker.drawing;
     let mut missing = MissingEnds::default();
     for segment in checker.nodes().filter(|node| drawing.has_type(*node, Names::SegmentType)) {
-        let lacking = match missing.missing_sides(drawing, segment, charge)? {
+        let missing_ends = match missing.missing_sides(drawing, segment, charge)? {
             [true, true] => "neither a start nor an end",
             [true, false] => "no start",
             [false, true] => "no end",
             [false, false] => continue,
         };
         let known: Vec<EdgeId> = segments::ends(drawing, segment, charge)?.map(|(_, edge)| edge).collect();
-        checker.report(format!("the segment {} has {lacking}", checker.name(segment)), &[segment], &known);
+        checker.report(format!("the segment {} has {missing_ends}", checker.name(segment)), &[segment], &known);
     }
     Ok(())
 }
@@ -627,17 +629,17 @@ fn direction_conflicts(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> R
         charge(1)?;
         let topology = &checker.drawing.topology;
         let degree = |dir: Direction| topology.table(EdgeFilter::Flow, dir).degree(node);
-        let (out, inward, all) = (degree(Direction::Down), degree(Direction::Up), topology.flow_degree(node));
+        let (outgoing, incoming, total) = (degree(Direction::Down), degree(Direction::Up), topology.flow_degree(node));
         let is_through =
             !topology.is_equipment(node) && !matches!(topology.roles[node as usize], Role::OffPage | Role::OpenEnd);
-        let word = match (out, inward) {
-            (0, _) if all > 1 => "into",
-            (_, 0) if all > 1 => "out of",
+        let word = match (outgoing, incoming) {
+            (0, _) if total > 1 => "into",
+            (_, 0) if total > 1 => "out of",
             _ => continue,
         };
         if is_through {
             let edges = topology.table(EdgeFilter::Flow, Direction::Both).edges(node).to_vec();
-            checker.report(format!("all {all} pipes lead {word} {}", checker.name(node)), &[node], &edges);
+            checker.report(format!("all {total} pipes lead {word} {}", checker.name(node)), &[node], &edges);
         }
     }
     Ok(())
@@ -651,9 +653,9 @@ fn unmatched_connectors(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> 
         drawing.topology.roles[*node as usize] == Role::OffPage && !class.contains("outlet") && !class.contains("inlet")
     };
     let is_matched = |node: NodeId| {
-        let says = |names: Names| drawing.cross_page(node, names).is_some();
-        says(Names::CrossPagePartner)
-            || says(Names::CrossPageDrawing) && says(Names::CrossPageLabel)
+        let has_field = |names: Names| drawing.cross_page(node, names).is_some();
+        has_field(Names::CrossPagePartner)
+            || has_field(Names::CrossPageDrawing) && has_field(Names::CrossPageLabel)
             || drawing.topology.flow_degree(node) > 1
     };
     let unmatched: Vec<NodeId> = checker.nodes().filter(is_off_page).filter(|node| !is_matched(*node)).collect();
@@ -700,16 +702,16 @@ fn duplicate_tags(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result
     charge(checker.nodes().len() as u64)?;
     let drawing = checker.drawing;
     // Valves numbered within their line have tags that are unique together with its name.
-    let unique = |node: NodeId| drawing.node_field(node, Names::QualifiedTag).and_then(Value::as_str);
+    let qualified_tag = |node: NodeId| drawing.node_field(node, Names::QualifiedTag).and_then(Value::as_str);
     let mut indices: HashMap<[&str; 3], Vec<NodeId>> = HashMap::new();
     for node in checker.nodes() {
         if let (Some(tag), Some(category)) = (drawing.tag(node), tag_category(drawing, node)) {
-            indices.entry([tag, category, unique(node).unwrap_or("")]).or_default().push(node);
+            indices.entry([tag, category, qualified_tag(node).unwrap_or("")]).or_default().push(node);
         }
     }
-    let mut several: Vec<Vec<NodeId>> = indices.into_values().filter(|nodes| nodes.len() > 1).collect();
-    several.sort_unstable();
-    for nodes in several {
+    let mut duplicates: Vec<Vec<NodeId>> = indices.into_values().filter(|nodes| nodes.len() > 1).collect();
+    duplicates.sort_unstable();
+    for nodes in duplicates {
         if !are_same_item(drawing, &nodes, charge)? {
             let message = format!("{} items have the tag {}", nodes.len(), drawing.tag(nodes[0]).unwrap_or(""));
             checker.report(message, &nodes, &[]);
@@ -722,30 +724,30 @@ fn duplicate_tags(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result
 /// function.
 fn are_same_item(drawing: &Drawing<'_>, nodes: &[NodeId], charge: ChargeFn<'_>) -> Result<bool> {
     let topology = &drawing.topology;
-    let mut left: HashSet<NodeId> = nodes.iter().copied().collect();
-    left.remove(&nodes[0]);
-    let mut open = vec![nodes[0]];
-    while let Some(node) = open.pop() {
+    let mut remaining: HashSet<NodeId> = nodes.iter().copied().collect();
+    remaining.remove(&nodes[0]);
+    let mut stack = vec![nodes[0]];
+    while let Some(node) = stack.pop() {
         let arcs = topology.table(EdgeFilter::All, Direction::Both).arcs(node);
         let parts = topology.field_members(node);
         charge(1 + (arcs.len() + parts.len()) as u64)?;
-        let joined = arcs
+        let connected = arcs
             .filter(|(_, edge)| !topology.edge_flags[*edge as usize].contains(EdgeFlags::FLOW))
             .map(|(other, _)| other);
-        let named = topology.field_group(node).into_iter().chain(parts.iter().copied());
-        open.extend(joined.chain(named).filter(|other| left.remove(other)));
+        let grouped = topology.field_group(node).into_iter().chain(parts.iter().copied());
+        stack.extend(connected.chain(grouped).filter(|other| remaining.remove(other)));
     }
-    Ok(left.is_empty())
+    Ok(remaining.is_empty())
 }
 
 fn without_fail_action(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result<()> {
     charge(checker.nodes().len() as u64)?;
     let drawing = checker.drawing;
-    let is_silent = |node: &NodeId| {
+    let lacks_fail_action = |node: &NodeId| {
         drawing.topology.roles[*node as usize] == Role::Control
             && drawing.node_field(*node, Names::FailAction).is_none()
     };
-    for node in checker.nodes().filter(is_silent).collect::<Vec<_>>() {
+    for node in checker.nodes().filter(lacks_fail_action).collect::<Vec<_>>() {
         checker.report(format!("{} has no fail action", checker.name(node)), &[node], &[]);
     }
     Ok(())
@@ -771,9 +773,9 @@ impl Visitor for StopVisitor<'_, '_> {
 fn edges_to(steps: &[walk::Step], end: &walk::Step) -> Vec<EdgeId> {
     let mut path = Vec::new();
     let mut step = Some(end);
-    while let Some(here) = step {
-        path.extend(Some(here.via).filter(|edge| *edge != NONE));
-        step = steps.get(here.from as usize);
+    while let Some(current) = step {
+        path.extend(Some(current.via).filter(|edge| *edge != NONE));
+        step = steps.get(current.from as usize);
     }
     path.reverse();
     path
@@ -791,7 +793,7 @@ fn leaves_drawing(
     if degree > 1 || role == Role::OffPage || role.closes() {
         return Ok(degree < 2 && role == Role::OffPage);
     }
-    Ok(degree < expected_pipe_count(drawing, node) || missing.ends_openly(drawing, node, charge)?)
+    Ok(degree < expected_pipe_count(drawing, node) || missing.ends_at_missing_side(drawing, node, charge)?)
 }
 
 /// Returns the first step after the start at which a path leaves the drawing.
@@ -921,7 +923,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_are_named_once_and_ascend() {
+    fn rule_codes_are_unique_and_sorted() {
         let codes: Vec<&str> = RULES.iter().map(|rule| rule.code).collect();
         assert!(codes.is_sorted());
         assert_eq!(codes.iter().collect::<HashSet<_>>().len(), codes.len());

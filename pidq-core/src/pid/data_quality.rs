@@ -74,11 +74,11 @@ impl Graph {
     /// # Ok::<(), pidq_core::Error>(())
     /// ```
     pub fn warnings(&self) -> Vec<Warning> {
-        let of_drawing = self.drawing_without_limits().map(|drawing| {
+        let from_drawing = self.drawing_without_limits().map(|drawing| {
             let found = graph_warnings(&drawing, &mut |_| Ok(())).unwrap_or_default();
             found.into_iter().map(|warning| warning.warning(&drawing)).collect::<Vec<Warning>>()
         });
-        self.duplicate_key_warning().into_iter().chain(of_drawing.unwrap_or_default()).collect()
+        self.duplicate_key_warning().into_iter().chain(from_drawing.unwrap_or_default()).collect()
     }
 }
 
@@ -96,67 +96,75 @@ impl GraphWarning {
 
 /// Checks ids of nodes and edges, edges without a node or an end, and nodes that contain each other.
 pub(crate) fn graph_warnings(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<Vec<GraphWarning>> {
-    let [lacking, repeated, mixed] = ids(drawing, charge)?;
-    let of_edges = repeated_ids(drawing, charge)?;
-    let [dangling, open] = ends(drawing, charge)?;
-    let all = [lacking, repeated, of_edges, mixed, dangling, open, containment_cycles(drawing, charge)?];
-    Ok(all.into_iter().filter_map(RuleCount::into_warning).collect())
+    let [missing_ids, duplicate_ids, mixed_ids] = count_node_ids(drawing, charge)?;
+    let duplicate_edge_ids = count_duplicate_edge_ids(drawing, charge)?;
+    let [dangling, missing_ends] = count_ends(drawing, charge)?;
+    let counts = [
+        missing_ids,
+        duplicate_ids,
+        duplicate_edge_ids,
+        mixed_ids,
+        dangling,
+        missing_ends,
+        count_containment_cycles(drawing, charge)?,
+    ];
+    Ok(counts.into_iter().filter_map(RuleCount::into_warning).collect())
 }
 
 /// Counts nodes without an id, with a duplicate id, and with a number among string ids.
-fn ids(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<[RuleCount; 3]> {
+fn count_node_ids(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<[RuleCount; 3]> {
     charge(drawing.topology.node_count() as u64)?;
-    let [mut lacking, mut repeated, mut numbers] = ["G010", "G011", "G013"].map(RuleCount::new);
+    let [mut missing, mut duplicates, mut numbers] = ["G010", "G011", "G013"].map(RuleCount::new);
     let mut seen: HashSet<Key<'_>> = HashSet::new();
-    let mut has_texts = false;
+    let mut has_strings = false;
     for (at, _) in drawing.nodes.iter().enumerate().filter(|(_, node)| node.as_object().is_some()) {
         let (item, id) = (ItemRef::Node(at), drawing.id(at as u32));
         let Some(key) = Key::from_value(id) else {
-            lacking.add(item, || format!("the node at index {at} has no id"));
+            missing.add(item, || format!("the node at index {at} has no id"));
             continue;
         };
         match key {
-            Key::String(_) => has_texts = true,
+            Key::String(_) => has_strings = true,
             Key::Number(_) => numbers.add(item, || format!("the id {id:?} is a number, others are strings")),
         }
         if !seen.insert(key) {
-            repeated.add(item, || format!("another node has the id {}", quoted(id)));
+            duplicates.add(item, || format!("another node has the id {}", quoted(id)));
         }
     }
-    Ok([lacking, repeated, if has_texts { numbers } else { RuleCount::new("G013") }])
+    Ok([missing, duplicates, if has_strings { numbers } else { RuleCount::new("G013") }])
 }
 
-fn repeated_ids(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<RuleCount> {
+fn count_duplicate_edge_ids(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<RuleCount> {
     charge(drawing.topology.edge_count() as u64)?;
-    let mut cases = RuleCount::new("G012");
+    let mut count = RuleCount::new("G012");
     let mut seen: HashSet<Key<'_>> = HashSet::new();
     for edge in 0..drawing.topology.edge_count() as u32 {
         if edge_key(drawing, edge).is_some_and(|id| !seen.insert(id)) {
             let message = || format!("another edge has the id {}", quoted(drawing.edge_id(edge)));
-            cases.add(ItemRef::Edge(edge as usize), message);
+            count.add(ItemRef::Edge(edge as usize), message);
         }
     }
-    Ok(cases)
+    Ok(count)
 }
 
 /// Counts edges with an end that names no node, and edges without an end.
-fn ends(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<[RuleCount; 2]> {
+fn count_ends(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<[RuleCount; 2]> {
     charge(drawing.topology.edge_count() as u64)?;
-    let [mut dangling, mut lacking] = ["G020", "G021"].map(RuleCount::new);
+    let [mut dangling, mut missing] = ["G020", "G021"].map(RuleCount::new);
     for edge in drawing.topology.dangling.iter().copied().filter(|edge| drawing.edge(*edge).as_object().is_some()) {
         let item = ItemRef::Edge(edge as usize);
         match written_ends(drawing, edge) {
             Some(written) => dangling.add(item, || missing_nodes_message(drawing, edge, written)),
-            None => lacking.add(item, || MISSING_END.into()),
+            None => missing.add(item, || MISSING_END.into()),
         }
     }
-    Ok([dangling, lacking])
+    Ok([dangling, missing])
 }
 
-fn containment_cycles(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<RuleCount> {
-    let mut cases = RuleCount::new("G030");
+fn count_containment_cycles(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<RuleCount> {
+    let mut count = RuleCount::new("G030");
     for nodes in find_containment_cycles(drawing, charge)? {
-        cases.add(ItemRef::Node(nodes[0] as usize), || containment_message(drawing, &nodes));
+        count.add(ItemRef::Node(nodes[0] as usize), || containment_message(drawing, &nodes));
     }
-    Ok(cases)
+    Ok(count)
 }

@@ -42,8 +42,8 @@ pub(crate) fn branches(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<Ve
     let mut found = Vec::new();
     for node in 0..topology.node_count() as u32 {
         charge(1)?;
-        let ends_here = topology.flow_degree(node) == 1 && !topology.is_equipment(node);
-        if ends_here && topology.roles[node as usize] != Role::OffPage {
+        let is_end = topology.flow_degree(node) == 1 && !topology.is_equipment(node);
+        if is_end && topology.roles[node as usize] != Role::OffPage {
             found.extend(branch_to(topology, node, charge)?);
         }
     }
@@ -81,7 +81,7 @@ fn class_of(drawing: &Drawing<'_>, items: &[NodeId]) -> &'static str {
     let is_measured = items.iter().any(|item| has_sensor(drawing, *item));
     let is_blind = items.last().is_some_and(|end| topology.roles[*end as usize] == Role::PositiveBarrier);
     let words: String = items.iter().map(|item| words_of(drawing, *item) + &service_of(drawing, *item)).collect();
-    let has_word = |is_meant: fn(&str) -> bool| words.split(|c: char| !c.is_alphabetic()).any(is_meant);
+    let has_word = |matches: fn(&str) -> bool| words.split(|c: char| !c.is_alphabetic()).any(matches);
     match () {
         () if has_word(|word| word.starts_with("drain")) => "drain",
         // Match entire words: a venturi is not a vent.
@@ -101,8 +101,8 @@ fn service_of(drawing: &Drawing<'_>, node: NodeId) -> String {
 fn words_of(drawing: &Drawing<'_>, node: NodeId) -> String {
     let texts = [Names::Tag, Names::Class].map(|names| drawing.node_field(node, names).and_then(Value::as_str));
     let object = drawing.node(node).as_object();
-    let others = drawing.topology.config.names(Names::Description).iter().map(|key| object?.get(key)?.as_str());
-    let texts = texts.into_iter().chain(others).flatten();
+    let descriptions = drawing.topology.config.names(Names::Description).iter().map(|key| object?.get(key)?.as_str());
+    let texts = texts.into_iter().chain(descriptions).flatten();
     texts.map(|text| format!(" {}", snake_case(text))).collect()
 }
 

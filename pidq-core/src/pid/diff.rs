@@ -171,16 +171,16 @@ fn pair(old: &Drawing<'_>, new: &Drawing<'_>, options: &DiffOptions, charge: Cha
     let (before, after) = (old.topology.node_count(), new.topology.node_count());
     let mut pairs = Pairs { new_of: vec![NONE; before], old_of: vec![NONE; after] };
     for (name, identify) in IDENTITIES {
-        if options.identity.as_deref().is_some_and(|wanted| wanted != *name) {
+        if options.identity.as_deref().is_some_and(|identity| identity != *name) {
             continue;
         }
         charge((before + after) as u64)?;
-        let old_names = unique_identities(old, &pairs.new_of, *identify);
-        let new_names = unique_identities(new, &pairs.old_of, *identify);
-        let mut same: Vec<(NodeId, NodeId)> =
-            old_names.iter().filter_map(|(name, old)| Some((*old, *new_names.get(name)?))).collect();
-        same.sort_unstable();
-        same.into_iter().for_each(|(old, new)| pairs.link(old, new));
+        let old_nodes = unique_identities(old, &pairs.new_of, *identify);
+        let new_nodes = unique_identities(new, &pairs.old_of, *identify);
+        let mut matching: Vec<(NodeId, NodeId)> =
+            old_nodes.iter().filter_map(|(name, old)| Some((*old, *new_nodes.get(name)?))).collect();
+        matching.sort_unstable();
+        matching.into_iter().for_each(|(old, new)| pairs.link(old, new));
     }
     if options.identity.is_none() {
         pair_identical(old, new, &mut pairs, charge)?;
@@ -190,20 +190,20 @@ fn pair(old: &Drawing<'_>, new: &Drawing<'_>, options: &DiffOptions, charge: Cha
 
 /// Pairs nodes without a unique identity, such as nodes that share an id, if both sides have identical objects.
 fn pair_identical(old: &Drawing<'_>, new: &Drawing<'_>, pairs: &mut Pairs, charge: ChargeFn<'_>) -> Result<()> {
-    let mut alike: HashMap<String, VecDeque<NodeId>> = HashMap::new();
+    let mut identical: HashMap<String, VecDeque<NodeId>> = HashMap::new();
     for node in (0..pairs.new_of.len() as u32).filter(|node| pairs.new_of[*node as usize] == NONE) {
         let text = write::to_string(old.node(node));
         charge(1 + text.len() as u64 / 64)?;
-        alike.entry(text).or_default().push_back(node);
+        identical.entry(text).or_default().push_back(node);
     }
     for node in 0..pairs.old_of.len() as u32 {
-        if alike.is_empty() || pairs.old_of[node as usize] != NONE {
+        if identical.is_empty() || pairs.old_of[node as usize] != NONE {
             continue;
         }
         let text = write::to_string(new.node(node));
         charge(1 + text.len() as u64 / 64)?;
-        if let Some(same) = alike.get_mut(&text).and_then(VecDeque::pop_front) {
-            pairs.link(same, node);
+        if let Some(old) = identical.get_mut(&text).and_then(VecDeque::pop_front) {
+            pairs.link(old, node);
         }
     }
     Ok(())
@@ -215,14 +215,14 @@ fn unique_identities<'a>(
     paired: &[NodeId],
     identify: Identify,
 ) -> HashMap<Identity<'a>, NodeId> {
-    let mut names: HashMap<Identity<'a>, NodeId> = HashMap::new();
+    let mut nodes_by_identity: HashMap<Identity<'a>, NodeId> = HashMap::new();
     for node in (0..paired.len() as u32).filter(|node| paired[*node as usize] == NONE) {
         if let Some(name) = identify(drawing, node) {
-            names.entry(name).and_modify(|other| *other = NONE).or_insert(node);
+            nodes_by_identity.entry(name).and_modify(|other| *other = NONE).or_insert(node);
         }
     }
-    names.retain(|_, node| *node != NONE);
-    names
+    nodes_by_identity.retain(|_, node| *node != NONE);
+    nodes_by_identity
 }
 
 /// Fields and their values on one side.
@@ -281,30 +281,36 @@ impl<'a> Revisions<'_, 'a> {
         // Reported as `renamed` and `retagged`.
         let is_excluded = |name: &str| config.is_key(&[Names::NodeId, Names::Tag], name);
         let found = self.changes(fields(self.old.node(before)), fields(self.new.node(after)), &is_excluded, charge)?;
-        let row = |(field, was, is): Change<'a>| {
-            let [was, is] = [was, is].map(Datum::value);
-            vec![Datum::Value(self.new.id(after)), Datum::string(self.new.tag(after)), Datum::String(field), was, is]
+        let row = |(field, old_value, new_value): Change<'a>| {
+            let [old_value, new_value] = [old_value, new_value].map(Datum::value);
+            vec![
+                Datum::Value(self.new.id(after)),
+                Datum::string(self.new.tag(after)),
+                Datum::String(field),
+                old_value,
+                new_value,
+            ]
         };
         Ok(found.into_iter().map(row).collect())
     }
 
     fn changes_of_edge(&self, (before, after): (EdgeId, EdgeId), charge: ChargeFn<'_>) -> Result<Vec<Vec<Datum<'a>>>> {
         let config = &self.old.topology.config;
-        let same_way = [(self.old, before), (self.new, after)]
+        let is_undirected = [(self.old, before), (self.new, after)]
             .map(|(drawing, edge)| drawing.topology.edge_flags[edge as usize].contains(EdgeFlags::UNDIRECTED));
         let is_excluded = |name: &str| {
             let is_kind = config.is_key(&[Names::EdgeId, Names::EdgeKind, Names::EdgeClass], name);
             // An edge with swapped ends and direction still leads the same way.
-            let is_same_way = same_way[0] == same_way[1] && config.is_key(&[Names::Direction], name);
-            config.is_endpoint(name) || is_kind || is_same_way || EDGE_PORTS.contains(&name)
+            let is_same_direction = is_undirected[0] == is_undirected[1] && config.is_key(&[Names::Direction], name);
+            config.is_endpoint(name) || is_kind || is_same_direction || EDGE_PORTS.contains(&name)
         };
         let found = self.changes(fields(self.old.edge(before)), fields(self.new.edge(after)), &is_excluded, charge)?;
         let ends = self.new.topology.flow_ends(after);
-        let row = |(field, was, is): Change<'a>| {
+        let row = |(field, old_value, new_value): Change<'a>| {
             let names = ends.map(|end| Datum::string((end != NONE).then(|| self.new.name(end))));
-            let [was, is] = [was, is].map(Datum::value);
+            let [old_value, new_value] = [old_value, new_value].map(Datum::value);
             let id = Datum::Value(self.new.edge_id(after));
-            [id].into_iter().chain(names).chain([Datum::String(field), was, is]).collect()
+            [id].into_iter().chain(names).chain([Datum::String(field), old_value, new_value]).collect()
         };
         Ok(found.into_iter().map(row).collect())
     }
@@ -323,23 +329,25 @@ impl<'a> Revisions<'_, 'a> {
         let new_of: HashMap<&str, Value<'a>> = new.iter().map(|(name, value)| (name.as_str(), *value)).collect();
         let old_names: HashSet<&str> = old.iter().map(|(name, _)| name.as_str()).collect();
         let mut changes = Vec::new();
-        for (name, was) in old.iter().filter(|(name, _)| is_compared(name)) {
-            let is = new_of.get(name.as_str()).copied();
-            if !is.map_or(Ok(false), |is| self.is_same(name, *was, is, charge))? {
-                changes.push((name.clone(), Some(*was), is));
+        for (name, old_value) in old.iter().filter(|(name, _)| is_compared(name)) {
+            let new_value = new_of.get(name.as_str()).copied();
+            if !new_value.map_or(Ok(false), |new_value| self.is_same(name, *old_value, new_value, charge))? {
+                changes.push((name.clone(), Some(*old_value), new_value));
             }
         }
         let is_new = |name: &str| is_compared(name) && !old_names.contains(name);
-        changes.extend(new.iter().filter(|(name, _)| is_new(name)).map(|(name, is)| (name.clone(), None, Some(*is))));
+        changes.extend(
+            new.iter().filter(|(name, _)| is_new(name)).map(|(name, new_value)| (name.clone(), None, Some(*new_value))),
+        );
         Ok(changes)
     }
 
     /// Returns a changed id of a node. Ids are ignored if tags are the identity.
     fn rename(&self, (before, after): (NodeId, NodeId)) -> Option<Vec<Datum<'a>>> {
-        let (was, is) = (self.old.id(before), self.new.id(after));
-        let counts = self.options.identity.as_deref() != Some("tag") && !self.is_ignored("id");
-        let row = || vec![Datum::string(self.new.tag(after)), Datum::Value(was), Datum::Value(is)];
-        (counts && Key::from_value(was) != Key::from_value(is)).then(row)
+        let (old_value, new_value) = (self.old.id(before), self.new.id(after));
+        let is_reported = self.options.identity.as_deref() != Some("tag") && !self.is_ignored("id");
+        let row = || vec![Datum::string(self.new.tag(after)), Datum::Value(old_value), Datum::Value(new_value)];
+        (is_reported && Key::from_value(old_value) != Key::from_value(new_value)).then(row)
     }
 
     /// Matches the full name, or the name of the attribute without language and unit.
@@ -352,33 +360,33 @@ impl<'a> Revisions<'_, 'a> {
 
     /// Returns whether a field is the same on both sides: equal values; or ids of the same node; or ports that differ
     /// only in geometry.
-    fn is_same(&self, name: &str, was: Value<'a>, is: Value<'a>, charge: ChargeFn<'_>) -> Result<bool> {
+    fn is_same(&self, name: &str, old_value: Value<'a>, new_value: Value<'a>, charge: ChargeFn<'_>) -> Result<bool> {
         const REFERENCES: [Names; 4] = [Names::Parent, Names::Zone, Names::Segment, Names::Line];
-        if compare::is_equal(was, is, &mut *charge)? {
+        if compare::is_equal(old_value, new_value, &mut *charge)? {
             return Ok(true);
         }
         let config = &self.old.topology.config;
         if config.is_key(&[Names::Ports], name) {
-            return same_ports(was, is, charge);
+            return same_ports(old_value, new_value, charge);
         }
-        let both = || Some((self.old.by_id(was)?, self.new.by_id(is)?));
+        let both = || Some((self.old.by_id(old_value)?, self.new.by_id(new_value)?));
         let is_pair = |(old, new): (NodeId, NodeId)| self.pairs.new_of[old as usize] == new;
         Ok(config.is_key(&REFERENCES, name) && both().is_some_and(is_pair))
     }
 }
 
 /// Returns whether ports are equal except for their geometry.
-fn same_ports(was: Value<'_>, is: Value<'_>, charge: ChargeFn<'_>) -> Result<bool> {
-    let (Value::Array(was), Value::Array(is)) = (was, is) else { return Ok(false) };
-    if was.len() != is.len() {
+fn same_ports(old_value: Value<'_>, new_value: Value<'_>, charge: ChargeFn<'_>) -> Result<bool> {
+    let (Value::Array(old_value), Value::Array(new_value)) = (old_value, new_value) else { return Ok(false) };
+    if old_value.len() != new_value.len() {
         return Ok(false);
     }
-    for (was, is) in was.iter().zip(is.iter()) {
-        let (Value::Object(was), Value::Object(is)) = (was, is) else { return Ok(false) };
-        let keys = was.iter().chain(is.iter()).map(|(key, _)| key).filter(|key| !GEOMETRY.contains(key));
+    for (old_value, new_value) in old_value.iter().zip(new_value.iter()) {
+        let (Value::Object(old_value), Value::Object(new_value)) = (old_value, new_value) else { return Ok(false) };
+        let keys = old_value.iter().chain(new_value.iter()).map(|(key, _)| key).filter(|key| !GEOMETRY.contains(key));
         for key in keys {
-            let [was, is] = [was, is].map(|port| port.get(key).unwrap_or(Value::Null));
-            if !compare::is_equal(was, is, &mut *charge)? {
+            let [old_value, new_value] = [old_value, new_value].map(|port| port.get(key).unwrap_or(Value::Null));
+            if !compare::is_equal(old_value, new_value, &mut *charge)? {
                 return Ok(false);
             }
         }
@@ -411,8 +419,9 @@ fn shift<'a>(old: &Drawing<'a>, new: &Drawing<'a>, pair: (NodeId, NodeId), toler
 }
 
 fn retag<'a>(old: &Drawing<'a>, new: &Drawing<'a>, (before, after): (NodeId, NodeId)) -> Option<Vec<Datum<'a>>> {
-    let (was, is) = (old.tag(before), new.tag(after));
-    (was != is).then(|| vec![Datum::Value(new.id(after)), Datum::string(was), Datum::string(is)])
+    let (old_value, new_value) = (old.tag(before), new.tag(after));
+    (old_value != new_value)
+        .then(|| vec![Datum::Value(new.id(after)), Datum::string(old_value), Datum::string(new_value)])
 }
 
 /// Adds a row if the items before or after a node in the flow differ.
@@ -425,11 +434,11 @@ fn rewire<'a>(
     charge: ChargeFn<'_>,
 ) -> Result<()> {
     for (side, dir) in [("in", Direction::Up), ("out", Direction::Down)] {
-        let was = old.topology.table(EdgeFilter::Flow, dir).nodes(before);
-        let is = new.topology.table(EdgeFilter::Flow, dir).nodes(after);
-        charge(1 + (was.len() + is.len()) as u64)?;
-        let mut expected: Vec<NodeId> = was.iter().map(|node| pairs.new_of[*node as usize]).collect();
-        let mut found = is.to_vec();
+        let old_value = old.topology.table(EdgeFilter::Flow, dir).nodes(before);
+        let new_value = new.topology.table(EdgeFilter::Flow, dir).nodes(after);
+        charge(1 + (old_value.len() + new_value.len()) as u64)?;
+        let mut expected: Vec<NodeId> = old_value.iter().map(|node| pairs.new_of[*node as usize]).collect();
+        let mut found = new_value.to_vec();
         expected.sort_unstable();
         found.sort_unstable();
         if expected != found {
@@ -440,8 +449,8 @@ fn rewire<'a>(
                 Datum::Value(new.id(after)),
                 Datum::string(new.tag(after)),
                 Datum::Word(side),
-                names(old, was),
-                names(new, is),
+                names(old, old_value),
+                names(new, new_value),
             ]);
         }
     }
@@ -471,20 +480,20 @@ struct Edges {
 fn compare_edges(old: &Drawing<'_>, new: &Drawing<'_>, pairs: &Pairs, charge: ChargeFn<'_>) -> Result<Edges> {
     charge((old.topology.edge_count() + new.topology.edge_count()) as u64)?;
     let mut edges = Edges::default();
-    let mut known: HashMap<EdgeKey, [Vec<EdgeId>; 2]> = HashMap::new();
+    let mut edges_by_key: HashMap<EdgeKey, [Vec<EdgeId>; 2]> = HashMap::new();
     for edge in 0..old.topology.edge_count() as u32 {
         let ends = old.topology.ends[edge as usize];
-        let mapped = ends.map(|end| if end == NONE { NONE } else { pairs.new_of[end as usize] });
-        match mapped.contains(&NONE) && !ends.contains(&NONE) {
+        let new_ends = ends.map(|end| if end == NONE { NONE } else { pairs.new_of[end as usize] });
+        match new_ends.contains(&NONE) && !ends.contains(&NONE) {
             true => edges.removed.push(edge),
-            false => known.entry(edge_key(old, edge, mapped)).or_default()[0].push(edge),
+            false => edges_by_key.entry(edge_key(old, edge, new_ends)).or_default()[0].push(edge),
         }
     }
     for edge in 0..new.topology.edge_count() as u32 {
         let key = edge_key(new, edge, new.topology.ends[edge as usize]);
-        known.entry(key).or_default()[1].push(edge);
+        edges_by_key.entry(key).or_default()[1].push(edge);
     }
-    for [before, after] in known.into_values() {
+    for [before, after] in edges_by_key.into_values() {
         pair_edges(old, new, (before, after), &mut edges);
     }
     edges.added.sort_unstable();
@@ -495,26 +504,26 @@ fn compare_edges(old: &Drawing<'_>, new: &Drawing<'_>, pairs: &Pairs, charge: Ch
 
 /// Pairs edges between the same nodes: those with the same id, then the others in order.
 fn pair_edges(old: &Drawing<'_>, new: &Drawing<'_>, (before, after): (Vec<EdgeId>, Vec<EdgeId>), edges: &mut Edges) {
-    let own_id = |drawing: &Drawing<'_>, edge: EdgeId| drawing.edge_field(edge, Names::EdgeId).map(write::to_string);
-    let mut of_id: HashMap<String, EdgeId> =
-        before.iter().rev().filter_map(|edge| Some((own_id(old, *edge)?, *edge))).collect();
-    let mut taken = HashSet::new();
-    let mut left = Vec::new();
+    let edge_id = |drawing: &Drawing<'_>, edge: EdgeId| drawing.edge_field(edge, Names::EdgeId).map(write::to_string);
+    let mut old_by_id: HashMap<String, EdgeId> =
+        before.iter().rev().filter_map(|edge| Some((edge_id(old, *edge)?, *edge))).collect();
+    let mut paired = HashSet::new();
+    let mut unpaired = Vec::new();
     for edge in after {
-        match own_id(new, edge).and_then(|id| of_id.remove(&id)) {
-            Some(same) => {
-                taken.insert(same);
-                edges.paired.push((same, edge));
+        match edge_id(new, edge).and_then(|id| old_by_id.remove(&id)) {
+            Some(old_edge) => {
+                paired.insert(old_edge);
+                edges.paired.push((old_edge, edge));
             }
-            None => left.push(edge),
+            None => unpaired.push(edge),
         }
     }
-    let mut rest = before.into_iter().filter(|edge| !taken.contains(edge));
-    for edge in left {
-        match rest.next() {
-            Some(same) => edges.paired.push((same, edge)),
+    let mut remaining_old = before.into_iter().filter(|edge| !paired.contains(edge));
+    for edge in unpaired {
+        match remaining_old.next() {
+            Some(old_edge) => edges.paired.push((old_edge, edge)),
             None => edges.added.push(edge),
         }
     }
-    edges.removed.extend(rest);
+    edges.removed.extend(remaining_old);
 }

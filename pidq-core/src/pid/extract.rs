@@ -10,16 +10,16 @@ use crate::value::Value;
 
 /// Returns the edges between some nodes, of any kind, in document order.
 pub(crate) fn induced(drawing: &Drawing<'_>, nodes: &[NodeId], charge: ChargeFn<'_>) -> Result<Vec<EdgeId>> {
-    let kept: hashbrown::HashSet<NodeId> = nodes.iter().copied().collect();
+    let node_set: hashbrown::HashSet<NodeId> = nodes.iter().copied().collect();
     let table = drawing.topology.table(EdgeFilter::All, Direction::Both);
     let mut edges = Vec::new();
-    for node in &kept {
+    for node in &node_set {
         charge(1 + table.degree(*node) as u64)?;
-        let inner = table.arcs(*node).filter(|(other, edge)| {
+        let inner_arcs = table.arcs(*node).filter(|(other, edge)| {
             let [from, _] = drawing.topology.ends[*edge as usize];
-            from == *node && kept.contains(other)
+            from == *node && node_set.contains(other)
         });
-        edges.extend(inner.map(|(_, edge)| edge));
+        edges.extend(inner_arcs.map(|(_, edge)| edge));
     }
     edges.sort_unstable();
     edges.dedup();

@@ -43,9 +43,9 @@ fn nodes_where<'a>(
 /// Returns the nodes whose box contains a point.
 pub(crate) fn at<'a>(drawing: &Drawing<'a>, point: &[f64], charge: ChargeFn<'_>) -> Result<Datum<'a>> {
     let [x, y] = [0, 1].map(|at| point.get(at).copied().unwrap_or(f64::NAN));
-    let holds =
+    let contains_point =
         |[left, low, width, height]: [f64; 4]| (left..=left + width).contains(&x) && (low..=low + height).contains(&y);
-    nodes_where(drawing, charge, |node| bounding_box(node).is_some_and(holds))
+    nodes_where(drawing, charge, |node| bounding_box(node).is_some_and(contains_point))
 }
 
 /// Returns whether y grows upward: by the drawing, or by the first joined sheet that defines it.
@@ -63,9 +63,9 @@ fn is_y_up(drawing: &Drawing<'_>) -> bool {
 pub(crate) fn within<'a>(drawing: &Drawing<'a>, outer: &[f64], charge: ChargeFn<'_>) -> Result<Datum<'a>> {
     let [x, top, w, h] = [0, 1, 2, 3].map(|at| outer.get(at).copied().unwrap_or(f64::NAN));
     let y = if is_y_up(drawing) { top - h } else { top };
-    let lies =
+    let is_inside =
         |[left, low, width, height]: [f64; 4]| left >= x && low >= y && left + width <= x + w && low + height <= y + h;
-    nodes_where(drawing, charge, |node| bounding_box(node).is_some_and(lies))
+    nodes_where(drawing, charge, |node| bounding_box(node).is_some_and(is_inside))
 }
 
 /// Returns whether the drawing consists of joined sheets. They keep their positions, each relative to its own corner.
@@ -95,8 +95,8 @@ pub(crate) fn near<'a>(
     for node in (0..count).filter(|node| !items.contains(node)) {
         let Some([x, y]) = center_of(drawing.node(node)) else { continue };
         let sheet = sheet(node);
-        let here = centers.iter().filter(|(other, _)| *other == sheet);
-        let nearest = here.map(|(_, [a, b])| (a - x).hypot(b - y)).fold(f64::INFINITY, f64::min);
+        let on_sheet = centers.iter().filter(|(other, _)| *other == sheet);
+        let nearest = on_sheet.map(|(_, [a, b])| (a - x).hypot(b - y)).fold(f64::INFINITY, f64::min);
         if nearest.is_finite() && nearest <= distance {
             found.push((nearest, node));
         }

@@ -64,17 +64,17 @@ fn count_nodes(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<[Counter; 
 }
 
 /// Counts the kinds of the edges, and those without a meaning.
-fn of_edges(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<[Counter; 2]> {
-    let [mut kinds, mut meaningless] = [Counter::default(), Counter::default()];
+fn count_edges(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<[Counter; 2]> {
+    let [mut kinds, mut unknown] = [Counter::default(), Counter::default()];
     for edge in 0..drawing.topology.edge_count() as u32 {
         charge(1)?;
         let kind = drawing.edge_field(edge, Names::EdgeKind).and_then(Value::as_str).unwrap_or("");
         kinds.add(kind);
         if drawing.topology.edge_flags[edge as usize].contains(EdgeFlags::UNKNOWN) {
-            meaningless.add(kind);
+            unknown.add(kind);
         }
     }
-    Ok([kinds, meaningless])
+    Ok([kinds, unknown])
 }
 
 /// Returns the config in its JSON form: lists of names, pairs of ends, rules of roles.
@@ -93,7 +93,7 @@ fn config<'a>(drawing: &Drawing<'a>) -> Datum<'a> {
 pub(crate) fn info<'a>(drawing: &Drawing<'a>, charge: ChargeFn<'_>) -> Result<Datum<'a>> {
     let topology = &drawing.topology;
     let [types, roles, unknown] = count_nodes(drawing, charge)?;
-    let [kinds, meaningless] = of_edges(drawing, charge)?;
+    let [kinds, unknown_kinds] = count_edges(drawing, charge)?;
     let metadata_value = |key: &str| Datum::value(drawing.metadata.as_object().and_then(|metadata| metadata.get(key)));
     let pairs = topology.endpoint_pairs_found.iter().map(|at| topology.config.endpoints()[*at].join(" → "));
     Ok(Datum::Record(
@@ -108,7 +108,7 @@ pub(crate) fn info<'a>(drawing: &Drawing<'a>, charge: ChargeFn<'_>) -> Result<Da
             roles.into_datum(),
             unknown.into_datum(),
             kinds.into_datum(),
-            meaningless.into_datum(),
+            unknown_kinds.into_datum(),
             Datum::strings(pairs),
             Datum::count(topology.ports.arc_count()),
             Datum::count(topology.dangling.len()),

@@ -104,7 +104,7 @@ struct Isolation<'p, 'a> {
     options: IsolateOptions,
     steps: Vec<Step>,
     /// Nodes that a branch has reached.
-    seen: HashSet<NodeId>,
+    visited: HashSet<NodeId>,
     targets: HashSet<NodeId>,
     /// Other equipment inside the volume.
     entered_equipment: HashSet<NodeId>,
@@ -134,7 +134,7 @@ pub(crate) fn isolate<'a, V: Visitor>(
         drawing,
         options,
         steps: Vec::new(),
-        seen: HashSet::new(),
+        visited: HashSet::new(),
         targets: targets.iter().copied().collect(),
         entered_equipment: HashSet::new(),
         inside: Vec::new(),
@@ -162,38 +162,38 @@ impl Isolation<'_, '_> {
     fn include(&mut self, item: NodeId) {
         let topology = &self.drawing.topology;
         let ports = topology.ports.nodes(item);
-        let begins = |node: NodeId| topology.flow_degree(node) > 0;
+        let has_pipe = |node: NodeId| topology.flow_degree(node) > 0;
         let nodes: Vec<NodeId> = std::iter::once(item).chain(ports.iter().copied()).collect();
-        if !nodes.iter().any(|node| begins(*node)) {
+        if !nodes.iter().any(|node| has_pipe(*node)) {
             self.gaps.push(DataGap { kind: "unconnected", at: item, edge: NONE });
         }
-        let mut own = None;
+        let mut own_step = None;
         for node in nodes {
-            if !self.seen.insert(node) {
+            if !self.visited.insert(node) {
                 continue;
             }
             self.inside.push(node);
-            if begins(node) {
-                let step = self.begin(node);
-                own = own.or((node == item).then_some(step));
+            if has_pipe(node) {
+                let step = self.begin_branch(node);
+                own_step = own_step.or((node == item).then_some(step));
             } else if node != item && self.is_unused_port(node) {
                 self.gaps.push(DataGap { kind: "unconnected_nozzle", at: node, edge: NONE });
             }
         }
         if let Some(owner) = topology.owner(item).filter(|owner| !self.targets.contains(owner)) {
-            let step = own.unwrap_or_else(|| self.begin(item));
+            let step = own_step.unwrap_or_else(|| self.begin_branch(item));
             self.open_to_owner(step, owner);
         }
     }
 
     /// Starts a branch at a node and returns its step.
-    fn begin(&mut self, node: NodeId) -> u32 {
+    fn begin_branch(&mut self, node: NodeId) -> u32 {
         let step = self.steps.len() as u32;
         self.steps.push(Step { node, from: NONE, port: step, depth: 0, is_end: false });
         step
     }
 
-    /// Handles a nozzle as target: it is open to its own equipment, without a barrier between.
+    /// Handles a nozzle as target: no barrier separates it from its own equipment.
     fn open_to_owner(&mut self, step: u32, owner: NodeId) {
         if self.passes_equipment() {
             self.enter(step, owner);
@@ -205,8 +205,8 @@ impl Isolation<'_, '_> {
     /// Returns whether a nozzle has no pipe and no instrument and is not a manhole: its connection may be missing.
     fn is_unused_port(&self, port: NodeId) -> bool {
         let topology = &self.drawing.topology;
-        let others = topology.table(EdgeFilter::All, Direction::Both).edges(port).iter();
-        let is_used = others.map(|edge| topology.edge_flags[*edge as usize]).any(|flags| {
+        let edges = topology.table(EdgeFilter::All, Direction::Both).edges(port).iter();
+        let is_used = edges.map(|edge| topology.edge_flags[*edge as usize]).any(|flags| {
             !flags.contains(EdgeFlags::PART)
                 && !flags.contains(EdgeFlags::ZONE)
                 && !flags.contains(EdgeFlags::MEMBER)
@@ -246,7 +246,7 @@ impl Isolation<'_, '_> {
     /// Continues a branch to a node.
     fn visit<V: Visitor>(&mut self, from: u32, node: NodeId, visitor: &mut V) -> Result<()> {
         let Step { port, depth, .. } = self.steps[from as usize];
-        if !self.seen.insert(node) {
+        if !self.visited.insert(node) {
             self.add_port(node, port);
             return Ok(());
         }
@@ -315,7 +315,7 @@ impl Isolation<'_, '_> {
         if self.options.accept_relief { NodeEffect::Ends("relief") } else { NodeEffect::Passes }
     }
 
-    /// Adds a passed item to the volume. If it has no further pipe, either the line ends or the drawing does.
+    /// Adds a passed item to the volume. Without a further pipe it is a dead end, or the line continues undrawn.
     fn pass<V: Visitor>(&mut self, step: u32, visitor: &mut V) -> Result<()> {
         let node = self.steps[step as usize].node;
         self.inside.push(node);
@@ -333,8 +333,9 @@ impl Isolation<'_, '_> {
     /// equipment.
     fn continues_undrawn<V: Visitor>(&mut self, node: NodeId, visitor: &mut V) -> Result<bool> {
         let topology = &self.drawing.topology;
-        let is_alone = topology.roles[node as usize] == Role::Port && topology.owner(node).is_none();
-        Ok(is_alone || self.missing_ends.ends_openly(self.drawing, node, &mut |units| visitor.charge(units))?)
+        let is_unowned = topology.roles[node as usize] == Role::Port && topology.owner(node).is_none();
+        Ok(is_unowned
+            || self.missing_ends.ends_at_missing_side(self.drawing, node, &mut |units| visitor.charge(units))?)
     }
 
     fn passes_equipment(&self) -> bool {
@@ -360,7 +361,7 @@ impl Isolation<'_, '_> {
             self.swallowed.extend(self.options.include_equipment.then_some(equipment));
         }
         for exit in exits {
-            if !self.seen.insert(exit) {
+            if !self.visited.insert(exit) {
                 continue;
             }
             if exit != equipment {
@@ -379,12 +380,12 @@ impl Isolation<'_, '_> {
         let topology = &self.drawing.topology;
         visitor.charge(topology.dangling.len() as u64)?;
         let inside: HashSet<NodeId> = self.inside.iter().copied().collect();
-        let opens = |edge: &&EdgeId| {
+        let may_open_volume = |edge: &&EdgeId| {
             [EdgeFlags::FLOW, EdgeFlags::PART].iter().any(|flags| topology.edge_flags[**edge as usize].contains(*flags))
         };
-        for edge in topology.dangling.iter().filter(opens) {
-            let known = topology.ends[*edge as usize].into_iter().find(|end| inside.contains(end));
-            self.gaps.extend(known.map(|node| DataGap { kind: "dangling_edge", at: node, edge: *edge }));
+        for edge in topology.dangling.iter().filter(may_open_volume) {
+            let end = topology.ends[*edge as usize].into_iter().find(|end| inside.contains(end));
+            self.gaps.extend(end.map(|node| DataGap { kind: "dangling_edge", at: node, edge: *edge }));
         }
         Ok(())
     }
@@ -468,7 +469,7 @@ impl<'a> Isolation<'_, 'a> {
     }
 
     /// Returns the neighbors of a node and charges fuel for them.
-    fn around(&self, node: NodeId, charge: ChargeFn<'_>) -> Result<&[NodeId]> {
+    fn neighbors(&self, node: NodeId, charge: ChargeFn<'_>) -> Result<&[NodeId]> {
         let nodes = self.drawing.topology.table(EdgeFilter::Flow, Direction::Both).nodes(node);
         charge(nodes.len() as u64)?;
         Ok(nodes)
@@ -480,7 +481,7 @@ impl<'a> Isolation<'_, 'a> {
         if self.drawing.topology.roles[node as usize] == Role::PositiveBarrier {
             return Ok("positive");
         }
-        Ok(match (self.beyond(node, self.node_at(from), charge)?, self.has_bleed_before(from, charge)?) {
+        Ok(match (self.second_barrier(node, self.node_at(from), charge)?, self.has_bleed_before(from, charge)?) {
             ((true, true), _) => "double_block_bleed",
             ((true, false), _) => "double_block",
             ((false, true), _) | (_, true) => "block_bleed",
@@ -489,14 +490,14 @@ impl<'a> Isolation<'_, 'a> {
     }
 
     /// Returns whether a second barrier follows in series, and whether a bleed branches off before it.
-    fn beyond(&self, barrier: NodeId, before: NodeId, charge: ChargeFn<'_>) -> Result<(bool, bool)> {
+    fn second_barrier(&self, barrier: NodeId, before: NodeId, charge: ChargeFn<'_>) -> Result<(bool, bool)> {
         const MAX_STEPS: usize = 20;
         let topology = &self.drawing.topology;
         let (mut node, mut before, mut has_bleed) = (barrier, before, false);
         for _ in 0..MAX_STEPS {
             let mut rest = Vec::new();
-            for next in self.around(node, charge)?.iter().copied().filter(|next| *next != before) {
-                if self.leads_to_bleed(next, node, charge)? { has_bleed = true } else { rest.push(next) }
+            for next in self.neighbors(node, charge)?.iter().copied().filter(|next| *next != before) {
+                if self.is_bleed_valve(next, node, charge)? { has_bleed = true } else { rest.push(next) }
             }
             let [only] = rest.as_slice() else { return Ok((false, has_bleed)) };
             if topology.is_equipment(*only) {
@@ -518,15 +519,15 @@ impl<'a> Isolation<'_, 'a> {
             return Ok(false);
         }
         let before = self.node_at(*from);
-        for next in self.around(*node, charge)?.iter().copied().filter(|next| *next != before) {
-            if self.leads_to_bleed(next, *node, charge)? {
+        for next in self.neighbors(*node, charge)?.iter().copied().filter(|next| *next != before) {
+            if self.is_bleed_valve(next, *node, charge)? {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    fn leads_to_bleed(&self, node: NodeId, before: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+    fn is_bleed_valve(&self, node: NodeId, before: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
         Ok(self.drawing.topology.roles[node as usize] == Role::Barrier && self.is_bleed(node, before, charge)?)
     }
 
@@ -539,7 +540,7 @@ impl<'a> Isolation<'_, 'a> {
             return Ok(false);
         }
         for _ in 0..MAX_STEPS {
-            let mut next = self.around(node, charge)?.iter().copied().filter(|next| *next != before);
+            let mut next = self.neighbors(node, charge)?.iter().copied().filter(|next| *next != before);
             match (next.next(), next.next()) {
                 (None, _) => return Ok(!topology.is_equipment(node) && topology.roles[node as usize] != Role::OffPage),
                 (Some(only), None) => (before, node) = (node, only),

@@ -69,45 +69,46 @@ impl<'s, 'a> Sheet<'s, 'a> {
     /// keeps its quotes.
     fn node_id(&self, id: Value<'a>) -> String {
         let number = id.as_str().and_then(|text| text.parse().ok()).map(Value::number);
-        let has_twin = number.is_some_and(|number| {
+        let is_ambiguous = number.is_some_and(|number| {
             self.drawing.by_id(number).is_some() && Some(convert::to_text(number).as_str()) == id.as_str()
         });
-        self.prefixed(id, has_twin)
+        self.prefixed(id, is_ambiguous)
     }
 
     fn edge_id(&self, id: Value<'a>) -> String {
         self.prefixed(id, id.as_str().is_some_and(|text| self.numeric_edge_ids.contains(text)))
     }
 
-    fn prefixed(&self, id: Value<'a>, has_twin: bool) -> String {
+    fn prefixed(&self, id: Value<'a>, is_ambiguous: bool) -> String {
         // A string that starts with a quote could be confused with a quoted one.
-        let is_quoted = has_twin || id.as_str().is_some_and(|text| text.starts_with('"'));
+        let is_quoted = is_ambiguous || id.as_str().is_some_and(|text| text.starts_with('"'));
         let text = if is_quoted { write::to_string(id) } else { convert::to_text(id) };
         format!("{}#{text}", self.name)
     }
 }
 
-/// Joins sheets and returns a graph in the default structure; its metadata list the joined and the unpaired connectors.
+/// Joins sheets and returns a graph with the default field names. Its metadata lists the joined and unpaired
+/// connectors.
 pub(crate) fn join<'a>(sheets: &[Drawing<'a>], by: JoinBy, budget: &mut dyn Budget) -> Result<Datum<'a>> {
     let names = sheet_names(sheets);
     let mut nodes = Vec::new();
     let mut edges = Vec::new();
-    let mut named = Vec::with_capacity(sheets.len());
+    let mut prefixed_sheets = Vec::with_capacity(sheets.len());
     for (drawing, name) in sheets.iter().zip(&names) {
         budget.charge((drawing.topology.node_count() + drawing.topology.edge_count()) as u64)?;
         let sheet = Sheet::new(drawing, name);
         nodes.extend((0..drawing.topology.node_count() as u32).map(|node| prefixed_node(&sheet, node)));
         edges.extend((0..drawing.topology.edge_count() as u32).map(|edge| prefixed_edge(&sheet, edge)));
-        named.push(sheet);
+        prefixed_sheets.push(sheet);
     }
     let connectors = connectors(sheets);
     let partners = partners(&connectors, &sheet_aliases(sheets, &names), by, budget)?;
     let config_source = sheets.iter().find(|sheet| own_topology(sheet).is_some()).or(sheets.first());
     let config = config_source.map_or(TopologyConfig::shared_default(), |sheet| &sheet.topology.config);
-    let pairing = Pairing { sheets: &named, connectors: &connectors, partners: &partners };
+    let pairing = Pairing { sheets: &prefixed_sheets, connectors: &connectors, partners: &partners };
     let (mut pairs, mut unmatched, mut ambiguous) = (Vec::new(), Vec::new(), Vec::new());
     for (at, candidates) in partners.iter().enumerate() {
-        let Some((other, word)) = pairing.partner(at) else {
+        let Some((other, criterion)) = pairing.partner(at) else {
             let row = pairing.unpaired_row(at, budget)?;
             if candidates.is_empty() {
                 unmatched.push(row)
@@ -119,7 +120,7 @@ pub(crate) fn join<'a>(sheets: &[Drawing<'a>], by: JoinBy, budget: &mut dyn Budg
         if pairing.is_source(at, other) {
             let [from, to] = [at, other].map(|at| pairing.id(at));
             edges.push(joint_edge(config, &from, &to, pairs.len() + 1, pairing.has_direction(at, other)));
-            pairs.push(vec![Datum::String(from), Datum::String(to), Datum::Word(word)]);
+            pairs.push(vec![Datum::String(from), Datum::String(to), Datum::Word(criterion)]);
         }
     }
     let report = [("pairs", PAIR, pairs), ("unmatched", UNPAIRED, unmatched), ("ambiguous", UNPAIRED, ambiguous)];
@@ -145,10 +146,10 @@ impl<'a> Pairing<'_, 'a> {
 
     /// Returns the connector that a connector is joined to, and the criterion: each must reference only the other.
     fn partner(&self, at: usize) -> Option<(usize, &'static str)> {
-        let [(other, word)] = *self.partners[at].as_slice() else { return None };
-        let is_pair =
-            is_only(&self.partners[other], at) && links_agree(&self.connectors[at], &self.connectors[other], word);
-        is_pair.then_some((other, word))
+        let [(other, criterion)] = *self.partners[at].as_slice() else { return None };
+        let is_pair = is_only_candidate(&self.partners[other], at)
+            && links_agree(&self.connectors[at], &self.connectors[other], criterion);
+        is_pair.then_some((other, criterion))
     }
 
     /// Returns whether the flow goes from `at` to `other`. If unknown, it goes from the first one.
@@ -174,8 +175,8 @@ impl<'a> Pairing<'_, 'a> {
     }
 }
 
-/// Returns the metadata of the joined drawing: all that a stored graph needs, the sheets, and the pairing of their
-/// connectors. The topology of the first sheet that has its own applies to all.
+/// Returns the metadata of the joined drawing: the required fields of a stored graph, the sheets, and the pairing of
+/// their connectors. The topology of the first sheet that defines one applies to all.
 fn metadata<'a>(
     sheets: &[Drawing<'a>],
     names: &[String],
@@ -196,16 +197,19 @@ fn metadata<'a>(
     ];
     let mut topologies = sheets.iter().map(own_topology);
     if let Some(first) = topologies.find_map(|own| own) {
-        let kept = first.iter().filter(|(key, _)| *key != "paths");
-        entries.push(("topology", Datum::Map(kept.map(|(key, value)| (key.into(), Datum::Value(value))).collect())));
-        let mut others = Vec::new();
+        let entries_without_paths = first.iter().filter(|(key, _)| *key != "paths");
+        entries.push((
+            "topology",
+            Datum::Map(entries_without_paths.map(|(key, value)| (key.into(), Datum::Value(value))).collect()),
+        ));
+        let mut differing = Vec::new();
         for (sheet, name) in sheets.iter().zip(names) {
             let own = own_topology(sheet).map_or(Value::Null, Value::Object);
             if !compare::is_equal(own, Value::Object(first), &mut *charge)? {
-                others.push(name.clone());
+                differing.push(name.clone());
             }
         }
-        entries.push(("other_topologies", Datum::strings(others)));
+        entries.push(("other_topologies", Datum::strings(differing)));
     }
     Ok(Datum::Map(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()))
 }
@@ -227,12 +231,12 @@ fn job_id(sheets: &[Drawing<'_>], names: &[String]) -> String {
 
 /// Returns the id prefixes of the sheets: their number, else their name, made unique.
 fn sheet_names(sheets: &[Drawing<'_>]) -> Vec<String> {
-    let (mut names, mut taken) = (Vec::new(), HashSet::<String>::from_iter([JOINT.into()]));
+    let (mut names, mut used) = (Vec::new(), HashSet::<String>::from_iter([JOINT.into()]));
     for (at, sheet) in sheets.iter().enumerate() {
         let title = sheet.metadata_string(Names::DrawingNumber).or_else(|| sheet.metadata_string(Names::DrawingName));
         let name = title.map_or(format!("sheet-{}", at + 1), String::from);
-        let others = (at + 1..).map(|number| format!("{name}~{number}"));
-        names.extend(std::iter::once(name.clone()).chain(others).find(|name| taken.insert(name.clone())));
+        let numbered = (at + 1..).map(|number| format!("{name}~{number}"));
+        names.extend(std::iter::once(name.clone()).chain(numbered).find(|name| used.insert(name.clone())));
     }
     names
 }
@@ -241,11 +245,11 @@ fn sheet_names(sheets: &[Drawing<'_>]) -> Vec<String> {
 fn sheet_aliases<'n>(sheets: &[Drawing<'n>], names: &'n [String]) -> Vec<[Option<&'n str>; 3]> {
     let titles =
         |sheet: &Drawing<'n>| [Names::DrawingName, Names::DrawingNumber].map(|names| sheet.metadata_string(names));
-    let all = |(sheet, name): (&Drawing<'n>, &'n String)| {
+    let aliases = |(sheet, name): (&Drawing<'n>, &'n String)| {
         let [title, number] = titles(sheet);
         [title, number, Some(name.as_str())]
     };
-    sheets.iter().zip(names).map(all).collect()
+    sheets.iter().zip(names).map(aliases).collect()
 }
 
 /// Returns an object with changed values for some fields.
@@ -292,8 +296,8 @@ fn prefixed_edge<'a>(sheet: &Sheet<'_, 'a>, edge: u32) -> Datum<'a> {
     })
 }
 
-/// Returns the edge between two connectors, in the names of a config. It flows like the pipes at them.
-fn joint_edge<'a>(config: &TopologyConfig, from: &str, to: &str, number: usize, is_known: bool) -> Datum<'a> {
+/// Returns the edge between two connectors, with the field names of a config. Its direction is that of the pipes there.
+fn joint_edge<'a>(config: &TopologyConfig, from: &str, to: &str, number: usize, has_direction: bool) -> Datum<'a> {
     let first = |names: Names| config.names(names).first().cloned().unwrap_or_default();
     let [from_key, to_key] = config.endpoints().first().cloned().unwrap_or_default();
     let fields = [
@@ -303,7 +307,7 @@ fn joint_edge<'a>(config: &TopologyConfig, from: &str, to: &str, number: usize, 
         (from_key, from.into()),
         (to_key, to.into()),
     ];
-    let direction = (!is_known).then(|| (first(Names::Direction), first(Names::Undirected)));
+    let direction = (!has_direction).then(|| (first(Names::Direction), first(Names::Undirected)));
     let fields = fields.into_iter().chain(direction);
     Datum::Map(fields.map(|(key, text)| (key, Datum::String(text))).collect())
 }
@@ -348,13 +352,14 @@ fn partners(
     for (at, connector) in connectors.iter().enumerate() {
         let (linked, labeled) = (index.linked(connector), index.labeled(connector));
         budget.charge(1 + (linked.len() + labeled.len()) as u64)?;
-        let meets = |other: &usize| may_meet(connector, &connectors[*other]);
+        let is_allowed = |other: &usize| may_be_paired(connector, &connectors[*other]);
         if by != JoinBy::Label {
-            partners[at].extend(linked.into_iter().filter(meets).map(|other| (other, LINK)));
+            partners[at].extend(linked.into_iter().filter(is_allowed).map(|other| (other, LINK)));
         }
         if by != JoinBy::Link && partners[at].is_empty() {
-            let fits = |other: &usize| meets(other) && name_each_other(connector, &connectors[*other], names);
-            partners[at].extend(labeled.into_iter().filter(fits).map(|other| (other, LABEL)));
+            let names_match =
+                |other: &usize| is_allowed(other) && name_each_others_drawing(connector, &connectors[*other], names);
+            partners[at].extend(labeled.into_iter().filter(names_match).map(|other| (other, LABEL)));
         }
         // Every pair may match.
         budget.reserve(size_of_val(&*partners[at]))?;
@@ -404,27 +409,27 @@ impl<'c> ConnectorIndex<'c> {
 }
 
 /// Returns whether two connectors may be paired: opposite directions, different sheets, and both with ids for the edge.
-fn may_meet(a: &Connector, b: &Connector) -> bool {
-    let is_same_way = a.enters.is_some() && a.enters == b.enters;
-    a.sheet != b.sheet && a.has_id && b.has_id && !is_same_way
+fn may_be_paired(a: &Connector, b: &Connector) -> bool {
+    let is_same_direction = a.enters.is_some() && a.enters == b.enters;
+    a.sheet != b.sheet && a.has_id && b.has_id && !is_same_direction
 }
 
-/// Returns whether a connector is the only candidate of another: one matched by label may have a link elsewhere.
-fn is_only(partners: &[(usize, &str)], at: usize) -> bool {
+/// Returns whether a connector is the only candidate of another. A connector matched by label may link to a third one.
+fn is_only_candidate(partners: &[(usize, &str)], at: usize) -> bool {
     matches!(partners, [(only, _)] if *only == at)
 }
 
 /// Returns whether neither of two connectors joined by a link references a different one.
 fn links_agree(a: &Connector, b: &Connector, by: &str) -> bool {
-    let leads_elsewhere = |a: &Connector, b: &Connector| {
+    let conflicts = |a: &Connector, b: &Connector| {
         let both = a.linked.as_ref().zip(b.persistent_id.as_ref());
         both.is_some_and(|(linked, id)| linked != id)
     };
-    by == LABEL || !leads_elsewhere(a, b) && !leads_elsewhere(b, a)
+    by == LABEL || !conflicts(a, b) && !conflicts(b, a)
 }
 
 /// Returns whether two connectors name each other's drawings.
-fn name_each_other(a: &Connector, b: &Connector, names: &[[Option<&str>; 3]]) -> bool {
+fn name_each_others_drawing(a: &Connector, b: &Connector, names: &[[Option<&str>; 3]]) -> bool {
     let names_sheet = |a: &Connector, b: &Connector| {
         let is_sheet =
             |drawing: &String| names[b.sheet].iter().flatten().any(|name| normalize(name) == normalize(drawing));
@@ -433,7 +438,7 @@ fn name_each_other(a: &Connector, b: &Connector, names: &[[Option<&str>; 3]]) ->
     names_sheet(a, b) && names_sheet(b, a)
 }
 
-/// Normalizes a label: no spaces or hyphens, upper case. Exporters write one connector in different ways.
+/// Normalizes a label to upper case without spaces and hyphens, since exporters spell them differently.
 fn normalize(label: &str) -> String {
     label.chars().filter(|c| !c.is_whitespace() && *c != '-').flat_map(char::to_uppercase).collect()
 }

@@ -58,7 +58,7 @@ fn is_valve(drawing: &Drawing<'_>, node: NodeId) -> bool {
 pub(crate) fn list<'a>(
     drawing: &Drawing<'a>,
     list: &ListSpec,
-    more: &[&str],
+    extra_names: &[&str],
     budget: &mut dyn Budget,
 ) -> Result<Datum<'a>> {
     let context = ListContext::new(drawing, list, &mut |units| budget.charge(units))?;
@@ -66,7 +66,7 @@ pub(crate) fn list<'a>(
     for node in (0..drawing.topology.node_count() as u32).filter(|node| (list.includes)(drawing, *node)) {
         budget.charge(1 + list.columns.len() as u64)?;
         let fixed = list.columns.iter().map(|column| ((*column).into(), context.column(node, column)));
-        rows.push(Datum::Map(fixed.chain(extra_columns(drawing, node, more, budget)?).collect()));
+        rows.push(Datum::Map(fixed.chain(extra_columns(drawing, node, extra_names, budget)?).collect()));
     }
     Ok(Datum::Array(rows))
 }
@@ -97,10 +97,10 @@ struct ListContext<'p, 'a> {
 
 impl<'p, 'a> ListContext<'p, 'a> {
     fn new(drawing: &'p Drawing<'a>, list: &ListSpec, charge: ChargeFn<'_>) -> Result<Self> {
-        let mut node_field = HashMap::new();
+        let mut loop_names = HashMap::new();
         if list.columns.contains(&"loop") {
             for found in loops::loops(drawing, charge)? {
-                node_field.extend(found.members.iter().map(|member| (*member, found.name.clone())));
+                loop_names.extend(found.members.iter().map(|member| (*member, found.name.clone())));
             }
         }
         let mut lines = HashMap::new();
@@ -113,7 +113,7 @@ impl<'p, 'a> ListContext<'p, 'a> {
                 lines.extend(members.all_members(line, charge)?.into_iter().map(|member| (member, tag.to_owned())));
             }
         }
-        Ok(ListContext { drawing, loops: node_field, lines })
+        Ok(ListContext { drawing, loops: loop_names, lines })
     }
 
     fn column(&self, node: NodeId, column: &str) -> Datum<'a> {
@@ -174,29 +174,30 @@ impl<'p, 'a> ListContext<'p, 'a> {
         Datum::value(sizes.next())
     }
 
-    /// Returns the lines of an item; for an instrument without a line, the lines of what it is attached to.
+    /// Returns the lines of an item; for an instrument without a line, the lines of the items it is attached to.
     fn lines(&self, node: NodeId) -> Vec<String> {
-        let own = self.own_lines(node);
-        if !own.is_empty() || self.drawing.topology.roles[node as usize] != Role::Instrument {
-            return own;
+        let own_lines = self.own_lines(node);
+        if !own_lines.is_empty() || self.drawing.topology.roles[node as usize] != Role::Instrument {
+            return own_lines;
         }
         let mut seen = HashSet::new();
-        let around = attached_to(self.drawing, node).into_iter().flat_map(|item| self.own_lines(item));
-        around.filter(|line| seen.insert(line.clone())).collect()
+        let candidates = attached_to(self.drawing, node).into_iter().flat_map(|item| self.own_lines(item));
+        candidates.filter(|line| seen.insert(line.clone())).collect()
     }
 
     /// Returns the lines of the pipes at an item and at its ports; otherwise the line that the item names.
     fn own_lines(&self, node: NodeId) -> Vec<String> {
         let topology = &self.drawing.topology;
-        let around = std::iter::once(node).chain(topology.ports.nodes(node).iter().copied());
+        let nodes = std::iter::once(node).chain(topology.ports.nodes(node).iter().copied());
         let edges =
-            around.flat_map(|node| topology.table(EdgeFilter::Flow, Direction::Both).edges(node).iter().copied());
+            nodes.flat_map(|node| topology.table(EdgeFilter::Flow, Direction::Both).edges(node).iter().copied());
         let lines = sections::lines_of(self.drawing, edges);
         if !lines.is_empty() {
             return lines;
         }
-        let own = self.drawing.node_field(node, Names::Line).map(|name| pipe_lines::line_name(self.drawing, name));
-        own.or_else(|| self.lines.get(&node).cloned()).into_iter().collect()
+        let named_line =
+            self.drawing.node_field(node, Names::Line).map(|name| pipe_lines::line_name(self.drawing, name));
+        named_line.or_else(|| self.lines.get(&node).cloned()).into_iter().collect()
     }
 
     fn next_items(&self, node: NodeId) -> Vec<NodeId> {
@@ -213,14 +214,14 @@ impl<'p, 'a> ListContext<'p, 'a> {
 /// signals.
 fn attached_to(drawing: &Drawing<'_>, node: NodeId) -> Vec<NodeId> {
     let topology = &drawing.topology;
-    let near = topology.table(EdgeFilter::All, Direction::Both).arcs(node);
-    let holds = |(other, edge): &(NodeId, EdgeId)| {
+    let arcs = topology.table(EdgeFilter::All, Direction::Both).arcs(node);
+    let is_attachment = |(other, edge): &(NodeId, EdgeId)| {
         let flags = topology.edge_flags[*edge as usize];
-        let is_joined =
+        let is_connected =
             flags.contains(EdgeFlags::SIGNAL) || flags.contains(EdgeFlags::ZONE) || flags.contains(EdgeFlags::FLOW);
-        is_joined && topology.roles[*other as usize] != Role::Instrument
+        is_connected && topology.roles[*other as usize] != Role::Instrument
     };
-    near.filter(holds).map(|(other, _)| other).collect()
+    arcs.filter(is_attachment).map(|(other, _)| other).collect()
 }
 
 /// Returns whether the flow enters the sheet at a connector or leaves it.
@@ -425,56 +426,56 @@ pub(crate) fn line_list<'a>(drawing: &Drawing<'a>, charge: ChargeFn<'_>) -> Resu
     for line in &lines {
         charge(1 + line.edges.len() as u64)?;
         let ends = line_ends(drawing, line);
-        let joined = |names: Names| Datum::String(values_of_line(drawing, line, names).join(", "));
+        let joined_values = |names: Names| Datum::String(values_of_line(drawing, line, names).join(", "));
         let name = Some(line.name.clone()).filter(|name| !name.is_empty());
         let segments = if line.segments.is_empty() { line.edges.len() } else { line.segments.len() };
         rows.push(vec![
             Datum::string(name),
-            joined(Names::Fluid),
-            joined(Names::PipingClass),
-            joined(Names::Size),
+            joined_values(Names::Fluid),
+            joined_values(Names::PipingClass),
+            joined_values(Names::Size),
             Datum::strings(ends[0].iter().map(|node| drawing.name(*node))),
             Datum::strings(ends[1].iter().map(|node| drawing.name(*node))),
             Datum::count(segments),
             Datum::count(line.items.iter().filter(|node| !drawing.topology.is_equipment(**node)).count()),
-            joined(Names::Insulation),
+            joined_values(Names::Insulation),
         ]);
     }
     Ok(Datum::Table(KEYS, rows))
 }
 
 fn lines(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<Vec<PipeLine>> {
-    let mut lines = LineCollector::default();
+    let mut collector = LineCollector::default();
     let members = pipe_lines::Members::collect(drawing, charge)?;
     for node in (0..drawing.topology.node_count() as u32).filter(|node| drawing.has_type(*node, Names::LineType)) {
-        lines.add_node(drawing, node, members.all_members(node, charge)?);
+        collector.add_node(drawing, node, members.all_members(node, charge)?);
     }
     for edge in drawing.topology.edges_of(EdgeFlags::FLOW) {
         charge(1)?;
-        lines.add_pipe(drawing, edge);
+        collector.add_pipe(drawing, edge);
     }
-    let mut all = lines.all;
-    for line in &mut all {
+    let mut lines = collector.lines;
+    for line in &mut lines {
         let mut seen = HashSet::new();
         line.items.retain(|item| seen.insert(*item));
     }
-    all.sort_by_key(|line| line.name.is_empty());
-    Ok(all)
+    lines.sort_by_key(|line| line.name.is_empty());
+    Ok(lines)
 }
 
 /// Collector of lines.
 #[derive(Default)]
 struct LineCollector {
-    all: Vec<PipeLine>,
+    lines: Vec<PipeLine>,
     by_name: HashMap<String, usize>,
     /// By member of a line node: the line.
     line_of: HashMap<NodeId, usize>,
 }
 
 impl LineCollector {
-    fn begin(&mut self, name: String, node: Option<NodeId>) -> usize {
-        self.all.push(PipeLine { node, name, segments: Vec::new(), edges: Vec::new(), items: Vec::new() });
-        self.all.len() - 1
+    fn push_line(&mut self, name: String, node: Option<NodeId>) -> usize {
+        self.lines.push(PipeLine { node, name, segments: Vec::new(), edges: Vec::new(), items: Vec::new() });
+        self.lines.len() - 1
     }
 
     /// Returns the line with a name. The same number on two sheets is one line.
@@ -482,15 +483,15 @@ impl LineCollector {
         if let Some(at) = self.by_name.get(&name) {
             return *at;
         }
-        self.by_name.insert(name.clone(), self.all.len());
-        self.begin(name, node)
+        self.by_name.insert(name.clone(), self.lines.len());
+        self.push_line(name, node)
     }
 
     /// Adds a line node. Lines without a number are separate lines.
     fn add_node(&mut self, drawing: &Drawing<'_>, node: NodeId, members: Vec<NodeId>) {
         let name = drawing.tag(node).unwrap_or("").to_owned();
-        let at = if name.is_empty() { self.begin(name, Some(node)) } else { self.named(name, Some(node)) };
-        let line = &mut self.all[at];
+        let at = if name.is_empty() { self.push_line(name, Some(node)) } else { self.named(name, Some(node)) };
+        let line = &mut self.lines[at];
         for member in members {
             let part = if drawing.has_type(member, Names::SegmentType) { &mut line.segments } else { &mut line.items };
             part.push(member);
@@ -504,8 +505,8 @@ impl LineCollector {
             None => self.line_of_members(drawing, edge),
         };
         if let Some(at) = at {
-            self.all[at].edges.push(edge);
-            self.all[at].items.extend(drawing.topology.ends[edge as usize]);
+            self.lines[at].edges.push(edge);
+            self.lines[at].items.extend(drawing.topology.ends[edge as usize]);
         }
     }
 
@@ -520,14 +521,14 @@ impl LineCollector {
 /// Returns the nodes where the flow enters a line, and where it leaves.
 fn line_ends(drawing: &Drawing<'_>, line: &PipeLine) -> [Vec<NodeId>; 2] {
     let ends: Vec<[NodeId; 2]> = line.edges.iter().map(|edge| drawing.topology.flow_ends(*edge)).collect();
-    let entered: HashSet<NodeId> = ends.iter().map(|[_, to]| *to).collect();
-    let left: HashSet<NodeId> = ends.iter().map(|[from, _]| *from).collect();
+    let flow_targets: HashSet<NodeId> = ends.iter().map(|[_, to]| *to).collect();
+    let flow_sources: HashSet<NodeId> = ends.iter().map(|[from, _]| *from).collect();
     let unique = |nodes: Vec<NodeId>| {
         let mut seen = HashSet::new();
         nodes.into_iter().filter(|node| *node != NONE && seen.insert(*node)).collect()
     };
-    let sources = ends.iter().map(|[from, _]| *from).filter(|node| !entered.contains(node)).collect();
-    let sinks = ends.iter().map(|[_, to]| *to).filter(|node| !left.contains(node)).collect();
+    let sources = ends.iter().map(|[from, _]| *from).filter(|node| !flow_targets.contains(node)).collect();
+    let sinks = ends.iter().map(|[_, to]| *to).filter(|node| !flow_sources.contains(node)).collect();
     [unique(sources), unique(sinks)]
 }
 
@@ -542,14 +543,18 @@ fn values_of_line(drawing: &Drawing<'_>, line: &PipeLine, names: Names) -> Vec<S
     let number = |text: &str| text.parse::<f64>().ok();
     values.sort_by(|a, b| match (number(a), number(b)) {
         (Some(a), Some(b)) => a.total_cmp(&b),
-        (is, other) => other.is_some().cmp(&is.is_some()).then_with(|| a.cmp(b)),
+        (first_number, second_number) => second_number.is_some().cmp(&first_number.is_some()).then_with(|| a.cmp(b)),
     });
     values.dedup();
     values
 }
 
 /// Returns one row per segment node.
-pub(crate) fn segment_list<'a>(drawing: &Drawing<'a>, more: &[&str], budget: &mut dyn Budget) -> Result<Datum<'a>> {
+pub(crate) fn segment_list<'a>(
+    drawing: &Drawing<'a>,
+    extra_names: &[&str],
+    budget: &mut dyn Budget,
+) -> Result<Datum<'a>> {
     let topology = &drawing.topology;
     // All nodes and edges are scanned for the few of segments.
     budget.charge((topology.node_count() + topology.edge_count()) as u64 / 8)?;
@@ -558,7 +563,7 @@ pub(crate) fn segment_list<'a>(drawing: &Drawing<'a>, more: &[&str], budget: &mu
     for node in (0..topology.node_count() as u32).filter(|node| drawing.has_type(*node, Names::SegmentType)) {
         budget.charge(1)?;
         let fixed = segments.row(drawing, node).map(|(key, datum)| (key.to_owned(), datum));
-        rows.push(Datum::Map(fixed.into_iter().chain(extra_columns(drawing, node, more, budget)?).collect()));
+        rows.push(Datum::Map(fixed.into_iter().chain(extra_columns(drawing, node, extra_names, budget)?).collect()));
     }
     Ok(Datum::Array(rows))
 }
@@ -573,20 +578,20 @@ struct SegmentIndex {
 
 impl SegmentIndex {
     fn build(drawing: &Drawing<'_>, budget: &mut dyn Budget) -> Result<SegmentIndex> {
-        let mut found = SegmentIndex::default();
+        let mut index = SegmentIndex::default();
         for (group, member) in drawing.topology.memberships() {
             budget.charge(1)?;
-            *found.count_of.entry(group).or_default() += 1;
+            *index.count_of.entry(group).or_default() += 1;
             if drawing.has_type(group, Names::LineType) {
-                found.line_of.insert(member, group);
+                index.line_of.insert(member, group);
             }
         }
         for edge in drawing.topology.edges_of(EdgeFlags::SEGMENT_END) {
             let side = segments::end_index(drawing, edge).unwrap_or(1);
             let [segment, item] = drawing.topology.ends[edge as usize];
-            found.ends.entry(segment).or_default()[side].push(item);
+            index.ends.entry(segment).or_default()[side].push(item);
         }
-        Ok(found)
+        Ok(index)
     }
 
     fn row<'a>(&self, drawing: &Drawing<'a>, node: NodeId) -> [(&'static str, Datum<'a>); 9] {

@@ -19,10 +19,10 @@ pub(crate) fn edges_with_line(drawing: &Drawing<'_>, line: Value<'_>, charge: Ch
     charge(drawing.topology.edge_count() as u64)?;
     let key = Key::from_value(line);
     let is_match = |name: Value<'_>| {
-        Key::from_value(name) == key || line_number(drawing, name).is_some_and(|it| Some(it) == line.as_str())
+        Key::from_value(name) == key || line_number(drawing, name).is_some_and(|number| Some(number) == line.as_str())
     };
-    let names_it = |edge: &EdgeId| drawing.edge_field(*edge, Names::Line).is_some_and(is_match);
-    Ok(drawing.topology.edges_of(EdgeFlags::FLOW).filter(names_it).collect())
+    let names_line = |edge: &EdgeId| drawing.edge_field(*edge, Names::Line).is_some_and(is_match);
+    Ok(drawing.topology.edges_of(EdgeFlags::FLOW).filter(names_line).collect())
 }
 
 /// Returns the line node with an id.
@@ -78,20 +78,20 @@ pub(crate) fn flow_run(drawing: &Drawing<'_>, line: NodeId, charge: ChargeFn<'_>
     if !by_name.is_empty() {
         return flow_order(drawing, &by_name, &[], charge);
     }
-    let parts = Members::collect(drawing, charge)?.all_members(line, charge)?;
+    let members = Members::collect(drawing, charge)?.all_members(line, charge)?;
     let is_group =
         |node: &NodeId| drawing.has_type(*node, Names::SegmentType) || drawing.has_type(*node, Names::LineType);
-    let segments: HashSet<NodeId> = parts.iter().copied().filter(is_group).chain([line]).collect();
-    let mut items: Vec<NodeId> = parts.iter().copied().filter(|node| !is_group(node)).collect();
+    let segments: HashSet<NodeId> = members.iter().copied().filter(is_group).chain([line]).collect();
+    let mut items: Vec<NodeId> = members.iter().copied().filter(|node| !is_group(node)).collect();
     for edge in drawing.topology.edges_of(EdgeFlags::SEGMENT_END) {
         let [segment, item] = drawing.topology.ends[edge as usize];
         if segments.contains(&segment) {
             items.push(item);
         }
     }
-    let kept: HashSet<NodeId> = items.iter().copied().collect();
-    let inner = |edge: &EdgeId| drawing.topology.ends[*edge as usize].iter().all(|end| kept.contains(end));
-    let edges: Vec<EdgeId> = drawing.topology.edges_of(EdgeFlags::FLOW).filter(inner).collect();
+    let item_set: HashSet<NodeId> = items.iter().copied().collect();
+    let is_inner = |edge: &EdgeId| drawing.topology.ends[*edge as usize].iter().all(|end| item_set.contains(end));
+    let edges: Vec<EdgeId> = drawing.topology.edges_of(EdgeFlags::FLOW).filter(is_inner).collect();
     flow_order(drawing, &edges, &items, charge)
 }
 
@@ -110,26 +110,26 @@ pub(crate) fn flow_order(
         edges.iter().flat_map(|edge| drawing.topology.ends[*edge as usize]).chain(more.iter().copied()).collect();
     nodes.sort_unstable();
     nodes.dedup();
-    let mut before: HashMap<NodeId, usize> = nodes.iter().map(|node| (*node, 0)).collect();
-    let mut after: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
+    let mut in_degree: HashMap<NodeId, usize> = nodes.iter().map(|node| (*node, 0)).collect();
+    let mut successors: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
     for [from, to] in ends() {
-        *before.entry(to).or_default() += 1;
-        after.entry(from).or_default().push(to);
+        *in_degree.entry(to).or_default() += 1;
+        successors.entry(from).or_default().push(to);
     }
     let mut ready: BinaryHeap<Reverse<NodeId>> =
-        nodes.iter().copied().filter(|node| before[node] == 0).map(Reverse).collect();
-    let mut left = nodes.iter().copied().peekable();
-    let mut is_placed = HashSet::new();
+        nodes.iter().copied().filter(|node| in_degree[node] == 0).map(Reverse).collect();
+    let mut remaining = nodes.iter().copied().peekable();
+    let mut placed = HashSet::new();
     let mut order = Vec::with_capacity(nodes.len());
     while order.len() < nodes.len() {
         charge(1)?;
-        let next = ready.pop().map(|Reverse(node)| node).or_else(|| left.find(|node| !is_placed.contains(node)));
-        let Some(node) = next.filter(|node| is_placed.insert(*node)) else { continue };
+        let next = ready.pop().map(|Reverse(node)| node).or_else(|| remaining.find(|node| !placed.contains(node)));
+        let Some(node) = next.filter(|node| placed.insert(*node)) else { continue };
         order.push(node);
-        for next in after.remove(&node).unwrap_or_default() {
-            let count = before.entry(next).or_default();
+        for next in successors.remove(&node).unwrap_or_default() {
+            let count = in_degree.entry(next).or_default();
             *count = count.saturating_sub(1);
-            if *count == 0 && !is_placed.contains(&next) {
+            if *count == 0 && !placed.contains(&next) {
                 ready.push(Reverse(next));
             }
         }

@@ -70,15 +70,15 @@ pub(crate) fn boundary<'a>(
 ) -> Result<Datum<'a>> {
     const KEYS: &[&str] = &["inside", "boundary", "unused", "leaks"];
     let topology = &drawing.topology;
-    let ends: HashSet<NodeId> = stops.iter().copied().collect();
+    let stop_set: HashSet<NodeId> = stops.iter().copied().collect();
     let walk_options = walk_options(Direction::Both, EquipmentPolicy::Any);
     let starts: Vec<NodeId> =
         inside.iter().copied().chain(walk::starts(topology, &walk_options, inside).iter().copied()).collect();
-    let mut visitor = BoundaryVisitor { charge, ends: &ends };
+    let mut visitor = BoundaryVisitor { charge, ends: &stop_set };
     let steps = walk::walk(topology, &mut WalkScratch::default(), &starts, &walk_options, &mut visitor)?;
     let reached: Vec<NodeId> = steps.iter().filter(|step| step.is_shown()).map(|step| step.node).collect();
     let is_leak = |node: &NodeId| matches!(topology.roles[*node as usize], Role::OffPage | Role::OpenEnd);
-    let (reached_stops, within): (Vec<NodeId>, Vec<NodeId>) = reached.iter().partition(|node| ends.contains(*node));
+    let (reached_stops, within): (Vec<NodeId>, Vec<NodeId>) = reached.iter().partition(|node| stop_set.contains(*node));
     let used: HashSet<NodeId> = reached_stops.iter().copied().collect();
     let unused = stops.iter().copied().filter(|stop| !used.contains(stop)).collect();
     let leaks = within.iter().copied().filter(is_leak).collect();
@@ -198,11 +198,11 @@ fn next_branch(
     let mut node = node;
     loop {
         charge(1 + table.degree(node) as u64)?;
-        let live = || table.nodes(node).iter().copied().filter(|next| !dead.contains(next));
-        let has_dead = live().count() < table.degree(node);
+        let live_neighbors = || table.nodes(node).iter().copied().filter(|next| !dead.contains(next));
+        let has_dead = live_neighbors().count() < table.degree(node);
         let is_junction = topology.roles[node as usize] == Role::Junction && !has_dead;
-        let is_inner = live().count() == 2 && !topology.is_equipment(node) && !is_junction;
-        let next = live().find(|next| !passed.contains(next));
+        let is_inner = live_neighbors().count() == 2 && !topology.is_equipment(node) && !is_junction;
+        let next = live_neighbors().find(|next| !passed.contains(next));
         match next.filter(|_| is_inner) {
             Some(next) if passed.insert(node) => node = next,
             _ => return Ok(node),
@@ -247,9 +247,9 @@ pub(crate) fn recycles<'a>(drawing: &Drawing<'a>, charge: ChargeFn<'_>) -> Resul
             .collect();
         equipment.sort_unstable();
         equipment.dedup();
-        let back = returns.get(&components[group[0] as usize]).into_iter().flatten().copied();
-        let back: Vec<EdgeId> = back.filter(|edge| *edge != NONE).collect();
-        vec![Datum::Nodes(equipment), Datum::Nodes(items), Datum::Edges(back)]
+        let back_edges = returns.get(&components[group[0] as usize]).into_iter().flatten().copied();
+        let back_edges: Vec<EdgeId> = back_edges.filter(|edge| *edge != NONE).collect();
+        vec![Datum::Nodes(equipment), Datum::Nodes(items), Datum::Edges(back_edges)]
     };
     Ok(Datum::Table(KEYS, groups.iter().map(row).collect()))
 }
@@ -274,13 +274,13 @@ fn is_on_cycle(
             arcs[to as usize].insert((from, edge));
         }
     }
-    let mut loose: Vec<u32> = (0..subgraph.len() as u32).filter(|index| arcs[*index as usize].len() < 2).collect();
-    while let Some(index) = loose.pop() {
+    let mut stack: Vec<u32> = (0..subgraph.len() as u32).filter(|index| arcs[*index as usize].len() < 2).collect();
+    while let Some(index) = stack.pop() {
         is_circular[index as usize] = false;
         for (other, edge) in std::mem::take(&mut arcs[index as usize]) {
-            let left = &mut arcs[other as usize];
-            if left.remove(&(index, edge)) && left.len() == 1 {
-                loose.push(other);
+            let remaining = &mut arcs[other as usize];
+            if remaining.remove(&(index, edge)) && remaining.len() == 1 {
+                stack.push(other);
             }
         }
     }
@@ -301,7 +301,7 @@ fn back_edges(
         Done,
     }
     let mut state = vec![VisitState::Unvisited; subgraph.len()];
-    let mut back = Vec::new();
+    let mut edges = Vec::new();
     for root in 0..subgraph.len() as u32 {
         if state[root as usize] != VisitState::Unvisited {
             continue;
@@ -325,12 +325,12 @@ fn back_edges(
                     state[head as usize] = VisitState::OnPath;
                     path.push((head, subgraph.range(head).start, edge));
                 }
-                VisitState::OnPath => back.push((components[head as usize], edge)),
+                VisitState::OnPath => edges.push((components[head as usize], edge)),
                 VisitState::Done => {}
             }
         }
     }
-    Ok(back)
+    Ok(edges)
 }
 
 /// Memory overhead of a row: spare capacity of the arrays that contain it, and allocator overhead.
@@ -383,9 +383,9 @@ fn path_to<'s>(steps: &'s [walk::Step], end: &'s walk::Step) -> Vec<&'s walk::St
 /// Returns the lines of some pipes, each once, in order of first appearance.
 pub(crate) fn lines_of(drawing: &Drawing<'_>, edges: impl Iterator<Item = EdgeId>) -> Vec<String> {
     let mut seen = HashSet::new();
-    let named =
+    let names =
         edges.filter_map(|edge| drawing.edge_field(edge, Names::Line)).map(|name| pipe_lines::line_name(drawing, name));
-    named.filter(|name| seen.insert(name.clone())).collect()
+    names.filter(|name| seen.insert(name.clone())).collect()
 }
 
 /// Additional boundaries of review sections, besides equipment and the ends of the sheet.
@@ -420,8 +420,8 @@ pub(crate) fn review_sections<'a>(
         join(&mut unions, edges);
         let ports = topology.ports.nodes(node).iter();
         let at_ports = ports.filter_map(|port| topology.table(EdgeFilter::Flow, Direction::Both).edges(*port).first());
-        let through: Vec<EdgeId> = edges.first().into_iter().chain(at_ports).copied().collect();
-        join(&mut unions, &through);
+        let connected: Vec<EdgeId> = edges.first().into_iter().chain(at_ports).copied().collect();
+        join(&mut unions, &connected);
     }
     let mut groups: HashMap<u32, Vec<EdgeId>> = HashMap::new();
     for edge in topology.edges_of(EdgeFlags::FLOW) {
@@ -467,25 +467,29 @@ fn section_row<'a>(
     };
     let side = |at: usize| unique(edges.iter().map(|edge| topology.flow_ends(*edge)[at]).filter(is_end).collect());
     let (from, to) = (side(0), side(1));
-    let mut all: Vec<NodeId> = edges.iter().flat_map(|edge| topology.ends[*edge as usize]).collect();
-    all.sort_unstable();
-    all.dedup();
-    let items: Vec<NodeId> = all.iter().copied().filter(|node| !is_end(node)).collect();
+    let mut nodes: Vec<NodeId> = edges.iter().flat_map(|edge| topology.ends[*edge as usize]).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    let items: Vec<NodeId> = nodes.iter().copied().filter(|node| !is_end(node)).collect();
     let equipment = unique(
-        all.iter().filter(|node| topology.is_equipment(**node)).map(|node| topology.equipment_or_self(*node)).collect(),
+        nodes
+            .iter()
+            .filter(|node| topology.is_equipment(**node))
+            .map(|node| topology.equipment_or_self(*node))
+            .collect(),
     );
-    let runs = nodes_named_by(drawing, edges, Names::Segment);
+    let segments = nodes_named_by(drawing, edges, Names::Segment);
     // An instrument may be located in a segment as a whole.
-    let mut sensing = Vec::new();
-    for item in items.iter().chain(&runs) {
-        sensing.extend(sensed_by(drawing, *item, charge)?);
+    let mut sensors = Vec::new();
+    for item in items.iter().chain(&segments) {
+        sensors.extend(sensed_by(drawing, *item, charge)?);
     }
-    let instruments = unique(sensing);
-    let guards = |node: &NodeId| matches!(topology.roles[*node as usize], Role::Relief | Role::OneWay);
-    let safeguards = items.iter().copied().filter(guards).collect();
+    let instruments = unique(sensors);
+    let is_safeguard = |node: &NodeId| matches!(topology.roles[*node as usize], Role::Relief | Role::OneWay);
+    let safeguards = items.iter().copied().filter(is_safeguard).collect();
     let limits = design_limits(
         drawing,
-        items.iter().chain(&equipment).copied().chain(nodes_with_design_limits(drawing, &all, edges)),
+        items.iter().chain(&equipment).copied().chain(nodes_with_design_limits(drawing, &nodes, edges)),
     );
     let mut lines = lines_of(drawing, edges.iter().copied());
     lines.sort();
@@ -516,8 +520,8 @@ fn nodes_with_design_limits(drawing: &Drawing<'_>, nodes: &[NodeId], edges: &[Ed
 fn nodes_named_by(drawing: &Drawing<'_>, edges: &[EdgeId], names: Names) -> Vec<NodeId> {
     let mut seen = HashSet::new();
     let node = |name: Value<'_>| drawing.by_id(name).or_else(|| drawing.first_by_tag(name.as_str()?));
-    let named = edges.iter().filter_map(|edge| node(drawing.edge_field(*edge, names)?));
-    named.filter(|node| seen.insert(*node)).collect()
+    let nodes = edges.iter().filter_map(|edge| node(drawing.edge_field(*edge, names)?));
+    nodes.filter(|node| seen.insert(*node)).collect()
 }
 
 /// Returns the instruments whose sensing point is an item: those in the pipe, located in the item, receiving a signal
@@ -561,14 +565,14 @@ fn design_limits<'a>(drawing: &Drawing<'a>, items: impl Iterator<Item = NodeId>)
     let mut limits: Vec<(String, f64)> = Vec::new();
     let mut indices: HashMap<String, usize> = HashMap::new();
     for (name, value) in items.flat_map(|item| numeric_fields(drawing.node(item))) {
-        let snake = snake_case(&name);
+        let snake_name = snake_case(&name);
         // The head of a pump is not a limit.
-        let is_limit = snake.contains("pressure") || snake.contains("temperature");
-        let is_design = snake.contains("design") && is_limit && !snake.contains("head");
+        let is_limit = snake_name.contains("pressure") || snake_name.contains("temperature");
+        let is_design = snake_name.contains("design") && is_limit && !snake_name.contains("head");
         if !is_design {
             continue;
         }
-        let is_lower = snake.contains("lower") || snake.contains("min");
+        let is_lower = snake_name.contains("lower") || snake_name.contains("min");
         let index = *indices.entry(name.clone()).or_insert(limits.len());
         match limits.get_mut(index) {
             Some((_, limit)) => *limit = if is_lower { limit.max(value) } else { limit.min(value) },
@@ -581,11 +585,11 @@ fn design_limits<'a>(drawing: &Drawing<'a>, items: impl Iterator<Item = NodeId>)
 /// Returns the numeric fields and attributes of an item.
 fn numeric_fields(item: Value<'_>) -> Vec<(String, f64)> {
     let Some(object) = item.as_object() else { return Vec::new() };
-    let mut indices: Vec<(String, f64)> =
+    let mut fields: Vec<(String, f64)> =
         object.iter().filter_map(|(key, value)| Some((key.into(), value.as_f64()?))).collect();
     match object.get("attributes") {
         Some(Value::Object(attributes)) => {
-            indices.extend(attributes.iter().filter_map(|(key, value)| Some((key.into(), value.as_f64()?))));
+            fields.extend(attributes.iter().filter_map(|(key, value)| Some((key.into(), value.as_f64()?))));
         }
         Some(Value::Array(attributes)) => {
             let entry = |entry: Value<'_>| {
@@ -594,11 +598,11 @@ fn numeric_fields(item: Value<'_>) -> Vec<(String, f64)> {
                 let number = value.as_f64().or_else(|| value.as_str()?.parse().ok())?;
                 Some((entry.get("name")?.as_str()?.into(), number))
             };
-            indices.extend(attributes.iter().filter_map(entry));
+            fields.extend(attributes.iter().filter_map(entry));
         }
         _ => {}
     }
-    indices
+    fields
 }
 
 /// Returns whether equipment is part of a line instead of its end: a pump, a filter, a blower.

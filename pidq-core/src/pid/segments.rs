@@ -11,15 +11,16 @@ use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::limits::MAX_TOPOLOGY_NAME_SIZE;
 use crate::value::Value;
 
-/// Returns which end of its segment an edge names: 0 the start, 1 the end; `None` if its words do not define it.
+/// Returns the end of its segment that an edge names: 0 the start, 1 the end; `None` if its words do not define it.
 pub(crate) fn end_index(drawing: &Drawing<'_>, edge: EdgeId) -> Option<usize> {
     const SIDES: [[&str; 2]; 2] = [["start", "source"], ["end", "target"]];
     let word = |names: Names| {
         drawing.edge_field(edge, names).and_then(Value::as_str).filter(|word| word.len() <= MAX_TOPOLOGY_NAME_SIZE)
     };
     let words = [Names::EdgeKind, Names::EdgeClass].map(|names| word(names).map(snake_case));
-    let matches =
-        |end_index: &[&str; 2]| words.iter().flatten().any(|word| end_index.iter().any(|part| word.contains(part)));
+    let matches = |words_of_end: &[&str; 2]| {
+        words.iter().flatten().any(|word| words_of_end.iter().any(|part| word.contains(part)))
+    };
     SIDES.iter().position(matches)
 }
 
@@ -52,19 +53,19 @@ impl MissingEnds {
         if !drawing.topology.all_flags.contains(EdgeFlags::SEGMENT_END) {
             return Ok([false; 2]);
         }
-        if let Some(known) = self.by_segment.get(&segment) {
-            return Ok(*known);
+        if let Some(cached) = self.by_segment.get(&segment) {
+            return Ok(*cached);
         }
         let sides: Vec<Option<usize>> =
             ends(drawing, segment, charge)?.map(|(_, edge)| end_index(drawing, edge)).collect();
-        let missing = missing_of(&sides);
+        let missing = find_missing(&sides);
         self.by_segment.insert(segment, missing);
         Ok(missing)
     }
 
     /// Returns whether an item at which a branch ends is the last of a segment without an end, or the first of one that
     /// leads nowhere: then the pipe continues outside the drawing.
-    pub fn ends_openly(&mut self, drawing: &Drawing<'_>, item: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+    pub fn ends_at_missing_side(&mut self, drawing: &Drawing<'_>, item: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
         if !drawing.topology.all_flags.contains(EdgeFlags::SEGMENT_END) {
             return Ok(false);
         }
@@ -79,13 +80,13 @@ impl MissingEnds {
 }
 
 /// Returns the missing sides. An end without a defined side may be either.
-fn missing_of(sides: &[Option<usize>]) -> [bool; 2] {
-    let mut unspecified = sides.iter().filter(|end_index| end_index.is_none()).count();
-    let [end, start] = [1, 0].map(|end_index| {
-        let is_missing = !sides.contains(&Some(end_index));
-        let is_filled = is_missing && unspecified > 0;
-        unspecified -= usize::from(is_filled);
-        is_missing && !is_filled
+fn find_missing(sides: &[Option<usize>]) -> [bool; 2] {
+    let mut unspecified = sides.iter().filter(|side| side.is_none()).count();
+    let [end, start] = [1, 0].map(|side| {
+        let is_missing = !sides.contains(&Some(side));
+        let is_covered = is_missing && unspecified > 0;
+        unspecified -= usize::from(is_covered);
+        is_missing && !is_covered
     });
     [start, end]
 }
@@ -96,7 +97,7 @@ fn at_item(drawing: &Drawing<'_>, item: NodeId, charge: ChargeFn<'_>) -> Result<
     let topology = &drawing.topology;
     let arcs = topology.table(EdgeFilter::All, Direction::Both).arcs(item);
     charge(1 + 2 * arcs.len() as u64)?;
-    let is_holder = |edge: EdgeId| {
+    let is_membership = |edge: EdgeId| {
         let ([from, to], flags) = (topology.ends[edge as usize], topology.edge_flags[edge as usize]);
         flags.contains(EdgeFlags::MEMBER) && to == item || flags.contains(EdgeFlags::MEMBER_REVERSED) && from == item
     };
@@ -105,14 +106,14 @@ fn at_item(drawing: &Drawing<'_>, item: NodeId, charge: ChargeFn<'_>) -> Result<
     members.extend(by_name(drawing.node_field(item, Names::Segment)));
     let [mut piped, mut endpoints] = [HashSet::new(), HashSet::new()];
     for (other, edge) in arcs {
-        members.extend(is_holder(edge).then_some(other));
+        members.extend(is_membership(edge).then_some(other));
         piped.extend(by_name(drawing.edge_field(edge, Names::Segment)));
         endpoints.extend(topology.edge_flags[edge as usize].contains(EdgeFlags::SEGMENT_END).then_some(other));
     }
-    let is_both = |node: &NodeId| piped.contains(node) && endpoints.contains(node);
+    let is_pipe_to_end = |node: &NodeId| piped.contains(node) && endpoints.contains(node);
     let all = members.iter().chain(&piped).chain(&endpoints).copied();
     let mut segments: Vec<NodeId> =
-        all.filter(|node| !is_both(node) && drawing.has_type(*node, Names::SegmentType)).collect();
+        all.filter(|node| !is_pipe_to_end(node) && drawing.has_type(*node, Names::SegmentType)).collect();
     segments.sort_unstable();
     segments.dedup();
     Ok(segments)

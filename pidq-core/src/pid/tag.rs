@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_are_split_as_isa_has_it() {
+    fn tags_are_split_according_to_isa_5_1() {
         check("FIC-101", "|F||IC|101|");
         check("20-PDT-1001A", "20|P|D|T|1001|A");
         check("PSV201", "|P|S|V|201|");
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn areas_stand_before_the_letters_apart_or_close() {
+    fn area_prefixes_may_be_attached_to_the_letters() {
         check("20FIC101", "20|F||IC|101|");
         check("20FIC-101", "20|F||IC|101|");
         check("10-20-FIC-101", "10-20|F||IC|101|");
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_letters_or_no_number_is_no_tag() {
+    fn a_tag_needs_letters_and_a_number() {
         for text in ["", "101", "FIC", "-", "ÄÖ-1", "20-30"] {
             check(text, "none");
         }

@@ -42,7 +42,7 @@ enum Backtrack {
     /// Continue at `pc` from position `at`.
     Choice { pc: usize, at: usize },
     /// As `Choice`, after a negative lookaround whose body has failed: the regular path, not counted as a backtrack.
-    Otherwise { pc: usize, at: usize },
+    NegativeLookaround { pc: usize, at: usize },
     /// Restore a register.
     Undo { register: usize, value: usize },
 }
@@ -78,8 +78,9 @@ pub(super) fn search(
 
 fn exhausted() -> Error {
     let message = "the regular expression backtracked too often on this text";
-    Error::new(Code::RegexBacktracking, message)
-        .with_help("repetitions inside repetitions, as in `(a+)+`, try too many ways: let each character match in one")
+    Error::new(Code::RegexBacktracking, message).with_help(
+        "nested repetitions such as `(a+)+` match in too many ways: let each character match in only one way",
+    )
 }
 
 impl Search<'_, '_> {
@@ -133,7 +134,7 @@ impl Search<'_, '_> {
 
     /// Executes one step and returns the next one; `None` if it fails.
     fn step(&mut self, step: &Step, pc: usize) -> Result<Option<usize>> {
-        let holds = match step {
+        let is_match = match step {
             Step::Char { c, back } => self.take_if(*back, |next| next == *c),
             Step::Class { matcher, back } => {
                 let matcher = self.program.matchers.get(*matcher);
@@ -157,7 +158,7 @@ impl Search<'_, '_> {
                 true
             }
         };
-        Ok(holds.then_some(pc + 1))
+        Ok(is_match.then_some(pc + 1))
     }
 
     /// Executes a step that only changes registers and the stack.
@@ -180,7 +181,7 @@ impl Search<'_, '_> {
             }
             Step::NotStart { register, after } => {
                 self.set_height(*register)?;
-                self.push(Backtrack::Otherwise { pc: *after, at: self.at })
+                self.push(Backtrack::NegativeLookaround { pc: *after, at: self.at })
             }
             _ => Ok(()),
         }
@@ -225,7 +226,7 @@ impl Search<'_, '_> {
         while let Some(back) = self.stack.pop() {
             match back {
                 Backtrack::Undo { register, value } => self.restore(register, value),
-                Backtrack::Otherwise { pc, at } => {
+                Backtrack::NegativeLookaround { pc, at } => {
                     self.at = at;
                     return Ok(Some(pc));
                 }
@@ -268,7 +269,7 @@ impl Search<'_, '_> {
         self.text.get(..self.at)?.chars().next_back()
     }
 
-    /// Consumes a character if `wanted` accepts it.
+    /// Consumes a character if `is_match` accepts it.
     fn take_if(&mut self, back: bool, is_match: impl Fn(char) -> bool) -> bool {
         let next = if back { self.before() } else { self.after() };
         match next {

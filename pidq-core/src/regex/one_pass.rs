@@ -216,11 +216,11 @@ impl OnePass {
         for (index, run) in self.runs.iter().enumerate() {
             bounds[index] = at as u8;
             let end = text.len().min(at + run.max);
-            let least = at + run.min;
+            let min_end = at + run.min;
             while at < end && self.is_in_run(text[at], 1 << index) {
                 at += 1;
             }
-            if at < least {
+            if at < min_end {
                 return Err(next);
             }
             // If the first run is unbounded, it ends here for each of its possible start positions.

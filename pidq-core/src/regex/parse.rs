@@ -169,12 +169,12 @@ impl Parser {
         found
     }
 
-    pub fn error(&self, what: impl Into<String>) -> PatternError {
-        self.error_at(self.at, what)
+    pub fn error(&self, message: impl Into<String>) -> PatternError {
+        self.error_at(self.at, message)
     }
 
-    pub fn error_at(&self, at: usize, what: impl Into<String>) -> PatternError {
-        PatternError { at, message: what.into(), help: None }
+    pub fn error_at(&self, at: usize, message: impl Into<String>) -> PatternError {
+        PatternError { at, message: message.into(), help: None }
     }
 
     /// Enters a nested class.

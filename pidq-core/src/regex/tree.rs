@@ -120,8 +120,8 @@ impl Node {
             Node::Group(number, body) => Some(Node::Group(*number, Box::new(body.without_empty()?))),
             Node::Concat(parts) => concat_without_empty(parts),
             Node::Alt(branches) => {
-                let wide = branches.iter().filter(|branch| !branch.is_zero_width());
-                Some(Node::Alt(wide.map(Node::without_empty).collect::<Option<_>>()?))
+                let non_empty = branches.iter().filter(|branch| !branch.is_zero_width());
+                Some(Node::Alt(non_empty.map(Node::without_empty).collect::<Option<_>>()?))
             }
             Node::Repeat(repeat) if repeat.min == 0 => {
                 let body = repeat.body.without_empty()?;
@@ -186,8 +186,8 @@ impl Node {
 
 /// Excludes the empty string from a concatenation. If only one part can be non-empty, that part must not be empty.
 fn concat_without_empty(parts: &[Node]) -> Option<Node> {
-    let mut wide = parts.iter().enumerate().filter(|(_, part)| !part.is_zero_width());
-    let (Some((at, part)), None) = (wide.next(), wide.next()) else { return None };
+    let mut non_empty = parts.iter().enumerate().filter(|(_, part)| !part.is_zero_width());
+    let (Some((at, part)), None) = (non_empty.next(), non_empty.next()) else { return None };
     let mut parts = parts.to_vec();
     let part = part.without_empty()?;
     *parts.get_mut(at)? = part;

@@ -22,8 +22,8 @@ pub(crate) fn format(text: &str, operators: &Operators, profile: Profile) -> Res
     let comments = comments(text, &spans);
     let formatted_text = Formatter::new(operators, profile, &comments).query(&expr);
     // The formatter must not change a query, so it parses its own output before returning it.
-    let safe = formatted_text.ok().filter(|new| parses_as(new, &expr, &comments, operators, profile));
-    Ok(safe.unwrap_or_else(|| text.to_owned()))
+    let verified = formatted_text.ok().filter(|new| parses_as(new, &expr, &comments, operators, profile));
+    Ok(verified.unwrap_or_else(|| text.to_owned()))
 }
 
 /// Prints a query that has no source text.
@@ -95,7 +95,7 @@ impl<'q> AttachedComments<'q> {
         !self.trailing.is_empty() || !self.own_line.is_empty()
     }
 
-    /// Moves inline comments behind others to lines of their own: before a closing bracket there is no line for them.
+    /// Moves inline comments after others to lines of their own: before a closing bracket there is no line for them.
     fn at_end(mut self) -> AttachedComments<'q> {
         if self.breaks() {
             self.own_line.append(&mut self.inline);
@@ -164,7 +164,7 @@ struct Formatter<'q> {
     comments: &'q [Comment<'q>],
     /// Index of the first comment not yet written.
     next: usize,
-    /// Unfinished nodes that wait for a text, the innermost last: a query may be deeper than the call stack.
+    /// Unfinished nodes, the innermost last: a query may be deeper than the call stack.
     frames: Vec<Frame<'q>>,
 }
 
@@ -235,7 +235,7 @@ impl<'q> Formatter<'q> {
         let mut step = Step::Part { expr, indent: 0, exact };
         loop {
             step = match step {
-                Step::Part { expr, indent, exact } => self.slot(expr, indent, exact)?,
+                Step::Part { expr, indent, exact } => self.begin_node(expr, indent, exact)?,
                 Step::Text(text) => match self.frames.pop() {
                     Some(Frame::Parentheses) => Step::Text(format!("({text})")),
                     Some(Frame::Chain(operation)) => self.add_operand(operation, text),
@@ -292,25 +292,25 @@ impl<'q> Formatter<'q> {
             spine.push(operation);
             part = &operation.2[0];
         }
-        let mut shape = Notation::default();
+        let mut notation = Notation::default();
         while let Some((level, row, args)) = spine.pop() {
-            shape = notation_around(shape, level, row, args, exact);
+            notation = notation_around(notation, level, row, args, exact);
         }
-        shape
+        notation
     }
 
-    fn slot(&mut self, expr: &'q Expr, indent: usize, exact: bool) -> Result<Step<'q>> {
-        let shape = self.notation(expr, exact);
-        if shape.wrapped {
+    fn begin_node(&mut self, expr: &'q Expr, indent: usize, exact: bool) -> Result<Step<'q>> {
+        let notation = self.notation(expr, exact);
+        if notation.wrapped {
             return Ok(self.in_parentheses(expr, indent));
         }
-        match (shape.level, self.operation(expr)) {
+        match (notation.level, self.operation(expr)) {
             (Some(_), Some((level, row, args))) => {
                 // Only an operator on the left is indented relative to the operator around it.
                 let inner = indent + usize::from(self.operation(&args[0]).is_some());
                 let (formatted, comments) = (Vec::with_capacity(args.len()), AttachedComments::default());
                 self.frames.push(Frame::Chain(Operation { level, row, args, indent, formatted, comments }));
-                Ok(self.operand(&args[0], shape.left_in_parentheses, inner, exact))
+                Ok(self.operand(&args[0], notation.left_in_parentheses, inner, exact))
             }
             _ => self.plain(expr, indent),
         }
@@ -414,14 +414,15 @@ impl<'q> Formatter<'q> {
 
 /// Returns the notation of an operator from that of its left side.
 fn notation_around(left: Notation, level: usize, row: &OperatorEntry, args: &[Expr], exact: bool) -> Notation {
-    let same = args[0].head() == Some(&*row.name);
-    let looser = left.wrapped || left.level.is_some_and(|inner| inner > level);
-    let left_in_parentheses = looser || (same && row.chain != Chain::Left && !left.begins_with_parenthesis);
-    let opens = left_in_parentheses || left.begins_with_parenthesis;
+    let is_same_operator = args[0].head() == Some(&*row.name);
+    let binds_looser = left.wrapped || left.level.is_some_and(|inner| inner > level);
+    let left_in_parentheses =
+        binds_looser || (is_same_operator && row.chain != Chain::Left && !left.begins_with_parenthesis);
+    let begins_with_parenthesis = left_in_parentheses || left.begins_with_parenthesis;
     match (row.chain, args.len()) {
-        (Chain::Flat, 2) if same && !exact => Notation { wrapped: true, ..Notation::default() },
-        (Chain::Flat, 3..) if same || (exact && opens) => Notation::default(),
-        _ => Notation { level: Some(level), left_in_parentheses, begins_with_parenthesis: opens, wrapped: false },
+        (Chain::Flat, 2) if is_same_operator && !exact => Notation { wrapped: true, ..Notation::default() },
+        (Chain::Flat, 3..) if is_same_operator || (exact && begins_with_parenthesis) => Notation::default(),
+        _ => Notation { level: Some(level), left_in_parentheses, begins_with_parenthesis, wrapped: false },
     }
 }
 
@@ -589,7 +590,7 @@ mod tests {
     }
 
     #[test]
-    fn white_space_is_normal() {
+    fn white_space_is_normalized() {
         check(" .a|filter( .b==1 )", ".a | filter(.b == 1)");
         check("{a:1,\"b c\":[ ],0:$x .y}", "{ a: 1, \"b c\": [], \"0\": $x.y }");
         check("((.a))", ".a");
@@ -619,7 +620,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_stay_where_they_belong() {
+    fn comments_keep_their_position() {
         check(
             ".nodes // all\n|filter(.a) // some\n// count\n|size()",
             ".nodes // all\n  | filter(.a) // some\n  // count\n  | size()",
@@ -698,12 +699,12 @@ mod tests {
     }
 
     /// Deterministic pseudo-random numbers.
-    struct Random(u64);
+    struct Rng(u64);
 
-    impl Random {
-        fn below(&mut self, sides: usize) -> usize {
+    impl Rng {
+        fn below(&mut self, bound: usize) -> usize {
             self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (self.0 >> 33) as usize % sides
+            (self.0 >> 33) as usize % bound
         }
 
         fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
@@ -718,8 +719,8 @@ mod tests {
     const OPERATORS: &[&str] = &["|", "and", "or", "==", "!=", "<", "in", "+", "-", "*", "^"];
     const NAMES: &[&str] = &["f", "and", "or", "eq", "pipe", "add"];
 
-    fn random_query(random: &mut Random, depth: usize) -> String {
-        let gap = |random: &mut Random| random.pick(SEPARATORS);
+    fn random_query(random: &mut Rng, depth: usize) -> String {
+        let gap = |random: &mut Rng| random.pick(SEPARATORS);
         let (before, after) = (gap(random), gap(random));
         if depth == 0 {
             return format!("{before}{}{after}", random.pick(LEAVES));
@@ -737,7 +738,7 @@ mod tests {
 
     #[test]
     fn formatting_keeps_tree_and_comments_and_is_idempotent() {
-        let (operators, mut random, mut read) = (Operators::standard(), Random(7), 0);
+        let (operators, mut random, mut query_count) = (Operators::standard(), Rng(7), 0);
         for round in 0..4000 {
             let text = random_query(&mut random, round % 5);
             let Ok((expr, spans)) = parse_with_comments(&text, operators, Profile::Pidq) else { continue };
@@ -746,9 +747,9 @@ mod tests {
             let once = layout.expect(&text);
             assert!(parses_as(&once, &expr, &comments, operators, Profile::Pidq), "{text:?}\nbecame\n{once}");
             assert_eq!(format_once(&once), once, "from {text:?}");
-            read += 1;
+            query_count += 1;
         }
-        assert!(read > 1000, "only {read} texts were queries");
+        assert!(query_count > 1000, "only {query_count} texts were queries");
     }
 
     #[test]

@@ -216,12 +216,12 @@ impl ParseFailure<'_> {
 
     /// `-(x)`, `-.a`, `+1`: only numbers have a sign, and only a minus.
     fn sign(&self) -> Option<Hint> {
-        let here = Some(self.remaining()).filter(|_| self.code == Code::ValueExpected)?;
+        let rest = Some(self.remaining()).filter(|_| self.code == Code::ValueExpected)?;
         let before_value = |text: &str| text.starts_with(|c: char| !c.is_whitespace() && !"-+=>".contains(c));
-        if here.strip_prefix('-').is_some_and(before_value) {
+        if rest.strip_prefix('-').is_some_and(before_value) {
             return Hint::replace("only numbers have a sign; write `0 - …`", 1, "0 - ");
         }
-        here.strip_prefix('+').filter(|after| after.starts_with(|c: char| c.is_ascii_digit()))?;
+        rest.strip_prefix('+').filter(|after| after.starts_with(|c: char| c.is_ascii_digit()))?;
         Hint::replace("a number cannot begin with `+`", 1, "")
     }
 
@@ -238,10 +238,10 @@ impl ParseFailure<'_> {
 
     /// An operator in the position of a value.
     fn operator(&self) -> Option<Hint> {
-        let here = self.remaining();
-        let entry = FOREIGN_SYNTAX.iter().any(|entry| !entry.before.is_empty() && entry.fits(self.before(), here));
+        let rest = self.remaining();
+        let entry = FOREIGN_SYNTAX.iter().any(|entry| !entry.before.is_empty() && entry.matches(self.before(), rest));
         let row =
-            self.operators.match_any(here).filter(|row| !entry && !here.starts_with("||") && ends_after(here, row))?;
+            self.operators.match_any(rest).filter(|row| !entry && !rest.starts_with("||") && ends_after(rest, row))?;
         match self.code {
             Code::ValueExpected => hint(format!("there is nothing before `{}`", row.text)),
             Code::TrailingText | Code::CharacterExpected => {
@@ -255,8 +255,8 @@ impl ParseFailure<'_> {
     fn after_piped(&self, row: &OperatorEntry) -> Option<Hint> {
         const MAX_SHOWN_LEN: usize = 60;
         let ImplicitPipe { value, path } = self.piped?;
-        let [holder, keys] = [value, path].map(|span| &self.text[span.range(self.text)]);
-        let grouped = format!("({holder} | {keys})");
+        let [receiver, keys] = [value, path].map(|span| &self.text[span.range(self.text)]);
+        let grouped = format!("({receiver} | {keys})");
         let shown = if grouped.len() <= MAX_SHOWN_LEN { &*grouped } else { "(… | .name)" };
         let rest = Some(self.remaining().trim_end()).filter(|_| self.code == Code::TrailingText);
         let rest = rest.filter(|rest| rest.len() <= MAX_SHOWN_LEN).map_or(format!("{} …", row.text), String::from);
@@ -265,29 +265,29 @@ impl ParseFailure<'_> {
     }
 
     fn foreign_syntax(&self) -> Option<Hint> {
-        let entry = FOREIGN_SYNTAX.iter().find(|entry| entry.fits(self.before(), self.remaining()))?;
+        let entry = FOREIGN_SYNTAX.iter().find(|entry| entry.matches(self.before(), self.remaining()))?;
         let replacements = entry.replacement.map(String::from).into_iter().collect();
         Some(Hint { help: entry.help.into(), length: entry.after.len(), replacements, replaced: None })
     }
 
     /// Other kinds of quotes, and an unclosed string.
     fn quote(&self) -> Option<Hint> {
-        let here = self.remaining();
-        let quote = here.chars().next()?;
+        let rest = self.remaining();
+        let quote = rest.chars().next()?;
         let closing = match quote {
-            '"' if string(here).is_err() => return hint(r#"the string is not closed: a `"` is missing"#),
+            '"' if string(rest).is_err() => return hint(r#"the string is not closed: a `"` is missing"#),
             '\'' | '`' => &['\'', '`'][..],
             '“' | '”' | '„' | '‟' | '«' | '»' => &['“', '”', '»', '«', '"'],
             '‘' | '’' | '‚' => &['‘', '’', '\''],
             _ => return None,
         };
         let help = r#"strings are quoted with `"`"#;
-        let inner = &here[quote.len_utf8()..];
+        let inner = &rest[quote.len_utf8()..];
         if quote == '\'' && self.before().trim().is_empty() && inner.starts_with('.') {
             return hint("the shell did not remove these quotes: in this shell, quote the query with `\"`");
         }
         let Some(end) = inner.find(closing) else { return hint(help) };
-        let length = here.len() - inner.len() + end + inner[end..].chars().next().map_or(0, char::len_utf8);
+        let length = rest.len() - inner.len() + end + inner[end..].chars().next().map_or(0, char::len_utf8);
         Hint::replace(help, length, &quoted(&inner[..end]))
     }
 
@@ -341,13 +341,13 @@ impl ParseFailure<'_> {
     fn operator_word(&self) -> Option<Hint> {
         let (_, rest) = word(self.remaining()).ok()?;
         let stem = self.before().trim_end_matches(in_word);
-        let glued = self.code == Code::ValueExpected && !stem.is_empty() && stem.len() < self.at;
-        if glued {
+        let is_attached = self.code == Code::ValueExpected && !stem.is_empty() && stem.len() < self.at;
+        if is_attached {
             let full = format!("{}{rest}", &self.before()[stem.len()..]);
-            let begins = self.operators.match_any(&full).is_some();
+            let is_operator_prefix = self.operators.match_any(&full).is_some();
             let help = help_for(&full, FOREIGN_OPERATORS).map(String::from);
             let help = help.unwrap_or_else(|| format!("there is no operator `{full}`"));
-            return begins.then(|| hint_with_len(rest.len(), help))?;
+            return is_operator_prefix.then(|| hint_with_len(rest.len(), help))?;
         }
         hint_with_len(rest.len(), help_for(rest, FOREIGN_OPERATORS).filter(|_| self.code != Code::ValueExpected)?)
     }
@@ -440,23 +440,23 @@ impl ParseFailure<'_> {
     /// A name with letters beyond ASCII, or a space before it.
     fn letter(&self) -> Option<Hint> {
         matches!(self.code, Code::PropertyExpected | Code::KeyExpected).then_some(())?;
-        let here = self.remaining();
-        if here.starts_with('.') && self.code == Code::KeyExpected {
+        let rest = self.remaining();
+        if rest.starts_with('.') && self.code == Code::KeyExpected {
             return hint("an object needs keys, `{tag: .tag}`; `pick(.tag)` keeps the field names");
         }
-        if here.starts_with([' ', '\n', '\t', '\r']) {
+        if rest.starts_with([' ', '\n', '\t', '\r']) {
             return hint("no white space is allowed between the dot and the name");
         }
-        if here.starts_with('*') {
+        if rest.starts_with('*') {
             return hint("for every item of an array, use `map(…)`; the values of an object are `values()`");
         }
         let in_name = |c: char| c.is_alphanumeric() || "_@#:-".contains(c);
-        let end = here.find(|c| !in_name(c)).unwrap_or(here.len());
-        here.starts_with(|c: char| c.is_alphabetic() || "@#".contains(c)).then_some(())?;
+        let end = rest.find(|c| !in_name(c)).unwrap_or(rest.len());
+        rest.starts_with(|c: char| c.is_alphabetic() || "@#".contains(c)).then_some(())?;
         Hint::replace(
             r#"names with characters other than `a` to `z`, digits and `_` are quoted with `"`"#,
             end,
-            &quoted(&here[..end]),
+            &quoted(&rest[..end]),
         )
     }
 
@@ -488,8 +488,8 @@ impl ParseFailure<'_> {
 }
 
 impl ForeignSyntax {
-    fn fits(&self, before: &str, here: &str) -> bool {
-        before.ends_with(self.before) && here.starts_with(self.after)
+    fn matches(&self, before: &str, rest: &str) -> bool {
+        before.ends_with(self.before) && rest.starts_with(self.after)
     }
 }
 
@@ -559,8 +559,8 @@ fn chain_help(row: &OperatorEntry) -> String {
 }
 
 /// Returns true if the operator is a whole word: `order` does not begin with `or`.
-fn ends_after(here: &str, row: &OperatorEntry) -> bool {
-    !row.text.ends_with(in_word) || !here[row.text.len()..].starts_with(in_word)
+fn ends_after(rest: &str, row: &OperatorEntry) -> bool {
+    !row.text.ends_with(in_word) || !rest[row.text.len()..].starts_with(in_word)
 }
 
 /// Parses `0`, `'a'` or `"a"` as a key of a path.
@@ -594,7 +594,7 @@ pub(super) fn unclosed_bracket(text: &str, open: usize) -> String {
 
 /// PQW12: jq's `.a // "default"`. Warns if a comment contains a value rather than words.
 pub(crate) fn commented_values(text: &str, comments: &[Span], operators: &Operators) -> Vec<Warning> {
-    let is_swallowed = |comment: &&Span| {
+    let contains_query = |comment: &&Span| {
         let range = comment.range(text);
         let Some(content) = text[range.clone()].strip_prefix("//") else { return false };
         let line = text[..range.start].rsplit('\n').next().unwrap_or_default();
@@ -604,7 +604,7 @@ pub(crate) fn commented_values(text: &str, comments: &[Span], operators: &Operat
         let warning = Warning::new("PQW12", "`//` begins a comment, so this is ignored").with_span(*comment);
         warning.with_help("to replace null, write `coalesce(.a, 0)`")
     };
-    comments.iter().filter(is_swallowed).map(warning).collect()
+    comments.iter().filter(contains_query).map(warning).collect()
 }
 
 #[cfg(test)]

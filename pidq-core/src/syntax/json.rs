@@ -391,7 +391,7 @@ pub(crate) fn quote(text: &str, out: &mut String) {
 mod tests {
     use super::*;
 
-    fn read(json: &str) -> String {
+    fn reserialize(json: &str) -> String {
         match from_json(json) {
             Ok(expr) => {
                 let mut out = String::new();
@@ -403,11 +403,11 @@ mod tests {
     }
 
     fn check(json: &str, expected: &str) {
-        assert_eq!(read(json), expected, "{json}");
+        assert_eq!(reserialize(json), expected, "{json}");
     }
 
     #[test]
-    fn a_query_reads_back_as_it_is_written() {
+    fn queries_round_trip() {
         for json in
             [r#"["pipe",["get","a",0],["object",{"b":1.5,"c":[]}]]"#, "null", r#""a\"\\\n\u0001é😀""#, "{}", "[[[]]]"]
         {
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_surrogate_pair_becomes_the_replacement_character() {
+    fn lone_surrogates_become_the_replacement_character() {
         check(r#""\ud83d""#, "\"\u{fffd}\"");
     }
 
@@ -461,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_have_pointers_to_the_faulty_part() {
+    fn errors_have_pointers_to_the_invalid_part() {
         let check = |json: &str, pointer: &str| {
             let error = from_json(json).expect_err(json);
             assert_eq!(error.pointer(), Some(pointer), "{json}");

@@ -73,7 +73,7 @@ impl<'p> Printer<'p> {
         while let Some(task) = self.tasks.pop() {
             match task {
                 Task::Print(part) => self.begin(&part),
-                Task::Join(joint) => self.end(&joint),
+                Task::Join(join) => self.end(&join),
             }
         }
         self.texts.pop().unwrap_or_default()
@@ -92,44 +92,44 @@ impl<'p> Printer<'p> {
     }
 
     /// Schedules nodes and then their join. They are printed first to last.
-    fn schedule(&mut self, parts: impl DoubleEndedIterator<Item = Part<'p>>, joint: Join) {
-        self.tasks.push(Task::Join(joint));
+    fn schedule(&mut self, parts: impl DoubleEndedIterator<Item = Part<'p>>, join: Join) {
+        self.tasks.push(Task::Join(join));
         self.tasks.extend(parts.rev().map(Task::Print));
     }
 
-    fn end(&mut self, joint: &Join) {
-        let mut items = self.texts.split_off(self.texts.len() - joint.count);
-        for (item, key) in items.iter_mut().zip(&joint.keys) {
+    fn end(&mut self, join: &Join) {
+        let mut items = self.texts.split_off(self.texts.len() - join.count);
+        for (item, key) in items.iter_mut().zip(&join.keys) {
             item.insert_str(0, key);
         }
-        let compact = fits(&items, strs(&joint.compact), self.options.max_line_length);
-        self.texts.push(joined(&items, strs(if compact { &joint.compact } else { &joint.broken })));
+        let compact = fits(&items, strs(&join.compact), self.options.max_line_length);
+        self.texts.push(joined(&items, strs(if compact { &join.compact } else { &join.broken })));
     }
 
     fn object(&mut self, entries: &'p [(Key, Expr)], indent: usize) {
         let entries = in_order(entries);
         let keys = entries.iter().map(|(key, _)| format!("{}: ", property(&key.name))).collect();
-        let joint = Join {
+        let join = Join {
             count: entries.len(),
             compact: texts(["{ ", ", ", " }"]),
             broken: self.broken(["{", ",", "}"], indent),
             keys,
         };
         let parts = entries.into_iter().map(|(_, value)| plain(value, indent + 1));
-        self.schedule(parts, joint);
+        self.schedule(parts, join);
     }
 
     fn array(&mut self, items: &'p [Expr], indent: usize) {
         let broken = self.broken(["[", ",", "]"], indent);
-        let joint = Join { count: items.len(), compact: texts(["[", ", ", "]"]), broken, keys: Vec::new() };
-        self.schedule(items.iter().map(|item| plain(item, indent)), joint);
+        let join = Join { count: items.len(), compact: texts(["[", ", ", "]"]), broken, keys: Vec::new() };
+        self.schedule(items.iter().map(|item| plain(item, indent)), join);
     }
 
     fn operator(&mut self, name: &str, args: &'p [Expr], part: &Part<'p>) {
         let text = self.operators.find(name).map_or("", |(_, row)| &row.text);
         let (open, close) = if part.parentheses == Parentheses::With { ("(", ")") } else { ("", "") };
         let inner = part.indent + 1;
-        let joint = Join {
+        let join = Join {
             count: args.len(),
             compact: texts([open, &format!(" {text} "), close]),
             broken: texts([open, &format!("\n{}{text} ", self.indentation(inner)), close]),
@@ -140,7 +140,7 @@ impl<'p> Printer<'p> {
             .enumerate()
             .map(|(at, arg)| Part { expr: arg, indent: inner, parentheses: self.parentheses(name, arg, at) })
             .collect();
-        self.schedule(operands.into_iter(), joint);
+        self.schedule(operands.into_iter(), join);
     }
 
     /// Decides as JSON Query does whether an operand gets parentheses.
@@ -165,8 +165,8 @@ impl<'p> Printer<'p> {
         let compact = texts([&open, ", ", ")"]);
         let is_alone = args.len() == 1;
         let broken = if is_alone { compact.clone() } else { self.broken([&open, ",", ")"], indent) };
-        let joint = Join { count: args.len(), compact, broken, keys: Vec::new() };
-        self.schedule(args.iter().map(|arg| plain(arg, indent + usize::from(!is_alone))), joint);
+        let join = Join { count: args.len(), compact, broken, keys: Vec::new() };
+        self.schedule(args.iter().map(|arg| plain(arg, indent + usize::from(!is_alone))), join);
     }
 
     /// Returns brackets and a comma for items on separate lines.
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_print_as_their_syntax() {
+    fn calls_are_printed_in_their_notation() {
         check(r#"["pipe",["get","a",0,"b c"],["size"]]"#, r#".a.0."b c" | size()"#);
         check(r#"["object",{"b":1,"a b":["array"],"1":2}]"#, r#"{ "1": 2, b: 1, "a b": [] }"#);
         check(r#"["get"]"#, "get()");
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn parentheses_are_those_of_json_query() {
+    fn parentheses_match_json_query() {
         check(r#"["multiply",["add",1,2],["subtract",3,4]]"#, "(1 + 2) * (3 - 4)");
         check(r#"["subtract",["subtract",1,2],["subtract",3,4]]"#, "1 - 2 - (3 - 4)");
         check(r#"["eq",["eq",1,2],["in",3,4]]"#, "(1 == 2) == 3 in 4");
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_calls_print_as_in_json_query() {
+    fn unusual_calls_are_printed_as_in_json_query() {
         check(r#"["and",1]"#, "1");
         check(r#"["pipe"]"#, "");
         check(r#"["get",["add",1,1]]"#, r#".["add",1,1]"#);

@@ -47,7 +47,7 @@ struct Parser<'t> {
     at: usize,
     operators: &'t Operators,
     profile: Profile,
-    /// Unfinished nodes that wait for a value, the innermost last.
+    /// Unfinished nodes, the innermost last.
     frames: Vec<Frame<'t>>,
     groups: usize,
     parts: usize,
@@ -85,7 +85,7 @@ enum Frame<'t> {
 /// A left side and an operator.
 struct Pending<'t> {
     left: Operand,
-    slot: ValuePosition,
+    position: ValuePosition,
     level: usize,
     row: &'t OperatorEntry,
     span: Span,
@@ -94,7 +94,7 @@ struct Pending<'t> {
 /// An open parenthesis, bracket or brace.
 struct Group {
     kind: Kind,
-    slot: ValuePosition,
+    position: ValuePosition,
     start: usize,
     /// The position of the bracket; a call starts before it.
     open: usize,
@@ -123,8 +123,8 @@ impl<'t> Parser<'t> {
         let mut step = Step::Value(self.operators.levels());
         loop {
             step = match step {
-                Step::Value(below) => self.value(below)?,
-                Step::After(left, slot, level) => self.after(left, slot, level)?,
+                Step::Value(max_level) => self.value(max_level)?,
+                Step::After(left, position, level) => self.after(left, position, level)?,
                 Step::Complete(value) => match self.frames.pop() {
                     Some(Frame::Operator(pending)) => self.combine(pending, value)?,
                     Some(Frame::Group(group)) => self.add_value(group, value)?,
@@ -141,77 +141,77 @@ impl<'t> Parser<'t> {
         Err(self.error(Code::TrailingText, &format!("Unexpected part '{}'", self.rest())))
     }
 
-    fn value(&mut self, below: usize) -> Result<Step> {
+    fn value(&mut self, max_level: usize) -> Result<Step> {
         let start = self.at;
         self.skip()?;
         let parenthesis = self.peek() == Some(b'(');
-        let slot = ValuePosition { max_level: below, parenthesis, exact: parenthesis && start == self.at };
+        let position = ValuePosition { max_level, parenthesis, exact: parenthesis && start == self.at };
         match self.peek() {
-            Some(b'.') => self.path(slot),
-            Some(b'"') => self.string(slot),
-            Some(b'-' | b'0'..=b'9') => self.number(slot),
-            Some(b'(') => self.open(Kind::Parenthesis, self.at, slot),
-            Some(b'[') => self.array(slot),
-            Some(b'{') => self.object(slot),
-            Some(byte) if begins_word(byte as char) => self.word(slot),
+            Some(b'.') => self.path(position),
+            Some(b'"') => self.string(position),
+            Some(b'-' | b'0'..=b'9') => self.number(position),
+            Some(b'(') => self.open(Kind::Parenthesis, self.at, position),
+            Some(b'[') => self.array(position),
+            Some(b'{') => self.object(position),
+            Some(byte) if begins_word(byte as char) => self.word(position),
             _ => Err(self.value_expected()),
         }
     }
 
     // Constants and paths.
 
-    fn string(&mut self, slot: ValuePosition) -> Result<Step> {
+    fn string(&mut self, position: ValuePosition) -> Result<Step> {
         let start = self.at;
         let text = self.quoted()?.ok_or_else(|| self.value_expected())?;
-        self.leaf(Node::String(text), start, slot)
+        self.leaf(Node::String(text), start, position)
     }
 
-    fn number(&mut self, slot: ValuePosition) -> Result<Step> {
+    fn number(&mut self, position: ValuePosition) -> Result<Step> {
         let start = self.at;
         let lexeme = self.token(number).ok_or_else(|| self.value_expected())?;
-        self.leaf(Node::Number(number_of(lexeme)), start, slot)
+        self.leaf(Node::Number(number_of(lexeme)), start, position)
     }
 
     /// Parses a call, a variable or a keyword. Keywords need no delimiter: `trueand` is `true` and the operator `and`.
-    fn word(&mut self, slot: ValuePosition) -> Result<Step> {
+    fn word(&mut self, position: ValuePosition) -> Result<Step> {
         let start = self.at;
         let name = self.token(word).unwrap_or_default();
         let end = self.at;
         self.skip()?;
         if self.peek() == Some(b'(') {
-            return self.call(name, Span::new(start, end), slot);
+            return self.call(name, Span::new(start, end), position);
         }
         self.at = end;
         if self.profile == Profile::Pidq && name.len() > 1 && name.starts_with('$') {
-            return self.variable(&name[1..], start, slot);
+            return self.variable(&name[1..], start, position);
         }
         self.at = start;
         let (length, node) = keyword(self.rest()).ok_or_else(|| self.value_expected())?;
         self.at += length;
-        self.leaf(node, start, slot)
+        self.leaf(node, start, position)
     }
 
-    fn leaf(&mut self, node: Node, start: usize, slot: ValuePosition) -> Result<Step> {
+    fn leaf(&mut self, node: Node, start: usize, position: ValuePosition) -> Result<Step> {
         let span = Span::new(start, self.at);
         self.count(1)?;
-        Ok(Step::After(Operand { expr: Expr::new(node, span), span, depth: 0 }, slot, 0))
+        Ok(Step::After(Operand { expr: Expr::new(node, span), span, depth: 0 }, position, 0))
     }
 
-    fn path(&mut self, slot: ValuePosition) -> Result<Step> {
+    fn path(&mut self, position: ValuePosition) -> Result<Step> {
         let start = self.at;
         if self.profile == Profile::Pidq && self.is_lone_dot()? {
             let value = self.getter(start, start + 1, vec![name("get", Span::new(start, start + 1))])?;
-            return Ok(Step::After(value, slot, 0));
+            return Ok(Step::After(value, position, 0));
         }
         let value = self.keys(start, vec![name("get", Span::new(start, start + 1))])?;
-        Ok(Step::After(value, slot, 0))
+        Ok(Step::After(value, position, 0))
     }
 
-    fn variable(&mut self, named: &str, start: usize, slot: ValuePosition) -> Result<Step> {
+    fn variable(&mut self, name_text: &str, start: usize, position: ValuePosition) -> Result<Step> {
         let span = Span::new(start + 1, self.at);
-        let items = vec![name("$", Span::new(start, start + 1)), name(named, span)];
+        let items = vec![name("$", Span::new(start, start + 1)), name(name_text, span)];
         let value = self.keys(start, items)?;
-        Ok(Step::After(value, slot, 0))
+        Ok(Step::After(value, position, 0))
     }
 
     /// Parses `.a."b c".0` and adds the keys to the call.
@@ -253,34 +253,34 @@ impl<'t> Parser<'t> {
             return Ok(false);
         }
         self.skip()?;
-        let lone =
+        let is_lone =
             matches!(self.peek(), Some(b')' | b',' | b']' | b'}')) || self.operators.match_any(self.rest()).is_some();
-        if !lone {
+        if !is_lone {
             self.at = start;
         }
-        Ok(lone)
+        Ok(is_lone)
     }
 
     // Groups.
 
-    fn call(&mut self, named: &str, span: Span, slot: ValuePosition) -> Result<Step> {
-        self.open(Kind::Call(vec![name(named, span)]), span.start as usize, slot)
+    fn call(&mut self, function: &str, span: Span, position: ValuePosition) -> Result<Step> {
+        self.open(Kind::Call(vec![name(function, span)]), span.start as usize, position)
     }
 
-    fn array(&mut self, slot: ValuePosition) -> Result<Step> {
+    fn array(&mut self, position: ValuePosition) -> Result<Step> {
         let bracket = Span::new(self.at, self.at + 1);
-        self.open(Kind::Array(vec![name("array", bracket)]), self.at, slot)
+        self.open(Kind::Array(vec![name("array", bracket)]), self.at, position)
     }
 
-    fn object(&mut self, slot: ValuePosition) -> Result<Step> {
-        self.open(Kind::Object(Vec::new(), placeholder_key()), self.at, slot)
+    fn object(&mut self, position: ValuePosition) -> Result<Step> {
+        self.open(Kind::Object(Vec::new(), placeholder_key()), self.at, position)
     }
 
     /// Consumes the bracket.
-    fn open(&mut self, kind: Kind, start: usize, slot: ValuePosition) -> Result<Step> {
+    fn open(&mut self, kind: Kind, start: usize, position: ValuePosition) -> Result<Step> {
         self.groups += 1;
         self.check_depth(self.groups)?;
-        let mut group = Group { kind, slot, start, open: self.at, depth: 0 };
+        let mut group = Group { kind, position, start, open: self.at, depth: 0 };
         self.at += 1;
         // White space after a parenthesis is kept: it decides how `((a) and b)` merges.
         if !matches!(group.kind, Kind::Parenthesis) {
@@ -322,7 +322,7 @@ impl<'t> Parser<'t> {
         self.at += 1;
         self.groups -= 1;
         value.span = Span::new(group.start, self.at);
-        Ok(Step::After(value, group.slot, 0))
+        Ok(Step::After(value, group.position, 0))
     }
 
     /// Consumes a comma.
@@ -343,8 +343,8 @@ impl<'t> Parser<'t> {
     /// Parses `key:` of an object.
     fn entry(&mut self, group: &mut Group) -> Result<()> {
         let start = self.at;
-        let read = self.key()?;
-        let name = read.ok_or_else(|| self.error(Code::KeyExpected, "Key expected"))?;
+        let name = self.key()?;
+        let name = name.ok_or_else(|| self.error(Code::KeyExpected, "Key expected"))?;
         if let Kind::Object(_, key) = &mut group.kind {
             *key = Key { name, span: Span::new(start, self.at) };
         }
@@ -374,29 +374,29 @@ impl<'t> Parser<'t> {
             Kind::Object(entries, _) => object(entries, span),
             Kind::Parenthesis => Vec::new(),
         };
-        self.call_of(items, span, group.depth).map(|value| Step::After(value, group.slot, 0))
+        self.call_of(items, span, group.depth).map(|value| Step::After(value, group.position, 0))
     }
 
     // Operators.
 
     /// Parses an operator. A level is not entered again once it was left: its chain ended there.
-    fn after(&mut self, left: Operand, slot: ValuePosition, from: usize) -> Result<Step> {
+    fn after(&mut self, left: Operand, position: ValuePosition, from: usize) -> Result<Step> {
         if from == 0 {
             self.value = left.span;
         }
-        if from >= slot.max_level {
+        if from >= position.max_level {
             return Ok(Step::Complete(left));
         }
         self.skip()?;
         let Some(byte) = self.peek().filter(|byte| *byte == b'.' || self.operators.may_begin(*byte)) else {
             return Ok(Step::Complete(left));
         };
-        for level in from..slot.max_level {
+        for level in from..position.max_level {
             if byte == b'.' && self.operators.has_pipe(level) {
-                return self.implicit_pipe(left, slot, level);
+                return self.implicit_pipe(left, position, level);
             }
             if let Some(row) = self.operators.match_at_level(level, self.rest()) {
-                return self.operator(Pending { left, slot, level, row, span: Span::default() });
+                return self.operator(Pending { left, position, level, row, span: Span::default() });
             }
         }
         Ok(Step::Complete(left))
@@ -412,7 +412,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Pipes a value into a path after it, as in `f() .a`; a pipe before it is extended, even one in parentheses.
-    fn implicit_pipe(&mut self, left: Operand, slot: ValuePosition, level: usize) -> Result<Step> {
+    fn implicit_pipe(&mut self, left: Operand, position: ValuePosition, level: usize) -> Result<Step> {
         let start = self.at;
         let path = self.keys(start, vec![name("get", Span::new(start, start + 1))])?;
         self.piped = Some((ImplicitPipe { value: self.value, path: path.span }, self.at));
@@ -420,27 +420,27 @@ impl<'t> Parser<'t> {
             Some(PIPE) => self.append(left, path)?,
             _ => self.nest(PIPE, Span::new(start, start), left, path)?,
         };
-        Ok(Step::After(value, slot, level))
+        Ok(Step::After(value, position, level))
     }
 
     /// Builds `left op right`, where the left side may already be a call of the same function.
     fn combine(&mut self, pending: Pending<'t>, right: Operand) -> Result<Step> {
-        let Pending { left, slot, level, row, span } = pending;
-        let chained = !slot.exact && left.expr.head() == Some(&*row.name);
-        if chained && row.chain == Chain::NotAllowed && !slot.parenthesis {
+        let Pending { left, position, level, row, span } = pending;
+        let chained = !position.exact && left.expr.head() == Some(&*row.name);
+        if chained && row.chain == Chain::NotAllowed && !position.parenthesis {
             self.at = span.start as usize;
-            return Ok(Step::After(left, slot, level + 1));
+            return Ok(Step::After(left, position, level + 1));
         }
         let value = match chained && row.chain == Chain::Flat {
             true => self.append(left, right)?,
             false => self.nest(&row.name, span, left, right)?,
         };
-        Ok(Step::After(value, slot, level))
+        Ok(Step::After(value, position, level))
     }
 
-    fn nest(&mut self, named: &str, at: Span, left: Operand, right: Operand) -> Result<Operand> {
+    fn nest(&mut self, function: &str, at: Span, left: Operand, right: Operand) -> Result<Operand> {
         let (span, depth) = (left.span.to(right.span), left.depth.max(right.depth));
-        self.call_of(vec![name(named, at), left.expr, right.expr], span, depth)
+        self.call_of(vec![name(function, at), left.expr, right.expr], span, depth)
     }
 
     fn append(&mut self, mut left: Operand, right: Operand) -> Result<Operand> {
@@ -614,7 +614,7 @@ mod tests {
     }
 
     /// Returns the tree in one profile, or the error on one line.
-    fn read(text: &str, profile: Profile) -> String {
+    fn parse_to_json(text: &str, profile: Profile) -> String {
         match parse(text, Operators::standard(), profile) {
             Ok(expr) => json_of(&expr),
             Err(error) => format!("{} {}", error.code().as_str(), error.message()),
@@ -622,13 +622,13 @@ mod tests {
     }
 
     fn check(text: &str, expected: &str) {
-        assert_eq!(read(text, Profile::Pidq), expected, "{text}");
-        assert_eq!(read(text, Profile::JsonQuery), expected, "{text} in JSON Query");
+        assert_eq!(parse_to_json(text, Profile::Pidq), expected, "{text}");
+        assert_eq!(parse_to_json(text, Profile::JsonQuery), expected, "{text} in JSON Query");
     }
 
     fn check_extension(text: &str, pidq: &str, json_query: &str) {
-        assert_eq!(read(text, Profile::Pidq), pidq, "{text}");
-        assert_eq!(read(text, Profile::JsonQuery), json_query, "{text} in JSON Query");
+        assert_eq!(parse_to_json(text, Profile::Pidq), pidq, "{text}");
+        assert_eq!(parse_to_json(text, Profile::JsonQuery), json_query, "{text} in JSON Query");
     }
 
     fn error(text: &str) -> Error {
@@ -678,7 +678,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_keep_the_last_value_in_the_first_place() {
+    fn duplicate_keys_keep_the_last_value_at_the_first_position() {
         check("{b: 1, 2: 2, a: 3, 1: 4}", r#"["object",{"1":4,"2":2,"b":1,"a":3}]"#);
         check(r#"{a: 1, b: 2, "a": 3}"#, r#"["object",{"a":3,"b":2}]"#);
         check("{}", r#"["object",{}]"#);

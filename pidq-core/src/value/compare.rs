@@ -10,7 +10,7 @@ use crate::error::Result;
 ///
 /// An array is compared with an object as if its indexes were keys, as in the reference implementation. Iterative,
 /// because a run can build values of any depth; `charge` is called for every nested pair before it is compared, so that
-/// neither time nor memory depends on the size of what follows the first difference.
+/// neither time nor memory depends on the values after the first difference.
 pub(crate) fn is_equal<'a>(a: Value<'a>, b: Value<'a>, mut charge: impl FnMut(u64) -> Result<()>) -> Result<bool> {
     let mut stack: Vec<Pairs<'a>> = Vec::new();
     let mut pair = (a, b);
@@ -198,13 +198,13 @@ mod tests {
                 let keys = SortKey::new(Value::String(a)).cmp(&SortKey::new(Value::String(b)));
                 assert!(keys == units || keys.is_eq(), "{a:?} {b:?}");
                 let (long_a, long_b) = (format!("{}{a}", "é-x".repeat(50)), format!("{}{b}", "é-x".repeat(50)));
-                assert_eq!(text_order(&long_a, &long_b), units, "{a:?} {b:?} behind what is alike");
+                assert_eq!(text_order(&long_a, &long_b), units, "{a:?} {b:?} after a common prefix");
             }
         }
     }
 
     #[test]
-    fn sort_keys_ascend_as_numbers_do() {
+    fn sort_keys_of_numbers_are_in_numeric_order() {
         let numbers = [f64::NEG_INFINITY, -1e300, -2.0, -1.5, -0.0, 0.0, 1e-300, 1.0, 1.5, f64::INFINITY, f64::NAN];
         for a in numbers.map(Value::number) {
             for b in numbers.map(Value::number) {

@@ -53,24 +53,24 @@ fn short_decimal(value: f64, buffer: &mut [u8; SHORT_LEN]) -> Option<&str> {
     write_decimal(digits, decimals, value < 0.0, buffer)
 }
 
-/// Writes digits from the last to the first, with a decimal point before the last `places` digits.
+/// Writes digits from the last to the first, with a decimal point before the last `decimals` digits.
 fn write_decimal(digits: u64, decimals: usize, is_negative: bool, buffer: &mut [u8; SHORT_LEN]) -> Option<&str> {
-    let (mut left, mut at) = (digits, SHORT_LEN);
+    let (mut remaining, mut at) = (digits, SHORT_LEN);
     let mut write = |byte: u8| {
         at -= 1;
         buffer[at] = byte;
     };
     if decimals > 0 {
         for _ in 0..decimals {
-            write(b'0' + (left % 10) as u8);
-            left /= 10;
+            write(b'0' + (remaining % 10) as u8);
+            remaining /= 10;
         }
         write(b'.');
     }
     loop {
-        write(b'0' + (left % 10) as u8);
-        left /= 10;
-        if left == 0 {
+        write(b'0' + (remaining % 10) as u8);
+        remaining /= 10;
+        if remaining == 0 {
             break;
         }
     }
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_are_parsed_together_as_one_by_one() {
+    fn blocks_of_digits_are_parsed_like_single_digits() {
         for number in
             (0..200_u64).chain((0..500).map(|n| n * 1_999_993)).chain([99_999_999, 100_000_000, 999_999_999_999_999])
         {
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn short_decimals_are_what_javascript_prints() {
+    fn short_decimals_are_printed_as_in_javascript() {
         let parts = [0.0, 1.0, 9.0, 10.0, 133.0, 2048.0, 99_999.0, 123_456_789.0, 1e12, 999_999_999_999.0, 1e15, 1e20];
         let fractions = [0.0, 0.5, 0.1, 0.25, 0.001, 0.049, 0.999, 0.0005, 1.0 / 3.0, 1e-7];
         for integer in parts {

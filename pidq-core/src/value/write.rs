@@ -371,7 +371,7 @@ pub(crate) fn describe(value: Value<'_>) -> String {
     }
 }
 
-/// Returns a string as JSON, cut after `longest` characters.
+/// Returns a string as JSON, truncated after `max_chars` characters.
 pub(crate) fn quoted_prefix(text: &str, max_chars: usize) -> String {
     match text.char_indices().nth(max_chars) {
         Some((end, _)) => format!("{:?}…", Value::String(&text[..end])),
@@ -465,12 +465,12 @@ mod tests {
     const DOCUMENT: &str = r#"{"nodes": [{"id": "a", "n": 1}, {"id": "b\n"}, {"id": "c", "n": 3}, 4], "x": null}"#;
 
     /// Returns the chunks of the result, joined, and the number of bytes copied from the document.
-    fn parts(text: &str) -> (String, usize) {
+    fn check_chunks(text: &str) -> (String, usize) {
         let graph = Graph::from_json(DOCUMENT.to_owned()).expect("a document");
         let (query, scratch) = (Query::parse(text).expect(text), Scratch::new());
-        let outcome = query.run(&graph, &scratch, Limits::default()).expect(text);
+        let result = query.run(&graph, &scratch, Limits::default()).expect(text);
         let (mut joined, mut copied) = (String::new(), 0);
-        let written = outcome.write_chunks(&graph, &mut |part| match part {
+        let written = result.write_chunks(&graph, &mut |chunk| match chunk {
             OutputChunk::Source(range) => {
                 copied += range.len();
                 joined.push_str(&graph.source()[range]);
@@ -479,39 +479,39 @@ mod tests {
         });
         assert!(written.is_ok(), "{text}");
         let mut expected = Vec::new();
-        outcome.write_json(&mut expected).expect(text);
+        result.write_json(&mut expected).expect(text);
         assert_eq!(joined.as_bytes(), expected, "{text}");
         (joined, copied)
     }
 
     #[test]
-    fn the_chunks_of_a_result_are_its_json() {
+    fn chunks_join_to_the_json_of_the_result() {
         for text in
             [".nodes | map(.id)", ".nodes | pick(.id, .n)", "{a: .nodes | size(), b: \"\u{e4}\\\"\"}", "7", "null"]
         {
-            parts(text);
+            check_chunks(text);
         }
     }
 
     #[test]
     fn unchanged_values_are_source_ranges() {
-        assert_eq!(parts("get()").1, DOCUMENT.len());
-        let (rows, copied) = parts(".nodes | filter(.n)");
+        assert_eq!(check_chunks("get()").1, DOCUMENT.len());
+        let (rows, copied) = check_chunks(".nodes | filter(.n)");
         assert_eq!((rows.as_str(), copied), (r#"[{"id": "a", "n": 1},{"id": "c", "n": 3}]"#, 38));
     }
 
     #[test]
-    fn rows_are_the_same_with_every_separator() {
+    fn rows_are_written_for_every_separator() {
         let item = |n: usize| format!(r#"{{"n": {n}, "odd": {}}}"#, n % 2);
         for separator in [",", ", ", ",\n  ", " ,"] {
             let items: Vec<String> = (0..100).map(item).collect();
             let graph = Graph::from_json(format!("[ {} ]", items.join(separator))).expect("a document");
             let check = |text: &str, rows: Vec<usize>| {
                 let (query, scratch) = (Query::parse(text).expect(text), Scratch::new());
-                let outcome = query.run(&graph, &scratch, Limits::default()).expect(text);
+                let result = query.run(&graph, &scratch, Limits::default()).expect(text);
                 let rows: Vec<String> = rows.into_iter().map(item).collect();
                 let mut found = Vec::new();
-                outcome.write_json(&mut found).expect(text);
+                result.write_json(&mut found).expect(text);
                 assert_eq!(String::from_utf8_lossy(&found), format!("[{}]", rows.join(",")), "{text} {separator:?}");
             };
             check("filter(.odd == 1)", (0..100).filter(|n| n % 2 == 1).collect());
@@ -522,11 +522,11 @@ mod tests {
     }
 
     #[test]
-    fn chunks_have_the_limit_of_the_run() {
+    fn chunks_respect_the_output_limit() {
         let graph = Graph::from_json(DOCUMENT.to_owned()).expect("a document");
         let (query, scratch) = (Query::parse(".nodes").expect("a query"), Scratch::new());
         let limits = Limits { output: 10, ..Limits::default() };
-        let outcome = query.run(&graph, &scratch, limits).expect("a result");
-        assert!(outcome.write_chunks(&graph, &mut |_| {}).is_err());
+        let result = query.run(&graph, &scratch, limits).expect("a result");
+        assert!(result.write_chunks(&graph, &mut |_| {}).is_err());
     }
 }

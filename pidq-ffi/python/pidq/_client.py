@@ -1,4 +1,4 @@
-"""Client of the pidq HTTP service."""
+"""Client of the graph service."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Login = Mapping[str, str]
 
 
 class HttpError(Error):
-    """An error response of the service: its problem in ``details``, the status in ``status``."""
+    """An error response of the service. ``status`` is the HTTP status, ``details`` the problem."""
 
     #: The HTTP status, such as 404.
     status: int
@@ -39,14 +39,14 @@ class HttpError(Error):
         message = (
             problem.get("detail") or problem.get("error_description") or problem.get("title") or f"status {status}"
         )
-        facts = {
+        details = {
             **problem,
             "code": code,
             "stage": "http",
             "message": message,
             "span": span if isinstance(span := problem.get("span"), dict) and {"start", "end"} <= set(span) else None,
         }
-        super().__init__(facts, f"{status} {code}: {message}")
+        super().__init__(details, f"{status} {code}: {message}")
         self.status = status
         self.pq_code = problem.get("pq_code")
 
@@ -103,10 +103,10 @@ class _Session:
         login: dict[str, str] = {} if self._login is None else self._login
         client: dict[str, str] = {name: login[name] for name in ("client_id", "client_secret") if name in login}
         grant = "password" if "username" in login else "client_credentials"
-        anew = {"grant_type": grant, **login}
+        login_request = {"grant_type": grant, **login}
         if self._refresh is None:
-            return [anew]
-        return [{"grant_type": "refresh_token", "refresh_token": self._refresh, **client}, anew]
+            return [login_request]
+        return [{"grant_type": "refresh_token", "refresh_token": self._refresh, **client}, login_request]
 
     def _store_tokens(self, tokens: Mapping[str, Any]) -> None:
         self._access = tokens["access_token"]
@@ -187,10 +187,10 @@ def _raise_problem(response: Any) -> NoReturn:
 
 def _redirect_problem(response: Any) -> dict[str, Any]:
     """Returns the problem for a redirect that was not followed."""
-    place = response.headers.get("Location")
+    location = response.headers.get("Location")
     return {
         "code": "redirected",
-        "detail": f"the server redirects to {place}",
+        "detail": f"the server redirects to {location}",
         "help": "use the URL of the service itself, or pass `follow_redirects=True`",
     }
 
@@ -213,7 +213,7 @@ def _object(response: Any, *names: str) -> dict[str, Any]:
 
 
 def _raise_unexpected_response(response: Any) -> NoReturn:
-    message = "unexpected response, which is not from a pidq service; check the URL"
+    message = "the response is not from a pidq service; check the URL"
     raise HttpError(response.status_code, {"code": "unexpected-response", "detail": message})
 
 
@@ -231,10 +231,10 @@ def _query_response(response: Any) -> QueryResponse:
 
 
 class Client(_Session):
-    """Client of a service. Gets and renews its tokens; several threads may use one client.
+    """Client of the graph service. It requests and renews tokens; several threads may use one client.
 
     Pass a ``token``, or the credentials to get one: ``username`` and ``password`` with ``client_id`` and
-    ``client_secret``, or the latter two alone. ``options`` are passed to ``httpx.Client``.
+    ``client_secret``, or ``client_id`` and ``client_secret`` alone. ``options`` are passed to ``httpx.Client``.
     """
 
     def __init__(
@@ -260,7 +260,7 @@ class Client(_Session):
         return self.query_raw(graph_id, query, **params).value
 
     def query_raw(self, graph_id: str, query: Union[str, Query], /, **params: Any) -> QueryResponse:
-        """Queries a stored graph and returns the whole response with its versions."""
+        """Queries a stored graph and returns the whole response, with the versions of graph and schema."""
         return _query_response(self._send("POST", self._url(graph_id), json=_query_body(query, params)))
 
     def graph(self, graph_id: str) -> Any:
@@ -333,8 +333,8 @@ class Client(_Session):
         headers = request.pop("headers", {})
 
         def send() -> Any:
-            made = self._http.build_request(method, url, headers=self._headers(headers), **request)
-            return self._http.send(made, stream=stream)
+            http_request = self._http.build_request(method, url, headers=self._headers(headers), **request)
+            return self._http.send(http_request, stream=stream)
 
         with self._lock:
             if self._needs_token():
@@ -385,7 +385,7 @@ class AsyncClient(_Session):
         return (await self.query_raw(graph_id, query, **params)).value
 
     async def query_raw(self, graph_id: str, query: Union[str, Query], /, **params: Any) -> QueryResponse:
-        """Queries a stored graph and returns the whole response with its versions."""
+        """Queries a stored graph and returns the whole response, with the versions of graph and schema."""
         return _query_response(await self._send("POST", self._url(graph_id), json=_query_body(query, params)))
 
     async def graph(self, graph_id: str) -> Any:
@@ -461,8 +461,8 @@ class AsyncClient(_Session):
         headers = request.pop("headers", {})
 
         async def send() -> Any:
-            made = self._http.build_request(method, url, headers=self._headers(headers), **request)
-            return await self._http.send(made, stream=stream)
+            http_request = self._http.build_request(method, url, headers=self._headers(headers), **request)
+            return await self._http.send(http_request, stream=stream)
 
         await self._with_token(self._needs_token)
         used = self._access

@@ -73,7 +73,7 @@ class CDiffOptions(Structure):
 
 
 class CBuilder(Structure):
-    """``pidq_builder_t``: creates Python objects by CPython's own functions."""
+    """``pidq_builder_t``: creates Python objects with CPython's own functions."""
 
     _fields_ = [("size", c_size_t)] + [
         (name, c_void_p)
@@ -86,14 +86,14 @@ class CBuilder(Structure):
 
 def _library() -> str:
     """Returns the path of the library in the wheel, or of the one in ``PIDQ_LIBRARY``."""
-    named = os.environ.get("PIDQ_LIBRARY")
-    if named:
-        return named
+    path = os.environ.get("PIDQ_LIBRARY")
+    if path:
+        return path
     here = Path(__file__).parent
     for pattern in ("*native*.so", "*native*.dylib", "*native*.dll", "*native*.pyd"):
         for found in sorted((here / "_native").glob(pattern)):
             return str(found)
-    raise ImportError(f"libpidq is not in {here}: install the wheel of pidq for this platform")
+    raise ImportError(f"libpidq was not found in {here}: install the pidq wheel for this platform, or set PIDQ_LIBRARY")
 
 
 _path = _library()
@@ -157,11 +157,11 @@ version: str = _lib.pidq_version().decode()
 def _fail(error: int) -> NoReturn:
     """Raises an error of the library and frees it."""
     try:
-        facts = json.loads(_lib.pidq_error_json(error).bytes())
+        details = json.loads(_lib.pidq_error_json(error).bytes())
         text = _lib.pidq_error_text(error).text()
     finally:
         _lib.pidq_error_delete(error)
-    raise_error(facts, text)
+    raise_error(details, text)
 
 
 def check(error: Optional[int]) -> None:
@@ -173,10 +173,10 @@ def check(error: Optional[int]) -> None:
 def make(function: Any, *arguments: Any) -> int:
     """Calls a function that writes a handle to its last argument."""
     out = c_void_p()
-    return made(function(*arguments, byref(out)), out)
+    return handle_or_raise(function(*arguments, byref(out)), out)
 
 
-def made(error: Optional[int], out: c_void_p) -> int:
+def handle_or_raise(error: Optional[int], out: c_void_p) -> int:
     """Returns the handle that a function wrote, or raises its error."""
     if error:
         _fail(error)
@@ -227,7 +227,7 @@ def _python_builder() -> Optional[CBuilder]:
 
 _builder = _python_builder()
 if _builder is not None:
-    #: Keeps the GIL, since it calls back.
+    #: Keeps the GIL, since the library calls functions of CPython.
     _build = ctypes.PyDLL(_path).pidq_result_build
     _build.argtypes, _build.restype = [c_void_p, c_void_p], ctypes.py_object
     _builder_at = ctypes.addressof(_builder)
@@ -257,12 +257,12 @@ def value_of(result: int, shared: Optional[Shared] = None) -> Any:
     if _builder is None:
         text = _lib.pidq_result_json(result)
         return json.loads(text.bytes())
-    build, by = (_build, _builder_at) if shared is None else (_build_shared, shared._handle)
+    build, source = (_build, _builder_at) if shared is None else (_build_shared, shared._handle)
     if _lib.pidq_result_count(result) < _GC_THRESHOLD or not gc.isenabled():
-        return build(result, by)
+        return build(result, source)
     gc.disable()
     try:
-        return build(result, by)
+        return build(result, source)
     finally:
         gc.enable()
 

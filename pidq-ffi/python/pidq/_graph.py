@@ -14,7 +14,7 @@ from ._ffi import CDiffOptions, CDrawOptions, Shared, deleter, lib, make, slices
 from ._handle import Handle, raise_not_constructible
 from ._interrupt import make_interruptibly
 from ._json import c_string, dumps
-from ._limits import Cancel, Limits, within
+from ._limits import Cancel, Limits, call_limits
 from ._query import Drawing, Query, Result, RunProfile, compiled, save, table_html
 
 _delete_graph = deleter("graph")
@@ -73,7 +73,7 @@ class Graph(Handle):
         """Opens a file: JSON, Proteus XML or GraphML."""
         name = os.fsencode(path)
         if b"\0" in name:
-            raise ValueError(f"a NUL character in the path {path!r}")
+            raise ValueError(f"unexpected NUL character in the path {path!r}")
         return cls._from_handle(make(lib.pidq_graph_open, name))
 
     @classmethod
@@ -115,7 +115,7 @@ class Graph(Handle):
         """Runs a query and returns plain Python data. ``$name`` is the argument ``name``.
 
         Compiled queries are cached. With ``shared``, lists and objects of the document are the same Python objects each
-        time, which is many times faster for repeated rows. They must not be modified then.
+        time, which is many times faster for repeated rows. Shared objects must not be modified.
         """
         return _compiled(text, params)(self, limits=limits, shared=shared)
 
@@ -165,7 +165,10 @@ class Graph(Handle):
         dark: bool = False,
         title: Optional[str] = None,
     ) -> Drawing:
-        """Draws the graph, at its own positions or with automatic layout; highlights or selects query results."""
+        """Draws the graph, at its own positions or with automatic layout.
+
+        ``highlight`` marks the nodes and edges of a query result; ``select`` draws only the nodes of one.
+        """
         marked, only = self._to_result(highlight), self._to_result(select)
         options = CDrawOptions(
             ctypes.sizeof(CDrawOptions),
@@ -190,16 +193,16 @@ class Graph(Handle):
         limits: Optional[Limits] = None,
     ) -> dict[str, Any]:
         """Returns the changes from this revision to a newer one."""
-        words = (c_string(identity) if identity else None, c_string(",".join(ignore)))
-        with within(limits, stop := Cancel()) as given:
-            options = CDiffOptions(ctypes.sizeof(CDiffOptions), *words, tolerance, ctypes.pointer(given))
+        c_strings = (c_string(identity) if identity else None, c_string(",".join(ignore)))
+        with call_limits(limits, stop := Cancel()) as c_limits:
+            options = CDiffOptions(ctypes.sizeof(CDiffOptions), *c_strings, tolerance, ctypes.pointer(c_limits))
             arguments = (self._handle, _handle_of(newer), ctypes.byref(options))
             text = take_buffer(make_interruptibly(lib.pidq_graph_diff, "buffer", stop, *arguments))
         changes: dict[str, Any] = json.loads(text)
         return changes
 
     def export(self, format: str, path: Union[str, os.PathLike[str], None] = None) -> dict[str, bytes]:
-        """Exports the graph in a format such as ``graphml``: files by name. With a path, also writes them."""
+        """Exports the graph in a format such as ``graphml``. Returns files by name; with a path, also writes them."""
         files = take_files(make(lib.pidq_graph_export, self._handle, c_string(format)))
         save(files, path)
         return files
@@ -266,8 +269,8 @@ def join(*sheets: Graph, limits: Optional[Limits] = None) -> Graph:
     Unmatched connectors are listed in ``.pid_graph.metadata.joined``.
     """
     handles = (c_void_p * len(sheets))(*map(_handle_of, sheets))
-    with within(limits, stop := Cancel()) as given:
-        arguments = (handles, len(sheets), ctypes.byref(given))
+    with call_limits(limits, stop := Cancel()) as c_limits:
+        arguments = (handles, len(sheets), ctypes.byref(c_limits))
         return Graph._from_handle(make_interruptibly(lib.pidq_graph_join_with, "graph", stop, *arguments))
 
 
@@ -288,8 +291,8 @@ def as_graph(data: Any) -> Graph:
 
 def _compiled_with(text: str, params: dict[str, Any]) -> Query:
     """Returns a compiled query; cached unless its parameters are large, since hundreds may be cached."""
-    given = dumps(params)
-    return compiled(text, given) if len(given) <= _MAX_CACHED_PARAMS else compiled.__wrapped__(text, given)
+    encoded = dumps(params)
+    return compiled(text, encoded) if len(encoded) <= _MAX_CACHED_PARAMS else compiled.__wrapped__(text, encoded)
 
 
 def _handle_of(graph: Graph) -> Optional[int]:

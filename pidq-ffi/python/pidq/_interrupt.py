@@ -1,8 +1,8 @@
 """Ctrl-C support: interrupts queries that run in the library.
 
-Python handles signals between bytecode instructions, and a call of the library is one of them. So a query first runs in
-the calling thread, with fuel for some milliseconds only, which is enough for most queries. A longer one restarts in a
-separate thread, while the caller waits in Python. A query remembers that it is long.
+Python handles signals between bytecode instructions, and so not during a call of the library. A query therefore first
+runs in the calling thread, with fuel for some milliseconds only, which is enough for most queries. A longer query
+restarts in a separate thread, while the caller waits in Python; its later runs start in a separate thread at once.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import ctypes
 import threading
 from typing import Any, Callable, Optional
 
-from ._ffi import CLimits, deleter, lib, made
+from ._ffi import CLimits, deleter, handle_or_raise, lib
 from ._limits import Cancel
 
 #: Fuel of a query in the calling thread.
@@ -30,7 +30,7 @@ SHORT_LIMITS_ADDRESS: int = ctypes.addressof(_short)
 
 
 def limit_fuel(limits: CLimits) -> bool:
-    """Reduces the fuel to that of a short run; returns false if it is not larger anyway."""
+    """Reduces the fuel to that of a short run. Returns false if it was not larger."""
     is_longer: bool = limits.fuel == 0 or limits.fuel > SHORT_FUEL
     if is_longer:
         limits.fuel = SHORT_FUEL
@@ -38,44 +38,44 @@ def limit_fuel(limits: CLimits) -> bool:
 
 
 def is_out_of_fuel(error: int) -> bool:
-    """Returns true if a call ran out of fuel; then frees its error."""
-    is_so: bool = _code(error) == _OUT_OF_FUEL
-    if is_so:
+    """Returns true if a call ran out of fuel, and frees its error in that case."""
+    is_match: bool = _code(error) == _OUT_OF_FUEL
+    if is_match:
         deleter("error")(error)
-    return is_so
+    return is_match
 
 
 def make_interruptibly(function: Callable[..., Optional[int]], kind: str, stop: Cancel, *arguments: Any) -> int:
     """Interruptible variant of ``make``: Ctrl-C fires ``stop``, which ends the call, and the exception propagates."""
     out = ctypes.c_void_p()
     if threading.current_thread() is not threading.main_thread():
-        return made(function(*arguments, ctypes.byref(out)), out)
+        return handle_or_raise(function(*arguments, ctypes.byref(out)), out)
     errors: list[Optional[int]] = []
-    is_over = threading.Event()
+    done = threading.Event()
 
     def work() -> None:
         try:
             errors.append(function(*arguments, ctypes.byref(out)))
         finally:
-            is_over.set()
+            done.set()
 
     threading.Thread(target=work, name="pidq", daemon=True).start()
     try:
-        while not is_over.wait(_POLL_INTERVAL):
+        while not done.wait(_POLL_INTERVAL):
             pass
     except BaseException:
         stop.fire()
-        _wait(is_over)
+        _wait(done)
         deleter("error")(errors[0])
         deleter(kind)(out.value)
         raise
-    return made(errors[0], out)
+    return handle_or_raise(errors[0], out)
 
 
-def _wait(is_over: threading.Event) -> None:
+def _wait(done: threading.Event) -> None:
     """Waits regardless of further Ctrl-C: the arguments of the call must stay alive until it is over."""
-    while not is_over.is_set():
+    while not done.is_set():
         try:
-            is_over.wait(_POLL_INTERVAL)
+            done.wait(_POLL_INTERVAL)
         except BaseException:
             continue

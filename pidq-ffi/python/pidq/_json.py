@@ -21,5 +21,5 @@ def _plain(value: Any) -> Any:
 def c_string(text: str) -> bytes:
     """Encodes a NUL-terminated string, which must not contain NUL."""
     if "\0" in text:
-        raise ValueError(f"a NUL character in {text!r:.100}")
+        raise ValueError(f"unexpected NUL character in {text!r:.100}")
     return text.encode()

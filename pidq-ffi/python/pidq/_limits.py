@@ -17,7 +17,7 @@ _delete = deleter("cancel")
 
 
 class Cancel(Handle):
-    """Cancels queries from another thread: pass it in ``Limits(cancel=...)``, and fire it.
+    """Cancellation flag: pass it in ``Limits(cancel=...)``, and fire it from another thread to stop the queries.
 
     >>> import pidq
     >>> cancel = pidq.Cancel()
@@ -51,7 +51,7 @@ class Cancel(Handle):
 
     @contextmanager
     def _followed_by(self, other: Cancel) -> Iterator[None]:
-        """Links another one, which is fired together with this one."""
+        """Links another flag, which is fired together with this one."""
         self._followers.append(other)
         # Checked after adding, so that no firing is missed.
         if self._fired:
@@ -67,7 +67,7 @@ class Cancel(Handle):
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    """Limits of a query. Fields that are not set have the default of the library.
+    """Limits of a query. Fields that are not set have the defaults given below.
 
     >>> import pidq
     >>> pidq.query([1, 2, 3], "map(get() * 2)", limits=pidq.Limits(fuel=2))  # doctest: +ELLIPSIS
@@ -75,7 +75,7 @@ class Limits:
     pidq.LimitError: error[PQ4001]: ...
     """
 
-    #: Steps: 20 million.
+    #: Fuel, the units of work: 20 million.
     fuel: int = 0
     #: Bytes of working memory: 256 MiB.
     memory: int = 0
@@ -83,11 +83,11 @@ class Limits:
     output: int = 0
     #: Bytes of one string that the query builds: 16 MiB.
     string: int = 0
-    #: Backtracks of a regular expression: a million.
+    #: Backtracks of one search with a regular expression: a million.
     backtracks: int = 0
     #: Rows of a traversal or of a graph list: 100,000.
     rows: int = 0
-    #: Paths, cycles and patterns listed by one function: 1,000.
+    #: Results of ``cycles`` without the option ``limit``: 1,000. For ``paths``, this limit or 100, whichever is lower.
     paths: int = 0
     #: Depth of a traversal from its start: 10,000.
     depth: int = 0
@@ -109,12 +109,12 @@ _NUMBERS = ("fuel", "memory", "output", "string", "backtracks", "rows", "paths",
 
 
 @contextmanager
-def within(limits: Optional[Limits], stop: Optional[Cancel] = None) -> Iterator[CLimits]:
+def call_limits(limits: Optional[Limits], stop: Optional[Cancel] = None) -> Iterator[CLimits]:
     """Yields ``pidq_limits_t`` for a call, with a timer if there is a timeout; ``stop`` stops the call too."""
     effective = Limits() if limits is None else limits
     numbers = {field: getattr(effective, field) for field in _NUMBERS}
     with ExitStack() as undo:
-        # A separate one, since the given one may be shared with other queries.
+        # A separate flag, since the given one may be shared with other queries.
         cancel = stop or (Cancel() if effective.timeout is not None else effective.cancel)
         if effective.cancel is not None and cancel is not None and cancel is not effective.cancel:
             undo.enter_context(effective.cancel._followed_by(cancel))

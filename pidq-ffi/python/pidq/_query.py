@@ -16,11 +16,22 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from ._error import QueryWarning
-from ._ffi import Slice, check, deleter, lib, made, make, stream_capsule, take_buffer, take_files, value_of
+from ._ffi import (
+    Slice,
+    check,
+    deleter,
+    handle_or_raise,
+    lib,
+    make,
+    stream_capsule,
+    take_buffer,
+    take_files,
+    value_of,
+)
 from ._handle import Handle, raise_not_constructible
 from ._interrupt import SHORT_LIMITS_ADDRESS, is_out_of_fuel, limit_fuel, make_interruptibly
 from ._json import c_string, dumps
-from ._limits import Cancel, Limits, within
+from ._limits import Cancel, Limits, call_limits
 
 if TYPE_CHECKING:
     from ._graph import Graph
@@ -76,7 +87,7 @@ class Query(Handle):
         """Runs the query on a graph, or any Python data, and returns plain Python data.
 
         With ``shared``, lists and objects of the document are the same Python objects each time, which is many times
-        faster for repeated rows. They must not be modified then.
+        faster for repeated rows. Shared objects must not be modified.
         """
         from ._graph import as_graph
 
@@ -100,16 +111,16 @@ class Query(Handle):
         if limits is None:
             error = _run(self._handle, graph._handle, SHORT_LIMITS_ADDRESS, byref(out))
         else:
-            with within(limits) as c_limits:
+            with call_limits(limits) as c_limits:
                 may_be_long = limit_fuel(c_limits)
                 error = _run(self._handle, graph._handle, byref(c_limits), byref(out))
         if error and may_be_long and is_out_of_fuel(error):
             self._is_long = True
             return self._run_interruptibly(graph, limits)
-        return made(error, out)
+        return handle_or_raise(error, out)
 
     def _run_interruptibly(self, graph: Graph, limits: Optional[Limits]) -> int:
-        with within(limits, stop := Cancel()) as c_limits:
+        with call_limits(limits, stop := Cancel()) as c_limits:
             return make_interruptibly(_run, "result", stop, self._handle, graph._handle, byref(c_limits))
 
     def explain(self, graph: Union[Graph, Any], /, *, limits: Optional[Limits] = None) -> RunProfile:
@@ -117,14 +128,14 @@ class Query(Handle):
         from ._graph import as_graph
 
         graph = as_graph(graph)
-        with within(limits, stop := Cancel()) as c_limits:
+        with call_limits(limits, stop := Cancel()) as c_limits:
             buffer = make_interruptibly(
                 lib.pidq_query_explain, "buffer", stop, self._handle, graph._handle, byref(c_limits)
             )
         return RunProfile(json.loads(take_buffer(buffer)))
 
     def check(self, graph: Union[Graph, Any, None] = None, /) -> list[dict[str, Any]]:
-        """Returns warnings without running the query; with a graph, also for fields that do not exist in it.
+        """Returns warnings without running the query; with a graph, also about fields that do not exist in it.
 
         >>> import pidq
         >>> pidq.Query("map(.tga)").check([{"tag": "P-101"}])[0]["help"]
@@ -196,9 +207,9 @@ def issue_warnings(found: list[dict[str, Any]]) -> None:
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
         level, frame = level + 1, frame.f_back
-    for one in found:
-        help_text = f"; {one['help']}" if one.get("help") else ""
-        warnings.warn(f"{one['code']}: {one['message']}{help_text}", QueryWarning, stacklevel=level)
+    for warning in found:
+        help_text = f"; {warning['help']}" if warning.get("help") else ""
+        warnings.warn(f"{warning['code']}: {warning['message']}{help_text}", QueryWarning, stacklevel=level)
 
 
 @lru_cache(maxsize=256)
@@ -304,7 +315,7 @@ class Result(Handle):
         return value if isinstance(value, list) else [value]
 
     def export(self, format: str, path: Union[str, os.PathLike[str], None] = None) -> dict[str, bytes]:
-        """Exports the result in a format such as ``csv`` or ``xlsx``: files by name. With a path, also writes them."""
+        """Exports the result in a format such as ``csv``. Returns files by name; with a path, also writes them."""
         with self._reading:
             files = take_files(make(lib.pidq_result_export, self._open_handle(), c_string(format)))
         save(files, path)
@@ -394,7 +405,7 @@ class Drawing(str):
 
 
 def save(files: dict[str, bytes], path: Union[str, os.PathLike[str], None]) -> None:
-    """Writes the files of a format: a single file to the path, several into a directory of that name."""
+    """Writes exported files: a single file to the path, several into a directory of that name."""
     if path is None:
         return
     if len(files) > 1:

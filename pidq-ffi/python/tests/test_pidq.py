@@ -1,4 +1,4 @@
-"""Tests of the public API. Tests that need other packages are in test_others.py."""
+"""Tests of the public API. Tests that need other packages are in test_interop.py."""
 
 import copy
 import gc
@@ -39,7 +39,7 @@ def test_documents_are_read_from_all_sources():
     assert repr(pidq.Graph.from_proteus(xml)) == repr(pidq.Graph.from_proteus(DATA / "skid.xml"))
 
 
-def test_values_are_those_that_json_reads():
+def test_values_match_the_json_module():
     texts = [
         "null",
         "true",
@@ -76,7 +76,7 @@ def test_values_are_those_that_json_reads():
         assert value == json.loads(text) and type(value) is type(json.loads(text)), text
 
 
-def test_computed_numbers_are_those_that_json_reads():
+def test_computed_numbers_match_the_json_module():
     for text in ("1 + 1", "1 / 4", "2 ^ 60", "10 ^ 20", "10 ^ 21", "10 ^ 22 + 0.5", "0 - 7", "0 * -1", "1 / 0"):
         query = pidq.Query(text)
         graph = pidq.Graph.from_json(b"null")

@@ -107,7 +107,7 @@ def client(service):
         yield client
 
 
-def refused(work):
+def http_error(work):
     with pytest.raises(pidq.HttpError) as caught:
         work()
     return caught.value
@@ -141,7 +141,7 @@ def test_a_token_is_requested_once(service):
 def test_client_credentials_grant_their_scope(service, client):
     with pidq.Client(service.url, **service.robot) as robot:
         assert robot.query("job-1", f"{NODES} | size()") == 2
-        error = refused(lambda: robot.put("job-1", DOCUMENT))
+        error = http_error(lambda: robot.put("job-1", DOCUMENT))
         assert (error.status, error.code) == (403, "insufficient-scope")
 
 
@@ -167,12 +167,12 @@ def test_a_revoked_token_is_replaced(service, client):
     httpx.post(service.url + "/o/revoke_token/", data={"token": client._access, **service.notebook})
     assert [row["result"] for row in client.query_all("1", ids=["job-1"])] == [[1]]
     # A client with only a token cannot get another one.
-    assert refused(lambda: pidq.Client(service.url, token="pidq_at_old").query("job-1", "1")).status == 401
+    assert http_error(lambda: pidq.Client(service.url, token="pidq_at_old").query("job-1", "1")).status == 401
 
 
 def test_wrong_credentials_are_errors(service):
     for wrong in ({"password": "guess-guess-guess"}, {"client_secret": "guess"}):
-        error = refused(
+        error = http_error(
             lambda wrong=wrong: pidq.Client(service.url, **{**service.login(), **wrong}).query("job-1", "1")
         )
         assert error.code in ("invalid_grant", "invalid_client") and error.status in (400, 401)
@@ -184,25 +184,25 @@ def test_concurrent_changes_are_not_lost(client):
     more = {"pid_graph": {"nodes": [{"id": "T-1"}], "edges": []}}
     second = client.put("shared", json.dumps(more).encode(), if_match=first.etag)
     assert second["change_version"] == "2" and second.etag != first.etag
-    error = refused(lambda: client.put("shared", DOCUMENT, if_match=first.etag))
+    error = http_error(lambda: client.put("shared", DOCUMENT, if_match=first.etag))
     assert (error.status, error.code) == (412, "precondition-failed")
     assert [version["change_version"] for version in client.versions("shared")] == ["2", "1"]
     assert client.graph("shared").query("nodes() | map(.id)") == ["T-1"]
     assert {entry["job_id"]: entry["etag"] for entry in client.list_graphs("shared")} == {"shared": second.etag}
     client.delete("shared")
-    assert refused(lambda: client.graph("shared")).code == "graph-not-found"
+    assert http_error(lambda: client.graph("shared")).code == "graph-not-found"
 
 
 def test_problems_are_exceptions_with_all_details(client):
-    error = refused(lambda: client.query("job-1", f"{NODES} | fliter(.a)"))
+    error = http_error(lambda: client.query("job-1", f"{NODES} | fliter(.a)"))
     assert (error.status, error.pq_code, error.span) == (422, "PQ1001", (19, 25))
     assert error.code == "unknown-function" and error.hint == "did you mean `filter`?" and "fliter" in str(error)
-    error = refused(lambda: client.query("job-1", f"{NODES} | filter("))
+    error = http_error(lambda: client.query("job-1", f"{NODES} | filter("))
     assert (error.status, error.code, error.stage) == (400, "query-syntax", "http")
-    assert refused(lambda: client.query("job-1", "$missing")).status in (400, 422)
-    assert refused(lambda: client.query("nobody-has-it", "1")).code == "graph-not-found"
-    assert refused(lambda: client.put("a job", DOCUMENT)).code == "invalid-job-id"
-    assert refused(lambda: client.put("job-1", b"{")).code == "malformed-json"
+    assert http_error(lambda: client.query("job-1", "$missing")).status in (400, 422)
+    assert http_error(lambda: client.query("nobody-has-it", "1")).code == "graph-not-found"
+    assert http_error(lambda: client.put("a job", DOCUMENT)).code == "invalid-job-id"
+    assert http_error(lambda: client.put("job-1", b"{")).code == "malformed-json"
     assert isinstance(error, pidq.Error) and error.details["request_id"]
 
 
@@ -214,7 +214,7 @@ def test_results_are_exported_in_other_formats(client):
     ]
     assert b"<graphml" in client.export("job-1", "graphml") and b"<svg" in client.export("job-1", "svg")
     assert client.export("job-1", "xlsx", NODES)[:2] == b"PK"
-    assert refused(lambda: client.export("job-1", "picture")).status in (400, 406)
+    assert http_error(lambda: client.export("job-1", "picture")).status in (400, 406)
 
 
 def test_many_graphs_are_queried_at_once(client):
@@ -224,7 +224,7 @@ def test_many_graphs_are_queried_at_once(client):
     assert [(row["job_id"], row["result"]) for row in rows] == [(f"fleet-{n}", [n]) for n in range(5)]
     rows = list(client.query_all(f"{NODES} | filter(.id == $id)", ids=["fleet-3", "gone"], id="N2"))
     assert rows[0]["result"] == [{"id": "N2"}] and "result" not in rows[1] and rows[1]["error"]
-    error = refused(lambda: list(client.query_all("fliter(1)", prefix="fleet-")))
+    error = http_error(lambda: list(client.query_all("fliter(1)", prefix="fleet-")))
     assert (error.status, error.hint) == (422, "did you mean `filter`?")
     assert len(list(client.list_graphs("fleet-"))) == 5
     # Stopping early closes the connection.
@@ -247,7 +247,7 @@ def test_a_client_survives_a_restart_of_the_service(tmp_path):
         assert caught.value.status in (400, 401)
 
 
-def test_the_async_client_does_the_same(service, client):
+def test_the_async_client_matches_the_sync_client(service, client):
     paths = []
 
     async def noted(request):

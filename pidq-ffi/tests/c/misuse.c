@@ -192,22 +192,22 @@ static void excessive_lengths_are_errors(void) {
 }
 
 /* A builder of reference-counted values that can be made to fail. */
-static long held, made, fails_at;
+static long live_count, created_count, fails_at;
 
 static pidq_value_t make(void) {
   long *value;
-  if (fails_at != 0 && ++made >= fails_at) return NULL;
+  if (fails_at != 0 && ++created_count >= fails_at) return NULL;
   value = malloc(sizeof *value);
   EXPECT(value != NULL);
   *value = 1;
-  held++;
+  live_count++;
   return value;
 }
 
-static void retain(pidq_value_t value) { ++*(long *)value, held++; }
+static void retain(pidq_value_t value) { ++*(long *)value, live_count++; }
 
 static void release(pidq_value_t value) {
-  held--;
+  live_count--;
   if (--*(long *)value == 0) free(value);
 }
 
@@ -247,11 +247,11 @@ static void builders_may_fail_anywhere(void) {
   builder.retain = retain, builder.release = release;
   for (at = 0; at < 9; at++) {
     pidq_value_t value;
-    fails_at = at, made = 0;
+    fails_at = at, created_count = 0;
     value = pidq_result_build(result, &builder);
     EXPECT((value != NULL) == (at == 0 || at > 6));
     if (value != NULL) release(value);
-    EXPECT(held == 0 && none == 1);
+    EXPECT(live_count == 0 && none == 1);
   }
   EXPECT(pidq_shared_new(NULL, &builder) == NULL && pidq_result_build_shared(result, NULL) == NULL);
   pidq_shared_delete(NULL);

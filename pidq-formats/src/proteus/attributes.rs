@@ -17,7 +17,7 @@ pub struct Attribute {
 
 impl Attribute {
     /// Returns the attribute as JSON. Values are numbers if the file declares a numeric type.
-    fn record(self) -> Json {
+    fn into_json(self) -> Json {
         let mut fields = Fields::default();
         let is_numeric =
             matches!(self.extra.get("data_type"), Some(Json::String(kind)) if NUMERIC.contains(&kind.as_str()));
@@ -50,7 +50,7 @@ const MAPPED_XML_ATTRIBUTES: &[&str] =
     &["ID", "TagName", "ComponentClass", "ComponentClassURI", "ComponentName", "NumPoints", "type"];
 
 pub fn to_json_list(attributes: impl Iterator<Item = Attribute>) -> Vec<Json> {
-    attributes.map(Attribute::record).collect()
+    attributes.map(Attribute::into_json).collect()
 }
 
 /// Returns the first nonblank value of one of these names, tried in order.
@@ -65,8 +65,8 @@ pub fn value<'a>(attributes: &'a [Attribute], names: &[&str]) -> Option<&'a str>
 pub fn collect(plant: &mut PlantImport<'_>, element: usize) -> Vec<Attribute> {
     let tree = plant.tree;
     let mut list = Vec::new();
-    for (child, it) in tree.children(element) {
-        match it.name.as_str() {
+    for (child, child_element) in tree.children(element) {
+        match child_element.name.as_str() {
             "GenericAttributes" => generic(plant, child, &mut list),
             // Some systems write attributes next to the points they belong to.
             "ConnectionPoints" => {
@@ -74,27 +74,29 @@ pub fn collect(plant: &mut PlantImport<'_>, element: usize) -> Vec<Attribute> {
                     generic(plant, set, &mut list);
                 }
             }
-            "Description" if !it.text.trim().is_empty() => list.push(plain("Description", it.text.trim())),
-            _ if is_value(it) => list.push(measured(it)),
+            "Description" if !child_element.text.trim().is_empty() => {
+                list.push(string_attribute("Description", child_element.text.trim()))
+            }
+            _ if is_value(child_element) => list.push(measured(child_element)),
             _ => {}
         }
     }
-    list.extend(unused(&tree.elements[element]));
+    list.extend(unmapped_attributes(&tree.elements[element]));
     list
 }
 
 /// Returns true for an element that is a value with a unit, such as `NominalDiameter`.
 pub fn is_value(element: &Element) -> bool {
-    let is_free =
+    let is_unmapped =
         elements::find(&element.name).is_none() && !elements::ATTRIBUTE_ELEMENTS.contains(&element.name.as_str());
-    is_free && element.attribute("Value").is_some() && element.get("ID").is_none()
+    is_unmapped && element.attribute("Value").is_some() && element.get("ID").is_none()
 }
 
 fn generic(plant: &mut PlantImport<'_>, set: usize, list: &mut Vec<Attribute>) {
     let tree = plant.tree;
-    for (_, it) in tree.named(set, "GenericAttribute") {
-        let mut attribute = measured(it);
-        match it.get("Name") {
+    for (_, element) in tree.named(set, "GenericAttribute") {
+        let mut attribute = measured(element);
+        match element.get("Name") {
             Some(name) => attribute.name = name.to_owned(),
             None => plant.builder.report(Finding::AttributeWithoutName, Finding::AttributeWithoutName.summary(), &[]),
         }
@@ -114,16 +116,16 @@ fn measured(element: &Element) -> Attribute {
     Attribute { name: element.name.clone(), value: element.attribute("Value").map(str::to_owned), extra }
 }
 
-fn plain(name: &str, value: &str) -> Attribute {
+fn string_attribute(name: &str, value: &str) -> Attribute {
     let mut extra = Fields::default();
     extra.add("data_type", Json::text("string"));
     Attribute { name: name.to_owned(), value: Some(value.to_owned()), extra }
 }
 
 /// Returns the XML attributes that are not mapped to a field.
-fn unused(element: &Element) -> impl Iterator<Item = Attribute> {
-    let free = element.attributes.iter().filter(|(name, _)| !MAPPED_XML_ATTRIBUTES.contains(&name.as_str()));
-    free.map(|(name, value)| plain(name, value))
+fn unmapped_attributes(element: &Element) -> impl Iterator<Item = Attribute> {
+    let unmapped = element.attributes.iter().filter(|(name, _)| !MAPPED_XML_ATTRIBUTES.contains(&name.as_str()));
+    unmapped.map(|(name, value)| string_attribute(name, value))
 }
 
 /// Point of the drawing, with the digits of the file.
@@ -159,9 +161,9 @@ pub fn position(tree: &Tree, element: usize) -> Option<Point> {
 pub fn bounds(tree: &Tree, element: usize) -> Option<[f64; 4]> {
     let (extent, _) = tree.named(element, "Extent").next()?;
     let corner = |name| tree.named(extent, name).find_map(|(_, corner)| Point::from_element(corner));
-    let (low, high) = (corner("Min")?.xy(), corner("Max")?.xy());
-    let size = (high.0 - low.0, high.1 - low.1);
-    (size.0 >= 0.0 && size.1 >= 0.0).then_some([low.0, low.1, size.0, size.1])
+    let (min, max) = (corner("Min")?.xy(), corner("Max")?.xy());
+    let size = (max.0 - min.0, max.1 - min.1);
+    (size.0 >= 0.0 && size.1 >= 0.0).then_some([min.0, min.1, size.0, size.1])
 }
 
 /// Returns the bounding box as a JSON array.
@@ -196,31 +198,32 @@ pub fn ports(plant: &mut PlantImport<'_>, element: usize) -> Vec<Json> {
 
 fn port(plant: &mut PlantImport<'_>, points: usize, node: usize, index: usize) -> Json {
     let tree = plant.tree;
-    let it = &tree.elements[node];
-    let own = collect(plant, node).into_iter().filter(|attribute| !["Type", "Name"].contains(&attribute.name.as_str()));
-    let own: Vec<Attribute> = own.collect();
+    let element = &tree.elements[node];
+    let attributes =
+        collect(plant, node).into_iter().filter(|attribute| !["Type", "Name"].contains(&attribute.name.as_str()));
+    let attributes: Vec<Attribute> = attributes.collect();
     let mut fields = Fields::default();
     fields.add("index", Json::count(index));
-    fields.add_optional_text("id", it.get("ID"));
-    fields.add_optional_text("name", it.get("Name"));
-    fields.add_optional_text("type", it.get("Type"));
+    fields.add_optional_text("id", element.get("ID"));
+    fields.add_optional_text("name", element.get("Name"));
+    fields.add_optional_text("type", element.get("Type"));
     fields.add_optional_text("flow", flow(&tree.elements[points], index));
-    fields.add_optional("nominal_diameter", diameter(&own));
+    fields.add_optional("nominal_diameter", diameter(&attributes));
     if let Some(point) = position(tree, node) {
         let [x, y] = point.json();
         fields.add("x", x);
         fields.add("y", y);
     }
-    if !own.is_empty() {
-        fields.add("attributes", Json::Array(to_json_list(own.into_iter())));
+    if !attributes.is_empty() {
+        fields.add("attributes", Json::Array(to_json_list(attributes.into_iter())));
     }
     Json::Object(fields)
 }
 
 /// Returns the flow direction of a port; `None` for a port that is both inlet and outlet.
 fn flow(points: &Element, index: usize) -> Option<&'static str> {
-    let is = |name| points.get(name).and_then(|text| text.trim().parse().ok()) == Some(index);
-    match (is("FlowIn"), is("FlowOut")) {
+    let has_index = |name| points.get(name).and_then(|text| text.trim().parse().ok()) == Some(index);
+    match (has_index("FlowIn"), has_index("FlowOut")) {
         (true, false) => Some("in"),
         (false, true) => Some("out"),
         _ => None,
@@ -228,9 +231,9 @@ fn flow(points: &Element, index: usize) -> Option<&'static str> {
 }
 
 /// Returns the port by which the flow leaves or enters, if the item declares it.
-pub fn flow_port(tree: &Tree, element: usize, way: &str) -> Option<Json> {
+pub fn flow_port(tree: &Tree, element: usize, attribute: &str) -> Option<Json> {
     let (_, points) = tree.named(element, "ConnectionPoints").next()?;
-    points.get(way).map(Json::number_or_text)
+    points.get(attribute).map(Json::number_or_text)
 }
 
 /// Returns the nominal diameter, as a number if possible: `80`, or the `80` of `Din2448ObjectDn80`.
@@ -330,10 +333,10 @@ pub fn tag(element: &Element, attributes: &[Attribute]) -> String {
     let rows = TAGS.iter().filter(|(name, _)| *name == element.name);
     let tag = rows.map(|(_, parts)| join_parts(parts, attributes)).find(|tag| !tag.is_empty());
     // The tag of a run is that of its line.
-    let own = Some(TAG_ATTRIBUTES)
+    let vendor_tag = Some(TAG_ATTRIBUTES)
         .filter(|_| element.name != "PipingNetworkSegment")
         .and_then(|names| value(attributes, names));
-    tag.or_else(|| own.map(|tag| tag.trim().to_owned())).unwrap_or_default()
+    tag.or_else(|| vendor_tag.map(|tag| tag.trim().to_owned())).unwrap_or_default()
 }
 
 /// Joins the parts, with a space between letters and number if there are several letter parts.

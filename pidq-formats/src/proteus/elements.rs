@@ -143,7 +143,7 @@ pub fn is_stored(name: &str) -> bool {
 
 /// Returns the mapping of an element.
 pub fn find(element: &str) -> Option<Mapping> {
-    ELEMENTS.iter().find(|kind| kind.element == element).map(|kind| kind.mapping)
+    ELEMENTS.iter().find(|row| row.element == element).map(|row| row.mapping)
 }
 
 /// Converts `CentrifugalPump` to `centrifugal_pump` and `PLS401_DIN2429` to `pls401_din2429`.
@@ -173,9 +173,9 @@ mod tests {
 
     #[test]
     fn every_element_has_one_row() {
-        for (index, kind) in ELEMENTS.iter().enumerate() {
-            assert!(ELEMENTS[..index].iter().all(|other| other.element != kind.element), "{}", kind.element);
-            assert!(is_stored(kind.element) && !ATTRIBUTE_ELEMENTS.contains(&kind.element), "{}", kind.element);
+        for (index, row) in ELEMENTS.iter().enumerate() {
+            assert!(ELEMENTS[..index].iter().all(|other| other.element != row.element), "{}", row.element);
+            assert!(is_stored(row.element) && !ATTRIBUTE_ELEMENTS.contains(&row.element), "{}", row.element);
         }
     }
 

@@ -23,11 +23,11 @@ pub fn add(plant: &mut PlantImport<'_>) {
             None => bind_to_owner(plant, element),
         }
     }
-    name_persistent(plant);
+    register_persistent_ids(plant);
 }
 
 /// Registers the ids of the originating system, which references may use if no item has them as its own.
-fn name_persistent(plant: &mut PlantImport<'_>) {
+fn register_persistent_ids(plant: &mut PlantImport<'_>) {
     for index in 0..plant.items.len() {
         let id = persistent_id(plant, plant.items[index].element);
         plant.set_target(id.and_then(|element| element.get("Identifier")), IdTarget::Item(index));
@@ -54,22 +54,22 @@ fn add_item(
     entity: &'static str,
     owner: Ownership,
 ) {
-    let it = &plant.tree.elements[element];
+    let xml_element = &plant.tree.elements[element];
     let parent = plant.owner(element);
     let id = plant.allocate_id(element);
     let attributes = attributes::collect(plant, element);
-    let tag = Some(attributes::tag(it, &attributes)).filter(|tag| !tag.is_empty());
-    let tag = tag.or_else(|| number_of_runs(plant, element)).unwrap_or_default();
+    let tag = Some(attributes::tag(xml_element, &attributes)).filter(|tag| !tag.is_empty());
+    let tag = tag.or_else(|| line_number_of_segments(plant, element)).unwrap_or_default();
     let ports = attributes::ports(plant, element);
     let item = Item { element, id, parent, node_type, tag, attributes };
-    let mut fields = named(plant, &item, entity);
-    add_place(plant, &item, &mut fields);
+    let mut fields = identifying_fields(plant, &item, entity);
+    add_position(plant, &item, &mut fields);
     attributes::add_fields(&mut fields, &item.attributes);
-    add_origin(plant, it, &item, &mut fields);
+    add_origin(plant, xml_element, &item, &mut fields);
     if !ports.is_empty() {
         fields.add("ports", Json::Array(ports));
     }
-    fields.add_optional_text("zone", side(plant, &item).map(|owner| plant.items[owner].id.as_str()));
+    fields.add_optional_text("zone", column_of_nozzle(plant, &item).map(|owner| plant.items[owner].id.as_str()));
     add_cross_page(plant, element, &mut fields);
     if !item.attributes.is_empty() {
         fields.add("attributes", Json::Array(attributes::to_json_list(item.attributes.iter().cloned())));
@@ -80,30 +80,31 @@ fn add_item(
     let id = plant.items[index].id.clone();
     plant.set_target(Some(&id), IdTarget::Item(index));
     plant.bind(element, index);
-    own(plant, index, owner);
+    add_ownership(plant, index, owner);
 }
 
 /// Returns the number of a line without one: that of its runs if they agree. Some systems number the runs.
-fn number_of_runs(plant: &PlantImport<'_>, line: usize) -> Option<String> {
+fn line_number_of_segments(plant: &PlantImport<'_>, line: usize) -> Option<String> {
     const NAMES: &[&str] = &["LineNumberAssignmentClass", "LineNumber"];
     let tree = plant.tree;
     if tree.elements[line].name != "PipingNetworkSystem" {
         return None;
     }
     let sets = tree.named(line, "PipingNetworkSegment").flat_map(|(run, _)| tree.named(run, "GenericAttributes"));
-    let all = sets.flat_map(|(set, _)| tree.named(set, "GenericAttribute"));
-    let named = all.filter(|(_, it)| it.get("Name").is_some_and(|name| NAMES.contains(&name)));
-    let mut numbers = named.filter_map(|(_, it)| it.get("Value")).map(str::trim);
+    let attributes = sets.flat_map(|(set, _)| tree.named(set, "GenericAttribute"));
+    let line_numbers =
+        attributes.filter(|(_, attribute)| attribute.get("Name").is_some_and(|name| NAMES.contains(&name)));
+    let mut numbers = line_numbers.filter_map(|(_, attribute)| attribute.get("Value")).map(str::trim);
     let first = numbers.next()?;
     numbers.all(|number| number == first).then(|| first.to_owned())
 }
 
 /// Returns the identifying fields of an item.
-fn named(plant: &PlantImport<'_>, item: &Item, entity: &str) -> Fields {
+fn identifying_fields(plant: &PlantImport<'_>, item: &Item, entity: &str) -> Fields {
     let element = &plant.tree.elements[item.element];
     // Some systems write the graphic as the class of a property break.
-    let own = element.get("ComponentClass").filter(|class| *class != "Label");
-    let class = own.unwrap_or(&element.name);
+    let class = element.get("ComponentClass").filter(|class| *class != "Label");
+    let class = class.unwrap_or(&element.name);
     let entity = refine(plant, item, entity, class);
     let mut fields = Fields::default();
     fields.add("id", Json::text(&item.id));
@@ -118,8 +119,9 @@ fn named(plant: &PlantImport<'_>, item: &Item, entity: &str) -> Fields {
 }
 
 fn label(plant: &PlantImport<'_>, item: &Item) -> Option<String> {
-    let named = attributes::value(&item.attributes, &["PipingComponentNameAssignmentClass"]).map(str::to_owned);
-    named.or_else(|| attributes::label(plant.tree, item.element, &item.tag))
+    let component_name =
+        attributes::value(&item.attributes, &["PipingComponentNameAssignmentClass"]).map(str::to_owned);
+    component_name.or_else(|| attributes::label(plant.tree, item.element, &item.tag))
 }
 
 /// Adjusts the entity of an item. Equipment inside equipment is a part of it, unless it has nozzles and is not a
@@ -147,9 +149,9 @@ fn is_part(plant: &PlantImport<'_>, item: &Item) -> bool {
 /// Returns true for a chamber: a side of its equipment, although it may contain nozzles. A shell or a tube bundle
 /// counts too.
 fn is_chamber(class: &str) -> bool {
-    const ASSOCIATION_TYPES: &[&str] = &["chamber", "tubebundle", "shell", "casing", "jacket", "coil"];
+    const CHAMBER_CLASSES: &[&str] = &["chamber", "tubebundle", "shell", "casing", "jacket", "coil"];
     let class = class.to_lowercase();
-    ASSOCIATION_TYPES.iter().any(|word| class.ends_with(word))
+    CHAMBER_CLASSES.iter().any(|word| class.ends_with(word))
 }
 
 /// Returns true for a section of a column; sections are open to each other.
@@ -158,7 +160,7 @@ fn is_section(class: &str) -> bool {
 }
 
 /// Returns the column to whose sections a nozzle belongs: all its nozzles are on one side, in any section.
-fn side(plant: &PlantImport<'_>, item: &Item) -> Option<usize> {
+fn column_of_nozzle(plant: &PlantImport<'_>, item: &Item) -> Option<usize> {
     let class = |element: &Element| element.get("ComponentClass").is_some_and(is_section);
     let owner = item.parent.filter(|_| plant.tree.elements[item.element].name == "Nozzle")?;
     if class(plant.element(owner)) {
@@ -189,18 +191,18 @@ fn qualified(plant: &PlantImport<'_>, item: &Item) -> Option<String> {
     if item.tag.is_empty() {
         return None;
     }
-    let mut above = item.parent;
-    while let Some(owner) = above.map(|index| &plant.items[index]) {
+    let mut ancestor = item.parent;
+    while let Some(owner) = ancestor.map(|index| &plant.items[index]) {
         if !owner.tag.is_empty() && owner.tag != item.tag {
             let is_part = !item.tag.starts_with(&owner.tag);
             return is_part.then(|| format!("{}-{}", owner.tag, item.tag));
         }
-        above = owner.parent;
+        ancestor = owner.parent;
     }
     None
 }
 
-fn add_place(plant: &PlantImport<'_>, item: &Item, fields: &mut Fields) {
+fn add_position(plant: &PlantImport<'_>, item: &Item, fields: &mut Fields) {
     let bounds = attributes::bounds(plant.tree, item.element);
     let position = attributes::position(plant.tree, item.element).map(|point| point.json());
     let center =
@@ -219,14 +221,14 @@ fn add_place(plant: &PlantImport<'_>, item: &Item, fields: &mut Fields) {
 /// Adds owner, line and segment, and the persistent id.
 fn add_origin(plant: &PlantImport<'_>, element: &Element, item: &Item, fields: &mut Fields) {
     fields.add_optional_text("parent_id", item.parent.map(|parent| plant.items[parent].id.as_str()));
-    let mut above = item.parent;
-    while let Some(owner) = above.map(|index| &plant.items[index]) {
+    let mut ancestor = item.parent;
+    while let Some(owner) = ancestor.map(|index| &plant.items[index]) {
         match plant.tree.elements[owner.element].name.as_str() {
             "PipingNetworkSegment" => fields.add_if_absent("segment", Json::text(&owner.id)),
             "PipingNetworkSystem" if !owner.tag.is_empty() => fields.add_if_absent("line", Json::text(&owner.tag)),
             _ => {}
         }
-        above = owner.parent;
+        ancestor = owner.parent;
     }
     let persistent = persistent_id(plant, item.element);
     fields.add_optional_text("persistent_id", persistent.and_then(|element| element.get("Identifier")));
@@ -237,27 +239,32 @@ fn add_origin(plant: &PlantImport<'_>, element: &Element, item: &Item, fields: &
 /// Adds the target of an off-page connector, from the element itself or its reference.
 fn add_cross_page(plant: &mut PlantImport<'_>, element: usize, fields: &mut Fields) {
     let tree = plant.tree;
-    let is_reference = |(index, it): &(usize, &Element)| {
-        plant.mapping(*index) == Some(Mapping::PartOfParent) && it.name.contains("Reference")
+    let is_reference = |(index, reference): &(usize, &Element)| {
+        plant.mapping(*index) == Some(Mapping::PartOfParent) && reference.name.contains("Reference")
     };
     let references: Vec<usize> = tree.children(element).filter(is_reference).map(|(index, _)| index).collect();
     let mut link = Fields::default();
-    for place in std::iter::once(element).chain(references.iter().copied()) {
-        for (index, crossing) in tree.named(place, "CrossPageConnection") {
-            link.add_optional_text("drawing_name", crossing.get("DrawingName"));
-            link.add_optional_text("link_label", crossing.get("LinkLabel"));
+    for source in std::iter::once(element).chain(references.iter().copied()) {
+        for (index, connection) in tree.named(source, "CrossPageConnection") {
+            link.add_optional_text("drawing_name", connection.get("DrawingName"));
+            link.add_optional_text("link_label", connection.get("LinkLabel"));
             let partner = tree.named(index, "LinkedPersistentID").next().map(|(_, partner)| partner);
             link.add_optional_text("linked_persistent_id", partner.and_then(|partner| partner.get("Identifier")));
             link.add_optional_text("linked_context", partner.and_then(|partner| partner.get("Context")));
         }
     }
     for index in references {
-        let own = attributes::collect(plant, index);
-        let by_name = |part: &str| own.iter().find(|one| one.name.contains(part)).and_then(|one| one.value.as_deref());
+        let attributes = attributes::collect(plant, index);
+        let by_name = |part: &str| {
+            attributes
+                .iter()
+                .find(|attribute| attribute.name.contains(part))
+                .and_then(|attribute| attribute.value.as_deref())
+        };
         link.add_optional_text("drawing_name", by_name("Drawing").filter(|name| !name.is_empty()));
         link.add_optional_text("link_label", by_name("ConnectorNumber").filter(|name| !name.is_empty()));
-        if !own.is_empty() {
-            link.add_if_absent("attributes", Json::Array(attributes::to_json_list(own.into_iter())));
+        if !attributes.is_empty() {
+            link.add_if_absent("attributes", Json::Array(attributes::to_json_list(attributes.into_iter())));
         }
     }
     if !link.is_empty() {
@@ -271,8 +278,8 @@ pub fn mark_actuated(plant: &mut PlantImport<'_>) {
         if !is_actuator(plant.element(index)) {
             continue;
         }
-        let above = |item: &usize| plant.items[*item].parent;
-        let mut owners = std::iter::successors(above(&index), above);
+        let parent = |item: &usize| plant.items[*item].parent;
+        let mut owners = std::iter::successors(parent(&index), parent);
         if let Some(valve) = owners.find(|owner| plant.element(*owner).name == "PipingComponent") {
             plant.builder.nodes[valve].add_if_absent("actuated", Json::Bool(true));
         }
@@ -282,12 +289,12 @@ pub fn mark_actuated(plant: &mut PlantImport<'_>) {
 /// Returns true for an actuator that is not manual.
 fn is_actuator(element: &Element) -> bool {
     let class = element.get("ComponentClass").unwrap_or_default().to_lowercase();
-    let is_of_system = element.name.starts_with("Actuating") && !element.name.ends_with("Function");
-    let is_by_hand = ["hand", "manual"].iter().any(|word| class.contains(word));
-    (is_of_system || class.contains("actuator")) && !is_by_hand
+    let is_system_component = element.name.starts_with("Actuating") && !element.name.ends_with("Function");
+    let is_manual = ["hand", "manual"].iter().any(|word| class.contains(word));
+    (is_system_component || class.contains("actuator")) && !is_manual
 }
 
-fn own(plant: &mut PlantImport<'_>, item: usize, owner: Ownership) {
+fn add_ownership(plant: &mut PlantImport<'_>, item: usize, owner: Ownership) {
     let Some(parent) = plant.items[item].parent else { return };
     let (from, to) = (plant.items[parent].id.clone(), plant.items[item].id.clone());
     let kind = match owner {

@@ -19,10 +19,10 @@ pub struct PlantImport<'t> {
     /// Targets by id. A duplicate id refers to the first target.
     ids: HashMap<String, IdTarget>,
     /// Last numeric suffix by id.
-    numbers: HashMap<String, usize>,
+    suffixes: HashMap<String, usize>,
     /// Relations added so far, so that both sides of one give a single edge.
-    ends: HashSet<(String, String, String)>,
-    relations: usize,
+    relation_keys: HashSet<(String, String, String)>,
+    relation_count: usize,
 }
 
 /// Target of an id in the file.
@@ -53,9 +53,9 @@ impl<'t> PlantImport<'t> {
             builder: ImportBuilder::default(),
             item_by_element: vec![None; tree.elements.len()],
             ids: HashMap::new(),
-            numbers: HashMap::new(),
-            ends: HashSet::new(),
-            relations: 0,
+            suffixes: HashMap::new(),
+            relation_keys: HashSet::new(),
+            relation_count: 0,
         }
     }
 
@@ -65,20 +65,21 @@ impl<'t> PlantImport<'t> {
 
     /// Returns the mapping of an element. An unknown element with an id becomes a node.
     pub fn mapping(&self, element: usize) -> Option<Mapping> {
-        let it = &self.tree.elements[element];
+        let xml_element = &self.tree.elements[element];
         // The frame of a drawing is an annotation.
-        let is_frame = it.parent.is_some_and(|parent| self.tree.elements[parent].name == "Drawing");
-        if is_frame && it.name == "Component" {
+        let is_frame = xml_element.parent.is_some_and(|parent| self.tree.elements[parent].name == "Drawing");
+        if is_frame && xml_element.name == "Component" {
             return Some(Mapping::Annotation);
         }
-        let has_id = it.get("ID").is_some() && !elements::ATTRIBUTE_ELEMENTS.contains(&it.name.as_str());
-        elements::find(&it.name).or(has_id.then_some(elements::UNKNOWN))
+        let has_id =
+            xml_element.get("ID").is_some() && !elements::ATTRIBUTE_ELEMENTS.contains(&xml_element.name.as_str());
+        elements::find(&xml_element.name).or(has_id.then_some(elements::UNKNOWN))
     }
 
     /// Returns true for an element that is not an item but was read.
     pub fn is_known(&self, element: usize) -> bool {
-        let it = &self.tree.elements[element];
-        elements::ATTRIBUTE_ELEMENTS.contains(&it.name.as_str()) || super::attributes::is_value(it)
+        let xml_element = &self.tree.elements[element];
+        elements::ATTRIBUTE_ELEMENTS.contains(&xml_element.name.as_str()) || super::attributes::is_value(xml_element)
     }
 
     /// Returns the item that an element is a part of.
@@ -93,29 +94,30 @@ impl<'t> PlantImport<'t> {
 
     /// Allocates a unique id for an element. A duplicate id gets a numeric suffix.
     pub fn allocate_id(&mut self, element: usize) -> String {
-        let it = &self.tree.elements[element];
-        let wanted = it.get("ID").map_or_else(|| format!("{}-{}", it.name, element), str::to_owned);
-        let id = self.unique_id(&wanted);
-        if it.get("ID").is_none() {
-            let message = format!("a `{}` has no id; it was named `{id}`", it.name);
+        let xml_element = &self.tree.elements[element];
+        let requested =
+            xml_element.get("ID").map_or_else(|| format!("{}-{}", xml_element.name, element), str::to_owned);
+        let id = self.unique_id(&requested);
+        if xml_element.get("ID").is_none() {
+            let message = format!("a `{}` has no id; it was named `{id}`", xml_element.name);
             self.builder.report(Finding::MissingId, message, &[&id]);
-        } else if id != wanted {
-            let message = format!("duplicate id `{wanted}` of a `{}`; it was renamed to `{id}`", it.name);
-            self.builder.report(Finding::DuplicateId, message, &[&wanted, &id]);
+        } else if id != requested {
+            let message = format!("duplicate id `{requested}` of a `{}`; it was renamed to `{id}`", xml_element.name);
+            self.builder.report(Finding::DuplicateId, message, &[&requested, &id]);
         }
         id
     }
 
     /// Returns a unique id. Numbering continues where it stopped: a million duplicates take a million steps, not their
     /// square.
-    fn unique_id(&mut self, wanted: &str) -> String {
-        if !self.ids.contains_key(wanted) {
-            return wanted.to_owned();
+    fn unique_id(&mut self, base: &str) -> String {
+        if !self.ids.contains_key(base) {
+            return base.to_owned();
         }
-        let number = self.numbers.entry(wanted.to_owned()).or_insert(1);
+        let number = self.suffixes.entry(base.to_owned()).or_insert(1);
         loop {
             *number += 1;
-            let id = format!("{wanted}#{number}");
+            let id = format!("{base}#{number}");
             if !self.ids.contains_key(&id) {
                 return id;
             }
@@ -148,8 +150,8 @@ impl<'t> PlantImport<'t> {
     }
 
     /// Adds a synthetic node at an open end, and returns its id.
-    pub fn add_end(&mut self, wanted: &str, class: &str, at: Option<Point>) -> String {
-        let id = self.unique_id(wanted);
+    pub fn add_end(&mut self, base: &str, class: &str, at: Option<Point>) -> String {
+        let id = self.unique_id(base);
         self.set_target(Some(&id), IdTarget::Synthetic);
         let mut fields = Fields::default();
         fields.add("id", Json::text(&id));
@@ -167,7 +169,7 @@ impl<'t> PlantImport<'t> {
 
     /// Returns true the first time a relation of two nodes is added.
     pub fn is_new(&mut self, name: &str, from: &str, to: &str) -> bool {
-        self.ends.insert((name.to_owned(), from.to_owned(), to.to_owned()))
+        self.relation_keys.insert((name.to_owned(), from.to_owned(), to.to_owned()))
     }
 
     /// Adds a relation of two nodes, unless it exists. Returns true if it is new.
@@ -175,9 +177,9 @@ impl<'t> PlantImport<'t> {
         if !self.is_new(class.unwrap_or(kind), from, to) {
             return false;
         }
-        self.relations += 1;
+        self.relation_count += 1;
         let mut edge = Fields::default();
-        edge.add("id", Json::String(format!("rel-{}", self.relations)));
+        edge.add("id", Json::String(format!("rel-{}", self.relation_count)));
         edge.add("edge_type", Json::text(kind));
         edge.add_optional_text("edge_classification", class);
         edge.add("from", Json::text(from));

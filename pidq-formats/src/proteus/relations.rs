@@ -11,25 +11,25 @@ use super::plant_import::{IdTarget, PlantImport};
 /// Meaning of an association, seen from the item that has it.
 enum Association {
     /// Membership: the item is a member of the other, or the other of it.
-    In,
-    Has,
+    MemberOf,
+    HasMember,
     /// A named relation, from the item or towards it.
-    To(&'static str),
-    From(&'static str),
+    RelationTo(&'static str),
+    RelationFrom(&'static str),
     /// An end of a signal line, which is read with the signal lines.
     Signal,
 }
 
 /// Association types of the file.
 const ASSOCIATION_TYPES: &[(&str, Association)] = &[
-    ("is a part of", Association::In),
-    ("is a collection including", Association::Has),
-    ("is located in", Association::To("association.is_located_in")),
-    ("is the location of", Association::From("association.is_located_in")),
-    ("is fulfilled by", Association::To("association.is_fulfilled_by")),
-    ("fulfills", Association::From("association.is_fulfilled_by")),
-    ("refers to", Association::To("association.refers_to")),
-    ("is referenced by", Association::From("association.refers_to")),
+    ("is a part of", Association::MemberOf),
+    ("is a collection including", Association::HasMember),
+    ("is located in", Association::RelationTo("association.is_located_in")),
+    ("is the location of", Association::RelationFrom("association.is_located_in")),
+    ("is fulfilled by", Association::RelationTo("association.is_fulfilled_by")),
+    ("fulfills", Association::RelationFrom("association.is_fulfilled_by")),
+    ("refers to", Association::RelationTo("association.refers_to")),
+    ("is referenced by", Association::RelationFrom("association.refers_to")),
     ("has logical start", Association::Signal),
     ("is logical start of", Association::Signal),
     ("has logical end", Association::Signal),
@@ -37,20 +37,20 @@ const ASSOCIATION_TYPES: &[(&str, Association)] = &[
 ];
 
 /// Compares an association type without regard to case, since exporters differ.
-pub fn is_type(words: &str, known: &str) -> bool {
-    words.trim().eq_ignore_ascii_case(known)
+pub fn is_type(relation_type: &str, known: &str) -> bool {
+    relation_type.trim().eq_ignore_ascii_case(known)
 }
 
 /// Adds an edge for each relation.
 pub fn add(plant: &mut PlantImport<'_>) {
-    let short = short_ids(plant);
+    let short_ids = short_ids(plant);
     for index in 0..plant.tree.elements.len() {
         let element = &plant.tree.elements[index];
         let Some(parent) = element.parent else { continue };
-        match (element.name.as_str(), subject(plant, parent)) {
-            ("Association", Some(own)) => add_association(plant, &own, element, &short),
+        match (element.name.as_str(), item_id_of(plant, parent)) {
+            ("Association", Some(item_id)) => add_association(plant, &item_id, element, &short_ids),
             ("Association", None) => report_unresolved(plant, parent, element),
-            ("Connection", own) => add_connection(plant, own, parent, element),
+            ("Connection", item_id) => add_connection(plant, item_id, parent, element),
             _ => {}
         }
     }
@@ -58,49 +58,49 @@ pub fn add(plant: &mut PlantImport<'_>) {
 
 /// Reports an association without a node at its start, as of a signal line. The ends of signal lines were read before.
 fn report_unresolved(plant: &mut PlantImport<'_>, parent: usize, association: &Element) {
-    let words = association.get("Type").unwrap_or("is associated with");
+    let relation_type = association.get("Type").unwrap_or("is associated with");
     if ASSOCIATION_TYPES
         .iter()
-        .any(|(text, association_type)| is_type(words, text) && matches!(association_type, Association::Signal))
+        .any(|(name, association_type)| is_type(relation_type, name) && matches!(association_type, Association::Signal))
     {
         return;
     }
-    let it = &plant.tree.elements[parent];
-    let id = it.get("ID").unwrap_or(&it.name).to_owned();
-    let other = association.get("ItemID").or(association.get("TagName")).unwrap_or("nothing");
+    let xml_element = &plant.tree.elements[parent];
+    let id = xml_element.get("ID").unwrap_or(&xml_element.name).to_owned();
+    let other_id = association.get("ItemID").or(association.get("TagName")).unwrap_or("nothing");
     plant.builder.report(
         Finding::UnresolvedMembership,
-        format!("`{id}` {words} `{other}`, but is not a node"),
-        &[&id, other],
+        format!("`{id}` {relation_type} `{other_id}`, but is not a node"),
+        &[&id, other_id],
     );
 }
 
 /// Adds a connection outside of segments and signal lines: for a line it is a pipe, otherwise a relation.
-fn add_connection(plant: &mut PlantImport<'_>, own: Option<String>, parent: usize, connection: &Element) {
-    let place = plant.tree.elements[parent].name.as_str();
+fn add_connection(plant: &mut PlantImport<'_>, item_id: Option<String>, parent: usize, connection: &Element) {
+    let element_name = plant.tree.elements[parent].name.as_str();
     let is_signal = plant.mapping(parent) == Some(elements::Mapping::Signal);
-    if place == "PipingNetworkSegment" || is_signal {
+    if element_name == "PipingNetworkSegment" || is_signal {
         return;
     }
-    let named =
+    let resolve =
         |name| connection.get(name).map(|id| plant.lookup(id).map_or(id, |item| &plant.items[item].id).to_owned());
-    let [from, to] = ["FromID", "ToID"].map(|name| named(name).or(own.clone()));
+    let [from, to] = ["FromID", "ToID"].map(|name| resolve(name).or(item_id.clone()));
     match (from, to) {
-        (Some(from), Some(to)) if from != to && place == "PipingNetworkSystem" => {
+        (Some(from), Some(to)) if from != to && element_name == "PipingNetworkSystem" => {
             plant.relate("physically_connected_to", None, &from, &to);
         }
         (Some(from), Some(to)) if from != to => {
             plant.relate("associated_with", Some("association.is_connected_to"), &from, &to);
         }
         _ => {
-            let message = format!("a connection of `{}` has no ends", own.as_deref().unwrap_or(place));
+            let message = format!("a connection of `{}` has no ends", item_id.as_deref().unwrap_or(element_name));
             plant.builder.report(Finding::UnresolvedMembership, message, &[]);
         }
     }
 }
 
 /// Returns the item that an association belongs to. Those of signal lines are read with the lines.
-fn subject(plant: &PlantImport<'_>, element: usize) -> Option<String> {
+fn item_id_of(plant: &PlantImport<'_>, element: usize) -> Option<String> {
     if plant.mapping(element) == Some(elements::Mapping::Signal) {
         return None;
     }
@@ -108,43 +108,50 @@ fn subject(plant: &PlantImport<'_>, element: usize) -> Option<String> {
     Some(plant.items[item].id.clone())
 }
 
-fn add_association(plant: &mut PlantImport<'_>, own: &str, association: &Element, short: &HashMap<String, usize>) {
-    let words = association.get("Type").unwrap_or("is associated with");
-    let association_type =
-        ASSOCIATION_TYPES.iter().find(|(text, _)| is_type(words, text)).map(|(_, association_type)| association_type);
+fn add_association(
+    plant: &mut PlantImport<'_>,
+    item_id: &str,
+    association: &Element,
+    short_ids: &HashMap<String, usize>,
+) {
+    let relation_type = association.get("Type").unwrap_or("is associated with");
+    let association_type = ASSOCIATION_TYPES
+        .iter()
+        .find(|(text, _)| is_type(relation_type, text))
+        .map(|(_, association_type)| association_type);
     if matches!(association_type, Some(Association::Signal)) {
         return;
     }
-    let Some(other) = other(plant, own, association, words, short) else { return };
+    let Some(other_id) = other_id(plant, item_id, association, relation_type, short_ids) else { return };
     match association_type {
-        Some(Association::In) => plant.relate("has_a", None, &other, own),
-        Some(Association::Has) => plant.relate("has_a", None, own, &other),
-        Some(Association::To(class)) => plant.relate("associated_with", Some(class), own, &other),
-        Some(Association::From(class)) => plant.relate("associated_with", Some(class), &other, own),
+        Some(Association::MemberOf) => plant.relate("has_a", None, &other_id, item_id),
+        Some(Association::HasMember) => plant.relate("has_a", None, item_id, &other_id),
+        Some(Association::RelationTo(class)) => plant.relate("associated_with", Some(class), item_id, &other_id),
+        Some(Association::RelationFrom(class)) => plant.relate("associated_with", Some(class), &other_id, item_id),
         _ => {
-            let class = format!("association.{}", elements::snake_case(words));
-            plant.relate("associated_with", Some(&class), own, &other)
+            let class = format!("association.{}", elements::snake_case(relation_type));
+            plant.relate("associated_with", Some(&class), item_id, &other_id)
         }
     };
 }
 
 /// Returns the id of the other side. Version 3.3 has it in `TagName`, as tag or as id without the first letters.
-fn other(
+fn other_id(
     plant: &mut PlantImport<'_>,
-    own: &str,
+    item_id: &str,
     association: &Element,
-    words: &str,
-    short: &HashMap<String, usize>,
+    relation_type: &str,
+    short_ids: &HashMap<String, usize>,
 ) -> Option<String> {
     let by_id = association.get("ItemID");
     let by_tag = association.get("TagName");
     let Some(text) = by_id.or(by_tag) else {
-        plant.builder.report(Finding::UnresolvedMembership, format!("`{own}` {words} nothing"), &[own]);
+        plant.builder.report(Finding::UnresolvedMembership, format!("`{item_id}` {relation_type} nothing"), &[item_id]);
         return None;
     };
     let found = match plant.id_target(text) {
         Some(IdTarget::Item(item)) => Some(item),
-        _ => short.get(text).copied(),
+        _ => short_ids.get(text).copied(),
     };
     if let Some(item) = found {
         return Some(plant.items[item].id.clone());
@@ -154,20 +161,24 @@ fn other(
         return plant.tree.elements[line].get("ID").map(str::to_owned);
     }
     let finding = if by_id.is_some() { Finding::DanglingReference } else { Finding::UnresolvedMembership };
-    plant.builder.report(finding, format!("`{own}` {words} `{text}`, which is not an item"), &[own, text]);
+    plant.builder.report(
+        finding,
+        format!("`{item_id}` {relation_type} `{text}`, which is not an item"),
+        &[item_id, text],
+    );
     by_id.map(str::to_owned)
 }
 
 /// Returns items by tag, and by id without the first two letters, if unique.
 fn short_ids(plant: &PlantImport<'_>) -> HashMap<String, usize> {
-    let mut all: HashMap<String, Option<usize>> = HashMap::new();
+    let mut by_name: HashMap<String, Option<usize>> = HashMap::new();
     for (index, item) in plant.items.iter().enumerate() {
         let short = item.id.get(2..).filter(|extra| extra.len() >= 8);
         for name in short.into_iter().chain(Some(item.tag.as_str()).filter(|tag| !tag.is_empty())) {
-            all.entry(name.to_owned()).and_modify(|one| *one = None).or_insert(Some(index));
+            by_name.entry(name.to_owned()).and_modify(|item| *item = None).or_insert(Some(index));
         }
     }
-    all.into_iter().filter_map(|(name, item)| item.map(|item| (name, item))).collect()
+    by_name.into_iter().filter_map(|(name, item)| item.map(|item| (name, item))).collect()
 }
 
 /// Returns the items operated by a component of an actuating system: those that its sibling components refer to.
@@ -179,7 +190,9 @@ pub fn operated_by(plant: &PlantImport<'_>, actuator: usize) -> Vec<usize> {
     let elements: Vec<usize> = plant.tree.children(plant.items[system].element).map(|(child, _)| child).collect();
     let references = elements.iter().flat_map(|element| plant.tree.named(*element, "Association"));
     let ids = references
-        .filter(|(_, it)| it.get("Type").is_some_and(|words| is_type(words, "refers to")))
-        .filter_map(|(_, it)| it.get("ItemID"));
+        .filter(|(_, association)| {
+            association.get("Type").is_some_and(|relation_type| is_type(relation_type, "refers to"))
+        })
+        .filter_map(|(_, association)| association.get("ItemID"));
     ids.filter_map(|id| plant.lookup(id)).collect()
 }

@@ -24,10 +24,10 @@ pub fn add(plant: &mut PlantImport<'_>) {
 
 /// Returns the elements that declare the ends of a segment: its connections, or else the segment itself.
 fn connections<'t>(plant: &PlantImport<'t>, element: usize) -> Vec<&'t Element> {
-    let own: Vec<&Element> = plant.tree.named(element, "Connection").map(|(_, it)| it).collect();
+    let children: Vec<&Element> = plant.tree.named(element, "Connection").map(|(_, connection)| connection).collect();
     let segment = &plant.tree.elements[element];
     let is_self_declared = [Side::From, Side::To].iter().any(|side| side.item(segment).is_some());
-    if own.is_empty() && is_self_declared { vec![segment] } else { own }
+    if children.is_empty() && is_self_declared { vec![segment] } else { children }
 }
 
 /// Node on a run: id, port and position.
@@ -38,16 +38,16 @@ struct RunNode {
     port: Option<Json>,
     at: Option<Point>,
     /// True if the file refers to another run instead of the item.
-    names_run: bool,
+    refers_to_run: bool,
 }
 
 /// Declared ends of a run. Read once per run.
 struct RunEnds {
     is_connected: bool,
     /// By side: the reference of its first connection; the inner option is `None` if no item has that id.
-    named: [Option<Option<usize>>; 2],
+    references: [Option<Option<usize>>; 2],
     /// By side: the item reached first from that side. Flow out of a run leaves from its last item.
-    open_tips: [Option<usize>; 2],
+    end_items: [Option<usize>; 2],
 }
 
 impl RunEnds {
@@ -57,8 +57,8 @@ impl RunEnds {
         let items = inline_items(plant, element);
         RunEnds {
             is_connected: first.is_some(),
-            named: [Side::From, Side::To].map(|side| Some(plant.lookup(named(plant, first?, side)?))),
-            open_tips: [items.last(), items.first()].map(Option::<&usize>::copied),
+            references: [Side::From, Side::To].map(|side| Some(plant.lookup(referenced_id(plant, first?, side)?))),
+            end_items: [items.last(), items.first()].map(Option::<&usize>::copied),
         }
     }
 }
@@ -67,7 +67,7 @@ impl RunEnds {
 struct RunConnections {
     runs: HashMap<usize, RunEnds>,
     /// By run and side: the first run that declares to be connected there.
-    named_by: HashMap<(usize, Side), usize>,
+    referenced_by: HashMap<(usize, Side), usize>,
     /// Runs by system.
     systems: HashMap<usize, Vec<usize>>,
 }
@@ -75,7 +75,7 @@ struct RunConnections {
 impl RunConnections {
     fn new(plant: &PlantImport<'_>, segments: &[usize]) -> RunConnections {
         let runs = segments.iter().map(|segment| (*segment, RunEnds::new(plant, *segment))).collect();
-        let mut connections_by_run = RunConnections { runs, named_by: HashMap::new(), systems: HashMap::new() };
+        let mut connections_by_run = RunConnections { runs, referenced_by: HashMap::new(), systems: HashMap::new() };
         for segment in segments {
             let system = plant.items[*segment].parent.filter(|owner| is_system(plant, *owner));
             if let Some(system) = system {
@@ -83,18 +83,18 @@ impl RunConnections {
             }
         }
         for (segment, side) in segments.iter().flat_map(|segment| [(*segment, Side::From), (*segment, Side::To)]) {
-            let item = connections_by_run.named(segment, side).flatten();
+            let item = connections_by_run.reference(segment, side).flatten();
             let run = item.and_then(|item| connections_by_run.resolve_run(plant, segment, item, side));
             if let Some(run) = run {
-                connections_by_run.named_by.entry((run, side.other())).or_insert(segment);
+                connections_by_run.referenced_by.entry((run, side.other())).or_insert(segment);
             }
         }
         connections_by_run
     }
 
     /// Returns the reference of a run on a side.
-    fn named(&self, run: usize, side: Side) -> Option<Option<usize>> {
-        self.runs.get(&run)?.named[side as usize]
+    fn reference(&self, run: usize, side: Side) -> Option<Option<usize>> {
+        self.runs.get(&run)?.references[side as usize]
     }
 
     /// Resolves a reference to a run: the run itself, or the run of a system that is open to the referring one.
@@ -103,27 +103,27 @@ impl RunConnections {
             return Some(item).filter(|item| self.runs.contains_key(item) && *item != segment);
         }
         let owner = plant.items[segment].parent;
-        let is_open = |run: &usize| match self.named(*run, side.other()) {
-            Some(named) => named.is_some_and(|named| named == segment || Some(named) == owner),
+        let is_open = |run: &usize| match self.reference(*run, side.other()) {
+            Some(reference) => reference.is_some_and(|item| item == segment || Some(item) == owner),
             None => true,
         };
         let runs = self.systems.get(&item).filter(|runs| runs.len() <= MAX_RUNS)?;
-        let others = || runs.iter().copied().filter(|run| *run != segment);
-        only(others()).or_else(|| only(others().filter(is_open)))
+        let other_runs = || runs.iter().copied().filter(|run| *run != segment);
+        single(other_runs()).or_else(|| single(other_runs().filter(is_open)))
     }
 
     /// Returns the connection of a run on a side: its reference, or the run that refers to it there.
-    fn joined_to(&self, plant: &PlantImport<'_>, run: usize, side: Side) -> Option<usize> {
-        match self.named(run, side) {
-            Some(named) => named.map(|item| self.resolve_run(plant, run, item, side).unwrap_or(item)),
-            None => self.named_by.get(&(run, side)).copied(),
+    fn connection_of(&self, plant: &PlantImport<'_>, run: usize, side: Side) -> Option<usize> {
+        match self.reference(run, side) {
+            Some(reference) => reference.map(|item| self.resolve_run(plant, run, item, side).unwrap_or(item)),
+            None => self.referenced_by.get(&(run, side)).copied(),
         }
     }
 
     /// Returns true if a pipe starts at the end of another run, so that there is no pipe end between them.
     fn continues(&self, plant: &PlantImport<'_>, run: usize, segment: usize, side: Side) -> bool {
         self.runs.get(&run).is_some_and(|run| run.is_connected)
-            && self.joined_to(plant, run, side.other()) == Some(segment)
+            && self.connection_of(plant, run, side.other()) == Some(segment)
             && self.item_at_run_end(plant, run, segment, side.other()).is_some()
     }
 
@@ -136,13 +136,13 @@ impl RunConnections {
             if item == segment {
                 return None;
             }
-            item = run.open_tips[side as usize].or_else(|| self.joined_to(plant, item, side))?;
+            item = run.end_items[side as usize].or_else(|| self.connection_of(plant, item, side))?;
         }
         None
     }
 }
 
-fn only(mut items: impl Iterator<Item = usize>) -> Option<usize> {
+fn single(mut items: impl Iterator<Item = usize>) -> Option<usize> {
     items.next().filter(|_| items.next().is_none())
 }
 
@@ -154,26 +154,26 @@ fn add_segment(plant: &mut PlantImport<'_>, segment: usize, connections_by_run: 
     let element = plant.items[segment].element;
     let items = inline_items(plant, element);
     let connections = connections(plant, element);
-    let Some((first, more)) = connections.split_first() else {
+    let Some((first, further)) = connections.split_first() else {
         return add_unconnected(plant, segment, &items);
     };
-    if !more.is_empty() && names_all(plant, &items, &connections) {
+    if !further.is_empty() && reference_all_items(plant, &items, &connections) {
         return add_pairs(plant, segment, &connections, connections_by_run);
     }
     let lines = center_lines(plant, element);
     let known = known_positions(plant, &items, first);
-    let from = end(plant, segment, first, Side::From, &open_tips(&lines, &known), connections_by_run);
+    let from = end(plant, segment, first, Side::From, &open_end_points(&lines, &known), connections_by_run);
     let known: Vec<Point> = known.into_iter().chain(from.as_ref().and_then(|from| from.at.clone())).collect();
-    let to = end(plant, segment, first, Side::To, &open_tips(&lines, &known), connections_by_run);
+    let to = end(plant, segment, first, Side::To, &open_end_points(&lines, &known), connections_by_run);
     let nodes_on_run = match (from, to) {
         (Some(from), Some(to)) => ordered_nodes(plant, &items, from, to),
         (from, to) => from.into_iter().chain(items.iter().map(|item| run_node(plant, *item))).chain(to).collect(),
     };
     if let [first, .., last] = nodes_on_run.as_slice() {
-        mark_ends(plant, segment, first, last);
+        add_segment_ends(plant, segment, first, last);
     }
     add_edges(plant, segment, &chain(&nodes_on_run), lines, "");
-    add_more(plant, segment, more, connections_by_run);
+    add_further_connections(plant, segment, further, connections_by_run);
 }
 
 /// Returns the nodes of a run: from one end to the other, with the items between them in the order of the file.
@@ -183,30 +183,30 @@ fn add_segment(plant: &mut PlantImport<'_>, segment: usize, connections_by_run: 
 /// continues in file order. The latter holds if that path is shorter on the drawing, or if an item with a single port
 /// would be between two others.
 fn ordered_nodes(plant: &PlantImport<'_>, items: &[usize], from: RunNode, to: RunNode) -> Vec<RunNode> {
-    let inner = items.iter().filter(|item| ![from.item, to.item].contains(&Some(**item)));
-    let place = |end: &RunNode| items.iter().position(|item| end.item == Some(*item));
-    let is_joint = match (place(&from), place(&to)) {
+    let items_between = items.iter().filter(|item| ![from.item, to.item].contains(&Some(**item)));
+    let file_position = |end: &RunNode| items.iter().position(|item| end.item == Some(*item));
+    let has_inner_end = match (file_position(&from), file_position(&to)) {
         (None, Some(at)) => at + 1 < items.len(),
         (Some(at), None) => at > 0,
         _ => false,
     };
-    let between: Vec<RunNode> = inner.map(|item| run_node(plant, *item)).collect();
-    let usual: Vec<RunNode> = std::iter::once(from.clone()).chain(between).chain([to.clone()]).collect();
-    if !is_joint {
-        return usual;
+    let between: Vec<RunNode> = items_between.map(|item| run_node(plant, *item)).collect();
+    let declared_order: Vec<RunNode> = std::iter::once(from.clone()).chain(between).chain([to.clone()]).collect();
+    if !has_inner_end {
+        return declared_order;
     }
-    let named = |item: usize| [&from, &to].into_iter().find(|end| end.item == Some(item)).cloned();
-    let mut listed: Vec<RunNode> =
-        items.iter().map(|item| named(*item).unwrap_or_else(|| run_node(plant, *item))).collect();
-    match place(&from) {
-        None => listed.insert(0, from),
-        Some(_) => listed.push(to),
+    let end_node = |item: usize| [&from, &to].into_iter().find(|end| end.item == Some(item)).cloned();
+    let mut file_order: Vec<RunNode> =
+        items.iter().map(|item| end_node(*item).unwrap_or_else(|| run_node(plant, *item))).collect();
+    match file_position(&from) {
+        None => file_order.insert(0, from),
+        Some(_) => file_order.push(to),
     }
-    let is_better = match (length(&usual), length(&listed)) {
-        (Some(usual), Some(listed)) => listed < usual,
-        _ => has_single_port_between(plant, &usual) && !has_single_port_between(plant, &listed),
+    let use_file_order = match (length(&declared_order), length(&file_order)) {
+        (Some(declared_order), Some(file_order)) => file_order < declared_order,
+        _ => has_single_port_between(plant, &declared_order) && !has_single_port_between(plant, &file_order),
     };
-    if is_better { listed } else { usual }
+    if use_file_order { file_order } else { declared_order }
 }
 
 /// Returns true if an item with a single port is between two others.
@@ -222,11 +222,11 @@ fn length(nodes_on_run: &[RunNode]) -> Option<f64> {
 }
 
 /// Returns true if the connections of a segment name each of its items, so that they declare all pairs.
-fn names_all(plant: &PlantImport<'_>, items: &[usize], connections: &[&Element]) -> bool {
+fn reference_all_items(plant: &PlantImport<'_>, items: &[usize], connections: &[&Element]) -> bool {
     let ends = connections.iter().flat_map(|connection| [Side::From, Side::To].map(|side| (*connection, side)));
-    let all: HashSet<usize> =
-        ends.filter_map(|(connection, side)| plant.lookup(named(plant, connection, side)?)).collect();
-    items.iter().all(|item| all.contains(item))
+    let referenced: HashSet<usize> =
+        ends.filter_map(|(connection, side)| plant.lookup(referenced_id(plant, connection, side)?)).collect();
+    items.iter().all(|item| referenced.contains(item))
 }
 
 /// Adds the pipes of a segment with one connection per pipe.
@@ -241,7 +241,7 @@ fn add_pairs(
         pairs.extend(both_ends(plant, segment, connection, connections_by_run));
     }
     if let (Some([first, _]), Some([_, last])) = (pairs.first(), pairs.last()) {
-        mark_ends(plant, segment, first, last);
+        add_segment_ends(plant, segment, first, last);
     }
     let lines = center_lines(plant, plant.items[segment].element);
     add_edges(plant, segment, &pairs, lines, "");
@@ -253,7 +253,7 @@ fn chain(nodes_on_run: &[RunNode]) -> Vec<[RunNode; 2]> {
 }
 
 /// Adds further connections of one segment, which connect their ends directly.
-fn add_more(
+fn add_further_connections(
     plant: &mut PlantImport<'_>,
     segment: usize,
     connections: &[&Element],
@@ -319,9 +319,9 @@ impl Side {
 fn known_positions(plant: &PlantImport<'_>, items: &[usize], connection: &Element) -> Vec<Point> {
     let ends = [Side::From, Side::To]
         .into_iter()
-        .filter_map(|side| named(plant, connection, side))
+        .filter_map(|side| referenced_id(plant, connection, side))
         .filter_map(|id| plant.lookup(id));
-    items.iter().copied().chain(ends).filter_map(|item| place(plant, item)).collect()
+    items.iter().copied().chain(ends).filter_map(|item| position(plant, item)).collect()
 }
 
 /// Maximum number of pairs of center lines and pipes compared. A segment has a dozen of each.
@@ -329,15 +329,15 @@ const MAX_PAIRS: usize = 1_000_000;
 
 /// Returns the ends of center lines, farthest from all known positions first: an open pipe ends there. The lines are
 /// not always drawn in flow direction.
-fn open_tips(lines: &[Vec<Point>], known: &[Point]) -> Vec<Point> {
-    let mut open_tips: Vec<Point> =
+fn open_end_points(lines: &[Vec<Point>], known: &[Point]) -> Vec<Point> {
+    let mut open_end_points: Vec<Point> =
         lines.iter().flat_map(|line| line.first().into_iter().chain(line.last()).cloned()).collect();
     let distance_between =
         |point: &Point| known.iter().map(|other| distance_between(point, other)).fold(f64::INFINITY, f64::min);
-    if open_tips.len().saturating_mul(known.len()) <= MAX_PAIRS {
-        open_tips.sort_by_cached_key(|tip| Reverse(distance_between(tip).to_bits()));
+    if open_end_points.len().saturating_mul(known.len()) <= MAX_PAIRS {
+        open_end_points.sort_by_cached_key(|point| Reverse(distance_between(point).to_bits()));
     }
-    open_tips
+    open_end_points
 }
 
 fn distance_between(a: &Point, b: &Point) -> f64 {
@@ -352,27 +352,27 @@ fn end(
     segment: usize,
     connection: &Element,
     side: Side,
-    open_tips: &[Point],
+    open_end_points: &[Point],
     connections_by_run: &RunConnections,
 ) -> Option<RunNode> {
-    let [_, port_name, word] = side.names();
+    let [_, port_name, end_name] = side.names();
     let port = connection.get(port_name).map(Json::number_or_text);
-    let item = match named(plant, connection, side) {
+    let item = match referenced_id(plant, connection, side) {
         // Another run may declare the connection that this one omits.
-        None => connections_by_run.named_by.get(&(segment, side)).copied(),
+        None => connections_by_run.referenced_by.get(&(segment, side)).copied(),
         Some(id) => match plant.id_target(id) {
             Some(IdTarget::Item(item)) => {
                 Some(connections_by_run.resolve_run(plant, segment, item, side).unwrap_or(item))
             }
             // Dangling or a signal line: kept as in the file.
-            _ => return Some(dangling(plant, segment, id, port)),
+            _ => return Some(dangling_end(plant, segment, id, port)),
         },
     };
     let last = item.and_then(|item| connections_by_run.item_at_run_end(plant, segment, item, side));
     match (item, last) {
-        (Some(item), Some(last)) => Some(RunNode { port, names_run: last != item, ..run_node(plant, last) }),
+        (Some(item), Some(last)) => Some(RunNode { port, refers_to_run: last != item, ..run_node(plant, last) }),
         (Some(run), None) if connections_by_run.continues(plant, run, segment, side) => None,
-        _ => Some(open_end(plant, segment, word, open_tips)),
+        _ => Some(open_end(plant, segment, end_name, open_end_points)),
     }
 }
 
@@ -388,7 +388,7 @@ fn both_ends(
 }
 
 /// Returns the id that a connection names on a side: of an item, or else of a port.
-fn named<'e>(plant: &PlantImport<'_>, connection: &'e Element, side: Side) -> Option<&'e str> {
+fn referenced_id<'e>(plant: &PlantImport<'_>, connection: &'e Element, side: Side) -> Option<&'e str> {
     let by_port = || connection.get(side.names()[1]).filter(|id| plant.lookup(id).is_some());
     side.item(connection).or_else(by_port)
 }
@@ -397,34 +397,34 @@ fn named<'e>(plant: &PlantImport<'_>, connection: &'e Element, side: Side) -> Op
 /// drawings.
 const MAX_RUNS: usize = 64;
 
-fn open_end(plant: &mut PlantImport<'_>, segment: usize, word: &str, open_tips: &[Point]) -> RunNode {
-    let at = open_tips.first().cloned();
+fn open_end(plant: &mut PlantImport<'_>, segment: usize, end_name: &str, open_end_points: &[Point]) -> RunNode {
+    let at = open_end_points.first().cloned();
     let segment_id = plant.items[segment].id.clone();
-    let id = plant.add_end(&format!("{segment_id}-{word}"), "open_end", at.clone());
+    let id = plant.add_end(&format!("{segment_id}-{end_name}"), "open_end", at.clone());
     plant.builder.report(
         Finding::OpenEnd,
-        format!("the {word} of the segment `{segment_id}` is not connected"),
+        format!("the {end_name} of the segment `{segment_id}` is not connected"),
         &[&segment_id, &id],
     );
-    RunNode { id, item: None, port: None, at, names_run: false }
+    RunNode { id, item: None, port: None, at, refers_to_run: false }
 }
 
-fn dangling(plant: &mut PlantImport<'_>, segment: usize, id: &str, port: Option<Json>) -> RunNode {
+fn dangling_end(plant: &mut PlantImport<'_>, segment: usize, id: &str, port: Option<Json>) -> RunNode {
     let segment_id = plant.items[segment].id.clone();
     plant.builder.report(
         Finding::DanglingReference,
         format!("the segment `{segment_id}` connects to `{id}`, which is not an item"),
         &[&segment_id, id],
     );
-    RunNode { id: id.to_owned(), item: None, port, at: None, names_run: false }
+    RunNode { id: id.to_owned(), item: None, port, at: None, refers_to_run: false }
 }
 
 fn run_node(plant: &PlantImport<'_>, item: usize) -> RunNode {
-    let it = &plant.items[item];
-    RunNode { id: it.id.clone(), item: Some(item), port: None, at: place(plant, item), names_run: false }
+    let item_data = &plant.items[item];
+    RunNode { id: item_data.id.clone(), item: Some(item), port: None, at: position(plant, item), refers_to_run: false }
 }
 
-fn place(plant: &PlantImport<'_>, item: usize) -> Option<Point> {
+fn position(plant: &PlantImport<'_>, item: usize) -> Option<Point> {
     let digits = |key| match plant.builder.nodes[item].get(key) {
         Some(Json::Number(digits)) => Some(digits.clone()),
         _ => None,
@@ -433,7 +433,7 @@ fn place(plant: &PlantImport<'_>, item: usize) -> Option<Point> {
 }
 
 /// Adds the start and the end of a segment.
-fn mark_ends(plant: &mut PlantImport<'_>, segment: usize, from: &RunNode, to: &RunNode) {
+fn add_segment_ends(plant: &mut PlantImport<'_>, segment: usize, from: &RunNode, to: &RunNode) {
     let id = plant.items[segment].id.clone();
     plant.relate("starts_at", None, &id, &from.id);
     plant.relate("ends_at", None, &id, &to.id);
@@ -450,8 +450,8 @@ fn add_edges(
     let mut paths = assign_center_lines(lines, pairs);
     for (index, pair) in pairs.iter().enumerate() {
         // Two runs that refer to each other are connected once.
-        let is_joint = pair.iter().any(|run_node| run_node.names_run);
-        if is_joint && !plant.is_new("joint of runs", &pair[0].id, &pair[1].id) {
+        let connects_runs = pair.iter().any(|run_node| run_node.refers_to_run);
+        if connects_runs && !plant.is_new("joint of runs", &pair[0].id, &pair[1].id) {
             continue;
         }
         let mut edge = Fields::default();
@@ -474,20 +474,22 @@ fn class(plant: &PlantImport<'_>, segment: usize) -> String {
     format!("piping.{}", elements::snake_case(class))
 }
 
-fn port(plant: &PlantImport<'_>, run_node: &RunNode, way: &str) -> Option<Json> {
-    attributes::flow_port(plant.tree, plant.items[run_node.item?].element, way)
+fn port(plant: &PlantImport<'_>, run_node: &RunNode, attribute: &str) -> Option<Json> {
+    attributes::flow_port(plant.tree, plant.items[run_node.item?].element, attribute)
 }
 
 /// Returns the direction of a segment; dual flow is bidirectional.
 fn direction(plant: &PlantImport<'_>, segment: usize) -> &'static str {
     let attributes = &plant.items[segment].attributes;
     let is_yes = |text: &str| ["true", "yes", "1"].contains(&text.trim().to_lowercase().as_str());
-    let named = attributes.iter().filter(|one| ["DualFlow", "Dual_Flow"].contains(&one.name.as_str()));
-    let is_dual = named.filter_map(|one| one.value.as_deref()).any(is_yes);
-    let is_specialized =
-        attributes.iter().any(|one| one.value.as_deref().is_some_and(|value| value.starts_with("DualFlow")));
-    let word = attributes::value(attributes, &["FlowDirection"]).unwrap_or_default().to_lowercase().replace('-', "");
-    if is_dual || is_specialized || ["bidirectional", "both", "dual"].contains(&word.as_str()) {
+    let dual_flow = attributes.iter().filter(|attribute| ["DualFlow", "Dual_Flow"].contains(&attribute.name.as_str()));
+    let is_dual = dual_flow.filter_map(|attribute| attribute.value.as_deref()).any(is_yes);
+    let is_specialized = attributes
+        .iter()
+        .any(|attribute| attribute.value.as_deref().is_some_and(|value| value.starts_with("DualFlow")));
+    let flow_direction =
+        attributes::value(attributes, &["FlowDirection"]).unwrap_or_default().to_lowercase().replace('-', "");
+    if is_dual || is_specialized || ["bidirectional", "both", "dual"].contains(&flow_direction.as_str()) {
         "both"
     } else {
         "forward"
@@ -496,9 +498,9 @@ fn direction(plant: &PlantImport<'_>, segment: usize) -> &'static str {
 
 /// Adds the fields of the segment, or else of its line.
 fn add_segment_fields(plant: &PlantImport<'_>, segment: usize, edge: &mut Fields) {
-    let it = &plant.items[segment];
-    edge.add("segment", Json::text(&it.id));
-    let line = it.parent.filter(|parent| plant.items[*parent].node_type == "piping_network_system");
+    let segment_item = &plant.items[segment];
+    edge.add("segment", Json::text(&segment_item.id));
+    let line = segment_item.parent.filter(|parent| plant.items[*parent].node_type == "piping_network_system");
     if let Some(line) = line.map(|line| &plant.items[line]).filter(|line| !line.tag.is_empty()) {
         edge.add("line", Json::text(&line.tag));
     }
@@ -527,18 +529,18 @@ fn add_geometry(edge: &mut Fields, from: &RunNode, to: &RunNode, path: Vec<Point
 /// oriented along its edge.
 fn assign_center_lines(lines: Vec<Vec<Point>>, pairs: &[[RunNode; 2]]) -> Vec<Vec<Point>> {
     let edges = pairs.len();
-    let ordered_nodes = lines.len() == edges;
+    let is_one_per_edge = lines.len() == edges;
     let is_small = lines.len().saturating_mul(edges) <= MAX_PAIRS;
     let mut paths = vec![Vec::new(); edges];
     for (index, mut line) in lines.into_iter().enumerate() {
         let cost = |line: &[Point], edge: usize| distance(line, &pairs[edge][0], &pairs[edge][1]);
         let reversed: Vec<Point> = line.iter().rev().cloned().collect();
-        let near = if is_small { 0..edges } else { 0..0 };
-        let nearest = near.min_by(|a, b| {
+        let candidates = if is_small { 0..edges } else { 0..0 };
+        let nearest = candidates.min_by(|a, b| {
             let either = |edge: usize| cost(&line, edge).min(cost(&reversed, edge));
             either(*a).total_cmp(&either(*b))
         });
-        let owner = if ordered_nodes { Some(index) } else { nearest };
+        let owner = if is_one_per_edge { Some(index) } else { nearest };
         let Some(edge) = owner else { continue };
         if cost(&reversed, edge) < cost(&line, edge) {
             line = reversed;

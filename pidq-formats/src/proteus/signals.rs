@@ -30,8 +30,8 @@ fn ends_from_items(plant: &PlantImport<'_>) -> SignalEnds {
     for (item, element) in plant.items.iter().map(|item| (item, item.element)) {
         for (_, association) in plant.tree.named(element, "Association") {
             let is_start = match association.get("Type") {
-                Some(words) if is_type(words, "is logical start of") => true,
-                Some(words) if is_type(words, "is logical end of") => false,
+                Some(association_type) if is_type(association_type, "is logical start of") => true,
+                Some(association_type) if is_type(association_type, "is logical end of") => false,
                 _ => continue,
             };
             if let Some(IdTarget::Signal(line)) = association.get("ItemID").and_then(|id| plant.id_target(id)) {
@@ -43,25 +43,25 @@ fn ends_from_items(plant: &PlantImport<'_>) -> SignalEnds {
 }
 
 fn add_signal(plant: &mut PlantImport<'_>, element: usize, ends: &SignalEnds) {
-    let it = &plant.tree.elements[element];
+    let xml_element = &plant.tree.elements[element];
     let id = signal_id(plant, element);
     let path = path(plant, element);
     let connection = plant.tree.named(element, "Connection").next().map(|(_, connection)| connection);
-    let drawn = ["FromID", "ToID"].map(|name| connection.and_then(|connection| connection.get(name)));
-    let connected = [true, false].map(|is_start| logical_end(plant, element, is_start, ends));
+    let drawn_ends = ["FromID", "ToID"].map(|name| connection.and_then(|connection| connection.get(name)));
+    let logical_ends = [true, false].map(|is_start| logical_end(plant, element, is_start, ends));
     let mut edge = Fields::default();
     edge.add("id", Json::text(&id));
     edge.add("edge_type", Json::text("associated_with"));
-    let class = it.get("ComponentClass").unwrap_or(&it.name);
+    let class = xml_element.get("ComponentClass").unwrap_or(&xml_element.name);
     edge.add("edge_classification", Json::String(format!("signal_line.{}", elements::snake_case(class))));
     for (index, key) in ["from", "to"].into_iter().enumerate() {
-        let wanted = connected[index].clone().or(drawn[index].map(str::to_owned));
-        let tip = if index == 0 { path.first() } else { path.last() };
-        let end = end(plant, &id, key, wanted, tip.cloned());
+        let item_id = logical_ends[index].clone().or(drawn_ends[index].map(str::to_owned));
+        let point = if index == 0 { path.first() } else { path.last() };
+        let end = end(plant, &id, key, item_id, point.cloned());
         edge.add(key, Json::String(end));
     }
     edge.add("component_class", Json::text(class));
-    edge.add_optional_text("component_name", it.get("ComponentName"));
+    edge.add_optional_text("component_name", xml_element.get("ComponentName"));
     edge.add_optional_text("parent_id", plant.owner(element).map(|owner| plant.items[owner].id.as_str()));
     add_drawn(plant, &mut edge, connection, &id);
     add_details(plant, element, &mut edge, path);
@@ -70,9 +70,9 @@ fn add_signal(plant: &mut PlantImport<'_>, element: usize, ends: &SignalEnds) {
 
 fn signal_id(plant: &mut PlantImport<'_>, element: usize) -> String {
     // The first signal line with an id owns it; a duplicate gets another one, as items do.
-    let own = plant.tree.elements[element].get("ID");
-    match own.map(|id| plant.id_target(id)) {
-        Some(Some(IdTarget::Signal(first))) if first == element => own.unwrap_or_default().to_owned(),
+    let own_id = plant.tree.elements[element].get("ID");
+    match own_id.map(|id| plant.id_target(id)) {
+        Some(Some(IdTarget::Signal(first))) if first == element => own_id.unwrap_or_default().to_owned(),
         _ => {
             let id = plant.allocate_id(element);
             plant.set_target(Some(&id), IdTarget::Signal(element));
@@ -88,32 +88,37 @@ fn path(plant: &PlantImport<'_>, element: usize) -> Vec<Point> {
 
 /// Returns the item at an end: according to the line, otherwise according to an item.
 fn logical_end(plant: &PlantImport<'_>, element: usize, is_start: bool, ends: &SignalEnds) -> Option<String> {
-    let word = if is_start { "has logical start" } else { "has logical end" };
-    let mut own = plant
-        .tree
-        .named(element, "Association")
-        .filter(|(_, it)| it.get("Type").is_some_and(|words| is_type(words, word)));
-    let named = own.find_map(|(_, it)| it.get("ItemID")).map(str::to_owned);
-    named.or_else(|| ends.get(&(element, is_start)).cloned())
+    let association_name = if is_start { "has logical start" } else { "has logical end" };
+    let mut associations = plant.tree.named(element, "Association").filter(|(_, association)| {
+        association.get("Type").is_some_and(|association_type| is_type(association_type, association_name))
+    });
+    let from_line = associations.find_map(|(_, association)| association.get("ItemID")).map(str::to_owned);
+    from_line.or_else(|| ends.get(&(element, is_start)).cloned())
 }
 
 /// Returns the id of the node at an end.
-fn end(plant: &mut PlantImport<'_>, line: &str, word: &str, wanted: Option<String>, tip: Option<Point>) -> String {
-    let Some(wanted) = wanted else {
-        let id = plant.add_end(&format!("{line}-{word}"), "signal_end", tip);
+fn end(
+    plant: &mut PlantImport<'_>,
+    line: &str,
+    end_name: &str,
+    item_id: Option<String>,
+    point: Option<Point>,
+) -> String {
+    let Some(item_id) = item_id else {
+        let id = plant.add_end(&format!("{line}-{end_name}"), "signal_end", point);
         plant.builder.report(
             Finding::OpenSignal,
-            format!("the signal line `{line}` is not connected at `{word}`"),
+            format!("the signal line `{line}` is not connected at `{end_name}`"),
             &[line, &id],
         );
         return id;
     };
-    match plant.lookup(&wanted) {
+    match plant.lookup(&item_id) {
         Some(item) => plant.items[item].id.clone(),
         None => {
-            let message = format!("the signal line `{line}` connects to `{wanted}`, which is not an item");
-            plant.builder.report(Finding::DanglingReference, message, &[line, &wanted]);
-            wanted
+            let message = format!("the signal line `{line}` connects to `{item_id}`, which is not an item");
+            plant.builder.report(Finding::DanglingReference, message, &[line, &item_id]);
+            item_id
         }
     }
 }
@@ -132,7 +137,7 @@ fn add_drawn(plant: &mut PlantImport<'_>, edge: &mut Fields, connection: Option<
     }
     if differs {
         plant.builder.report(
-            Finding::DrawnOtherwise,
+            Finding::SignalEndsMismatch,
             format!("the signal line `{id}` is drawn between other items"),
             &[id],
         );
@@ -140,7 +145,8 @@ fn add_drawn(plant: &mut PlantImport<'_>, edge: &mut Fields, connection: Option<
 }
 
 fn add_details(plant: &mut PlantImport<'_>, element: usize, edge: &mut Fields, path: Vec<Point>) {
-    let persistent = plant.tree.named(element, "PersistentID").next().and_then(|(_, it)| it.get("Identifier"));
+    let persistent =
+        plant.tree.named(element, "PersistentID").next().and_then(|(_, persistent_id)| persistent_id.get("Identifier"));
     edge.add_optional_text("persistent_id", persistent);
     if path.len() > 1 {
         edge.add("orig_path", Json::Array(path.iter().map(|point| Json::Array(point.json().into())).collect()));

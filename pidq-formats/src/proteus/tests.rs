@@ -1,4 +1,4 @@
-//! Tests of the Proteus import, on small plants of our own and, if available, on real drawings.
+//! Tests of the Proteus import, on small synthetic plants and, if available, on real drawings.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -28,17 +28,18 @@ fn node<'v>(graph: &'v Value, id: &str) -> &'v Value {
 
 /// Returns `from > to` of all edges of a type or a class.
 fn edges(graph: &Value, kind: &str) -> BTreeSet<String> {
-    let wanted = rows(graph, "edges").iter().filter(|edge| {
+    let matching = rows(graph, "edges").iter().filter(|edge| {
         edge["edge_type"] == kind || edge["edge_classification"].as_str().is_some_and(|class| class.ends_with(kind))
     });
-    wanted
+    matching
         .map(|edge| format!("{} > {}", edge["from"].as_str().unwrap_or("?"), edge["to"].as_str().unwrap_or("?")))
         .collect()
 }
 
 fn codes(imported: &Import) -> BTreeSet<&'static str> {
-    let warnings = imported.diagnostics.iter().filter(|one| one.finding.severity() == crate::Severity::Warning);
-    warnings.map(|one| one.finding.code()).collect()
+    let warnings =
+        imported.diagnostics.iter().filter(|diagnostic| diagnostic.finding.severity() == crate::Severity::Warning);
+    warnings.map(|diagnostic| diagnostic.finding.code()).collect()
 }
 
 #[track_caller]
@@ -62,12 +63,12 @@ fn check_run(inside: &str, expected: &[&str]) {
 }
 
 #[test]
-fn a_run_goes_from_its_first_end_through_its_items_to_its_second() {
+fn runs_connect_their_ends_and_items_in_order() {
     check_edges("physically_connected_to", &["T-1-N1 > V-1", "V-1 > C-1", "C-1 > P-1-N1", "P-1-N2 > S-2-end"]);
 }
 
 #[test]
-fn an_end_of_a_run_may_be_one_of_its_own_items_wherever_it_stands() {
+fn an_end_of_a_run_may_be_any_of_its_items() {
     let items = "<PipingComponent ID='A'/><PipingComponent ID='B'/>";
     check_run(&format!("{items}<Connection FromID='B' ToID='X'/>"), &["B > A", "A > X"]);
     check_run(&format!("{items}<Connection FromID='X' ToID='A'/>"), &["X > B", "B > A"]);
@@ -75,7 +76,7 @@ fn an_end_of_a_run_may_be_one_of_its_own_items_wherever_it_stands() {
 }
 
 #[test]
-fn a_run_may_have_a_connection_for_each_of_its_pipes() {
+fn a_run_may_declare_one_connection_per_pipe() {
     let items = "<PipingComponent ID='A'/><PipingComponent ID='B'/>";
     let connect = |from: &str, to: &str| format!("<Connection FromID='{from}' ToID='{to}'/>");
     let all = [connect("X", "A"), connect("A", "B"), connect("B", "Y")].concat();
@@ -90,32 +91,32 @@ fn a_run_may_have_a_connection_for_each_of_its_pipes() {
 }
 
 #[test]
-fn a_run_goes_on_behind_the_item_at_which_it_is_joined() {
+fn a_run_continues_after_an_item_named_as_its_end() {
     let port = |number: u8| format!("<Node ID='n{number}' Type='process'/>");
     let item = |id: &str, ports: u8, x: &str| {
         let nodes: String = (0..=ports).map(port).collect();
         format!("<PipingComponent ID='{id}'>{x}<ConnectionPoints>{nodes}</ConnectionPoints></PipingComponent>")
     };
     let at = |x: u8| format!("<Position><Location X='{x}' Y='0' Z='0'/></Position>");
-    let joined = "<Connection FromID='X' ToID='A'/>";
-    let tapped = [item("A", 2, ""), item("B", 1, "")].concat();
-    check_run(&format!("{tapped}{joined}"), &["X > A", "A > B"]);
+    let connection = "<Connection FromID='X' ToID='A'/>";
+    let items = [item("A", 2, ""), item("B", 1, "")].concat();
+    check_run(&format!("{items}{connection}"), &["X > A", "A > B"]);
     let tee = item("X", 3, &at(0));
     let placed = |a: u8, b: u8| {
         let xml = format!(
             "<PlantModel><PlantInformation SchemaVersion='4.0.1'/><PipingNetworkSystem ID='L'><PipingNetworkSegment ID='R'>{tee}\
-             </PipingNetworkSegment><PipingNetworkSegment ID='S'>{}{}{joined}</PipingNetworkSegment></PipingNetworkSystem></PlantModel>",
+             </PipingNetworkSegment><PipingNetworkSegment ID='S'>{}{}{connection}</PipingNetworkSegment></PipingNetworkSystem></PlantModel>",
             item("A", 2, &at(a)),
             item("B", 2, &at(b)),
         );
         edges(&graph(&import(&xml)), "physically_connected_to").into_iter().collect::<Vec<_>>()
     };
-    assert_eq!(placed(1, 2), ["A > B", "X > A"], "B is beyond A");
+    assert_eq!(placed(1, 2), ["A > B", "X > A"], "B is after A");
     assert_eq!(placed(2, 1), ["B > A", "X > B"], "B is before A");
 }
 
 #[test]
-fn an_end_that_joins_nothing_is_an_open_end() {
+fn unconnected_ends_are_open_ends() {
     check_run("<PipingComponent ID='A'/><Connection FromID='A'/>", &["A > S-end"]);
     check_run("<PipingComponent ID='A'/><Connection ToID=''/>", &["S-start > A", "A > S-end"]);
     check_run("<Connection/>", &["S-start > S-end"]);
@@ -129,7 +130,7 @@ fn an_end_that_joins_nothing_is_an_open_end() {
 }
 
 #[test]
-fn a_segment_without_a_connection_joins_its_items_and_nothing_else() {
+fn a_segment_without_a_connection_connects_only_its_items() {
     check_run("<PipingComponent ID='A'/><PipingComponent ID='B'/>", &["A > B"]);
     check_run("", &[]);
     assert!(codes(&segment("")).contains("I006"));
@@ -137,7 +138,7 @@ fn a_segment_without_a_connection_joins_its_items_and_nothing_else() {
 }
 
 #[test]
-fn a_run_may_say_itself_what_it_joins_and_may_name_ports() {
+fn run_ends_may_be_attributes_of_the_segment_or_ports() {
     let items =
         "<PipingComponent ID='A'><ConnectionPoints><Node/><Node ID='A-1'/></ConnectionPoints></PipingComponent>";
     check_run(&format!("{items}<PipingComponent ID='B'/><Connection FromNode='A-1' ToID='X'/>"), &["A > B", "B > X"]);
@@ -150,7 +151,7 @@ fn a_run_may_say_itself_what_it_joins_and_may_name_ports() {
 }
 
 #[test]
-fn runs_that_join_runs_join_the_items_at_their_ends_once() {
+fn connected_runs_connect_their_end_items_once() {
     let runs = import(
         "<PlantModel><PlantInformation SchemaVersion='4.0.1'/><PipingNetworkSystem ID='L'>\
          <PipingNetworkSegment ID='S1'><PipingComponent ID='A'/><Connection FromID='T' ToID='S2'/></PipingNetworkSegment>\
@@ -164,8 +165,8 @@ fn runs_that_join_runs_join_the_items_at_their_ends_once() {
     let expected = ["T > A", "A > B", "B > P", "S4-start > C", "C > S5-end"].map(String::from);
     assert_eq!(found, expected.into());
     let graph = graph(&runs);
-    let connections_by_run = rows(&graph, "edges").iter().filter(|edge| edge["from"] == "A" && edge["to"] == "B");
-    assert_eq!(connections_by_run.count(), 1);
+    let connections = rows(&graph, "edges").iter().filter(|edge| edge["from"] == "A" && edge["to"] == "B");
+    assert_eq!(connections.count(), 1);
 }
 
 /// Checks runs with their items and declared ends; `None` for an undeclared end.
@@ -184,7 +185,7 @@ fn check_runs(runs: &[(&str, Option<&str>, Option<&str>)], expected: &[&str]) {
 }
 
 #[test]
-fn a_run_that_another_names_is_not_open_there() {
+fn a_run_referenced_by_another_has_no_open_end_there() {
     let [a, b] = ["<PipingComponent ID='A'/>", "<PipingComponent ID='B'/>"];
     let tank = Some("TN");
     check_runs(&[(a, tank, Some("S2")), (b, None, None)], &["TN > A", "A > B", "B > S2-end"]);
@@ -201,7 +202,7 @@ fn a_run_that_another_names_is_not_open_there() {
 }
 
 #[test]
-fn a_system_that_is_named_stands_for_the_run_that_is_open_to_it() {
+fn a_reference_to_a_system_resolves_to_its_open_run() {
     let [run, other] = ["A", "B"].map(|id| format!("<PipingComponent ID='{id}'/>"));
     let check = |more: &str, expected: &[&str]| {
         let plant = import(&format!(
@@ -225,7 +226,7 @@ fn a_system_that_is_named_stands_for_the_run_that_is_open_to_it() {
 }
 
 #[test]
-fn a_bidirectional_run_is_recognized_in_several_spellings() {
+fn bidirectional_runs_are_recognized_in_several_spellings() {
     for inside in [
         "<GenericAttributes><GenericAttribute Name='FlowDirection' Value='Bi-Directional'/></GenericAttributes>",
         "<GenericAttributes><GenericAttribute Name='X' Value='DualFlow...'/></GenericAttributes>",
@@ -238,7 +239,7 @@ fn a_bidirectional_run_is_recognized_in_several_spellings() {
 }
 
 #[test]
-fn a_chamber_with_the_nozzles_in_it_is_a_part_of_its_equipment() {
+fn a_chamber_with_nozzles_is_a_part_of_its_equipment() {
     let imported = import(
         "<PlantModel><PlantInformation SchemaVersion='4.0.1'/><Equipment ID='E' ComponentClass='HeatExchanger'>\
          <Equipment ID='C' ComponentClass='Chamber'><Nozzle ID='N'/></Equipment>\
@@ -250,7 +251,7 @@ fn a_chamber_with_the_nozzles_in_it_is_a_part_of_its_equipment() {
 }
 
 #[test]
-fn nozzles_of_the_sections_of_a_column_are_on_one_side_of_it() {
+fn nozzles_of_all_column_sections_are_in_one_zone() {
     let imported = import(
         "<PlantModel><PlantInformation SchemaVersion='4.1'/><Equipment ID='K' TagName='K' ComponentClass='ProcessColumn'>\
          <Equipment ID='S1' ComponentClass='SubTaggedColumnSection'><Nozzle ID='N1'/></Equipment>\
@@ -262,7 +263,7 @@ fn nozzles_of_the_sections_of_a_column_are_on_one_side_of_it() {
     for nozzle in ["N1", "N2", "N3"] {
         assert_eq!(node(&graph(&imported), nozzle)["zone"], "K");
     }
-    check_answers(
+    check_results(
         &imported,
         &[
             ("equipmentList() | map(.id)", r#"["K"]"#),
@@ -274,9 +275,9 @@ fn nozzles_of_the_sections_of_a_column_are_on_one_side_of_it() {
 
 /// Checks queries on an imported drawing and their results.
 #[track_caller]
-fn check_answers(imported: &Import, answers: &[(&str, &str)]) {
+fn check_results(imported: &Import, queries: &[(&str, &str)]) {
     let graph = pidq_core::Graph::from_json(imported.json.as_str()).expect("JSON");
-    for (query, answer) in answers {
+    for (query, answer) in queries {
         let compiled = pidq_core::Query::parse(query).expect("valid query");
         let found = compiled.to_json(&graph, pidq_core::Limits::default()).expect("it runs");
         assert_eq!(found, *answer, "{query}");
@@ -299,14 +300,14 @@ fn piped(items: &str, runs: &[(&str, &str, &str)]) -> Import {
 const TANK: &str = "<Equipment ID='T' TagName='T' ComponentClass='Tank'><Nozzle ID='TN'/></Equipment>";
 
 #[test]
-fn nozzles_in_a_bundle_of_tubes_are_on_a_side_of_the_exchanger() {
+fn nozzles_of_a_tube_bundle_are_on_one_side_of_the_exchanger() {
     let exchanger = "<Equipment ID='E' TagName='E' ComponentClass='HeatExchanger'><Nozzle ID='N1'/><Nozzle ID='N2'/>\
         <Equipment ID='B' ComponentClass='TubeBundle'><Equipment ID='C' ComponentClass='Chamber'>\
         <Nozzle ID='N3'/><Nozzle ID='N4'/></Equipment></Equipment></Equipment>";
     let pipe = |id: &str| format!("<PipingComponent ID='{id}'/>");
     let [a, b, c, d] = ["P1", "P2", "P3", "P4"].map(pipe);
     let imported = piped(exchanger, &[("X", &a, "N1"), ("N2", &b, "X"), ("X", &c, "N3"), ("N4", &d, "X")]);
-    check_answers(
+    check_results(
         &imported,
         &[
             ("equipmentList() | map([.id, .nozzles])", r#"[["E",4]]"#),
@@ -318,52 +319,52 @@ fn nozzles_in_a_bundle_of_tubes_are_on_a_side_of_the_exchanger() {
 }
 
 #[test]
-fn what_measures_in_a_pipe_is_no_nozzle_of_equipment() {
+fn flow_nozzles_are_not_nozzles_of_equipment() {
     let inside =
         "<PipingComponent ID='FN' ComponentClass='FlowNozzle'/><PipingComponent ID='V' ComponentClass='BallValve'/>";
     let imported = piped(TANK, &[("TN", inside, "X")]);
-    check_answers(&imported, &[(r#"downstream("T") | map(.id)"#, r#"["FN","V"]"#), ("nozzleList() | size()", "1")]);
+    check_results(&imported, &[(r#"downstream("T") | map(.id)"#, r#"["FN","V"]"#), ("nozzleList() | size()", "1")]);
 }
 
 #[test]
-fn equipment_in_a_line_is_equipment_and_no_part_of_the_line() {
+fn equipment_in_a_line_is_not_a_part_of_the_line() {
     let inside = "<Equipment ID='F' TagName='F' ComponentClass='Filter'/><Nozzle ID='N'/>";
     let imported = piped(TANK, &[("TN", inside, "V")]);
     let graph = graph(&imported);
     assert_eq!(node(&graph, "F")["node_classification"], "equipment.filter");
     assert_eq!(edges(&graph, "physically_has_a"), ["T > TN".to_owned()].into());
-    check_answers(&imported, &[(r#"downstream("T", {pass: "any"}) | map(.id)"#, r#"["F","N"]"#)]);
+    check_results(&imported, &[(r#"downstream("T", {pass: "any"}) | map(.id)"#, r#"["F","N"]"#)]);
 }
 
 #[test]
-fn a_connector_goes_on_elsewhere_and_a_valve_closes_whatever_element_they_are() {
+fn connectors_and_valves_are_classified_for_any_element() {
     let inside = "<InstrumentComponent ID='V' ComponentClass='GateValve'/>";
     let connector = "<PipeConnectorSymbol ID='O' ComponentClass='X8178'/>";
     let imported = piped(TANK, &[("TN", inside, "O"), ("O", connector, "")]);
-    check_answers(
+    check_results(
         &imported,
         &[(r#"isolate("T").barriers | map(.node.id)"#, r#"["V"]"#), ("offPageList() | map(.id)", r#"["O"]"#)],
     );
 }
 
 #[test]
-fn a_valve_with_an_actuator_in_it_is_actuated() {
+fn a_valve_that_contains_an_actuator_is_actuated() {
     let valve = |inside: &str| {
         let valve = format!("<PipingComponent ID='V' ComponentClass='BallValve'>{inside}</PipingComponent>");
         let other = "<Equipment ID='U' ComponentClass='Tank'><Nozzle ID='UN'/></Equipment>";
         piped(&format!("{TANK}{other}"), &[("TN", &valve, "UN")])
     };
     let query = r#"isolate("T") | [.barriers | size(), .conditional | size()]"#;
-    check_answers(&valve("<InstrumentComponent ID='A' ComponentClass='Actuator'/>"), &[(query, "[0,1]")]);
-    check_answers(
+    check_results(&valve("<InstrumentComponent ID='A' ComponentClass='Actuator'/>"), &[(query, "[0,1]")]);
+    check_results(
         &valve("<ActuatingSystem ID='A'><ActuatingSystemComponent ID='B'/></ActuatingSystem>"),
         &[(query, "[0,1]")],
     );
-    check_answers(&valve("<InstrumentComponent ID='A' ComponentClass='HandActuator'/>"), &[(query, "[1,0]")]);
+    check_results(&valve("<InstrumentComponent ID='A' ComponentClass='HandActuator'/>"), &[(query, "[1,0]")]);
 }
 
 #[test]
-fn a_connector_may_say_in_its_reference_where_it_goes_on() {
+fn off_page_references_define_the_target_of_a_connector() {
     for (reference, crossing, name, label) in [
         ("PipeOffPageConnectorReference", "<CrossPageConnection DrawingName='B' LinkLabel='7'/>", "B", "7"),
         (
@@ -381,12 +382,12 @@ fn a_connector_may_say_in_its_reference_where_it_goes_on() {
         let link = &node(&graph, "O")["cross_page"];
         assert_eq!((&link["drawing_name"], &link["link_label"]), (&name.into(), &label.into()), "{reference}");
         assert!(!codes(&imported).contains("I011"));
-        check_answers(&imported, &[("offPageList() | size()", "1")]);
+        check_results(&imported, &[("offPageList() | size()", "1")]);
     }
 }
 
 #[test]
-fn a_line_without_a_number_has_that_of_its_runs() {
+fn a_line_without_a_number_gets_the_number_of_its_runs() {
     let number = |text: &str| {
         format!("<GenericAttributes><GenericAttribute Name='LineNumber' Value='{text}'/></GenericAttributes>")
     };
@@ -399,7 +400,7 @@ fn a_line_without_a_number_has_that_of_its_runs() {
 }
 
 #[test]
-fn a_tag_may_stand_among_the_attributes_of_the_system_but_a_run_has_none_of_its_own() {
+fn vendor_tag_attributes_apply_to_items_but_not_to_runs() {
     let tag = "<GenericAttributes><GenericAttribute Name='ItemTag' Value='SV 1'/></GenericAttributes>";
     let imported = piped(TANK, &[("TN", &format!("{tag}<PipingComponent ID='V'>{tag}</PipingComponent>"), "X")]);
     let graph = graph(&imported);
@@ -407,7 +408,7 @@ fn a_tag_may_stand_among_the_attributes_of_the_system_but_a_run_has_none_of_its_
 }
 
 #[test]
-fn a_reference_may_name_the_id_of_the_originating_system() {
+fn references_may_use_persistent_ids() {
     let items = "<Equipment ID='E'><PersistentID Identifier='P1'/></Equipment><Equipment ID='P2'><PersistentID Identifier='E'/></Equipment>";
     let imported = piped(items, &[("P1", "", "E"), ("E", "", "P2")]);
     assert_eq!(edges(&graph(&imported), "physically_connected_to"), ["E > E", "E > P2"].map(String::from).into());
@@ -415,15 +416,15 @@ fn a_reference_may_name_the_id_of_the_originating_system() {
 }
 
 #[test]
-fn the_frame_of_a_drawing_is_no_item() {
+fn the_drawing_frame_is_not_an_item() {
     let imported =
         import("<PlantModel><Drawing Name='D'><Component ID='B' ComponentClass='Border'/></Drawing></PlantModel>");
     assert_eq!(imported.nodes, 0);
-    assert!(imported.diagnostics.iter().any(|one| one.finding == Finding::AnnotationLeftOut));
+    assert!(imported.diagnostics.iter().any(|diagnostic| diagnostic.finding == Finding::AnnotationOmitted));
 }
 
 #[test]
-fn the_element_that_a_sensor_refers_to_ends_no_loop() {
+fn the_element_of_a_sensor_is_not_a_final_element() {
     let inside = "<PipingComponent ID='FE' ComponentClass='OrificePlate'/><PipingComponent ID='V' ComponentClass='OperatedValve'/>";
     let functions = "<ProcessInstrumentationFunction ID='FIC' TagName='FIC 1'>\
         <ProcessSignalGeneratingFunction ID='G'><Association Type='is fulfilled by' ItemID='GS'/></ProcessSignalGeneratingFunction>\
@@ -435,21 +436,21 @@ fn the_element_that_a_sensor_refers_to_ends_no_loop() {
         <InstrumentationLoopFunction ID='LP' TagName='F-1'><Association Type='is a collection including' ItemID='FIC'/>\
         </InstrumentationLoopFunction>";
     let imported = piped(&format!("{TANK}{functions}"), &[("TN", inside, "X")]);
-    check_answers(
+    check_results(
         &imported,
         &[("loops() | map([.loop, .final_elements | map(.id), .closed])", r#"[["F-1",["V"],true]]"#)],
     );
 }
 
 #[test]
-fn a_dangling_reference_is_kept_and_reported() {
+fn dangling_references_are_kept_and_reported() {
     let imported = segment("<Connection FromID='GHOST' ToID='L'/>");
     assert!(edges(&graph(&imported), "physically_connected_to").contains("GHOST > L"));
     assert!(codes(&imported).contains("I003"));
 }
 
 #[test]
-fn pipes_know_their_line_and_their_direction() {
+fn pipes_have_line_fields_and_a_direction() {
     let graph = graph(&import(PLANT));
     let pipe = rows(&graph, "edges").iter().find(|edge| edge["from"] == "V-1").expect("a pipe");
     assert_eq!(
@@ -462,7 +463,7 @@ fn pipes_know_their_line_and_their_direction() {
 }
 
 #[test]
-fn pipes_name_the_ports_they_use_and_point_0_is_no_port() {
+fn pipes_name_their_ports_and_point_0_is_not_a_port() {
     let graph = graph(&import(PLANT));
     let pipe = rows(&graph, "edges").iter().find(|edge| edge["from"] == "T-1-N1").expect("a pipe");
     assert_eq!((&pipe["from_port"], &pipe["to_port"]), (&1.into(), &1.into()));
@@ -480,7 +481,7 @@ fn equipment_has_its_nozzles_and_chambers() {
 }
 
 #[test]
-fn tags_are_read_or_made_of_their_parts() {
+fn tags_are_read_or_composed_of_their_parts() {
     let graph = graph(&import(PLANT));
     for (id, tag, qualified) in [
         ("T-1", "T4711", Value::Null),
@@ -497,7 +498,7 @@ fn tags_are_read_or_made_of_their_parts() {
 }
 
 #[test]
-fn a_tag_that_others_have_too_is_qualified_by_its_owner() {
+fn shared_tags_are_qualified_by_their_owner() {
     let graph = graph(&import(
         "<PlantModel><PipingNetworkSystem ID='L' TagName='L1'><PipingNetworkSegment ID='S'><PipingComponent ID='A' TagName='C1'/>\
          <PipingComponent ID='B' TagName='V7'/></PipingNetworkSegment></PipingNetworkSystem><Equipment ID='E' TagName='C1'/>\
@@ -508,14 +509,14 @@ fn a_tag_that_others_have_too_is_qualified_by_its_owner() {
 }
 
 #[test]
-fn both_sides_of_a_relation_give_one_edge() {
+fn relations_declared_on_both_sides_give_one_edge() {
     check_edges("is_located_in", &["T-1-N1 > T-1-C1", "LS > T-1-C1"]);
     check_edges("is_fulfilled_by", &["LA > AS"]);
     check_edges("refers_to", &["AS-V > V-1"]);
 }
 
 #[test]
-fn a_signal_line_joins_what_the_associations_say() {
+fn signal_lines_connect_their_logical_ends() {
     check_edges("signal_conveying_function", &["LS > LC", "LC > LA"]);
     let imported = import(PLANT);
     let graph = graph(&imported);
@@ -525,12 +526,12 @@ fn a_signal_line_joins_what_the_associations_say() {
 }
 
 #[test]
-fn a_valve_knows_how_its_actuator_fails() {
+fn valves_have_the_fail_action_of_their_actuator() {
     assert_eq!(node(&graph(&import(PLANT)), "V-1")["fail_action"], "FailClose");
 }
 
 #[test]
-fn off_page_connectors_know_where_they_go_on() {
+fn off_page_connectors_have_their_target() {
     let graph = graph(&import(PLANT));
     let link = &node(&graph, "OPC")["cross_page"];
     assert_eq!((&link["drawing_name"], &link["link_label"]), (&"SHEET-2".into(), &"A1".into()));
@@ -541,15 +542,18 @@ fn off_page_connectors_know_where_they_go_on() {
 fn attributes_keep_language_unit_and_number() {
     let graph = graph(&import(PLANT));
     let attributes = node(&graph, "T-1")["attributes"].as_array().expect("attributes");
-    let named: Vec<_> = attributes.iter().filter(|one| one["name"] == "Service").collect();
-    assert_eq!((named.len(), &named[0]["language"], &named[1]["value"]), (2, &"en".into(), &"Speisewasser".into()));
-    let volume = attributes.iter().find(|one| one["name"] == "Volume").expect("the volume");
+    let services: Vec<_> = attributes.iter().filter(|attribute| attribute["name"] == "Service").collect();
+    assert_eq!(
+        (services.len(), &services[0]["language"], &services[1]["value"]),
+        (2, &"en".into(), &"Speisewasser".into())
+    );
+    let volume = attributes.iter().find(|attribute| attribute["name"] == "Volume").expect("the volume");
     assert_eq!((volume["value"].to_string(), &volume["unit"]), ("26.5".into(), &"MetreCubed".into()));
     assert!(import(PLANT).json.contains("26.50"), "digits are those of the file");
 }
 
 #[test]
-fn ids_that_come_twice_are_kept_apart() {
+fn duplicate_ids_are_made_unique() {
     let imported =
         segment("<PipingComponent ID='A'/><PipingComponent ID='A'/><PipingComponent/><Connection ToID='A'/>");
     let nodes = graph(&imported);
@@ -560,7 +564,7 @@ fn ids_that_come_twice_are_kept_apart() {
 }
 
 #[test]
-fn connections_and_relations_in_odd_places_are_not_lost() {
+fn connections_and_relations_of_other_elements_are_imported_or_reported() {
     let imported = import(
         "<PlantModel><Equipment ID='A'><Connection ToID='B'/><Connection/></Equipment><Equipment ID='B'/>\
          <PipingNetworkSystem ID='L'><Connection FromID='A' ToID='B'/></PipingNetworkSystem>\
@@ -569,12 +573,13 @@ fn connections_and_relations_in_odd_places_are_not_lost() {
     let graph = graph(&imported);
     assert!(edges(&graph, "is_connected_to").contains("A > B"));
     assert!(edges(&graph, "physically_connected_to").contains("A > B"));
-    let lost = imported.diagnostics.iter().filter(|one| one.finding == Finding::UnresolvedMembership).count();
-    assert_eq!(lost, 2);
+    let reported =
+        imported.diagnostics.iter().filter(|diagnostic| diagnostic.finding == Finding::UnresolvedMembership).count();
+    assert_eq!(reported, 2);
 }
 
 #[test]
-fn version_3_3_names_members_by_short_ids() {
+fn version_3_3_references_members_by_short_ids() {
     let graph = graph(&import(
         "<PlantModel><PlantInformation SchemaVersion='3.3.3'/><InstrumentComponent ID='SP12345678' TagName='LI 1'/>\
          <InstrumentLoop ID='LOOP'><Association Type='is a collection including' TagName='12345678'/></InstrumentLoop>\
@@ -588,12 +593,15 @@ fn unknown_elements_are_nodes_if_they_have_an_id_and_reported_otherwise() {
     let imported = import("<PlantModel><Widget ID='W' ComponentClass='BigWidget'/><Gadget/></PlantModel>");
     assert_eq!(node(&graph(&imported), "W")["node_classification"], "other.big_widget");
     assert!(
-        imported.diagnostics.iter().any(|one| one.finding == Finding::UnknownElement && one.message.contains("Gadget"))
+        imported
+            .diagnostics
+            .iter()
+            .any(|diagnostic| diagnostic.finding == Finding::UnknownElement && diagnostic.message.contains("Gadget"))
     );
 }
 
 #[test]
-fn what_is_not_proteus_is_refused() {
+fn documents_other_than_proteus_are_rejected() {
     for (xml, code) in [
         ("<svg/>", Code::NotProteus),
         ("{\"pid_graph\": {}}", Code::NotXml),
@@ -613,23 +621,23 @@ fn an_empty_plant_is_an_empty_graph() {
 }
 
 #[test]
-fn the_encoding_of_the_file_does_not_matter() {
+fn encoded_files_are_imported() {
     let text = "<PlantModel><Equipment ID='E' TagName='Behälter'/></PlantModel>";
     let utf_16: Vec<u8> = format!("\u{FEFF}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect();
     let latin_1: Vec<u8> =
         format!("<?xml version='1.0' encoding='iso-8859-1'?>{text}").chars().map(|c| c as u8).collect();
-    let ids_in = format!("\u{FEFF}{text}").into_bytes();
-    for bytes in [utf_16, latin_1, ids_in] {
+    let utf_8_with_bom = format!("\u{FEFF}{text}").into_bytes();
+    for bytes in [utf_16, latin_1, utf_8_with_bom] {
         assert_eq!(node(&graph(&read(&bytes).expect("it is Proteus")), "E")["tag"], "Behälter");
     }
 }
 
 #[test]
-fn what_grows_in_one_place_takes_no_square_of_its_number() {
+fn many_duplicates_and_center_lines_take_linear_time() {
     const MANY: usize = 6_000;
-    let twice = "<PipingComponent ID='A'/>".repeat(MANY);
+    let duplicates = "<PipingComponent ID='A'/>".repeat(MANY);
     let line = "<CenterLine><Coordinate X='1' Y='2'/><Coordinate X='3' Y='4'/></CenterLine>".repeat(MANY / 2);
-    let imported = segment(&format!("{twice}{line}<Connection FromID='A'/>"));
+    let imported = segment(&format!("{duplicates}{line}<Connection FromID='A'/>"));
     assert_eq!((imported.nodes, imported.diagnostics.len()), (MANY + 3, MANY));
     let graph = pidq_core::Graph::from_json(imported.json).expect("valid JSON");
     for format in crate::FORMATS.iter().filter(|format| format.write.is_some() && format.name != "csv") {
@@ -658,38 +666,38 @@ fn drawings() -> Vec<(String, Vec<u8>)> {
 }
 
 /// Normalizes the attributes: some exporters write one per line, some `ID = "..."`.
-fn on_one_line(text: &str) -> String {
+fn normalized_whitespace(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace(" = \"", "=\"")
 }
 
-/// Counts the start tags of an element without the reader, and without the shape catalogue.
+/// Counts the start tags of an element without the reader, outside `ShapeCatalogue`.
 fn count(text: &str, name: &str) -> usize {
-    let (before, extra) = text.split_once("<ShapeCatalogue").unwrap_or((text, ""));
-    let after = extra.split_once("</ShapeCatalogue>").map_or("", |(_, after)| after);
+    let (before, rest) = text.split_once("<ShapeCatalogue").unwrap_or((text, ""));
+    let after = rest.split_once("</ShapeCatalogue>").map_or("", |(_, after)| after);
     let start = format!("<{name}");
     let starts = |text: &str| {
-        let opened = text.split(&start).skip(1);
-        opened.filter(|extra| extra.starts_with([' ', '>', '/', '\n', '\r', '\t'])).count()
+        let tags = text.split(&start).skip(1);
+        tags.filter(|rest| rest.starts_with([' ', '>', '/', '\n', '\r', '\t'])).count()
     };
     starts(before) + starts(after)
 }
 
 #[test]
-fn of_a_real_drawing_every_item_pipe_and_signal_comes_through() {
+fn all_items_pipes_and_signals_of_real_drawings_are_imported() {
     for (path, bytes) in drawings() {
         let imported = read(&bytes).expect("it is Proteus");
-        let text = on_one_line(&String::from_utf8(bytes).expect("it is UTF-8"));
+        let text = normalized_whitespace(&String::from_utf8(bytes).expect("it is UTF-8"));
         let graph = graph(&imported);
-        let of_kind = |wanted: fn(elements::Mapping) -> bool| -> usize {
-            elements::ELEMENTS.iter().filter(|kind| wanted(kind.mapping)).map(|kind| count(&text, kind.element)).sum()
+        let count_kind = |matching: fn(elements::Mapping) -> bool| -> usize {
+            elements::ELEMENTS.iter().filter(|kind| matching(kind.mapping)).map(|kind| count(&text, kind.element)).sum()
         };
-        let made = rows(&graph, "nodes").iter().filter(|node| node["synthetic"] == true).count();
-        let items = of_kind(|kind| matches!(kind, elements::Mapping::Node(..)));
-        assert_eq!(imported.nodes, items + made, "{path}: items");
+        let synthetic = rows(&graph, "nodes").iter().filter(|node| node["synthetic"] == true).count();
+        let items = count_kind(|kind| matches!(kind, elements::Mapping::Node(..)));
+        assert_eq!(imported.nodes, items + synthetic, "{path}: items");
         let signals = rows(&graph, "edges")
             .iter()
             .filter(|edge| edge["edge_classification"].as_str().is_some_and(|class| class.starts_with("signal_line.")));
-        assert_eq!(signals.count(), of_kind(|kind| kind == elements::Mapping::Signal), "{path}: signal lines");
+        assert_eq!(signals.count(), count_kind(|kind| kind == elements::Mapping::Signal), "{path}: signal lines");
         check_segments(&graph, &text, &path);
         let ids: BTreeSet<&str> = rows(&graph, "nodes").iter().filter_map(|node| node["id"].as_str()).collect();
         assert_eq!(ids.len(), imported.nodes, "{path}: ids");
@@ -698,8 +706,7 @@ fn of_a_real_drawing_every_item_pipe_and_signal_comes_through() {
 
 /// Checks that every segment with a connection gives one pipe more than it has items between its ends.
 fn check_segments(graph: &Value, text: &str, path: &str) {
-    let segments =
-        text.split("<PipingNetworkSegment").skip(1).map(|extra| extra.split("</PipingNetworkSegment").next());
+    let segments = text.split("<PipingNetworkSegment").skip(1).map(|rest| rest.split("</PipingNetworkSegment").next());
     let mut expected = 0;
     for segment in segments.flatten().filter(|segment| count(segment, "Connection") > 0) {
         let items = ["PipingComponent", "PipeConnectorSymbol", "PipeOffPageConnector", "ProcessInstrument"];
@@ -715,6 +722,6 @@ fn check_segments(graph: &Value, text: &str, path: &str) {
 
 fn ids_of<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
     let start = format!("<{name}");
-    let opened = text.split(&start).skip(1).filter(|extra| extra.starts_with(char::is_whitespace));
-    opened.filter_map(|extra| extra.split_once(" ID=\"")?.1.split('"').next()).collect()
+    let tags = text.split(&start).skip(1).filter(|rest| rest.starts_with(char::is_whitespace));
+    tags.filter_map(|rest| rest.split_once(" ID=\"")?.1.split('"').next()).collect()
 }

@@ -8,7 +8,7 @@ use super::scene::{PlacedSymbol, Point, Scene};
 const CELL_SIZE: f64 = 64.0;
 /// Maximum number of cells checked per rectangle: a pipe across the largest sheet.
 const MAX_CELLS: usize = 512;
-/// Maximum number of rectangles per cell. With more on top of each other, nothing is readable anyway.
+/// Maximum number of rectangles per cell. With more overlaps, nothing is readable anyway.
 const MAX_IN_CELL: usize = 32;
 /// Maximum number of cells of the grid. A sheet with more has enough free space.
 const MAX_GRID_CELLS: usize = 1 << 18;
@@ -24,8 +24,8 @@ impl CollisionGrid {
     /// Builds the grid of symbols and pipes.
     pub fn from_scene(scene: &Scene) -> CollisionGrid {
         let mut grid = CollisionGrid::default();
-        for place in scene.places.iter().flatten() {
-            grid.add(place.bounds());
+        for placed in scene.placed_symbols.iter().flatten() {
+            grid.add(placed.bounds());
         }
         for route in &scene.routes {
             for pair in route.points.windows(2) {
@@ -47,17 +47,17 @@ impl CollisionGrid {
             if self.cells.len() >= MAX_GRID_CELLS && !self.cells.contains_key(&cell) {
                 continue;
             }
-            let known = self.cells.entry(cell).or_default();
-            if known.len() < MAX_IN_CELL {
-                known.push(index);
+            let indices = self.cells.entry(cell).or_default();
+            if indices.len() < MAX_IN_CELL {
+                indices.push(index);
             }
         }
     }
 
     /// Builds the grid of symbols only.
-    pub fn from_symbols(places: &[Option<PlacedSymbol>]) -> CollisionGrid {
+    pub fn from_symbols(placed_symbols: &[Option<PlacedSymbol>]) -> CollisionGrid {
         let mut grid = CollisionGrid::default();
-        places.iter().flatten().for_each(|place| grid.add(place.bounds()));
+        placed_symbols.iter().flatten().for_each(|placed| grid.add(placed.bounds()));
         grid
     }
 
@@ -67,21 +67,21 @@ impl CollisionGrid {
     }
 
     /// Returns the number of rectangles that a route crosses.
-    pub fn crossed_count(&self, way: &[Point]) -> usize {
-        let stretches = way.windows(2).map(|pair| {
+    pub fn crossed_count(&self, route: &[Point]) -> usize {
+        let sections = route.windows(2).map(|pair| {
             let ((ax, ay), (bx, by)) = (pair[0], pair[1]);
             [ax.min(bx), ay.min(by), ax.max(bx), ay.max(by)]
         });
-        stretches.flat_map(|bounds| self.overlapping(bounds)).collect::<HashSet<u32>>().len()
+        sections.flat_map(|bounds| self.overlapping(bounds)).collect::<HashSet<u32>>().len()
     }
 
     /// Returns the rectangles that overlap an area; some more than once.
     fn overlapping(&self, bounds: [f64; 4]) -> impl Iterator<Item = u32> + '_ {
-        let meets = move |other: &[f64; 4]| {
+        let overlaps = move |other: &[f64; 4]| {
             bounds[0] < other[2] && other[0] < bounds[2] && bounds[1] < other[3] && other[1] < bounds[3]
         };
-        let near = cells(bounds).filter_map(|cell| self.cells.get(&cell)).flatten();
-        near.copied().filter(move |index| meets(&self.boxes[*index as usize]))
+        let candidates = cells(bounds).filter_map(|cell| self.cells.get(&cell)).flatten();
+        candidates.copied().filter(move |index| overlaps(&self.boxes[*index as usize]))
     }
 }
 
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_taken_by_what_lies_on_it() {
+    fn occupied_areas_are_not_free() {
         let mut grid = CollisionGrid::default();
         grid.add([0.0, 0.0, 100.0, 10.0]);
         assert!(!grid.is_free([90.0, 5.0, 95.0, 20.0]));
@@ -105,16 +105,16 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_on_one_heap_and_what_is_far_apart_takes_little() {
-        let mut heap = CollisionGrid::default();
-        (0..1_000).for_each(|_| heap.add([0.0, 0.0, 10.0, 10.0]));
-        assert_eq!(heap.cells.values().map(Vec::len).sum::<usize>(), MAX_IN_CELL);
-        assert!(!heap.is_free([5.0, 5.0, 6.0, 6.0]));
-        let mut apart = CollisionGrid::default();
+    fn stacked_and_distant_rectangles_take_bounded_memory() {
+        let mut stacked = CollisionGrid::default();
+        (0..1_000).for_each(|_| stacked.add([0.0, 0.0, 10.0, 10.0]));
+        assert_eq!(stacked.cells.values().map(Vec::len).sum::<usize>(), MAX_IN_CELL);
+        assert!(!stacked.is_free([5.0, 5.0, 6.0, 6.0]));
+        let mut spread = CollisionGrid::default();
         for row in 0..2 * MAX_GRID_CELLS / MAX_CELLS {
             let y = row as f64 * CELL_SIZE;
-            apart.add([0.0, y, 1e9, y + 1.0]);
+            spread.add([0.0, y, 1e9, y + 1.0]);
         }
-        assert_eq!(apart.cells.len(), MAX_GRID_CELLS);
+        assert_eq!(spread.cells.len(), MAX_GRID_CELLS);
     }
 }

@@ -1,9 +1,9 @@
 //! Layered layout for drawings without positions: layers from left to right, after Sugiyama, Tagawa and Toda (1981).
 //!
 //! Equipment and its nozzles form one block. Cycles are broken, blocks are assigned to layers by their longest path
-//! from a source, long edges get a position in every layer they pass, crossings are reduced by barycenters, and heights
-//! follow the neighbors. Instruments are placed near the items they sense or actuate. A layout that would be too wide
-//! is wrapped into bands, like lines of text.
+//! from a source, long edges get a dummy vertex in every layer they cross, crossings are reduced by barycenters, and
+//! heights follow the neighbors. Instruments are placed near the items they sense or actuate. A layout that would be
+//! too wide is wrapped into bands, like lines of text.
 
 use std::collections::VecDeque;
 
@@ -36,9 +36,9 @@ pub fn scene(symbols: &NodeSymbols<'_, '_>) -> Scene {
     layout.place_blocks();
     layout.place_nozzles();
     layout.route_pipes();
-    let LayeredLayout { mut places, routes, .. } = layout;
-    routes::turn(&mut places, &routes, symbols);
-    let mut scene = Scene { places, routes, scale: 1.0 };
+    let LayeredLayout { mut placed_symbols, routes, .. } = layout;
+    routes::rotate_symbols(&mut placed_symbols, &routes, symbols);
+    let mut scene = Scene { placed_symbols, routes, scale: 1.0 };
     add_instruments(symbols, &mut scene);
     scene
 }
@@ -49,7 +49,7 @@ struct Blocks {
     members: Vec<Vec<usize>>,
     links: Vec<Link>,
     /// By node: the block to which its first pipe leads.
-    joined: Vec<Option<usize>>,
+    neighbor_block: Vec<Option<usize>>,
 }
 
 impl Blocks {
@@ -62,32 +62,32 @@ impl Blocks {
             flows[*to] = true;
         }
         let owner = |index: usize| symbols.visibility.owner[index].filter(|owner| symbols.is_drawable(*owner));
-        let stands_alone = |index: &usize| {
+        let is_main_node = |index: &usize| {
             let is_instrument =
-                symbols.symbols[*index].place == Placement::Bubble || symbols.symbols[*index].name == "actuator";
+                symbols.symbols[*index].placement == Placement::Bubble || symbols.symbols[*index].name == "actuator";
             symbols.is_drawable(*index) && owner(*index).is_none() && (flows[*index] || !is_instrument)
         };
-        let mut members: Vec<Vec<usize>> = (0..count).filter(stands_alone).map(|index| vec![index]).collect();
-        let mut of_node = vec![None; count];
+        let mut members: Vec<Vec<usize>> = (0..count).filter(is_main_node).map(|index| vec![index]).collect();
+        let mut block_of_node = vec![None; count];
         for (block, nodes) in members.iter().enumerate() {
-            of_node[nodes[0]] = Some(block);
+            block_of_node[nodes[0]] = Some(block);
         }
         for index in (0..count).filter(|index| symbols.is_drawable(*index)) {
-            if let Some(block) = owner(index).and_then(|owner| of_node[owner]) {
-                of_node[index] = Some(block);
+            if let Some(block) = owner(index).and_then(|owner| block_of_node[owner]) {
+                block_of_node[index] = Some(block);
                 members[block].push(index);
             }
         }
         let link = |(edge, _, from, to): (usize, EdgeRole, usize, usize)| {
-            Some(Link { edge, from: of_node[from]?, to: of_node[to]?, ends: [from, to] })
+            Some(Link { edge, from: block_of_node[from]?, to: block_of_node[to]?, ends: [from, to] })
         };
         let links: Vec<Link> = pipes.into_iter().filter_map(link).filter(|link| link.from != link.to).collect();
-        let mut joined = vec![None; count];
+        let mut neighbor_block = vec![None; count];
         for link in &links {
-            joined[link.ends[0]].get_or_insert(link.to);
-            joined[link.ends[1]].get_or_insert(link.from);
+            neighbor_block[link.ends[0]].get_or_insert(link.to);
+            neighbor_block[link.ends[1]].get_or_insert(link.from);
         }
-        Blocks { members, links, joined }
+        Blocks { members, links, neighbor_block }
     }
 }
 
@@ -95,7 +95,7 @@ struct LayeredLayout<'c, 'm, 'a> {
     symbols: &'c NodeSymbols<'m, 'a>,
     blocks: &'c Blocks,
     layers: &'c Layers,
-    places: Vec<Option<PlacedSymbol>>,
+    placed_symbols: Vec<Option<PlacedSymbol>>,
     routes: Vec<Route>,
     /// Left and right edge of each layer.
     columns: Vec<(f64, f64)>,
@@ -114,15 +114,15 @@ impl<'c, 'm, 'a> LayeredLayout<'c, 'm, 'a> {
         for (index, layer) in layers.order.iter().enumerate() {
             let width = layer.iter().map(|vertex| half(*vertex).0 * 2.0).fold(8.0, f64::max);
             columns.push((left, left + width));
-            left += width + LAYER_GAP + TRACK_WIDTH * layers.links_passing(index) as f64;
+            left += width + LAYER_GAP + TRACK_WIDTH * layers.link_count(index) as f64;
         }
         let bands = vec![0; columns.len()];
-        let places = vec![None; symbols.symbols.len()];
+        let placed_symbols = vec![None; symbols.symbols.len()];
         LayeredLayout {
             symbols,
             blocks,
             layers,
-            places,
+            placed_symbols,
             routes: Vec::new(),
             columns,
             heights,
@@ -135,52 +135,52 @@ impl<'c, 'm, 'a> LayeredLayout<'c, 'm, 'a> {
     fn wrap_into_bands(&mut self) {
         let width = self.columns.last().map_or(0.0, |column| column.1);
         let (top, bottom) = self.extent(0..self.columns.len());
-        let off = |count: f64| (width / count / (count * (bottom - top + BAND_GAP)) / ASPECT_RATIO).ln().abs();
-        let count = (1..=12).min_by(|a, b| off(f64::from(*a)).total_cmp(&off(f64::from(*b)))).unwrap_or(1);
-        let (mut begin, mut low) = (0, 0.0);
+        let deviation = |count: f64| (width / count / (count * (bottom - top + BAND_GAP)) / ASPECT_RATIO).ln().abs();
+        let count = (1..=12).min_by(|a, b| deviation(f64::from(*a)).total_cmp(&deviation(f64::from(*b)))).unwrap_or(1);
+        let (mut start, mut next_top) = (0, 0.0);
         for band in 0..count as usize {
-            let wanted = width * (band as f64 + 1.0) / f64::from(count);
+            let target_width = width * (band as f64 + 1.0) / f64::from(count);
             let is_last = band + 1 == count as usize;
             let end = if is_last {
                 self.columns.len()
             } else {
-                self.best_break(begin, wanted, width / f64::from(count) / 5.0)
+                self.best_break(start, target_width, width / f64::from(count) / 5.0)
             };
-            if begin < end {
-                low = self.place_band(begin..end, low);
-                begin = end;
+            if start < end {
+                next_top = self.place_band(start..end, next_top);
+                start = end;
             }
         }
     }
 
     /// Returns the layer near a width before which the fewest pipes pass.
-    fn best_break(&self, begin: usize, wanted: f64, reach: f64) -> usize {
-        let is_near = |layer: &usize| (self.columns[*layer].0 - wanted).abs() <= reach;
+    fn best_break(&self, start: usize, target_width: f64, tolerance: f64) -> usize {
+        let is_near = |layer: &usize| (self.columns[*layer].0 - target_width).abs() <= tolerance;
         let cost = |layer: &usize| {
-            let distance = (self.columns[*layer].0 - wanted).abs() / reach;
-            self.layers.links_passing(layer - 1) as f64 + distance
+            let distance = (self.columns[*layer].0 - target_width).abs() / tolerance;
+            self.layers.link_count(layer - 1) as f64 + distance
         };
-        let near = (begin + 1..self.columns.len()).filter(is_near).min_by(|a, b| cost(a).total_cmp(&cost(b)));
-        near.unwrap_or_else(|| self.columns.partition_point(|column| column.0 < wanted).max(begin))
+        let best = (start + 1..self.columns.len()).filter(is_near).min_by(|a, b| cost(a).total_cmp(&cost(b)));
+        best.unwrap_or_else(|| self.columns.partition_point(|column| column.0 < target_width).max(start))
     }
 
     /// Places some layers as a band, below the existing ones. Returns the top of the next band.
-    fn place_band(&mut self, layers: std::ops::Range<usize>, low: f64) -> f64 {
+    fn place_band(&mut self, layers: std::ops::Range<usize>, top_of_band: f64) -> f64 {
         let band = self.bottoms.len();
         let (top, bottom) = self.extent(layers.clone());
         // Pipes from the previous band enter on separate tracks.
-        let before = layers.start.checked_sub(1).map_or(0, |layer| self.layers.links_passing(layer));
-        let (left, margin) = (self.columns[layers.start].0, TRACK_WIDTH * before as f64);
+        let entering = layers.start.checked_sub(1).map_or(0, |layer| self.layers.link_count(layer));
+        let (left, margin) = (self.columns[layers.start].0, TRACK_WIDTH * entering as f64);
         for layer in layers {
             self.bands[layer] = band;
             let (from, to) = self.columns[layer];
             self.columns[layer] = (from - left + margin, to - left + margin);
             for vertex in &self.layers.order[layer] {
-                self.heights[*vertex] += low - top;
+                self.heights[*vertex] += top_of_band - top;
             }
         }
-        self.bottoms.push(low + bottom - top);
-        low + bottom - top + BAND_GAP + margin
+        self.bottoms.push(top_of_band + bottom - top);
+        top_of_band + bottom - top + BAND_GAP + margin
     }
 
     /// Returns the highest and the lowest position in some layers.
@@ -199,14 +199,14 @@ impl<'c, 'm, 'a> LayeredLayout<'c, 'm, 'a> {
         for (block, members) in self.blocks.members.iter().enumerate() {
             let symbol = self.symbols.symbols[members[0]];
             let half = if members.len() > 1 { half(self.symbols, members) } else { symbol.half };
-            self.places[members[0]] = Some(PlacedSymbol { symbol, at: self.center(block), half, angle: 0 });
+            self.placed_symbols[members[0]] = Some(PlacedSymbol { symbol, at: self.center(block), half, angle: 0 });
         }
     }
 
     /// Places each nozzle on the side of its neighbor; nozzles of one side are in the order of their neighbors.
     fn place_nozzles(&mut self) {
         for (block, members) in self.blocks.members.iter().enumerate().filter(|(_, members)| members.len() > 1) {
-            let Some(owner) = self.places[members[0]].clone() else { continue };
+            let Some(owner) = self.placed_symbols[members[0]].clone() else { continue };
             let mut sides: [Vec<(f64, usize)>; 2] = [Vec::new(), Vec::new()];
             for nozzle in &members[1..] {
                 let (is_right, height) = self.nozzle_target(block, *nozzle);
@@ -218,10 +218,11 @@ impl<'c, 'm, 'a> LayeredLayout<'c, 'm, 'a> {
                 let step = NOZZLE_SPACING.min(owner.half.1 * 2.0 / count.max(1.0));
                 for (index, (_, nozzle)) in nozzles.into_iter().enumerate() {
                     let symbol = self.symbols.symbols[nozzle];
-                    let reach = owner.half.0 + symbol.half.0;
-                    let x = owner.at.0 + if side == 1 { reach } else { -reach };
+                    let distance = owner.half.0 + symbol.half.0;
+                    let x = owner.at.0 + if side == 1 { distance } else { -distance };
                     let y = owner.at.1 + (index as f64 - (count - 1.0) / 2.0) * step;
-                    self.places[nozzle] = Some(PlacedSymbol { symbol, at: (x, y), half: symbol.half, angle: 0 });
+                    self.placed_symbols[nozzle] =
+                        Some(PlacedSymbol { symbol, at: (x, y), half: symbol.half, angle: 0 });
                 }
             }
         }
@@ -229,8 +230,8 @@ impl<'c, 'm, 'a> LayeredLayout<'c, 'm, 'a> {
 
     /// Returns true if the first neighbor of a nozzle is to the right, and its height.
     fn nozzle_target(&self, block: usize, nozzle: usize) -> (bool, f64) {
-        let joined = self.blocks.joined[nozzle];
-        match joined {
+        let neighbor_block = self.blocks.neighbor_block[nozzle];
+        match neighbor_block {
             Some(other) => (self.layers.layer[other] > self.layers.layer[block], self.heights[other]),
             None => (false, f64::MAX),
         }
@@ -238,9 +239,12 @@ impl<'c, 'm, 'a> LayeredLayout<'c, 'm, 'a> {
 
     fn route_pipes(&mut self) {
         let mut tracks = vec![0_usize; self.columns.len()];
-        let mut seams = vec![0_usize; self.bottoms.len() + 1];
+        let mut band_tracks = vec![0_usize; self.bottoms.len() + 1];
         for (link, chain) in self.blocks.links.iter().zip(&self.layers.chains) {
-            let (Some(from), Some(to)) = (&self.places[link.ends[0]], &self.places[link.ends[1]]) else { continue };
+            let (Some(from), Some(to)) = (&self.placed_symbols[link.ends[0]], &self.placed_symbols[link.ends[1]])
+            else {
+                continue;
+            };
             let is_back = self.layers.layer[link.from] > self.layers.layer[link.to];
             let (start, head) = connection_point(from, is_back, 1.0);
             let (end, mut tail) = connection_point(to, is_back, -1.0);
@@ -251,10 +255,10 @@ impl<'c, 'm, 'a> LayeredLayout<'c, 'm, 'a> {
             let mut points = head;
             points.push(start);
             for pair in stops.windows(2) {
-                let [(before, a), (after, b)] = [pair[0], pair[1]];
-                match self.bands[before] == self.bands[after] {
-                    true => self.route_between_layers(before.min(after), a, b, &mut tracks, &mut points),
-                    false => self.route_between_bands([before, after], a, b, &mut seams, &mut points),
+                let [(from_layer, a), (to_layer, b)] = [pair[0], pair[1]];
+                match self.bands[from_layer] == self.bands[to_layer] {
+                    true => self.route_between_layers(from_layer.min(to_layer), a, b, &mut tracks, &mut points),
+                    false => self.route_between_bands([from_layer, to_layer], a, b, &mut band_tracks, &mut points),
                 }
             }
             tail.reverse();
@@ -281,45 +285,45 @@ impl<'c, 'm, 'a> LayeredLayout<'c, 'm, 'a> {
         layers: [usize; 2],
         a: Point,
         b: Point,
-        seams: &mut [usize],
+        band_tracks: &mut [usize],
         points: &mut Vec<Point>,
     ) {
         let is_down = layers[0] < layers[1];
         let ([upper, lower], from, to) = if is_down { (layers, a, b) } else { ([layers[1], layers[0]], b, a) };
         let band = self.bands[upper];
-        seams[band] += 1;
-        let track = seams[band] as f64 * TRACK_WIDTH;
+        band_tracks[band] += 1;
+        let track = band_tracks[band] as f64 * TRACK_WIDTH;
         let (right, left) = (self.columns[upper].1 + 8.0 + track, self.columns[lower].0 - 10.0 - track);
-        let below = self.bottoms[band] + BAND_GAP / 2.0 + track;
-        let mut way = vec![(right, from.1), (right, below), (left, below), (left, to.1)];
+        let turn_y = self.bottoms[band] + BAND_GAP / 2.0 + track;
+        let mut corners = vec![(right, from.1), (right, turn_y), (left, turn_y), (left, to.1)];
         if !is_down {
-            way.reverse();
+            corners.reverse();
         }
-        points.extend(way);
+        points.extend(corners);
         points.push(b);
     }
 }
 
 /// Returns the point where a pipe starts or ends, and the path around the symbol there: backward flow also leaves a
 /// valve on its right, and turns below it.
-fn connection_point(place: &PlacedSymbol, is_back: bool, side: f64) -> (Point, Vec<Point>) {
-    let (x, y) = place.at;
-    if !is_back || place.symbol.place != Placement::Inline || place.symbol.name == "nozzle" {
-        return (place.at, Vec::new());
+fn connection_point(placed: &PlacedSymbol, is_back: bool, side: f64) -> (Point, Vec<Point>) {
+    let (x, y) = placed.at;
+    if !is_back || placed.symbol.placement != Placement::Inline || placed.symbol.name == "nozzle" {
+        return (placed.at, Vec::new());
     }
-    let reach = x + side * (place.half.0 + 9.0);
-    let below = y + place.half.1 + 12.0;
-    ((reach, below), vec![(x, y), (reach, y)])
+    let turn_x = x + side * (placed.half.0 + 9.0);
+    let turn_y = y + placed.half.1 + 12.0;
+    ((turn_x, turn_y), vec![(x, y), (turn_x, y)])
 }
 
 /// Returns half the size of a block, with space for its nozzles on both sides.
 fn half(symbols: &NodeSymbols<'_, '_>, members: &[usize]) -> (f64, f64) {
-    let usual = symbols.symbols[members[0]].half;
+    let symbol_half = symbols.symbols[members[0]].half;
     let nozzles = members.len().saturating_sub(1) as f64;
-    let is_round = matches!(symbols.symbols[members[0]].body, crate::symbols::Body::Fixed(_));
-    let wanted = usual.1.max((nozzles / 2.0).ceil() * NOZZLE_SPACING / 2.0 + 4.0);
+    let is_fixed = matches!(symbols.symbols[members[0]].body, crate::symbols::Body::Fixed(_));
+    let half_height = symbol_half.1.max((nozzles / 2.0).ceil() * NOZZLE_SPACING / 2.0 + 4.0);
     // Fixed symbols keep their size.
-    if is_round { (usual.0, usual.1) } else { (usual.0, wanted) }
+    if is_fixed { (symbol_half.0, symbol_half.1) } else { (symbol_half.0, half_height) }
 }
 
 /// Places instruments near the items they sense or actuate, and adds the lines between them.
@@ -327,17 +331,17 @@ fn add_instruments(symbols: &NodeSymbols<'_, '_>, scene: &mut Scene) {
     let mut grid = CollisionGrid::from_scene(scene);
     for (index, anchor) in anchors(symbols, scene) {
         let symbol = symbols.symbols[index];
-        let at = match anchor.and_then(|anchor| scene.places[anchor].clone()) {
-            Some(place) if symbol.name == "actuator" => (place.at.0, place.at.1 - place.half.1 - symbol.half.1),
-            Some(place) => free_position_near(&grid, &place, symbol.half),
+        let at = match anchor.and_then(|anchor| scene.placed_symbols[anchor].clone()) {
+            Some(placed) if symbol.name == "actuator" => (placed.at.0, placed.at.1 - placed.half.1 - symbol.half.1),
+            Some(placed) => free_position_near(&grid, &placed, symbol.half),
             None => free_position_below(scene, &grid, symbol.half),
         };
-        let placed = PlacedSymbol { symbol, at, half: symbol.half, angle: 0 };
-        grid.add(placed.bounds());
-        scene.places[index] = Some(placed);
+        let instrument = PlacedSymbol { symbol, at, half: symbol.half, angle: 0 };
+        grid.add(instrument.bounds());
+        scene.placed_symbols[index] = Some(instrument);
     }
     for (edge, role, from, to) in symbols.drawn_edges().filter(|(_, role, ..)| *role != EdgeRole::Flow) {
-        if let (Some(a), Some(b)) = (&scene.places[from], &scene.places[to]) {
+        if let (Some(a), Some(b)) = (&scene.placed_symbols[from], &scene.placed_symbols[to]) {
             scene.routes.push(Route { edge, role, points: vec![a.at, b.at] });
         }
     }
@@ -346,52 +350,55 @@ fn add_instruments(symbols: &NodeSymbols<'_, '_>, scene: &mut Scene) {
 /// Returns the nodes without a position, nearest first, with the node next to which they are placed.
 fn anchors(symbols: &NodeSymbols<'_, '_>, scene: &Scene) -> Vec<(usize, Option<usize>)> {
     let count = symbols.symbols.len();
-    let mut near: Vec<Vec<usize>> = vec![Vec::new(); count];
+    let mut neighbors: Vec<Vec<usize>> = vec![Vec::new(); count];
     for edge in symbols.model.edges.iter().filter(|edge| edge.role() != EdgeRole::Flow) {
         let ends = [edge.from.node, edge.to.node];
-        let is_thing = |node: &Option<usize>| node.is_some_and(|node| !symbols.model.nodes[node].is_group());
-        if let ([Some(from), Some(to)], true) = (ends, ends.iter().all(is_thing)) {
-            near[from].push(to);
-            near[to].push(from);
+        let is_item = |node: &Option<usize>| node.is_some_and(|node| !symbols.model.nodes[node].is_group());
+        if let ([Some(from), Some(to)], true) = (ends, ends.iter().all(is_item)) {
+            neighbors[from].push(to);
+            neighbors[to].push(from);
         }
     }
-    let mut anchor: Vec<Option<usize>> = (0..count).map(|index| scene.places[index].as_ref().map(|_| index)).collect();
+    let mut anchor: Vec<Option<usize>> =
+        (0..count).map(|index| scene.placed_symbols[index].as_ref().map(|_| index)).collect();
     let mut queue: VecDeque<usize> = (0..count).filter(|index| anchor[*index].is_some()).collect();
-    let mut list = Vec::new();
+    let mut anchored = Vec::new();
     while let Some(at) = queue.pop_front() {
-        for next in near[at].clone() {
+        for next in neighbors[at].clone() {
             if anchor[next].is_none() {
                 let is_drawn = symbols.is_drawable(next);
                 if is_drawn {
-                    list.push((next, anchor[at]));
+                    anchored.push((next, anchor[at]));
                 }
                 anchor[next] = if is_drawn { Some(next) } else { anchor[at] };
                 queue.push_back(next);
             }
         }
     }
-    list.extend(
+    anchored.extend(
         (0..count).filter(|index| anchor[*index].is_none() && symbols.is_drawable(*index)).map(|index| (index, None)),
     );
-    list
+    anchored
 }
 
 /// Returns the first free position around a symbol: above, below, then in growing rings.
-fn free_position_near(grid: &CollisionGrid, place: &PlacedSymbol, half: (f64, f64)) -> Point {
+fn free_position_near(grid: &CollisionGrid, placed: &PlacedSymbol, half: (f64, f64)) -> Point {
     const DIRECTIONS: [Point; 8] =
         [(0.0, -1.0), (0.0, 1.0), (0.7, -1.0), (-0.7, -1.0), (0.7, 1.0), (-0.7, 1.0), (1.0, 0.0), (-1.0, 0.0)];
     for ring in 0..12 {
-        let reach = 16.0 + 22.0 * f64::from(ring);
+        let distance = 16.0 + 22.0 * f64::from(ring);
         for (x, y) in DIRECTIONS {
-            let at =
-                (place.at.0 + x * (place.half.0 + half.0 + reach), place.at.1 + y * (place.half.1 + half.1 + reach));
+            let at = (
+                placed.at.0 + x * (placed.half.0 + half.0 + distance),
+                placed.at.1 + y * (placed.half.1 + half.1 + distance),
+            );
             let bounds = [at.0 - half.0 - 4.0, at.1 - half.1 - 4.0, at.0 + half.0 + 4.0, at.1 + half.1 + 4.0];
             if grid.is_free(bounds) {
                 return at;
             }
         }
     }
-    (place.at.0, place.at.1 - place.half.1 - half.1 - 16.0)
+    (placed.at.0, placed.at.1 - placed.half.1 - half.1 - 16.0)
 }
 
 /// Returns the first free position in rows below everything.

@@ -14,19 +14,19 @@ pub struct Link {
 
 /// Rounds of sweeps for crossings and for heights.
 const SWEEPS: usize = 12;
-/// Maximum number of layers in which a long edge gets positions.
-const MAX_CHAIN: usize = 400;
-/// Maximum number of blocks and positions of long edges together.
+/// Maximum number of dummy vertices of one edge.
+const MAX_DUMMIES_PER_EDGE: usize = 400;
+/// Maximum number of blocks and dummy vertices together.
 const MAX_VERTICES: usize = 200_000;
 
-/// Vertices in layers: the blocks, followed by the positions that long edges pass.
+/// Vertices in layers: the blocks, followed by the dummy vertices of edges that span several layers.
 #[derive(Debug)]
 pub struct Layers {
     /// The layer of each vertex.
     pub layer: Vec<usize>,
     /// The vertices of each layer, from top to bottom.
     pub order: Vec<Vec<usize>>,
-    /// The vertices that each link passes, in its own direction.
+    /// The dummy vertices of each link, in its own direction.
     pub chains: Vec<Vec<usize>>,
     /// Number of vertices that are blocks; they come first.
     blocks: usize,
@@ -41,38 +41,38 @@ impl Layers {
         let layer = longest_paths(count, &forward);
         let mut layers =
             Layers { layer, order: Vec::new(), chains: Vec::new(), blocks: count, left: Vec::new(), right: Vec::new() };
-        layers.add_chains(links);
+        layers.add_dummy_vertices(links);
         layers.initial_order();
         layers.reduce_crossings();
         layers
     }
 
     /// Returns the number of links from a layer to the next.
-    pub fn links_passing(&self, layer: usize) -> usize {
+    pub fn link_count(&self, layer: usize) -> usize {
         let count: usize = self.order[layer].iter().map(|vertex| self.right[*vertex].len()).sum();
         count.min(24)
     }
 
-    fn add_chains(&mut self, links: &[Link]) {
+    fn add_dummy_vertices(&mut self, links: &[Link]) {
         self.left = vec![Vec::new(); self.layer.len()];
         self.right = vec![Vec::new(); self.layer.len()];
         for link in links {
             let is_forward = self.layer[link.from] < self.layer[link.to];
             let (first, last) = if is_forward { (link.from, link.to) } else { (link.to, link.from) };
             let mut chain = Vec::new();
-            let mut before = first;
+            let mut previous = first;
             let span = self.layer[first] + 1..self.layer[last];
-            let has_space = span.len() <= MAX_CHAIN && self.layer.len() < MAX_VERTICES;
+            let has_space = span.len() <= MAX_DUMMIES_PER_EDGE && self.layer.len() < MAX_VERTICES;
             for layer in if has_space { span } else { 0..0 } {
                 let vertex = self.layer.len();
                 self.layer.push(layer);
                 self.left.push(Vec::new());
                 self.right.push(Vec::new());
-                self.join(before, vertex);
+                self.join(previous, vertex);
                 chain.push(vertex);
-                before = vertex;
+                previous = vertex;
             }
-            self.join(before, last);
+            self.join(previous, last);
             if !is_forward {
                 chain.reverse();
             }
@@ -105,13 +105,13 @@ impl Layers {
     /// Sorts each layer by the mean position of the neighbors, in alternating directions, and keeps the best order.
     fn reduce_crossings(&mut self) {
         let mut best = (self.crossings(), self.order.clone());
-        let mut places = self.places();
+        let mut positions = self.positions();
         for sweep in 0..SWEEPS {
             let to_right = sweep % 2 == 0;
             let depth = self.order.len();
             for step in 1..depth {
                 let layer = if to_right { step } else { depth - 1 - step };
-                self.sort_layer(layer, to_right, &mut places);
+                self.sort_layer(layer, to_right, &mut positions);
             }
             let crossings = self.crossings();
             if crossings < best.0 {
@@ -121,44 +121,44 @@ impl Layers {
         self.order = best.1;
     }
 
-    fn sort_layer(&mut self, layer: usize, to_right: bool, places: &mut [usize]) {
+    fn sort_layer(&mut self, layer: usize, to_right: bool, positions: &mut [usize]) {
         let neighbors = if to_right { &self.left } else { &self.right };
         let mut keyed: Vec<(f64, usize)> = Vec::new();
-        for (place, vertex) in self.order[layer].iter().enumerate() {
-            let near = &neighbors[*vertex];
-            let sum: usize = near.iter().map(|other| places[*other]).sum();
+        for (position, vertex) in self.order[layer].iter().enumerate() {
+            let neighbor_list = &neighbors[*vertex];
+            let sum: usize = neighbor_list.iter().map(|other| positions[*other]).sum();
             // Vertices without neighbors there keep their position.
-            let key = if near.is_empty() { place as f64 } else { sum as f64 / near.len() as f64 };
+            let key = if neighbor_list.is_empty() { position as f64 } else { sum as f64 / neighbor_list.len() as f64 };
             keyed.push((key, *vertex));
         }
         keyed.sort_by(|a, b| a.0.total_cmp(&b.0));
         self.order[layer] = keyed.into_iter().map(|(_, vertex)| vertex).collect();
-        for (place, vertex) in self.order[layer].iter().enumerate() {
-            places[*vertex] = place;
+        for (position, vertex) in self.order[layer].iter().enumerate() {
+            positions[*vertex] = position;
         }
     }
 
-    fn places(&self) -> Vec<usize> {
-        let mut places = vec![0; self.layer.len()];
+    fn positions(&self) -> Vec<usize> {
+        let mut positions = vec![0; self.layer.len()];
         for layer in &self.order {
-            for (place, vertex) in layer.iter().enumerate() {
-                places[*vertex] = place;
+            for (position, vertex) in layer.iter().enumerate() {
+                positions[*vertex] = position;
             }
         }
-        places
+        positions
     }
 
     fn crossings(&self) -> usize {
-        let places = self.places();
-        let of_layer = |layer: &Vec<usize>| {
+        let positions = self.positions();
+        let crossings_of_layer = |layer: &Vec<usize>| {
             let mut ends: Vec<(usize, usize)> = Vec::new();
             for vertex in layer {
-                ends.extend(self.right[*vertex].iter().map(|to| (places[*vertex], places[*to])));
+                ends.extend(self.right[*vertex].iter().map(|to| (positions[*vertex], positions[*to])));
             }
             ends.sort_unstable();
             inversions(&ends)
         };
-        self.order.iter().map(of_layer).sum()
+        self.order.iter().map(crossings_of_layer).sum()
     }
 
     /// Returns the height of each vertex: near its neighbors, in order, with space for each.
@@ -197,27 +197,27 @@ impl Layers {
             [next] if self.left[*next].len() == 1 => Some(*next),
             _ => None,
         };
-        let begins = |vertex: &usize| match self.left[*vertex].as_slice() {
-            [before] => after(*before).is_none(),
+        let starts_run = |vertex: &usize| match self.left[*vertex].as_slice() {
+            [previous] => after(*previous).is_none(),
             _ => true,
         };
         let run = |start: usize| std::iter::successors(Some(start), |vertex| after(*vertex)).collect::<Vec<usize>>();
-        (0..self.layer.len()).filter(begins).map(run).filter(|run| run.len() > 1).collect()
+        (0..self.layer.len()).filter(starts_run).map(run).filter(|run| run.len() > 1).collect()
     }
 
     /// Straightens a run if its neighbors leave enough space.
     fn straighten(&self, runs: &[Vec<usize>], heights: &mut [f64], half: &impl Fn(usize) -> f64) {
-        let places = self.places();
+        let positions = self.positions();
         for run in runs {
             let mean = run.iter().map(|vertex| heights[*vertex]).sum::<f64>() / run.len() as f64;
             let has_space = |vertex: &usize| {
                 let layer = &self.order[self.layer[*vertex]];
-                let place = places[*vertex];
-                let above = place.checked_sub(1).and_then(|place| layer.get(place));
-                let below = layer.get(place + 1);
-                let apart = |other: &usize| (mean - heights[*other]).abs() > half(*vertex) + half(*other) - 2.0;
-                above.is_none_or(|other| heights[*other] < mean && apart(other))
-                    && below.is_none_or(|other| heights[*other] > mean && apart(other))
+                let position = positions[*vertex];
+                let above = position.checked_sub(1).and_then(|position| layer.get(position));
+                let below = layer.get(position + 1);
+                let is_apart = |other: &usize| (mean - heights[*other]).abs() > half(*vertex) + half(*other) - 2.0;
+                above.is_none_or(|other| heights[*other] < mean && is_apart(other))
+                    && below.is_none_or(|other| heights[*other] > mean && is_apart(other))
             };
             if run.iter().all(has_space) {
                 run.iter().for_each(|vertex| heights[*vertex] = mean);
@@ -265,13 +265,13 @@ impl Layers {
 
     /// Returns the preferred height of a vertex and its weight. Straight long edges have the highest weight.
     fn preferred_height(&self, vertex: usize, heights: &[f64]) -> (f64, f64) {
-        let near = || self.left[vertex].iter().chain(&self.right[vertex]);
-        let count = near().count();
+        let neighbors = || self.left[vertex].iter().chain(&self.right[vertex]);
+        let count = neighbors().count();
         if count == 0 {
             return (heights[vertex], 0.1);
         }
-        let is_passed = vertex >= self.blocks;
-        (near().map(|other| heights[*other]).sum::<f64>() / count as f64, if is_passed { 4.0 } else { 1.0 })
+        let is_dummy = vertex >= self.blocks;
+        (neighbors().map(|other| heights[*other]).sum::<f64>() / count as f64, if is_dummy { 4.0 } else { 1.0 })
     }
 }
 
@@ -316,39 +316,39 @@ fn break_cycles(count: usize, links: &[Link]) -> Vec<Vec<usize>> {
 
 /// Assigns layers by the longest path from a source. A source is placed right before its targets.
 fn longest_paths(count: usize, forward: &[Vec<usize>]) -> Vec<usize> {
-    let mut waiting = vec![0_usize; count];
+    let mut remaining_in_degree = vec![0_usize; count];
     for to in forward.iter().flatten() {
-        waiting[*to] += 1;
+        remaining_in_degree[*to] += 1;
     }
-    let incoming = waiting.clone();
+    let in_degree = remaining_in_degree.clone();
     let mut layer = vec![0; count];
-    let mut queue: VecDeque<usize> = (0..count).filter(|vertex| incoming[*vertex] == 0).collect();
+    let mut queue: VecDeque<usize> = (0..count).filter(|vertex| in_degree[*vertex] == 0).collect();
     while let Some(vertex) = queue.pop_front() {
         for to in &forward[vertex] {
             layer[*to] = layer[*to].max(layer[vertex] + 1);
-            waiting[*to] -= 1;
-            if waiting[*to] == 0 {
+            remaining_in_degree[*to] -= 1;
+            if remaining_in_degree[*to] == 0 {
                 queue.push_back(*to);
             }
         }
     }
-    for source in (0..count).filter(|vertex| incoming[*vertex] == 0) {
-        pull_source(source, forward, &incoming, &mut layer);
+    for source in (0..count).filter(|vertex| in_degree[*vertex] == 0) {
+        pull_source(source, forward, &in_degree, &mut layer);
     }
     layer
 }
 
 /// Moves a source, and the vertices that follow it without a branch, next to their targets.
-fn pull_source(source: usize, forward: &[Vec<usize>], incoming: &[usize], layer: &mut [usize]) {
+fn pull_source(source: usize, forward: &[Vec<usize>], in_degree: &[usize], layer: &mut [usize]) {
     let next = |vertex: &usize| match forward[*vertex].as_slice() {
-        [next] if incoming[*next] == 1 && !forward[*next].is_empty() => Some(*next),
+        [next] if in_degree[*next] == 1 && !forward[*next].is_empty() => Some(*next),
         _ => None,
     };
     let chain: Vec<usize> = std::iter::successors(Some(source), next).collect();
     let last = chain.last().copied().unwrap_or(source);
-    let Some(fed) = forward[last].iter().map(|to| layer[*to]).min() else { return };
+    let Some(target_layer) = forward[last].iter().map(|to| layer[*to]).min() else { return };
     for (steps, vertex) in chain.iter().rev().enumerate() {
-        layer[*vertex] = fed.saturating_sub(1 + steps);
+        layer[*vertex] = target_layer.saturating_sub(1 + steps);
     }
 }
 
@@ -385,26 +385,26 @@ mod tests {
     }
 
     #[test]
-    fn what_flows_goes_from_left_to_right() {
+    fn layers_follow_the_flow_direction() {
         let layers = layers(4, &[(0, 1), (1, 2), (0, 2), (3, 2)]);
         assert_eq!(layers.layer[..4], [0, 1, 2, 1]);
         assert_eq!(layers.chains[2].len(), 1, "the long edge passes one layer");
     }
 
     #[test]
-    fn what_joins_late_begins_late() {
+    fn branches_start_next_to_their_targets() {
         let layers = layers(7, &[(0, 1), (1, 2), (2, 3), (3, 4), (5, 6), (6, 4)]);
         assert_eq!(layers.layer[..7], [0, 1, 2, 3, 4, 2, 3]);
     }
 
     #[test]
-    fn a_cycle_has_one_edge_that_goes_back() {
+    fn one_edge_of_a_cycle_is_reversed() {
         let layers = layers(3, &[(0, 1), (1, 2), (2, 0)]);
         assert_eq!(layers.layer[..3], [0, 1, 2]);
     }
 
     #[test]
-    fn crossings_that_need_not_be_are_taken_out() {
+    fn avoidable_crossings_are_removed() {
         let layers = layers(4, &[(0, 3), (1, 2)]);
         assert_eq!(layers.crossings(), 0);
     }
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_loners_are_fine() {
+    fn empty_and_unconnected_graphs_are_layered() {
         assert!(layers(0, &[]).order.is_empty());
         assert_eq!(layers(3, &[]).order, [vec![0, 1, 2]]);
     }

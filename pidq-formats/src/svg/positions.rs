@@ -51,20 +51,20 @@ fn bbox(fields: Object<'_>) -> Option<[f64; 4]> {
 fn half_size(node: &Node<'_>) -> Option<Point> {
     let number =
         |key| node.fields.get(key).and_then(Value::as_f64).filter(|number| *number > 0.0 && is_coordinate(*number));
-    let own = || Some((number("orig_bbox_width")?, number("orig_bbox_height")?));
-    let (w, h) = own().or_else(|| bbox(node.fields).map(|[_, _, w, h]| (w, h)))?;
+    let drawn_size = || Some((number("orig_bbox_width")?, number("orig_bbox_height")?));
+    let (w, h) = drawn_size().or_else(|| bbox(node.fields).map(|[_, _, w, h]| (w, h)))?;
     Some((w / 2.0, h / 2.0))
 }
 
 /// Returns true if most connected nodes have a position.
 pub fn has_positions(symbols: &NodeSymbols<'_, '_>) -> bool {
     let drawable = (0..symbols.symbols.len()).filter(|index| symbols.is_drawable(*index));
-    let (mut all, mut place_symbol) = (0, 0);
-    for index in drawable.filter(|index| symbols.symbols[*index].place != Placement::Bubble) {
-        all += 1;
-        place_symbol += usize::from(position(&symbols.model.nodes[index]).is_some());
+    let (mut total, mut positioned) = (0, 0);
+    for index in drawable.filter(|index| symbols.symbols[*index].placement != Placement::Bubble) {
+        total += 1;
+        positioned += usize::from(position(&symbols.model.nodes[index]).is_some());
     }
-    place_symbol * 2 > all
+    positioned * 2 > total
 }
 
 /// Returns the positions of all drawn nodes.
@@ -76,15 +76,15 @@ fn positions(symbols: &NodeSymbols<'_, '_>) -> Vec<Option<Point>> {
     at
 }
 
-/// Returns by name how far nodes extend with all their nozzles, in drawing units, so that equipment keeps its size when
-/// only a part of the drawing is drawn.
+/// Returns, by name, the extent of nodes with all their nozzles, in drawing units, so that equipment keeps its size
+/// when only a part of the drawing is drawn.
 pub fn nozzle_extents(symbols: &NodeSymbols<'_, '_>) -> HashMap<String, Point> {
     let at = positions(symbols);
-    let reach = |(index, node): (usize, &Node<'_>)| {
-        let own = bbox_center(node.fields).or(at[index])?;
-        Some((node.name.clone(), nozzle_half_extent(symbols, index, own, &at)?))
+    let half_extent = |(index, node): (usize, &Node<'_>)| {
+        let center = bbox_center(node.fields).or(at[index])?;
+        Some((node.name.clone(), nozzle_half_extent(symbols, index, center, &at)?))
     };
-    symbols.model.nodes.iter().enumerate().filter_map(reach).collect()
+    symbols.model.nodes.iter().enumerate().filter_map(half_extent).collect()
 }
 
 /// Returns the offset of each node that puts joined sheets next to each other; empty for a single sheet.
@@ -95,7 +95,8 @@ fn sheet_shifts(symbols: &NodeSymbols<'_, '_>, at: &[Option<Point>]) -> Vec<Poin
         return Vec::new();
     }
     let mut sheets = SheetBounds::default();
-    let of_node: Vec<usize> = symbols.model.nodes.iter().zip(at).map(|(node, at)| sheets.add(node, *at)).collect();
+    let sheet_of_node: Vec<usize> =
+        symbols.model.nodes.iter().zip(at).map(|(node, at)| sheets.add(node, *at)).collect();
     let bounds = || sheets.bounds.iter().map(|bounds| bounds.unwrap_or_default());
     let widest = bounds().map(|[low_x, _, high_x]| high_x - low_x).fold(0.0, f64::max);
     // Sheets with a single position have no width, but are still separated.
@@ -107,13 +108,13 @@ fn sheet_shifts(symbols: &NodeSymbols<'_, '_>, at: &[Option<Point>]) -> Vec<Poin
         shift
     });
     let shifts: Vec<Point> = shifts.collect();
-    of_node.into_iter().map(|sheet| shifts[sheet]).collect()
+    sheet_of_node.into_iter().map(|sheet| shifts[sheet]).collect()
 }
 
 /// Bounds of joined sheets by id prefix: lowest x and y, and highest x.
 #[derive(Default)]
 struct SheetBounds<'n> {
-    places: HashMap<&'n str, usize>,
+    indices: HashMap<&'n str, usize>,
     bounds: Vec<Option<[f64; 3]>>,
 }
 
@@ -121,7 +122,7 @@ impl<'n> SheetBounds<'n> {
     /// Adds a node to its sheet. Returns the index of the sheet.
     fn add(&mut self, node: &'n Node<'_>, at: Option<Point>) -> usize {
         let name = node.name.split_once('#').map_or("", |(name, _)| name);
-        let sheet = *self.places.entry(name).or_insert(self.bounds.len());
+        let sheet = *self.indices.entry(name).or_insert(self.bounds.len());
         if sheet == self.bounds.len() {
             self.bounds.push(None);
         }
@@ -139,53 +140,59 @@ pub fn scene(symbols: &NodeSymbols<'_, '_>) -> Scene {
     let shifts = sheet_shifts(symbols, &at);
     at.iter_mut().zip(&shifts).for_each(|(at, shift)| *at = at.map(|at| translated(at, *shift)));
     let transform = PixelTransform::new(symbols, &at, shifts);
-    let pixels: Vec<Option<Point>> = at.iter().map(|place| place.map(|point| transform.pixel(point))).collect();
-    let mut places: Vec<Option<PlacedSymbol>> = pixels
+    let pixels: Vec<Option<Point>> = at.iter().map(|position| position.map(|point| transform.pixel(point))).collect();
+    let mut placed_symbols: Vec<Option<PlacedSymbol>> = pixels
         .iter()
         .enumerate()
         .map(|(index, at)| at.map(|at| place_symbol(symbols, index, at, &transform, &pixels)))
         .collect();
-    let routes = routes(symbols, &places, &transform);
-    routes::turn(&mut places, &routes, symbols);
-    lift_actuators(&mut places);
-    Scene { places, routes, scale: transform.symbols }
+    let routes = routes(symbols, &placed_symbols, &transform);
+    routes::rotate_symbols(&mut placed_symbols, &routes, symbols);
+    lift_actuators(&mut placed_symbols);
+    Scene { placed_symbols, routes, scale: transform.symbols }
 }
 
 /// Moves an actuator placed on its valve next to it, and draws the valve without its own actuator.
-fn lift_actuators(places: &mut [Option<PlacedSymbol>]) {
-    let actuators: Vec<usize> = (0..places.len()).filter(|index| is_actuator(&places[*index])).collect();
+fn lift_actuators(placed_symbols: &mut [Option<PlacedSymbol>]) {
+    let actuators: Vec<usize> =
+        (0..placed_symbols.len()).filter(|index| is_actuator(&placed_symbols[*index])).collect();
     for index in actuators {
-        let Some(at) = places[index].as_ref().map(|actuator| actuator.at) else { continue };
-        let is_here = |valve: &PlacedSymbol| (valve.at.0 - at.0).hypot(valve.at.1 - at.1) < valve.half.0;
-        let inline = places.iter_mut().flatten().filter(|place| place.symbol.place == Placement::Inline);
-        let Some(valve) = inline.into_iter().find(|valve| is_here(valve)) else { continue };
+        let Some(at) = placed_symbols[index].as_ref().map(|actuator| actuator.at) else { continue };
+        let is_at_actuator = |valve: &PlacedSymbol| (valve.at.0 - at.0).hypot(valve.at.1 - at.1) < valve.half.0;
+        let inline = placed_symbols.iter_mut().flatten().filter(|placed| placed.symbol.placement == Placement::Inline);
+        let Some(valve) = inline.into_iter().find(|valve| is_at_actuator(valve)) else { continue };
         valve.symbol = symbols::without_actuator(valve.symbol);
         let valve = valve.clone();
-        if let Some(actuator) = &mut places[index] {
-            let reach = valve.half.1 + actuator.half.1;
-            let is_lying = valve.angle % 180 == 0;
-            actuator.angle = if is_lying { 0 } else { 90 };
-            actuator.at = if is_lying { (valve.at.0, valve.at.1 - reach) } else { (valve.at.0 + reach, valve.at.1) };
+        if let Some(actuator) = &mut placed_symbols[index] {
+            let distance = valve.half.1 + actuator.half.1;
+            let is_horizontal = valve.angle % 180 == 0;
+            actuator.angle = if is_horizontal { 0 } else { 90 };
+            actuator.at =
+                if is_horizontal { (valve.at.0, valve.at.1 - distance) } else { (valve.at.0 + distance, valve.at.1) };
         }
     }
 }
 
-fn is_actuator(place: &Option<PlacedSymbol>) -> bool {
-    place.as_ref().is_some_and(|place| place.symbol.name == "actuator")
+fn is_actuator(placed: &Option<PlacedSymbol>) -> bool {
+    placed.as_ref().is_some_and(|placed| placed.symbol.name == "actuator")
 }
 
 /// Places nodes without a position between their neighbors in the pipe, or at their owner.
 fn fill_gaps(symbols: &NodeSymbols<'_, '_>, at: &mut [Option<Point>]) {
     for _ in 0..4 {
         let known = at.to_vec();
-        let mut near: Vec<Vec<Point>> = vec![Vec::new(); at.len()];
+        let mut neighbor_points: Vec<Vec<Point>> = vec![Vec::new(); at.len()];
         for (_, _, from, to) in symbols.drawn_edges() {
-            near[to].extend(known[from]);
-            near[from].extend(known[to]);
+            neighbor_points[to].extend(known[from]);
+            neighbor_points[from].extend(known[to]);
         }
         for index in (0..at.len()).filter(|index| known[*index].is_none() && symbols.is_drawable(*index)) {
             let owner = symbols.visibility.owner[index].and_then(|owner| known[owner]);
-            let points = if near[index].is_empty() { owner.into_iter().collect() } else { near[index].clone() };
+            let points = if neighbor_points[index].is_empty() {
+                owner.into_iter().collect()
+            } else {
+                neighbor_points[index].clone()
+            };
             if !points.is_empty() {
                 let count = points.len() as f64;
                 let sum = points.iter().fold((0.0, 0.0), |sum, point| (sum.0 + point.0, sum.1 + point.1));
@@ -224,16 +231,16 @@ fn translated(point: Point, by: Point) -> Point {
 impl PixelTransform {
     fn new(symbols: &NodeSymbols<'_, '_>, at: &[Option<Point>], shifts: Vec<Point>) -> PixelTransform {
         let points = || at.iter().flatten();
-        let min = points().fold((f64::MAX, f64::MAX), |low, point| (low.0.min(point.0), low.1.min(point.1)));
-        let max = points().fold((f64::MIN, f64::MIN), |high, point| (high.0.max(point.0), high.1.max(point.1)));
+        let min = points().fold((f64::MAX, f64::MAX), |min, point| (min.0.min(point.0), min.1.min(point.1)));
+        let max = points().fold((f64::MIN, f64::MIN), |max, point| (max.0.max(point.0), max.1.max(point.1)));
         let extent = (max.0 - min.0).max(max.1 - min.1);
         // A single position has no extent.
         let extent = if extent > 1e-6 { extent } else { 1.0 };
-        let wanted = SPACING / spacing(symbols, at).unwrap_or(extent / 10.0);
-        let scale = wanted.clamp(MIN_EXTENT / extent, MAX_EXTENT / extent);
+        let target_scale = SPACING / spacing(symbols, at).unwrap_or(extent / 10.0);
+        let scale = target_scale.clamp(MIN_EXTENT / extent, MAX_EXTENT / extent);
         let flip = is_y_up(symbols);
         let origin = if flip { (min.0, max.1) } else { min };
-        PixelTransform { scale, origin, flip, symbols: (scale / wanted).clamp(0.35, 1.0), shifts }
+        PixelTransform { scale, origin, flip, symbols: (scale / target_scale).clamp(0.35, 1.0), shifts }
     }
 
     /// Transforms a point on the sheet of a node.
@@ -250,13 +257,13 @@ impl PixelTransform {
 /// Returns the 10th percentile of the distances between neighbors in pipes.
 fn spacing(symbols: &NodeSymbols<'_, '_>, at: &[Option<Point>]) -> Option<f64> {
     let flow = symbols.drawn_edges().filter(|(_, role, ..)| *role == EdgeRole::Flow);
-    let gaps = flow.filter_map(|(_, _, from, to)| {
+    let distances = flow.filter_map(|(_, _, from, to)| {
         let (a, b) = (at[from]?, at[to]?);
         Some((a.0 - b.0).hypot(a.1 - b.1))
     });
-    let mut gaps: Vec<f64> = gaps.filter(|gap| *gap > 0.0).collect();
-    gaps.sort_by(f64::total_cmp);
-    gaps.get(gaps.len() / 10).copied()
+    let mut distances: Vec<f64> = distances.filter(|distance| *distance > 0.0).collect();
+    distances.sort_by(f64::total_cmp);
+    distances.get(distances.len() / 10).copied()
 }
 
 /// Places a symbol. Equipment has its size on the drawing, or the extent of its nozzles; everything else has the size
@@ -269,22 +276,25 @@ fn place_symbol(
     pixels: &[Option<Point>],
 ) -> PlacedSymbol {
     let symbol = symbols.symbols[index];
-    let usual = (symbol.half.0 * transform.symbols, symbol.half.1 * transform.symbols);
-    let is_equipment = symbol.place == Placement::Upright && symbol.name != "actuator";
+    let symbol_half = (symbol.half.0 * transform.symbols, symbol.half.1 * transform.symbols);
+    let is_equipment = symbol.placement == Placement::Upright && symbol.name != "actuator";
     // The position is the insertion point of the symbol, which need not be its center.
     let at = bbox_center(symbols.model.nodes[index].fields)
         .filter(|_| is_equipment)
         .map_or(at, |bbox_center| transform.node_pixel(index, bbox_center));
-    let own = half_size(&symbols.model.nodes[index]).map(|(w, h)| (w * transform.scale, h * transform.scale));
-    let spanned = nozzle_half_extent(symbols, index, at, pixels);
-    let whole = symbols
+    let drawn_half = half_size(&symbols.model.nodes[index]).map(|(w, h)| (w * transform.scale, h * transform.scale));
+    let nozzle_half = nozzle_half_extent(symbols, index, at, pixels);
+    let full_nozzle_half = symbols
         .nozzle_extents
         .get(&symbols.model.nodes[index].name)
         .map(|(w, h)| (w * transform.scale, h * transform.scale));
-    let larger = [own, spanned, whole].into_iter().flatten().reduce(|a, b| (a.0.max(b.0), a.1.max(b.1)));
-    let half = match larger {
-        Some((w, h)) if is_equipment => (w.clamp(usual.0 * 0.6, usual.0 * 8.0), h.clamp(usual.1 * 0.6, usual.1 * 8.0)),
-        _ => usual,
+    let largest =
+        [drawn_half, nozzle_half, full_nozzle_half].into_iter().flatten().reduce(|a, b| (a.0.max(b.0), a.1.max(b.1)));
+    let half = match largest {
+        Some((w, h)) if is_equipment => {
+            (w.clamp(symbol_half.0 * 0.6, symbol_half.0 * 8.0), h.clamp(symbol_half.1 * 0.6, symbol_half.1 * 8.0))
+        }
+        _ => symbol_half,
     };
     PlacedSymbol { symbol, at, half, angle: 0 }
 }
@@ -296,35 +306,40 @@ fn nozzle_half_extent(
     pixels: &[Option<Point>],
 ) -> Option<Point> {
     let points: Vec<Point> = symbols.parts[index].iter().filter_map(|part| pixels[*part]).collect();
-    let reach = |of: fn(&Point, &Point) -> f64| points.iter().map(|point| of(point, &at)).fold(0.0, f64::max);
-    let half = (reach(|point, at| (point.0 - at.0).abs()), reach(|point, at| (point.1 - at.1).abs()));
+    let max_offset =
+        |offset: fn(&Point, &Point) -> f64| points.iter().map(|point| offset(point, &at)).fold(0.0, f64::max);
+    let half = (max_offset(|point, at| (point.0 - at.0).abs()), max_offset(|point, at| (point.1 - at.1).abs()));
     (points.len() > 1 && half.0.max(half.1) > 0.0).then_some(half)
 }
 
 /// Returns the routes of pipes and signals: as drawn if known, otherwise with right angles.
-fn routes(symbols: &NodeSymbols<'_, '_>, places: &[Option<PlacedSymbol>], transform: &PixelTransform) -> Vec<Route> {
+fn routes(
+    symbols: &NodeSymbols<'_, '_>,
+    placed_symbols: &[Option<PlacedSymbol>],
+    transform: &PixelTransform,
+) -> Vec<Route> {
     let names = symbols.by_name();
-    let grid = CollisionGrid::from_symbols(places);
+    let grid = CollisionGrid::from_symbols(placed_symbols);
     let drawn: Vec<(usize, EdgeRole, usize, usize)> = symbols.drawn_edges().collect();
-    let mut list = Vec::new();
+    let mut routes = Vec::new();
     for (edge, role, from, to) in drawn {
         let fields = symbols.model.edges[edge].fields;
-        let other = |key: &str| fields.get(key).and_then(Value::as_str).and_then(|name| names.get(name).copied());
+        let named_node = |key: &str| fields.get(key).and_then(Value::as_str).and_then(|name| names.get(name).copied());
         let (Some(a), Some(b)) = (
-            places[other("drawn_from").unwrap_or(from)].as_ref().or(places[from].as_ref()),
-            places[other("drawn_to").unwrap_or(to)].as_ref().or(places[to].as_ref()),
+            placed_symbols[named_node("drawn_from").unwrap_or(from)].as_ref().or(placed_symbols[from].as_ref()),
+            placed_symbols[named_node("drawn_to").unwrap_or(to)].as_ref().or(placed_symbols[to].as_ref()),
         ) else {
             continue;
         };
         let points = match (path(fields, transform, from), role) {
-            (Some(path), EdgeRole::Flow) => routes::along(&path, a, b),
+            (Some(path), EdgeRole::Flow) => routes::drawn_route(&path, a, b),
             (Some(path), _) => path,
-            (None, EdgeRole::Flow) => routes::elbow(symbols, places, &grid, (from, to)),
+            (None, EdgeRole::Flow) => routes::elbow(symbols, placed_symbols, &grid, (from, to)),
             (None, _) => vec![a.at, b.at],
         };
-        list.push(Route { edge, role, points });
+        routes.push(Route { edge, role, points });
     }
-    list
+    routes
 }
 
 fn path(fields: Object<'_>, transform: &PixelTransform, node: usize) -> Option<Vec<Point>> {

@@ -7,7 +7,7 @@ use super::collision_grid::CollisionGrid;
 use super::scene::{NodeSymbols, PlacedSymbol, Point, Route};
 
 /// Distance below which two points are aligned.
-const IN_LINE: f64 = 3.0;
+const ALIGNMENT_TOLERANCE: f64 = 3.0;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Axis {
@@ -16,7 +16,7 @@ enum Axis {
 }
 
 /// Returns a drawn path, connected to the symbols at both ends.
-pub fn along(path: &[Point], from: &PlacedSymbol, to: &PlacedSymbol) -> Vec<Point> {
+pub fn drawn_route(path: &[Point], from: &PlacedSymbol, to: &PlacedSymbol) -> Vec<Point> {
     let mut points = vec![from.at];
     points.extend_from_slice(path);
     points.push(to.at);
@@ -24,31 +24,31 @@ pub fn along(path: &[Point], from: &PlacedSymbol, to: &PlacedSymbol) -> Vec<Poin
     points
 }
 
-/// Returns a route with right angles between two symbols. If the direction is open, it is the one that crosses fewer
-/// symbols.
+/// Returns a route with right angles between two symbols. If neither end fixes an axis, it is the route that crosses
+/// fewer symbols.
 pub fn elbow(
     symbols: &NodeSymbols<'_, '_>,
-    places: &[Option<PlacedSymbol>],
+    placed_symbols: &[Option<PlacedSymbol>],
     grid: &CollisionGrid,
     (from, to): (usize, usize),
 ) -> Vec<Point> {
-    let (Some(a), Some(b)) = (&places[from], &places[to]) else { return Vec::new() };
-    let (leaves, enters) = (exit_axis(symbols, places, from), exit_axis(symbols, places, to));
-    let usual = bend(a.at, leaves, b.at, enters);
-    if leaves.is_some() || enters.is_some() {
-        return usual;
+    let (Some(a), Some(b)) = (&placed_symbols[from], &placed_symbols[to]) else { return Vec::new() };
+    let (exit, entry) = (exit_axis(symbols, placed_symbols, from), exit_axis(symbols, placed_symbols, to));
+    let default_route = bend(a.at, exit, b.at, entry);
+    if exit.is_some() || entry.is_some() {
+        return default_route;
     }
-    let other = bend(a.at, Some(Axis::Vertical), b.at, None);
-    if grid.crossed_count(&other) < grid.crossed_count(&usual) { other } else { usual }
+    let alternative = bend(a.at, Some(Axis::Vertical), b.at, None);
+    if grid.crossed_count(&alternative) < grid.crossed_count(&default_route) { alternative } else { default_route }
 }
 
-fn bend(a: Point, leaves: Option<Axis>, b: Point, enters: Option<Axis>) -> Vec<Point> {
+fn bend(a: Point, exit: Option<Axis>, b: Point, entry: Option<Axis>) -> Vec<Point> {
     use Axis::{Horizontal, Vertical};
-    if (a.0 - b.0).abs() < IN_LINE || (a.1 - b.1).abs() < IN_LINE {
+    if (a.0 - b.0).abs() < ALIGNMENT_TOLERANCE || (a.1 - b.1).abs() < ALIGNMENT_TOLERANCE {
         return vec![a, b];
     }
     let middle = ((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0);
-    match (leaves, enters) {
+    match (exit, entry) {
         (Some(Horizontal), Some(Horizontal)) => vec![a, (middle.0, a.1), (middle.0, b.1), b],
         (Some(Vertical), Some(Vertical)) => vec![a, (a.0, middle.1), (b.0, middle.1), b],
         (Some(Vertical), _) | (None, Some(Horizontal)) => vec![a, (a.0, b.1), b],
@@ -57,19 +57,19 @@ fn bend(a: Point, leaves: Option<Axis>, b: Point, enters: Option<Axis>) -> Vec<P
 }
 
 /// Returns the axis on which a pipe leaves a nozzle: away from its equipment. Connectors are horizontal.
-fn exit_axis(symbols: &NodeSymbols<'_, '_>, places: &[Option<PlacedSymbol>], index: usize) -> Option<Axis> {
-    let place = places[index].as_ref()?;
-    if place.symbol.place == Placement::Connector {
+fn exit_axis(symbols: &NodeSymbols<'_, '_>, placed_symbols: &[Option<PlacedSymbol>], index: usize) -> Option<Axis> {
+    let placed = placed_symbols[index].as_ref()?;
+    if placed.symbol.placement == Placement::Connector {
         return Some(Axis::Horizontal);
     }
-    let owner = places[symbols.visibility.owner[index]?].as_ref()?;
-    let (dx, dy) = ((place.at.0 - owner.at.0) / owner.half.0, (place.at.1 - owner.at.1) / owner.half.1);
+    let owner = placed_symbols[symbols.visibility.owner[index]?].as_ref()?;
+    let (dx, dy) = ((placed.at.0 - owner.at.0) / owner.half.0, (placed.at.1 - owner.at.1) / owner.half.1);
     Some(if dx.abs() >= dy.abs() { Axis::Horizontal } else { Axis::Vertical })
 }
 
 /// Rotates the symbols in a pipe along it.
-pub fn turn(places: &mut [Option<PlacedSymbol>], routes: &[Route], symbols: &NodeSymbols<'_, '_>) {
-    let mut angles: Vec<Option<i32>> = vec![None; places.len()];
+pub fn rotate_symbols(placed_symbols: &mut [Option<PlacedSymbol>], routes: &[Route], symbols: &NodeSymbols<'_, '_>) {
+    let mut angles: Vec<Option<i32>> = vec![None; placed_symbols.len()];
     for route in routes.iter().filter(|route| route.role == EdgeRole::Flow) {
         let edge = &symbols.model.edges[route.edge];
         let ends = [
@@ -83,10 +83,10 @@ pub fn turn(places: &mut [Option<PlacedSymbol>], routes: &[Route], symbols: &Nod
             }
         }
     }
-    for (place, angle) in places.iter_mut().zip(angles) {
-        let Some(place) = place else { continue };
-        if matches!(place.symbol.place, Placement::Inline | Placement::Connector) {
-            place.angle = angle.unwrap_or(0);
+    for (placed, angle) in placed_symbols.iter_mut().zip(angles) {
+        let Some(placed) = placed else { continue };
+        if matches!(placed.symbol.placement, Placement::Inline | Placement::Connector) {
+            placed.angle = angle.unwrap_or(0);
         }
     }
 }

@@ -11,7 +11,7 @@ pub type Point = (f64, f64);
 /// Positioned content of a sheet.
 pub struct Scene {
     /// Placed symbols by node; `None` for nodes that are not drawn.
-    pub places: Vec<Option<PlacedSymbol>>,
+    pub placed_symbols: Vec<Option<PlacedSymbol>>,
     pub routes: Vec<Route>,
     /// Scale of symbols and text, 1 if there is enough space.
     pub scale: f64,
@@ -97,7 +97,7 @@ impl<'m, 'a> NodeSymbols<'m, 'a> {
     pub fn drawn_edges(&self) -> impl Iterator<Item = (usize, EdgeRole, usize, usize)> + '_ {
         self.model.edges.iter().enumerate().filter_map(|(index, edge)| {
             let role = edge.role();
-            let wanted = match role {
+            let is_shown = match role {
                 EdgeRole::Flow | EdgeRole::Signal => true,
                 // The sensing point of an instrument.
                 EdgeRole::Other => edge.kind() == "associated_with" && !self.is_part(edge.from.node),
@@ -105,13 +105,13 @@ impl<'m, 'a> NodeSymbols<'m, 'a> {
             };
             let from = self.drawn_end(edge.from.node).filter(|node| self.is_drawable(*node))?;
             let to = self.drawn_end(edge.to.node).filter(|node| self.is_drawable(*node))?;
-            (wanted && from != to).then_some((index, role, from, to))
+            (is_shown && from != to).then_some((index, role, from, to))
         })
     }
 
     /// Returns true for nodes whose associations are not drawn: the chamber of a nozzle, the location of a function.
     fn is_part(&self, node: Option<usize>) -> bool {
-        node.is_none_or(|node| self.is_abstract[node] || self.symbols[node].place != Placement::Bubble)
+        node.is_none_or(|node| self.is_abstract[node] || self.symbols[node].placement != Placement::Bubble)
     }
 
     /// Returns node indexes by name, for fields that refer to other nodes.
@@ -122,18 +122,18 @@ impl<'m, 'a> NodeSymbols<'m, 'a> {
 
 /// Finds for each abstract node the nearest concrete item, through abstract nodes only.
 fn represented_nodes(model: &Model<'_>, is_abstract: &[bool], is_instrument: &[bool]) -> Vec<Option<usize>> {
-    let mut near: Vec<Vec<usize>> = vec![Vec::new(); model.nodes.len()];
+    let mut neighbors: Vec<Vec<usize>> = vec![Vec::new(); model.nodes.len()];
     for edge in model.edges.iter().filter(|edge| !matches!(edge.role(), EdgeRole::Flow | EdgeRole::Signal)) {
         if let (Some(from), Some(to)) = (edge.from.node, edge.to.node) {
-            near[from].push(to);
-            near[to].push(from);
+            neighbors[from].push(to);
+            neighbors[to].push(from);
         }
     }
     let search = |start: usize| {
         let mut seen = vec![start];
         let mut queue = VecDeque::from([start]);
         while let Some(at) = queue.pop_front() {
-            for next in &near[at] {
+            for next in &neighbors[at] {
                 if seen.contains(next) || seen.len() > 32 {
                     continue;
                 }
@@ -162,7 +162,7 @@ impl PlacedSymbol {
 impl Scene {
     /// Returns the bounding box of everything.
     pub fn bounds(&self) -> [f64; 4] {
-        let boxes = self.places.iter().flatten().map(PlacedSymbol::bounds);
+        let boxes = self.placed_symbols.iter().flatten().map(PlacedSymbol::bounds);
         let points = self.routes.iter().flat_map(|route| route.points.iter().map(|(x, y)| [*x, *y, *x, *y]));
         let all = boxes.chain(points).reduce(|a, b| [a[0].min(b[0]), a[1].min(b[1]), a[2].max(b[2]), a[3].max(b[3])]);
         all.unwrap_or([0.0, 0.0, 200.0, 100.0])

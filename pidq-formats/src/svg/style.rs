@@ -13,10 +13,10 @@ pub enum Style {
 struct Colors {
     paper: &'static str,
     ink: &'static str,
-    faint: &'static str,
+    muted: &'static str,
     signal: &'static str,
     line: &'static str,
-    mark: &'static str,
+    highlight: &'static str,
 }
 
 impl Style {
@@ -25,25 +25,25 @@ impl Style {
             Style::Light => Colors {
                 paper: "#ffffff",
                 ink: "#1b1f24",
-                faint: "#6b7480",
+                muted: "#6b7480",
                 signal: "#3b6ea8",
                 line: "#7a4b12",
-                mark: "#ff9f1c",
+                highlight: "#ff9f1c",
             },
             Style::Dark => Colors {
                 paper: "#14181d",
                 ink: "#e4e8ec",
-                faint: "#8a949f",
+                muted: "#8a949f",
                 signal: "#7db4ee",
                 line: "#e0b070",
-                mark: "#ff9f1c",
+                highlight: "#ff9f1c",
             },
         }
     }
 
     /// Returns the CSS of a drawing.
     pub fn css(self) -> String {
-        let Colors { paper, ink, faint, signal, line, mark } = self.colors();
+        let Colors { paper, ink, muted, signal, line, highlight } = self.colors();
         format!(
             ".b{{fill:{paper}}}\
              .p{{fill:none;stroke:{ink};stroke-width:1.6;stroke-linejoin:round}}\
@@ -55,10 +55,10 @@ impl Style {
              .d{{fill:none;stroke:{ink};stroke-width:.9;stroke-dasharray:3 2}}\
              .w{{fill:none;stroke:{ink};stroke-width:3}}\
              .f{{fill:{ink};stroke:{ink};stroke-width:.8}}\
-             .hit{{fill:{mark};fill-opacity:.35;stroke:{mark};stroke-width:1.5}}\
-             .hot{{fill:none;stroke:{mark};stroke-width:6;stroke-opacity:.6;stroke-linejoin:round;stroke-linecap:round}}\
+             .hit{{fill:{highlight};fill-opacity:.35;stroke:{highlight};stroke-width:1.5}}\
+             .hot{{fill:none;stroke:{highlight};stroke-width:6;stroke-opacity:.6;stroke-linejoin:round;stroke-linecap:round}}\
              text{{font-family:Helvetica,Arial,'DejaVu Sans',sans-serif;text-anchor:middle;fill:{ink};paint-order:stroke;stroke:{paper};stroke-width:2.5;stroke-linejoin:round}}\
-             .e{{font-weight:bold}}.z{{fill:{faint}}}.c{{fill:{ink}}}.l{{fill:{line}}}.m{{fill:{faint};text-anchor:end}}"
+             .e{{font-weight:bold}}.z{{fill:{muted}}}.c{{fill:{ink}}}.l{{fill:{line}}}.m{{fill:{muted};text-anchor:end}}"
         )
     }
 }

@@ -12,7 +12,7 @@ fn draw_with(options: &DrawOptions, json: &str) -> String {
     let graph = Graph::from_json(json).expect("valid JSON");
     let svg = options.draw(graph.root()).expect("it can be drawn");
     Tree::read(&svg, |_| true).expect("it is XML");
-    assert!(!svg.contains("NaN") && !svg.contains("inf"), "every number is one");
+    assert!(!svg.contains("NaN") && !svg.contains("inf"), "every number is finite");
     svg
 }
 
@@ -28,7 +28,7 @@ fn plant_without_positions() -> String {
 /// Returns the position at which a node is drawn.
 fn at(svg: &str, id: &str) -> (f64, f64) {
     let (_, rest) = svg.split_once(&format!("data-id=\"{id}\" transform=\"translate(")).expect("it is drawn");
-    let (x, y) = rest.split(')').next().and_then(|pair| pair.split_once(' ')).expect("a place");
+    let (x, y) = rest.split(')').next().and_then(|pair| pair.split_once(' ')).expect("a position");
     (x.parse().expect("a number"), y.parse().expect("a number"))
 }
 
@@ -55,7 +55,7 @@ fn the_same_graph_gives_the_same_bytes() {
 }
 
 #[test]
-fn positions_of_the_drawing_are_kept_whichever_way_it_counts() {
+fn positions_are_kept_for_both_directions_of_the_y_axis() {
     let json = |axis: &str| {
         format!(
             r#"{{"nodes": [{{"id": "a", "class": "tank", "orig_x": 0, "orig_y": 0}},
@@ -69,7 +69,7 @@ fn positions_of_the_drawing_are_kept_whichever_way_it_counts() {
 }
 
 /// Returns the ratio of width to height.
-fn shape(svg: &str) -> f64 {
+fn aspect_ratio(svg: &str) -> f64 {
     let (_, rest) = svg.split_once("viewBox=\"").expect("a box");
     let numbers = rest.split('"').next().unwrap_or_default().split(' ').map(|number| number.parse().expect("a number"));
     let numbers: Vec<f64> = numbers.collect();
@@ -77,7 +77,7 @@ fn shape(svg: &str) -> f64 {
 }
 
 #[test]
-fn without_positions_a_long_plant_goes_on_below() {
+fn layered_layouts_are_wrapped_into_rows() {
     let chain = |count: usize| {
         let nodes = (0..count).map(|at| format!(r#"{{"id": "{at}", "class": "gate_valve"}}"#));
         let edges = (1..count).map(|at| format!(r#"{{"from": "{}", "to": "{at}"}}"#, at - 1));
@@ -85,31 +85,31 @@ fn without_positions_a_long_plant_goes_on_below() {
         format!(r#"{{"nodes": [{nodes}], "edges": [{edges}]}}"#)
     };
     for json in [plant_without_positions(), chain(40), chain(300)] {
-        let shape = shape(&draw(&json));
-        assert!((0.8..3.0).contains(&shape), "{shape}");
+        let aspect_ratio = aspect_ratio(&draw(&json));
+        assert!((0.8..3.0).contains(&aspect_ratio), "{aspect_ratio}");
     }
     let svg = draw(&chain(40));
     let rows: BTreeSet<i64> = (0..40).map(|id| at(&svg, &id.to_string()).1.round() as i64).collect();
     assert!((2..8).contains(&rows.len()), "in rows: {rows:?}");
-    let short = draw(&chain(4));
-    assert_eq!(at(&short, "0").1, at(&short, "3").1, "what is short is one row");
+    let single_row = draw(&chain(4));
+    assert_eq!(at(&single_row, "0").1, at(&single_row, "3").1, "a short chain is one row");
 }
 
 #[test]
-fn a_bypass_is_drawn_beside_what_it_passes() {
+fn a_bypass_is_drawn_next_to_the_bypassed_items() {
     let json = r#"{"nodes": [{"id": "a", "class": "pipe_tee", "orig_x": 0, "orig_y": 0},
         {"id": "v", "class": "gate_valve", "orig_x": 40, "orig_y": 0}, {"id": "b", "class": "pipe_tee", "orig_x": 80, "orig_y": 0},
         {"id": "w", "class": "gate_valve", "orig_x": 60, "orig_y": 30}],
         "edges": [{"from": "a", "to": "v"}, {"from": "v", "to": "b"}, {"id": "in", "from": "a", "to": "w"}, {"from": "w", "to": "b"}]}"#;
     let svg = draw(json);
     let ((ax, _), (wx, wy)) = (at(&svg, "a"), at(&svg, "w"));
-    let (_, way) = svg.split_once("data-id=\"in\"").expect("the pipe is drawn");
+    let (_, path) = svg.split_once("data-id=\"in\"").expect("the pipe is drawn");
     let bend = format!("{ax} {wy}");
-    assert!(way.split('>').next().is_some_and(|way| way.contains(&bend)), "down first, not along to {wx}: {way}");
+    assert!(path.split('>').next().is_some_and(|path| path.contains(&bend)), "down first, not along to {wx}: {path}");
 }
 
 #[test]
-fn without_positions_what_flows_goes_from_left_to_right() {
+fn layered_layouts_follow_the_flow_from_left_to_right() {
     let svg = draw(&plant_without_positions());
     for (left, right) in [("OPC-101", "HV-1001"), ("HV-1001", "T-101"), ("T-101", "P-101A"), ("P-101A", "HV-1004A")] {
         assert!(at(&svg, left).0 < at(&svg, right).0, "{left} {right}");
@@ -118,7 +118,7 @@ fn without_positions_what_flows_goes_from_left_to_right() {
 }
 
 #[test]
-fn marked_are_nodes_edges_and_what_lies_between_marked_nodes() {
+fn highlighted_nodes_edges_and_connections_are_marked() {
     let highlight = ["HV-1001", "T-101-N1"].map(String::from).into();
     let svg = draw_with(&DrawOptions { highlight, ..DrawOptions::default() }, PLANT);
     assert_eq!((svg.matches("class=\"hit\"").count(), svg.matches("class=\"hot\"").count()), (2, 1));
@@ -138,7 +138,7 @@ fn box_of(svg: &str, id: &str) -> (f64, f64) {
 }
 
 #[test]
-fn equipment_reaches_to_its_nozzles_also_where_some_are_left_out() {
+fn equipment_extends_to_its_nozzles_even_if_some_are_omitted() {
     let nozzle =
         |id: &str, x: i32, y: i32| format!(r#"{{"id": "{id}", "class": "nozzle", "orig_x": {x}, "orig_y": {y}}}"#);
     let json = format!(
@@ -158,7 +158,7 @@ fn equipment_reaches_to_its_nozzles_also_where_some_are_left_out() {
 }
 
 #[test]
-fn sheets_that_were_joined_stand_side_by_side() {
+fn joined_sheets_are_drawn_side_by_side() {
     let node = |id: &str, x: i32| format!(r#"{{"id": "{id}", "class": "gate_valve", "orig_x": {x}, "orig_y": 5}}"#);
     let sheets = |metadata: &str| {
         let nodes = [node("A#1", 0), node("A#2", 90), node("B#1", 10), node("B#2", 100)].join(",");
@@ -168,19 +168,19 @@ fn sheets_that_were_joined_stand_side_by_side() {
         let pipes = [pipe("A#1", "A#2"), pipe("B#1", "B#2")].join(",");
         draw(&format!(r#"{{"nodes": [{nodes}], "edges": [{pipes}], "metadata": {{{metadata}}}}}"#))
     };
-    let apart = sheets(r#""joined": {}"#);
-    assert!(at(&apart, "A#2").0 < at(&apart, "B#1").0);
+    let joined = sheets(r#""joined": {}"#);
+    assert!(at(&joined, "A#2").0 < at(&joined, "B#1").0);
     let width = |svg: &str, from: &str, to: &str| at(svg, to).0 - at(svg, from).0;
-    assert_eq!(width(&apart, "A#1", "A#2"), width(&apart, "B#1", "B#2"));
-    let (_, pipe) = apart.split_once("class=\"p\" data-id=\"B#1\"").expect("the pipe is drawn");
-    let begins = pipe.split_once(" d=\"M").and_then(|(_, way)| way.split(' ').next()?.parse::<f64>().ok());
-    assert!(begins.expect("a way") > at(&apart, "A#2").0, "{pipe}");
-    let one = sheets("");
-    assert!(at(&one, "B#1").0 < at(&one, "A#2").0);
+    assert_eq!(width(&joined, "A#1", "A#2"), width(&joined, "B#1", "B#2"));
+    let (_, pipe) = joined.split_once("class=\"p\" data-id=\"B#1\"").expect("the pipe is drawn");
+    let start_x = pipe.split_once(" d=\"M").and_then(|(_, path)| path.split(' ').next()?.parse::<f64>().ok());
+    assert!(start_x.expect("a path") > at(&joined, "A#2").0, "{pipe}");
+    let unjoined = sheets("");
+    assert!(at(&unjoined, "B#1").0 < at(&unjoined, "A#2").0);
 }
 
 #[test]
-fn sheets_with_one_place_each_stand_apart() {
+fn joined_sheets_with_one_position_each_are_separated() {
     let node = |id: &str| format!(r#"{{"id": "{id}", "class": "gate_valve", "orig_x": 7, "orig_y": 5}}"#);
     let nodes = [node("A#1"), node("B#1"), node("C#1")].join(",");
     let svg = draw(&format!(r#"{{"nodes": [{nodes}], "edges": [], "metadata": {{"joined": {{}}}}}}"#));
@@ -188,7 +188,7 @@ fn sheets_with_one_place_each_stand_apart() {
 }
 
 #[test]
-fn sheets_that_were_joined_stand_upright() {
+fn joined_sheets_use_their_declared_y_axis() {
     let node = |id: &str, y: i32| format!(r#"{{"id": "{id}", "class": "gate_valve", "orig_x": 0, "orig_y": {y}}}"#);
     let nodes = [node("A#1", 0), node("A#2", 50), node("B#1", 0), node("B#2", 90)].join(",");
     let sheets = r#"[null, {}, {"coordinate_system": {"y_axis": "up"}}]"#;
@@ -198,7 +198,7 @@ fn sheets_that_were_joined_stand_upright() {
 }
 
 #[test]
-fn a_line_is_called_by_its_number() {
+fn lines_are_labeled_with_their_number() {
     let json = r#"{"nodes": [{"id": "n7", "node_type": "line", "tag": "50-W-1"}, {"id": "a", "class": "tank"}, {"id": "b", "class": "tank"}],
         "edges": [{"from": "a", "to": "b", "line_id": "n7"}]}"#;
     let svg = draw(json);
@@ -206,24 +206,24 @@ fn a_line_is_called_by_its_number() {
 }
 
 #[test]
-fn a_result_of_any_shape_names_what_is_marked() {
+fn ids_are_collected_from_results_of_any_structure() {
     let graph = Graph::from_json(r#"[{"id": "a", "x": {"id": "no"}}, "b", {"nodes": [{"id": 7}], "why": "not this"}]"#)
         .expect("valid JSON");
     assert_eq!(ids_in(graph.root()), ["a", "b", "7"].map(String::from).into());
 }
 
 #[test]
-fn texts_are_escaped_and_cut() {
+fn texts_are_escaped_and_truncated() {
     let long = "x".repeat(5000);
     let svg = draw(&format!(
         r#"{{"nodes": [{{"id": "\"><script>", "tag": "<b>&\u0000"}}, {{"id": "b", "tag": "{long}"}}], "edges": []}}"#
     ));
     assert!(!svg.contains("<script>") && !svg.contains("<b>"));
-    assert!(svg.matches(&long).count() <= 1, "a long text is cut, but for the tooltip");
+    assert!(svg.matches(&long).count() <= 1, "a long text is truncated, except in the tooltip");
 }
 
 #[test]
-fn odd_graphs_are_drawn_too() {
+fn degenerate_graphs_are_drawn() {
     for json in [
         r#"{"nodes": []}"#,
         r#"{"nodes": [{"id": "a"}]}"#,
@@ -238,14 +238,14 @@ fn odd_graphs_are_drawn_too() {
 }
 
 #[test]
-fn a_graph_that_is_too_large_for_a_sheet_is_refused() {
+fn graphs_above_the_item_limit_are_rejected() {
     let nodes: Vec<String> = (0..MAX_ITEMS + 1).map(|n| format!("{{\"id\":{n}}}")).collect();
     let graph = Graph::from_json(format!("[{}]", nodes.join(","))).expect("valid JSON");
     assert_eq!(DrawOptions::default().draw(graph.root()).expect_err("too large").code(), Code::TooLarge);
 }
 
 #[test]
-fn long_rows_are_drawn_in_reasonable_time() {
+fn long_chains_are_drawn_in_reasonable_time() {
     let nodes: Vec<String> = (0..3000).map(|n| format!("{{\"id\":{n},\"class\":\"valve\"}}")).collect();
     let edges: Vec<String> = (1..3000).map(|n| format!("{{\"from\":{},\"to\":{n}}}", n - 1)).collect();
     draw(&format!("{{\"nodes\":[{}],\"edges\":[{}]}}", nodes.join(","), edges.join(",")));

@@ -48,9 +48,9 @@ pub fn read_pair(nodes: &[u8], edges: &[u8]) -> Result<Import> {
 
 fn table(bytes: &[u8], table: &Table, builder: &mut ImportBuilder) -> Result<Vec<Fields>> {
     let text = decode_plain(bytes)?;
-    let (mark, text) = declared_delimiter(&text);
+    let (declared, text) = declared_delimiter(&text);
     let mut reader = csv::ReaderBuilder::new()
-        .delimiter(mark.unwrap_or_else(|| delimiter(text)))
+        .delimiter(declared.unwrap_or_else(|| delimiter(text)))
         .has_headers(false)
         .flexible(true)
         .from_reader(text.as_bytes());
@@ -62,56 +62,56 @@ fn table(bytes: &[u8], table: &Table, builder: &mut ImportBuilder) -> Result<Vec
     let mut records = records.into_iter();
     let Some(header) = records.next() else { return Ok(Vec::new()) };
     if header.len() > MAX_COLUMNS {
-        return Err(Error::new(Code::TooLarge, format!("a table has at most {MAX_COLUMNS} columns")));
+        return Err(Error::new(Code::TooLarge, format!("the table has more than {MAX_COLUMNS} columns")));
     }
     let keys = keys(&header, table, builder);
     let records: Vec<csv::StringRecord> = records.collect();
     let columns: Vec<ColumnType> =
         keys.iter().enumerate().map(|(index, key)| ColumnType::infer(key, index, &records)).collect();
-    let lost = records.iter().filter(|record| record.len() > keys.len()).count();
-    if lost > 0 {
-        builder.report_counts(Finding::CellWithoutColumn, &[(table.name.to_owned(), lost)].into());
+    let rows_with_extra_cells = records.iter().filter(|record| record.len() > keys.len()).count();
+    if rows_with_extra_cells > 0 {
+        builder.report_counts(Finding::CellWithoutColumn, &[(table.name.to_owned(), rows_with_extra_cells)].into());
     }
     Ok(records.iter().map(|record| fields(&keys, &columns, record)).collect())
 }
 
 /// Returns the delimiter declared by a first line such as `sep=;`, as spreadsheets write it, and the rest of the text.
 fn declared_delimiter(text: &str) -> (Option<u8>, &str) {
-    let first = text.lines().next().unwrap_or_default();
-    match first.strip_prefix("sep=").map(str::as_bytes) {
-        Some([mark]) => (Some(*mark), text[first.len()..].trim_start_matches(['\r', '\n'])),
+    let first_line = text.lines().next().unwrap_or_default();
+    match first_line.strip_prefix("sep=").map(str::as_bytes) {
+        Some([delimiter]) => (Some(*delimiter), text[first_line.len()..].trim_start_matches(['\r', '\n'])),
         _ => (None, text),
     }
 }
 
 /// Returns the most frequent delimiter of the first line: tables of some locales use semicolons.
 fn delimiter(text: &str) -> u8 {
-    let first = text.lines().next().unwrap_or_default();
-    let count = |mark: &u8| first.bytes().filter(|byte| byte == mark).count();
-    *b",;\t".iter().rev().max_by_key(|mark| count(mark)).unwrap_or(&b',')
+    let first_line = text.lines().next().unwrap_or_default();
+    let count = |candidate: &u8| first_line.bytes().filter(|byte| byte == candidate).count();
+    *b",;\t".iter().rev().max_by_key(|candidate| count(candidate)).unwrap_or(&b',')
 }
 
 /// Returns the column names. Empty and duplicate names are replaced.
 fn keys(header: &csv::StringRecord, table: &Table, builder: &mut ImportBuilder) -> Vec<String> {
     let mut keys: Vec<String> = Vec::new();
     for (index, cell) in header.iter().enumerate() {
-        let written = unescape_cell(cell).trim();
-        let wanted = match written {
+        let original = unescape_cell(cell).trim();
+        let key_base = match original {
             "" => format!("column_{}", index + 1),
             name => canonical_key(name, table, header).to_owned(),
         };
-        if !written.is_empty() && wanted != written {
-            let message = format!("the column `{written}` of the {} was renamed to `{wanted}`", table.name);
+        if !original.is_empty() && key_base != original {
+            let message = format!("the column `{original}` of the {} was renamed to `{key_base}`", table.name);
             builder.report(Finding::KeyRenamed, message, &[]);
         }
-        let key = match keys.contains(&wanted) {
-            true => format!("{wanted}_{}", index + 1),
-            false => wanted.clone(),
+        let key = match keys.contains(&key_base) {
+            true => format!("{key_base}_{}", index + 1),
+            false => key_base.clone(),
         };
-        if key != wanted {
+        if key != key_base {
             builder.report(
                 Finding::KeyRenamed,
-                format!("duplicate column `{wanted}` of the {}; it was renamed to `{key}`", table.name),
+                format!("duplicate column `{key_base}` of the {}; it was renamed to `{key}`", table.name),
                 &[],
             );
         }
@@ -122,9 +122,9 @@ fn keys(header: &csv::StringRecord, table: &Table, builder: &mut ImportBuilder) 
 
 /// Returns a required column name in its canonical case: other tools write `Id` and `Source`.
 fn canonical_key<'n>(name: &'n str, table: &Table, header: &csv::StringRecord) -> &'n str {
-    let is_there = |key: &str| header.iter().any(|cell| unescape_cell(cell).trim() == key);
+    let has_column = |key: &str| header.iter().any(|cell| unescape_cell(cell).trim() == key);
     let known = (table.keys)().into_iter().find(|key| key.eq_ignore_ascii_case(name));
-    known.filter(|key| !is_there(key)).unwrap_or(name)
+    known.filter(|key| !has_column(key)).unwrap_or(name)
 }
 
 /// Type of the values of a column.

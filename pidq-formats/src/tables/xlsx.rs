@@ -22,7 +22,7 @@ pub fn write_workbook(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
     let mut names = Vec::new();
     let lists = lists(value)?;
     if lists.len() > MAX_SHEETS {
-        return Err(Error::new(Code::TooLarge, format!("a workbook has at most {MAX_SHEETS} sheets here")));
+        return Err(Error::new(Code::TooLarge, format!("the workbook would have more than {MAX_SHEETS} sheets")));
     }
     for (name, list) in lists {
         let name = sheet_name(name, &names);
@@ -39,47 +39,47 @@ fn write_error(error: XlsxError) -> Error {
 /// Content of a sheet.
 enum SheetContent<'a> {
     Rows(Array<'a>),
-    One(Object<'a>),
+    Object(Object<'a>),
 }
 
 fn lists(value: Value<'_>) -> Result<Vec<(&str, SheetContent<'_>)>> {
     let lists: Vec<(&str, SheetContent<'_>)> = match value {
         Value::Array(list) => vec![("list", SheetContent::Rows(list))],
-        Value::Object(object) => graph_in(object)
+        Value::Object(object) => graph_or_self(object)
             .iter()
             .filter_map(|(key, value)| match value {
                 Value::Array(list) => Some((key, SheetContent::Rows(list))),
-                Value::Object(object) => Some((key, SheetContent::One(object))),
+                Value::Object(object) => Some((key, SheetContent::Object(object))),
                 _ => None,
             })
             .collect(),
         _ => Vec::new(),
     };
     if lists.is_empty() {
-        return Err(Error::new(Code::NotTable, "there is no list for a sheet"));
+        return Err(Error::new(Code::NotTable, "the value contains no array to write as a sheet"));
     }
     Ok(lists)
 }
 
-fn graph_in(object: Object<'_>) -> Object<'_> {
+fn graph_or_self(object: Object<'_>) -> Object<'_> {
     object.get("pid_graph").and_then(Value::as_object).unwrap_or(object)
 }
 
 /// Returns a valid sheet name: at most 31 characters, some excluded, unique without regard to case.
-fn sheet_name(wanted: &str, taken: &[String]) -> String {
-    let clean =
+fn sheet_name(requested: &str, used: &[String]) -> String {
+    let replace_invalid =
         |c: char| if matches!(c, '[' | ']' | ':' | '*' | '?' | '/' | '\\' | '\'') || c.is_control() { '_' } else { c };
-    let short = |text: &str, length: usize| text.chars().map(clean).take(length).collect::<String>();
-    let base = if wanted.trim().is_empty() { "list".to_owned() } else { short(wanted, 31) };
-    let is_free = |name: &str| !taken.iter().any(|other| other.to_lowercase() == name.to_lowercase());
-    let numbered = (2..).map(|n| format!("{}_{n}", short(&base, 26)));
+    let prefix = |text: &str, length: usize| text.chars().map(replace_invalid).take(length).collect::<String>();
+    let base = if requested.trim().is_empty() { "list".to_owned() } else { prefix(requested, 31) };
+    let is_free = |name: &str| !used.iter().any(|other| other.to_lowercase() == name.to_lowercase());
+    let numbered = (2..).map(|n| format!("{}_{n}", prefix(&base, 26)));
     std::iter::once(base.clone()).chain(numbered).find(|name| is_free(name)).unwrap_or_default()
 }
 
 fn write_sheet(sheet: &mut Worksheet, name: &str, list: SheetContent<'_>) -> Result<()> {
     sheet.set_name(name).map_err(write_error)?;
     match list {
-        SheetContent::One(object) => {
+        SheetContent::Object(object) => {
             write_rows(sheet, &Columns::from_rows([object].into_iter())?, [object].into_iter())
         }
         SheetContent::Rows(list) if list.iter().all(|item| matches!(item, Value::Object(_))) => {
@@ -94,8 +94,8 @@ fn write_sheet(sheet: &mut Worksheet, name: &str, list: SheetContent<'_>) -> Res
 fn write_rows<'a>(sheet: &mut Worksheet, columns: &Columns<'a>, rows: impl Iterator<Item = Object<'a>>) -> Result<()> {
     let bold = Format::new().set_bold();
     for (index, column) in columns.list.iter().enumerate() {
-        let place = cell_index(index, MAX_COLUMNS)? as u16;
-        sheet.write_string_with_format(0, place, truncate(column.key.to_owned()), &bold).map_err(write_error)?;
+        let column_index = cell_index(index, MAX_COLUMNS)? as u16;
+        sheet.write_string_with_format(0, column_index, truncate(column.key.to_owned()), &bold).map_err(write_error)?;
     }
     sheet.set_freeze_panes(1, 0).map_err(write_error)?;
     for (index, fields) in rows.enumerate() {
@@ -108,18 +108,18 @@ fn write_rows<'a>(sheet: &mut Worksheet, columns: &Columns<'a>, rows: impl Itera
 }
 
 fn cell_index(index: usize, limit: usize) -> Result<u32> {
-    let too_large = || Error::new(Code::TooLarge, format!("a sheet has at most {limit} rows or columns"));
+    let too_large = || Error::new(Code::TooLarge, format!("the sheet would have more than {limit} rows or columns"));
     u32::try_from(index).ok().filter(|_| index < limit).ok_or_else(too_large)
 }
 
 fn write_cell(sheet: &mut Worksheet, row: u32, column: u16, value: Value<'_>) -> Result<()> {
-    let written = match value {
+    let result = match value {
         Value::Undefined | Value::Null => return Ok(()),
         Value::Bool(value) => sheet.write_boolean(row, column, value),
         Value::Number(number) if number.value().is_finite() => sheet.write_number(row, column, number.value()),
         other => sheet.write_string(row, column, truncate(text(other))),
     };
-    written.map(drop).map_err(write_error)
+    result.map(drop).map_err(write_error)
 }
 
 /// Truncates a string to the limit of a cell, with an ellipsis.
@@ -128,9 +128,9 @@ fn truncate(text: String) -> String {
         return text;
     }
     let mut units = 0;
-    let kept = text.chars().take_while(|c| {
+    let prefix = text.chars().take_while(|c| {
         units += c.len_utf16();
         units < MAX_TEXT
     });
-    kept.chain(['…']).collect()
+    prefix.chain(['…']).collect()
 }

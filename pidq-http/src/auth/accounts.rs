@@ -134,8 +134,8 @@ impl Identities {
     pub async fn set_password(&self, login: &str, password: &str, now: Timestamp) -> Result<(), IdentityError> {
         let id = self.user_id(login).await?;
         if self.is_sso_only(&id).await? {
-            let why = format!("`{login}` can only use single sign-on: a password would have no effect");
-            return Err(IdentityError::Refused(why));
+            let reason = format!("`{login}` can only use single sign-on: a password would have no effect");
+            return Err(IdentityError::Invalid(reason));
         }
         let hash = self.hash_new_password(password).await?;
         self.database.execute(SET_PASSWORD, &[(&id).into(), (&hash).into()]).await?;
@@ -145,7 +145,7 @@ impl Identities {
 
     /// Sets a role and revokes all tokens of the user, so that no token exceeds the role.
     pub async fn set_role(&self, login: &str, role: &str, now: Timestamp) -> Result<(), IdentityError> {
-        let role = role_named(role)?;
+        let role = role_by_name(role)?;
         let id = self.user_id(login).await?;
         self.execute_and_clear_cache(SET_ROLE, &[(&id).into(), role.name.into()]).await?;
         audit::account_changed("role-set", &id);
@@ -236,7 +236,7 @@ pub(super) async fn insert_user(
         i64::from(account.sso_only).into(),
         now.0.into(),
     ];
-    tx.execute(INSERT, &args).await.map_err(|error| exists_or(error, &account.login))?;
+    tx.execute(INSERT, &args).await.map_err(|error| insert_error(error, &account.login))?;
     Ok(())
 }
 
@@ -255,7 +255,8 @@ pub(crate) fn account_key(login: &str) -> String {
     fingerprint(login)
 }
 
-pub(crate) fn exists_or(error: crate::database::DatabaseError, name: &str) -> IdentityError {
+/// Converts the error of an insert: a duplicate name is [`IdentityError::Exists`].
+pub(crate) fn insert_error(error: crate::database::DatabaseError, name: &str) -> IdentityError {
     if error.is_duplicate() { IdentityError::Exists(name.to_owned()) } else { error.into() }
 }
 
@@ -265,7 +266,7 @@ pub(crate) fn check_name<'a>(what: &str, text: &'a str) -> Result<&'a str, Ident
     if (1..=254).contains(&text.len()) && text.chars().all(fits) {
         return Ok(text);
     }
-    Err(IdentityError::Refused(format!("a {what} must have 1 to 254 letters, digits, or characters of `._:@~+-`")))
+    Err(IdentityError::Invalid(format!("a {what} must have 1 to 254 letters, digits, or characters of `._:@~+-`")))
 }
 
 /// Validates the name of a tenant, which is part of the name of each of its graphs.
@@ -274,17 +275,17 @@ pub(crate) fn check_tenant(text: &str) -> Result<&str, IdentityError> {
     if (1..=128).contains(&text.len()) && text.chars().all(fits) && ![".", ".."].contains(&text) {
         return Ok(text);
     }
-    Err(IdentityError::Refused("a tenant must have 1 to 128 characters of `A-Z a-z 0-9 . _ : @ ~ -`".into()))
+    Err(IdentityError::Invalid("a tenant must have 1 to 128 characters of `A-Z a-z 0-9 . _ : @ ~ -`".into()))
 }
 
 pub(crate) fn check_names(what: &str, texts: &[&str]) -> Result<Vec<String>, IdentityError> {
     texts.iter().map(|text| check_name(what, text).map(str::to_owned)).collect()
 }
 
-fn role_named(name: &str) -> Result<&'static Role, IdentityError> {
+fn role_by_name(name: &str) -> Result<&'static Role, IdentityError> {
     let names = || ROLES.iter().map(|role| role.name).collect::<Vec<_>>().join(", ");
     Role::from_name(name)
-        .ok_or_else(|| IdentityError::Refused(format!("unknown role `{name}`: use one of {}", names())))
+        .ok_or_else(|| IdentityError::Invalid(format!("unknown role `{name}`: use one of {}", names())))
 }
 
 pub(super) fn checked_account(user: &NewUser<'_>, now: Timestamp) -> Result<Account, IdentityError> {
@@ -292,7 +293,7 @@ pub(super) fn checked_account(user: &NewUser<'_>, now: Timestamp) -> Result<Acco
         id: random_id("u_")?,
         login: check_name("login", &normalize_login(user.login))?.to_owned(),
         tenant: check_tenant(user.tenant)?.to_owned(),
-        role: role_named(user.role)?.name.to_owned(),
+        role: role_by_name(user.role)?.name.to_owned(),
         groups: check_names("group", user.groups)?,
         sso_only: user.sso_only,
         is_disabled: false,

@@ -47,7 +47,7 @@ impl Identities {
         let user = user(&first, generated.as_ref());
         let client_secret = match self.create_first_accounts(&user, &client(&first), now).await {
             Err(IdentityError::Exists(_)) => return Ok(None),
-            made => made?,
+            result => result?,
         };
         Ok(Some(CreatedCredentials {
             login: first.login.to_owned(),

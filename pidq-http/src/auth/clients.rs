@@ -1,6 +1,6 @@
 //! OAuth clients.
 
-use super::accounts::{check_name, check_tenant, exists_or, replace_nul};
+use super::accounts::{check_name, check_tenant, insert_error, replace_nul};
 use super::secret::{Secret, constant_time_eq, fingerprint, random_id};
 use super::{Identities, IdentityError, Timestamp, audit};
 use crate::database::Transaction;
@@ -120,7 +120,7 @@ impl Identities {
                 self.execute_and_clear_cache(SET_CONFIGURED, &args).await?;
                 Ok(())
             }
-            made => made.map(drop),
+            result => result.map(drop),
         }
     }
 
@@ -196,7 +196,7 @@ pub(super) async fn insert_client(
         (&scopes).into(),
         now.0.into(),
     ];
-    tx.execute(INSERT, &args).await.map_err(|error| exists_or(error, &client.id))?;
+    tx.execute(INSERT, &args).await.map_err(|error| insert_error(error, &client.id))?;
     Ok(())
 }
 
@@ -211,7 +211,7 @@ fn audit_change(changed: u64, id: &str, event: &'static str) -> Result<(), Ident
 pub(super) fn initial_secret(new: &NewClient<'_>) -> Result<Secret, IdentityError> {
     match new.secret {
         None => Secret::mint(SECRET_PREFIX),
-        Some(secret) if secret.len() < MIN_SECRET_SIZE || secret.len() > 1024 => Err(IdentityError::Refused(format!(
+        Some(secret) if secret.len() < MIN_SECRET_SIZE || secret.len() > 1024 => Err(IdentityError::Invalid(format!(
             "a client secret must have {MIN_SECRET_SIZE} to 1024 random characters"
         ))),
         Some(secret) => Ok(Secret::new(secret)),
@@ -225,10 +225,10 @@ pub(super) fn checked_client(new: &NewClient<'_>) -> Result<Client, IdentityErro
     };
     let tenant = new.tenant.map(|tenant| check_tenant(tenant).map(str::to_owned)).transpose()?;
     if new.title.len() > 254 || new.title.chars().any(char::is_control) {
-        return Err(IdentityError::Refused("a title must be one line of at most 254 bytes".into()));
+        return Err(IdentityError::Invalid("a title must be one line of at most 254 bytes".into()));
     }
     if tenant.is_none() && new.grant_types.contains(&GrantType::ClientCredentials) {
-        return Err(IdentityError::Refused("`client_credentials` needs a tenant".into()));
+        return Err(IdentityError::Invalid("the grant type `client_credentials` requires a tenant".into()));
     }
     Ok(Client {
         id,
@@ -254,7 +254,7 @@ fn known_scope(scope: &str) -> Result<String, IdentityError> {
     if SCOPES.contains(&scope) {
         return Ok(scope.to_owned());
     }
-    Err(IdentityError::Refused(format!("unknown scope `{scope}`: use some of {}", SCOPES.join(", "))))
+    Err(IdentityError::Invalid(format!("unknown scope `{scope}`; known scopes: {}", SCOPES.join(", "))))
 }
 
 fn client((id, title, tenant, secret, grants, scopes, disabled_at): Row) -> (Client, String) {

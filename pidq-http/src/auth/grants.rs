@@ -37,7 +37,7 @@ pub enum DefaultAccess {
     /// Read access to all graphs.
     TenantReads,
     /// No access.
-    Nothing,
+    None,
 }
 
 /// Granted right.
@@ -95,7 +95,7 @@ impl Identities {
         // Boxed, to keep the future of the cached case small.
         let args = [(&caller.tenant).into(), graph_id.into()];
         let rows = Box::pin(self.database.rows::<Row>(BY_GRAPH, &args)).await?;
-        let is_allowed = rows.into_iter().filter_map(grant).any(|grant| grant.gives(caller, graph_id, right));
+        let is_allowed = rows.into_iter().filter_map(grant).any(|grant| grant.allows_caller(caller, graph_id, right));
         if right == Right::Read {
             caller.readable_graphs.insert(graph_id, rights_version, is_allowed);
         }
@@ -174,7 +174,7 @@ impl Identities {
         match self.options.default_access {
             _ if caller.is_admin => Some(Right::Admin),
             DefaultAccess::TenantReads => Some(Right::Read),
-            DefaultAccess::Nothing => None,
+            DefaultAccess::None => None,
         }
     }
 }
@@ -188,7 +188,7 @@ impl Rights {
 }
 
 impl Grant {
-    fn gives(&self, caller: &Caller, graph_id: &str, right: Right) -> bool {
+    fn allows_caller(&self, caller: &Caller, graph_id: &str, right: Right) -> bool {
         self.right >= right && caller.matches_subject(&self.subject) && pattern_matches(&self.pattern, graph_id)
     }
 }
@@ -209,8 +209,8 @@ fn check_subject(subject: &str) -> Result<(), IdentityError> {
     if is_known && subject.len() <= 512 {
         return Ok(());
     }
-    Err(IdentityError::Refused(
-        "a grant is for `user:ID`, `client:ID`, `sso:ISSUER#ID`, `group:NAME` or `everyone`".into(),
+    Err(IdentityError::Invalid(
+        "expected a grant for `user:ID`, `client:ID`, `sso:ISSUER#ID`, `group:NAME` or `everyone`".into(),
     ))
 }
 

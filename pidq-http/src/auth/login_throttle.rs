@@ -225,8 +225,8 @@ impl Backoff {
     }
 
     fn is_relevant(&self, now: Timestamp) -> bool {
-        let guessed_at = self.failures_today > 1 && now.since(self.day_started_at) < DAY;
-        self.in_progress > 0 || guessed_at
+        let has_failures_today = self.failures_today > 1 && now.since(self.day_started_at) < DAY;
+        self.in_progress > 0 || has_failures_today
     }
 }
 
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_is_an_address_or_the_first_half_of_one() {
+    fn a_network_is_an_ipv4_address_or_an_ipv6_prefix() {
         let network = |text: &str| ClientNetwork::from_address(text.parse().expect("an address")).to_string();
         assert_eq!(network("192.0.2.7"), "192.0.2.7");
         assert_eq!(network("::ffff:192.0.2.7"), "192.0.2.7");
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_failures_a_day_and_no_more_from_however_many_networks() {
+    fn at_most_a_hundred_failures_a_day_from_any_number_of_networks() {
         let throttle = Throttle::new(ThrottleLimits::default());
         let second = |n: u32| NOON + Duration::from_secs(n.into());
         let count = |from: u32| {
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tables_do_not_grow_without_end() {
+    fn the_tables_are_bounded() {
         let throttle = Throttle::new(ThrottleLimits::default());
         for n in 0..200_000u32 {
             let now = NOON + Duration::from_millis(u64::from(n) * 10);

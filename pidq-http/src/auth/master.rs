@@ -76,7 +76,7 @@ impl Identities {
                 self.set_password(&login, password, now).await?;
                 self.take_over(master, &login).await
             }
-            made => made.map(drop),
+            result => result.map(drop),
         }
     }
 

@@ -233,7 +233,7 @@ impl From<TokenError> for AuthError {
 }
 
 fn check(settings: &ProviderSettings) -> Result<(), IdentityError> {
-    let refuse = |what: &str| Err(IdentityError::Refused(format!("single sign-on: {what}")));
+    let refuse = |what: &str| Err(IdentityError::Invalid(format!("single sign-on: {what}")));
     let urls = std::iter::once(&settings.issuer).chain(&settings.jwks_uri);
     if !urls.into_iter().all(|url| fetch::is_secure_url(url)) {
         return refuse("issuer and keys need `https:`; `http:` is allowed only on loopback");
@@ -245,13 +245,13 @@ fn check(settings: &ProviderSettings) -> Result<(), IdentityError> {
         return refuse("no algorithm is listed");
     }
     if settings.clock_skew > CLOCK_SKEW_LIMIT {
-        return refuse("the clock skew may be at most a minute");
+        return refuse("the clock skew must be at most one minute");
     }
     if matches!(&settings.profile, TokenProfile::Entra { directories } if directories.is_empty()) {
-        return refuse("no directory is listed");
+        return refuse("no Entra directory (tenant) is listed");
     }
-    let is_ours = |scope: &str| ["read", "write"].contains(&scope);
-    if !settings.claims.scopes.iter().all(|(_, ours)| is_ours(ours)) {
+    let is_local_scope = |scope: &str| ["read", "write"].contains(&scope);
+    if !settings.claims.scopes.iter().all(|(_, scope)| is_local_scope(scope)) {
         return refuse("a scope must map to `read` or `write`");
     }
     Ok(())

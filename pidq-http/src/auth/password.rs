@@ -52,13 +52,13 @@ const COMMON_PASSWORDS: &str = include_str!("common_passwords.txt");
 /// Checks the length of a password and rejects common ones. There are no rules about its characters.
 pub fn check_password(password: &str) -> Result<(), IdentityError> {
     if password.chars().count() < MIN_LENGTH {
-        return Err(IdentityError::Refused(format!("a password must have at least {MIN_LENGTH} characters")));
+        return Err(IdentityError::Invalid(format!("a password must have at least {MIN_LENGTH} characters")));
     }
     if password.len() > MAX_SIZE {
-        return Err(IdentityError::Refused(format!("a password must have at most {MAX_SIZE} bytes")));
+        return Err(IdentityError::Invalid(format!("a password must have at most {MAX_SIZE} bytes")));
     }
     if is_common(password) {
-        return Err(IdentityError::Refused("this password is too common: choose another".into()));
+        return Err(IdentityError::Invalid("this password is too common: choose another".into()));
     }
     Ok(())
 }
@@ -157,7 +157,7 @@ fn run_worker(hasher: &Hasher, queue: &PriorityQueue<Job>) {
     let mut memory = HashMemory::new();
     queue.serve(|job| {
         catch_unwind(AssertUnwindSafe(|| job(hasher, &mut memory))).unwrap_or_else(|_| {
-            tracing::error!("hashing a password panicked");
+            tracing::error!("hashing a password panicked; responding with 503");
             Box::new(|| ())
         })
     });
@@ -170,7 +170,7 @@ fn thread_count() -> usize {
 impl Hasher {
     fn new(cost: HashCost) -> Result<Hasher, IdentityError> {
         let params = Params::new(cost.memory, cost.passes, cost.lanes, Some(Params::DEFAULT_OUTPUT_LEN))
-            .map_err(|error| IdentityError::Refused(format!("password hash cost: {error}")))?;
+            .map_err(|error| IdentityError::Invalid(format!("password hash cost: {error}")))?;
         let dummy_hash = phc(&params, &random::<16>()?, &random::<{ Params::DEFAULT_OUTPUT_LEN }>()?)?;
         Ok(Hasher { params, dummy_hash, hash_count: AtomicU64::new(0) })
     }
@@ -185,9 +185,9 @@ impl Hasher {
 
     fn verify(&self, password: &str, hash: Option<&str>, memory: &mut HashMemory) -> bool {
         self.hash_count.fetch_add(1, Ordering::Relaxed);
-        let known = hash.and_then(|hash| PasswordHash::new(hash).ok());
-        let matches = matches_hash(password, known.as_ref().unwrap_or(&self.dummy_hash), memory).unwrap_or(false);
-        matches && known.is_some()
+        let stored_hash = hash.and_then(|hash| PasswordHash::new(hash).ok());
+        let matches = matches_hash(password, stored_hash.as_ref().unwrap_or(&self.dummy_hash), memory).unwrap_or(false);
+        matches && stored_hash.is_some()
     }
 }
 
@@ -226,7 +226,7 @@ fn phc(params: &Params, salt: &[u8], output: &[u8]) -> Result<PasswordHash, Iden
             hash: Some(Output::new(output).ok()?),
         })
     };
-    make().ok_or_else(|| IdentityError::Refused("the password hash cost cannot be encoded".into()))
+    make().ok_or_else(|| IdentityError::Invalid("the password hash cost cannot be encoded".into()))
 }
 
 #[cfg(test)]
@@ -236,19 +236,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_that_was_used_gives_what_fresh_memory_gives() {
+    fn reused_memory_gives_the_same_hash_as_fresh_memory() {
         let cost = |memory| HashCost { memory, passes: 2, lanes: 1, queue: 0 };
         let mut memory = HashMemory::new();
         for kib in [64, 256, 32, 64] {
             let hasher = Hasher::new(cost(kib)).expect("a cost");
-            let ours = hasher.hash("blue valve", &mut memory).expect("a hash");
-            let read = PasswordHash::new(&ours).expect("a hash as text");
-            assert!(Argon2::default().verify_password(b"blue valve", &read).is_ok());
-            assert!(hasher.verify("blue valve", Some(&ours), &mut memory));
-            assert!(!hasher.verify("red valve", Some(&ours), &mut memory));
-            let theirs: PasswordHash =
+            let hash = hasher.hash("blue valve", &mut memory).expect("a hash");
+            let parsed = PasswordHash::new(&hash).expect("a hash as text");
+            assert!(Argon2::default().verify_password(b"blue valve", &parsed).is_ok());
+            assert!(hasher.verify("blue valve", Some(&hash), &mut memory));
+            assert!(!hasher.verify("red valve", Some(&hash), &mut memory));
+            let reference_hash: PasswordHash =
                 Argon2::default().hash_password_with_salt(b"blue valve", &[7; 16]).expect("a hash");
-            assert!(hasher.verify("blue valve", Some(&theirs.to_string()), &mut memory));
+            assert!(hasher.verify("blue valve", Some(&reference_hash.to_string()), &mut memory));
         }
     }
 }

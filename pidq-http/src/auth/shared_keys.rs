@@ -10,9 +10,9 @@ const SELECT: &str = "select value from shared_keys where name = $1";
 impl Identities {
     /// Returns the key of this name, generated on first use. It stays for the lifetime of the database.
     pub async fn shared_key(&self, name: &str) -> Result<Secret, IdentityError> {
-        let offered = Secret::random()?;
-        self.database.execute(INSERT_IF_ABSENT, &[name.into(), offered.expose().into()]).await?;
+        let generated = Secret::random()?;
+        self.database.execute(INSERT_IF_ABSENT, &[name.into(), generated.expose().into()]).await?;
         let row = self.database.row::<(String,)>(SELECT, &[name.into()]).await?;
-        Ok(row.map_or(offered, |row| Secret::new(row.0)))
+        Ok(row.map_or(generated, |row| Secret::new(row.0)))
     }
 }

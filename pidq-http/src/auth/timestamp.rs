@@ -1,4 +1,4 @@
-//! Timestamps in milliseconds. Nothing in `auth` reads the clock by itself, so tests control the time.
+//! Timestamps in milliseconds. The functions of `auth` take the current time as a parameter, so that tests control it.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -22,11 +22,12 @@ impl Timestamp {
         self.0.div_euclid(86_400_000)
     }
 
-    /// Formats as RFC 3339 in UTC, such as `2026-11-21T08:00:00.000Z`. Times before 1970 are shown as its beginning.
+    /// Formats as RFC 3339 in UTC, such as `2026-11-21T08:00:00.000Z`. A time before 1970 is formatted as the start of
+    /// 1970.
     pub fn to_rfc3339(self) -> String {
         let milliseconds = u64::try_from(self.0).unwrap_or(0);
         let (days, rest) = (milliseconds / 86_400_000, milliseconds % 86_400_000);
-        let (year, month, day) = civil(days);
+        let (year, month, day) = civil_from_days(days);
         let (seconds, thousandths) = (rest / 1000, rest % 1000);
         let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
         format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{thousandths:03}Z")
@@ -37,7 +38,7 @@ impl Timestamp {
     pub fn from_rfc3339(text: &str) -> Option<Timestamp> {
         let (date, rest) = text.split_at_checked(10)?;
         let (clock, rest) = rest.strip_prefix(['T', 't', ' '])?.split_at_checked(8)?;
-        let days = days(numbers(date, "-", &[4, 2, 2])?)?;
+        let days = days_from_civil(numbers(date, "-", &[4, 2, 2])?)?;
         let [hour, minute, second] = numbers(clock, ":", &[2, 2, 2])?;
         let is_time = hour < 24 && minute < 60 && second <= 60;
         let (fraction, zone) = rest.split_at(rest.find(['Z', 'z', '+', '-'])?);
@@ -106,15 +107,15 @@ fn offset(zone: &str) -> Option<i64> {
 }
 
 /// Returns the days between 1970 and a date. `None` if the date does not exist.
-fn days([year, month, day]: [i64; 3]) -> Option<i64> {
+fn days_from_civil([year, month, day]: [i64; 3]) -> Option<i64> {
     let (march_year, march_month) = (year - i64::from(month <= 2), (month + 9) % 12);
-    let (era, of_era) = (march_year.div_euclid(400), march_year.rem_euclid(400));
-    let of_year = (153 * march_month + 2) / 5 + day - 1;
-    let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468;
-    ((1..=12).contains(&month) && (1..=days_of(year, month)).contains(&day)).then_some(days)
+    let (era, year_of_era) = (march_year.div_euclid(400), march_year.rem_euclid(400));
+    let day_of_year = (153 * march_month + 2) / 5 + day - 1;
+    let days = era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468;
+    ((1..=12).contains(&month) && (1..=days_in_month(year, month)).contains(&day)).then_some(days)
 }
 
-fn days_of(year: i64, month: i64) -> i64 {
+fn days_in_month(year: i64, month: i64) -> i64 {
     let is_leap_year = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     match month {
         2 => 28 + i64::from(is_leap_year),
@@ -124,7 +125,7 @@ fn days_of(year: i64, month: i64) -> i64 {
 }
 
 /// Returns year, month and day of a day since 1970, computed in eras of 400 years that begin in March.
-fn civil(days: u64) -> (u64, u64, u64) {
+fn civil_from_days(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
@@ -139,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_is_read_again() {
+    fn rfc3339_round_trips() {
         for moment in [0, 999, 951_782_400_000, 1_709_164_799_123, 4_102_444_800_000, 253_402_300_799_999] {
             let text = Timestamp(moment).to_rfc3339();
             assert_eq!(Timestamp::from_rfc3339(&text), Some(Timestamp(moment)), "{text}");
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn other_forms_of_the_standard_are_read_and_nothing_else() {
+    fn other_rfc_3339_forms_are_parsed_and_invalid_ones_rejected() {
         let check = |text: &str, expected: Option<i64>| {
             assert_eq!(Timestamp::from_rfc3339(text).map(|m| m.0), expected, "{text}")
         };

@@ -45,7 +45,7 @@ struct CacheEntries {
     /// Number of times the cache was cleared.
     generation: u64,
     /// Time of the last purge of expired entries, each with its graph rights.
-    swept_at: Timestamp,
+    purged_at: Timestamp,
     tokens: HashMap<Digest, Arc<VerifiedToken>>,
 }
 
@@ -87,9 +87,9 @@ impl TokenCache {
             return;
         }
         let now = verified.verified_at;
-        if entries.tokens.len() >= TOKEN_LIMIT || now.since(entries.swept_at) >= self.ttl {
+        if entries.tokens.len() >= TOKEN_LIMIT || now.since(entries.purged_at) >= self.ttl {
             entries.tokens.retain(|_, other| other.is_fresh(self.ttl, now));
-            entries.swept_at = now;
+            entries.purged_at = now;
         }
         if entries.tokens.len() < TOKEN_LIMIT {
             entries.tokens.insert(token, verified.clone());

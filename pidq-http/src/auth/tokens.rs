@@ -52,7 +52,7 @@ pub(crate) struct TokenInfo {
     pub(crate) issued_at: Timestamp,
     pub(crate) expires_at: Timestamp,
     pub(crate) is_access: bool,
-    pub(crate) is_alive: bool,
+    pub(crate) is_active: bool,
 }
 
 pub(crate) const ACCESS_PREFIX: &str = "pidq_at_";
@@ -174,7 +174,7 @@ impl Identities {
     }
 
     /// Returns the same pair again if its response may have been lost. Otherwise the token was reused, possibly by a
-    /// thief: the family is revoked, and everybody must log in.
+    /// thief: the family is revoked, and the user must log in again.
     async fn replay(
         &self,
         found: &RefreshToken,
@@ -325,7 +325,7 @@ fn refresh_token(row: RefreshRow) -> RefreshToken {
 }
 
 fn token_info(row: TokenInfoRow, is_access: bool, now: Timestamp) -> TokenInfo {
-    let (family, client, user, login, scope, issued_at, expires_at, is_alive) = row;
+    let (family, client, user, login, scope, issued_at, expires_at, is_active) = row;
     TokenInfo {
         family,
         client,
@@ -334,6 +334,6 @@ fn token_info(row: TokenInfoRow, is_access: bool, now: Timestamp) -> TokenInfo {
         issued_at: Timestamp(issued_at),
         expires_at: Timestamp(expires_at),
         is_access,
-        is_alive: is_alive != 0 && expires_at > now.0,
+        is_active: is_active != 0 && expires_at > now.0,
     }
 }

@@ -146,7 +146,7 @@ fn check_parameters(url: &str) -> Result<(), DatabaseError> {
         Some(name) => {
             let name: String = name.chars().take(20).collect();
             Err(DatabaseError::Url(format!(
-                "unknown database URL parameter `{name}`: use some of {}",
+                "unknown database URL parameter `{name}`; known parameters: {}",
                 URL_PARAMETERS.join(", ")
             )))
         }
@@ -165,7 +165,7 @@ pub fn postgres_options(url: &str) -> Result<PgConnectOptions, DatabaseError> {
     check_parameters(url)?;
     // The parser's error may quote the URL, so it is not passed on.
     let options = PgConnectOptions::from_str(url)
-        .map_err(|_| DatabaseError::Url("write the URL as `postgres://user:password@host:5432/name`".into()))?;
+        .map_err(|_| DatabaseError::Url("expected a URL such as `postgres://user:password@host:5432/name`".into()))?;
     Ok(options.disable_statement_logging())
 }
 

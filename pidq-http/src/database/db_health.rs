@@ -1,8 +1,8 @@
 //! PostgreSQL pool with a health probe: while the server is down, callers fail immediately.
 //!
-//! A pool gives no connection when the server is down, and also when all connections are in use. So a caller that
-//! waits longer than usual starts a probe with a connection outside the pool. At most one probe runs, and only until
-//! the server answers.
+//! A pool returns no connection when the server is down, and also when all connections are in use. So a caller that
+//! waits longer than `PROBE_DELAY` starts a probe with a connection outside the pool. At most one probe runs, and
+//! only until the server responds.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -39,7 +39,7 @@ impl PostgresPool {
     ///
     /// # Errors
     ///
-    /// Fails if the server does not answer or rejects the connection.
+    /// Fails if the server does not respond or rejects the connection.
     pub async fn open(options: PgConnectOptions, connections: u32) -> Result<PostgresPool, Error> {
         // A first connection returns the actual error. A pool would only time out.
         first_connection(&options).await?;
@@ -71,8 +71,8 @@ impl PostgresPool {
         self.unless_down(self.pool.begin_with(sql)).await
     }
 
-    /// Returns the result of a statement, and starts a probe if the connection broke.
-    pub(super) fn observe<T>(&self, outcome: Result<T, Error>) -> Result<T, DatabaseError> {
+    /// Converts the outcome of a statement, and starts a probe if the connection failed.
+    pub(super) fn probe_on_failure<T>(&self, outcome: Result<T, Error>) -> Result<T, DatabaseError> {
         if matches!(outcome, Err(Error::Io(_) | Error::PoolTimedOut)) {
             self.start_probe();
         }
@@ -88,17 +88,17 @@ impl PostgresPool {
         }
         let mut connected = std::pin::pin!(connected);
         tokio::select! {
-            outcome = &mut connected => return self.observe(outcome),
+            outcome = &mut connected => return self.probe_on_failure(outcome),
             _ = down.wait_for(|down| *down) => return Err(DatabaseError::Unavailable),
             () = sleep(PROBE_DELAY) => self.start_probe(),
         }
         tokio::select! {
-            outcome = connected => self.observe(outcome),
+            outcome = connected => self.probe_on_failure(outcome),
             _ = down.wait_for(|down| *down) => Err(DatabaseError::Unavailable),
         }
     }
 
-    /// Starts a probe of the server, unless one is running. Call it when a connection broke.
+    /// Starts a probe of the server, unless one is running. Call it after a failed connection.
     pub fn start_probe(&self) {
         let mut probe = self.probe.lock().unwrap_or_else(PoisonError::into_inner);
         while probe.try_join_next().is_some() {}
@@ -120,8 +120,8 @@ async fn probe_until_up(options: PgConnectOptions, is_down: watch::Sender<bool>)
         let is_unreachable = is_unreachable(&options).await;
         let changed = is_down.send_if_modified(|known| std::mem::replace(known, is_unreachable) != is_unreachable);
         match (changed, is_unreachable) {
-            (true, true) => tracing::warn!("the database does not answer"),
-            (true, false) => tracing::info!("the database answers again"),
+            (true, true) => tracing::warn!("the database does not respond"),
+            (true, false) => tracing::info!("the database responds again"),
             _ => {}
         }
         if !is_unreachable {
@@ -150,7 +150,7 @@ async fn first_connection(options: &PgConnectOptions) -> Result<(), Error> {
 fn is_transient(error: &Error) -> bool {
     match error {
         Error::Io(_) => true,
-        Error::Database(refusal) => refusal.code().as_deref() == Some(CANNOT_CONNECT_NOW),
+        Error::Database(error) => error.code().as_deref() == Some(CANNOT_CONNECT_NOW),
         _ => false,
     }
 }
@@ -163,7 +163,7 @@ async fn is_unreachable(options: &PgConnectOptions) -> bool {
             let _ = connection.close().await;
             false
         }
-        Ok(Err(Error::Database(refusal))) => refusal.code().as_deref() == Some(CANNOT_CONNECT_NOW),
+        Ok(Err(Error::Database(error))) => error.code().as_deref() == Some(CANNOT_CONNECT_NOW),
         Ok(Err(_)) | Err(_) => true,
     }
 }

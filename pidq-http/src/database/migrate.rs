@@ -11,10 +11,10 @@ pub struct Migration {
     pub sql: &'static str,
 }
 
-const CREATE_LEDGER: &str = "create table if not exists migrations
+const CREATE_TABLE: &str = "create table if not exists migrations
   (component text not null, version bigint not null, primary key (component, version))";
-const APPLIED: &str = "select coalesce(max(version), 0) from migrations where component = $1";
-const RECORD: &str = "insert into migrations (component, version) values ($1, $2)";
+const APPLIED_VERSION: &str = "select coalesce(max(version), 0) from migrations where component = $1";
+const INSERT_VERSION: &str = "insert into migrations (component, version) values ($1, $2)";
 // A step may take long, and so may waiting for another replica.
 const NO_STATEMENT_TIMEOUT: &str = "set local statement_timeout = 0";
 // Lock id; any number, the same in every replica.
@@ -28,8 +28,8 @@ impl Database {
             tx.execute(NO_STATEMENT_TIMEOUT, &[]).await?;
             tx.execute(LOCK, &[]).await?;
         }
-        tx.execute(CREATE_LEDGER, &[]).await?;
-        let applied = tx.row::<(i64,)>(APPLIED, &[component.into()]).await?.map_or(0, |row| row.0);
+        tx.execute(CREATE_TABLE, &[]).await?;
+        let applied = tx.row::<(i64,)>(APPLIED_VERSION, &[component.into()]).await?.map_or(0, |row| row.0);
         reject_newer(component, steps, applied)?;
         for step in steps.iter().filter(|step| step.version > applied) {
             apply(&mut tx, component, step).await?;
@@ -45,5 +45,5 @@ fn reject_newer(component: &'static str, steps: &[Migration], applied: i64) -> R
 
 async fn apply(tx: &mut Transaction, component: &'static str, step: &Migration) -> Result<(), DatabaseError> {
     tx.run_all(step.sql).await?;
-    tx.execute(RECORD, &[component.into(), step.version.into()]).await.map(drop)
+    tx.execute(INSERT_VERSION, &[component.into(), step.version.into()]).await.map(drop)
 }

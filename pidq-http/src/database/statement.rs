@@ -66,7 +66,8 @@ pub trait Row: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Sen
 
 impl<T: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin> Row for T {}
 
-macro_rules! bound {
+/// Binds the arguments of a query.
+macro_rules! bind_args {
     ($query:expr, $args:expr) => {{
         let mut query = $query;
         for arg in $args {
@@ -87,7 +88,7 @@ macro_rules! run {
             Pools::Sqlite { $pool, .. } => $query.$run($pool).await?$(.$then())?,
             Pools::Postgres(server) => {
                 let mut connection = server.connection().await?;
-                server.observe($query.$run(&mut *connection).await)?$(.$then())?
+                server.probe_on_failure($query.$run(&mut *connection).await)?$(.$then())?
             }
         })
     };
@@ -98,7 +99,7 @@ macro_rules! run_within {
     ($transaction:expr, $query:expr, $run:ident $(, $then:ident)?) => {
         Ok(match $transaction {
             Transaction::Sqlite(tx) => $query.$run(&mut **tx).await?$(.$then())?,
-            Transaction::Postgres(tx, server) => server.observe($query.$run(&mut **tx).await)?$(.$then())?,
+            Transaction::Postgres(tx, server) => server.probe_on_failure($query.$run(&mut **tx).await)?$(.$then())?,
         })
     };
 }
@@ -106,25 +107,25 @@ macro_rules! run_within {
 impl Database {
     /// Runs a writing statement; returns the number of changed rows.
     pub fn execute<'a>(&'a self, sql: &'static str, args: &'a [Arg<'a>]) -> QueryFuture<'a, u64> {
-        Box::pin(async move { run!(&self.0, writer, bound!(sqlx::query(sql), args), execute, rows_affected) })
+        Box::pin(async move { run!(&self.0, writer, bind_args!(sqlx::query(sql), args), execute, rows_affected) })
     }
 
     /// Returns all rows of a reading statement.
     pub fn rows<'a, T: Row + 'a>(&'a self, sql: &'static str, args: &'a [Arg<'a>]) -> QueryFuture<'a, Vec<T>> {
-        Box::pin(async move { run!(&self.0, readers, bound!(sqlx::query_as(sql), args), fetch_all) })
+        Box::pin(async move { run!(&self.0, readers, bind_args!(sqlx::query_as(sql), args), fetch_all) })
     }
 
     /// Streams the rows of a reading statement from one snapshot. It holds a connection until it is dropped.
     pub fn stream<'a, T: Row + 'a>(&'a self, sql: &'static str, args: &'a [Arg<'a>]) -> Rows<'a, T> {
         Rows(match &self.0 {
-            Pools::Sqlite { readers, .. } => bound!(sqlx::query_as(sql), args).fetch(readers),
-            Pools::Postgres(server) => bound!(sqlx::query_as(sql), args).fetch(&server.pool),
+            Pools::Sqlite { readers, .. } => bind_args!(sqlx::query_as(sql), args).fetch(readers),
+            Pools::Postgres(server) => bind_args!(sqlx::query_as(sql), args).fetch(&server.pool),
         })
     }
 
     /// Returns the first row of a reading statement.
     pub fn row<'a, T: Row + 'a>(&'a self, sql: &'static str, args: &'a [Arg<'a>]) -> QueryFuture<'a, Option<T>> {
-        Box::pin(async move { run!(&self.0, readers, bound!(sqlx::query_as(sql), args), fetch_optional) })
+        Box::pin(async move { run!(&self.0, readers, bind_args!(sqlx::query_as(sql), args), fetch_optional) })
     }
 
     /// Begins a write transaction. Dropping it without [`Transaction::commit`] rolls back.
@@ -176,17 +177,17 @@ pub enum Transaction {
 impl Transaction {
     /// Runs a writing statement; returns the number of changed rows.
     pub fn execute<'a>(&'a mut self, sql: &'static str, args: &'a [Arg<'a>]) -> QueryFuture<'a, u64> {
-        Box::pin(async move { run_within!(self, bound!(sqlx::query(sql), args), execute, rows_affected) })
+        Box::pin(async move { run_within!(self, bind_args!(sqlx::query(sql), args), execute, rows_affected) })
     }
 
     /// Returns the first row of a statement.
     pub fn row<'a, T: Row + 'a>(&'a mut self, sql: &'static str, args: &'a [Arg<'a>]) -> QueryFuture<'a, Option<T>> {
-        Box::pin(async move { run_within!(self, bound!(sqlx::query_as(sql), args), fetch_optional) })
+        Box::pin(async move { run_within!(self, bind_args!(sqlx::query_as(sql), args), fetch_optional) })
     }
 
     /// Returns all rows of a statement.
     pub fn rows<'a, T: Row + 'a>(&'a mut self, sql: &'static str, args: &'a [Arg<'a>]) -> QueryFuture<'a, Vec<T>> {
-        Box::pin(async move { run_within!(self, bound!(sqlx::query_as(sql), args), fetch_all) })
+        Box::pin(async move { run_within!(self, bind_args!(sqlx::query_as(sql), args), fetch_all) })
     }
 
     /// Runs the statements of a migration, without arguments.
@@ -199,7 +200,7 @@ impl Transaction {
         Box::pin(async move {
             match self {
                 Transaction::Sqlite(tx) => Ok(tx.commit().await?),
-                Transaction::Postgres(tx, server) => server.observe(tx.commit().await),
+                Transaction::Postgres(tx, server) => server.probe_on_failure(tx.commit().await),
             }
         })
     }

@@ -142,7 +142,8 @@ impl Operation<'_> {
     }
 
     fn responses(&self) -> String {
-        let rows: String = entries(&self.spec["responses"]).map(|(status, answer)| reply(status, answer)).collect();
+        let rows: String =
+            entries(&self.spec["responses"]).map(|(status, response)| response_row(status, response)).collect();
         format!("<h4>Responses</h4><table>{rows}</table>")
     }
 }
@@ -172,11 +173,11 @@ fn type_summary(schema: &Value) -> String {
     words.join(", ")
 }
 
-fn reply(status: &str, answer: &Value) -> String {
-    let media: Vec<String> = entries(&answer["content"]).map(|(media, _)| code(media)).collect();
-    let first = entries(&answer["content"]).next().map(|(_, first)| schema(&first["schema"])).unwrap_or_default();
+fn response_row(status: &str, response: &Value) -> String {
+    let media: Vec<String> = entries(&response["content"]).map(|(media, _)| code(media)).collect();
+    let first = entries(&response["content"]).next().map(|(_, first)| schema(&first["schema"])).unwrap_or_default();
     let status = if status == "default" { "4xx, 5xx".to_owned() } else { escape(status) };
-    let summary = prose(text(&answer["description"]));
+    let summary = prose(text(&response["description"]));
     format!("<tr><td>{status}</td><td>{}</td><td>{summary}{first}</td></tr>", media.join("<br>"))
 }
 
@@ -246,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_a_table_becomes_markup() {
+    fn text_of_a_table_is_escaped() {
         let evil = "<script>\"&";
         let page = page(&document(json!({
             "operationId": evil, "summary": evil, "parameters": [{"name": evil, "description": evil}],

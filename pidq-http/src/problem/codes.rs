@@ -1,15 +1,15 @@
 //! Table of problem codes: one row per code, shared by all services.
 //!
-//! The rows make the list of the documentation, the `enum` of the OpenAPI document and the pages below `/problems`.
+//! The documentation, the `enum` of the OpenAPI document and the pages below `/problems` are generated from it.
 
 use std::fmt;
 
-/// A kind of problem: stable code, statuses, title, and what a client can do about it.
+/// Problem code with its statuses, title and remedy.
 #[derive(Eq, PartialEq)]
 pub struct ProblemCode {
     /// Stable kebab-case name; the `code` of a problem.
     pub name: &'static str,
-    /// Statuses that a problem of this code can have; the first is the usual one.
+    /// Statuses that a problem of this code can have; the first is the default.
     pub statuses: &'static [u16],
     /// Short summary; the `title` of a problem.
     pub title: &'static str,
@@ -126,7 +126,7 @@ problem_codes! {
     LICENSE_LIMIT "license-limit" [402] "License limit reached"
         "Delete what is no longer needed, or obtain a license with a higher limit.";
     LICENSE_OLDER "license-older" [409] "License older than the current one"
-        "Upload the license that was issued last.";
+        "Upload the most recently issued license.";
     LICENSE_EXPIRED "license-expired" [422] "License expired"
         "Obtain a new license for the system `system_id`.";
     LICENSE_WRONG_SYSTEM "license-wrong-system" [422] "License for another system"
@@ -136,17 +136,17 @@ problem_codes! {
 
     // Load and the state of the service.
     RATE_LIMITED "rate-limited" [429] "Rate limited"
-        "Wait for the seconds in `Retry-After`.";
+        "Wait the number of seconds in `Retry-After`, then repeat the request.";
     TOO_MANY_CONCURRENT_REQUESTS "too-many-concurrent-requests" [429] "Too many concurrent requests"
         "Wait until an earlier request has ended.";
     TOO_MANY_STREAMS "too-many-streams" [503] "Too many streams"
-        "Close an open stream, or wait for the seconds in `Retry-After`.";
+        "Close an open stream, or wait the number of seconds in `Retry-After`.";
     TOO_MANY_UPLOADS "too-many-uploads" [503] "Too many uploads"
-        "Wait for the seconds in `Retry-After`, and upload fewer documents at a time.";
+        "Wait the number of seconds in `Retry-After`, and upload fewer documents at a time.";
     OVERLOADED "overloaded" [503] "Overloaded"
-        "Wait for the seconds in `Retry-After`.";
+        "Wait the number of seconds in `Retry-After`, then repeat the request.";
     UNAVAILABLE "unavailable" [503] "Unavailable"
-        "Wait for the seconds in `Retry-After`; the operator finds the cause in the log under `request_id`.";
+        "Wait the number of seconds in `Retry-After`; the operator finds the cause in the log under `request_id`.";
     INSUFFICIENT_STORAGE "insufficient-storage" [507] "Insufficient storage"
         "Delete what is no longer needed; the operator frees disk space or raises the quota.";
     INTERNAL "internal" [500] "Internal error"
@@ -162,11 +162,11 @@ problem_codes! {
     GRAPH_VERSION_NOT_FOUND "graph-version-not-found" [404] "Graph version not found"
         "Request a version that is still retained.";
     JOB_ID_MISMATCH "job-id-mismatch" [409] "Job ID mismatch"
-        "Make `metadata.job_id` and the path agree.";
+        "Use the same graph id in `metadata.job_id` and in the path.";
     GRAPH_TOO_LARGE "graph-too-large" [413] "Graph too large"
-        "Send at most `limit` of what `what` names, or ask the operator to raise the limit.";
+        "Reduce the quantity that `what` names to at most `limit`, or ask the operator to raise the limit.";
     INVALID_GRAPH "invalid-graph" [422] "Invalid graph"
-        "Correct the places that `errors` points to.";
+        "Correct the values that `errors` points to.";
     UNSUPPORTED_SCHEMA_VERSION "unsupported-schema-version" [422 406] "Unsupported schema version"
         "Use a schema version that `allowed` lists.";
     READ_ONLY "read-only" [503] "Read-only"
@@ -174,15 +174,15 @@ problem_codes! {
     GRAPH_CORRUPT "graph-corrupt" [503] "Graph corrupt"
         "Store the graph again, or ask the operator to restore it from a backup.";
     TOO_MANY_GRAPHS "too-many-graphs" [422] "Too many graphs"
-        "Narrow the prefix or list fewer ids.";
+        "Use a longer prefix, or send several requests.";
     GRAPH_SERVICE_NOT_CONFIGURED "graph-service-not-configured" [422] "Graph service not configured"
         "Send the request without `graph`, or ask the operator to set PIDQ_GRAPH_URL.";
     GRAPH_ACCESS_DENIED "graph-access-denied" [403] "Graph access denied"
         "Use a token that is valid at the graph service as well.";
     GRAPH_UNAVAILABLE "graph-unavailable" [503] "Graph service unavailable"
-        "Wait for the seconds in `Retry-After`.";
+        "Wait the number of seconds in `Retry-After`, then repeat the request.";
     GRAPH_QUERY_FAILED "graph-query-failed" [422] "Graph query failed"
-        "Correct the query at `/graph/query` as `detail` says.";
+        "Correct the query in the field `/graph/query` as `detail` says.";
 
     // Queries.
     QUERY_SYNTAX "query-syntax" [400] "Query syntax error"
@@ -194,7 +194,7 @@ problem_codes! {
     UNKNOWN_FUNCTION "unknown-function" [422] "Unknown function"
         "Use a function that exists; `suggestions` has similar names and `/functions` lists all.";
     QUERY_EVALUATION "query-evaluation" [422] "Query evaluation error"
-        "Correct the query at `position` for the data of this graph.";
+        "Correct the query at `position` so that it fits the data of this graph.";
     QUERY_LIMIT "query-limit" [422] "Query limit exceeded"
         "Narrow the query so that it stays below `limit`.";
     REGEX_UNSUPPORTED "regex-unsupported" [422] "Unsupported regular expression"
@@ -202,7 +202,7 @@ problem_codes! {
     RESULT_NOT_EXPORTABLE "result-not-exportable" [422] "Result not exportable"
         "Request JSON, or return a result that the format can represent.";
     QUERY_TIMEOUT "query-timeout" [503] "Query timeout"
-        "Narrow the query, or try again when the service has less load.";
+        "Narrow the query, or try again when the service is less busy.";
     QUERY_CANCELLED "query-cancelled" [503] "Query cancelled"
         "Send the query again; the service was shutting down.";
 
@@ -234,21 +234,21 @@ problem_codes! {
     EXTERNAL_ID_TAKEN "external-id-taken" [409] "External ID taken"
         "Replace the content of the existing document, or use another external id.";
     DUPLICATE_CONTENT "duplicate-content" [409] "Duplicate content"
-        "Use the existing document: the same bytes are stored under this classification.";
+        "Use the existing document: the classification already has one with the same content.";
     ENCRYPTED_DOCUMENT "encrypted-document" [422] "Encrypted document"
         "Remove the password and upload the document again.";
     CORRUPT_DOCUMENT "corrupt-document" [422] "Corrupt document"
         "Repair the file or export it again.";
     EMPTY_TEXT "empty-text" [422] "Document without text"
-        "Run text recognition on scanned pages and upload the document again.";
+        "Run text recognition (OCR) on scanned pages and upload the document again.";
     TOO_LARGE_TEXT "too-large-text" [422] "Document text too large"
         "Split the document into smaller ones.";
     TOO_MANY_CHUNKS "too-many-chunks" [422] "Too many chunks"
         "Use a splitter with less overlap or larger chunks, or split the document.";
     EMBEDDING_UNAVAILABLE "embedding-unavailable" [503 422] "Embedding model unavailable"
-        "Wait for the seconds in `Retry-After`; the operator checks the embedding model.";
+        "Wait the number of seconds in `Retry-After`; the operator checks the embedding model.";
     EMBEDDING_DIMENSION_MISMATCH "embedding-dimension-mismatch" [503] "Embedding dimension mismatch"
-        "Reindex the pipeline: the embedding model now makes vectors of another length.";
+        "Reindex the pipeline: the embedding model now returns vectors of a different length.";
     OPERATION_NOT_FOUND "operation-not-found" [404] "Operation not found"
         "Check the id of the operation.";
     OPERATION_NOT_CANCELLABLE "operation-not-cancellable" [409] "Operation not cancellable"
@@ -260,7 +260,7 @@ problem_codes! {
     QUERY_NOT_FOUND "query-not-found" [404] "Answer not found"
         "Check the id of the answer; answers are deleted when their retention ends.";
     APP_SECRET_MISSING "app-secret-missing" [409] "App secret missing"
-        "The operator sets PIDQ_APP_SECRET, with which secrets are encrypted.";
+        "Ask the operator to set PIDQ_APP_SECRET, which encrypts stored secrets.";
     LLM_CONNECTION_NOT_FOUND "llm-connection-not-found" [404 422] "LLM connection not found"
         "Check the name of the LLM connection.";
     LLM_CONNECTION_UNDECRYPTABLE "llm-connection-undecryptable" [409] "LLM connection not decryptable"
@@ -268,7 +268,7 @@ problem_codes! {
     LLM_ENDPOINT_FORBIDDEN "llm-endpoint-forbidden" [403] "LLM endpoint forbidden"
         "Use an address that the egress policy allows.";
     LLM_UNREACHABLE "llm-unreachable" [502] "LLM unreachable"
-        "Check `base_url`, and that the model server runs.";
+        "Check `base_url`, and that the model server is running.";
     LLM_TIMEOUT "llm-timeout" [504] "LLM timeout"
         "Try again, raise `timeout_ms`, or use a faster model.";
     LLM_AUTH_FAILED "llm-auth-failed" [502] "LLM authentication failed"
@@ -278,11 +278,11 @@ problem_codes! {
     LLM_CONTEXT_EXCEEDED "llm-context-exceeded" [422] "LLM context exceeded"
         "Use a smaller `top_k`, or a model with a larger context.";
     LLM_REJECTED_REQUEST "llm-rejected-request" [502] "LLM rejected the request"
-        "Check what this model accepts: `temperature`, `max_tokens`, `top_p`, `seed`, `stop`.";
+        "Check that the model accepts the given `temperature`, `max_tokens`, `top_p`, `seed` and `stop`.";
     LLM_RATE_LIMITED "llm-rate-limited" [503] "LLM rate limited"
-        "Wait for the seconds in `Retry-After`.";
+        "Wait the number of seconds in `Retry-After`, then repeat the request.";
     LLM_BAD_RESPONSE "llm-bad-response" [502] "Bad LLM response"
-        "Try again; if it persists, check that `base_url` is the whole address, with `/v1`.";
+        "Try again; if it fails again, check that `base_url` is complete, including `/v1`.";
 
     // Webhooks.
     WEBHOOK_NOT_FOUND "webhook-not-found" [404] "Webhook not found"

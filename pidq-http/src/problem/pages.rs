@@ -1,4 +1,4 @@
-//! Pages about problem codes: where the `type` of a problem leads, as HTML for browsers and as JSON for programs.
+//! Pages about problem codes, which the `type` of a problem links to: HTML for browsers, JSON for programs.
 
 use std::fmt::Write;
 
@@ -11,27 +11,26 @@ use crate::openapi::{policy, prose, standalone_page};
 use crate::request::Request;
 use crate::response::Response;
 
-/// `GET /problems`: every code.
+/// `GET /problems`: all codes.
 pub(crate) async fn list(request: Request) -> Result<Response, Problem> {
     if prefers_html(&request) {
-        return Ok(html("Problem codes", &table()));
+        return Ok(html("Problem codes", &html_table()));
     }
     Ok(Response::json(&ALL.iter().map(|code| object(code)).collect::<Vec<_>>())?.header(VARY, "Accept"))
 }
 
 /// `GET /problems/{code}`: one code.
-pub(crate) async fn one(request: Request) -> Result<Response, Problem> {
-    let code = ProblemCode::find(request.path("code")?).ok_or_else(|| {
-        Problem::new(codes::NOT_FOUND).detail("There is no problem with this code; `/problems` lists all of them.")
-    })?;
+pub(crate) async fn show(request: Request) -> Result<Response, Problem> {
+    let code = ProblemCode::find(request.path("code")?)
+        .ok_or_else(|| Problem::new(codes::NOT_FOUND).detail("Unknown problem code; `/problems` lists all codes."))?;
     if prefers_html(&request) {
         return Ok(html(code.title, &article(code)));
     }
     Ok(Response::json(&object(code))?.header(VARY, "Accept"))
 }
 
-/// The table of the documentation: status, code, title and remedy of every row.
-pub fn manual() -> String {
+/// Returns all codes as a Markdown table: code, status, title and remedy.
+pub fn problem_table() -> String {
     let mut text = String::from("| code | status | title | what to do |\n|---|---|---|---|\n");
     for code in ALL {
         let _ = writeln!(text, "| `{}` | {} | {} | {} |", code.name, statuses(code), code.title, code.remedy);
@@ -65,15 +64,15 @@ fn article(code: &ProblemCode) -> String {
     )
 }
 
-fn table() -> String {
-    let mut text = String::from("<table><tr><th>Code</th><th>Status</th><th>Title</th><th>What to do</th></tr>");
+fn html_table() -> String {
+    let mut text = String::from("<table><tr><th>Code</th><th>Title</th><th>Status</th><th>What to do</th></tr>");
     for code in ALL {
         let (name, remedy) = (code.name, prose(code.remedy));
         let _ = write!(
             text,
             "<tr><td><a href=\"problems/{name}\"><code>{name}</code></a></td><td>{}</td><td>{}</td><td>{remedy}</td></tr>",
-            statuses(code),
-            code.title
+            code.title,
+            statuses(code)
         );
     }
     text + "</table>"

@@ -62,8 +62,8 @@ impl Body for Incoming {
 struct RateGuard {
     grace: Duration,
     rate: u64,
-    idle: Duration,
-    time: Duration,
+    idle_timeout: Duration,
+    total_timeout: Duration,
 }
 
 impl From<&Limits> for RateGuard {
@@ -71,8 +71,8 @@ impl From<&Limits> for RateGuard {
         RateGuard {
             grace: limits.body_grace,
             rate: limits.body_rate,
-            idle: limits.body_idle_timeout,
-            time: limits.body_timeout,
+            idle_timeout: limits.body_idle_timeout,
+            total_timeout: limits.body_timeout,
         }
     }
 }
@@ -142,7 +142,7 @@ impl BodyReader {
         if self.source.body.size_hint().lower() > limit {
             return Err(Problem::payload_too_large(limit));
         }
-        let total_timeout = self.rate_guard.time.max(Duration::from_secs(limit / SLOWEST_UPLOAD_RATE));
+        let total_timeout = self.rate_guard.total_timeout.max(Duration::from_secs(limit / SLOWEST_UPLOAD_RATE));
         let BodyReader { source, rate_guard, observer } = self;
         Ok(BodyRead { source, rate_guard, observer, started_at: Instant::now(), total_timeout, bytes: 0 })
     }
@@ -240,9 +240,9 @@ impl BodyRead {
     /// Returns the deadline for the next byte: the grace period plus the time earned by the bytes received, bounded
     /// by the total and idle timeouts.
     fn deadline(&self) -> Instant {
-        let bought = Duration::from_millis(self.bytes.saturating_mul(1000) / self.rate_guard.rate.max(1));
-        let paced = self.started_at + (self.rate_guard.grace + bought).min(self.total_timeout);
-        paced.min(Instant::now() + self.rate_guard.idle)
+        let earned = Duration::from_millis(self.bytes.saturating_mul(1000) / self.rate_guard.rate.max(1));
+        let rate_deadline = self.started_at + (self.rate_guard.grace + earned).min(self.total_timeout);
+        rate_deadline.min(Instant::now() + self.rate_guard.idle_timeout)
     }
 }
 
@@ -287,10 +287,11 @@ mod tests {
     async fn a_compressed_body_is_chunked_and_limited() {
         let text = "a pump and a valve ".repeat(50_000);
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-        let packed = encoder.write_all(text.as_bytes()).and_then(|()| encoder.finish()).expect("memory does not fail");
+        let compressed =
+            encoder.write_all(text.as_bytes()).and_then(|()| encoder.finish()).expect("memory does not fail");
         let headers = HeaderMap::from_iter([(CONTENT_ENCODING, hyper::header::HeaderValue::from_static("gzip"))]);
         let chunks = |limit| {
-            let body = Bytes::from(packed.clone());
+            let body = Bytes::from(compressed.clone());
             BodyChunks::new(
                 BodyReader::new(UnreadBody::default().source(body.into()), &Limits::default()),
                 &headers,
@@ -303,9 +304,9 @@ mod tests {
             bytes.extend_from_slice(&chunk);
         }
         assert!(bytes == text.as_bytes());
-        let mut cut = chunks(text.len() as u64 - 1).expect("it is small while it is packed");
+        let mut limited = chunks(text.len() as u64 - 1).expect("it is small while it is compressed");
         let end = loop {
-            match cut.next().await {
+            match limited.next().await {
                 Ok(Some(_)) => {}
                 other => break other.map_err(|problem| problem.status()),
             }
@@ -314,14 +315,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn bytes_buy_time_and_silence_or_the_total_ends_it() {
+    async fn received_bytes_extend_the_deadline_up_to_the_timeouts() {
         let mut reading = reader(b"").start(1 << 20).expect("an empty body is not too large");
         let at = |reading: &BodyRead| reading.deadline().duration_since(reading.started_at);
         assert_eq!(at(&reading), Duration::from_secs(5));
         reading.bytes = 10 * 1024;
         assert_eq!(at(&reading), Duration::from_secs(15));
         reading.bytes = 1 << 20;
-        assert_eq!(at(&reading).as_secs(), 30, "however much came, it may not stop for longer");
+        assert_eq!(at(&reading).as_secs(), 30, "the idle timeout applies whatever was received");
         reading.started_at -= Duration::from_secs(40);
         assert_eq!(at(&reading), Duration::from_secs(60));
     }

@@ -40,8 +40,8 @@ impl UnreadBody {
 
     /// Reads the rest of the body, unless the client waits for `100 Continue`.
     pub async fn drain(&self, headers: &HeaderMap) {
-        let left = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(mut body) = left.filter(|_| !headers.contains_key(EXPECT)) else { return };
+        let unread = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(mut body) = unread.filter(|_| !headers.contains_key(EXPECT)) else { return };
         let drained = async {
             let mut bytes = 0;
             while let Some(Ok(frame)) = body.frame().await {

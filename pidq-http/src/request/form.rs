@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_escapes_and_too_many_pairs_are_no_form() {
+    fn invalid_escapes_and_too_many_pairs_are_rejected() {
         assert!(Form::parse("a=%").is_none());
         assert!(Form::parse("a=%ff").is_none());
         assert!(Form::parse(&"a=1&".repeat(129)).is_none());

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn both_codings_give_back_what_went_in() {
+    fn both_codings_round_trip() {
         let text = "a pump and a valve ".repeat(5000).into_bytes();
         assert_eq!(inflate("gzip", &gzip(&text), 1 << 20), Ok(text.clone()));
         assert_eq!(inflate("ZSTD", &zstd(&text), 1 << 20), Ok(text.clone()));
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn bombs_end_at_the_size_or_at_the_ratio() {
+    fn decompression_is_limited_by_size_and_by_ratio() {
         let zeros = vec![0; 64 << 20];
         for (coding, bomb) in [("gzip", gzip(&zeros)), ("zstd", zstd(&zeros))] {
             assert_eq!(inflate(coding, &bomb, 1 << 19), Err("payload-too-large".into()), "{coding}");
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn gzip_may_come_in_members_and_the_bounds_are_for_all_of_them() {
+    fn gzip_members_share_the_limits() {
         let series = [gzip(b"a pump"), gzip(b""), gzip(b" and a valve")].concat();
         assert_eq!(inflate("gzip", &series, 18), Ok(b"a pump and a valve".to_vec()));
         assert_eq!(inflate("gzip", &series, 17), Err("payload-too-large".into()));
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_a_member_is_a_member() {
+    fn bytes_after_a_member_must_be_a_member() {
         let one = gzip(b"a pump");
         for rest in [&b"x"[..], b"\x1f", b"garbage after the end", &[0; 512], &one[..9], &one[..one.len() - 1]] {
             let body = [&one[..], rest].concat();
@@ -231,13 +231,13 @@ mod tests {
     }
 
     #[test]
-    fn members_without_an_end_are_refused() {
+    fn too_many_members_are_rejected() {
         assert_eq!(inflate("gzip", &gzip(b"").repeat(900), 99), Ok(Vec::new()));
         assert_eq!(inflate("gzip", &gzip(b"").repeat(100_000), 99), Err("malformed-compression".into()));
     }
 
     #[test]
-    fn what_is_not_compressed_or_cut_is_malformed() {
+    fn uncompressed_and_truncated_bodies_are_malformed() {
         assert_eq!(inflate("gzip", b"no gzip at all", 99), Err("malformed-compression".into()));
         assert_eq!(inflate("zstd", b"no zstd at all", 99), Err("malformed-compression".into()));
         let cut = gzip(b"a pump");

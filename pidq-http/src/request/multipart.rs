@@ -22,7 +22,7 @@ pub struct MultipartLimits {
     pub parts: usize,
     /// Maximum size of the headers of one part.
     pub headers: usize,
-    /// Maximum size of a part that is read as a bytes.
+    /// Maximum size of a part that is read as a string.
     pub field: u64,
 }
 
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whatever_is_too_much_has_an_end() {
+    async fn all_limits_are_enforced() {
         let malformed = Err("malformed-multipart".to_owned());
         let too_large = Err("payload-too-large".to_owned());
         assert_eq!(parts(MEDIA, part("a", "").repeat(4) + "--x--", 1000).await, malformed, "parts");

@@ -71,11 +71,11 @@ impl StreamBody {
     }
 
     fn poll_item(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyAborted>>> {
-        if let Poll::Ready(chunk_size) = self.items.poll_recv(cx) {
+        if let Poll::Ready(item) = self.items.poll_recv(cx) {
             if let Some((every, timer)) = &mut self.heartbeat {
                 timer.as_mut().reset(tokio::time::Instant::now() + *every);
             }
-            return Poll::Ready(match chunk_size {
+            return Poll::Ready(match item {
                 Some(StreamItem::Data(bytes)) => Some(self.consume(bytes)),
                 Some(StreamItem::End) => self.finish(),
                 None => Some(Err(BodyAborted)),
@@ -149,7 +149,7 @@ pub(crate) const CHUNK_SIZE: usize = 64 << 10;
 pub(crate) struct ConnActivity {
     /// Responses buffered in hyper until the client takes more. Responses that wait for their producer do not count.
     pub in_flight: AtomicI64,
-    /// Requests not yet answered completely.
+    /// Requests whose response is not complete.
     pub open: AtomicI64,
     /// Progress counter.
     pub progress: AtomicU64,
@@ -193,7 +193,7 @@ impl ResponseBody {
         let is_ended = content.length() == Some(0) && encoder.is_none();
         let chunk_size = if encoder.is_some() { CHUNK_SIZE } else { conn.chunk_size };
         let activity = conn.activity.clone();
-        let mut outgoing = ResponseBody {
+        let mut body = ResponseBody {
             content,
             encoder,
             access_log: Some(access_log),
@@ -202,11 +202,11 @@ impl ResponseBody {
             is_in_flight: false,
             is_ended,
         };
-        outgoing.set_in_flight(true);
+        body.set_in_flight(true);
         if is_ended {
-            outgoing.complete();
+            body.complete();
         }
-        outgoing
+        body
     }
 
     fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<BodyChunk, BodyAborted>>> {
@@ -248,7 +248,7 @@ impl ResponseBody {
         }
     }
 
-    /// Bytes given to hyper count as in flight until hyper asks for more.
+    /// Marks bytes given to hyper as in flight, until hyper polls for more.
     fn set_in_flight(&mut self, is_in_flight: bool) {
         if is_in_flight != self.is_in_flight {
             self.activity.in_flight.fetch_add(if is_in_flight { 1 } else { -1 }, Relaxed);
@@ -269,7 +269,7 @@ impl Body for ResponseBody {
         match &frame {
             Some(Ok(chunk)) => {
                 if let Some(access_log) = &mut this.access_log {
-                    access_log.sent(chunk.remaining());
+                    access_log.record_sent(chunk.remaining());
                 }
                 this.set_in_flight(true);
             }
@@ -347,7 +347,7 @@ impl Buf for LargeChunk {
 
     fn advance(&mut self, count: usize) {
         self.bytes.advance(count);
-        self.access_log.sent(count);
+        self.access_log.record_sent(count);
         if !self.bytes.has_remaining() {
             self.access_log.complete();
         }

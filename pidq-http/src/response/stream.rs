@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_cannot_be_broken_out_of() {
+    fn line_breaks_cannot_inject_event_fields() {
         assert_eq!(frame("delta", None, "a\nb"), "event: delta\ndata: a\ndata: b\n\n");
         assert_eq!(frame("x\nid: 1", Some("7\r"), ""), "id: 7 \nevent: x id: 1\ndata: \n\n");
     }

@@ -2,7 +2,7 @@
 //!
 //! hyper writes at most 64 slices at a time, and a system call costs more than copying a few KiB. So hyper gets as
 //! many slices as it requests, and the rest is registered with the connection, which writes it along with them. hyper
-//! advances the body by the number of bytes written, and asks the body, not the slices, for the remaining length.
+//! advances the body by the number of bytes written, and takes the remaining length from the body, not from the slices.
 
 use std::io::IoSlice;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,13 +21,13 @@ pub trait VectoredBody: Send + Sync + 'static {
     /// Returns the total size of the parts.
     fn size(&self) -> usize;
     /// Returns the part with this index; it may be empty. `None` after the last one.
-    fn part(&self, number: usize) -> Option<&[u8]>;
+    fn part(&self, index: usize) -> Option<&[u8]>;
 }
 
 /// Position within the parts.
 #[derive(Clone, Copy, Default)]
 struct Position {
-    number: usize,
+    index: usize,
     offset: usize,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct VectoredBuf {
 
 impl VectoredBuf {
     pub fn new(parts: impl VectoredBody) -> Self {
-        debug_assert_eq!(parts.size(), (0..).map_while(|number| parts.part(number)).map(<[u8]>::len).sum::<usize>());
+        debug_assert_eq!(parts.size(), (0..).map_while(|index| parts.part(index)).map(<[u8]>::len).sum::<usize>());
         VectoredBuf { remaining: parts.size(), parts: Arc::new(parts), position: Position::default(), connection: None }
     }
 
@@ -59,8 +59,8 @@ impl VectoredBuf {
 fn rest(parts: &dyn VectoredBody, mut position: Position) -> impl Iterator<Item = (&[u8], Position)> {
     std::iter::from_fn(move || {
         loop {
-            let text = &parts.part(position.number)?[position.offset..];
-            position = Position { number: position.number + 1, offset: 0 };
+            let text = &parts.part(position.index)?[position.offset..];
+            position = Position { index: position.index + 1, offset: 0 };
             if !text.is_empty() {
                 return Some((text, position));
             }
@@ -78,27 +78,27 @@ impl Buf for VectoredBuf {
     }
 
     fn chunks_vectored<'a>(&'a self, into: &mut [IoSlice<'a>]) -> usize {
-        let (mut count, mut behind) = (0, self.position);
+        let (mut count, mut position_after) = (0, self.position);
         for (slice, (text, next)) in into.iter_mut().zip(self.rest()) {
             *slice = IoSlice::new(text);
-            (count, behind) = (count + 1, next);
+            (count, position_after) = (count + 1, next);
         }
         let is_full = count == into.len() && count >= MIN_SLICES;
         if let Some(connection) = self.connection.as_ref().filter(|_| is_full) {
-            let next = Tail { after: end(&into[count - 1]), parts: self.parts.clone(), position: behind };
-            connection.tail.set(next);
+            let tail = Tail { after: end(&into[count - 1]), parts: self.parts.clone(), position: position_after };
+            connection.tail.set(tail);
         }
         count
     }
 
     fn advance(&mut self, mut count: usize) {
         self.remaining -= count;
-        while let Some(part) = self.parts.part(self.position.number).filter(|_| count > 0) {
+        while let Some(part) = self.parts.part(self.position.index).filter(|_| count > 0) {
             let taken = count.min(part.len() - self.position.offset);
             count -= taken;
             self.position.offset += taken;
             if self.position.offset == part.len() {
-                self.position = Position { number: self.position.number + 1, offset: 0 };
+                self.position = Position { index: self.position.index + 1, offset: 0 };
             }
         }
     }
@@ -122,11 +122,11 @@ impl PendingTail {
     }
 
     /// Takes out the tail of these slices, if it is registered. It is never stale, since hyper writes immediately
-    /// after requesting slices; the address shows whether other bytes follow ours, such as the end of a chunk.
+    /// after requesting slices; the address shows whether other bytes follow, such as the end of a chunk.
     pub fn take(&self, slices: &[IoSlice<'_>]) -> Option<Tail> {
         let last = slices.get(MIN_SLICES - 1..)?.last()?;
-        let next = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        next.filter(|next| next.after == end(last))
+        let tail = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        tail.filter(|tail| tail.after == end(last))
     }
 }
 
@@ -161,8 +161,8 @@ mod tests {
             self.0.iter().map(Vec::len).sum()
         }
 
-        fn part(&self, number: usize) -> Option<&[u8]> {
-            self.0.get(number).map(Vec::as_slice)
+        fn part(&self, index: usize) -> Option<&[u8]> {
+            self.0.get(index).map(Vec::as_slice)
         }
     }
 
@@ -171,30 +171,30 @@ mod tests {
     }
 
     proptest! {
-        /// As hyper and the connection do it: 64 slices and their tail, of which the kernel takes some.
+        /// Writes as hyper and the connection do: 64 slices and their tail, of which the kernel accepts a part.
         #[test]
         fn every_byte_is_written_once(lengths in prop::collection::vec(0_usize..9, 0..3000), taken in prop::collection::vec(1_usize..4000, 1..9), max_write in prop_oneof![Just(usize::MAX), 1_usize..4000]) {
             let mut bytes = (0_u8..=250).cycle();
             let texts: Vec<Vec<u8>> = lengths.iter().map(|length| bytes.by_ref().take(*length).collect()).collect();
             let (all, connection) = (texts.concat(), Arc::new(ConnActivity::default()));
-            let mut gathered = VectoredBuf::new(Texts(texts)).with_connection(&connection);
+            let mut buf = VectoredBuf::new(Texts(texts)).with_connection(&connection);
             let (mut sent, mut taken) = (Vec::new(), taken.into_iter().cycle());
-            while gathered.has_remaining() {
+            while buf.has_remaining() {
                 let mut slices = [IoSlice::new(&[]); 64];
-                let count = gathered.chunks_vectored(&mut slices);
-                let next = connection.tail.take(&slices[..count]);
-                let more = next.as_ref().map_or_else(|| slices[..count].to_vec(), |next| next.extended(&slices[..count], max_write));
-                prop_assert!(gathered.chunk() == &*slices[0] && more.len() <= IOV_MAX);
+                let count = buf.chunks_vectored(&mut slices);
+                let tail = connection.tail.take(&slices[..count]);
+                let more = tail.as_ref().map_or_else(|| slices[..count].to_vec(), |tail| tail.extended(&slices[..count], max_write));
+                prop_assert!(buf.chunk() == &*slices[0] && more.len() <= IOV_MAX);
                 let mut written = joined(&more);
                 prop_assert!(all[sent.len()..].starts_with(&written));
                 let is_full = more.len() == IOV_MAX || written.len() >= max_write;
                 prop_assert!(count < 64 || is_full || sent.len() + written.len() == all.len(), "{count}");
                 written.truncate(taken.next().unwrap_or(1));
-                gathered.advance(written.len());
+                buf.advance(written.len());
                 sent.extend(written);
             }
             prop_assert!(sent == all);
-            prop_assert_eq!(gathered.chunk(), b"");
+            prop_assert_eq!(buf.chunk(), b"");
         }
     }
 
@@ -205,11 +205,11 @@ mod tests {
         let (one, other) = (texts(), texts());
         let (mut slices, mut others) = ([IoSlice::new(&[]); 64], [IoSlice::new(&[]); 64]);
         one.chunks_vectored(&mut slices);
-        assert_eq!(connection.tail.take(&slices).map(|next| next.extended(&slices, usize::MAX).len()), Some(100));
+        assert_eq!(connection.tail.take(&slices).map(|tail| tail.extended(&slices, usize::MAX).len()), Some(100));
         assert!(connection.tail.take(&slices).is_none());
         one.chunks_vectored(&mut slices);
         other.chunks_vectored(&mut others);
         assert!(connection.tail.take(&slices).is_none());
-        assert!(connection.tail.take(&others).is_none(), "a note that did not fit is thrown away");
+        assert!(connection.tail.take(&others).is_none(), "a tail of other slices is discarded");
     }
 }

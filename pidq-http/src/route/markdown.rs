@@ -35,13 +35,22 @@ fn route_section<S>(route: &Route<S>) -> String {
         route.parameters.iter().for_each(|parameter| text.push_str(&parameter_row(parameter)));
     }
     if let Some(body) = &route.body {
-        let _ = writeln!(text, "\nTakes {}, at most {} bytes.", body.media.join(", "), body.limit);
+        let _ = writeln!(text, "\nRequest body: {}, at most {}.", body.media.join(", "), size(body.limit));
     }
     text.push_str("\n| status | response |\n|---|---|\n");
     for replies in route.replies.chunk_by(|one, other| (one.status, one.summary) == (other.status, other.summary)) {
         let _ = writeln!(text, "| {} | {} |", replies[0].status, summary(replies));
     }
     text
+}
+
+/// Formats a size with the largest unit that divides it: `2 MiB`.
+fn size(bytes: u64) -> String {
+    let units = [(30_u32, "GiB"), (20, "MiB"), (10, "KiB")];
+    match units.into_iter().find(|(shift, _)| bytes.trailing_zeros() >= *shift) {
+        Some((shift, unit)) => format!("{} {unit}", bytes >> shift),
+        None => format!("{bytes} bytes"),
+    }
 }
 
 /// Returns the description of a response, with its content types if there are several.
@@ -56,7 +65,7 @@ fn parameter_row(parameter: &Parameter) -> String {
         ParameterLocation::Path => "path",
         ParameterLocation::Query => "URL",
         ParameterLocation::Header => "header",
-        ParameterLocation::RequiredHeader => "header, needed",
+        ParameterLocation::RequiredHeader => "header, required",
     };
     format!("| `{}` | {location} | {} |\n", parameter.name, parameter.summary)
 }

@@ -62,9 +62,9 @@ enum Protocol {
 }
 
 impl Protocol {
-    /// Returns the maximum size of a response chunk. HTTP/1 takes everything at once: a blocked write is noticed by
-    /// its timeout. HTTP/2 streams wait for windows instead, and requests for chunks show which of them make
-    /// progress.
+    /// Returns the maximum size of a response chunk. An HTTP/1 body is one chunk: the write timeout detects a
+    /// client that does not read. HTTP/2 streams wait for flow-control windows instead, and polls for chunks show
+    /// which of them make progress.
     fn chunk_size(self) -> usize {
         match self {
             Protocol::Http1 => usize::MAX,
@@ -88,7 +88,7 @@ impl<S: Send + Sync + 'static> Connection<S> {
         metrics.connections.dec();
     }
 
-    /// The error is the reason label for the connection that ended.
+    /// Serves the connection to its end. The error is the reason label of the metric for failed connections.
     async fn serve(&self, mut stream: TcpStream) -> Result<(), &'static str> {
         configure_socket(&stream, &self.service.0.limits);
         let address = stream.peer_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |address| address.ip());
@@ -176,7 +176,7 @@ impl<S: Send + Sync + 'static> Connection<S> {
             }
             Protocol::Http2 => {
                 let connection = http2_builder(limits).serve_connection(io, service);
-                let watchdog = Watchdog { idle: Some(HTTP2_IDLE_TIMEOUT), ..Watchdog::new(limits, &activity) };
+                let watchdog = Watchdog { idle_timeout: Some(HTTP2_IDLE_TIMEOUT), ..Watchdog::new(limits, &activity) };
                 Box::pin(self.drive(connection, http2::Connection::graceful_shutdown, watchdog)).await
             }
         }
@@ -230,7 +230,7 @@ impl<S: Send + Sync + 'static> Connection<S> {
 struct Watchdog<'a> {
     activity: &'a ConnActivity,
     write_timeout: Duration,
-    idle: Option<Duration>,
+    idle_timeout: Option<Duration>,
     /// Progress counter, and the time of its last change.
     last_progress: (u64, Instant),
 }
@@ -243,17 +243,22 @@ enum ConnState {
 
 impl<'a> Watchdog<'a> {
     fn new(limits: &Limits, activity: &'a ConnActivity) -> Self {
-        Watchdog { activity, write_timeout: limits.write_timeout, idle: None, last_progress: (0, Instant::now()) }
+        Watchdog {
+            activity,
+            write_timeout: limits.write_timeout,
+            idle_timeout: None,
+            last_progress: (0, Instant::now()),
+        }
     }
 
     fn check(&mut self) -> ConnState {
-        let quiet = self.since_progress();
-        if self.activity.in_flight.load(Relaxed) > 0 && quiet > self.write_timeout {
+        let idle_time = self.since_progress();
+        if self.activity.in_flight.load(Relaxed) > 0 && idle_time > self.write_timeout {
             return ConnState::Expired("write_timeout");
         }
-        match self.idle {
-            Some(idle) if self.activity.open.load(Relaxed) > 0 || quiet < idle => ConnState::Active,
-            Some(idle) if quiet < idle + self.write_timeout => ConnState::Idle,
+        match self.idle_timeout {
+            Some(limit) if self.activity.open.load(Relaxed) > 0 || idle_time < limit => ConnState::Active,
+            Some(limit) if idle_time < limit + self.write_timeout => ConnState::Idle,
             Some(_) => ConnState::Expired("idle"),
             None => ConnState::Active,
         }

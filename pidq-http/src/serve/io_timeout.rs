@@ -50,7 +50,7 @@ impl<T> TimeoutIo<T> {
         let write_timeout = self.write_timeout;
         let timer = self.write_timer.get_or_insert_with(|| Box::pin(sleep(write_timeout)));
         ready!(timer.as_mut().poll(cx));
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client takes nothing of its answer")))
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read the response")))
     }
 }
 
@@ -131,8 +131,8 @@ mod tests {
             1500 * 4
         }
 
-        fn part(&self, number: usize) -> Option<&[u8]> {
-            (number < 1500).then_some(b"part")
+        fn part(&self, index: usize) -> Option<&[u8]> {
+            (index < 1500).then_some(b"part")
         }
     }
 
@@ -174,29 +174,30 @@ mod tests {
 
     /// Returns the largest number of slices hyper writes for a vectored body, over a stream with this write size.
     async fn slices_at_once(max_write: usize) -> usize {
-        let ((near, far), most) = (duplex(1 << 20), Arc::new(AtomicUsize::new(0)));
+        let ((client_io, server_io), max_slices) = (duplex(1 << 20), Arc::new(AtomicUsize::new(0)));
         let activity = Arc::new(ConnActivity::default());
-        let stream = CountingStream(far, most.clone());
+        let stream = CountingStream(server_io, max_slices.clone());
         let io = TimeoutIo::new(stream, Vec::new(), None, activity.clone(), Duration::from_secs(5))
             .with_max_write(max_write);
-        let answer = || {
+        let respond = || {
             Ok::<_, io::Error>(hyper::Response::new(Full::new(VectoredBuf::new(ManySlices).with_connection(&activity))))
         };
-        let service = service_fn(|_| std::future::ready(answer()));
+        let service = service_fn(|_| std::future::ready(respond()));
         let connection = server::Builder::new().serve_connection(TokioIo::new(io), service);
-        let (mut sender, driver) = client::handshake::<_, Full<&[u8]>>(TokioIo::new(near)).await.expect("a client");
+        let (mut sender, driver) =
+            client::handshake::<_, Full<&[u8]>>(TokioIo::new(client_io)).await.expect("a client");
         let client = async {
-            let answer = sender.send_request(hyper::Request::default()).await.expect("an answer");
+            let response = sender.send_request(hyper::Request::default()).await.expect("a response");
             drop(sender);
-            answer.into_body().collect().await.expect("a body").to_bytes()
+            response.into_body().collect().await.expect("a body").to_bytes()
         };
         let (body, _, served) = tokio::join!(client, driver, connection);
         assert!(served.is_ok() && body == b"part".repeat(1500));
-        most.load(Relaxed)
+        max_slices.load(Relaxed)
     }
 
     #[tokio::test]
-    async fn hyper_writes_as_much_at_once_as_the_stream_takes() {
+    async fn vectored_writes_use_the_write_size_of_the_stream() {
         assert_eq!(slices_at_once(usize::MAX).await, 1024);
         assert!((130..=150).contains(&slices_at_once(600).await));
     }

@@ -22,7 +22,7 @@ const BACKLOG: i32 = 4096;
 impl Listener {
     /// Binds plain HTTP on loopback. Other addresses are an error: use `tls` or `insecure`.
     pub fn plain(address: SocketAddr) -> io::Result<Self> {
-        only_loopback(address)?;
+        require_loopback(address)?;
         Listener::insecure(address)
     }
 
@@ -38,7 +38,7 @@ impl Listener {
 
     /// Binds the admin listener: `/metrics`, `/livez` and `/readyz`, plain HTTP on loopback.
     pub fn admin(address: SocketAddr) -> io::Result<Self> {
-        only_loopback(address)?;
+        require_loopback(address)?;
         Ok(Listener { socket: bind(address)?, tls: None, kind: ListenerKind::Admin })
     }
 
@@ -47,13 +47,13 @@ impl Listener {
     ///
     /// Sockets on other addresses than loopback need TLS or `insecure`.
     pub fn activated(tls: Option<&Tls>, insecure: bool) -> io::Result<Vec<Self>> {
-        let mut given = ListenFd::from_env();
+        let mut listen_fds = ListenFd::from_env();
         let mut listeners = Vec::new();
-        for index in 0..given.len() {
-            let Some(socket) = given.take_tcp_listener(index).map_err(activation_error)? else { continue };
+        for index in 0..listen_fds.len() {
+            let Some(socket) = listen_fds.take_tcp_listener(index).map_err(activation_error)? else { continue };
             socket.set_nonblocking(true)?;
             if tls.is_none() && !insecure {
-                only_loopback(socket.local_addr()?)?;
+                require_loopback(socket.local_addr()?)?;
             }
             listeners.push(Listener { socket, tls: tls.cloned(), kind: ListenerKind::Public });
         }
@@ -90,11 +90,11 @@ fn activation_error(error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("a socket of the service manager (`LISTEN_FDS`) cannot be used: {error}"))
 }
 
-fn only_loopback(address: SocketAddr) -> io::Result<()> {
+fn require_loopback(address: SocketAddr) -> io::Result<()> {
     if address.ip().to_canonical().is_loopback() {
         return Ok(());
     }
-    let hint = format!("{address} is not loopback: plain HTTP would show tokens to the network; use a certificate");
+    let hint = format!("{address} is not loopback: plain HTTP would expose tokens on the network; use a certificate");
     Err(io::Error::new(io::ErrorKind::PermissionDenied, hint))
 }
 

@@ -178,7 +178,7 @@ mod tests {
     const V4: [u8; 12] = [192, 0, 2, 1, 198, 51, 100, 1, 220, 4, 1, 187];
 
     #[test]
-    fn addresses_may_come_as_bytes() {
+    fn a_version_2_header_names_the_client() {
         assert_eq!(parse_v2(0x21, 0x11, &V4), client("192.0.2.1"));
         let mut v6 = [0; 36];
         v6[15] = 1;
@@ -214,7 +214,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_makes_it_panic(command: u8, family: u8, payload in proptest::collection::vec(any::<u8>(), 0..80)) {
+        fn arbitrary_input_does_not_panic(
+            command: u8,
+            family: u8,
+            payload in proptest::collection::vec(any::<u8>(), 0..80)
+        ) {
             let _ = (parse_v1(&payload), parse_v2(command, family, &payload));
         }
     }

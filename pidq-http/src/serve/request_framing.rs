@@ -217,7 +217,7 @@ mod tests {
     const BOTH: &str = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\ncontent-LENGTH: 5\r\n\r\n";
 
     #[test]
-    fn bodies_are_no_heads() {
+    fn bodies_are_not_parsed_as_heads() {
         assert_eq!(first_ambiguous_request(&[PLAIN, LENGTH, CHUNKED, PLAIN].concat()), None);
         assert_eq!(first_ambiguous_request(&[PLAIN, LENGTH, CHUNKED, "\r\n", PLAIN, BOTH].concat()), Some(4));
     }

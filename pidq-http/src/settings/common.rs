@@ -42,7 +42,7 @@ pub const COMMON: &[Setting] = settings![
     "PIDQ_REFRESH_TOKEN_IDLE_TTL", "config.auth.refreshTokenIdleTtl", ValueKind::Duration, Some("14d"), false, "Lifetime of an unused refresh token.";
     "PIDQ_LOGIN_TTL", "config.auth.loginTtl", ValueKind::Duration, Some("30d"), false, "Maximum lifetime of a login, including refreshes.";
     "PIDQ_REFRESH_GRACE", "config.auth.refreshGrace", ValueKind::Duration, Some("10s"), false, "Time in which a refresh may be repeated if its response was lost.";
-    "PIDQ_TOKEN_CACHE_TTL", "config.auth.tokenCacheTtl", ValueKind::Duration, Some("1s"), false, "Time that a verified token is cached; a revocation by another process takes effect after that. `0s` verifies every request in the database.";
+    "PIDQ_TOKEN_CACHE_TTL", "config.auth.tokenCacheTtl", ValueKind::Duration, Some("1s"), false, "Time that a verified token is cached; a revocation by another process takes effect after this time at the latest. `0s` checks the database on every request.";
     "PIDQ_MAX_CONNECTIONS", "config.limits.connections", ValueKind::Number, Some("10000"), false, "Maximum number of open connections.";
     "PIDQ_MAX_REQUESTS", "config.limits.requests", ValueKind::Number, Some("512"), false, "Maximum number of concurrent requests.";
     "PIDQ_MAX_REQUESTS_PER_PRINCIPAL", "config.limits.requestsPerPrincipal", ValueKind::Number, Some("64"), false, "Maximum number of concurrent requests per principal.";
@@ -207,10 +207,10 @@ impl CommonSettings<'_> {
     }
 
     fn tls(&self) -> Result<Option<Tls>, SettingError> {
-        let oldest = if self.0.required("PIDQ_TLS_MIN")? == "1.3" { TlsVersion::V1_3 } else { TlsVersion::V1_2 };
+        let min_version = if self.0.required("PIDQ_TLS_MIN")? == "1.3" { TlsVersion::V1_3 } else { TlsVersion::V1_2 };
         match (self.0.path("PIDQ_TLS_CERT")?, self.0.path("PIDQ_TLS_KEY")?) {
             (None, None) => Ok(None),
-            (Some(certificates), Some(key)) => match Tls::open(certificates, key, oldest) {
+            (Some(certificates), Some(key)) => match Tls::open(certificates, key, min_version) {
                 Ok(tls) => Ok(Some(tls)),
                 Err(error) => Err(self.0.invalid("PIDQ_TLS_CERT", &error.to_string())),
             },
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn every_default_is_a_value_and_is_what_the_code_has() {
+    fn defaults_equal_those_of_the_code() {
         let limits = CommonSettings(&settings(&[])).limits().expect("defaults are good");
         assert_eq!(format!("{limits:?}"), format!("{:?}", Limits::default()));
         let (url, settings) = ("https://pidq.example", settings(&[]));
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_paths_are_there_once() {
+    fn names_and_config_keys_are_unique() {
         let mut names: Vec<_> = COMMON.iter().flat_map(|row| [row.env, row.config_key]).collect();
         names.sort_unstable();
         let count = names.len();
@@ -278,16 +278,16 @@ mod tests {
         for name in
             ["PIDQ_MAX_CONNECTIONS", "PIDQ_MAX_REQUESTS", "PIDQ_MAX_REQUESTS_PER_PRINCIPAL", "PIDQ_HEAD_TIMEOUT"]
         {
-            let refused = CommonSettings(&settings(&[(name, "0")])).limits().expect_err("nobody is served");
-            assert!(refused.to_string().contains(&format!("`{name}`")), "{refused}");
+            let error = CommonSettings(&settings(&[(name, "0")])).limits().expect_err("a limit of 0");
+            assert!(error.to_string().contains(&format!("`{name}`")), "{error}");
         }
         for name in ["PIDQ_ACCESS_TOKEN_TTL", "PIDQ_REFRESH_TOKEN_IDLE_TTL", "PIDQ_LOGIN_TTL"] {
-            let refused = CommonSettings(&settings(&[(name, "0s")])).identity_options("x").expect_err("no token lives");
-            assert!(refused.to_string().contains(&format!("`{name}`")), "{refused}");
+            let error = CommonSettings(&settings(&[(name, "0s")])).identity_options("x").expect_err("a TTL of 0");
+            assert!(error.to_string().contains(&format!("`{name}`")), "{error}");
         }
-        let most = settings(&[("PIDQ_MAX_REQUESTS", "18446744073709551615")]);
+        let maximum = settings(&[("PIDQ_MAX_REQUESTS", "18446744073709551615")]);
         let mut app = App::new("test", "0", (), &[]);
-        CommonSettings(&most).apply_to(&mut app).expect("as many as can be");
+        CommonSettings(&maximum).apply_to(&mut app).expect("the maximum");
         app.build();
         assert!(
             CommonSettings(&settings(&[("PIDQ_LISTEN", ",")]))
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_of_sites_are_checked() {
+    fn urls_and_origins_are_validated() {
         let public = |url: &str| {
             CommonSettings(&settings(&[("PIDQ_PUBLIC_URL", url)])).public_url().ok().flatten().map(str::to_owned)
         };
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn plain_http_beyond_loopback_has_to_be_asked_for() {
+    async fn plain_http_beyond_loopback_requires_the_setting() {
         let open = |more: &[(&str, &str)]| {
             let given = [&[("PIDQ_LISTEN", "0.0.0.0:0"), ("PIDQ_ADMIN_LISTEN", "")][..], more].concat();
             CommonSettings(&settings(&given))

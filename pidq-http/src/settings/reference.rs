@@ -4,7 +4,7 @@ use super::{Setting, ValueKind, flag, merged_rows};
 
 /// Returns the `--help` text: the usage, and one line per setting.
 pub fn settings_help(command: &str, tables: &[&'static [Setting]]) -> String {
-    let intro = "Settings, as flag (`--rate-limit 60`), in the environment (`PIDQ_RATE_LIMIT=60`), or in the file of `--config`:";
+    let intro = "Settings, as flags (`--rate-limit 60`), environment variables (`PIDQ_RATE_LIMIT=60`), or in the file given with `--config`:";
     let mut text = format!("Usage: {command} [--SETTING VALUE]...\n\n{intro}\n");
     for row in merged_rows(tables) {
         // A secret has no flag.

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_read_leaf_by_leaf() {
+    fn files_are_flattened() {
         let table = "a = 1\n[b]\nc = ['x', 'y']\nd = true\n".parse().expect("TOML");
         let found: Vec<String> = flatten(table).into_iter().map(|(path, value)| format!("{path}={value}")).collect();
         assert_eq!(found, ["a=1", "b.c=x,y", "b.d=true"]);

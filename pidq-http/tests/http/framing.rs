@@ -3,14 +3,14 @@
 use crate::server::{Server, app, body, header, status};
 
 /// Sends bytes followed by a second request; returns the status of the first, and the number of responses.
-async fn answers(server: &Server, bytes: &str) -> (u16, usize) {
-    let answer =
+async fn responses(server: &Server, bytes: &str) -> (u16, usize) {
+    let response =
         server.raw(format!("{bytes}GET /things/smuggled HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")).await;
-    (status(&answer), answer.matches("HTTP/1.1 ").count())
+    (status(&response), response.matches("HTTP/1.1 ").count())
 }
 
 #[tokio::test]
-async fn ambiguous_framing_is_rejected_and_nothing_after_it_is_read() {
+async fn ambiguous_framing_is_rejected_and_closes_the_connection() {
     let server = Server::start(app());
     let heads = [
         "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
@@ -40,25 +40,25 @@ async fn ambiguous_framing_is_rejected_and_nothing_after_it_is_read() {
         "\u{16}\u{3}\u{1}\u{2}\r\n\r\n",
     ];
     for head in heads {
-        let (status, answers) = answers(&server, head).await;
-        assert!(status == 400 && answers == 1, "{status}, {answers} answers to {head:?}");
+        let (status, responses) = responses(&server, head).await;
+        assert!(status == 400 && responses == 1, "{status}, {responses} responses to {head:?}");
     }
 }
 
 #[tokio::test]
-async fn pipelined_requests_are_answered_in_order_up_to_the_first_ambiguous_one() {
+async fn pipelined_requests_are_served_in_order_up_to_the_first_ambiguous_one() {
     let server = Server::start(app());
     let good = "GET /things/1 HTTP/1.1\r\nHost: x\r\n\r\n";
     let chunked = "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n\
         2\r\n12\r\n1\r\n3\r\n0\r\n\r\n";
     let both = "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n";
-    let answer = server.raw([good, chunked, good, both, good].concat()).await;
-    let statuses: Vec<u16> = answer.split("HTTP/1.1").skip(1).map(|part| status(&format!("x{part}"))).collect();
-    assert_eq!(statuses, [200, 200, 200, 400], "{answer}");
+    let response = server.raw([good, chunked, good, both, good].concat()).await;
+    let statuses: Vec<u16> = response.split("HTTP/1.1").skip(1).map(|part| status(&format!("x{part}"))).collect();
+    assert_eq!(statuses, [200, 200, 200, 400], "{response}");
 }
 
 #[tokio::test]
-async fn heads_that_are_too_much_are_refused() {
+async fn oversized_heads_are_rejected() {
     let server = Server::start(app());
     let fields = |count: usize| (0..count).map(|n| format!("X-{n}: y\r\n")).collect::<String>();
     let get = |rest: String| format!("GET /things/1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{rest}\r\n");
@@ -69,9 +69,9 @@ async fn heads_that_are_too_much_are_refused() {
     assert_eq!(status(&server.raw(long).await), 414);
 }
 
-/// hyper answers these itself, without our body or headers.
+/// hyper sends these responses itself, without our body or headers.
 #[tokio::test]
-async fn what_is_no_request_gets_a_status_and_nothing_else() {
+async fn an_invalid_request_gets_only_a_status() {
     let server = Server::start(app());
     let fields: String = (0..65).map(|n| format!("X-{n}: y\r\n")).collect();
     for (head, expected) in [
@@ -83,11 +83,11 @@ async fn what_is_no_request_gets_a_status_and_nothing_else() {
         ("GET / HTTP/1.1\r\nHost : x\r\n\r\n".to_owned(), 400),
         ("GET / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n".to_owned(), 400),
     ] {
-        let answer = server.raw(&head).await;
-        assert_eq!(status(&answer), expected, "{head}");
-        let mut names: Vec<&str> = answer.lines().filter_map(|line| Some(line.split_once(": ")?.0)).collect();
+        let response = server.raw(&head).await;
+        assert_eq!(status(&response), expected, "{head}");
+        let mut names: Vec<&str> = response.lines().filter_map(|line| Some(line.split_once(": ")?.0)).collect();
         names.sort_unstable();
-        assert_eq!((names, body(&answer)), (vec!["connection", "content-length", "date"], ""), "{head}");
+        assert_eq!((names, body(&response)), (vec!["connection", "content-length", "date"], ""), "{head}");
     }
 }
 
@@ -100,11 +100,11 @@ async fn an_ambiguous_head_is_rejected_with_a_reason() {
         ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nContent-Length: 0\r\n\r\n".to_owned(), "invalid-request"),
         (format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", "y".repeat(9_000)), "uri-too-long"),
     ] {
-        let answer = server.raw(&head).await;
-        assert_eq!(header(&answer, "content-type"), Some("application/problem+json"), "{head}");
+        let response = server.raw(&head).await;
+        assert_eq!(header(&response, "content-type"), Some("application/problem+json"), "{head}");
         assert!(
-            header(&answer, "x-request-id").is_some() && answer.contains(&format!("\"code\":\"{code}\"")),
-            "{answer}"
+            header(&response, "x-request-id").is_some() && response.contains(&format!("\"code\":\"{code}\"")),
+            "{response}"
         );
     }
 }

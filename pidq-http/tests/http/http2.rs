@@ -17,7 +17,7 @@ type Body = Full<Bytes>;
 
 pub async fn connect(server: &Server) -> SendRequest<Body> {
     let io = TokioIo::new(server.connect().await);
-    let (sender, connection) = handshake(TokioExecutor::new(), io).await.expect("it speaks HTTP/2");
+    let (sender, connection) = handshake(TokioExecutor::new(), io).await.expect("an HTTP/2 connection");
     tokio::spawn(connection);
     sender
 }
@@ -35,68 +35,68 @@ async fn text(response: hyper::Response<hyper::body::Incoming>) -> (StatusCode, 
 }
 
 #[tokio::test]
-async fn streams_of_one_connection_are_answered_side_by_side() {
+async fn streams_of_one_connection_are_served_concurrently() {
     let server = Server::start(app());
     let mut sender = connect(&server).await;
     let slow = sender.send_request(request(&server, Method::GET, "/slow", ""));
     let quick = sender.send_request(request(&server, Method::POST, "/echo", "[1,2]"));
     let (slow, quick) = tokio::join!(slow, quick);
-    assert_eq!(text(quick.expect("an answer")).await, (StatusCode::OK, "[1,2]".into()));
-    assert_eq!(text(slow.expect("an answer")).await, (StatusCode::OK, "slow".into()));
-    let big = sender.send_request(request(&server, Method::GET, "/big", "")).await.expect("an answer");
+    assert_eq!(text(quick.expect("a response")).await, (StatusCode::OK, "[1,2]".into()));
+    assert_eq!(text(slow.expect("a response")).await, (StatusCode::OK, "slow".into()));
+    let big = sender.send_request(request(&server, Method::GET, "/big", "")).await.expect("a response");
     assert_eq!(text(big).await.1.len(), 8 << 20);
 }
 
 #[tokio::test]
-async fn a_panic_ends_its_own_stream_only() {
+async fn a_panic_ends_only_its_stream() {
     let server = Server::start(app());
     let mut sender = connect(&server).await;
     let slow = sender.send_request(request(&server, Method::GET, "/slow", ""));
     let panic = sender.send_request(request(&server, Method::GET, "/panic", ""));
     let (slow, panic) = tokio::join!(slow, panic);
-    assert_eq!(panic.map(|answer| answer.status()).ok(), Some(StatusCode::INTERNAL_SERVER_ERROR));
-    assert_eq!(text(slow.expect("an answer")).await.1, "slow");
+    assert_eq!(panic.map(|response| response.status()).ok(), Some(StatusCode::INTERNAL_SERVER_ERROR));
+    assert_eq!(text(slow.expect("a response")).await.1, "slow");
 }
 
 #[tokio::test]
-async fn a_host_that_contradicts_the_authority_is_refused() {
+async fn a_host_that_differs_from_the_authority_is_rejected() {
     let server = Server::start(app());
     let mut sender = connect(&server).await;
     let mut contradicting = request(&server, Method::GET, "/things/1", "");
     contradicting.headers_mut().insert("host", "other".parse().expect("a value"));
-    let answer = sender.send_request(contradicting).await.expect("an answer");
-    assert_eq!(answer.status(), StatusCode::BAD_REQUEST);
+    let response = sender.send_request(contradicting).await.expect("a response");
+    assert_eq!(response.status(), StatusCode::BAD_REQUEST);
 }
 
 #[tokio::test]
-async fn running_streams_are_answered_before_the_end() {
+async fn running_streams_complete_before_shutdown() {
     let server = Server::start(app());
     let mut sender = connect(&server).await;
     let slow = tokio::spawn(sender.send_request(request(&server, Method::GET, "/slow", "")));
-    server.busy().await;
+    server.wait_until_busy().await;
     server.stop.stop();
-    let answer = slow.await.expect("no panic").expect("an answer");
-    assert_eq!(text(answer).await.1, "slow");
+    let response = slow.await.expect("no panic").expect("a response");
+    assert_eq!(text(response).await.1, "slow");
     assert!(server.done.await.is_ok_and(|ended| ended.is_ok()));
 }
 
 #[tokio::test]
-async fn a_client_that_opens_no_window_is_ended() {
+async fn a_client_without_flow_control_window_is_disconnected() {
     let mut app = app();
     app.limits = Limits { write_timeout: Duration::from_millis(400), ..app.limits };
     let server = Server::start(app);
     let io = TokioIo::new(server.connect().await);
     let mut builder = Builder::new(TokioExecutor::new());
     builder.initial_stream_window_size(0).initial_connection_window_size(0);
-    let (mut sender, connection) = builder.handshake::<_, Body>(io).await.expect("it speaks HTTP/2");
+    let (mut sender, connection) = builder.handshake::<_, Body>(io).await.expect("an HTTP/2 connection");
     let connection = tokio::spawn(connection);
-    let answer = sender.send_request(request(&server, Method::GET, "/big", "")).await.expect("a head");
-    assert_eq!(answer.status(), StatusCode::OK);
-    assert!(timeout(Duration::from_secs(3), connection).await.is_ok(), "the server waits for ever");
+    let response = sender.send_request(request(&server, Method::GET, "/big", "")).await.expect("a head");
+    assert_eq!(response.status(), StatusCode::OK);
+    assert!(timeout(Duration::from_secs(3), connection).await.is_ok(), "the server waits forever");
 }
 
 #[tokio::test]
-async fn a_flood_of_resets_ends_the_connection_and_no_other() {
+async fn a_flood_of_resets_ends_only_its_connection() {
     let server = Server::start(app());
     let mut stream = server.connect().await;
     stream
@@ -115,15 +115,15 @@ async fn a_flood_of_resets_ends_the_connection_and_no_other() {
     }
     let (mut reader, mut writer) = stream.into_split();
     let written = tokio::spawn(async move { writer.write_all(&flood).await });
-    let mut answer = Vec::new();
-    let ended = timeout(Duration::from_secs(10), reader.read_to_end(&mut answer)).await;
-    assert!(ended.is_ok(), "the connection goes on");
+    let mut response = Vec::new();
+    let ended = timeout(Duration::from_secs(10), reader.read_to_end(&mut response)).await;
+    assert!(ended.is_ok(), "the connection stays open");
     let _ = written.await;
     assert_eq!(status(&server.request("GET /things/1 HTTP/1.1", "").await), 200);
 }
 
 #[tokio::test]
-async fn a_head_without_an_end_is_refused() {
+async fn an_endless_head_is_rejected() {
     let server = Server::start(app());
     let mut stream = server.connect().await;
     stream
@@ -138,14 +138,14 @@ async fn a_head_without_an_end_is_refused() {
     }
     let (mut reader, mut writer) = stream.into_split();
     let written = tokio::spawn(async move { writer.write_all(&flood).await });
-    let mut answer = Vec::new();
-    let ended = timeout(Duration::from_secs(10), reader.read_to_end(&mut answer)).await;
-    assert!(ended.is_ok(), "the connection goes on");
+    let mut response = Vec::new();
+    let ended = timeout(Duration::from_secs(10), reader.read_to_end(&mut response)).await;
+    assert!(ended.is_ok(), "the connection stays open");
     let _ = written.await;
 }
 
 #[tokio::test]
-async fn too_many_headers_are_refused() {
+async fn too_many_headers_are_rejected() {
     let server = Server::start(app());
     let mut sender = connect(&server).await;
     let mut large = request(&server, Method::GET, "/things/1", "");
@@ -153,8 +153,8 @@ async fn too_many_headers_are_refused() {
         let name: hyper::header::HeaderName = format!("x-{number}").parse().expect("a name");
         large.headers_mut().insert(name, "y".repeat(100).parse().expect("a value"));
     }
-    let answer = sender.send_request(large).await;
-    let refused = answer.map_or(true, |answer| answer.status() == StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
+    let response = sender.send_request(large).await;
+    let refused = response.map_or(true, |response| response.status() == StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
     assert!(refused, "30 KiB of headers are too much");
 }
 
@@ -168,8 +168,8 @@ fn frame(kind: u8, flags: u8, payload: &[u8]) -> Vec<u8> {
     [&[0, 0, payload.len() as u8, kind, flags, 0, 0, 0, 1], payload].concat()
 }
 
-/// Returns the first reaction to the only stream: `answered`, `reset`, or `over` for the end of the connection.
-async fn said_of(server: &Server, fields: &[(&str, &str)], data: &[u8]) -> &'static str {
+/// Returns the first reaction to the only stream: `answered`, `reset`, or `closed` for the end of the connection.
+async fn reaction_to(server: &Server, fields: &[(&str, &str)], data: &[u8]) -> &'static str {
     // :method POST, :scheme http, :path /echo, :authority x.
     let mut head = b"\x83\x86\x04\x05/echo\x01\x01x".to_vec();
     head.extend([("content-type", "application/json")].iter().chain(fields).flat_map(field));
@@ -185,7 +185,7 @@ async fn said_of(server: &Server, fields: &[(&str, &str)], data: &[u8]) -> &'sta
         match frame[3] {
             1 => return "answered",
             3 => return "reset",
-            7 => return "over",
+            7 => return "closed",
             _ => {}
         }
     }
@@ -195,7 +195,7 @@ async fn said_of(server: &Server, fields: &[(&str, &str)], data: &[u8]) -> &'sta
 async fn requests_that_a_proxy_could_split_are_rejected() {
     let server = Server::start(app());
     for fields in [&[][..], &[("content-length", "3")], &[("te", "trailers")], &[("x", "a b")]] {
-        assert_eq!(said_of(&server, fields, b"[1]").await, "answered", "{fields:?}");
+        assert_eq!(reaction_to(&server, fields, b"[1]").await, "answered", "{fields:?}");
     }
     for field in [
         ("content-length", "2"),
@@ -215,7 +215,7 @@ async fn requests_that_a_proxy_could_split_are_rejected() {
         ("x: y", "a"),
         ("X", "a"),
     ] {
-        let said = said_of(&server, &[field], b"[1]").await;
-        assert!(["reset", "over"].contains(&said), "{field:?} is {said}");
+        let reaction = reaction_to(&server, &[field], b"[1]").await;
+        assert!(["reset", "closed"].contains(&reaction), "{field:?} is {reaction}");
     }
 }

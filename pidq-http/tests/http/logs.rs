@@ -7,16 +7,16 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::server::{Parted, Server, app, status};
+use crate::server::{ManyParts, Server, app, status};
 
-/// Set for the child process whose lines are read.
-const ALONE: &str = "PIDQ_TEST_LOGS";
+/// Environment variable of the child process whose log is read.
+const CHILD_ENV: &str = "PIDQ_TEST_LOGS";
 
 /// Returns the log of a child process that runs one test of this file.
 fn log_of(test: &str) -> String {
     let own = std::env::current_exe().expect("a test binary");
     let arguments = ["--exact", &format!("logs::{test}"), "--nocapture"];
-    let output = Command::new(own).args(arguments).env(ALONE, "1").stdout(Stdio::null()).output().expect("it runs");
+    let output = Command::new(own).args(arguments).env(CHILD_ENV, "1").stdout(Stdio::null()).output().expect("it runs");
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{text}");
     text
@@ -30,8 +30,8 @@ fn access(text: &str) -> Vec<Value> {
 
 #[test]
 fn a_log_line_describes_the_request_without_secrets() {
-    if std::env::var_os(ALONE).is_some() {
-        return ask();
+    if std::env::var_os(CHILD_ENV).is_some() {
+        return send_requests();
     }
     let text = log_of("a_log_line_describes_the_request_without_secrets");
     assert!(!text.contains("canary"), "a secret is in the log: {text}");
@@ -41,7 +41,7 @@ fn a_log_line_describes_the_request_without_secrets() {
         (&first["method"], &first["route"], &first["status"], &first["bytes"]),
         (&"GET".into(), &"/things/{id}".into(), &200.into(), &13.into())
     );
-    assert_eq!((&first["id"], &first["complete"]), (&"r-1".into(), &true.into()));
+    assert_eq!((&first["request_id"], &first["complete"]), (&"r-1".into(), &true.into()));
     let second = access.get(1).expect("there is another line");
     assert_eq!((&second["principal"], &second["tenant"]), (&"ann".into(), &"t".into()));
     let last = access.last().expect("there is a line");
@@ -50,12 +50,12 @@ fn a_log_line_describes_the_request_without_secrets() {
 
 /// Sends secrets in every part of a request.
 #[tokio::main]
-async fn ask() {
+async fn send_requests() {
     init_log(LogFormat::Json, LevelFilter::TRACE);
     let server = Server::start(app());
     let id = "X-Request-Id: r-1\r\nX-Other: canary\r\nCookie: canary";
-    let answer = server.request(&format!("GET /things/canary-path?token=canary HTTP/1.1\r\n{id}"), "").await;
-    assert_eq!(status(&answer), 200);
+    let response = server.request(&format!("GET /things/canary-path?token=canary HTTP/1.1\r\n{id}"), "").await;
+    assert_eq!(status(&response), 200);
     server.request("GET /mine HTTP/1.1\r\nAuthorization: Bearer ann:canary", "").await;
     server.request("GET /mine HTTP/1.1\r\nAuthorization: Basic canary", "").await;
     let json = "POST /echo HTTP/1.1\r\nContent-Type: application/json";
@@ -72,12 +72,12 @@ async fn ask() {
 }
 
 #[test]
-fn a_log_line_has_the_bytes_taken_of_a_large_response() {
-    if std::env::var_os(ALONE).is_some() {
-        return take_some_and_all();
+fn a_log_line_has_the_bytes_sent_of_a_large_response() {
+    if std::env::var_os(CHILD_ENV).is_some() {
+        return read_partly_and_fully();
     }
-    let lines = access(&log_of("a_log_line_has_the_bytes_taken_of_a_large_response"));
-    let all = Parted::text().len() as u64;
+    let lines = access(&log_of("a_log_line_has_the_bytes_sent_of_a_large_response"));
+    let all = ManyParts::text().len() as u64;
     let taken = |complete| {
         let line = lines.iter().find(|line| line["complete"] == complete)?;
         line["bytes"].as_u64()
@@ -87,7 +87,7 @@ fn a_log_line_has_the_bytes_taken_of_a_large_response() {
 }
 
 #[tokio::main]
-async fn take_some_and_all() {
+async fn read_partly_and_fully() {
     init_log(LogFormat::Json, LevelFilter::INFO);
     let server = Server::start(app());
     let mut stream = server.connect().await;

@@ -1,8 +1,8 @@
 //! Tests of a real server on 127.0.0.1.
 
-mod corpus;
 mod descriptors;
 mod framing;
+mod fuzz_corpus;
 mod http2;
 mod logs;
 mod metrics_and_limits;

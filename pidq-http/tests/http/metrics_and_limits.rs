@@ -16,19 +16,19 @@ async fn metrics_are_on_the_admin_listener() {
     let server = Server::on(app(), vec![public, admin]);
     server.request("GET /things/1 HTTP/1.1", "").await;
     server.request("GET /nowhere HTTP/1.1", "").await;
-    let ask = async |path: &str| {
+    let get = async |path: &str| {
         let mut stream = TcpStream::connect(address).await.expect("it listens");
         let head = format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
         tokio::io::AsyncWriteExt::write_all(&mut stream, head.as_bytes()).await.expect("it is open");
         rest(stream).await
     };
-    let answer = ask("/metrics").await;
-    assert!(header(&answer, "content-type").is_some_and(|media| media.starts_with("application/openmetrics-text")));
+    let response = get("/metrics").await;
+    assert!(header(&response, "content-type").is_some_and(|media| media.starts_with("application/openmetrics-text")));
     let row = "pidq_http_requests_total{method=\"GET\",route=\"/things/{id}\",status=\"200\"} 1";
-    assert!(answer.contains(row) && answer.ends_with("# EOF\n"), "{answer}");
-    assert!(answer.contains("route=\"\",status=\"404\""), "strangers make no labels: {answer}");
-    assert_eq!(status(&ask("/livez").await), 200);
-    assert_eq!(status(&ask("/things/1").await), 404, "the service is not there");
+    assert!(response.contains(row) && response.ends_with("# EOF\n"), "{response}");
+    assert!(response.contains("route=\"\",status=\"404\""), "unknown paths create no labels: {response}");
+    assert_eq!(status(&get("/livez").await), 200);
+    assert_eq!(status(&get("/things/1").await), 404, "no routes of the service");
 }
 
 #[test]
@@ -42,38 +42,38 @@ async fn a_rate_limited_request_has_retry_after() {
     let mut app = app();
     app.rate_limit = Some(RateLimiter::new("user", 3, Duration::from_secs(60)));
     let server = Server::start(app);
-    let ask =
+    let get_as =
         async |token: &str| server.request(&format!("GET /mine HTTP/1.1\r\nAuthorization: Bearer {token}:x"), "").await;
-    for left in ["2", "1", "0"] {
-        let answer = ask("a").await;
-        assert_eq!(header(&answer, "ratelimit-policy"), Some("\"user\";q=3;w=60"));
-        assert!(header(&answer, "ratelimit").is_some_and(|now| now.starts_with(&format!("\"user\";r={left};"))));
+    for remaining in ["2", "1", "0"] {
+        let response = get_as("a").await;
+        assert_eq!(header(&response, "ratelimit-policy"), Some("\"user\";q=3;w=60"));
+        assert!(header(&response, "ratelimit").is_some_and(|now| now.starts_with(&format!("\"user\";r={remaining};"))));
     }
-    let answer = ask("a").await;
-    assert_eq!((status(&answer), header(&answer, "retry-after")), (429, Some("20")));
-    assert_eq!(status(&ask("b").await), 200, "others go on");
+    let response = get_as("a").await;
+    assert_eq!((status(&response), header(&response, "retry-after")), (429, Some("20")));
+    assert_eq!(status(&get_as("b").await), 200, "other principals are not limited");
     let guess = async || status(&server.request("GET /mine HTTP/1.1\r\nAuthorization: Bearer x", "").await);
     assert_eq!(
         [guess().await, guess().await, guess().await, guess().await],
         [401, 401, 401, 429],
         "guesses are counted"
     );
-    assert_eq!(status(&server.request("GET /livez HTTP/1.1", "").await), 200, "and so do probes");
+    assert_eq!(status(&server.request("GET /livez HTTP/1.1", "").await), 200, "probes are not limited");
 }
 
 #[tokio::test]
-async fn overload_is_503_and_health_checks_are_answered() {
+async fn overload_is_503_except_for_health_checks() {
     let mut app = app();
     app.limits.request_limit = 1;
     let server = Server::start(app);
     let slow = server.request("GET /slow HTTP/1.1", "");
     let other = async {
-        server.busy().await;
+        server.wait_until_busy().await;
         (server.request("GET /things/1 HTTP/1.1", "").await, server.request("GET /livez HTTP/1.1", "").await)
     };
     let (slow, (other, alive)) = tokio::join!(slow, other);
     assert_eq!((status(&slow), status(&other), header(&other, "retry-after")), (200, 503, Some("1")));
-    assert_eq!(status(&alive), 200, "the process is alive, however much there is to do");
+    assert_eq!(status(&alive), 200, "health checks work under overload");
 }
 
 #[tokio::test]
@@ -81,19 +81,19 @@ async fn concurrent_requests_per_principal_are_limited() {
     let mut app = app();
     app.limits.requests_per_principal_limit = 1;
     let server = Server::start(app);
-    let ask = async |path: &str, id: &str| {
+    let get_as = async |path: &str, id: &str| {
         if path == "/mine" {
-            server.busy().await;
+            server.wait_until_busy().await;
         }
         status(&server.request(&format!("GET {path} HTTP/1.1\r\nAuthorization: Bearer {id}:x"), "").await)
     };
-    let answers = tokio::join!(ask("/mine/slow", "a"), ask("/mine", "a"), ask("/mine", "b"));
-    assert_eq!(answers, (200, 429, 200));
-    assert_eq!(ask("/mine", "a").await, 200, "the place is free again");
+    let responses = tokio::join!(get_as("/mine/slow", "a"), get_as("/mine", "a"), get_as("/mine", "b"));
+    assert_eq!(responses, (200, 429, 200));
+    assert_eq!(get_as("/mine", "a").await, 200, "the permit was released");
 }
 
 #[tokio::test]
-async fn large_answers_are_compressed_when_that_is_wanted() {
+async fn large_responses_are_compressed_on_request() {
     let server = Server::start(app());
     let address = server.address;
     for coding in ["br", "gzip", "zstd"] {
@@ -101,16 +101,16 @@ async fn large_answers_are_compressed_when_that_is_wanted() {
         let read = tokio::task::spawn_blocking(move || {
             let mut stream = std::net::TcpStream::connect(address)?;
             std::io::Write::write_all(&mut stream, head.as_bytes())?;
-            let mut answer = Vec::new();
-            stream.read_to_end(&mut answer).map(|_| answer)
+            let mut response = Vec::new();
+            stream.read_to_end(&mut response).map(|_| response)
         });
-        let answer = read.await.expect("no panic").expect("an answer");
-        let end = answer.windows(4).position(|window| window == b"\r\n\r\n").expect("a head");
-        let head = String::from_utf8_lossy(&answer[..end + 4]).into_owned();
+        let response = read.await.expect("no panic").expect("a response");
+        let end = response.windows(4).position(|window| window == b"\r\n\r\n").expect("a head");
+        let head = String::from_utf8_lossy(&response[..end + 4]).into_owned();
         assert_eq!(header(&head, "content-encoding"), Some(coding));
         assert!(header(&head, "vary").is_some_and(|vary| vary.contains("Accept-Encoding")));
         let mut plain = Vec::new();
-        let bytes = &answer[end + 4..];
+        let bytes = &response[end + 4..];
         let read = match coding {
             "br" => brotli::Decompressor::new(bytes, 4096).read_to_end(&mut plain),
             "gzip" => flate2::read::GzDecoder::new(bytes).read_to_end(&mut plain),
@@ -121,36 +121,36 @@ async fn large_answers_are_compressed_when_that_is_wanted() {
 }
 
 #[tokio::test]
-async fn pages_of_other_origins_may_call_when_they_are_listed() {
+async fn listed_origins_may_make_cross_origin_requests() {
     let mut app = app();
     app.origins = vec!["https://plant.example".into()];
     let server = Server::start(app);
-    let ask = async |origin: &str| {
+    let preflight = async |origin: &str| {
         let head = format!("OPTIONS /mine HTTP/1.1\r\nOrigin: {origin}\r\nAccess-Control-Request-Method: GET");
         server.request(&head, "").await
     };
-    let answer = ask("https://plant.example").await;
-    assert_eq!(header(&answer, "access-control-allow-origin"), Some("https://plant.example"));
-    assert!(header(&answer, "access-control-allow-headers").is_some_and(|names| names.contains("Authorization")));
-    assert_eq!(header(&answer, "access-control-allow-credentials"), None);
-    for stranger in ["https://evil.example", "https://plant.example.evil", "null"] {
-        assert_eq!(header(&ask(stranger).await, "access-control-allow-origin"), None, "{stranger}");
+    let response = preflight("https://plant.example").await;
+    assert_eq!(header(&response, "access-control-allow-origin"), Some("https://plant.example"));
+    assert!(header(&response, "access-control-allow-headers").is_some_and(|names| names.contains("Authorization")));
+    assert_eq!(header(&response, "access-control-allow-credentials"), None);
+    for other in ["https://evil.example", "https://plant.example.evil", "null"] {
+        assert_eq!(header(&preflight(other).await, "access-control-allow-origin"), None, "{other}");
     }
 }
 
 #[tokio::test]
-async fn an_app_answers_without_a_network() {
+async fn an_app_can_be_called_without_a_network() {
     let service: Service<_> = app().build();
     let request =
         hyper::Request::get("/things/7").header("host", "x").body(pidq_http::Bytes::new()).expect("a request");
-    let answer = service.call(request).await;
-    assert_eq!(answer.status(), 200);
-    let whole = http_body_util::BodyExt::collect(answer.into_body()).await.map(|body| body.to_bytes());
+    let response = service.call(request).await;
+    assert_eq!(response.status(), 200);
+    let whole = http_body_util::BodyExt::collect(response.into_body()).await.map(|body| body.to_bytes());
     assert_eq!(whole.ok().as_deref(), Some(&b"\"7\""[..]));
 }
 
 #[tokio::test]
-async fn a_compressed_body_is_read_and_a_bomb_is_not() {
+async fn compressed_bodies_are_accepted_and_bombs_rejected() {
     let server = Server::start(app());
     let send = async |bytes: Vec<u8>| {
         let head = format!(
@@ -170,7 +170,7 @@ async fn a_compressed_body_is_read_and_a_bomb_is_not() {
 }
 
 #[tokio::test]
-async fn the_type_of_a_problem_leads_to_a_page_about_its_code() {
+async fn the_type_of_a_problem_is_the_url_of_its_page() {
     let server = Server::start(app());
     let problem = server.request("GET /nowhere HTTP/1.1", "").await;
     let problem: serde_json::Value = serde_json::from_str(body(&problem)).expect("a problem is JSON");
@@ -188,5 +188,6 @@ async fn the_type_of_a_problem_leads_to_a_page_about_its_code() {
     assert!(body(&page).contains("<h1>Not found</h1>"), "{page}");
     let list = server.request("GET /problems HTTP/1.1\r\nAccept: text/html", "").await;
     assert!(body(&list).contains("<a href=\"problems/not-found\">"), "{list}");
+    assert!(body(&list).contains("<th>Code</th><th>Title</th><th>Status</th>"), "{list}");
     assert_eq!(status(&server.request("GET /problems/none HTTP/1.1", "").await), 404);
 }

@@ -42,14 +42,14 @@ macro_rules! row {
 
 pub const ROUTES: &[Route<State>] = &[
     row!(GET, "/things/{id}", Access::Public, None, thing),
-    row!(GET, "/who", Access::Public, None, who),
+    row!(GET, "/client", Access::Public, None, client),
     row!(POST, "/echo", Access::Public, JSON, echo),
     row!(GET, "/big", Access::Public, None, big),
     row!(GET, "/parts", Access::Public, None, parts),
     row!(GET, "/long", Access::Public, None, long),
     row!(GET, "/unsent", Access::Public, None, unsent),
     row!(GET, "/file", Access::Public, None, file),
-    row!(GET, "/made", Access::Public, None, made),
+    row!(GET, "/streamed", Access::Public, None, streamed),
     row!(GET, "/short", Access::Public, None, short),
     row!(GET, "/stream", Access::Public, None, stream),
     row!(GET, "/abandoned", Access::Public, None, abandoned),
@@ -71,7 +71,7 @@ async fn thing(_: &State, request: Request) -> Result<Response, Problem> {
 }
 
 /// Returns the client address and whether the request came over TLS.
-async fn who(_: &State, request: Request) -> Result<Response, Problem> {
+async fn client(_: &State, request: Request) -> Result<Response, Problem> {
     Response::json(&(request.head.client, request.head.secure))
 }
 
@@ -85,9 +85,9 @@ async fn big(_: &State, _: Request) -> Result<Response, Problem> {
 }
 
 /// Text in 3,000 parts of up to 5,000 bytes; some are empty.
-pub struct Parted(String);
+pub struct ManyParts(String);
 
-impl Parted {
+impl ManyParts {
     const COUNT: usize = 3000;
 
     pub fn text() -> String {
@@ -95,24 +95,24 @@ impl Parted {
     }
 
     /// Returns the start of a part.
-    fn start(&self, number: usize) -> usize {
-        let even = self.0.len() * number / Parted::COUNT;
-        if number % 5 == 3 { self.start(number - 1) } else { even }
+    fn start(&self, index: usize) -> usize {
+        let even = self.0.len() * index / ManyParts::COUNT;
+        if index % 5 == 3 { self.start(index - 1) } else { even }
     }
 }
 
-impl VectoredBody for Parted {
+impl VectoredBody for ManyParts {
     fn size(&self) -> usize {
         self.0.len()
     }
 
-    fn part(&self, number: usize) -> Option<&[u8]> {
-        (number < Parted::COUNT).then(|| &self.0.as_bytes()[self.start(number)..self.start(number + 1)])
+    fn part(&self, index: usize) -> Option<&[u8]> {
+        (index < ManyParts::COUNT).then(|| &self.0.as_bytes()[self.start(index)..self.start(index + 1)])
     }
 }
 
 async fn parts(_: &State, _: Request) -> Result<Response, Problem> {
-    Ok(Response::vectored("text/plain", Parted(Parted::text())))
+    Ok(Response::vectored("text/plain", ManyParts(ManyParts::text())))
 }
 
 async fn long(_: &State, _: Request) -> Result<Response, Problem> {
@@ -130,7 +130,7 @@ async fn file(_: &State, _: Request) -> Result<Response, Problem> {
 }
 
 /// Streams the same content.
-async fn made(_: &State, request: Request) -> Result<Response, Problem> {
+async fn streamed(_: &State, request: Request) -> Result<Response, Problem> {
     let (mut sender, part, response) = Response::range_stream(&request.head, "text/plain", "v1", 2000)?;
     tokio::spawn(async move {
         for at in part {
@@ -164,7 +164,7 @@ async fn stream(_: &State, _: Request) -> Result<Response, Problem> {
 
 async fn abandoned(_: &State, _: Request) -> Result<Response, Problem> {
     let (mut sender, response) = Response::stream("text/plain");
-    tokio::spawn(async move { sender.send("half an ans").await });
+    tokio::spawn(async move { sender.send("half a resp").await });
     Ok(response)
 }
 
@@ -256,7 +256,7 @@ impl Server {
     }
 
     /// Waits until a slow handler has started.
-    pub async fn busy(&self) {
+    pub async fn wait_until_busy(&self) {
         while self.state.started.load(SeqCst) == 0 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
@@ -283,21 +283,21 @@ impl Server {
 
 /// Reads to the end, with a timeout of 20 seconds.
 pub async fn rest(mut stream: TcpStream) -> String {
-    let mut answer = Vec::new();
-    let read = timeout(Duration::from_secs(20), stream.read_to_end(&mut answer)).await;
-    assert!(read.is_ok(), "the server neither answers nor closes: {:?}", String::from_utf8_lossy(&answer));
-    String::from_utf8_lossy(&answer).into_owned()
+    let mut response = Vec::new();
+    let read = timeout(Duration::from_secs(20), stream.read_to_end(&mut response)).await;
+    assert!(read.is_ok(), "the server neither responds nor closes: {:?}", String::from_utf8_lossy(&response));
+    String::from_utf8_lossy(&response).into_owned()
 }
 
-pub fn status(answer: &str) -> u16 {
-    answer.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0)
+pub fn status(response: &str) -> u16 {
+    response.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0)
 }
 
-pub fn header<'a>(answer: &'a str, name: &str) -> Option<&'a str> {
-    let head = answer.split("\r\n\r\n").next()?;
+pub fn header<'a>(response: &'a str, name: &str) -> Option<&'a str> {
+    let head = response.split("\r\n\r\n").next()?;
     head.lines().filter_map(|line| line.split_once(": ")).find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, v)| v)
 }
 
-pub fn body(answer: &str) -> &str {
-    answer.split_once("\r\n\r\n").map_or("", |(_, body)| body)
+pub fn body(response: &str) -> &str {
+    response.split_once("\r\n\r\n").map_or("", |(_, body)| body)
 }

@@ -1,4 +1,4 @@
-//! Graceful shutdown: no response is cut, and accepted connections are served.
+//! Graceful shutdown: no response is truncated, and accepted connections are served.
 
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
@@ -10,21 +10,21 @@ use tokio::time::{sleep, timeout};
 use crate::server::{Server, app, body, header, rest, status};
 
 #[tokio::test]
-async fn running_requests_are_answered_before_the_end() {
+async fn running_requests_complete_before_shutdown() {
     let server = Server::start(app());
     let mut stream = server.connect().await;
     stream.write_all(b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("it is open");
-    server.busy().await;
+    server.wait_until_busy().await;
     server.stop.stop();
-    let answer = rest(stream).await;
-    assert_eq!((status(&answer), body(&answer)), (200, "slow"));
-    assert!(answer.to_lowercase().contains("connection: close"), "{answer}");
+    let response = rest(stream).await;
+    assert_eq!((status(&response), body(&response)), (200, "slow"));
+    assert!(response.to_lowercase().contains("connection: close"), "{response}");
     assert!(server.done.await.is_ok_and(|ended| ended.is_ok()));
-    assert!(tokio::net::TcpStream::connect(server.address).await.is_err(), "nobody listens any more");
+    assert!(tokio::net::TcpStream::connect(server.address).await.is_err(), "the listener is closed");
 }
 
 #[tokio::test]
-async fn a_request_that_is_on_its_way_is_answered() {
+async fn a_request_in_transit_is_served() {
     let mut app = app();
     app.limits.shutdown_delay = Duration::ZERO;
     let server = Server::start(app);
@@ -45,10 +45,10 @@ async fn the_second_stop_is_immediate() {
     let server = Server::start(app);
     let mut stream = server.connect().await;
     stream.write_all(b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("it is open");
-    server.busy().await;
+    server.wait_until_busy().await;
     server.stop.stop();
     server.stop.stop();
-    assert!(timeout(Duration::from_secs(10), server.done).await.is_ok(), "it waits for what nobody ends");
+    assert!(timeout(Duration::from_secs(10), server.done).await.is_ok(), "it waits for the request");
     assert_eq!(rest(stream).await, "", "before the request is done");
 }
 
@@ -60,14 +60,14 @@ async fn open_admin_connections_do_not_delay_shutdown() {
         [Listener::plain, Listener::admin].map(|listener| listener(([127, 0, 0, 1], 0).into()).expect("a port"));
     let address = admin.address().expect("it is bound");
     let server = Server::on(app, vec![public, admin]);
-    let _open = tokio::net::TcpStream::connect(address).await.expect("somebody listens");
+    let _open = tokio::net::TcpStream::connect(address).await.expect("it listens");
     server.stop.stop();
-    let ended = timeout(Duration::from_secs(5), server.done).await.expect("there is nobody to wait for");
+    let ended = timeout(Duration::from_secs(5), server.done).await.expect("it waits for no connection");
     assert!(ended.is_ok_and(|ended| ended.is_ok()));
 }
 
 #[tokio::test]
-async fn a_stopping_server_is_not_ready_and_still_answers() {
+async fn a_draining_server_is_not_ready_but_still_serves() {
     let mut app = app();
     app.limits.shutdown_delay = Duration::from_secs(60);
     let server = Server::start(app);
@@ -84,26 +84,26 @@ async fn a_stopping_server_is_not_ready_and_still_answers() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn under_load_no_answer_is_cut() {
+async fn under_load_no_response_is_truncated() {
     for _ in 0..5 {
         let server = Server::start(app());
         let clients: Vec<_> = (0..16)
             .map(|_| {
                 let address = server.address;
                 tokio::spawn(async move {
-                    let mut answers = 0;
+                    let mut responses = 0;
                     while let Ok(mut stream) = tokio::net::TcpStream::connect(address).await {
                         let _ = stream.write_all(b"GET /big HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
-                        let mut answer = Vec::new();
-                        let _ = stream.read_to_end(&mut answer).await;
-                        if answer.is_empty() {
-                            // Connected at the moment the socket was closed: refused, not cut.
+                        let mut response = Vec::new();
+                        let _ = stream.read_to_end(&mut response).await;
+                        if response.is_empty() {
+                            // Connected at the moment the socket was closed: refused, not truncated.
                             break;
                         }
-                        assert!(answer.len() > 8 << 20, "an answer was cut after {} bytes", answer.len());
-                        answers += 1;
+                        assert!(response.len() > 8 << 20, "a response was truncated after {} bytes", response.len());
+                        responses += 1;
                     }
-                    answers
+                    responses
                 })
             })
             .collect();
@@ -111,21 +111,21 @@ async fn under_load_no_answer_is_cut() {
         server.stop.stop();
         assert!(server.done.await.is_ok_and(|ended| ended.is_ok()));
         for client in clients {
-            assert!(client.await.is_ok(), "a client saw half an answer");
+            assert!(client.await.is_ok(), "a client got a partial response");
         }
     }
 }
 
 #[tokio::test]
-async fn a_handler_ends_when_its_client_goes() {
+async fn a_handler_is_cancelled_when_its_client_disconnects() {
     let server = Server::start(app());
     let mut stream = server.connect().await;
     stream.write_all(b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("it is open");
-    server.busy().await;
+    server.wait_until_busy().await;
     drop(stream);
     let started = Instant::now();
     while server.state.cancelled.load(SeqCst) == 0 {
-        assert!(started.elapsed() < Duration::from_secs(10), "the handler goes on for nobody");
+        assert!(started.elapsed() < Duration::from_secs(10), "the handler was not cancelled");
         sleep(Duration::from_millis(1)).await;
     }
 }

@@ -10,7 +10,7 @@ use tokio::time::sleep;
 use crate::server::{Server, app, rest, status};
 
 /// Starts a server with timeouts below half a second.
-fn impatient() -> Server {
+fn server_with_short_timeouts() -> Server {
     let mut app = app();
     app.limits = Limits {
         first_byte_timeout: Duration::from_millis(300),
@@ -34,24 +34,24 @@ async fn drip(server: &Server, start: &str, then: u8) -> (String, Duration) {
             sleep(Duration::from_millis(20)).await;
         }
     });
-    let mut answer = Vec::new();
-    let read = tokio::time::timeout(Duration::from_secs(10), reader.read_to_end(&mut answer)).await;
+    let mut response = Vec::new();
+    let read = tokio::time::timeout(Duration::from_secs(10), reader.read_to_end(&mut response)).await;
     dripping.abort();
-    assert!(read.is_ok(), "the server has endless patience");
-    (String::from_utf8_lossy(&answer).into_owned(), started.elapsed())
+    assert!(read.is_ok(), "the server does not time out");
+    (String::from_utf8_lossy(&response).into_owned(), started.elapsed())
 }
 
 #[tokio::test]
-async fn silence_is_ended() {
-    let server = impatient();
+async fn silent_clients_are_disconnected() {
+    let server = server_with_short_timeouts();
     let started = Instant::now();
     assert_eq!(rest(server.connect().await).await, "");
     assert!(started.elapsed() < Duration::from_secs(2));
 }
 
 #[tokio::test]
-async fn half_a_preface_is_no_way_to_stay() {
-    let server = impatient();
+async fn a_partial_preface_times_out() {
+    let server = server_with_short_timeouts();
     let mut stream = server.connect().await;
     stream.write_all(b"PRI * HT").await.expect("it is open");
     let started = Instant::now();
@@ -61,36 +61,36 @@ async fn half_a_preface_is_no_way_to_stay() {
 
 #[tokio::test]
 async fn an_idle_connection_is_closed() {
-    let server = impatient();
+    let server = server_with_short_timeouts();
     let mut stream = server.connect().await;
     stream.write_all(b"GET /things/1 HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("it is open");
     assert_eq!(status(&rest(stream).await), 200);
 }
 
 #[tokio::test]
-async fn slow_heads_are_ended() {
-    let (_, took) = drip(&impatient(), "GET /things/1 HTTP/1.1\r\nHost: x\r\nX: ", b'y').await;
-    assert!(took < Duration::from_secs(2), "{took:?}");
+async fn slow_heads_time_out() {
+    let (_, duration) = drip(&server_with_short_timeouts(), "GET /things/1 HTTP/1.1\r\nHost: x\r\nX: ", b'y').await;
+    assert!(duration < Duration::from_secs(2), "{duration:?}");
 }
 
 #[tokio::test]
-async fn slow_bodies_are_ended_with_408() {
+async fn slow_bodies_time_out_with_408() {
     let head = "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n";
-    let (answer, took) = drip(&impatient(), head, b' ').await;
-    assert_eq!(status(&answer), 408);
-    assert!(took < Duration::from_secs(2), "{took:?}");
+    let (response, duration) = drip(&server_with_short_timeouts(), head, b' ').await;
+    assert_eq!(status(&response), 408);
+    assert!(duration < Duration::from_secs(2), "{duration:?}");
 }
 
 #[tokio::test]
 async fn clients_that_stop_reading_are_disconnected() {
-    let server = impatient();
+    let server = server_with_short_timeouts();
     let socket = socket(&server);
     let mut stream = TcpStream::from_std(socket).expect("a socket");
     stream.write_all(b"GET /big HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("it is open");
     sleep(Duration::from_millis(1500)).await;
-    let mut answer = Vec::new();
-    let _ = stream.read_to_end(&mut answer).await;
-    assert!(answer.len() < 8 << 20, "the server gave up before the end: {} bytes", answer.len());
+    let mut response = Vec::new();
+    let _ = stream.read_to_end(&mut response).await;
+    assert!(response.len() < 8 << 20, "the server disconnected before the end: {} bytes", response.len());
 }
 
 /// Returns a socket with a small receive buffer.
@@ -103,8 +103,8 @@ fn socket(server: &Server) -> std::net::TcpStream {
 }
 
 #[tokio::test]
-async fn many_slow_clients_do_not_keep_a_good_one_waiting() {
-    let server = impatient();
+async fn many_slow_clients_do_not_delay_others() {
+    let server = server_with_short_timeouts();
     let mut slow = Vec::new();
     for _ in 0..300 {
         let mut stream = server.connect().await;

@@ -22,8 +22,8 @@ pub fn certify(directory: &Path) -> CertificateDer<'static> {
     pair.cert.der().clone()
 }
 
-pub fn open(directory: &Path, oldest: TlsVersion) -> Tls {
-    Tls::open(directory.join("cert.pem"), directory.join("key.pem"), oldest).expect("a good pair")
+pub fn open(directory: &Path, min_version: TlsVersion) -> Tls {
+    Tls::open(directory.join("cert.pem"), directory.join("key.pem"), min_version).expect("a good pair")
 }
 
 pub fn start(tls: &Tls) -> Server {
@@ -56,28 +56,28 @@ pub async fn connect(
 async fn get(mut stream: TlsStream<tokio::net::TcpStream>) -> String {
     let request = b"GET /things/1 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     stream.write_all(request).await.expect("it is open");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.expect("the connection is closed as TLS has it");
-    answer
+    let mut response = String::new();
+    stream.read_to_string(&mut response).await.expect("the connection is closed with close_notify");
+    response
 }
 
 #[tokio::test]
-async fn both_versions_and_both_protocols_are_spoken() {
+async fn both_versions_and_both_protocols_are_supported() {
     let directory = tempfile::tempdir().expect("a directory");
     let certificate = certify(directory.path());
     let server = start(&open(directory.path(), TlsVersion::V1_2));
     for version in [&rustls::version::TLS12, &rustls::version::TLS13] {
         let stream = connect(&server, &certificate, &[version], &["http/1.1"]).await.expect("a handshake");
-        let answer = get(stream).await;
-        assert_eq!(status(&answer), 200);
-        assert!(header(&answer, "strict-transport-security").is_some());
+        let response = get(stream).await;
+        assert_eq!(status(&response), 200);
+        assert!(header(&response, "strict-transport-security").is_some());
     }
     let stream = connect(&server, &certificate, rustls::ALL_VERSIONS, &["h2", "http/1.1"]).await.expect("a handshake");
     assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
 }
 
 #[tokio::test]
-async fn old_versions_can_be_turned_off() {
+async fn old_versions_can_be_disabled() {
     let directory = tempfile::tempdir().expect("a directory");
     let certificate = certify(directory.path());
     let server = start(&open(directory.path(), TlsVersion::V1_3));
@@ -99,7 +99,7 @@ async fn a_new_certificate_is_used_without_a_restart() {
     tls.reload().expect("a good pair");
     assert!(connect(&server, &new, rustls::ALL_VERSIONS, &[]).await.is_ok());
     assert!(connect(&server, &old, rustls::ALL_VERSIONS, &[]).await.is_err());
-    assert_eq!(status(&get(kept).await), 200, "open connections go on");
+    assert_eq!(status(&get(kept).await), 200, "open connections stay open");
 }
 
 #[tokio::test]
@@ -147,7 +147,7 @@ async fn reloads_under_load_fail_no_handshake() {
 }
 
 #[tokio::test]
-async fn silent_handshakes_end_and_keep_nobody_waiting() {
+async fn silent_handshakes_time_out_and_delay_no_other_client() {
     let directory = tempfile::tempdir().expect("a directory");
     let certificate = certify(directory.path());
     let server = start(&open(directory.path(), TlsVersion::V1_2));

@@ -2,7 +2,7 @@
 
 use pidq_http::auth::{BootstrapAccounts, GrantType, IdentityError, NewClient, NewUser, check_password};
 
-use crate::world::{BY_PASSWORD, CLIENT, LOGIN, PASSWORD, SECRET, World, check};
+use crate::fixture::{CLIENT, Fixture, LOGIN, PASSWORD, PASSWORD_FORM, SECRET, check};
 
 fn user(login: &str) -> NewUser<'_> {
     NewUser { login, password: Some(PASSWORD), tenant: "acme", role: "editor", groups: &[], sso_only: false }
@@ -27,24 +27,24 @@ fn a_password_has_a_minimum_length_and_is_not_common() {
 
 #[tokio::test]
 async fn users_are_listed_by_login() {
-    check(async |world: World| {
-        world.user("Zoe@Example.com", "globex", "admin", &["a", "b"]).await;
-        world.identities.disable_user("zoe@example.com", world.now).await.unwrap();
-        let users = world.identities.users().await.unwrap();
+    check(async |fixture: Fixture| {
+        fixture.user("Zoe@Example.com", "globex", "admin", &["a", "b"]).await;
+        fixture.identities.disable_user("zoe@example.com", fixture.now).await.unwrap();
+        let users = fixture.identities.users().await.unwrap();
         let seen: Vec<_> =
             users.iter().map(|user| (user.login.as_str(), user.role.as_str(), user.is_disabled)).collect();
         assert_eq!(seen, [(LOGIN, "editor", false), ("zoe@example.com", "admin", true)]);
         assert_eq!(users[1].groups, ["a", "b"]);
-        world.identities.delete_user("zoe@example.com").await.unwrap();
-        assert_eq!(world.identities.user_count().await.unwrap(), 1);
+        fixture.identities.delete_user("zoe@example.com").await.unwrap();
+        assert_eq!(fixture.identities.user_count().await.unwrap(), 1);
     })
     .await;
 }
 
 #[tokio::test]
 async fn invalid_users_and_clients_are_rejected() {
-    check(async |world: World| {
-        let create = async |user| world.identities.create_user(user, world.now).await;
+    check(async |fixture: Fixture| {
+        let create = async |user| fixture.identities.create_user(user, fixture.now).await;
         assert!(matches!(create(user("Engineer@Example.com")).await, Err(IdentityError::Exists(_))));
         for bad in [
             user(""),
@@ -54,9 +54,9 @@ async fn invalid_users_and_clients_are_rejected() {
             NewUser { groups: &["two words"], ..user("a") },
             NewUser { password: Some("short"), ..user("a") },
         ] {
-            assert!(matches!(create(bad).await, Err(IdentityError::Refused(_))));
+            assert!(matches!(create(bad).await, Err(IdentityError::Invalid(_))));
         }
-        let create = async |client| world.identities.create_client(client, world.now).await.map(drop);
+        let create = async |client| fixture.identities.create_client(client, fixture.now).await.map(drop);
         assert!(matches!(create(client(CLIENT)).await, Err(IdentityError::Exists(_))));
         for bad in [
             client("two words"),
@@ -64,13 +64,13 @@ async fn invalid_users_and_clients_are_rejected() {
             NewClient { secret: Some("short"), ..client("a") },
             NewClient { grant_types: &[GrantType::ClientCredentials], ..client("a") },
         ] {
-            assert!(matches!(create(bad).await, Err(IdentityError::Refused(_))));
+            assert!(matches!(create(bad).await, Err(IdentityError::Invalid(_))));
         }
         for gone in [
-            world.identities.disable_user("nobody", world.now).await,
-            world.identities.set_password("nobody", PASSWORD, world.now).await,
-            world.identities.disable_client("nobody", world.now).await,
-            world.identities.delete_client("nobody").await,
+            fixture.identities.disable_user("nobody", fixture.now).await,
+            fixture.identities.set_password("nobody", PASSWORD, fixture.now).await,
+            fixture.identities.disable_client("nobody", fixture.now).await,
+            fixture.identities.delete_client("nobody").await,
         ] {
             assert!(matches!(gone, Err(IdentityError::Unknown(_))), "{gone:?}");
         }
@@ -80,45 +80,45 @@ async fn invalid_users_and_clients_are_rejected() {
 
 #[tokio::test]
 async fn a_secret_is_returned_once_and_generated_if_absent() {
-    check(async |world: World| {
-        let (made, secret) = world.identities.create_client(client("a"), world.now).await.unwrap();
+    check(async |fixture: Fixture| {
+        let (first, secret) = fixture.identities.create_client(client("a"), fixture.now).await.unwrap();
         assert!(secret.expose().starts_with("pidq_cs_") && secret.expose().len() == 8 + 43);
         let other = NewClient { id: None, ..client("b") };
-        let (other, _) = world.identities.create_client(other, world.now).await.unwrap();
+        let (other, _) = fixture.identities.create_client(other, fixture.now).await.unwrap();
         assert!(other.id.starts_with("c_"));
-        let ids: Vec<_> = world.identities.clients().await.unwrap().into_iter().map(|client| client.id).collect();
-        assert!(ids.contains(&made.id) && ids.contains(&other.id) && ids.contains(&CLIENT.to_owned()));
+        let ids: Vec<_> = fixture.identities.clients().await.unwrap().into_iter().map(|client| client.id).collect();
+        assert!(ids.contains(&first.id) && ids.contains(&other.id) && ids.contains(&CLIENT.to_owned()));
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_role_that_changes_ends_the_tokens_it_allowed() {
-    check(async |world: World| {
-        let login = world.log_in().await;
-        world.identities.set_role(LOGIN, "viewer", world.now).await.unwrap();
-        assert!(!world.is_good(&login.access()).await);
-        assert_eq!(world.log_in().await.field("scope"), "read");
-        assert!(world.identities.set_role(LOGIN, "king", world.now).await.is_err());
+async fn a_role_change_revokes_tokens() {
+    check(async |fixture: Fixture| {
+        let login = fixture.log_in().await;
+        fixture.identities.set_role(LOGIN, "viewer", fixture.now).await.unwrap();
+        assert!(!fixture.is_valid(&login.access()).await);
+        assert_eq!(fixture.log_in().await.field("scope"), "read");
+        assert!(fixture.identities.set_role(LOGIN, "king", fixture.now).await.is_err());
     })
     .await;
 }
 
 #[tokio::test]
 async fn a_deleted_user_has_no_tokens() {
-    check(async |world: World| {
-        let login = world.log_in().await;
-        world.identities.delete_user(LOGIN).await.unwrap();
-        assert!(!world.is_good(&login.access()).await);
-        assert_eq!(world.token(BY_PASSWORD).await.error(), (400, "invalid_grant"));
-        let left = world.database.row::<(i64,)>("select count(*) from token_families", &[]).await.unwrap();
+    check(async |fixture: Fixture| {
+        let login = fixture.log_in().await;
+        fixture.identities.delete_user(LOGIN).await.unwrap();
+        assert!(!fixture.is_valid(&login.access()).await);
+        assert_eq!(fixture.token(PASSWORD_FORM).await.error(), (400, "invalid_grant"));
+        let left = fixture.database.row::<(i64,)>("select count(*) from token_families", &[]).await.unwrap();
         assert_eq!(left, Some((0,)));
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_rejected_bootstrap_leaves_nothing_behind() {
+async fn a_rejected_bootstrap_creates_nothing() {
     let good = BootstrapAccounts {
         tenant: "acme",
         login: "admin@example.com",
@@ -128,14 +128,14 @@ async fn a_rejected_bootstrap_leaves_nothing_behind() {
     };
     crate::databases::on_each(async |database| {
         let mut options = pidq_http::auth::IdentityOptions::at("https://pidq.example");
-        options.hash_cost = crate::world::CHEAP;
+        options.hash_cost = crate::fixture::CHEAP;
         let identities = pidq_http::auth::Identities::open(database, options).await.unwrap();
         let now = pidq_http::auth::Timestamp::now();
         let short = BootstrapAccounts { password: Some("short"), ..good };
         let spaced = BootstrapAccounts { login: "the boss", ..good };
         let guessed = BootstrapAccounts { client_secret: Some("guess"), ..good };
         for wrong in [short, spaced, guessed] {
-            assert!(matches!(identities.bootstrap(wrong, now).await, Err(IdentityError::Refused(_))));
+            assert!(matches!(identities.bootstrap(wrong, now).await, Err(IdentityError::Invalid(_))));
         }
         assert!(identities.bootstrap(good, now).await.unwrap().is_some(), "it is still the first one");
         assert_eq!(identities.users().await.unwrap().len(), 1);
@@ -145,12 +145,13 @@ async fn a_rejected_bootstrap_leaves_nothing_behind() {
 
 #[tokio::test]
 async fn replicas_share_a_key() {
-    check(async |world: World| {
-        let key =
-            async |world: &World, name: &str| world.identities.shared_key(name).await.unwrap().expose().to_owned();
-        let (own, others) = (key(&world, "cursors").await, key(&world.replica().await, "cursors").await);
-        assert!(own == others && own.len() >= 32);
-        assert_ne!(own, key(&world, "something else").await);
+    check(async |fixture: Fixture| {
+        let key = async |fixture: &Fixture, name: &str| {
+            fixture.identities.shared_key(name).await.unwrap().expose().to_owned()
+        };
+        let (first, second) = (key(&fixture, "cursors").await, key(&fixture.replica().await, "cursors").await);
+        assert!(first == second && first.len() >= 32);
+        assert_ne!(first, key(&fixture, "something else").await);
     })
     .await;
 }
@@ -166,29 +167,29 @@ async fn the_bootstrap_creates_accounts_once() {
     };
     crate::databases::on_each(async |database| {
         let mut options = pidq_http::auth::IdentityOptions::at("https://pidq.example");
-        options.hash_cost = crate::world::CHEAP;
+        options.hash_cost = crate::fixture::CHEAP;
         let identities = std::sync::Arc::new(pidq_http::auth::Identities::open(database, options).await.unwrap());
         let now = pidq_http::auth::Timestamp::now();
         let starts = (0..5).map(|_| {
             let identities = identities.clone();
             tokio::spawn(async move { identities.bootstrap(first, now).await.unwrap() })
         });
-        let mut made = Vec::new();
+        let mut created = Vec::new();
         for start in starts.collect::<Vec<_>>() {
-            made.extend(start.await.unwrap());
+            created.extend(start.await.unwrap());
         }
-        assert_eq!(made.len(), 1);
-        assert!(made[0].client_secret.is_none());
-        let password = made[0].password.as_ref().unwrap().expose();
+        assert_eq!(created.len(), 1);
+        assert!(created[0].client_secret.is_none());
+        let password = created[0].password.as_ref().unwrap().expose();
         let body = format!(
             "grant_type=password&username=admin@example.com&password={password}&client_id=first&client_secret={SECRET}"
         );
         let request = pidq_http::auth::OAuthRequest {
-            content_type: Some(crate::world::FORM),
+            content_type: Some(crate::fixture::FORM),
             authorization: &[],
             query: None,
             body: body.as_bytes(),
-            address: crate::world::HOME.parse().unwrap(),
+            address: crate::fixture::HOME.parse().unwrap(),
             now,
         };
         assert_eq!(pidq_http::auth::token_endpoint(&identities, request).await.status, 200);

@@ -2,15 +2,15 @@
 
 use pidq_http::auth::AuthError;
 
-use crate::world::{LOGIN, World, check};
+use crate::fixture::{Fixture, LOGIN, check};
 
 const INVALID: &str = r#"Bearer realm="pidq", error="invalid_token", error_description="The access token is invalid.""#;
 
 #[tokio::test]
 async fn a_token_names_its_caller() {
-    check(async |world: World| {
-        world.identities.set_groups(LOGIN, &["process", "unit-7"]).await.unwrap();
-        let caller = world.caller(&world.log_in().await.access()).await.unwrap();
+    check(async |fixture: Fixture| {
+        fixture.identities.set_groups(LOGIN, &["process", "unit-7"]).await.unwrap();
+        let caller = fixture.caller(&fixture.log_in().await.access()).await.unwrap();
         assert!(caller.subject.as_str().starts_with("user:u_"));
         assert_eq!(caller.tenant, "acme");
         assert_eq!(caller.scopes, ["read", "write"]);
@@ -18,20 +18,20 @@ async fn a_token_names_its_caller() {
         assert_eq!(caller.name, LOGIN);
         assert_eq!(caller.client_id.as_deref(), Some("desk"));
         assert!(!caller.is_admin);
-        let alone = world.token("grant_type=client_credentials").await.access();
-        let alone = world.caller(&alone).await.unwrap();
-        assert_eq!((alone.subject.as_str(), alone.tenant.as_str()), ("client:desk", "acme"));
+        let client = fixture.token("grant_type=client_credentials").await.access();
+        let client = fixture.caller(&client).await.unwrap();
+        assert_eq!((client.subject.as_str(), client.tenant.as_str()), ("client:desk", "acme"));
     })
     .await;
 }
 
 #[tokio::test]
-async fn headers_are_read_as_the_rfc_wants_it() {
-    check(async |world: World| {
-        let token = world.log_in().await.access();
+async fn headers_are_parsed_as_rfc_6750_defines() {
+    check(async |fixture: Fixture| {
+        let token = fixture.log_in().await.access();
         let bare = r#"Bearer realm="pidq""#;
         let authenticate = async |headers: &[&str]| {
-            let found = world.identities.authenticate(headers, world.now).await;
+            let found = fixture.identities.authenticate(headers, fixture.now).await;
             found.map(drop).map_err(|error| (error.status(), error.challenge(None)))
         };
         for scheme in ["Bearer", "bearer", "BEARER"] {
@@ -58,22 +58,22 @@ async fn headers_are_read_as_the_rfc_wants_it() {
 }
 
 #[tokio::test]
-async fn a_token_lives_an_hour() {
-    check(async |world: World| {
-        let token = world.log_in().await.access();
-        assert!(world.later(3599).is_good(&token).await);
+async fn a_token_expires_after_an_hour() {
+    check(async |fixture: Fixture| {
+        let token = fixture.log_in().await.access();
+        assert!(fixture.later(3599).is_valid(&token).await);
         let expired =
             r#"Bearer realm="pidq", error="invalid_token", error_description="The access token has expired.""#;
-        assert_eq!(world.later(3600).caller(&token).await, Err(expired.to_owned()));
+        assert_eq!(fixture.later(3600).caller(&token).await, Err(expired.to_owned()));
     })
     .await;
 }
 
 #[tokio::test]
 async fn a_caller_needs_the_scope() {
-    check(async |world: World| {
-        world.user("guest", "acme", "viewer", &[]).await;
-        let caller = world.caller_as("guest").await;
+    check(async |fixture: Fixture| {
+        fixture.user("guest", "acme", "viewer", &[]).await;
+        let caller = fixture.caller_as("guest").await;
         caller.require("read").unwrap();
         let error = caller.require("write").unwrap_err();
         assert_eq!((error.status(), error.code().name), (403, "insufficient-scope"));
@@ -88,14 +88,14 @@ async fn a_caller_needs_the_scope() {
 
 #[tokio::test]
 async fn an_unreachable_database_is_503_and_not_401() {
-    check(async |world: World| {
-        let token = world.log_in().await.access();
-        world.database.close().await;
-        let found = world.identities.authenticate(&[&format!("Bearer {token}")], world.now).await;
+    check(async |fixture: Fixture| {
+        let token = fixture.log_in().await.access();
+        fixture.database.close().await;
+        let found = fixture.identities.authenticate(&[&format!("Bearer {token}")], fixture.now).await;
         let error = found.unwrap_err();
         assert!(matches!(error, AuthError::Unavailable(_)), "{error:?}");
         assert_eq!((error.status(), error.challenge(None)), (503, None));
-        let reply = world.token("grant_type=client_credentials").await;
+        let reply = fixture.token("grant_type=client_credentials").await;
         assert_eq!(reply.error(), (503, "temporarily_unavailable"));
     })
     .await;

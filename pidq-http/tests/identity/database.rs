@@ -10,12 +10,12 @@ use crate::databases::{fresh_postgres, on_each, open, sqlite_url};
 const FIRST: Migration = Migration { version: 1, sql: "create table a (x bigint not null); insert into a values (7);" };
 const SECOND: Migration = Migration { version: 2, sql: "insert into a values (8);" };
 
-async fn refusal(url: &str) -> String {
+async fn open_error(url: &str) -> String {
     Database::open(url).await.err().map(|error| error.to_string()).unwrap_or_else(|| panic!("`{url}` was accepted"))
 }
 
 #[tokio::test]
-async fn a_bad_url_is_refused_with_advice() {
+async fn an_invalid_url_is_rejected_with_advice() {
     for (url, hint) in [
         ("", "has no scheme"),
         ("data/pidq.db", "write `sqlite:` before a path"),
@@ -28,7 +28,7 @@ async fn a_bad_url_is_refused_with_advice() {
         ("postgres://u:canary@127.0.0.1:1/y", "onnection refused"),
         ("sqlite:/proc/none/a.db", "cannot open the database file"),
     ] {
-        let message = refusal(url).await;
+        let message = open_error(url).await;
         assert!(message.contains(hint), "{url}: {message}");
         assert!(!message.contains("canary"), "{message}");
     }
@@ -48,21 +48,21 @@ async fn a_read_only_database_is_detected() {
 }
 
 #[tokio::test]
-async fn requests_have_a_minute_for_a_statement_and_migrations_all_they_need() {
+async fn statements_time_out_after_a_minute_except_in_migrations() {
     const SEEN: Migration =
         Migration { version: 1, sql: "create table seen as select current_setting('statement_timeout') as timeout" };
     let Some(url) = fresh_postgres() else { return eprintln!("SKIPPED: there is no PostgreSQL") };
     let timeout =
         async |database: &Database, sql: &'static str| database.rows::<(String,)>(sql, &[]).await.unwrap().remove(0).0;
-    let impatient = Database::open_with_statement_timeout(&url).await.unwrap();
-    assert_eq!(timeout(&impatient, "show statement_timeout").await, "1min");
+    let limited = Database::open_with_statement_timeout(&url).await.unwrap();
+    assert_eq!(timeout(&limited, "show statement_timeout").await, "1min");
     assert_eq!(timeout(&open(&url).await, "show statement_timeout").await, "0");
-    impatient.migrate("test", &[SEEN]).await.unwrap();
-    assert_eq!(timeout(&impatient, "select timeout from seen").await, "0");
+    limited.migrate("test", &[SEEN]).await.unwrap();
+    assert_eq!(timeout(&limited, "select timeout from seen").await, "0");
 }
 
 #[tokio::test]
-async fn a_database_file_is_for_its_owner_alone() {
+async fn a_database_file_is_accessible_to_its_owner_only() {
     let folder = TempDir::new().unwrap();
     let database = open(&sqlite_url(&folder)).await;
     database.migrate("test", &[FIRST]).await.unwrap();
@@ -73,7 +73,7 @@ async fn a_database_file_is_for_its_owner_alone() {
 }
 
 #[tokio::test]
-async fn sqlite_keeps_what_it_acknowledged() {
+async fn sqlite_commits_are_durable() {
     let folder = TempDir::new().unwrap();
     let mut tx = open(&sqlite_url(&folder)).await.begin().await.unwrap();
     assert_eq!(tx.row::<(String,)>("pragma journal_mode", &[]).await.unwrap().unwrap().0, "wal");
@@ -103,8 +103,8 @@ async fn each_migration_is_applied_once() {
 async fn tables_of_a_newer_version_are_not_touched() {
     on_each(async |database: Database| {
         database.migrate("test", &[FIRST, SECOND]).await.unwrap();
-        let refused = database.migrate("test", &[FIRST]).await;
-        assert!(matches!(refused, Err(DatabaseError::Newer { version: 2, .. })), "{refused:?}");
+        let result = database.migrate("test", &[FIRST]).await;
+        assert!(matches!(result, Err(DatabaseError::Newer { version: 2, .. })), "{result:?}");
     })
     .await;
 }
@@ -125,7 +125,7 @@ async fn replicas_that_start_together_migrate_once() {
 }
 
 #[tokio::test]
-async fn a_transaction_that_is_dropped_never_was() {
+async fn a_dropped_transaction_is_rolled_back() {
     on_each(async |database: Database| {
         database.migrate("test", &[FIRST]).await.unwrap();
         let mut tx = database.begin().await.unwrap();
@@ -137,24 +137,24 @@ async fn a_transaction_that_is_dropped_never_was() {
 }
 
 #[tokio::test]
-async fn a_light_transaction_makes_no_other_one_light() {
+async fn a_relaxed_transaction_does_not_relax_others() {
     on_each(async |database: Database| {
         let sql = match database.kind() {
             DatabaseKind::Sqlite => "select cast(synchronous as text) from pragma_synchronous",
             DatabaseKind::Postgres => "select current_setting('synchronous_commit')",
         };
-        let show = async |mut tx: Transaction| tx.row::<(String,)>(sql, &[]).await.unwrap().unwrap().0;
-        let [light, heavy] = if database.kind() == DatabaseKind::Sqlite { ["1", "2"] } else { ["off", "on"] };
+        let setting = async |mut tx: Transaction| tx.row::<(String,)>(sql, &[]).await.unwrap().unwrap().0;
+        let [relaxed, durable] = if database.kind() == DatabaseKind::Sqlite { ["1", "2"] } else { ["off", "on"] };
         for _ in 0..3 {
-            assert_eq!(show(database.begin_relaxed().await.unwrap()).await, light);
-            assert_eq!(show(database.begin().await.unwrap()).await, heavy);
+            assert_eq!(setting(database.begin_relaxed().await.unwrap()).await, relaxed);
+            assert_eq!(setting(database.begin().await.unwrap()).await, durable);
         }
         let mut tx = database.begin_relaxed().await.unwrap();
         tx.execute("create table notes (text text not null)", &[]).await.unwrap();
         tx.commit().await.unwrap();
         database.execute("insert into notes (text) values ('kept')", &[]).await.unwrap();
         assert_eq!(database.rows::<(String,)>("select text from notes", &[]).await.unwrap(), [("kept".to_owned(),)]);
-        assert_eq!(show(database.begin().await.unwrap()).await, heavy);
+        assert_eq!(setting(database.begin().await.unwrap()).await, durable);
     })
     .await;
 }

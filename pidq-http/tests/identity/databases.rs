@@ -36,7 +36,7 @@ pub fn fresh_postgres() -> Option<String> {
 }
 
 /// Returns the URL of an empty database on a server whose binaries are in this directory, for example with pgvector.
-#[allow(dead_code, reason = "not every room wants another server")]
+#[allow(dead_code, reason = "not every test crate uses it")]
 pub fn fresh_postgres_of(bin: &Path) -> Option<String> {
     static SERVER: OnceLock<Option<Server>> = OnceLock::new();
     fresh_on(SERVER.get_or_init(|| Server::start(bin.to_owned())).as_ref()?)
@@ -78,13 +78,13 @@ impl Server {
     }
 
     fn create(&self, name: &str) {
-        let made = Command::new(self.bin.join("createdb"))
+        let status = Command::new(self.bin.join("createdb"))
             .args(["-U", "pidq", "-h"])
             .arg(&self.folder)
             .arg(name)
             .status()
             .unwrap();
-        assert!(made.success(), "cannot create the database {name}");
+        assert!(status.success(), "cannot create the database {name}");
     }
 }
 

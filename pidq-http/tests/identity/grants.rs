@@ -4,37 +4,37 @@ use std::sync::Arc;
 
 use pidq_http::auth::{Caller, DefaultAccess, Grant, Right};
 
-use crate::world::{World, check, check_with};
+use crate::fixture::{Fixture, check, check_with};
 
-const EACH: [Right; 3] = [Right::Read, Right::Write, Right::Admin];
+const RIGHTS: [Right; 3] = [Right::Read, Right::Write, Right::Admin];
 
 fn to(subject: &str, pattern: &str, right: Right) -> Grant {
     Grant { pattern: pattern.to_owned(), subject: subject.to_owned(), right, is_creator: false }
 }
 
-async fn people(world: &World) -> [Arc<Caller>; 4] {
-    world.user("ann", "acme", "editor", &["process"]).await;
-    world.user("bob", "acme", "editor", &[]).await;
-    world.user("boss", "acme", "admin", &[]).await;
-    world.user("eve", "globex", "admin", &[]).await;
-    world.client("all", None, crate::world::ALL_GRANTS[..1].as_ref(), &["read", "write"]).await;
+async fn callers(fixture: &Fixture) -> [Arc<Caller>; 4] {
+    fixture.user("ann", "acme", "editor", &["process"]).await;
+    fixture.user("bob", "acme", "editor", &[]).await;
+    fixture.user("boss", "acme", "admin", &[]).await;
+    fixture.user("eve", "globex", "admin", &[]).await;
+    fixture.client("all", None, crate::fixture::ALL_GRANTS[..1].as_ref(), &["read", "write"]).await;
     let caller = async |login: &str| {
         let body = format!(
             "grant_type=password&username={login}&password=blue+valve%2C+open&client_id=all&client_secret={}",
-            crate::world::SECRET
+            crate::fixture::SECRET
         );
-        world.caller(&world.send(world.request(&body)).await.access()).await.unwrap()
+        fixture.caller(&fixture.send(fixture.request(&body)).await.access()).await.unwrap()
     };
     [caller("ann").await, caller("bob").await, caller("boss").await, caller("eve").await]
 }
 
-/// Returns the rights of a caller, checked for one graph and through a list: they must agree.
-async fn rights(world: &World, caller: &Caller, job: &str) -> String {
-    let list = world.identities.rights(caller).await.unwrap();
+/// Returns the rights of a caller, checked for one graph and through a list; both must be equal.
+async fn rights(fixture: &Fixture, caller: &Caller, graph_id: &str) -> String {
+    let list = fixture.identities.rights(caller).await.unwrap();
     let mut held = String::new();
-    for right in EACH {
-        let may = world.identities.is_allowed(caller, job, right).await.unwrap();
-        assert_eq!(may, list.allows(job, right), "{job} {right:?}");
+    for right in RIGHTS {
+        let may = fixture.identities.is_allowed(caller, graph_id, right).await.unwrap();
+        assert_eq!(may, list.allows(graph_id, right), "{graph_id} {right:?}");
         held.push(if may { right.name().chars().next().unwrap() } else { '-' });
     }
     held
@@ -42,28 +42,28 @@ async fn rights(world: &World, caller: &Caller, job: &str) -> String {
 
 #[tokio::test]
 async fn by_default_the_tenant_reads_and_the_creator_writes() {
-    check(async |world: World| {
-        let [ann, bob, boss, eve] = people(&world).await;
-        assert!(world.identities.claim(&ann, "unit-7", world.now).await.unwrap());
-        assert!(world.identities.claim(&ann, "unit-7", world.now).await.unwrap());
-        assert!(!world.identities.claim(&bob, "unit-7", world.now).await.unwrap());
-        assert_eq!(rights(&world, &ann, "unit-7").await, "rwa");
-        assert_eq!(rights(&world, &bob, "unit-7").await, "r--");
-        assert_eq!(rights(&world, &boss, "unit-7").await, "rwa");
-        assert_eq!(rights(&world, &bob, "unit-8").await, "r--");
+    check(async |fixture: Fixture| {
+        let [ann, bob, boss, eve] = callers(&fixture).await;
+        assert!(fixture.identities.claim(&ann, "unit-7", fixture.now).await.unwrap());
+        assert!(fixture.identities.claim(&ann, "unit-7", fixture.now).await.unwrap());
+        assert!(!fixture.identities.claim(&bob, "unit-7", fixture.now).await.unwrap());
+        assert_eq!(rights(&fixture, &ann, "unit-7").await, "rwa");
+        assert_eq!(rights(&fixture, &bob, "unit-7").await, "r--");
+        assert_eq!(rights(&fixture, &boss, "unit-7").await, "rwa");
+        assert_eq!(rights(&fixture, &bob, "unit-8").await, "r--");
         // The same graph id in another tenant is another graph.
-        assert!(world.identities.claim(&eve, "unit-7", world.now).await.unwrap());
+        assert!(fixture.identities.claim(&eve, "unit-7", fixture.now).await.unwrap());
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_grant_gives_a_subject_a_right_by_pattern() {
+async fn a_grant_gives_rights_by_subject_and_pattern() {
     check_with(
-        |options| options.default_access = DefaultAccess::Nothing,
-        async |world: World| {
-            let [ann, bob, boss, eve] = people(&world).await;
-            for (grant, job, expected) in [
+        |options| options.default_access = DefaultAccess::None,
+        async |fixture: Fixture| {
+            let [ann, bob, boss, eve] = callers(&fixture).await;
+            for (grant, graph_id, expected) in [
                 (to("everyone", "open", Right::Read), "open", ["r--", "r--"]),
                 (to("group:process", "unit-*", Right::Write), "unit-7", ["rw-", "---"]),
                 (to("group:process", "unit-*", Right::Write), "other", ["---", "---"]),
@@ -71,18 +71,18 @@ async fn a_grant_gives_a_subject_a_right_by_pattern() {
                 (to("group:none", "*", Right::Admin), "b2", ["---", "---"]),
                 (to("user:ann", "*", Right::Admin), "b3", ["---", "---"]),
             ] {
-                world.identities.grant("acme", &grant, world.now).await.unwrap();
-                assert_eq!(rights(&world, &ann, job).await, expected[0], "ann {job}");
-                assert_eq!(rights(&world, &bob, job).await, expected[1], "bob {job}");
-                assert_eq!(rights(&world, &boss, job).await, "rwa", "boss {job}");
+                fixture.identities.grant("acme", &grant, fixture.now).await.unwrap();
+                assert_eq!(rights(&fixture, &ann, graph_id).await, expected[0], "ann {graph_id}");
+                assert_eq!(rights(&fixture, &bob, graph_id).await, expected[1], "bob {graph_id}");
+                assert_eq!(rights(&fixture, &boss, graph_id).await, "rwa", "boss {graph_id}");
                 assert!(eve.is_admin && eve.tenant == "globex");
             }
-            let all = world.identities.grants("acme").await.unwrap();
+            let all = fixture.identities.grants("acme").await.unwrap();
             assert_eq!(all.len(), 5);
-            assert!(world.identities.grants("globex").await.unwrap().is_empty());
-            assert!(world.identities.revoke_grant("acme", "unit-*", "group:process").await.unwrap());
-            assert!(!world.identities.revoke_grant("acme", "unit-*", "group:process").await.unwrap());
-            assert_eq!(rights(&world, &ann, "unit-7").await, "---");
+            assert!(fixture.identities.grants("globex").await.unwrap().is_empty());
+            assert!(fixture.identities.revoke_grant("acme", "unit-*", "group:process").await.unwrap());
+            assert!(!fixture.identities.revoke_grant("acme", "unit-*", "group:process").await.unwrap());
+            assert_eq!(rights(&fixture, &ann, "unit-7").await, "---");
         },
     )
     .await;
@@ -90,18 +90,18 @@ async fn a_grant_gives_a_subject_a_right_by_pattern() {
 
 #[tokio::test]
 async fn a_grantee_can_become_the_creator() {
-    check(async |world: World| {
-        let [ann, ..] = people(&world).await;
-        world.identities.grant("acme", &to(ann.subject.as_str(), "new", Right::Read), world.now).await.unwrap();
-        assert!(world.identities.claim(&ann, "new", world.now).await.unwrap());
-        assert_eq!(rights(&world, &ann, "new").await, "rwa");
+    check(async |fixture: Fixture| {
+        let [ann, ..] = callers(&fixture).await;
+        fixture.identities.grant("acme", &to(ann.subject.as_str(), "new", Right::Read), fixture.now).await.unwrap();
+        assert!(fixture.identities.claim(&ann, "new", fixture.now).await.unwrap());
+        assert_eq!(rights(&fixture, &ann, "new").await, "rwa");
     })
     .await;
 }
 
 #[tokio::test]
-async fn what_is_no_grant_is_refused() {
-    check(async |world: World| {
+async fn invalid_grants_are_rejected() {
+    check(async |fixture: Fixture| {
         for bad in [
             to("ann", "a", Right::Read),
             to("user:", "a", Right::Read),
@@ -109,7 +109,7 @@ async fn what_is_no_grant_is_refused() {
             to("everyone", "a b", Right::Read),
             to(&format!("user:{}", "x".repeat(600)), "a", Right::Read),
         ] {
-            assert!(world.identities.grant("acme", &bad, world.now).await.is_err(), "{bad:?}");
+            assert!(fixture.identities.grant("acme", &bad, fixture.now).await.is_err(), "{bad:?}");
         }
     })
     .await;
@@ -117,16 +117,16 @@ async fn what_is_no_grant_is_refused() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_concurrent_claims_one_succeeds() {
-    check(async |world: World| {
-        let [ann, bob, ..] = people(&world).await;
+    check(async |fixture: Fixture| {
+        let [ann, bob, ..] = callers(&fixture).await;
         let claims = (0..40).map(|n| {
-            let (world, caller) = (world.clone(), if n % 2 == 0 { ann.clone() } else { bob.clone() });
-            tokio::spawn(async move { (n % 2, world.identities.claim(&caller, "raced", world.now).await.unwrap()) })
+            let (fixture, caller) = (fixture.clone(), if n % 2 == 0 { ann.clone() } else { bob.clone() });
+            tokio::spawn(async move { (n % 2, fixture.identities.claim(&caller, "raced", fixture.now).await.unwrap()) })
         });
         let mut winners = std::collections::BTreeSet::new();
         for claim in claims.collect::<Vec<_>>() {
-            let (who, won) = claim.await.unwrap();
-            winners.extend(won.then_some(who));
+            let (caller_index, won) = claim.await.unwrap();
+            winners.extend(won.then_some(caller_index));
         }
         assert_eq!(winners.len(), 1);
     })

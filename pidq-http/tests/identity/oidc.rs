@@ -7,30 +7,30 @@ use pidq_http::auth::{
 };
 use serde_json::{Value, json};
 
+use crate::fixture::{Fixture, check};
 use crate::provider::{self, Signer, base64url};
-use crate::world::{World, check};
 
 const AUDIENCE: &str = "https://pidq.example";
 const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
-struct Company {
+struct SsoFixture {
     idp: provider::Provider,
-    ours: Provider,
+    verifier: Provider,
     signer: Signer,
 }
 
-impl Company {
-    async fn new() -> Company {
-        Company::with(|_| {}).await
+impl SsoFixture {
+    async fn new() -> SsoFixture {
+        SsoFixture::with(|_| {}).await
     }
 
-    async fn with(change: impl Fn(&mut ProviderSettings)) -> Company {
+    async fn with(change: impl Fn(&mut ProviderSettings)) -> SsoFixture {
         let idp = provider::Provider::start().await;
         let signer = Signer::new("k1", "RS256", 0);
         idp.publish(&[signer.jwk()]);
         let mut settings = ProviderSettings::rfc9068(&idp.issuer, AUDIENCE, TenantSource::Fixed("acme".into()));
         change(&mut settings);
-        Company { ours: Provider::new(settings).unwrap(), idp, signer }
+        SsoFixture { verifier: Provider::new(settings).unwrap(), idp, signer }
     }
 
     fn claims(&self) -> Value {
@@ -41,7 +41,7 @@ impl Company {
     }
 
     /// Returns claims with one change; `null` removes a claim.
-    fn but(&self, name: &str, value: Value) -> Value {
+    fn claims_with(&self, name: &str, value: Value) -> Value {
         let mut claims = self.claims();
         claims[name] = value;
         if claims[name].is_null() {
@@ -50,7 +50,7 @@ impl Company {
         claims
     }
 
-    fn good(&self) -> String {
+    fn valid_token(&self) -> String {
         self.signer.token(&self.claims())
     }
 
@@ -60,17 +60,17 @@ impl Company {
         if header[name].is_null() {
             header.as_object_mut().unwrap().remove(name);
         }
-        self.signer.token_of(&header.to_string(), &self.claims().to_string())
+        self.signer.sign_token(&header.to_string(), &self.claims().to_string())
     }
 
-    async fn fault(&self, token: &str, now: Timestamp) -> Option<TokenError> {
-        self.ours.verify(token, now).await.err()
+    async fn verify_error(&self, token: &str, now: Timestamp) -> Option<TokenError> {
+        self.verifier.verify(token, now).await.err()
     }
 }
 
 #[tokio::test]
-async fn a_good_token_of_each_algorithm_is_a_caller() {
-    let company = Company::new().await;
+async fn a_valid_token_of_each_algorithm_maps_to_a_caller() {
+    let sso = SsoFixture::new().await;
     let signers = [
         Signer::new("rs", "RS256", 0),
         Signer::new("ps", "PS256", 1),
@@ -78,53 +78,53 @@ async fn a_good_token_of_each_algorithm_is_a_caller() {
         Signer::new("ed", "EdDSA", 0),
         Signer::new("new", "Ed25519", 0),
     ];
-    company.idp.publish(&signers.iter().map(Signer::jwk).collect::<Vec<_>>());
+    sso.idp.publish(&signers.iter().map(Signer::jwk).collect::<Vec<_>>());
     for signer in &signers {
-        let caller = company.ours.verify(&signer.token(&company.claims()), NOW).await;
-        let caller = caller.unwrap_or_else(|fault| panic!("{}: {fault:?}", signer.algorithm));
-        assert_eq!(caller.subject.as_str(), format!("sso:{}#42", company.idp.issuer));
+        let caller = sso.verifier.verify(&signer.token(&sso.claims()), NOW).await;
+        let caller = caller.unwrap_or_else(|error| panic!("{}: {error:?}", signer.algorithm));
+        assert_eq!(caller.subject.as_str(), format!("sso:{}#42", sso.idp.issuer));
         assert_eq!((caller.tenant.as_str(), caller.client_id.as_deref()), ("acme", Some("tool")));
         assert_eq!(caller.scopes, ["read"]);
     }
-    assert_eq!(company.idp.fetches(), 2);
+    assert_eq!(sso.idp.fetches(), 2);
 }
 
 /// Returns invalid tokens with the reason for their rejection.
-async fn bad_tokens(company: &Company) -> Vec<(&'static str, String, TokenError)> {
-    let (good, signer) = (company.good(), &company.signer);
-    let parts: Vec<&str> = good.split('.').collect();
-    let (header, claims) = (signer.header().to_string(), company.claims().to_string());
-    let twisted = |signature: &[u8]| format!("{}.{}.{}", parts[0], parts[1], base64url(signature));
+async fn invalid_tokens(sso: &SsoFixture) -> Vec<(&'static str, String, TokenError)> {
+    let (valid, signer) = (sso.valid_token(), &sso.signer);
+    let parts: Vec<&str> = valid.split('.').collect();
+    let (header, claims) = (signer.header().to_string(), sso.claims().to_string());
+    let with_signature = |signature: &[u8]| format!("{}.{}.{}", parts[0], parts[1], base64url(signature));
     let hmac = |key: &[u8]| {
         let signed = format!("{}.{}", base64url(r#"{"alg":"HS256","typ":"at+jwt","kid":"k1"}"#), parts[1]);
         let tag = ring::hmac::sign(&ring::hmac::Key::new(ring::hmac::HMAC_SHA256, key), signed.as_bytes());
         format!("{signed}.{}", base64url(tag.as_ref()))
     };
-    let stranger = Signer::new("k1", "RS256", 1);
+    let other_signer = Signer::new("k1", "RS256", 1);
     let elliptic = Signer::new("k1", "ES256", 0);
     let pss = Signer::new("k1", "PS256", 0);
-    let other_claims = base64url(company.but("sub", json!("43")).to_string());
-    let modulus = company.signer.plain_jwk()["n"].as_str().unwrap().to_owned();
+    let other_claims = base64url(sso.claims_with("sub", json!("43")).to_string());
+    let modulus = sso.signer.plain_jwk()["n"].as_str().unwrap().to_owned();
     let mut wrong = signer.sign(b"x");
     wrong[0] ^= 1;
-    let claim = |name: &str, value: Value| signer.token(&company.but(name, value));
-    let head = |name: &str, value: Value| company.with_header(name, value);
+    let claim = |name: &str, value: Value| signer.token(&sso.claims_with(name, value));
+    let head = |name: &str, value: Value| sso.with_header(name, value);
     let none = |alg: &str| format!("{}.{}.", base64url(format!(r#"{{"alg":"{alg}","typ":"at+jwt"}}"#)), parts[1]);
     let twice = claims.replacen('{', r#"{"sub":"1","#, 1);
     vec![
-        ("nothing", String::new(), Malformed),
+        ("an empty token", String::new(), Malformed),
         ("one part", parts[0].to_owned(), Malformed),
         ("two parts", format!("{}.{}", parts[0], parts[1]), Malformed),
-        ("four parts", format!("{good}.{}", parts[2]), Malformed),
+        ("four parts", format!("{valid}.{}", parts[2]), Malformed),
         ("five parts, as if encrypted", "a.b.c.d.e".to_owned(), Malformed),
-        ("padding", format!("{good}="), Malformed),
-        ("the other base64", good.replace('_', "/").replace('-', "+") + "/", Malformed),
-        ("a blank", good.replacen('.', " .", 1), Malformed),
-        ("too long", format!("{good}{}", "A".repeat(16 * 1024)), Length),
+        ("padding", format!("{valid}="), Malformed),
+        ("the other base64", valid.replace('_', "/").replace('-', "+") + "/", Malformed),
+        ("a blank", valid.replacen('.', " .", 1), Malformed),
+        ("too long", format!("{valid}{}", "A".repeat(16 * 1024)), Length),
         ("no header", format!(".{}.{}", parts[1], parts[2]), Header),
-        ("a header that is no JSON", signer.token_of("{", &claims), Header),
-        ("a header that is a list", signer.token_of("[]", &claims), Header),
-        ("a header with alg twice", signer.token_of(&header.replacen('{', r#"{"alg":"none","#, 1), &claims), Header),
+        ("a header that is no JSON", signer.sign_token("{", &claims), Header),
+        ("a header that is a list", signer.sign_token("[]", &claims), Header),
+        ("a header with alg twice", signer.sign_token(&header.replacen('{', r#"{"alg":"none","#, 1), &claims), Header),
         ("no algorithm", head("alg", Value::Null), Algorithm),
         ("alg none", none("none"), Algorithm),
         ("alg None", none("None"), Algorithm),
@@ -138,46 +138,46 @@ async fn bad_tokens(company: &Company) -> Vec<(&'static str, String, TokenError)
         ("no type", head("typ", Value::Null), Type),
         ("the type of an ID token", head("typ", json!("JWT")), Type),
         ("the type of a logout token", head("typ", json!("logout+jwt")), Type),
-        ("a demand", head("crit", json!(["exp"])), Critical),
+        ("a critical header", head("crit", json!(["exp"])), Critical),
         ("an unencoded payload", head("b64", json!(false)), Critical),
         ("compression", head("zip", json!("DEF")), Critical),
         ("an unknown key", head("kid", json!("k2")), Key),
         ("a key id that is a path", head("kid", json!("../../dev/null")), Key),
-        ("a key of another kind", elliptic.token(&company.claims()), Key),
-        ("another padding than the key is for", pss.token(&company.claims()), Key),
-        ("a stranger's key", stranger.token(&company.claims()), Signature),
-        ("no signature", twisted(b""), Signature),
-        ("a signature of something else", twisted(&signer.sign(b"x")), Signature),
-        ("a signature with a bit changed", twisted(&wrong), Signature),
-        ("half a signature", twisted(&signer.sign(b"x")[..128]), Signature),
-        ("other claims under a good signature", format!("{}.{other_claims}.{}", parts[0], parts[2]), Signature),
+        ("a key of another kind", elliptic.token(&sso.claims()), Key),
+        ("a padding that the key does not permit", pss.token(&sso.claims()), Key),
+        ("the key of another signer", other_signer.token(&sso.claims()), Signature),
+        ("no signature", with_signature(b""), Signature),
+        ("a signature of something else", with_signature(&signer.sign(b"x")), Signature),
+        ("a signature with a bit changed", with_signature(&wrong), Signature),
+        ("half a signature", with_signature(&signer.sign(b"x")[..128]), Signature),
+        ("other claims under a valid signature", format!("{}.{other_claims}.{}", parts[0], parts[2]), Signature),
         (
             "its own key in the header",
             {
-                let mut header = stranger.header();
-                header["jwk"] = stranger.jwk();
-                stranger.token_of(&header.to_string(), &claims)
+                let mut header = other_signer.header();
+                header["jwk"] = other_signer.jwk();
+                other_signer.sign_token(&header.to_string(), &claims)
             },
             Signature,
         ),
         (
             "the address of its own keys in the header",
             {
-                let mut header = stranger.header();
+                let mut header = other_signer.header();
                 header["jku"] = json!("https://evil.example/jwks");
                 header["x5u"] = json!("https://evil.example/cert");
-                stranger.token_of(&header.to_string(), &claims)
+                other_signer.sign_token(&header.to_string(), &claims)
             },
             Signature,
         ),
-        ("claims that are no JSON", signer.token_of(&header, "{"), Claims),
-        ("claims that are a text", signer.token_of(&header, "\"x\""), Claims),
-        ("claims with a name twice", signer.token_of(&header, &twice), Claims),
-        ("claims too deep", signer.token_of(&header, &format!(r#"{{"a":{}"#, "[".repeat(5000))), Claims),
+        ("claims that are no JSON", signer.sign_token(&header, "{"), Claims),
+        ("claims that are a text", signer.sign_token(&header, "\"x\""), Claims),
+        ("claims with a name twice", signer.sign_token(&header, &twice), Claims),
+        ("claims too deep", signer.sign_token(&header, &format!(r#"{{"a":{}"#, "[".repeat(5000))), Claims),
         ("another issuer", claim("iss", json!("https://evil.example")), Issuer),
-        ("the issuer with a slash", claim("iss", json!(format!("{}/", company.idp.issuer))), Issuer),
+        ("the issuer with a slash", claim("iss", json!(format!("{}/", sso.idp.issuer))), Issuer),
         ("no issuer", claim("iss", Value::Null), Issuer),
-        ("two issuers", claim("iss", json!([company.idp.issuer])), Issuer),
+        ("two issuers", claim("iss", json!([sso.idp.issuer])), Issuer),
         ("another audience", claim("aud", json!("https://other.example")), Audience),
         ("an audience that begins like ours", claim("aud", json!("https://pidq.example.evil.example")), Audience),
         ("our audience among words", claim("aud", json!("https://pidq.example x")), Audience),
@@ -192,7 +192,11 @@ async fn bad_tokens(company: &Company) -> Vec<(&'static str, String, TokenError)
         ("a beginning that is a text", claim("nbf", json!("now")), Claim("nbf")),
         ("issued in the future", claim("iat", json!(1_700_000_031)), NotYetValid),
         ("bound to a key", claim("cnf", json!({"jkt": "x"})), SenderConstrained),
-        ("bound to nothing", signer.token_of(&header, &claims.replacen('{', r#"{"cnf":null,"#, 1)), SenderConstrained),
+        (
+            "bound to nothing",
+            signer.sign_token(&header, &claims.replacen('{', r#"{"cnf":null,"#, 1)),
+            SenderConstrained,
+        ),
         ("no subject", claim("sub", Value::Null), Claim("sub")),
         ("an empty subject", claim("sub", json!("")), Claim("sub")),
         ("a subject that is a number", claim("sub", json!(42)), Claim("sub")),
@@ -205,35 +209,35 @@ async fn bad_tokens(company: &Company) -> Vec<(&'static str, String, TokenError)
 }
 
 #[tokio::test]
-async fn each_bad_token_is_refused_for_its_own_reason() {
-    let company = Company::new().await;
-    let tokens = bad_tokens(&company).await;
+async fn each_invalid_token_is_rejected_for_its_own_reason() {
+    let sso = SsoFixture::new().await;
+    let tokens = invalid_tokens(&sso).await;
     assert!(tokens.len() >= 40, "{}", tokens.len());
     for (what, token, reason) in tokens {
-        assert_eq!(company.fault(&token, NOW).await, Some(reason), "{what}");
+        assert_eq!(sso.verify_error(&token, NOW).await, Some(reason), "{what}");
     }
-    assert_eq!(company.fault(&company.good(), NOW).await, None);
+    assert_eq!(sso.verify_error(&sso.valid_token(), NOW).await, None);
 }
 
 #[tokio::test]
 async fn a_rejected_token_reveals_no_reason() {
-    check(async |world: World| {
-        let company = Company::new().await;
-        let settings = ProviderSettings::rfc9068(&company.idp.issuer, AUDIENCE, TenantSource::Fixed("acme".into()));
-        let mut options = world.identities.options().clone();
+    check(async |fixture: Fixture| {
+        let sso = SsoFixture::new().await;
+        let settings = ProviderSettings::rfc9068(&sso.idp.issuer, AUDIENCE, TenantSource::Fixed("acme".into()));
+        let mut options = fixture.identities.options().clone();
         options.base_url = AUDIENCE.to_owned();
-        let identities = pidq_http::auth::Identities::open(world.database.clone(), options).await.unwrap();
+        let identities = pidq_http::auth::Identities::open(fixture.database.clone(), options).await.unwrap();
         let identities = identities.with_provider(Provider::new(settings).unwrap());
-        assert_eq!(identities.issuers(), [company.idp.issuer.as_str()]);
-        let ask = async |token: &str| {
+        assert_eq!(identities.issuers(), [sso.idp.issuer.as_str()]);
+        let authenticate = async |token: &str| {
             let header = format!("Bearer {token}");
-            identities.authenticate(&[&header], world.now).await
+            identities.authenticate(&[&header], fixture.now).await
         };
-        assert_eq!(ask(&company.good()).await.unwrap().tenant, "acme");
+        assert_eq!(authenticate(&sso.valid_token()).await.unwrap().tenant, "acme");
         // Local tokens stay valid.
-        assert!(ask(&world.log_in().await.access()).await.is_ok());
-        for (what, token, reason) in bad_tokens(&company).await {
-            let error = ask(&token).await.unwrap_err();
+        assert!(authenticate(&fixture.log_in().await.access()).await.is_ok());
+        for (what, token, reason) in invalid_tokens(&sso).await {
+            let error = authenticate(&token).await.unwrap_err();
             let is_expected = match reason {
                 Expired => matches!(error, AuthError::Expired),
                 _ => matches!(error, AuthError::Invalid),
@@ -245,8 +249,8 @@ async fn a_rejected_token_reveals_no_reason() {
 }
 
 #[tokio::test]
-async fn clocks_may_differ_a_little() {
-    let company = Company::new().await;
+async fn clock_skew_is_tolerated() {
+    let sso = SsoFixture::new().await;
     for (name, value) in [
         ("exp", json!(1_699_999_971)),
         ("exp", json!(1_700_000_000.5)),
@@ -254,109 +258,109 @@ async fn clocks_may_differ_a_little() {
         ("nbf", json!(1_700_000_030)),
         ("iat", json!(1_700_000_030)),
     ] {
-        let token = company.signer.token(&company.but(name, value.clone()));
-        assert_eq!(company.fault(&token, NOW).await, None, "{name} {value}");
+        let token = sso.signer.token(&sso.claims_with(name, value.clone()));
+        assert_eq!(sso.verify_error(&token, NOW).await, None, "{name} {value}");
     }
 }
 
 #[tokio::test]
 async fn a_new_key_works_without_a_restart_after_one_fetch() {
-    let company = Company::new().await;
-    assert_eq!(company.fault(&company.good(), NOW).await, None);
+    let sso = SsoFixture::new().await;
+    assert_eq!(sso.verify_error(&sso.valid_token(), NOW).await, None);
     let new = Signer::new("k2", "ES256", 0);
-    company.idp.publish(&[new.jwk()]);
-    let before = company.idp.fetches();
+    sso.idp.publish(&[new.jwk()]);
+    let before = sso.idp.fetches();
     let later = NOW + Duration::from_secs(61);
-    assert_eq!(company.fault(&new.token(&company.claims()), later).await, None);
-    assert_eq!(company.idp.fetches() - before, 1);
+    assert_eq!(sso.verify_error(&new.token(&sso.claims()), later).await, None);
+    assert_eq!(sso.idp.fetches() - before, 1);
     // The old key is removed by the fetch.
-    assert_eq!(company.fault(&company.good(), later).await, Some(Key));
+    assert_eq!(sso.verify_error(&sso.valid_token(), later).await, Some(Key));
 }
 
 #[tokio::test]
-async fn a_key_that_was_dropped_stops_working_within_minutes() {
-    let company = Company::new().await;
-    assert_eq!(company.fault(&company.good(), NOW).await, None);
-    company.idp.publish(&[]);
-    assert_eq!(company.fault(&company.good(), NOW + Duration::from_secs(240)).await, None);
-    assert_eq!(company.fault(&company.good(), NOW + Duration::from_secs(300)).await, Some(Key));
+async fn a_removed_key_stops_working_within_minutes() {
+    let sso = SsoFixture::new().await;
+    assert_eq!(sso.verify_error(&sso.valid_token(), NOW).await, None);
+    sso.idp.publish(&[]);
+    assert_eq!(sso.verify_error(&sso.valid_token(), NOW + Duration::from_secs(240)).await, None);
+    assert_eq!(sso.verify_error(&sso.valid_token(), NOW + Duration::from_secs(300)).await, Some(Key));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_flood_of_unknown_keys_does_not_reach_the_provider() {
-    let company = std::sync::Arc::new(Company::new().await);
-    assert_eq!(company.fault(&company.good(), NOW).await, None);
-    let before = company.idp.fetches();
+    let sso = std::sync::Arc::new(SsoFixture::new().await);
+    assert_eq!(sso.verify_error(&sso.valid_token(), NOW).await, None);
+    let before = sso.idp.fetches();
     let later = NOW + Duration::from_secs(61);
     let floods = (0..10).map(|flood| {
-        let company = company.clone();
+        let sso = sso.clone();
         tokio::spawn(async move {
             for n in 0..1000 {
                 let header = json!({"alg": "RS256", "typ": "at+jwt", "kid": format!("{flood}-{n}")}).to_string();
-                let token = format!("{}.{}.AAAA", base64url(header), base64url(company.claims().to_string()));
-                assert_eq!(company.fault(&token, later).await, Some(Key));
+                let token = format!("{}.{}.AAAA", base64url(header), base64url(sso.claims().to_string()));
+                assert_eq!(sso.verify_error(&token, later).await, Some(Key));
             }
         })
     });
     for flood in floods.collect::<Vec<_>>() {
         flood.await.unwrap();
     }
-    assert_eq!(company.idp.fetches() - before, 1);
-    assert_eq!(company.fault(&company.good(), later).await, None);
+    assert_eq!(sso.idp.fetches() - before, 1);
+    assert_eq!(sso.verify_error(&sso.valid_token(), later).await, None);
 }
 
 #[tokio::test]
-async fn known_keys_survive_a_provider_that_is_away() {
-    let company = Company::new().await;
-    assert_eq!(company.fault(&company.good(), NOW).await, None);
-    company.idp.go_away(true);
-    let long = company.signer.token(&company.but("exp", json!(1_800_000_000)));
+async fn cached_keys_survive_an_outage_of_the_provider() {
+    let sso = SsoFixture::new().await;
+    assert_eq!(sso.verify_error(&sso.valid_token(), NOW).await, None);
+    sso.idp.set_unavailable(true);
+    let long = sso.signer.token(&sso.claims_with("exp", json!(1_800_000_000)));
     for hours in [1, 12, 23] {
-        assert_eq!(company.fault(&long, NOW + Duration::from_secs(hours * 3600)).await, None, "{hours} h");
+        assert_eq!(sso.verify_error(&long, NOW + Duration::from_secs(hours * 3600)).await, None, "{hours} h");
     }
     let day = NOW + Duration::from_secs(24 * 3600);
-    assert_eq!(company.fault(&long, day).await, Some(Unavailable));
-    company.idp.go_away(false);
-    assert_eq!(company.fault(&long, day + Duration::from_secs(6)).await, None);
+    assert_eq!(sso.verify_error(&long, day).await, Some(Unavailable));
+    sso.idp.set_unavailable(false);
+    assert_eq!(sso.verify_error(&long, day + Duration::from_secs(6)).await, None);
 }
 
 #[tokio::test]
 async fn cached_keys_are_used_while_a_refresh_is_slow() {
-    let company = Company::new().await;
-    assert_eq!(company.fault(&company.good(), NOW).await, None);
-    company.idp.fall_silent();
+    let sso = SsoFixture::new().await;
+    assert_eq!(sso.verify_error(&sso.valid_token(), NOW).await, None);
+    sso.idp.stop_responding();
     let started = std::time::Instant::now();
-    assert_eq!(company.fault(&company.good(), NOW + Duration::from_secs(301)).await, None);
+    assert_eq!(sso.verify_error(&sso.valid_token(), NOW + Duration::from_secs(301)).await, None);
     assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
 }
 
 #[tokio::test]
-async fn a_type_is_the_same_with_and_without_its_first_part() {
+async fn the_application_prefix_of_a_type_is_optional() {
     for listed in ["at+jwt", "application/at+jwt", "AT+JWT"] {
         let types = vec![listed.to_owned()];
-        let company = Company::with(|settings| settings.profile = TokenProfile::Custom { types: types.clone() }).await;
+        let sso = SsoFixture::with(|settings| settings.profile = TokenProfile::Custom { types: types.clone() }).await;
         for (kind, expected) in [("at+jwt", None), ("application/at+jwt", None), ("JWT", Some(Type))] {
-            assert_eq!(company.fault(&company.with_header("typ", json!(kind)), NOW).await, expected, "{listed} {kind}");
+            assert_eq!(sso.verify_error(&sso.with_header("typ", json!(kind)), NOW).await, expected, "{listed} {kind}");
         }
     }
 }
 
 #[tokio::test]
 async fn a_disconnect_does_not_cancel_a_key_refresh() {
-    let company = Company::new().await;
-    let token = company.good();
-    // Polled once and dropped: the keys are still in transit, however quick the provider is.
-    let has_hung_up = tokio::select! {
+    let sso = SsoFixture::new().await;
+    let token = sso.valid_token();
+    // Polled once and dropped: the keys are still in transit.
+    let is_dropped = tokio::select! {
         biased;
-        _ = company.ours.verify(&token, NOW) => false,
+        _ = sso.verifier.verify(&token, NOW) => false,
         () = std::future::ready(()) => true,
     };
-    assert!(has_hung_up);
-    assert_eq!(company.fault(&token, NOW).await, None);
+    assert!(is_dropped);
+    assert_eq!(sso.verify_error(&token, NOW).await, None);
 }
 
 #[tokio::test]
-async fn a_discovery_document_speaks_for_its_own_issuer() {
+async fn a_discovery_document_must_name_its_own_issuer() {
     for (issuer, keys) in [
         (json!("https://evil.example"), "/jwks"),
         (json!(null), "/jwks"),
@@ -364,22 +368,22 @@ async fn a_discovery_document_speaks_for_its_own_issuer() {
         (json!("SELF"), "elsewhere"),
         (json!("SELF"), "/moved"),
     ] {
-        let company = Company::new().await;
-        let issuer = issuer.as_str().map(|text| text.replace("SELF", &company.idp.issuer));
+        let sso = SsoFixture::new().await;
+        let issuer = issuer.as_str().map(|text| text.replace("SELF", &sso.idp.issuer));
         let keys = match keys {
             "elsewhere" => "http://192.0.2.1/jwks".to_owned(),
-            path => format!("{}{path}", company.idp.issuer),
+            path => format!("{}{path}", sso.idp.issuer),
         };
-        company.idp.describe(json!({"issuer": issuer, "jwks_uri": keys}));
-        assert_eq!(company.fault(&company.good(), NOW).await, Some(Unavailable), "{issuer:?} {keys}");
+        sso.idp.set_discovery(json!({"issuer": issuer, "jwks_uri": keys}));
+        assert_eq!(sso.verify_error(&sso.valid_token(), NOW).await, Some(Unavailable), "{issuer:?} {keys}");
     }
 }
 
 #[tokio::test]
-async fn keys_for_other_ends_are_passed_over() {
-    let company = Company::new().await;
+async fn keys_for_other_uses_are_ignored() {
+    let sso = SsoFixture::new().await;
     let plain = |change: &dyn Fn(&mut Value)| {
-        let mut jwk = company.signer.plain_jwk();
+        let mut jwk = sso.signer.plain_jwk();
         jwk["kid"] = json!("k1");
         change(&mut jwk);
         jwk
@@ -395,31 +399,31 @@ async fn keys_for_other_ends_are_passed_over() {
         ("no number", plain(&|jwk| jwk["n"] = json!(7)), Some(Key)),
         ("a small number", plain(&|jwk| jwk["n"] = json!("AQAB")), Some(Signature)),
     ] {
-        company.idp.publish(&[json!(null), json!([]), jwk]);
-        let settings = ProviderSettings::rfc9068(&company.idp.issuer, AUDIENCE, TenantSource::Fixed("acme".into()));
+        sso.idp.publish(&[json!(null), json!([]), jwk]);
+        let settings = ProviderSettings::rfc9068(&sso.idp.issuer, AUDIENCE, TenantSource::Fixed("acme".into()));
         let fresh = Provider::new(settings).unwrap();
-        assert_eq!(fresh.verify(&company.good(), NOW).await.err(), expected, "{what}");
+        assert_eq!(fresh.verify(&sso.valid_token(), NOW).await.err(), expected, "{what}");
     }
     for document in [json!([]), json!({"keys": 1}), json!({"keys": [{"x": "y".repeat(300_000)}]})] {
-        company.idp.publish_anything(document);
-        let settings = ProviderSettings::rfc9068(&company.idp.issuer, AUDIENCE, TenantSource::Fixed("acme".into()));
+        sso.idp.publish_document(document);
+        let settings = ProviderSettings::rfc9068(&sso.idp.issuer, AUDIENCE, TenantSource::Fixed("acme".into()));
         let fresh = Provider::new(settings).unwrap();
-        assert_eq!(fresh.verify(&company.good(), NOW).await.err(), Some(Unavailable));
+        assert_eq!(fresh.verify(&sso.valid_token(), NOW).await.err(), Some(Unavailable));
     }
 }
 
 #[tokio::test]
-async fn a_token_that_names_no_key_is_for_a_provider_with_one() {
-    let company = Company::new().await;
-    let token = company.with_header("kid", Value::Null);
-    assert_eq!(company.fault(&token, NOW).await, None);
-    company.idp.publish(&[company.signer.jwk(), Signer::new("k2", "RS256", 1).jwk()]);
-    assert_eq!(company.fault(&token, NOW + Duration::from_secs(301)).await, Some(Key));
+async fn a_token_without_key_id_requires_a_provider_with_one_key() {
+    let sso = SsoFixture::new().await;
+    let token = sso.with_header("kid", Value::Null);
+    assert_eq!(sso.verify_error(&token, NOW).await, None);
+    sso.idp.publish(&[sso.signer.jwk(), Signer::new("k2", "RS256", 1).jwk()]);
+    assert_eq!(sso.verify_error(&token, NOW + Duration::from_secs(301)).await, Some(Key));
 }
 
 #[tokio::test]
 async fn entra_access_tokens_are_recognized_by_their_scope() {
-    let company = Company::with(|settings| {
+    let sso = SsoFixture::with(|settings| {
         settings.profile = TokenProfile::Entra { directories: vec!["dir-1".into()] };
         settings.claims.scope = "scp".into();
         settings.claims.scopes = vec![
@@ -433,16 +437,16 @@ async fn entra_access_tokens_are_recognized_by_their_scope() {
     .await;
     let token = |changes: Value| {
         let mut claims = json!({
-            "iss": company.idp.issuer, "aud": AUDIENCE, "sub": "s", "oid": "o", "tid": "dir-1", "ver": "2.0",
+            "iss": sso.idp.issuer, "aud": AUDIENCE, "sub": "s", "oid": "o", "tid": "dir-1", "ver": "2.0",
             "iat": 1_700_000_000, "nbf": 1_700_000_000, "exp": 1_700_000_300, "azp": "tool",
         });
         claims.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
         let header = json!({"alg": "RS256", "typ": "JWT", "kid": "k1"}).to_string();
-        company.signer.token_of(&header, &claims.to_string())
+        sso.signer.sign_token(&header, &claims.to_string())
     };
-    let person = company.ours.verify(&token(json!({"scp": "Graph.Read other"})), NOW).await.unwrap();
+    let person = sso.verifier.verify(&token(json!({"scp": "Graph.Read other"})), NOW).await.unwrap();
     assert_eq!((person.scopes.join(" ").as_str(), person.tenant.as_str(), person.is_admin), ("read", "dir-1", false));
-    let robot = company.ours.verify(&token(json!({"roles": ["Graph.Write", "Admin"]})), NOW).await.unwrap();
+    let robot = sso.verifier.verify(&token(json!({"roles": ["Graph.Write", "Admin"]})), NOW).await.unwrap();
     assert_eq!((robot.scopes.join(" ").as_str(), robot.is_admin), ("read write", true));
     for (changes, reason) in [
         (json!({}), NoScope),
@@ -450,35 +454,35 @@ async fn entra_access_tokens_are_recognized_by_their_scope() {
         (json!({"scp": "Graph.Read", "tid": "dir-2"}), Directory),
         (json!({"scp": "Graph.Read", "cnf": {}}), SenderConstrained),
     ] {
-        assert_eq!(company.fault(&token(changes), NOW).await, Some(reason));
+        assert_eq!(sso.verify_error(&token(changes), NOW).await, Some(reason));
     }
-    assert_eq!(company.fault(&company.good(), NOW).await, Some(Type));
+    assert_eq!(sso.verify_error(&sso.valid_token(), NOW).await, Some(Type));
 }
 
 #[tokio::test]
 async fn a_custom_profile_maps_claims_as_configured() {
-    let company = Company::with(|settings| {
+    let sso = SsoFixture::with(|settings| {
         settings.profile = TokenProfile::Custom { types: vec!["JWT".into(), "at+jwt".into()] };
         settings.algorithms = vec![Algorithm::Rs256];
         settings.claims.scopes = vec![("pidq:all".into(), "read".into()), ("pidq:all".into(), "write".into())];
         settings.claims.tenant = TenantSource::Claim("org".into());
     })
     .await;
-    let mut claims = company.claims();
+    let mut claims = sso.claims();
     claims["scope"] = json!(["pidq:all", 7]);
     claims["org"] = json!("globex");
     claims["groups"] = json!(["a b", "", "c\n", 7, "c"]);
     claims["preferred_username"] = json!("ann");
     for kind in ["jwt", "application/at+jwt"] {
         let header = json!({"alg": "RS256", "typ": kind, "kid": "k1"}).to_string();
-        let caller = company.ours.verify(&company.signer.token_of(&header, &claims.to_string()), NOW).await.unwrap();
+        let caller = sso.verifier.verify(&sso.signer.sign_token(&header, &claims.to_string()), NOW).await.unwrap();
         assert_eq!((caller.tenant.as_str(), caller.name.as_str()), ("globex", "ann"));
         assert_eq!(caller.scopes, ["read", "write"]);
         assert_eq!(caller.groups, ["a b", "c"]);
     }
-    assert_eq!(company.fault(&company.good(), NOW).await, Some(NoTenant));
+    assert_eq!(sso.verify_error(&sso.valid_token(), NOW).await, Some(NoTenant));
     let header = json!({"alg": "RS256", "typ": "dpop+jwt", "kid": "k1"}).to_string();
-    assert_eq!(company.fault(&company.signer.token_of(&header, &claims.to_string()), NOW).await, Some(Type));
+    assert_eq!(sso.verify_error(&sso.signer.sign_token(&header, &claims.to_string()), NOW).await, Some(Type));
 }
 
 #[test]

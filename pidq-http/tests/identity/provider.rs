@@ -25,8 +25,8 @@ pub struct Provider {
 
 struct State {
     fetches: AtomicUsize,
-    is_away: AtomicBool,
-    is_silent: AtomicBool,
+    is_unavailable: AtomicBool,
+    is_unresponsive: AtomicBool,
     keys: Mutex<Value>,
     discovery: Mutex<Value>,
 }
@@ -38,8 +38,8 @@ impl Provider {
         let discovery = json!({"issuer": issuer, "jwks_uri": format!("{issuer}/jwks")});
         let state = Arc::new(State {
             fetches: AtomicUsize::new(0),
-            is_away: AtomicBool::new(false),
-            is_silent: AtomicBool::new(false),
+            is_unavailable: AtomicBool::new(false),
+            is_unresponsive: AtomicBool::new(false),
             keys: Mutex::new(json!({"keys": []})),
             discovery: Mutex::new(discovery),
         });
@@ -51,43 +51,43 @@ impl Provider {
         self.state.fetches.load(Ordering::SeqCst)
     }
 
-    pub fn go_away(&self, away: bool) {
-        self.state.is_away.store(away, Ordering::SeqCst);
+    pub fn set_unavailable(&self, is_unavailable: bool) {
+        self.state.is_unavailable.store(is_unavailable, Ordering::SeqCst);
     }
 
     /// Accepts connections and never responds.
-    pub fn fall_silent(&self) {
-        self.state.is_silent.store(true, Ordering::SeqCst);
+    pub fn stop_responding(&self) {
+        self.state.is_unresponsive.store(true, Ordering::SeqCst);
     }
 
     pub fn publish(&self, keys: &[Value]) {
         *self.state.keys.lock().unwrap() = json!({ "keys": keys });
     }
 
-    pub fn publish_anything(&self, document: Value) {
+    pub fn publish_document(&self, document: Value) {
         *self.state.keys.lock().unwrap() = document;
     }
 
-    pub fn describe(&self, discovery: Value) {
+    pub fn set_discovery(&self, discovery: Value) {
         *self.state.discovery.lock().unwrap() = discovery;
     }
 }
 
 async fn serve(listener: TcpListener, state: Arc<State>) {
     while let Ok((stream, _)) = listener.accept().await {
-        let _ = answer(stream, &state).await;
+        let _ = respond(stream, &state).await;
     }
 }
 
-async fn answer(mut stream: TcpStream, state: &State) -> std::io::Result<()> {
+async fn respond(mut stream: TcpStream, state: &State) -> std::io::Result<()> {
     let mut request = vec![0; 4096];
     let size = stream.read(&mut request).await?;
     let request = String::from_utf8_lossy(&request[..size]).into_owned();
     state.fetches.fetch_add(1, Ordering::SeqCst);
-    if state.is_away.load(Ordering::SeqCst) {
+    if state.is_unavailable.load(Ordering::SeqCst) {
         return Ok(());
     }
-    if state.is_silent.load(Ordering::SeqCst) {
+    if state.is_unresponsive.load(Ordering::SeqCst) {
         std::future::pending::<()>().await;
     }
     let body = match request.split(' ').nth(1) {
@@ -167,10 +167,10 @@ impl Signer {
     }
 
     pub fn token(&self, claims: &Value) -> String {
-        self.token_of(&self.header().to_string(), &claims.to_string())
+        self.sign_token(&self.header().to_string(), &claims.to_string())
     }
 
-    pub fn token_of(&self, header: &str, claims: &str) -> String {
+    pub fn sign_token(&self, header: &str, claims: &str) -> String {
         let signed = format!("{}.{}", base64url(header), base64url(claims));
         let signature = self.sign(signed.as_bytes());
         format!("{signed}.{}", base64url(signature))

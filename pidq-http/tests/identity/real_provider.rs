@@ -42,22 +42,22 @@ impl RealProvider {
 }
 
 #[tokio::test]
-async fn a_login_at_a_real_provider_is_a_caller() {
+async fn a_login_at_a_real_provider_maps_to_a_caller() {
     let Some(real) = RealProvider::start() else {
         return eprintln!("SKIPPED: no node, or no `npm install` in tests/harness/oidc");
     };
-    let (ours, other) = (real.settings(AUDIENCE), real.settings("https://other.example"));
+    let (verifier, other) = (real.settings(AUDIENCE), real.settings("https://other.example"));
     let issued = real.document["issued"].as_object().unwrap();
     assert_eq!(issued.len(), 4);
     for (algorithm, tokens) in issued {
         let token = tokens["access_token"].as_str().unwrap();
-        let caller = ours.verify(token, Timestamp::now()).await;
-        let caller = caller.unwrap_or_else(|fault| panic!("{algorithm}: {fault:?}"));
+        let caller = verifier.verify(token, Timestamp::now()).await;
+        let caller = caller.unwrap_or_else(|error| panic!("{algorithm}: {error:?}"));
         assert_eq!(caller.subject.as_str(), format!("sso:{}#ann", real.issuer()));
         assert_eq!(caller.scopes, ["read", "write"]);
         assert_eq!(caller.client_id.as_deref(), Some("tool"));
         let id_token = tokens["id_token"].as_str().unwrap();
-        assert_eq!(ours.verify(id_token, Timestamp::now()).await.err(), Some(TokenError::Type));
+        assert_eq!(verifier.verify(id_token, Timestamp::now()).await.err(), Some(TokenError::Type));
         assert_eq!(other.verify(token, Timestamp::now()).await.err(), Some(TokenError::Audience));
     }
 }

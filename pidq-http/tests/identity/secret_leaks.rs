@@ -10,19 +10,19 @@ use tracing::subscriber::set_global_default;
 use tracing::{Event, Metadata, Subscriber};
 
 use crate::databases::{open, sqlite_url};
-use crate::world::{AS_CLIENT, BY_PASSWORD, LOGIN, PASSWORD, SECRET, World, check};
+use crate::fixture::{CLIENT_FORM, Fixture, LOGIN, PASSWORD, PASSWORD_FORM, SECRET, check};
 
 /// Subscriber that records every event at every level.
 #[derive(Clone, Default)]
-struct Everything(Arc<Mutex<String>>);
+struct EventRecorder(Arc<Mutex<String>>);
 
-impl Visit for Everything {
+impl Visit for EventRecorder {
     fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
         writeln!(self.0.lock().unwrap(), "{}={value:?}", field.name()).unwrap();
     }
 }
 
-impl Subscriber for Everything {
+impl Subscriber for EventRecorder {
     fn enabled(&self, _: &Metadata<'_>) -> bool {
         true
     }
@@ -51,39 +51,39 @@ const GUESS: &str = "canary-guess-in-password";
 const MISPLACED: &str = "canary-password-as-name";
 
 /// Performs all account operations; returns every secret that occurred.
-async fn live_a_life(world: &World) -> Vec<String> {
-    let login = world.log_in().await;
-    let next = world.refresh(&login.refresh()).await;
-    world.caller(&next.access()).await.unwrap();
-    world.token(&format!("grant_type=password&username={LOGIN}&password={GUESS}")).await;
-    world.token(&format!("grant_type=password&username={MISPLACED}&password={GUESS}")).await;
-    let wrong = format!("{BY_PASSWORD}&client_id=desk&client_secret=canary-client-secret");
-    world.send(world.request(&wrong)).await;
-    world.introspect(&format!("token={}&{AS_CLIENT}", next.refresh())).await;
-    world.later(60).refresh(&login.refresh()).await;
-    world.revoke(&format!("token={}", next.access())).await;
+async fn run_all_operations(fixture: &Fixture) -> Vec<String> {
+    let login = fixture.log_in().await;
+    let next = fixture.refresh(&login.refresh()).await;
+    fixture.caller(&next.access()).await.unwrap();
+    fixture.token(&format!("grant_type=password&username={LOGIN}&password={GUESS}")).await;
+    fixture.token(&format!("grant_type=password&username={MISPLACED}&password={GUESS}")).await;
+    let wrong = format!("{PASSWORD_FORM}&client_id=desk&client_secret=canary-client-secret");
+    fixture.send(fixture.request(&wrong)).await;
+    fixture.introspect(&format!("token={}&{CLIENT_FORM}", next.refresh())).await;
+    fixture.later(60).refresh(&login.refresh()).await;
+    fixture.revoke(&format!("token={}", next.access())).await;
     let short =
         NewUser { login: "x", password: Some("canary7"), tenant: "a", role: "editor", groups: &[], sso_only: false };
-    let refused = world.identities.create_user(short, world.now).await.unwrap_err();
-    assert!(!format!("{refused} {refused:?}").contains("canary"));
-    let rotated = world.identities.rotate_secret("desk").await.unwrap();
+    let error = fixture.identities.create_user(short, fixture.now).await.unwrap_err();
+    assert!(!format!("{error} {error:?}").contains("canary"));
+    let rotated = fixture.identities.rotate_secret("desk").await.unwrap();
     let known = [PASSWORD, SECRET, GUESS, MISPLACED, "canary"].map(str::to_owned);
-    let minted = [login.access(), login.refresh(), next.access(), next.refresh(), rotated.expose().to_owned()];
-    known.into_iter().chain(minted).collect()
+    let issued = [login.access(), login.refresh(), next.access(), next.refresh(), rotated.expose().to_owned()];
+    known.into_iter().chain(issued).collect()
 }
 
 #[test]
-fn logs_hold_no_secret() {
-    let log = Everything::default();
+fn logs_contain_no_secret() {
+    let log = EventRecorder::default();
     // With a single subscriber, an event first met by another test on a thread without one would be disabled for all.
-    let _second = tracing::Dispatch::new(Everything::default());
+    let _second = tracing::Dispatch::new(EventRecorder::default());
     let secrets = Arc::new(Mutex::new(Vec::new()));
     // Global, because events first met by another test would otherwise be cached as disabled.
-    set_global_default(log.clone()).expect("no other test listens");
+    set_global_default(log.clone()).expect("no other test sets a subscriber");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(check(async |world: World| {
-        let lived = live_a_life(&world).await;
-        secrets.lock().unwrap().extend(lived);
+    runtime.block_on(check(async |fixture: Fixture| {
+        let found = run_all_operations(&fixture).await;
+        secrets.lock().unwrap().extend(found);
     }));
     let log = log.0.lock().unwrap();
     for event in ["refresh-token-reused", "accepted", "refused", "revoked", "client-refused", "secret-rotated"] {
@@ -95,11 +95,11 @@ fn logs_hold_no_secret() {
 }
 
 #[tokio::test]
-async fn the_database_file_holds_no_secret() {
+async fn the_database_file_contains_no_secret() {
     let folder = tempfile::TempDir::new().unwrap();
-    let world = World::on(open(&sqlite_url(&folder)).await).await;
-    let secrets = live_a_life(&world).await;
-    world.database.close().await;
+    let fixture = Fixture::on(open(&sqlite_url(&folder)).await).await;
+    let secrets = run_all_operations(&fixture).await;
+    fixture.database.close().await;
     for entry in std::fs::read_dir(folder.path().join("data")).unwrap() {
         let bytes = std::fs::read(entry.unwrap().path()).unwrap();
         for secret in &secrets {
@@ -110,10 +110,10 @@ async fn the_database_file_holds_no_secret() {
 }
 
 #[tokio::test]
-async fn a_reply_shows_its_status_only() {
-    check(async |world: World| {
-        let body = format!("{BY_PASSWORD}&{AS_CLIENT}");
-        let reply: OAuthReply = token_endpoint(&world.identities, world.request(&body)).await;
+async fn the_debug_output_of_a_reply_is_only_its_status() {
+    check(async |fixture: Fixture| {
+        let body = format!("{PASSWORD_FORM}&{CLIENT_FORM}");
+        let reply: OAuthReply = token_endpoint(&fixture.identities, fixture.request(&body)).await;
         assert_eq!(format!("{reply:?}"), "OAuthReply { status: 200, .. }");
     })
     .await;

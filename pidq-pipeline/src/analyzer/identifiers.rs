@@ -10,7 +10,7 @@ pub struct Word<'t> {
 }
 
 /// Maximum number of words joined into one identifier; bounds the work on hostile text.
-const MAX_CHAIN: usize = 8;
+const MAX_CHAIN_LENGTH: usize = 8;
 /// Words that often precede a number and are not the prefix of a tag.
 const NOT_PREFIXES: &[&str] =
     &["a", "an", "and", "are", "at", "by", "for", "from", "in", "is", "no", "of", "on", "or", "the", "to", "was"];
@@ -18,16 +18,16 @@ const NOT_PREFIXES: &[&str] =
 /// Returns the leading words that hyphens join into one identifier: at least one word.
 pub fn chain<'p, 't>(words: &'p [Word<'t>]) -> &'p [Word<'t>] {
     let joined = |pair: &&[Word<'t>]| joins(pair[0].text, pair[1]);
-    let more = words.windows(2).take(MAX_CHAIN - 1).take_while(joined).count();
-    &words[..1 + more]
+    let count = words.windows(2).take(MAX_CHAIN_LENGTH - 1).take_while(joined).count();
+    &words[..1 + count]
 }
 
 /// Returns whether a word continues an identifier: `20-PR-0107`, `6"-PL-1001`, `psv_2015`. A slash counts only as in
 /// `p-101a/b`, because `m3/h` and `and/or` exist.
-fn joins(before: &str, word: Word<'_>) -> bool {
+fn joins(previous: &str, word: Word<'_>) -> bool {
     match word.gap {
         "-" | "_" | "\"-" => true,
-        "/" => is_letter(word.text) && (ends_with_suffix_letter(before) || is_letter(before)),
+        "/" => is_letter(word.text) && (ends_with_suffix_letter(previous) || is_letter(previous)),
         _ => false,
     }
 }
@@ -82,10 +82,10 @@ fn inner_tags<'p>(name: &'p [Word<'_>]) -> impl Iterator<Item = String> + 'p {
 
 /// Splits a chain at its first slash: the name, and the alternative suffix letters (`P-101A/B/C` names three pumps).
 fn split_alternatives<'p, 't>(chain: &'p [Word<'t>]) -> (&'p [Word<'t>], &'p [Word<'t>]) {
-    let slash = chain[1..].iter().position(|word| word.gap == "/").map_or(chain.len(), |at| at + 1);
+    let slash = chain[1..].iter().position(|word| word.gap == "/").map_or(chain.len(), |index| index + 1);
     let (name, others) = chain.split_at(slash);
-    let letters = others.iter().all(|other| other.text.len() == 1);
-    (name, if letters { others } else { &[] })
+    let are_letters = others.iter().all(|other| other.text.len() == 1);
+    (name, if are_letters { others } else { &[] })
 }
 
 fn replace_suffix_letter(joined: &str, letter: &str) -> String {
@@ -99,9 +99,9 @@ pub fn spaced_tag_terms(words: &[Word<'_>], terms: &mut Vec<String>) {
         return;
     }
     let suffix = after.first().filter(|word| matches!(word.gap, " " | "-") && is_letter(word.text));
-    let bare = number.text.bytes().all(|b| b.is_ascii_digit());
+    let has_no_suffix = number.text.bytes().all(|b| b.is_ascii_digit());
     let joined = format!("{}{}", letters.text, number.text);
-    if let Some(suffix) = suffix.filter(|_| bare) {
+    if let Some(suffix) = suffix.filter(|_| has_no_suffix) {
         let joined = format!("{joined}{}", suffix.text);
         terms.extend([hyphenated(&joined), joined]);
     }
@@ -150,10 +150,10 @@ pub fn mixed_terms(word: &str, terms: &mut Vec<String>) {
 pub fn hyphenated(joined: &str) -> String {
     let chars: Vec<char> = joined.chars().collect();
     let mut out = String::with_capacity(joined.len() + 2);
-    for (at, &c) in chars.iter().enumerate() {
-        let before = at.checked_sub(1).map(|before| chars[before]);
-        let to_digits = before.is_some_and(char::is_alphabetic) && c.is_ascii_digit();
-        let to_letters = before.is_some_and(|b| b.is_ascii_digit()) && c.is_alphabetic() && at + 1 < chars.len();
+    for (index, &c) in chars.iter().enumerate() {
+        let previous = index.checked_sub(1).map(|previous| chars[previous]);
+        let to_digits = previous.is_some_and(char::is_alphabetic) && c.is_ascii_digit();
+        let to_letters = previous.is_some_and(|b| b.is_ascii_digit()) && c.is_alphabetic() && index + 1 < chars.len();
         if to_digits || to_letters {
             out.push('-');
         }

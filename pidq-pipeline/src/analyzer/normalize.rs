@@ -8,22 +8,22 @@ use unicode_normalization::UnicodeNormalization;
 /// composes with the character before it, so ASCII is copied, except for the last character before a non-ASCII one.
 pub fn normalize(text: &str) -> String {
     let mut normalized = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.bytes().position(|byte| !byte.is_ascii()) {
-        let (plain, others) = rest.split_at(at.saturating_sub(1));
+    let mut remaining = text;
+    while let Some(index) = remaining.bytes().position(|byte| !byte.is_ascii()) {
+        let (ascii, others) = remaining.split_at(index.saturating_sub(1));
         let end = others.bytes().skip(1).position(|byte| byte.is_ascii()).map_or(others.len(), |end| end + 1);
-        push_lowercase(plain, &mut normalized);
+        push_lowercase(ascii, &mut normalized);
         normalized.extend(normalize_slow(&others[..end]));
-        rest = &others[end..];
+        remaining = &others[end..];
     }
-    push_lowercase(rest, &mut normalized);
+    push_lowercase(remaining, &mut normalized);
     normalized
 }
 
 fn push_lowercase(ascii: &str, normalized: &mut String) {
-    let from = normalized.len();
+    let start = normalized.len();
     normalized.push_str(ascii);
-    normalized[from..].make_ascii_lowercase();
+    normalized[start..].make_ascii_lowercase();
 }
 
 fn normalize_slow(text: &str) -> impl Iterator<Item = char> {
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn each_character_normalizes_the_same_between_others() {
+    fn normalization_of_a_character_does_not_depend_on_its_neighbors() {
         let all = ('\u{80}'..'\u{3400}').chain('\u{f900}'..='\u{ffff}').chain('\u{1d000}'..'\u{1d800}');
         for c in all {
             for text in [format!("{c}"), format!("A{c}b"), format!("{c}E\u{301}"), format!("k{c}\u{338}K")] {

@@ -13,8 +13,8 @@ const UNITS: &[&str] = &[
 pub fn split_unit(word: &str) -> Option<(&str, &str)> {
     let end = word.find(|c: char| !c.is_ascii_digit() && c != '.' && c != ',')?;
     let (number, unit) = word.split_at(end);
-    let sure = unit.len() > 1 || number.contains(['.', ',']);
-    (end > 0 && sure && UNITS.contains(&unit)).then_some((number, unit))
+    let is_unambiguous = unit.len() > 1 || number.contains(['.', ',']);
+    (end > 0 && is_unambiguous && UNITS.contains(&unit)).then_some((number, unit))
 }
 
 /// Returns whether a word is a number: digits, with single points or commas between them.
@@ -23,12 +23,12 @@ pub fn is_number(word: &str) -> bool {
     word.split(['.', ',']).all(digits)
 }
 
-/// Returns the normalized spelling of a number: `1,000` becomes `1000`, `38,50` becomes `38.5`. A number with several
+/// Returns the normalized form of a number: `1,000` becomes `1000`, `38,50` becomes `38.5`. A number with several
 /// points is unchanged.
 pub fn normalize_number(number: &str) -> String {
-    let thousands =
+    let has_thousands_separators =
         number.contains(',') && number.split(',').skip(1).all(|part| part.split('.').next().map_or(0, str::len) == 3);
-    let number = if thousands { number.replace(',', "") } else { number.replace(',', ".") };
+    let number = if has_thousands_separators { number.replace(',', "") } else { number.replace(',', ".") };
     match number.split_once('.') {
         Some((integer, fraction)) if !fraction.contains('.') => decimal(integer, fraction.trim_end_matches('0')),
         _ => number,

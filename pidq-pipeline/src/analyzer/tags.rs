@@ -26,7 +26,7 @@ const NOT_TAGS: &[&str] = &[
 ];
 
 /// Maximum length of a tag's prefix, in letters.
-const MAX_PREFIX: usize = 8;
+const MAX_PREFIX_LENGTH: usize = 8;
 
 /// Month names as in 12-MAY-2019. They exclude a name only after a number: SEP-201 is a separator.
 const MONTHS: &[&str] = &["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
@@ -35,16 +35,16 @@ const MONTHS: &[&str] = &["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG"
 pub fn tags(text: &str) -> Vec<Tag> {
     let text = PlainText::new(text);
     let mut tags = Vec::new();
-    let mut at = 0;
-    while at < text.len() {
-        if !text.is_word(at) {
-            at += 1;
+    let mut index = 0;
+    while index < text.len() {
+        if !text.is_word(index) {
+            index += 1;
             continue;
         }
-        let name = text.name(at);
-        at = match text.take_spaced(&name, &mut tags) {
+        let name = text.name(index);
+        index = match text.add_spaced(&name, &mut tags) {
             Some(end) => end,
-            None => text.take_hyphenated(&name, &mut tags),
+            None => text.add_hyphenated(&name, &mut tags),
         };
     }
     tags
@@ -68,12 +68,12 @@ impl PlainText {
         self.plain.len()
     }
 
-    fn at(&self, at: usize) -> char {
-        self.plain.get(at).copied().unwrap_or(' ')
+    fn char_at(&self, index: usize) -> char {
+        self.plain.get(index).copied().unwrap_or(' ')
     }
 
-    fn is_word(&self, at: usize) -> bool {
-        self.at(at).is_alphanumeric()
+    fn is_word(&self, index: usize) -> bool {
+        self.char_at(index).is_alphanumeric()
     }
 
     fn text(&self, span: &Range<usize>) -> String {
@@ -82,7 +82,7 @@ impl PlainText {
 
     fn word(&self, start: usize) -> Range<usize> {
         let start = start.min(self.len());
-        let end = (start..self.len()).find(|&at| !self.is_word(at)).unwrap_or(self.len());
+        let end = (start..self.len()).find(|&index| !self.is_word(index)).unwrap_or(self.len());
         start..end
     }
 
@@ -97,7 +97,7 @@ impl PlainText {
 
     /// Returns the start of the next word of a name whose previous word ends at `end`, if there is one.
     fn next_word(&self, end: usize) -> Option<usize> {
-        let next = match (self.at(end), self.at(end + 1)) {
+        let next = match (self.char_at(end), self.char_at(end + 1)) {
             ('"', '-') => end + 2,
             ('-' | '_', _) => end + 1,
             _ => return None,
@@ -106,34 +106,34 @@ impl PlainText {
     }
 
     /// Adds a hyphenated name if it is a tag, with the alternatives of `P-101A/B`. Returns the end of the name.
-    fn take_hyphenated(&self, parts: &[Range<usize>], tags: &mut Vec<Tag>) -> usize {
+    fn add_hyphenated(&self, parts: &[Range<usize>], tags: &mut Vec<Tag>) -> usize {
         let words: Vec<String> = parts.iter().map(|part| self.text(part)).collect();
         let end = parts[parts.len() - 1].end;
         let Some(name) = canonical_name(&words) else { return end };
         self.push(name.clone(), parts[0].start..end, tags);
-        self.take_alternatives(&name, end, tags)
+        self.add_alternatives(&name, end, tags)
     }
 
-    fn take_alternatives(&self, name: &str, mut end: usize, tags: &mut Vec<Tag>) -> usize {
+    fn add_alternatives(&self, name: &str, mut end: usize, tags: &mut Vec<Tag>) -> usize {
         let Some(stem) = name.strip_suffix(|c: char| c.is_ascii_uppercase()) else { return end };
-        while self.at(end) == '/' && self.at(end + 1).is_ascii_uppercase() && !self.continues(end + 2) {
-            self.push(format!("{stem}{}", self.at(end + 1)), end + 1..end + 2, tags);
+        while self.char_at(end) == '/' && self.char_at(end + 1).is_ascii_uppercase() && !self.continues(end + 2) {
+            self.push(format!("{stem}{}", self.char_at(end + 1)), end + 1..end + 2, tags);
             end += 2;
         }
         end
     }
 
-    /// Returns whether the name continues at `at`.
-    fn continues(&self, at: usize) -> bool {
-        self.is_word(at) || self.next_word(at).is_some()
+    /// Returns whether the name continues at `index`.
+    fn continues(&self, index: usize) -> bool {
+        self.is_word(index) || self.next_word(index).is_some()
     }
 
     /// Adds a tag written with spaces, such as `PSV 2015 A`. Returns its end.
-    fn take_spaced(&self, parts: &[Range<usize>], tags: &mut Vec<Tag>) -> Option<usize> {
+    fn add_spaced(&self, parts: &[Range<usize>], tags: &mut Vec<Tag>) -> Option<usize> {
         let [letters] = parts else { return None };
         let prefix = self.text(letters);
         let number = self.word(letters.end + 1);
-        if self.at(letters.end) != ' ' || !is_prefix(&prefix) || !is_long_number(&self.text(&number)) {
+        if self.char_at(letters.end) != ' ' || !is_prefix(&prefix) || !is_long_number(&self.text(&number)) {
             return None;
         }
         let end = self.suffix_end(&number).unwrap_or(number.end);
@@ -144,10 +144,10 @@ impl PlainText {
 
     /// Returns the end of a single capital letter after a number.
     fn suffix_end(&self, number: &Range<usize>) -> Option<usize> {
-        let bare = self.at(number.end - 1).is_ascii_digit();
-        let apart = matches!(self.at(number.end), ' ' | '-');
-        let letter = self.at(number.end + 1).is_ascii_uppercase() && !self.is_word(number.end + 2);
-        (bare && apart && letter).then_some(number.end + 2)
+        let has_no_suffix = self.char_at(number.end - 1).is_ascii_digit();
+        let is_separated = matches!(self.char_at(number.end), ' ' | '-');
+        let has_letter = self.char_at(number.end + 1).is_ascii_uppercase() && !self.is_word(number.end + 2);
+        (has_no_suffix && is_separated && has_letter).then_some(number.end + 2)
     }
 
     fn push(&self, name: String, letters: Range<usize>, tags: &mut Vec<Tag>) {
@@ -167,15 +167,15 @@ fn plain_char(c: char) -> char {
 }
 
 fn is_prefix(word: &str) -> bool {
-    let capital = word.bytes().all(|b| b.is_ascii_uppercase());
-    capital && word.len() <= 5 && !matches!(word, "A" | "I") && !NOT_TAGS.contains(&word)
+    let is_uppercase = word.bytes().all(|b| b.is_ascii_uppercase());
+    is_uppercase && word.len() <= 5 && !matches!(word, "A" | "I") && !NOT_TAGS.contains(&word)
 }
 
 /// Returns whether a word is a tag number such as `2015` or `2015A`: at least three digits, because `OF 12` is prose.
 fn is_long_number(word: &str) -> bool {
     let digits = word.bytes().take_while(u8::is_ascii_digit).count();
-    let rest = &word.as_bytes()[digits..];
-    (3..=6).contains(&digits) && (rest.is_empty() || (rest.len() == 1 && rest[0].is_ascii_uppercase()))
+    let suffix = &word.as_bytes()[digits..];
+    (3..=6).contains(&digits) && (suffix.is_empty() || (suffix.len() == 1 && suffix[0].is_ascii_uppercase()))
 }
 
 /// Returns the canonical spelling of a name, or none if the name is not a tag.
@@ -183,8 +183,8 @@ fn canonical_name(words: &[String]) -> Option<String> {
     let mut words = words.to_vec();
     uppercase_suffix(&mut words);
     let letters = |c: &char| c.is_alphabetic();
-    let capital = words.iter().flat_map(|word| word.chars()).filter(letters).all(char::is_uppercase);
-    if !capital || is_excluded(&words) {
+    let is_uppercase = words.iter().flat_map(|word| word.chars()).filter(letters).all(char::is_uppercase);
+    if !is_uppercase || is_excluded(&words) {
         return None;
     }
     match words.as_slice() {
@@ -197,9 +197,9 @@ fn canonical_name(words: &[String]) -> Option<String> {
 fn is_excluded(words: &[String]) -> bool {
     let letters = |c: &char| c.is_alphabetic();
     let prefix = words.iter().flat_map(|word| word.chars()).skip_while(|c| !letters(c)).take_while(letters);
-    let prefix: String = prefix.take(MAX_PREFIX + 1).collect();
-    let date = words[0].bytes().all(|b| b.is_ascii_digit()) && MONTHS.contains(&prefix.as_str());
-    date || prefix.chars().count() > MAX_PREFIX || NOT_TAGS.contains(&prefix.as_str())
+    let prefix: String = prefix.take(MAX_PREFIX_LENGTH + 1).collect();
+    let is_date = words[0].bytes().all(|b| b.is_ascii_digit()) && MONTHS.contains(&prefix.as_str());
+    is_date || prefix.chars().count() > MAX_PREFIX_LENGTH || NOT_TAGS.contains(&prefix.as_str())
 }
 
 /// Changes `P-101a` to `P-101A`: the suffix letter is often written in lower case.
@@ -213,17 +213,17 @@ fn uppercase_suffix(words: &mut [String]) {
 
 /// Returns a tag of one word: at least two digits must follow its letters (V201, not H2S).
 fn single_word_tag(word: &str) -> Option<String> {
-    let rest = word.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(char::is_alphabetic);
-    let digits = rest.chars().take_while(char::is_ascii_digit).count();
+    let number_part = word.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(char::is_alphabetic);
+    let digits = number_part.chars().take_while(char::is_ascii_digit).count();
     (digits > 1).then(|| identifiers::hyphenated(word))
 }
 
 /// Returns whether a digit follows a letter somewhere in several words.
 fn has_number_after_letters(words: &[String]) -> bool {
-    let mut letters = false;
+    let mut after_letter = false;
     words.iter().flat_map(|word| word.chars()).any(|c| {
-        let found = letters && c.is_ascii_digit();
-        letters |= c.is_alphabetic();
+        let found = after_letter && c.is_ascii_digit();
+        after_letter |= c.is_alphabetic();
         found
     })
 }
@@ -232,8 +232,8 @@ fn has_number_after_letters(words: &[String]) -> bool {
 fn join_words(words: &[String]) -> String {
     let mut name = words[0].clone();
     for word in &words[1..] {
-        let letter = word.len() == 1 && word.chars().all(char::is_alphabetic);
-        if !letter || !name.ends_with(|c: char| c.is_ascii_digit()) {
+        let is_letter = word.len() == 1 && word.chars().all(char::is_alphabetic);
+        if !is_letter || !name.ends_with(|c: char| c.is_ascii_digit()) {
             name.push('-');
         }
         name.push_str(word);
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_has_one_spelling() {
+    fn variants_of_a_tag_have_one_canonical_name() {
         check("PSV-2015A", &[("PSV-2015A", "PSV-2015A")]);
         check("see PSV2015A.", &[("PSV-2015A", "PSV2015A")]);
         check("PSV 2015 A is set", &[("PSV-2015A", "PSV 2015 A")]);

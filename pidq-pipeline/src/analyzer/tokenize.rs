@@ -17,11 +17,11 @@ pub fn tokenize(normalized: &str) -> Vec<Word<'_>> {
     let mut end = 0;
     for (start, word) in normalized.unicode_word_indices() {
         // UAX #29 joins a combining mark with the space before it.
-        let own = word.trim_start_matches(|c: char| !c.is_alphanumeric());
-        for (at, part) in split_word(own) {
-            let from = start + word.len() - own.len() + at;
-            words.push(Word { gap: &normalized[end..from], text: part });
-            end = from + part.len();
+        let trimmed = word.trim_start_matches(|c: char| !c.is_alphanumeric());
+        for (offset, part) in split_word(trimmed) {
+            let part_start = start + word.len() - trimmed.len() + offset;
+            words.push(Word { gap: &normalized[end..part_start], text: part });
+            end = part_start + part.len();
         }
     }
     words
@@ -30,9 +30,9 @@ pub fn tokenize(normalized: &str) -> Vec<Word<'_>> {
 /// Splits a UAX #29 word at points and underscores unless it is a number: `stop.start`, `psv_2015`.
 fn split_word(word: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_quantity = quantities::is_number(word) || quantities::split_unit(word).is_some();
-    let cut = move |c: char| !is_quantity && matches!(c, '.' | ',' | '_' | ':' | ';');
+    let is_boundary = move |c: char| !is_quantity && matches!(c, '.' | ',' | '_' | ':' | ';');
     let mut next = 0;
-    let parts = word.split(cut).map(move |part| {
+    let parts = word.split(is_boundary).map(move |part| {
         let start = next;
         next += part.len() + 1;
         (start, part)
@@ -57,25 +57,25 @@ pub fn word_terms(word: &Word<'_>, terms: &mut Vec<String>) {
 /// Returns the stem of a lower-case English word; other words are returned unchanged.
 pub fn stem(word: &str) -> String {
     static ENGLISH: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::English));
-    let english = word.len() > 2 && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'\'');
-    if english { ENGLISH.stem(word).into_owned() } else { word.to_owned() }
+    let is_english = word.len() > 2 && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'\'');
+    if is_english { ENGLISH.stem(word).into_owned() } else { word.to_owned() }
 }
 
 /// Adds overlapping bigrams for scripts without spaces between words, or a single character that has no neighbor.
 pub fn bigrams(words: &[Word<'_>], terms: &mut Vec<String>) {
-    let mut before: Option<&str> = None;
-    let mut paired = false;
-    for (at, word) in words.iter().enumerate().filter(|(_, word)| is_unspaced_script(word.text)) {
-        match before.filter(|_| word.gap.is_empty()) {
-            Some(before) => terms.push(format!("{before}{}", word.text)),
-            None => paired = false,
+    let mut previous: Option<&str> = None;
+    let mut has_bigram = false;
+    for (index, word) in words.iter().enumerate().filter(|(_, word)| is_unspaced_script(word.text)) {
+        match previous.filter(|_| word.gap.is_empty()) {
+            Some(previous) => terms.push(format!("{previous}{}", word.text)),
+            None => has_bigram = false,
         }
-        paired |= word.gap.is_empty() && before.is_some();
-        let ends = words.get(at + 1).is_none_or(|next| !next.gap.is_empty() || !is_unspaced_script(next.text));
-        if ends && !paired {
+        has_bigram |= word.gap.is_empty() && previous.is_some();
+        let is_last = words.get(index + 1).is_none_or(|next| !next.gap.is_empty() || !is_unspaced_script(next.text));
+        if is_last && !has_bigram {
             terms.push(word.text.to_owned());
         }
-        before = (!ends).then_some(word.text);
+        previous = (!is_last).then_some(word.text);
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) async fn run_query(
     head: &Head,
     request: &GraphRequest,
 ) -> Result<GraphResult, Problem> {
-    let service = platform.graphs.get().ok_or_else(|| {
+    let service = platform.graph_service.get().ok_or_else(|| {
         let detail = "No graph query service is configured; set `PIDQ_GRAPH_URL` or use `pidq up`.";
         unprocessable(codes::GRAPH_SERVICE_NOT_CONFIGURED, "/graph", detail)
     })?;
@@ -51,24 +51,27 @@ pub(super) async fn run_query(
     if let Some(params) = &request.params {
         body["params"] = params.clone().into();
     }
-    let answer = graph_client::query(&**service, head, &request.job_id, &body, "application/x-ndjson").await?;
-    let lines = String::from_utf8_lossy(&answer.body);
+    let response = graph_client::query(&**service, head, &request.job_id, &body, "application/x-ndjson").await?;
+    let lines = String::from_utf8_lossy(&response.body);
     let (text, is_whole) = truncate_lines(&lines);
     let items: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let context = Context {
         filename: request.job_id.clone(),
-        text: if text.is_empty() { "The query finds nothing.".to_owned() } else { text.to_owned() },
+        text: if text.is_empty() { "The query has no results.".to_owned() } else { text.to_owned() },
         score: 1.0,
         tags: first_strings(&items, |item| [&item["tag"], item]),
         graph: Some(GraphSource {
             job_id: request.job_id.clone(),
-            change_version: answer.version,
+            change_version: response.version,
             query: request.query.clone(),
         }),
         ..Context::default()
     };
-    let detail =
-        format!("The result of the graph query has {} bytes; the model gets the first {}.", lines.len(), text.len());
+    let detail = format!(
+        "The result of the graph query has {} bytes; only the first {} are passed to the model.",
+        lines.len(),
+        text.len()
+    );
     let warnings = if is_whole { vec![] } else { vec![json!({"code": "graph-result-cut", "detail": detail})] };
     Ok(GraphResult { context, names: first_strings(&items, |item| [&item["id"], &item["tag"], item]), warnings })
 }
@@ -79,8 +82,8 @@ fn truncate_lines(lines: &str) -> (&str, bool) {
     if lines.len() <= MAX_RESULT_SIZE {
         return (lines, true);
     }
-    let fits = &lines[..lines.floor_char_boundary(MAX_RESULT_SIZE)];
-    (fits.rsplit_once('\n').map_or(fits, |(whole, _)| whole), false)
+    let prefix = &lines[..lines.floor_char_boundary(MAX_RESULT_SIZE)];
+    (prefix.rsplit_once('\n').map_or(prefix, |(whole, _)| whole), false)
 }
 
 /// Returns the first string among some parts of each item, in order and without duplicates.
@@ -95,44 +98,44 @@ pub(super) async fn resolve_tags(
     platform: &Platform,
     head: &Head,
     request: &GraphRequest,
-    found: &mut GraphResult,
+    result: &mut GraphResult,
     passages: &mut [&mut Context],
 ) {
     let tags = passages.iter().flat_map(|passage| &passage.tags);
-    let names: BTreeSet<&String> = found.names.iter().chain(tags).take(MAX_NAMES).collect();
-    let (Some(service), false) = (platform.graphs.get(), names.is_empty()) else { return };
+    let names: BTreeSet<&String> = result.names.iter().chain(tags).take(MAX_NAMES).collect();
+    let (Some(service), false) = (platform.graph_service.get(), names.is_empty()) else { return };
     let body = json!({"query": NODES_QUERY, "params": {"names": names}});
-    let answer = graph_client::query(&**service, head, &request.job_id, &body, "application/json").await;
-    let Ok(answer) = answer.inspect_err(|problem| {
-        tracing::warn!(code = problem.code(), "resolving tags failed; contexts have no node ids")
+    let response = graph_client::query(&**service, head, &request.job_id, &body, "application/json").await;
+    let Ok(response) = response.inspect_err(|problem| {
+        tracing::warn!(code = problem.code(), "resolving tags failed; passages have no node ids")
     }) else {
         return;
     };
-    let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
-    let known = by_name(body["result"].as_array().map_or(&[][..], Vec::as_slice));
-    found.context.nodes = nodes_of(&found.names, &known);
+    let body: Value = serde_json::from_slice(&response.body).unwrap_or_default();
+    let nodes_by_name = nodes_by_name(body["result"].as_array().map_or(&[][..], Vec::as_slice));
+    result.context.nodes = nodes_of(&result.names, &nodes_by_name);
     for passage in passages {
-        passage.nodes = nodes_of(&passage.tags, &known);
+        passage.nodes = nodes_of(&passage.tags, &nodes_by_name);
     }
 }
 
 /// Returns the node ids of names, without duplicates.
-fn nodes_of(names: &[String], known: &BTreeMap<String, Vec<String>>) -> Vec<String> {
+fn nodes_of(names: &[String], nodes_by_name: &BTreeMap<String, Vec<String>>) -> Vec<String> {
     let mut seen = BTreeSet::new();
-    let nodes = names.iter().filter_map(|name| known.get(name)).flatten();
+    let nodes = names.iter().filter_map(|name| nodes_by_name.get(name)).flatten();
     nodes.filter(|id| seen.insert(*id)).cloned().collect()
 }
 
 /// Maps ids and tags to node ids.
-fn by_name(nodes: &[Value]) -> BTreeMap<String, Vec<String>> {
-    let mut known: BTreeMap<String, Vec<String>> = BTreeMap::new();
+fn nodes_by_name(nodes: &[Value]) -> BTreeMap<String, Vec<String>> {
+    let mut ids_by_name: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for node in nodes {
         let Some(id) = node_id(node) else { continue };
         for name in [Some(id.clone()), node["tag"].as_str().map(str::to_owned)].into_iter().flatten() {
-            known.entry(name).or_default().push(id.clone());
+            ids_by_name.entry(name).or_default().push(id.clone());
         }
     }
-    known
+    ids_by_name
 }
 
 /// Returns the id of a node as a string; it may be a number.
@@ -149,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_of_items_come_once_in_their_order() {
+    fn first_strings_are_unique_and_in_order() {
         let items = [json!({"id": "n1", "tag": "P-1"}), json!("V-1"), json!({"id": "n2", "tag": "P-1"}), json!(7)];
         assert_eq!(first_strings(&items, |item| [&item["tag"], item]), ["P-1", "V-1"]);
         assert_eq!(first_strings(&items, |item| [&item["id"], &item["tag"], item]), ["n1", "V-1", "n2"]);
@@ -165,9 +168,9 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_may_be_that_of_several_nodes() {
+    fn several_nodes_may_have_the_same_tag() {
         let nodes = [json!({"id": "a", "tag": "X"}), json!({"id": 7, "tag": "X"}), json!({"tag": "Y"})];
-        assert_eq!(by_name(&nodes)["X"], ["a", "7"]);
-        assert_eq!(by_name(&nodes)["a"], ["a"]);
+        assert_eq!(nodes_by_name(&nodes)["X"], ["a", "7"]);
+        assert_eq!(nodes_by_name(&nodes)["a"], ["a"]);
     }
 }

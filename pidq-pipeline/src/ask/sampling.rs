@@ -27,9 +27,9 @@ struct SamplingFields {
 
 /// Parses and validates the sampling fields of a body.
 pub(super) fn parse(body: &Map<String, Value>) -> Result<Sampling, Problem> {
-    let own = body.iter().filter(|(member, _)| FIELDS.contains(&member.as_str()));
+    let fields = body.iter().filter(|(field, _)| FIELDS.contains(&field.as_str()));
     let SamplingFields { temperature, max_tokens, top_p, seed, stop } =
-        json_body::from_object(own.map(|(member, value)| (member.clone(), value.clone())).collect())?;
+        json_body::from_object(fields.map(|(field, value)| (field.clone(), value.clone())).collect())?;
     if temperature.is_some_and(|temperature| !(0.0..=2.0).contains(&temperature)) {
         return Err(validation("/temperature", "`temperature` must be from 0 to 2."));
     }
@@ -43,14 +43,14 @@ pub(super) fn parse(body: &Map<String, Value>) -> Result<Sampling, Problem> {
 }
 
 /// Parses the stop strings: one string or an array, as in OpenAI's API.
-fn parse_stop(given: Option<Value>) -> Result<Vec<String>, Problem> {
-    let stops: Vec<String> = match given {
+fn parse_stop(stop: Option<Value>) -> Result<Vec<String>, Problem> {
+    let stops: Vec<String> = match stop {
         None => return Ok(Vec::new()),
         Some(Value::String(text)) => vec![text],
-        Some(list) => json_body::from_value("/stop", list)?,
+        Some(array) => json_body::from_value("/stop", array)?,
     };
-    let is_sound = |stop: &String| (1..=MAX_STOP_LENGTH).contains(&stop.chars().count());
-    if stops.len() > MAX_STOP_STRINGS || !stops.iter().all(is_sound) {
+    let is_valid = |stop: &String| (1..=MAX_STOP_LENGTH).contains(&stop.chars().count());
+    if stops.len() > MAX_STOP_STRINGS || !stops.iter().all(is_valid) {
         let detail = format!(
             "`stop` must be a string of 1 to {MAX_STOP_LENGTH} characters, or an array of at most {MAX_STOP_STRINGS} such strings."
         );

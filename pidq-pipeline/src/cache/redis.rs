@@ -48,7 +48,7 @@ struct ConnectionState {
     request_timeout: Duration,
     health: DependencyHealth,
     open: Mutex<Option<OpenConnection>>,
-    broken: Notify,
+    disconnected: Notify,
 }
 
 /// An open connection and its generation.
@@ -64,8 +64,8 @@ impl Redis {
     ///
     /// # Errors
     /// If the URL is invalid.
-    pub fn open(url: &str, request_timeout: Duration, authorities: Option<&[u8]>) -> Result<Redis, InvalidUrl> {
-        let client = match authorities {
+    pub fn open(url: &str, request_timeout: Duration, root_certificates: Option<&[u8]>) -> Result<Redis, InvalidUrl> {
+        let client = match root_certificates {
             _ if url.starts_with("redis://") => Client::open(url),
             None if url.starts_with("rediss://") => Client::open(url),
             Some(pem) if url.starts_with("rediss://") => {
@@ -80,7 +80,7 @@ impl Redis {
             request_timeout,
             health,
             open: Mutex::new(None),
-            broken: Notify::new(),
+            disconnected: Notify::new(),
         });
         let mut task = JoinSet::new();
         task.spawn(maintain_connection(state.clone()));
@@ -95,15 +95,15 @@ impl Redis {
     /// Runs a command; none on an error or timeout.
     pub async fn query<T: FromRedisValue>(&self, command: &Cmd) -> Option<T> {
         let mut open = self.state.open().clone()?;
-        let answer = timeout(self.state.request_timeout, command.query_async(&mut open.connection)).await;
-        self.state.check_reply(&open, answer)
+        let reply = timeout(self.state.request_timeout, command.query_async(&mut open.connection)).await;
+        self.state.check_reply(&open, reply)
     }
 
     /// Runs a script; none on an error or timeout.
     pub async fn run<T: FromRedisValue>(&self, script: &ScriptInvocation<'_>) -> Option<T> {
         let mut open = self.state.open().clone()?;
-        let answer = timeout(self.state.request_timeout, script.invoke_async(&mut open.connection)).await;
-        self.state.check_reply(&open, answer)
+        let reply = timeout(self.state.request_timeout, script.invoke_async(&mut open.connection)).await;
+        self.state.check_reply(&open, reply)
     }
 }
 
@@ -113,9 +113,9 @@ impl ConnectionState {
     }
 
     /// Returns a successful reply. An error reply leaves the connection open; other failures close it.
-    fn check_reply<T, E>(&self, open: &OpenConnection, answer: Result<Result<T, RedisError>, E>) -> Option<T> {
-        match answer {
-            Ok(Ok(answer)) => Some(answer),
+    fn check_reply<T, E>(&self, open: &OpenConnection, reply: Result<Result<T, RedisError>, E>) -> Option<T> {
+        match reply {
+            Ok(Ok(reply)) => Some(reply),
             Ok(Err(error)) if error.code().is_some() => None,
             _ => {
                 self.close(open.generation);
@@ -125,12 +125,12 @@ impl ConnectionState {
     }
 
     /// Closes the connection of a generation, if it is still open.
-    fn close(&self, number: u64) {
+    fn close(&self, generation: u64) {
         let mut open = self.open();
-        if open.as_ref().is_some_and(|open| open.generation == number) {
+        if open.as_ref().is_some_and(|open| open.generation == generation) {
             *open = None;
             self.health.record(false);
-            self.broken.notify_one();
+            self.disconnected.notify_one();
         }
     }
 
@@ -142,45 +142,45 @@ impl ConnectionState {
         let connected =
             timeout(2 * CONNECT_TIMEOUT, connecting).await.map_err(|_| "connection timed out".to_owned())?;
         let mut connection = connected.map_err(|error| error.to_string())?;
-        if answers(&mut connection).await { Ok(connection) } else { Err("no reply".to_owned()) }
+        if responds(&mut connection).await { Ok(connection) } else { Err("no reply".to_owned()) }
     }
 }
 
-async fn answers(connection: &mut MultiplexedConnection) -> bool {
+async fn responds(connection: &mut MultiplexedConnection) -> bool {
     let ping = redis::cmd("PING");
     matches!(timeout(CONNECT_TIMEOUT, ping.query_async::<String>(connection)).await, Ok(Ok(_)))
 }
 
 /// Connects, monitors the connection, and reconnects.
 async fn maintain_connection(state: Arc<ConnectionState>) {
-    let mut wait = RECONNECT_DELAY.0;
-    for number in 0.. {
+    let mut delay = RECONNECT_DELAY.0;
+    for generation in 0.. {
         let connection = match state.connect().await {
             Ok(connection) => connection,
             Err(reason) => {
                 state.health.record_failure(&reason);
-                sleep(wait).await;
-                wait = RECONNECT_DELAY.1.min(2 * wait);
+                sleep(delay).await;
+                delay = RECONNECT_DELAY.1.min(2 * delay);
                 continue;
             }
         };
-        wait = RECONNECT_DELAY.0;
-        *state.open() = Some(OpenConnection { generation: number, connection: connection.clone() });
+        delay = RECONNECT_DELAY.0;
+        *state.open() = Some(OpenConnection { generation, connection: connection.clone() });
         state.health.record(true);
-        watch(&state, number, connection).await;
+        watch(&state, generation, connection).await;
         // Delays the reconnection to a server that accepts connections but fails commands.
-        sleep(wait).await;
+        sleep(delay).await;
     }
 }
 
 /// Monitors the connection until it is lost.
-async fn watch(state: &ConnectionState, number: u64, mut connection: MultiplexedConnection) {
+async fn watch(state: &ConnectionState, generation: u64, mut connection: MultiplexedConnection) {
     while state.open().is_some() {
         tokio::select! {
-            () = state.broken.notified() => {}
+            () = state.disconnected.notified() => {}
             () = sleep(PING_INTERVAL) => {
-                if !answers(&mut connection).await {
-                    state.close(number);
+                if !responds(&mut connection).await {
+                    state.close(generation);
                 }
             }
         }

@@ -19,7 +19,8 @@ pub struct Marker {
 /// Incremental parser of markers.
 #[derive(Debug, Default)]
 pub struct MarkerParser {
-    at: usize,
+    /// Number of characters parsed.
+    position: usize,
     open: Option<(usize, String)>,
     code: CodeState,
 }
@@ -47,8 +48,8 @@ impl CodeState {
         }
         match std::mem::take(&mut self.backticks) {
             0 => {}
-            row if self.fence == 0 => self.fence = row,
-            row if self.fence == row => self.fence = 0,
+            run if self.fence == 0 => self.fence = run,
+            run if self.fence == run => self.fence = 0,
             _ => {}
         }
         if c == '\n' && self.fence < FENCE {
@@ -62,25 +63,25 @@ impl CodeState {
 
 impl MarkerParser {
     /// Parses more text and returns the markers that end in it.
-    pub fn push(&mut self, piece: &str) -> Vec<Marker> {
-        let mut found = Vec::new();
-        for c in piece.chars() {
-            self.at += 1;
-            found.extend(self.push_char(c));
+    pub fn push(&mut self, text: &str) -> Vec<Marker> {
+        let mut markers = Vec::new();
+        for c in text.chars() {
+            self.position += 1;
+            markers.extend(self.push_char(c));
         }
-        found
+        markers
     }
 
     fn push_char(&mut self, c: char) -> Option<Marker> {
         let is_index = self.code.advance(c);
         let c = to_ascii(c);
         if c == '[' {
-            self.open = (!is_index).then(|| (self.at - 1, String::new()));
+            self.open = (!is_index).then(|| (self.position - 1, String::new()));
             return None;
         }
         let (start, mut text) = self.open.take()?;
         if c == ']' {
-            return Some(Marker { numbers: parse_numbers(&text)?, span: [start, self.at] });
+            return Some(Marker { numbers: parse_numbers(&text)?, span: [start, self.position] });
         }
         if (c.is_ascii_digit() || is_separator(c)) && text.len() < MAX_MARKER_LENGTH {
             text.push(c);

@@ -114,14 +114,14 @@ impl<R: Read> DecryptingReader<R> {
 }
 
 impl<R: Read> Read for DecryptingReader<R> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         // The first block is decrypted even if it is empty: an empty stream has one empty block, and a stream without
         // any block is invalid.
         if self.consumed == self.block.len() && (self.number == 0 || !self.next.is_empty()) {
             self.decrypt_block()?;
         }
-        let count = into.len().min(self.block.len() - self.consumed);
-        into[..count].copy_from_slice(&self.block[self.consumed..self.consumed + count]);
+        let count = buffer.len().min(self.block.len() - self.consumed);
+        buffer[..count].copy_from_slice(&self.block[self.consumed..self.consumed + count]);
         self.consumed += count;
         Ok(count)
     }
@@ -190,11 +190,11 @@ mod tests {
             SALT_SIZE + 2 * (BLOCK_SIZE + TAG_SIZE),
             whole.len() - 1,
         ];
-        for at in offsets {
-            assert!(decrypted(&whole[..at], KEY, b"it").is_err(), "cut at {at}");
+        for offset in offsets {
+            assert!(decrypted(&whole[..offset], KEY, b"it").is_err(), "cut at {offset}");
             let mut changed = whole.clone();
-            changed[at] ^= 1;
-            assert!(decrypted(&changed, KEY, b"it").is_err(), "changed at {at}");
+            changed[offset] ^= 1;
+            assert!(decrypted(&changed, KEY, b"it").is_err(), "changed at {offset}");
         }
         let mut reordered = whole.clone();
         reordered[SALT_SIZE..].rotate_left(BLOCK_SIZE + TAG_SIZE);

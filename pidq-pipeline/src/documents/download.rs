@@ -20,12 +20,12 @@ pub(super) fn stream_content(
     document: &Document,
     size: u64,
 ) -> Result<Response, Problem> {
-    let (sender, part, response) =
+    let (sender, range, response) =
         Response::range_stream(head, "application/octet-stream", &document.content_etag(), size)?;
     let (store, id, revision) = (platform.store.clone(), document.id.clone(), document.revision);
     tokio::spawn(async move {
-        if let Err(error) = send(&store, &id, revision, part, sender).await {
-            tracing::warn!(%error, "download aborted");
+        if let Err(error) = send(&store, &id, revision, range, sender).await {
+            tracing::warn!(%error, "reading a document failed; its download is aborted");
         }
     });
     Ok(response)
@@ -37,18 +37,18 @@ async fn send(
     store: &Store,
     id: &str,
     revision: i64,
-    mut part: Range<u64>,
+    mut range: Range<u64>,
     mut sender: Sender,
 ) -> Result<(), StoreError> {
-    while !part.is_empty() {
-        let Some((block, before)) = store.content_block(id, revision, part.start).await? else { return Ok(()) };
-        let length = usize::try_from(part.end - part.start).unwrap_or(usize::MAX);
+    while !range.is_empty() {
+        let Some((block, offset)) = store.content_block(id, revision, range.start).await? else { return Ok(()) };
+        let length = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
         let mut block = Bytes::from(block);
-        block = block.slice(before.min(block.len())..block.len().min(before.saturating_add(length)));
+        block = block.slice(offset.min(block.len())..block.len().min(offset.saturating_add(length)));
         if block.is_empty() {
             return Err(StoreError::Corrupt("a content block is too short".into()));
         }
-        part.start += block.len() as u64;
+        range.start += block.len() as u64;
         while !block.is_empty() {
             if sender.send(block.split_to(block.len().min(WRITE_SIZE))).await.is_err() {
                 return Ok(());

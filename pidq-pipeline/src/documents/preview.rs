@@ -9,10 +9,10 @@ use serde_json::{Map, Value, json};
 use super::upload::{UploadedFile, duplicate_part, receive_file, set_once};
 use crate::api_keys::Verb;
 use crate::extract::{CodePoints, Extracted};
-use crate::ingest::extract_and_split::{self, ChunkDraft, DocumentInput, ExtractError, InputContent, ReadError};
+use crate::ingest::extract_and_split::{self, ChunkDraft, DocumentError, DocumentInput, InputContent, ReadError};
 use crate::pipelines::{self, reject_unknown_fields, text_splitter};
 use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
-use crate::problems::{stored, unprocessable, validation};
+use crate::problems::{store_problem, unprocessable, validation};
 use crate::records::Pipeline;
 use crate::upload_spool::IncomingUpload;
 
@@ -31,13 +31,13 @@ struct PreviewInput {
 /// `POST /api/pipelines/{pipeline_id}/preview`.
 pub(crate) async fn preview(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
     let (pipeline, key) = pipelines::find_pipeline(platform, &request).await?;
-    if !pipeline.classifications.iter().any(|label| key.allows(&pipeline.id, label, Verb::Write)) {
+    if !pipeline.classifications.iter().any(|classification| key.allows(&pipeline.id, classification, Verb::Write)) {
         let problem = Problem::new(codes::CLASSIFICATION_FORBIDDEN);
         return Err(problem.detail("Previewing requires write access to a classification of the pipeline."));
     }
     let limit = limit(&request)?;
     let (permit, incoming) = platform.uploads.reserve(&request)?;
-    let input = read(&mut request, incoming, platform.limits.http.json_body_size).await?;
+    let input = read_input(&mut request, incoming, platform.limits.http.json_body_size).await?;
     let (splitter, parameters) = splitter(&pipeline, input.text_splitter.as_ref())?;
     let source = source(input)?;
     let model = platform
@@ -45,17 +45,17 @@ pub(crate) async fn preview(platform: &Arc<Platform>, mut request: Request) -> R
         .for_documents(&pipeline)
         .await
         .map_err(|error| problem(extract_and_split::embedding_error(&error)))?;
-    let turn = tokio::time::timeout(QUEUE_TIMEOUT, platform.previews.acquire()).await;
-    let _permit = turn.ok().and_then(Result::ok).ok_or_else(busy)?;
+    let acquired = tokio::time::timeout(QUEUE_TIMEOUT, platform.previews.acquire()).await;
+    let _permit = acquired.ok().and_then(Result::ok).ok_or_else(busy)?;
     let extracted = extract_and_split::extract_text(platform, &splitter, source).await.map_err(read_problem)?;
     drop(permit);
     let split =
         extract_and_split::split_text(&splitter, &parameters, extracted, model, platform.limits.chunks_per_document)
             .await
             .map_err(problem)?;
-    let mut shown = preview_json(&split.0, &split.1, limit);
-    pipelines::extend_object(&mut shown, json!({"text_splitter": splitter, "text_splitter_params": parameters}));
-    Response::json(&shown)
+    let mut body = preview_json(&split.0, &split.1, limit);
+    pipelines::extend_object(&mut body, json!({"text_splitter": splitter, "text_splitter_params": parameters}));
+    Response::json(&body)
 }
 
 fn limit(request: &Request) -> Result<usize, Problem> {
@@ -69,15 +69,19 @@ fn limit(request: &Request) -> Result<usize, Problem> {
 }
 
 /// Reads a multipart form, or a JSON object with a text.
-async fn read(request: &mut Request, incoming: IncomingUpload, json: u64) -> Result<PreviewInput, Problem> {
+async fn read_input(
+    request: &mut Request,
+    incoming: IncomingUpload,
+    max_json_size: u64,
+) -> Result<PreviewInput, Problem> {
     if request.head.media_type().as_deref() == Some("application/json") {
-        let bytes = request.bytes_up_to(json).await?;
+        let bytes = request.bytes_up_to(max_json_size).await?;
         let body = serde_json::from_slice(&bytes);
-        return object(
+        return input_from_object(
             body.map_err(|_| Problem::new(codes::MALFORMED_JSON).detail("The body must be a JSON object."))?,
         );
     }
-    let limits = MultipartLimits { headers: 16 << 10, field: json, ..MultipartLimits::default() };
+    let limits = MultipartLimits { headers: 16 << 10, field: max_json_size, ..MultipartLimits::default() };
     let mut incoming = Some(incoming);
     let mut parts = request.multipart(limits)?;
     let mut input = PreviewInput::default();
@@ -90,13 +94,13 @@ async fn read(request: &mut Request, incoming: IncomingUpload, json: u64) -> Res
             "text" => set_once(&mut input.text, "text", part.text().await?)?,
             "filename" => set_once(&mut input.filename, "filename", part.text().await?)?,
             "text_splitter" => set_once(&mut input.text_splitter, "text_splitter", name_or_object(part.text().await?))?,
-            _ => return Err(unknown(&name)),
+            _ => return Err(unknown_part(&name)),
         }
     }
     Ok(input)
 }
 
-fn object(body: Map<String, Value>) -> Result<PreviewInput, Problem> {
+fn input_from_object(body: Map<String, Value>) -> Result<PreviewInput, Problem> {
     reject_unknown_fields(&body, &["text", "text_splitter"])?;
     let text = match body.get("text") {
         None => None,
@@ -111,7 +115,7 @@ fn name_or_object(text: String) -> Value {
     serde_json::from_str(&text).unwrap_or(Value::String(text))
 }
 
-fn unknown(name: &str) -> Problem {
+fn unknown_part(name: &str) -> Problem {
     let allowed = vec!["file", "text", "filename", "text_splitter"];
     unprocessable(codes::UNKNOWN_FIELD, &format!("/{name}"), "Unknown part.").with("allowed", allowed)
 }
@@ -129,7 +133,7 @@ fn source(input: PreviewInput) -> Result<DocumentInput, Problem> {
     match (input.file, input.text) {
         (Some(file), None) => {
             let name = input.filename.or(file.name);
-            Ok(DocumentInput { content: InputContent::Spooled(file.content), name, media_type: file.media })
+            Ok(DocumentInput { content: InputContent::Spooled(file.content), name, media_type: file.media_type })
         }
         (None, Some(text)) => {
             Ok(DocumentInput { content: InputContent::Text(text), name: input.filename, media_type: None })
@@ -149,24 +153,24 @@ fn preview_json(extracted: &Extracted, drafts: &[ChunkDraft], limit: usize) -> V
     })
 }
 
-fn read_problem(why: ReadError) -> Problem {
-    match why {
-        ReadError::ExtractError(trouble) => problem(trouble),
-        ReadError::Store(error) => stored(error),
-        ReadError::Gone => Problem::internal(),
+fn read_problem(error: ReadError) -> Problem {
+    match error {
+        ReadError::Document(error) => problem(error),
+        ReadError::Store(error) => store_problem(error),
+        ReadError::Deleted => Problem::internal(),
     }
 }
 
 /// Converts an ingestion failure to a problem.
-fn problem(trouble: ExtractError) -> Problem {
-    match trouble.code {
-        "unsupported-type" => Problem::new(codes::UNSUPPORTED_MEDIA_TYPE).detail(trouble.message),
+fn problem(error: DocumentError) -> Problem {
+    match error.code {
+        "unsupported-type" => Problem::new(codes::UNSUPPORTED_MEDIA_TYPE).detail(error.message),
         "internal" => Problem::internal(),
         code => {
             let code = ProblemCode::find(code).unwrap_or(codes::INTERNAL);
-            match trouble.retryable {
-                true => Problem::new(code).detail(trouble.message).retry_after(5),
-                false => unprocessable(code, "/file", &trouble.message),
+            match error.retryable {
+                true => Problem::new(code).detail(error.message).retry_after(5),
+                false => unprocessable(code, "/file", &error.message),
             }
         }
     }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use pidq_http::{Problem, Request, Response, StatusCode, codes, header};
 
-use super::upload::{answer, check_supported, filename, parse_wait, wait_for};
+use super::upload::{check_supported, filename, parse_wait, upload_response, wait_for};
 use super::{busy, find_document, not_found, reload};
 use crate::api_keys::Verb;
 use crate::pipelines::require_not_deleting;
 use crate::platform::Platform;
-use crate::problems::{stored, validation};
+use crate::problems::{store_problem, validation};
 use crate::records::{Document, Status};
 use crate::store::{NewContent, StoreError};
 
@@ -26,10 +26,10 @@ pub(crate) async fn replace(platform: &Arc<Platform>, mut request: Request) -> R
     check_precondition(&request, &document)?;
     platform.licensing.require_license()?;
     let name = request.query()?.single("filename")?.map(|name| filename(Some(name)));
-    let media = request.head.media_type().unwrap_or_else(|| "application/octet-stream".into());
+    let media_type = request.head.media_type().unwrap_or_else(|| "application/octet-stream".into());
     let (permit, mut incoming) = platform.uploads.reserve(&request)?;
-    let mut chunks_in = request.chunks(platform.limits.upload_size)?;
-    while let Some(chunk) = chunks_in.next().await? {
+    let mut body_chunks = request.chunks(platform.limits.upload_size)?;
+    while let Some(chunk) = body_chunks.next().await? {
         incoming.push(&chunk).await?;
     }
     let content = incoming.finish().await?;
@@ -37,21 +37,21 @@ pub(crate) async fn replace(platform: &Arc<Platform>, mut request: Request) -> R
         return Err(empty());
     }
     if content.sha256() == document.sha256 {
-        return answer(&document, StatusCode::OK, true);
+        return upload_response(&document, StatusCode::OK, true);
     }
     check_supported(&content)?;
     let filename = name.as_deref().unwrap_or(&document.filename);
-    let new = NewContent { filename, content_type: &media, content: (&content).into(), sha256: content.sha256() };
+    let new = NewContent { filename, content_type: &media_type, content: (&content).into(), sha256: content.sha256() };
     let replaced = platform.store.replace_content(&document, new).await;
     drop((content, permit));
     let document = match replaced {
         Ok(()) => reload(platform, &document).await?,
-        Err(error) => return Err(refused(platform, &document, error).await),
+        Err(error) => return Err(replace_problem(platform, &document, error).await),
     };
     platform.job_notifier.notify_all();
     let document = wait_for(platform, document, wait).await?;
     let status = if document.status == Status::Ready { StatusCode::OK } else { StatusCode::ACCEPTED };
-    answer(&document, status, false)
+    upload_response(&document, status, false)
 }
 
 fn empty() -> Problem {
@@ -71,13 +71,13 @@ fn check_precondition(request: &Request, document: &Document) -> Result<(), Prob
 }
 
 /// Converts a replace error, depending on the current state of the document.
-async fn refused(platform: &Platform, document: &Document, error: StoreError) -> Problem {
+async fn replace_problem(platform: &Platform, document: &Document, error: StoreError) -> Problem {
     if !matches!(error, StoreError::Conflict) {
-        return stored(error);
+        return store_problem(error);
     }
     match reload(platform, document).await {
-        Ok(now) if now.revision == document.revision && !now.status.is_terminal() => busy(),
-        Ok(_) => stored(error),
+        Ok(current) if current.revision == document.revision && !current.status.is_terminal() => busy(),
+        Ok(_) => store_problem(error),
         Err(_) => not_found(),
     }
 }

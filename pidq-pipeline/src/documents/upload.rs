@@ -11,7 +11,7 @@ use crate::classification;
 use crate::extract;
 use crate::pipelines::{self, require_access};
 use crate::platform::Platform;
-use crate::problems::{stored, unprocessable, validation};
+use crate::problems::{store_problem, unprocessable, validation};
 use crate::records::{Document, Status};
 use crate::store::{NewDocument, StoreError};
 use crate::upload_spool::{IncomingUpload, SpooledUpload};
@@ -37,7 +37,7 @@ struct Form {
 /// An uploaded file.
 pub(super) struct UploadedFile {
     pub name: Option<String>,
-    pub media: Option<String>,
+    pub media_type: Option<String>,
     pub content: SpooledUpload,
 }
 
@@ -48,35 +48,35 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
     // concurrent uploads may have reached it.
     let document_limit = platform.licensing.require_license()?.documents;
     if let Some(limit) = document_limit {
-        let documents = platform.store.count_documents().await.map_err(stored)?;
+        let documents = platform.store.count_documents().await.map_err(store_problem)?;
         platform.licensing.check_limit("documents", limit, documents)?;
     }
     let wait = parse_wait(&request)?;
     let (permit, incoming) = platform.uploads.reserve(&request)?;
-    let form = read(&mut request, incoming, platform.limits.metadata_size).await?;
+    let form = read_form(&mut request, incoming, platform.limits.metadata_size).await?;
     // Access is checked again: the classification may have been removed during a long upload.
     let (pipeline, key) = pipelines::find_active_pipeline(platform, &request).await?;
-    let label = form.classification.as_deref().ok_or_else(|| missing("classification"))?;
-    let label = classification::normalize(label);
-    require_access(&key, &pipeline, &label, Verb::Write)?;
-    let file = form.file.as_ref().ok_or_else(|| missing("file"))?;
+    let classification = form.classification.as_deref().ok_or_else(|| missing_part("classification"))?;
+    let classification = classification::normalize(classification);
+    require_access(&key, &pipeline, &classification, Verb::Write)?;
+    let file = form.file.as_ref().ok_or_else(|| missing_part("file"))?;
     verify_checksum(&file.content, form.sha256.as_deref())?;
     check_supported(&file.content)?;
     let new = NewDocument {
         pipeline_id: &pipeline.id,
-        classification: &label,
+        classification: &classification,
         external_id: form.external_id.as_deref(),
         filename: &filename(form.filename.as_deref().or(file.name.as_deref())),
-        content_type: file.media.as_deref().unwrap_or("application/octet-stream"),
+        content_type: file.media_type.as_deref().unwrap_or("application/octet-stream"),
         metadata: &form.metadata,
         content: (&file.content).into(),
         sha256: file.content.sha256(),
     };
     let added = platform.store.add_document_with_limit(new, document_limit).await;
-    if let (Err(StoreError::LimitReached(there)), Some(limit)) = (&added, document_limit) {
-        platform.licensing.check_limit("documents", limit, *there)?;
+    if let (Err(StoreError::LimitReached(count)), Some(limit)) = (&added, document_limit) {
+        platform.licensing.check_limit("documents", limit, *count)?;
     }
-    let (document, is_new) = added.map_err(stored)?;
+    let (document, is_new) = added.map_err(store_problem)?;
     drop((form, permit));
     if is_new {
         platform.job_notifier.notify_all();
@@ -87,7 +87,7 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
         (true, true) => StatusCode::CREATED,
         (true, false) => StatusCode::ACCEPTED,
     };
-    answer(&document, status, !is_new)
+    upload_response(&document, status, !is_new)
 }
 
 /// Parses the `wait` parameter.
@@ -101,13 +101,17 @@ pub(super) fn parse_wait(request: &Request) -> Result<Duration, Problem> {
 }
 
 /// Builds the response with the document, marked if it is a duplicate.
-pub(super) fn answer(document: &Document, status: StatusCode, is_duplicate: bool) -> Result<Response, Problem> {
-    let mut shown = document.to_json();
+pub(super) fn upload_response(
+    document: &Document,
+    status: StatusCode,
+    is_duplicate: bool,
+) -> Result<Response, Problem> {
+    let mut body = document.to_json();
     if is_duplicate {
-        shown["duplicate"] = true.into();
+        body["duplicate"] = true.into();
     }
     let location = format!("/api/pipelines/{}/documents/{}", document.pipeline_id, document.id);
-    Ok(Response::json(&shown)?.created(location).status(status).etag(document.etag()))
+    Ok(Response::json(&body)?.created(location).status(status).etag(document.etag()))
 }
 
 /// Waits until the status of the document is terminal or the time has elapsed, and returns the document.
@@ -115,8 +119,8 @@ pub(super) async fn wait_for(platform: &Platform, mut document: Document, wait: 
     let end = tokio::time::Instant::now() + wait;
     while !document.status.is_terminal() && tokio::time::Instant::now() < end {
         tokio::time::sleep(POLL_INTERVAL).await;
-        match platform.store.document(&document.pipeline_id, &document.id).await.map_err(stored)? {
-            Some(now) => document = now,
+        match platform.store.document(&document.pipeline_id, &document.id).await.map_err(store_problem)? {
+            Some(current) => document = current,
             None => break,
         }
     }
@@ -124,7 +128,7 @@ pub(super) async fn wait_for(platform: &Platform, mut document: Document, wait: 
 }
 
 /// Reads the form, with a size limit for metadata.
-async fn read(request: &mut Request, incoming: IncomingUpload, max_size: usize) -> Result<Form, Problem> {
+async fn read_form(request: &mut Request, incoming: IncomingUpload, max_size: usize) -> Result<Form, Problem> {
     let mut incoming = Some(incoming);
     // The size limit applies to compact JSON; the part may contain whitespace.
     let field = PARTS.field.max(max_size as u64 * 4);
@@ -141,14 +145,14 @@ async fn read(request: &mut Request, incoming: IncomingUpload, max_size: usize) 
             "filename" => set_once(&mut form.filename, "filename", part.text().await?)?,
             "sha256" => set_once(&mut form.sha256, "sha256", part.text().await?)?,
             "metadata" => form.metadata = metadata(&part.text().await?, max_size)?,
-            _ => return Err(unknown(&name)),
+            _ => return Err(unknown_part(&name)),
         }
     }
     Ok(form)
 }
 
-pub(super) fn set_once<T>(location: &mut Option<T>, name: &str, value: T) -> Result<(), Problem> {
-    match location.replace(value) {
+pub(super) fn set_once<T>(slot: &mut Option<T>, name: &str, value: T) -> Result<(), Problem> {
+    match slot.replace(value) {
         None => Ok(()),
         Some(_) => Err(duplicate_part(name)),
     }
@@ -158,18 +162,18 @@ pub(super) fn duplicate_part(name: &str) -> Problem {
     validation(&format!("/{name}"), "This part occurs more than once.")
 }
 
-fn unknown(name: &str) -> Problem {
+fn unknown_part(name: &str) -> Problem {
     let allowed = vec!["file", "classification", "external_id", "metadata", "filename", "sha256"];
     unprocessable(codes::UNKNOWN_FIELD, &format!("/{name}"), "Unknown part.").with("allowed", allowed)
 }
 
-fn missing(name: &str) -> Problem {
+fn missing_part(name: &str) -> Problem {
     unprocessable(codes::MISSING_PART, &format!("/{name}"), &format!("The part {name:?} is missing."))
 }
 
 /// Spools a file part.
 pub(super) async fn receive_file(mut part: Part, mut incoming: IncomingUpload) -> Result<UploadedFile, Problem> {
-    let (name, media) = (part.file_name().map(str::to_owned), part.content_type().map(str::to_owned));
+    let (name, media_type) = (part.file_name().map(str::to_owned), part.content_type().map(str::to_owned));
     while let Some(chunk) = part.chunk().await? {
         incoming.push(&chunk).await.map_err(|problem| problem.with("part", "file"))?;
     }
@@ -177,7 +181,7 @@ pub(super) async fn receive_file(mut part: Part, mut incoming: IncomingUpload) -
     if content.size() == 0 {
         return Err(validation("/file", "The file is empty."));
     }
-    Ok(UploadedFile { name, media, content })
+    Ok(UploadedFile { name, media_type, content })
 }
 
 fn external_id(text: String) -> Result<String, Problem> {
@@ -189,23 +193,26 @@ fn external_id(text: String) -> Result<String, Problem> {
 
 fn metadata(text: &str, max_size: usize) -> Result<Map<String, Value>, Problem> {
     match serde_json::from_str(text) {
-        Ok(Value::Object(members)) => check_metadata_size(members, max_size),
+        Ok(Value::Object(object)) => check_metadata_size(object, max_size),
         _ => Err(validation("/metadata", "Metadata must be a JSON object.")),
     }
 }
 
 /// Checks the size of metadata.
-pub(super) fn check_metadata_size(members: Map<String, Value>, max_size: usize) -> Result<Map<String, Value>, Problem> {
-    let size = Value::Object(members.clone()).to_string().len();
+pub(super) fn check_metadata_size(
+    metadata: Map<String, Value>,
+    max_size: usize,
+) -> Result<Map<String, Value>, Problem> {
+    let size = Value::Object(metadata.clone()).to_string().len();
     if size > max_size {
         return Err(validation("/metadata", &format!("Metadata must have at most {max_size} bytes, not {size}.")));
     }
-    Ok(members)
+    Ok(metadata)
 }
 
 /// Returns the last path component of a file name without control characters.
-pub(super) fn filename(given: Option<&str>) -> String {
-    let name = given.unwrap_or_default().rsplit(['/', '\\']).next().unwrap_or_default();
+pub(super) fn filename(name: Option<&str>) -> String {
+    let name = name.unwrap_or_default().rsplit(['/', '\\']).next().unwrap_or_default();
     let name: String = name.chars().filter(|c| !c.is_control()).take(255).collect();
     let name = name.trim();
     if name.is_empty() || name == "." || name == ".." { "document".to_owned() } else { name.to_owned() }
@@ -225,10 +232,10 @@ fn verify_checksum(content: &SpooledUpload, expected: Option<&str>) -> Result<()
 pub(super) fn check_supported(content: &SpooledUpload) -> Result<(), Problem> {
     match extract::unsupported_media_type(content.prefix()) {
         Some(media_type) => {
-            let read: Vec<&str> = extract::FORMATS.iter().map(|format| format.media_types[0]).collect();
+            let supported: Vec<&str> = extract::FORMATS.iter().map(|format| format.media_types[0]).collect();
             let detail = format!("Unsupported content type {media_type}.");
             let problem = Problem::new(codes::UNSUPPORTED_MEDIA_TYPE).detail(detail);
-            Err(problem.with("allowed", read))
+            Err(problem.with("allowed", supported))
         }
         None => Ok(()),
     }

@@ -13,7 +13,7 @@ pub struct AllowList(Vec<TargetUrl>);
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct AllowListError {
     entry: String,
-    spelling: UrlError,
+    error: UrlError,
 }
 
 impl AllowList {
@@ -21,24 +21,24 @@ impl AllowList {
     pub fn parse<T: AsRef<str>>(entries: impl IntoIterator<Item = T>) -> Result<AllowList, AllowListError> {
         let entry = |entry: T| {
             let text = entry.as_ref().trim();
-            TargetUrl::parse(text).map_err(|spelling| AllowListError { entry: text.to_owned(), spelling })
+            TargetUrl::parse(text).map_err(|error| AllowListError { entry: text.to_owned(), error })
         };
         entries.into_iter().map(entry).collect::<Result<_, _>>().map(AllowList)
     }
 
     /// Returns `true` if a URL is below an entry: same scheme, host and port, and a path that begins with the segments of
     /// the entry's path. `/v1` permits `/v1/x` but not `/v10`.
-    pub fn allows(&self, address: &TargetUrl) -> bool {
-        self.0.iter().any(|entry| is_under(entry, address))
+    pub fn allows(&self, url: &TargetUrl) -> bool {
+        self.0.iter().any(|entry| is_below(entry, url))
     }
 }
 
-fn is_under(entry: &TargetUrl, address: &TargetUrl) -> bool {
-    let rest = address.path().strip_prefix(entry.path());
-    entry.is_tls() == address.is_tls()
-        && entry.host() == address.host()
-        && entry.port() == address.port()
-        && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+fn is_below(entry: &TargetUrl, url: &TargetUrl) -> bool {
+    let suffix = url.path().strip_prefix(entry.path());
+    entry.is_tls() == url.is_tls()
+        && entry.host() == url.host()
+        && entry.port() == url.port()
+        && suffix.is_some_and(|suffix| suffix.is_empty() || suffix.starts_with('/'))
 }
 
 /// Parses a comma-separated list.
@@ -52,7 +52,7 @@ impl FromStr for AllowList {
 
 impl fmt::Display for AllowListError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` {}", self.entry, self.spelling)
+        write!(f, "`{}` {}", self.entry, self.error)
     }
 }
 
@@ -62,14 +62,14 @@ impl std::error::Error for AllowListError {}
 mod tests {
     use super::*;
 
-    fn check(list: &str, address: &str, expected: bool) {
+    fn check(list: &str, url: &str, expected: bool) {
         let list: AllowList = list.parse().expect("a list");
-        let address = TargetUrl::parse(address).expect("an address");
-        assert_eq!(list.allows(&address), expected, "{list:?} {address}");
+        let url = TargetUrl::parse(url).expect("a URL");
+        assert_eq!(list.allows(&url), expected, "{list:?} {url}");
     }
 
     #[test]
-    fn an_entry_is_over_all_that_lies_below_it() {
+    fn an_entry_allows_all_urls_below_it() {
         check("https://api.example.com/v1", "https://api.example.com/v1", true);
         check("https://api.example.com/v1", "https://API.example.com:443/v1/", true);
         check("https://api.example.com/v1/", "https://api.example.com/v1/x", true);
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_is_over_nothing_else() {
+    fn an_entry_allows_no_other_urls() {
         check("https://api.example.com/v1", "https://api.example.com/v10", false);
         check("https://api.example.com/v1", "https://api.example.com/v1/../admin", false);
         check("https://api.example.com/v1", "http://api.example.com/v1", false);
@@ -89,8 +89,8 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_entry_is_named() {
-        let wrong = "ftp://files.example".parse::<AllowList>().expect_err("no list");
-        assert_eq!(wrong.to_string(), "`ftp://files.example` must begin with `http://` or `https://`");
+    fn the_error_contains_the_invalid_entry() {
+        let error = "ftp://files.example".parse::<AllowList>().expect_err("no list");
+        assert_eq!(error.to_string(), "`ftp://files.example` must begin with `http://` or `https://`");
     }
 }

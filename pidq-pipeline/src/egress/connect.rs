@@ -30,21 +30,26 @@ pub enum ConnectError {
     Tls,
 }
 
-pub(super) async fn connect(tls: &TlsConnector, target: &Target, total: Duration) -> Result<Connection, ConnectError> {
-    let share = total / target.addresses.len().max(1) as u32;
-    let mut failure = ConnectError::Refused;
-    for &place in &target.addresses {
-        match timeout(share, connect_to(tls, target, place)).await.unwrap_or(Err(ConnectError::Timeout)) {
+pub(super) async fn connect(
+    tls: &TlsConnector,
+    target: &Target,
+    timeout_total: Duration,
+) -> Result<Connection, ConnectError> {
+    let timeout_per_address = timeout_total / target.addresses.len().max(1) as u32;
+    let mut last_error = ConnectError::Refused;
+    for &address in &target.addresses {
+        match timeout(timeout_per_address, connect_to(tls, target, address)).await.unwrap_or(Err(ConnectError::Timeout))
+        {
             Ok(connection) => return Ok(connection),
-            Err(error) => failure = error,
+            Err(error) => last_error = error,
         }
     }
-    Err(failure)
+    Err(last_error)
 }
 
-async fn connect_to(tls: &TlsConnector, target: &Target, place: IpAddr) -> Result<Connection, ConnectError> {
-    let place = SocketAddr::new(place, target.url.port());
-    let stream = TcpStream::connect(place).await.map_err(|_| ConnectError::Refused)?;
+async fn connect_to(tls: &TlsConnector, target: &Target, address: IpAddr) -> Result<Connection, ConnectError> {
+    let address = SocketAddr::new(address, target.url.port());
+    let stream = TcpStream::connect(address).await.map_err(|_| ConnectError::Refused)?;
     // Small writes must not be delayed.
     let _ = stream.set_nodelay(true);
     if !target.url.is_tls() {

@@ -40,7 +40,7 @@ const V4: &[(Ipv4Addr, u32, IpClass)] = &[
     (Ipv4Addr::new(10, 0, 0, 0), 8, IpClass::Private),
     (Ipv4Addr::new(172, 16, 0, 0), 12, IpClass::Private),
     (Ipv4Addr::new(192, 168, 0, 0), 16, IpClass::Private),
-    (Ipv4Addr::new(100, 64, 0, 0), 10, IpClass::Reserved), // shared by customers of a provider
+    (Ipv4Addr::new(100, 64, 0, 0), 10, IpClass::Reserved), // shared address space of a provider
     (Ipv4Addr::new(192, 0, 0, 0), 24, IpClass::Reserved),
     (Ipv4Addr::new(192, 0, 2, 0), 24, IpClass::Reserved), // documentation, and the next two as well
     (Ipv4Addr::new(198, 51, 100, 0), 24, IpClass::Reserved),
@@ -64,7 +64,7 @@ const V6: &[(Ipv6Addr, u32, IpClass)] = &[
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23, IpClass::Reserved),     // Teredo and other protocols
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20, IpClass::Reserved),     // documentation
     (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3, IpClass::Public),
-    (Ipv6Addr::new(0, 0, 0, 0, 0, 0, 0, 0), 0, IpClass::Reserved), // nothing else is given out
+    (Ipv6Addr::new(0, 0, 0, 0, 0, 0, 0, 0), 0, IpClass::Reserved), // not allocated
 ];
 
 /// IPv6 networks with embedded IPv4 addresses, and the bit offset of these.
@@ -110,21 +110,21 @@ impl IpClass {
 }
 
 fn classify_v4(address: Ipv4Addr) -> IpClass {
-    let row = V4.iter().find(|(net, bits, _)| leading(net.to_bits() ^ address.to_bits(), *bits) == 0);
+    let row = V4.iter().find(|(net, bits, _)| leading_bits(net.to_bits() ^ address.to_bits(), *bits) == 0);
     row.map_or(IpClass::Public, |row| row.2)
 }
 
-fn leading(difference: u32, bits: u32) -> u32 {
+fn leading_bits(difference: u32, bits: u32) -> u32 {
     difference.checked_shr(32 - bits).unwrap_or(0)
 }
 
 fn classify_v6(address: Ipv6Addr) -> IpClass {
     match (embedded_ipv4(address), classify_v6_prefix(address)) {
-        (_, own @ (IpClass::Never(_) | IpClass::Loopback)) => own,
+        (_, class @ (IpClass::Never(_) | IpClass::Loopback)) => class,
         (Some((inner, EmbeddedIn::Prefix)), _) => classify_v4(inner),
         // These bits may be chosen freely within a private network: the stricter class counts.
-        (Some((inner, EmbeddedIn::Interface)), own) => stricter(classify_v4(inner), own),
-        (None, own) => own,
+        (Some((inner, EmbeddedIn::Interface)), class) => stricter(classify_v4(inner), class),
+        (None, class) => class,
     }
 }
 
@@ -142,25 +142,25 @@ fn is_in(address: Ipv6Addr, net: Ipv6Addr, bits: u32) -> bool {
 }
 
 fn embedded_ipv4(address: Ipv6Addr) -> Option<(Ipv4Addr, EmbeddedIn)> {
-    let at = |bit: u32| Ipv4Addr::from_bits((address.to_bits() >> (96 - bit)) as u32);
+    let ipv4_at = |bit: u32| Ipv4Addr::from_bits((address.to_bits() >> (96 - bit)) as u32);
     if let Some(row) = EMBEDDED_IPV4.iter().find(|(net, bits, _)| is_in(address, *net, *bits)) {
-        return Some((at(row.2), EmbeddedIn::Prefix));
+        return Some((ipv4_at(row.2), EmbeddedIn::Prefix));
     }
     // ISATAP: `…:0:5efe:a.b.c.d`, and its form for globally unique addresses.
     let [.., high, low, _, _] = address.segments();
-    let isatap = low == 0x5efe && (high == 0 || high == 0x200);
-    isatap.then(|| (at(96), EmbeddedIn::Interface))
+    let is_isatap = low == 0x5efe && (high == 0 || high == 0x200);
+    is_isatap.then(|| (ipv4_at(96), EmbeddedIn::Interface))
 }
 
 fn stricter(one: IpClass, other: IpClass) -> IpClass {
-    let distance = |class: IpClass| match class {
+    let rank = |class: IpClass| match class {
         IpClass::Never(_) => 0,
         IpClass::Reserved => 1,
         IpClass::Loopback => 2,
         IpClass::Private => 3,
         IpClass::Public => 4,
     };
-    if distance(one) <= distance(other) { one } else { other }
+    if rank(one) <= rank(other) { one } else { other }
 }
 
 pub(super) fn is_metadata_name(name: &str) -> bool {
@@ -168,7 +168,7 @@ pub(super) fn is_metadata_name(name: &str) -> bool {
 }
 
 /// Returns `true` if two addresses reach the same machine: equal, or both loopback or unspecified.
-pub(super) fn is_same_host(ours: IpAddr, other: IpAddr) -> bool {
-    let here = |address: IpAddr| address.is_unspecified() || IpClass::classify(address) == IpClass::Loopback;
-    ours.to_canonical() == other.to_canonical() || (here(ours) && here(other))
+pub(super) fn is_same_host(one: IpAddr, other: IpAddr) -> bool {
+    let is_this_host = |address: IpAddr| address.is_unspecified() || IpClass::classify(address) == IpClass::Loopback;
+    one.to_canonical() == other.to_canonical() || (is_this_host(one) && is_this_host(other))
 }

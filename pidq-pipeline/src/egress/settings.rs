@@ -7,25 +7,25 @@ use super::{AllowList, Backend, EgressScope, Level, Policy};
 /// Settings for the URLs of models and webhooks that callers name.
 pub const SETTINGS: &[Setting] = settings![
     "PIDQ_LLM_ALLOW", "config.llm.allow", ValueKind::List, None, false, "Allow list of LLM URLs, each including everything below it. If set, no other LLM can be called.";
-    "PIDQ_LLM_EGRESS", "config.llm.egress", ValueKind::OneOf(&["public", "private", "local"]), None, false, "Network scope of LLM addresses without an allow list: `public` internet, also `private` networks, or also this machine (`local`). Default: `private`; `local` if the server listens on loopback only.";
+    "PIDQ_LLM_EGRESS", "config.llm.egress", ValueKind::OneOf(&["public", "private", "local"]), None, false, "Network scope of LLM addresses if there is no allow list: `public` (internet only), `private` (also private networks) or `local` (also this machine). Default: `private`, or `local` if the server listens on loopback only.";
     "PIDQ_WEBHOOK_ALLOW", "config.webhooks.allow", ValueKind::List, None, false, "Allow list of webhook URLs, each including everything below it. If set, no other webhook can be called.";
-    "PIDQ_WEBHOOK_EGRESS", "config.webhooks.egress", ValueKind::OneOf(&["public", "private", "local"]), None, false, "Network scope of webhook addresses without an allow list, as for `PIDQ_LLM_EGRESS`.";
+    "PIDQ_WEBHOOK_EGRESS", "config.webhooks.egress", ValueKind::OneOf(&["public", "private", "local"]), None, false, "Network scope of webhook addresses if there is no allow list, as for `PIDQ_LLM_EGRESS`.";
     "PIDQ_LLM_CA", "config.llm.ca", ValueKind::Path, None, false, "CA certificates (PEM) trusted in addition to the public ones.";
 ];
 
 impl Policy {
     /// Returns the policy for models.
-    pub fn for_llm(settings: &Settings, on_loopback: bool, back_ends: Vec<Backend>) -> Result<Policy, SettingError> {
-        Policy::from_settings(settings, ["PIDQ_LLM_ALLOW", "PIDQ_LLM_EGRESS"], on_loopback, back_ends)
+    pub fn for_llm(settings: &Settings, on_loopback: bool, backends: Vec<Backend>) -> Result<Policy, SettingError> {
+        Policy::from_settings(settings, ["PIDQ_LLM_ALLOW", "PIDQ_LLM_EGRESS"], on_loopback, backends)
     }
 
     /// Returns the policy for webhooks.
     pub fn for_webhooks(
         settings: &Settings,
         on_loopback: bool,
-        back_ends: Vec<Backend>,
+        backends: Vec<Backend>,
     ) -> Result<Policy, SettingError> {
-        Policy::from_settings(settings, ["PIDQ_WEBHOOK_ALLOW", "PIDQ_WEBHOOK_EGRESS"], on_loopback, back_ends)
+        Policy::from_settings(settings, ["PIDQ_WEBHOOK_ALLOW", "PIDQ_WEBHOOK_EGRESS"], on_loopback, backends)
     }
 
     /// Builds a policy from an allow list and a level. By default, loopback is permitted only while the server listens on
@@ -34,17 +34,17 @@ impl Policy {
         settings: &Settings,
         [list, level]: [&str; 2],
         on_loopback: bool,
-        back_ends: Vec<Backend>,
+        backends: Vec<Backend>,
     ) -> Result<Policy, SettingError> {
-        let listed = settings.optional(list)?.map(str::parse::<AllowList>).transpose();
-        let listed = listed.map_err(|error| settings.invalid(list, &error.to_string()))?;
+        let allow_list = settings.optional(list)?.map(str::parse::<AllowList>).transpose();
+        let allow_list = allow_list.map_err(|error| settings.invalid(list, &error.to_string()))?;
         let level = match settings.optional(level)? {
             Some("public") => Level::Public,
             Some("local") => Level::Local,
             None if on_loopback => Level::Local,
             _ => Level::Private,
         };
-        Ok(Policy { scope: listed.map_or(EgressScope::Level(level), EgressScope::AllowListed), backends: back_ends })
+        Ok(Policy { scope: allow_list.map_or(EgressScope::Level(level), EgressScope::AllowListed), backends })
     }
 }
 
@@ -52,12 +52,12 @@ impl Backend {
     /// Returns host and port of a URL such as `postgres://user:password@host:5432/name`; `None` for a file.
     pub fn from_url(url: &str) -> Option<Backend> {
         let url = url::Url::parse(url).ok()?;
-        let port = url.port().or_else(|| known_port(url.scheme()))?;
+        let port = url.port().or_else(|| default_port(url.scheme()))?;
         Some(Backend { host: url.host_str()?.to_owned(), port })
     }
 }
 
-fn known_port(scheme: &str) -> Option<u16> {
+fn default_port(scheme: &str) -> Option<u16> {
     match scheme {
         "postgres" | "postgresql" => Some(5432),
         "redis" | "rediss" => Some(6379),
@@ -88,18 +88,18 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_is_reached_only_by_itself_or_where_somebody_says_so() {
+    fn loopback_is_permitted_only_on_loopback_or_by_the_setting() {
         assert_eq!(level(&[], false), Some(Level::Private));
         assert_eq!(level(&[], true), Some(Level::Local));
         assert_eq!(level(&[("PIDQ_LLM_EGRESS", "public")], true), Some(Level::Public));
         assert_eq!(level(&[("PIDQ_LLM_EGRESS", "private")], true), Some(Level::Private));
         assert_eq!(level(&[("PIDQ_LLM_EGRESS", "local")], false), Some(Level::Local));
         let listed = [("PIDQ_LLM_ALLOW", "https://api.example.com/v1"), ("PIDQ_LLM_EGRESS", "local")];
-        assert_eq!(level(&listed, true), None, "a list stands alone");
+        assert_eq!(level(&listed, true), None, "a list replaces the level");
     }
 
     #[test]
-    fn a_wrong_list_ends_the_start() {
+    fn an_invalid_list_is_an_error() {
         let error = policy(&[("PIDQ_LLM_ALLOW", "https://a.example, b.example")], false).expect_err("no policy");
         assert!(error.to_string().contains("PIDQ_LLM_ALLOW"), "{error}");
         assert!(error.to_string().contains("b.example"), "{error}");
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn back_ends_are_read_from_their_addresses() {
+    fn backends_are_parsed_from_their_urls() {
         let check = |url: &str, expected: Option<(&str, u16)>| {
             let expected = expected.map(|(host, port)| Backend { host: host.to_owned(), port });
             assert_eq!(Backend::from_url(url), expected, "{url}");

@@ -51,8 +51,9 @@ impl TargetUrl {
     /// Parses a URL.
     pub fn parse(text: &str) -> Result<TargetUrl, UrlError> {
         check_characters(text)?;
-        let rest = after_scheme(text).ok_or(UrlError::Scheme)?;
-        let (authority, tail) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+        let after_scheme = after_scheme(text).ok_or(UrlError::Scheme)?;
+        let authority_end = after_scheme.find(['/', '?']).unwrap_or(after_scheme.len());
+        let (authority, tail) = after_scheme.split_at(authority_end);
         if authority.contains('@') {
             return Err(UrlError::UserInfo);
         }
@@ -135,14 +136,14 @@ fn check_characters(text: &str) -> Result<(), UrlError> {
     if text.contains('#') {
         return Err(UrlError::Fragment);
     }
-    let odd = |c: char| c.is_control() || c.is_whitespace() || c == '\\';
-    if text.contains(odd) { Err(UrlError::Characters) } else { Ok(()) }
+    let is_forbidden = |c: char| c.is_control() || c.is_whitespace() || c == '\\';
+    if text.contains(is_forbidden) { Err(UrlError::Characters) } else { Ok(()) }
 }
 
 fn after_scheme(text: &str) -> Option<&str> {
     ["http://", "https://"].iter().find_map(|scheme| {
-        let (start, rest) = text.split_at_checked(scheme.len())?;
-        start.eq_ignore_ascii_case(scheme).then_some(rest)
+        let (prefix, suffix) = text.split_at_checked(scheme.len())?;
+        prefix.eq_ignore_ascii_case(scheme).then_some(suffix)
     })
 }
 
@@ -160,7 +161,7 @@ impl fmt::Display for TargetUrl {
 
 impl fmt::Debug for TargetUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Address({self})")
+        write!(f, "TargetUrl({self})")
     }
 }
 
@@ -184,13 +185,13 @@ mod tests {
 
     use super::*;
 
-    fn check(text: &str, shown: &str, endpoint: &str) {
-        let address = TargetUrl::parse(text).expect("an address");
-        assert_eq!((address.to_string().as_str(), address.endpoint("/x").as_str()), (shown, endpoint), "{text}");
+    fn check(text: &str, normalized: &str, endpoint: &str) {
+        let url = TargetUrl::parse(text).expect("a URL");
+        assert_eq!((url.to_string().as_str(), url.endpoint("/x").as_str()), (normalized, endpoint), "{text}");
     }
 
     #[test]
-    fn an_address_has_one_spelling() {
+    fn a_url_has_one_normalized_form() {
         check("https://API.example.com.:443/v1/", "https://api.example.com/v1", "/v1/x");
         check("http://0x7f.1:8000", "http://127.0.0.1:8000", "/x");
         check("http://[::ffff:127.0.0.1]/", "http://127.0.0.1", "/x");
@@ -200,12 +201,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_that_callers_write_is_a_panic_and_what_is_read_reads_the_same(
-            rest in "[a-z0-9.:@/?%x\\[\\]①。\u{ad}-]{0,40}"
+        fn parsing_does_not_panic_and_is_stable(
+            tail in "[a-z0-9.:@/?%x\\[\\]①。\u{ad}-]{0,40}"
         ) {
-            if let Ok(address) = TargetUrl::parse(&format!("http://{rest}")) {
-                let again = TargetUrl::parse(&address.to_string());
-                prop_assert_eq!(again.map(|again| again.host), Ok(address.host));
+            if let Ok(url) = TargetUrl::parse(&format!("http://{tail}")) {
+                let again = TargetUrl::parse(&url.to_string());
+                prop_assert_eq!(again.map(|again| again.host), Ok(url.host));
             }
         }
     }

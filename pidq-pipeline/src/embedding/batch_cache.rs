@@ -33,12 +33,12 @@ impl CachingEmbedder {
     /// As the model; also if it returns a wrong number of vectors, a wrong length, or a number that is not finite.
     pub fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, Error> {
         let mut vectors: Vec<Option<Vec<f32>>> = texts.iter().map(|text| self.cache().get(text)).collect();
-        let unknown: Vec<usize> = (0..texts.len()).filter(|&at| vectors[at].is_none()).collect();
-        for batch in unknown.chunks(BATCH_SIZE) {
-            let missing: Vec<String> = batch.iter().map(|&at| texts[at].clone()).collect();
-            for ((&at, text), vector) in batch.iter().zip(&missing).zip(self.embed_batch(&missing)?) {
+        let missing: Vec<usize> = (0..texts.len()).filter(|&index| vectors[index].is_none()).collect();
+        for batch in missing.chunks(BATCH_SIZE) {
+            let batch_texts: Vec<String> = batch.iter().map(|&index| texts[index].clone()).collect();
+            for ((&index, text), vector) in batch.iter().zip(&batch_texts).zip(self.embed_batch(&batch_texts)?) {
                 self.cache().put(text, &vector);
-                vectors[at] = Some(vector);
+                vectors[index] = Some(vector);
             }
         }
         Ok(vectors.into_iter().flatten().collect())
@@ -54,8 +54,8 @@ impl CachingEmbedder {
         if let Some(vector) = vectors.iter().find(|vector| vector.len() != expected) {
             return Err(Error::Dimensions { expected, found: vector.len() });
         }
-        let finite = vectors.iter().flatten().all(|x| x.is_finite());
-        if finite { Ok(vectors) } else { Err(Error::unavailable("the model returned a number that is not finite")) }
+        let are_finite = vectors.iter().flatten().all(|x| x.is_finite());
+        if are_finite { Ok(vectors) } else { Err(Error::unavailable("the model returned a number that is not finite")) }
     }
 
     fn cache(&self) -> std::sync::MutexGuard<'_, LruCache> {
@@ -71,16 +71,16 @@ struct LruCache {
     clock: u64,
     vectors: HashMap<String, (u64, Vec<f32>)>,
     /// Texts by the time of their last use.
-    times: BTreeMap<u64, String>,
+    by_time: BTreeMap<u64, String>,
 }
 
 impl LruCache {
     fn get(&mut self, text: &str) -> Option<Vec<f32>> {
         let (time, vector) = self.vectors.get_mut(text)?;
-        let name = self.times.remove(time)?;
+        let text = self.by_time.remove(time)?;
         self.clock += 1;
         *time = self.clock;
-        self.times.insert(self.clock, name);
+        self.by_time.insert(self.clock, text);
         Some(vector.clone())
     }
 
@@ -89,12 +89,12 @@ impl LruCache {
             return;
         }
         if self.vectors.len() >= self.capacity
-            && let Some((_, oldest)) = self.times.pop_first()
+            && let Some((_, oldest)) = self.by_time.pop_first()
         {
             self.vectors.remove(&oldest);
         }
         self.clock += 1;
-        self.times.insert(self.clock, text.to_owned());
+        self.by_time.insert(self.clock, text.to_owned());
         self.vectors.insert(text.to_owned(), (self.clock, vector.to_vec()));
     }
 }
@@ -134,25 +134,25 @@ mod tests {
 
     #[test]
     fn order_is_kept_over_batches() -> Result<(), Error> {
-        let (_, encoder) = counting(2, 0);
-        let vectors = encoder.embed(&texts(0..200))?;
-        assert!(vectors.iter().enumerate().all(|(at, vector)| vector[0] == at as f32));
+        let (_, embedder) = counting(2, 0);
+        let vectors = embedder.embed(&texts(0..200))?;
+        assert!(vectors.iter().enumerate().all(|(index, vector)| vector[0] == index as f32));
         Ok(())
     }
 
     #[test]
     fn recent_texts_are_not_embedded_again() -> Result<(), Error> {
-        let (model, encoder) = counting(2, 2);
-        for (range, asked) in [(0..1, 1), (1..2, 2), (0..1, 2), (2..3, 3), (0..1, 3), (1..2, 4)] {
-            encoder.embed(&texts(range))?;
-            assert_eq!(model.embedded.load(Ordering::Relaxed), asked);
+        let (model, embedder) = counting(2, 2);
+        for (range, expected) in [(0..1, 1), (1..2, 2), (0..1, 2), (2..3, 3), (0..1, 3), (1..2, 4)] {
+            embedder.embed(&texts(range))?;
+            assert_eq!(model.embedded.load(Ordering::Relaxed), expected);
         }
         Ok(())
     }
 
     #[test]
     fn a_wrong_vector_length_is_an_error() {
-        let (_, encoder) = counting(3, 2);
-        assert_eq!(encoder.embed(&texts(0..1)), Err(Error::Dimensions { expected: 2, found: 3 }));
+        let (_, embedder) = counting(3, 2);
+        assert_eq!(embedder.embed(&texts(0..1)), Err(Error::Dimensions { expected: 2, found: 3 }));
     }
 }

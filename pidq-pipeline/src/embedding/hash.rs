@@ -40,11 +40,11 @@ fn embed(text: &str) -> Vec<f32> {
     // Sorted, so that the floating-point sums are reproducible.
     terms.sort_unstable();
     let (mut ngrams, mut sums) = (CharNgrams::default(), [0.0f64; DIMENSIONS]);
-    for same in terms.chunk_by(|a, b| a == b) {
+    for group in terms.chunk_by(|a, b| a == b) {
         // The weight grows with the square root of the frequency.
-        let weight = (same.len() as f64).sqrt();
-        add(b'w', &same[0], weight, &mut sums);
-        ngrams.for_each(&same[0], |ngram| add(b'p', ngram, weight * NGRAM_WEIGHT, &mut sums));
+        let weight = (group.len() as f64).sqrt();
+        add(b'w', &group[0], weight, &mut sums);
+        ngrams.for_each(&group[0], |ngram| add(b'p', ngram, weight * NGRAM_WEIGHT, &mut sums));
     }
     let mut vector: Vec<f32> = sums.iter().map(|sum| *sum as f32).collect();
     normalize(&mut vector);
@@ -78,7 +78,7 @@ impl CharNgrams {
         self.marked.clear();
         self.marked.extend(["<", term, ">"]);
         self.starts.clear();
-        self.starts.extend(self.marked.char_indices().map(|(at, _)| at).chain([self.marked.len()]));
+        self.starts.extend(self.marked.char_indices().map(|(index, _)| index).chain([self.marked.len()]));
         for length in [3, 4] {
             self.starts.windows(length + 1).for_each(|window| action(&self.marked[window[0]..window[length]]));
         }
@@ -94,9 +94,9 @@ mod tests {
     }
 
     #[test]
-    fn vectors_never_change() {
+    fn vectors_are_stable() {
         let vector = embed("PSV-2015A is set at 38.5 barg");
-        let positions: Vec<usize> = (0..DIMENSIONS).filter(|&at| vector[at].abs() > 0.2).collect();
+        let positions: Vec<usize> = (0..DIMENSIONS).filter(|&index| vector[index].abs() > 0.2).collect();
         assert_eq!(format!("{positions:?}"), EXPECTED_POSITIONS);
     }
 

@@ -28,11 +28,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_does_not_leave_the_directory() {
-        let places = PathBuf::from("models");
-        let at = |name| model_dir(&ModelSource { name, model_dir: Some(&places), remote: None });
-        assert_eq!(at("small"), Ok(PathBuf::from("models/small")));
-        assert_eq!(at(""), Ok(places.clone()));
-        assert!(["..", "/etc", "a/b", "../a"].iter().all(|name| at(name).is_err()));
+    fn a_name_cannot_escape_the_directory() {
+        let root = PathBuf::from("models");
+        let dir = |name| model_dir(&ModelSource { name, model_dir: Some(&root), remote: None });
+        assert_eq!(dir("small"), Ok(PathBuf::from("models/small")));
+        assert_eq!(dir(""), Ok(root.clone()));
+        assert!(["..", "/etc", "a/b", "../a"].iter().all(|name| dir(name).is_err()));
     }
 }

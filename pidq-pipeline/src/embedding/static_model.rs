@@ -63,9 +63,9 @@ impl StaticModel {
     fn embed(&self, text: &str) -> Result<Vec<f32>, Error> {
         let encoding =
             self.tokenizer.encode_fast(text, false).map_err(|error| invalid_file("tokenizer.json", error))?;
-        let known = encoding.get_ids().iter().copied().filter(|token| Some(*token) != self.unknown);
+        let tokens = encoding.get_ids().iter().copied().filter(|token| Some(*token) != self.unknown);
         let mut sums = vec![0.0f64; self.dimensions];
-        for token in known.take(MAX_TOKENS) {
+        for token in tokens.take(MAX_TOKENS) {
             self.add(token, &mut sums);
         }
         let mut vector: Vec<f32> = sums.into_iter().map(|sum| sum as f32).collect();
@@ -116,7 +116,7 @@ fn numbers(name: &str, tensor: &TensorView<'_>) -> Result<Vec<f64>, Error> {
     }
 }
 
-/// Converts a f16_to_f64-precision number (IEEE 754 binary16).
+/// Converts a half-precision number (IEEE 754 binary16).
 fn f16_to_f64(bits: u16) -> f64 {
     let sign = if bits >> 15 == 0 { 1.0 } else { -1.0 };
     let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f64::from(bits & 0x3ff));
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_precision() {
+    fn half_precision_numbers_are_converted() {
         assert_eq!([0x3c00, 0xc000, 0x3555, 0x0001, 0x7bff].map(f16_to_f64)[..2], [1.0, -2.0]);
         assert!((f16_to_f64(0x3555) - 0.333_251_953_125).abs() < 1e-12);
         assert_eq!((f16_to_f64(0x0001), f16_to_f64(0x7bff)), (2f64.powi(-24), 65504.0));

@@ -1,4 +1,4 @@
-//! Buffer of recent events, so that many listeners cost one database query.
+//! Buffer of recent events, so that many event streams cost one database query.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,10 +8,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use super::Event;
 use crate::store::{Store, StoreError};
 
-/// Capacity of the buffer. A listener that is further behind reads from the database.
+/// Capacity of the buffer. A stream that is further behind reads from the database.
 const BUFFER_SIZE: usize = 1000;
 /// Events per query.
-pub(super) const BATCH: usize = 100;
+pub(super) const BATCH_SIZE: usize = 100;
 
 /// In-memory feed of positioned events.
 pub struct Feed {
@@ -21,9 +21,9 @@ pub struct Feed {
 }
 
 impl Feed {
-    /// Creates a feed after a position, with a limit on listeners.
-    pub fn new(last: i64, listeners: usize) -> Feed {
-        let permits = Arc::new(Semaphore::new(listeners.min(Semaphore::MAX_PERMITS)));
+    /// Creates a feed after a position, with a limit on open streams.
+    pub fn new(last: i64, stream_limit: usize) -> Feed {
+        let permits = Arc::new(Semaphore::new(stream_limit.min(Semaphore::MAX_PERMITS)));
         Feed { buffer: Mutex::default(), last: watch::Sender::new(last), permits }
     }
 
@@ -37,18 +37,18 @@ impl Feed {
         self.last.subscribe()
     }
 
-    /// Returns a permit for a listener; none if the limit is reached.
+    /// Returns a permit for a stream; none if the limit is reached.
     pub(super) fn acquire_permit(&self) -> Option<OwnedSemaphorePermit> {
         self.permits.clone().try_acquire_owned().ok()
     }
 
-    /// Closes the feed and ends all listeners, at shutdown.
+    /// Closes the feed and ends all streams, at shutdown.
     pub fn close(&self) {
         self.permits.close();
         self.last.send_modify(|_| ());
     }
 
-    /// Returns true if the listener limit is reached.
+    /// Returns true if the limit of streams is reached.
     pub fn is_full(&self) -> bool {
         self.permits.available_permits() == 0
     }
@@ -63,7 +63,7 @@ impl Feed {
     /// If the database does not answer.
     pub async fn catch_up(&self, store: &Store) -> Result<(), StoreError> {
         loop {
-            let events = store.events_after(self.last_position(), BATCH).await?;
+            let events = store.events_after(self.last_position(), BATCH_SIZE).await?;
             let Some(last) = events.last().map(|event| event.position) else { return Ok(()) };
             let mut buffer = self.buffer();
             buffer.extend(events.into_iter().map(Arc::new));
@@ -82,7 +82,7 @@ impl Feed {
         if let Some(events) = self.buffered(position) {
             return Ok(events);
         }
-        Ok(store.events_after(position, BATCH).await?.into_iter().map(Arc::new).collect())
+        Ok(store.events_after(position, BATCH_SIZE).await?.into_iter().map(Arc::new).collect())
     }
 
     /// Returns events from the buffer; positions have no gaps, so it is complete from its first event on.
@@ -93,7 +93,7 @@ impl Feed {
             return None;
         }
         let index = buffer.partition_point(|event| event.position <= position);
-        Some(buffer.iter().skip(index).take(BATCH).cloned().collect())
+        Some(buffer.iter().skip(index).take(BATCH_SIZE).cloned().collect())
     }
 
     fn buffer(&self) -> MutexGuard<'_, VecDeque<Arc<Event>>> {

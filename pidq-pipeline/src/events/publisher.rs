@@ -6,7 +6,7 @@ use std::time::Duration;
 use pidq_http::auth::Timestamp;
 
 use super::Event;
-use super::feed::BATCH;
+use super::feed::BATCH_SIZE;
 use crate::platform::Platform;
 use crate::store::StoreError;
 
@@ -19,7 +19,7 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Runs until the future is dropped; returns immediately without NATS.
 pub async fn publish(platform: Arc<Platform>) {
-    if platform.messages.health().is_none() {
+    if platform.pubsub.health().is_none() {
         return;
     }
     let mut positions = platform.feed.subscribe();
@@ -52,7 +52,7 @@ async fn publish_pending(platform: &Platform, lease_until: &mut i64) -> Result<(
         }
         *lease_until = until;
         let position = store.published_position().await?;
-        let events = store.events_after(position, BATCH).await?;
+        let events = store.events_after(position, BATCH_SIZE).await?;
         let mut last = position;
         for event in &events {
             if !publish_event(platform, event).await {
@@ -61,7 +61,7 @@ async fn publish_pending(platform: &Platform, lease_until: &mut i64) -> Result<(
             last = event.position;
         }
         store.set_published_position(last).await?;
-        if events.len() < BATCH || last == position {
+        if events.len() < BATCH_SIZE || last == position {
             return Ok(());
         }
     }
@@ -70,7 +70,7 @@ async fn publish_pending(platform: &Platform, lease_until: &mut i64) -> Result<(
 async fn publish_event(platform: &Platform, event: &Event) -> bool {
     let subject = format!("{SUBJECT_PREFIX}{}", event.kind.name);
     let body = event.to_json(&platform.licensing.system_id).to_string();
-    match platform.messages.publish_confirmed(&subject, &event.id, body).await {
+    match platform.pubsub.publish_confirmed(&subject, &event.id, body).await {
         Ok(()) => true,
         Err(error) => {
             tracing::debug!(%error, "event not published to NATS; retrying");

@@ -1,4 +1,4 @@
-//! Event sequencer: assigns positions, feeds the listeners, and purges old events.
+//! Event sequencer: assigns positions, loads the feed, and purges old events.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ const BATCH_DELAY: Duration = Duration::from_millis(20);
 /// Interval of purging old events and checking the license.
 const PURGE_INTERVAL: Duration = Duration::from_secs(60);
 /// Events positioned or purged per statement.
-const BATCH: usize = 500;
+const BATCH_SIZE: usize = 500;
 
 /// Runs until the future is dropped.
 pub async fn run_sequencer(platform: Arc<Platform>) {
@@ -43,7 +43,7 @@ pub async fn run_sequencer(platform: Arc<Platform>) {
 
 /// Assigns positions to all events and loads them into the feed.
 pub(super) async fn assign_positions(platform: &Platform) -> Result<(), StoreError> {
-    while platform.store.assign_positions(BATCH).await? == BATCH {}
+    while platform.store.assign_positions(BATCH_SIZE).await? == BATCH_SIZE {}
     platform.feed.catch_up(&platform.store).await
 }
 
@@ -51,6 +51,6 @@ async fn purge(platform: &Platform) -> Result<(), StoreError> {
     licensing::refresh(platform).await?;
     let before = Timestamp::now() - platform.events_retention;
     platform.store.purge_deliveries(before.0).await?;
-    while platform.store.purge_events(before.0, BATCH).await? == BATCH {}
+    while platform.store.purge_events(before.0, BATCH_SIZE).await? == BATCH_SIZE {}
     Ok(())
 }

@@ -11,21 +11,21 @@ use super::{Event, EventKind, KINDS, find, sequencer};
 use crate::api_keys::ApiKey;
 use crate::auth::authenticate;
 use crate::platform::Platform;
-use crate::problems::stored;
+use crate::problems::store_problem;
 
 /// Validity of one authorization check during delivery.
 const AUTHORIZATION_TTL: Duration = Duration::from_secs(1);
-/// Interval of authorization checks while a listener waits.
+/// Interval of authorization checks while a stream waits for events.
 const AUTHORIZATION_CHECK_INTERVAL: Duration = Duration::from_secs(15);
 
-/// Filter of a listener.
+/// Filter of a stream.
 struct EventFilter {
     kinds: Vec<&'static EventKind>,
     pipelines: Vec<String>,
 }
 
-/// A client that receives events.
-struct Listener {
+/// Stream of events to one client.
+struct EventStream {
     platform: Arc<Platform>,
     head: Arc<Head>,
     filter: EventFilter,
@@ -44,10 +44,10 @@ pub(crate) async fn stream_events(platform: &Arc<Platform>, request: Request) ->
     })?;
     let position = position(platform, &request).await?;
     let positions = platform.feed.subscribe();
-    let listener =
-        Listener { platform: platform.clone(), head: request.head, filter, position, positions, _permit: permit };
+    let stream =
+        EventStream { platform: platform.clone(), head: request.head, filter, position, positions, _permit: permit };
     let (events, response) = Response::events();
-    tokio::spawn(listener.run(events));
+    tokio::spawn(stream.run(events));
     Ok(response)
 }
 
@@ -70,14 +70,14 @@ fn unknown_event_type(name: &str) -> Problem {
 /// Returns the position of the event in `Last-Event-ID`; without the header, the last position.
 /// If that event was purged, all remaining events are newer.
 async fn position(platform: &Platform, request: &Request) -> Result<i64, Problem> {
-    sequencer::assign_positions(platform).await.map_err(stored)?;
+    sequencer::assign_positions(platform).await.map_err(store_problem)?;
     let Some(last) = request.head.header("last-event-id").filter(|id| !id.is_empty()) else {
         return Ok(platform.feed.last_position());
     };
-    Ok(platform.store.event_position(last).await.map_err(stored)?.unwrap_or(0))
+    Ok(platform.store.event_position(last).await.map_err(store_problem)?.unwrap_or(0))
 }
 
-impl Listener {
+impl EventStream {
     /// Sends events until the client disconnects, loses its authorization, or the service shuts down.
     async fn run(mut self, mut events: Events) {
         loop {
@@ -101,7 +101,7 @@ impl Listener {
             let batch = match self.platform.feed.after(&self.platform.store, self.position).await {
                 Ok(batch) => batch,
                 Err(error) => {
-                    tracing::warn!(%error, "reading events failed");
+                    tracing::warn!(%error, "reading events failed; an event stream is delayed");
                     return Some(());
                 }
             };
@@ -110,11 +110,11 @@ impl Listener {
             }
             // Authorized after reading the events: nothing that happened after a key was deleted is sent.
             let (mut key, mut scopes) = self.authorize().await?;
-            let mut at = Instant::now();
+            let mut authorized_at = Instant::now();
             for event in batch {
-                if at.elapsed() > AUTHORIZATION_TTL {
+                if authorized_at.elapsed() > AUTHORIZATION_TTL {
                     (key, scopes) = self.authorize().await?;
-                    at = Instant::now();
+                    authorized_at = Instant::now();
                 }
                 let visible = event.visible_to(&key, |scope| scopes.iter().any(|granted| granted == scope));
                 if let Some(visible) = visible.filter(|event| self.filter.matches(event)) {

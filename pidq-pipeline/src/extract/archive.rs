@@ -17,7 +17,7 @@ const MAX_PART_SIZE: u64 = 512 << 20;
 pub struct Archive<'b> {
     zip: ZipArchive<Cursor<&'b [u8]>>,
     /// Bytes that may still be unpacked. The sizes in the archive are untrusted.
-    left: u64,
+    remaining: u64,
 }
 
 impl<'b> Archive<'b> {
@@ -32,16 +32,16 @@ impl<'b> Archive<'b> {
             return Err(ExtractError::corrupt("files of the archive overlap"));
         }
         let unpacked = declared_size(&mut zip)?;
-        let bound = options
+        let limit = options
             .max_unpacked_size
             .min((bytes.len() as u64).saturating_mul(options.max_compression_ratio).max(MIN_UNPACKED_LIMIT));
-        if unpacked > bound {
-            let mega = bound >> 20;
+        if unpacked > limit {
+            let mega = limit >> 20;
             return Err(ExtractError::too_large(format!(
                 "the archive unpacks to more than {mega} MiB, the limit for its size"
             )));
         }
-        Ok(Archive { zip, left: bound })
+        Ok(Archive { zip, remaining: limit })
     }
 
     /// Returns the names of the files.
@@ -62,7 +62,11 @@ impl<'b> Archive<'b> {
 
     fn part_at(&mut self, index: usize) -> Result<Part<'_>, ExtractError> {
         let file = self.zip.by_index(index).map_err(open_error)?;
-        Ok(BufReader::new(Bounded { inner: Box::new(file), left: &mut self.left, part_left: MAX_PART_SIZE }))
+        Ok(BufReader::new(LimitedReader {
+            inner: Box::new(file),
+            remaining: &mut self.remaining,
+            part_remaining: MAX_PART_SIZE,
+        }))
     }
 
     /// Reads a small file as text.
@@ -82,23 +86,23 @@ impl<'b> Archive<'b> {
 }
 
 /// A buffered file of an archive.
-pub type Part<'z> = BufReader<Bounded<'z>>;
+pub type Part<'z> = BufReader<LimitedReader<'z>>;
 
 /// A stream that fails at the size limit of its archive or file.
-pub struct Bounded<'z> {
+pub struct LimitedReader<'z> {
     inner: Box<dyn Read + 'z>,
-    left: &'z mut u64,
-    part_left: u64,
+    remaining: &'z mut u64,
+    part_remaining: u64,
 }
 
-impl Read for Bounded<'_> {
+impl Read for LimitedReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)? as u64;
-        if count > *self.left || count > self.part_left {
+        if count > *self.remaining || count > self.part_remaining {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the unpacked size exceeds the limit"));
         }
-        *self.left -= count;
-        self.part_left -= count;
+        *self.remaining -= count;
+        self.part_remaining -= count;
         Ok(count as usize)
     }
 }
@@ -126,8 +130,8 @@ pub fn unpack_error(error: &io::Error) -> ExtractError {
 
 fn open_error(error: zip::result::ZipError) -> ExtractError {
     match error {
-        zip::result::ZipError::UnsupportedArchive(what) => {
-            ExtractError::corrupt(format!("the archive is not supported: {what}"))
+        zip::result::ZipError::UnsupportedArchive(reason) => {
+            ExtractError::corrupt(format!("the archive is not supported: {reason}"))
         }
         _ => ExtractError::corrupt("the archive is damaged or truncated"),
     }

@@ -10,7 +10,7 @@ pub const CSV: Format = Format {
     name: "csv",
     media_types: &["text/csv", "application/csv"],
     extensions: &["csv"],
-    summary: "CSV, separated by comma, semicolon, tab or bar",
+    summary: "CSV, separated by comma, semicolon, tab or vertical bar",
     sniff: is_text,
     read: |source, sink| {
         let (separator, table) = split_separator(txt::text(source, sink)?);
@@ -48,12 +48,12 @@ const SEPARATOR_PREFIX: &str = "sep=";
 
 /// Returns the separator and the table: the declared separator with the lines after it, or else the detected one.
 fn split_separator(text: &str) -> (u8, &str) {
-    let named = text.strip_prefix(SEPARATOR_PREFIX).and_then(|rest| {
+    let declared = text.strip_prefix(SEPARATOR_PREFIX).and_then(|rest| {
         let (name, table) = rest.split_once('\n')?;
         let [separator] = name.trim_end_matches('\r').as_bytes() else { return None };
         separator.is_ascii().then_some((*separator, table))
     });
-    named.unwrap_or_else(|| (detect_separator(text), text))
+    declared.unwrap_or_else(|| (detect_separator(text), text))
 }
 
 /// Returns the separator that gives most of the first records the same number of fields, more than one. In a tie the comma
@@ -62,8 +62,8 @@ fn detect_separator(text: &str) -> u8 {
     let records = separator_counts(text);
     let score = |separator: &usize| {
         let counts: Vec<usize> = records.iter().map(|record| record[*separator]).filter(|count| *count > 0).collect();
-        let alike = |count: &usize| counts.iter().filter(|other| *other == count).count();
-        counts.iter().map(|count| (alike(count), *count)).max().unwrap_or_default()
+        let equal_counts = |count: &usize| counts.iter().filter(|other| *other == count).count();
+        counts.iter().map(|count| (equal_counts(count), *count)).max().unwrap_or_default()
     };
     let best = (0..SEPARATORS.len()).max_by_key(score).filter(|best| score(best).0 > 0);
     SEPARATORS[best.unwrap_or(0)]

@@ -33,19 +33,19 @@ const HIDDEN: &[&str] = &["del", "moveFrom", "Fallback", "instrText", "delText",
 fn read(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
     let mut archive = Archive::open(source.content.bytes, source.options)?;
     let mut numbering = match Numbering::load(&mut archive) {
-        Err(failure) if failure.code == ErrorCode::CorruptDocument => {
+        Err(error) if error.code == ErrorCode::CorruptDocument => {
             sink.warn("the list definitions are damaged: paragraph numbers are missing");
             Numbering::default()
         }
-        read => read?,
+        result => result?,
     };
-    part(&mut archive, MAIN, &mut numbering, sink)?;
+    read_part(&mut archive, MAIN, &mut numbering, sink)?;
     let mut names = archive.names();
     names.sort();
     for kind in NOTE_PARTS {
         for name in names.iter().filter(|name| name.starts_with(kind) && name.ends_with(".xml")) {
             sink.end_paragraph()?;
-            part(&mut archive, name, &mut numbering, sink)?;
+            read_part(&mut archive, name, &mut numbering, sink)?;
         }
     }
     ooxml_parts::append_related_parts(&mut archive, MAIN, &["chart", "diagramData"], sink)?;
@@ -60,7 +60,7 @@ pub fn read_title(archive: &mut Archive<'_>, sink: &mut TextSink) {
     }
 }
 
-fn part(
+fn read_part(
     archive: &mut Archive<'_>,
     name: &str,
     numbering: &mut Numbering,
@@ -74,12 +74,12 @@ fn part(
 /// State of reading an Office text body. Word and PowerPoint use the same element names.
 pub struct TextBody<'g> {
     pub sink: &'g mut TextSink,
-    hidden: usize,
-    text: bool,
-    /// Open tables: whether the current row has a cell.
+    hidden_depth: usize,
+    in_text: bool,
+    /// Open tables; `true` if the current row has a cell.
     rows: Vec<bool>,
     /// `true` if a paragraph ended inside a cell: a space follows if the cell has more text.
-    gap: bool,
+    pending_space: bool,
     /// Paragraph numbering, if the format has it.
     numbering: Option<&'g mut Numbering>,
     /// Numbering properties of the current paragraph, and its number until its text starts.
@@ -91,10 +91,10 @@ impl<'g> TextBody<'g> {
     pub fn new(sink: &'g mut TextSink) -> Self {
         TextBody {
             sink,
-            hidden: 0,
-            text: false,
+            hidden_depth: 0,
+            in_text: false,
             rows: Vec::new(),
-            gap: false,
+            pending_space: false,
             numbering: None,
             paragraph: Paragraph::default(),
             number: None,
@@ -103,11 +103,11 @@ impl<'g> TextBody<'g> {
 
     pub fn node(&mut self, node: XmlEvent<'_>) -> Result<(), ExtractError> {
         match node {
-            XmlEvent::Start(name, _) if self.hidden > 0 || HIDDEN.contains(&name) => self.hidden += 1,
-            XmlEvent::End(_) if self.hidden > 0 => self.hidden -= 1,
+            XmlEvent::Start(name, _) if self.hidden_depth > 0 || HIDDEN.contains(&name) => self.hidden_depth += 1,
+            XmlEvent::End(_) if self.hidden_depth > 0 => self.hidden_depth -= 1,
             XmlEvent::Start(name, attributes) => self.start(name, &attributes)?,
             XmlEvent::End(name) => self.end(name)?,
-            XmlEvent::Text(text) if self.text && self.hidden == 0 => self.put(&text)?,
+            XmlEvent::Text(text) if self.in_text && self.hidden_depth == 0 => self.write(&text)?,
             XmlEvent::Text(_) => {}
         }
         Ok(())
@@ -115,20 +115,20 @@ impl<'g> TextBody<'g> {
 
     fn start(&mut self, name: &str, attributes: &Attributes<'_>) -> Result<(), ExtractError> {
         match name {
-            "t" => self.text = true,
-            "tab" if attributes.get("val").is_none() => self.put("\t")?,
+            "t" => self.in_text = true,
+            "tab" if attributes.get("val").is_none() => self.write("\t")?,
             "br" | "cr" if self.rows.is_empty() => self.sink.push("\n")?,
-            "br" | "cr" => self.gap = true,
-            "noBreakHyphen" => self.put("\u{2011}")?,
-            "ptab" => self.put("\t")?,
+            "br" | "cr" => self.pending_space = true,
+            "noBreakHyphen" => self.write("\u{2011}")?,
+            "ptab" => self.write("\t")?,
             "sym" => self.symbol(attributes)?,
             "p" => (self.paragraph, self.number) = (Paragraph::default(), None),
             "pStyle" => self.style(attributes.get("val"))?,
-            "numId" => self.paragraph.number = attributes.get("val"),
+            "numId" => self.paragraph.instance_id = attributes.get("val"),
             "ilvl" => self.paragraph.level = attributes.get("val").and_then(|level| level.parse().ok()),
             // A text box starts a new line, wherever it is anchored.
             "txbxContent" if self.rows.is_empty() => self.sink.end_line()?,
-            "txbxContent" => self.gap = true,
+            "txbxContent" => self.pending_space = true,
             "tbl" => self.table(),
             "tr" => self.set_row_started(false),
             "tc" => self.cell()?,
@@ -139,16 +139,16 @@ impl<'g> TextBody<'g> {
 
     fn end(&mut self, name: &str) -> Result<(), ExtractError> {
         match name {
-            "t" => self.text = false,
+            "t" => self.in_text = false,
             "pPr" => self.number_paragraph(),
             "p" if self.rows.is_empty() => self.sink.end_line()?,
-            "p" => self.gap = true,
+            "p" => self.pending_space = true,
             "tr" if self.rows.len() < 2 => self.sink.end_line()?,
             "tbl" => drop(self.rows.pop()),
             _ => return Ok(()),
         }
         if self.rows.is_empty() || name == "tr" {
-            self.gap = self.rows.len() > 1;
+            self.pending_space = self.rows.len() > 1;
         }
         Ok(())
     }
@@ -161,14 +161,14 @@ impl<'g> TextBody<'g> {
 
     /// Starts a table. A nested table is separated from the text before it.
     fn table(&mut self) {
-        self.gap = !self.rows.is_empty();
+        self.pending_space = !self.rows.is_empty();
         self.rows.push(false);
     }
 
     fn cell(&mut self) -> Result<(), ExtractError> {
-        self.gap &= self.rows.len() > 1;
+        self.pending_space &= self.rows.len() > 1;
         if self.rows.last() == Some(&true) {
-            self.gap = false;
+            self.pending_space = false;
             self.sink.push("\t")?;
         }
         self.set_row_started(true);
@@ -193,12 +193,12 @@ impl<'g> TextBody<'g> {
     fn symbol(&mut self, attributes: &Attributes<'_>) -> Result<(), ExtractError> {
         let code = attributes.get("char").and_then(|code| u32::from_str_radix(&code, 16).ok());
         let (Some(code), Some(font)) = (code, attributes.get("font")) else { return Ok(()) };
-        let known = match code {
+        let character = match code {
             0xF000..=0xF0FF => symbol_fonts::decode(&font, code as u8),
             code => char::from_u32(code),
         };
-        match known {
-            Some(symbol) => self.put(symbol.encode_utf8(&mut [0; 4])),
+        match character {
+            Some(symbol) => self.write(symbol.encode_utf8(&mut [0; 4])),
             None => {
                 self.sink.warn(format!("a symbol of the font {font} is not supported"));
                 Ok(())
@@ -206,11 +206,11 @@ impl<'g> TextBody<'g> {
         }
     }
 
-    fn put(&mut self, text: &str) -> Result<(), ExtractError> {
+    fn write(&mut self, text: &str) -> Result<(), ExtractError> {
         if let Some(number) = self.number.take() {
-            self.put(&format!("{number} "))?;
+            self.write(&format!("{number} "))?;
         }
-        if std::mem::take(&mut self.gap) && !self.sink.page_text().ends_with(['\t', '\n', ' ']) {
+        if std::mem::take(&mut self.pending_space) && !self.sink.page_text().ends_with(['\t', '\n', ' ']) {
             self.sink.push(" ")?;
         }
         self.sink.push(text)

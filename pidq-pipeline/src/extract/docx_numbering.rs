@@ -17,7 +17,7 @@ const MAX_ENTRIES: usize = 10_000;
 pub struct Numbering {
     lists: HashMap<String, [Level; LEVELS]>,
     /// Numbering instances: the list of each, and the levels it restarts.
-    numbers: HashMap<String, Number>,
+    instances: HashMap<String, NumberingInstance>,
     styles: HashMap<String, Style>,
     counters: HashMap<String, [Option<u32>; LEVELS]>,
 }
@@ -39,14 +39,14 @@ impl Default for Level {
 }
 
 #[derive(Default)]
-struct Number {
+struct NumberingInstance {
     list: String,
     starts: [Option<u32>; LEVELS],
 }
 
 #[derive(Default)]
 struct Style {
-    number: Option<String>,
+    instance_id: Option<String>,
     level: Option<usize>,
     parent: Option<String>,
 }
@@ -55,7 +55,7 @@ struct Style {
 #[derive(Default)]
 pub struct Paragraph {
     pub style: Option<String>,
-    pub number: Option<String>,
+    pub instance_id: Option<String>,
     pub level: Option<usize>,
 }
 
@@ -71,17 +71,19 @@ impl Numbering {
     }
 
     fn read_lists(&mut self, archive: &mut Archive<'_>) -> Result<(), ExtractError> {
-        let (mut list, mut number, mut level) = (None, None, 0);
+        let (mut list, mut instance_id, mut level) = (None, None, 0);
         xml::walk(archive.part("word/numbering.xml")?, |node| {
             match node {
-                XmlEvent::Start("abstractNum", own) => list = own.get("abstractNumId"),
+                XmlEvent::Start("abstractNum", attributes) => list = attributes.get("abstractNumId"),
                 XmlEvent::End("abstractNum") => list = None,
-                XmlEvent::Start("num", own) => number = own.get("numId"),
-                XmlEvent::End("num") => number = None,
-                XmlEvent::Start("lvl" | "lvlOverride", own) => level = parse_level(&own, "ilvl").unwrap_or(0),
-                XmlEvent::Start(name, own) => match (&list, &number) {
-                    (Some(list), _) => self.set_level(list, level, name, &own),
-                    (None, Some(number)) => self.set_instance(number, level, name, &own),
+                XmlEvent::Start("num", attributes) => instance_id = attributes.get("numId"),
+                XmlEvent::End("num") => instance_id = None,
+                XmlEvent::Start("lvl" | "lvlOverride", attributes) => {
+                    level = parse_level(&attributes, "ilvl").unwrap_or(0)
+                }
+                XmlEvent::Start(name, attributes) => match (&list, &instance_id) {
+                    (Some(list), _) => self.set_level(list, level, name, &attributes),
+                    (None, Some(instance_id)) => self.set_instance(instance_id, level, name, &attributes),
                     (None, None) => {}
                 },
                 _ => {}
@@ -90,30 +92,30 @@ impl Numbering {
         })
     }
 
-    fn set_level(&mut self, list: &str, level: usize, name: &str, own: &Attributes<'_>) {
+    fn set_level(&mut self, list: &str, level: usize, name: &str, attributes: &Attributes<'_>) {
         if self.lists.len() >= MAX_ENTRIES {
             return;
         }
-        let rule = &mut self.lists.entry(list.to_owned()).or_default()[level];
-        let value = own.get("val").unwrap_or_default();
+        let entry = &mut self.lists.entry(list.to_owned()).or_default()[level];
+        let value = attributes.get("val").unwrap_or_default();
         match name {
-            "start" => rule.start = value.parse().unwrap_or(1),
-            "numFmt" => rule.number_style = parse_number_style(&value),
-            "lvlText" => rule.text = value.chars().take(100).collect(),
-            "pStyle" => rule.style = Some(value),
+            "start" => entry.start = value.parse().unwrap_or(1),
+            "numFmt" => entry.number_style = parse_number_style(&value),
+            "lvlText" => entry.text = value.chars().take(100).collect(),
+            "pStyle" => entry.style = Some(value),
             _ => {}
         }
     }
 
-    fn set_instance(&mut self, number: &str, level: usize, name: &str, own: &Attributes<'_>) {
-        if self.numbers.len() >= MAX_ENTRIES {
+    fn set_instance(&mut self, instance_id: &str, level: usize, name: &str, attributes: &Attributes<'_>) {
+        if self.instances.len() >= MAX_ENTRIES {
             return;
         }
-        let number = self.numbers.entry(number.to_owned()).or_default();
-        let value = own.get("val").unwrap_or_default();
+        let instance = self.instances.entry(instance_id.to_owned()).or_default();
+        let value = attributes.get("val").unwrap_or_default();
         match name {
-            "abstractNumId" => number.list = value,
-            "startOverride" => number.starts[level] = value.parse().ok(),
+            "abstractNumId" => instance.list = value,
+            "startOverride" => instance.starts[level] = value.parse().ok(),
             _ => {}
         }
     }
@@ -125,10 +127,10 @@ impl Numbering {
         let (mut id, mut style) = (None, Style::default());
         xml::walk(archive.part("word/styles.xml")?, |node| {
             match node {
-                XmlEvent::Start("style", own) => (id, style) = (own.get("styleId"), Style::default()),
-                XmlEvent::Start("numId", own) => style.number = own.get("val"),
-                XmlEvent::Start("ilvl", own) => style.level = parse_level(&own, "val"),
-                XmlEvent::Start("basedOn", own) => style.parent = own.get("val"),
+                XmlEvent::Start("style", attributes) => (id, style) = (attributes.get("styleId"), Style::default()),
+                XmlEvent::Start("numId", attributes) => style.instance_id = attributes.get("val"),
+                XmlEvent::Start("ilvl", attributes) => style.level = parse_level(&attributes, "val"),
+                XmlEvent::Start("basedOn", attributes) => style.parent = attributes.get("val"),
                 XmlEvent::End("style") if self.styles.len() < MAX_ENTRIES => {
                     if let Some(id) = id.take() {
                         self.styles.insert(id, std::mem::take(&mut style));
@@ -143,62 +145,62 @@ impl Numbering {
     /// Advances the counter of a paragraph's list and returns the number text.
     pub fn next(&mut self, paragraph: &Paragraph) -> Option<String> {
         let (id, level) = self.resolve(paragraph)?;
-        let number = self.numbers.get_mut(&id)?;
-        let rules = self.lists.get(&number.list)?;
-        let counters = self.counters.entry(number.list.clone()).or_default();
+        let instance = self.instances.get_mut(&id)?;
+        let levels = self.lists.get(&instance.list)?;
+        let counters = self.counters.entry(instance.list.clone()).or_default();
         // A restart applies only once.
-        counters[level] = match (number.starts[level].take(), counters[level]) {
+        counters[level] = match (instance.starts[level].take(), counters[level]) {
             (Some(start), _) => Some(start),
             (None, Some(last)) => Some(last.saturating_add(1)),
-            (None, None) => Some(rules[level].start),
+            (None, None) => Some(levels[level].start),
         };
         counters[level + 1..].fill(None);
-        rules[level].number_style?;
-        Some(level_text(rules, counters, level)).filter(|text| !text.trim().is_empty())
+        levels[level].number_style?;
+        Some(level_text(levels, counters, level)).filter(|text| !text.trim().is_empty())
     }
 
     /// Returns the numbering instance and level of a paragraph: its own, or those of its style.
     fn resolve(&self, paragraph: &Paragraph) -> Option<(String, usize)> {
         let inherited = paragraph.style.as_deref().and_then(|style| self.style_numbering(style));
-        let (number, level) = match (&paragraph.number, inherited) {
-            (Some(number), inherited) => (number.clone(), inherited.map(|(_, level)| level)),
-            (None, Some((number, level))) => (number, Some(level)),
+        let (instance_id, level) = match (&paragraph.instance_id, inherited) {
+            (Some(instance_id), inherited) => (instance_id.clone(), inherited.map(|(_, level)| level)),
+            (None, Some((instance_id, level))) => (instance_id, Some(level)),
             (None, None) => return None,
         };
         let level = paragraph.level.or(level).unwrap_or(0);
-        (level < LEVELS && number != "0").then_some((number, level))
+        (level < LEVELS && instance_id != "0").then_some((instance_id, level))
     }
 
     /// Returns the numbering instance of a style or its base style, and the level that the list assigns to the style.
     fn style_numbering(&self, style: &str) -> Option<(String, usize)> {
         let mut name = style;
         for _ in 0..LEVELS {
-            let known = self.styles.get(name)?;
-            if let Some(number) = &known.number {
-                let list = self.numbers.get(number).and_then(|number| self.lists.get(&number.list));
+            let entry = self.styles.get(name)?;
+            if let Some(instance_id) = &entry.instance_id {
+                let list = self.instances.get(instance_id).and_then(|instance| self.lists.get(&instance.list));
                 let list_level =
-                    list.and_then(|rules| rules.iter().position(|rule| rule.style.as_deref() == Some(style)));
-                return Some((number.clone(), list_level.or(known.level).unwrap_or(0)));
+                    list.and_then(|levels| levels.iter().position(|entry| entry.style.as_deref() == Some(style)));
+                return Some((instance_id.clone(), list_level.or(entry.level).unwrap_or(0)));
             }
-            name = known.parent.as_deref()?;
+            name = entry.parent.as_deref()?;
         }
         None
     }
 }
 
 /// Formats the text of a level with the numbers of all levels up to it.
-fn level_text(rules: &[Level; LEVELS], counters: &[Option<u32>; LEVELS], level: usize) -> String {
-    let mut text = rules[level].text.clone();
-    for (at, rule) in rules.iter().enumerate() {
+fn level_text(levels: &[Level; LEVELS], counters: &[Option<u32>; LEVELS], level: usize) -> String {
+    let mut text = levels[level].text.clone();
+    for (index, entry) in levels.iter().enumerate() {
         let number =
-            rule.number_style.map(|style| style.format(counters[at].unwrap_or(rule.start))).unwrap_or_default();
-        text = text.replace(&format!("%{}", at + 1), &number);
+            entry.number_style.map(|style| style.format(counters[index].unwrap_or(entry.start))).unwrap_or_default();
+        text = text.replace(&format!("%{}", index + 1), &number);
     }
     text
 }
 
-fn parse_level(own: &Attributes<'_>, name: &str) -> Option<usize> {
-    own.get(name).and_then(|level| level.parse().ok()).filter(|level| *level < LEVELS)
+fn parse_level(attributes: &Attributes<'_>, name: &str) -> Option<usize> {
+    attributes.get(name).and_then(|level| level.parse().ok()).filter(|level| *level < LEVELS)
 }
 
 /// Parses a number format; none for bullets and unnumbered levels.

@@ -48,12 +48,12 @@ fn sniff(content: &Content<'_>) -> Confidence {
     let lines = head.trim_start_matches('\u{FEFF}').lines().take_while(|line| !line.is_empty());
     let names =
         lines.filter(|line| !line.starts_with([' ', '\t'])).map(|line| line.split_once(':').map(|(name, _)| name));
-    let known = |name: &Option<&str>| name.is_some_and(|name| HEADERS.contains(&name.to_ascii_lowercase().as_str()));
+    let is_known = |name: &Option<&str>| name.is_some_and(|name| HEADERS.contains(&name.to_ascii_lowercase().as_str()));
     let names: Vec<_> = names.collect();
-    match names.iter().filter(|name| known(name)).count() {
+    match names.iter().filter(|name| is_known(name)).count() {
         0 if content.text().is_some() && names.iter().any(Option::is_some) => Confidence::Possible,
         0 => Confidence::No,
-        count if count >= 2 && known(&names[0]) => Confidence::Certain,
+        count if count >= 2 && is_known(&names[0]) => Confidence::Certain,
         _ => Confidence::Possible,
     }
 }
@@ -111,8 +111,8 @@ fn format_addresses(address: &Address<'_>) -> String {
 /// Writes the plain-text parts, or the HTML parts if all plain-text parts are blank, as some senders leave them.
 fn bodies(message: &Message<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
     let is_blank = |part: &MessagePart<'_>| matches!(&part.body, PartType::Text(text) if text.trim().is_empty());
-    let is_html_alone = message.text_bodies().all(is_blank);
-    let parts: Vec<_> = match is_html_alone {
+    let is_html_only = message.text_bodies().all(is_blank);
+    let parts: Vec<_> = match is_html_only {
         true => message.html_bodies().collect(),
         false => message.text_bodies().collect(),
     };

@@ -41,8 +41,8 @@ fn sniff(content: &Content<'_>) -> Confidence {
 fn skip_prolog(text: &str) -> &str {
     let mut text = text.trim_start();
     for (begin, end) in [("<?xml", "?>"), ("<!--", "-->"), ("<!--", "-->")] {
-        if let Some(rest) = text.strip_prefix(begin).and_then(|rest| rest.split_once(end)) {
-            text = rest.1.trim_start();
+        if let Some(remaining) = text.strip_prefix(begin).and_then(|remaining| remaining.split_once(end)) {
+            text = remaining.1.trim_start();
         }
     }
     text
@@ -199,8 +199,8 @@ pub fn text(html: &str, sink: &mut TextSink) -> Result<(), ExtractError> {
 /// Adds end tags to self-closing raw elements of XHTML (`<script src="a.js"/>`), whose `/` an HTML tokenizer ignores.
 fn expand_self_closing(html: &str) -> String {
     let mut out = String::with_capacity(html.len() + 64);
-    let mut rest = html;
-    while let Some((before, tag)) = rest.split_once('<') {
+    let mut remaining = html;
+    while let Some((before, tag)) = remaining.split_once('<') {
         let name = tag.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default().to_ascii_lowercase();
         let end = if RAW.contains(&name.as_str()) { end_of_tag(tag) } else { Some(0) };
         // Stop at the first unterminated tag: searching on from each would take quadratic time.
@@ -211,9 +211,9 @@ fn expand_self_closing(html: &str) -> String {
             Some(inside) => out.push_str(&format!("{inside}></{name}")),
             None => out.push_str(inside),
         }
-        rest = after;
+        remaining = after;
     }
-    out + rest
+    out + remaining
 }
 
 /// Returns the position of the bracket that ends a tag, ignoring brackets in quotes.
@@ -433,12 +433,12 @@ impl<'g> TextBuilder<'g> {
     fn replaced_element(&mut self, name: &str, tag: &StartTag<()>) -> Result<(), ExtractError> {
         let kind = attribute(tag, "type").unwrap_or_default().to_ascii_lowercase();
         let is_visible = !["hidden", "password", "checkbox", "radio"].contains(&kind.as_str());
-        let shown = match name {
+        let replacement = match name {
             "img" => attribute(tag, "alt"),
             "input" if is_visible => attribute(tag, "value").map(|value| format!(" {value} ")),
             _ => None,
         };
-        shown.map_or(Ok(()), |text| self.text(&text))
+        replacement.map_or(Ok(()), |text| self.text(&text))
     }
 
     fn at_start(&self) -> bool {

@@ -15,7 +15,7 @@ const MAX_HEADER_SIZE: u64 = 64 << 20;
 
 /// Writes a reply.
 pub fn write(mut out: impl Write, header: &impl Serialize, body: &[u8]) -> io::Result<()> {
-    begin(&mut out, header)?;
+    write_header(&mut out, header)?;
     write_part(&mut out, body)?;
     out.flush()
 }
@@ -26,7 +26,7 @@ pub fn write_stream(
     header: &impl Serialize,
     chunks: impl IntoIterator<Item = io::Result<Vec<u8>>>,
 ) -> io::Result<()> {
-    begin(&mut out, header)?;
+    write_header(&mut out, header)?;
     for chunk in chunks {
         let chunk = chunk?;
         if !chunk.is_empty() {
@@ -37,7 +37,7 @@ pub fn write_stream(
     out.flush()
 }
 
-fn begin(out: &mut impl Write, header: &impl Serialize) -> io::Result<()> {
+fn write_header(out: &mut impl Write, header: &impl Serialize) -> io::Result<()> {
     out.write_all(MAGIC)?;
     write_part(out, &serde_json::to_vec(header)?)
 }

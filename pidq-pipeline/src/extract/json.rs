@@ -58,17 +58,17 @@ fn decode_escapes(json: &str) -> Cow<'_, str> {
         return Cow::Borrowed(json);
     }
     let mut out = String::with_capacity(json.len());
-    let mut rest = json;
-    while let Some(at) = rest.find('\\') {
-        out.push_str(&rest[..at]);
-        let (taken, character) = escape(&rest[at..]);
+    let mut remaining = json;
+    while let Some(index) = remaining.find('\\') {
+        out.push_str(&remaining[..index]);
+        let (length, character) = escape(&remaining[index..]);
         match character {
             Some(character) => out.push(character),
-            None => out.push_str(&rest[at..at + taken]),
+            None => out.push_str(&remaining[index..index + length]),
         }
-        rest = &rest[at + taken..];
+        remaining = &remaining[index + length..];
     }
-    Cow::Owned(out + rest)
+    Cow::Owned(out + remaining)
 }
 
 /// Returns the length of an escape and its character, or none if the escape is kept.
@@ -86,20 +86,20 @@ fn escape(text: &str) -> (usize, Option<char>) {
 
 /// Decodes one `\u` escape, or a surrogate pair.
 fn unicode_escape(text: &str) -> (usize, Option<char>) {
-    let unit = |at: usize| {
-        let digits = text.get(at..)?.strip_prefix("\\u")?.get(..4)?;
+    let unit = |index: usize| {
+        let digits = text.get(index..)?.strip_prefix("\\u")?.get(..4)?;
         u16::from_str_radix(digits, 16).ok()
     };
     let units = [unit(0), unit(6)].into_iter().map_while(|unit| unit);
     let decoded = char::decode_utf16(units).next().and_then(Result::ok);
-    let kept = |c: &char| !c.is_control() && !matches!(c, '"' | '\\');
+    let is_decoded = |c: &char| !c.is_control() && !matches!(c, '"' | '\\');
     let length = if decoded.is_some_and(|c| c.len_utf16() == 2) { 12 } else { 6.min(text.len()) };
-    (length, decoded.filter(kept))
+    (length, decoded.filter(is_decoded))
 }
 
 /// Returns the nesting depth of brackets outside strings.
 fn depth(json: &str) -> usize {
-    let (mut depth, mut deepest, mut quoted, mut escaped) = (0usize, 0, false, false);
+    let (mut depth, mut max_depth, mut quoted, mut escaped) = (0usize, 0, false, false);
     for byte in json.bytes() {
         match byte {
             _ if escaped => escaped = false,
@@ -109,7 +109,7 @@ fn depth(json: &str) -> usize {
             b']' | b'}' if !quoted => depth = depth.saturating_sub(1),
             _ => {}
         }
-        deepest = deepest.max(depth);
+        max_depth = max_depth.max(depth);
     }
-    deepest
+    max_depth
 }

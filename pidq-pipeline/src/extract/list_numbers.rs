@@ -45,24 +45,24 @@ impl NumberStyle {
 
 /// Formats a number as letters: `a` to `z`, then `aa`, `bb`, as Word does.
 fn letters(number: u32) -> String {
-    let Some(before) = number.checked_sub(1).filter(|before| *before < 26 * 26) else { return number.to_string() };
-    let letters = char::from(b'a' + (before % 26) as u8);
-    letters.to_string().repeat(before as usize / 26 + 1)
+    let Some(index) = number.checked_sub(1).filter(|index| *index < 26 * 26) else { return number.to_string() };
+    let letters = char::from(b'a' + (index % 26) as u8);
+    letters.to_string().repeat(index as usize / 26 + 1)
 }
 
 fn roman(number: u32) -> String {
     if !(1..4000).contains(&number) {
         return number.to_string();
     }
-    let mut rest = number;
-    let mut shown = String::new();
+    let mut remaining = number;
+    let mut numeral = String::new();
     for (value, digits) in ROMAN {
-        while rest >= *value {
-            shown.push_str(digits);
-            rest -= value;
+        while remaining >= *value {
+            numeral.push_str(digits);
+            remaining -= value;
         }
     }
-    shown
+    numeral
 }
 
 #[cfg(test)]
@@ -70,10 +70,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_shown_as_lists_show_them() {
-        let shown = |style: NumberStyle, numbers: &[u32]| numbers.iter().map(|&n| style.format(n)).collect::<Vec<_>>();
-        assert_eq!(shown(NumberStyle::LowerLetter, &[1, 26, 27, 0, 9999]), ["a", "z", "aa", "0", "9999"]);
-        assert_eq!(shown(NumberStyle::UpperRoman, &[4, 1994, 0, 4000]), ["IV", "MCMXCIV", "0", "4000"]);
-        assert_eq!(shown(NumberStyle::Padded, &[7, 12]), ["07", "12"]);
+    fn formats_list_numbers() {
+        let formatted =
+            |style: NumberStyle, numbers: &[u32]| numbers.iter().map(|&n| style.format(n)).collect::<Vec<_>>();
+        assert_eq!(formatted(NumberStyle::LowerLetter, &[1, 26, 27, 0, 9999]), ["a", "z", "aa", "0", "9999"]);
+        assert_eq!(formatted(NumberStyle::UpperRoman, &[4, 1994, 0, 4000]), ["IV", "MCMXCIV", "0", "4000"]);
+        assert_eq!(formatted(NumberStyle::Padded, &[7, 12]), ["07", "12"]);
     }
 }

@@ -14,7 +14,7 @@ pub const MARKDOWN: Format = Format {
     read,
 };
 
-/// Detects Markdown: certain if the text starts with a heading, otherwise possible if the name says so.
+/// Detects Markdown: certain if the text starts with a heading, otherwise possible if the file name matches.
 fn sniff(content: &Content<'_>) -> Confidence {
     match content.text() {
         None => Confidence::No,
@@ -30,9 +30,12 @@ fn read(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
 }
 
 fn title(text: &str) -> Option<&str> {
-    let body = text.strip_prefix("---").and_then(|rest| rest.split_once("\n---"));
-    let named = body.and_then(|(front_matter, _)| front_matter.lines().find_map(|line| line.strip_prefix("title:")));
-    named.map(|title| title.trim().trim_matches(['"', '\''])).or_else(|| heading(body.map_or(text, |(_, rest)| rest)))
+    let split = text.strip_prefix("---").and_then(|text| text.split_once("\n---"));
+    let declared =
+        split.and_then(|(front_matter, _)| front_matter.lines().find_map(|line| line.strip_prefix("title:")));
+    declared
+        .map(|title| title.trim().trim_matches(['"', '\'']))
+        .or_else(|| heading(split.map_or(text, |(_, body)| body)))
 }
 
 /// Returns the first heading outside code blocks.

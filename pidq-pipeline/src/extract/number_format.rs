@@ -19,7 +19,7 @@ struct Section {
 
 #[derive(Debug, PartialEq)]
 enum Item {
-    /// A digit placeholder, and whether it shows a zero.
+    /// A digit placeholder; `true` if it shows insignificant zeros.
     Digit(bool),
     Point,
     Text(String),
@@ -29,7 +29,7 @@ enum Item {
 const MAX_FORMAT_SIZE: usize = 255;
 
 impl NumberFormat {
-    /// Parses a format code; none for formats that show a number unchanged, and for unsupported ones.
+    /// Parses a format code; none for formats that keep a number unchanged, and for unsupported ones.
     pub fn parse(code: &str) -> Option<NumberFormat> {
         if code.len() > MAX_FORMAT_SIZE || code.eq_ignore_ascii_case("general") || code == "@" {
             return None;
@@ -46,9 +46,9 @@ impl NumberFormat {
             ([], _) => return None,
         };
         let is_signed = number < 0.0 && self.sections.len() < 2;
-        let shown = section.format(number.abs());
-        let shown = shown.trim();
-        (!shown.is_empty()).then(|| format!("{}{shown}", if is_signed { "-" } else { "" }))
+        let text = section.format(number.abs());
+        let text = text.trim();
+        (!text.is_empty()).then(|| format!("{}{text}", if is_signed { "-" } else { "" }))
     }
 }
 
@@ -64,11 +64,11 @@ fn split_sections(code: &str) -> Vec<&str> {
     .collect()
 }
 
-/// Parses a section; none for exponents, fractions, conditions and dates, which are shown as plain numbers.
+/// Parses a section; none for exponents, fractions, conditions and dates, which are formatted as plain numbers.
 fn parse_section(code: &str) -> Option<Section> {
     let mut section = Section::default();
-    let mut rest = code.chars();
-    while let Some(c) = rest.next() {
+    let mut chars = code.chars();
+    while let Some(c) = chars.next() {
         match c {
             '0' => section.digit(true),
             '#' | '?' => section.digit(false),
@@ -78,14 +78,14 @@ fn parse_section(code: &str) -> Option<Section> {
                 section.percents += 1;
                 section.text('%');
             }
-            '"' => rest.by_ref().take_while(|c| *c != '"').for_each(|c| section.text(c)),
-            '\\' => section.text(rest.next()?),
+            '"' => chars.by_ref().take_while(|c| *c != '"').for_each(|c| section.text(c)),
+            '\\' => section.text(chars.next()?),
             '_' => {
-                rest.next();
+                chars.next();
                 section.text(' ');
             }
-            '*' => drop(rest.next()),
-            '[' => section.bracket(&rest.by_ref().take_while(|c| *c != ']').collect::<String>())?,
+            '*' => drop(chars.next()),
+            '[' => section.bracket(&chars.by_ref().take_while(|c| *c != ']').collect::<String>())?,
             c if c.is_ascii_alphabetic() || matches!(c, '/' | '@') => return None,
             c => section.text(c),
         }
@@ -118,58 +118,62 @@ impl Section {
     fn format(&self, number: f64) -> String {
         let point = self.items.iter().position(|item| *item == Item::Point).unwrap_or(self.items.len());
         let (integer, fraction) = self.items.split_at(point);
-        let places = fraction.iter().filter(|item| matches!(item, Item::Digit(_))).count();
+        let decimals = fraction.iter().filter(|item| matches!(item, Item::Digit(_))).count();
         let scaled = number * 10f64.powi(2 * self.percents - 3 * self.thousands);
-        let digits = format!("{scaled:.places$}");
-        let (before, after) = digits.split_once('.').unwrap_or((&digits, ""));
-        let is_shown = self.items.iter().any(|item| matches!(item, Item::Digit(_)));
-        [format_integer(integer, if is_shown { before } else { "" }), format_fraction(fraction, after)].concat()
+        let digits = format!("{scaled:.decimals$}");
+        let (integer_digits, fraction_digits) = digits.split_once('.').unwrap_or((&digits, ""));
+        let has_digits = self.items.iter().any(|item| matches!(item, Item::Digit(_)));
+        [
+            format_integer(integer, if has_digits { integer_digits } else { "" }),
+            format_fraction(fraction, fraction_digits),
+        ]
+        .concat()
     }
 }
 
 /// Fills the integer digits into their placeholders from the right; excess digits precede the first placeholder.
 fn format_integer(items: &[Item], digits: &str) -> String {
     let digits = digits.trim_start_matches('0');
-    let mut places = items.iter().filter(|item| matches!(item, Item::Digit(_))).count();
-    let mut rest = digits;
-    let mut shown = String::new();
+    let mut placeholders = items.iter().filter(|item| matches!(item, Item::Digit(_))).count();
+    let mut remaining = digits;
+    let mut out = String::new();
     for item in items {
         match item {
-            Item::Text(text) => shown.push_str(text),
+            Item::Text(text) => out.push_str(text),
             Item::Point => {}
             Item::Digit(shows_zero) => {
-                let taken = (rest.len() + 1).saturating_sub(places);
-                shown.push_str(if taken == 0 && *shows_zero { "0" } else { &rest[..taken] });
-                rest = &rest[taken..];
-                places -= 1;
+                let count = (remaining.len() + 1).saturating_sub(placeholders);
+                out.push_str(if count == 0 && *shows_zero { "0" } else { &remaining[..count] });
+                remaining = &remaining[count..];
+                placeholders -= 1;
             }
         }
     }
     // A format that starts with the decimal point has no integer placeholders.
-    shown + rest
+    out + remaining
 }
 
 /// Fills the decimals into their placeholders; trailing zeros are shown where the format requires them.
 fn format_fraction(items: &[Item], digits: &str) -> String {
-    let mut shown = String::new();
-    let mut rest = digits;
+    let mut out = String::new();
+    let mut remaining = digits;
     for item in items {
         match item {
-            Item::Text(text) => shown.push_str(text),
+            Item::Text(text) => out.push_str(text),
             Item::Point => {}
             Item::Digit(shows_zero) => {
-                let (digit, after) = rest.split_at(rest.len().min(1));
-                let is_last = rest.bytes().all(|digit| digit == b'0');
+                let (digit, after) = remaining.split_at(remaining.len().min(1));
+                let is_last = remaining.bytes().all(|digit| digit == b'0');
                 if *shows_zero || !is_last {
-                    let point = if rest.len() == digits.len() { "." } else { "" };
-                    shown.push_str(point);
-                    shown.push_str(digit);
+                    let point = if remaining.len() == digits.len() { "." } else { "" };
+                    out.push_str(point);
+                    out.push_str(digit);
                 }
-                rest = after;
+                remaining = after;
             }
         }
     }
-    shown
+    out
 }
 
 /// Formats a number without a number format, with the 15 digits that a spreadsheet keeps.
@@ -182,8 +186,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_shown_as_their_cells_show_them() {
-        for (code, number, shown) in [
+    fn formats_numbers() {
+        for (code, number, expected) in [
             ("0.0%", 0.125, "12.5%"),
             ("0%", 0.5, "50%"),
             ("00000", 42.0, "00042"),
@@ -209,12 +213,12 @@ mod tests {
             ("\"a;b\"0", 1.0, "a;b1"),
         ] {
             let format = NumberFormat::parse(code).unwrap_or_else(|| panic!("{code}"));
-            assert_eq!(format.format(number).unwrap_or_default(), shown, "{code}");
+            assert_eq!(format.format(number).unwrap_or_default(), expected, "{code}");
         }
     }
 
     #[test]
-    fn other_formats_show_numbers_as_they_are() {
+    fn unsupported_formats_are_rejected() {
         for code in ["General", "@", "0.00E+00", "# ?/?", "[>100]0;0.0", "yyyy", &"0".repeat(300), "0\\"] {
             assert!(NumberFormat::parse(code).is_none(), "{code}");
         }

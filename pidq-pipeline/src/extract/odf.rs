@@ -20,7 +20,7 @@ pub const ODT: Format = Format {
     name: "odt",
     media_types: &["application/vnd.oasis.opendocument.text"],
     extensions: &["odt"],
-    summary: "OpenDocument texts",
+    summary: "OpenDocument text documents",
     sniff: |content| content.has_mimetype(ODT.media_types[0]),
     read: |source, sink| read(source, sink, ""),
 };
@@ -47,7 +47,16 @@ fn read(source: &Source<'_>, sink: &mut TextSink, page: &'static str) -> Result<
     if manifest.contains("encryption-data") {
         return Err(ExtractError::encrypted("the document is encrypted; save it without a password"));
     }
-    let mut body = Body { sink, page, pages: 0, hidden: 0, paragraphs: 0, tables: 0, tabs: 0, cell: Cell::default() };
+    let mut body = Body {
+        sink,
+        page,
+        pages: 0,
+        hidden_depth: 0,
+        paragraph_depth: 0,
+        table_depth: 0,
+        tabs: 0,
+        cell: Cell::default(),
+    };
     xml::walk(archive.part("content.xml")?, |node| body.node(node))?;
     if let Some(title) = archive.part("meta.xml").ok().and_then(xml::title) {
         sink.set_title(&title);
@@ -60,9 +69,9 @@ struct Body<'g> {
     /// Name of the element that starts a page.
     page: &'static str,
     pages: usize,
-    hidden: usize,
-    paragraphs: usize,
-    tables: usize,
+    hidden_depth: usize,
+    paragraph_depth: usize,
+    table_depth: usize,
     /// Tabs before the next cell that is not empty.
     tabs: usize,
     cell: Cell,
@@ -78,28 +87,28 @@ struct Cell {
 impl Body<'_> {
     fn node(&mut self, node: XmlEvent<'_>) -> Result<(), ExtractError> {
         match node {
-            XmlEvent::Start(name, _) if self.hidden > 0 || HIDDEN.contains(&name) => self.hidden += 1,
-            XmlEvent::End(_) if self.hidden > 0 => self.hidden -= 1,
+            XmlEvent::Start(name, _) if self.hidden_depth > 0 || HIDDEN.contains(&name) => self.hidden_depth += 1,
+            XmlEvent::End(_) if self.hidden_depth > 0 => self.hidden_depth -= 1,
             XmlEvent::Start(name, attributes) => self.start(name, &attributes)?,
             XmlEvent::End(name) => self.end(name)?,
-            XmlEvent::Text(text) if self.paragraphs > 0 && self.hidden == 0 => self.put(&text)?,
+            XmlEvent::Text(text) if self.paragraph_depth > 0 && self.hidden_depth == 0 => self.write(&text)?,
             XmlEvent::Text(_) => {}
         }
         Ok(())
     }
 
     fn start(&mut self, name: &str, attributes: &Attributes<'_>) -> Result<(), ExtractError> {
-        if name == self.page && self.tables == 0 {
+        if name == self.page && self.table_depth == 0 {
             self.pages += 1;
             self.sink.begin_page(attributes.get("name").unwrap_or_else(|| self.pages.to_string()))?;
         }
         match name {
-            "p" | "h" => self.paragraphs += 1,
-            "s" => self.put(&" ".repeat(count(attributes, "c")))?,
-            "tab" => self.put("\t")?,
-            "line-break" => self.put("\n")?,
-            "table" => self.tables += 1,
-            "table-row" if self.tables > 0 => self.tabs = 0,
+            "p" | "h" => self.paragraph_depth += 1,
+            "s" => self.write(&" ".repeat(count(attributes, "c")))?,
+            "tab" => self.write("\t")?,
+            "line-break" => self.write("\n")?,
+            "table" => self.table_depth += 1,
+            "table-row" if self.table_depth > 0 => self.tabs = 0,
             "table-cell" | "covered-table-cell" => {
                 let repeat = count(attributes, "number-columns-repeated");
                 self.cell = Cell { open: true, repeat, text: String::new() };
@@ -112,10 +121,10 @@ impl Body<'_> {
     fn end(&mut self, name: &str) -> Result<(), ExtractError> {
         match name {
             "p" | "h" => {
-                self.paragraphs = self.paragraphs.saturating_sub(1);
-                self.put("\n")?;
+                self.paragraph_depth = self.paragraph_depth.saturating_sub(1);
+                self.write("\n")?;
             }
-            "table" => self.tables = self.tables.saturating_sub(1),
+            "table" => self.table_depth = self.table_depth.saturating_sub(1),
             "table-row" => self.sink.end_line()?,
             "table-cell" | "covered-table-cell" => self.end_cell()?,
             _ => {}
@@ -140,7 +149,7 @@ impl Body<'_> {
         Ok(())
     }
 
-    fn put(&mut self, text: &str) -> Result<(), ExtractError> {
+    fn write(&mut self, text: &str) -> Result<(), ExtractError> {
         if self.cell.open {
             // The archive limits the size of a cell; the text limit applies when the cell ends.
             self.cell.text.push_str(text);

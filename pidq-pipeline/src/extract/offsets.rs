@@ -22,16 +22,16 @@ impl<'t> CodePoints<'t> {
         CodePoints { text, checkpoints: checkpoints.collect() }
     }
 
-    /// Returns the number of characters that start before a byte offset.
-    pub fn before(&self, byte: usize) -> usize {
+    /// Returns the character offset of a byte: the number of characters that start before it.
+    pub fn char_offset(&self, byte: usize) -> usize {
         let byte = byte.min(self.text.len());
         let checkpoint = (byte / CHECKPOINT_INTERVAL).min(self.checkpoints.len().saturating_sub(1));
-        let known = self.checkpoints.get(checkpoint).copied().unwrap_or(0);
-        known + count_starts(&self.text.as_bytes()[checkpoint * CHECKPOINT_INTERVAL..byte])
+        let count = self.checkpoints.get(checkpoint).copied().unwrap_or(0);
+        count + count_starts(&self.text.as_bytes()[checkpoint * CHECKPOINT_INTERVAL..byte])
     }
 
     /// Returns the byte offset of a character, or the length of the text if there is no such character.
-    pub fn byte(&self, character: usize) -> usize {
+    pub fn byte_offset(&self, character: usize) -> usize {
         let checkpoint = self.checkpoints.partition_point(|before| *before <= character).saturating_sub(1);
         let Some(before) = self.checkpoints.get(checkpoint) else { return 0 };
         let starts = self
@@ -41,7 +41,7 @@ impl<'t> CodePoints<'t> {
             .enumerate()
             .skip(checkpoint * CHECKPOINT_INTERVAL)
             .filter(|(_, byte)| is_char_start(**byte));
-        starts.map(|(at, _)| at).nth(character - before).unwrap_or(self.text.len())
+        starts.map(|(index, _)| index).nth(character - before).unwrap_or(self.text.len())
     }
 }
 
@@ -59,16 +59,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_and_characters_are_counted_both_ways() {
+    fn converts_offsets_in_both_directions() {
         for text in ["", "a", "é", "aé€😀z", &"é€😀 plain text ".repeat(500)] {
             let offsets = CodePoints::new(text);
             for (character, (byte, _)) in text.char_indices().enumerate() {
-                assert_eq!(offsets.before(byte), character);
-                assert_eq!(offsets.byte(character), byte);
+                assert_eq!(offsets.char_offset(byte), character);
+                assert_eq!(offsets.byte_offset(character), byte);
             }
-            assert_eq!(offsets.before(text.len()), text.chars().count());
-            assert_eq!(offsets.byte(text.chars().count()), text.len());
-            assert_eq!(offsets.byte(usize::MAX), text.len());
+            assert_eq!(offsets.char_offset(text.len()), text.chars().count());
+            assert_eq!(offsets.byte_offset(text.chars().count()), text.len());
+            assert_eq!(offsets.byte_offset(usize::MAX), text.len());
         }
     }
 }

@@ -27,11 +27,11 @@ pub fn append_related_parts(
 /// Appends a part. A damaged part becomes a warning and does not affect others.
 fn append_part(archive: &mut Archive<'_>, path: &str, sink: &mut TextSink) -> Result<(), ExtractError> {
     match write_part(archive, path, sink) {
-        Err(failure) if failure.code == ErrorCode::CorruptDocument => {
+        Err(error) if error.code == ErrorCode::CorruptDocument => {
             sink.warn(format!("{path} is damaged; part of its text is missing"));
             sink.end_line()
         }
-        done => done,
+        result => result,
     }
 }
 
@@ -39,8 +39,8 @@ fn append_part(archive: &mut Archive<'_>, path: &str, sink: &mut TextSink) -> Re
 fn related_parts(archive: &mut Archive<'_>, part: &str, kinds: &[&str]) -> Vec<String> {
     let (folder, file) = part.rsplit_once('/').unwrap_or(("", part));
     let targets = archive.part(&format!("{folder}/_rels/{file}.rels")).and_then(xml::relationships);
-    let shown = targets.unwrap_or_default().into_iter().filter(|target| kinds.contains(&target.kind.as_str()));
-    let paths: Vec<_> = shown.take(MAX_PARTS).map(|target| target.path(folder)).collect();
+    let selected = targets.unwrap_or_default().into_iter().filter(|target| kinds.contains(&target.kind.as_str()));
+    let paths: Vec<_> = selected.take(MAX_PARTS).map(|target| target.path(folder)).collect();
     paths.into_iter().filter(|path| archive.has(path)).collect()
 }
 

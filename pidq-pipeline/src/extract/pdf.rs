@@ -27,7 +27,7 @@ fn sniff(content: &Content<'_>) -> Confidence {
     let head = &content.bytes[..content.bytes.len().min(1024)];
     Confidence::certain_if(
         memchr::memmem::find(head, b"%PDF-")
-            .is_some_and(|at| at == 0 || !content.is_archive() && content.text().is_none()),
+            .is_some_and(|index| index == 0 || !content.is_archive() && content.text().is_none()),
     )
 }
 
@@ -35,11 +35,9 @@ fn read(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
     sink.set_hint(": a scan needs OCR first");
     let by_poppler = source.options.pdftotext.as_deref().map(|tool| poppler::text(tool, source));
     match by_poppler {
-        Some(Ok(found)) => found.write_to(sink),
+        Some(Ok(output)) => output.write_to(sink),
         // The built-in reader may open what Poppler cannot; encryption and limits concern both.
-        Some(Err(failure)) if failure.code != ErrorCode::CorruptDocument && failure.code != ErrorCode::Internal => {
-            Err(failure)
-        }
+        Some(Err(error)) if error.code != ErrorCode::CorruptDocument && error.code != ErrorCode::Internal => Err(error),
         _ => content_stream::text(source, sink),
     }
 }

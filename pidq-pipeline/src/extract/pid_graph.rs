@@ -46,7 +46,7 @@ fn sniff(content: &Content<'_>) -> Confidence {
 fn read(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
     let text = source.content.text().map_or("", |decoded| decoded.text.as_str());
     if !text.trim_start().starts_with('{') {
-        return imported(source, sink);
+        return read_imported(source, sink);
     }
     match Graph::from_json(text) {
         Ok(graph) if nodes(graph.root()).is_some() => {
@@ -61,13 +61,13 @@ fn read(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
     }
 }
 
-fn imported(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
-    let broken = |error: pidq_formats::Error| {
+fn read_imported(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
+    let import_error = |error: pidq_formats::Error| {
         ExtractError::corrupt(format!("the drawing: {} ({})", error.message(), error.code().as_str()))
     };
     let format = pidq_formats::Format::sniff(source.content.bytes)
         .ok_or_else(|| ExtractError::corrupt("the content is not a drawing"))?;
-    let imported = format.import(&[source.content.bytes]).map_err(broken)?;
+    let imported = format.import(&[source.content.bytes]).map_err(import_error)?;
     for finding in
         imported.diagnostics.iter().filter(|finding| finding.finding.severity() == pidq_formats::Severity::Warning)
     {
@@ -90,7 +90,7 @@ fn nodes(root: Value<'_>) -> Option<Array<'_>> {
 
 fn describe(document: &Graph, sink: &mut TextSink) -> Result<(), ExtractError> {
     let Some(graph) = graph(document.root()) else { return Ok(()) };
-    let drawing = Drawing::of(graph);
+    let drawing = Drawing::from_graph(graph);
     heading(graph, sink)?;
     for item in 0..drawing.items.len() {
         sink.end_paragraph()?;
@@ -146,7 +146,7 @@ const RELATION_PHRASES: &[(Relation, &str)] = &[
     (Relation::Member, "contains"),
 ];
 
-/// Kinds of edges, with the relation seen from the source and from the target.
+/// Kinds of edges, each with the relation of the source to the target, and the reverse.
 const EDGE_RELATIONS: &[(&[&str], Relation, Relation)] = &[
     (vocabulary::FLOW, Relation::FlowTo, Relation::FlowFrom),
     (vocabulary::PARTS, Relation::Part, Relation::PartOf),
@@ -166,7 +166,7 @@ struct Drawing<'a> {
 }
 
 impl<'a> Drawing<'a> {
-    fn of(graph: Object<'a>) -> Self {
+    fn from_graph(graph: Object<'a>) -> Self {
         let list = |key: &str| {
             graph.get(key).and_then(Value::as_array).into_iter().flat_map(Array::iter).filter_map(Value::as_object)
         };
@@ -174,10 +174,10 @@ impl<'a> Drawing<'a> {
             list("nodes").map(|fields| Item { fields, name: name(fields), relations: Vec::new() }).collect();
         let mut drawing = Drawing { items };
         let mut items_by_id = HashMap::new();
-        for (place, item) in drawing.items.iter().enumerate() {
+        for (index, item) in drawing.items.iter().enumerate() {
             if let Some(id) = first(item.fields, NODE_IDS) {
                 // A duplicate id refers to the first item.
-                items_by_id.entry(key(id)).or_insert(place);
+                items_by_id.entry(key(id)).or_insert(index);
             }
         }
         for edge in list("edges").chain(list("links")) {
@@ -188,16 +188,16 @@ impl<'a> Drawing<'a> {
     }
 
     fn relation(&mut self, edge: Object<'a>, items_by_id: &HashMap<String, usize>) {
-        let place = |end: &str| {
+        let item_at = |end: &str| {
             let value = edge.get(end)?;
             let id = value.as_object().map_or(Some(value), |node| first(node, NODE_IDS))?;
             items_by_id.get(&key(id)).copied()
         };
-        let ends = ENDPOINTS.iter().find_map(|[from, to]| Some((place(from)?, place(to)?)));
+        let ends = ENDPOINTS.iter().find_map(|[from, to]| Some((item_at(from)?, item_at(to)?)));
         let Some((from, to)) = ends else { return };
-        let (there, back) = relations(edge);
-        self.items[from].relations.push((there, to));
-        self.items[to].relations.push((back, from));
+        let (forward, backward) = relations(edge);
+        self.items[from].relations.push((forward, to));
+        self.items[to].relations.push((backward, from));
     }
 
     /// Prefixes the names of parts with their owner, because names such as N1 are not unique.
@@ -217,15 +217,15 @@ impl<'a> Drawing<'a> {
     /// Returns the sentences about an item.
     fn sentences(&self, item: usize) -> impl Iterator<Item = String> {
         let subject = &self.items[item];
-        let about = [Some(class_sentence(subject)), attribute_sentence(subject)].into_iter().flatten();
-        let own = RELATION_PHRASES.iter().filter_map(move |(relation, words)| {
+        let properties = [Some(class_sentence(subject)), attribute_sentence(subject)].into_iter().flatten();
+        let relations = RELATION_PHRASES.iter().filter_map(move |(relation, words)| {
             Some(format!(
                 "{} {words} {}.",
                 subject.name,
                 self.names(subject.relations.iter().filter(|(kind, _)| kind == relation).map(|(_, other)| *other))?
             ))
         });
-        about.chain(own).chain(self.through_parts(subject))
+        properties.chain(relations).chain(self.through_parts(subject))
     }
 
     /// Returns the sentences about connections through nozzles, which readers rarely search for by name.
@@ -237,13 +237,13 @@ impl<'a> Drawing<'a> {
             .map(|(_, part)| *part)
             .take(MAX_NAMES)
             .collect();
-        let words = [(Relation::FlowFrom, "is fed from"), (Relation::FlowTo, "flows to")];
-        let each = words.map(|(relation, words)| {
+        let phrases = [(Relation::FlowFrom, "is fed from"), (Relation::FlowTo, "flows to")];
+        let sentences = phrases.map(|(relation, words)| {
             let others = parts.iter().flat_map(|part| self.items[*part].relations.iter().take(MAX_NAMES));
             let names = self.names(others.filter(|(kind, _)| *kind == relation).map(|(_, other)| *other))?;
             Some(format!("{} {words} {names} through its parts.", subject.name))
         });
-        each.into_iter().flatten()
+        sentences.into_iter().flatten()
     }
 
     fn names(&self, items: impl Iterator<Item = usize>) -> Option<String> {
@@ -267,11 +267,11 @@ fn relations(edge: Object<'_>) -> (Relation, Relation) {
     if class.starts_with("signal_line") {
         return (Relation::SignalTo, Relation::SignalFrom);
     }
-    let known = EDGE_RELATIONS
+    let relations = EDGE_RELATIONS
         .iter()
         .find(|(kinds, ..)| vocabulary::contains(kinds, kind))
-        .map(|(_, there, back)| (*there, *back));
-    match known {
+        .map(|(_, forward, backward)| (*forward, *backward));
+    match relations {
         Some(relations) => relations,
         None if kind.is_empty() => (Relation::FlowTo, Relation::FlowFrom),
         None if vocabulary::contains(vocabulary::SIGNALS, kind) && class.is_empty() => {
@@ -313,12 +313,12 @@ fn class_sentence(item: &Item<'_>) -> String {
             words.insert(0, word);
         }
     }
-    let what = words.join(" ");
-    let article = if what.starts_with(['a', 'e', 'i', 'o', 'u', 'A', 'E', 'I', 'O', 'U']) { "an" } else { "a" };
+    let description = words.join(" ");
+    let article = if description.starts_with(['a', 'e', 'i', 'o', 'u', 'A', 'E', 'I', 'O', 'U']) { "an" } else { "a" };
     match classes.first() {
         _ if words.is_empty() => format!("{} is on the drawing.", item.name),
-        Some(class) if class.contains('.') => format!("{} is {article} {what} ({class}).", item.name),
-        _ => format!("{} is {article} {what}.", item.name),
+        Some(class) if class.contains('.') => format!("{} is {article} {description} ({class}).", item.name),
+        _ => format!("{} is {article} {description}.", item.name),
     }
 }
 
@@ -340,14 +340,14 @@ fn attribute_sentence(item: &Item<'_>) -> Option<String> {
         let lists = [EXCLUDED_FIELDS, NODE_IDS, CLASSES, NODE_TYPES];
         lists.iter().any(|list| list.contains(&key)) || key.starts_with("orig_") || key == "tag"
     };
-    let own = item.fields.iter().filter(|(key, _)| !is_excluded(key));
-    let own = own.filter_map(|(key, value)| attribute_text(key, value, None));
+    let fields = item.fields.iter().filter(|(key, _)| !is_excluded(key));
+    let fields = fields.filter_map(|(key, value)| attribute_text(key, value, None));
     let attributes = item.fields.get("attributes").map(attributes).unwrap_or_default();
-    let all: Vec<String> = own.chain(attributes).take(MAX_ATTRIBUTES).collect();
+    let all: Vec<String> = fields.chain(attributes).take(MAX_ATTRIBUTES).collect();
     (!all.is_empty()).then(|| format!("{}: {}.", item.name, all.join(", ")))
 }
 
-/// Returns the attributes of an item, given as an array of name, value and unit, or as an object.
+/// Returns the attributes of an item, which are an array of name, value and unit, or an object.
 fn attributes(value: Value<'_>) -> Vec<String> {
     if let Some(fields) = value.as_object() {
         return fields
@@ -358,7 +358,7 @@ fn attributes(value: Value<'_>) -> Vec<String> {
     }
     let list = value.as_array().into_iter().flat_map(Array::iter).filter_map(Value::as_object);
     let named =
-        list.filter_map(|each| attribute_text(each.get("name")?.as_str()?, each.get("value")?, each.get("unit")));
+        list.filter_map(|item| attribute_text(item.get("name")?.as_str()?, item.get("value")?, item.get("unit")));
     named.take(MAX_ATTRIBUTES).collect()
 }
 

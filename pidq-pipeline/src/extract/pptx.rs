@@ -28,7 +28,8 @@ const MAIN: &str = "ppt/presentation.xml";
 fn read(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
     let mut archive = Archive::open(source.content.bytes, source.options)?;
     let targets = xml::relationships(archive.part("ppt/_rels/presentation.xml.rels")?)?;
-    let mut targets: HashMap<String, Relationship> = targets.into_iter().map(|it| (it.id.clone(), it)).collect();
+    let mut targets: HashMap<String, Relationship> =
+        targets.into_iter().map(|target| (target.id.clone(), target)).collect();
     for (number, id) in slide_ids(&mut archive)?.iter().enumerate() {
         // Removed from the map so that a repeated slide is read once.
         let Some(target) = targets.remove(id) else { continue };
@@ -68,17 +69,17 @@ fn slide(archive: &mut Archive<'_>, path: &str, sink: &mut TextSink) -> Result<(
 fn text(archive: &mut Archive<'_>, path: &str, sink: &mut TextSink) -> Result<(), ExtractError> {
     let mut body = TextBody::new(sink);
     // Fields (slide number, date) are skipped; they are paragraphs of their own.
-    let mut field = false;
+    let mut in_field = false;
     xml::walk(archive.part(path)?, |node| match node {
         XmlEvent::Start("fld", _) => {
-            field = true;
+            in_field = true;
             Ok(())
         }
         XmlEvent::End("fld") => {
-            field = false;
+            in_field = false;
             Ok(())
         }
-        XmlEvent::Text(_) if field => Ok(()),
+        XmlEvent::Text(_) if in_field => Ok(()),
         node => body.node(node),
     })
 }

@@ -99,13 +99,13 @@ const CHARSETS: &[(i32, &str)] = &[
 
 fn read(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
     let mut reader = Reader::new(sink);
-    let mut rest = source.content.bytes;
-    while let Some((token, after)) = token(rest) {
+    let mut remaining = source.content.bytes;
+    while let Some((token, after)) = token(remaining) {
         reader.handle(token)?;
-        rest = after;
+        remaining = after;
         if let Token::Word(b"bin", Some(count)) = token {
             // Raw bytes, which may look like control words.
-            rest = &rest[rest.len().min(count.max(0) as usize)..];
+            remaining = &remaining[remaining.len().min(count.max(0) as usize)..];
         }
         if reader.groups.is_empty() {
             break;
@@ -201,7 +201,7 @@ struct Reader<'g> {
     /// `true` if the group starts with `\*`.
     starred: bool,
     /// `true` if a paragraph ended inside a cell: a space follows if the cell has more text.
-    gap: bool,
+    pending_space: bool,
     title: String,
     notes: String,
 }
@@ -219,7 +219,7 @@ impl<'g> Reader<'g> {
             high_surrogate: None,
             to_skip: 0,
             starred: false,
-            gap: false,
+            pending_space: false,
             title: String::new(),
             notes: String::new(),
         }
@@ -299,13 +299,13 @@ impl<'g> Reader<'g> {
             "deleted" => self.group(|group| group.deleted = number != Some(0)),
             "pard" => self.group(|group| group.table = false),
             "intbl" => self.group(|group| group.table = true),
-            "par" | "line" if self.groups.last().is_some_and(|group| group.table) => self.gap = true,
+            "par" | "line" if self.groups.last().is_some_and(|group| group.table) => self.pending_space = true,
             "cell" | "nestcell" | "row" | "nestrow" => self.end_cell(name)?,
             _ if NOTE_DESTINATIONS.contains(&name) => self.begin_note(),
             _ if starred || HIDDEN_DESTINATIONS.contains(&name) => self.group(|group| group.hidden = true),
             _ => {
-                if let Some((_, sign)) = CONTROL_TEXT.iter().find(|(word, _)| *word == name) {
-                    self.put(sign)?;
+                if let Some((_, text)) = CONTROL_TEXT.iter().find(|(word, _)| *word == name) {
+                    self.write(text)?;
                 }
             }
         }
@@ -315,22 +315,23 @@ impl<'g> Reader<'g> {
     /// Starts a text box on a new line; the group that describes it is hidden.
     fn text_box(&mut self) -> Result<(), ExtractError> {
         self.group(|group| group.hidden = false);
-        self.put("\n")
+        self.write("\n")
     }
 
     fn end_cell(&mut self, name: &str) -> Result<(), ExtractError> {
-        self.gap = false;
+        self.pending_space = false;
         if name.ends_with("row") {
             self.group(|group| group.table = false);
-            return self.put("\n");
+            return self.write("\n");
         }
-        self.put("\t")
+        self.write("\t")
     }
 
     fn begin_note(&mut self) {
         self.group(|group| {
-            let is_shown = matches!(group.destination, Destination::Text | Destination::Notes);
-            (group.hidden, group.destination) = (false, if is_shown { Destination::Notes } else { group.destination });
+            let is_visible = matches!(group.destination, Destination::Text | Destination::Notes);
+            (group.hidden, group.destination) =
+                (false, if is_visible { Destination::Notes } else { group.destination });
         });
         if !self.notes.is_empty() && !self.notes.ends_with('\n') {
             self.notes.push('\n');
@@ -356,7 +357,7 @@ impl<'g> Reader<'g> {
 
     fn text(&mut self, text: &str) -> Result<(), ExtractError> {
         self.flush()?;
-        self.put(text)
+        self.write(text)
     }
 
     fn group(&mut self, change: impl FnOnce(&mut Group)) {
@@ -395,7 +396,7 @@ impl<'g> Reader<'g> {
     }
 
     fn charset(&mut self, number: i32) {
-        let name = CHARSETS.iter().find(|(known, _)| *known == number).map(|(_, name)| *name);
+        let name = CHARSETS.iter().find(|(charset, _)| *charset == number).map(|(_, name)| *name);
         let encoding = name.and_then(|name| Encoding::for_label(name.as_bytes()));
         if let (Some(encoding), true) = (encoding, self.fonts.len() < MAX_FONTS) {
             // Character set 0 means the default of the document.
@@ -417,7 +418,7 @@ impl<'g> Reader<'g> {
         if matches!(units.as_slice(), [0xD800..=0xDBFF]) {
             self.high_surrogate = Some(unit);
         } else {
-            self.put(&String::from_utf16_lossy(&units))?;
+            self.write(&String::from_utf16_lossy(&units))?;
         }
         self.to_skip = self.groups.last().map_or(1, |group| group.skip);
         Ok(())
@@ -435,7 +436,7 @@ impl<'g> Reader<'g> {
     fn flush(&mut self) -> Result<(), ExtractError> {
         self.to_skip = 0;
         if self.high_surrogate.take().is_some() {
-            self.put("\u{FFFD}")?;
+            self.write("\u{FFFD}")?;
         }
         self.flush_bytes()
     }
@@ -446,22 +447,22 @@ impl<'g> Reader<'g> {
         }
         let bytes = std::mem::take(&mut self.bytes);
         let encoding = self.groups.last().map_or(self.default, |group| group.encoding);
-        self.put(&encoding.decode_without_bom_handling(&bytes).0)
+        self.write(&encoding.decode_without_bom_handling(&bytes).0)
     }
 
-    fn put(&mut self, text: &str) -> Result<(), ExtractError> {
+    fn write(&mut self, text: &str) -> Result<(), ExtractError> {
         match self.groups.last() {
             Some(Group { destination: Destination::Title, .. }) => self.title.push_str(text),
             Some(Group { hidden: true, .. } | Group { deleted: true, .. }) => {}
-            Some(Group { destination: Destination::Text, .. }) => self.put_text(text)?,
+            Some(Group { destination: Destination::Text, .. }) => self.write_text(text)?,
             Some(Group { destination: Destination::Notes, .. }) => self.notes.push_str(text),
             _ => {}
         }
         Ok(())
     }
 
-    fn put_text(&mut self, text: &str) -> Result<(), ExtractError> {
-        if std::mem::take(&mut self.gap) && !self.sink.page_text().ends_with(['\t', '\n', ' ']) {
+    fn write_text(&mut self, text: &str) -> Result<(), ExtractError> {
+        if std::mem::take(&mut self.pending_space) && !self.sink.page_text().ends_with(['\t', '\n', ' ']) {
             self.sink.push(" ")?;
         }
         self.sink.push(text)

@@ -75,14 +75,15 @@ impl StopHandle {
 /// Extracts a document in a subprocess. Blocks until the result is complete: call it on a thread for blocking work.
 ///
 /// # Errors
-/// As [`read`](super::read). If the child dies or replies with invalid data, the error follows from its exit status.
+/// As [`extract_in_process`](super::extract_in_process). If the child crashes or replies with invalid data, the error
+/// follows from its exit status.
 pub fn extract_in_sandbox(
     upload: &Upload<'_>,
     options: &Options,
-    isolation: &SandboxOptions,
+    sandbox: &SandboxOptions,
     stop: &StopHandle,
 ) -> Result<Extracted, ExtractError> {
-    SandboxProcess::start(upload, options, isolation)?.finish(stop)
+    SandboxProcess::start(upload, options, sandbox)?.finish(stop)
 }
 
 /// The bytes of a document in chunks. An error aborts the extraction.
@@ -96,10 +97,10 @@ pub fn extract_stream_in_sandbox(
     hints: &Upload<'_>,
     chunks: ByteChunks,
     options: &Options,
-    isolation: &SandboxOptions,
+    sandbox: &SandboxOptions,
     stop: &StopHandle,
 ) -> Result<Extracted, ExtractError> {
-    SandboxProcess::begin(hints, chunks, options, isolation)?.finish(stop)
+    SandboxProcess::begin(hints, chunks, options, sandbox)?.finish(stop)
 }
 
 /// Header of a request to the child; the document follows.
@@ -126,7 +127,7 @@ pub struct SandboxProcess {
     is_reaped: bool,
 }
 
-/// Maximum number of bytes kept of the child's standard error: enough to detect why it died.
+/// Maximum number of bytes kept of the child's standard error: enough to detect the cause of a crash.
 const MAX_STDERR_SIZE: u64 = 4096;
 /// Time that a child has to exit after it closed its output.
 const EXIT_GRACE: Duration = Duration::from_secs(2);
@@ -141,25 +142,25 @@ impl SandboxProcess {
     pub fn start(
         upload: &Upload<'_>,
         options: &Options,
-        isolation: &SandboxOptions,
+        sandbox: &SandboxOptions,
     ) -> Result<SandboxProcess, ExtractError> {
-        SandboxProcess::begin(upload, Box::new(iter::once(Ok(upload.bytes.to_vec()))), options, isolation)
+        SandboxProcess::begin(upload, Box::new(iter::once(Ok(upload.bytes.to_vec()))), options, sandbox)
     }
 
     fn begin(
         upload: &Upload<'_>,
         chunks: ByteChunks,
         options: &Options,
-        isolation: &SandboxOptions,
+        sandbox: &SandboxOptions,
     ) -> Result<SandboxProcess, ExtractError> {
         let request = Request {
             name: upload.name.map(str::to_owned),
             media_type: upload.media_type.map(str::to_owned),
             options: options.clone(),
-            cpu_seconds: isolation.cpu_seconds,
-            memory_limit: isolation.memory_limit,
+            cpu_seconds: sandbox.cpu_seconds,
+            memory_limit: sandbox.memory_limit,
         };
-        let mut child = command(isolation)
+        let mut child = command(sandbox)
             .spawn()
             .map_err(|error| ExtractError::internal(format!("the extractor cannot be started: {error}")))?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -171,7 +172,7 @@ impl SandboxProcess {
             child,
             reply,
             stderr_text,
-            timeout: isolation.timeout,
+            timeout: sandbox.timeout,
             started: Instant::now(),
             is_reaped: false,
         })
@@ -205,14 +206,14 @@ impl SandboxProcess {
         Ok(())
     }
 
-    /// Returns the error for a missing reply, derived from how the child exited.
+    /// Returns the error for a missing reply, derived from the exit status of the child.
     fn exit_error(&mut self, error: &io::Error) -> ExtractError {
         if error.kind() == io::ErrorKind::FileTooLarge {
             return ExtractError::too_large("the extracted text exceeds the limit");
         }
-        let left = self.timeout.saturating_sub(self.started.elapsed()).min(EXIT_GRACE);
-        let until = Instant::now() + left;
-        while Instant::now() < until {
+        let remaining = self.timeout.saturating_sub(self.started.elapsed()).min(EXIT_GRACE);
+        let deadline = Instant::now() + remaining;
+        while Instant::now() < deadline {
             if let Ok(Some(status)) = self.child.try_wait() {
                 // The process id may be reused from now on: kill the group now, and never again later.
                 kill_group(&self.child);
@@ -236,19 +237,19 @@ impl Drop for SandboxProcess {
     }
 }
 
-fn command(isolation: &SandboxOptions) -> Command {
-    let mut command = Command::new(&isolation.program);
-    command.args(&isolation.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+fn command(sandbox: &SandboxOptions) -> Command {
+    let mut command = Command::new(&sandbox.program);
+    command.args(&sandbox.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // The environment may hold secrets that a compromised reader could leak.
-    let kept = ["PATH", "LD_LIBRARY_PATH", "SYSTEMROOT"].map(|name| (name, std::env::var_os(name)));
-    command.env_clear().envs(kept.into_iter().filter_map(|(name, value)| Some((name, value?))));
+    let inherited = ["PATH", "LD_LIBRARY_PATH", "SYSTEMROOT"].map(|name| (name, std::env::var_os(name)));
+    command.env_clear().envs(inherited.into_iter().filter_map(|(name, value)| Some((name, value?))));
     command.env("LC_ALL", "C.UTF-8");
-    own_group(&mut command);
+    set_process_group(&mut command);
     command
 }
 
 fn send_request(stdin: Option<ChildStdin>, request: Request, chunks: ByteChunks) {
-    // Writing fails when the child has died; `finish` reports the reason.
+    // Writing fails if the child has exited; `finish` reports the cause.
     thread::spawn(move || stdin.map(|stdin| ipc::write_stream(io::BufWriter::new(stdin), &request, chunks)));
 }
 
@@ -256,7 +257,7 @@ fn receive_reply(stdout: Option<ChildStdout>, limit: u64) -> Receiver<io::Result
     let (sender, reply) = channel();
     thread::spawn(move || {
         let stdout = stdout.ok_or_else(|| io::Error::from(io::ErrorKind::BrokenPipe));
-        // The receiver is gone once the child was stopped.
+        // The receiver is dropped when the child is stopped.
         let _ = sender.send(stdout.and_then(|stdout| ipc::read(io::BufReader::new(stdout), limit)));
     });
     reply
@@ -294,14 +295,14 @@ fn exit_status_error(status: ExitStatus, stderr_text: &str) -> ExtractError {
 
     use rustix::process::Signal;
 
-    let is = |signal: Signal| status.signal() == Some(signal.as_raw());
+    let killed_by = |signal: Signal| status.signal() == Some(signal.as_raw());
     match () {
         () if stderr_text.contains("memory allocation of") => {
             ExtractError::too_large("extracting the document exceeds the memory limit")
         }
-        () if is(Signal::XCPU) => ExtractError::too_large("extracting the document exceeds the CPU time limit"),
-        () if [Signal::ABORT, Signal::SEGV, Signal::BUS, Signal::ILL, Signal::FPE].into_iter().any(is) => {
-            ExtractError::corrupt("the document is corrupt: its reader crashed")
+        () if killed_by(Signal::XCPU) => ExtractError::too_large("extracting the document exceeds the CPU time limit"),
+        () if [Signal::ABORT, Signal::SEGV, Signal::BUS, Signal::ILL, Signal::FPE].into_iter().any(killed_by) => {
+            ExtractError::corrupt("the document is corrupt: the extractor crashed")
         }
         () => ExtractError::internal(format!("the extractor exited without a reply ({status})")),
     }
@@ -313,14 +314,14 @@ fn exit_status_error(status: ExitStatus, _: &str) -> ExtractError {
 }
 
 #[cfg(unix)]
-fn own_group(command: &mut Command) {
+fn set_process_group(command: &mut Command) {
     use std::os::unix::process::CommandExt;
 
     command.process_group(0);
 }
 
 #[cfg(not(unix))]
-fn own_group(_: &mut Command) {}
+fn set_process_group(_: &mut Command) {}
 
 /// Kills the child's process group.
 #[cfg(unix)]
@@ -347,7 +348,7 @@ fn serve() -> io::Result<()> {
     let (request, bytes): (Request, Vec<u8>) = ipc::read_stream(io::stdin().lock())?;
     set_limits(&request)?;
     let upload = Upload { bytes: &bytes, name: request.name.as_deref(), media_type: request.media_type.as_deref() };
-    let reply = super::read(&upload, &request.options);
+    let reply = super::extract_in_process(&upload, &request.options);
     let text = reply.as_ref().map(|extracted| extracted.text.as_bytes()).unwrap_or_default();
     ipc::write(io::BufWriter::new(io::stdout().lock()), &reply, text)
 }

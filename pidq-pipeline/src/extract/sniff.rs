@@ -11,7 +11,7 @@ use super::{ExtractError, FORMATS, Format, Options, Upload};
 pub enum Confidence {
     /// The content does not have the format.
     No,
-    /// The content may have the format if the name says so.
+    /// The content may have the format if the file name matches.
     Possible,
     /// The content has the format.
     Certain,
@@ -19,8 +19,8 @@ pub enum Confidence {
 
 impl Confidence {
     /// Returns `Certain` or `No`.
-    pub fn certain_if(is: bool) -> Confidence {
-        if is { Confidence::Certain } else { Confidence::No }
+    pub fn certain_if(matches: bool) -> Confidence {
+        if matches { Confidence::Certain } else { Confidence::No }
     }
 }
 
@@ -59,7 +59,7 @@ impl<'a> Content<'a> {
             return Confidence::No;
         }
         match self.names() {
-            Ok(names) => Confidence::certain_if(names.iter().any(|known| known == name)),
+            Ok(names) => Confidence::certain_if(names.iter().any(|file| file == name)),
             Err(_) => Confidence::Possible,
         }
     }
@@ -103,20 +103,24 @@ pub fn detect_format(content: &Content<'_>, upload: &Upload<'_>) -> Result<&'sta
 
 /// Returns the formats of the file extension, or else those of the media type.
 fn formats_by_hint(upload: &Upload<'_>) -> Vec<&'static Format> {
-    let ending = upload.name.and_then(|name| name.rsplit_once('.')).map(|(_, ending)| ending.to_ascii_lowercase());
-    let by_name: Vec<_> = FORMATS.iter().filter(|row| has(row.extensions, ending.as_deref())).collect();
+    let extension =
+        upload.name.and_then(|name| name.rsplit_once('.')).map(|(_, extension)| extension.to_ascii_lowercase());
+    let by_name: Vec<_> = FORMATS.iter().filter(|format| has(format.extensions, extension.as_deref())).collect();
     if !by_name.is_empty() {
         return by_name;
     }
-    let media_type = upload.media_type.and_then(|full| full.split(';').next()).map(|it| it.trim().to_ascii_lowercase());
+    let media_type =
+        upload.media_type.and_then(|full| full.split(';').next()).map(|name| name.trim().to_ascii_lowercase());
     FORMATS
         .iter()
-        .filter(|row| has(row.media_types, media_type.as_deref()) && !has(GENERIC, media_type.as_deref()))
+        .filter(|format| {
+            has(format.media_types, media_type.as_deref()) && !has(GENERIC_MEDIA_TYPES, media_type.as_deref())
+        })
         .collect()
 }
 
 /// Media types that clients send for any file.
-const GENERIC: &[&str] = &["application/octet-stream", "text/plain"];
+const GENERIC_MEDIA_TYPES: &[&str] = &["application/octet-stream", "text/plain"];
 
 fn has(list: &[&str], name: Option<&str>) -> bool {
     name.is_some_and(|name| list.contains(&name))
@@ -124,19 +128,19 @@ fn has(list: &[&str], name: Option<&str>) -> bool {
 
 /// Returns the format by content alone. Plain text is the fallback for text.
 fn format_by_content(content: &Content<'_>) -> Option<&'static Format> {
-    let row = FORMATS.iter().find(|format| (format.sniff)(content) == Confidence::Certain);
-    row.or_else(|| FORMATS.last().filter(|_| content.text().is_some()))
+    let certain = FORMATS.iter().find(|format| (format.sniff)(content) == Confidence::Certain);
+    certain.or_else(|| FORMATS.last().filter(|_| content.text().is_some()))
 }
 
 fn mismatch_error(content: &Content<'_>, hinted: &Format) -> ExtractError {
-    let found =
+    let actual =
         format_by_content(content).map(|format| format.name.to_owned()).unwrap_or_else(|| media_type_of(content));
-    ExtractError::unsupported(format!("the file is declared as {}, but its content is {found}", hinted.name))
+    ExtractError::unsupported(format!("the file is declared as {}, but its content is {actual}", hinted.name))
 }
 
 fn unknown_type_error(content: &Content<'_>) -> ExtractError {
-    if let (true, Err(failure)) = (content.is_archive(), content.names()) {
-        return failure.clone();
+    if let (true, Err(error)) = (content.is_archive(), content.names()) {
+        return error.clone();
     }
     let supported = FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
     ExtractError::unsupported(format!("the content is {}; supported formats: {supported}", media_type_of(content)))
@@ -147,13 +151,13 @@ fn media_type_of(content: &Content<'_>) -> String {
     infer::get(content.bytes).map_or_else(|| "of an unknown type".into(), |kind| kind.mime_type().to_owned())
 }
 
-/// Returns the media type of a content whose beginning proves that it is unsupported: a known binary type. Archives and
+/// Returns the media type of a content whose prefix proves that it is unsupported: a known binary type. Archives and
 /// compound files could be anything.
-pub fn unsupported_media_type(beginning: &[u8]) -> Option<&'static str> {
-    let kind = infer::get(beginning)?.mime_type();
-    let is_container = [&b"PK"[..], b"\xD0\xCF\x11\xE0"].iter().any(|mark| beginning.starts_with(mark));
-    let is_read = FORMATS.iter().any(|format| format.media_types.contains(&kind));
-    (beginning.contains(&0) && !is_container && !is_read).then_some(kind)
+pub fn unsupported_media_type(prefix: &[u8]) -> Option<&'static str> {
+    let kind = infer::get(prefix)?.mime_type();
+    let is_container = [&b"PK"[..], b"\xD0\xCF\x11\xE0"].iter().any(|signature| prefix.starts_with(signature));
+    let is_supported = FORMATS.iter().any(|format| format.media_types.contains(&kind));
+    (prefix.contains(&0) && !is_container && !is_supported).then_some(kind)
 }
 
 /// Returns the error for a compound file. Encrypted Office documents have a stream named `EncryptedPackage`.

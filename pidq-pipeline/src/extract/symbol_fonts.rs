@@ -85,7 +85,7 @@ fn dingbat(code: u8) -> Option<char> {
 }
 
 fn lookup(list: &[(u8, char)], code: u8) -> Option<char> {
-    list.iter().find(|(known, _)| *known == code).map(|(_, c)| *c)
+    list.iter().find(|(key, _)| *key == code).map(|(_, c)| *c)
 }
 
 #[cfg(test)]
@@ -93,12 +93,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn symbols_map_to_the_characters_they_look_like() {
-        let shown = |font: &str, codes: &[u8]| codes.iter().filter_map(|&code| decode(font, code)).collect::<String>();
-        assert_eq!(shown("Symbol", b"abcDW"), "αβχΔΩ");
-        assert_eq!(shown("Symbol", &[0xA0, 0xA3, 0xB0, 0xB1, 0xD5, 0xE5, 0xF0, 0xF1, 0xFE]), "€≤°±∏∑〉}");
-        assert_eq!(shown("ZapfDingbats", &[0x21, 0x25, 0x34, 0x6E, 0xAC, 0xD4, 0xD5]), "✁☎✔■①➔→");
-        assert_eq!(shown("Wingdings", &[0xFC, 0x41]), "✓");
-        assert_eq!(shown("Helvetica", b"abc"), "");
+    fn maps_symbol_codes_to_unicode() {
+        let decoded =
+            |font: &str, codes: &[u8]| codes.iter().filter_map(|&code| decode(font, code)).collect::<String>();
+        assert_eq!(decoded("Symbol", b"abcDW"), "αβχΔΩ");
+        assert_eq!(decoded("Symbol", &[0xA0, 0xA3, 0xB0, 0xB1, 0xD5, 0xE5, 0xF0, 0xF1, 0xFE]), "€≤°±∏∑〉}");
+        assert_eq!(decoded("ZapfDingbats", &[0x21, 0x25, 0x34, 0x6E, 0xAC, 0xD4, 0xD5]), "✁☎✔■①➔→");
+        assert_eq!(decoded("Wingdings", &[0xFC, 0x41]), "✓");
+        assert_eq!(decoded("Helvetica", b"abc"), "");
     }
 }

@@ -88,8 +88,8 @@ impl TextSink {
 
     /// Joins the page's text from an offset into one line, unless it has more than `max_size` bytes. Returns whether it was
     /// joined.
-    pub fn join_lines(&mut self, from: usize, max_size: usize) -> bool {
-        let start = self.pages.last().map_or(0, |page| page.start) + from;
+    pub fn join_lines(&mut self, offset: usize, max_size: usize) -> bool {
+        let start = self.pages.last().map_or(0, |page| page.start) + offset;
         let Some(text) = self.text.get(start..).filter(|text| text.trim().len() <= max_size) else {
             return false;
         };
@@ -114,9 +114,9 @@ impl TextSink {
     fn end_page(&mut self) {
         self.after_return = false;
         if let Some(page) = self.pages.last_mut() {
-            let text = self.text.trim_end().len().max(page.start);
-            self.text.truncate(text);
-            page.end = text;
+            let end = self.text.trim_end().len().max(page.start);
+            self.text.truncate(end);
+            page.end = end;
         }
     }
 
@@ -142,7 +142,7 @@ impl TextSink {
         self.media_type = Some(media_type);
     }
 
-    /// Advice that is appended to the error for a document without text.
+    /// Sets the advice that is appended to the error for a document without text.
     pub fn set_hint(&mut self, hint: &'static str) {
         self.hint = hint;
     }

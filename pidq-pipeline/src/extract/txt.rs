@@ -51,21 +51,21 @@ pub fn decode(bytes: &[u8]) -> Option<Decoded> {
 
 /// Decodes by byte order mark.
 fn decode_by_bom(bytes: &[u8]) -> Option<Decoded> {
-    if let Some(rest) = bytes.strip_prefix(b"\xFF\xFE\0\0") {
-        return Some(decode_utf_32(rest, u32::from_le_bytes));
+    if let Some(content) = bytes.strip_prefix(b"\xFF\xFE\0\0") {
+        return Some(decode_utf_32(content, u32::from_le_bytes));
     }
-    if let Some(rest) = bytes.strip_prefix(b"\0\0\xFE\xFF") {
-        return Some(decode_utf_32(rest, u32::from_be_bytes));
+    if let Some(content) = bytes.strip_prefix(b"\0\0\xFE\xFF") {
+        return Some(decode_utf_32(content, u32::from_be_bytes));
     }
-    let (encoding, mark) = Encoding::for_bom(bytes)?;
-    let decoded = decode_as(encoding, &bytes[mark..]);
+    let (encoding, bom_length) = Encoding::for_bom(bytes)?;
+    let decoded = decode_as(encoding, &bytes[bom_length..]);
     (!is_binary(decoded.text.as_bytes())).then_some(decoded)
 }
 
 fn decode_utf_32(bytes: &[u8], value: fn([u8; 4]) -> u32) -> Decoded {
-    let (units, rest) = bytes.as_chunks::<4>();
+    let (units, remainder) = bytes.as_chunks::<4>();
     let text = units.iter().map(|unit| char::from_u32(value(*unit)).unwrap_or('\u{FFFD}')).collect();
-    with_warning(text, !rest.is_empty(), "UTF-32")
+    with_warning(text, !remainder.is_empty(), "UTF-32")
 }
 
 /// Decodes UTF-8, also with a few invalid bytes: text that is mostly valid UTF-8 has no other encoding.
@@ -81,18 +81,18 @@ fn decode_utf_8(bytes: &[u8]) -> Option<Decoded> {
 }
 
 fn is_mostly_utf_8(bytes: &[u8]) -> bool {
-    let (mut right, mut wrong) = (0, 0);
+    let (mut valid, mut invalid) = (0, 0);
     for chunk in bytes.utf8_chunks() {
-        right += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
-        wrong += usize::from(!chunk.invalid().is_empty());
+        valid += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
+        invalid += usize::from(!chunk.invalid().is_empty());
     }
-    right > 2 * wrong
+    valid > 2 * invalid
 }
 
 /// Decodes UTF-16 without a byte order mark: in Western text every other byte is 0.
 fn decode_utf_16(bytes: &[u8]) -> Option<Decoded> {
     let (pairs, _) = bytes[..bytes.len().min(4096)].as_chunks::<2>();
-    let zeros = |place: usize| pairs.iter().filter(|pair| pair[place] == 0).count();
+    let zeros = |index: usize| pairs.iter().filter(|pair| pair[index] == 0).count();
     let (first, second) = (zeros(0), zeros(1));
     let encoding = match () {
         () if pairs.len() < 4 => return None,
@@ -116,15 +116,15 @@ fn decode_by_detection(bytes: &[u8]) -> Option<Decoded> {
     detector.feed(bytes, true);
     let encoding = detector.guess(None, Utf8Detection::Allow);
     let decoded = decode_as(encoding, bytes);
-    let note = format!("the encoding was guessed as {}", encoding.name());
+    let warning = format!("the encoding was guessed as {}", encoding.name());
     let is_plain = encoding == UTF_8;
-    Some(Decoded { warning: decoded.warning.or((!is_plain).then_some(note)), text: decoded.text })
+    Some(Decoded { warning: decoded.warning.or((!is_plain).then_some(warning)), text: decoded.text })
 }
 
 /// Returns the encoding that HTML or XML declares in its first 1024 bytes.
 fn declared_encoding(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = &bytes[..bytes.len().min(1024)].to_ascii_lowercase();
-    let after = |word: &[u8]| memchr::memmem::find(head, word).map(|at| &head[at + word.len()..]);
+    let after = |word: &[u8]| memchr::memmem::find(head, word).map(|index| &head[index + word.len()..]);
     let value = after(b"charset=").or_else(|| head.starts_with(b"<?xml").then(|| after(b"encoding="))?)?;
     let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || b"-_:".contains(byte);
     let name: Vec<u8> = value.iter().skip_while(|byte| b"\"' ".contains(byte)).take_while(is_name).copied().collect();

@@ -35,7 +35,7 @@ fn read(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
     let mut archive = Archive::open(source.content.bytes, source.options)?;
     archive.verify()?;
     check_shared_strings(&mut archive, source.options.max_characters)?;
-    let mut book: Xlsx<_> = Xlsx::new(Cursor::new(source.content.bytes)).map_err(|_| broken())?;
+    let mut book: Xlsx<_> = Xlsx::new(Cursor::new(source.content.bytes)).map_err(|_| damaged_workbook())?;
     if book.sheets_metadata().len() > source.options.max_entries {
         return Err(ExtractError::too_large(format!(
             "the workbook has more than {} sheets",
@@ -74,8 +74,9 @@ fn sheet_paths(archive: &mut Archive<'_>) -> Result<HashMap<String, String>, Ext
     let targets: HashMap<_, _> = targets.into_iter().map(|target| (target.id.clone(), target.path("xl"))).collect();
     let mut paths = HashMap::new();
     xml::walk(archive.part("xl/workbook.xml")?, |node| {
-        if let XmlEvent::Start("sheet", own) = node
-            && let (Some(name), Some(id)) = (own.get("name"), own.get_full("r:id").or_else(|| own.get("id")))
+        if let XmlEvent::Start("sheet", attributes) = node
+            && let (Some(name), Some(id)) =
+                (attributes.get("name"), attributes.get_full("r:id").or_else(|| attributes.get("id")))
             && let Some(path) = targets.get(&id)
         {
             paths.insert(name, path.clone());
@@ -87,7 +88,7 @@ fn sheet_paths(archive: &mut Archive<'_>) -> Result<HashMap<String, String>, Ext
 }
 
 /// Maximum number of bytes read up to the end of a tag.
-const MAX_TAG: u64 = 1 << 16;
+const MAX_TAG_SIZE: u64 = 1 << 16;
 
 /// Counts formulas without a cached value: programs that generate workbooks leave the calculation to the reader.
 fn formulas_without_value(archive: &mut Archive<'_>, path: &str) -> Result<usize, ExtractError> {
@@ -96,7 +97,7 @@ fn formulas_without_value(archive: &mut Archive<'_>, path: &str) -> Result<usize
     loop {
         tag.clear();
         // Longer text is cut; it is not a tag.
-        if part.by_ref().take(MAX_TAG).read_until(b'>', &mut tag).map_err(|error| unpack_error(&error))? == 0 {
+        if part.by_ref().take(MAX_TAG_SIZE).read_until(b'>', &mut tag).map_err(|error| unpack_error(&error))? == 0 {
             return Ok(count);
         }
         match tag.as_slice() {
@@ -113,11 +114,11 @@ fn formulas_without_value(archive: &mut Archive<'_>, path: &str) -> Result<usize
 fn check_shared_strings(archive: &mut Archive<'_>, limit: usize) -> Result<(), ExtractError> {
     let names = archive.names().into_iter().filter(|name| name.to_ascii_lowercase().ends_with("sharedstrings.xml"));
     for name in names.collect::<Vec<_>>() {
-        let (mut claimed, mut found, mut bytes) = (0, 0, 0);
+        let (mut declared, mut found, mut bytes) = (0, 0, 0);
         xml::walk(archive.part(&name)?, |node| {
             match node {
                 XmlEvent::Start("sst", attributes) => {
-                    claimed = attributes.get("uniqueCount").map_or(0, |count| parse_count(&count))
+                    declared = attributes.get("uniqueCount").map_or(0, |count| parse_count(&count))
                 }
                 XmlEvent::Start("si", _) => found += 1,
                 XmlEvent::Text(text) => bytes += text.len(),
@@ -128,7 +129,7 @@ fn check_shared_strings(archive: &mut Archive<'_>, limit: usize) -> Result<(), E
         if bytes > limit.saturating_mul(4) {
             return Err(ExtractError::too_large(format!("the workbook has more than {limit} characters")));
         }
-        if claimed > 2 * found + 1000 {
+        if declared > 2 * found + 1000 {
             return Err(ExtractError::corrupt("the workbook declares more shared strings than it contains"));
         }
     }
@@ -144,36 +145,38 @@ fn parse_count(digits: &str) -> usize {
 }
 
 fn sheet(book: &mut Xlsx<Cursor<&[u8]>>, name: &str, sink: &mut TextSink) -> Result<(), ExtractError> {
-    let mut cells = book.worksheet_cells_reader(name).map_err(|_| broken())?;
+    let mut cells = book.worksheet_cells_reader(name).map_err(|_| damaged_workbook())?;
     let formats: Vec<_> = cells.styles().iter().map(format_of).collect();
     // Cell by cell: a sheet with a cell in each corner would be a table of 17 billion cells.
-    let mut at = None;
-    while let Some((cell, style)) = cells.next_cell_with_style_id().map_err(|_| broken())? {
+    let mut last_position = None;
+    while let Some((cell, style)) = cells.next_cell_with_style_id().map_err(|_| damaged_workbook())? {
         let text = cell_text(cell.get_value(), formats.get(style).and_then(Option::as_ref));
         if text.is_empty() {
             continue;
         }
         let (row, column) = cell.get_position();
-        match at {
-            Some((last, before)) if last == row => sink.push(&"\t".repeat(column_gap(before, column)))?,
+        match last_position {
+            Some((last_row, last_column)) if last_row == row => {
+                sink.push(&"\t".repeat(column_gap(last_column, column)))?
+            }
             _ => sink.end_line()?,
         }
         sink.push(&text)?;
-        at = Some((row, column));
+        last_position = Some((row, column));
     }
     sink.end_line()
 }
 
 /// Returns the number of tabs between two cells.
-fn column_gap(before: u32, column: u32) -> usize {
-    column.saturating_sub(before).clamp(1, MAX_COLUMN_GAP) as usize
+fn column_gap(last_column: u32, column: u32) -> usize {
+    column.saturating_sub(last_column).clamp(1, MAX_COLUMN_GAP) as usize
 }
 
 fn format_of(style: &Style) -> Option<NumberFormat> {
     NumberFormat::parse(&style.number_format.as_ref()?.format_code)
 }
 
-/// Formats a number as in its cell, or plainly if the cell would show nothing.
+/// Formats a number as in its cell, or plainly if the cell format yields an empty text.
 fn number_text(number: f64, format: Option<&NumberFormat>) -> String {
     format.and_then(|format| format.format(number)).unwrap_or_else(|| general(number))
 }
@@ -219,6 +222,6 @@ fn round_to_seconds(time: &ExcelDateTime) -> ExcelDateTime {
     ExcelDateTime::new(value, ExcelDateTimeType::DateTime, is_1904)
 }
 
-fn broken() -> ExtractError {
+fn damaged_workbook() -> ExtractError {
     ExtractError::corrupt("the workbook is damaged")
 }

@@ -35,18 +35,19 @@ impl Attributes<'_> {
         self.find(|_, full| full == name)
     }
 
-    fn find(&self, is_it: impl Fn(&str, &str) -> bool) -> Option<String> {
-        let mut all = self.0.attributes();
-        let mut all = all.with_checks(false).take(MAX_ATTRIBUTES).flatten();
-        let found = all.find(|each| is_it(each.key.local_name().into_inner(), each.key.into_inner()))?;
+    fn find(&self, predicate: impl Fn(&str, &str) -> bool) -> Option<String> {
+        let mut attributes = self.0.attributes();
+        let mut attributes = attributes.with_checks(false).take(MAX_ATTRIBUTES).flatten();
+        let found = attributes
+            .find(|attribute| predicate(attribute.key.local_name().into_inner(), attribute.key.into_inner()))?;
         Some(quick_xml::escape::unescape(&found.value).map_or_else(|_| String::new(), Cow::into_owned))
     }
 }
 
-/// Passes each event of a document to `each`.
+/// Calls `on_event` for each event of a document.
 pub fn walk(
     input: impl BufRead,
-    mut each: impl FnMut(XmlEvent<'_>) -> Result<(), ExtractError>,
+    mut on_event: impl FnMut(XmlEvent<'_>) -> Result<(), ExtractError>,
 ) -> Result<(), ExtractError> {
     let mut reader = Reader::from_reader(input);
     reader.config_mut().check_end_names = true;
@@ -57,20 +58,20 @@ pub fn walk(
         match reader.read_event_into(&mut buffer).map_err(xml_error)? {
             Event::Start(start) => {
                 depth = increase_depth(depth)?;
-                each(XmlEvent::Start(start.local_name().into_inner(), Attributes(&start)))?;
+                on_event(XmlEvent::Start(start.local_name().into_inner(), Attributes(&start)))?;
             }
             Event::Empty(start) => {
                 increase_depth(depth)?;
-                each(XmlEvent::Start(start.local_name().into_inner(), Attributes(&start)))?;
-                each(XmlEvent::End(start.local_name().into_inner()))?;
+                on_event(XmlEvent::Start(start.local_name().into_inner(), Attributes(&start)))?;
+                on_event(XmlEvent::End(start.local_name().into_inner()))?;
             }
             Event::End(end) => {
                 depth -= 1;
-                each(XmlEvent::End(end.local_name().into_inner()))?;
+                on_event(XmlEvent::End(end.local_name().into_inner()))?;
             }
-            Event::Text(text) => each(XmlEvent::Text(text.xml10_content()))?,
-            Event::CData(text) => each(XmlEvent::Text(text.xml10_content()))?,
-            Event::GeneralRef(name) => each(XmlEvent::Text(resolve_reference(&name.into_inner())?))?,
+            Event::Text(text) => on_event(XmlEvent::Text(text.xml10_content()))?,
+            Event::CData(text) => on_event(XmlEvent::Text(text.xml10_content()))?,
+            Event::GeneralRef(name) => on_event(XmlEvent::Text(resolve_reference(&name.into_inner())?))?,
             Event::DocType(_) => {
                 return Err(ExtractError::corrupt(
                     "a part has a document type declaration, which Office documents must not have",
@@ -114,7 +115,7 @@ fn xml_error(error: quick_xml::Error) -> ExtractError {
 /// Returns the text of the element `title` of the document properties.
 pub fn title(input: impl BufRead) -> Option<String> {
     let (mut inside, mut title) = (false, String::new());
-    let done = walk(input, |node| {
+    let result = walk(input, |node| {
         match node {
             XmlEvent::Start(name, _) => inside = name == "title",
             XmlEvent::End(_) => inside = false,
@@ -123,23 +124,23 @@ pub fn title(input: impl BufRead) -> Option<String> {
         }
         Ok(())
     });
-    done.ok().map(|()| title)
+    result.ok().map(|()| title)
 }
 
 /// Returns the relationships of a part.
 pub fn relationships(input: impl BufRead) -> Result<Vec<Relationship>, ExtractError> {
-    let mut found = Vec::new();
+    let mut relationships = Vec::new();
     walk(input, |node| {
         if let XmlEvent::Start("Relationship", attributes) = node
             && let (Some(id), Some(target)) = (attributes.get("Id"), attributes.get("Target"))
         {
             let kind = attributes.get("Type").unwrap_or_default();
             let kind = kind.rsplit('/').next().unwrap_or_default().to_owned();
-            found.push(Relationship { id, kind, target });
+            relationships.push(Relationship { id, kind, target });
         }
         Ok(())
     })?;
-    Ok(found)
+    Ok(relationships)
 }
 
 /// A relationship to another part.

@@ -21,11 +21,11 @@ impl IndexCache {
     ///
     /// # Errors
     /// Fails if the database is unavailable.
-    pub async fn save(&self, store: &Store, quiet: Duration) -> Result<(), StoreError> {
+    pub async fn save(&self, store: &Store, quiet_period: Duration) -> Result<(), StoreError> {
         let Some(snapshots) = &self.snapshots else { return Ok(()) };
         for shared in self.by_last_use() {
             if let Ok(index) = shared.try_read_owned()
-                && index.changed.elapsed() >= quiet
+                && index.changed_at.elapsed() >= quiet_period
             {
                 save(index, store, snapshots).await?;
             }
@@ -54,9 +54,9 @@ impl IndexCache {
         // List the files first, so that files written meanwhile are not compared with outdated keys.
         let files = snapshots.files();
         if !files.is_empty() {
-            let known = store.snapshot_keys().await?;
+            let current_keys = store.snapshot_keys().await?;
             // The result does not matter.
-            let _ = spawn_blocking(move || snapshots.remove_obsolete(files, &known)).await;
+            let _ = spawn_blocking(move || snapshots.remove_obsolete(files, &current_keys)).await;
         }
         Ok(())
     }
@@ -75,8 +75,9 @@ impl IndexCache {
         mut index: OwnedRwLockWriteGuard<PartitionIndex>,
         store: &Store,
     ) -> Result<OwnedRwLockWriteGuard<PartitionIndex>, StoreError> {
-        let Some(snapshots) = self.snapshots.clone().filter(|_| index.changes < 0) else { return Ok(index) };
-        let Some(key) = store.snapshot_key(&index.subject.pipeline, &index.subject.classification).await? else {
+        let Some(snapshots) = self.snapshots.clone().filter(|_| index.change_count < 0) else { return Ok(index) };
+        let Some(key) = store.snapshot_key(&index.snapshot_id.pipeline, &index.snapshot_id.classification).await?
+        else {
             return Ok(index);
         };
         let reading = spawn_blocking(move || {
@@ -106,20 +107,20 @@ async fn save(
     store: &Store,
     snapshots: &Arc<SnapshotFiles>,
 ) -> Result<(), StoreError> {
-    if index.saved.load(Relaxed) == index.changes || !snapshots.is_large_enough(&index) {
+    if index.saved_change_count.load(Relaxed) == index.change_count || !snapshots.is_large_enough(&index) {
         return Ok(());
     }
-    let mut new = [0; 32];
-    if getrandom::fill(&mut new).is_err() {
+    let mut new_key = [0; 32];
+    if getrandom::fill(&mut new_key).is_err() {
         return Ok(());
     }
-    let subject = &index.subject;
-    let key = store.assign_snapshot_key(&subject.pipeline, &subject.classification, index.changes, &new).await?;
+    let id = &index.snapshot_id;
+    let key = store.assign_snapshot_key(&id.pipeline, &id.classification, index.change_count, &new_key).await?;
     let (Some(key), snapshots) = (key, Arc::clone(snapshots)) else { return Ok(()) };
     let writing = spawn_blocking(move || {
         let written = snapshots.write(&index, &key);
         // A failed write is not repeated before the partition changes.
-        index.saved.store(index.changes, Relaxed);
+        index.saved_change_count.store(index.change_count, Relaxed);
         written
     });
     match writing.await {

@@ -10,46 +10,48 @@ use crate::search::Partition;
 impl PartitionIndex {
     /// Writes the partition.
     pub(super) fn write(&self, out: &mut Writer<impl Write>) -> io::Result<()> {
-        out.long(self.changes)?;
+        out.long(self.change_count)?;
         self.partition.write(out)?;
         out.count(self.documents.len())?;
-        for (id, known) in &self.documents {
+        for (id, document) in &self.documents {
             out.string(id)?;
-            out.long(known.revision)?;
-            out.long(known.indexed_at)?;
-            out.string(&known.title)?;
-            out.string(&known.filename)?;
-            out.count(known.chunks.len())?;
-            known.chunks.iter().try_for_each(|id| self.write_chunk(id, out))?;
+            out.long(document.revision)?;
+            out.long(document.indexed_at)?;
+            out.string(&document.title)?;
+            out.string(&document.filename)?;
+            out.count(document.chunks.len())?;
+            document.chunks.iter().try_for_each(|id| self.write_chunk(id, out))?;
         }
         Ok(())
     }
 
     fn write_chunk(&self, id: &str, out: &mut Writer<impl Write>) -> io::Result<()> {
-        let shown = self.chunks.get(id).ok_or_else(invalid_data)?;
+        let chunk = self.chunks.get(id).ok_or_else(invalid_data)?;
         out.string(id)?;
-        out.option(shown.char_range, |out, (start, end)| {
+        out.option(chunk.char_range, |out, (start, end)| {
             out.long(start)?;
             out.long(end)
         })?;
-        out.option(shown.gap.as_deref(), Writer::string)?;
-        out.option(shown.page, Writer::long)?;
-        out.count(shown.tags.len())?;
-        shown.tags.iter().try_for_each(|tag| out.string(tag))
+        out.option(chunk.gap.as_deref(), Writer::string)?;
+        out.option(chunk.page, Writer::long)?;
+        out.count(chunk.tags.len())?;
+        chunk.tags.iter().try_for_each(|tag| out.string(tag))
     }
 
     /// Replaces the contents by a serialized partition and its change count. An error leaves the contents unchanged.
     pub(super) fn replace_from(&mut self, input: &mut Reader<impl Read>) -> io::Result<()> {
-        let changes = input.long()?;
-        let mut read =
-            PartitionIndex { changes, ..PartitionIndex::empty(self.partition.dimensions(), self.subject.clone()) };
-        read.partition = Partition::read(input)?;
+        let change_count = input.long()?;
+        let mut loaded = PartitionIndex {
+            change_count,
+            ..PartitionIndex::empty(self.partition.dimensions(), self.snapshot_id.clone())
+        };
+        loaded.partition = Partition::read(input)?;
         for _ in 0..input.count()? {
-            read.read_document(input)?;
+            loaded.read_document(input)?;
         }
         input.end()?;
-        read.saved = AtomicI64::new(changes);
-        *self = read;
+        loaded.saved_change_count = AtomicI64::new(change_count);
+        *self = loaded;
         Ok(())
     }
 

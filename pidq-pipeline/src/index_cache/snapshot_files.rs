@@ -71,13 +71,13 @@ impl SnapshotId {
         }
     }
 
-    fn name(&self, key: &[u8]) -> String {
-        name(&self.pipeline, self.generation, &self.classification, key)
+    fn file_name(&self, key: &[u8]) -> String {
+        file_name(&self.pipeline, self.generation, &self.classification, key)
     }
 }
 
-/// Returns the name of a file: a digest that depends on the key and reveals nothing about the partition.
-fn name(pipeline: &str, generation: i64, classification: &str, key: &[u8]) -> String {
+/// Returns a file name: a digest that depends on the key and reveals nothing about the partition.
+fn file_name(pipeline: &str, generation: i64, classification: &str, key: &[u8]) -> String {
     let partition = format!("{:?}", (pipeline, generation, classification));
     let digest = Sha256::new().chain_update(key).chain_update(partition).finalize();
     format!("{}.{SNAPSHOT_EXTENSION}", &hex(&digest)[..32])
@@ -103,11 +103,11 @@ impl SnapshotFiles {
 
     /// Loads the snapshot of a partition, if there is a valid one.
     pub(super) fn read(&self, index: &mut PartitionIndex, key: &[u8]) {
-        let path = self.dir.join(index.subject.name(key));
+        let path = self.dir.join(index.snapshot_id.file_name(key));
         let Ok(file) = File::open(&path) else { return };
-        let context = index.subject.fingerprint.clone();
+        let context = index.snapshot_id.fingerprint.clone();
         match DecryptingReader::new(&file, key, context.as_bytes())
-            .and_then(|opening| index.replace_from(&mut Reader(opening)))
+            .and_then(|reader| index.replace_from(&mut Reader(reader)))
         {
             Ok(()) => {
                 self.loaded.fetch_add(1, Relaxed);
@@ -127,18 +127,18 @@ impl SnapshotFiles {
     /// # Errors
     /// Fails if the file cannot be written or is too large, or if an update of the partition is pending.
     pub(super) fn write(&self, index: &PartitionIndex, key: &[u8]) -> io::Result<()> {
-        let about = index.bytes() as u64;
-        if about > self.budget {
+        let estimated_size = index.bytes() as u64;
+        if estimated_size > self.budget {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         create_private_dir(&self.dir)?;
         // Evict other snapshots first, before the disk is full.
-        self.evict_for(about);
-        let path = self.dir.join(index.subject.name(key));
-        let part = path.with_extension(format!("{}.{TEMP_EXTENSION}", uuid_v7()));
-        let written = self.write_part(index, key, &part).and_then(|()| fs::rename(&part, &path));
+        self.evict_for(estimated_size);
+        let path = self.dir.join(index.snapshot_id.file_name(key));
+        let temp_path = path.with_extension(format!("{}.{TEMP_EXTENSION}", uuid_v7()));
+        let written = self.write_temp_file(index, key, &temp_path).and_then(|()| fs::rename(&temp_path, &path));
         if written.is_err() {
-            let _ = fs::remove_file(&part);
+            let _ = fs::remove_file(&temp_path);
         }
         written?;
         self.written.fetch_add(1, Relaxed);
@@ -147,24 +147,24 @@ impl SnapshotFiles {
     }
 
     /// Writes a file without syncing it: a file that is torn by a crash fails authentication.
-    fn write_part(&self, index: &PartitionIndex, key: &[u8], part: &Path) -> io::Result<()> {
+    fn write_temp_file(&self, index: &PartitionIndex, key: &[u8], path: &Path) -> io::Result<()> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let out = AbortableFile { file: options.open(part)?, left: self.budget, index };
-        let mut out = Writer(EncryptingWriter::new(out, key, index.subject.fingerprint.as_bytes())?);
+        let out = AbortableFile { file: options.open(path)?, remaining: self.budget, index };
+        let mut out = Writer(EncryptingWriter::new(out, key, index.snapshot_id.fingerprint.as_bytes())?);
         index.write(&mut out)?;
         out.0.finish().map(drop)
     }
 
-    /// Removes the least recently used files until `more` bytes fit into the limit.
-    fn evict_for(&self, more: u64) {
+    /// Removes the least recently used files until `additional` bytes fit into the limit.
+    fn evict_for(&self, additional: u64) {
         let mut files = self.files();
-        files.sort_unstable_by_key(|file| file.used);
-        let mut bytes: u64 = files.iter().map(|file| file.bytes).sum::<u64>() + more;
+        files.sort_unstable_by_key(|file| file.last_used);
+        let mut bytes: u64 = files.iter().map(|file| file.bytes).sum::<u64>() + additional;
         // Files being written are kept.
-        for file in files.iter().filter(|file| file.ends_with(SNAPSHOT_EXTENSION)) {
+        for file in files.iter().filter(|file| file.has_extension(SNAPSHOT_EXTENSION)) {
             if bytes <= self.budget {
                 break;
             }
@@ -178,22 +178,22 @@ impl SnapshotFiles {
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
         let found = entries.filter_map(|entry| {
             let metadata = entry.metadata().ok().filter(fs::Metadata::is_file)?;
-            Some(SnapshotFile { path: entry.path(), bytes: metadata.len(), used: metadata.modified().ok()? })
+            Some(SnapshotFile { path: entry.path(), bytes: metadata.len(), last_used: metadata.modified().ok()? })
         });
-        found.filter(|file| file.ends_with(SNAPSHOT_EXTENSION) || file.ends_with(TEMP_EXTENSION)).collect()
+        found.filter(|file| file.has_extension(SNAPSHOT_EXTENSION) || file.has_extension(TEMP_EXTENSION)).collect()
     }
 
     /// Removes files without a current partition, and abandoned unfinished ones.
-    pub(super) fn remove_obsolete(&self, files: Vec<SnapshotFile>, known: &[(String, i64, String, Vec<u8>)]) {
-        let name = |(pipeline, generation, classification, key): &(String, i64, String, Vec<u8>)| {
-            self.dir.join(name(pipeline, *generation, classification, key))
+    pub(super) fn remove_obsolete(&self, files: Vec<SnapshotFile>, current: &[(String, i64, String, Vec<u8>)]) {
+        let path = |(pipeline, generation, classification, key): &(String, i64, String, Vec<u8>)| {
+            self.dir.join(file_name(pipeline, *generation, classification, key))
         };
-        let known: HashSet<PathBuf> = known.iter().map(name).collect();
-        let left = |file: &SnapshotFile| file.used.elapsed().is_ok_and(|age| age > STALE_AFTER);
-        let gone = |file: &SnapshotFile| {
-            if file.ends_with(SNAPSHOT_EXTENSION) { !known.contains(&file.path) } else { left(file) }
+        let current: HashSet<PathBuf> = current.iter().map(path).collect();
+        let is_abandoned = |file: &SnapshotFile| file.last_used.elapsed().is_ok_and(|age| age > STALE_AFTER);
+        let is_obsolete = |file: &SnapshotFile| {
+            if file.has_extension(SNAPSHOT_EXTENSION) { !current.contains(&file.path) } else { is_abandoned(file) }
         };
-        for file in files.iter().filter(|file| gone(file)) {
+        for file in files.iter().filter(|file| is_obsolete(file)) {
             let _ = fs::remove_file(&file.path);
         }
     }
@@ -203,19 +203,19 @@ impl SnapshotFiles {
 pub(super) struct SnapshotFile {
     path: PathBuf,
     bytes: u64,
-    used: SystemTime,
+    last_used: SystemTime,
 }
 
 impl SnapshotFile {
-    fn ends_with(&self, ending: &str) -> bool {
-        self.path.extension().is_some_and(|extension| extension == ending)
+    fn has_extension(&self, expected: &str) -> bool {
+        self.path.extension().is_some_and(|extension| extension == expected)
     }
 }
 
 /// A file whose writes fail at the size limit or when an update of the partition is pending.
 struct AbortableFile<'i> {
     file: File,
-    left: u64,
+    remaining: u64,
     index: &'i PartitionIndex,
 }
 
@@ -225,7 +225,7 @@ impl Write for AbortableFile<'_> {
             return Err(io::Error::other("an update of the partition is pending"));
         }
         let written = self.file.write(bytes)?;
-        self.left = self.left.checked_sub(written as u64).ok_or(io::ErrorKind::FileTooLarge)?;
+        self.remaining = self.remaining.checked_sub(written as u64).ok_or(io::ErrorKind::FileTooLarge)?;
         Ok(written)
     }
 

@@ -23,7 +23,7 @@ use crate::upload_spool::{BLOCK_SIZE, SpooledUpload};
 const MARKUP_SPLITTERS: &[&str] = &["html", "html_header", "json"];
 
 /// Error of extracting or splitting a document.
-pub(crate) struct ExtractError {
+pub(crate) struct DocumentError {
     pub code: &'static str,
     pub message: String,
     pub retryable: bool,
@@ -49,11 +49,11 @@ pub(crate) enum InputContent {
 /// Error of reading a document.
 pub(crate) enum ReadError {
     /// The content was deleted.
-    Gone,
+    Deleted,
     /// The store failed.
     Store(StoreError),
     /// Extraction failed.
-    ExtractError(ExtractError),
+    Document(DocumentError),
 }
 
 impl From<StoreError> for ReadError {
@@ -62,9 +62,9 @@ impl From<StoreError> for ReadError {
     }
 }
 
-impl From<ExtractError> for ReadError {
-    fn from(extract_error: ExtractError) -> ReadError {
-        ReadError::ExtractError(extract_error)
+impl From<DocumentError> for ReadError {
+    fn from(error: DocumentError) -> ReadError {
+        ReadError::Document(error)
     }
 }
 
@@ -82,49 +82,57 @@ pub(crate) async fn extract_text(
     if MARKUP_SPLITTERS.contains(&splitter) {
         options.markup = Markup::Keep;
     }
-    let isolation = platform.extractor.clone();
+    let sandbox = platform.extractor.clone();
     let stop = extract::StopHandle::default();
     let _end = StopOnDrop(stop.clone());
     let DocumentInput { content, name, media_type } = source;
     let (sender, mut receiver) = channel(MAX_BLOCKS_IN_FLIGHT);
-    let read = run_blocking(move || {
-        let drafts = Box::new(iter::from_fn(move || receiver.blocking_recv()));
+    let extraction = run_blocking(move || {
+        let blocks = Box::new(iter::from_fn(move || receiver.blocking_recv()));
         let hints = Upload { bytes: &[], name: name.as_deref(), media_type: media_type.as_deref() };
-        extract::extract_stream_in_sandbox(&hints, drafts, &options, &isolation, &stop)
+        extract::extract_stream_in_sandbox(&hints, blocks, &options, &sandbox, &stop)
     });
-    let (sent, read) = tokio::join!(send_blocks(&platform.store, content, sender), read);
-    // If sending failed, the extraction saw an incomplete document: the sending error takes precedence.
+    let (sent, extracted) = tokio::join!(send_blocks(&platform.store, content, sender), extraction);
+    // If sending failed, the extraction received an incomplete document: the sending error takes precedence.
     sent?;
-    let read = read?.map_err(|failure| ExtractError {
-        code: failure.code.as_str(),
-        message: pidq_http::sentence(&failure.detail),
-        retryable: failure.code.retryable(),
+    let extracted = extracted?.map_err(|error| DocumentError {
+        code: error.code.as_str(),
+        message: pidq_http::sentence(&error.detail),
+        retryable: error.code.retryable(),
     });
-    Ok(read?)
+    Ok(extracted?)
 }
 
 /// Sends the blocks of a document until the receiver closes.
-async fn send_blocks(store: &Store, content: InputContent, to: Sender<io::Result<Vec<u8>>>) -> Result<(), ReadError> {
-    let sent = read_blocks(store, content, &to).await;
+async fn send_blocks(
+    store: &Store,
+    content: InputContent,
+    sender: Sender<io::Result<Vec<u8>>>,
+) -> Result<(), ReadError> {
+    let sent = read_blocks(store, content, &sender).await;
     if sent.is_err() {
         // The error tells the receiver that the content is incomplete. The receiver may be closed already.
-        let _ = to.send(Err(io::ErrorKind::BrokenPipe.into())).await;
+        let _ = sender.send(Err(io::ErrorKind::BrokenPipe.into())).await;
     }
     sent
 }
 
-async fn read_blocks(store: &Store, content: InputContent, to: &Sender<io::Result<Vec<u8>>>) -> Result<(), ReadError> {
+async fn read_blocks(
+    store: &Store,
+    content: InputContent,
+    sender: &Sender<io::Result<Vec<u8>>>,
+) -> Result<(), ReadError> {
     match content {
-        InputContent::Stored { document, revision } => match store.stream_content(&document, revision, to).await? {
+        InputContent::Stored { document, revision } => match store.stream_content(&document, revision, sender).await? {
             true => Ok(()),
-            false => Err(ReadError::Gone),
+            false => Err(ReadError::Deleted),
         },
         InputContent::Spooled(upload) => {
-            let mut from = 0;
-            while from < upload.size() {
-                let draft = upload.read_block(from, BLOCK_SIZE).await.map_err(StoreError::UploadUnreadable)?;
-                from += draft.len() as u64;
-                if to.send(Ok(draft)).await.is_err() {
+            let mut offset = 0;
+            while offset < upload.size() {
+                let block = upload.read_block(offset, BLOCK_SIZE).await.map_err(StoreError::UploadUnreadable)?;
+                offset += block.len() as u64;
+                if sender.send(Ok(block)).await.is_err() {
                     break;
                 }
             }
@@ -132,7 +140,7 @@ async fn read_blocks(store: &Store, content: InputContent, to: &Sender<io::Resul
         }
         InputContent::Text(text) => {
             // A closed receiver means that the extraction has already ended with a result.
-            let _ = to.send(Ok(text.into_bytes())).await;
+            let _ = sender.send(Ok(text.into_bytes())).await;
             Ok(())
         }
     }
@@ -145,7 +153,7 @@ pub(crate) async fn split_text(
     extracted: Extracted,
     model: Arc<CachingEmbedder>,
     limit: usize,
-) -> Result<(Extracted, Vec<ChunkDraft>), ExtractError> {
+) -> Result<(Extracted, Vec<ChunkDraft>), DocumentError> {
     let (name, parameters) = (splitter.to_owned(), parameters.clone());
     let split = run_blocking(move || {
         let model_error = RefCell::new(None);
@@ -156,16 +164,16 @@ pub(crate) async fn split_text(
             (Some(error), _) => Err(embedding_error(&error)),
             (None, Ok(drafts)) => Ok((extracted, with_gaps(drafts?))),
             (None, Err(error)) if error.is_too_large => {
-                Err(extract_error("too-many-chunks", pidq_http::sentence(&error.detail)))
+                Err(document_error("too-many-chunks", pidq_http::sentence(&error.detail)))
             }
             (None, Err(error)) => {
-                Err(extract_error("corrupt-document", format!("Splitting the text failed: {error}.")))
+                Err(document_error("corrupt-document", format!("Splitting the text failed: {error}.")))
             }
         }
     });
     let (extracted, drafts) = split.await??;
     match drafts.is_empty() {
-        true => Err(extract_error("empty-text", "The document has no text to search.".into())),
+        true => Err(document_error("empty-text", "The document has no text to search.".into())),
         false => Ok((extracted, drafts)),
     }
 }
@@ -204,13 +212,13 @@ impl ChunkDraft {
     }
 
     /// Returns the text that is embedded.
-    pub fn indexed(&self, pipeline: &Pipeline, title: &str) -> String {
-        indexed_text(&pipeline.context(title, &self.headings), &self.text)
+    pub fn indexed_text(&self, pipeline: &Pipeline, title: &str) -> String {
+        indexed_text(&pipeline.chunk_header(title, &self.headings), &self.text)
     }
 
     /// Returns the record to store, with its vector.
     pub fn to_record(&self, extracted: &Extracted, code_points: &CodePoints<'_>, vector: &[f32]) -> records::Chunk {
-        let char_index = |byte: usize| code_points.before(byte) as i64;
+        let char_index = |byte: usize| code_points.char_offset(byte) as i64;
         records::Chunk {
             char_range: self.span.as_ref().map(|span| (char_index(span.start), char_index(span.end))),
             byte_range: self.span.as_ref().map(|span| (span.start as i64, span.end as i64)),
@@ -232,14 +240,14 @@ fn tags_in(text: &str) -> Vec<String> {
 
 /// Sets the gaps between chunks. Both ends are ends of chunks, and so character boundaries.
 fn with_gaps(mut drafts: Vec<ChunkDraft>) -> Vec<ChunkDraft> {
-    let mut before: Option<usize> = None;
+    let mut previous_end: Option<usize> = None;
     for draft in &mut drafts {
         let Some(span) = &draft.span else {
-            before = None;
+            previous_end = None;
             continue;
         };
-        draft.gap = before.filter(|end| *end < span.start).map(|end| end..span.start);
-        before = Some(span.end);
+        draft.gap = previous_end.filter(|end| *end < span.start).map(|end| end..span.start);
+        previous_end = Some(span.end);
     }
     drafts
 }
@@ -260,15 +268,16 @@ fn split_limited(
     text: &str,
     embed: &Embed<'_>,
     limit: usize,
-) -> Result<Result<Vec<ChunkDraft>, ExtractError>, SplitError> {
-    let splitter = splitter::find(name).ok_or_else(|| SplitError::parameter("text_splitter", "there is none"))?;
+) -> Result<Result<Vec<ChunkDraft>, DocumentError>, SplitError> {
+    let splitter =
+        splitter::find(name).ok_or_else(|| SplitError::parameter("text_splitter", "unknown text splitter"))?;
     let chunks = splitter.build(parameters)?.split(text, embed)?;
     let with_text = || chunks.iter().filter(|chunk| ChunkDraft::has_text(chunk, text));
     let count = with_text().count();
     if count > limit {
         let message =
             format!("The document has {count} chunks; the limit is {limit}. Split the document or use larger chunks.");
-        return Ok(Err(extract_error("too-many-chunks", message)));
+        return Ok(Err(document_error("too-many-chunks", message)));
     }
     Ok(Ok(with_text().map(|chunk| ChunkDraft::from_chunk(chunk, text)).collect()))
 }
@@ -286,21 +295,21 @@ fn vectors(model: &CachingEmbedder, texts: &[String]) -> Result<Vec<Vec<f64>>, e
 }
 
 /// Converts an embedding error.
-pub(crate) fn embedding_error(error: &embedding::Error) -> ExtractError {
+pub(crate) fn embedding_error(error: &embedding::Error) -> DocumentError {
     let retryable = matches!(error, embedding::Error::Unavailable { .. });
-    ExtractError { code: error.code().name, message: pidq_http::sentence(&error.to_string()), retryable }
+    DocumentError { code: error.code().name, message: pidq_http::sentence(&error.to_string()), retryable }
 }
 
-fn extract_error(code: &'static str, message: String) -> ExtractError {
-    ExtractError { code, message, retryable: false }
+fn document_error(code: &'static str, message: String) -> DocumentError {
+    DocumentError { code, message, retryable: false }
 }
 
 /// Runs blocking work on a separate thread pool.
 pub(crate) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, ExtractError> {
+) -> Result<T, DocumentError> {
     tokio::task::spawn_blocking(work).await.map_err(|error| {
         tracing::error!(%error, "an ingestion stage panicked; the document is retried");
-        ExtractError { code: "internal", message: "Internal error.".into(), retryable: true }
+        DocumentError { code: "internal", message: "Internal error.".into(), retryable: true }
     })
 }

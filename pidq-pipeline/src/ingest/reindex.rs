@@ -122,7 +122,7 @@ async fn record_error(
     retry_at: i64,
 ) -> Result<(), StoreError> {
     let mut progress = platform.store.reindex_progress(&job.pipeline_id, reindex).await?;
-    (progress.fault, progress.next_attempt_at) = (Some(error), Some(retry_at));
+    (progress.error, progress.next_attempt_at) = (Some(error), Some(retry_at));
     platform.store.update_operation_progress(&reindex.operation_id, &progress).await
 }
 
@@ -166,7 +166,7 @@ async fn reindex_document(
     let job = job.with_document(document, revision);
     let ingested = match DocumentJob::without_progress(platform.clone(), job.clone()).ingest_for(target).await {
         Err(IngestError::Cancelled) => return Ok(()),
-        ingested => ingested.map_err(|error| ReindexError { document: Some(document.to_owned()), error })?,
+        result => result.map_err(|error| ReindexError { document: Some(document.to_owned()), error })?,
     };
     match platform.store.store_reindexed_document(&job, reindex, &ingested).await? {
         true => Ok(()),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::extract_and_split::{self, ChunkDraft, DocumentInput, ExtractError, InputContent, ReadError, run_blocking};
+use super::extract_and_split::{self, ChunkDraft, DocumentError, DocumentInput, InputContent, ReadError, run_blocking};
 use super::progress_writer::ProgressWriter;
 use crate::embedding::{self, CachingEmbedder};
 use crate::extract::{CodePoints, Extracted};
@@ -55,15 +55,15 @@ impl DocumentJob {
     pub async fn run(&mut self) -> Result<(), IngestError> {
         loop {
             let (pipeline, document) = self.load().await?;
-            let read = self.read(&pipeline, &document).await?;
+            let ingested = self.ingest(&pipeline, &document).await?;
             let platform = self.platform.clone();
             let mut timer = platform.metrics.stage_timer();
-            let published = platform.store.publish_document(&self.job_with_pending_stages().await, &read).await?;
+            let outcome = platform.store.publish_document(&self.job_with_pending_stages().await, &ingested).await?;
             timer.stage_finished(Status::Indexing);
-            match published {
+            match outcome {
                 PublishOutcome::Done => {
                     let (pipeline, classification) = (pipeline.id, document.classification);
-                    self.platform.messages.signal(&Signal::Partition { pipeline, classification });
+                    self.platform.pubsub.signal(&Signal::PartitionChanged { pipeline, classification });
                     return Ok(());
                 }
                 PublishOutcome::Discarded => return Err(IngestError::Cancelled),
@@ -75,13 +75,13 @@ impl DocumentJob {
     /// Ingests the document for a pipeline configuration without publishing it.
     pub async fn ingest_for(&mut self, pipeline: &Pipeline) -> Result<IngestedDocument, IngestError> {
         let (_, document) = self.load().await?;
-        self.read(pipeline, &document).await
+        self.ingest(pipeline, &document).await
     }
 
-    async fn read(&mut self, pipeline: &Pipeline, document: &Document) -> Result<IngestedDocument, IngestError> {
+    async fn ingest(&mut self, pipeline: &Pipeline, document: &Document) -> Result<IngestedDocument, IngestError> {
         let platform = self.platform.clone();
         let mut timer = platform.metrics.stage_timer();
-        let extracted = self.parse(pipeline, document).await?;
+        let extracted = self.extract(pipeline, document).await?;
         timer.stage_finished(Status::Parsing);
         let model = self.model(pipeline).await?;
         let (extracted, chunks) = self.split(pipeline, extracted, model.clone()).await?;
@@ -116,16 +116,16 @@ impl DocumentJob {
     }
 
     /// Extracts the text in a separate process.
-    async fn parse(&mut self, pipeline: &Pipeline, document: &Document) -> Result<Extracted, IngestError> {
+    async fn extract(&mut self, pipeline: &Pipeline, document: &Document) -> Result<Extracted, IngestError> {
         self.report(Status::Parsing, 0, None).await;
         let content = InputContent::Stored { document: document.id.clone(), revision: self.job.revision };
         let (name, media_type) = (Some(document.filename.clone()), Some(document.content_type.clone()));
-        let read = extract_and_split::extract_text(
+        let extraction = extract_and_split::extract_text(
             &self.platform,
             &pipeline.text_splitter,
             DocumentInput { content, name, media_type },
         );
-        let extracted = read.await.map_err(read_error)?;
+        let extracted = extraction.await.map_err(read_error)?;
         self.progress.warnings.clone_from(&extracted.warnings);
         self.progress.page_count = Some(extracted.pages.len() as i64);
         Ok(extracted)
@@ -167,7 +167,7 @@ impl DocumentJob {
         let mut chunks = Vec::with_capacity(total);
         for batch in drafts.chunks(EMBEDDING_BATCH) {
             self.report(Status::Embedding, chunks.len(), Some(total)).await;
-            let texts: Vec<String> = batch.iter().map(|draft| draft.indexed(pipeline, &title)).collect();
+            let texts: Vec<String> = batch.iter().map(|draft| draft.indexed_text(pipeline, &title)).collect();
             let model = model.clone();
             let vectors = run_blocking(move || model.embed(&texts)).await;
             let vectors = vectors.map_err(|error| failed(Status::Embedding, error))?;
@@ -208,12 +208,12 @@ fn embedding_error(error: &embedding::Error) -> IngestError {
 
 fn read_error(error: ReadError) -> IngestError {
     match error {
-        ReadError::Gone => IngestError::Cancelled,
+        ReadError::Deleted => IngestError::Cancelled,
         ReadError::Store(error) => IngestError::Store(error),
-        ReadError::ExtractError(error) => failed(Status::Parsing, error),
+        ReadError::Document(error) => failed(Status::Parsing, error),
     }
 }
 
-fn failed(stage: Status, ExtractError { code, message, retryable }: ExtractError) -> IngestError {
+fn failed(stage: Status, DocumentError { code, message, retryable }: DocumentError) -> IngestError {
     IngestError::Failed { stage, code, message, retryable }
 }

@@ -56,7 +56,7 @@ enum Delivery {
     Complete,
 }
 
-/// Request fields that a server accepts, found out from its errors.
+/// Request fields that a server accepts, learned from its errors.
 #[derive(Clone, Copy, Debug)]
 struct Dialect {
     max_tokens: &'static str,
@@ -85,10 +85,10 @@ impl Client {
         let mut dialect = Dialect { max_tokens: "max_tokens", include_usage: delivery == Delivery::Streamed };
         loop {
             let body = body(chat, &endpoint.model, delivery, dialect);
-            let question = self.request(endpoint, body, delivery, &deadline);
-            match self.with_retries(&target, &deadline, || self.attempt(&target, &question, &deadline)).await {
+            let request = self.request(endpoint, body, delivery, &deadline);
+            match self.with_retries(&target, &deadline, || self.attempt(&target, &request, &deadline)).await {
                 Err(error) => dialect = dialect.after(&error).ok_or(error)?,
-                answer => return answer,
+                result => return result,
             }
         }
     }
@@ -100,22 +100,22 @@ impl Client {
         delivery: Delivery,
         deadline: &Deadline,
     ) -> HttpRequest<'a> {
-        let (accept, head) = match delivery {
+        let (accept, head_timeout) = match delivery {
             Delivery::Streamed => ("text/event-stream", self.options.first_byte_timeout),
             Delivery::Complete => ("application/json", deadline.remaining()),
         };
-        HttpRequest { method: Method::POST, path: "/chat/completions", endpoint, accept, body, head_timeout: head }
+        HttpRequest { method: Method::POST, path: "/chat/completions", endpoint, accept, body, head_timeout }
     }
 
     async fn attempt(
         &self,
         target: &Target,
-        question: &HttpRequest<'_>,
+        request: &HttpRequest<'_>,
         deadline: &Deadline,
     ) -> Result<Deltas, LlmError> {
-        let exchange = self.send(target, question, deadline).await?;
-        let secrets = question.endpoint.secrets();
-        Deltas::open(exchange, *deadline, &self.options, question.head_timeout, secrets).await
+        let exchange = self.send(target, request, deadline).await?;
+        let secrets = request.endpoint.secrets();
+        Deltas::open(exchange, *deadline, &self.options, request.head_timeout, secrets).await
     }
 }
 
@@ -138,14 +138,14 @@ fn body(chat: &Chat, model: &str, delivery: Delivery, dialect: Dialect) -> Bytes
     body.insert("model".into(), model.into());
     body.insert("messages".into(), json!([message("system", &chat.system), message("user", &chat.user)]));
     body.insert("stream".into(), (delivery == Delivery::Streamed).into());
-    let mut given = |name: &str, value: Option<Value>| value.and_then(|value| body.insert(name.into(), value));
+    let mut insert = |name: &str, value: Option<Value>| value.and_then(|value| body.insert(name.into(), value));
     let Sampling { temperature, max_tokens, top_p, seed, stop } = &chat.sampling;
-    given("temperature", temperature.map(Value::from));
-    given(dialect.max_tokens, max_tokens.map(Value::from));
-    given("top_p", top_p.map(Value::from));
-    given("seed", seed.map(Value::from));
-    given("stop", (!stop.is_empty()).then(|| json!(stop)));
-    given("stream_options", dialect.include_usage.then(|| json!({"include_usage": true})));
+    insert("temperature", temperature.map(Value::from));
+    insert(dialect.max_tokens, max_tokens.map(Value::from));
+    insert("top_p", top_p.map(Value::from));
+    insert("seed", seed.map(Value::from));
+    insert("stop", (!stop.is_empty()).then(|| json!(stop)));
+    insert("stream_options", dialect.include_usage.then(|| json!({"include_usage": true})));
     Bytes::from(Value::Object(body).to_string())
 }
 
@@ -159,11 +159,11 @@ mod tests {
     }
 
     #[test]
-    fn a_body_has_what_the_caller_set_and_nothing_else() {
+    fn a_body_has_only_the_fields_that_the_caller_set() {
         let messages = json!([{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]);
         let mut chat = Chat { system: "s".into(), user: "u".into(), ..Chat::default() };
-        let plain = Dialect { max_tokens: "max_tokens", include_usage: false };
-        check(&chat, Delivery::Complete, plain, json!({"model": "m", "messages": messages, "stream": false}));
+        let dialect = Dialect { max_tokens: "max_tokens", include_usage: false };
+        check(&chat, Delivery::Complete, dialect, json!({"model": "m", "messages": messages, "stream": false}));
         chat.sampling = Sampling {
             temperature: Some(0.0),
             max_tokens: Some(7),

@@ -46,8 +46,8 @@ fn is_first(choice: &Value) -> bool {
 
 /// Returns the text of a chunk, of a complete message, or of a legacy completion.
 fn content(choice: &Value) -> String {
-    let places = [&choice["delta"]["content"], &choice["message"]["content"], &choice["text"]];
-    places.into_iter().map(text).find(|text| !text.is_empty()).unwrap_or_default()
+    let candidates = [&choice["delta"]["content"], &choice["message"]["content"], &choice["text"]];
+    candidates.into_iter().map(text).find(|text| !text.is_empty()).unwrap_or_default()
 }
 
 /// Returns a string, or the concatenated text parts of an array.

@@ -26,8 +26,8 @@ struct Server {
 }
 
 impl Breakers {
-    pub(super) fn new(failures: u32, rest: Duration) -> Breakers {
-        Breakers { failure_threshold: failures, cooldown: rest, servers: Mutex::default() }
+    pub(super) fn new(failure_threshold: u32, cooldown: Duration) -> Breakers {
+        Breakers { failure_threshold, cooldown, servers: Mutex::default() }
     }
 
     /// Admits a request unless the breaker is open. After the cooldown, one request is admitted as a probe; the others are
@@ -57,10 +57,10 @@ impl Breakers {
                 return;
             }
         }
-        let known = servers.entry(server.to_owned()).or_insert(Server { failures: 0, open_until: None });
-        known.failures = known.failures.saturating_add(1);
-        if known.failures >= self.failure_threshold {
-            known.open_until = Some(Instant::now() + self.cooldown);
+        let entry = servers.entry(server.to_owned()).or_insert(Server { failures: 0, open_until: None });
+        entry.failures = entry.failures.saturating_add(1);
+        if entry.failures >= self.failure_threshold {
+            entry.open_until = Some(Instant::now() + self.cooldown);
         }
     }
 
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_server_rests_after_failures_in_a_row_and_one_request_goes_first() {
+    async fn consecutive_failures_open_the_breaker_until_a_probe_succeeds() {
         let breakers = Breakers::new(2, Duration::from_secs(30));
         breakers.record_failure("a");
         breakers.record_success("a");
@@ -86,13 +86,13 @@ mod tests {
         assert!(breakers.admit("b").is_ok());
         tokio::time::advance(Duration::from_secs(31)).await;
         assert!(breakers.admit("a").is_ok());
-        assert!(breakers.admit("a").is_err(), "only one goes first");
+        assert!(breakers.admit("a").is_err(), "only one probe");
         breakers.record_success("a");
         assert!(breakers.admit("a").is_ok());
     }
 
     #[test]
-    fn servers_that_callers_make_up_fill_no_memory() {
+    fn the_number_of_tracked_servers_is_limited() {
         let breakers = Breakers::new(1, Duration::from_secs(30));
         for number in 0..3000 {
             breakers.record_failure(&number.to_string());

@@ -29,20 +29,20 @@ impl Client {
         &self,
         endpoint: &Endpoint,
         texts: &[&str],
-        batches: &BatchOptions,
+        options: &BatchOptions,
     ) -> Result<Vec<Vec<f32>>, LlmError> {
         let mut vectors = Vec::with_capacity(texts.len());
-        for batch in texts.chunks(batches.batch_size.max(1)) {
+        for batch in texts.chunks(options.batch_size.max(1)) {
             // Each request has its own deadline: a document may have thousands of texts.
             let deadline = self.deadline(None);
             let target = self.target(endpoint, &deadline).await?;
-            let body = body(&endpoint.model, batch, batches.dimensions);
-            let once = || self.embed_batch(endpoint, &target, batch.len(), body.clone(), &deadline);
-            vectors.extend(self.with_retries(&target, &deadline, once).await?);
+            let body = body(&endpoint.model, batch, options.dimensions);
+            let attempt = || self.embed_batch(endpoint, &target, batch.len(), body.clone(), &deadline);
+            vectors.extend(self.with_retries(&target, &deadline, attempt).await?);
         }
         let length = vectors.first().map_or(0, Vec::len);
-        let equal = vectors.iter().all(|vector: &Vec<f32>| vector.len() == length);
-        if equal { Ok(vectors) } else { Err(LlmError::bad_response("its vectors differ in length")) }
+        let are_equal = vectors.iter().all(|vector: &Vec<f32>| vector.len() == length);
+        if are_equal { Ok(vectors) } else { Err(LlmError::bad_response("its vectors differ in length")) }
     }
 
     async fn embed_batch(
@@ -53,16 +53,16 @@ impl Client {
         body: Bytes,
         deadline: &Deadline,
     ) -> Result<Vec<Vec<f32>>, LlmError> {
-        let head = self.options.first_byte_timeout;
+        let head_timeout = self.options.first_byte_timeout;
         let (method, path, accept) = (Method::POST, "/embeddings", "application/json");
-        let question = HttpRequest { method, path, endpoint, accept, body, head_timeout: head };
-        let mut exchange = self.send(target, &question, deadline).await?;
+        let request = HttpRequest { method, path, endpoint, accept, body, head_timeout };
+        let mut exchange = self.send(target, &request, deadline).await?;
         let body = exchange.read_all(deadline, self.options.idle_timeout).await?;
-        let answer: Value = serde_json::from_slice(&body).map_err(|_| LlmError::bad_response("it is not JSON"))?;
-        if !answer["error"].is_null() {
-            return Err(LlmError::from_event(&answer["error"], &endpoint.secrets()));
+        let response: Value = serde_json::from_slice(&body).map_err(|_| LlmError::bad_response("it is not JSON"))?;
+        if !response["error"].is_null() {
+            return Err(LlmError::from_event(&response["error"], &endpoint.secrets()));
         }
-        vectors(&answer, count)
+        vectors(&response, count)
     }
 }
 
@@ -75,11 +75,11 @@ fn body(model: &str, texts: &[&str], dimensions: Option<usize>) -> Bytes {
 }
 
 /// Parses the vectors. Servers number them and may send them in any order.
-fn vectors(answer: &Value, count: usize) -> Result<Vec<Vec<f32>>, LlmError> {
-    let rows = answer["data"].as_array().ok_or_else(|| LlmError::bad_response("it has no vectors"))?;
+fn vectors(response: &Value, count: usize) -> Result<Vec<Vec<f32>>, LlmError> {
+    let rows = response["data"].as_array().ok_or_else(|| LlmError::bad_response("it has no vectors"))?;
     let mut vectors = vec![Vec::new(); count];
-    for (place, row) in rows.iter().enumerate() {
-        let index = row["index"].as_u64().map_or(place, |index| index as usize);
+    for (position, row) in rows.iter().enumerate() {
+        let index = row["index"].as_u64().map_or(position, |index| index as usize);
         let slot = vectors.get_mut(index).ok_or_else(|| LlmError::bad_response("it has more vectors than texts"))?;
         *slot = vector(&row["embedding"])
             .ok_or_else(|| LlmError::bad_response("a vector contains something other than numbers"))?;

@@ -76,23 +76,23 @@ impl Endpoint {
 
     /// Returns the errors of all invalid fields.
     pub fn validate(&self) -> Vec<EndpointError> {
-        let mut faults = Vec::new();
-        let mut fault = |pointer, detail: &str| faults.push(EndpointError { pointer, detail: detail.to_owned() });
+        let mut errors = Vec::new();
+        let mut add = |pointer, detail: &str| errors.push(EndpointError { pointer, detail: detail.to_owned() });
         if bearer(&self.api_key).is_none() {
-            fault("/api_key", "has characters that are not allowed in a header; copy it again, without line breaks");
+            add("/api_key", "has characters that are not allowed in a header; copy it again, without line breaks");
         }
         if self.model.trim().is_empty() || self.model.len() > 256 {
-            fault("/model", "must have 1 to 256 bytes");
+            add("/model", "must have 1 to 256 bytes");
         }
-        if let Err(spelling) = crate::egress::TargetUrl::parse(&self.base_url) {
-            fault("/base_url", &spelling.to_string());
+        if let Err(error) = crate::egress::TargetUrl::parse(&self.base_url) {
+            add("/base_url", &error.to_string());
         }
         for (name, value) in &self.extra_headers {
             if header(name, value).is_none() {
-                fault("/extra_headers", &format!("`{name}` cannot be sent as a header"));
+                add("/extra_headers", &format!("`{name}` cannot be sent as a header"));
             }
         }
-        faults
+        errors
     }
 }
 

@@ -75,7 +75,7 @@ pub(super) enum FailureScope {
     Server,
     /// Only this request failed; the server works.
     Request,
-    /// The error says nothing about the server.
+    /// The error does not indicate the state of the server.
     Unknown,
 }
 
@@ -109,8 +109,8 @@ impl LlmError {
         error
     }
 
-    pub(super) fn unreachable(why: &str) -> LlmError {
-        let mut error = LlmError::new(LlmErrorKind::Unreachable, format!("the model server is unreachable: {why}"));
+    pub(super) fn unreachable(reason: &str) -> LlmError {
+        let mut error = LlmError::new(LlmErrorKind::Unreachable, format!("the model server is unreachable: {reason}"));
         error.0.scope = FailureScope::Server;
         error.0.is_retryable = true;
         error
@@ -130,27 +130,27 @@ impl LlmError {
         self
     }
 
-    pub(super) fn circuit_open(rest: Duration) -> LlmError {
+    pub(super) fn circuit_open(remaining: Duration) -> LlmError {
         let message = "the model server failed several times in a row; calls are suspended for a while";
         let mut error = LlmError::new(LlmErrorKind::Unreachable, message);
-        error.0.retry_after = Some(rest);
+        error.0.retry_after = Some(remaining);
         error
     }
 
-    pub(super) fn timeout(late: TimeoutCause) -> LlmError {
+    pub(super) fn timeout(cause: TimeoutCause) -> LlmError {
         let mut error = LlmError::new(LlmErrorKind::Timeout, "the model server did not respond in time");
         // A caller with a timeout of a millisecond must not open the circuit breaker for all.
-        error.0.scope = if late == TimeoutCause::Idle { FailureScope::Server } else { FailureScope::Unknown };
+        error.0.scope = if cause == TimeoutCause::Idle { FailureScope::Server } else { FailureScope::Unknown };
         error
     }
 
-    /// The caller's own timeout has passed.
+    /// Returns the error for the caller's own timeout.
     pub(crate) fn caller_timeout() -> LlmError {
         LlmError::timeout(TimeoutCause::Deadline)
     }
 
-    pub(super) fn bad_response(what: &str) -> LlmError {
-        LlmError::new(LlmErrorKind::BadResponse, format!("the response of the model server is invalid: {what}"))
+    pub(super) fn bad_response(reason: &str) -> LlmError {
+        LlmError::new(LlmErrorKind::BadResponse, format!("the response of the model server is invalid: {reason}"))
     }
 
     pub(super) fn invalid_header() -> LlmError {
@@ -160,11 +160,11 @@ impl LlmError {
         )
     }
 
-    /// The question alone exceeds the context window of the model.
+    /// Returns the error for a question that alone exceeds the context window of the model.
     pub(crate) fn window_too_small() -> LlmError {
         LlmError::new(
             LlmErrorKind::ContextExceeded,
-            "the question leaves no tokens for contexts in the context window of the model",
+            "the question leaves no space for passages in the context window of the model",
         )
     }
 
@@ -203,7 +203,7 @@ impl LlmError {
         error
     }
 
-    /// Kind of an error.
+    /// Returns the kind.
     pub fn kind(&self) -> LlmErrorKind {
         self.0.kind
     }
@@ -228,7 +228,7 @@ impl LlmError {
         self.0.retry_after
     }
 
-    /// Returns why the address was rejected. For the log only: callers must not learn what a name resolves to.
+    /// Returns the reason for rejecting the address. For the log only: callers must not learn what a name resolves to.
     pub fn rejection(&self) -> Option<&EgressRejection> {
         self.0.rejection.as_ref()
     }
@@ -253,10 +253,10 @@ impl LlmError {
 
     /// Returns the context window reported in the error, in tokens.
     pub(crate) fn window(&self) -> Option<usize> {
-        let (_, rest) =
+        let (_, tail) =
             self.0.error_text.split_once("context length").or_else(|| self.0.error_text.split_once("context size"))?;
         let digits: String =
-            rest.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
+            tail.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
         digits.parse().ok().filter(|tokens| (16..100_000_000).contains(tokens))
     }
 
@@ -267,10 +267,10 @@ impl LlmError {
 
 /// Concatenates code, type, parameter and message of an error object, in lower case.
 fn error_text(object: &Value) -> String {
-    let members = ["code", "type", "param", "message"].map(|name| object[name].as_str().unwrap_or(""));
+    let fields = ["code", "type", "param", "message"].map(|name| object[name].as_str().unwrap_or(""));
     let text = match object.as_str() {
         Some(text) => text.to_owned(),
-        None => members.join(" "),
+        None => fields.join(" "),
     };
     text.chars().take(4096).flat_map(char::to_lowercase).collect()
 }
@@ -289,15 +289,15 @@ const CONTEXT_PHRASES: &[&str] = &[
 const MODEL_PHRASES: &[&str] = &["model_not_found", "invalid model name", "no such model", "unknown model"];
 
 fn kind_of(status: u16, error_text: &str) -> LlmErrorKind {
-    let speaks = |words: &[&str]| words.iter().any(|words| error_text.contains(words));
+    let mentions = |phrases: &[&str]| phrases.iter().any(|phrase| error_text.contains(phrase));
     match status {
-        400 | 413 | 422 | 200 if speaks(CONTEXT_PHRASES) => LlmErrorKind::ContextExceeded,
-        400 | 404 | 422 | 200 if speaks(MODEL_PHRASES) => LlmErrorKind::ModelNotFound,
+        400 | 413 | 422 | 200 if mentions(CONTEXT_PHRASES) => LlmErrorKind::ContextExceeded,
+        400 | 404 | 422 | 200 if mentions(MODEL_PHRASES) => LlmErrorKind::ModelNotFound,
         401 | 403 => LlmErrorKind::AuthFailed,
         404 if error_text.contains("model") => LlmErrorKind::ModelNotFound,
         408 => LlmErrorKind::Timeout,
         429 => LlmErrorKind::RateLimited,
-        200 if speaks(&["rate_limit", "rate limit"]) => LlmErrorKind::RateLimited,
+        200 if mentions(&["rate_limit", "rate limit"]) => LlmErrorKind::RateLimited,
         400 | 402 | 409 | 413 | 415 | 422 => LlmErrorKind::RejectedRequest,
         _ => LlmErrorKind::BadResponse,
     }
@@ -310,10 +310,10 @@ fn is_transient(status: u16) -> bool {
 
 fn message_for(kind: LlmErrorKind, status: u16) -> String {
     match kind {
-        LlmErrorKind::AuthFailed => "the model server rejected the key".to_owned(),
+        LlmErrorKind::AuthFailed => "the model server rejected the API key".to_owned(),
         LlmErrorKind::ModelNotFound => "the model server does not have the model".to_owned(),
         LlmErrorKind::ContextExceeded => "the prompt exceeds the context window of the model".to_owned(),
-        LlmErrorKind::RateLimited => "the model server limits the request rate".to_owned(),
+        LlmErrorKind::RateLimited => "the rate limit of the model server is exceeded".to_owned(),
         LlmErrorKind::Timeout => "the model server did not respond in time".to_owned(),
         LlmErrorKind::RejectedRequest => format!("the model server rejected the request with {status}"),
         _ if status == 200 => "the model server reported an error in its response".to_owned(),
@@ -326,14 +326,14 @@ fn message_for(kind: LlmErrorKind, status: u16) -> String {
 
 /// Returns the code of an error object, sanitized and without secrets: like the message, it is untrusted text.
 fn code_of(object: &Value, secrets: &[Secret]) -> Option<String> {
-    let word = |name: &str| match &object[name] {
+    let text = |name: &str| match &object[name] {
         Value::String(code) if !code.is_empty() => Some(code.clone()),
         Value::Number(code) => Some(code.to_string()),
         _ => None,
     };
-    let plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    let code = redact(secrets, word("code").or_else(|| word("type"))?);
-    let code: String = code.chars().filter(plain).take(64).collect();
+    let is_allowed = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let code = redact(secrets, text("code").or_else(|| text("type"))?);
+    let code: String = code.chars().filter(is_allowed).take(64).collect();
     (!code.is_empty()).then_some(code)
 }
 
@@ -352,7 +352,7 @@ fn redact(secrets: &[Secret], mut text: String) -> String {
     text
 }
 
-/// A sentence as the second half of another one: lower case, no full stop.
+/// Returns a sentence as the second half of another one: lower case, no full stop.
 fn clause(sentence: &str) -> String {
     let mut letters = sentence.trim_end_matches('.').chars();
     letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
@@ -378,8 +378,8 @@ impl From<LlmError> for Problem {
         if let Some(upstream) = error.upstream() {
             problem = problem.with("upstream", serde_json::to_value(upstream).unwrap_or_default());
         }
-        let pause = error.retry_after().map(|pause| pause.as_secs_f64().ceil() as u64);
-        match pause.or((error.kind() == LlmErrorKind::RateLimited).then_some(5)) {
+        let delay = error.retry_after().map(|delay| delay.as_secs_f64().ceil() as u64);
+        match delay.or((error.kind() == LlmErrorKind::RateLimited).then_some(5)) {
             Some(seconds) => problem.header(RETRY_AFTER, seconds.max(1).to_string()),
             None => problem,
         }

@@ -84,7 +84,7 @@ impl Drop for Driver {
 pub(super) async fn open(
     guard: &Guard,
     target: &Target,
-    question: &HttpRequest<'_>,
+    http_request: &HttpRequest<'_>,
     options: &ClientOptions,
     deadline: &Deadline,
 ) -> Result<Exchange, LlmError> {
@@ -95,23 +95,23 @@ pub(super) async fn open(
         Err(TimeoutCause::Deadline) => return Err(LlmError::timeout(TimeoutCause::Deadline)),
         _ => return Err(LlmError::unreachable("connecting failed")),
     };
-    let request = request(target, question).ok_or_else(LlmError::invalid_header)?;
-    match deadline.within(question.head_timeout, send(connection, request)).await {
-        Ok(answer) => answer.map_err(|_| LlmError::unreachable("the connection closed before a response")),
+    let request = request(target, http_request).ok_or_else(LlmError::invalid_header)?;
+    match deadline.within(http_request.head_timeout, send(connection, request)).await {
+        Ok(result) => result.map_err(|_| LlmError::unreachable("the connection closed before a response")),
         Err(cause) => Err(LlmError::timeout(cause)),
     }
 }
 
-fn request(target: &Target, question: &HttpRequest<'_>) -> Option<Request<Full<Bytes>>> {
-    let endpoint = question.endpoint;
+fn request(target: &Target, http_request: &HttpRequest<'_>) -> Option<Request<Full<Bytes>>> {
+    let endpoint = http_request.endpoint;
     let mut request = Builder::new()
-        .method(question.method.clone())
-        .uri(target.url.endpoint(question.path))
+        .method(http_request.method.clone())
+        .uri(target.url.endpoint(http_request.path))
         .header(HOST, target.url.authority())
         .header(USER_AGENT, concat!("pidq/", env!("CARGO_PKG_VERSION")))
-        .header(ACCEPT, question.accept)
+        .header(ACCEPT, http_request.accept)
         .header(ACCEPT_ENCODING, "identity");
-    if question.method == Method::POST {
+    if http_request.method == Method::POST {
         request = request.header(CONTENT_TYPE, "application/json");
     }
     if !endpoint.api_key.expose().is_empty() {
@@ -121,7 +121,7 @@ fn request(target: &Target, question: &HttpRequest<'_>) -> Option<Request<Full<B
         let (name, value) = header(name, value)?;
         request = request.header(name, value);
     }
-    request.body(Full::new(question.body.clone())).ok()
+    request.body(Full::new(http_request.body.clone())).ok()
 }
 
 async fn send(connection: Connection, request: Request<Full<Bytes>>) -> hyper::Result<Exchange> {

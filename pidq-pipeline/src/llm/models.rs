@@ -13,7 +13,7 @@ impl Client {
         let deadline = self.deadline(None);
         let target = self.target(endpoint, &deadline).await?;
         let (method, path, accept) = (Method::GET, "/models", "application/json");
-        let question = HttpRequest {
+        let request = HttpRequest {
             method,
             path,
             endpoint,
@@ -21,10 +21,10 @@ impl Client {
             body: Bytes::new(),
             head_timeout: self.options.first_byte_timeout,
         };
-        let mut exchange = self.send(&target, &question, &deadline).await?;
+        let mut exchange = self.send(&target, &request, &deadline).await?;
         let body = exchange.read_all(&deadline, self.options.idle_timeout).await?;
-        let answer: Value = serde_json::from_slice(&body).map_err(|_| LlmError::bad_response("it is not JSON"))?;
-        let models = answer["data"].as_array().ok_or_else(|| LlmError::bad_response("it is not a list of models"))?;
+        let response: Value = serde_json::from_slice(&body).map_err(|_| LlmError::bad_response("it is not JSON"))?;
+        let models = response["data"].as_array().ok_or_else(|| LlmError::bad_response("it is not a list of models"))?;
         Ok(models.iter().filter_map(|model| model["id"].as_str().map(str::to_owned)).collect())
     }
 }

@@ -24,9 +24,9 @@ impl Client {
         let (body, deadline, target) = (Bytes::from(body.to_string()), &deadline, &target);
         self.with_retries(target, deadline, || {
             let (method, path, accept) = (Method::POST, "/rerank", "application/json");
-            let question = HttpRequest { method, path, endpoint, accept, body: body.clone(), head_timeout: total };
+            let request = HttpRequest { method, path, endpoint, accept, body: body.clone(), head_timeout: total };
             async move {
-                let body = self.send(target, &question, deadline).await?.read_all(deadline, total).await?;
+                let body = self.send(target, &request, deadline).await?.read_all(deadline, total).await?;
                 parse_ranking(&serde_json::from_slice(&body).unwrap_or_default(), texts.len())
             }
         })
@@ -34,18 +34,18 @@ impl Client {
     }
 }
 
-fn parse_ranking(answer: &Value, texts: usize) -> Result<Vec<(usize, f64)>, LlmError> {
-    let rows = answer["results"].as_array().ok_or_else(|| LlmError::bad_response("it has no results"))?;
+fn parse_ranking(response: &Value, texts: usize) -> Result<Vec<(usize, f64)>, LlmError> {
+    let rows = response["results"].as_array().ok_or_else(|| LlmError::bad_response("it has no results"))?;
     let mut ranking: Vec<(usize, f64)> = Vec::with_capacity(rows.len());
     for row in rows {
-        let number = row["index"].as_u64().map(|index| index as usize).filter(|index| *index < texts);
-        let number = number.ok_or_else(|| LlmError::bad_response("a result has an invalid index"))?;
+        let index = row["index"].as_u64().map(|index| index as usize).filter(|index| *index < texts);
+        let index = index.ok_or_else(|| LlmError::bad_response("a result has an invalid index"))?;
         let relevance = row["relevance_score"].as_f64().filter(|relevance| relevance.is_finite());
         let relevance = relevance.ok_or_else(|| LlmError::bad_response("a result has no relevance"))?;
-        if ranking.iter().any(|(known, _)| *known == number) {
+        if ranking.iter().any(|(other, _)| *other == index) {
             return Err(LlmError::bad_response("two results have the same index"));
         }
-        ranking.push((number, relevance));
+        ranking.push((index, relevance));
     }
     if ranking.is_empty() && texts > 0 {
         return Err(LlmError::bad_response("it has no results"));

@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_say_in_three_ways_when_to_come_back() {
+    fn the_delay_of_a_server_has_three_formats() {
         check("retry-after-ms", "1500", Some(Duration::from_millis(1500)));
         check("retry-after", "7", Some(Duration::from_secs(7)));
         check("retry-after", "0.5", Some(Duration::from_millis(500)));
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn pauses_double_up_to_eight_seconds_and_lose_up_to_a_quarter() {
+    fn delays_double_up_to_eight_seconds_minus_at_most_a_quarter() {
         for (retries, limit) in [(0, 500), (1, 1000), (2, 2000), (4, 8000), (9, 8000), (u32::MAX, 8000)] {
             let delay = backoff(Duration::from_millis(500), retries).as_millis() as u64;
             assert!((limit * 3 / 4..=limit).contains(&delay), "{retries}: {delay}");

@@ -20,23 +20,23 @@ pub(super) struct SseParser {
 
 impl SseParser {
     /// Parses a chunk and returns the data of the events that it completes.
-    pub(super) fn push(&mut self, piece: &[u8]) -> Vec<String> {
+    pub(super) fn push(&mut self, chunk: &[u8]) -> Vec<String> {
         let mut events = Vec::new();
-        let mut rest = piece;
-        while let Some(&first) = rest.first() {
+        let mut remaining = chunk;
+        while let Some(&first) = remaining.first() {
             // The second half of a CRLF whose first half ended the previous line.
             if std::mem::take(&mut self.after_return) && first == b'\n' {
-                rest = &rest[1..];
+                remaining = &remaining[1..];
                 continue;
             }
-            let Some(end) = memchr::memchr2(b'\n', b'\r', rest) else {
-                self.line.extend_from_slice(rest);
+            let Some(end) = memchr::memchr2(b'\n', b'\r', remaining) else {
+                self.line.extend_from_slice(remaining);
                 break;
             };
-            self.line.extend_from_slice(&rest[..end]);
-            self.after_return = rest[end] == b'\r';
+            self.line.extend_from_slice(&remaining[..end]);
+            self.after_return = remaining[end] == b'\r';
             events.extend(self.end_line());
-            rest = &rest[end + 1..];
+            remaining = &remaining[end + 1..];
         }
         events
     }
@@ -87,21 +87,21 @@ mod tests {
 
     use super::*;
 
-    fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
-        let mut events = SseParser::default();
-        let mut found: Vec<String> = pieces.into_iter().flat_map(|piece| events.push(piece)).collect();
-        found.extend(events.finish());
-        found
+    fn parse<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
+        let mut parser = SseParser::default();
+        let mut events: Vec<String> = chunks.into_iter().flat_map(|chunk| parser.push(chunk)).collect();
+        events.extend(parser.finish());
+        events
     }
 
     fn check(text: &str, expected: &[&str]) {
-        assert_eq!(read([text.as_bytes()]), expected, "{text:?}");
+        assert_eq!(parse([text.as_bytes()]), expected, "{text:?}");
         let bytes: Vec<_> = text.as_bytes().chunks(1).collect();
-        assert_eq!(read(bytes), expected, "{text:?}, byte by byte");
+        assert_eq!(parse(bytes), expected, "{text:?}, byte by byte");
     }
 
     #[test]
-    fn events_are_taken_as_servers_write_them() {
+    fn events_are_parsed_in_all_variants() {
         check("data: {}\n\ndata: [DONE]\n\n", &["{}", "[DONE]"]);
         check("data:{}\n\n", &["{}"]);
         check("data: {}\r\n\r\ndata: 1\r\n\r\n", &["{}", "1"]);
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_servers_forget_is_forgiven() {
+    fn missing_empty_lines_and_ends_are_tolerated() {
         check("data: {}", &["{}"]);
         check("data: {}\ndata: 1\ndata: [DONE]", &["{}", "1", "[DONE]"]);
         check("data: half\n\n", &["half"]);
@@ -124,20 +124,20 @@ mod tests {
     }
 
     #[test]
-    fn many_lines_of_one_event_are_not_read_again_for_each() {
+    fn the_lines_of_one_event_are_not_parsed_again_for_each_line() {
         let text = "data: [\n".repeat(200_000);
-        assert_eq!(read([text.as_bytes()]).len(), 1);
+        assert_eq!(parse([text.as_bytes()]).len(), 1);
     }
 
     proptest! {
         #[test]
-        fn pieces_make_no_difference(text in "(data: ?|\\{\\}|[a€\r\n:]){0,40}", cuts in prop::collection::vec(0usize..200, 0..8)) {
+        fn chunk_boundaries_do_not_affect_the_result(text in "(data: ?|\\{\\}|[a€\r\n:]){0,40}", cuts in prop::collection::vec(0usize..200, 0..8)) {
             let bytes = text.as_bytes();
             let mut cuts: Vec<usize> = cuts.into_iter().filter(|&cut| cut <= bytes.len()).collect();
             cuts.extend([0, bytes.len()]);
             cuts.sort_unstable();
-            let pieces = cuts.windows(2).map(|ends| &bytes[ends[0]..ends[1]]);
-            prop_assert_eq!(read(pieces), read([bytes]));
+            let chunks = cuts.windows(2).map(|ends| &bytes[ends[0]..ends[1]]);
+            prop_assert_eq!(parse(chunks), parse([bytes]));
         }
     }
 }

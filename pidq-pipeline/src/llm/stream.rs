@@ -57,17 +57,17 @@ impl Deltas {
         exchange: Exchange,
         deadline: Deadline,
         options: &ClientOptions,
-        first: Duration,
+        first_byte_timeout: Duration,
         secrets: Vec<Secret>,
     ) -> Result<Deltas, LlmError> {
         let (format, pending, info) = (BodyFormat::Unknown, VecDeque::new(), CompletionInfo::default());
-        let (has_text, has_choice, is_done, idle) = (false, false, false, options.idle_timeout);
+        let (has_text, has_choice, is_done, idle_timeout) = (false, false, false, options.idle_timeout);
         let failure = None;
         let mut deltas = Deltas {
             exchange,
             deadline,
-            first_byte_timeout: first,
-            idle_timeout: idle,
+            first_byte_timeout,
+            idle_timeout,
             secrets,
             format,
             pending,
@@ -112,7 +112,7 @@ impl Deltas {
             false => self.first_byte_timeout,
         };
         match self.exchange.next_chunk(&self.deadline, timeout).await {
-            Ok(Some(piece)) => self.push(&piece),
+            Ok(Some(bytes)) => self.push(&bytes),
             Ok(None) => self.finish(),
             // The text is complete; only the usage is lost.
             Err(_) if has_finished => self.mark_done(),
@@ -125,9 +125,9 @@ impl Deltas {
         Ok(())
     }
 
-    fn push(&mut self, piece: &[u8]) -> Result<(), LlmError> {
+    fn push(&mut self, bytes: &[u8]) -> Result<(), LlmError> {
         if let BodyFormat::Unknown = self.format {
-            self.format = match piece.iter().find(|byte| !byte.is_ascii_whitespace()) {
+            self.format = match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
                 Some(b'{' | b'[') => BodyFormat::Json(Vec::new()),
                 Some(_) => BodyFormat::Events(SseParser::default()),
                 None => return Ok(()),
@@ -135,11 +135,11 @@ impl Deltas {
         }
         match &mut self.format {
             BodyFormat::Events(events) => {
-                let events = events.push(piece);
-                events.iter().try_for_each(|event| self.event(event))
+                let events = events.push(bytes);
+                events.iter().try_for_each(|event| self.process_event(event))
             }
             BodyFormat::Json(json) => {
-                json.extend_from_slice(piece);
+                json.extend_from_slice(bytes);
                 Ok(())
             }
             BodyFormat::Unknown => Ok(()),
@@ -148,27 +148,27 @@ impl Deltas {
 
     /// Processes the end of the connection. A truncated event there is an error, unless the text was complete before.
     fn finish(&mut self) -> Result<(), LlmError> {
-        let was_whole = self.info.finish_reason.is_some();
+        let was_complete = self.info.finish_reason.is_some();
         let last = match std::mem::replace(&mut self.format, BodyFormat::Unknown) {
-            BodyFormat::Events(mut events) => events.finish().map_or(Ok(()), |event| self.event(&event)),
-            BodyFormat::Json(json) => self.object(&json),
+            BodyFormat::Events(mut events) => events.finish().map_or(Ok(()), |event| self.process_event(&event)),
+            BodyFormat::Json(json) => self.process_object(&json),
             BodyFormat::Unknown => Ok(()),
         };
         self.is_done = true;
-        if was_whole { Ok(()) } else { last }
+        if was_complete { Ok(()) } else { last }
     }
 
-    fn event(&mut self, event: &str) -> Result<(), LlmError> {
+    fn process_event(&mut self, event: &str) -> Result<(), LlmError> {
         match event.trim() {
             // Data after the end is ignored.
             _ if self.is_done => Ok(()),
             "" => Ok(()),
             "[DONE]" => self.mark_done(),
-            object => self.object(object.as_bytes()),
+            object => self.process_object(object.as_bytes()),
         }
     }
 
-    fn object(&mut self, object: &[u8]) -> Result<(), LlmError> {
+    fn process_object(&mut self, object: &[u8]) -> Result<(), LlmError> {
         let object: Value = serde_json::from_slice(object).map_err(|_| LlmError::bad_response("it is not JSON"))?;
         if !object["error"].is_null() {
             return Err(LlmError::from_event(&object["error"], &self.secrets));

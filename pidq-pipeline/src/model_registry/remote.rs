@@ -17,41 +17,41 @@ pub struct EmbeddingService {
     url: String,
     key: Secret,
     model: Option<String>,
-    batches: BatchOptions,
+    batch_options: BatchOptions,
 }
 
 /// Maximum number of texts per request, which keeps the response within its size limit.
 const MAX_BATCH_SIZE: usize = 64;
 
 impl EmbeddingService {
-    /// Creates the service from the settings, if one is configured. `authorities` (PEM) are trusted in addition to the public
-    /// root certificates.
+    /// Creates the service from the settings, if one is configured. `root_certificates` (PEM) are trusted in addition
+    /// to the public root certificates.
     ///
     /// # Errors
     /// Fails if a setting is invalid.
     pub fn from_settings(
         settings: &Settings,
-        authorities: Option<&str>,
+        root_certificates: Option<&str>,
     ) -> Result<Option<EmbeddingService>, SettingError> {
         let Some(url) = settings.optional("PIDQ_EMBEDDINGS_URL")? else { return Ok(None) };
         let key = settings.secret("PIDQ_EMBEDDINGS_KEY")?.unwrap_or_else(|| Secret::new(""));
         let model = settings.optional("PIDQ_EMBEDDINGS_MODEL")?.map(str::to_owned);
         let endpoint = Endpoint::new(url, key, model.clone().unwrap_or_else(|| "any".into()));
-        if let Some(fault) = endpoint.validate().first() {
-            let setting = match fault.pointer {
+        if let Some(error) = endpoint.validate().first() {
+            let setting = match error.pointer {
                 "/base_url" => "PIDQ_EMBEDDINGS_URL",
                 "/model" => "PIDQ_EMBEDDINGS_MODEL",
                 _ => "PIDQ_EMBEDDINGS_KEY",
             };
-            return Err(settings.invalid(setting, &fault.detail));
+            return Err(settings.invalid(setting, &error.detail));
         }
         let dimensions = settings.optional("PIDQ_EMBEDDINGS_DIMENSIONS")?;
         let dimensions = dimensions.map(|_| settings.parsed("PIDQ_EMBEDDINGS_DIMENSIONS")).transpose()?;
-        let texts = settings.parsed::<usize>("PIDQ_EMBEDDINGS_BATCH_SIZE")?.clamp(1, MAX_BATCH_SIZE);
-        let client = client(settings.duration("PIDQ_EMBEDDINGS_TIMEOUT")?, authorities)
-            .map_err(|why| settings.invalid("PIDQ_LLM_CA", &why))?;
+        let batch_size = settings.parsed::<usize>("PIDQ_EMBEDDINGS_BATCH_SIZE")?.clamp(1, MAX_BATCH_SIZE);
+        let client = client(settings.duration("PIDQ_EMBEDDINGS_TIMEOUT")?, root_certificates)
+            .map_err(|reason| settings.invalid("PIDQ_LLM_CA", &reason))?;
         let Endpoint { base_url: url, api_key: key, .. } = endpoint;
-        Ok(Some(EmbeddingService { client, url, key, model, batches: BatchOptions { batch_size: texts, dimensions } }))
+        Ok(Some(EmbeddingService { client, url, key, model, batch_options: BatchOptions { batch_size, dimensions } }))
     }
 
     /// Returns a model by name, or the configured default. Without `dimensions` the service is called to determine the vector
@@ -68,8 +68,8 @@ impl EmbeddingService {
         let name = name
             .ok_or_else(|| Error::unavailable("no model is named; use `openai:NAME` or set PIDQ_EMBEDDINGS_MODEL"))?;
         let endpoint = Endpoint::new(service.url.clone(), service.key.clone(), name);
-        if let Some(fault) = endpoint.validate().first() {
-            return Err(Error::unavailable(format!("the embedding service: {fault}")));
+        if let Some(error) = endpoint.validate().first() {
+            return Err(Error::unavailable(format!("the embedding service: {error}")));
         }
         let mut remote = RemoteModel { service: service.clone(), endpoint, dimensions: dimensions.unwrap_or(0) };
         if remote.dimensions == 0 {
@@ -84,8 +84,8 @@ pub(super) const PROBE: &str = "valve";
 
 /// Creates the client, which connects only to the configured URL. Its circuit breaker opens for a service that does not
 /// respond, so that queries fall back to sparse search at once.
-fn client(timeout: Duration, authorities: Option<&str>) -> Result<Client, String> {
-    let guard = Guard::new(Policy { scope: EgressScope::Unrestricted, backends: Vec::new() }, authorities)?;
+fn client(timeout: Duration, root_certificates: Option<&str>) -> Result<Client, String> {
+    let guard = Guard::new(Policy { scope: EgressScope::Unrestricted, backends: Vec::new() }, root_certificates)?;
     let options = ClientOptions {
         first_byte_timeout: timeout,
         idle_timeout: timeout,
@@ -116,7 +116,7 @@ impl Embedder for RemoteModel {
         // A task, which is dropped with the runtime; the channel then closes.
         runtime.spawn(async move {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-            let _ = sender.send(service.client.embeddings(&endpoint, &texts, &service.batches).await);
+            let _ = sender.send(service.client.embeddings(&endpoint, &texts, &service.batch_options).await);
         });
         let vectors = receiver.recv().map_err(|_| Error::unavailable("the platform is shutting down"))?;
         vectors.map_err(|error| Error::unavailable(format!("the embedding service: {error}")))

@@ -9,5 +9,5 @@ pub const SETTINGS: &[Setting] = settings![
     "PIDQ_EMBEDDINGS_MODEL", "config.embeddings.model", ValueKind::Text, None, false, "Model of the embedding service for `openai` without a model name after a colon.";
     "PIDQ_EMBEDDINGS_DIMENSIONS", "config.embeddings.dimensions", ValueKind::Number, None, false, "Vector dimensions requested from the embedding service. Default: those of the model.";
     "PIDQ_EMBEDDINGS_BATCH_SIZE", "config.embeddings.batchSize", ValueKind::Number, Some("64"), false, "Texts per request to the embedding service, at most 64.";
-    "PIDQ_EMBEDDINGS_TIMEOUT", "config.embeddings.timeout", ValueKind::Duration, Some("30s"), false, "Timeout of a response of the embedding service.";
+    "PIDQ_EMBEDDINGS_TIMEOUT", "config.embeddings.timeout", ValueKind::Duration, Some("30s"), false, "Timeout of a request to the embedding service.";
 ];

@@ -53,8 +53,8 @@ const PHRASES: &[(&str, &str)] = &[
     ("< <sys", TEMPLATE),
     ("### instruction", TEMPLATE),
     ("### system", TEMPLATE),
-    ("< <ctx", MARK),
-    ("< <end", MARK),
+    ("< <ctx", DELIMITERS),
+    ("< <end", DELIMITERS),
     ("![", IMAGE),
     ("<img", IMAGE),
 ];
@@ -64,7 +64,7 @@ const NEW: &str = "it gives the model other rules";
 const TELL: &str = "it asks the model for information that is not in the documents";
 const ANSWER: &str = "it tells the model what to answer";
 const TEMPLATE: &str = "it contains chat template tokens";
-const MARK: &str = "it contains passage delimiters";
+const DELIMITERS: &str = "it contains passage delimiters";
 const IMAGE: &str = "it contains an image that an answer could load from another server";
 
 /// Returns one warning per passage and description.
@@ -72,7 +72,7 @@ pub(super) fn warnings(passages: &[Passage<'_>]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for (index, passage) in passages.iter().enumerate() {
         let text = normalize(passage.text);
-        for (_, detail) in PHRASES.iter().filter(|(words, _)| text.contains(words)) {
+        for (_, detail) in PHRASES.iter().filter(|(phrase, _)| text.contains(phrase)) {
             let warning = Warning { code: "instruction-like-text", marker: index + 1, detail };
             if !warnings.contains(&warning) {
                 warnings.push(warning);

@@ -21,9 +21,9 @@ pub fn sanitize(text: &str) -> String {
         }
         clean.push(if c == '\r' { '\n' } else { c });
     }
-    let contains = CHAT_TEMPLATE_TOKENS.iter().any(|(mark, _)| clean.contains(mark));
+    let contains = CHAT_TEMPLATE_TOKENS.iter().any(|(token, _)| clean.contains(token));
     if contains {
-        CHAT_TEMPLATE_TOKENS.iter().fold(clean, |text, (mark, apart)| text.replace(mark, apart))
+        CHAT_TEMPLATE_TOKENS.iter().fold(clean, |text, (token, replacement)| text.replace(token, replacement))
     } else {
         clean
     }
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_seen_goes() {
+    fn invisible_characters_are_removed() {
         check("a\0b\u{1b}[31mc\u{7f}\u{85}", "ab[31mc");
         check("gnp\u{202e}.exe", "gnp.exe");
         check("PSV\u{200b}-\u{feff}2015\u{ad}A", "PSV-2015A");
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_people_write_stays() {
+    fn visible_text_is_unchanged() {
         for text in ["Überdruck 38,5 bar", "می\u{200c}خواهم", "👩\u{200d}🔧", "a < b > c", "[1] p. 7", "क्\u{200d}ष"]
         {
             check(text, text);
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_are_taken_apart() {
+    fn delimiters_are_broken_up() {
         check("<<ctx", "< <ctx");
         check("<<<<", "< < < <");
         check("<\u{200b}<end", "< <end");

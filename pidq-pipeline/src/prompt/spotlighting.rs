@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_blank_has_the_mark_and_an_answer_has_none() {
+    fn datamarks_replace_all_spaces_and_are_removed_from_answers() {
         let mark = mark_for(Spotlighting::Datamarking, 9);
         assert_eq!(mark, Some('¦'));
         assert_eq!(add_marks("set at\u{a0}38.5 barg\nby¦hand", mark), "set¦at¦38.5¦barg\nby¦hand");

@@ -9,14 +9,14 @@ pub fn estimate_tokens(text: &str) -> usize {
 
 /// Truncates a text to at most `limit` tokens, at a word boundary if possible.
 pub(super) fn truncate(text: &str, limit: usize) -> &str {
-    let mut end = text.len().min(text.char_indices().nth(limit * 3).map_or(text.len(), |(at, _)| at));
+    let mut end = text.len().min(text.char_indices().nth(limit * 3).map_or(text.len(), |(index, _)| index));
     while estimate_tokens(&text[..end]) > limit {
         end = text.floor_char_boundary(end * 9 / 10);
     }
-    let part = &text[..end];
-    match part.rfind(char::is_whitespace) {
-        Some(space) if end < text.len() && space > end / 2 => part[..space].trim_end(),
-        _ => part,
+    let prefix = &text[..end];
+    match prefix.rfind(char::is_whitespace) {
+        Some(space) if end < text.len() && space > end / 2 => prefix[..space].trim_end(),
+        _ => prefix,
     }
 }
 
@@ -25,14 +25,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tokens_are_guessed_by_characters_or_by_words() {
+    fn tokens_are_estimated_by_characters_or_by_words() {
         for (text, expected) in [("", 0), ("a", 2), ("abcdef", 2), ("abcdefghi", 3), ("a b c d e", 7), ("压力", 2)] {
             assert_eq!(estimate_tokens(text), expected, "{text:?}");
         }
     }
 
     #[test]
-    fn a_beginning_ends_with_a_word() {
+    fn a_truncated_text_ends_with_a_word() {
         assert_eq!(truncate("one two three four", 4), "one two");
         assert_eq!(truncate("one two", 100), "one two");
         assert_eq!(truncate(&"x".repeat(100), 4), "x".repeat(12));

@@ -58,7 +58,7 @@ impl std::error::Error for PublishError {}
 /// Connection that reconnects automatically.
 pub(super) struct Nats {
     health: DependencyHealth,
-    out: mpsc::Sender<Message>,
+    outgoing: mpsc::Sender<Message>,
     client: watch::Receiver<Option<Client>>,
     /// True if the stream is known to exist.
     has_stream: AtomicBool,
@@ -69,20 +69,21 @@ pub(super) struct Nats {
 impl Nats {
     pub fn open(
         urls: &str,
-        authorities: Option<&Path>,
+        root_certificates: Option<&Path>,
         local: broadcast::Sender<Received>,
     ) -> Result<Nats, InvalidUrl> {
         let servers = servers(urls)?;
-        let health = DependencyHealth::new("nats", "workers poll for jobs every second, and events wait");
-        let (out, waiting) = mpsc::channel(QUEUE_SIZE);
-        let (connected, client) = watch::channel(None);
+        let health =
+            DependencyHealth::new("nats", "workers poll for jobs every second, and publishing events is delayed");
+        let (outgoing, queued) = mpsc::channel(QUEUE_SIZE);
+        let (client_sender, client) = watch::channel(None);
         let mut options = options(&servers, &health, &local);
-        if let Some(path) = authorities {
+        if let Some(path) = root_certificates {
             options = options.add_root_certificates(path.to_owned());
         }
         let mut tasks = JoinSet::new();
-        tasks.spawn(run(options, servers, connected, waiting, local, health.clone()));
-        Ok(Nats { health, out, client, has_stream: AtomicBool::new(false), _tasks: tasks })
+        tasks.spawn(run(options, servers, client_sender, queued, local, health.clone()));
+        Ok(Nats { health, outgoing, client, has_stream: AtomicBool::new(false), _tasks: tasks })
     }
 
     pub fn health(&self) -> &DependencyHealth {
@@ -92,16 +93,16 @@ impl Nats {
     /// Publishes a message; it is dropped without a connection or with a full queue.
     pub fn publish(&self, message: Message) {
         if self.health.is_up() {
-            let _ = self.out.try_send(message);
+            let _ = self.outgoing.try_send(message);
         }
     }
 
-    pub async fn deliver(&self, message: Message, id: &str) -> Result<(), PublishError> {
+    pub async fn publish_confirmed(&self, message: Message, id: &str) -> Result<(), PublishError> {
         let client = self.client.borrow().clone().filter(|_| self.health.is_up()).ok_or(PublishError)?;
-        timeout(TIMEOUT, self.publish_confirmed(&client, message, id)).await.unwrap_or(Err(PublishError))
+        timeout(TIMEOUT, self.try_publish_confirmed(&client, message, id)).await.unwrap_or(Err(PublishError))
     }
 
-    async fn publish_confirmed(&self, client: &Client, message: Message, id: &str) -> Result<(), PublishError> {
+    async fn try_publish_confirmed(&self, client: &Client, message: Message, id: &str) -> Result<(), PublishError> {
         if has_jetstream(client) {
             return self.publish_to_stream(client, message, id).await;
         }
@@ -113,15 +114,15 @@ impl Nats {
     async fn publish_to_stream(&self, client: &Client, message: Message, id: &str) -> Result<(), PublishError> {
         let streams = jetstream::new(client.clone());
         if !self.has_stream.load(Ordering::Relaxed) {
-            streams.get_or_create_stream(events()).await.map_err(|_| PublishError)?;
+            streams.get_or_create_stream(stream_config()).await.map_err(|_| PublishError)?;
         }
         let mut headers = HeaderMap::new();
         headers.insert("Nats-Msg-Id", id);
         let sent = streams.publish_with_headers(message.subject, headers, message.bytes).await;
-        let publish_to_stream = sent.map_err(|_| PublishError)?.await.is_ok();
+        let is_confirmed = sent.map_err(|_| PublishError)?.await.is_ok();
         // The stream may be missing, for example on a new server: the next call creates it again.
-        self.has_stream.store(publish_to_stream, Ordering::Relaxed);
-        if publish_to_stream { Ok(()) } else { Err(PublishError) }
+        self.has_stream.store(is_confirmed, Ordering::Relaxed);
+        if is_confirmed { Ok(()) } else { Err(PublishError) }
     }
 }
 
@@ -130,7 +131,7 @@ fn has_jetstream(client: &Client) -> bool {
     client.try_server_info().is_some_and(|server| server.jetstream)
 }
 
-fn events() -> stream::Config {
+fn stream_config() -> stream::Config {
     stream::Config {
         name: STREAM_NAME.to_owned(),
         subjects: vec![EVENT_SUBJECTS.to_owned()],
@@ -196,8 +197,8 @@ fn percent_decoded(text: &str) -> String {
 async fn run(
     options: ConnectOptions,
     servers: Vec<ServerAddr>,
-    connected: watch::Sender<Option<Client>>,
-    mut out: mpsc::Receiver<Message>,
+    client_sender: watch::Sender<Option<Client>>,
+    mut outgoing: mpsc::Receiver<Message>,
     local: broadcast::Sender<Received>,
     health: DependencyHealth,
 ) {
@@ -212,14 +213,16 @@ async fn run(
     let client = match options.connect(servers).await {
         Ok(client) => client,
         // For example, the certificates cannot be read. A retry would not help.
-        Err(error) => return tracing::error!(%error, "connecting to NATS failed permanently"),
+        Err(error) => {
+            return tracing::error!(%error, "connecting to NATS failed permanently; fix the settings and restart");
+        }
     };
     let Ok(mut incoming) = client.subscribe(ALL_SUBJECTS).await else { return };
-    let _ = connected.send(Some(client.clone()));
+    let _ = client_sender.send(Some(client.clone()));
     tokio::pin!(report_unreachable);
     loop {
         tokio::select! {
-            Some(message) = out.recv() => {
+            Some(message) = outgoing.recv() => {
                 let _ = client.publish(message.subject, message.bytes).await;
             }
             Some(message) = incoming.next() => {

@@ -10,14 +10,14 @@ use super::Message;
 #[serde(rename_all = "snake_case")]
 pub enum Signal {
     /// A job is available.
-    Work,
+    JobAvailable,
     /// A document was cancelled or deleted.
-    Stop {
+    DocumentCancelled {
         /// Its id.
         document: String,
     },
     /// A partition changed.
-    Partition {
+    PartitionChanged {
         /// The pipeline.
         pipeline: String,
         /// The classification.
@@ -32,9 +32,9 @@ impl Signal {
     /// Returns the subject. Ids and classifications are only in the payload.
     pub fn subject(&self) -> &'static str {
         match self {
-            Signal::Work => "pidq.signal.work",
-            Signal::Stop { .. } => "pidq.signal.stop",
-            Signal::Partition { .. } => "pidq.signal.partition",
+            Signal::JobAvailable => "pidq.signal.job_available",
+            Signal::DocumentCancelled { .. } => "pidq.signal.document_cancelled",
+            Signal::PartitionChanged { .. } => "pidq.signal.partition_changed",
         }
     }
 

@@ -5,9 +5,9 @@ use serde::Serialize;
 use super::{Answer, Citation, Context};
 use crate::llm::LlmError;
 
-/// Event of a streamed answer.
+/// StreamEvent of a streamed answer.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Event {
+pub enum StreamEvent {
     /// The contexts: always the first event.
     Retrieval {
         /// Contexts in the prompt.
@@ -38,28 +38,28 @@ enum Data<'a> {
     Done(&'a Answer),
 }
 
-impl Event {
+impl StreamEvent {
     /// Returns the name on the wire.
     pub fn name(&self) -> &'static str {
         match self {
-            Event::Retrieval { .. } => "retrieval",
-            Event::Delta { .. } => "delta",
-            Event::Citation(_) => "citation",
-            Event::Done(_) => "done",
-            Event::Error(_) => "error",
+            StreamEvent::Retrieval { .. } => "retrieval",
+            StreamEvent::Delta { .. } => "delta",
+            StreamEvent::Citation(_) => "citation",
+            StreamEvent::Done(_) => "done",
+            StreamEvent::Error(_) => "error",
         }
     }
 
     /// Returns the data on the wire; `None` for an error, whose data is a problem with the request id.
     pub fn data(&self) -> Option<serde_json::Value> {
         let data = match self {
-            Event::Retrieval { contexts, contexts_dropped } => {
+            StreamEvent::Retrieval { contexts, contexts_dropped } => {
                 Data::Retrieval { contexts, contexts_dropped: *contexts_dropped }
             }
-            Event::Delta { text } => Data::Delta { text },
-            Event::Citation(citation) => Data::Citation(citation),
-            Event::Done(answer) => Data::Done(answer),
-            Event::Error(_) => return None,
+            StreamEvent::Delta { text } => Data::Delta { text },
+            StreamEvent::Citation(citation) => Data::Citation(citation),
+            StreamEvent::Done(answer) => Data::Done(answer),
+            StreamEvent::Error(_) => return None,
         };
         serde_json::to_value(data).ok()
     }

@@ -29,7 +29,7 @@ pub struct InvertedIndex {
     /// Removed documents; posting lists may still contain them.
     removed: Vec<bool>,
     document_count: usize,
-    total: u64,
+    total_length: u64,
 }
 
 /// Documents that contain a term.
@@ -61,12 +61,12 @@ pub struct Scores {
 
 impl InvertedIndex {
     /// Adds a document and returns its number.
-    pub fn add<'w>(&mut self, words: impl IntoIterator<Item = &'w str>) -> u32 {
+    pub fn add<'t>(&mut self, terms: impl IntoIterator<Item = &'t str>) -> u32 {
         let document = self.lengths.len() as u32;
         let mut length = 0;
-        for word in words {
+        for term in terms {
             length += 1;
-            self.count(word, document);
+            self.count(term, document);
         }
         self.push(length);
         document
@@ -76,54 +76,54 @@ impl InvertedIndex {
         self.lengths.push(length);
         self.removed.push(false);
         self.document_count += 1;
-        self.total += u64::from(length);
+        self.total_length += u64::from(length);
     }
 
-    fn count(&mut self, word: &str, document: u32) {
-        let word = match self.terms.get_mut(word) {
-            Some(word) => word,
-            None => self.terms.entry(word.to_owned()).or_default(),
+    fn count(&mut self, term: &str, document: u32) {
+        let list = match self.terms.get_mut(term) {
+            Some(list) => list,
+            None => self.terms.entry(term.to_owned()).or_default(),
         };
-        match word.postings.last_mut() {
+        match list.postings.last_mut() {
             Some(last) if last.document == document => last.frequency += 1,
-            _ => word.postings.push(Posting { document, frequency: 1 }),
+            _ => list.postings.push(Posting { document, frequency: 1 }),
         }
     }
 
     /// Removes a document with these terms. Its number is not reused.
-    pub fn remove<'w>(&mut self, document: u32, words: impl IntoIterator<Item = &'w str>) {
+    pub fn remove<'t>(&mut self, document: u32, terms: impl IntoIterator<Item = &'t str>) {
         if self.removed.get(document as usize).is_none_or(|removed| *removed) {
             return;
         }
         self.removed[document as usize] = true;
         self.document_count -= 1;
-        self.total -= u64::from(self.lengths[document as usize]);
-        let mut words: Vec<&str> = words.into_iter().collect();
-        words.sort_unstable();
-        words.dedup();
-        words.into_iter().for_each(|word| self.mark_stale(word));
+        self.total_length -= u64::from(self.lengths[document as usize]);
+        let mut terms: Vec<&str> = terms.into_iter().collect();
+        terms.sort_unstable();
+        terms.dedup();
+        terms.into_iter().for_each(|term| self.mark_stale(term));
     }
 
     /// Counts a posting as stale, and removes the stale ones when they are the majority (amortized constant cost).
-    fn mark_stale(&mut self, name: &str) {
-        let Some(word) = self.terms.get_mut(name) else { return };
-        word.stale += 1;
-        if word.stale * 2 > word.postings.len() {
-            word.postings.retain(|posting| !self.removed[posting.document as usize]);
-            word.stale = 0;
+    fn mark_stale(&mut self, term: &str) {
+        let Some(list) = self.terms.get_mut(term) else { return };
+        list.stale += 1;
+        if list.stale * 2 > list.postings.len() {
+            list.postings.retain(|posting| !self.removed[posting.document as usize]);
+            list.stale = 0;
         }
-        if word.postings.is_empty() {
-            self.terms.remove(name);
+        if list.postings.is_empty() {
+            self.terms.remove(term);
         }
     }
 
     /// Returns the approximate memory use in bytes.
     pub fn bytes(&self) -> usize {
-        let word = |(name, word): (&String, &PostingList)| {
-            name.capacity() + size_of::<(String, PostingList)>() + word.postings.capacity() * size_of::<Posting>()
+        let term_bytes = |(term, list): (&String, &PostingList)| {
+            term.capacity() + size_of::<(String, PostingList)>() + list.postings.capacity() * size_of::<Posting>()
         };
         let lengths = self.lengths.capacity() * size_of::<u32>() + self.removed.capacity();
-        self.terms.iter().map(word).sum::<usize>() + lengths
+        self.terms.iter().map(term_bytes).sum::<usize>() + lengths
     }
 
     /// Returns the number of documents.
@@ -132,34 +132,35 @@ impl InvertedIndex {
     }
 
     /// Scores every document number; 0 if no term matches. A repeated query term counts as often as it occurs.
-    pub fn scores<'w>(&self, query: impl IntoIterator<Item = &'w str>, weights: Bm25Params) -> Scores {
+    pub fn scores<'t>(&self, query: impl IntoIterator<Item = &'t str>, weights: Bm25Params) -> Scores {
         let mut scores = Scores { values: vec![0.0; self.lengths.len()], bound: 0.0 };
         let mut query: Vec<&str> = query.into_iter().collect();
         query.sort_unstable();
         // Grouped, so that a term that is repeated a thousand times reads its postings once.
-        for same in query.chunk_by(|a, b| a == b) {
-            let none = PostingList::default();
-            let word = self.terms.get(same[0]).unwrap_or(&none);
-            let weight = self.idf(word.postings.len() - word.stale) * same.len() as f64;
+        for group in query.chunk_by(|a, b| a == b) {
+            let empty = PostingList::default();
+            let list = self.terms.get(group[0]).unwrap_or(&empty);
+            let weight = self.idf(list.postings.len() - list.stale) * group.len() as f64;
             scores.bound += weight;
-            self.score(word, weight, weights, &mut scores.values);
+            self.score(list, weight, weights, &mut scores.values);
         }
         scores
     }
 
     // Hot: runs once per posting. Removed documents are scored too, because checking costs more than scoring; their scores
     // are reset after each term with stale postings.
-    fn score(&self, word: &PostingList, weight: f64, weights: Bm25Params, scores: &mut [f64]) {
-        let average = self.total as f64 / self.document_count as f64;
-        let fixed = weights.k1 * (1.0 - weights.b);
-        let long = weights.k1 * weights.b / average;
-        for posting in &word.postings {
+    fn score(&self, list: &PostingList, weight: f64, weights: Bm25Params, scores: &mut [f64]) {
+        let average = self.total_length as f64 / self.document_count as f64;
+        let constant = weights.k1 * (1.0 - weights.b);
+        let length_factor = weights.k1 * weights.b / average;
+        for posting in &list.postings {
             let document = posting.document as usize;
             let frequency = f64::from(posting.frequency);
-            scores[document] += weight * frequency / (frequency + fixed + long * f64::from(self.lengths[document]));
+            scores[document] +=
+                weight * frequency / (frequency + constant + length_factor * f64::from(self.lengths[document]));
         }
-        if word.stale > 0 {
-            let stale = word.postings.iter().filter(|posting| self.removed[posting.document as usize]);
+        if list.stale > 0 {
+            let stale = list.postings.iter().filter(|posting| self.removed[posting.document as usize]);
             stale.for_each(|posting| scores[posting.document as usize] = 0.0);
         }
     }
@@ -172,28 +173,28 @@ impl InvertedIndex {
 
     /// Returns every term in order, with its postings.
     pub fn terms(&self) -> impl Iterator<Item = (&str, impl Iterator<Item = Posting> + '_)> {
-        let mut words: Vec<_> = self.terms.iter().collect();
-        words.sort_unstable_by_key(|(name, _)| name.as_str());
-        let alive = |posting: &Posting| !self.removed[posting.document as usize];
-        words.into_iter().map(move |(name, word)| (name.as_str(), word.postings.iter().copied().filter(alive)))
+        let mut terms: Vec<_> = self.terms.iter().collect();
+        terms.sort_unstable_by_key(|(term, _)| term.as_str());
+        let is_current = |posting: &Posting| !self.removed[posting.document as usize];
+        terms.into_iter().map(move |(term, list)| (term.as_str(), list.postings.iter().copied().filter(is_current)))
     }
 
     /// Builds the index of a number of documents from its terms; none if a posting list is empty of occurrences, unsorted, or
     /// refers to a missing document, or if a term is repeated.
     pub fn from_terms(documents: u32, terms: impl IntoIterator<Item = (String, Vec<Posting>)>) -> Option<Self> {
         let mut lengths = vec![0u32; documents as usize];
-        let mut known = HashMap::new();
-        for (name, postings) in terms {
-            let increasing = postings.windows(2).all(|pair| pair[0].document < pair[1].document);
+        let mut lists = HashMap::new();
+        for (term, postings) in terms {
+            let is_increasing = postings.windows(2).all(|pair| pair[0].document < pair[1].document);
             for posting in &postings {
                 let length = lengths.get_mut(posting.document as usize).filter(|_| posting.frequency > 0)?;
                 *length = length.checked_add(posting.frequency)?;
             }
-            let new = known.insert(name, PostingList { postings, stale: 0 }).is_none();
-            (increasing && new).then_some(())?;
+            let is_new = lists.insert(term, PostingList { postings, stale: 0 }).is_none();
+            (is_increasing && is_new).then_some(())?;
         }
-        let mut postings = InvertedIndex { terms: known, ..InvertedIndex::default() };
-        lengths.into_iter().for_each(|length| postings.push(length));
-        Some(postings)
+        let mut index = InvertedIndex { terms: lists, ..InvertedIndex::default() };
+        lengths.into_iter().for_each(|length| index.push(length));
+        Some(index)
     }
 }

@@ -14,8 +14,8 @@ pub const K: f64 = 60.0;
 pub fn reciprocal_ranks<T: Copy + Eq + Hash + Ord>(rankings: &[(f64, &[T])], k: f64) -> Vec<(T, f64)> {
     let mut scores: HashMap<T, f64> = HashMap::new();
     for (weight, ranking) in rankings {
-        for (at, item) in ranking.iter().enumerate() {
-            *scores.entry(*item).or_default() += weight / (k + (at + 1) as f64);
+        for (index, item) in ranking.iter().enumerate() {
+            *scores.entry(*item).or_default() += weight / (k + (index + 1) as f64);
         }
     }
     let mut fused: Vec<_> = scores.into_iter().collect();

@@ -24,7 +24,7 @@ pub const MODES: &[(&str, Mode)] = &[("hybrid", Mode::Hybrid), ("dense", Mode::D
 impl Mode {
     /// Returns the mode with a name.
     pub fn find(name: &str) -> Option<Self> {
-        MODES.iter().find(|(known, _)| *known == name).map(|(_, mode)| *mode)
+        MODES.iter().find(|(candidate, _)| *candidate == name).map(|(_, mode)| *mode)
     }
 }
 
@@ -78,7 +78,7 @@ impl Partition {
         let vector = self.vector(query);
         let candidates = candidates
             .map(|candidates| candidates.iter().filter_map(|(document, index)| self.slot(document, *index)).collect());
-        let accepted = self.accepted(query.filter);
+        let accepted = self.accepted_slots(query.filter);
         let prepared = PreparedQuery { partition: self, accepted, scores: self.scores(query), vector, candidates };
         let ranked = match (query.mode, &prepared.vector) {
             (Mode::Sparse, _) | (Mode::Hybrid, None) => prepared.sparse(depth),
@@ -105,18 +105,18 @@ impl Partition {
     }
 
     /// Returns the slots that a filter accepts, or none without a filter. Evaluates the filter once per document.
-    fn accepted(&self, filter: Option<&Filter>) -> Option<Vec<bool>> {
+    fn accepted_slots(&self, filter: Option<&Filter>) -> Option<Vec<bool>> {
         let filter = filter?;
         let mut accepted = vec![false; self.chunks.len()];
-        for held in self.documents.values().filter(|held| filter.matches(&held.metadata)) {
-            accepted[held.slots.start as usize..held.slots.end as usize].fill(true);
+        for entry in self.documents.values().filter(|entry| filter.matches(&entry.metadata)) {
+            accepted[entry.slots.start as usize..entry.slots.end as usize].fill(true);
         }
         Some(accepted)
     }
 
-    /// The name of a ranked chunk: its document's id and its place there.
+    /// Returns the position of a ranked chunk: the id of its document and its index there.
     pub fn chunk_position(&self, ranked: &RankedChunk) -> (&str, u32) {
-        self.name(ranked.slot)
+        self.position(ranked.slot)
     }
 }
 
@@ -174,10 +174,11 @@ impl PreparedQuery<'_> {
     /// Fuses both rankings. The score is the fused score relative to the maximum (first in both rankings), multiplied by the
     /// quality of the best match: it descends with the ranking, and is low if no chunk matches the query.
     fn hybrid(&self, weight: f64, depth: usize) -> Vec<RankedChunk> {
-        let named = |slot: u32| (self.partition.name(slot), slot);
-        let words: Vec<_> = self.top_by_terms(depth.max(MIN_FUSION_DEPTH)).into_iter().map(named).collect();
-        let vectors: Vec<_> = self.top_by_vector(depth.max(MIN_FUSION_DEPTH)).into_iter().map(named).collect();
-        let mut fused = reciprocal_ranks(&[(1.0, &words), (weight, &vectors)], K);
+        let with_position = |slot: u32| (self.partition.position(slot), slot);
+        let by_terms: Vec<_> = self.top_by_terms(depth.max(MIN_FUSION_DEPTH)).into_iter().map(with_position).collect();
+        let by_vector: Vec<_> =
+            self.top_by_vector(depth.max(MIN_FUSION_DEPTH)).into_iter().map(with_position).collect();
+        let mut fused = reciprocal_ranks(&[(1.0, &by_terms), (weight, &by_vector)], K);
         fused.truncate(depth);
         let max_score = (1.0 + weight) / (K + 1.0);
         let mut ranked: Vec<RankedChunk> = fused

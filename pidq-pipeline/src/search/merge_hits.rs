@@ -52,7 +52,7 @@ impl Hit<'_> {
         let mut text = self.chunks[0].text.clone();
         for pair in self.chunks.windows(2) {
             match text_after(pair[0], pair[1]) {
-                Some(rest) => text.push_str(rest),
+                Some(suffix) => text.push_str(suffix),
                 None => text.extend([gap(pair[1]).unwrap_or("\n"), &pair[1].text]),
             }
         }
@@ -68,19 +68,19 @@ impl Hit<'_> {
     fn overlaps(&self, document: &str, chunk: &Chunk) -> bool {
         let same_document = self.document == document;
         same_document
-            && self.chunks.iter().any(|known| match (&known.span, &chunk.span) {
+            && self.chunks.iter().any(|merged| match (&merged.span, &chunk.span) {
                 (Some(a), Some(b)) => a.start < b.end && b.start < a.end,
-                _ => known.index == chunk.index,
+                _ => merged.index == chunk.index,
             })
     }
 }
 
 /// Returns the part of a chunk after the end of the previous chunk, if they touch.
-fn text_after<'p>(before: &Chunk, chunk: &'p Chunk) -> Option<&'p str> {
-    let (before, span) = (before.span.as_ref()?, chunk.span.as_ref()?);
+fn text_after<'p>(previous: &Chunk, chunk: &'p Chunk) -> Option<&'p str> {
+    let (previous, span) = (previous.span.as_ref()?, chunk.span.as_ref()?);
     let exact = span.len() == chunk.text.len();
-    let shared = before.end.checked_sub(span.start)?;
-    if exact { chunk.text.get(shared.min(span.len())..) } else { None }
+    let overlap = previous.end.checked_sub(span.start)?;
+    if exact { chunk.text.get(overlap.min(span.len())..) } else { None }
 }
 
 /// Returns the depth of a ranking for a number of hits, some of which will be merged or dropped.

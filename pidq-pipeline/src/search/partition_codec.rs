@@ -125,8 +125,8 @@ fn read_chunk(dimensions: usize, input: &mut Reader<impl Read>) -> io::Result<(C
 }
 
 fn read_span(input: &mut Reader<impl Read>) -> io::Result<Range<usize>> {
-    let mut place = || usize::try_from(input.long()?).map_err(|_| invalid_data());
-    let (start, end) = (place()?, place()?);
+    let mut offset = || usize::try_from(input.long()?).map_err(|_| invalid_data());
+    let (start, end) = (offset()?, offset()?);
     if start <= end { Ok(start..end) } else { Err(invalid_data()) }
 }
 

@@ -10,7 +10,7 @@ use super::top_k::TopK;
 const RESCORE_FACTOR: usize = 5;
 const MIN_RESCORED: usize = 64;
 
-/// VectorTable of one length by slot, exact and quantized.
+/// Vectors of one length by slot, exact and quantized.
 #[derive(Debug, Default)]
 pub struct VectorTable {
     dimensions: usize,
@@ -114,13 +114,13 @@ fn quantized_dot(bytes: &[u8], query: &[i16]) -> i32 {
 /// Returns the dot product, in sixteen independent sums for parallelism. The order is fixed, so the result is
 /// reproducible bit for bit.
 fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let (a, rest_of_a) = a.as_chunks::<16>();
-    let (b, rest_of_b) = b.as_chunks::<16>();
+    let (a, tail_a) = a.as_chunks::<16>();
+    let (b, tail_b) = b.as_chunks::<16>();
     let mut sums = [0.0f32; 16];
     for (a, b) in a.iter().zip(b) {
-        for at in 0..16 {
-            sums[at] += a[at] * b[at];
+        for i in 0..16 {
+            sums[i] += a[i] * b[i];
         }
     }
-    sums.iter().sum::<f32>() + rest_of_a.iter().zip(rest_of_b).map(|(a, b)| a * b).sum::<f32>()
+    sums.iter().sum::<f32>() + tail_a.iter().zip(tail_b).map(|(a, b)| a * b).sum::<f32>()
 }

@@ -1,7 +1,7 @@
 //! Short-lived cache of query vectors and search results, per caller, classification and state of the partition.
 //!
 //! The cache key contains the change counter of the partition and the revision of the pipeline, so entries are never
-//! stale. It also contains the caller: response times must not reveal what others searched for. Access is checked
+//! stale. It also contains the caller: response times must not reveal the searches of other callers. Access is checked
 //! before the cache is read.
 
 use std::time::Duration;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Passage, SearchQuery, SearchResult};
+use super::{Passage, SearchResult, ValidatedSearch};
 use crate::cache::{Cache, PASSAGES, VECTORS};
 use crate::embedding::{from_blob, to_blob};
 use crate::policies::Policy;
@@ -19,8 +19,8 @@ use crate::records::Pipeline;
 /// Cache entry of a search. Without effect if the policy of the classification forbids storing questions.
 pub(super) struct CachedSearch<'a> {
     cache: Option<&'a Cache>,
-    vector: Vec<String>,
-    passages: Vec<String>,
+    vector_key: Vec<String>,
+    passages_key: Vec<String>,
 }
 
 /// Serialized form of a search result.
@@ -42,16 +42,16 @@ struct CachedPassage {
 }
 
 impl CachedSearch<'_> {
-    /// Creates the cache keys for a search by the caller `caller` in the partition's state `changes`.
+    /// Creates the cache keys of a caller's search in the partition at a change count.
     pub fn new<'a>(
         cache: &'a Cache,
         caller: &str,
         pipeline: &Pipeline,
-        changes: i64,
-        search: &SearchQuery,
+        change_count: i64,
+        search: &ValidatedSearch,
     ) -> CachedSearch<'a> {
         let (generation, revision) = (pipeline.generation.to_string(), pipeline.revision.to_string());
-        let vector = vec![
+        let vector_key = vec![
             caller.to_owned(),
             pipeline.id.clone(),
             generation,
@@ -63,49 +63,54 @@ impl CachedSearch<'_> {
         let retains =
             Policy::for_classification(pipeline, &search.classification).is_ok_and(|policy| policy.retains_answers());
         let options = format!("{:?} {} {:x} {:?}", search.mode, search.top, search.min_score.to_bits(), search.filter);
-        let passages = vector.iter().cloned().chain([revision, changes.to_string(), options]).collect();
-        CachedSearch { cache: retains.then_some(cache), vector, passages }
+        let passages_key = vector_key.iter().cloned().chain([revision, change_count.to_string(), options]).collect();
+        CachedSearch { cache: retains.then_some(cache), vector_key, passages_key }
     }
 
     pub async fn vector(&self) -> Option<Vec<f32>> {
-        from_blob(&self.cache?.get(&VECTORS, &as_strs(&self.vector)).await?)
+        from_blob(&self.cache?.get(&VECTORS, &as_strs(&self.vector_key)).await?)
     }
 
     pub async fn store_vector(&self, vector: &[f32]) {
         if let Some(cache) = self.cache {
-            cache.put(&VECTORS, &as_strs(&self.vector), to_blob(vector).into()).await;
+            cache.put(&VECTORS, &as_strs(&self.vector_key), to_blob(vector).into()).await;
         }
     }
 
     pub async fn result(&self) -> Option<SearchResult> {
-        let bytes = self.cache?.get(&PASSAGES, &as_strs(&self.passages)).await?;
+        let bytes = self.cache?.get(&PASSAGES, &as_strs(&self.passages_key)).await?;
         serde_json::from_slice::<CachedResult>(&bytes).ok().map(CachedResult::into_result)
     }
 
     /// Stores a result. A degraded result, one with warnings, is not stored.
-    pub async fn store_result(&self, found: &SearchResult) {
-        let bytes = serde_json::to_vec(&CachedResult::from_result(found));
-        if let (Some(cache), Ok(bytes), true) = (self.cache, bytes, found.warnings.is_empty()) {
-            cache.put(&PASSAGES, &as_strs(&self.passages), bytes.into()).await;
+    pub async fn store_result(&self, result: &SearchResult) {
+        let bytes = serde_json::to_vec(&CachedResult::from_result(result));
+        if let (Some(cache), Ok(bytes), true) = (self.cache, bytes, result.warnings.is_empty()) {
+            cache.put(&PASSAGES, &as_strs(&self.passages_key), bytes.into()).await;
         }
     }
 }
 
-fn as_strs(of: &[String]) -> Vec<&str> {
-    of.iter().map(String::as_str).collect()
+fn as_strs(strings: &[String]) -> Vec<&str> {
+    strings.iter().map(String::as_str).collect()
 }
 
 impl CachedResult {
-    fn from_result(found: &SearchResult) -> CachedResult {
+    fn from_result(result: &SearchResult) -> CachedResult {
         CachedResult {
-            passages: found.passages.iter().map(CachedPassage::from_passage).collect(),
-            has_documents: found.has_documents,
+            passages: result.passages.iter().map(CachedPassage::from_passage).collect(),
+            has_documents: result.has_documents,
         }
     }
 
     fn into_result(self) -> SearchResult {
         let passages = self.passages.into_iter().map(CachedPassage::into_passage).collect();
-        SearchResult { passages, has_documents: self.has_documents, warnings: Vec::new(), took: [Duration::ZERO; 2] }
+        SearchResult {
+            passages,
+            has_documents: self.has_documents,
+            warnings: Vec::new(),
+            durations: [Duration::ZERO; 2],
+        }
     }
 }
 

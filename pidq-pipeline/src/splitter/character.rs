@@ -9,7 +9,7 @@ use super::{Chunk, Embed, Split, SplitError, Splitter};
 /// The `character` splitter.
 pub const CHARACTER: Splitter = Splitter {
     name: "character",
-    summary: "one separator only; pieces that are too long are kept",
+    summary: "splits at one separator only; pieces that are too long are kept",
     parameters: &[
         CHUNK_SIZE,
         CHUNK_OVERLAP,

@@ -21,7 +21,7 @@ impl HeadingStack {
             self.named.retain(|(name, _)| *name != last.name);
         }
         self.open.push(Heading { level, name: name.to_owned() });
-        match self.named.iter_mut().find(|(known, _)| known == name) {
+        match self.named.iter_mut().find(|(level_name, _)| level_name == name) {
             Some((_, heading)) => *heading = text.to_owned(),
             None => self.named.push((name.to_owned(), text.to_owned())),
         }

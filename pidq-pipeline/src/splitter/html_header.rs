@@ -14,7 +14,7 @@ use super::{Chunk, Embed, Split, SplitError, Splitter};
 /// The `html_header` splitter.
 pub const HTML_HEADER: Splitter = Splitter {
     name: "html_header",
-    summary: "sections of HTML, one chunk per section, with the headings above it",
+    summary: "sections of HTML, one chunk each, with the headings above it",
     parameters: &[
         Parameter {
             name: "headers_to_split_on",
@@ -68,13 +68,17 @@ fn level((tag, name): (String, String)) -> Result<Level, SplitError> {
 
 impl Split for HtmlHeaderSplitter {
     fn split<'t>(&self, text: &'t str, _: &Embed<'_>) -> Result<Vec<Chunk<'t>>, SplitError> {
-        let mut run =
-            Run { sections: self, open: Vec::new(), section: Section::default(), chunks: ChunkList::for_text(text) };
+        let mut state = SplitState {
+            splitter: self,
+            open: Vec::new(),
+            section: Section::default(),
+            chunks: ChunkList::for_text(text),
+        };
         for element in body(elements(text)) {
-            run.element(element)?;
+            state.element(element)?;
         }
-        run.close()?;
-        Ok(run.chunks.into_vec())
+        state.close()?;
+        Ok(state.chunks.into_vec())
     }
 }
 
@@ -93,7 +97,7 @@ impl Element {
         let text = text.trim_matches(is_space);
         if !text.is_empty() {
             self.texts.push(text.to_owned());
-            self.span = Some(self.span.as_ref().map_or(span.start, |known| known.start)..span.end);
+            self.span = Some(self.span.as_ref().map_or(span.start, |span| span.start)..span.end);
         }
     }
 }
@@ -163,10 +167,10 @@ impl Tree {
 
 /// Returns the body and its content, or all elements if there is no body.
 fn body(elements: Vec<Element>) -> Vec<Element> {
-    let Some(at) = elements.iter().position(|element| element.name == "body") else { return elements };
-    let depth = elements[at].depth;
-    let inside = elements.iter().skip(at + 1).take_while(|element| element.depth > depth).count();
-    elements.into_iter().skip(at).take(inside + 1).collect()
+    let Some(index) = elements.iter().position(|element| element.name == "body") else { return elements };
+    let depth = elements[index].depth;
+    let inside = elements.iter().skip(index + 1).take_while(|element| element.depth > depth).count();
+    elements.into_iter().skip(index).take(inside + 1).collect()
 }
 
 /// Text under the open headings.
@@ -176,8 +180,9 @@ struct Section {
     span: Option<Range<usize>>,
 }
 
-struct Run<'s, 't> {
-    sections: &'s HtmlHeaderSplitter,
+/// State of splitting one text.
+struct SplitState<'s, 't> {
+    splitter: &'s HtmlHeaderSplitter,
     open: Vec<Heading>,
     section: Section,
     chunks: ChunkList<'t>,
@@ -190,11 +195,11 @@ struct Heading {
     depth: usize,
 }
 
-impl Run<'_, '_> {
+impl SplitState<'_, '_> {
     fn element(&mut self, element: Element) -> Result<(), SplitError> {
         let Some(span) = element.span else { return Ok(()) };
         let text = element.texts.join(" ");
-        if let Some(level) = self.sections.levels.iter().find(|level| level.tag == element.name) {
+        if let Some(level) = self.splitter.levels.iter().find(|level| level.tag == element.name) {
             self.close()?;
             self.open.retain(|open| open.level < level.level);
             self.open(Heading {
@@ -206,19 +211,19 @@ impl Run<'_, '_> {
             return self.push(text, span);
         }
         self.open.retain(|open| element.depth >= open.depth);
-        if self.sections.each_element {
+        if self.splitter.each_element {
             return self.push(text, span);
         }
         self.section.texts.push(text);
-        let start = self.section.span.as_ref().map_or(span.start, |known| known.start.min(span.start));
-        let end = self.section.span.as_ref().map_or(span.end, |known| known.end.max(span.end));
+        let start = self.section.span.as_ref().map_or(span.start, |open| open.start.min(span.start));
+        let end = self.section.span.as_ref().map_or(span.end, |open| open.end.max(span.end));
         self.section.span = Some(start..end);
         Ok(())
     }
 
     fn open(&mut self, heading: Heading) {
         match self.open.iter_mut().find(|open| open.name == heading.name) {
-            Some(known) => *known = heading,
+            Some(open) => *open = heading,
             None => self.open.push(heading),
         }
     }

@@ -14,7 +14,7 @@ use super::{Chunk, Embed, Split, SplitError, Splitter};
 /// The `json` splitter.
 pub const JSON: Splitter = Splitter {
     name: "json",
-    summary: "parts of a JSON object, each with the paths of its values; sizes are those of PythonFormatter's json.dumps",
+    summary: "parts of a JSON object, each with the paths of its values; sizes are those of Python's json.dumps",
     parameters: &[
         Parameter {
             name: "max_chunk_size",
@@ -72,13 +72,13 @@ impl JsonSplitter {
         path: &mut Vec<String>,
         parts: &mut Parts,
     ) -> Result<(), SplitError> {
-        let full = parts.last().size;
+        let part_size = parts.last().size;
         let size = 2 + text_size(&key) + 2 + size(&value);
         path.push(key);
-        if size < self.max_size - full {
+        if size < self.max_size - part_size {
             parts.set(path, value)?;
         } else {
-            if full >= self.min_size {
+            if part_size >= self.min_size {
                 parts.list.push(Part::default());
             }
             self.add(value, path, parts)?;
@@ -118,8 +118,8 @@ impl Parts {
 
     /// Adds a value to the last part.
     fn set(&mut self, path: &[String], value: Value) -> Result<(), SplitError> {
-        let grown = self.last().set(path, value);
-        self.limit.charge(usize::try_from(grown).unwrap_or(0))
+        let growth = self.last().set(path, value);
+        self.limit.charge(usize::try_from(growth).unwrap_or(0))
     }
 }
 
@@ -140,20 +140,20 @@ impl Part {
     /// Sets the value at a path and returns the growth of the part. Paths are unique, because the keys of an object are
     /// unique and only leaves are set.
     fn set(&mut self, path: &[String], value: Value) -> i64 {
-        let Some((key, above)) = path.split_last() else { return 0 };
-        let before = self.size;
+        let Some((key, parents)) = path.split_last() else { return 0 };
+        let old_size = self.size;
         let mut fields = &mut self.fields;
-        for key in above {
+        for key in parents {
             if !fields.contains_key(key) {
                 self.size += separator_size(fields) + text_size(key) + 2 + 2;
             }
             let inner = fields.entry(key.clone()).or_insert_with(|| Value::Object(Map::new()));
-            let Value::Object(inner) = inner else { return self.size - before };
+            let Value::Object(inner) = inner else { return self.size - old_size };
             fields = inner;
         }
         self.size += separator_size(fields) + text_size(key) + 2 + size(&value);
         fields.insert(key.clone(), value);
-        self.size - before
+        self.size - old_size
     }
 }
 
@@ -166,13 +166,13 @@ fn without_lists(value: Value) -> Value {
     match value {
         Value::Object(fields) => fields.into_iter().map(|(key, value)| (key, without_lists(value))).collect(),
         Value::Array(items) => {
-            items.into_iter().enumerate().map(|(at, item)| (at.to_string(), without_lists(item))).collect()
+            items.into_iter().enumerate().map(|(index, item)| (index.to_string(), without_lists(item))).collect()
         }
         leaf => leaf,
     }
 }
 
-/// Returns the size of a value as PythonFormatter's `json.dumps` writes it in ASCII.
+/// Returns the size of a value as Python's `json.dumps` writes it in ASCII.
 fn size(value: &Value) -> i64 {
     match value {
         Value::Object(fields) => object_size(fields),
@@ -199,7 +199,7 @@ fn text_size(text: &str) -> i64 {
     2 + text.chars().map(width).sum::<i64>()
 }
 
-/// Serializes a value as PythonFormatter's `json.dumps` with `ensure_ascii` off: with spaces after commas and colons.
+/// Serializes a value as Python's `json.dumps` with `ensure_ascii` off: with spaces after commas and colons.
 fn dumps(value: &Value) -> String {
     let mut out = Vec::new();
     // Writing a value to memory cannot fail.
@@ -214,31 +214,33 @@ const BIG_INTEGER_JSON: &str = "\"\\u0000\\u0000";
 
 /// Quotes integers beyond 64 bits.
 fn quote_big_integers(json: &str) -> Cow<'_, str> {
-    let (mut out, mut done, mut at) = (String::new(), 0, 0);
+    let (mut out, mut copied, mut position) = (String::new(), 0, 0);
     let bytes = json.as_bytes();
-    while let Some(byte) = bytes.get(at) {
+    while let Some(byte) = bytes.get(position) {
         let end = match byte {
-            b'"' => end_of_string(bytes, at),
-            byte if is_number_byte(byte) => at + bytes[at..].iter().take_while(|byte| is_number_byte(byte)).count(),
-            _ => at + 1,
+            b'"' => end_of_string(bytes, position),
+            byte if is_number_byte(byte) => {
+                position + bytes[position..].iter().take_while(|byte| is_number_byte(byte)).count()
+            }
+            _ => position + 1,
         };
-        if is_big_integer(&bytes[at..end]) {
-            out.extend([&json[done..at], BIG_INTEGER_JSON, &json[at..end], "\""]);
-            done = end;
+        if is_big_integer(&bytes[position..end]) {
+            out.extend([&json[copied..position], BIG_INTEGER_JSON, &json[position..end], "\""]);
+            copied = end;
         }
-        at = end;
+        position = end;
     }
-    if done == 0 { Cow::Borrowed(json) } else { Cow::Owned(out + &json[done..]) }
+    if copied == 0 { Cow::Borrowed(json) } else { Cow::Owned(out + &json[copied..]) }
 }
 
 /// Returns the position after a string that starts at `start`.
 fn end_of_string(json: &[u8], start: usize) -> usize {
-    let mut at = start + 1;
-    while let Some(byte) = json.get(at) {
+    let mut position = start + 1;
+    while let Some(byte) = json.get(position) {
         match byte {
-            b'"' => return at + 1,
-            b'\\' => at += 2,
-            _ => at += 1,
+            b'"' => return position + 1,
+            b'\\' => position += 2,
+            _ => position += 1,
         }
     }
     json.len()
@@ -264,8 +266,8 @@ fn unquote_big_integers(json: String) -> String {
     let mut parts = json.split(BIG_INTEGER_JSON);
     let first = parts.next().unwrap_or_default().to_owned();
     parts.fold(first, |mut out, part| {
-        let (digits, rest) = part.split_once('"').unwrap_or((part, ""));
-        out.extend([digits, rest]);
+        let (digits, remaining) = part.split_once('"').unwrap_or((part, ""));
+        out.extend([digits, remaining]);
         out
     })
 }
@@ -290,7 +292,7 @@ impl Formatter for PythonFormatter {
     }
 }
 
-/// Formats a number as PythonFormatter's `repr`: with an exponent below 1e-4 and from 1e16 on, otherwise with at least one decimal.
+/// Formats a number as Python's `repr`: with an exponent below 1e-4 and from 1e16 on, otherwise with at least one decimal.
 fn float(number: f64) -> String {
     let size = number.abs();
     if size != 0.0 && !(1e-4..1e16).contains(&size) {

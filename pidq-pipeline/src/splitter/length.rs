@@ -1,4 +1,4 @@
-//! LengthUnit units of splitters.
+//! Length units of splitters.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -30,13 +30,14 @@ pub enum Encoding {
 }
 
 /// Names of the units. `tokens` means `cl100k_base`.
-pub const LENGTHS: &[&str] = &["chars", "utf8_bytes", "utf16_units", "words", "tokens", "cl100k_base", "o200k_base"];
+pub const LENGTH_UNITS: &[&str] =
+    &["chars", "utf8_bytes", "utf16_units", "words", "tokens", "cl100k_base", "o200k_base"];
 
 /// Names of the encodings.
 pub const ENCODINGS: &[&str] = &["cl100k_base", "o200k_base"];
 
 impl LengthUnit {
-    /// Returns the unit with a name of [`LENGTHS`].
+    /// Returns the unit with a name of [`LENGTH_UNITS`].
     pub fn from_name(name: &str) -> LengthUnit {
         match name {
             "utf8_bytes" => LengthUnit::Utf8Bytes,
@@ -105,23 +106,23 @@ const MAX_WHITESPACE_SIZE: usize = 500_000;
 
 /// Splits a text only inside white-space runs that are too long.
 fn split_long_whitespace(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
+    let mut remaining = text;
     std::iter::from_fn(move || {
-        let (run, after) = rest.split_at(end_of_run(rest));
-        rest = after;
+        let (run, after) = remaining.split_at(end_of_run(remaining));
+        remaining = after;
         (!run.is_empty()).then_some(run)
     })
 }
 
 /// Returns the position at which the first overlong white-space run is split, or the end of the text.
 fn end_of_run(text: &str) -> usize {
-    let mut start = None;
-    for (at, c) in text.char_indices().filter(|_| text.len() > MAX_WHITESPACE_SIZE) {
-        let from = *start.get_or_insert(at);
+    let mut run_start = None;
+    for (index, c) in text.char_indices().filter(|_| text.len() > MAX_WHITESPACE_SIZE) {
+        let start = *run_start.get_or_insert(index);
         match c.is_whitespace() {
-            true if at - from >= MAX_WHITESPACE_SIZE => return at,
+            true if index - start >= MAX_WHITESPACE_SIZE => return index,
             true => {}
-            false => start = None,
+            false => run_start = None,
         }
     }
     text.len()

@@ -15,7 +15,7 @@ use super::{Chunk, Embed, Split, SplitError, Splitter};
 /// The `markdown_header` splitter.
 pub const MARKDOWN_HEADER: Splitter = Splitter {
     name: "markdown_header",
-    summary: "sections of Markdown with the headings above them",
+    summary: "sections of Markdown, each with the headings above it",
     parameters: &[
         Parameter {
             name: "headers_to_split_on",
@@ -40,31 +40,31 @@ pub const MARKDOWN_HEADER: Splitter = Splitter {
 };
 
 struct MarkdownHeaderSplitter {
-    marks: Vec<(String, String)>,
+    markers: Vec<(String, String)>,
     strip_headers: bool,
     each_line: bool,
 }
 
 impl MarkdownHeaderSplitter {
     fn new(parameters: &Parameters) -> Self {
-        let mut marks = parameters.pairs("headers_to_split_on");
-        marks.sort_by_key(|(mark, _)| std::cmp::Reverse(mark.chars().count()));
+        let mut markers = parameters.pairs("headers_to_split_on");
+        markers.sort_by_key(|(marker, _)| std::cmp::Reverse(marker.chars().count()));
         let (strip_headers, each_line) = (parameters.flag("strip_headers"), parameters.flag("return_each_line"));
-        MarkdownHeaderSplitter { marks, strip_headers, each_line }
+        MarkdownHeaderSplitter { markers, strip_headers, each_line }
     }
 
     /// Returns the marker and the level name if a line is a heading.
     fn heading(&self, line: &str) -> Option<&(String, String)> {
-        self.marks.iter().find(|(mark, _)| {
-            line.strip_prefix(mark.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+        self.markers.iter().find(|(marker, _)| {
+            line.strip_prefix(marker.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
         })
     }
 }
 
 impl Split for MarkdownHeaderSplitter {
     fn split<'t>(&self, text: &'t str, _: &Embed<'_>) -> Result<Vec<Chunk<'t>>, SplitError> {
-        let mut run = Run {
-            sections: self,
+        let mut state = SplitState {
+            splitter: self,
             open: HeadingStack::default(),
             fence: "",
             lines: Vec::new(),
@@ -72,17 +72,17 @@ impl Split for MarkdownHeaderSplitter {
         };
         let mut start = 0;
         for line in text.split('\n') {
-            run.line(line, start..start + line.len())?;
+            state.line(line, start..start + line.len())?;
             start += line.len() + 1;
         }
-        run.close()?;
-        Ok(run.chunks.into_vec())
+        state.close()?;
+        Ok(state.chunks.into_vec())
     }
 }
 
 /// State of splitting one text line by line.
-struct Run<'s, 't> {
-    sections: &'s MarkdownHeaderSplitter,
+struct SplitState<'s, 't> {
+    splitter: &'s MarkdownHeaderSplitter,
     open: HeadingStack,
     /// End marker of the open code block, or empty.
     fence: &'static str,
@@ -91,22 +91,22 @@ struct Run<'s, 't> {
     chunks: ChunkList<'t>,
 }
 
-impl<'t> Run<'_, 't> {
+impl<'t> SplitState<'_, 't> {
     fn line(&mut self, line: &'t str, span: Range<usize>) -> Result<(), SplitError> {
-        let shown = printable(line.trim_matches(is_space));
-        self.update_fence(&shown);
+        let content = printable(line.trim_matches(is_space));
+        self.update_fence(&content);
         if !self.fence.is_empty() {
-            self.lines.push((shown, span));
-        } else if let Some((mark, name)) = self.sections.heading(&shown) {
+            self.lines.push((content, span));
+        } else if let Some((marker, name)) = self.splitter.heading(&content) {
             self.close()?;
-            self.open.push(mark.matches('#').count(), name, shown[mark.len()..].trim_matches(is_space));
-            if !self.sections.strip_headers {
-                self.lines.push((shown, span));
+            self.open.push(marker.matches('#').count(), name, content[marker.len()..].trim_matches(is_space));
+            if !self.splitter.strip_headers {
+                self.lines.push((content, span));
             }
-        } else if shown.is_empty() {
+        } else if content.is_empty() {
             self.close()?;
         } else {
-            self.lines.push((shown, span));
+            self.lines.push((content, span));
         }
         Ok(())
     }
@@ -129,14 +129,14 @@ impl<'t> Run<'_, 't> {
         let (Some((_, first)), Some((_, last))) = (self.lines.first(), self.lines.last()) else { return Ok(()) };
         let span = first.start..last.end;
         let lines: Vec<_> = self.lines.drain(..).map(|(line, _)| line).collect();
-        let (text, under) = (lines.join("\n"), self.open.named());
-        match self.chunks.last_mut().filter(|_| !self.sections.each_line) {
-            Some(last) if last.headings == under => append(last, &text, span.end),
-            Some(last) if !self.sections.strip_headers && ends_with_heading(last, under) => {
-                last.headings = under.to_vec();
+        let (text, headings) = (lines.join("\n"), self.open.named());
+        match self.chunks.last_mut().filter(|_| !self.splitter.each_line) {
+            Some(last) if last.headings == headings => append(last, &text, span.end),
+            Some(last) if !self.splitter.strip_headers && ends_with_heading(last, headings) => {
+                last.headings = headings.to_vec();
                 append(last, &text, span.end);
             }
-            _ => self.chunks.push(Chunk { text: text.into(), span: Some(span), headings: under.to_vec() })?,
+            _ => self.chunks.push(Chunk { text: text.into(), span: Some(span), headings: headings.to_vec() })?,
         }
         Ok(())
     }
@@ -151,8 +151,8 @@ fn printable(line: &str) -> Cow<'_, str> {
 }
 
 /// Returns whether a chunk ends with a heading of the following paragraph.
-fn ends_with_heading(chunk: &Chunk<'_>, under: &[(String, String)]) -> bool {
-    chunk.headings.len() < under.len() && chunk.text.rsplit('\n').next().is_some_and(|line| line.starts_with('#'))
+fn ends_with_heading(chunk: &Chunk<'_>, headings: &[(String, String)]) -> bool {
+    chunk.headings.len() < headings.len() && chunk.text.rsplit('\n').next().is_some_and(|line| line.starts_with('#'))
 }
 
 fn append(chunk: &mut Chunk<'_>, next: &str, end: usize) {

@@ -8,14 +8,14 @@ use super::parameters::{Parameter, ParameterKind, Parameters};
 use super::size_limit::ChunkList;
 use super::{Chunk, SplitError};
 
-/// ChunkSize of chunks.
+/// Size options of chunks.
 #[derive(Clone, Copy, Debug)]
 pub struct ChunkSize {
     /// Maximum length of a chunk, if the pieces allow it.
     pub chunk: usize,
     /// Maximum overlap of consecutive chunks.
     pub overlap: usize,
-    /// LengthUnit unit.
+    /// Unit of lengths.
     pub length: LengthUnit,
     /// `true` if white space around chunks is removed.
     pub strip: bool,
@@ -47,7 +47,7 @@ pub const CHUNK_OVERLAP: Parameter = Parameter {
 /// The parameter `length`.
 pub const LENGTH: Parameter = Parameter {
     name: "length",
-    kind: ParameterKind::OneOf(super::length::LENGTHS),
+    kind: ParameterKind::OneOf(super::length::LENGTH_UNITS),
     default: "\"chars\"",
     summary: "unit of lengths",
 };
@@ -69,7 +69,7 @@ impl ChunkSize {
         if chunk <= 0 {
             return Err(SplitError::parameter("chunk_size", format!("must be > 0, got {chunk}")));
         }
-        let (chunk, overlap) = (chunk as usize, usize::try_from(overlap).map_err(|_| negative(overlap))?);
+        let (chunk, overlap) = (chunk as usize, usize::try_from(overlap).map_err(|_| negative_overlap(overlap))?);
         if overlap > chunk {
             return Err(SplitError::parameter(
                 "chunk_overlap",
@@ -81,7 +81,7 @@ impl ChunkSize {
     }
 }
 
-fn negative(overlap: i64) -> SplitError {
+fn negative_overlap(overlap: i64) -> SplitError {
     SplitError::parameter("chunk_overlap", format!("must be >= 0, got {overlap}"))
 }
 
@@ -91,7 +91,7 @@ struct Piece {
     length: usize,
 }
 
-/// Merges pieces of a text and adds each chunk to `emit`.
+/// Merges pieces of a text and adds each chunk to `chunks`.
 ///
 /// # Errors
 /// Fails if the chunks exceed the size limit.
@@ -100,7 +100,7 @@ pub fn merge<'t>(
     pieces: &[Range<usize>],
     join: Join<'_>,
     size: ChunkSize,
-    emit: &mut ChunkList<'t>,
+    chunks: &mut ChunkList<'t>,
 ) -> Result<(), SplitError> {
     let separator = match join {
         Join::Nothing => "",
@@ -109,16 +109,16 @@ pub fn merge<'t>(
     let separator_length = size.length.measure(separator);
     let mut chunk = ChunkBuilder { text, separator, separator_length, size, pieces: VecDeque::new(), total: 0 };
     for span in pieces {
-        chunk.add(Piece { span: span.clone(), length: size.length.measure_part(text, span) }, emit)?;
+        chunk.add(Piece { span: span.clone(), length: size.length.measure_part(text, span) }, chunks)?;
     }
-    chunk.emit(emit)
+    chunk.emit(chunks)
 }
 
 /// A chunk under construction.
 struct ChunkBuilder<'t, 's> {
     text: &'t str,
     separator: &'s str,
-    /// LengthUnit of the separator.
+    /// Length of the separator.
     separator_length: usize,
     size: ChunkSize,
     pieces: VecDeque<Piece>,
@@ -126,9 +126,9 @@ struct ChunkBuilder<'t, 's> {
 }
 
 impl<'t> ChunkBuilder<'t, '_> {
-    fn add(&mut self, piece: Piece, emit: &mut ChunkList<'t>) -> Result<(), SplitError> {
+    fn add(&mut self, piece: Piece, chunks: &mut ChunkList<'t>) -> Result<(), SplitError> {
         if self.overflows(&piece) && !self.pieces.is_empty() {
-            self.emit(emit)?;
+            self.emit(chunks)?;
             self.trim_to_overlap(&piece);
         }
         self.total += piece.length + self.next_separator_length();
@@ -152,13 +152,13 @@ impl<'t> ChunkBuilder<'t, '_> {
         }
     }
 
-    fn emit(&self, emit: &mut ChunkList<'t>) -> Result<(), SplitError> {
+    fn emit(&self, chunks: &mut ChunkList<'t>) -> Result<(), SplitError> {
         let (Some(first), Some(last)) = (self.pieces.front(), self.pieces.back()) else { return Ok(()) };
         let span = first.span.start..last.span.end;
         if self.is_contiguous() {
-            push_exact(self.text, span, self.size.strip, emit)
+            push_exact(self.text, span, self.size.strip, chunks)
         } else {
-            self.emit_composed(span, emit)
+            self.emit_composed(span, chunks)
         }
     }
 
@@ -171,11 +171,11 @@ impl<'t> ChunkBuilder<'t, '_> {
         pairs.all(|(a, b)| &self.text[a.span.end..b.span.start] == self.separator)
     }
 
-    fn emit_composed(&self, span: Range<usize>, emit: &mut ChunkList<'t>) -> Result<(), SplitError> {
+    fn emit_composed(&self, span: Range<usize>, chunks: &mut ChunkList<'t>) -> Result<(), SplitError> {
         let parts: Vec<_> = self.pieces.iter().map(|piece| &self.text[piece.span.clone()]).collect();
         let joined = parts.join(self.separator);
         let text = if self.size.strip { joined.trim_matches(is_space) } else { &joined };
-        if text.is_empty() { Ok(()) } else { emit.push(Chunk::composed(text.to_owned(), Some(span))) }
+        if text.is_empty() { Ok(()) } else { chunks.push(Chunk::composed(text.to_owned(), Some(span))) }
     }
 }
 
@@ -187,10 +187,10 @@ pub fn push_exact<'t>(
     text: &'t str,
     span: Range<usize>,
     strip: bool,
-    emit: &mut ChunkList<'t>,
+    chunks: &mut ChunkList<'t>,
 ) -> Result<(), SplitError> {
     let span = if strip { stripped(text, span) } else { span };
-    if span.is_empty() { Ok(()) } else { emit.push(Chunk::exact(text, span)) }
+    if span.is_empty() { Ok(()) } else { chunks.push(Chunk::exact(text, span)) }
 }
 
 /// Returns a span without surrounding white space.

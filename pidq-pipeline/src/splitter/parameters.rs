@@ -47,23 +47,25 @@ impl Parameters {
     ///
     /// # Errors
     /// Fails if a name is unknown or a value has the wrong type.
-    pub fn parse(table: &[Parameter], given: &Map<String, Value>) -> Result<Self, SplitError> {
-        if let Some(name) = given.keys().find(|name| !table.iter().any(|row| row.name == name.as_str())) {
-            let known: Vec<_> = table.iter().map(|row| row.name).collect();
+    pub fn parse(definitions: &[Parameter], values: &Map<String, Value>) -> Result<Self, SplitError> {
+        if let Some(name) =
+            values.keys().find(|name| !definitions.iter().any(|parameter| parameter.name == name.as_str()))
+        {
+            let names: Vec<_> = definitions.iter().map(|parameter| parameter.name).collect();
             return Err(SplitError::parameter(
                 name,
-                format!("unknown parameter; expected one of {}", known.join(", ")),
+                format!("unknown parameter; expected one of {}", names.join(", ")),
             ));
         }
-        let mut values = Map::new();
-        for row in table {
-            let value = match given.get(row.name) {
-                Some(value) if !value.is_null() => row.check(value)?,
-                _ => row.default(),
+        let mut complete = Map::new();
+        for parameter in definitions {
+            let value = match values.get(parameter.name) {
+                Some(value) if !value.is_null() => parameter.check(value)?,
+                _ => parameter.default(),
             };
-            values.insert(row.name.to_owned(), value);
+            complete.insert(parameter.name.to_owned(), value);
         }
-        Ok(Parameters { values })
+        Ok(Parameters { values: complete })
     }
 
     /// Returns all values, for display.
@@ -71,51 +73,51 @@ impl Parameters {
         &self.values
     }
 
-    /// An integer.
+    /// Returns an integer.
     pub fn integer(&self, name: &str) -> i64 {
         self.values.get(name).and_then(Value::as_i64).unwrap_or(0)
     }
 
-    /// An integer that may be absent.
+    /// Returns an integer that may be absent.
     pub fn optional_integer(&self, name: &str) -> Option<i64> {
         self.values.get(name).and_then(Value::as_i64)
     }
 
-    /// An integer that is not negative.
+    /// Returns an integer that is not negative.
     ///
     /// # Errors
     /// Fails if it is negative.
     pub fn count(&self, name: &str) -> Result<usize, SplitError> {
-        let given = self.integer(name);
-        usize::try_from(given).map_err(|_| SplitError::parameter(name, format!("must be >= 0, got {given}")))
+        let number = self.integer(name);
+        usize::try_from(number).map_err(|_| SplitError::parameter(name, format!("must be >= 0, got {number}")))
     }
 
-    /// A number that may be absent.
+    /// Returns a number that may be absent.
     pub fn number(&self, name: &str) -> Option<f64> {
         self.values.get(name).and_then(Value::as_f64)
     }
 
-    /// A string.
+    /// Returns a string.
     pub fn text(&self, name: &str) -> &str {
         self.values.get(name).and_then(Value::as_str).unwrap_or("")
     }
 
-    /// A boolean.
+    /// Returns a boolean.
     pub fn flag(&self, name: &str) -> bool {
         self.values.get(name).and_then(Value::as_bool).unwrap_or(false)
     }
 
-    /// The JSON value.
+    /// Returns the JSON value.
     pub fn value(&self, name: &str) -> &Value {
         self.values.get(name).unwrap_or(&Value::Null)
     }
 
-    /// An array of strings.
+    /// Returns an array of strings.
     pub fn strings(&self, name: &str) -> Vec<String> {
         list(self.value(name)).iter().filter_map(|text| text.as_str().map(str::to_owned)).collect()
     }
 
-    /// An array of pairs of strings.
+    /// Returns an array of pairs of strings.
     pub fn pairs(&self, name: &str) -> Vec<(String, String)> {
         let pair = |pair: &Value| Some((pair.get(0)?.as_str()?.to_owned(), pair.get(1)?.as_str()?.to_owned()));
         list(self.value(name)).iter().filter_map(pair).collect()

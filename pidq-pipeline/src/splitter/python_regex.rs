@@ -45,19 +45,19 @@ impl Pattern {
     /// # Errors
     /// Fails if the search exceeds the backtracking limit.
     pub fn find_all(&self, text: &str) -> Result<Vec<Range<usize>>, SplitError> {
-        let (mut found, mut from) = (Vec::new(), 0);
-        while let Some(span) = self.find_from(text, from)? {
-            from = if span.is_empty() { next_char_boundary(text, span.end) } else { span.end };
-            found.push(span);
-            if from > text.len() {
+        let (mut matches, mut start) = (Vec::new(), 0);
+        while let Some(span) = self.find_from(text, start)? {
+            start = if span.is_empty() { next_char_boundary(text, span.end) } else { span.end };
+            matches.push(span);
+            if start > text.len() {
                 break;
             }
         }
-        Ok(found)
+        Ok(matches)
     }
 
-    fn find_from(&self, text: &str, from: usize) -> Result<Option<Range<usize>>, SplitError> {
-        match self.regex.find_from_pos(text, from) {
+    fn find_from(&self, text: &str, start: usize) -> Result<Option<Range<usize>>, SplitError> {
+        match self.regex.find_from_pos(text, start) {
             Ok(found) => Ok(found.map(|found| found.start()..found.end())),
             Err(_) => Err(SplitError::text(format!(
                 "the pattern {:?} exceeds the backtracking limit on this text",
@@ -67,8 +67,8 @@ impl Pattern {
     }
 }
 
-fn next_char_boundary(text: &str, at: usize) -> usize {
-    at + text[at..].chars().next().map_or(1, char::len_utf8)
+fn next_char_boundary(text: &str, index: usize) -> usize {
+    index + text[index..].chars().next().map_or(1, char::len_utf8)
 }
 
 /// Python's word characters: without combining marks and joiners.
@@ -81,21 +81,21 @@ const SPACE: &str = r"\s\x1c-\x1f";
 fn translate(source: &str) -> String {
     let mut out = String::with_capacity(source.len() + 16);
     let is_multiline = has_multiline_flag(source);
-    let (mut rest, mut in_class) = (source, false);
-    while let Some(c) = rest.chars().next() {
-        let (taken, written) = match c {
-            '[' if !in_class => class_start(rest),
-            _ if in_class => class_item(rest),
+    let (mut remaining, mut in_class) = (source, false);
+    while let Some(c) = remaining.chars().next() {
+        let (length, translation) = match c {
+            '[' if !in_class => class_start(remaining),
+            _ if in_class => class_item(remaining),
             '$' if is_multiline => (1, "$".to_owned()),
-            _ => item(rest),
+            _ => item(remaining),
         };
         match c {
             '[' => in_class = true,
             ']' => in_class = false,
             _ => {}
         }
-        out.push_str(&written);
-        rest = &rest[taken..];
+        out.push_str(&translation);
+        remaining = &remaining[length..];
     }
     out
 }
@@ -107,32 +107,32 @@ fn has_multiline_flag(source: &str) -> bool {
 }
 
 /// Translates the start of a character class; a closing bracket directly after it is literal.
-fn class_start(rest: &str) -> (usize, String) {
-    let head = if rest.starts_with("[^") { "[^" } else { "[" };
-    match rest[head.len()..].starts_with(']') {
+fn class_start(pattern: &str) -> (usize, String) {
+    let head = if pattern.starts_with("[^") { "[^" } else { "[" };
+    match pattern[head.len()..].starts_with(']') {
         true => (head.len() + 1, format!(r"{head}\]")),
         false => (head.len(), head.to_owned()),
     }
 }
 
 /// Translates the next item of a character class. Returns the length of the item and its translation.
-fn class_item(rest: &str) -> (usize, String) {
-    match rest.as_bytes() {
+fn class_item(pattern: &str) -> (usize, String) {
+    match pattern.as_bytes() {
         [b'\\', b's', ..] => (2, SPACE.to_owned()),
         [b'\\', b'S', ..] => (2, format!("[^{SPACE}]")),
         [b'\\', b'w', ..] => (2, WORD.to_owned()),
         [b'\\', b'W', ..] => (2, format!("[^{WORD}]")),
         [b'\\', b'b', ..] => (2, r"\x08".to_owned()),
-        [b'\\', ..] => unchanged(rest, 1 + rest[1..].chars().next().map_or(0, char::len_utf8)),
+        [b'\\', ..] => unchanged(pattern, 1 + pattern[1..].chars().next().map_or(0, char::len_utf8)),
         [b'-', b'-', ..] => (1, r"\-".to_owned()),
         [c @ (b'[' | b'&' | b'~'), ..] => (1, format!(r"\{}", *c as char)),
-        _ => unchanged(rest, rest.chars().next().map_or(0, char::len_utf8)),
+        _ => unchanged(pattern, pattern.chars().next().map_or(0, char::len_utf8)),
     }
 }
 
 /// Translates the next item outside character classes.
-fn item(rest: &str) -> (usize, String) {
-    match rest.as_bytes() {
+fn item(pattern: &str) -> (usize, String) {
+    match pattern.as_bytes() {
         [b'\\', b's', ..] => (2, format!("[{SPACE}]")),
         [b'\\', b'S', ..] => (2, format!("[^{SPACE}]")),
         [b'\\', b'w', ..] => (2, format!("[{WORD}]")),
@@ -140,20 +140,20 @@ fn item(rest: &str) -> (usize, String) {
         [b'\\', b'b', ..] => (2, format!("(?:(?<=[{WORD}])(?![{WORD}])|(?<![{WORD}])(?=[{WORD}]))")),
         [b'\\', b'B', ..] => (2, format!("(?:(?<=[{WORD}])(?=[{WORD}])|(?<![{WORD}])(?![{WORD}]))")),
         [b'\\', b'Z', ..] => (2, r"\z".to_owned()),
-        [b'\\', ..] => unchanged(rest, 1 + rest[1..].chars().next().map_or(0, char::len_utf8)),
-        [b'{', ..] if !is_quantifier(rest) => (1, r"\{".to_owned()),
+        [b'\\', ..] => unchanged(pattern, 1 + pattern[1..].chars().next().map_or(0, char::len_utf8)),
+        [b'{', ..] if !is_quantifier(pattern) => (1, r"\{".to_owned()),
         [b'$', ..] => (1, r"(?=\n?\z)".to_owned()),
-        _ => unchanged(rest, rest.chars().next().map_or(0, char::len_utf8)),
+        _ => unchanged(pattern, pattern.chars().next().map_or(0, char::len_utf8)),
     }
 }
 
-fn unchanged(rest: &str, length: usize) -> (usize, String) {
-    (length, rest[..length].to_owned())
+fn unchanged(pattern: &str, length: usize) -> (usize, String) {
+    (length, pattern[..length].to_owned())
 }
 
 /// Returns whether a brace starts a quantifier: `{2}`, `{2,}`, `{,3}`, `{2,3}`.
-fn is_quantifier(rest: &str) -> bool {
-    let Some((inside, _)) = rest[1..].split_once('}') else { return false };
+fn is_quantifier(pattern: &str) -> bool {
+    let Some((inside, _)) = pattern[1..].split_once('}') else { return false };
     let numbers: Vec<_> = inside.split(',').collect();
     let digits = |text: &&str| text.bytes().all(|b| b.is_ascii_digit());
     numbers.len() <= 2 && numbers.iter().all(digits) && numbers.iter().any(|number| !number.is_empty())

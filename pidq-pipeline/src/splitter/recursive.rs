@@ -18,7 +18,7 @@ const SEPARATORS: Parameter = Parameter {
     default: r#"["\n\n", "\n", " ", ""]"#,
     summary: "separators, coarsest first; an empty array means the default",
 };
-const PATTERNS: Parameter = Parameter {
+const IS_REGEX: Parameter = Parameter {
     name: "is_separator_regex",
     kind: ParameterKind::Flag,
     default: "false",
@@ -37,45 +37,46 @@ const LANGUAGE: Parameter = Parameter {
     summary: "the programming language",
 };
 /// Parameter for replacing the separators of a language.
-const OWN_SEPARATORS: Parameter = Parameter {
+const SEPARATOR_OVERRIDE: Parameter = Parameter {
     name: "separators",
     kind: ParameterKind::Strings,
     default: "[]",
     summary: "separators that replace those of the language",
 };
-const OWN_PATTERNS: Parameter = Parameter {
+const OVERRIDE_IS_REGEX: Parameter = Parameter {
     name: "is_separator_regex",
     kind: ParameterKind::Flag,
     default: "true",
     summary: "whether separators are regular expressions",
 };
 
-const PLAIN: &[Parameter] = &[CHUNK_SIZE, CHUNK_OVERLAP, LENGTH, SEPARATORS, PATTERNS, KEEP, STRIP];
-const LITERAL: &[Parameter] = &[CHUNK_SIZE, CHUNK_OVERLAP, LENGTH, OWN_SEPARATORS, PATTERNS, KEEP, STRIP];
-const IN_LANGUAGE: &[Parameter] =
-    &[CHUNK_SIZE, CHUNK_OVERLAP, LENGTH, OWN_SEPARATORS, OWN_PATTERNS, KEEP, STRIP, LANGUAGE];
+const CHARACTER_PARAMETERS: &[Parameter] = &[CHUNK_SIZE, CHUNK_OVERLAP, LENGTH, SEPARATORS, IS_REGEX, KEEP, STRIP];
+const LITERAL_PARAMETERS: &[Parameter] =
+    &[CHUNK_SIZE, CHUNK_OVERLAP, LENGTH, SEPARATOR_OVERRIDE, IS_REGEX, KEEP, STRIP];
+const LANGUAGE_PARAMETERS: &[Parameter] =
+    &[CHUNK_SIZE, CHUNK_OVERLAP, LENGTH, SEPARATOR_OVERRIDE, OVERRIDE_IS_REGEX, KEEP, STRIP, LANGUAGE];
 
 /// The default splitter of pipelines.
 pub const RECURSIVE_CHARACTER: Splitter = Splitter {
     name: "recursive_character",
-    summary: "paragraphs, then lines, then words, then characters: the coarsest separator that keeps chunks short enough",
-    parameters: PLAIN,
+    summary: "splits at paragraphs, then lines, then words, then characters: at the coarsest separator that keeps chunks short enough",
+    parameters: CHARACTER_PARAMETERS,
     build: |parameters| build_recursive(parameters, parameters.strings("separators"), &["\n\n", "\n", " ", ""]),
 };
 
 /// Splitter for Markdown, with patterns.
 pub const MARKDOWN: Splitter = Splitter {
     name: "markdown",
-    summary: "headings, code blocks and rules of Markdown, then like recursive_character",
-    parameters: IN_LANGUAGE,
-    build: |parameters| in_language(parameters, "markdown"),
+    summary: "splits at headings, code blocks and horizontal rules of Markdown, then like recursive_character",
+    parameters: LANGUAGE_PARAMETERS,
+    build: |parameters| build_for_language(parameters, "markdown"),
 };
 
 /// Splitter for Markdown, with the same separators taken literally.
 pub const MARKDOWN_LITERAL: Splitter = Splitter {
     name: "markdown_literal",
-    summary: "like markdown, but with its patterns taken literally, as in the class MarkdownTextSplitter",
-    parameters: LITERAL,
+    summary: "like markdown, but with its patterns taken literally, as in the LangChain class MarkdownTextSplitter",
+    parameters: LITERAL_PARAMETERS,
     build: |parameters| {
         build_recursive(parameters, parameters.strings("separators"), languages::separators("markdown"))
     },
@@ -84,31 +85,32 @@ pub const MARKDOWN_LITERAL: Splitter = Splitter {
 /// Splitter for HTML source.
 pub const HTML: Splitter = Splitter {
     name: "html",
-    summary: "tags of HTML source",
-    parameters: IN_LANGUAGE,
-    build: |parameters| in_language(parameters, "html"),
+    summary: "splits at the tags of HTML source",
+    parameters: LANGUAGE_PARAMETERS,
+    build: |parameters| build_for_language(parameters, "html"),
 };
 
 /// Splitter for program source.
 pub const CODE: Splitter = Splitter {
     name: "code",
-    summary: "starts of definitions and statements of a programming language",
-    parameters: IN_LANGUAGE,
-    build: |parameters| in_language(parameters, parameters.text("language")),
+    summary: "splits at the starts of definitions and statements of a programming language",
+    parameters: LANGUAGE_PARAMETERS,
+    build: |parameters| build_for_language(parameters, parameters.text("language")),
 };
 
-fn in_language(parameters: &Parameters, language: &str) -> Result<Box<dyn Split>, SplitError> {
+fn build_for_language(parameters: &Parameters, language: &str) -> Result<Box<dyn Split>, SplitError> {
     debug_assert!(LANGUAGES.iter().any(|(name, _)| *name == language));
     build_recursive(parameters, parameters.strings("separators"), languages::separators(language))
 }
 
 fn build_recursive(
     parameters: &Parameters,
-    given: Vec<String>,
+    separators: Vec<String>,
     default: &[&str],
 ) -> Result<Box<dyn Split>, SplitError> {
-    let given = if given.is_empty() { default.iter().map(|&text| text.to_owned()).collect() } else { given };
-    Ok(Box::new(Recursive::new(parameters, given)?))
+    let separators =
+        if separators.is_empty() { default.iter().map(|&text| text.to_owned()).collect() } else { separators };
+    Ok(Box::new(Recursive::new(parameters, separators)?))
 }
 
 /// A recursive splitter: separators and chunk size.
@@ -129,9 +131,9 @@ impl Recursive {
             return Err(SplitError::parameter("separators", format!("must not have more than {MAX_SEPARATORS} items")));
         }
         let is_pattern = parameters.flag("is_separator_regex");
-        let read = |text: String| Separator::new("separators", &text, is_pattern).map(|separator| (text, separator));
+        let parse = |text: String| Separator::new("separators", &text, is_pattern).map(|separator| (text, separator));
         Ok(Recursive {
-            separators: separators.into_iter().map(read).collect::<Result<_, _>>()?,
+            separators: separators.into_iter().map(parse).collect::<Result<_, _>>()?,
             keep: KeepSeparator::from_parameters(parameters),
             size: ChunkSize::from_parameters(parameters)?,
         })
@@ -141,48 +143,52 @@ impl Recursive {
 impl Split for Recursive {
     fn split<'t>(&self, text: &'t str, _: &Embed<'_>) -> Result<Vec<Chunk<'t>>, SplitError> {
         let size = ChunkSize { length: self.size.length.for_text(text), ..self.size };
-        let mut run = Run { text, keep: self.keep, size, chunks: ChunkList::for_text(text) };
-        run.split(0..text.len(), &self.separators)?;
-        Ok(run.chunks.into_vec())
+        let mut state = SplitState { text, keep: self.keep, size, chunks: ChunkList::for_text(text) };
+        state.split(0..text.len(), &self.separators)?;
+        Ok(state.chunks.into_vec())
     }
 }
 
 /// State of splitting one text.
-struct Run<'t> {
+struct SplitState<'t> {
     text: &'t str,
     keep: KeepSeparator,
     size: ChunkSize,
     chunks: ChunkList<'t>,
 }
 
-impl Run<'_> {
+impl SplitState<'_> {
     fn split(&mut self, range: Range<usize>, separators: &[(String, Separator)]) -> Result<(), SplitError> {
-        let (join, pieces, finer) = self.cut(range, separators)?;
-        let mut from = 0;
-        for (at, piece) in pieces.iter().enumerate() {
+        let (join, pieces, finer) = self.split_at_coarsest(range, separators)?;
+        let mut start = 0;
+        for (index, piece) in pieces.iter().enumerate() {
             if self.size.length.measure_part(self.text, piece) < self.size.chunk {
                 continue;
             }
-            merge(self.text, &pieces[from..at], join, self.size, &mut self.chunks)?;
-            from = at + 1;
+            merge(self.text, &pieces[start..index], join, self.size, &mut self.chunks)?;
+            start = index + 1;
             match finer {
                 [] => push_exact(self.text, piece.clone(), false, &mut self.chunks)?,
                 finer => self.split(piece.clone(), finer)?,
             }
         }
-        merge(self.text, &pieces[from..], join, self.size, &mut self.chunks)
+        merge(self.text, &pieces[start..], join, self.size, &mut self.chunks)
     }
 
     /// Splits at the first separator that occurs, or at the last. Returns the joining, the pieces and the finer separators.
-    fn cut<'s>(&self, range: Range<usize>, separators: &'s [(String, Separator)]) -> Result<Cut<'s>, SplitError> {
+    fn split_at_coarsest<'s>(
+        &self,
+        range: Range<usize>,
+        separators: &'s [(String, Separator)],
+    ) -> Result<SplitOutcome<'s>, SplitError> {
         let text = &self.text[range.clone()];
-        for (at, (source, separator)) in separators.iter().enumerate() {
+        for (index, (source, separator)) in separators.iter().enumerate() {
             if let Separator::EveryChar = separator {
                 return Ok((Join::Nothing, separators::characters(self.text, range), &[]));
             }
             let matches = separator.find_all(text)?;
             if !matches.is_empty() {
-                let finer = &separators[at + 1..];
+                let finer = &separators[index + 1..];
                 let join = if self.keep == KeepSeparator::No { Join::Text(source) } else { Join::Nothing };
                 return Ok((join, separators::split_at(range, &matches, self.keep), finer));
             }
@@ -192,4 +198,4 @@ impl Run<'_> {
 }
 
 /// Joining of the pieces, the pieces, and the remaining separators.
-type Cut<'s> = (Join<'s>, Vec<Range<usize>>, &'s [(String, Separator)]);
+type SplitOutcome<'s> = (Join<'s>, Vec<Range<usize>>, &'s [(String, Separator)]);

@@ -10,7 +10,7 @@ use super::{Chunk, Embed, Split, SplitError, Splitter};
 /// The `semantic` splitter.
 pub const SEMANTIC: Splitter = Splitter {
     name: "semantic",
-    summary: "sentences, split where the embedding distance to the next sentence is unusually large; uses the embedding model",
+    summary: "groups of sentences, split where the embedding distance to the next sentence is unusually large; uses the embedding model",
     parameters: &[
         Parameter {
             name: "buffer_size",
@@ -53,7 +53,7 @@ pub const SEMANTIC: Splitter = Splitter {
 };
 
 /// Number of sentences embedded per batch. Only the distances of all sentences are kept.
-const BATCH: usize = 256;
+const BATCH_SIZE: usize = 256;
 
 struct Semantic {
     sentences: Pattern,
@@ -70,7 +70,7 @@ enum Threshold {
     Deviation(f64),
     Interquartile(f64),
     Gradient(f64),
-    ChunkList(f64),
+    ChunkCount(f64),
 }
 
 impl Semantic {
@@ -85,9 +85,9 @@ impl Semantic {
     }
 
     /// Returns a sentence joined with its neighbors.
-    fn window(&self, sentences: &[&str], at: usize, limit: &mut SizeLimit) -> Result<String, SplitError> {
-        let end = at.saturating_add(1).saturating_add(self.buffer).min(sentences.len());
-        let window = sentences[at.saturating_sub(self.buffer)..end].join(" ");
+    fn window(&self, sentences: &[&str], index: usize, limit: &mut SizeLimit) -> Result<String, SplitError> {
+        let end = index.saturating_add(1).saturating_add(self.buffer).min(sentences.len());
+        let window = sentences[index.saturating_sub(self.buffer)..end].join(" ");
         limit.charge(window.len())?;
         Ok(window)
     }
@@ -96,15 +96,16 @@ impl Semantic {
     fn distances(&self, text: &str, sentences: &[&str], embed: &Embed<'_>) -> Result<Vec<f64>, SplitError> {
         let mut limit = SizeLimit::for_text(text);
         let mut distances = Vec::with_capacity(sentences.len());
-        let mut before: Option<Vec<f64>> = None;
-        for from in (0..sentences.len()).step_by(BATCH) {
-            let batch = from..(from + BATCH).min(sentences.len());
-            let windows = batch.map(|at| self.window(sentences, at, &mut limit)).collect::<Result<Vec<_>, _>>()?;
+        let mut previous: Option<Vec<f64>> = None;
+        for start in (0..sentences.len()).step_by(BATCH_SIZE) {
+            let batch = start..(start + BATCH_SIZE).min(sentences.len());
+            let windows =
+                batch.map(|index| self.window(sentences, index, &mut limit)).collect::<Result<Vec<_>, _>>()?;
             for vector in embed(&windows)? {
-                if let Some(before) = &before {
-                    distances.push(distance(before, &vector)?);
+                if let Some(previous) = &previous {
+                    distances.push(distance(previous, &vector)?);
                 }
-                before = Some(vector);
+                previous = Some(vector);
             }
         }
         Ok(distances)
@@ -114,7 +115,7 @@ impl Semantic {
 impl Threshold {
     fn from_parameters(parameters: &Parameters) -> Self {
         if let Some(chunks) = parameters.optional_integer("number_of_chunks") {
-            return Threshold::ChunkList(chunks as f64);
+            return Threshold::ChunkCount(chunks as f64);
         }
         let amount = |default| parameters.number("breakpoint_threshold_amount").unwrap_or(default);
         match parameters.value("breakpoint_threshold_type").as_str() {
@@ -126,40 +127,44 @@ impl Threshold {
     }
 
     /// Returns the indexes of the sentences after which a chunk ends.
-    fn breaks(&self, distances: &[f64]) -> Vec<usize> {
-        let (measured, limit) = match self {
+    fn breakpoints(&self, distances: &[f64]) -> Vec<usize> {
+        let (values, limit) = match self {
             Threshold::Percentile(amount) => (distances.to_vec(), percentile(distances, *amount)),
-            Threshold::Deviation(amount) => (distances.to_vec(), mean(distances) + amount * deviation(distances)),
-            Threshold::Interquartile(amount) => (distances.to_vec(), mean(distances) + amount * quartiles(distances)),
+            Threshold::Deviation(amount) => {
+                (distances.to_vec(), mean(distances) + amount * standard_deviation(distances))
+            }
+            Threshold::Interquartile(amount) => {
+                (distances.to_vec(), mean(distances) + amount * interquartile_range(distances))
+            }
             Threshold::Gradient(amount) => {
                 let gradient = gradient(distances);
                 let limit = percentile(&gradient, *amount);
                 (gradient, limit)
             }
-            Threshold::ChunkList(chunks) => {
+            Threshold::ChunkCount(chunks) => {
                 (distances.to_vec(), percentile(distances, percent(*chunks, distances.len())))
             }
         };
-        (0..measured.len()).filter(|&at| measured[at] > limit).collect()
+        (0..values.len()).filter(|&index| values[index] > limit).collect()
     }
 }
 
 impl Split for Semantic {
     fn split<'t>(&self, text: &'t str, embed: &Embed<'_>) -> Result<Vec<Chunk<'t>>, SplitError> {
-        let spans = between(text, &self.sentences.find_all(text)?);
+        let spans = spans_between(text, &self.sentences.find_all(text)?);
         let sentences: Vec<&str> = spans.iter().map(|span| &text[span.clone()]).collect();
         if sentences.len() < self.min_sentences {
             return Ok(spans.into_iter().map(|span| Chunk::exact(text, span)).collect());
         }
         let distances = self.distances(text, &sentences, embed)?;
         let mut chunks = Vec::new();
-        let mut from = 0;
-        for at in self.threshold.breaks(&distances).into_iter().chain([spans.len() - 1]) {
-            let together = joined(text, &spans[from..=at], &sentences[from..=at]);
-            let is_last = at + 1 == spans.len();
-            if is_last || together.text.chars().count() >= self.min_size {
-                chunks.push(together);
-                from = at + 1;
+        let mut start = 0;
+        for index in self.threshold.breakpoints(&distances).into_iter().chain([spans.len() - 1]) {
+            let joined = join_sentences(text, &spans[start..=index], &sentences[start..=index]);
+            let is_last = index + 1 == spans.len();
+            if is_last || joined.text.chars().count() >= self.min_size {
+                chunks.push(joined);
+                start = index + 1;
             }
         }
         Ok(chunks)
@@ -167,18 +172,18 @@ impl Split for Semantic {
 }
 
 /// Returns the ranges between separators, including empty ones.
-fn between(text: &str, separators: &[Range<usize>]) -> Vec<Range<usize>> {
+fn spans_between(text: &str, separators: &[Range<usize>]) -> Vec<Range<usize>> {
     let starts = std::iter::once(0).chain(separators.iter().map(|separator| separator.end));
     let ends = separators.iter().map(|separator| separator.start).chain([text.len()]);
     starts.zip(ends).map(|(start, end)| start..end).collect()
 }
 
 /// Returns sentences joined with spaces; an exact chunk if that equals the text.
-fn joined<'t>(text: &'t str, spans: &[Range<usize>], sentences: &[&str]) -> Chunk<'t> {
+fn join_sentences<'t>(text: &'t str, spans: &[Range<usize>], sentences: &[&str]) -> Chunk<'t> {
     let (Some(first), Some(last)) = (spans.first(), spans.last()) else { return Chunk::exact(text, 0..0) };
     let span = first.start..last.end;
-    let together = sentences.join(" ");
-    if together == text[span.clone()] { Chunk::exact(text, span) } else { Chunk::composed(together, Some(span)) }
+    let joined = sentences.join(" ");
+    if joined == text[span.clone()] { Chunk::exact(text, span) } else { Chunk::composed(joined, Some(span)) }
 }
 
 fn distance(a: &[f64], b: &[f64]) -> Result<f64, SplitError> {
@@ -201,12 +206,12 @@ fn mean(numbers: &[f64]) -> f64 {
     numbers.iter().sum::<f64>() / numbers.len() as f64
 }
 
-fn deviation(numbers: &[f64]) -> f64 {
+fn standard_deviation(numbers: &[f64]) -> f64 {
     let mean = mean(numbers);
     (numbers.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / numbers.len() as f64).sqrt()
 }
 
-fn quartiles(numbers: &[f64]) -> f64 {
+fn interquartile_range(numbers: &[f64]) -> f64 {
     percentile(numbers, 75.0) - percentile(numbers, 25.0)
 }
 
@@ -216,24 +221,24 @@ fn percentile(numbers: &[f64], percent: f64) -> f64 {
     sorted.sort_by(f64::total_cmp);
     let rank = percent.clamp(0.0, 100.0) / 100.0 * (sorted.len() - 1) as f64;
     let (below, above) = (sorted[rank.floor() as usize], sorted[rank.ceil() as usize]);
-    let part = rank - rank.floor();
-    if part >= 0.5 { above - (above - below) * (1.0 - part) } else { below + (above - below) * part }
+    let fraction = rank - rank.floor();
+    if fraction >= 0.5 { above - (above - below) * (1.0 - fraction) } else { below + (above - below) * fraction }
 }
 
 /// Returns the percentile that yields about a number of chunks.
 fn percent(chunks: f64, distances: usize) -> f64 {
-    let most = distances as f64;
-    let wanted = chunks.min(most).max(1.0);
-    if most == 1.0 { 100.0 } else { (100.0 / (1.0 - most) * (wanted - most)).clamp(0.0, 100.0) }
+    let max_chunks = distances as f64;
+    let target = chunks.min(max_chunks).max(1.0);
+    if max_chunks == 1.0 { 100.0 } else { (100.0 / (1.0 - max_chunks) * (target - max_chunks)).clamp(0.0, 100.0) }
 }
 
 /// Returns the gradient: one-sided differences at the ends, central differences inside.
 fn gradient(numbers: &[f64]) -> Vec<f64> {
     let last = numbers.len() - 1;
-    let slope = |at: usize| match at {
+    let slope = |index: usize| match index {
         0 => numbers[1] - numbers[0],
-        at if at == last => numbers[last] - numbers[last - 1],
-        at => (numbers[at + 1] - numbers[at - 1]) / 2.0,
+        index if index == last => numbers[last] - numbers[last - 1],
+        index => (numbers[index + 1] - numbers[index - 1]) / 2.0,
     };
     (0..numbers.len()).map(slope).collect()
 }

@@ -24,7 +24,7 @@ impl Split for SentenceSplitter {
     fn split<'t>(&self, text: &'t str, _: &Embed<'_>) -> Result<Vec<Chunk<'t>>, SplitError> {
         let size = ChunkSize { length: self.size.length.for_text(text), ..self.size };
         let sentences: Vec<Range<usize>> =
-            text.split_sentence_bound_indices().map(|(at, sentence)| at..at + sentence.len()).collect();
+            text.split_sentence_bound_indices().map(|(start, sentence)| start..start + sentence.len()).collect();
         let mut chunks = ChunkList::for_text(text);
         merge(text, &sentences, Join::Nothing, size, &mut chunks)?;
         Ok(chunks.into_vec())

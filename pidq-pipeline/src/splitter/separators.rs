@@ -13,7 +13,7 @@ use super::python_regex::Pattern;
 pub enum Separator {
     /// A string.
     Text(Finder<'static>),
-    /// A pattern, and whether it starts with a lookaround.
+    /// A pattern; `true` if it starts with a lookaround.
     Pattern(Pattern, bool),
     /// The empty separator: every character is a piece.
     EveryChar,
@@ -66,11 +66,11 @@ impl Separator {
     pub fn find_all(&self, text: &str) -> Result<Vec<Range<usize>>, SplitError> {
         match self {
             Separator::Text(finder) if finder.needle().len() == 1 => {
-                Ok(memchr::memchr_iter(finder.needle()[0], text.as_bytes()).map(|at| at..at + 1).collect())
+                Ok(memchr::memchr_iter(finder.needle()[0], text.as_bytes()).map(|index| index..index + 1).collect())
             }
             Separator::Text(finder) => {
                 let length = finder.needle().len();
-                Ok(finder.find_iter(text.as_bytes()).map(|at| at..at + length).collect())
+                Ok(finder.find_iter(text.as_bytes()).map(|index| index..index + length).collect())
             }
             Separator::Pattern(pattern, _) => pattern.find_all(text),
             Separator::EveryChar => Ok(Vec::new()),
@@ -86,17 +86,17 @@ fn needs_pattern(text: &str) -> bool {
 /// Returns the pieces of `range` between separators, without empty ones.
 pub fn split_at(range: Range<usize>, matches: &[Range<usize>], keep: KeepSeparator) -> Vec<Range<usize>> {
     let mut pieces = Vec::with_capacity(matches.len() + 1);
-    let mut from = 0;
-    for found in matches {
+    let mut start = 0;
+    for separator in matches {
         let (end, next) = match keep {
-            KeepSeparator::Start => (found.start, found.start),
-            KeepSeparator::End => (found.end, found.end),
-            KeepSeparator::No => (found.start, found.end),
+            KeepSeparator::Start => (separator.start, separator.start),
+            KeepSeparator::End => (separator.end, separator.end),
+            KeepSeparator::No => (separator.start, separator.end),
         };
-        pieces.push(from..end);
-        from = next;
+        pieces.push(start..end);
+        start = next;
     }
-    pieces.push(from..range.len());
+    pieces.push(start..range.len());
     pieces.retain(|piece| !piece.is_empty());
     for piece in &mut pieces {
         *piece = piece.start + range.start..piece.end + range.start;
@@ -107,5 +107,5 @@ pub fn split_at(range: Range<usize>, matches: &[Range<usize>], keep: KeepSeparat
 /// Returns every character as a piece.
 pub fn characters(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
     let start = range.start;
-    text[range].char_indices().map(|(at, c)| start + at..start + at + c.len_utf8()).collect()
+    text[range].char_indices().map(|(index, c)| start + index..start + index + c.len_utf8()).collect()
 }

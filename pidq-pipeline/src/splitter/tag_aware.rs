@@ -94,13 +94,13 @@ fn merge_runs<'t>(
     size: ChunkSize,
     chunks: &mut ChunkList<'t>,
 ) -> Result<(), SplitError> {
-    let mut from = 0;
-    for (at, piece) in pieces.iter().enumerate() {
+    let mut start = 0;
+    for (index, piece) in pieces.iter().enumerate() {
         if size.length.measure(&text[piece.clone()]) > size.chunk {
-            merge(text, &pieces[from..at], Join::Nothing, size, chunks)?;
+            merge(text, &pieces[start..index], Join::Nothing, size, chunks)?;
             push_exact(text, piece.clone(), size.strip, chunks)?;
-            from = at + 1;
+            start = index + 1;
         }
     }
-    merge(text, &pieces[from..], Join::Nothing, size, chunks)
+    merge(text, &pieces[start..], Join::Nothing, size, chunks)
 }

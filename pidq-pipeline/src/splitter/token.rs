@@ -9,7 +9,7 @@ use super::{Chunk, Embed, Split, SplitError, Splitter};
 /// The `token` splitter.
 pub const TOKEN: Splitter = Splitter {
     name: "token",
-    summary: "windows of a fixed number of tokens; a character that is split becomes U+FFFD",
+    summary: "windows of a fixed number of tokens; a character that is split between windows becomes U+FFFD",
     parameters: &[
         CHUNK_SIZE,
         CHUNK_OVERLAP,
@@ -77,10 +77,10 @@ fn window(text: &str, start: usize, end: usize) -> Chunk<'_> {
     if text.is_char_boundary(start) && text.is_char_boundary(end) {
         return Chunk::exact(text, start..end);
     }
-    let text_of_window = String::from_utf8_lossy(&text.as_bytes()[start..end]).into_owned();
-    Chunk::composed(text_of_window, Some(text.floor_char_boundary(start)..ceil_char_boundary(text, end)))
+    let lossy = String::from_utf8_lossy(&text.as_bytes()[start..end]).into_owned();
+    Chunk::composed(lossy, Some(text.floor_char_boundary(start)..ceil_char_boundary(text, end)))
 }
 
-fn ceil_char_boundary(text: &str, at: usize) -> usize {
-    (at..=text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len())
+fn ceil_char_boundary(text: &str, index: usize) -> usize {
+    (index..=text.len()).find(|&index| text.is_char_boundary(index)).unwrap_or(text.len())
 }

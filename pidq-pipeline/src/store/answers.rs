@@ -44,8 +44,8 @@ const INSERT: &str = "insert into answers (id, pipeline_id, classification, docu
 const INSERT_DOCUMENT: &str = "insert into answer_documents (document_id, answer_id) values ($1, $2)";
 const BY_ID: &str = "select a.pipeline_id, a.classification, a.answer, a.rating, a.comment, a.created_at from answers a
   where a.id = $1 and a.created_at > $2 and a.document_count =
-    (select count(*) from answer_documents made join documents d on d.id = made.document_id
-      where made.answer_id = a.id and d.classification = a.classification and d.status <> 'deleting')";
+    (select count(*) from answer_documents source join documents d on d.id = source.document_id
+      where source.answer_id = a.id and d.classification = a.classification and d.status <> 'deleting')";
 const RATE: &str = "update answers set rating = $2, comment = $3 where id = $1";
 const DELETE_BY_DOCUMENT: &str =
     "delete from answers where id in (select answer_id from answer_documents where document_id = $1)";

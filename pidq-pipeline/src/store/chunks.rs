@@ -31,8 +31,9 @@ static STATEMENTS: LazyLock<[String; BATCH_SIZES.len()]> = LazyLock::new(|| BATC
 
 fn insert_statement(rows: usize) -> String {
     let row = |row: usize| {
-        let arguments: Vec<String> =
-            (1..=ROW_ARGUMENTS).map(|at| format!("${}", SHARED_ARGUMENTS + row * ROW_ARGUMENTS + at)).collect();
+        let arguments: Vec<String> = (1..=ROW_ARGUMENTS)
+            .map(|argument| format!("${}", SHARED_ARGUMENTS + row * ROW_ARGUMENTS + argument))
+            .collect();
         format!("($1, $2, $3, $4, $5, {})", arguments.join(", "))
     };
     let rows: Vec<String> = (0..rows).map(row).collect();
@@ -45,12 +46,12 @@ fn insert_statement(rows: usize) -> String {
 
 /// Inserts chunks in order, numbered from 0.
 pub(super) async fn insert(tx: &mut Transaction, context: &ChunkContext<'_>, chunks: &[Chunk]) -> Result<()> {
-    let mut rest = chunks;
-    while !rest.is_empty() {
-        let (rows, sql) = largest_batch(rest);
-        let number = chunks.len() - rest.len();
-        insert_batch(tx, sql, context, number, &rest[..rows]).await?;
-        rest = &rest[rows..];
+    let mut remaining = chunks;
+    while !remaining.is_empty() {
+        let (rows, sql) = largest_batch(remaining);
+        let number = chunks.len() - remaining.len();
+        insert_batch(tx, sql, context, number, &remaining[..rows]).await?;
+        remaining = &remaining[rows..];
     }
     Ok(())
 }
@@ -62,8 +63,8 @@ fn largest_batch(chunks: &[Chunk]) -> (usize, &'static str) {
         let bytes = |chunk: &Chunk| chunk.content.len() + chunk.vector.len();
         chunks.get(..rows).is_some_and(|batch| batch.iter().map(bytes).sum::<usize>() <= MAX_STATEMENT_SIZE)
     };
-    let at = BATCH_SIZES.iter().position(|&rows| fits(rows)).unwrap_or(BATCH_SIZES.len() - 1);
-    (BATCH_SIZES[at], &statements[at])
+    let index = BATCH_SIZES.iter().position(|&rows| fits(rows)).unwrap_or(BATCH_SIZES.len() - 1);
+    (BATCH_SIZES[index], &statements[index])
 }
 
 /// Serialized fields of a chunk.

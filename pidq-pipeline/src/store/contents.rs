@@ -102,13 +102,13 @@ impl Store {
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn stream_content(&self, id: &str, revision: i64, to: &Sender<io::Result<Vec<u8>>>) -> Result<bool> {
+    pub async fn stream_content(&self, id: &str, revision: i64, sender: &Sender<io::Result<Vec<u8>>>) -> Result<bool> {
         let arguments = [id.into(), revision.into()];
         let mut rows = self.database.stream::<(Vec<u8>, Option<Vec<u8>>)>(CONTENT, &arguments);
         let mut exists = false;
         while let Some((inline, block)) = rows.next().await? {
             exists = true;
-            if to.send(Ok(block.unwrap_or(inline))).await.is_err() {
+            if sender.send(Ok(block.unwrap_or(inline))).await.is_err() {
                 break;
             }
         }

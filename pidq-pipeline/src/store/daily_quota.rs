@@ -5,7 +5,7 @@ use pidq_http::auth::Timestamp;
 use super::{Result, Store};
 
 /// Counter of questions.
-const QUESTIONS: &str = "queries";
+const QUESTIONS: &str = "questions";
 
 const INCREMENT: &str = "insert into daily_counters (day, kind, used) values ($1, $2, 1)
   on conflict (day, kind) do update set used = daily_counters.used + 1 where daily_counters.used < $3";

@@ -101,7 +101,7 @@ impl Sort {
     pub fn cursor(&self, document: &Document) -> String {
         match self.key {
             None => document.id.clone(),
-            Some(by) => format!("{}\n{}", by(document), document.id),
+            Some(key) => format!("{}\n{}", key(document), document.id),
         }
     }
 }
@@ -361,17 +361,17 @@ impl Store {
             Err(StoreError::DuplicateContent) if self.is_external_id_taken(document, change.classification).await? => {
                 Err(StoreError::ExternalIdTaken)
             }
-            done => done,
+            result => result,
         }
     }
 
     /// Returns true if another document of a classification has the external id.
     async fn is_external_id_taken(&self, document: &Document, classification: Option<&str>) -> Result<bool> {
-        let (Some(name), Some(classification)) = (document.external_id.as_deref(), classification) else {
+        let (Some(external_id), Some(classification)) = (document.external_id.as_deref(), classification) else {
             return Ok(false);
         };
         Ok(self
-            .documents_by_external_id(&document.pipeline_id, Some(classification), name)
+            .documents_by_external_id(&document.pipeline_id, Some(classification), external_id)
             .await?
             .iter()
             .any(|other| other.id != document.id))

@@ -45,7 +45,7 @@ const RELEASE: &str =
 const PURGE: &str = "delete from idempotency_keys where created_at <= $1 and lease_until <= $2";
 
 impl Store {
-    /// Claims a key that has no response and no live lease. The lease of a process that died expires.
+    /// Claims a key that has no response and no valid lease. The lease of a crashed process expires.
     ///
     /// # Errors
     /// If the database does not answer.

@@ -1,6 +1,6 @@
 //! Job queue of leased rows: a row exists until its job is done, and a worker holds a lease while it runs the job.
 //!
-//! The lease of a worker that dies expires, and another worker takes the job. A worker's writes are committed
+//! The lease of a crashed worker expires, and another worker takes the job. A worker's writes are committed
 //! only while it holds the lease, so that two workers never modify the same document.
 
 use std::collections::HashMap;
@@ -31,7 +31,7 @@ pub enum JobKind {
 impl JobKind {
     fn as_str(self) -> &'static str {
         match self {
-            JobKind::Ingest => "read",
+            JobKind::Ingest => "ingest",
             JobKind::Delete => "delete",
             JobKind::Reindex => "reindex",
             JobKind::Sweep => "sweep",
@@ -85,7 +85,7 @@ const INSERT: &str = "insert into jobs (id, kind, pipeline_id, document_id, revi
 const DUE: &str = "select cast(1 as bigint) from jobs
   where run_at <= $1 and (lease_until is null or lease_until < $1) limit 1";
 /// Leases the first due job; PostgreSQL skips jobs that other workers are leasing.
-macro_rules! take {
+macro_rules! lease_first_due {
     ($lock:literal) => {
         concat!(
             "update jobs set lease_owner = $1, lease_until = $2, attempts = attempts + 1 where id = (select id from jobs \
@@ -95,8 +95,8 @@ macro_rules! take {
         )
     };
 }
-const LEASE_SQLITE: &str = take!("");
-const LEASE_POSTGRES: &str = take!(" for update skip locked");
+const LEASE_SQLITE: &str = lease_first_due!("");
+const LEASE_POSTGRES: &str = lease_first_due!(" for update skip locked");
 const RENEW: &str = "update jobs set lease_until = $3 where id = $1 and lease_owner = $2 and lease_until >= $4";
 const DELETE: &str = "delete from jobs where id = $1 and lease_owner = $2";
 const DELAY: &str =
@@ -137,10 +137,16 @@ pub(super) async fn add(
 }
 
 /// Schedules the deletion of a generation's chunks.
-pub(super) async fn sweep(tx: &mut Transaction, pipeline: &str, generation: i64, at: Timestamp) -> Result<()> {
+pub(super) async fn sweep(tx: &mut Transaction, pipeline: &str, generation: i64, run_at: Timestamp) -> Result<()> {
     let (id, none) = (uuid_v7(), None::<&str>);
-    let arguments: [Arg<'_>; 6] =
-        [(&id).into(), JobKind::Sweep.as_str().into(), pipeline.into(), none.into(), generation.into(), at.0.into()];
+    let arguments: [Arg<'_>; 6] = [
+        (&id).into(),
+        JobKind::Sweep.as_str().into(),
+        pipeline.into(),
+        none.into(),
+        generation.into(),
+        run_at.0.into(),
+    ];
     tx.execute(INSERT, &arguments).await?;
     Ok(())
 }

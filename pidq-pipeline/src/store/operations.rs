@@ -92,7 +92,7 @@ fn operation(row: Row) -> Result<Operation> {
     let state = OperationState::parse(&row.3).ok_or_else(|| StoreError::Corrupt(format!("operation {}", row.3)))?;
     Ok(Operation {
         progress: from_json("progress", &row.4)?,
-        fault: row.5.map(|error| from_json("failure", &error)).transpose()?,
+        error: row.5.map(|error| from_json("failure", &error)).transpose()?,
         id: row.0,
         kind,
         pipeline_id: row.2,

@@ -24,7 +24,7 @@ pub struct Outbox {
     notify: Arc<Notify>,
     /// Time stamp of the last event of this process.
     last_timestamp: Arc<AtomicI64>,
-    with_filenames: bool,
+    includes_filenames: bool,
 }
 
 /// Fields of an event to emit.
@@ -68,11 +68,11 @@ impl<'a> NewEvent<'a> {
 }
 
 async fn insert_events(tx: &mut Transaction, events: &[NewEvent<'_>]) -> std::result::Result<(), DatabaseError> {
-    let (batches, rest) = events.as_chunks::<5>();
+    let (batches, remainder) = events.as_chunks::<5>();
     for batch in batches {
         tx.execute(INSERT_FIVE, &batch.each_ref().map(NewEvent::arguments).concat()).await?;
     }
-    for event in rest {
+    for event in remainder {
         tx.execute(INSERT, &event.arguments()).await?;
     }
     Ok(())
@@ -93,11 +93,11 @@ const DOCUMENT: &str = "select pipeline_id, classification, revision, status, fi
 const UNSEQUENCED: &str = "select id from events where position is null limit 1";
 /// Locks the counter until the transaction ends, without changing it.
 const LOCK_COUNTER: &str = "update counters set value = value where name = 'events'";
-const ASSIGN_POSITIONS: &str = "update events set position = placed.place from (
-    select id as placed_id, (select value from counters where name = 'events')
-      + row_number() over (order by happened_at, id) as place
+const ASSIGN_POSITIONS: &str = "update events set position = numbered.number from (
+    select id as numbered_id, (select value from counters where name = 'events')
+      + row_number() over (order by happened_at, id) as number
     from events where position is null order by happened_at, id limit $1
-  ) as placed where events.id = placed.placed_id";
+  ) as numbered where events.id = numbered.numbered_id";
 const ADVANCE_COUNTER: &str = "update counters set value = value + $1 where name = 'events'";
 const LAST_POSITION: &str = "select value from counters where name = 'events'";
 const AFTER: &str =
@@ -132,7 +132,7 @@ struct DocumentState {
 }
 
 impl DocumentState {
-    async fn of(tx: &mut Transaction, document: &str) -> std::result::Result<Option<DocumentState>, DatabaseError> {
+    async fn load(tx: &mut Transaction, document: &str) -> std::result::Result<Option<DocumentState>, DatabaseError> {
         type Row = (String, String, i64, String, String);
         let row = tx.row::<Row>(DOCUMENT, &[document.into()]).await?;
         Ok(row.map(|(pipeline, classification, revision, status, filename)| DocumentState {
@@ -148,8 +148,8 @@ impl DocumentState {
 
 impl Outbox {
     /// Creates an outbox; file names, which may reveal content, are optional in events.
-    pub fn new(with_filenames: bool) -> Outbox {
-        Outbox { with_filenames, ..Outbox::default() }
+    pub fn new(includes_filenames: bool) -> Outbox {
+        Outbox { includes_filenames, ..Outbox::default() }
     }
 
     /// Waits until an event was committed.
@@ -185,7 +185,7 @@ impl Outbox {
         document: &str,
         previous: Option<&str>,
     ) -> std::result::Result<(), DatabaseError> {
-        let Some(state) = DocumentState::of(tx, document).await? else { return Ok(()) };
+        let Some(state) = DocumentState::load(tx, document).await? else { return Ok(()) };
         let draft = EventDraft { previous_classification: previous, ..self.document_draft(&state, &state.status) };
         self.emit(tx, kind, draft).await
     }
@@ -201,7 +201,7 @@ impl Outbox {
         if stages.is_empty() && end.is_none() {
             return Ok(());
         }
-        let Some(state) = DocumentState::of(tx, document).await? else { return Ok(()) };
+        let Some(state) = DocumentState::load(tx, document).await? else { return Ok(()) };
         let stage = |stage: &StageTransition| {
             NewEvent::new(events::DOCUMENT_STAGE, self.document_draft(&state, stage.status.as_str()), stage.at)
         };
@@ -215,7 +215,7 @@ impl Outbox {
     fn document_draft<'a>(&self, state: &'a DocumentState, status: &str) -> EventDraft<'a> {
         let mut details =
             Map::from_iter([("status".into(), status.into()), ("revision".into(), state.revision.into())]);
-        if self.with_filenames {
+        if self.includes_filenames {
             details.insert("filename".into(), state.filename.clone().into());
         }
         let (pipeline, document, classification) =

@@ -173,11 +173,11 @@ impl Store {
         &self,
         pipeline: &str,
         classification: &str,
-        changes: i64,
+        change_count: i64,
         new: &[u8],
     ) -> Result<Option<Vec<u8>>> {
         let mut tx = self.database.begin().await?;
-        let arguments = [pipeline.into(), classification.into(), changes.into(), new.into()];
+        let arguments = [pipeline.into(), classification.into(), change_count.into(), new.into()];
         let row = tx.row::<(Vec<u8>,)>(ASSIGN_SNAPSHOT_KEY, &arguments).await?;
         tx.commit().await?;
         Ok(row.map(|row| row.0))
@@ -245,7 +245,7 @@ impl Store {
             let (id, revision) = (take(&mut row.12), row.13);
             let chunk = chunk(row)?;
             match &mut document {
-                Some(same) if same.0 == id && same.1 == revision => same.2.push(chunk),
+                Some(current) if current.0 == id && current.1 == revision => current.2.push(chunk),
                 _ => {
                     if let Some(complete) = document.replace((id, revision, vec![chunk]))
                         && sender.send(complete).await.is_err()

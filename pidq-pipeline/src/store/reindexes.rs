@@ -72,9 +72,9 @@ const BEGIN: &str = "update pipelines set status = 'reindexing', updated_at = $2
 const END: &str = "update pipelines set status = 'active', updated_at = $2 where id = $1 and status = 'reindexing'";
 /// Locks the row without changing it. Locks are taken in the order pipeline, job, documents, which prevents deadlocks.
 const LOCK_PIPELINE: &str = "update pipelines set status = status where id = $1";
-const NEXT_GENERATION: &str = "select coalesce(max(known.generation), 0) + 1 from (
+const NEXT_GENERATION: &str = "select coalesce(max(used.generation), 0) + 1 from (
     select generation from pipelines where id = $1
-    union all select generation from operations where pipeline_id = $1 and generation is not null) as known";
+    union all select generation from operations where pipeline_id = $1 and generation is not null) as used";
 const INSERT: &str = "insert into reindexes (pipeline_id, operation_id, generation, embedding_model,
   embedding_dimensions, text_splitter, splitter_parameters) values ($1, $2, $3, $4, $5, $6, $7)";
 const BY_PIPELINE: &str = "select operation_id, generation, embedding_model, embedding_dimensions, text_splitter,
@@ -348,11 +348,11 @@ impl Store {
     /// If the database does not answer.
     pub async fn sweep_chunks(&self, pipeline: &str, generation: i64, limit: usize) -> Result<usize> {
         let arguments = [pipeline.into(), generation.into(), (limit as i64).into()];
-        let swept = self.database.execute(SWEEP, &arguments).await? as usize;
-        if swept < limit {
+        let deleted = self.database.execute(SWEEP, &arguments).await? as usize;
+        if deleted < limit {
             self.database.execute(DELETE_DOCUMENTS, &[pipeline.into(), generation.into()]).await?;
         }
-        Ok(swept)
+        Ok(deleted)
     }
 
     fn is_postgres(&self) -> bool {

@@ -39,11 +39,11 @@ impl QuestionStats<'_> {
         match self.outcome {
             Ok(AnswerStats { tokens, estimated, .. }) => {
                 let estimated_tokens = if estimated { tokens[0].saturating_add(tokens[1]) } else { 0 };
-                Amount { queries: 1, tokens, estimated_tokens, ..Amount::default() }
+                Amount { questions: 1, tokens, estimated_tokens, ..Amount::default() }
             }
             // The model was already in use, so the question counts for the license.
-            Err(CLIENT_GONE) => Amount { queries: 1, ..Amount::default() },
-            Err(_) => Amount { failed_queries: 1, ..Amount::default() },
+            Err(CLIENT_GONE) => Amount { questions: 1, ..Amount::default() },
+            Err(_) => Amount { failed_questions: 1, ..Amount::default() },
         }
     }
 }
@@ -94,26 +94,26 @@ pub struct Amount {
     /// Chunks created.
     pub chunks: i64,
     /// Questions counted by the license.
-    pub queries: i64,
+    pub questions: i64,
     /// Failed questions.
-    pub failed_queries: i64,
+    pub failed_questions: i64,
     /// Prompt and completion tokens.
     pub tokens: [i64; 2],
     /// Estimated part of these tokens.
     pub estimated_tokens: i64,
 }
 
-const UPSERT: &str = "insert into daily_usage (day, pipeline_id, classification, documents, bytes, chunks, queries,
-  failed_queries, prompt_tokens, completion_tokens, estimated_tokens)
+const UPSERT: &str = "insert into daily_usage (day, pipeline_id, classification, documents, bytes, chunks, questions,
+  failed_questions, prompt_tokens, completion_tokens, estimated_tokens)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) on conflict (day, pipeline_id, classification) do update set
   documents = daily_usage.documents + excluded.documents, bytes = daily_usage.bytes + excluded.bytes,
-  chunks = daily_usage.chunks + excluded.chunks, queries = daily_usage.queries + excluded.queries,
-  failed_queries = daily_usage.failed_queries + excluded.failed_queries,
+  chunks = daily_usage.chunks + excluded.chunks, questions = daily_usage.questions + excluded.questions,
+  failed_questions = daily_usage.failed_questions + excluded.failed_questions,
   prompt_tokens = daily_usage.prompt_tokens + excluded.prompt_tokens,
   completion_tokens = daily_usage.completion_tokens + excluded.completion_tokens,
   estimated_tokens = daily_usage.estimated_tokens + excluded.estimated_tokens";
 
-const LIST: &str = "select day, pipeline_id, classification, documents, bytes, chunks, queries, failed_queries,
+const LIST: &str = "select day, pipeline_id, classification, documents, bytes, chunks, questions, failed_questions,
   prompt_tokens, completion_tokens, estimated_tokens from daily_usage where day >= $1 and day <= $2
   and (cast($3 as text) is null or pipeline_id = $3) and (cast($4 as text) is null or classification = $4)
   and (cast($5 as bigint) is null or (day, pipeline_id, classification) < (cast($5 as bigint), $6, $7))
@@ -133,8 +133,8 @@ pub(super) async fn count(
         amount.documents.into(),
         amount.bytes.into(),
         amount.chunks.into(),
-        amount.queries.into(),
-        amount.failed_queries.into(),
+        amount.questions.into(),
+        amount.failed_questions.into(),
         amount.tokens[0].into(),
         amount.tokens[1].into(),
         amount.estimated_tokens.into(),
@@ -214,8 +214,8 @@ fn daily_usage(row: Row) -> DailyUsage {
             documents: row.3,
             bytes: row.4,
             chunks: row.5,
-            queries: row.6,
-            failed_queries: row.7,
+            questions: row.6,
+            failed_questions: row.7,
             tokens: [row.8, row.9],
             estimated_tokens: row.10,
         },

@@ -64,7 +64,7 @@ pub enum DeliveryOutcome {
         /// Response status, if any.
         status: Option<i64>,
         /// The error.
-        why: String,
+        error: String,
     },
     /// The recipient may no longer see the event.
     Discarded,
@@ -127,18 +127,19 @@ const LEASE: &str = "update webhooks set lease_owner = $2, lease_until = $3
   where id = $1 and status = 'active' and lease_until < $4";
 const RENEW: &str = "update webhooks set lease_until = $3 where id = $1 and lease_owner = $2 and status = 'active'";
 const RELEASE: &str = "update webhooks set lease_owner = null, lease_until = $3 where id = $1 and lease_owner = $2";
-macro_rules! of_deliveries {
-    ($rest:literal) => {
+macro_rules! select_deliveries {
+    ($condition:literal) => {
         concat!(
             "select d.event_id, e.event_type, d.position, d.state, d.attempts, d.run_at, d.attempted_at, d.last_status, d.failure \
              from deliveries d join events e on e.id = d.event_id where d.webhook_id = $1 and ",
-            $rest
+            $condition
         )
     };
 }
-const NEXT: &str = of_deliveries!("d.state = 'waiting' and d.run_at <= $2 order by d.position limit 1");
-const DELIVERIES: &str =
-    of_deliveries!("d.position < $2 and (cast($3 as text) is null or d.state = $3) order by d.position desc limit $4");
+const NEXT: &str = select_deliveries!("d.state = 'waiting' and d.run_at <= $2 order by d.position limit 1");
+const DELIVERIES: &str = select_deliveries!(
+    "d.position < $2 and (cast($3 as text) is null or d.state = $3) order by d.position desc limit $4"
+);
 const RECORD_SUCCESS: &str = "update webhooks set failures = 0, paused_until = 0, failing_since = null, failure = null
   where id = $1 and lease_owner = $2";
 const RECORD_FAILURE: &str = "update webhooks set failures = failures + 1, failing_since = coalesce(failing_since, $3),
@@ -186,7 +187,7 @@ impl Store {
         Ok(())
     }
 
-    /// Disables a webhook whose owner key is gone.
+    /// Disables a webhook whose owner key was deleted or has expired.
     async fn disable_orphan(&self, tx: &mut Transaction, hook: &Webhook, now: Timestamp) -> Result<()> {
         tx.execute(DISABLE_ORPHAN, &[(&hook.id).into(), ORPHANED.into(), now.0.into()]).await?;
         tx.execute(DROP_DELIVERIES, &[(&hook.id).into()]).await?;
@@ -198,11 +199,11 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn add_webhook(&self, webhook: &Webhook, limit: i64) -> Result<bool> {
-        let (kinds, pipelines) = (to_json(&webhook.event_types)?, to_json(&webhook.pipelines)?);
+        let (event_types, pipelines) = (to_json(&webhook.event_types)?, to_json(&webhook.pipelines)?);
         let arguments = [
             (&webhook.id).into(),
             (&webhook.url).into(),
-            (&kinds).into(),
+            (&event_types).into(),
             (&pipelines).into(),
             (&webhook.encrypted_secret).into(),
             webhook.owner.as_deref().into(),
@@ -240,12 +241,12 @@ impl Store {
     /// # Errors
     /// If it was modified concurrently.
     pub async fn update_webhook(&self, webhook: &Webhook) -> Result<Webhook> {
-        let (kinds, pipelines) = (to_json(&webhook.event_types)?, to_json(&webhook.pipelines)?);
+        let (event_types, pipelines) = (to_json(&webhook.event_types)?, to_json(&webhook.pipelines)?);
         let arguments = [
             (&webhook.id).into(),
             webhook.revision.into(),
             (&webhook.url).into(),
-            (&kinds).into(),
+            (&event_types).into(),
             (&pipelines).into(),
             (&webhook.encrypted_secret).into(),
             webhook.state.as_str().into(),
@@ -365,10 +366,10 @@ impl Store {
                 let state = if retry_at.is_some() { "waiting" } else { "failed" };
                 update_delivery(&mut tx, [webhook, event], state, *status, Some(error), *retry_at).await?;
             }
-            DeliveryOutcome::Disabled { status, why } => {
-                update_delivery(&mut tx, [webhook, event], "failed", *status, Some(why), None).await?;
+            DeliveryOutcome::Disabled { status, error } => {
+                update_delivery(&mut tx, [webhook, event], "failed", *status, Some(error), None).await?;
                 tx.execute(DROP_DELIVERIES, &[webhook.into()]).await?;
-                self.emit_webhook_disabled(&mut tx, webhook, why).await?;
+                self.emit_webhook_disabled(&mut tx, webhook, error).await?;
             }
             DeliveryOutcome::Discarded => drop(tx.execute(DELETE_DELIVERY, &[webhook.into(), event.into()]).await?),
         }
@@ -376,8 +377,8 @@ impl Store {
         Ok(true)
     }
 
-    async fn emit_webhook_disabled(&self, tx: &mut Transaction, webhook: &str, why: &str) -> Result<()> {
-        let details = [("webhook_id", webhook), ("status", WebhookState::Disabled.as_str()), ("reason", why)];
+    async fn emit_webhook_disabled(&self, tx: &mut Transaction, webhook: &str, reason: &str) -> Result<()> {
+        let details = [("webhook_id", webhook), ("status", WebhookState::Disabled.as_str()), ("reason", reason)];
         let details: Map<_, _> = details.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
         let entry = AuditEntry::by_system("webhook.disable", format!("/api/webhooks/{webhook}"), details.clone());
         audit::insert_entry(tx, &entry, self.outbox.next_timestamp()).await?;
@@ -408,8 +409,8 @@ async fn update_webhook(
         DeliveryOutcome::Failed { error, paused_until, .. } => {
             tx.execute(RECORD_FAILURE, &[id, lease_owner, now.into(), error.into(), (*paused_until).into()]).await?
         }
-        DeliveryOutcome::Disabled { why, .. } => {
-            tx.execute(DISABLE, &[id, lease_owner, now.into(), why.into()]).await?
+        DeliveryOutcome::Disabled { error, .. } => {
+            tx.execute(DISABLE, &[id, lease_owner, now.into(), error.into()]).await?
         }
         DeliveryOutcome::Discarded => tx.execute(CHECK_LEASE, &[id, lease_owner]).await?,
     };
@@ -456,7 +457,7 @@ fn delivery(row: DeliveryRow) -> Delivery {
 
 fn webhook(row: Row) -> Result<Webhook> {
     Ok(Webhook {
-        event_types: from_json("kinds", &row.2)?,
+        event_types: from_json("event_types", &row.2)?,
         pipelines: from_json("pipelines", &row.3)?,
         state: WebhookState::parse(&row.5).ok_or_else(|| StoreError::Corrupt(format!("webhook {}", row.5)))?,
         id: row.0,

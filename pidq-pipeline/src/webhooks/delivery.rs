@@ -96,9 +96,9 @@ impl DeliveryRequest {
         })?;
         let connection = client.guard.connect(&target, client.timeout).await.map_err(|_| "connecting failed")?;
         let request = self.request(&target).ok_or("the request cannot be built for this URL")?;
-        let broken = |_| "the connection closed before a valid response";
+        let closed = |_| "the connection closed before a valid response";
         let handshake = http1::Builder::new().max_buf_size(MAX_RESPONSE_HEAD).handshake(TokioIo::new(connection)).await;
-        let (mut sender, connection) = handshake.map_err(broken)?;
+        let (mut sender, connection) = handshake.map_err(closed)?;
         let response = sender.send_request(request);
         tokio::pin!(response);
         // The body of the response is not read; the connection closes when this future ends.
@@ -107,7 +107,7 @@ impl DeliveryRequest {
             // The connection may close right after the response.
             _ = connection => response.await,
         };
-        let response = response.map_err(broken)?;
+        let response = response.map_err(closed)?;
         Ok((response.status(), response.headers().clone()))
     }
 

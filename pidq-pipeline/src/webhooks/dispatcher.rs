@@ -19,7 +19,7 @@ use crate::store::{Delivery, DeliveryOutcome, StoreError};
 /// Webhooks served concurrently by a process.
 const MAX_CONCURRENT_WEBHOOKS: usize = 8;
 /// Events per webhook before other webhooks are served.
-const BATCH: usize = 50;
+const BATCH_SIZE: usize = 50;
 /// Margin of the lease beyond the call timeout.
 const LEASE_MARGIN: Duration = Duration::from_secs(15);
 /// Poll interval without notifications.
@@ -73,29 +73,30 @@ fn lease_ttl(platform: &Platform) -> Duration {
 async fn serve_webhook(platform: Arc<Platform>, webhook: Webhook, lease_owner: String) {
     let id = webhook.id.clone();
     if let Err(error) = deliver_due(&platform, webhook, &lease_owner).await {
-        tracing::warn!(%error, webhook = id, "delivering events to a webhook failed");
+        tracing::warn!(%error, webhook = id, "delivering events to a webhook failed; retrying");
     }
     if let Err(error) = platform.store.release_webhook(&id, &lease_owner).await {
-        tracing::warn!(%error, webhook = id, "releasing a webhook failed; its lease expires");
+        tracing::warn!(%error, webhook = id, "releasing a webhook failed; deliveries resume when its lease expires");
     }
 }
 
 /// Delivers due events until none is left, one fails, or the batch is full.
 async fn deliver_due(platform: &Platform, mut webhook: Webhook, lease_owner: &str) -> Result<(), StoreError> {
-    for _ in 0..BATCH {
+    for _ in 0..BATCH_SIZE {
         if !platform.store.renew_webhook_lease(&webhook.id, lease_owner, lease_ttl(platform)).await? {
             return Ok(());
         }
         let Some(delivery) = platform.store.next_delivery(&webhook.id).await? else { return Ok(()) };
-        let attempt = attempt(platform, &webhook, &delivery).await?;
-        let is_held = platform.store.record_delivery(&webhook.id, lease_owner, &delivery.event_id, &attempt).await?;
-        let continues = matches!(attempt, DeliveryOutcome::Delivered { .. } | DeliveryOutcome::Discarded);
-        if !is_held || !continues {
+        let outcome = attempt(platform, &webhook, &delivery).await?;
+        let holds_lease =
+            platform.store.record_delivery(&webhook.id, lease_owner, &delivery.event_id, &outcome).await?;
+        let continues = matches!(outcome, DeliveryOutcome::Delivered { .. } | DeliveryOutcome::Discarded);
+        if !holds_lease || !continues {
             return Ok(());
         }
         // The webhook may have been changed or disabled meanwhile.
         match platform.store.webhook(&webhook.id).await? {
-            Some(now) if now.state == WebhookState::Active => webhook = now,
+            Some(current) if current.state == WebhookState::Active => webhook = current,
             _ => return Ok(()),
         }
     }
@@ -108,7 +109,7 @@ async fn attempt(platform: &Platform, webhook: &Webhook, delivery: &Delivery) ->
         None => None,
     };
     let Some(recipient) = Recipient::new(webhook, owner, Timestamp::now()) else {
-        return Ok(DeliveryOutcome::Disabled { status: None, why: ORPHANED.to_owned() });
+        return Ok(DeliveryOutcome::Disabled { status: None, error: ORPHANED.to_owned() });
     };
     let visible = platform.store.event(&delivery.event_id).await?.and_then(|event| recipient.visible(&event));
     let Some(event) = visible else { return Ok(DeliveryOutcome::Discarded) };
@@ -136,7 +137,7 @@ fn classify_response(
         };
     };
     if *response == DeliveryResponse::Gone || (webhook.failing_since.is_some() && failing_for >= disable_after) {
-        return DeliveryOutcome::Disabled { status, why: error };
+        return DeliveryOutcome::Disabled { status, error };
     }
     let retry_after = match response {
         DeliveryResponse::Rejected(_, Some(seconds)) => Duration::from_secs(seconds.unsigned_abs()),
@@ -152,7 +153,7 @@ fn classify_response(
 
 /// Returns the delay after a number of failures plus one. None if the retries are exhausted.
 fn retry_delay(failures: i64) -> Option<Duration> {
-    usize::try_from(failures).ok().and_then(|at| RETRY_DELAYS.get(at)).copied()
+    usize::try_from(failures).ok().and_then(|index| RETRY_DELAYS.get(index)).copied()
 }
 
 /// Returns a random factor from 1 to 1.2 that spreads retries.

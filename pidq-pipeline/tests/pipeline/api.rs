@@ -1,6 +1,6 @@
 //! Tests of pipelines, documents and keys over HTTP, on both databases.
 
-use pidq_pipeline::license::{Allowance, Issuer, License};
+use pidq_pipeline::license::{Issuer, License, LicenseLimits};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -8,25 +8,25 @@ use crate::platform::{MASTER, SECRET, TestPlatform, on_each};
 
 #[tokio::test]
 async fn the_requests_of_the_specification_are_accepted() {
-    on_each(async |world| {
+    on_each(async |platform| {
         let body = json!({
             "name": "p", "embedding_model": "hash-512", "text_splitter": "recursive_character",
             "classifications": ["manual"],
         });
-        let made = world.post("/api/pipelines", &body).await;
-        assert_eq!(made.status, 201);
-        let pipeline = made.json();
-        assert_eq!(made.header("location"), format!("/api/pipelines/{}", pipeline["id"].as_str().unwrap()));
-        assert!(!made.header("etag").is_empty());
+        let created = platform.post("/api/pipelines", &body).await;
+        assert_eq!(created.status, 201);
+        let pipeline = created.json();
+        assert_eq!(created.header("location"), format!("/api/pipelines/{}", pipeline["id"].as_str().unwrap()));
+        assert!(!created.header("etag").is_empty());
         assert_eq!(pipeline["embedding_dimensions"], 512);
         assert_eq!(pipeline["text_splitter_params"]["chunk_size"], 1000);
         assert_eq!(pipeline["document_counts"], json!({"total": 0, "ready": 0, "processing": 0, "failed": 0}));
-        let sent =
-            world.upload(pipeline["id"].as_str().unwrap(), "V-201.txt", b"V-201", &[("classification", "manual")]);
-        let sent = sent.await;
-        assert_eq!(sent.status, 202, "{}", String::from_utf8_lossy(&sent.body));
-        let document = sent.json();
-        for (member, value) in [
+        let uploaded =
+            platform.upload(pipeline["id"].as_str().unwrap(), "V-201.txt", b"V-201", &[("classification", "manual")]);
+        let uploaded = uploaded.await;
+        assert_eq!(uploaded.status, 202, "{}", String::from_utf8_lossy(&uploaded.body));
+        let document = uploaded.json();
+        for (field, value) in [
             ("filename", json!("V-201.txt")),
             ("size", json!(5)),
             ("status", json!("queued")),
@@ -36,7 +36,7 @@ async fn the_requests_of_the_specification_are_accepted() {
             ("revision", json!(1)),
             ("error", Value::Null),
         ] {
-            assert_eq!(document[member], value, "{member}");
+            assert_eq!(document[field], value, "{field}");
         }
     })
     .await;
@@ -44,11 +44,11 @@ async fn the_requests_of_the_specification_are_accepted() {
 
 #[tokio::test]
 async fn an_invalid_pipeline_is_rejected_with_a_pointer() {
-    let world = TestPlatform::sqlite(&[]).await;
+    let platform = TestPlatform::sqlite(&[]).await;
     let good = json!({
         "name": "p", "embedding_model": "hash-512", "text_splitter": "character", "classifications": ["a"],
     });
-    for (member, value, status, code) in [
+    for (field, value, status, code) in [
         ("name", json!(""), 422, "validation"),
         ("name", json!("x".repeat(129)), 422, "validation"),
         ("name", json!(7), 422, "validation"),
@@ -65,65 +65,65 @@ async fn an_invalid_pipeline_is_rejected_with_a_pointer() {
         ("policies", json!({"a": {"llm_allow": ["no address"]}}), 422, "validation"),
     ] {
         let mut body = good.clone();
-        body[member] = value.clone();
-        let answer = world.post("/api/pipelines", &body).await;
-        assert_eq!((answer.status, answer.code().as_str()), (status, code), "{member}: {value}");
-        assert!(answer.json()["errors"][0]["pointer"].is_string(), "{member}: {value}");
+        body[field] = value.clone();
+        let response = platform.post("/api/pipelines", &body).await;
+        assert_eq!((response.status, response.code().as_str()), (status, code), "{field}: {value}");
+        assert!(response.json()["errors"][0]["pointer"].is_string(), "{field}: {value}");
     }
-    assert_eq!(world.post("/api/pipelines", &good).await.status, 201);
-    let again = world.post("/api/pipelines", &good).await;
+    assert_eq!(platform.post("/api/pipelines", &good).await.status, 201);
+    let again = platform.post("/api/pipelines", &good).await;
     assert_eq!((again.status, again.code().as_str()), (409, "name-taken"));
 }
 
 #[tokio::test]
 async fn pipelines_are_listed_changed_and_deleted() {
-    on_each(async |world| {
-        let id = world.pipeline().await;
+    on_each(async |platform| {
+        let id = platform.pipeline().await;
         let path = format!("/api/pipelines/{id}");
-        let first = world.get(&path).await;
+        let first = platform.get(&path).await;
         let etag = first.header("etag").to_owned();
         let patch = json!({"description": "d", "classifications": ["manual", "hazop"], "retrieval": {"top_k": 5}});
         let headers = [("content-type", "application/merge-patch+json"), ("if-match", etag.as_str())];
-        let changed = world.send("PATCH", &path, &headers, patch.to_string()).await;
+        let changed = platform.send("PATCH", &path, &headers, patch.to_string()).await;
         assert_eq!(changed.status, 200, "{}", String::from_utf8_lossy(&changed.body));
         assert_eq!(changed.json()["classifications"], json!(["manual", "hazop"]));
         assert_eq!(changed.json()["revision"], 2);
-        assert_eq!(world.send("PATCH", &path, &headers, "{}").await.status, 412, "the validator is an old one");
-        let answer = world.send("PATCH", &path, &headers[..1], r#"{"text_splitter": "html"}"#).await;
-        assert_eq!((answer.status, answer.code().as_str()), (409, "reindex-required"));
-        let listed = world.get("/api/pipelines?limit=1").await.json();
+        assert_eq!(platform.send("PATCH", &path, &headers, "{}").await.status, 412, "the validator is outdated");
+        let response = platform.send("PATCH", &path, &headers[..1], r#"{"text_splitter": "html"}"#).await;
+        assert_eq!((response.status, response.code().as_str()), (409, "reindex-required"));
+        let listed = platform.get("/api/pipelines?limit=1").await.json();
         assert_eq!((&listed["data"][0]["id"], &listed["next_cursor"]), (&json!(id), &Value::Null));
-        assert_eq!(world.send("DELETE", &path, &[], "").await.status, 204);
-        assert_eq!(world.get(&path).await.code(), "pipeline-not-found");
+        assert_eq!(platform.send("DELETE", &path, &[], "").await.status, 204);
+        assert_eq!(platform.get(&path).await.code(), "pipeline-not-found");
     })
     .await;
 }
 
 #[tokio::test]
 async fn a_classification_in_use_cannot_be_removed() {
-    let world = TestPlatform::sqlite(&[]).await;
-    let id = world.pipeline().await;
-    world.upload(&id, "a.txt", b"a", &[("classification", "datasheet")]).await;
+    let platform = TestPlatform::sqlite(&[]).await;
+    let id = platform.pipeline().await;
+    platform.upload(&id, "a.txt", b"a", &[("classification", "datasheet")]).await;
     let path = format!("/api/pipelines/{id}");
     let json_body = [("content-type", "application/json")];
-    let answer = world.send("PATCH", &path, &json_body, r#"{"classifications": ["manual"]}"#).await;
-    assert_eq!((answer.status, answer.code().as_str()), (409, "classification-in-use"));
-    assert_eq!(world.get(&path).await.json()["document_counts"]["processing"], 1);
-    assert_eq!(world.send("DELETE", &path, &[], "").await.status, 202, "its documents go first");
+    let response = platform.send("PATCH", &path, &json_body, r#"{"classifications": ["manual"]}"#).await;
+    assert_eq!((response.status, response.code().as_str()), (409, "classification-in-use"));
+    assert_eq!(platform.get(&path).await.json()["document_counts"]["processing"], 1);
+    assert_eq!(platform.send("DELETE", &path, &[], "").await.status, 202, "its documents are deleted first");
 }
 
 #[tokio::test]
 async fn a_pipeline_being_deleted_rejects_uploads_and_searches() {
-    on_each(async |world| {
-        let id = world.pipeline().await;
+    on_each(async |platform| {
+        let id = platform.pipeline().await;
         let manual = [("classification", "manual")];
-        let sent = world.upload(&id, "a.txt", b"a", &manual).await.json();
+        let uploaded = platform.upload(&id, "a.txt", b"a", &manual).await.json();
         let path = format!("/api/pipelines/{id}");
-        let document = format!("{path}/documents/{}", sent["id"].as_str().unwrap());
-        world.send("POST", &format!("{document}/cancel"), &[], "").await;
-        assert_eq!(world.send("DELETE", &path, &[], "").await.status, 202, "no worker runs");
-        let late = world.upload(&id, "b.txt", b"b", &manual).await;
-        assert_eq!((late.status, late.code().as_str()), (409, "pipeline-busy"), "it would be lost");
+        let document = format!("{path}/documents/{}", uploaded["id"].as_str().unwrap());
+        platform.send("POST", &format!("{document}/cancel"), &[], "").await;
+        assert_eq!(platform.send("DELETE", &path, &[], "").await.status, 202, "no worker runs");
+        let rejected = platform.upload(&id, "b.txt", b"b", &manual).await;
+        assert_eq!((rejected.status, rejected.code().as_str()), (409, "pipeline-busy"), "the upload would be lost");
         let question = r#"{"query": "a", "classification": "manual"}"#;
         for (method, path, body) in [
             ("PATCH", path.clone(), r#"{"description": "late"}"#),
@@ -135,26 +135,26 @@ async fn a_pipeline_being_deleted_rejects_uploads_and_searches() {
             ("POST", format!("{path}/query"), question),
         ] {
             let headers = [("content-type", "application/json"), ("if-match", "*")];
-            let answer = world.send(method, &path, &headers, body).await;
-            assert_eq!((answer.status, answer.code().as_str()), (409, "pipeline-busy"), "{method} {path}");
+            let response = platform.send(method, &path, &headers, body).await;
+            assert_eq!((response.status, response.code().as_str()), (409, "pipeline-busy"), "{method} {path}");
         }
-        assert_eq!(world.get(&path).await.json()["status"], "deleting");
-        assert_eq!(world.get(&format!("{document}/content")).await.body, b"a");
-        assert_eq!(world.send("DELETE", &document, &[], "").await.status, 204);
+        assert_eq!(platform.get(&path).await.json()["status"], "deleting");
+        assert_eq!(platform.get(&format!("{document}/content")).await.body, b"a");
+        assert_eq!(platform.send("DELETE", &document, &[], "").await.status, 204);
     })
     .await;
 }
 
 #[tokio::test]
 async fn duplicate_content_is_stored_once_per_classification() {
-    on_each(async |world| {
-        let id = world.pipeline().await;
-        let first = world.upload(&id, "a.txt", b"same", &[("classification", "manual")]).await;
-        let second = world.upload(&id, "b.txt", b"same", &[("classification", "manual")]).await;
+    on_each(async |platform| {
+        let id = platform.pipeline().await;
+        let first = platform.upload(&id, "a.txt", b"same", &[("classification", "manual")]).await;
+        let second = platform.upload(&id, "b.txt", b"same", &[("classification", "manual")]).await;
         assert_eq!((first.status, second.status), (202, 200));
         assert_eq!(second.json()["duplicate"], true);
         assert_eq!(second.json()["id"], first.json()["id"]);
-        let other = world.upload(&id, "a.txt", b"same", &[("classification", "datasheet")]).await;
+        let other = platform.upload(&id, "a.txt", b"same", &[("classification", "datasheet")]).await;
         assert_eq!(other.status, 202, "another classification is independent");
         assert_ne!(other.json()["id"], first.json()["id"]);
     })
@@ -163,8 +163,8 @@ async fn duplicate_content_is_stored_once_per_classification() {
 
 #[tokio::test]
 async fn an_invalid_form_is_rejected_with_a_pointer() {
-    let world = TestPlatform::sqlite(&[("PIDQ_UPLOAD_SIZE", "1KiB")]).await;
-    let id = world.pipeline().await;
+    let platform = TestPlatform::sqlite(&[("PIDQ_UPLOAD_SIZE", "1KiB")]).await;
+    let id = platform.pipeline().await;
     let manual = ("classification", "manual");
     for (bytes, parts, status, code) in [
         (&b"x"[..], &[][..], 422, "missing-part"),
@@ -176,110 +176,115 @@ async fn an_invalid_form_is_rejected_with_a_pointer() {
         (b"x", &[manual, ("metadata", "[1]")], 422, "validation"),
         (b"x", &[manual, ("sha256", "00")], 422, "validation"),
     ] {
-        let answer = world.upload(&id, "a.txt", bytes, parts).await;
-        assert_eq!((answer.status, answer.code().as_str()), (status, code), "{parts:?}");
+        let response = platform.upload(&id, "a.txt", bytes, parts).await;
+        assert_eq!((response.status, response.code().as_str()), (status, code), "{parts:?}");
     }
-    let answer = world.upload(&id, "a.txt", b"x", &[("classification", "secret")]).await;
-    assert_eq!(answer.json()["allowed"], json!(["manual", "datasheet"]));
-    let odd = world.upload(&id, "../../etc/passwd", b"y", &[manual]).await;
-    assert_eq!(odd.json()["filename"], "passwd");
+    let response = platform.upload(&id, "a.txt", b"x", &[("classification", "secret")]).await;
+    assert_eq!(response.json()["allowed"], json!(["manual", "datasheet"]));
+    let renamed = platform.upload(&id, "../../etc/passwd", b"y", &[manual]).await;
+    assert_eq!(renamed.json()["filename"], "passwd");
 }
 
 #[tokio::test]
 async fn documents_are_listed_changed_and_deleted() {
-    on_each(async |world| {
-        let id = world.pipeline().await;
+    on_each(async |platform| {
+        let id = platform.pipeline().await;
         for number in 0..5 {
             let (name, text) = (format!("{number}.txt"), format!("text {number}"));
-            let label = if number % 2 == 0 { "manual" } else { "datasheet" };
-            let parts = [("classification", label), ("external_id", name.as_str()), ("metadata", r#"{"unit": 20}"#)];
-            assert_eq!(world.upload(&id, &name, text.as_bytes(), &parts).await.status, 202);
+            let classification = if number % 2 == 0 { "manual" } else { "datasheet" };
+            let parts =
+                [("classification", classification), ("external_id", name.as_str()), ("metadata", r#"{"unit": 20}"#)];
+            assert_eq!(platform.upload(&id, &name, text.as_bytes(), &parts).await.status, 202);
         }
         let base = format!("/api/pipelines/{id}/documents");
         let mut path = format!("{base}?limit=2");
         let mut names = Vec::new();
         loop {
-            let page = world.get(&path).await.json();
+            let page = platform.get(&path).await.json();
             names.extend(page["data"].as_array().unwrap().iter().map(|row| row["filename"].clone()));
             let Some(cursor) = page["next_cursor"].as_str() else { break };
             path = format!("{base}?limit=2&cursor={cursor}");
         }
         assert_eq!(names, (0..5).map(|number| json!(format!("{number}.txt"))).collect::<Vec<_>>());
-        let of_label = world.get(&format!("{base}?classification=datasheet")).await.json();
-        assert_eq!(of_label["data"].as_array().unwrap().len(), 2);
-        let one = world.get(&format!("{base}?external_id=3.txt")).await.json()["data"][0].clone();
-        let taken = world.upload(&id, "z", b"z", &[("classification", "datasheet"), ("external_id", "3.txt")]).await;
-        assert_eq!((taken.status, taken.code().as_str()), (409, "external-id-taken"));
-        let path = format!("{base}/{}", one["id"].as_str().unwrap());
+        let by_classification = platform.get(&format!("{base}?classification=datasheet")).await.json();
+        assert_eq!(by_classification["data"].as_array().unwrap().len(), 2);
+        let document = platform.get(&format!("{base}?external_id=3.txt")).await.json()["data"][0].clone();
+        let conflict =
+            platform.upload(&id, "z", b"z", &[("classification", "datasheet"), ("external_id", "3.txt")]).await;
+        assert_eq!((conflict.status, conflict.code().as_str()), (409, "external-id-taken"));
+        let path = format!("{base}/{}", document["id"].as_str().unwrap());
         let patch = r#"{"classification": "manual", "metadata": {"unit": null, "rev": "B"}, "filename": "three.txt"}"#;
-        let changed = world.send("PATCH", &path, &[("content-type", "application/json")], patch).await.json();
+        let changed = platform.send("PATCH", &path, &[("content-type", "application/json")], patch).await.json();
         assert_eq!((&changed["classification"], &changed["metadata"]), (&json!("manual"), &json!({"rev": "B"})));
-        let content = world.get(&format!("{path}/content")).await;
+        let content = platform.get(&format!("{path}/content")).await;
         assert_eq!(content.body, b"text 3");
         assert_eq!(content.header("content-disposition"), "attachment; filename*=UTF-8''three.txt");
-        assert_eq!(world.send("POST", &format!("{path}/cancel"), &[], "").await.json()["status"], "cancelled");
-        assert_eq!(world.send("POST", &format!("{path}/retry"), &[], "").await.json()["status"], "queued");
-        let busy = world.send("POST", &format!("{path}/retry"), &[], "").await;
+        assert_eq!(platform.send("POST", &format!("{path}/cancel"), &[], "").await.json()["status"], "cancelled");
+        assert_eq!(platform.send("POST", &format!("{path}/retry"), &[], "").await.json()["status"], "queued");
+        let busy = platform.send("POST", &format!("{path}/retry"), &[], "").await;
         assert_eq!((busy.status, busy.code().as_str()), (409, "document-busy"));
-        assert_eq!(world.send("DELETE", &path, &[], "").await.status, 204);
-        assert_eq!(world.send("DELETE", &path, &[], "").await.code(), "document-not-found");
+        assert_eq!(platform.send("DELETE", &path, &[], "").await.status, 204);
+        assert_eq!(platform.send("DELETE", &path, &[], "").await.code(), "document-not-found");
     })
     .await;
 }
 
 #[tokio::test]
 async fn keys_are_limited_to_their_pipelines_and_scopes() {
-    let world = TestPlatform::sqlite(&[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
-    assert_eq!(world.get("/api/pipelines").await.status, 401);
-    let token = world.token(SECRET).await.json();
+    let platform = TestPlatform::sqlite(&[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
+    assert_eq!(platform.get("/api/pipelines").await.status, 401);
+    let token = platform.token(SECRET).await.json();
     let root = format!("Bearer {}", token["access_token"].as_str().unwrap());
     let root = [("authorization", root.as_str()), ("content-type", "application/json")];
     let pipeline = json!({
         "name": "p", "embedding_model": "hash-512", "text_splitter": "token", "classifications": ["open", "secret"],
     });
-    let made = world.send("POST", "/api/pipelines", &root, pipeline.to_string()).await;
-    assert_eq!(made.status, 201, "{}", String::from_utf8_lossy(&made.body));
-    let id = made.json()["id"].clone();
+    let created = platform.send("POST", "/api/pipelines", &root, pipeline.to_string()).await;
+    assert_eq!(created.status, 201, "{}", String::from_utf8_lossy(&created.body));
+    let id = created.json()["id"].clone();
     let id = id.as_str().unwrap();
-    let wanted = json!({
+    let key_body = json!({
         "name": "reader", "scopes": ["pipelines:read", "documents:read", "documents:write"],
         "pipelines": {id: {"classifications": ["open"], "verbs": ["read", "write"]}},
     });
-    let key = world.send("POST", "/api/keys", &root, wanted.to_string()).await.json();
+    let key = platform.send("POST", "/api/keys", &root, key_body.to_string()).await.json();
     let bearer = format!("Bearer {}", key["key"].as_str().unwrap());
     let reader = [("authorization", bearer.as_str())];
-    let seen = world.send("GET", &format!("/api/pipelines/{id}"), &reader, "").await.json();
-    assert_eq!(seen["classifications"], json!(["open"]), "the other label does not exist for it");
-    for label in ["secret", "never-heard-of"] {
-        let answer = world.upload_as(&reader, id, "a", b"a", &[("classification", label)]).await;
-        assert_eq!((answer.status, answer.code().as_str()), (403, "classification-forbidden"), "{label}");
+    let visible = platform.send("GET", &format!("/api/pipelines/{id}"), &reader, "").await.json();
+    assert_eq!(visible["classifications"], json!(["open"]), "other classifications are hidden");
+    for classification in ["secret", "unknown"] {
+        let response = platform.upload_as(&reader, id, "a", b"a", &[("classification", classification)]).await;
+        assert_eq!((response.status, response.code().as_str()), (403, "classification-forbidden"), "{classification}");
     }
-    assert_eq!(world.upload_as(&reader, id, "a", b"a", &[("classification", "open")]).await.status, 202);
-    assert_eq!(world.send("POST", "/api/pipelines", &reader, "{}").await.status, 403, "no scope for it");
-    assert_eq!(world.send("GET", "/api/keys", &reader, "").await.status, 403);
-    let listed = world.send("GET", "/api/keys", &root, "").await;
-    assert!(!String::from_utf8_lossy(&listed.body).contains(key["key"].as_str().unwrap()), "a secret is shown once");
+    assert_eq!(platform.upload_as(&reader, id, "a", b"a", &[("classification", "open")]).await.status, 202);
+    assert_eq!(platform.send("POST", "/api/pipelines", &reader, "{}").await.status, 403, "the key lacks the scope");
+    assert_eq!(platform.send("GET", "/api/keys", &reader, "").await.status, 403);
+    let listed = platform.send("GET", "/api/keys", &root, "").await;
+    assert!(
+        !String::from_utf8_lossy(&listed.body).contains(key["key"].as_str().unwrap()),
+        "the secret is returned once"
+    );
     let path = format!("/api/keys/{}", key["id"].as_str().unwrap());
-    assert_eq!(world.send("DELETE", &path, &root, "").await.status, 204);
-    assert_eq!(world.send("GET", &format!("/api/pipelines/{id}"), &reader, "").await.status, 401);
+    assert_eq!(platform.send("DELETE", &path, &root, "").await.status, 204);
+    assert_eq!(platform.send("GET", &format!("/api/pipelines/{id}"), &reader, "").await.status, 401);
 }
 
 #[tokio::test]
-async fn a_license_is_requested_set_and_shown() {
-    let issuer = Issuer::read(&Issuer::generate().unwrap()).unwrap();
+async fn a_license_is_requested_set_and_returned() {
+    let issuer = Issuer::parse(&Issuer::generate().unwrap()).unwrap();
     let keys = format!("vendor:{}", issuer.public_key());
     let folder = TempDir::new().unwrap();
     let url = format!("sqlite:{}", folder.path().join("pidq.db").display());
     let settings = [("PIDQ_LICENSE_MODE", "enforce"), ("PIDQ_LICENSE_PUBLIC_KEYS", keys.as_str())];
     // 1. Without a license, the platform returns its system id and rejects uploads.
-    let world = TestPlatform::at(&url, &settings).await;
-    let state = world.get("/api/license").await.json();
+    let platform = TestPlatform::at(&url, &settings).await;
+    let state = platform.get("/api/license").await.json();
     assert_eq!(state["status"], "missing");
     let body = json!({"name": "p", "embedding_model": "hash-512", "text_splitter": "token", "classifications": ["a"]});
-    let refused = world.post("/api/pipelines", &body).await;
-    assert_eq!((refused.status, refused.code().as_str()), (402, "license-required"));
-    assert_eq!(refused.json()["system_id"], state["system_id"]);
-    assert_eq!(world.get("/api/pipelines").await.status, 200, "reads still work");
+    let rejected = platform.post("/api/pipelines", &body).await;
+    assert_eq!((rejected.status, rejected.code().as_str()), (402, "license-required"));
+    assert_eq!(rejected.json()["system_id"], state["system_id"]);
+    assert_eq!(platform.get("/api/pipelines").await.status, 200, "reads still work");
     // 2. A license is issued for that system id.
     let now = pidq_http::auth::Timestamp::now().seconds();
     let license = License {
@@ -287,34 +292,34 @@ async fn a_license_is_requested_set_and_shown() {
         sys: state["system_id"].as_str().unwrap().into(),
         plan: "site".into(),
         exp: now + 100 * 86_400,
-        limits: Allowance { pipelines: Some(1), ..Allowance::default() },
+        limits: LicenseLimits { pipelines: Some(1), ..LicenseLimits::default() },
         ..License::default()
     };
     let license = issuer.issue(&license);
     // 3. The license is set, and the platform is restarted.
-    drop(world);
+    drop(platform);
     let settings = [settings[0], settings[1], ("PIDQ_APP_LICENSE", license.as_str())];
-    let world = TestPlatform::at(&url, &settings).await;
-    let after = world.get("/api/license").await.json();
-    assert_eq!((&after["status"], &after["plan"]), (&json!("valid"), &json!("site")));
-    assert_eq!(after["system_id"], state["system_id"], "the name outlives a restart");
-    assert_eq!(world.post("/api/pipelines", &body).await.status, 201);
+    let platform = TestPlatform::at(&url, &settings).await;
+    let state_after_restart = platform.get("/api/license").await.json();
+    assert_eq!((&state_after_restart["status"], &state_after_restart["plan"]), (&json!("valid"), &json!("site")));
+    assert_eq!(state_after_restart["system_id"], state["system_id"], "the system id survives a restart");
+    assert_eq!(platform.post("/api/pipelines", &body).await.status, 201);
     let mut another = body.clone();
     another["name"] = "q".into();
-    let more = world.post("/api/pipelines", &another).await;
-    assert_eq!((more.status, more.code().as_str()), (402, "license-limit"));
+    let second = platform.post("/api/pipelines", &another).await;
+    assert_eq!((second.status, second.code().as_str()), (402, "license-limit"));
 }
 
 #[tokio::test]
 async fn a_token_survives_a_restart_and_a_new_master_secret() {
     let folder = TempDir::new().unwrap();
     let url = format!("sqlite:{}", folder.path().join("pidq.db").display());
-    let world = TestPlatform::at(&url, &[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
-    let token = world.token(SECRET).await.json()["access_token"].clone();
-    drop(world);
+    let platform = TestPlatform::at(&url, &[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
+    let token = platform.token(SECRET).await.json()["access_token"].clone();
+    drop(platform);
     let other = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";
-    let world = TestPlatform::at(&url, &[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", other)]).await;
+    let platform = TestPlatform::at(&url, &[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", other)]).await;
     let bearer = format!("Bearer {}", token.as_str().unwrap());
-    assert_eq!(world.send("GET", "/api/pipelines", &[("authorization", bearer.as_str())], "").await.status, 200);
-    assert_eq!((world.token(SECRET).await.status, world.token(other).await.status), (401, 200));
+    assert_eq!(platform.send("GET", "/api/pipelines", &[("authorization", bearer.as_str())], "").await.status, 200);
+    assert_eq!((platform.token(SECRET).await.status, platform.token(other).await.status), (401, 200));
 }

@@ -15,7 +15,7 @@ const SETTINGS: [(&str, &str); 3] = [
 
 /// A caller with its credentials.
 struct Caller<'a> {
-    world: &'a TestPlatform,
+    platform: &'a TestPlatform,
     authorization: String,
 }
 
@@ -23,37 +23,37 @@ impl Caller<'_> {
     async fn send(&self, method: &str, path: &str, body: &Value) -> TestResponse {
         let headers = [("authorization", self.authorization.as_str()), ("content-type", "application/json")];
         let body = if body.is_null() { String::new() } else { body.to_string() };
-        self.world.send(method, path, &headers, body).await
+        self.platform.send(method, path, &headers, body).await
     }
 
     async fn post(&self, path: &str, body: &Value) -> Value {
-        let answer = self.send("POST", path, body).await;
-        assert!((200..300).contains(&answer.status), "{path}: {}", answer.json());
-        answer.json()
+        let response = self.send("POST", path, body).await;
+        assert!((200..300).contains(&response.status), "{path}: {}", response.json());
+        response.json()
     }
 
-    async fn upload(&self, pipeline: &str, text: &str, label: &str) -> Value {
+    async fn upload(&self, pipeline: &str, text: &str, classification: &str) -> Value {
         let headers = [("authorization", self.authorization.as_str())];
-        let parts = [("classification", label), ("external_id", text)];
-        let sent = self.world.upload_as(&headers, pipeline, "secret-plan.txt", text.as_bytes(), &parts).await;
-        assert!((200..300).contains(&sent.status), "{}", sent.json());
-        sent.json()
+        let parts = [("classification", classification), ("external_id", text)];
+        let uploaded = self.platform.upload_as(&headers, pipeline, "secret-plan.txt", text.as_bytes(), &parts).await;
+        assert!((200..300).contains(&uploaded.status), "{}", uploaded.json());
+        uploaded.json()
     }
 
     async fn audit(&self, filter: &str) -> Vec<Value> {
-        let answer = self.send("GET", &format!("/api/audit?limit=200{filter}"), &Value::Null).await;
-        assert_eq!(answer.status, 200, "{}", answer.json());
-        answer.json()["data"].as_array().unwrap().clone()
+        let response = self.send("GET", &format!("/api/audit?limit=200{filter}"), &Value::Null).await;
+        assert_eq!(response.status, 200, "{}", response.json());
+        response.json()["data"].as_array().unwrap().clone()
     }
 
     async fn key(&self, request_body: Value) -> Caller<'_> {
-        let made = self.post("/api/keys", &request_body).await;
-        Caller { world: self.world, authorization: format!("Bearer {}", made["key"].as_str().unwrap()) }
+        let created = self.post("/api/keys", &request_body).await;
+        Caller { platform: self.platform, authorization: format!("Bearer {}", created["key"].as_str().unwrap()) }
     }
 }
 
-async fn root(world: &TestPlatform) -> Caller<'_> {
-    Caller { world, authorization: world.root().await }
+async fn root(platform: &TestPlatform) -> Caller<'_> {
+    Caller { platform, authorization: platform.root_authorization().await }
 }
 
 fn text(value: &Value) -> &str {
@@ -61,18 +61,19 @@ fn text(value: &Value) -> &str {
 }
 
 /// Returns the action and the object of each entry, oldest first.
-fn summaries(acts: &[Value]) -> Vec<String> {
-    acts.iter()
+fn summaries(entries: &[Value]) -> Vec<String> {
+    entries
+        .iter()
         .rev()
-        .map(|act| format!("{} {} {}", text(&act["action"]), text(&act["resource"]), text(&act["result"])))
+        .map(|entry| format!("{} {} {}", text(&entry["action"]), text(&entry["resource"]), text(&entry["result"])))
         .collect()
 }
 
 #[tokio::test]
 async fn every_change_has_one_audit_entry() {
     on_each_url(async |url| {
-        let world = TestPlatform::at(url, &SETTINGS).await;
-        let root = root(&world).await;
+        let platform = TestPlatform::at(url, &SETTINGS).await;
+        let root = root(&platform).await;
         let receiver = MockServer::always(vec![reply(200, "", "")]).await;
         let id = text(&root.post("/api/pipelines", &json!({
             "name": "p", "embedding_model": "hash-512", "text_splitter": "recursive_character", "classifications": ["open", "secret"],
@@ -101,17 +102,17 @@ async fn every_change_has_one_audit_entry() {
         let connection = format!("/api/llm-connections/{}", text(&root.post("/api/llm-connections", &connection).await["id"]));
         root.send("PATCH", &connection, &json!({"api_key": "sk-another-secret"})).await;
         root.send("DELETE", &connection, &Value::Null).await;
-        let hook = root.post("/api/webhooks", &json!({"url": format!("http://{}/?token=mine", receiver.address)})).await;
-        let hook = format!("/api/webhooks/{}", text(&hook["id"]));
-        root.send("PATCH", &hook, &json!({"types": ["document.ready"]})).await;
-        root.post(&format!("{hook}/test"), &Value::Null).await;
-        root.post(&format!("{hook}/rotate"), &Value::Null).await;
-        root.send("DELETE", &hook, &Value::Null).await;
+        let webhook = root.post("/api/webhooks", &json!({"url": format!("http://{}/?token=mine", receiver.address)})).await;
+        let webhook = format!("/api/webhooks/{}", text(&webhook["id"]));
+        root.send("PATCH", &webhook, &json!({"types": ["document.ready"]})).await;
+        root.post(&format!("{webhook}/test"), &Value::Null).await;
+        root.post(&format!("{webhook}/rotate"), &Value::Null).await;
+        root.send("DELETE", &webhook, &Value::Null).await;
         root.send("DELETE", &format!("{pipeline}?wait=true"), &Value::Null).await;
-        world.state.store.record_license_state("missing", "").await.unwrap();
-        world.state.store.record_license_state("valid", "").await.unwrap();
+        platform.state.store.record_license_state("missing", "").await.unwrap();
+        platform.state.store.record_license_state("valid", "").await.unwrap();
 
-        let acts = root.audit("").await;
+        let entries = root.audit("").await;
         let operation = format!("/api/operations/{}/cancel", text(&operation["id"]));
         let expected = [
             format!("pipeline.create {pipeline} done"),
@@ -132,22 +133,22 @@ async fn every_change_has_one_audit_entry() {
             format!("llm-connection.create {connection} done"),
             format!("llm-connection.update {connection} done"),
             format!("llm-connection.delete {connection} done"),
-            format!("webhook.create {hook} done"),
-            format!("webhook.update {hook} done"),
-            format!("webhook.test {hook}/test done"),
-            format!("webhook.rotate {hook}/rotate done"),
-            format!("webhook.delete {hook} done"),
+            format!("webhook.create {webhook} done"),
+            format!("webhook.update {webhook} done"),
+            format!("webhook.test {webhook}/test done"),
+            format!("webhook.rotate {webhook}/rotate done"),
+            format!("webhook.delete {webhook} done"),
             format!("pipeline.delete {pipeline} done"),
             "license.change /api/license done".to_owned(),
         ];
-        assert_eq!(summaries(&acts), expected);
-        let relabelled = acts.iter().find(|act| act["action"] == "document.update").unwrap();
+        assert_eq!(summaries(&entries), expected);
+        let reclassified = entries.iter().find(|entry| entry["action"] == "document.update").unwrap();
         let details = json!({"changed": ["classification", "metadata"], "previous_classification": "open", "classification": "secret"});
-        assert_eq!((&relabelled["details"], &relabelled["pipeline_id"]), (&details, &json!(id)));
-        assert_eq!((&relabelled["actor"], &relabelled["source"]), (&json!(format!("client:{MASTER}")), &json!("127.0.0.1")));
-        assert!(relabelled["request_id"].is_string());
-        assert_eq!(acts[0]["actor"], "system");
-        let all = serde_json::to_string(&acts).unwrap();
+        assert_eq!((&reclassified["details"], &reclassified["pipeline_id"]), (&details, &json!(id)));
+        assert_eq!((&reclassified["actor"], &reclassified["source"]), (&json!(format!("client:{MASTER}")), &json!("127.0.0.1")));
+        assert!(reclassified["request_id"].is_string());
+        assert_eq!(entries[0]["actor"], "system");
+        let all = serde_json::to_string(&entries).unwrap();
         for secret in [KEY, "sk-another", "whsec_", "token=mine", "words of mine", "value of mine", "secret-plan", "first"] {
             assert!(!all.contains(secret), "{secret}");
         }
@@ -158,30 +159,30 @@ async fn every_change_has_one_audit_entry() {
 #[tokio::test]
 async fn forbidden_requests_are_audited_and_unauthenticated_ones_are_not() {
     on_each_url(async |url| {
-        let more = [("PIDQ_LICENSE_MODE", "enforce")];
+        let enforce = [("PIDQ_LICENSE_MODE", "enforce")];
         let open = TestPlatform::at(url, &SETTINGS).await;
         let root = root(&open).await;
         let id = open.pipeline_as(&root.authorization, &["open", "secret"]).await;
-        let bound = root.key(json!({
+        let restricted = root.key(json!({
             "name": "k", "scopes": ["documents:read", "documents:write", "pipelines:read", "admin"],
             "pipelines": {&id: {"classifications": ["open"], "verbs": ["read", "write"]}},
         })).await;
         let document = format!("/api/pipelines/{id}/documents/{}", text(&root.upload(&id, "a", "open").await["id"]));
         let before = root.audit("").await.len();
-        assert_eq!(bound.send("PATCH", &document, &json!({"classification": "secret"})).await.status, 403);
-        assert_eq!(bound.send("POST", &format!("/api/pipelines/{id}/search"), &json!({"query": "q", "classification": "open"})).await.status, 403);
-        assert_eq!(bound.send("PATCH", &format!("/api/pipelines/{id}"), &json!({"name": "n"})).await.status, 403);
-        assert_eq!(bound.send("POST", "/api/keys", &json!({"name": "n", "scopes": ["admin"]})).await.status, 403);
-        assert_eq!(bound.send("GET", "/api/audit", &Value::Null).await.code(), "forbidden", "it would tell of others");
+        assert_eq!(restricted.send("PATCH", &document, &json!({"classification": "secret"})).await.status, 403);
+        assert_eq!(restricted.send("POST", &format!("/api/pipelines/{id}/search"), &json!({"query": "q", "classification": "open"})).await.status, 403);
+        assert_eq!(restricted.send("PATCH", &format!("/api/pipelines/{id}"), &json!({"name": "n"})).await.status, 403);
+        assert_eq!(restricted.send("POST", "/api/keys", &json!({"name": "n", "scopes": ["admin"]})).await.status, 403);
+        assert_eq!(restricted.send("GET", "/api/audit", &Value::Null).await.code(), "forbidden", "it would tell of others");
         assert_eq!(open.send("GET", "/api/audit", &[], "").await.status, 401);
         assert_eq!(open.send("GET", "/api/audit", &[("authorization", "Bearer wrong")], "").await.status, 401);
-        let enforced = TestPlatform::at(url, &SETTINGS.iter().chain(&more).copied().collect::<Vec<_>>()).await;
-        let licensed = Caller { world: &enforced, authorization: root.authorization.clone() };
+        let enforced = TestPlatform::at(url, &SETTINGS.iter().chain(&enforce).copied().collect::<Vec<_>>()).await;
+        let licensed = Caller { platform: &enforced, authorization: root.authorization.clone() };
         let request_body = json!({"name": "q", "embedding_model": "hash-512", "text_splitter": "recursive_character", "classifications": ["a"]});
         assert_eq!(licensed.send("POST", "/api/pipelines", &request_body).await.status, 402);
-        let acts = root.audit("").await;
+        let entries = root.audit("").await;
         assert_eq!(
-            summaries(&acts[..acts.len() - before]),
+            summaries(&entries[..entries.len() - before]),
             [
                 format!("document.update {document} classification-forbidden"),
                 format!("POST /api/pipelines/{{pipeline_id}}/search /api/pipelines/{id}/search insufficient-scope"),
@@ -191,7 +192,7 @@ async fn forbidden_requests_are_audited_and_unauthenticated_ones_are_not() {
                 "pipeline.create /api/pipelines license-required".to_owned(),
             ]
         );
-        assert!(text(&acts[2]["actor"]).starts_with("key:"), "{}", acts[2]);
+        assert!(text(&entries[2]["actor"]).starts_with("key:"), "{}", entries[2]);
     })
     .await;
 }
@@ -199,11 +200,11 @@ async fn forbidden_requests_are_audited_and_unauthenticated_ones_are_not() {
 #[tokio::test]
 async fn the_audit_is_paginated_and_purged_after_its_retention() {
     on_each_url(async |url| {
-        let world = TestPlatform::at(url, &SETTINGS).await;
-        let root = root(&world).await;
+        let platform = TestPlatform::at(url, &SETTINGS).await;
+        let root = root(&platform).await;
         let ids = [
-            world.pipeline_as(&root.authorization, &["a"]).await,
-            world.pipeline_as(&root.authorization, &["a"]).await,
+            platform.pipeline_as(&root.authorization, &["a"]).await,
+            platform.pipeline_as(&root.authorization, &["a"]).await,
         ];
         let other = root.key(json!({"name": "k", "scopes": ["documents:write", "pipelines:read"]})).await;
         for number in 0..4 {
@@ -239,12 +240,12 @@ async fn the_audit_is_paginated_and_purged_after_its_retention() {
             .execute("update audit_log set happened_at = $1 where action = 'document.create'", &[old.into()])
             .await
             .unwrap();
-        maintenance::purge_expired(&world.state).await.unwrap();
+        maintenance::purge_expired(&platform.state).await.unwrap();
         assert_eq!(root.audit("").await.len(), 3);
-        let for_ever =
+        let without_retention =
             TestPlatform::at(url, &[SETTINGS[0], SETTINGS[1], SETTINGS[2], ("PIDQ_AUDIT_RETENTION", "0s")]).await;
         database.execute("update audit_log set happened_at = 1", &[]).await.unwrap();
-        maintenance::purge_expired(&for_ever.state).await.unwrap();
+        maintenance::purge_expired(&without_retention.state).await.unwrap();
         assert_eq!(root.audit("").await.len(), 3);
     })
     .await;
@@ -252,8 +253,8 @@ async fn the_audit_is_paginated_and_purged_after_its_retention() {
 
 #[tokio::test]
 async fn a_replayed_post_has_one_audit_entry() {
-    let world = TestPlatform::sqlite(&SETTINGS).await;
-    let root = root(&world).await;
+    let platform = TestPlatform::sqlite(&SETTINGS).await;
+    let root = root(&platform).await;
     let headers = [
         ("authorization", root.authorization.as_str()),
         ("content-type", "application/json"),
@@ -261,7 +262,7 @@ async fn a_replayed_post_has_one_audit_entry() {
     ];
     let body = json!({"name": "k", "scopes": ["query"]}).to_string();
     for _ in 0..3 {
-        assert_eq!(world.send("POST", "/api/keys", &headers, body.clone()).await.status, 201);
+        assert_eq!(platform.send("POST", "/api/keys", &headers, body.clone()).await.status, 201);
     }
     assert_eq!(root.audit("&action=key.create").await.len(), 1);
 }

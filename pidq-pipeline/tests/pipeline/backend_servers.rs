@@ -11,46 +11,46 @@ use tempfile::TempDir;
 
 /// A server on a free port with its own folder. It ends with this process at the latest.
 pub struct Server {
-    kind: Kind,
+    kind: ServerKind,
     port: u16,
     folder: TempDir,
-    run: ShellProcess,
+    process: ShellProcess,
 }
 
 /// Kind of server: its name, required programs, one-time preparation, and start command.
-struct Kind {
+struct ServerKind {
     name: &'static str,
     prepare: &'static str,
     start: &'static str,
     url: fn(u16) -> String,
 }
 
-const REDIS: Kind = Kind {
+const REDIS: ServerKind = ServerKind {
     name: "redis-server",
     prepare: "command -v redis-server",
     start: "redis-server --bind 127.0.0.1 --port $PORT --save '' --appendonly no",
     url: |port| format!("redis://127.0.0.1:{port}"),
 };
-const NATS: Kind = Kind {
+const NATS: ServerKind = ServerKind {
     name: "nats-server",
     prepare: "command -v nats-server",
     start: "nats-server -a 127.0.0.1 -p $PORT",
     url: |port| format!("nats://127.0.0.1:{port}"),
 };
-const JETSTREAM: Kind = Kind { start: "nats-server -a 127.0.0.1 -p $PORT -js -sd streams", ..NATS };
-const REDIS_OVER_TLS: Kind = Kind {
+const JETSTREAM: ServerKind = ServerKind { start: "nats-server -a 127.0.0.1 -p $PORT -js -sd streams", ..NATS };
+const REDIS_OVER_TLS: ServerKind = ServerKind {
     start: "redis-server --bind 127.0.0.1 --port 0 --tls-port $PORT --tls-cert-file cert.pem --tls-key-file key.pem \
             --tls-ca-cert-file cert.pem --tls-auth-clients no --save '' --appendonly no",
     url: |port| format!("rediss://localhost:{port}"),
     ..REDIS
 };
-const NATS_OVER_TLS: Kind = Kind {
+const NATS_OVER_TLS: ServerKind = ServerKind {
     start: "nats-server -a 127.0.0.1 -p $PORT --tls --tlscert cert.pem --tlskey key.pem",
     url: |port| format!("tls://localhost:{port}"),
     ..NATS
 };
 /// Retries the start: leftovers of a killed server may still exist for a moment.
-const POSTGRES: Kind = Kind {
+const POSTGRES: ServerKind = ServerKind {
     name: "postgresql",
     prepare: "initdb -D data -A trust -U pidq --no-sync",
     start: "postgres -D data -k '' -c listen_addresses=127.0.0.1 -c port=$PORT -c fsync=off",
@@ -95,13 +95,13 @@ impl Server {
     }
 
     /// Starts Redis with TLS only.
-    pub fn redis_over_tls(pair: &CertifiedKey) -> Option<Server> {
-        Server::start_with(REDIS_OVER_TLS, Some(pair))
+    pub fn redis_over_tls(certified_key: &CertifiedKey) -> Option<Server> {
+        Server::start_with(REDIS_OVER_TLS, Some(certified_key))
     }
 
     /// Starts NATS with TLS only.
-    pub fn nats_over_tls(pair: &CertifiedKey) -> Option<Server> {
-        Server::start_with(NATS_OVER_TLS, Some(pair))
+    pub fn nats_over_tls(certified_key: &CertifiedKey) -> Option<Server> {
+        Server::start_with(NATS_OVER_TLS, Some(certified_key))
     }
 
     /// Starts PostgreSQL, for tests that stop it. All others share the one of `databases`.
@@ -109,23 +109,23 @@ impl Server {
         Server::start(POSTGRES)
     }
 
-    fn start(kind: Kind) -> Option<Server> {
+    fn start(kind: ServerKind) -> Option<Server> {
         Server::start_with(kind, None)
     }
 
-    fn start_with(kind: Kind, pair: Option<&CertifiedKey>) -> Option<Server> {
+    fn start_with(kind: ServerKind, certified_key: Option<&CertifiedKey>) -> Option<Server> {
         let folder = TempDir::new().unwrap();
-        if let Some(CertifiedKey { certificate, key }) = pair {
+        if let Some(CertifiedKey { certificate, key }) = certified_key {
             std::fs::write(folder.path().join("cert.pem"), certificate).unwrap();
             std::fs::write(folder.path().join("key.pem"), key).unwrap();
         }
         std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o777)).unwrap();
         let port = free_port();
-        let Some(run) = ShellProcess::of(&kind, kind.prepare, port, &folder) else {
+        let Some(process) = ShellProcess::start(&kind, kind.prepare, port, &folder) else {
             eprintln!("SKIPPED: {} is not installed", kind.name);
             return None;
         };
-        let mut server = Server { kind, port, folder, run };
+        let mut server = Server { kind, port, folder, process };
         server.wait();
         Some(server)
     }
@@ -134,7 +134,7 @@ impl Server {
         (self.kind.url)(self.port)
     }
 
-    /// Kills it with SIGKILL.
+    /// Kills the server with SIGKILL.
     pub fn kill(&self) {
         self.signal("-KILL");
         while self.is_open() {
@@ -142,20 +142,20 @@ impl Server {
         }
     }
 
-    /// Deletes its data.
+    /// Deletes the data of the server.
     pub fn delete_data(&self) {
         for entry in std::fs::read_dir(self.folder.path()).unwrap().flatten().filter(|entry| entry.path().is_dir()) {
             std::fs::remove_dir_all(entry.path()).unwrap();
         }
     }
 
-    /// Restarts it at the same address.
+    /// Restarts the server at the same address.
     pub fn restart(&mut self) {
         self.spawn();
         self.wait();
     }
 
-    /// Stops it with SIGSTOP while its connections stay open, as in a network outage.
+    /// Stops the server with SIGSTOP while its connections stay open, as in a network outage.
     pub fn pause(&self) {
         self.signal("-STOP");
     }
@@ -165,11 +165,11 @@ impl Server {
     }
 
     fn signal(&self, signal: &str) {
-        assert!(Command::new("kill").args([signal, &self.run.id.to_string()]).status().unwrap().success());
+        assert!(Command::new("kill").args([signal, &self.process.id.to_string()]).status().unwrap().success());
     }
 
     fn spawn(&mut self) {
-        self.run = ShellProcess::of(&self.kind, "true", self.port, &self.folder).unwrap();
+        self.process = ShellProcess::start(&self.kind, "true", self.port, &self.folder).unwrap();
     }
 
     fn wait(&mut self) {
@@ -178,8 +178,8 @@ impl Server {
                 return;
             }
             std::thread::sleep(Duration::from_millis(25));
-            // Restart each second: it may have failed because of leftovers of the killed one.
-            if round % 40 == 0 && !std::path::Path::new(&format!("/proc/{}/exe", self.run.id)).exists() {
+            // Restart each second: the start may have failed because of leftovers of the killed server.
+            if round % 40 == 0 && !std::path::Path::new(&format!("/proc/{}/exe", self.process.id)).exists() {
                 self.spawn();
             }
         }
@@ -192,7 +192,7 @@ impl Server {
 }
 
 impl ShellProcess {
-    fn of(kind: &Kind, prepare: &str, port: u16, folder: &TempDir) -> Option<ShellProcess> {
+    fn start(kind: &ServerKind, prepare: &str, port: u16, folder: &TempDir) -> Option<ShellProcess> {
         // PostgreSQL refuses to run as root.
         let mut command = Command::new(if kind.name == POSTGRES.name && is_root() { "runuser" } else { "sh" });
         if kind.name == POSTGRES.name && is_root() {

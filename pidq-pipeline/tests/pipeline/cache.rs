@@ -17,13 +17,13 @@ const SECRET: &str = "a secret of thirty-two characters";
 
 /// Runs a test on one process, and on two processes with a shared Redis.
 async fn on_each(test: impl AsyncFn(&Cache, &Cache)) {
-    let alone = Cache::in_process(CAPACITY);
-    test(&alone, &alone).await;
+    let local = Cache::in_process(CAPACITY);
+    test(&local, &local).await;
     let Some(server) = Server::redis() else { return };
-    test(&over(&server, SECRET).await, &over(&server, SECRET).await).await;
+    test(&open_cache(&server, SECRET).await, &open_cache(&server, SECRET).await).await;
 }
 
-async fn over(server: &Server, secret: &str) -> Cache {
+async fn open_cache(server: &Server, secret: &str) -> Cache {
     let redis = Arc::new(Redis::open(&server.url(), Duration::from_secs(10), None).unwrap());
     while !redis.health().is_up() {
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -41,8 +41,8 @@ async fn a_value_is_found_only_by_its_key() {
         one.put(&PASSAGES, &["ab", "c"], bytes("value")).await;
         assert_eq!(other.get(&PASSAGES, &["ab", "c"]).await, Some(bytes("value")));
         assert_eq!(one.get(&PASSAGES, &["ab", "c"]).await, Some(bytes("value")));
-        for of in [&["a", "bc"][..], &["abc"], &["ab", "c", ""], &["ab"], &["c", "ab"], &[]] {
-            assert_eq!(other.get(&PASSAGES, of).await, None, "{of:?}");
+        for parts in [&["a", "bc"][..], &["abc"], &["ab", "c", ""], &["ab"], &["c", "ab"], &[]] {
+            assert_eq!(other.get(&PASSAGES, parts).await, None, "{parts:?}");
         }
         assert_eq!(other.get(&VECTORS, &["ab", "c"]).await, None, "another kind");
         one.put(&PASSAGES, &["ab", "c"], bytes("")).await;
@@ -65,8 +65,8 @@ async fn entries_expire_after_their_ttl() {
 #[tokio::test]
 async fn redis_entries_are_encrypted_and_authenticated() {
     let Some(server) = Server::redis() else { return };
-    let of = ["pipeline", "SECRET LABEL", "question"];
-    over(&server, SECRET).await.put(&PASSAGES, &of, bytes("SECRET PASSAGE")).await;
+    let parts = ["pipeline", "SECRET CLASSIFICATION", "question"];
+    open_cache(&server, SECRET).await.put(&PASSAGES, &parts, bytes("SECRET PASSAGE")).await;
     let client = redis::Client::open(server.url()).unwrap();
     let mut connection = client.get_multiplexed_async_connection().await.unwrap();
     let keys: Vec<String> = redis::cmd("KEYS").arg("*").query_async(&mut connection).await.unwrap();
@@ -74,21 +74,21 @@ async fn redis_entries_are_encrypted_and_authenticated() {
     let value: String = redis::cmd("GET").arg(key).query_async(&mut connection).await.unwrap();
     assert!(key.starts_with("pidq:0199:passages:"), "{key}");
     assert!(!format!("{key}{value}").contains("SECRET"));
-    assert_eq!(over(&server, "another").await.get(&PASSAGES, &of).await, None);
+    assert_eq!(open_cache(&server, "another").await.get(&PASSAGES, &parts).await, None);
     let mut other = key.clone().into_bytes();
     let last = other.last_mut().unwrap();
     *last = if *last == b'0' { b'1' } else { b'0' };
     let other = String::from_utf8(other).unwrap();
-    for (at, put) in [(&other, value.clone()), (key, value[1..].to_owned()), (key, "nonsense".into())] {
-        let _: () = redis::cmd("SET").arg(at).arg(put).query_async(&mut connection).await.unwrap();
+    for (key, value) in [(&other, value.clone()), (key, value[1..].to_owned()), (key, "nonsense".into())] {
+        let _: () = redis::cmd("SET").arg(key).arg(value).query_async(&mut connection).await.unwrap();
     }
-    assert_eq!(over(&server, SECRET).await.get(&PASSAGES, &of).await, None, "what was changed is nothing");
+    assert_eq!(open_cache(&server, SECRET).await.get(&PASSAGES, &parts).await, None, "a modified entry is ignored");
 }
 
 #[tokio::test]
 async fn without_redis_the_cache_is_local() {
     let Some(server) = Server::redis() else { return };
-    let (one, other) = (over(&server, SECRET).await, over(&server, SECRET).await);
+    let (one, other) = (open_cache(&server, SECRET).await, open_cache(&server, SECRET).await);
     server.kill();
     one.put(&PASSAGES, &["a"], bytes("value")).await;
     assert_eq!(one.get(&PASSAGES, &["a"]).await, Some(bytes("value")));
@@ -97,24 +97,24 @@ async fn without_redis_the_cache_is_local() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn cached_results_are_valid_until_the_classification_changes() {
-    ingestion::on_each(async |world: &TestPlatform| {
-        let id = world.pipeline().await;
-        let label = |label| [("classification", label)];
-        world.ready(&id, "a.txt", b"The pump P-101A takes water.", &label("manual")).await;
-        let search = async |label: &str, query: &str| {
-            let request_body = json!({"query": query, "classification": label});
-            world.post(&format!("/api/pipelines/{id}/search"), &request_body).await.json()["contexts"].clone()
+    ingestion::on_each(async |platform: &TestPlatform| {
+        let id = platform.pipeline().await;
+        let parts = |classification| [("classification", classification)];
+        platform.upload_and_wait(&id, "a.txt", b"The pump P-101A takes water.", &parts("manual")).await;
+        let search = async |classification: &str, query: &str| {
+            let request_body = json!({"query": query, "classification": classification});
+            platform.post(&format!("/api/pipelines/{id}/search"), &request_body).await.json()["contexts"].clone()
         };
         let first = search("manual", "pump").await;
         assert_eq!(first.as_array().unwrap().len(), 1);
-        assert_eq!(world.state.cache.hits(&PASSAGES), 0);
-        assert_eq!(search("manual", "pump").await, first, "bit for bit");
-        assert_eq!(world.state.cache.hits(&PASSAGES), 1);
+        assert_eq!(platform.state.cache.hits(&PASSAGES), 0);
+        assert_eq!(search("manual", "pump").await, first, "the cached result is identical");
+        assert_eq!(platform.state.cache.hits(&PASSAGES), 1);
         assert_eq!(search("datasheet", "pump").await, json!([]));
         assert_eq!(search("manual", "water").await.as_array().unwrap().len(), 1);
-        world.ready(&id, "b.txt", b"The pump P-101B is its spare.", &label("manual")).await;
+        platform.upload_and_wait(&id, "b.txt", b"The pump P-101B is its spare.", &parts("manual")).await;
         assert_eq!(search("manual", "pump").await.as_array().unwrap().len(), 2);
-        assert_eq!(world.state.cache.hits(&PASSAGES), 1, "all other searches were new");
+        assert_eq!(platform.state.cache.hits(&PASSAGES), 1, "the other searches were not cached");
     })
     .await;
 }

@@ -13,9 +13,9 @@ use serde_json::json;
 
 use crate::databases;
 use crate::platform::on_each_url;
-use crate::store_fixtures::{add, digest, pipeline, read};
+use crate::store_fixtures::{add, digest, ingested, pipeline};
 
-const LABELS: [&str; 2] = ["manual", "datasheet"];
+const CLASSIFICATIONS: [&str; 2] = ["manual", "datasheet"];
 const LONG: Duration = Duration::from_secs(3600);
 
 fn rounds() -> usize {
@@ -23,25 +23,25 @@ fn rounds() -> usize {
 }
 
 /// A pipeline with its own database.
-struct Plant {
+struct Fixture {
     url: String,
     store: Store,
     database: Database,
     pipeline: Pipeline,
 }
 
-impl Plant {
-    async fn open(url: &str) -> Plant {
+impl Fixture {
+    async fn open(url: &str) -> Fixture {
         let database = databases::open(url).await;
         if database.kind() == DatabaseKind::Postgres {
             // By default, each deadlock is detected only after a second.
-            database.execute(SOONER, &[]).await.unwrap();
+            database.execute(SHORT_DEADLOCK_TIMEOUT, &[]).await.unwrap();
             database.close().await;
         }
         let database = databases::open(url).await;
         let store = Store::open(database.clone()).await.unwrap();
-        let pipeline = pipeline(&store, &LABELS).await;
-        Plant { url: url.to_owned(), store, database, pipeline }
+        let pipeline = pipeline(&store, &CLASSIFICATIONS).await;
+        Fixture { url: url.to_owned(), store, database, pipeline }
     }
 
     async fn document(&self, id: &str) -> Document {
@@ -53,21 +53,21 @@ impl Plant {
     }
 
     /// Adds a searchable document.
-    async fn ready(&self, label: &str, text: &str) -> String {
-        let document = add(&self.store, &self.pipeline, label, text).await;
+    async fn add_ready(&self, classification: &str, text: &str) -> String {
+        let document = add(&self.store, &self.pipeline, classification, text).await;
         let job = self.store.lease_job("one", LONG).await.unwrap().unwrap();
-        let read = read_for(self.generation().await, text);
-        assert_eq!(self.store.publish_document(&job, &read).await.unwrap(), PublishOutcome::Done);
+        let ingested_document = ingested_with_generation(self.generation().await, text);
+        assert_eq!(self.store.publish_document(&job, &ingested_document).await.unwrap(), PublishOutcome::Done);
         document.id
     }
 
     /// Changes the classification of a document. Retries after concurrent changes, such as an index swap.
-    async fn relabel(&self, id: &str, label: &'static str) -> Result<(), StoreError> {
-        let change = DocumentUpdate { classification: Some(label), filename: None, metadata: None };
+    async fn reclassify(&self, id: &str, classification: &'static str) -> Result<(), StoreError> {
+        let change = DocumentUpdate { classification: Some(classification), filename: None, metadata: None };
         loop {
             match self.store.update_document(&self.document(id).await, change).await {
                 Err(StoreError::Conflict) => {}
-                done => return done,
+                result => return result,
             }
         }
     }
@@ -84,25 +84,31 @@ impl Plant {
     }
 }
 
-const SOONER: &str =
+const SHORT_DEADLOCK_TIMEOUT: &str =
     "do $$ begin execute format('alter database %I set deadlock_timeout = ''20ms''', current_database()); end $$";
 const DEADLOCKS: &str = "select deadlocks from pg_stat_database where datname = current_database()";
 
-fn read_for(generation: i64, text: &str) -> pidq_pipeline::store::IngestedDocument {
-    pidq_pipeline::store::IngestedDocument { generation, ..read(text) }
+fn ingested_with_generation(generation: i64, text: &str) -> pidq_pipeline::store::IngestedDocument {
+    pidq_pipeline::store::IngestedDocument { generation, ..ingested(text) }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_documents_swap_classifications() {
     on_each_url(async |url| {
-        let plant = Plant::open(url).await;
-        let (one, other) = (plant.ready(LABELS[0], "Valve HV-1.").await, plant.ready(LABELS[1], "Valve HV-2.").await);
+        let fixture = Fixture::open(url).await;
+        let (one, other) = (
+            fixture.add_ready(CLASSIFICATIONS[0], "Valve HV-1.").await,
+            fixture.add_ready(CLASSIFICATIONS[1], "Valve HV-2.").await,
+        );
         for round in 0..4 * rounds() {
-            let (to, back) = (LABELS[(round + 1) % 2], LABELS[round % 2]);
-            let done = tokio::join!(plant.relabel(&one, to), plant.relabel(&other, back));
-            assert!(matches!(done, (Ok(()), Ok(()))), "round {round}: {done:?}");
+            let (classification, other_classification) = (CLASSIFICATIONS[(round + 1) % 2], CLASSIFICATIONS[round % 2]);
+            let result = tokio::join!(
+                fixture.reclassify(&one, classification),
+                fixture.reclassify(&other, other_classification)
+            );
+            assert!(matches!(result, (Ok(()), Ok(()))), "round {round}: {result:?}");
         }
-        assert_eq!(plant.deadlocks().await, 0);
+        assert_eq!(fixture.deadlocks().await, 0);
     })
     .await;
 }
@@ -111,12 +117,18 @@ async fn two_documents_swap_classifications() {
 #[tokio::test(flavor = "multi_thread")]
 async fn equal_documents_conflict_when_reclassified_concurrently() {
     on_each_url(async |url| {
-        let plant = Plant::open(url).await;
-        let (one, other) = (plant.ready(LABELS[0], "Valve HV-1.").await, plant.ready(LABELS[1], "Valve HV-1.").await);
+        let fixture = Fixture::open(url).await;
+        let (one, other) = (
+            fixture.add_ready(CLASSIFICATIONS[0], "Valve HV-1.").await,
+            fixture.add_ready(CLASSIFICATIONS[1], "Valve HV-1.").await,
+        );
         for round in 0..rounds() {
-            let done = tokio::join!(plant.relabel(&one, LABELS[1]), plant.relabel(&other, LABELS[0]));
-            let is_conflict = matches!(done, (Err(StoreError::DuplicateContent), Err(StoreError::DuplicateContent)));
-            assert!(is_conflict, "round {round}: {done:?}");
+            let result = tokio::join!(
+                fixture.reclassify(&one, CLASSIFICATIONS[1]),
+                fixture.reclassify(&other, CLASSIFICATIONS[0])
+            );
+            let is_conflict = matches!(result, (Err(StoreError::DuplicateContent), Err(StoreError::DuplicateContent)));
+            assert!(is_conflict, "round {round}: {result:?}");
         }
     })
     .await;
@@ -125,11 +137,14 @@ async fn equal_documents_conflict_when_reclassified_concurrently() {
 #[tokio::test(flavor = "multi_thread")]
 async fn swapping_contents_of_two_documents_conflicts() {
     on_each_url(async |url| {
-        let plant = Plant::open(url).await;
+        let fixture = Fixture::open(url).await;
         let texts = ["Valve HV-1.", "Valve HV-2."];
-        let documents = [plant.ready(LABELS[0], texts[0]).await, plant.ready(LABELS[0], texts[1]).await];
-        let replace = async |at: usize| {
-            let (document, text) = (plant.document(&documents[at]).await, texts[1 - at]);
+        let documents = [
+            fixture.add_ready(CLASSIFICATIONS[0], texts[0]).await,
+            fixture.add_ready(CLASSIFICATIONS[0], texts[1]).await,
+        ];
+        let replace = async |index: usize| {
+            let (document, text) = (fixture.document(&documents[index]).await, texts[1 - index]);
             let digest = digest(text);
             let new = NewContent {
                 filename: "a",
@@ -137,12 +152,12 @@ async fn swapping_contents_of_two_documents_conflicts() {
                 content: text.as_bytes().into(),
                 sha256: &digest,
             };
-            plant.store.replace_content(&document, new).await
+            fixture.store.replace_content(&document, new).await
         };
         for round in 0..rounds() {
-            let done = tokio::join!(replace(0), replace(1));
-            let is_conflict = matches!(done, (Err(StoreError::DuplicateContent), Err(StoreError::DuplicateContent)));
-            assert!(is_conflict, "round {round}: {done:?}");
+            let result = tokio::join!(replace(0), replace(1));
+            let is_conflict = matches!(result, (Err(StoreError::DuplicateContent), Err(StoreError::DuplicateContent)));
+            assert!(is_conflict, "round {round}: {result:?}");
         }
     })
     .await;
@@ -151,36 +166,36 @@ async fn swapping_contents_of_two_documents_conflicts() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_index_swap_runs_concurrently_with_document_changes() {
     on_each_url(async |url| {
-        let plant = Plant::open(url).await;
+        let fixture = Fixture::open(url).await;
         for round in 0..rounds() {
-            plant.swap_index(round).await;
+            fixture.swap_index(round).await;
         }
-        assert_eq!(plant.deadlocks().await, 0);
+        assert_eq!(fixture.deadlocks().await, 0);
     })
     .await;
 }
 
-impl Plant {
+impl Fixture {
     async fn swap_index(&self, round: usize) {
         let (store, id) = (&self.store, self.pipeline.id.as_str());
         let mut documents = Vec::new();
         for number in 0..8 {
             let text = format!("Valve HV-{number} of {round}.\nIt is closed.");
-            documents.push(self.ready(LABELS[number % 2], &text).await);
+            documents.push(self.add_ready(CLASSIFICATIONS[number % 2], &text).await);
         }
         // One document is ingested again and becomes ready during the swap.
         let text = format!("Valve HV-6 of {round}.\nIt is closed.");
         store.requeue_document(&self.document(&documents[6]).await).await.unwrap();
-        let reading = store.lease_job("reader", LONG).await.unwrap().unwrap();
+        let ingestion_job = store.lease_job("worker", LONG).await.unwrap().unwrap();
         let before = self.generation().await;
         let (job, reindex) = self.build_index(&text).await;
         self.store_answer(&format!("{round}-a"), &documents[..4]).await;
-        let read = read_for(before, &text);
+        let ingested_document = ingested_with_generation(before, &text);
         let (swapped, published, ..) = tokio::join!(
             store.swap_index(&job, &reindex, LONG),
-            store.publish_document(&reading, &read),
-            async { self.relabel(&documents[0], LABELS[1]).await.unwrap() },
-            async { self.relabel(&documents[1], LABELS[0]).await.unwrap() },
+            store.publish_document(&ingestion_job, &ingested_document),
+            async { self.reclassify(&documents[0], CLASSIFICATIONS[1]).await.unwrap() },
+            async { self.reclassify(&documents[1], CLASSIFICATIONS[0]).await.unwrap() },
             async { assert!(store.delete_document(id, &documents[2]).await.unwrap()) },
             async { assert!(store.delete_document(id, &documents[3]).await.unwrap()) },
             async { assert!(store.delete_document(id, &documents[7]).await.unwrap()) },
@@ -188,16 +203,27 @@ impl Plant {
         );
         assert_eq!(swapped.unwrap(), SwapOutcome::Swapped, "round {round}");
         if published.unwrap() == PublishOutcome::StaleGeneration {
-            let read = read_for(reindex.generation, &text);
-            assert_eq!(store.publish_document(&reading, &read).await.unwrap(), PublishOutcome::Done, "round {round}");
+            let ingested_document = ingested_with_generation(reindex.generation, &text);
+            assert_eq!(
+                store.publish_document(&ingestion_job, &ingested_document).await.unwrap(),
+                PublishOutcome::Done,
+                "round {round}"
+            );
         }
         store.purge_answers(Timestamp::now().0).await.unwrap();
         assert_eq!(self.generation().await, reindex.generation);
-        for (at, label) in [(0, LABELS[1]), (1, LABELS[0]), (4, LABELS[0]), (5, LABELS[1]), (6, LABELS[0])] {
-            let found = store.searchable_documents(id, label).await.unwrap();
-            let found = found.iter().find(|found| found.id == documents[at]).expect("it is under its classification");
-            let chunks = store.chunks(&documents[at], found.revision, reindex.generation).await.unwrap();
-            assert_eq!(chunks.len(), 2, "round {round}: {at}");
+        for (index, classification) in [
+            (0, CLASSIFICATIONS[1]),
+            (1, CLASSIFICATIONS[0]),
+            (4, CLASSIFICATIONS[0]),
+            (5, CLASSIFICATIONS[1]),
+            (6, CLASSIFICATIONS[0]),
+        ] {
+            let found = store.searchable_documents(id, classification).await.unwrap();
+            let found =
+                found.iter().find(|found| found.id == documents[index]).expect("the document has its classification");
+            let chunks = store.chunks(&documents[index], found.revision, reindex.generation).await.unwrap();
+            assert_eq!(chunks.len(), 2, "round {round}: {index}");
         }
         for document in store.document_ids(id, 100).await.unwrap() {
             assert!(store.delete_document(id, &document).await.unwrap());
@@ -213,12 +239,15 @@ impl Plant {
             splitter_parameters: serde_json::Map::new(),
         };
         self.store.begin_reindex(&self.pipeline.id, &target).await.unwrap();
-        let job = self.store.lease_job("maker", LONG).await.unwrap().unwrap();
+        let job = self.store.lease_job("reindexer", LONG).await.unwrap().unwrap();
         let reindex = self.store.reindex(&self.pipeline.id).await.unwrap().unwrap();
         for (document, revision) in self.store.missing_documents(&self.pipeline.id, &reindex, 100).await.unwrap() {
             let one = job.with_document(&document, revision);
             assert!(
-                self.store.store_reindexed_document(&one, &reindex, &read_for(reindex.generation, text)).await.unwrap()
+                self.store
+                    .store_reindexed_document(&one, &reindex, &ingested_with_generation(reindex.generation, text))
+                    .await
+                    .unwrap()
             );
         }
         (job, reindex)
@@ -227,7 +256,7 @@ impl Plant {
     /// Stores an answer that cites documents.
     async fn store_answer(&self, id: &str, documents: &[String]) {
         let (answer, id) = (json!({}), &format!("{id}-{}", self.pipeline.id));
-        let (pipeline_id, classification) = (&*self.pipeline.id, LABELS[0]);
+        let (pipeline_id, classification) = (&*self.pipeline.id, CLASSIFICATIONS[0]);
         self.store
             .save_answer(NewAnswer { id, pipeline_id, classification, answer: &answer, documents })
             .await

@@ -49,32 +49,47 @@ fn check(file: &str) {
     let path = format!("{}/tests/data/{file}", env!("CARGO_MANIFEST_DIR"));
     let corpus: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let cases = corpus["cases"].as_array().unwrap();
-    let wrong: Vec<String> = cases.iter().filter_map(wrong).collect();
-    assert!(wrong.is_empty(), "{} of {} cases:\n{}", wrong.len(), cases.len(), wrong[..wrong.len().min(20)].join("\n"));
+    let differences: Vec<String> = cases.iter().filter_map(difference).collect();
+    assert!(
+        differences.is_empty(),
+        "{} of {} cases:\n{}",
+        differences.len(),
+        cases.len(),
+        differences[..differences.len().min(20)].join("\n")
+    );
 }
 
 /// Returns the difference between the result and the expectation of a case.
-fn wrong(case: &Value) -> Option<String> {
+fn difference(case: &Value) -> Option<String> {
     let mut expected = case.as_object().unwrap().clone();
-    let mut asked = expected.clone();
-    asked.retain(|member, _| INPUT_FIELDS.contains(&member.as_str()));
-    expected.retain(|member, _| !INPUT_FIELDS.contains(&member.as_str()));
-    let got = run_case(&Value::Object(asked).to_string());
+    let mut input = expected.clone();
+    input.retain(|field, _| INPUT_FIELDS.contains(&field.as_str()));
+    expected.retain(|field, _| !INPUT_FIELDS.contains(&field.as_str()));
+    let result = run_case(&Value::Object(input).to_string());
     if expected.contains_key("error") {
-        return got.get("error").is_none().then(|| format!("{}: was not refused: {got}", case["id"]));
+        return result.get("error").is_none().then(|| format!("{}: was not rejected: {result}", case["id"]));
     }
-    let missing = expected.iter().find(|(member, value)| !alike(&got["ok"][member.as_str()], value));
-    missing.map(|(member, value)| {
-        format!("{} {member}:\n  wants {value}\n  has   {}{}", case["id"], got["ok"][member.as_str()], got["error"])
+    let missing = expected.iter().find(|(field, value)| !approximately_equal(&result["ok"][field.as_str()], value));
+    missing.map(|(field, value)| {
+        format!(
+            "{} {field}:\n  expected {value}\n  actual   {}{}",
+            case["id"],
+            result["ok"][field.as_str()],
+            result["error"]
+        )
     })
 }
 
 /// Compares values, with a tolerance for numbers.
-fn alike(a: &Value, b: &Value) -> bool {
+fn approximately_equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => (a.as_f64().unwrap() - b.as_f64().unwrap()).abs() < 1e-4,
-        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(a, b)),
-        (Value::Object(a), Value::Object(b)) => b.iter().all(|(key, b)| a.get(key).is_some_and(|a| alike(a, b))),
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| approximately_equal(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            b.iter().all(|(key, b)| a.get(key).is_some_and(|a| approximately_equal(a, b)))
+        }
         _ => a == b,
     }
 }

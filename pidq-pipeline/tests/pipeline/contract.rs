@@ -20,74 +20,75 @@ fn basic(secret: &str) -> String {
     format!("Basic {}", STANDARD.encode(format!("{MASTER}:{secret}")))
 }
 
-async fn key(world: &TestPlatform, wanted: &Value) -> TestResponse {
+async fn key(platform: &TestPlatform, key_body: &Value) -> TestResponse {
     let authorization = basic(SECRET);
     let headers = [("authorization", authorization.as_str()), ("content-type", "application/json")];
-    world.send("POST", "/api/keys", &headers, wanted.to_string()).await
+    platform.send("POST", "/api/keys", &headers, key_body.to_string()).await
 }
 
 #[tokio::test]
 async fn the_first_key_is_created_with_the_master_key() {
-    let world = TestPlatform::sqlite(WITH_MASTER_KEY).await;
-    let made = key(&world, &json!({"name": "first", "scopes": ["admin", "pipelines:read"]})).await;
-    assert_eq!(made.status, 201, "{}", made.json());
-    let wrong = basic("not-the-secret-0000000000000000000");
-    let refused = world.send("GET", "/api/keys", &[("authorization", wrong.as_str())], "").await;
-    assert_eq!(refused.status, 401);
-    assert!(refused.headers.get_all("www-authenticate").iter().any(|challenge| challenge == "Basic realm=\"pidq\""));
-    let elsewhere = world.send("GET", "/api/pipelines", &[("authorization", basic(SECRET).as_str())], "").await;
-    assert_eq!(elsewhere.status, 401, "the master secret opens keys and nothing else");
-    let elsewhere = world.send("GET", "/api/keysmith", &[("authorization", basic(SECRET).as_str())], "").await;
-    assert_eq!(elsewhere.status, 404);
+    let platform = TestPlatform::sqlite(WITH_MASTER_KEY).await;
+    let created = key(&platform, &json!({"name": "first", "scopes": ["admin", "pipelines:read"]})).await;
+    assert_eq!(created.status, 201, "{}", created.json());
+    let invalid = basic("not-the-secret-0000000000000000000");
+    let rejected = platform.send("GET", "/api/keys", &[("authorization", invalid.as_str())], "").await;
+    assert_eq!(rejected.status, 401);
+    assert!(rejected.headers.get_all("www-authenticate").iter().any(|challenge| challenge == "Basic realm=\"pidq\""));
+    let response = platform.send("GET", "/api/pipelines", &[("authorization", basic(SECRET).as_str())], "").await;
+    assert_eq!(response.status, 401, "the master secret only authorizes `/api/keys`");
+    let response = platform.send("GET", "/api/keysmith", &[("authorization", basic(SECRET).as_str())], "").await;
+    assert_eq!(response.status, 404);
 }
 
 #[tokio::test]
 async fn a_key_expires_and_is_returned_without_its_secret() {
-    let world = TestPlatform::sqlite(WITH_MASTER_KEY).await;
+    let platform = TestPlatform::sqlite(WITH_MASTER_KEY).await;
     let end = Timestamp(Timestamp::now().0 + 1500);
-    let made = key(&world, &json!({"name": "k", "scopes": ["admin"], "expires_at": end.to_rfc3339()})).await.json();
-    assert_eq!(made["expires_at"], json!(end.to_rfc3339()));
-    let bearer = format!("Bearer {}", made["key"].as_str().unwrap());
-    let path = format!("/api/keys/{}", made["id"].as_str().unwrap());
-    let own = [("authorization", bearer.as_str())];
-    let read = world.send("GET", &path, &own, "").await;
+    let created =
+        key(&platform, &json!({"name": "k", "scopes": ["admin"], "expires_at": end.to_rfc3339()})).await.json();
+    assert_eq!(created["expires_at"], json!(end.to_rfc3339()));
+    let bearer = format!("Bearer {}", created["key"].as_str().unwrap());
+    let path = format!("/api/keys/{}", created["id"].as_str().unwrap());
+    let headers = [("authorization", bearer.as_str())];
+    let read = platform.send("GET", &path, &headers, "").await;
     assert_eq!((read.status, &read.json()["name"], read.json().get("key")), (200, &json!("k"), None));
     while Timestamp::now() <= end {
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
-    let over = world.send("GET", &path, &own, "").await;
-    assert_eq!((over.status, over.code().as_str()), (401, "token-expired"));
-    assert!(over.header("www-authenticate").contains("error=\"invalid_token\""));
+    let expired = platform.send("GET", &path, &headers, "").await;
+    assert_eq!((expired.status, expired.code().as_str()), (401, "token-expired"));
+    assert!(expired.header("www-authenticate").contains("error=\"invalid_token\""));
     let root = basic(SECRET);
-    let missing = world.send("GET", "/api/keys/none", &[("authorization", root.as_str())], "").await;
+    let missing = platform.send("GET", "/api/keys/none", &[("authorization", root.as_str())], "").await;
     assert_eq!((missing.status, missing.code().as_str()), (404, "key-not-found"));
 }
 
 #[tokio::test]
 async fn an_invalid_expiry_is_rejected() {
-    let world = TestPlatform::sqlite(WITH_MASTER_KEY).await;
-    for (member, value, code) in [
+    let platform = TestPlatform::sqlite(WITH_MASTER_KEY).await;
+    for (field, value, code) in [
         ("expires_at", json!("tomorrow"), "validation"),
         ("expires_at", json!("2020-01-01T00:00:00Z"), "validation"),
         ("scopes", json!(["everything"]), "validation"),
     ] {
-        let mut wanted = json!({"name": "k", "scopes": ["query"]});
-        wanted[member] = value;
-        let answer = key(&world, &wanted).await;
-        assert_eq!((answer.status, answer.code().as_str()), (422, code), "{wanted}");
+        let mut key_body = json!({"name": "k", "scopes": ["query"]});
+        key_body[field] = value;
+        let response = key(&platform, &key_body).await;
+        assert_eq!((response.status, response.code().as_str()), (422, code), "{key_body}");
         assert_eq!(
-            answer.json()["errors"][0]["pointer"].as_str().map(|p| p.starts_with(&format!("/{member}"))),
+            response.json()["errors"][0]["pointer"].as_str().map(|p| p.starts_with(&format!("/{field}"))),
             Some(true)
         );
     }
-    let old = key(&world, &json!({"name": "k", "scopes": ["query"], "expires_in_days": 3})).await;
-    assert!((400..=422).contains(&old.status), "the member of before is gone: {}", old.json());
+    let old = key(&platform, &json!({"name": "k", "scopes": ["query"], "expires_in_days": 3})).await;
+    assert!((400..=422).contains(&old.status), "the old field is unknown: {}", old.json());
 }
 
 #[tokio::test]
 async fn a_restricted_key_sees_itself_and_creates_no_keys() {
-    let world = TestPlatform::sqlite(WITH_MASTER_KEY).await;
-    let token = format!("Bearer {}", world.token(SECRET).await.json()["access_token"].as_str().unwrap());
+    let platform = TestPlatform::sqlite(WITH_MASTER_KEY).await;
+    let token = format!("Bearer {}", platform.token(SECRET).await.json()["access_token"].as_str().unwrap());
     let root = [("authorization", token.as_str()), ("content-type", "application/json")];
     let mut ids = Vec::new();
     for name in ["a", "b", "c"] {
@@ -95,50 +96,50 @@ async fn a_restricted_key_sees_itself_and_creates_no_keys() {
             "name": name, "embedding_model": "hash-512", "text_splitter": "token", "classifications": ["open", "secret"],
             "policies": {"secret": {"llm_allow": ["https://secret.example"]}, "open": {"llm_allow": []}},
         });
-        ids.push(world.send("POST", "/api/pipelines", &root, body.to_string()).await.json()["id"].clone());
+        ids.push(platform.send("POST", "/api/pipelines", &root, body.to_string()).await.json()["id"].clone());
     }
-    let reach = json!({"classifications": ["open"], "verbs": ["read", "write", "query"]});
-    let wanted = json!({
+    let access = json!({"classifications": ["open"], "verbs": ["read", "write", "query"]});
+    let key_body = json!({
         "name": "r", "scopes": ["admin", "pipelines:read", "pipelines:write"],
-        "pipelines": {ids[0].as_str().unwrap(): reach, ids[2].as_str().unwrap(): reach},
+        "pipelines": {ids[0].as_str().unwrap(): access, ids[2].as_str().unwrap(): access},
     });
-    let bearer = format!("Bearer {}", key(&world, &wanted).await.json()["key"].as_str().unwrap());
-    let own = [("authorization", bearer.as_str()), ("content-type", "application/json")];
-    let listed = world.send("GET", "/api/pipelines", &own, "").await.json();
+    let bearer = format!("Bearer {}", key(&platform, &key_body).await.json()["key"].as_str().unwrap());
+    let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
+    let listed = platform.send("GET", "/api/pipelines", &headers, "").await.json();
     let names: Vec<_> = listed["data"].as_array().unwrap().iter().map(|row| row["name"].clone()).collect();
     assert_eq!((names, &listed["total"]), (vec![json!("a"), json!("c")], &json!(2)));
-    let first = world.send("GET", "/api/pipelines?limit=1", &own, "").await.json();
-    let rest = format!("/api/pipelines?limit=1&cursor={}", first["next_cursor"].as_str().unwrap());
-    let rest = world.send("GET", &rest, &own, "").await.json();
-    assert_eq!((&rest["data"][0]["name"], &rest["next_cursor"]), (&json!("c"), &Value::Null));
+    let first = platform.send("GET", "/api/pipelines?limit=1", &headers, "").await.json();
+    let next_page = format!("/api/pipelines?limit=1&cursor={}", first["next_cursor"].as_str().unwrap());
+    let next_page = platform.send("GET", &next_page, &headers, "").await.json();
+    assert_eq!((&next_page["data"][0]["name"], &next_page["next_cursor"]), (&json!("c"), &Value::Null));
     assert_eq!(
         listed["data"][0]["policies"],
         json!({"open": {"llm_allow": []}}),
-        "policies of other labels are no news"
+        "policies of other classifications are hidden"
     );
     let path = format!("/api/pipelines/{}", ids[0].as_str().unwrap());
     for patch in [r#"{"classifications": ["open"]}"#, r#"{"policies": {"secret": null}}"#] {
-        let answer = world.send("PATCH", &path, &own, patch).await;
-        assert_eq!((answer.status, answer.code().as_str()), (403, "forbidden"), "{patch}");
+        let response = platform.send("PATCH", &path, &headers, patch).await;
+        assert_eq!((response.status, response.code().as_str()), (403, "forbidden"), "{patch}");
     }
     let other = format!("/api/pipelines/{}", ids[1].as_str().unwrap());
-    assert_eq!(world.send("GET", &other, &own, "").await.status, 404);
+    assert_eq!(platform.send("GET", &other, &headers, "").await.status, 404);
     for (method, path, body) in [
         ("POST", "/api/keys", r#"{"name": "more", "scopes": ["query"]}"#),
         ("GET", "/api/keys", ""),
         ("DELETE", "/api/keys/x", ""),
     ] {
-        let answer = world.send(method, path, &own, body).await;
-        assert_eq!((answer.status, answer.code().as_str()), (403, "forbidden"), "{method} {path}");
+        let response = platform.send(method, path, &headers, body).await;
+        assert_eq!((response.status, response.code().as_str()), (403, "forbidden"), "{method} {path}");
     }
 }
 
 #[tokio::test]
 async fn documents_are_sorted_as_requested() {
-    on_each(async |world| {
-        let id = world.pipeline().await;
+    on_each(async |platform| {
+        let id = platform.pipeline().await;
         for (name, bytes) in [("b.txt", "1"), ("a.txt", "4444"), ("c.txt", "22"), ("a.txt", "333")] {
-            world.upload(&id, name, bytes.as_bytes(), &[("classification", "manual")]).await;
+            platform.upload(&id, name, bytes.as_bytes(), &[("classification", "manual")]).await;
         }
         for (sort, expected) in [
             ("created_at", [1, 4, 2, 3]),
@@ -151,25 +152,25 @@ async fn documents_are_sorted_as_requested() {
             ("-updated_at", [3, 2, 4, 1]),
         ] {
             for limit in [1, 2, 4] {
-                assert_eq!(sizes(&world, &id, sort, limit).await, expected, "{sort} by {limit}");
+                assert_eq!(sizes(&platform, &id, sort, limit).await, expected, "{sort} by {limit}");
             }
         }
         let path = format!("/api/pipelines/{id}/documents");
-        let wrong = world.get(&format!("{path}?sort=color")).await;
-        assert_eq!((wrong.status, wrong.code().as_str()), (400, "invalid-parameter"));
-        let page = world.get(&format!("{path}?sort=size&limit=1")).await.json();
-        let crossed = format!("{path}?sort=-size&limit=1&cursor={}", page["next_cursor"].as_str().unwrap());
-        assert_eq!(world.get(&crossed).await.code(), "invalid-cursor", "a cursor is valid for one sort order");
+        let invalid = platform.get(&format!("{path}?sort=color")).await;
+        assert_eq!((invalid.status, invalid.code().as_str()), (400, "invalid-parameter"));
+        let page = platform.get(&format!("{path}?sort=size&limit=1")).await.json();
+        let mismatched = format!("{path}?sort=-size&limit=1&cursor={}", page["next_cursor"].as_str().unwrap());
+        assert_eq!(platform.get(&mismatched).await.code(), "invalid-cursor", "a cursor is valid for one sort order");
     })
     .await;
 }
 
 /// Returns the sizes of all documents, page by page.
-async fn sizes(world: &TestPlatform, pipeline: &str, sort: &str, limit: usize) -> Vec<u64> {
+async fn sizes(platform: &TestPlatform, pipeline: &str, sort: &str, limit: usize) -> Vec<u64> {
     let base = format!("/api/pipelines/{pipeline}/documents?sort={sort}&limit={limit}");
     let (mut sizes, mut path) = (Vec::new(), base.clone());
     loop {
-        let page = world.get(&path).await.json();
+        let page = platform.get(&path).await.json();
         sizes.extend(page["data"].as_array().unwrap().iter().map(|row| row["size"].as_u64().unwrap()));
         let Some(cursor) = page["next_cursor"].as_str() else { return sizes };
         path = format!("{base}&cursor={cursor}");
@@ -178,68 +179,69 @@ async fn sizes(world: &TestPlatform, pipeline: &str, sort: &str, limit: usize) -
 
 #[tokio::test]
 async fn a_pipeline_list_has_totals_and_document_counts() {
-    on_each(async |world| {
+    on_each(async |platform| {
         let mut ids = Vec::new();
         for name in ["a", "b", "c"] {
             let body = json!({"name": name, "embedding_model": "hash-512", "text_splitter": "token", "classifications": ["m"]});
-            ids.push(world.post("/api/pipelines", &body).await.json()["id"].as_str().unwrap().to_owned());
+            ids.push(platform.post("/api/pipelines", &body).await.json()["id"].as_str().unwrap().to_owned());
         }
-        world.upload(&ids[1], "x", b"x", &[("classification", "m")]).await;
-        world.upload(&ids[2], "y", b"y", &[("classification", "m")]).await;
-        world.upload(&ids[2], "z", b"z", &[("classification", "m")]).await;
-        let page = world.get("/api/pipelines?limit=2").await.json();
+        platform.upload(&ids[1], "x", b"x", &[("classification", "m")]).await;
+        platform.upload(&ids[2], "y", b"y", &[("classification", "m")]).await;
+        platform.upload(&ids[2], "z", b"z", &[("classification", "m")]).await;
+        let page = platform.get("/api/pipelines?limit=2").await.json();
         let counts = |row: &Value| row["document_counts"]["total"].as_u64().unwrap();
         assert_eq!(page["data"].as_array().unwrap().iter().map(counts).collect::<Vec<_>>(), [0, 1]);
         assert_eq!(page["total"], 3);
-        let rest = world.get(&format!("/api/pipelines?limit=2&cursor={}", page["next_cursor"].as_str().unwrap())).await;
-        assert_eq!((counts(&rest.json()["data"][0]), &rest.json()["total"]), (2, &json!(3)));
-        let named = world.get("/api/pipelines?name=b").await.json();
-        assert_eq!((&named["data"][0]["id"], &named["total"]), (&json!(ids[1]), &json!(1)));
-        assert_eq!(world.get("/api/pipelines?name=z").await.json(), json!({"data": [], "next_cursor": null, "total": 0}));
+        let next_page = platform.get(&format!("/api/pipelines?limit=2&cursor={}", page["next_cursor"].as_str().unwrap())).await;
+        assert_eq!((counts(&next_page.json()["data"][0]), &next_page.json()["total"]), (2, &json!(3)));
+        let by_name = platform.get("/api/pipelines?name=b").await.json();
+        assert_eq!((&by_name["data"][0]["id"], &by_name["total"]), (&json!(ids[1]), &json!(1)));
+        assert_eq!(platform.get("/api/pipelines?name=z").await.json(), json!({"data": [], "next_cursor": null, "total": 0}));
     })
     .await;
 }
 
 #[tokio::test]
 async fn a_document_list_has_its_total_on_the_first_page() {
-    on_each(async |world| {
-        let id = world.pipeline().await;
+    on_each(async |platform| {
+        let id = platform.pipeline().await;
         let path = format!("/api/pipelines/{id}/documents");
-        assert_eq!(world.get(&path).await.json(), json!({"data": [], "next_cursor": null, "total": 0}));
-        for (name, label) in [("a", "manual"), ("b", "manual"), ("c", "datasheet")] {
-            world.upload(&id, name, name.as_bytes(), &[("classification", label)]).await;
+        assert_eq!(platform.get(&path).await.json(), json!({"data": [], "next_cursor": null, "total": 0}));
+        for (name, classification) in [("a", "manual"), ("b", "manual"), ("c", "datasheet")] {
+            platform.upload(&id, name, name.as_bytes(), &[("classification", classification)]).await;
         }
-        for (wanted, total) in
+        for (filter, total) in
             [("", 3), ("&classification=manual", 2), ("&filename=c", 1), ("&status=ready", 0), ("&external_id=x", 0)]
         {
-            assert_eq!(world.get(&format!("{path}?limit=1{wanted}")).await.json()["total"], total, "{wanted}");
+            assert_eq!(platform.get(&format!("{path}?limit=1{filter}")).await.json()["total"], total, "{filter}");
         }
-        let first = world.get(&format!("{path}?limit=2")).await.json();
-        let rest = world.get(&format!("{path}?limit=2&cursor={}", first["next_cursor"].as_str().unwrap())).await.json();
-        assert_eq!((rest["data"].as_array().unwrap().len(), rest.get("total")), (1, None));
+        let first = platform.get(&format!("{path}?limit=2")).await.json();
+        let next_page =
+            platform.get(&format!("{path}?limit=2&cursor={}", first["next_cursor"].as_str().unwrap())).await.json();
+        assert_eq!((next_page["data"].as_array().unwrap().len(), next_page.get("total")), (1, None));
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn chunks_are_paginated() {
-    let world = TestPlatform::sqlite(&[]).await.working();
-    let id = world.pipeline().await;
+    let platform = TestPlatform::sqlite(&[]).await.with_workers();
+    let id = platform.pipeline().await;
     let text = "V-201 is a vessel, and V-201 is a tag. ".repeat(100);
-    let sent = world.ready(&id, "a.txt", text.as_bytes(), &[("classification", "manual")]).await;
-    let mut path = format!("/api/pipelines/{id}/documents/{}/chunks?limit=1", sent["id"].as_str().unwrap());
+    let uploaded = platform.upload_and_wait(&id, "a.txt", text.as_bytes(), &[("classification", "manual")]).await;
+    let mut path = format!("/api/pipelines/{id}/documents/{}/chunks?limit=1", uploaded["id"].as_str().unwrap());
     let mut indexes = Vec::new();
     loop {
-        let page = world.get(&path).await;
+        let page = platform.get(&path).await;
         let chunk = page.json()["data"][0].clone();
         indexes.push(chunk["index"].as_u64().unwrap());
-        assert_eq!(chunk["tags"], json!(["V-201"]), "each once");
+        assert_eq!(chunk["tags"], json!(["V-201"]), "each tag once");
         let link = page.header("link").to_owned();
         assert_eq!(link.is_empty(), page.json()["next_cursor"].is_null());
         let Some((next, _)) = link.strip_prefix('<').and_then(|link| link.split_once(">; rel=\"next\"")) else { break };
         path = next.to_owned();
     }
-    assert_eq!(indexes, (0..sent["chunk_count"].as_u64().unwrap()).collect::<Vec<_>>());
+    assert_eq!(indexes, (0..uploaded["chunk_count"].as_u64().unwrap()).collect::<Vec<_>>());
     assert!(indexes.len() > 1);
 }
 
@@ -251,17 +253,18 @@ async fn models_and_splitters_list_their_options() {
         (&[("PIDQ_MODEL_DIR", "models")], json!({"hash-512": true, "static": true, "openai": false})),
         (&[service], json!({"hash-512": true, "static": false, "openai": true})),
     ];
-    for (more, expected) in settings {
-        let world = TestPlatform::sqlite(more).await;
-        let models = world.get("/api/embedding-models").await.json()["data"].clone();
-        let of = |name: &str| models.as_array().unwrap().iter().find(|model| model["name"] == name).unwrap().clone();
+    for (environment, expected) in settings {
+        let platform = TestPlatform::sqlite(environment).await;
+        let models = platform.get("/api/embedding-models").await.json()["data"].clone();
+        let find_model =
+            |name: &str| models.as_array().unwrap().iter().find(|model| model["name"] == name).unwrap().clone();
         for (name, available) in expected.as_object().unwrap() {
-            assert_eq!(&of(name)["available"], available, "{name} with {more:?}");
+            assert_eq!(&find_model(name)["available"], available, "{name} with {environment:?}");
         }
-        assert_eq!(of("hash-512")["dimensions"], 512);
+        assert_eq!(find_model("hash-512")["dimensions"], 512);
     }
-    let world = TestPlatform::sqlite(&[]).await;
-    let splitters = world.get("/api/text-splitters").await.json()["data"].clone();
+    let platform = TestPlatform::sqlite(&[]).await;
+    let splitters = platform.get("/api/text-splitters").await.json()["data"].clone();
     let recursive = &splitters[0];
     assert_eq!(
         (&recursive["name"], &recursive["parameters"]["chunk_size"]["default"]),
@@ -271,35 +274,35 @@ async fn models_and_splitters_list_their_options() {
 
 #[tokio::test]
 async fn a_download_can_be_resumed() {
-    let world = TestPlatform::sqlite(&[]).await;
-    let id = world.pipeline().await;
-    let sent = world.upload(&id, "Blatt 1.txt", b"0123456789", &[("classification", "manual")]).await.json();
-    let path = format!("/api/pipelines/{id}/documents/{}/content", sent["id"].as_str().unwrap());
-    let whole = world.get(&path).await;
+    let platform = TestPlatform::sqlite(&[]).await;
+    let id = platform.pipeline().await;
+    let uploaded = platform.upload(&id, "Blatt 1.txt", b"0123456789", &[("classification", "manual")]).await.json();
+    let path = format!("/api/pipelines/{id}/documents/{}/content", uploaded["id"].as_str().unwrap());
+    let whole = platform.get(&path).await;
     assert_eq!(
         (whole.status, whole.body.as_slice(), whole.header("accept-ranges")),
         (200, &b"0123456789"[..], "bytes")
     );
     assert_eq!(whole.header("content-disposition"), "attachment; filename*=UTF-8''Blatt%201.txt");
     assert_eq!(whole.header("x-content-type-options"), "nosniff");
-    let part = world.send("GET", &path, &[("range", "bytes=4-"), ("if-range", whole.header("etag"))], "").await;
+    let part = platform.send("GET", &path, &[("range", "bytes=4-"), ("if-range", whole.header("etag"))], "").await;
     assert_eq!(
         (part.status, part.body.as_slice(), part.header("content-range")),
         (206, &b"456789"[..], "bytes 4-9/10")
     );
     assert_eq!(part.header("content-disposition"), whole.header("content-disposition"));
-    let other = world.send("GET", &path, &[("range", "bytes=4-"), ("if-range", "\"1-other\"")], "").await;
-    assert_eq!((other.status, other.body.len()), (200, 10), "another version is not continued");
-    let beyond = world.send("GET", &path, &[("range", "bytes=10-")], "").await;
+    let other = platform.send("GET", &path, &[("range", "bytes=4-"), ("if-range", "\"1-other\"")], "").await;
+    assert_eq!((other.status, other.body.len()), (200, 10), "a range of another version is ignored");
+    let beyond = platform.send("GET", &path, &[("range", "bytes=10-")], "").await;
     assert_eq!((beyond.status, beyond.code().as_str()), (416, "range-not-satisfiable"));
-    assert_eq!(world.send("GET", &path, &[("range", "bytes=0-1,3-4")], "").await.status, 200);
+    assert_eq!(platform.send("GET", &path, &[("range", "bytes=0-1,3-4")], "").await.status, 200);
 }
 
 #[tokio::test]
 async fn every_response_has_the_api_version() {
-    let world = TestPlatform::sqlite(WITH_MASTER_KEY).await;
+    let platform = TestPlatform::sqlite(WITH_MASTER_KEY).await;
     for path in ["/api/pipelines", "/nowhere", "/livez", "/openapi.json"] {
-        assert_eq!(world.get(path).await.header("pidq-version"), "2026-11-01", "{path}");
+        assert_eq!(platform.get(path).await.header("pidq-version"), "2026-11-01", "{path}");
     }
 }
 
@@ -309,40 +312,41 @@ const CHILD_ENV: &str = "PIDQ_TEST_PLATFORM_LOG";
 #[test]
 fn log_lines_have_the_request_id() {
     if std::env::var_os(CHILD_ENV).is_some() {
-        return refuse_and_log();
+        return log_rejected_questions();
     }
-    let own = std::env::current_exe().unwrap();
+    let headers = std::env::current_exe().unwrap();
     let name = "contract::log_lines_have_the_request_id";
-    let output = Command::new(own).args(["--exact", name, "--nocapture"]).env(CHILD_ENV, "1").output().unwrap();
+    let output = Command::new(headers).args(["--exact", name, "--nocapture"]).env(CHILD_ENV, "1").output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}");
     let lines: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let rejections =
-        lines.iter().filter(|line| line["message"] == "the address of a model was rejected by the egress policy");
+    let rejections = lines.iter().filter(|line| line["message"] == "LLM URL rejected by the egress policy");
     let rejections: Vec<&Value> =
         rejections.inspect(|line| assert_eq!(line["rejection"], r#"Never("a link-local address")"#)).collect();
     let requests: Vec<&Value> = rejections.iter().map(|line| &line["spans"][0]["request_id"]).collect();
     assert_eq!(requests, ["r-once", "r-keyed", "r-streamed"], "{text}");
 }
 
-/// Asks three questions with forbidden model addresses: only the log has the reason.
+/// Asks three questions with forbidden model addresses: only the log contains the reason.
 #[tokio::main]
-async fn refuse_and_log() {
+async fn log_rejected_questions() {
     CommonSettings(&Settings::read(TABLES, [], []).unwrap()).init_log().unwrap();
-    let world = TestPlatform::sqlite(&[]).await.working();
-    let id = world.pipeline().await;
-    world.ready(&id, "V-201.txt", b"PSV-2015A protects the vessel V-201.", &[("classification", "manual")]).await;
+    let platform = TestPlatform::sqlite(&[]).await.with_workers();
+    let id = platform.pipeline().await;
+    platform
+        .upload_and_wait(&id, "V-201.txt", b"PSV-2015A protects the vessel V-201.", &[("classification", "manual")])
+        .await;
     let mut body = json!({
         "query": "What protects the vessel V-201?", "classification": "manual",
         "llm_endpoint": {"api_key": "k", "model": "m", "base_url": "http://169.254.169.254/v1"},
     });
     let path = format!("/api/pipelines/{id}/query");
     let json_body = ("content-type", "application/json");
-    world.send("POST", &path, &[json_body, ("x-request-id", "r-once")], body.to_string()).await;
+    platform.send("POST", &path, &[json_body, ("x-request-id", "r-once")], body.to_string()).await;
     let keyed = [json_body, ("x-request-id", "r-keyed"), ("idempotency-key", "1")];
-    world.send("POST", &path, &keyed, body.to_string()).await;
+    platform.send("POST", &path, &keyed, body.to_string()).await;
     body["stream"] = true.into();
-    world.send("POST", &path, &[json_body, ("x-request-id", "r-streamed")], body.to_string()).await;
+    platform.send("POST", &path, &[json_body, ("x-request-id", "r-streamed")], body.to_string()).await;
 }
 
 #[tokio::test]
@@ -352,77 +356,78 @@ async fn a_master_secret_without_its_key_prevents_the_start() {
     let environment = [("PIDQ_APP_MASTER_SECRET", SECRET), ("PIDQ_DATABASE_URL", url.as_str())];
     let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let settings = Settings::read(TABLES, [], environment).unwrap();
-    let refused = open(&settings).await.err().map(|error| error.to_string()).unwrap_or_default();
-    assert!(refused.contains("PIDQ_APP_MASTER_KEY"), "{refused}");
+    let rejected = open(&settings).await.err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(rejected.contains("PIDQ_APP_MASTER_KEY"), "{rejected}");
 }
 
 #[tokio::test]
 async fn an_expired_token_has_its_own_code() {
     on_each_url(async |url| {
-        let world = TestPlatform::at(url, WITH_MASTER_KEY).await;
-        let token = format!("Bearer {}", world.token(SECRET).await.json()["access_token"].as_str().unwrap());
-        let own = [("authorization", token.as_str())];
+        let platform = TestPlatform::at(url, WITH_MASTER_KEY).await;
+        let token = format!("Bearer {}", platform.token(SECRET).await.json()["access_token"].as_str().unwrap());
+        let headers = [("authorization", token.as_str())];
         // Use a new token: a verified token is cached for a second, whatever happens in the database.
         let database = pidq_http::database::Database::open(url).await.unwrap();
         database.execute("update access_tokens set expires_at = 1", &[]).await.unwrap();
-        let over = world.send("GET", "/api/pipelines", &own, "").await;
-        assert_eq!((over.status, over.code().as_str()), (401, "token-expired"));
-        let unknown = world.send("GET", "/api/pipelines", &[("authorization", "Bearer pidq_at_x")], "").await;
+        let expired = platform.send("GET", "/api/pipelines", &headers, "").await;
+        assert_eq!((expired.status, expired.code().as_str()), (401, "token-expired"));
+        let unknown = platform.send("GET", "/api/pipelines", &[("authorization", "Bearer pidq_at_x")], "").await;
         assert_eq!((unknown.status, unknown.code().as_str()), (401, "unauthenticated"));
-        assert!(unknown.header("www-authenticate").contains("error=\"invalid_token\""), "programs look there");
-        assert_eq!(world.get("/api/pipelines").await.code(), "unauthenticated");
+        assert!(unknown.header("www-authenticate").contains("error=\"invalid_token\""), "clients read this header");
+        assert_eq!(platform.get("/api/pipelines").await.code(), "unauthenticated");
     })
     .await;
 }
 
 #[tokio::test]
 async fn a_key_for_an_unknown_pipeline_is_rejected() {
-    let world = TestPlatform::sqlite(&[]).await;
-    let id = world.pipeline().await;
-    let reach = json!({"classifications": ["manual"], "verbs": ["read"]});
-    let wanted =
-        |other: &str| json!({"name": "k", "scopes": ["query"], "pipelines": {id.as_str(): reach, other: reach}});
-    let refused = world.post("/api/keys", &wanted("a/b")).await;
-    assert_eq!((refused.status, refused.code().as_str()), (422, "validation"));
-    assert_eq!(refused.json()["errors"][0]["pointer"], "/pipelines/a~1b");
-    assert_eq!(world.get("/api/keys").await.json()["data"], json!([]), "nothing was made");
-    assert_eq!(world.post("/api/keys", &wanted(&id)).await.status, 201);
+    let platform = TestPlatform::sqlite(&[]).await;
+    let id = platform.pipeline().await;
+    let access = json!({"classifications": ["manual"], "verbs": ["read"]});
+    let key_body =
+        |other: &str| json!({"name": "k", "scopes": ["query"], "pipelines": {id.as_str(): access, other: access}});
+    let rejected = platform.post("/api/keys", &key_body("a/b")).await;
+    assert_eq!((rejected.status, rejected.code().as_str()), (422, "validation"));
+    assert_eq!(rejected.json()["errors"][0]["pointer"], "/pipelines/a~1b");
+    assert_eq!(platform.get("/api/keys").await.json()["data"], json!([]), "no key was created");
+    assert_eq!(platform.post("/api/keys", &key_body(&id)).await.status, 201);
 }
 
 #[tokio::test]
 async fn openapi_contains_the_configured_limits() {
-    let world = TestPlatform::sqlite(&[("PIDQ_MAX_QUESTION_LENGTH", "50"), ("PIDQ_MAX_CLASSIFICATIONS", "3")]).await;
-    let document = world.get("/openapi.json").await.json();
-    let of = |path: &str, member: &str| {
+    let platform =
+        TestPlatform::sqlite(&[("PIDQ_QUESTION_LENGTH_LIMIT", "50"), ("PIDQ_CLASSIFICATION_LIMIT", "3")]).await;
+    let document = platform.get("/openapi.json").await.json();
+    let schema = |path: &str, field: &str| {
         let body = &document["paths"][path]["post"]["requestBody"]["content"]["application/json"];
-        body["schema"]["properties"][member].clone()
+        body["schema"]["properties"][field].clone()
     };
     for path in ["/api/pipelines/{pipeline_id}/query", "/api/pipelines/{pipeline_id}/search"] {
-        assert_eq!(of(path, "query")["maxLength"], 50, "{path}");
+        assert_eq!(schema(path, "query")["maxLength"], 50, "{path}");
     }
-    assert_eq!(of("/api/pipelines", "classifications")["maxItems"], 3);
+    assert_eq!(schema("/api/pipelines", "classifications")["maxItems"], 3);
 }
 
 #[tokio::test]
 async fn an_unknown_parameter_is_rejected() {
-    let world = TestPlatform::sqlite(&[]).await;
-    let documents = format!("/api/pipelines/{}/documents", world.pipeline().await);
-    let refused = world.get(&format!("{documents}?limit=1&classifcation=manual")).await;
-    assert_eq!((refused.status, refused.code().as_str()), (400, "invalid-parameter"));
-    let problem = refused.json();
+    let platform = TestPlatform::sqlite(&[]).await;
+    let documents = format!("/api/pipelines/{}/documents", platform.pipeline().await);
+    let rejected = platform.get(&format!("{documents}?limit=1&classifcation=manual")).await;
+    assert_eq!((rejected.status, rejected.code().as_str()), (400, "invalid-parameter"));
+    let problem = rejected.json();
     assert_eq!(problem["parameter"], "classifcation");
     assert!(problem["allowed"].as_array().unwrap().contains(&json!("classification")), "{problem}");
     for method in ["GET", "HEAD"] {
-        assert_eq!(world.send(method, &format!("{documents}?classification=manual"), &[], "").await.status, 200);
-        assert_eq!(world.send(method, &format!("{documents}?x"), &[], "").await.status, 400);
+        assert_eq!(platform.send(method, &format!("{documents}?classification=manual"), &[], "").await.status, 200);
+        assert_eq!(platform.send(method, &format!("{documents}?x"), &[], "").await.status, 400);
     }
-    assert_eq!(world.get(&format!("{documents}?")).await.status, 200);
+    assert_eq!(platform.get(&format!("{documents}?")).await.status, 200);
 }
 
 #[tokio::test]
 async fn every_rejection_is_a_complete_problem() {
-    let world = TestPlatform::sqlite(&[]).await;
-    let id = world.pipeline().await;
+    let platform = TestPlatform::sqlite(&[]).await;
+    let id = platform.pipeline().await;
     let (base, json_body) = (format!("/api/pipelines/{id}"), ("content-type", "application/json"));
     let documents = format!("{base}/documents");
     let large = format!("\"{}\"", "x".repeat(1 << 20));
@@ -451,27 +456,29 @@ async fn every_rejection_is_a_complete_problem() {
         ("PATCH", &base, &[json_body, ("if-match", "\"0\"")], "{}", 412, "precondition-failed"),
         ("DELETE", &base, &[("if-match", "\"0\"")], "", 412, "precondition-failed"),
     ] {
-        let answer = world.send(method, path, headers, body).await;
-        assert_eq!((answer.status, answer.code().as_str()), (status, code), "{method} {path}");
-        assert_eq!(answer.header("content-type"), "application/problem+json", "{method} {path}");
-        let problem = answer.json();
+        let response = platform.send(method, path, headers, body).await;
+        assert_eq!((response.status, response.code().as_str()), (status, code), "{method} {path}");
+        assert_eq!(response.header("content-type"), "application/problem+json", "{method} {path}");
+        let problem = response.json();
         assert_eq!(problem["type"], format!("/problems/{code}"));
         assert_eq!(
             (&problem["status"], &problem["request_id"]),
-            (&json!(status), &json!(answer.header("x-request-id")))
+            (&json!(status), &json!(response.header("x-request-id")))
         );
-        for member in ["title", "detail", "instance"] {
-            assert!(problem[member].is_string(), "{method} {path} {member}");
+        for field in ["title", "detail", "instance"] {
+            assert!(problem[field].is_string(), "{method} {path} {field}");
         }
-        assert_eq!(!answer.header("allow").is_empty(), status == 405, "{method} {path}");
+        assert_eq!(!response.header("allow").is_empty(), status == 405, "{method} {path}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn model_failures_are_reported_as_upstream_errors() {
-    let world = TestPlatform::sqlite(&[]).await.working();
-    let id = world.pipeline().await;
-    world.ready(&id, "V-201.txt", b"PSV-2015A protects the vessel V-201.", &[("classification", "manual")]).await;
+    let platform = TestPlatform::sqlite(&[]).await.with_workers();
+    let id = platform.pipeline().await;
+    platform
+        .upload_and_wait(&id, "V-201.txt", b"PSV-2015A protects the vessel V-201.", &[("classification", "manual")])
+        .await;
     for (upstream, code, status) in [
         (401, json!({"message": "no"}), (502, "llm-auth-failed")),
         (404, json!({"message": "no model"}), (422, "llm-model-not-found")),
@@ -480,35 +487,37 @@ async fn model_failures_are_reported_as_upstream_errors() {
         (200, json!({"message": "no"}), (502, "llm-bad-response")),
     ] {
         let mock = MockServer::start(move |_, _| vec![json_reply(upstream, &json!({"error": code.clone()}))]).await;
-        let answer = asked(&world, &id, &format!("http://{}/v1", mock.address), 10_000).await;
-        assert_eq!((answer.status, answer.code().as_str()), status, "{upstream} {}", answer.json());
+        let response = ask(&platform, &id, &format!("http://{}/v1", mock.address), 10_000).await;
+        assert_eq!((response.status, response.code().as_str()), status, "{upstream} {}", response.json());
     }
     let busy = MockServer::always(vec![reply(429, "Retry-After: 300\r\n", "{}")]).await;
-    let answer = asked(&world, &id, &format!("http://{}/v1", busy.address), 10_000).await;
-    assert_eq!((answer.status, answer.code().as_str()), (503, "llm-rate-limited"));
-    assert_eq!(answer.header("retry-after"), "300");
-    let silent = MockServer::always(vec![Step::Hang]).await;
-    let answer = asked(&world, &id, &format!("http://{}/v1", silent.address), 300).await;
-    assert_eq!((answer.status, answer.code().as_str()), (504, "llm-timeout"));
-    let nobody = asked(&world, &id, "http://127.0.0.1:1/v1", 300).await;
-    assert!([(502, "llm-unreachable"), (504, "llm-timeout")].contains(&(nobody.status, nobody.code().as_str())));
+    let response = ask(&platform, &id, &format!("http://{}/v1", busy.address), 10_000).await;
+    assert_eq!((response.status, response.code().as_str()), (503, "llm-rate-limited"));
+    assert_eq!(response.header("retry-after"), "300");
+    let unresponsive = MockServer::always(vec![Step::Hang]).await;
+    let response = ask(&platform, &id, &format!("http://{}/v1", unresponsive.address), 300).await;
+    assert_eq!((response.status, response.code().as_str()), (504, "llm-timeout"));
+    let unreachable = ask(&platform, &id, "http://127.0.0.1:1/v1", 300).await;
+    assert!(
+        [(502, "llm-unreachable"), (504, "llm-timeout")].contains(&(unreachable.status, unreachable.code().as_str()))
+    );
 }
 
-async fn asked(world: &TestPlatform, pipeline: &str, base_url: &str, timeout_ms: u64) -> TestResponse {
+async fn ask(platform: &TestPlatform, pipeline: &str, base_url: &str, timeout_ms: u64) -> TestResponse {
     let body = json!({
         "query": "What protects the vessel V-201?", "classification": "manual", "timeout_ms": timeout_ms,
         "llm_endpoint": {"api_key": "k", "model": "m", "base_url": base_url},
     });
-    world.post(&format!("/api/pipelines/{pipeline}/query"), &body).await
+    platform.post(&format!("/api/pipelines/{pipeline}/query"), &body).await
 }
 
 #[tokio::test]
 async fn requests_above_the_rate_limit_are_rejected() {
-    let world = TestPlatform::sqlite(&[("PIDQ_RATE_LIMIT", "1")]).await;
-    assert_eq!(world.get("/api/pipelines").await.status, 200);
-    let refused = world.get("/api/pipelines").await;
-    assert_eq!((refused.status, refused.code().as_str()), (429, "rate-limited"));
+    let platform = TestPlatform::sqlite(&[("PIDQ_RATE_LIMIT", "1")]).await;
+    assert_eq!(platform.get("/api/pipelines").await.status, 200);
+    let rejected = platform.get("/api/pipelines").await;
+    assert_eq!((rejected.status, rejected.code().as_str()), (429, "rate-limited"));
     for header in ["retry-after", "ratelimit", "ratelimit-policy"] {
-        assert!(!refused.header(header).is_empty(), "{header}");
+        assert!(!rejected.header(header).is_empty(), "{header}");
     }
 }

@@ -25,13 +25,13 @@ fn workers(platform: &Arc<Platform>, count: usize) -> JoinSet<()> {
 #[tokio::test]
 async fn missing_dependencies_are_reported_as_degraded() {
     let (redis, nats) = (format!("redis://127.0.0.1:{}", free_port()), format!("nats://127.0.0.1:{}", free_port()));
-    let world = TestPlatform::sqlite(&[("PIDQ_REDIS_URL", &redis), ("PIDQ_NATS_URL", &nats)]).await;
-    let _workers = workers(&world.state, 1);
-    let ready = world.get("/readyz").await;
+    let platform = TestPlatform::sqlite(&[("PIDQ_REDIS_URL", &redis), ("PIDQ_NATS_URL", &nats)]).await;
+    let _workers = workers(&platform.state, 1);
+    let ready = platform.get("/readyz").await;
     assert_eq!((ready.status, ready.body), (200, b"ready\ndegraded: [\"redis\", \"nats\"]\n".to_vec()));
-    let id = world.pipeline().await;
-    let sent = world.ready(&id, "a.txt", b"The pump P-101A.", MANUAL).await;
-    assert_eq!(sent["status"], "ready");
+    let id = platform.pipeline().await;
+    let uploaded = platform.upload_and_wait(&id, "a.txt", b"The pump P-101A.", MANUAL).await;
+    assert_eq!(uploaded["status"], "ready");
 }
 
 #[tokio::test]
@@ -65,48 +65,50 @@ async fn urls_may_be_read_from_files() {
 
 #[tokio::test]
 async fn an_upload_wakes_workers_of_other_processes() {
-    let Some((one, other, _folder, _nats)) = pair(&[]).await else { return };
+    let Some((one, other, _folder, _nats)) = start_replicas(&[]).await else { return };
     other.state.job_notifier.notify_all();
-    timeout(Duration::from_secs(5), one.state.job_notifier.notified()).await.expect("the bell");
+    timeout(Duration::from_secs(5), one.state.job_notifier.notified()).await.expect("a notification");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_remote_cancellation_stops_the_worker_at_once() {
     let folder = TempDir::new().unwrap();
-    let reader = folder.path().join("reader");
-    std::fs::write(&reader, "#!/bin/sh\nexec sleep 60\n").unwrap();
-    std::fs::set_permissions(&reader, PermissionsExt::from_mode(0o755)).unwrap();
-    let more = [("PIDQ_EXTRACTOR", reader.to_str().unwrap()), ("PIDQ_JOB_LEASE_TTL", "60s")];
-    let Some((server, worker, _folder, _nats)) = pair(&more).await else { return };
+    let extractor = folder.path().join("extractor");
+    std::fs::write(&extractor, "#!/bin/sh\nexec sleep 60\n").unwrap();
+    std::fs::set_permissions(&extractor, PermissionsExt::from_mode(0o755)).unwrap();
+    let settings = [("PIDQ_EXTRACTOR", extractor.to_str().unwrap()), ("PIDQ_JOB_LEASE_TTL", "60s")];
+    let Some((server, worker, _folder, _nats)) = start_replicas(&settings).await else { return };
     let _workers = workers(&worker.state, 1);
     let id = server.pipeline().await;
     let send = async |text: &[u8]| server.upload(&id, "a.txt", text, MANUAL).await.json();
     let (first, second) = (send(b"first").await, send(b"second").await);
     let path = |document: &Value| format!("/api/pipelines/{id}/documents/{}", document["id"].as_str().unwrap());
-    until(&server, &path(&first), "parsing").await;
+    wait_for_status(&server, &path(&first), "parsing").await;
     assert_eq!(server.post(&format!("{}/cancel", path(&first)), &json!({})).await.status, 200);
     // Without the signal, the worker would notice when it renews its lease, in twenty seconds.
-    timeout(Duration::from_secs(10), until(&server, &path(&second), "parsing")).await.expect("the worker is free");
+    timeout(Duration::from_secs(10), wait_for_status(&server, &path(&second), "parsing"))
+        .await
+        .expect("the worker is available");
     assert_eq!(server.get(&path(&first)).await.json()["status"], "cancelled");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn open_partitions_are_refreshed_before_a_search() {
-    let Some((server, worker, _folder, _nats)) = pair(&[]).await else { return };
+    let Some((server, worker, _folder, _nats)) = start_replicas(&[]).await else { return };
     let _workers = workers(&worker.state, 1);
-    let _following = tokio::spawn(invalidation::follow(Arc::clone(&server.state)));
+    let _invalidation = tokio::spawn(invalidation::run(Arc::clone(&server.state)));
     let id = server.pipeline().await;
     let question = json!({"query": "pump", "classification": "manual"});
     assert_eq!(server.post(&format!("/api/pipelines/{id}/search"), &question).await.json()["contexts"], json!([]));
     let before = server.state.indexes.bytes();
-    server.ready(&id, "a.txt", b"The pump P-101A takes water from the tank.", MANUAL).await;
+    server.upload_and_wait(&id, "a.txt", b"The pump P-101A takes water from the tank.", MANUAL).await;
     for _ in 0..400 {
         if server.state.indexes.bytes() > before {
             return;
         }
         tokio::time::sleep(Duration::from_millis(25)).await;
     }
-    panic!("it is as it was");
+    panic!("the partition is not refreshed");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -114,7 +116,7 @@ async fn ingestion_survives_redis_and_nats_outages() {
     let Some(mut redis) = Server::redis() else { return };
     let url = redis.url();
     let Some((server, worker, _folder, mut nats)) =
-        pair(&[("PIDQ_REDIS_URL", &url), ("PIDQ_RATE_LIMIT", "6000")]).await
+        start_replicas(&[("PIDQ_REDIS_URL", &url), ("PIDQ_RATE_LIMIT", "6000")]).await
     else {
         return;
     };
@@ -129,8 +131,8 @@ async fn ingestion_survives_redis_and_nats_outages() {
         let text = format!("The valve HV-{number:03} is closed.");
         assert_eq!(server.upload(&id, &format!("{number}.txt"), text.as_bytes(), MANUAL).await.status, 202);
     }
-    server.until_degraded(&[]).await;
-    worker.until_degraded(&[]).await;
+    server.wait_until_degraded(&[]).await;
+    worker.wait_until_degraded(&[]).await;
     for _ in 0..600 {
         let counts = server.get(&format!("/api/pipelines/{id}")).await.json()["document_counts"].clone();
         if counts["ready"] == 30 {
@@ -139,62 +141,62 @@ async fn ingestion_survives_redis_and_nats_outages() {
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    panic!("documents stay in line");
+    panic!("documents are still queued");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_platform_recovers_from_a_database_outage() {
     let Some(mut postgres) = Server::postgres() else { return };
-    let world = TestPlatform::at(&postgres.url(), &[("PIDQ_JOB_LEASE_TTL", "1s")]).await;
-    let _workers = workers(&world.state, 1);
-    let id = world.pipeline().await;
-    world.ready(&id, "a.txt", b"The pump P-101A.", MANUAL).await;
+    let platform = TestPlatform::at(&postgres.url(), &[("PIDQ_JOB_LEASE_TTL", "1s")]).await;
+    let _workers = workers(&platform.state, 1);
+    let id = platform.pipeline().await;
+    platform.upload_and_wait(&id, "a.txt", b"The pump P-101A.", MANUAL).await;
     postgres.kill();
     let path = format!("/api/pipelines/{id}");
-    let gone = world.get(&path).await;
-    assert_eq!((gone.status, gone.code().as_str()), (503, "unavailable"));
-    assert!(!gone.header("retry-after").is_empty());
+    let unavailable = platform.get(&path).await;
+    assert_eq!((unavailable.status, unavailable.code().as_str()), (503, "unavailable"));
+    assert!(!unavailable.header("retry-after").is_empty());
     // Once the outage is known, requests fail without waiting.
     let started = std::time::Instant::now();
     for _ in 0..20 {
-        assert_eq!(world.get(&path).await.status, 503);
+        assert_eq!(platform.get(&path).await.status, 503);
     }
     assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
-    assert_eq!(world.get("/readyz").await.status, 503);
-    assert_eq!(world.get("/livez").await.status, 200);
+    assert_eq!(platform.get("/readyz").await.status, 503);
+    assert_eq!(platform.get("/livez").await.status, 200);
     postgres.restart();
     for _ in 0..200 {
-        if world.get(&path).await.status == 200 {
+        if platform.get(&path).await.status == 200 {
             break;
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    let sent = world.ready(&id, "b.txt", b"The pump P-101B.", MANUAL).await;
-    assert_eq!(sent["status"], "ready", "the worker continues as well");
-    assert_eq!(world.get("/readyz").await.body, b"ready\n");
+    let uploaded = platform.upload_and_wait(&id, "b.txt", b"The pump P-101B.", MANUAL).await;
+    assert_eq!(uploaded["status"], "ready", "the worker continues");
+    assert_eq!(platform.get("/readyz").await.body, b"ready\n");
 }
 
 /// Starts two platforms on one database, connected over NATS. Prints a notice and returns `None` if NATS is missing.
-async fn pair(more: &[(&str, &str)]) -> Option<(TestPlatform, TestPlatform, TempDir, Server)> {
+async fn start_replicas(settings: &[(&str, &str)]) -> Option<(TestPlatform, TestPlatform, TempDir, Server)> {
     let nats = Server::nats()?;
     let folder = TempDir::new().unwrap();
     let (url, nats_url) = (databases::sqlite_url(&folder), nats.url());
-    let more = [&[("PIDQ_NATS_URL", nats_url.as_str())], more].concat();
-    let (one, other) = (TestPlatform::at(&url, &more).await, TestPlatform::at(&url, &more).await);
-    one.until_degraded(&[]).await;
-    other.until_degraded(&[]).await;
+    let settings = [&[("PIDQ_NATS_URL", nats_url.as_str())], settings].concat();
+    let (one, other) = (TestPlatform::at(&url, &settings).await, TestPlatform::at(&url, &settings).await);
+    one.wait_until_degraded(&[]).await;
+    other.wait_until_degraded(&[]).await;
     Some((one, other, folder, nats))
 }
 
-async fn until(world: &TestPlatform, path: &str, status: &str) {
-    while world.get(path).await.json()["status"] != status {
+async fn wait_for_status(platform: &TestPlatform, path: &str, status: &str) {
+    while platform.get(path).await.json()["status"] != status {
         tokio::time::sleep(Duration::from_millis(25)).await;
     }
 }
 
 impl TestPlatform {
     /// Waits until exactly these dependencies are down.
-    pub async fn until_degraded(&self, missing: &[&str]) {
+    pub async fn wait_until_degraded(&self, missing: &[&str]) {
         for _ in 0..800 {
             let servers = self.state.dependencies();
             if servers.iter().filter(|server| !server.is_up()).map(|server| server.name()).eq(missing.iter().copied()) {

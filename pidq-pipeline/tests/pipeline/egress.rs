@@ -1,4 +1,4 @@
-//! Tests of the SSRF guard: every spelling of every forbidden address, and DNS rebinding.
+//! Tests of the SSRF guard: every notation of every forbidden address, and DNS rebinding.
 
 use std::collections::HashMap;
 use std::io;
@@ -39,28 +39,28 @@ fn names() -> FixedResolver {
         ("xn--bcher-kva.example", &["93.184.216.34"]),
         ("empty.example", &[]),
     ];
-    let read = |address: &&str| address.parse().unwrap();
-    FixedResolver(rows.iter().map(|(name, places)| (*name, places.iter().map(read).collect())).collect())
+    let parse = |address: &&str| address.parse().unwrap();
+    FixedResolver(rows.iter().map(|(name, addresses)| (*name, addresses.iter().map(parse).collect())).collect())
 }
 
-fn guard(reach: EgressScope) -> Guard {
-    let back_ends = vec![
+fn guard(scope: EgressScope) -> Guard {
+    let backends = vec![
         Backend { host: "db.plant".to_owned(), port: 5432 },
         Backend::from_url("redis://:secret@localhost").unwrap(),
         Backend::from_url("nats://[::1]:4222").unwrap(),
     ];
-    Guard::new(Policy { scope: reach, backends: back_ends }, None).unwrap().with_resolver(Arc::new(names()))
+    Guard::new(Policy { scope, backends }, None).unwrap().with_resolver(Arc::new(names()))
 }
 
 async fn outcome(guard: &Guard, address: &str) -> &'static str {
     match guard.target(address, None).await {
-        Ok(_) => "reached",
+        Ok(_) => "allowed",
         Err(EgressError::Unresolved) => "unresolved",
-        Err(EgressError::Rejected(refusal)) => match refusal {
-            EgressRejection::InvalidUrl(_) => "spelling",
+        Err(EgressError::Rejected(rejection)) => match rejection {
+            EgressRejection::InvalidUrl(_) => "invalid",
             EgressRejection::Never(_) => "never",
             EgressRejection::Level(_) => "level",
-            EgressRejection::Backend => "back end",
+            EgressRejection::Backend => "backend",
             EgressRejection::NotListed | EgressRejection::NotListedForClassification => "not listed",
         },
     }
@@ -68,7 +68,7 @@ async fn outcome(guard: &Guard, address: &str) -> &'static str {
 
 /// URLs and their results under the most permissive policy.
 const URLS: &[(&str, &str)] = &[
-    // The metadata address in all its spellings.
+    // The metadata address in all its notations.
     ("http://169.254.169.254/", "never"),
     ("http://169.254.169.254:80/latest/meta-data", "never"),
     ("http://169.254.169.254./", "never"),
@@ -139,114 +139,114 @@ const URLS: &[(&str, &str)] = &[
     ("http://[100::1]/", "level"),
     ("http://[fec0::1]/", "level"),
     // URLs that parsers interpret differently.
-    ("http://user@api.example.com/", "spelling"),
-    ("http://user:password@api.example.com/", "spelling"),
-    ("http://api.example.com@169.254.169.254/", "spelling"),
-    ("http://@api.example.com/", "spelling"),
-    ("http://api.example.com#@169.254.169.254/", "spelling"),
-    ("http://api.example.com/v1#part", "spelling"),
-    ("http://api.example.com\\@169.254.169.254/", "spelling"),
-    ("http:\\\\169.254.169.254\\", "spelling"),
-    ("http://169.254.169.254%2f@api.example.com/", "spelling"),
-    ("http://%31%36%39.254.169.254/", "spelling"),
-    ("http://[fe80::1%25eth0]/", "spelling"),
-    ("http://api.example.com\t/", "spelling"),
-    ("http://api.exa\nmple.com/", "spelling"),
-    (" http://api.example.com/", "spelling"),
-    ("http://api.example.com/ HTTP/1.1", "spelling"),
-    ("http:///169.254.169.254/", "spelling"),
-    ("http:/api.example.com/", "spelling"),
-    ("http:api.example.com/", "spelling"),
-    ("//api.example.com/", "spelling"),
-    ("api.example.com", "spelling"),
-    ("", "spelling"),
-    ("http://", "spelling"),
-    ("http://:80/", "spelling"),
-    ("http://./", "spelling"),
-    ("http://a..b/", "spelling"),
-    ("http://api.example.com:0/", "spelling"),
-    ("http://api.example.com:99999/", "spelling"),
-    ("http://api.example.com:80a/", "spelling"),
-    ("http://1.2.3.4.5/", "spelling"),
-    ("http://256.256.256.256/", "spelling"),
-    ("http://0x100000000/", "spelling"),
-    ("http://[::1/", "spelling"),
-    ("http://::1/", "spelling"),
-    ("http://api.example.com/v1/%2e%2e/admin", "spelling"),
-    ("http://api.example.com/v1%2fadmin", "spelling"),
-    ("file:///etc/passwd", "spelling"),
-    ("gopher://127.0.0.1:6379/_INFO", "spelling"),
-    ("ftp://api.example.com/", "spelling"),
-    ("unix:///run/docker.sock", "spelling"),
-    ("javascript:alert(1)", "spelling"),
-    // Own backends.
-    ("http://db.plant:5432/", "back end"),
-    ("http://10.0.0.5:5432/", "back end"),
-    ("http://167772165:5432/", "back end"),
-    ("http://[::ffff:10.0.0.5]:5432/", "back end"),
-    ("http://localhost:6379/", "back end"),
-    ("http://127.0.0.1:6379/", "back end"),
-    ("http://127.1.2.3:6379/", "back end"),
-    ("http://[::1]:6379/", "back end"),
-    ("http://127.0.0.1:4222/", "back end"),
-    ("http://loop.evil.example:6379/", "back end"),
+    ("http://user@api.example.com/", "invalid"),
+    ("http://user:password@api.example.com/", "invalid"),
+    ("http://api.example.com@169.254.169.254/", "invalid"),
+    ("http://@api.example.com/", "invalid"),
+    ("http://api.example.com#@169.254.169.254/", "invalid"),
+    ("http://api.example.com/v1#part", "invalid"),
+    ("http://api.example.com\\@169.254.169.254/", "invalid"),
+    ("http:\\\\169.254.169.254\\", "invalid"),
+    ("http://169.254.169.254%2f@api.example.com/", "invalid"),
+    ("http://%31%36%39.254.169.254/", "invalid"),
+    ("http://[fe80::1%25eth0]/", "invalid"),
+    ("http://api.example.com\t/", "invalid"),
+    ("http://api.exa\nmple.com/", "invalid"),
+    (" http://api.example.com/", "invalid"),
+    ("http://api.example.com/ HTTP/1.1", "invalid"),
+    ("http:///169.254.169.254/", "invalid"),
+    ("http:/api.example.com/", "invalid"),
+    ("http:api.example.com/", "invalid"),
+    ("//api.example.com/", "invalid"),
+    ("api.example.com", "invalid"),
+    ("", "invalid"),
+    ("http://", "invalid"),
+    ("http://:80/", "invalid"),
+    ("http://./", "invalid"),
+    ("http://a..b/", "invalid"),
+    ("http://api.example.com:0/", "invalid"),
+    ("http://api.example.com:99999/", "invalid"),
+    ("http://api.example.com:80a/", "invalid"),
+    ("http://1.2.3.4.5/", "invalid"),
+    ("http://256.256.256.256/", "invalid"),
+    ("http://0x100000000/", "invalid"),
+    ("http://[::1/", "invalid"),
+    ("http://::1/", "invalid"),
+    ("http://api.example.com/v1/%2e%2e/admin", "invalid"),
+    ("http://api.example.com/v1%2fadmin", "invalid"),
+    ("file:///etc/passwd", "invalid"),
+    ("gopher://127.0.0.1:6379/_INFO", "invalid"),
+    ("ftp://api.example.com/", "invalid"),
+    ("unix:///run/docker.sock", "invalid"),
+    ("javascript:alert(1)", "invalid"),
+    // Backends of the platform.
+    ("http://db.plant:5432/", "backend"),
+    ("http://10.0.0.5:5432/", "backend"),
+    ("http://167772165:5432/", "backend"),
+    ("http://[::ffff:10.0.0.5]:5432/", "backend"),
+    ("http://localhost:6379/", "backend"),
+    ("http://127.0.0.1:6379/", "backend"),
+    ("http://127.1.2.3:6379/", "backend"),
+    ("http://[::1]:6379/", "backend"),
+    ("http://127.0.0.1:4222/", "backend"),
+    ("http://loop.evil.example:6379/", "backend"),
     // Permitted addresses.
     ("http://nowhere.example/", "unresolved"),
     ("http://empty.example/", "unresolved"),
-    ("http://db.plant:8000/v1", "reached"),
-    ("http://localhost:11434/v1", "reached"),
-    ("http://127.1/", "reached"),
-    ("http://ollama.plant:11434/v1", "reached"),
-    ("https://api.example.com/v1", "reached"),
-    ("HTTPS://API.EXAMPLE.COM./v1/", "reached"),
-    ("https://api.example.com/v1?api-version=1", "reached"),
-    ("https://bücher.example/v1", "reached"),
-    ("https://8.8.8.8/", "reached"),
-    ("https://[64:ff9b::8.8.8.8]/", "reached"),
-    ("https://[2606:4700::1111]/", "reached"),
+    ("http://db.plant:8000/v1", "allowed"),
+    ("http://localhost:11434/v1", "allowed"),
+    ("http://127.1/", "allowed"),
+    ("http://ollama.plant:11434/v1", "allowed"),
+    ("https://api.example.com/v1", "allowed"),
+    ("HTTPS://API.EXAMPLE.COM./v1/", "allowed"),
+    ("https://api.example.com/v1?api-version=1", "allowed"),
+    ("https://bücher.example/v1", "allowed"),
+    ("https://8.8.8.8/", "allowed"),
+    ("https://[64:ff9b::8.8.8.8]/", "allowed"),
+    ("https://[2606:4700::1111]/", "allowed"),
 ];
 
 #[tokio::test]
-async fn no_spelling_reaches_a_forbidden_address() {
+async fn no_notation_reaches_a_forbidden_address() {
     let guard = guard(EgressScope::Level(Level::Local));
-    let mut wrong = Vec::new();
+    let mut failures = Vec::new();
     for &(address, expected) in URLS {
-        let found = outcome(&guard, address).await;
-        if found != expected {
-            wrong.push(format!("{address:?}: {found}, not {expected}"));
+        let actual = outcome(&guard, address).await;
+        if actual != expected {
+            failures.push(format!("{address:?}: {actual}, not {expected}"));
         }
     }
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(failures.is_empty(), "{failures:#?}");
     assert!(URLS.len() >= 80);
 }
 
 /// URLs and their results at the three levels.
 const LEVELS: &[(&str, [&str; 3])] = &[
-    ("https://api.example.com/v1", ["reached", "reached", "reached"]),
-    ("http://10.1.2.3/", ["level", "reached", "reached"]),
-    ("http://172.16.0.1/", ["level", "reached", "reached"]),
-    ("http://172.32.0.1/", ["reached", "reached", "reached"]),
-    ("http://192.168.1.1/", ["level", "reached", "reached"]),
-    ("http://3232235777/", ["level", "reached", "reached"]),
-    ("http://0300.0250.1.1/", ["level", "reached", "reached"]),
-    ("http://[fd12::1]/", ["level", "reached", "reached"]),
-    ("http://[::ffff:10.0.0.1]/", ["level", "reached", "reached"]),
-    ("http://[2002:a00:1::]/", ["level", "reached", "reached"]),
-    ("http://[64:ff9b::a00:1]/", ["level", "reached", "reached"]),
-    ("http://inner.evil.example/", ["level", "reached", "reached"]),
-    ("http://127.0.0.1/", ["level", "level", "reached"]),
-    ("http://127.255.255.254/", ["level", "level", "reached"]),
-    ("http://0x7f.1/", ["level", "level", "reached"]),
-    ("http://017700000001/", ["level", "level", "reached"]),
-    ("http://2130706433/", ["level", "level", "reached"]),
-    ("http://[::1]/", ["level", "level", "reached"]),
-    ("http://[0000::1]/", ["level", "level", "reached"]),
-    ("http://[::ffff:127.0.0.1]/", ["level", "level", "reached"]),
-    ("http://[2002:7f00:1::]/", ["level", "level", "reached"]),
-    ("http://localhost./", ["level", "level", "reached"]),
-    ("http://LOCALHOST/", ["level", "level", "reached"]),
-    ("http://loop.evil.example/", ["level", "level", "reached"]),
-    ("http://both.evil.example/", ["level", "level", "reached"]),
+    ("https://api.example.com/v1", ["allowed", "allowed", "allowed"]),
+    ("http://10.1.2.3/", ["level", "allowed", "allowed"]),
+    ("http://172.16.0.1/", ["level", "allowed", "allowed"]),
+    ("http://172.32.0.1/", ["allowed", "allowed", "allowed"]),
+    ("http://192.168.1.1/", ["level", "allowed", "allowed"]),
+    ("http://3232235777/", ["level", "allowed", "allowed"]),
+    ("http://0300.0250.1.1/", ["level", "allowed", "allowed"]),
+    ("http://[fd12::1]/", ["level", "allowed", "allowed"]),
+    ("http://[::ffff:10.0.0.1]/", ["level", "allowed", "allowed"]),
+    ("http://[2002:a00:1::]/", ["level", "allowed", "allowed"]),
+    ("http://[64:ff9b::a00:1]/", ["level", "allowed", "allowed"]),
+    ("http://inner.evil.example/", ["level", "allowed", "allowed"]),
+    ("http://127.0.0.1/", ["level", "level", "allowed"]),
+    ("http://127.255.255.254/", ["level", "level", "allowed"]),
+    ("http://0x7f.1/", ["level", "level", "allowed"]),
+    ("http://017700000001/", ["level", "level", "allowed"]),
+    ("http://2130706433/", ["level", "level", "allowed"]),
+    ("http://[::1]/", ["level", "level", "allowed"]),
+    ("http://[0000::1]/", ["level", "level", "allowed"]),
+    ("http://[::ffff:127.0.0.1]/", ["level", "level", "allowed"]),
+    ("http://[2002:7f00:1::]/", ["level", "level", "allowed"]),
+    ("http://localhost./", ["level", "level", "allowed"]),
+    ("http://LOCALHOST/", ["level", "level", "allowed"]),
+    ("http://loop.evil.example/", ["level", "level", "allowed"]),
+    ("http://both.evil.example/", ["level", "level", "allowed"]),
 ];
 
 #[tokio::test]
@@ -264,10 +264,10 @@ async fn with_an_allow_list_other_hosts_are_rejected() {
         "https://api.example.com/v1, http://localhost:11434, http://meta.evil.example".parse().unwrap(),
     ));
     let rows = [
-        ("https://api.example.com/v1", "reached"),
+        ("https://api.example.com/v1", "allowed"),
         ("https://api.example.com/v1/../v2", "not listed"),
         ("https://api.example.com:444/v1", "not listed"),
-        ("http://localhost:11434/v1", "reached"),
+        ("http://localhost:11434/v1", "allowed"),
         ("http://127.0.0.1:11434/v1", "not listed"),
         ("http://ollama.plant:11434/v1", "not listed"),
         // Listed, but still forbidden.
@@ -281,12 +281,12 @@ async fn with_an_allow_list_other_hosts_are_rejected() {
 #[tokio::test]
 async fn the_allow_list_of_a_classification_only_narrows() {
     let guard = guard(EgressScope::Level(Level::Public));
-    let label: AllowList = "https://api.example.com/v1, http://10.1.2.3".parse().unwrap();
-    assert!(guard.target("https://api.example.com/v1", Some(&label)).await.is_ok());
-    let other = guard.target("https://8.8.8.8/v1", Some(&label)).await;
+    let allow_list: AllowList = "https://api.example.com/v1, http://10.1.2.3".parse().unwrap();
+    assert!(guard.target("https://api.example.com/v1", Some(&allow_list)).await.is_ok());
+    let other = guard.target("https://8.8.8.8/v1", Some(&allow_list)).await;
     assert!(matches!(other, Err(EgressError::Rejected(EgressRejection::NotListedForClassification))));
     assert!(matches!(
-        guard.target("http://10.1.2.3/", Some(&label)).await,
+        guard.target("http://10.1.2.3/", Some(&allow_list)).await,
         Err(EgressError::Rejected(EgressRejection::Level(_)))
     ));
 }
@@ -294,8 +294,8 @@ async fn the_allow_list_of_a_classification_only_narrows() {
 #[tokio::test]
 async fn administrator_addresses_are_not_checked() {
     let guard = guard(EgressScope::Unrestricted);
-    assert_eq!(outcome(&guard, "http://127.0.0.1:6379/").await, "reached");
-    assert_eq!(outcome(&guard, "http://user@127.0.0.1/").await, "spelling");
+    assert_eq!(outcome(&guard, "http://127.0.0.1:6379/").await, "allowed");
+    assert_eq!(outcome(&guard, "http://user@127.0.0.1/").await, "invalid");
 }
 
 #[test]
@@ -306,8 +306,8 @@ fn a_rejection_does_not_reveal_resolved_addresses() {
 
 #[tokio::test]
 async fn the_system_resolver_returns_all_addresses() {
-    let places = SystemResolver.resolve("localhost").await.unwrap();
-    assert!(!places.is_empty() && places.iter().all(IpAddr::is_loopback), "{places:?}");
+    let addresses = SystemResolver.resolve("localhost").await.unwrap();
+    assert!(!addresses.is_empty() && addresses.iter().all(IpAddr::is_loopback), "{addresses:?}");
 }
 
 /// Starts a DNS server that first returns a private address and then always loopback, and counts the requests.
@@ -321,24 +321,24 @@ async fn rebinding_server(address: &str) -> (SocketAddr, Arc<AtomicUsize>) {
             let question = &packet[..length];
             // No AAAA records.
             let is_v4 = question[length - 4..length - 2] == [0, 1];
-            let first = is_v4 && count.fetch_add(1, Ordering::SeqCst) == 0;
-            let place = if first { Ipv4Addr::new(192, 168, 255, 254) } else { Ipv4Addr::LOCALHOST };
-            let _ = socket.send_to(&answer(question, is_v4.then_some(place)), from).await;
+            let is_first = is_v4 && count.fetch_add(1, Ordering::SeqCst) == 0;
+            let address = if is_first { Ipv4Addr::new(192, 168, 255, 254) } else { Ipv4Addr::LOCALHOST };
+            let _ = socket.send_to(&response(question, is_v4.then_some(address)), from).await;
         }
     });
     (address, requests)
 }
 
 /// Returns a DNS response (RFC 1035): the question, and at most one address with a TTL of zero.
-fn answer(question: &[u8], place: Option<Ipv4Addr>) -> Vec<u8> {
-    let mut answer = question.to_vec();
-    answer[2..4].copy_from_slice(&[0x81, 0x80]);
-    answer[6..8].copy_from_slice(&[0, u8::from(place.is_some())]);
-    if let Some(place) = place {
-        answer.extend([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4]);
-        answer.extend(place.octets());
+fn response(question: &[u8], address: Option<Ipv4Addr>) -> Vec<u8> {
+    let mut response = question.to_vec();
+    response[2..4].copy_from_slice(&[0x81, 0x80]);
+    response[6..8].copy_from_slice(&[0, u8::from(address.is_some())]);
+    if let Some(address) = address {
+        response.extend([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4]);
+        response.extend(address.octets());
     }
-    answer
+    response
 }
 
 /// A resolver that queries a DNS server and caches nothing.
@@ -386,7 +386,7 @@ async fn check_rebinding(resolver: Arc<dyn Resolver>, requests: &AtomicUsize) {
 }
 
 /// Environment variable of the child process in its own namespaces.
-const CHILD_ENV: &str = "PIDQ_TEST_INSIDE";
+const CHILD_ENV: &str = "PIDQ_TEST_IN_NAMESPACE";
 
 /// Runs this program in its own network and mount namespaces, where `/etc/resolv.conf` names the DNS server of the test.
 const NAMESPACE_SCRIPT: &str =
@@ -395,23 +395,23 @@ const NAMESPACE_SCRIPT: &str =
 #[test]
 fn dns_rebinding_is_blocked_with_the_system_resolver() {
     if std::env::var_os(CHILD_ENV).is_some() {
-        return inside();
+        return run_in_namespace();
     }
     if !Command::new("unshare").args(["-rmn", "ip", "link", "set", "lo", "up"]).status().is_ok_and(|s| s.success()) {
         return eprintln!("SKIPPED: there is no `unshare -rmn`, or no `ip`");
     }
     let resolv = std::env::temp_dir().join(format!("pidq-resolv-{}", std::process::id()));
     std::fs::write(&resolv, "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n").unwrap();
-    let mut world = Command::new("unshare");
-    let world = world.args(["-rmn", "sh", "-c", NAMESPACE_SCRIPT]).env(CHILD_ENV, "1").env("RESOLV", &resolv);
-    let world = world.env("PROGRAM", std::env::current_exe().unwrap());
-    let output = world.env("TEST", "egress::dns_rebinding_is_blocked_with_the_system_resolver").output().unwrap();
+    let mut command = Command::new("unshare");
+    let command = command.args(["-rmn", "sh", "-c", NAMESPACE_SCRIPT]).env(CHILD_ENV, "1").env("RESOLV", &resolv);
+    let command = command.env("PROGRAM", std::env::current_exe().unwrap());
+    let output = command.env("TEST", "egress::dns_rebinding_is_blocked_with_the_system_resolver").output().unwrap();
     std::fs::remove_file(&resolv).unwrap();
     let output_text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && output_text.contains("1 passed"), "{output_text}");
 }
 
-fn inside() {
+fn run_in_namespace() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let (_, requests) = rebinding_server("127.0.0.1:53").await;

@@ -27,23 +27,23 @@ fn a_missing_model_is_unavailable() {
 #[test]
 fn static_vectors_equal_model2vec() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
-    let places = ModelSources { model_dir: Some(folder.into()), remote: None };
-    let model = embedding::open("static:static_model", &places).unwrap();
+    let sources = ModelSources { model_dir: Some(folder.into()), remote: None };
+    let model = embedding::open("static:static_model", &sources).unwrap();
     let expected = std::fs::read_to_string(format!("{folder}/static_model/expected.json")).unwrap();
     let cases: Vec<Value> = serde_json::from_str(&expected).unwrap();
     let texts: Vec<String> = cases.iter().map(|case| case["text"].as_str().unwrap().to_owned()).collect();
     for (vector, case) in model.embed(&texts).unwrap().iter().zip(&cases) {
         let expected: Vec<f64> = case["vector"].as_array().unwrap().iter().filter_map(Value::as_f64).collect();
-        let alike = vector.iter().zip(&expected).all(|(a, b)| (f64::from(*a) - b).abs() < 1e-6);
-        assert!(vector.len() == expected.len() && alike, "{}: {vector:?} is not {expected:?}", case["text"]);
+        let is_equal = vector.iter().zip(&expected).all(|(a, b)| (f64::from(*a) - b).abs() < 1e-6);
+        assert!(vector.len() == expected.len() && is_equal, "{}: {vector:?} is not {expected:?}", case["text"]);
     }
 }
 
 #[cfg(feature = "static")]
 #[test]
 fn a_folder_without_a_model_is_unavailable() {
-    let places = ModelSources { model_dir: Some("nowhere".into()), remote: None };
-    assert_eq!(embedding::open("static:x", &places).map(|_| ()).unwrap_err().code().name, "embedding-unavailable");
+    let sources = ModelSources { model_dir: Some("nowhere".into()), remote: None };
+    assert_eq!(embedding::open("static:x", &sources).map(|_| ()).unwrap_err().code().name, "embedding-unavailable");
     assert_eq!(
         embedding::open("static:x", &ModelSources::default()).map(|_| ()).unwrap_err().code().name,
         "embedding-unavailable"

@@ -7,15 +7,15 @@ use pidq_pipeline::embedding::{self, CachingEmbedder, ModelSources};
 use pidq_pipeline::eval::{self, Dataset, Report};
 use pidq_pipeline::search::Mode;
 
-fn plant() -> PathBuf {
+fn corpus_folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/plant_corpus")
 }
 
 /// Shared by all tests, which embed the same texts.
-fn encoder() -> &'static CachingEmbedder {
-    static ENCODER: LazyLock<CachingEmbedder> =
+fn embedder() -> &'static CachingEmbedder {
+    static EMBEDDER: LazyLock<CachingEmbedder> =
         LazyLock::new(|| CachingEmbedder::new(embedding::open("hash-512", &ModelSources::default()).unwrap(), 1000));
-    &ENCODER
+    &EMBEDDER
 }
 
 fn weight() -> f64 {
@@ -23,7 +23,7 @@ fn weight() -> f64 {
 }
 
 fn report() -> Report {
-    eval::evaluate_beir(&plant(), encoder(), weight()).unwrap()
+    eval::evaluate_beir(&corpus_folder(), embedder(), weight()).unwrap()
 }
 
 #[test]
@@ -39,9 +39,9 @@ fn questions_about_the_plant_have_good_results() {
         ("hybrid", "recall@100", 0.99),
         ("hybrid", "MRR", 0.885),
     ];
-    for (mode, measure, floor) in minimums {
+    for (mode, measure, minimum) in minimums {
         let mean = report.mean(mode, measure).unwrap();
-        assert!(mean >= floor, "{mode} {measure} is {mean}, under {floor}\n{report}");
+        assert!(mean >= minimum, "{mode} {measure} is {mean}, below {minimum}\n{report}");
     }
 }
 
@@ -49,18 +49,18 @@ fn questions_about_the_plant_have_good_results() {
 fn hybrid_search_is_no_worse_than_sparse_or_dense() {
     let report = report();
     for measure in ["nDCG@10", "recall@10", "recall@100"] {
-        let of = |mode| report.mean(mode, measure).unwrap();
-        assert!(of("hybrid") >= of("sparse").max(of("dense")), "{measure}\n{report}");
+        let mean = |mode| report.mean(mode, measure).unwrap();
+        assert!(mean("hybrid") >= mean("sparse").max(mean("dense")), "{measure}\n{report}");
     }
 }
 
 #[test]
 fn questions_without_an_answer_score_less() {
-    let indexed = Dataset::read(&plant()).unwrap().index(encoder(), weight()).unwrap();
-    for (mode, floor) in [(Mode::Sparse, 0.87), (Mode::Hybrid, 0.87), (Mode::Dense, 0.78)] {
+    let indexed = Dataset::read(&corpus_folder()).unwrap().index(embedder(), weight()).unwrap();
+    for (mode, minimum) in [(Mode::Sparse, 0.87), (Mode::Hybrid, 0.87), (Mode::Dense, 0.78)] {
         let separation = indexed.separation(mode).unwrap();
-        println!("{mode:?} tells {separation:.4}");
-        assert!(separation >= floor, "{mode:?} tells {separation}");
+        println!("{mode:?}: separation {separation:.4}");
+        assert!(separation >= minimum, "{mode:?}: separation {separation}");
     }
 }
 

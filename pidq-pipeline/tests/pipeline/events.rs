@@ -26,22 +26,22 @@ const MANUAL: (&str, &str) = ("classification", "manual");
 
 #[tokio::test]
 async fn every_change_records_an_event_and_rejected_requests_record_none() {
-    on_each(async |world| {
-        let id = world.pipeline().await;
-        let sent = world.upload(&id, "secret-plan.txt", b"a", &[MANUAL]).await.json();
-        world.upload(&id, "b.txt", b"a", &[MANUAL]).await;
-        world.upload(&id, "c.txt", b"c", &[("classification", "unknown")]).await;
-        let path = format!("/api/pipelines/{id}/documents/{}", sent["id"].as_str().unwrap());
-        world.send("POST", &format!("{path}/cancel"), &[], "").await;
-        world.send("POST", &format!("{path}/cancel"), &[], "").await;
-        world.send("POST", &format!("{path}/retry"), &[], "").await;
+    on_each(async |platform| {
+        let id = platform.pipeline().await;
+        let uploaded = platform.upload(&id, "secret-plan.txt", b"a", &[MANUAL]).await.json();
+        platform.upload(&id, "b.txt", b"a", &[MANUAL]).await;
+        platform.upload(&id, "c.txt", b"c", &[("classification", "unknown")]).await;
+        let path = format!("/api/pipelines/{id}/documents/{}", uploaded["id"].as_str().unwrap());
+        platform.send("POST", &format!("{path}/cancel"), &[], "").await;
+        platform.send("POST", &format!("{path}/cancel"), &[], "").await;
+        platform.send("POST", &format!("{path}/retry"), &[], "").await;
         let patch = [("content-type", "application/json")];
-        world.send("PATCH", &path, &patch, r#"{"classification": "datasheet"}"#).await;
-        world.send("PATCH", &path, &patch, r#"{"classification": "datasheet", "metadata": {"a": 1}}"#).await;
-        world.send("DELETE", &path, &[], "").await;
-        world.send("PATCH", &format!("/api/pipelines/{id}"), &patch, r#"{"description": "d"}"#).await;
-        world.send("DELETE", &format!("/api/pipelines/{id}"), &[], "").await;
-        let recorded = world.all_events().await;
+        platform.send("PATCH", &path, &patch, r#"{"classification": "datasheet"}"#).await;
+        platform.send("PATCH", &path, &patch, r#"{"classification": "datasheet", "metadata": {"a": 1}}"#).await;
+        platform.send("DELETE", &path, &[], "").await;
+        platform.send("PATCH", &format!("/api/pipelines/{id}"), &patch, r#"{"description": "d"}"#).await;
+        platform.send("DELETE", &format!("/api/pipelines/{id}"), &[], "").await;
+        let recorded = platform.all_events().await;
         let names: Vec<&str> = recorded.iter().map(|event| event.kind.name).collect();
         assert_eq!(
             names,
@@ -58,9 +58,9 @@ async fn every_change_records_an_event_and_rejected_requests_record_none() {
         );
         let first = recorded[1].to_json("PIDQ-X");
         assert_eq!(first["specversion"], "1.0");
-        assert_eq!(first["subject"], format!("pipelines/{id}/documents/{}", sent["id"].as_str().unwrap()));
+        assert_eq!(first["subject"], format!("pipelines/{id}/documents/{}", uploaded["id"].as_str().unwrap()));
         let data = json!({
-            "pipeline_id": id, "document_id": sent["id"], "classification": "manual", "status": "queued", "revision": 1,
+            "pipeline_id": id, "document_id": uploaded["id"], "classification": "manual", "status": "queued", "revision": 1,
         });
         assert_eq!(first["data"], data, "ids, classification and status");
         assert_eq!(recorded[4].to_json("")["data"]["previous_classification"], "manual");
@@ -72,34 +72,34 @@ async fn every_change_records_an_event_and_rejected_requests_record_none() {
 
 #[tokio::test]
 async fn file_names_are_in_events_if_configured() {
-    let world = TestPlatform::sqlite(&[("PIDQ_EVENTS_INCLUDE_NAMES", "on")]).await;
-    let id = world.pipeline().await;
-    world.upload(&id, "plan.txt", b"a", &[MANUAL]).await;
-    assert_eq!(world.all_events().await[1].to_json("")["data"]["filename"], "plan.txt");
+    let platform = TestPlatform::sqlite(&[("PIDQ_EVENTS_INCLUDE_NAMES", "on")]).await;
+    let id = platform.pipeline().await;
+    platform.upload(&id, "plan.txt", b"a", &[MANUAL]).await;
+    assert_eq!(platform.all_events().await[1].to_json("")["data"]["filename"], "plan.txt");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ingestion_stages_are_events() {
-    crate::ingestion::on_each(async |world| {
-        let id = world.pipeline().await;
-        world.ready(&id, "a.txt", b"PSV-2015A is set at 38.5 barg.", &[MANUAL]).await;
-        world.ready(&id, "b.bin", b"\x7fELF\x02\x01\x01\0\0\0\0\0", &[MANUAL]).await;
+    crate::ingestion::on_each(async |platform| {
+        let id = platform.pipeline().await;
+        platform.upload_and_wait(&id, "a.txt", b"PSV-2015A is set at 38.5 barg.", &[MANUAL]).await;
+        platform.upload_and_wait(&id, "b.bin", b"\x7fELF\x02\x01\x01\0\0\0\0\0", &[MANUAL]).await;
         let mock = prompt_model().await;
         let endpoint = endpoint(&mock);
         let path = format!("/api/pipelines/{id}/query");
         let body = json!({"query": "What is PSV-2015A set at?", "classification": "manual", "llm_endpoint": endpoint});
-        let answer = world.post(&path, &body).await.json();
-        let mut nowhere = body.clone();
-        nowhere["llm_endpoint"]["base_url"] = "http://169.254.169.254/".into();
-        world.post(&path, &nowhere).await;
+        let answer = platform.post(&path, &body).await.json();
+        let mut forbidden = body.clone();
+        forbidden["llm_endpoint"]["base_url"] = "http://169.254.169.254/".into();
+        platform.post(&path, &forbidden).await;
         let mut streamed = body;
         streamed["stream"] = true.into();
-        world.post(&path, &streamed).await;
-        let recorded = world.all_events().await;
-        let way: Vec<String> =
+        platform.post(&path, &streamed).await;
+        let recorded = platform.all_events().await;
+        let stages: Vec<String> =
             recorded[1..].iter().map(|event| format!("{} {}", event.kind.name, status(event))).collect();
         assert_eq!(
-            way,
+            stages,
             [
                 "document.queued queued",
                 "document.stage parsing",
@@ -139,7 +139,7 @@ async fn an_event_of_a_late_commit_is_not_lost() {
     assert_eq!(first, ["quick 0", "quick 1", "quick 2"]);
     slow.commit().await.unwrap();
     assert_eq!(store.assign_positions(100).await.unwrap(), 1);
-    assert_eq!(ids(&store, 3).await, ["slow"], "clients that have the others get it too");
+    assert_eq!(ids(&store, 3).await, ["slow"], "clients that received the others get it too");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -153,92 +153,97 @@ async fn replicas_assign_positions_without_gaps() {
                 tx.commit().await.unwrap();
             }
         });
-        let placers: Vec<JoinHandle<usize>> = stores
+        let sequencers: Vec<JoinHandle<usize>> = stores
             .iter()
             .cloned()
             .map(|store| {
                 tokio::spawn(async move {
-                    let mut placed = 0;
+                    let mut assigned = 0;
                     while store.last_position().await.unwrap() < 60 {
-                        placed += store.assign_positions(7).await.unwrap();
+                        assigned += store.assign_positions(7).await.unwrap();
                     }
-                    placed
+                    assigned
                 })
             })
             .collect();
         // A client that reads from its last position sees all events, at any page size.
-        let (mut position, mut seen) = (0, Vec::new());
-        while seen.len() < 60 {
+        let (mut position, mut received) = (0, Vec::new());
+        while received.len() < 60 {
             for event in stores[0].events_after(position, 3).await.unwrap() {
                 assert_eq!(event.position, position + 1, "no gaps");
                 position = event.position;
-                seen.push(event.id);
+                received.push(event.id);
             }
         }
         writer.await.unwrap();
-        let mut placed = 0;
-        for placer in placers {
-            placed += placer.await.unwrap();
+        let mut assigned = 0;
+        for sequencer_task in sequencers {
+            assigned += sequencer_task.await.unwrap();
         }
-        assert_eq!(placed, 60);
-        seen.sort();
-        seen.dedup();
-        assert_eq!(seen.len(), 60, "each once");
+        assert_eq!(assigned, 60);
+        received.sort();
+        received.dedup();
+        assert_eq!(received.len(), 60, "each event once");
     })
     .await;
 }
 
 #[tokio::test]
-async fn old_events_are_purged_and_late_clients_get_the_rest() {
-    on_each(async |world| {
-        let id = world.pipeline().await;
-        world.upload(&id, "a.txt", b"a", &[MANUAL]).await;
-        let recorded = world.all_events().await;
-        let store = &world.state.store;
-        assert_eq!(store.purge_events(recorded[0].happened_at, 10).await.unwrap(), 0, "they are within the retention");
+async fn old_events_are_purged_and_late_clients_get_the_remaining_ones() {
+    on_each(async |platform| {
+        let id = platform.pipeline().await;
+        platform.upload(&id, "a.txt", b"a", &[MANUAL]).await;
+        let recorded = platform.all_events().await;
+        let store = &platform.state.store;
+        assert_eq!(
+            store.purge_events(recorded[0].happened_at, 10).await.unwrap(),
+            0,
+            "the events are within the retention"
+        );
         assert_eq!(store.purge_events(recorded[1].happened_at, 10).await.unwrap(), 1);
         assert_eq!(store.event_position(&recorded[0].id).await.unwrap(), None);
-        let mut listener = world.listen("/api/events", &[("last-event-id", &recorded[0].id)]).await;
-        assert_eq!(listener.next().await["id"], recorded[1].id);
+        let mut stream = platform.open_event_stream("/api/events", &[("last-event-id", &recorded[0].id)]).await;
+        assert_eq!(stream.next().await["id"], recorded[1].id);
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stream_sends_new_and_missed_events() {
-    on_each(async |world| {
-        let keeper = world.keep();
-        let mut all = world.listen("/api/events", &[]).await;
-        let id = world.pipeline().await;
-        let mut documents = world.listen(&format!("/api/events?type=document.queued&pipeline={id}"), &[]).await;
-        world.upload(&id, "a.txt", b"a", &[MANUAL]).await;
-        world.upload(&id, "b.txt", b"b", &[MANUAL]).await;
+    on_each(async |platform| {
+        let sequencer = platform.run_sequencer();
+        let mut all = platform.open_event_stream("/api/events", &[]).await;
+        let id = platform.pipeline().await;
+        let mut documents =
+            platform.open_event_stream(&format!("/api/events?type=document.queued&pipeline={id}"), &[]).await;
+        platform.upload(&id, "a.txt", b"a", &[MANUAL]).await;
+        platform.upload(&id, "b.txt", b"b", &[MANUAL]).await;
         let types: Vec<Value> =
             [all.next().await, all.next().await].iter().map(|event| event["type"].clone()).collect();
         assert_eq!(types, ["pipeline.created", "document.queued"]);
         let (first, second) = (documents.next().await, documents.next().await);
         assert_eq!((&first["type"], &second["type"]), (&json!("document.queued"), &json!("document.queued")));
-        let had = first["id"].as_str().unwrap();
-        let mut again = world.listen("/api/events", &[("last-event-id", had)]).await;
+        let last_event_id = first["id"].as_str().unwrap();
+        let mut again = platform.open_event_stream("/api/events", &[("last-event-id", last_event_id)]).await;
         assert_eq!(again.next().await, second, "after the last received event");
         for bad in ["/api/events?type=document.read", "/api/events?type="] {
-            assert_eq!(world.get(bad).await.code(), "invalid-parameter", "{bad}");
+            assert_eq!(platform.get(bad).await.code(), "invalid-parameter", "{bad}");
         }
         assert_eq!(all.next().await, second);
-        world.state.feed.close();
+        platform.state.feed.close();
         assert!(all.ended().await, "streams end at shutdown");
-        keeper.abort();
+        sequencer.abort();
     })
     .await;
 }
 
 #[tokio::test]
 async fn a_license_change_is_one_event() {
-    on_each(async |world| {
+    on_each(async |platform| {
         for state in ["missing", "missing", "valid", "valid", "expired"] {
-            world.state.store.record_license_state(state, "").await.unwrap();
+            platform.state.store.record_license_state(state, "").await.unwrap();
         }
-        let states: Vec<String> = world.all_events().await.iter().map(status).collect();
+        let states: Vec<String> = platform.all_events().await.iter().map(status).collect();
         assert_eq!(states, ["valid", "expired"], "the first state is no change");
     })
     .await;
@@ -247,31 +252,31 @@ async fn a_license_change_is_one_event() {
 #[tokio::test(flavor = "multi_thread")]
 async fn events_are_published_after_nats_outages() {
     let Some(mut server) = Server::jetstream() else { return };
-    let world = TestPlatform::sqlite(&[("PIDQ_NATS_URL", &server.url())]).await;
-    let (keeper, publisher) = (world.keep(), tokio::spawn(events::publish(Arc::clone(&world.state))));
+    let platform = TestPlatform::sqlite(&[("PIDQ_NATS_URL", &server.url())]).await;
+    let (sequencer, publisher) = (platform.run_sequencer(), tokio::spawn(events::publish(Arc::clone(&platform.state))));
     // Received messages were accepted by the server before.
-    let mut heard = world.state.messages.subscribe("pidq.v1.");
-    let id = world.pipeline().await;
-    let created = message(&mut heard, 60).await.expect("in time");
+    let mut subscription = platform.state.pubsub.subscribe("pidq.v1.");
+    let id = platform.pipeline().await;
+    let created = message(&mut subscription, 60).await.expect("a message");
     assert_eq!(created.subject, "pidq.v1.pipeline.created");
     assert!(String::from_utf8_lossy(&created.bytes).contains(&id));
     server.kill();
-    let sent = world.upload(&id, "plan.txt", b"a", &[MANUAL]).await.json();
-    assert_eq!(message(&mut heard, 2).await, None, "no server accepts it");
+    let uploaded = platform.upload(&id, "plan.txt", b"a", &[MANUAL]).await.json();
+    assert_eq!(message(&mut subscription, 2).await, None, "no server accepts it");
     server.restart();
-    let queued = message(&mut heard, 60).await.expect("in time");
+    let queued = message(&mut subscription, 60).await.expect("a message");
     assert_eq!(queued.subject, "pidq.v1.document.queued", "no names in subjects");
     let body = String::from_utf8_lossy(&queued.bytes).into_owned();
-    assert!(body.contains(sent["id"].as_str().unwrap()) && !body.contains("plan.txt"), "{body}");
-    keeper.abort();
+    assert!(body.contains(uploaded["id"].as_str().unwrap()) && !body.contains("plan.txt"), "{body}");
+    sequencer.abort();
     publisher.abort();
 }
 
 /// Returns the next message, or `None` after a timeout.
-async fn message(heard: &mut Subscription, seconds: u64) -> Option<Message> {
+async fn message(subscription: &mut Subscription, seconds: u64) -> Option<Message> {
     let end = tokio::time::Instant::now() + Duration::from_secs(seconds);
     loop {
-        match tokio::time::timeout_at(end, heard.next()).await {
+        match tokio::time::timeout_at(end, subscription.next()).await {
             Ok(Some(Received::Message(message))) => return Some(message),
             Ok(Some(Received::Missed)) => {}
             _ => return None,
@@ -281,79 +286,83 @@ async fn message(heard: &mut Subscription, seconds: u64) -> Option<Message> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_number_of_event_streams_is_limited() {
-    let world = TestPlatform::sqlite(&[("PIDQ_MAX_EVENT_STREAMS", "1")]).await;
-    let keeper = world.keep();
-    let first = world.listen("/api/events", &[]).await;
-    let refused = world.get("/api/events").await;
-    assert_eq!((refused.status, refused.code().as_str()), (503, "too-many-streams"));
+    let platform = TestPlatform::sqlite(&[("PIDQ_EVENT_STREAM_LIMIT", "1")]).await;
+    let sequencer = platform.run_sequencer();
+    let first = platform.open_event_stream("/api/events", &[]).await;
+    let rejected = platform.get("/api/events").await;
+    assert_eq!((rejected.status, rejected.code().as_str()), (503, "too-many-streams"));
     drop(first);
     // The slot is released once the disconnect is detected.
     let mut tries = 0;
-    while world.state.feed.is_full() {
+    while platform.state.feed.is_full() {
         tries += 1;
         assert!(tries < 500, "the slot is not released");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    keeper.abort();
+    sequencer.abort();
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_restricted_key_sees_only_events_of_its_classifications() {
-    let heard = async |with_others: bool| {
-        let world = TestPlatform::sqlite(&[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
-        let keeper = world.keep();
-        let root = world.root().await;
+    let received_events = async |with_others: bool| {
+        let platform =
+            TestPlatform::sqlite(&[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
+        let sequencer = platform.run_sequencer();
+        let root = platform.root_authorization().await;
         let root = [("authorization", root.as_str())];
-        let id = world.pipeline_as(root[0].1, &["open", "secret"]).await;
-        let other = world.pipeline_as(root[0].1, &["open"]).await;
-        let reader = world.key(root[0].1, &id, "open").await;
-        let mut listener = world.listen("/api/events", &[("authorization", &reader)]).await;
+        let id = platform.pipeline_as(root[0].1, &["open", "secret"]).await;
+        let other = platform.pipeline_as(root[0].1, &["open"]).await;
+        let reader = platform.key(root[0].1, &id, "open").await;
+        let mut stream = platform.open_event_stream("/api/events", &[("authorization", &reader)]).await;
         for number in 0..6 {
             let text = format!("text {number}");
-            let upload = async |pipeline: &str, label: &str| {
-                world.upload_as(&root, pipeline, "a", text.as_bytes(), &[("classification", label)]).await.json()
+            let upload = async |pipeline: &str, classification: &str| {
+                platform
+                    .upload_as(&root, pipeline, "a", text.as_bytes(), &[("classification", classification)])
+                    .await
+                    .json()
             };
             if with_others {
                 upload(&id, "secret").await;
                 upload(&other, "open").await;
             }
-            let sent = upload(&id, "open").await;
+            let uploaded = upload(&id, "open").await;
             if number % 2 == 0 {
-                let path = format!("/api/pipelines/{id}/documents/{}", sent["id"].as_str().unwrap());
-                assert_eq!(world.send("DELETE", &path, &root, "").await.status, 204);
+                let path = format!("/api/pipelines/{id}/documents/{}", uploaded["id"].as_str().unwrap());
+                assert_eq!(platform.send("DELETE", &path, &root, "").await.status, 204);
             }
         }
-        let mut heard = Vec::new();
+        let mut events = Vec::new();
         for _ in 0..9 {
-            heard.push(listener.raw().await);
+            events.push(stream.next_raw().await);
         }
-        keeper.abort();
-        normal(&heard.concat().replace(&world.state.licensing.system_id, "system"))
+        sequencer.abort();
+        normalize(&events.concat().replace(&platform.state.licensing.system_id, "system"))
     };
-    let (alone, among_others) = (heard(false).await, heard(true).await);
-    assert_eq!(alone, among_others, "bit for bit, but for ids and times");
+    let (isolated, with_others) = (received_events(false).await, received_events(true).await);
+    assert_eq!(isolated, with_others, "identical except for ids and times");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_revoked_key_ends_its_event_stream() {
-    let world = TestPlatform::sqlite(&[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
-    let root = world.root().await;
-    let id = world.pipeline_as(&root, &["open"]).await;
-    let reader = world.key(&root, &id, "open").await;
-    let keeper = world.keep();
-    let mut listener = world.listen("/api/events", &[("authorization", &reader)]).await;
+    let platform = TestPlatform::sqlite(&[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
+    let root = platform.root_authorization().await;
+    let id = platform.pipeline_as(&root, &["open"]).await;
+    let reader = platform.key(&root, &id, "open").await;
+    let sequencer = platform.run_sequencer();
+    let mut stream = platform.open_event_stream("/api/events", &[("authorization", &reader)]).await;
     let upload = async |text: &[u8]| {
-        world.upload_as(&[("authorization", &root)], &id, "a", text, &[("classification", "open")]).await
+        platform.upload_as(&[("authorization", &root)], &id, "a", text, &[("classification", "open")]).await
     };
     upload(b"before").await;
-    assert_eq!(listener.next().await["type"], "document.queued");
+    assert_eq!(stream.next().await["type"], "document.queued");
     let key = reader.strip_prefix("Bearer pidq_").unwrap().split('_').next().unwrap();
-    let gone = world.send("DELETE", &format!("/api/keys/{key}"), &[("authorization", &root)], "").await;
-    assert_eq!(gone.status, 204);
+    let deleted = platform.send("DELETE", &format!("/api/keys/{key}"), &[("authorization", &root)], "").await;
+    assert_eq!(deleted.status, 204);
     upload(b"after").await;
-    assert!(listener.ended().await, "the stream ends without another event");
-    assert_eq!(world.send("GET", "/api/events", &[("authorization", &reader)], "").await.status, 401);
-    keeper.abort();
+    assert!(stream.ended().await, "the stream ends without another event");
+    assert_eq!(platform.send("GET", "/api/events", &[("authorization", &reader)], "").await.status, 401);
+    sequencer.abort();
 }
 
 #[test]
@@ -369,50 +378,50 @@ fn a_reclassified_document_appears_or_disappears_for_restricted_keys() {
         details: json!({"status": "ready", "revision": 3}).as_object().unwrap().clone(),
         happened_at: 0,
     };
-    let seen = |labels: &[&str]| {
-        let reach = AccessScope {
-            classifications: labels.iter().map(|label| (*label).to_owned()).collect(),
+    let visible_event = |classifications: &[&str]| {
+        let access = AccessScope {
+            classifications: classifications.iter().map(|classification| (*classification).to_owned()).collect(),
             verbs: vec![Verb::Read],
         };
-        let key = ApiKey { pipelines: [("p".to_owned(), reach)].into(), ..ApiKey::default() };
-        event.visible_to(&key, |scope| scope == "documents:read").map(|seen| seen.to_json("s"))
+        let key = ApiKey { pipelines: [("p".to_owned(), access)].into(), ..ApiKey::default() };
+        event.visible_to(&key, |scope| scope == "documents:read").map(|visible_event| visible_event.to_json("s"))
     };
-    let both = seen(&["new", "old"]).unwrap();
+    let both = visible_event(&["new", "old"]).unwrap();
     assert_eq!(
         (&both["type"], &both["data"]["previous_classification"]),
         (&json!("document.reclassified"), &json!("old"))
     );
-    let (new, old) = (seen(&["new"]).unwrap(), seen(&["old"]).unwrap());
+    let (new, old) = (visible_event(&["new"]).unwrap(), visible_event(&["old"]).unwrap());
     assert_eq!((&new["type"], &old["type"]), (&json!("document.ready"), &json!("document.deleted")));
     assert!(!new.to_string().contains("old") && !old.to_string().contains("new"), "{new} {old}");
-    assert!(seen(&["other"]).is_none() && seen(&[]).is_none());
+    assert!(visible_event(&["other"]).is_none() && visible_event(&[]).is_none());
     assert!(event.visible_to(&ApiKey::root(), |_| false).is_none(), "without the scope no event is visible");
 }
 
 /// A client of the event stream.
-struct Listener {
+struct StreamClient {
     body: UnsyncBoxBody<Bytes, ()>,
     text: String,
 }
 
-impl Listener {
+impl StreamClient {
     /// Returns the next event as sent.
-    async fn raw(&mut self) -> String {
+    async fn next_raw(&mut self) -> String {
         loop {
             if let Some(end) = self.text.find("\n\n") {
-                let rest = self.text.split_off(end + 2);
-                let raw = std::mem::replace(&mut self.text, rest);
+                let remaining = self.text.split_off(end + 2);
+                let raw = std::mem::replace(&mut self.text, remaining);
                 if raw.starts_with(':') {
                     continue;
                 }
                 return raw;
             }
-            assert!(self.more().await, "the stream ended");
+            assert!(self.read_frame().await, "the stream ended");
         }
     }
 
     async fn next(&mut self) -> Value {
-        let raw = self.raw().await;
+        let raw = self.next_raw().await;
         let data = raw.lines().find_map(|line| line.strip_prefix("data: ")).unwrap();
         let event: Value = serde_json::from_str(data).unwrap();
         assert!(raw.starts_with(&format!(
@@ -425,11 +434,11 @@ impl Listener {
 
     /// Returns `true` if the stream ends without another event.
     async fn ended(mut self) -> bool {
-        while self.more().await {}
+        while self.read_frame().await {}
         self.text.is_empty()
     }
 
-    async fn more(&mut self) -> bool {
+    async fn read_frame(&mut self) -> bool {
         let frame =
             tokio::time::timeout(Duration::from_secs(60), self.body.frame()).await.expect("a frame within the timeout");
         let Some(Ok(frame)) = frame else { return false };
@@ -445,47 +454,47 @@ impl TestPlatform {
         self.state.store.events_after(0, 1000).await.unwrap()
     }
 
-    /// Starts the maintenance task of events.
-    pub fn keep(&self) -> JoinHandle<()> {
+    /// Starts the event sequencer.
+    pub fn run_sequencer(&self) -> JoinHandle<()> {
         tokio::spawn(events::run_sequencer(Arc::clone(&self.state)))
     }
 
-    async fn listen(&self, path: &str, headers: &[(&str, &str)]) -> Listener {
+    async fn open_event_stream(&self, path: &str, headers: &[(&str, &str)]) -> StreamClient {
         let mut request = Request::builder().uri(path).header("host", "localhost");
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let (head, body) = self.site.call(request.body(Bytes::new()).unwrap()).await.into_parts();
+        let (head, body) = self.service.call(request.body(Bytes::new()).unwrap()).await.into_parts();
         assert_eq!(
             (head.status.as_u16(), &head.headers["content-type"]),
             (200, &HeaderValue::from_static("text/event-stream"))
         );
-        Listener { body: body.map_err(drop).boxed_unsync(), text: String::new() }
+        StreamClient { body: body.map_err(drop).boxed_unsync(), text: String::new() }
     }
 
     /// Returns the `Authorization` header of the master key.
-    pub async fn root(&self) -> String {
+    pub async fn root_authorization(&self) -> String {
         format!("Bearer {}", self.token(SECRET).await.json()["access_token"].as_str().unwrap())
     }
 
-    pub async fn pipeline_as(&self, authorization: &str, labels: &[&str]) -> String {
+    pub async fn pipeline_as(&self, authorization: &str, classifications: &[&str]) -> String {
         let body = json!({
-            "name": pidq_http::uuid_v7(), "embedding_model": "hash-512", "text_splitter": "recursive_character", "classifications": labels,
+            "name": pidq_http::uuid_v7(), "embedding_model": "hash-512", "text_splitter": "recursive_character", "classifications": classifications,
         });
         let headers = [("authorization", authorization), ("content-type", "application/json")];
-        let made = self.send("POST", "/api/pipelines", &headers, body.to_string()).await;
-        made.json()["id"].as_str().unwrap().to_owned()
+        let created = self.send("POST", "/api/pipelines", &headers, body.to_string()).await;
+        created.json()["id"].as_str().unwrap().to_owned()
     }
 
     /// Returns the `Authorization` header of a key for one classification.
-    async fn key(&self, authorization: &str, pipeline: &str, label: &str) -> String {
+    async fn key(&self, authorization: &str, pipeline: &str, classification: &str) -> String {
         let key_body = json!({
             "name": "reader", "scopes": ["pipelines:read", "documents:read", "query"],
-            "pipelines": {pipeline: {"classifications": [label], "verbs": ["read", "query"]}},
+            "pipelines": {pipeline: {"classifications": [classification], "verbs": ["read", "query"]}},
         });
         let headers = [("authorization", authorization), ("content-type", "application/json")];
-        let made = self.send("POST", "/api/keys", &headers, key_body.to_string()).await.json();
-        format!("Bearer {}", made["key"].as_str().unwrap())
+        let created = self.send("POST", "/api/keys", &headers, key_body.to_string()).await.json();
+        format!("Bearer {}", created["key"].as_str().unwrap())
     }
 }
 
@@ -505,24 +514,24 @@ fn status(event: &Event) -> String {
 }
 
 /// Replaces ids and times, which differ between runs.
-fn normal(text: &str) -> String {
-    let mut known: Vec<String> = Vec::new();
-    let mut normal = String::new();
-    let is_part = |c: char| c.is_ascii_hexdigit() || c == '-';
-    for word in text.split_inclusive(|c: char| !is_part(c)) {
-        let (id, rest) =
-            word.split_at(word.len() - word.chars().last().map_or(0, |c| if is_part(c) { 0 } else { c.len_utf8() }));
+fn normalize(text: &str) -> String {
+    let mut ids: Vec<String> = Vec::new();
+    let mut normalized = String::new();
+    let is_id_char = |c: char| c.is_ascii_hexdigit() || c == '-';
+    for word in text.split_inclusive(|c: char| !is_id_char(c)) {
+        let (id, suffix) =
+            word.split_at(word.len() - word.chars().last().map_or(0, |c| if is_id_char(c) { 0 } else { c.len_utf8() }));
         if id.len() == 36 {
-            let number = known.iter().position(|seen| seen == id).unwrap_or_else(|| {
-                known.push(id.to_owned());
-                known.len() - 1
+            let number = ids.iter().position(|other| other == id).unwrap_or_else(|| {
+                ids.push(id.to_owned());
+                ids.len() - 1
             });
-            normal.push_str(&format!("id{number}{rest}"));
+            normalized.push_str(&format!("id{number}{suffix}"));
         } else {
-            normal.push_str(word);
+            normalized.push_str(word);
         }
     }
-    normal
+    normalized
         .lines()
         .map(|line| line.split("\"time\":").next().unwrap().to_owned() + line.split("Z\"").nth(1).unwrap_or("") + "\n")
         .collect()

@@ -2,15 +2,15 @@
 
 mod formats;
 mod hostile;
-mod isolation;
 mod mutations;
 mod office;
-mod pages;
+mod pdf;
 mod samples;
+mod sandbox;
 
 use std::path::PathBuf;
 
-use pidq_pipeline::extract::{ErrorCode, ExtractError, Extracted, Options, Upload, read};
+use pidq_pipeline::extract::{ErrorCode, ExtractError, Extracted, Options, Upload, extract_in_process};
 
 fn folder() -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "tests/data/documents"].iter().collect()
@@ -21,20 +21,20 @@ fn sample(name: &str) -> Vec<u8> {
 }
 
 /// Extracts a document with a file name, using the built-in readers.
-fn read_named(name: &str, bytes: &[u8]) -> Result<Extracted, ExtractError> {
-    read(&Upload { bytes, name: Some(name), media_type: None }, &Options::default())
+fn extract_named(name: &str, bytes: &[u8]) -> Result<Extracted, ExtractError> {
+    extract_in_process(&Upload { bytes, name: Some(name), media_type: None }, &Options::default())
 }
 
 /// Extracts a document without a file name.
-fn read_nameless(bytes: &[u8]) -> Result<Extracted, ExtractError> {
-    read(&Upload { bytes, ..Upload::default() }, &Options::default())
+fn extract_unnamed(bytes: &[u8]) -> Result<Extracted, ExtractError> {
+    extract_in_process(&Upload { bytes, ..Upload::default() }, &Options::default())
 }
 
 #[track_caller]
-fn refused(name: &str, bytes: &[u8], code: ErrorCode) {
-    match read_named(name, bytes) {
-        Err(failure) => assert_eq!(failure.code, code, "{name}: {failure}"),
-        Ok(found) => panic!("{name} was read as {}: {:.200}", found.format, found.text),
+fn assert_rejected(name: &str, bytes: &[u8], code: ErrorCode) {
+    match extract_named(name, bytes) {
+        Err(error) => assert_eq!(error.code, code, "{name}: {error}"),
+        Ok(extracted) => panic!("{name} was extracted as {}: {:.200}", extracted.format, extracted.text),
     }
 }
 

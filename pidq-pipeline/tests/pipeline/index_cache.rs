@@ -6,7 +6,7 @@ use pidq_pipeline::index_cache::IndexCache;
 use pidq_pipeline::records::Pipeline;
 use pidq_pipeline::store::{PublishOutcome, Store};
 
-use crate::store_fixtures::{add, on_each, pipeline, read};
+use crate::store_fixtures::{add, ingested, on_each, pipeline};
 
 const LONG: Duration = Duration::from_secs(60);
 
@@ -21,7 +21,7 @@ async fn chunks_are_loaded_unchanged_in_any_number() {
             let (numbers, chunks): (Vec<_>, Vec<_>) =
                 stored.into_iter().map(|stored| (stored.number, stored.chunk)).unzip();
             assert_eq!(numbers, (0..lines).collect::<Vec<i64>>());
-            assert_eq!(chunks, read(&text).chunks);
+            assert_eq!(chunks, ingested(&text).chunks);
         }
     })
     .await;
@@ -44,25 +44,25 @@ async fn a_chunk_above_the_batch_size_is_stored_alone() {
 async fn a_partition_is_equal_however_it_was_loaded() {
     on_each(async |store, _| {
         let pipeline = pipeline(&store, &["manual", "datasheet"]).await;
-        let grown = IndexCache::default();
+        let updated = IndexCache::default();
         let mut ids = Vec::new();
         for number in 0..70 {
             ids.push(ready(&store, &pipeline, "manual", &format!("valve {number}\npump {number}")).await);
             ready(&store, &pipeline, "datasheet", &format!("secret {number}")).await;
-            // One by one at first, and then many at once.
+            // Updated one by one at first, and then in one batch.
             if number % 5 == 0 && number < 20 || number == 69 {
-                grown.get(&store, &pipeline, "manual").await.unwrap();
+                updated.get(&store, &pipeline, "manual").await.unwrap();
             }
         }
         for id in ids.iter().step_by(3) {
             assert!(store.delete_document(&pipeline.id, id).await.unwrap());
         }
-        let grown = grown.get(&store, &pipeline, "manual").await.unwrap();
-        let opened = IndexCache::default().get(&store, &pipeline, "manual").await.unwrap();
-        let (grown, opened) = (grown.read().await, opened.read().await);
-        assert_eq!(opened.partition.len(), 2 * (70 - 24));
-        assert_eq!(grown.partition.to_bytes(), opened.partition.to_bytes());
-        assert_eq!((&grown.documents, &grown.chunks), (&opened.documents, &opened.chunks));
+        let updated = updated.get(&store, &pipeline, "manual").await.unwrap();
+        let loaded = IndexCache::default().get(&store, &pipeline, "manual").await.unwrap();
+        let (updated, loaded) = (updated.read().await, loaded.read().await);
+        assert_eq!(loaded.partition.len(), 2 * (70 - 24));
+        assert_eq!(updated.partition.to_bytes(), loaded.partition.to_bytes());
+        assert_eq!((&updated.documents, &updated.chunks), (&loaded.documents, &loaded.chunks));
     })
     .await;
 }
@@ -70,38 +70,38 @@ async fn a_partition_is_equal_however_it_was_loaded() {
 #[tokio::test]
 async fn the_least_recently_used_partition_is_evicted_unless_in_use() {
     on_each(async |store, _| {
-        let labels = ["a", "b", "c"];
-        let pipeline = pipeline(&store, &labels).await;
-        for label in labels {
-            ready(&store, &pipeline, label, &format!("valve {label}\n").repeat(50)).await;
+        let classifications = ["a", "b", "c"];
+        let pipeline = pipeline(&store, &classifications).await;
+        for classification in classifications {
+            ready(&store, &pipeline, classification, &format!("valve {classification}\n").repeat(50)).await;
         }
         let all = IndexCache::default();
-        for label in labels {
-            all.get(&store, &pipeline, label).await.unwrap();
+        for classification in classifications {
+            all.get(&store, &pipeline, classification).await.unwrap();
         }
         let one = all.bytes() / 3;
         let indexes = IndexCache::new(2 * one + one / 2);
         let used = indexes.get(&store, &pipeline, "a").await.unwrap();
-        for label in ["b", "c", "b", "c"] {
-            drop(indexes.get(&store, &pipeline, label).await.unwrap());
-            assert!(indexes.bytes() <= 2 * one + one / 2, "{label}");
+        for classification in ["b", "c", "b", "c"] {
+            drop(indexes.get(&store, &pipeline, classification).await.unwrap());
+            assert!(indexes.bytes() <= 2 * one + one / 2, "{classification}");
         }
         let again = indexes.get(&store, &pipeline, "a").await.unwrap();
-        assert!(std::sync::Arc::ptr_eq(&used, &again), "it was in use all the time");
+        assert!(std::sync::Arc::ptr_eq(&used, &again), "a partition in use is not evicted");
         let b = indexes.get(&store, &pipeline, "b").await.unwrap();
-        assert_eq!(b.read().await.partition.len(), 50, "what was closed is opened again");
+        assert_eq!(b.read().await.partition.len(), 50, "an evicted partition is loaded again");
         let none = IndexCache::new(0);
         let large = none.get(&store, &pipeline, "a").await.unwrap();
-        assert_eq!(large.read().await.partition.len(), 50, "one alone may be larger");
+        assert_eq!(large.read().await.partition.len(), 50, "a single partition may exceed the budget");
     })
     .await;
 }
 
 /// Adds an indexed document with one chunk per line.
-pub async fn ready(store: &Store, pipeline: &Pipeline, label: &str, text: &str) -> String {
-    let document = add(store, pipeline, label, text).await;
+pub async fn ready(store: &Store, pipeline: &Pipeline, classification: &str, text: &str) -> String {
+    let document = add(store, pipeline, classification, text).await;
     let job = store.lease_job("worker", LONG).await.unwrap().expect("a job");
     assert_eq!(job.document_id.as_ref(), Some(&document.id));
-    assert_eq!(store.publish_document(&job, &read(text)).await.unwrap(), PublishOutcome::Done);
+    assert_eq!(store.publish_document(&job, &ingested(text)).await.unwrap(), PublishOutcome::Done);
     document.id
 }

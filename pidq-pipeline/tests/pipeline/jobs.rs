@@ -8,13 +8,13 @@ use pidq_pipeline::store::{Job, PublishOutcome, StageTransition, Store};
 use crate::store_fixtures;
 
 const LONG: Duration = Duration::from_secs(60);
-const OVER: Duration = Duration::ZERO;
+const EXPIRED: Duration = Duration::ZERO;
 
 #[tokio::test]
 async fn a_job_is_leased_by_one_worker() {
     on_each(async |store| {
         document(&store, "a").await;
-        let job = taken(&store, "one", LONG).await;
+        let job = lease(&store, "one", LONG).await;
         assert!(store.lease_job("two", LONG).await.unwrap().is_none(), "the job is leased");
         assert!(store.report_progress(&job, Status::Parsing, &Progress::default()).await.unwrap());
         assert!(store.renew_job_lease(&job, LONG).await.unwrap());
@@ -26,18 +26,18 @@ async fn a_job_is_leased_by_one_worker() {
 async fn an_expired_lease_is_reassigned_and_its_worker_cannot_write() {
     on_each(async |store| {
         let document = document(&store, "a").await;
-        let dead = taken(&store, "one", OVER).await;
+        let expired = lease(&store, "one", EXPIRED).await;
         tokio::time::sleep(Duration::from_millis(5)).await;
-        let job = taken(&store, "two", LONG).await;
-        assert_eq!((dead.attempts, job.attempts), (1, 2));
-        assert!(!store.report_progress(&dead, Status::Parsing, &Progress::default()).await.unwrap());
+        let job = lease(&store, "two", LONG).await;
+        assert_eq!((expired.attempts, job.attempts), (1, 2));
+        assert!(!store.report_progress(&expired, Status::Parsing, &Progress::default()).await.unwrap());
         assert_eq!(
-            store.publish_document(&dead, &store_fixtures::read("from the expired worker")).await.unwrap(),
+            store.publish_document(&expired, &store_fixtures::ingested("from the expired worker")).await.unwrap(),
             PublishOutcome::Discarded
         );
-        assert!(!store.renew_job_lease(&dead, LONG).await.unwrap());
+        assert!(!store.renew_job_lease(&expired, LONG).await.unwrap());
         assert_eq!(
-            store.publish_document(&job, &store_fixtures::read("from the current worker")).await.unwrap(),
+            store.publish_document(&job, &store_fixtures::ingested("from the current worker")).await.unwrap(),
             PublishOutcome::Done
         );
         let chunks = store.chunks(&document.id, 1, 1).await.unwrap();
@@ -56,7 +56,7 @@ async fn an_expired_lease_is_reassigned_and_its_worker_cannot_write() {
 async fn pending_stages_become_events_with_their_own_times() {
     on_each(async |store| {
         let document = document(&store, "a").await;
-        let job = taken(&store, "one", LONG).await;
+        let job = lease(&store, "one", LONG).await;
         for stages in [&[Status::Parsing][..], &[Status::Splitting, Status::Embedding, Status::Indexing]] {
             let job = job.with_pending_stages(
                 stages.iter().zip(1..).map(|(&status, at)| StageTransition { status, at }).collect(),
@@ -65,7 +65,7 @@ async fn pending_stages_become_events_with_their_own_times() {
                 assert!(store.report_progress(&job, Status::Parsing, &Progress::default()).await.unwrap());
             } else {
                 assert_eq!(
-                    store.publish_document(&job, &store_fixtures::read("text")).await.unwrap(),
+                    store.publish_document(&job, &store_fixtures::ingested("text")).await.unwrap(),
                     PublishOutcome::Done
                 );
             }
@@ -93,11 +93,11 @@ async fn pending_stages_become_events_with_their_own_times() {
 async fn a_document_deleted_during_ingestion_leaves_no_data() {
     on_each(async |store| {
         let document = document(&store, "a").await;
-        let job = taken(&store, "one", LONG).await;
+        let job = lease(&store, "one", LONG).await;
         assert!(store.delete_document(&document.pipeline_id, &document.id).await.unwrap());
         assert!(!store.report_progress(&job, Status::Embedding, &Progress::default()).await.unwrap());
         assert_eq!(
-            store.publish_document(&job, &store_fixtures::read("too late")).await.unwrap(),
+            store.publish_document(&job, &store_fixtures::ingested("too late")).await.unwrap(),
             PublishOutcome::Discarded
         );
         assert!(store.chunks(&document.id, 1, 1).await.unwrap().is_empty());
@@ -112,13 +112,16 @@ async fn a_document_deleted_during_ingestion_leaves_no_data() {
 async fn a_postponed_job_counts_no_attempt() {
     on_each(async |store| {
         document(&store, "a").await;
-        let later = pidq_http::auth::Timestamp::now().0 + 60_000;
+        let retry_at = pidq_http::auth::Timestamp::now().0 + 60_000;
         for _ in 0..9 {
-            let job = taken(&store, "one", LONG).await;
+            let job = lease(&store, "one", LONG).await;
             assert_eq!(job.attempts, 1);
-            store.record_outage("hash-512", "it is silent").await.unwrap();
-            assert!(store.postpone_document(&job, &Progress::default(), later).await.unwrap());
-            assert!(!store.postpone_document(&job, &Progress::default(), later).await.unwrap(), "the lease has ended");
+            store.record_outage("hash-512", "the service does not respond").await.unwrap();
+            assert!(store.postpone_document(&job, &Progress::default(), retry_at).await.unwrap());
+            assert!(
+                !store.postpone_document(&job, &Progress::default(), retry_at).await.unwrap(),
+                "the lease has ended"
+            );
             assert!(store.lease_job("two", LONG).await.unwrap().is_none(), "not yet");
             let outages = store.outages().await.unwrap();
             assert_eq!((outages.len(), outages[0].model.as_str(), outages[0].dimensions), (1, "hash-512", Some(512)));
@@ -133,9 +136,9 @@ async fn a_postponed_job_counts_no_attempt() {
 async fn a_retryable_failure_is_retried_at_its_time() {
     on_each(async |store| {
         let document = document(&store, "a").await;
-        let job = taken(&store, "one", LONG).await;
-        let later = pidq_http::auth::Timestamp::now().0 + 60_000;
-        assert!(store.fail_job(&job, &Progress::default(), Some(later)).await.unwrap());
+        let job = lease(&store, "one", LONG).await;
+        let retry_at = pidq_http::auth::Timestamp::now().0 + 60_000;
+        assert!(store.fail_job(&job, &Progress::default(), Some(retry_at)).await.unwrap());
         let queued = store.document(&document.pipeline_id, &document.id).await.unwrap().unwrap();
         assert_eq!((queued.status, queued.attempts), (Status::Queued, 1));
         assert!(store.lease_job("two", LONG).await.unwrap().is_none(), "not yet");
@@ -150,9 +153,9 @@ async fn a_retryable_failure_is_retried_at_its_time() {
 async fn cancelling_a_requeued_document_restores_its_state() {
     on_each(async |store| {
         let document = document(&store, "one\ntwo").await;
-        let job = taken(&store, "one", LONG).await;
-        let read = store_fixtures::read("one\ntwo");
-        assert_eq!(store.publish_document(&job, &read).await.unwrap(), PublishOutcome::Done);
+        let job = lease(&store, "one", LONG).await;
+        let ingested_document = store_fixtures::ingested("one\ntwo");
+        assert_eq!(store.publish_document(&job, &ingested_document).await.unwrap(), PublishOutcome::Done);
         let ready = store.document(&document.pipeline_id, &document.id).await.unwrap().unwrap();
         store.requeue_document(&ready).await.unwrap();
         let queued = store.document(&document.pipeline_id, &document.id).await.unwrap().unwrap();
@@ -175,7 +178,7 @@ async fn many_workers_share_many_jobs() {
                 let mut done = Vec::new();
                 while let Some(job) = store.lease_job(&format!("worker {worker}"), LONG).await.unwrap() {
                     assert_eq!(
-                        store.publish_document(&job, &store_fixtures::read("text")).await.unwrap(),
+                        store.publish_document(&job, &store_fixtures::ingested("text")).await.unwrap(),
                         PublishOutcome::Done
                     );
                     done.extend(job.document_id);
@@ -189,7 +192,7 @@ async fn many_workers_share_many_jobs() {
         }
         all.sort();
         all.dedup();
-        assert_eq!(all.len(), 40, "each once");
+        assert_eq!(all.len(), 40, "each document once");
     })
     .await;
 }
@@ -198,8 +201,8 @@ async fn on_each(test: impl AsyncFn(Store)) {
     store_fixtures::on_each(async |store, _| test(store).await).await;
 }
 
-async fn taken(store: &Store, worker: &str, hold: Duration) -> Job {
-    store.lease_job(worker, hold).await.unwrap().expect("a job")
+async fn lease(store: &Store, worker: &str, lease_ttl: Duration) -> Job {
+    store.lease_job(worker, lease_ttl).await.unwrap().expect("a job")
 }
 
 /// Adds a document to the existing pipeline, or to a new one.

@@ -32,30 +32,33 @@ async fn check(name: &str, steps: Vec<Step>, expected: &str) {
     let mock = MockServer::always(steps).await;
     match streamed(&mock).await {
         Ok(text) => assert_eq!(text, expected, "{name}"),
-        Err((before, error)) => {
-            let found =
-                if before.is_empty() { error.code().to_owned() } else { format!("{before} then {}", error.code()) };
-            assert_eq!(found, expected, "{name}: {error}");
+        Err((partial_text, error)) => {
+            let outcome = if partial_text.is_empty() {
+                error.code().to_owned()
+            } else {
+                format!("{partial_text} then {}", error.code())
+            };
+            assert_eq!(outcome, expected, "{name}: {error}");
             assert!(!format!("{error} {error:?}").contains(KEY), "{name} shows the key");
         }
     }
 }
 
 /// Returns a stream with these chunks that ends with its connection.
-fn stream(pieces: impl IntoIterator<Item = Step>) -> Vec<Step> {
-    [stream_head()].into_iter().chain(pieces).collect()
+fn stream(chunks: impl IntoIterator<Item = Step>) -> Vec<Step> {
+    [stream_head()].into_iter().chain(chunks).collect()
 }
 
 #[tokio::test]
 async fn streams_of_all_servers_are_parsed() {
     let done = || raw("data: [DONE]\n\n");
     let hello = || [event(&delta("Hel")), event(&delta("lo"))];
-    check("as it should be", stream(hello().into_iter().chain([event(&last("stop")), done()])), "Hello").await;
+    check("a regular stream", stream(hello().into_iter().chain([event(&last("stop")), done()])), "Hello").await;
     check("no [DONE]", stream(hello()), "Hello").await;
     let open_end = raw(format!("data: {}", delta("lo")));
     check("no line break at the end", stream([event(&delta("Hel")), open_end]), "Hello").await;
-    let torn = hello().into_iter().chain([event(&last("stop")), raw("data: [DO")]);
-    check("torn after the end", stream(torn), "Hello").await;
+    let truncated = hello().into_iter().chain([event(&last("stop")), raw("data: [DO")]);
+    check("truncated after the end", stream(truncated), "Hello").await;
     check("no blank after data:", stream([raw(format!("data:{}\n\n", delta("Hello"))), done()]), "Hello").await;
     check("CRLF", stream([raw(format!("data: {}\r\n\r\ndata: [DONE]\r\n\r\n", delta("Hello")))]), "Hello").await;
     check("comments", stream([raw(": ping\n\n"), event(&delta("Hello")), raw(": ping\n\n"), done()]), "Hello").await;
@@ -67,8 +70,8 @@ async fn streams_of_all_servers_are_parsed() {
     check("nulls", stream([event(&nothing), event(&delta("")), event(&delta("Hello")), done()]), "Hello").await;
     let other_id = json!({"id": "other", "choices": [{"delta": {"content": "lo", "role": null}}]});
     check("ids that change", stream([event(&delta("Hel")), event(&other_id), done()]), "Hello").await;
-    let thought = json!({"choices": [{"delta": {"reasoning_content": "hm", "content": null}}]});
-    check("thoughts", stream([event(&thought), event(&delta("Hello")), done()]), "Hello").await;
+    let reasoning = json!({"choices": [{"delta": {"reasoning_content": "hm", "content": null}}]});
+    check("reasoning", stream([event(&reasoning), event(&delta("Hello")), done()]), "Hello").await;
     let usage = json!({"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 2}});
     check("usage last", stream([event(&delta("Hello")), event(&last("stop")), event(&usage), done()]), "Hello").await;
     let no_delta = json!({"choices": [{"index": 0, "finish_reason": "stop"}]});
@@ -99,7 +102,7 @@ async fn broken_streams_are_errors() {
     let busy = json!({"error": {"message": "slow down", "code": 429}});
     check("too many in the middle", stream([hello(), event(&busy)]), "Hello then llm-rate-limited").await;
     check("no JSON", stream([hello(), raw("data: {half\n\n")]), "Hello then llm-bad-response").await;
-    check("torn", stream([hello(), raw("data: {\"choi")]), "Hello then llm-bad-response").await;
+    check("truncated", stream([hello(), raw("data: {\"choi")]), "Hello then llm-bad-response").await;
     let half = raw([b"data: \"\xe2\x82".as_slice(), b"\n\n"].concat());
     check("half a character", stream([half]), "llm-bad-response").await;
     check("no text", stream([event(&last("stop")), raw("data: [DONE]\n\n")]), "llm-bad-response").await;
@@ -111,9 +114,9 @@ async fn broken_streams_are_errors() {
     check("no HTTP", vec![raw("SSH-2.0-OpenSSH_9.2\r\n")], "llm-unreachable").await;
     check("no server", vec![Step::Break], "llm-unreachable").await;
     let short = raw(format!("HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\ndata: {}\n\n", delta("Hello")));
-    check("it breaks off", vec![short, Step::Wait(50)], "Hello then llm-bad-response").await;
-    let whole = raw(format!("HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\ndata: {}\n\n", completion("Hello")));
-    check("it breaks off after the end", vec![whole, Step::Wait(50)], "Hello").await;
+    check("the connection breaks", vec![short, Step::Wait(50)], "Hello then llm-bad-response").await;
+    let complete = raw(format!("HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\ndata: {}\n\n", completion("Hello")));
+    check("the connection breaks after the end", vec![complete, Step::Wait(50)], "Hello").await;
 }
 
 #[tokio::test]
@@ -135,9 +138,9 @@ async fn slow_servers_time_out() {
     check("finished, and open", stream([event(&delta("Hello")), event(&last("stop")), Step::Hang]), "Hello").await;
     let drops = (0..100).flat_map(|_| [raw(": ping\n"), Step::Wait(20)]);
     let mock = MockServer::always(stream(drops)).await;
-    let hurry = ClientOptions { total_timeout: Duration::from_millis(300), ..short_timeouts() };
-    let error = client(hurry).chat(&mock.endpoint(), &question()).await.unwrap_err();
-    assert_eq!(error.code(), "llm-timeout", "all together took too long");
+    let short_total_timeout = ClientOptions { total_timeout: Duration::from_millis(300), ..short_timeouts() };
+    let error = client(short_total_timeout).chat(&mock.endpoint(), &question()).await.unwrap_err();
+    assert_eq!(error.code(), "llm-timeout", "the total timeout is exceeded");
 }
 
 #[tokio::test]
@@ -185,7 +188,7 @@ async fn redirects_are_not_followed() {
 }
 
 /// Returns rows of the server's status and body, and the expected code, status and upstream code.
-fn refusals() -> Vec<(u16, Value, &'static str, u16, Option<&'static str>)> {
+fn error_responses() -> Vec<(u16, Value, &'static str, u16, Option<&'static str>)> {
     let error = |code: &str, message: &str| json!({"error": {"message": message, "type": "t", "code": code}});
     vec![
         (401, error("invalid_api_key", "Incorrect API key"), "llm-auth-failed", 502, Some("invalid_api_key")),
@@ -233,13 +236,13 @@ fn refusals() -> Vec<(u16, Value, &'static str, u16, Option<&'static str>)> {
 
 #[tokio::test]
 async fn error_responses_have_stable_codes() {
-    for (status, body, code, ours, upstream_code) in refusals() {
+    for (status, body, code, problem_status, upstream_code) in error_responses() {
         let mock = MockServer::always(vec![json_reply(status, &body)]).await;
         let error = client(short_timeouts()).chat(&mock.endpoint(), &question()).await.unwrap_err();
         let upstream = error.upstream().unwrap();
-        assert_eq!((error.code(), error.status()), (code, ours), "{status} {body}");
+        assert_eq!((error.code(), error.status()), (code, problem_status), "{status} {body}");
         assert_eq!((upstream.status, upstream.code.as_deref()), (status, upstream_code), "{status} {body}");
-        assert_eq!(Problem::from(error).status().as_u16(), ours);
+        assert_eq!(Problem::from(error).status().as_u16(), problem_status);
     }
 }
 
@@ -249,8 +252,11 @@ async fn error_messages_are_shortened_and_contain_no_key() {
     let code = format!("key-{KEY}-is-wrong");
     let mock = MockServer::always(vec![json_reply(401, &json!({"error": {"message": message, "code": code}}))]).await;
     let error = client(short_timeouts()).chat(&mock.endpoint(), &question()).await.unwrap_err();
-    let shown = error.upstream().unwrap().message.clone().unwrap();
-    assert!(shown.starts_with("Incorrect key *** xxx") && shown.chars().count() <= 300, "{shown}");
+    let upstream_message = error.upstream().unwrap().message.clone().unwrap();
+    assert!(
+        upstream_message.starts_with("Incorrect key *** xxx") && upstream_message.chars().count() <= 300,
+        "{upstream_message}"
+    );
     assert_eq!(error.upstream().unwrap().code.as_deref(), Some("key--is-wrong"));
     let mock = MockServer::always(vec![reply(500, "", "root:x:0:0:/root")]).await;
     let error = client(short_timeouts()).chat(&mock.endpoint(), &question()).await.unwrap_err();
@@ -336,18 +342,18 @@ async fn an_open_circuit_breaker_reports_the_last_error() {
 async fn client_errors_do_not_open_the_circuit_breaker() {
     let mock = MockServer::always(vec![json_reply(401, &json!({}))]).await;
     let client = client(ClientOptions { failure_threshold: 2, max_retries: 0, ..short_timeouts() });
-    let hurried = Chat { total_timeout: Some(Duration::from_millis(1)), ..question() };
+    let with_short_timeout = Chat { total_timeout: Some(Duration::from_millis(1)), ..question() };
     for _ in 0..4 {
         assert_eq!(client.chat(&mock.endpoint(), &question()).await.unwrap_err().code(), "llm-auth-failed");
-        let _ = client.chat(&mock.endpoint(), &hurried).await;
+        let _ = client.chat(&mock.endpoint(), &with_short_timeout).await;
     }
 }
 
 #[tokio::test]
 async fn unsupported_parameters_are_omitted() {
-    let mock = MockServer::start(|_, asked| {
+    let mock = MockServer::start(|_, request| {
         let refuse = |message: &str| vec![json_reply(400, &json!({"error": {"message": message}}))];
-        match &asked.body {
+        match &request.body {
             body if !body["max_tokens"].is_null() => refuse("Unsupported parameter: 'max_tokens'"),
             body if !body["stream_options"].is_null() => refuse("Unrecognized request argument"),
             _ => vec![json_reply(200, &completion("Hello"))],
@@ -360,9 +366,9 @@ async fn unsupported_parameters_are_omitted() {
     };
     let mut deltas = client(short_timeouts()).stream(&mock.endpoint(), &chat).await.unwrap();
     assert_eq!(deltas.next().await.unwrap().unwrap(), "Hello");
-    let asked = mock.requests();
-    let last = &asked.last().unwrap().body;
-    assert_eq!(asked.len(), 3);
+    let requests = mock.requests();
+    let last = &requests.last().unwrap().body;
+    assert_eq!(requests.len(), 3);
     assert_eq!((&last["max_completion_tokens"], &last["temperature"]), (&json!(7), &json!(0.5)));
     assert!(last["max_tokens"].is_null() && last["stream_options"].is_null());
 }
@@ -388,9 +394,9 @@ async fn an_answer_has_its_finish_reason_and_usage() {
     let client = client(short_timeouts());
     let mut deltas = client.stream(&mock.endpoint(), &question()).await.unwrap();
     while deltas.next().await.unwrap().is_some() {}
-    let ending = deltas.info();
-    assert_eq!((ending.finish_reason.as_deref(), ending.model.as_deref()), (Some("length"), Some("m-1")));
-    assert_eq!(ending.usage, Some(Usage { prompt_tokens: 8, completion_tokens: 2, estimated: false }));
+    let info = deltas.info();
+    assert_eq!((info.finish_reason.as_deref(), info.model.as_deref()), (Some("length"), Some("m-1")));
+    assert_eq!(info.usage, Some(Usage { prompt_tokens: 8, completion_tokens: 2, estimated: false }));
 }
 
 #[tokio::test]
@@ -403,12 +409,12 @@ async fn a_disconnect_cancels_the_request() {
     let call = client.chat(&endpoint, &question);
     assert!(tokio::time::timeout(Duration::from_millis(300), call).await.is_err());
     for _ in 0..100 {
-        if mock.left() == 2 {
+        if mock.disconnect_count() == 2 {
             return;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    panic!("the server continues after the disconnect: {} left", mock.left());
+    panic!("the server continues after the disconnect: {} left", mock.disconnect_count());
 }
 
 #[tokio::test]
@@ -420,10 +426,10 @@ async fn keys_are_not_in_debug_output() {
     endpoint.base_url = format!("http://{KEY}@127.0.0.1/#");
     endpoint.model = " ".into();
     endpoint.extra_headers.push(("Host".into(), Secret::new("elsewhere")));
-    let faults: Vec<_> = endpoint.validate().iter().map(|fault| (fault.pointer, fault.to_string())).collect();
-    let pointers: Vec<_> = faults.iter().map(|fault| fault.0).collect();
+    let errors: Vec<_> = endpoint.validate().iter().map(|error| (error.pointer, error.to_string())).collect();
+    let pointers: Vec<_> = errors.iter().map(|error| error.0).collect();
     assert_eq!(pointers, ["/api_key", "/model", "/base_url", "/extra_headers"]);
-    assert!(!format!("{faults:?}").contains(KEY));
+    assert!(!format!("{errors:?}").contains(KEY));
     let error = client(short_timeouts()).chat(&endpoint, &question()).await.unwrap_err();
     assert_eq!(error.code(), "llm-endpoint-forbidden");
     assert!(!format!("{error} {error:?}").contains(KEY));
@@ -431,8 +437,8 @@ async fn keys_are_not_in_debug_output() {
 
 #[tokio::test]
 async fn embeddings_are_in_the_order_of_the_texts() {
-    let mock = MockServer::start(|_, asked| {
-        let texts = asked.body["input"].as_array().unwrap();
+    let mock = MockServer::start(|_, request| {
+        let texts = request.body["input"].as_array().unwrap();
         let row =
             |(index, text): (usize, &Value)| json!({"index": index, "embedding": [text.as_str().unwrap().len(), 0.5]});
         let rows: Vec<_> = texts.iter().enumerate().map(row).rev().collect();

@@ -38,27 +38,27 @@ async fn server() -> (SocketAddr, String, Received) {
     let config = config.with_no_client_auth().with_single_cert(vec![cert.der().clone()], key).unwrap();
     let acceptor = TlsAcceptor::from(Arc::new(config));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let (address, seen) = (listener.local_addr().unwrap(), Received::default());
-    let saw = seen.clone();
+    let (address, received) = (listener.local_addr().unwrap(), Received::default());
+    let log = received.clone();
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
             let Ok(mut stream) = acceptor.accept(stream).await else { continue };
             let name = stream.get_ref().1.server_name().unwrap_or("").to_owned();
             let mut head = vec![0; 4096];
             let length = stream.read(&mut head).await.unwrap();
-            saw.lock().unwrap().insert(name, String::from_utf8_lossy(&head[..length]).into_owned());
+            log.lock().unwrap().insert(name, String::from_utf8_lossy(&head[..length]).into_owned());
             let body = completion("Hello").to_string();
-            let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
-            let _ = stream.write_all(answer.as_bytes()).await;
+            let response = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+            let _ = stream.write_all(response.as_bytes()).await;
             let _ = stream.shutdown().await;
         }
     });
-    (address, cert.pem(), seen)
+    (address, cert.pem(), received)
 }
 
-async fn ask(port: u16, name: &str, authority: Option<&str>) -> Result<String, &'static str> {
+async fn ask(port: u16, name: &str, ca_certificate: Option<&str>) -> Result<String, &'static str> {
     let policy = Policy { scope: EgressScope::Level(Level::Local), backends: Vec::new() };
-    let guard = Guard::new(policy, authority).unwrap().with_resolver(Arc::new(LoopbackResolver));
+    let guard = Guard::new(policy, ca_certificate).unwrap().with_resolver(Arc::new(LoopbackResolver));
     let endpoint = Endpoint::new(format!("https://{name}:{port}/v1"), Secret::new("k"), "m");
     let chat = Chat { system: "s".into(), user: "u".into(), ..Chat::default() };
     let answer = Client::new(guard, short_timeouts()).chat(&endpoint, &chat).await;
@@ -67,13 +67,13 @@ async fn ask(port: u16, name: &str, authority: Option<&str>) -> Result<String, &
 
 #[tokio::test]
 async fn the_certificate_is_checked_against_the_host_name() {
-    let (address, certificate, seen) = server().await;
+    let (address, certificate, received) = server().await;
     let port = address.port();
     assert_eq!(ask(port, "llm.plant.example", Some(&certificate)).await.unwrap(), "Hello");
-    let head = seen.lock().unwrap().remove("llm.plant.example").unwrap().to_lowercase();
+    let head = received.lock().unwrap().remove("llm.plant.example").unwrap().to_lowercase();
     assert!(head.contains(&format!("host: llm.plant.example:{port}\r\n")), "{head}");
     assert_eq!(ask(port, "other.plant.example", Some(&certificate)).await, Err("llm-unreachable"));
     assert_eq!(ask(port, "llm.plant.example", None).await, Err("llm-unreachable"));
     assert_eq!(ask(port, "127.0.0.1", Some(&certificate)).await, Err("llm-unreachable"));
-    assert!(seen.lock().unwrap().is_empty(), "no request is sent to a server with another name");
+    assert!(received.lock().unwrap().is_empty(), "no request is sent to a server with another name");
 }

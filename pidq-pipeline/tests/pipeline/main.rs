@@ -9,7 +9,7 @@ mod ask;
 mod audit;
 mod backend_servers;
 mod cache;
-mod classification;
+mod classification_isolation;
 mod concurrent_updates;
 mod conformance;
 mod contract;

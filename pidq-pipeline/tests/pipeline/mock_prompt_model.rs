@@ -9,9 +9,9 @@ use crate::mock_server::{MockServer, completion, delta, event, json_reply, last,
 ///
 /// It trusts only the delimiters of its request and reports forged ones.
 pub async fn prompt_model() -> MockServer {
-    MockServer::start(|_, asked| {
-        let text = from_prompt(&asked.body);
-        if asked.body["stream"] != true {
+    MockServer::start(|_, request| {
+        let text = answer_from_prompt(&request.body);
+        if request.body["stream"] != true {
             return vec![json_reply(200, &completion(&text))];
         }
         let words = text.split_inclusive(' ').map(|word| event(&delta(word)));
@@ -21,7 +21,7 @@ pub async fn prompt_model() -> MockServer {
     .await
 }
 
-fn from_prompt(body: &Value) -> String {
+fn answer_from_prompt(body: &Value) -> String {
     let system = body["messages"][0]["content"].as_str().unwrap();
     let user = body["messages"][1]["content"].as_str().unwrap();
     let boundary = system.split("<<ctx ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
@@ -35,13 +35,13 @@ fn passages<'a>(user: &'a str, boundary: &str) -> Option<Vec<(usize, Vec<&'a str
     let mut passages: Vec<(usize, Vec<&str>)> = Vec::new();
     let mut open = false;
     for line in user.lines() {
-        if let Some(number) = mark(line, "ctx", boundary) {
+        if let Some(number) = parse_delimiter(line, "ctx", boundary) {
             if open || number != passages.len() + 1 {
                 return None;
             }
             passages.push((number, Vec::new()));
             open = true;
-        } else if let Some(number) = mark(line, "end", boundary) {
+        } else if let Some(number) = parse_delimiter(line, "end", boundary) {
             if !open || number != passages.len() {
                 return None;
             }
@@ -57,13 +57,13 @@ fn passages<'a>(user: &'a str, boundary: &str) -> Option<Vec<(usize, Vec<&'a str
     (!open).then_some(passages)
 }
 
-fn mark(line: &str, kind: &str, boundary: &str) -> Option<usize> {
+fn parse_delimiter(line: &str, kind: &str, boundary: &str) -> Option<usize> {
     line.strip_prefix(&format!("<<{kind} {boundary} "))?.strip_suffix(">>")?.parse().ok()
 }
 
 fn is_history(line: &str, boundary: &str) -> bool {
-    let marks = ["said", "end"].into_iter().flat_map(|kind| ["asker", "you"].map(|who| (kind, who)));
-    marks.into_iter().any(|(kind, who)| line == format!("<<{kind} {boundary} {who}>>"))
+    let delimiters = ["said", "end"].into_iter().flat_map(|kind| ["asker", "you"].map(|speaker| (kind, speaker)));
+    delimiters.into_iter().any(|(kind, speaker)| line == format!("<<{kind} {boundary} {speaker}>>"))
 }
 
 fn best_sentence(passages: &[(usize, Vec<&str>)], question: &[String]) -> String {

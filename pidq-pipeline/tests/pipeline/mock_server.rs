@@ -41,7 +41,7 @@ pub struct ReceivedRequest {
 pub struct MockServer {
     pub address: SocketAddr,
     requests: Arc<Mutex<Vec<ReceivedRequest>>>,
-    left: Arc<AtomicUsize>,
+    disconnect_count: Arc<AtomicUsize>,
 }
 
 type Script = dyn Fn(usize, &ReceivedRequest) -> Vec<Step> + Send + Sync;
@@ -51,7 +51,7 @@ impl MockServer {
     pub async fn start(script: impl Fn(usize, &ReceivedRequest) -> Vec<Step> + Send + Sync + 'static) -> MockServer {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let mock = MockServer { address, requests: Arc::default(), left: Arc::default() };
+        let mock = MockServer { address, requests: Arc::default(), disconnect_count: Arc::default() };
         let (server, script): (_, Arc<Script>) = (mock.clone(), Arc::new(script));
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -67,13 +67,13 @@ impl MockServer {
     }
 
     async fn serve(self, mut stream: TcpStream, script: Arc<Script>) {
-        let Some(requests) = read(&mut stream).await else { return };
+        let Some(request) = read(&mut stream).await else { return };
         let number = {
             let mut all = self.requests.lock().unwrap();
-            all.push(requests.clone());
+            all.push(request.clone());
             all.len() - 1
         };
-        for step in script(number, &requests) {
+        for step in script(number, &request) {
             match step {
                 Step::Send(bytes) => {
                     if stream.write_all(&bytes).await.is_err() {
@@ -88,7 +88,7 @@ impl MockServer {
                 }
                 Step::Hang => {
                     let _ = stream.read_u8().await;
-                    self.left.fetch_add(1, Ordering::SeqCst);
+                    self.disconnect_count.fetch_add(1, Ordering::SeqCst);
                 }
                 Step::Break => {
                     let _ = stream.set_zero_linger();
@@ -104,8 +104,8 @@ impl MockServer {
     }
 
     /// Returns the number of clients that disconnected while the server waited.
-    pub fn left(&self) -> usize {
-        self.left.load(Ordering::SeqCst)
+    pub fn disconnect_count(&self) -> usize {
+        self.disconnect_count.load(Ordering::SeqCst)
     }
 
     pub fn endpoint(&self) -> Endpoint {
@@ -125,8 +125,8 @@ async fn read(stream: &mut TcpStream) -> Option<ReceivedRequest> {
     };
     let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
     let length = head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length:")?.trim().parse().ok());
-    let whole = end + 4 + length.unwrap_or(0usize);
-    while bytes.len() < whole {
+    let total_size = end + 4 + length.unwrap_or(0usize);
+    while bytes.len() < total_size {
         stream.read_buf(&mut bytes).await.ok()?;
     }
     let bytes = bytes.split_off(end + 4);
@@ -196,7 +196,7 @@ pub async fn unresponsive() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
-        let _held = listener.accept().await;
+        let _connection = listener.accept().await;
         pending::<()>().await;
     });
     address

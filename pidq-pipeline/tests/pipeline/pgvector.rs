@@ -37,9 +37,9 @@ fn url() -> Option<String> {
 }
 
 /// Deterministic pseudo-random numbers.
-struct Chance(u64);
+struct Random(u64);
 
-impl Chance {
+impl Random {
     fn number(&mut self) -> f32 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 40) as f32 / (1u64 << 23) as f32 - 1.0
@@ -47,7 +47,7 @@ impl Chance {
 
     /// Returns a vector near one of a few centers, like those of texts.
     fn vector(&mut self) -> Vec<f32> {
-        let mut center = Chance((self.number().abs() * 20.0) as u64 + 1);
+        let mut center = Random((self.number().abs() * 20.0) as u64 + 1);
         let mut vector: Vec<f32> = (0..DIMENSIONS).map(|_| center.number() + 0.6 * self.number()).collect();
         normalize(&mut vector);
         vector
@@ -55,18 +55,18 @@ impl Chance {
 }
 
 /// A pipeline on a database with pgvector.
-struct Large {
+struct Fixture {
     store: Store,
-    near: Arc<PgvectorIndex>,
+    pgvector: Arc<PgvectorIndex>,
     indexes: IndexCache,
     pipeline: Pipeline,
-    chance: Chance,
+    random: Random,
 }
 
-impl Large {
-    async fn open(url: &str) -> Large {
+impl Fixture {
+    async fn open(url: &str) -> Fixture {
         let database = Database::open(url).await.unwrap();
-        let near = PgvectorIndex::open(&database, 1000).await.expect("pgvector is there");
+        let pgvector = PgvectorIndex::open(&database, 1000).await.expect("pgvector is installed");
         let store = Store::open(database).await.unwrap();
         let new = NewPipeline {
             name: "Large".into(),
@@ -78,10 +78,10 @@ impl Large {
             options: Options::default(),
         };
         let pipeline = store.create_pipeline(new).await.unwrap();
-        Large { store, near, indexes: IndexCache::default(), pipeline, chance: Chance(7) }
+        Fixture { store, pgvector, indexes: IndexCache::default(), pipeline, random: Random(7) }
     }
 
-    async fn put(&mut self, name: usize, chunks: usize) -> String {
+    async fn add_document(&mut self, name: usize, chunks: usize) -> String {
         let name = name.to_string();
         let new = NewDocument {
             pipeline_id: &self.pipeline.id,
@@ -105,25 +105,25 @@ impl Large {
             tags: Vec::new(),
             vector: to_blob(&vector),
         };
-        let read = IngestedDocument {
+        let ingested_document = IngestedDocument {
             generation: self.pipeline.generation,
             content_type: "text/plain".into(),
             extracted: "valve".into(),
             pages: "[]".into(),
             title: None,
-            chunks: (0..chunks).map(|_| chunk(self.chance.vector())).collect(),
+            chunks: (0..chunks).map(|_| chunk(self.random.vector())).collect(),
             progress: Progress::default(),
         };
-        assert_eq!(self.store.publish_document(&job, &read).await.unwrap(), PublishOutcome::Done);
+        assert_eq!(self.store.publish_document(&job, &ingested_document).await.unwrap(), PublishOutcome::Done);
         document.id
     }
 
     /// Returns the results of the index once it is current, and those of a full scan.
-    async fn found(&self, vector: &[f32], top: usize) -> (Vec<String>, Vec<String>) {
+    async fn search(&self, vector: &[f32], top: usize) -> (Vec<String>, Vec<String>) {
         let shared = self.indexes.get(&self.store, &self.pipeline, "manual").await.unwrap();
         let index = shared.read().await;
-        let of = (index.partition.len(), index.changes());
-        let near = self.named(of, vector).await;
+        let version = (index.partition.len(), index.change_count());
+        let candidates = self.current_candidates(version, vector).await;
         let question = SearchQuery {
             text: "",
             vector: Some(vector),
@@ -133,88 +133,95 @@ impl Large {
             min_score: -1.0,
             filter: None,
         };
-        let ids = |near: Option<&[ChunkPosition]>| {
-            let ranked = index.partition.rank_candidates(&question, top, near);
+        let ids = |candidates: Option<&[ChunkPosition]>| {
+            let ranked = index.partition.rank_candidates(&question, top, candidates);
             ranked.iter().map(|ranked| format!("{:?}", index.partition.chunk_position(ranked))).collect()
         };
-        (ids(Some(&near)), ids(None))
+        (ids(Some(&candidates)), ids(None))
     }
 
-    async fn named(&self, of: (usize, i64), vector: &[f32]) -> Vec<ChunkPosition> {
+    async fn current_candidates(&self, version: (usize, i64), vector: &[f32]) -> Vec<ChunkPosition> {
         for _ in 0..1200 {
-            if let Some(near) = self.near.nearest(&self.pipeline, "manual", of, vector, 100).await {
-                return near;
+            if let Some(candidates) = self.pgvector.nearest(&self.pipeline, "manual", version, vector, 100).await {
+                return candidates;
             }
             tokio::time::sleep(std::time::Duration::from_millis(100)).await;
         }
-        panic!("the index is never up to date");
+        panic!("the index is not current");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_index_finds_nearly_all_exact_results() {
     let Some(url) = url() else { return };
-    let mut large = Large::open(&url).await;
+    let mut fixture = Fixture::open(&url).await;
     let mut documents = Vec::new();
-    for name in 0..DOCUMENTS {
-        documents.push(large.put(name, CHUNKS).await);
+    for number in 0..DOCUMENTS {
+        documents.push(fixture.add_document(number, CHUNKS).await);
     }
-    let (mut same, mut asked) = (0, 0);
+    let (mut matching, mut total) = (0, 0);
     for _ in 0..50 {
-        let question = large.chance.vector();
-        let (found, exact) = large.found(&question, 10).await;
+        let question = fixture.random.vector();
+        let (found, exact) = fixture.search(&question, 10).await;
         assert_eq!((found.len(), exact.len()), (10, 10));
-        same += exact.iter().filter(|id| found.contains(id)).count();
-        asked += exact.len();
+        matching += exact.iter().filter(|id| found.contains(id)).count();
+        total += exact.len();
     }
-    let recall = same as f64 / asked as f64;
+    let recall = matching as f64 / total as f64;
     println!("recall@10 {recall:.4} of {} chunks", DOCUMENTS * CHUNKS);
     assert!(recall >= 0.95, "recall@10 is {recall}");
-    let question = large.chance.vector();
-    let (before, _) = large.found(&question, 50).await;
+    let question = fixture.random.vector();
+    let (before, _) = fixture.search(&question, 50).await;
     assert!(before.iter().any(|id| id.contains(&documents[0])));
-    large.store.delete_document(&large.pipeline.id, &documents[0]).await.unwrap();
-    let (after, _) = large.found(&question, 50).await;
+    fixture.store.delete_document(&fixture.pipeline.id, &documents[0]).await.unwrap();
+    let (after, _) = fixture.search(&question, 50).await;
     assert!(!after.iter().any(|id| id.contains(&documents[0])), "deleted documents are not returned");
-    let new = large.put(DOCUMENTS, CHUNKS).await;
-    let (after, exact) = large.found(&question, 50).await;
-    assert!(exact.iter().any(|id| id.contains(&new)) && after.iter().any(|id| id.contains(&new)), "what is new is");
+    let new = fixture.add_document(DOCUMENTS, CHUNKS).await;
+    let (after, exact) = fixture.search(&question, 50).await;
+    assert!(
+        exact.iter().any(|id| id.contains(&new)) && after.iter().any(|id| id.contains(&new)),
+        "new documents are found"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_platform_uses_the_index_automatically() {
     let Some(url) = url() else { return };
-    let world = TestPlatform::at(&url, &[("PIDQ_ANN_THRESHOLD", "1")]).await;
-    let worker = tokio::spawn(ingest::run_worker(world.state.clone()));
-    let pipeline = world.pipeline().await;
+    let platform = TestPlatform::at(&url, &[("PIDQ_ANN_THRESHOLD", "1")]).await;
+    let worker = tokio::spawn(ingest::run_worker(platform.state.clone()));
+    let pipeline = platform.pipeline().await;
     for (name, text) in [("a.txt", "The pump P-101A runs dry."), ("b.txt", "PSV-2015A is set at 38.5 barg.")] {
-        world.ready(&pipeline, name, text.as_bytes(), &[("classification", "manual")]).await;
+        platform.upload_and_wait(&pipeline, name, text.as_bytes(), &[("classification", "manual")]).await;
     }
     let database = Database::open(&url).await.unwrap();
-    let made = "select count(*) from pg_indexes where tablename like 'vectors_%' and indexdef like '%hnsw%'";
+    let index_count = "select count(*) from pg_indexes where tablename like 'vectors_%' and indexdef like '%hnsw%'";
     let body = json!({"query": "pressure of the relief valve PSV-2015A", "classification": "manual", "mode": "dense"});
     let search =
-        async || world.post(&format!("/api/pipelines/{pipeline}/search"), &body).await.json()["contexts"].clone();
+        async || platform.post(&format!("/api/pipelines/{pipeline}/search"), &body).await.json()["contexts"].clone();
     let exact = search().await;
     assert_eq!(exact[0]["filename"], "b.txt");
     for _ in 0..300 {
-        if database.row::<(i64,)>(made, &[]).await.unwrap() == Some((1,)) {
+        if database.row::<(i64,)>(index_count, &[]).await.unwrap() == Some((1,)) {
             break;
         }
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     }
-    assert_eq!(database.row::<(i64,)>(made, &[]).await.unwrap(), Some((1,)), "the first question asks for an index");
-    assert_eq!(search().await, exact, "scores are those of the exact look");
+    assert_eq!(
+        database.row::<(i64,)>(index_count, &[]).await.unwrap(),
+        Some((1,)),
+        "the first search requests an index"
+    );
+    assert_eq!(search().await, exact, "scores equal those of the full scan");
     worker.abort();
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_small_partition_has_no_index() {
     let Some(url) = url() else { return };
-    let mut large = Large::open(&url).await;
-    large.put(0, 10).await;
-    let question = large.chance.vector();
-    assert!(large.near.nearest(&large.pipeline, "manual", (10, 1), &question, 10).await.is_none());
+    let mut fixture = Fixture::open(&url).await;
+    fixture.add_document(0, 10).await;
+    let question = fixture.random.vector();
+    assert!(fixture.pgvector.nearest(&fixture.pipeline, "manual", (10, 1), &question, 10).await.is_none());
 }
 
 #[tokio::test]
@@ -225,9 +232,9 @@ async fn a_database_without_pgvector_has_no_index() {
     match databases::fresh_postgres() {
         Some(url) => {
             let database = databases::open(&url).await;
-            let has = "select 1 from pg_available_extensions where name = 'vector'";
-            let has = database.row::<(i32,)>(has, &[]).await.unwrap().is_some();
-            assert_eq!(PgvectorIndex::open(&database, 1).await.is_some(), has);
+            let available = "select 1 from pg_available_extensions where name = 'vector'";
+            let available = database.row::<(i32,)>(available, &[]).await.unwrap().is_some();
+            assert_eq!(PgvectorIndex::open(&database, 1).await.is_some(), available);
         }
         None => eprintln!("SKIPPED on PostgreSQL: no server found under /usr/lib/postgresql"),
     }
@@ -236,18 +243,18 @@ async fn a_database_without_pgvector_has_no_index() {
 #[tokio::test(flavor = "multi_thread")]
 async fn obsolete_indexes_are_dropped() {
     let Some(url) = url() else { return };
-    let mut large = Large::open(&url).await;
-    let document = large.put(0, 1000).await;
-    let question = large.chance.vector();
-    large.found(&question, 10).await;
+    let mut fixture = Fixture::open(&url).await;
+    let document = fixture.add_document(0, 1000).await;
+    let question = fixture.random.vector();
+    fixture.search(&question, 10).await;
     let database = Database::open(&url).await.unwrap();
     let tables = "select count(*) from pg_tables where tablename like 'vectors_%'";
-    large.near.remove_obsolete().await.unwrap();
-    assert_eq!(database.row::<(i64,)>(tables, &[]).await.unwrap(), Some((1,)), "it is searched");
-    assert_eq!(large.found(&question, 10).await.0.len(), 10);
-    large.store.delete_document(&large.pipeline.id, &document).await.unwrap();
-    large.store.begin_deletion(&large.pipeline.id).await.unwrap();
-    assert!(large.store.delete_pipeline(&large.pipeline.id).await.unwrap());
-    large.near.remove_obsolete().await.unwrap();
+    fixture.pgvector.remove_obsolete().await.unwrap();
+    assert_eq!(database.row::<(i64,)>(tables, &[]).await.unwrap(), Some((1,)), "an index in use is kept");
+    assert_eq!(fixture.search(&question, 10).await.0.len(), 10);
+    fixture.store.delete_document(&fixture.pipeline.id, &document).await.unwrap();
+    fixture.store.begin_deletion(&fixture.pipeline.id).await.unwrap();
+    assert!(fixture.store.delete_pipeline(&fixture.pipeline.id).await.unwrap());
+    fixture.pgvector.remove_obsolete().await.unwrap();
     assert_eq!(database.row::<(i64,)>(tables, &[]).await.unwrap(), Some((0,)));
 }

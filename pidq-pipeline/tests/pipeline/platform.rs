@@ -17,7 +17,7 @@ pub const SECRET: &str = "f3a9c1d7e5b2408c9d6a1e7f0b3c5d8e";
 
 /// A platform with its own database.
 pub struct TestPlatform {
-    pub site: Service<Platform>,
+    pub service: Service<Platform>,
     pub state: Arc<Platform>,
     _folder: Option<TempDir>,
 }
@@ -49,9 +49,9 @@ pub async fn on_each(test: impl AsyncFn(TestPlatform)) {
     on_each_url(async |url| test(TestPlatform::at(url, &[]).await).await).await;
     let (Some(url), Some((redis, nats))) = (databases::fresh_postgres(), backend_servers::shared()) else { return };
     let servers = [("PIDQ_REDIS_URL", redis.as_str()), ("PIDQ_NATS_URL", &nats), ("PIDQ_APP_SECRET", SECRET)];
-    let world = TestPlatform::at(&url, &servers).await;
-    world.until_degraded(&[]).await;
-    test(world).await;
+    let platform = TestPlatform::at(&url, &servers).await;
+    platform.wait_until_degraded(&[]).await;
+    test(platform).await;
 }
 
 /// Runs a test once for each kind of database, each of them new.
@@ -65,32 +65,33 @@ pub async fn on_each_url(test: impl AsyncFn(&str)) {
 }
 
 impl TestPlatform {
-    pub async fn sqlite(more: &[(&str, &str)]) -> TestPlatform {
+    pub async fn sqlite(settings: &[(&str, &str)]) -> TestPlatform {
         let folder = TempDir::new().unwrap();
-        TestPlatform::open(&databases::sqlite_url(&folder), Some(folder), more).await
+        TestPlatform::open(&databases::sqlite_url(&folder), Some(folder), settings).await
     }
 
     /// Opens a platform on an existing database.
-    pub async fn at(url: &str, more: &[(&str, &str)]) -> TestPlatform {
-        TestPlatform::open(url, None, more).await
+    pub async fn at(url: &str, settings: &[(&str, &str)]) -> TestPlatform {
+        TestPlatform::open(url, None, settings).await
     }
 
-    async fn open(url: &str, folder: Option<TempDir>, more: &[(&str, &str)]) -> TestPlatform {
-        let own = [
+    async fn open(url: &str, folder: Option<TempDir>, settings: &[(&str, &str)]) -> TestPlatform {
+        let defaults = [
             ("PIDQ_DATABASE_URL", url),
             ("PIDQ_RATE_LIMIT", "0"),
-            ("PIDQ_UPLOAD_RATE", "0"),
-            ("PIDQ_ASK_RATE", "0"),
+            ("PIDQ_UPLOAD_RATE_LIMIT", "0"),
+            ("PIDQ_ASK_RATE_LIMIT", "0"),
             ("PIDQ_EXTRACTOR", env!("CARGO_BIN_EXE_pidq-pipeline")),
         ];
-        let environment = own.iter().chain(more).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let environment =
+            defaults.iter().chain(settings).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let settings = Settings::read(TABLES, [], environment).unwrap();
         let app = open(&settings).await.unwrap_or_else(|error| panic!("{error}"));
-        TestPlatform { state: app.state.clone(), site: app.build(), _folder: folder }
+        TestPlatform { state: app.state.clone(), service: app.build(), _folder: folder }
     }
 
     /// Starts workers, which run until the end of the test.
-    pub fn working(self) -> TestPlatform {
+    pub fn with_workers(self) -> TestPlatform {
         for _ in 0..2 {
             tokio::spawn(ingest::run_worker(Arc::clone(&self.state)));
         }
@@ -109,8 +110,8 @@ impl TestPlatform {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let (head, body) = self.site.call(request.body(body.into().into()).unwrap()).await.into_parts();
-        let body = body.collect().await.unwrap_or_else(|_| panic!("the answer ends early")).to_bytes().to_vec();
+        let (head, body) = self.service.call(request.body(body.into().into()).unwrap()).await.into_parts();
+        let body = body.collect().await.unwrap_or_else(|_| panic!("the response ends early")).to_bytes().to_vec();
         TestResponse { status: head.status.as_u16(), headers: head.headers, body }
     }
 
@@ -134,9 +135,9 @@ impl TestPlatform {
             "name": "Unit 20 manuals", "embedding_model": "hash-512", "text_splitter": "recursive_character",
             "classifications": ["manual", "datasheet"],
         });
-        let made = self.post("/api/pipelines", &body).await;
-        assert_eq!(made.status, 201, "{}", String::from_utf8_lossy(&made.body));
-        made.json()["id"].as_str().unwrap().to_owned()
+        let created = self.post("/api/pipelines", &body).await;
+        assert_eq!(created.status, 201, "{}", String::from_utf8_lossy(&created.body));
+        created.json()["id"].as_str().unwrap().to_owned()
     }
 
     /// Uploads a file with additional form fields.

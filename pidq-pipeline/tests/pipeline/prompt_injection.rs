@@ -55,9 +55,9 @@ const INJECTIONS: &[(&str, &str)] = &[
 
 #[tokio::test(flavor = "multi_thread")]
 async fn injected_documents_stay_in_their_blocks() {
-    let world = TestPlatform::sqlite(&[]).await;
-    let workers: Vec<_> = (0..2).map(|_| tokio::spawn(ingest::run_worker(Arc::clone(&world.state)))).collect();
-    let pipeline = world.pipeline().await;
+    let platform = TestPlatform::sqlite(&[]).await;
+    let workers: Vec<_> = (0..2).map(|_| tokio::spawn(ingest::run_worker(Arc::clone(&platform.state)))).collect();
+    let pipeline = platform.pipeline().await;
     for (name, text) in INJECTIONS.iter().chain(&[("data sheet.txt", FACT)]) {
         let text = text.as_bytes();
         // The form's media type would contradict the formats.
@@ -66,11 +66,16 @@ async fn injected_documents_stay_in_their_blocks() {
         let form = form.replacen("Content-Type: text/plain\r\n\r\n", "\r\n", 1);
         let path = format!("/api/pipelines/{pipeline}/documents?wait=60");
         let headers = [("content-type", "multipart/form-data; boundary=x7x")];
-        let sent = world.send("POST", &path, &headers, form).await;
-        assert_eq!((sent.status, &sent.json()["status"]), (201, &json!("ready")), "{name}: {}", sent.json());
+        let uploaded = platform.send("POST", &path, &headers, form).await;
+        assert_eq!(
+            (uploaded.status, &uploaded.json()["status"]),
+            (201, &json!("ready")),
+            "{name}: {}",
+            uploaded.json()
+        );
     }
     let mock = prompt_model().await;
-    let mut seen = std::collections::HashSet::new();
+    let mut retrieved = std::collections::HashSet::new();
     for (query, stream) in [
         ("At what pressure is the relief valve PSV-2015A set according to the data sheet?", false),
         ("relief valve PSV-2015A", true),
@@ -81,38 +86,38 @@ async fn injected_documents_stay_in_their_blocks() {
             "query": query, "classification": "manual", "top_k": 50, "include_contexts": true, "stream": stream,
             "llm_endpoint": {"api_key": "none", "model": endpoint.model, "base_url": endpoint.base_url},
         });
-        let answer = world.post(&format!("/api/pipelines/{pipeline}/query"), &body).await;
-        let answer = if stream { done(&answer.body) } else { answer.json() };
+        let response = platform.post(&format!("/api/pipelines/{pipeline}/query"), &body).await;
+        let answer = if stream { last_event(&response.body) } else { response.json() };
         assert_ne!(answer["answer"], "BOUNDARY BROKEN", "{query}");
         let contexts = answer["contexts"].as_array().unwrap();
-        seen.extend(contexts.iter().map(|context| context["filename"].as_str().unwrap().to_owned()));
+        retrieved.extend(contexts.iter().map(|context| context["filename"].as_str().unwrap().to_owned()));
         for citation in answer["citations"].as_array().unwrap() {
             let marker = citation["marker"].as_u64().unwrap() as usize;
             assert_eq!(citation["chunk_id"], contexts[marker - 1]["chunk_id"], "{query}");
         }
     }
-    assert!(seen.len() > INJECTIONS.len() * 3 / 4, "most were put before the model: {seen:?}");
-    let asked = mock.requests();
-    assert_eq!(asked.len(), 3);
-    let rules: Vec<String> = asked.iter().map(|asked| rules(&asked.body)).collect();
-    assert!(rules.windows(2).all(|pair| pair[0] == pair[1]), "no document writes into the rules");
+    assert!(retrieved.len() > INJECTIONS.len() * 3 / 4, "most documents were passed to the model: {retrieved:?}");
+    let requests = mock.requests();
+    assert_eq!(requests.len(), 3);
+    let system_messages: Vec<String> = requests.iter().map(|request| system_message(&request.body)).collect();
+    assert!(system_messages.windows(2).all(|pair| pair[0] == pair[1]), "no document changes the system message");
     workers.iter().for_each(|worker| worker.abort());
 }
 
 /// Returns the system message without the boundary. Asserts that there is one other message and no tool.
-fn rules(body: &Value) -> String {
+fn system_message(body: &Value) -> String {
     let messages = body["messages"].as_array().unwrap();
     let roles: Vec<_> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
     assert_eq!(roles, ["system", "user"]);
     assert!(body.get("tools").is_none() && body.get("functions").is_none());
     let system = messages[0]["content"].as_str().unwrap();
-    let word = system.split("<<ctx ").nth(1).unwrap().split(' ').next().unwrap();
-    assert_eq!(word.len(), 16);
-    system.replace(word, "WORD")
+    let boundary = system.split("<<ctx ").nth(1).unwrap().split(' ').next().unwrap();
+    assert_eq!(boundary.len(), 16);
+    system.replace(boundary, "WORD")
 }
 
 /// Returns the last event of a stream.
-fn done(body: &[u8]) -> Value {
+fn last_event(body: &[u8]) -> Value {
     let text = String::from_utf8(body.to_vec()).unwrap();
     let data = text.split("event: done\n").nth(1).and_then(|rest| rest.split_once("data: ")).unwrap().1;
     serde_json::from_str(data.lines().next().unwrap()).unwrap()

@@ -24,23 +24,23 @@ const DOCUMENTS: usize = 9;
 /// An embedding service with two models; the large one can be made unavailable.
 struct Service {
     mock: MockServer,
-    is_gone: Arc<AtomicBool>,
+    is_unavailable: Arc<AtomicBool>,
 }
 
 impl Service {
     async fn start() -> Service {
-        let is_gone = Arc::new(AtomicBool::new(false));
-        let gone = is_gone.clone();
-        let mock = MockServer::start(move |_, request| answer(request, gone.load(Ordering::SeqCst))).await;
-        Service { mock, is_gone }
+        let is_unavailable = Arc::new(AtomicBool::new(false));
+        let unavailable = is_unavailable.clone();
+        let mock = MockServer::start(move |_, request| respond(request, unavailable.load(Ordering::SeqCst))).await;
+        Service { mock, is_unavailable }
     }
 
-    fn set_gone(&self, gone: bool) {
-        self.is_gone.store(gone, Ordering::SeqCst);
+    fn set_unavailable(&self, unavailable: bool) {
+        self.is_unavailable.store(unavailable, Ordering::SeqCst);
     }
 
     /// Returns the document texts sent to the large model.
-    fn embedded(&self) -> Vec<String> {
+    fn embedded_texts(&self) -> Vec<String> {
         let of_large = |request: &ReceivedRequest| request.body["model"] == "plant-large";
         let texts =
             |request: &ReceivedRequest| serde_json::from_value::<Vec<String>>(request.body["input"].clone()).unwrap();
@@ -49,26 +49,27 @@ impl Service {
     }
 
     /// Opens a platform on a database, with workers that end with it.
-    async fn platform(&self, url: &str) -> Running {
+    async fn platform(&self, url: &str) -> RunningPlatform {
         let service = format!("http://{}/v1", self.mock.address);
-        let more = [("PIDQ_EMBEDDINGS_URL", service.as_str()), ("PIDQ_JOB_LEASE_TTL", "1s")];
-        let world = TestPlatform::at(url, &more).await;
+        let settings = [("PIDQ_EMBEDDINGS_URL", service.as_str()), ("PIDQ_JOB_LEASE_TTL", "1s")];
+        let platform = TestPlatform::at(url, &settings).await;
         let mut tasks = JoinSet::new();
         for _ in 0..2 {
-            tasks.spawn(ingest::run_worker(world.state.clone()));
+            tasks.spawn(ingest::run_worker(platform.state.clone()));
         }
-        tasks.spawn(model_health::watch(world.state.clone()));
-        Running { world, _tasks: tasks }
+        tasks.spawn(model_health::watch(platform.state.clone()));
+        RunningPlatform { platform, _tasks: tasks }
     }
 }
 
-fn answer(request: &ReceivedRequest, is_gone: bool) -> Vec<Step> {
+fn respond(request: &ReceivedRequest, is_unavailable: bool) -> Vec<Step> {
     let is_large = request.body["model"] == "plant-large";
-    if is_large && is_gone {
+    if is_large && is_unavailable {
         return vec![json_reply(500, &json!({"error": {"message": "out of memory"}}))];
     }
     let texts: Vec<String> = serde_json::from_value(request.body["input"].clone()).unwrap();
-    let rows = texts.iter().enumerate().map(|(at, text)| json!({"index": at, "embedding": vector(text, is_large)}));
+    let rows =
+        texts.iter().enumerate().map(|(index, text)| json!({"index": index, "embedding": vector(text, is_large)}));
     let reply = json_reply(200, &json!({"data": rows.collect::<Vec<_>>()}));
     // Slow enough for events during the reindex.
     if is_large && texts.iter().any(|text| number(text).is_some()) { vec![Step::Wait(60), reply] } else { vec![reply] }
@@ -76,9 +77,9 @@ fn answer(request: &ReceivedRequest, is_gone: bool) -> Vec<Step> {
 
 /// Returns the vector of a text: a question points to high numbers for one model and to low ones for the other.
 fn vector(text: &str, is_large: bool) -> Vec<f64> {
-    let at = number(text).map_or(10.0, |number| if is_large { 9.0 - number as f64 } else { number as f64 });
+    let rank = number(text).map_or(10.0, |number| if is_large { 9.0 - number as f64 } else { number as f64 });
     let mut vector = vec![0.0; if is_large { 96 } else { 64 }];
-    (vector[0], vector[1]) = (1.0, at / 10.0);
+    (vector[0], vector[1]) = (1.0, rank / 10.0);
     vector
 }
 
@@ -88,21 +89,21 @@ fn number(text: &str) -> Option<usize> {
 }
 
 /// A platform with workers.
-struct Running {
-    world: TestPlatform,
+struct RunningPlatform {
+    platform: TestPlatform,
     _tasks: JoinSet<()>,
 }
 
-impl Running {
+impl RunningPlatform {
     /// Creates a pipeline of the small model with documents.
     async fn pipeline(&self) -> String {
         let body = json!({
             "name": "Unit 20", "embedding_model": SMALL, "text_splitter": "recursive_character",
             "classifications": ["manual"],
         });
-        let made = self.world.post("/api/pipelines", &body).await;
-        assert_eq!(made.status, 201, "{}", String::from_utf8_lossy(&made.body));
-        let id = made.json()["id"].as_str().unwrap().to_owned();
+        let created = self.platform.post("/api/pipelines", &body).await;
+        assert_eq!(created.status, 201, "{}", String::from_utf8_lossy(&created.body));
+        let id = created.json()["id"].as_str().unwrap().to_owned();
         for number in 0..DOCUMENTS {
             self.add(&id, number).await;
         }
@@ -111,22 +112,23 @@ impl Running {
 
     async fn add(&self, pipeline: &str, number: usize) {
         let text = format!("Manual number {number}. The pump takes water from the tank.");
-        let sent = self.world.ready(pipeline, &format!("{number}.txt"), text.as_bytes(), &[MANUAL]).await;
-        assert_eq!(sent["status"], "ready", "{sent}");
+        let uploaded =
+            self.platform.upload_and_wait(pipeline, &format!("{number}.txt"), text.as_bytes(), &[MANUAL]).await;
+        assert_eq!(uploaded["status"], "ready", "{uploaded}");
     }
 
     async fn reindex(&self, pipeline: &str) -> String {
         let path = format!("/api/pipelines/{pipeline}/reindex");
-        let started = self.world.send("POST", &path, &JSON, json!({"embedding_model": LARGE}).to_string()).await;
+        let started = self.platform.send("POST", &path, &JSON, json!({"embedding_model": LARGE}).to_string()).await;
         assert_eq!(started.status, 202, "{}", String::from_utf8_lossy(&started.body));
         started.header("location").to_owned()
     }
 
     /// Returns the model of a response, which must contain all documents in the order of one of the two.
-    async fn answers(&self, pipeline: &str) -> &'static str {
+    async fn serving_model(&self, pipeline: &str) -> &'static str {
         let body =
             json!({"query": "where is the water from", "classification": "manual", "mode": "dense", "top_k": 50});
-        let found = self.world.post(&format!("/api/pipelines/{pipeline}/search"), &body).await;
+        let found = self.platform.post(&format!("/api/pipelines/{pipeline}/search"), &body).await;
         assert_eq!(found.status, 200, "{}", String::from_utf8_lossy(&found.body));
         let found = found.json();
         let numbers: Vec<usize> = found["contexts"].as_array().unwrap().iter().map(found_number).collect();
@@ -139,17 +141,17 @@ impl Running {
     }
 
     async fn get(&self, path: &str) -> Value {
-        self.world.get(path).await.json()
+        self.platform.get(path).await.json()
     }
 
     /// Polls an operation until a condition holds. The small model answers until then.
-    async fn until(&self, pipeline: &str, path: &str, is: impl Fn(&Value) -> bool) -> Value {
+    async fn until(&self, pipeline: &str, path: &str, condition: impl Fn(&Value) -> bool) -> Value {
         let mut found = Value::Null;
         for _ in 0..600 {
-            let model = self.answers(pipeline).await;
+            let model = self.serving_model(pipeline).await;
             found = self.get(path).await;
             assert!(model == SMALL || found["status"] == "succeeded", "too early: {found}");
-            if is(&found) {
+            if condition(&found) {
                 return found;
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
@@ -162,7 +164,7 @@ fn found_number(result: &Value) -> usize {
     number(result["text"].as_str().unwrap()).unwrap()
 }
 
-fn waits(operation: &Value) -> bool {
+fn awaits_retry(operation: &Value) -> bool {
     operation["error"]["code"] == "embedding-unavailable" && operation["next_attempt_at"].is_string()
 }
 
@@ -173,25 +175,25 @@ async fn a_reindex_resumes_after_an_outage_without_repeated_work() {
         let running = service.platform(url).await;
         let id = running.pipeline().await;
         let operation = running.reindex(&id).await;
-        while service.embedded().len() < 4 {
-            assert_eq!(running.answers(&id).await, SMALL);
+        while service.embedded_texts().len() < 4 {
+            assert_eq!(running.serving_model(&id).await, SMALL);
         }
-        service.set_gone(true);
-        let current = running.until(&id, &operation, waits).await;
+        service.set_unavailable(true);
+        let current = running.until(&id, &operation, awaits_retry).await;
         assert_eq!((&current["status"], &current["terminal"]), (&json!("running"), &json!(false)), "{current}");
         let done = current["progress"]["done"].as_i64().unwrap();
         assert!(0 < done && done < DOCUMENTS as i64, "{current}");
         assert!(current["error"]["message"].as_str().unwrap().contains("embedding service"), "{current}");
         assert_eq!(running.get(&format!("/api/pipelines/{id}")).await["status"], "reindexing");
-        service.set_gone(false);
-        let over = running.until(&id, &operation, |current| current["terminal"] == true).await;
-        assert_eq!((&over["status"], &over["error"]), (&json!("succeeded"), &Value::Null), "{over}");
-        assert_eq!(running.answers(&id).await, LARGE);
-        let mut embedded: Vec<_> = service.embedded().iter().filter_map(|text| number(text)).collect();
-        embedded.sort_unstable();
-        embedded.dedup();
-        assert_eq!(embedded, (0..DOCUMENTS).collect::<Vec<_>>());
-        assert!(running.world.state.store.outages().await.unwrap().is_empty());
+        service.set_unavailable(false);
+        let finished = running.until(&id, &operation, |current| current["terminal"] == true).await;
+        assert_eq!((&finished["status"], &finished["error"]), (&json!("succeeded"), &Value::Null), "{finished}");
+        assert_eq!(running.serving_model(&id).await, LARGE);
+        let mut embedded_texts: Vec<_> = service.embedded_texts().iter().filter_map(|text| number(text)).collect();
+        embedded_texts.sort_unstable();
+        embedded_texts.dedup();
+        assert_eq!(embedded_texts, (0..DOCUMENTS).collect::<Vec<_>>());
+        assert!(running.platform.state.store.outages().await.unwrap().is_empty());
     })
     .await;
 }
@@ -203,42 +205,42 @@ async fn a_reindex_waits_for_a_missing_service_until_cancelled() {
         let running = service.platform(url).await;
         let id = running.pipeline().await;
         let operation = running.reindex(&id).await;
-        while service.embedded().len() < 3 {
+        while service.embedded_texts().len() < 3 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        service.set_gone(true);
+        service.set_unavailable(true);
         // More often than the attempts of a document.
-        let mut moments = std::collections::BTreeSet::new();
-        while moments.len() < 6 {
-            let current = running.until(&id, &operation, waits).await;
-            moments.insert(current["next_attempt_at"].as_str().unwrap().to_owned());
+        let mut retry_times = std::collections::BTreeSet::new();
+        while retry_times.len() < 6 {
+            let current = running.until(&id, &operation, awaits_retry).await;
+            retry_times.insert(current["next_attempt_at"].as_str().unwrap().to_owned());
         }
         // Other work continues meanwhile.
         running.add(&id, DOCUMENTS).await;
         let current = running.until(&id, &operation, |current| current["progress"]["total"] == DOCUMENTS + 1).await;
         assert_eq!(current["status"], "running", "{current}");
-        let off = running.world.send("POST", &format!("{operation}/cancel"), &[], "").await;
-        assert_eq!((off.status, &off.json()["status"]), (200, &json!("cancelled")), "{}", off.json());
+        let cancelled = running.platform.send("POST", &format!("{operation}/cancel"), &[], "").await;
+        assert_eq!((cancelled.status, &cancelled.json()["status"]), (200, &json!("cancelled")), "{}", cancelled.json());
         let pipeline = running.get(&format!("/api/pipelines/{id}")).await;
         assert_eq!((&pipeline["status"], &pipeline["embedding_model"]), (&json!("active"), &json!(SMALL)));
         assert_eq!(pipeline["document_counts"]["ready"], DOCUMENTS + 1);
-        assert_eq!(running.answers(&id).await, SMALL);
+        assert_eq!(running.serving_model(&id).await, SMALL);
         for _ in 0..100 {
-            if running.world.state.store.outages().await.unwrap().is_empty() {
+            if running.platform.state.store.outages().await.unwrap().is_empty() {
                 break;
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
-        assert!(running.world.state.store.outages().await.unwrap().is_empty(), "the model is no longer needed");
-        service.set_gone(false);
+        assert!(running.platform.state.store.outages().await.unwrap().is_empty(), "the model is no longer needed");
+        service.set_unavailable(false);
         let operation = running.reindex(&id).await;
-        let over = running.until(&id, &operation, |current| current["terminal"] == true).await;
+        let finished = running.until(&id, &operation, |current| current["terminal"] == true).await;
         assert_eq!(
-            (&over["status"], &over["progress"]["done"]),
+            (&finished["status"], &finished["progress"]["done"]),
             (&json!("succeeded"), &json!(DOCUMENTS + 1)),
-            "{over}"
+            "{finished}"
         );
-        assert_eq!(running.answers(&id).await, LARGE);
+        assert_eq!(running.serving_model(&id).await, LARGE);
     })
     .await;
 }
@@ -250,20 +252,20 @@ async fn a_reindex_with_other_dimensions_survives_a_crash_and_swaps_atomically()
         let mut running = service.platform(url).await;
         let id = running.pipeline().await;
         let operation = running.reindex(&id).await;
-        for dies_at in [2, 4, 6] {
-            while service.embedded().len() < dies_at {
-                assert_eq!(running.answers(&id).await, SMALL);
+        for restart_after in [2, 4, 6] {
+            while service.embedded_texts().len() < restart_after {
+                assert_eq!(running.serving_model(&id).await, SMALL);
             }
             drop(running);
             running = service.platform(url).await;
         }
-        let over = running.until(&id, &operation, |current| current["terminal"] == true).await;
-        assert_eq!(over["status"], "succeeded", "{over}");
+        let finished = running.until(&id, &operation, |current| current["terminal"] == true).await;
+        assert_eq!(finished["status"], "succeeded", "{finished}");
         let pipeline = running.get(&format!("/api/pipelines/{id}")).await;
         assert_eq!((&pipeline["embedding_model"], &pipeline["embedding_dimensions"]), (&json!(LARGE), &json!(96)));
-        assert_eq!(running.answers(&id).await, LARGE);
+        assert_eq!(running.serving_model(&id).await, LARGE);
         running.add(&id, DOCUMENTS).await;
-        assert_eq!(running.answers(&id).await, LARGE, "later documents have the new dimensions");
+        assert_eq!(running.serving_model(&id).await, LARGE, "later documents have the new dimensions");
     })
     .await;
 }

@@ -43,8 +43,8 @@ fn ids<'h>(hits: &'h [Hit<'_>]) -> Vec<&'h str> {
     hits.iter().map(|hit| hit.best.id.as_str()).collect()
 }
 
-/// Everything in the hits of a query, including the bits of the scores.
-fn all_hits(partition: &Partition, text: &str, mode: Mode) -> Vec<(String, String, [u64; 3])> {
+/// Returns the ids and texts of the hits of a query, and the bits of their scores.
+fn hits_with_scores(partition: &Partition, text: &str, mode: Mode) -> Vec<(String, String, [u64; 3])> {
     let vector = vector(text);
     let hits = partition.search(&SearchQuery { vector: Some(&vector), mode, top: 5, ..question(text) });
     let bits = |hit: &Hit<'_>| [hit.score, hit.sparse, hit.dense].map(f64::to_bits);
@@ -71,7 +71,7 @@ fn the_limit_may_exceed_the_number_of_hits() {
 }
 
 #[test]
-fn a_tag_is_found_in_every_spelling() {
+fn a_tag_is_found_in_every_notation() {
     let partition = partition([
         document("a", &["PSV-2015A is set at 38.5 barg"]),
         document("b", &["PSV-2015B is set at 40.4 barg"]),
@@ -86,19 +86,19 @@ fn a_tag_is_found_in_every_spelling() {
 fn an_exact_tag_ranks_before_longer_tags() {
     let pump = "P-101A is a centrifugal pump (equipment.centrifugal_pump). P-101A has the parts P-101A N1, P-101A N2. \
                 P-101A is fed from HV-1011 through its parts. P-101A flows to CV-1013 through its parts.";
-    let nozzle = |at: u32| {
+    let nozzle = |number: u32| {
         format!(
-            "P-101A N{at} is a nozzle (equipment_component.nozzle). P-101A N{at} is part of P-101A. \
-             P-101A N{at} is connected to and flows to HV-101{at}."
+            "P-101A N{number} is a nozzle (equipment_component.nozzle). P-101A N{number} is part of P-101A. \
+             P-101A N{number} is connected to and flows to HV-101{number}."
         )
     };
-    let of_another = "P-101B is a centrifugal pump. P-101B is fed from HV-1021. It is the spare of P-101A.";
+    let other_pump = "P-101B is a centrifugal pump. P-101B is fed from HV-1021. It is the spare of P-101A.";
     let (one, two) = (nozzle(1), nozzle(2));
     let partition = partition([
         document("a", &[&one]),
         document("b", &[&two]),
         document("c", &[pump]),
-        document("d", &[of_another]),
+        document("d", &[other_pump]),
     ]);
     for text in ["P-101A", "P 101A", "p101a", "What is P-101A?"] {
         assert_eq!(ids(&partition.search(&question(text)))[0], "c.0", "{text}");
@@ -156,9 +156,9 @@ fn equal_scores_are_ordered_by_id() {
 
 #[test]
 fn filters_apply_before_the_ranking() {
-    let documents = (0..200).map(|at| {
-        let metadata = json!({"unit": at % 100}).as_object().unwrap().clone();
-        embedded(Document { metadata, ..document(&format!("{at:03}"), &["isolate the valve"]) })
+    let documents = (0..200).map(|number| {
+        let metadata = json!({"unit": number % 100}).as_object().unwrap().clone();
+        embedded(Document { metadata, ..document(&format!("{number:03}"), &["isolate the valve"]) })
     });
     let mut partition = Partition::new(512);
     documents.for_each(|document| partition.put(document).unwrap());
@@ -178,8 +178,8 @@ fn scores_are_normalized_and_can_be_limited() {
     let hits = partition.search(&question("relief valve"));
     assert!(hits.windows(2).all(|pair| pair[0].score >= pair[1].score));
     assert!(hits.iter().all(|hit| hit.score > 0.0 && hit.score <= 1.0));
-    let least = hits[0].score;
-    assert_eq!(ids(&partition.search(&SearchQuery { min_score: least, ..question("relief valve") })), ["a.0"]);
+    let minimum = hits[0].score;
+    assert_eq!(ids(&partition.search(&SearchQuery { min_score: minimum, ..question("relief valve") })), ["a.0"]);
     assert!(partition.search(&SearchQuery { min_score: 1.0, ..question("relief valve") }).is_empty());
 }
 
@@ -194,17 +194,17 @@ fn without_vectors_the_search_is_sparse() {
 fn a_vector_of_wrong_length_is_rejected_without_effect() {
     let mut partition = Partition::new(512);
     partition.put(embedded(document("a", &["valve"]))).unwrap();
-    let refused = partition.put(document("a", &["pump"]));
-    assert_eq!(refused, Err(Error::Dimensions { expected: 512, found: 0 }));
+    let result = partition.put(document("a", &["pump"]));
+    assert_eq!(result, Err(Error::Dimensions { expected: 512, found: 0 }));
     assert_eq!(ids(&partition.search(&question("valve"))), ["a.0"]);
 }
 
 #[test]
 fn a_document_can_be_removed_and_added_again() {
-    let given = embedded(document("a", &["open valve", "close valve"]));
+    let expected = embedded(document("a", &["open valve", "close valve"]));
     let mut partition = Partition::new(512);
-    partition.put(given.clone()).unwrap();
-    assert_eq!(partition.remove("a"), Some(given));
+    partition.put(expected.clone()).unwrap();
+    assert_eq!(partition.remove("a"), Some(expected));
     assert_eq!((partition.remove("a"), partition.len()), (None, 0));
     assert!(partition.search(&question("valve")).is_empty());
 }
@@ -213,10 +213,10 @@ fn a_document_can_be_removed_and_added_again() {
 fn metadata_can_change() {
     let mut partition = partition([document("a", &["valve"])]);
     let filter = Filter::parse(&json!({"unit": 20})).unwrap();
-    let asked = SearchQuery { filter: Some(&filter), ..question("valve") };
-    assert!(partition.search(&asked).is_empty());
+    let query = SearchQuery { filter: Some(&filter), ..question("valve") };
+    assert!(partition.search(&query).is_empty());
     assert!(partition.set_metadata("a", json!({"unit": 20}).as_object().unwrap().clone()));
-    assert_eq!(partition.search(&asked).len(), 1);
+    assert_eq!(partition.search(&query).len(), 1);
     assert!(!partition.set_metadata("b", Map::new()));
 }
 
@@ -228,13 +228,13 @@ fn texts() -> impl Strategy<Value = Vec<String>> {
     prop::collection::vec(text, 1..4)
 }
 
-/// Documents with names of their own.
+/// Generates documents with unique ids.
 fn documents() -> impl Strategy<Value = Vec<Document>> {
-    let named = |(at, texts): (usize, Vec<String>)| {
+    let with_id = |(number, texts): (usize, Vec<String>)| {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        embedded(document(&format!("d{at:02}"), &texts))
+        embedded(document(&format!("d{number:02}"), &texts))
     };
-    prop::collection::vec(texts(), 1..6).prop_map(move |all| all.into_iter().enumerate().map(named).collect())
+    prop::collection::vec(texts(), 1..6).prop_map(move |all| all.into_iter().enumerate().map(with_id).collect())
 }
 
 fn query_text() -> impl Strategy<Value = String> {
@@ -251,22 +251,22 @@ proptest! {
         text in query_text(),
         order in any::<u64>(),
     ) {
-        let mut plain = Partition::new(512);
-        current.iter().cloned().for_each(|document| plain.put(document).unwrap());
-        // The same documents in another order, after others that came and went, and one put twice.
-        let mut lived = Partition::new(512);
+        let mut fresh = Partition::new(512);
+        current.iter().cloned().for_each(|document| fresh.put(document).unwrap());
+        // The same documents in another order, after others were added and removed, with one document added twice.
+        let mut rebuilt = Partition::new(512);
         for document in &others {
-            lived.put(Document { id: format!("x{}", document.id), ..document.clone() }).unwrap();
+            rebuilt.put(Document { id: format!("x{}", document.id), ..document.clone() }).unwrap();
         }
         let mut ordered: Vec<_> = current.iter().enumerate().collect();
-        ordered.sort_by_key(|(at, _)| (*at as u64 + 1).wrapping_mul(order | 1));
-        ordered.iter().for_each(|(_, document)| lived.put((*document).clone()).unwrap());
-        others.iter().for_each(|document| drop(lived.remove(&format!("x{}", document.id))));
-        lived.put(current[0].clone()).unwrap();
+        ordered.sort_by_key(|(number, _)| (*number as u64 + 1).wrapping_mul(order | 1));
+        ordered.iter().for_each(|(_, document)| rebuilt.put((*document).clone()).unwrap());
+        others.iter().for_each(|document| drop(rebuilt.remove(&format!("x{}", document.id))));
+        rebuilt.put(current[0].clone()).unwrap();
         for mode in [Mode::Sparse, Mode::Dense, Mode::Hybrid] {
-            prop_assert_eq!(all_hits(&plain, &text, mode), all_hits(&lived, &text, mode));
+            prop_assert_eq!(hits_with_scores(&fresh, &text, mode), hits_with_scores(&rebuilt, &text, mode));
         }
-        prop_assert_eq!(plain.to_bytes(), lived.to_bytes());
+        prop_assert_eq!(fresh.to_bytes(), rebuilt.to_bytes());
     }
 
     #[test]
@@ -274,21 +274,21 @@ proptest! {
         let mut partition = Partition::new(512);
         current.into_iter().for_each(|document| partition.put(document).unwrap());
         let bytes = partition.to_bytes();
-        let read = Partition::from_bytes(&bytes).unwrap();
+        let decoded = Partition::from_bytes(&bytes).unwrap();
         for mode in [Mode::Sparse, Mode::Dense, Mode::Hybrid] {
-            prop_assert_eq!(all_hits(&partition, &text, mode), all_hits(&read, &text, mode));
+            prop_assert_eq!(hits_with_scores(&partition, &text, mode), hits_with_scores(&decoded, &text, mode));
         }
-        prop_assert_eq!(read.to_bytes(), bytes);
+        prop_assert_eq!(decoded.to_bytes(), bytes);
     }
 
     #[test]
-    fn a_truncated_snapshot_is_rejected(texts in texts(), at in any::<prop::sample::Index>(), flip in 1..=255u8) {
+    fn a_truncated_snapshot_is_rejected(texts in texts(), position in any::<prop::sample::Index>(), flip in 1..=255u8) {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let mut bytes = partition([document("a", &texts)]).to_bytes();
-        prop_assert!(Partition::from_bytes(&bytes[..at.index(bytes.len())]).is_none());
+        prop_assert!(Partition::from_bytes(&bytes[..position.index(bytes.len())]).is_none());
         // Modified bytes are detected by the caller; they must not panic.
-        let at = at.index(bytes.len());
-        bytes[at] ^= flip;
+        let position = position.index(bytes.len());
+        bytes[position] ^= flip;
         let _ = Partition::from_bytes(&bytes);
     }
 
@@ -305,56 +305,58 @@ fn invalid_vector_blobs_are_rejected() {
 }
 
 /// Deterministic pseudo-random numbers.
-fn noise(state: &mut u64) -> f32 {
+fn random_number(state: &mut u64) -> f32 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     (*state >> 40) as f32 / (1u64 << 24) as f32 - 0.5
 }
 
 /// Vectors around a few centers, like those of texts.
-fn clustered(count: usize, dimensions: usize, state: &mut u64) -> Vec<Vec<f32>> {
-    let centers: Vec<Vec<f32>> = (0..30).map(|_| (0..dimensions).map(|_| noise(state)).collect()).collect();
-    let near = |at: usize| {
-        let mut vector: Vec<f32> = centers[at % 30].iter().map(|x| x + 0.6 * noise(state)).collect();
+fn clustered_vectors(count: usize, dimensions: usize, state: &mut u64) -> Vec<Vec<f32>> {
+    let centers: Vec<Vec<f32>> = (0..30).map(|_| (0..dimensions).map(|_| random_number(state)).collect()).collect();
+    let vector_near_center = |number: usize| {
+        let mut vector: Vec<f32> = centers[number % 30].iter().map(|x| x + 0.6 * random_number(state)).collect();
         normalize(&mut vector);
         vector
     };
-    (0..count).map(near).collect()
+    (0..count).map(vector_near_center).collect()
 }
 
 #[test]
 fn quantization_loses_no_results() {
     let mut state = 7;
-    let vectors = clustered(3100, 96, &mut state);
-    let (asked, held) = vectors.split_at(100);
+    let vectors = clustered_vectors(3100, 96, &mut state);
+    let (queries, indexed) = vectors.split_at(100);
     let mut partition = Partition::new(96);
-    for (at, vector) in held.iter().enumerate() {
-        let mut document = document(&format!("{at:04}"), &["x"]);
+    for (number, vector) in indexed.iter().enumerate() {
+        let mut document = document(&format!("{number:04}"), &["x"]);
         document.chunks[0].vector.clone_from(vector);
         partition.put(document).unwrap();
     }
     let mut hits = 0;
-    for vector in asked {
+    for vector in queries {
         let question = SearchQuery { vector: Some(vector), mode: Mode::Dense, ..question("") };
         let found: Vec<_> =
             partition.rank(&question, 10).iter().map(|r| partition.chunk_position(r).0.parse().unwrap()).collect();
-        hits += exactly(held, vector, 10).iter().filter(|at| found.contains(*at)).count();
+        hits += exact_neighbors(indexed, vector, 10).iter().filter(|number| found.contains(*number)).count();
     }
     assert!(hits >= 995, "{hits} of 1000");
 }
 
-fn exactly(held: &[Vec<f32>], vector: &[f32], most: usize) -> Vec<usize> {
-    let dot = |at: usize| held[at].iter().zip(vector).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
-    let mut all: Vec<usize> = (0..held.len()).collect();
+fn exact_neighbors(indexed: &[Vec<f32>], vector: &[f32], limit: usize) -> Vec<usize> {
+    let dot =
+        |number: usize| indexed[number].iter().zip(vector).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
+    let mut all: Vec<usize> = (0..indexed.len()).collect();
     all.sort_by(|a, b| dot(*b).total_cmp(&dot(*a)));
-    all.truncate(most);
+    all.truncate(limit);
     all
 }
 
 #[test]
 fn many_removals_leave_the_other_documents_intact() {
     let mut partition = Partition::new(0);
-    (0..3000).for_each(|at| partition.put(document(&format!("{at}"), &[&format!("valve number{at}")])).unwrap());
-    (0..2900).for_each(|at| drop(partition.remove(&format!("{at}"))));
+    (0..3000)
+        .for_each(|number| partition.put(document(&format!("{number}"), &[&format!("valve number{number}")])).unwrap());
+    (0..2900).for_each(|number| drop(partition.remove(&format!("{number}"))));
     assert_eq!(partition.len(), 100);
     assert_eq!(ids(&partition.search(&question("number2950")))[0], "2950.0");
     assert!(partition.search(&question("7")).is_empty());
@@ -364,6 +366,6 @@ fn many_removals_leave_the_other_documents_intact() {
 fn unused_metadata_does_not_change_results() {
     let metadata: Map<String, Value> = json!({"a": {"b": [1, null]}}).as_object().unwrap().clone();
     let partition = partition([Document { metadata: metadata.clone(), ..document("a", &["valve"]) }]);
-    let read = Partition::from_bytes(&partition.to_bytes()).unwrap();
-    assert_eq!(read.search(&question("valve"))[0].metadata, &metadata);
+    let decoded = Partition::from_bytes(&partition.to_bytes()).unwrap();
+    assert_eq!(decoded.search(&question("valve"))[0].metadata, &metadata);
 }

@@ -12,7 +12,7 @@ use serde_json::{Map, json};
 use tempfile::TempDir;
 
 use crate::index_cache::ready;
-use crate::store_fixtures::{NewText, add_text, on_each, pipeline, read, wide_pipeline};
+use crate::store_fixtures::{NewText, add_text, ingested, on_each, pipeline, wide_pipeline};
 
 const LARGE_BUDGET: u64 = 1 << 30;
 
@@ -27,19 +27,19 @@ pub async fn save(indexes: &IndexCache, store: &Store) {
 }
 
 /// Checks that a partition is equal with and without snapshots. Returns `true` if it was loaded from a snapshot.
-pub async fn is_the_same(folder: &TempDir, store: &Store, pipeline: &Pipeline, label: &str) -> bool {
+pub async fn loaded_from_snapshot(folder: &TempDir, store: &Store, pipeline: &Pipeline, classification: &str) -> bool {
     let cache = snapshot_cache(folder, LARGE_BUDGET);
-    let opened = cache.get(store, pipeline, label).await.unwrap();
-    let built = IndexCache::default().get(store, pipeline, label).await.unwrap();
-    let (opened, built) = (opened.read().await, built.read().await);
-    assert!(opened.partition.to_bytes() == built.partition.to_bytes(), "{label}");
-    assert_eq!((&opened.documents, &opened.chunks), (&built.documents, &built.chunks));
-    assert_eq!(opened.changes(), built.changes());
-    counted(&cache, |snapshots| &snapshots.loaded) > 0
+    let cached = cache.get(store, pipeline, classification).await.unwrap();
+    let built = IndexCache::default().get(store, pipeline, classification).await.unwrap();
+    let (cached, built) = (cached.read().await, built.read().await);
+    assert!(cached.partition.to_bytes() == built.partition.to_bytes(), "{classification}");
+    assert_eq!((&cached.documents, &cached.chunks), (&built.documents, &built.chunks));
+    assert_eq!(cached.change_count(), built.change_count());
+    counter(&cache, |snapshots| &snapshots.loaded) > 0
 }
 
-fn counted(indexes: &IndexCache, which: impl Fn(&SnapshotFiles) -> &AtomicU64) -> u64 {
-    which(indexes.snapshots().unwrap()).load(Relaxed)
+fn counter(indexes: &IndexCache, select: impl Fn(&SnapshotFiles) -> &AtomicU64) -> u64 {
+    select(indexes.snapshots().unwrap()).load(Relaxed)
 }
 
 pub fn files(folder: &TempDir) -> Vec<PathBuf> {
@@ -48,7 +48,7 @@ pub fn files(folder: &TempDir) -> Vec<PathBuf> {
 }
 
 /// Creates a pipeline with documents and writes its snapshot.
-async fn written(store: &Store, folder: &TempDir, documents: usize) -> (Pipeline, Vec<String>, IndexCache) {
+async fn create_snapshot(store: &Store, folder: &TempDir, documents: usize) -> (Pipeline, Vec<String>, IndexCache) {
     let pipeline = pipeline(store, &["manual"]).await;
     let mut ids = Vec::new();
     for number in 0..documents {
@@ -70,27 +70,27 @@ async fn a_snapshot_equals_the_built_partition_bit_for_bit() {
             let metadata = json!({"pressure": 0.1 * f64::from(number) / 3.0, "big": u64::MAX, "of": [null, {"a": -1}]});
             let metadata: Map<_, _> = metadata.as_object().unwrap().clone();
             let text = format!("valve {number}\npump P-{number}");
-            add_text(&store, &pipeline, NewText { label: "manual", text: &text, metadata: &metadata }).await;
+            add_text(&store, &pipeline, NewText { classification: "manual", text: &text, metadata: &metadata }).await;
             let job = store.lease_job("worker", Duration::from_secs(60)).await.unwrap().unwrap();
-            let mut read = read(&text);
-            for (at, chunk) in read.chunks.iter_mut().enumerate() {
-                let numbers = (0..512).map(|dimension| ((dimension * 7 + at * 3) as f32 + number as f32).sin());
+            let mut document = ingested(&text);
+            for (index, chunk) in document.chunks.iter_mut().enumerate() {
+                let numbers = (0..512).map(|dimension| ((dimension * 7 + index * 3) as f32 + number as f32).sin());
                 chunk.vector = numbers.flat_map(f32::to_le_bytes).collect();
-                chunk.page = (at > 0).then_some(at as i64);
+                chunk.page = (index > 0).then_some(index as i64);
             }
-            store.publish_document(&job, &read).await.unwrap();
+            store.publish_document(&job, &document).await.unwrap();
         }
         let indexes = snapshot_cache(&folder, LARGE_BUDGET);
         indexes.get(&store, &pipeline, "manual").await.unwrap();
-        assert!(!is_the_same(&folder, &store, &pipeline, "manual").await, "no snapshot exists yet");
+        assert!(!loaded_from_snapshot(&folder, &store, &pipeline, "manual").await, "no snapshot exists yet");
         save(&indexes, &store).await;
-        assert!(is_the_same(&folder, &store, &pipeline, "manual").await);
+        assert!(loaded_from_snapshot(&folder, &store, &pipeline, "manual").await);
         save(&indexes, &store).await;
-        assert_eq!(counted(&indexes, |snapshots| &snapshots.written), 1, "nothing changed since");
+        assert_eq!(counter(&indexes, |snapshots| &snapshots.written), 1, "nothing changed since");
         // Headers are indexed: a snapshot with headers is invalid for a pipeline without them.
         let mut plain = pipeline.clone();
         plain.options.chunk_header = Some(false);
-        assert!(!is_the_same(&folder, &store, &plain, "manual").await);
+        assert!(!loaded_from_snapshot(&folder, &store, &plain, "manual").await);
     })
     .await;
 }
@@ -99,13 +99,13 @@ async fn a_snapshot_equals_the_built_partition_bit_for_bit() {
 async fn an_older_snapshot_is_completed_from_the_database() {
     on_each(async |store, _| {
         let folder = TempDir::new().unwrap();
-        let (pipeline, _, indexes) = written(&store, &folder, 5).await;
+        let (pipeline, _, indexes) = create_snapshot(&store, &folder, 5).await;
         ready(&store, &pipeline, "manual", "vessel 5").await;
-        assert!(is_the_same(&folder, &store, &pipeline, "manual").await);
+        assert!(loaded_from_snapshot(&folder, &store, &pipeline, "manual").await);
         indexes.get(&store, &pipeline, "manual").await.unwrap();
         save(&indexes, &store).await;
         assert_eq!(files(&folder).len(), 1, "the old snapshot is replaced");
-        assert!(is_the_same(&folder, &store, &pipeline, "manual").await);
+        assert!(loaded_from_snapshot(&folder, &store, &pipeline, "manual").await);
     })
     .await;
 }
@@ -114,12 +114,12 @@ async fn an_older_snapshot_is_completed_from_the_database() {
 async fn a_stale_partition_is_not_written() {
     on_each(async |store, _| {
         let folder = TempDir::new().unwrap();
-        let (pipeline, ids, indexes) = written(&store, &folder, 3).await;
+        let (pipeline, ids, indexes) = create_snapshot(&store, &folder, 3).await;
         assert!(store.delete_document(&pipeline.id, &ids[0]).await.unwrap());
         // The open partition is not refreshed yet.
         save(&indexes, &store).await;
-        assert_eq!(counted(&indexes, |snapshots| &snapshots.written), 1);
-        assert!(!is_the_same(&folder, &store, &pipeline, "manual").await);
+        assert_eq!(counter(&indexes, |snapshots| &snapshots.written), 1);
+        assert!(!loaded_from_snapshot(&folder, &store, &pipeline, "manual").await);
     })
     .await;
 }
@@ -132,7 +132,7 @@ async fn a_snapshot_with_deleted_replaced_or_moved_documents_is_rejected() {
         for number in 0..4 {
             ids.push(ready(&store, &pipeline, "manual", &format!("quixotic{number}\npump {number}")).await);
         }
-        for (at, id) in ids.iter().enumerate() {
+        for (index, id) in ids.iter().enumerate() {
             let folder = TempDir::new().unwrap();
             let indexes = snapshot_cache(&folder, LARGE_BUDGET);
             indexes.get(&store, &pipeline, "manual").await.unwrap();
@@ -142,11 +142,11 @@ async fn a_snapshot_with_deleted_replaced_or_moved_documents_is_rejected() {
             assert!(!copy.windows(8).any(|window| window == b"quixotic"), "the file contains plain text");
             let document = store.document(&pipeline.id, id).await.unwrap().unwrap();
             let metadata = Map::new();
-            let change = match at {
+            let change = match index {
                 0 => {
                     store.requeue_document(&document).await.unwrap();
                     let job = store.lease_job("worker", Duration::from_secs(60)).await.unwrap().unwrap();
-                    store.publish_document(&job, &read("another text")).await.unwrap();
+                    store.publish_document(&job, &ingested("another text")).await.unwrap();
                     None
                 }
                 1 => Some(DocumentUpdate { classification: Some("datasheet"), filename: None, metadata: None }),
@@ -159,15 +159,15 @@ async fn a_snapshot_with_deleted_replaced_or_moved_documents_is_rejected() {
             if let Some(change) = change {
                 store.update_document(&document, change).await.unwrap();
             }
-            assert!(!is_the_same(&folder, &store, &pipeline, "manual").await, "{at}");
+            assert!(!loaded_from_snapshot(&folder, &store, &pipeline, "manual").await, "{index}");
             indexes.remove_obsolete_snapshots(&store).await.unwrap();
-            assert_eq!(files(&folder), Vec::<PathBuf>::new(), "{at}");
+            assert_eq!(files(&folder), Vec::<PathBuf>::new(), "{index}");
             // Restoring the old file has no effect, under the new name either.
             indexes.get(&store, &pipeline, "manual").await.unwrap();
             save(&indexes, &store).await;
             fs::write(&before[0], &copy).unwrap();
             fs::write(files(&folder).into_iter().find(|file| *file != before[0]).unwrap(), &copy).unwrap();
-            assert!(!is_the_same(&folder, &store, &pipeline, "manual").await, "{at}");
+            assert!(!loaded_from_snapshot(&folder, &store, &pipeline, "manual").await, "{index}");
         }
     })
     .await;
@@ -177,20 +177,20 @@ async fn a_snapshot_with_deleted_replaced_or_moved_documents_is_rejected() {
 async fn a_truncated_or_modified_snapshot_is_ignored() {
     on_each(async |store, _| {
         let folder = TempDir::new().unwrap();
-        let (pipeline, ..) = written(&store, &folder, 20).await;
+        let (pipeline, ..) = create_snapshot(&store, &folder, 20).await;
         let file = files(&folder).remove(0);
         let whole = fs::read(&file).unwrap();
-        for at in (0..whole.len()).step_by(whole.len() / 7).chain([1, 31, 32, 33, whole.len() - 1]) {
-            fs::write(&file, &whole[..at]).unwrap();
-            assert!(!is_the_same(&folder, &store, &pipeline, "manual").await, "cut at {at}");
+        for index in (0..whole.len()).step_by(whole.len() / 7).chain([1, 31, 32, 33, whole.len() - 1]) {
+            fs::write(&file, &whole[..index]).unwrap();
+            assert!(!loaded_from_snapshot(&folder, &store, &pipeline, "manual").await, "cut at {index}");
             assert!(!file.exists(), "an invalid file is deleted");
             let mut changed = whole.clone();
-            changed[at] ^= 1 << (at % 8);
+            changed[index] ^= 1 << (index % 8);
             fs::write(&file, &changed).unwrap();
-            assert!(!is_the_same(&folder, &store, &pipeline, "manual").await, "changed at {at}");
+            assert!(!loaded_from_snapshot(&folder, &store, &pipeline, "manual").await, "changed at {index}");
         }
         fs::write(&file, &whole).unwrap();
-        assert!(is_the_same(&folder, &store, &pipeline, "manual").await);
+        assert!(loaded_from_snapshot(&folder, &store, &pipeline, "manual").await);
     })
     .await;
 }
@@ -205,7 +205,7 @@ async fn an_unwritable_snapshot_directory_is_ignored() {
         let indexes = snapshot_cache(&folder, LARGE_BUDGET);
         indexes.get(&store, &pipeline, "manual").await.unwrap();
         save(&indexes, &store).await;
-        assert!(!is_the_same(&folder, &store, &pipeline, "manual").await);
+        assert!(!loaded_from_snapshot(&folder, &store, &pipeline, "manual").await);
     })
     .await;
 }
@@ -213,10 +213,10 @@ async fn an_unwritable_snapshot_directory_is_ignored() {
 #[tokio::test]
 async fn snapshots_stay_within_the_disk_budget_by_lru_eviction() {
     on_each(async |store, _| {
-        let labels = ["a", "b", "c"];
-        let pipeline = pipeline(&store, &labels).await;
-        for label in labels {
-            ready(&store, &pipeline, label, &format!("valve {label}\n").repeat(200)).await;
+        let classifications = ["a", "b", "c"];
+        let pipeline = pipeline(&store, &classifications).await;
+        for classification in classifications {
+            ready(&store, &pipeline, classification, &format!("valve {classification}\n").repeat(200)).await;
         }
         let folder = TempDir::new().unwrap();
         let all = snapshot_cache(&folder, LARGE_BUDGET);
@@ -224,14 +224,14 @@ async fn snapshots_stay_within_the_disk_budget_by_lru_eviction() {
         let one = all.bytes() as u64;
         let (folder, size) = (TempDir::new().unwrap(), |file: &Path| fs::metadata(file).unwrap().len());
         let indexes = snapshot_cache(&folder, one + one / 2);
-        for label in labels {
-            indexes.get(&store, &pipeline, label).await.unwrap();
+        for classification in classifications {
+            indexes.get(&store, &pipeline, classification).await.unwrap();
             save(&indexes, &store).await;
             let bytes: u64 = files(&folder).iter().map(|file| size(file)).sum();
-            assert!(bytes > 0 && bytes <= one + one / 2, "{label}: {bytes}");
+            assert!(bytes > 0 && bytes <= one + one / 2, "{classification}: {bytes}");
         }
-        assert!(is_the_same(&folder, &store, &pipeline, "c").await);
-        assert!(!is_the_same(&folder, &store, &pipeline, "a").await);
+        assert!(loaded_from_snapshot(&folder, &store, &pipeline, "c").await);
+        assert!(!loaded_from_snapshot(&folder, &store, &pipeline, "a").await);
         let folder = TempDir::new().unwrap();
         let small = snapshot_cache(&folder, one / 4);
         small.get(&store, &pipeline, "a").await.unwrap();
@@ -246,17 +246,17 @@ async fn an_evicted_partition_is_written_first() {
     on_each(async |store, _| {
         let folder = TempDir::new().unwrap();
         let pipeline = pipeline(&store, &["a", "b"]).await;
-        for label in ["a", "b"] {
-            ready(&store, &pipeline, label, &format!("valve {label}\n").repeat(50)).await;
+        for classification in ["a", "b"] {
+            ready(&store, &pipeline, classification, &format!("valve {classification}\n").repeat(50)).await;
         }
         let snapshots = SnapshotFiles::new(folder.path().join("snapshots"), LARGE_BUDGET).with_min_chunks(1);
         let indexes = IndexCache::new(1).with_snapshots(snapshots);
         indexes.get(&store, &pipeline, "a").await.unwrap();
         indexes.get(&store, &pipeline, "b").await.unwrap();
-        while counted(&indexes, |snapshots| &snapshots.written) == 0 {
+        while counter(&indexes, |snapshots| &snapshots.written) == 0 {
             tokio::task::yield_now().await;
         }
-        assert!(is_the_same(&folder, &store, &pipeline, "a").await);
+        assert!(loaded_from_snapshot(&folder, &store, &pipeline, "a").await);
     })
     .await;
 }
@@ -267,7 +267,7 @@ async fn snapshots_are_private_to_their_owner() {
     use std::os::unix::fs::PermissionsExt;
     on_each(async |store, _| {
         let folder = TempDir::new().unwrap();
-        written(&store, &folder, 1).await;
+        create_snapshot(&store, &folder, 1).await;
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&files(&folder)[0]), 0o600);
         assert_eq!(mode(&folder.path().join("snapshots")), 0o700);

@@ -18,36 +18,36 @@ pub async fn on_each(test: impl AsyncFn(Store, Database)) {
 }
 
 /// Creates a pipeline with one-dimensional vectors, which tests can ignore.
-pub async fn pipeline(store: &Store, labels: &[&str]) -> Pipeline {
-    with_vectors(store, labels, 1).await
+pub async fn pipeline(store: &Store, classifications: &[&str]) -> Pipeline {
+    with_vectors(store, classifications, 1).await
 }
 
 /// Creates a pipeline with the dimensions of its model.
-pub async fn wide_pipeline(store: &Store, labels: &[&str]) -> Pipeline {
-    with_vectors(store, labels, 512).await
+pub async fn wide_pipeline(store: &Store, classifications: &[&str]) -> Pipeline {
+    with_vectors(store, classifications, 512).await
 }
 
-async fn with_vectors(store: &Store, labels: &[&str], dimensions: i64) -> Pipeline {
+async fn with_vectors(store: &Store, classifications: &[&str], dimensions: i64) -> Pipeline {
     let new = NewPipeline {
         name: pidq_http::uuid_v7(),
         embedding_model: "hash-512".into(),
         embedding_dimensions: dimensions,
         text_splitter: "character".into(),
         splitter_parameters: Map::new(),
-        classifications: labels.iter().map(|&label| label.to_owned()).collect(),
+        classifications: classifications.iter().map(|&classification| classification.to_owned()).collect(),
         options: Options::default(),
     };
     store.create_pipeline(new).await.unwrap()
 }
 
 /// Adds a queued document.
-pub async fn add(store: &Store, pipeline: &Pipeline, label: &str, text: &str) -> Document {
-    add_text(store, pipeline, NewText { label, text, metadata: &Map::new() }).await
+pub async fn add(store: &Store, pipeline: &Pipeline, classification: &str, text: &str) -> Document {
+    add_text(store, pipeline, NewText { classification, text, metadata: &Map::new() }).await
 }
 
 /// The variable parts of a document.
 pub struct NewText<'a> {
-    pub label: &'a str,
+    pub classification: &'a str,
     pub text: &'a str,
     pub metadata: &'a Map<String, Value>,
 }
@@ -60,7 +60,7 @@ pub async fn add_text(store: &Store, pipeline: &Pipeline, new: NewText<'_>) -> D
 pub async fn try_add(store: &Store, pipeline: &Pipeline, new: NewText<'_>) -> Result<(Document, bool), StoreError> {
     let new = NewDocument {
         pipeline_id: &pipeline.id,
-        classification: new.label,
+        classification: new.classification,
         external_id: None,
         filename: "a.txt",
         content_type: "text/plain",
@@ -77,13 +77,13 @@ pub fn digest(text: &str) -> String {
 }
 
 /// Returns a text as ingested by a worker: one chunk per line.
-pub fn read(text: &str) -> IngestedDocument {
+pub fn ingested(text: &str) -> IngestedDocument {
     let chunk = |line: &str| {
-        let at = (line.as_ptr() as usize - text.as_ptr() as usize) as i64;
+        let offset = (line.as_ptr() as usize - text.as_ptr() as usize) as i64;
         Chunk {
-            char_range: Some((at, at + line.len() as i64)),
-            byte_range: Some((at, at + line.len() as i64)),
-            gap: (at > 0).then(|| "\n".into()),
+            char_range: Some((offset, offset + line.len() as i64)),
+            byte_range: Some((offset, offset + line.len() as i64)),
+            gap: (offset > 0).then(|| "\n".into()),
             page: Some(1),
             headings: vec!["Heading".into()],
             content: line.into(),

@@ -2,7 +2,7 @@
 
 use pidq_http::auth::Timestamp;
 use pidq_http::database::Database;
-use pidq_pipeline::license::{Allowance, Issuer, License};
+use pidq_pipeline::license::{Issuer, License, LicenseLimits};
 use pidq_pipeline::maintenance;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -23,20 +23,20 @@ fn connection(name: &str, base_url: &str) -> Value {
     })
 }
 
-async fn patch(world: &TestPlatform, path: &str, tag: Option<&str>, body: &Value) -> TestResponse {
+async fn patch(platform: &TestPlatform, path: &str, etag: Option<&str>, body: &Value) -> TestResponse {
     let headers: Vec<_> =
-        [("content-type", "application/json")].into_iter().chain(tag.map(|tag| ("if-match", tag))).collect();
-    world.send("PATCH", path, &headers, body.to_string()).await
+        [("content-type", "application/json")].into_iter().chain(etag.map(|etag| ("if-match", etag))).collect();
+    platform.send("PATCH", path, &headers, body.to_string()).await
 }
 
 /// Creates a pipeline with the document of the vessel under `manual`.
-async fn vessel(world: &TestPlatform) -> (String, String) {
-    let id = world.pipeline().await;
-    let sent = world.ready(&id, "V-201.md", VESSEL.as_bytes(), &[("classification", "manual")]).await;
-    (id, sent["id"].as_str().unwrap().to_owned())
+async fn vessel(platform: &TestPlatform) -> (String, String) {
+    let id = platform.pipeline().await;
+    let uploaded = platform.upload_and_wait(&id, "V-201.md", VESSEL.as_bytes(), &[("classification", "manual")]).await;
+    (id, uploaded["id"].as_str().unwrap().to_owned())
 }
 
-fn by_endpoint(mock: &MockServer) -> Value {
+fn question_body(mock: &MockServer) -> Value {
     let endpoint = mock.endpoint();
     json!({
         "query": "What is PSV-2015A set at?", "classification": "manual",
@@ -44,47 +44,50 @@ fn by_endpoint(mock: &MockServer) -> Value {
     })
 }
 
-async fn ask(world: &TestPlatform, pipeline: &str, body: &Value) -> TestResponse {
-    world.post(&format!("/api/pipelines/{pipeline}/query"), body).await
+async fn ask(platform: &TestPlatform, pipeline: &str, body: &Value) -> TestResponse {
+    platform.post(&format!("/api/pipelines/{pipeline}/query"), body).await
 }
 
 #[tokio::test]
 async fn a_connection_can_be_managed_and_its_key_is_never_returned() {
     on_each_url(async |url| {
-        let world = TestPlatform::at(url, &[APP]).await;
-        let made = world.post(CONNECTIONS, &connection("local", "http://127.0.0.1:11434/v1")).await;
-        assert_eq!(made.status, 201, "{}", made.json());
-        let path = made.header("location").to_owned();
-        let shown = world.get(&path).await;
-        assert_eq!((shown.json(), shown.header("etag")), (made.json(), made.header("etag")));
+        let platform = TestPlatform::at(url, &[APP]).await;
+        let created = platform.post(CONNECTIONS, &connection("local", "http://127.0.0.1:11434/v1")).await;
+        assert_eq!(created.status, 201, "{}", created.json());
+        let path = created.header("location").to_owned();
+        let fetched = platform.get(&path).await;
+        assert_eq!((fetched.json(), fetched.header("etag")), (created.json(), created.header("etag")));
         assert_eq!(
-            (&shown.json()["extra_headers"], &shown.json()["provider"]),
+            (&fetched.json()["extra_headers"], &fetched.json()["provider"]),
             (&json!(["X-Plant"]), &json!("openai_compatible"))
         );
-        let listed = world.get(CONNECTIONS).await;
-        assert_eq!(listed.json()["data"], json!([shown.json()]));
-        for answer in [&made, &shown, &listed] {
-            let text = String::from_utf8_lossy(&answer.body);
+        let listed = platform.get(CONNECTIONS).await;
+        assert_eq!(listed.json()["data"], json!([fetched.json()]));
+        for response in [&created, &fetched, &listed] {
+            let text = String::from_utf8_lossy(&response.body);
             assert!(!text.contains(KEY) && !text.contains("header-secret-4711"), "{text}");
         }
-        let taken = world.post(CONNECTIONS, &connection("local", "http://127.0.0.1:1/v1")).await;
-        assert_eq!((taken.status, taken.code().as_str()), (409, "name-taken"));
-        let first = shown.header("etag");
-        let changed = patch(&world, &path, Some(first), &json!({"model": "other", "context_window": 4096})).await;
+        let conflict = platform.post(CONNECTIONS, &connection("local", "http://127.0.0.1:1/v1")).await;
+        assert_eq!((conflict.status, conflict.code().as_str()), (409, "name-taken"));
+        let first = fetched.header("etag");
+        let changed = patch(&platform, &path, Some(first), &json!({"model": "other", "context_window": 4096})).await;
         assert_eq!((changed.status, &changed.json()["revision"]), (200, &json!(2)), "{}", changed.json());
-        assert_eq!(patch(&world, &path, Some(first), &json!({"model": "third"})).await.code(), "precondition-failed");
-        let stale = world.send("DELETE", &path, &[("if-match", first)], "").await;
+        assert_eq!(
+            patch(&platform, &path, Some(first), &json!({"model": "third"})).await.code(),
+            "precondition-failed"
+        );
+        let stale = platform.send("DELETE", &path, &[("if-match", first)], "").await;
         assert_eq!(stale.status, 412);
-        assert_eq!(world.send("DELETE", &path, &[("if-match", changed.header("etag"))], "").await.status, 204);
-        assert_eq!(world.get(&path).await.code(), "llm-connection-not-found");
+        assert_eq!(platform.send("DELETE", &path, &[("if-match", changed.header("etag"))], "").await.status, 204);
+        assert_eq!(platform.get(&path).await.code(), "llm-connection-not-found");
     })
     .await;
 }
 
 #[tokio::test]
 async fn an_invalid_connection_is_rejected() {
-    let world = TestPlatform::sqlite(&[APP]).await;
-    for (member, value, code) in [
+    let platform = TestPlatform::sqlite(&[APP]).await;
+    for (field, value, code) in [
         ("name", json!(""), "validation"),
         ("provider", json!("magic"), "validation"),
         ("api_key", json!("a\nb"), "validation"),
@@ -95,43 +98,43 @@ async fn an_invalid_connection_is_rejected() {
         ("extra_headers", json!({"a b": "x"}), "validation"),
         ("apikey", json!("x"), "unknown-field"),
     ] {
-        let mut wanted = connection("c", "http://127.0.0.1:1/v1");
-        wanted[member] = value.clone();
-        let answer = world.post(CONNECTIONS, &wanted).await;
-        assert_eq!((answer.status, answer.code().as_str()), (422, code), "{member}: {value} {}", answer.json());
-        assert!(!String::from_utf8_lossy(&answer.body).contains(KEY));
+        let mut connection_body = connection("c", "http://127.0.0.1:1/v1");
+        connection_body[field] = value.clone();
+        let response = platform.post(CONNECTIONS, &connection_body).await;
+        assert_eq!((response.status, response.code().as_str()), (422, code), "{field}: {value} {}", response.json());
+        assert!(!String::from_utf8_lossy(&response.body).contains(KEY));
     }
-    let keyless = TestPlatform::sqlite(&[]).await;
-    let answer = keyless.post(CONNECTIONS, &connection("c", "http://127.0.0.1:1/v1")).await;
-    assert_eq!((answer.status, answer.code().as_str()), (409, "app-secret-missing"));
+    let without_secret = TestPlatform::sqlite(&[]).await;
+    let response = without_secret.post(CONNECTIONS, &connection("c", "http://127.0.0.1:1/v1")).await;
+    assert_eq!((response.status, response.code().as_str()), (409, "app-secret-missing"));
 }
 
 #[tokio::test]
 async fn an_api_key_is_sent_only_to_its_address() {
     on_each_url(async |url| {
         let mock = prompt_model().await;
-        let world = TestPlatform::at(url, &[APP]).await;
+        let platform = TestPlatform::at(url, &[APP]).await;
         let path =
-            world.post(CONNECTIONS, &connection("c", "http://127.0.0.1:1/v1")).await.header("location").to_owned();
+            platform.post(CONNECTIONS, &connection("c", "http://127.0.0.1:1/v1")).await.header("location").to_owned();
         let other = mock.endpoint().base_url;
         for (body, pointer) in [
             (json!({"base_url": other}), "/api_key"),
             (json!({"base_url": other, "api_key": null}), "/api_key"),
             (json!({"base_url": other, "api_key": "new"}), "/extra_headers"),
         ] {
-            let answer = patch(&world, &path, None, &body).await;
-            assert_eq!((answer.status, &answer.json()["errors"][0]["pointer"]), (422, &json!(pointer)), "{body}");
+            let response = patch(&platform, &path, None, &body).await;
+            assert_eq!((response.status, &response.json()["errors"][0]["pointer"]), (422, &json!(pointer)), "{body}");
         }
-        let moved = json!({"base_url": other, "api_key": "new", "extra_headers": null});
-        assert_eq!(patch(&world, &path, None, &moved).await.status, 200);
+        let new_address = json!({"base_url": other, "api_key": "new", "extra_headers": null});
+        assert_eq!(patch(&platform, &path, None, &new_address).await.status, 200);
         // Write access to the database does not reveal the key either.
         let database = Database::open(url).await.unwrap();
         database.execute("update llm_connections set base_url = $1", &["http://127.0.0.1:2/v1".into()]).await.unwrap();
-        let answer = world.send("POST", &format!("{path}/test"), &[], "").await;
-        assert_eq!((answer.status, answer.code().as_str()), (409, "llm-connection-undecryptable"));
+        let response = platform.send("POST", &format!("{path}/test"), &[], "").await;
+        assert_eq!((response.status, response.code().as_str()), (409, "llm-connection-undecryptable"));
         assert!(mock.requests().is_empty());
-        let mended = json!({"api_key": "new", "extra_headers": null});
-        assert_eq!(patch(&world, &path, None, &mended).await.status, 200, "who has the key mends it");
+        let update = json!({"api_key": "new", "extra_headers": null});
+        assert_eq!(patch(&platform, &path, None, &update).await.status, 200, "a new key restores the connection");
     })
     .await;
 }
@@ -140,78 +143,79 @@ async fn an_api_key_is_sent_only_to_its_address() {
 async fn api_keys_are_stored_encrypted_with_the_application_secret() {
     let folder = TempDir::new().unwrap();
     let url = databases::sqlite_url(&folder);
-    let world = TestPlatform::at(&url, &[APP]).await;
-    let path = world.post(CONNECTIONS, &connection("c", "http://127.0.0.1:1/v1")).await.header("location").to_owned();
-    drop(world);
-    assert!(is_stored(folder.path(), "plant-model"), "this is where to look");
+    let platform = TestPlatform::at(&url, &[APP]).await;
+    let path =
+        platform.post(CONNECTIONS, &connection("c", "http://127.0.0.1:1/v1")).await.header("location").to_owned();
+    drop(platform);
+    assert!(is_stored(folder.path(), "plant-model"), "the files contain the connection");
     for secret in [KEY, "header-secret-4711"] {
         assert!(!is_stored(folder.path(), secret), "{secret}");
     }
-    let world = TestPlatform::at(&url, &[("PIDQ_APP_SECRET", "ffffffffffffffffffffffffffffffff")]).await;
-    assert_eq!(world.send("POST", &format!("{path}/test"), &[], "").await.code(), "llm-connection-undecryptable");
+    let platform = TestPlatform::at(&url, &[("PIDQ_APP_SECRET", "ffffffffffffffffffffffffffffffff")]).await;
+    assert_eq!(platform.send("POST", &format!("{path}/test"), &[], "").await.code(), "llm-connection-undecryptable");
 }
 
 #[tokio::test]
 async fn a_connection_test_lists_its_models() {
-    let world = TestPlatform::sqlite(&[APP]).await;
-    let good = MockServer::start(|_, asked| {
-        assert!(asked.head.starts_with("GET /v1/models "), "{}", asked.head);
-        let is_ours = asked.head.contains(&format!("Bearer {KEY}")) && asked.head.contains("header-secret-4711");
+    let platform = TestPlatform::sqlite(&[APP]).await;
+    let good = MockServer::start(|_, request| {
+        assert!(request.head.starts_with("GET /v1/models "), "{}", request.head);
+        let is_ours = request.head.contains(&format!("Bearer {KEY}")) && request.head.contains("header-secret-4711");
         let models = json!({"data": [{"id": "m-1"}, {"id": "m-2"}]});
         vec![if is_ours { json_reply(200, &models) } else { json_reply(500, &json!({})) }]
     });
     let good = good.await;
-    let bad = MockServer::start(|_, _| {
+    let invalid = MockServer::start(|_, _| {
         vec![json_reply(
             401,
             &json!({"error": {"message": format!("wrong key {KEY} header-secret-4711"), "code": "k"}}),
         )]
     });
-    let bad = bad.await;
+    let invalid = invalid.await;
     let test = async |name: &str, base_url: &str| {
-        let path = world.post(CONNECTIONS, &connection(name, base_url)).await.header("location").to_owned();
-        world.send("POST", &format!("{path}/test"), &[], "").await
+        let path = platform.post(CONNECTIONS, &connection(name, base_url)).await.header("location").to_owned();
+        platform.send("POST", &format!("{path}/test"), &[], "").await
     };
-    let tried = test("good", &good.endpoint().base_url).await;
+    let response = test("good", &good.endpoint().base_url).await;
     assert_eq!(
-        (tried.status, &tried.json()["models"], &tried.json()["ok"]),
+        (response.status, &response.json()["models"], &response.json()["ok"]),
         (200, &json!(["m-1", "m-2"]), &json!(true))
     );
-    assert!(tried.json()["latency_ms"].is_u64());
-    let tried = test("bad", &bad.endpoint().base_url).await;
-    assert_eq!((tried.status, tried.code().as_str()), (502, "llm-auth-failed"));
-    let text = String::from_utf8_lossy(&tried.body).into_owned();
+    assert!(response.json()["latency_ms"].is_u64());
+    let response = test("bad", &invalid.endpoint().base_url).await;
+    assert_eq!((response.status, response.code().as_str()), (502, "llm-auth-failed"));
+    let text = String::from_utf8_lossy(&response.body).into_owned();
     assert!(!text.contains(KEY) && !text.contains("header-secret-4711"), "{text}");
-    let tried = test("metadata", "http://169.254.169.254/v1").await;
-    assert_eq!((tried.status, tried.code().as_str()), (403, "llm-endpoint-forbidden"));
+    let response = test("metadata", "http://169.254.169.254/v1").await;
+    assert_eq!((response.status, response.code().as_str()), (403, "llm-endpoint-forbidden"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_question_has_either_an_endpoint_or_a_connection() {
     on_each_url(async |url| {
         let mock = prompt_model().await;
-        let world = TestPlatform::at(url, &[APP]).await.working();
-        let (id, _) = vessel(&world).await;
-        let stored = world.post(CONNECTIONS, &connection("c", &mock.endpoint().base_url)).await.json()["id"].clone();
+        let platform = TestPlatform::at(url, &[APP]).await.with_workers();
+        let (id, _) = vessel(&platform).await;
+        let stored = platform.post(CONNECTIONS, &connection("c", &mock.endpoint().base_url)).await.json()["id"].clone();
         let mut body =
             json!({"query": "What is PSV-2015A set at?", "classification": "manual", "llm_connection": stored});
-        let answer = ask(&world, &id, &body).await;
-        assert_eq!((answer.status, &answer.json()["answered"]), (200, &json!(true)), "{}", answer.json());
+        let response = ask(&platform, &id, &body).await;
+        assert_eq!((response.status, &response.json()["answered"]), (200, &json!(true)), "{}", response.json());
         let head = mock.requests()[0].head.clone();
         assert!(head.contains(&format!("Bearer {KEY}")) && head.contains("header-secret-4711"), "{head}");
-        body["llm_endpoint"] = by_endpoint(&mock)["llm_endpoint"].clone();
-        assert_eq!(ask(&world, &id, &body).await.json()["errors"][0]["pointer"], "/llm_connection");
+        body["llm_endpoint"] = question_body(&mock)["llm_endpoint"].clone();
+        assert_eq!(ask(&platform, &id, &body).await.json()["errors"][0]["pointer"], "/llm_connection");
         body.as_object_mut().unwrap().remove("llm_endpoint");
         body["llm_connection"] = "0199".into();
-        assert_eq!(ask(&world, &id, &body).await.code(), "llm-connection-not-found");
+        assert_eq!(ask(&platform, &id, &body).await.code(), "llm-connection-not-found");
         body.as_object_mut().unwrap().remove("llm_connection");
-        assert_eq!(ask(&world, &id, &body).await.json()["errors"][0]["pointer"], "/llm_endpoint");
+        assert_eq!(ask(&platform, &id, &body).await.json()["errors"][0]["pointer"], "/llm_endpoint");
         let policy = json!({"policies": {"manual": {"llm_allow": ["https://llm.example/v1"]}}});
-        assert_eq!(patch(&world, &format!("/api/pipelines/{id}"), None, &policy).await.status, 200);
+        assert_eq!(patch(&platform, &format!("/api/pipelines/{id}"), None, &policy).await.status, 200);
         body["llm_connection"] = stored;
-        let refused = ask(&world, &id, &body).await;
+        let rejected = ask(&platform, &id, &body).await;
         assert_eq!(
-            (refused.status, refused.code().as_str()),
+            (rejected.status, rejected.code().as_str()),
             (403, "llm-endpoint-forbidden"),
             "the classification allows another address"
         );
@@ -224,43 +228,43 @@ async fn a_question_has_either_an_endpoint_or_a_connection() {
 async fn an_answer_is_stored_and_accepts_feedback() {
     on_each_url(async |url| {
         let mock = prompt_model().await;
-        let world = TestPlatform::at(url, &[]).await.working();
-        let (id, _) = vessel(&world).await;
-        let answer = ask(&world, &id, &by_endpoint(&mock)).await.json();
+        let platform = TestPlatform::at(url, &[]).await.with_workers();
+        let (id, _) = vessel(&platform).await;
+        let answer = ask(&platform, &id, &question_body(&mock)).await.json();
         let path = format!("/api/queries/{}", answer["id"].as_str().unwrap());
-        let stored = world.get(&path).await.json();
-        for member in ["id", "answer", "citations", "query", "classification", "usage", "timings_ms"] {
-            assert_eq!(stored[member], answer[member], "{member}");
+        let stored = platform.get(&path).await.json();
+        for field in ["id", "answer", "citations", "query", "classification", "usage", "timings_ms"] {
+            assert_eq!(stored[field], answer[field], "{field}");
         }
         assert_eq!(stored["feedback"], Value::Null);
-        assert!(Timestamp::from_rfc3339(stored["kept_until"].as_str().unwrap()).unwrap() > Timestamp::now());
-        for bad in [
+        assert!(Timestamp::from_rfc3339(stored["expires_at"].as_str().unwrap()).unwrap() > Timestamp::now());
+        for invalid in [
             json!({}),
             json!({"rating": 2}),
             json!({"rating": 1, "comment": "x".repeat(2001)}),
             json!({"rating": 1, "stars": 5}),
         ] {
-            assert_eq!(world.post(&format!("{path}/feedback"), &bad).await.status, 422, "{bad}");
+            assert_eq!(platform.post(&format!("{path}/feedback"), &invalid).await.status, 422, "{invalid}");
         }
-        for given in [json!({"rating": -1, "comment": "It is 40 barg."}), json!({"rating": 1, "comment": null})] {
-            let response = world.post(&format!("{path}/feedback"), &given).await;
-            assert_eq!((response.status, &response.json()["feedback"]), (200, &given));
-            assert_eq!(world.get(&path).await.json()["feedback"], given);
+        for feedback in [json!({"rating": -1, "comment": "It is 40 barg."}), json!({"rating": 1, "comment": null})] {
+            let response = platform.post(&format!("{path}/feedback"), &feedback).await;
+            assert_eq!((response.status, &response.json()["feedback"]), (200, &feedback));
+            assert_eq!(platform.get(&path).await.json()["feedback"], feedback);
         }
         let streamed = {
-            let mut body = by_endpoint(&mock);
+            let mut body = question_body(&mock);
             body["stream"] = true.into();
-            String::from_utf8(ask(&world, &id, &body).await.body).unwrap()
+            String::from_utf8(ask(&platform, &id, &body).await.body).unwrap()
         };
-        let done = streamed.split("event: done\ndata: ").nth(1).unwrap().lines().next().unwrap();
-        let done: Value = serde_json::from_str(done).unwrap();
-        let path = format!("/api/queries/{}", done["id"].as_str().unwrap());
-        assert_eq!(world.get(&path).await.json()["answer"], done["answer"]);
-        assert_eq!(world.get("/api/queries/qry_0").await.code(), "query-not-found");
+        let done_event = streamed.split("event: done\ndata: ").nth(1).unwrap().lines().next().unwrap();
+        let done_event: Value = serde_json::from_str(done_event).unwrap();
+        let path = format!("/api/queries/{}", done_event["id"].as_str().unwrap());
+        assert_eq!(platform.get(&path).await.json()["answer"], done_event["answer"]);
+        assert_eq!(platform.get("/api/queries/qry_0").await.code(), "query-not-found");
         let database = Database::open(url).await.unwrap();
         database.execute("update answers set created_at = created_at - 2592000000", &[]).await.unwrap();
-        assert_eq!(world.get(&path).await.code(), "query-not-found", "its time is over");
-        maintenance::purge_expired(&world.state).await.unwrap();
+        assert_eq!(platform.get(&path).await.code(), "query-not-found", "the answer has expired");
+        maintenance::purge_expired(&platform.state).await.unwrap();
         assert_eq!(rows(url).await, (0, 0));
     })
     .await;
@@ -277,28 +281,28 @@ async fn rows(url: &str) -> (i64, i64) {
 async fn an_answer_is_deleted_with_its_documents() {
     on_each_url(async |url| {
         let mock = prompt_model().await;
-        let world = TestPlatform::at(url, &[]).await.working();
-        let (id, document) = vessel(&world).await;
+        let platform = TestPlatform::at(url, &[]).await.with_workers();
+        let (id, document) = vessel(&platform).await;
         let path = format!("/api/pipelines/{id}/documents/{document}");
-        let asked = async || {
-            let answer = ask(&world, &id, &by_endpoint(&mock)).await.json();
+        let ask_and_get_path = async || {
+            let answer = ask(&platform, &id, &question_body(&mock)).await.json();
             format!("/api/queries/{}", answer["id"].as_str().unwrap())
         };
-        let first = asked().await;
-        assert_eq!((world.get(&first).await.status, rows(url).await), (200, (1, 1)));
-        assert_eq!(patch(&world, &path, None, &json!({"classification": "datasheet"})).await.status, 200);
+        let first = ask_and_get_path().await;
+        assert_eq!((platform.get(&first).await.status, rows(url).await), (200, (1, 1)));
+        assert_eq!(patch(&platform, &path, None, &json!({"classification": "datasheet"})).await.status, 200);
         assert_eq!(
-            (world.get(&first).await.status, rows(url).await),
+            (platform.get(&first).await.status, rows(url).await),
             (404, (0, 0)),
-            "its text has another classification"
+            "the cited text has another classification"
         );
-        patch(&world, &path, None, &json!({"classification": "manual"})).await;
-        let second = asked().await;
-        assert_eq!(world.send("DELETE", &path, &[], "").await.status, 204);
-        assert_eq!((world.get(&second).await.status, rows(url).await), (404, (0, 0)), "its text is gone");
-        let third = asked().await;
-        assert_eq!((world.get(&third).await.status, rows(url).await), (200, (1, 0)), "there is nothing in it");
-        assert_eq!(world.send("DELETE", &format!("/api/pipelines/{id}"), &[], "").await.status, 204);
+        patch(&platform, &path, None, &json!({"classification": "manual"})).await;
+        let second = ask_and_get_path().await;
+        assert_eq!(platform.send("DELETE", &path, &[], "").await.status, 204);
+        assert_eq!((platform.get(&second).await.status, rows(url).await), (404, (0, 0)), "the cited text is deleted");
+        let third = ask_and_get_path().await;
+        assert_eq!((platform.get(&third).await.status, rows(url).await), (200, (1, 0)), "the answer cites nothing");
+        assert_eq!(platform.send("DELETE", &format!("/api/pipelines/{id}"), &[], "").await.status, 204);
         assert_eq!(rows(url).await, (0, 0));
     })
     .await;
@@ -308,85 +312,89 @@ async fn an_answer_is_deleted_with_its_documents() {
 async fn answers_are_not_stored_if_disabled() {
     let mock = prompt_model().await;
     for (settings, policy) in [
-        (&[][..], json!({"manual": {"retain_queries": false}})),
-        (&[("PIDQ_ANSWER_RETENTION", "0s")], json!({"manual": {"retain_queries": true}})),
+        (&[][..], json!({"manual": {"retain_answers": false}})),
+        (&[("PIDQ_ANSWER_RETENTION", "0s")], json!({"manual": {"retain_answers": true}})),
     ] {
         let folder = TempDir::new().unwrap();
         let url = databases::sqlite_url(&folder);
-        let world = TestPlatform::at(&url, settings).await.working();
-        let (id, _) = vessel(&world).await;
-        patch(&world, &format!("/api/pipelines/{id}"), None, &json!({"policies": policy})).await;
-        let answer = ask(&world, &id, &by_endpoint(&mock)).await;
-        assert_eq!(answer.json()["answered"], true, "{}", answer.json());
-        let path = format!("/api/queries/{}", answer.json()["id"].as_str().unwrap());
-        assert_eq!((world.get(&path).await.status, rows(&url).await), (404, (0, 0)), "{policy}");
-        assert_eq!(answer.header("cache-control") == "no-store", settings.is_empty(), "{policy}");
+        let platform = TestPlatform::at(&url, settings).await.with_workers();
+        let (id, _) = vessel(&platform).await;
+        patch(&platform, &format!("/api/pipelines/{id}"), None, &json!({"policies": policy})).await;
+        let response = ask(&platform, &id, &question_body(&mock)).await;
+        assert_eq!(response.json()["answered"], true, "{}", response.json());
+        let path = format!("/api/queries/{}", response.json()["id"].as_str().unwrap());
+        assert_eq!((platform.get(&path).await.status, rows(&url).await), (404, (0, 0)), "{policy}");
+        assert_eq!(response.header("cache-control") == "no-store", settings.is_empty(), "{policy}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn stored_answers_are_restricted_by_classification() {
-    let world = TestPlatform::sqlite(&[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
+    let platform = TestPlatform::sqlite(&[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
     let mock = prompt_model().await;
-    let root = format!("Bearer {}", world.token(SECRET).await.json()["access_token"].as_str().unwrap());
+    let root = format!("Bearer {}", platform.token(SECRET).await.json()["access_token"].as_str().unwrap());
     let root = [("content-type", "application/json"), ("authorization", root.as_str())];
-    let wanted = json!({"name": "p", "embedding_model": "hash-512", "text_splitter": "token", "classifications": ["manual", "open"]});
-    let id = world.send("POST", "/api/pipelines", &root, wanted.to_string()).await.json()["id"].clone();
+    let pipeline_body = json!({"name": "p", "embedding_model": "hash-512", "text_splitter": "token", "classifications": ["manual", "open"]});
+    let id = platform.send("POST", "/api/pipelines", &root, pipeline_body.to_string()).await.json()["id"].clone();
     let id = id.as_str().unwrap();
     let path = format!("/api/pipelines/{id}/query");
-    let answer = world.send("POST", &path, &root, by_endpoint(&mock).to_string()).await.json();
+    let answer = platform.send("POST", &path, &root, question_body(&mock).to_string()).await.json();
     let path = format!("/api/queries/{}", answer["id"].as_str().unwrap());
-    for (label, verb, status) in [("manual", "query", 200), ("open", "query", 404), ("manual", "read", 404)] {
-        let reach = json!({id: {"classifications": [label], "verbs": [verb]}});
-        let wanted = json!({"name": "k", "scopes": ["query"], "pipelines": reach});
-        let key = world.send("POST", "/api/keys", &root, wanted.to_string()).await.json();
-        let own = format!("Bearer {}", key["key"].as_str().unwrap());
-        let own = [("content-type", "application/json"), ("authorization", own.as_str())];
-        assert_eq!(world.send("GET", &path, &own, "").await.status, status, "{label} {verb}");
-        let response = world.send("POST", &format!("{path}/feedback"), &own, r#"{"rating": 1}"#).await;
-        assert_eq!(response.status, status, "{label} {verb}");
+    for (classification, verb, status) in [("manual", "query", 200), ("open", "query", 404), ("manual", "read", 404)] {
+        let access = json!({id: {"classifications": [classification], "verbs": [verb]}});
+        let key_body = json!({"name": "k", "scopes": ["query"], "pipelines": access});
+        let key = platform.send("POST", "/api/keys", &root, key_body.to_string()).await.json();
+        let authorization = format!("Bearer {}", key["key"].as_str().unwrap());
+        let headers = [("content-type", "application/json"), ("authorization", authorization.as_str())];
+        assert_eq!(platform.send("GET", &path, &headers, "").await.status, status, "{classification} {verb}");
+        let response = platform.send("POST", &format!("{path}/feedback"), &headers, r#"{"rating": 1}"#).await;
+        assert_eq!(response.status, status, "{classification} {verb}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_classification_limits_the_contexts_of_a_model() {
-    let world = TestPlatform::sqlite(&[]).await.working();
+    let platform = TestPlatform::sqlite(&[]).await.with_workers();
     let mock = prompt_model().await;
-    let id = world.pipeline().await;
+    let id = platform.pipeline().await;
     for unit in 0..4 {
         let text =
             format!("The relief valve PSV-{unit}00 protects the vessel. {}", "It is tested every year. ".repeat(30));
-        world.ready(&id, &format!("{unit}.txt"), text.as_bytes(), &[("classification", "manual")]).await;
+        platform.upload_and_wait(&id, &format!("{unit}.txt"), text.as_bytes(), &[("classification", "manual")]).await;
     }
-    let mut body = by_endpoint(&mock);
+    let mut body = question_body(&mock);
     body["query"] = "relief valve of the vessel".into();
     body["include_contexts"] = true.into();
-    let all = ask(&world, &id, &body).await.json();
+    let all = ask(&platform, &id, &body).await.json();
     assert_eq!((all["contexts"].as_array().unwrap().len(), &all["contexts_dropped"]), (4, &json!(0)), "{all}");
     let path = format!("/api/pipelines/{id}");
     for (policy, status) in [(255, 422), (600, 200)] {
         let policy = json!({"policies": {"manual": {"max_context": policy}}});
-        assert_eq!(patch(&world, &path, None, &policy).await.status, status);
+        assert_eq!(patch(&platform, &path, None, &policy).await.status, status);
     }
-    let some = ask(&world, &id, &body).await.json();
-    assert_eq!((some["contexts"].as_array().unwrap().len(), &some["contexts_dropped"]), (2, &json!(2)), "{some}");
-    let shown =
+    let limited = ask(&platform, &id, &body).await.json();
+    assert_eq!(
+        (limited["contexts"].as_array().unwrap().len(), &limited["contexts_dropped"]),
+        (2, &json!(2)),
+        "{limited}"
+    );
+    let context_count =
         mock.requests().last().unwrap().body["messages"][1]["content"].as_str().unwrap().matches("Source:").count();
-    assert_eq!(shown, 2);
+    assert_eq!(context_count, 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_daily_quota_is_shared_by_all_replicas() {
     on_each_url(async |url| {
         let mock = prompt_model().await;
-        let issuer = Issuer::read(&Issuer::generate().unwrap()).unwrap();
+        let issuer = Issuer::parse(&Issuer::generate().unwrap()).unwrap();
         let keys = format!("vendor:{}", issuer.public_key());
         let first = TestPlatform::at(url, &[]).await;
         let license = License {
             v: 1,
             sys: first.get("/api/license").await.json()["system_id"].as_str().unwrap().into(),
             exp: Timestamp::now().seconds() + 100 * 86_400,
-            limits: Allowance { queries_per_day: Some(3), ..Allowance::default() },
+            limits: LicenseLimits { questions_per_day: Some(3), ..LicenseLimits::default() },
             ..License::default()
         };
         let license = issuer.issue(&license);
@@ -400,23 +408,26 @@ async fn the_daily_quota_is_shared_by_all_replicas() {
         let (one, other) =
             (TestPlatform::at(url, &settings("enforce")).await, TestPlatform::at(url, &settings("enforce")).await);
         let id = one.pipeline().await;
-        let body = by_endpoint(&mock);
+        let body = question_body(&mock);
         assert_eq!((ask(&one, &id, &body).await.status, ask(&other, &id, &body).await.status), (200, 200));
         let mut unreachable = body.clone();
         unreachable["classification"] = "secret".into();
         assert_eq!(ask(&one, &id, &unreachable).await.status, 422, "rejected questions are not counted");
-        assert_eq!(other.get("/api/license").await.json()["usage"]["queries_today"], 2);
+        assert_eq!(other.get("/api/license").await.json()["usage"]["questions_today"], 2);
         assert_eq!(ask(&one, &id, &body).await.status, 200);
-        let refused = ask(&other, &id, &body).await;
-        assert_eq!((refused.status, refused.code().as_str()), (402, "license-limit"));
+        let rejected = ask(&other, &id, &body).await;
+        assert_eq!((rejected.status, rejected.code().as_str()), (402, "license-limit"));
         let limits = one.get("/api/limits").await.json();
-        assert_eq!((&limits["usage"]["queries_today"], &limits["license"]["queries_per_day"]), (&json!(3), &json!(3)));
+        assert_eq!(
+            (&limits["usage"]["questions_today"], &limits["license"]["questions_per_day"]),
+            (&json!(3), &json!(3))
+        );
         let reporting = TestPlatform::at(url, &settings("report")).await;
-        assert_eq!(ask(&reporting, &id, &body).await.status, 200, "it is response of, and not refused");
+        assert_eq!(ask(&reporting, &id, &body).await.status, 200, "an exceeded quota is only reported");
         let response = reporting.get("/api/license").await.json();
         assert_eq!(
-            (&response["usage"]["queries_today"], &response["limits_reached"]),
-            (&json!(4), &json!(["queries_per_day"]))
+            (&response["usage"]["questions_today"], &response["limits_reached"]),
+            (&json!(4), &json!(["questions_per_day"]))
         );
     })
     .await;
@@ -424,15 +435,15 @@ async fn the_daily_quota_is_shared_by_all_replicas() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unanswered_question_is_not_counted() {
-    let world = TestPlatform::sqlite(&[]).await.working();
-    let (id, _) = vessel(&world).await;
+    let platform = TestPlatform::sqlite(&[]).await.with_workers();
+    let (id, _) = vessel(&platform).await;
     let failing = MockServer::start(|_, _| vec![json_reply(400, &json!({"error": {"message": "no"}}))]).await;
     for stream in [false, true] {
-        let mut body = by_endpoint(&failing);
+        let mut body = question_body(&failing);
         body["stream"] = stream.into();
-        ask(&world, &id, &body).await;
+        ask(&platform, &id, &body).await;
     }
-    assert_eq!(world.get("/api/license").await.json()["usage"]["queries_today"], 0);
-    ask(&world, &id, &by_endpoint(&prompt_model().await)).await;
-    assert_eq!(world.get("/api/license").await.json()["usage"]["queries_today"], 1);
+    assert_eq!(platform.get("/api/license").await.json()["usage"]["questions_today"], 0);
+    ask(&platform, &id, &question_body(&prompt_model().await)).await;
+    assert_eq!(platform.get("/api/license").await.json()["usage"]["questions_today"], 1);
 }

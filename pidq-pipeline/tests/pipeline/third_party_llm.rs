@@ -11,13 +11,13 @@ use std::time::Duration;
 
 use pidq_http::Secret;
 use pidq_pipeline::llm::{BatchOptions, Client, ClientOptions, Endpoint};
-use pidq_pipeline::rag::{Answer, Event, Question, answer, stream};
+use pidq_pipeline::rag::{Answer, Question, StreamEvent, answer, stream};
 use tokio::sync::mpsc;
 
 use crate::mock_server::client;
 use crate::rag::question;
 
-const SAYS: &str = "PSV-2015A is set at 38.5 barg [1].";
+const ANSWER: &str = "PSV-2015A is set at 38.5 barg [1].";
 const RELIEF: &str = "PSV-2015A is set at 38.5 barg. It relieves to the flare header.";
 
 /// A third-party server, stopped at the end of the test.
@@ -51,9 +51,9 @@ impl ThirdPartyServer {
         let command = command.args(arguments).current_dir(folder).env("PORT", &number).env("HOST", "127.0.0.1");
         let command = command.env("LITELLM_LOCAL_MODEL_COST_MAP", "True").stdin(Stdio::null());
         let process = command.stdout(Stdio::null()).stderr(Stdio::null()).process_group(0).spawn().unwrap();
-        let mut real = ThirdPartyServer { process, port };
-        real.wait().await;
-        Some(real)
+        let mut server = ThirdPartyServer { process, port };
+        server.wait().await;
+        Some(server)
     }
 
     async fn wait(&mut self) {
@@ -61,7 +61,7 @@ impl ThirdPartyServer {
             if tokio::net::TcpStream::connect(("127.0.0.1", self.port)).await.is_ok() {
                 return;
             }
-            assert!(self.process.try_wait().unwrap().is_none(), "the server ended by itself");
+            assert!(self.process.try_wait().unwrap().is_none(), "the server exited");
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
         panic!("the server does not start");
@@ -71,48 +71,48 @@ impl ThirdPartyServer {
         Endpoint::new(format!("http://127.0.0.1:{}/v1", self.port), Secret::new("sk-plant"), model)
     }
 
-    async fn answers(&self) {
+    async fn assert_answers(&self) {
         let endpoint = self.endpoint("plant-model");
-        for answer in [whole(&endpoint).await, streamed(&endpoint).await] {
-            assert_eq!(answer.answer, SAYS);
+        for answer in [complete_answer(&endpoint).await, streamed_answer(&endpoint).await] {
+            assert_eq!(answer.answer, ANSWER);
             assert!(answer.answered && answer.reason.is_none());
             assert_eq!(answer.citations[0].answer_spans, [[30, 33]]);
             assert_eq!(answer.finish_reason.as_deref(), Some("stop"));
         }
     }
 
-    async fn refuses(&self, model: &str, code: &str, status: u16) {
-        let error = answer(&patient(), &self.endpoint(model), relief()).await.unwrap_err();
+    async fn assert_error(&self, model: &str, code: &str, status: u16) {
+        let error = answer(&client_without_retries(), &self.endpoint(model), relief_question()).await.unwrap_err();
         assert_eq!((error.code(), error.upstream().unwrap().status), (code, status), "{model}: {error:?}");
     }
 }
 
-fn patient() -> Client {
+fn client_without_retries() -> Client {
     client(ClientOptions { max_retries: 0, ..ClientOptions::default() })
 }
 
-fn relief() -> Question {
+fn relief_question() -> Question {
     question("At what pressure is PSV-2015A set?", &[RELIEF])
 }
 
-async fn whole(endpoint: &Endpoint) -> Answer {
-    answer(&patient(), endpoint, relief()).await.unwrap()
+async fn complete_answer(endpoint: &Endpoint) -> Answer {
+    answer(&client_without_retries(), endpoint, relief_question()).await.unwrap()
 }
 
-async fn streamed(endpoint: &Endpoint) -> Answer {
+async fn streamed_answer(endpoint: &Endpoint) -> Answer {
     let (sender, mut receiver) = mpsc::channel(4);
     let endpoint = endpoint.clone();
-    tokio::spawn(async move { stream(&patient(), &endpoint, relief(), sender).await });
+    tokio::spawn(async move { stream(&client_without_retries(), &endpoint, relief_question(), sender).await });
     let mut text = String::new();
     while let Some(event) = receiver.recv().await {
         match event {
-            Event::Delta { text: delta } => text += &delta,
-            Event::Done(answer) => {
+            StreamEvent::Delta { text: delta } => text += &delta,
+            StreamEvent::Done(answer) => {
                 assert_eq!(answer.answer, text);
                 return *answer;
             }
-            Event::Error(error) => panic!("{error:?}"),
-            Event::Retrieval { .. } | Event::Citation(_) => {}
+            StreamEvent::Error(error) => panic!("{error:?}"),
+            StreamEvent::Retrieval { .. } | StreamEvent::Citation(_) => {}
         }
     }
     panic!("the stream has no end");
@@ -121,38 +121,41 @@ async fn streamed(endpoint: &Endpoint) -> Answer {
 #[tokio::test]
 async fn mock_llm_is_supported() {
     let arguments = ["--config", "mock-llm.yaml"];
-    let Some(real) = ThirdPartyServer::start("node_modules/.bin/mock-llm", &arguments).await else { return };
-    real.answers().await;
-    assert_eq!(patient().models(&real.endpoint("")).await.unwrap(), ["plant-model"]);
-    real.refuses("wrong-key", "llm-auth-failed", 401).await;
-    real.refuses("missing", "llm-model-not-found", 404).await;
-    real.refuses("busy", "llm-rate-limited", 429).await;
+    let Some(server) = ThirdPartyServer::start("node_modules/.bin/mock-llm", &arguments).await else { return };
+    server.assert_answers().await;
+    assert_eq!(client_without_retries().models(&server.endpoint("")).await.unwrap(), ["plant-model"]);
+    server.assert_error("wrong-key", "llm-auth-failed", 401).await;
+    server.assert_error("missing", "llm-model-not-found", 404).await;
+    server.assert_error("busy", "llm-rate-limited", 429).await;
 }
 
 #[tokio::test]
 async fn mockllm_is_supported() {
     let arguments = ["start", "-r", "mockllm.yml", "-h", "127.0.0.1", "-p", "PORT"];
-    let Some(real) = ThirdPartyServer::start(".venv/mockllm/bin/mockllm", &arguments).await else { return };
-    real.answers().await;
+    let Some(server) = ThirdPartyServer::start(".venv/mockllm/bin/mockllm", &arguments).await else { return };
+    server.assert_answers().await;
 }
 
 #[tokio::test]
 async fn the_litellm_proxy_is_supported() {
     let arguments = ["--config", "litellm.yaml", "--host", "127.0.0.1", "--port", "PORT", "--telemetry", "False"];
-    let Some(real) = ThirdPartyServer::start(".venv/litellm/bin/litellm", &arguments).await else { return };
-    real.answers().await;
-    let streamed = streamed(&real.endpoint("plant-model")).await;
-    assert_eq!(streamed.usage.map(|usage| usage.estimated), Some(false), "it counts, and says so last");
-    real.refuses("busy", "llm-rate-limited", 429).await;
-    real.refuses("broken", "llm-bad-response", 500).await;
-    real.refuses("small", "llm-context-exceeded", 400).await;
-    real.refuses("unheard-of", "llm-model-not-found", 400).await;
-    let vectors = patient().embeddings(&real.endpoint("vectors"), &["one"], &BatchOptions::default()).await.unwrap();
+    let Some(server) = ThirdPartyServer::start(".venv/litellm/bin/litellm", &arguments).await else { return };
+    server.assert_answers().await;
+    let streamed = streamed_answer(&server.endpoint("plant-model")).await;
+    assert_eq!(streamed.usage.map(|usage| usage.estimated), Some(false), "the proxy reports its usage last");
+    server.assert_error("busy", "llm-rate-limited", 429).await;
+    server.assert_error("broken", "llm-bad-response", 500).await;
+    server.assert_error("small", "llm-context-exceeded", 400).await;
+    server.assert_error("unheard-of", "llm-model-not-found", 400).await;
+    let vectors = client_without_retries()
+        .embeddings(&server.endpoint("vectors"), &["one"], &BatchOptions::default())
+        .await
+        .unwrap();
     assert_eq!(vectors, [[0.25, -0.5, 1.0]]);
-    assert_eq!(patient().models(&real.endpoint("")).await.unwrap().len(), 5);
-    let mut stranger = real.endpoint("plant-model");
-    stranger.api_key = Secret::new("sk-other");
-    let error = answer(&patient(), &stranger, relief()).await.unwrap_err();
+    assert_eq!(client_without_retries().models(&server.endpoint("")).await.unwrap().len(), 5);
+    let mut other_key = server.endpoint("plant-model");
+    other_key.api_key = Secret::new("sk-other");
+    let error = answer(&client_without_retries(), &other_key, relief_question()).await.unwrap_err();
     // Without a database it cannot look up keys, and responds with "400 No connected db." to every key but its own.
     assert_eq!((error.code(), error.upstream().unwrap().status), ("llm-rejected-request", 400), "{error:?}");
 }

@@ -15,110 +15,118 @@ use crate::backend_servers::{CertifiedKey, Server};
 use crate::platform::{SECRET, TestPlatform};
 
 /// Returns a self-signed certificate for `localhost` and its key.
-fn pair() -> CertifiedKey {
-    let made = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-    CertifiedKey { certificate: made.cert.pem(), key: made.signing_key.serialize_pem() }
+fn generate_certified_key() -> CertifiedKey {
+    let created = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    CertifiedKey { certificate: created.cert.pem(), key: created.signing_key.serialize_pem() }
 }
 
 /// Files with the certificate of the servers and an unrelated one.
 struct Files {
     _folder: TempDir,
-    right: String,
-    wrong: String,
+    trusted: String,
+    untrusted: String,
 }
 
-fn files(pair: &CertifiedKey) -> Files {
+fn files(certified_key: &CertifiedKey) -> Files {
     let folder = TempDir::new().unwrap();
     let write = |name: &str, text: &str| {
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
         path.to_str().unwrap().to_owned()
     };
-    let (right, wrong) = (write("right.pem", &pair.certificate), write("wrong.pem", &self::pair().certificate));
-    Files { _folder: folder, right, wrong }
+    let (trusted, untrusted) = (
+        write("trusted.pem", &certified_key.certificate),
+        write("untrusted.pem", &generate_certified_key().certificate),
+    );
+    Files { _folder: folder, trusted, untrusted }
 }
 
-/// Waits for the reason why a server is unreachable. It never becomes reachable.
-async fn why(health: &DependencyHealth) -> String {
+/// Returns the reported reason why a server is unreachable. The server never becomes reachable.
+async fn wait_for_failure_reason(health: &DependencyHealth) -> String {
     for _ in 0..400 {
         assert!(!health.is_up(), "{health:?}");
-        let why = health.failure_reason();
-        if !why.is_empty() {
-            return why;
+        let reason = health.failure_reason();
+        if !reason.is_empty() {
+            return reason;
         }
         tokio::time::sleep(Duration::from_millis(25)).await;
     }
     panic!("no reason is reported: {health:?}");
 }
 
-async fn why_no_redis(url: &str, authority: Option<&str>) -> String {
-    let pem = authority.map(|path| std::fs::read(path).unwrap());
+async fn redis_failure_reason(url: &str, ca_file: Option<&str>) -> String {
+    let pem = ca_file.map(|path| std::fs::read(path).unwrap());
     let redis = Redis::open(url, Duration::from_millis(50), pem.as_deref()).unwrap();
-    why(redis.health()).await
+    wait_for_failure_reason(redis.health()).await
 }
 
-async fn why_no_nats(url: &str, authority: Option<&str>) -> String {
-    let messages = PubSub::over_nats(url, authority.map(std::path::Path::new)).unwrap();
-    why(messages.health().unwrap()).await
+async fn nats_failure_reason(url: &str, ca_file: Option<&str>) -> String {
+    let pubsub = PubSub::over_nats(url, ca_file.map(std::path::Path::new)).unwrap();
+    wait_for_failure_reason(pubsub.health().unwrap()).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn servers_with_a_trusted_certificate_are_used() {
-    let pair = pair();
-    let (Some(redis), Some(nats)) = (Server::redis_over_tls(&pair), Server::nats_over_tls(&pair)) else { return };
-    let files = files(&pair);
+    let certified_key = generate_certified_key();
+    let (Some(redis), Some(nats)) = (Server::redis_over_tls(&certified_key), Server::nats_over_tls(&certified_key))
+    else {
+        return;
+    };
+    let files = files(&certified_key);
     let (redis, nats) = (redis.url(), nats.url());
     let settings = [
         ("PIDQ_REDIS_URL", redis.as_str()),
         ("PIDQ_NATS_URL", &nats),
-        ("PIDQ_BACKEND_CA", &files.right),
+        ("PIDQ_BACKEND_CA", &files.trusted),
         ("PIDQ_APP_SECRET", SECRET),
     ];
-    let world = TestPlatform::sqlite(&settings).await.working();
-    world.until_degraded(&[]).await;
-    let id = world.pipeline().await;
-    let sent = world.ready(&id, "a.txt", b"The pump P-101A.", &[("classification", "manual")]).await;
-    assert_eq!(sent["status"], "ready");
-    let counted = Arc::clone(world.state.redis.as_ref().unwrap());
-    assert_eq!(counted.query::<String>(&redis::cmd("PING")).await.as_deref(), Some("PONG"));
-    assert_eq!(world.get("/readyz").await.body, b"ready\n", "and it stays so");
+    let platform = TestPlatform::sqlite(&settings).await.with_workers();
+    platform.wait_until_degraded(&[]).await;
+    let id = platform.pipeline().await;
+    let uploaded = platform.upload_and_wait(&id, "a.txt", b"The pump P-101A.", &[("classification", "manual")]).await;
+    assert_eq!(uploaded["status"], "ready");
+    let redis_client = Arc::clone(platform.state.redis.as_ref().unwrap());
+    assert_eq!(redis_client.query::<String>(&redis::cmd("PING")).await.as_deref(), Some("PONG"));
+    assert_eq!(platform.get("/readyz").await.body, b"ready\n", "the platform stays ready");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_untrusted_redis_is_rejected_with_the_reason() {
-    let pair = pair();
-    let Some(server) = Server::redis_over_tls(&pair) else { return };
-    let files = files(&pair);
+    let certified_key = generate_certified_key();
+    let Some(server) = Server::redis_over_tls(&certified_key) else { return };
+    let files = files(&certified_key);
     let other_name = server.url().replace("localhost", "127.0.0.1");
-    for (url, authority) in [(server.url(), Some(&files.wrong)), (server.url(), None), (other_name, Some(&files.right))]
+    for (url, ca_file) in
+        [(server.url(), Some(&files.untrusted)), (server.url(), None), (other_name, Some(&files.trusted))]
     {
-        let why = why_no_redis(&url, authority.map(String::as_str)).await;
-        assert!(why.contains("certificate"), "{url} {authority:?}: {why}");
+        let reason = redis_failure_reason(&url, ca_file.map(String::as_str)).await;
+        assert!(reason.contains("certificate"), "{url} {ca_file:?}: {reason}");
     }
-    why_no_redis(&server.url().replace("rediss://", "redis://"), None).await;
+    redis_failure_reason(&server.url().replace("rediss://", "redis://"), None).await;
     if let Some(plain) = Server::redis() {
-        why_no_redis(&plain.url().replace("redis://127.0.0.1", "rediss://localhost"), Some(&files.right)).await;
+        redis_failure_reason(&plain.url().replace("redis://127.0.0.1", "rediss://localhost"), Some(&files.trusted))
+            .await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_untrusted_nats_is_rejected_with_the_reason() {
-    let pair = pair();
-    let Some(server) = Server::nats_over_tls(&pair) else { return };
-    let files = files(&pair);
+    let certified_key = generate_certified_key();
+    let Some(server) = Server::nats_over_tls(&certified_key) else { return };
+    let files = files(&certified_key);
     let other_name = server.url().replace("localhost", "127.0.0.1");
-    let asked_by_the_server = server.url().replace("tls://", "nats://");
-    for (url, authority) in [
-        (server.url(), Some(&files.wrong)),
+    let without_tls_scheme = server.url().replace("tls://", "nats://");
+    for (url, ca_file) in [
+        (server.url(), Some(&files.untrusted)),
         (server.url(), None),
-        (other_name, Some(&files.right)),
-        (asked_by_the_server, Some(&files.wrong)),
+        (other_name, Some(&files.trusted)),
+        (without_tls_scheme, Some(&files.untrusted)),
     ] {
-        let why = why_no_nats(&url, authority.map(String::as_str)).await;
-        assert!(why.contains("certificate"), "{url} {authority:?}: {why}");
+        let reason = nats_failure_reason(&url, ca_file.map(String::as_str)).await;
+        assert!(reason.contains("certificate"), "{url} {ca_file:?}: {reason}");
     }
     if let Some(plain) = Server::nats() {
-        why_no_nats(&plain.url().replace("nats://127.0.0.1", "tls://localhost"), Some(&files.right)).await;
+        nats_failure_reason(&plain.url().replace("nats://127.0.0.1", "tls://localhost"), Some(&files.trusted)).await;
     }
 }
 

@@ -15,16 +15,16 @@ fn text(bytes: usize) -> Vec<u8> {
 #[tokio::test]
 async fn a_large_document_is_returned_unchanged() {
     on_each_url(async |url| {
-        let world = TestPlatform::at(url, &[]).await;
-        let id = world.pipeline().await;
+        let platform = TestPlatform::at(url, &[]).await;
+        let id = platform.pipeline().await;
         // The memory limit, one byte more, and several blocks with a remainder.
         for bytes in [262_144, 262_145, 800_000] {
             let content = text(bytes);
-            let sent = world.upload(&id, "a.txt", &content, &MANUAL).await;
-            assert_eq!((sent.status, &sent.json()["size"]), (202, &json!(bytes)), "{}", sent.json());
-            let path = format!("/api/pipelines/{id}/documents/{}/content", sent.json()["id"].as_str().unwrap());
-            assert!(world.get(&path).await.body == content, "{bytes}");
-            let part = world.send("GET", &path, &[("range", "bytes=262140-262143")], "").await;
+            let uploaded = platform.upload(&id, "a.txt", &content, &MANUAL).await;
+            assert_eq!((uploaded.status, &uploaded.json()["size"]), (202, &json!(bytes)), "{}", uploaded.json());
+            let path = format!("/api/pipelines/{id}/documents/{}/content", uploaded.json()["id"].as_str().unwrap());
+            assert!(platform.get(&path).await.body == content, "{bytes}");
+            let part = platform.send("GET", &path, &[("range", "bytes=262140-262143")], "").await;
             assert_eq!((part.status, part.body.as_slice()), (206, &content[262_140..262_144]));
             // Across, from and up to block boundaries.
             for (first, last) in [(0, 262_143), (1, bytes - 2), (262_100, 524_400), (262_144, 524_287)] {
@@ -32,20 +32,20 @@ async fn a_large_document_is_returned_unchanged() {
                 let Some(expected) = content.get(first..=last).filter(|expected| !expected.is_empty()) else {
                     continue;
                 };
-                let part = world.send("GET", &path, &[("range", &format!("bytes={first}-{last}"))], "").await;
+                let part = platform.send("GET", &path, &[("range", &format!("bytes={first}-{last}"))], "").await;
                 assert!(part.status == 206 && part.body == expected, "{first}-{last} of {bytes}");
             }
-            let beyond = world.send("GET", &path, &[("range", &format!("bytes={bytes}-"))], "").await;
-            assert_eq!((beyond.status, beyond.code().as_str()), (416, "range-not-satisfiable"));
-            let again = world.upload(&id, "b.txt", &content, &MANUAL).await;
-            assert_eq!((again.status, &again.json()["duplicate"]), (200, &json!(true)));
+            let out_of_range = platform.send("GET", &path, &[("range", &format!("bytes={bytes}-"))], "").await;
+            assert_eq!((out_of_range.status, out_of_range.code().as_str()), (416, "range-not-satisfiable"));
+            let repeated = platform.upload(&id, "b.txt", &content, &MANUAL).await;
+            assert_eq!((repeated.status, &repeated.json()["duplicate"]), (200, &json!(true)));
             let cancelled = path.replace("/content", "/cancel");
-            assert_eq!(world.send("POST", &cancelled, &[], "").await.status, 200);
+            assert_eq!(platform.send("POST", &cancelled, &[], "").await.status, 200);
             let other = [&content[1..], b"more"].concat();
-            let put = world.send("PUT", &path, &[("if-match", "*")], other.clone()).await;
-            assert_eq!((put.status, &put.json()["revision"]), (202, &json!(2)), "{}", put.json());
-            assert!(world.get(&path).await.body == other, "{bytes}");
-            assert_eq!(world.send("DELETE", &path.replace("/content", ""), &[], "").await.status, 204);
+            let replaced = platform.send("PUT", &path, &[("if-match", "*")], other.clone()).await;
+            assert_eq!((replaced.status, &replaced.json()["revision"]), (202, &json!(2)), "{}", replaced.json());
+            assert!(platform.get(&path).await.body == other, "{bytes}");
+            assert_eq!(platform.send("DELETE", &path.replace("/content", ""), &[], "").await.status, 204);
         }
         let database = Database::open(url).await.unwrap();
         let blocks = database.row::<(i64,)>("select count(*) from content_blocks", &[]).await.unwrap();
@@ -56,34 +56,34 @@ async fn a_large_document_is_returned_unchanged() {
 
 #[tokio::test]
 async fn a_large_document_is_ingested() {
-    let world = TestPlatform::sqlite(&[]).await.working();
-    let id = world.pipeline().await;
-    let sent = world.ready(&id, "a.txt", &text(600_000), &MANUAL).await;
-    assert_eq!(sent["status"], "ready", "{sent}");
-    assert!(world.found(&id, "line 20000", "manual").await > 0);
+    let platform = TestPlatform::sqlite(&[]).await.with_workers();
+    let id = platform.pipeline().await;
+    let uploaded = platform.upload_and_wait(&id, "a.txt", &text(600_000), &MANUAL).await;
+    assert_eq!(uploaded["status"], "ready", "{uploaded}");
+    assert!(platform.hit_count(&id, "line 20000", "manual").await > 0);
 }
 
 #[tokio::test]
 async fn unsupported_content_is_rejected_during_the_upload() {
-    let world = TestPlatform::sqlite(&[("PIDQ_UPLOAD_SIZE", "300KiB")]).await;
-    let id = world.pipeline().await;
+    let platform = TestPlatform::sqlite(&[("PIDQ_UPLOAD_SIZE", "300KiB")]).await;
+    let id = platform.pipeline().await;
     let path = format!("/api/pipelines/{id}/documents");
-    let picture = [&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01"[..], &[0; 300]].concat();
+    let image = [&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01"[..], &[0; 300]].concat();
     for name in ["a.png", "a.txt", "a"] {
-        let refused = world.upload(&id, name, &picture, &MANUAL).await;
-        assert_eq!((refused.status, refused.code().as_str()), (415, "unsupported-media-type"), "{name}");
-        assert!(refused.json()["allowed"].as_array().unwrap().contains(&json!("application/pdf")));
+        let rejected = platform.upload(&id, name, &image, &MANUAL).await;
+        assert_eq!((rejected.status, rejected.code().as_str()), (415, "unsupported-media-type"), "{name}");
+        assert!(rejected.json()["allowed"].as_array().unwrap().contains(&json!("application/pdf")));
     }
-    let large = world.upload(&id, "a.txt", &text(400 << 10), &MANUAL).await;
+    let large = platform.upload(&id, "a.txt", &text(400 << 10), &MANUAL).await;
     assert_eq!((large.status, large.code().as_str()), (413, "payload-too-large"));
     for (name, content) in [("a.txt", &b"BM is how a bitmap begins, and a text may"[..]), ("a.zip", b"PK\x03\x04\0\0")]
     {
-        assert_eq!(world.upload(&id, name, content, &MANUAL).await.status, 202, "{name}");
+        assert_eq!(platform.upload(&id, name, content, &MANUAL).await.status, 202, "{name}");
     }
-    let document = world.get(&path).await.json()["data"][0]["id"].as_str().unwrap().to_owned();
+    let document = platform.get(&path).await.json()["data"][0]["id"].as_str().unwrap().to_owned();
     let content = format!("{path}/{document}/content");
-    let refused = world.send("PUT", &content, &[("if-match", "*")], picture).await;
-    assert_eq!((refused.status, refused.code().as_str()), (415, "unsupported-media-type"));
+    let rejected = platform.send("PUT", &content, &[("if-match", "*")], image).await;
+    assert_eq!((rejected.status, rejected.code().as_str()), (415, "unsupported-media-type"));
 }
 
 #[tokio::test]
@@ -91,9 +91,9 @@ async fn an_unwritable_upload_directory_rejects_only_large_documents() {
     let folder = tempfile::TempDir::new().unwrap();
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
-    let world = TestPlatform::sqlite(&[("PIDQ_UPLOAD_DIR", file.to_str().unwrap())]).await;
-    let id = world.pipeline().await;
-    let large = world.upload(&id, "a.txt", &text(300_000), &MANUAL).await;
+    let platform = TestPlatform::sqlite(&[("PIDQ_UPLOAD_DIR", file.to_str().unwrap())]).await;
+    let id = platform.pipeline().await;
+    let large = platform.upload(&id, "a.txt", &text(300_000), &MANUAL).await;
     assert_eq!((large.status, large.code().as_str()), (503, "unavailable"));
-    assert_eq!(world.upload(&id, "a.txt", &text(3_000), &MANUAL).await.status, 202);
+    assert_eq!(platform.upload(&id, "a.txt", &text(3_000), &MANUAL).await.status, 202);
 }

@@ -10,10 +10,10 @@ use crate::platform::{MASTER, SECRET, TestPlatform, on_each_url};
 const MANUAL: (&str, &str) = ("classification", "manual");
 const ROOT: [(&str, &str); 2] = [("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)];
 
-async fn usage(world: &TestPlatform, filter: &str) -> Vec<Value> {
-    let answer = world.get(&format!("/api/usage{filter}")).await;
-    assert_eq!(answer.status, 200, "{}", answer.json());
-    answer.json()["data"].as_array().unwrap().clone()
+async fn usage(platform: &TestPlatform, filter: &str) -> Vec<Value> {
+    let response = platform.get(&format!("/api/usage{filter}")).await;
+    assert_eq!(response.status, 200, "{}", response.json());
+    response.json()["data"].as_array().unwrap().clone()
 }
 
 fn today() -> String {
@@ -39,16 +39,16 @@ async fn model() -> MockServer {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_report_counts_documents_questions_and_tokens() {
     on_each_url(async |url| {
-        let world = TestPlatform::at(url, &[]).await.working();
-        let id = world.pipeline().await;
+        let platform = TestPlatform::at(url, &[]).await.with_workers();
+        let id = platform.pipeline().await;
         let texts = [("a.txt", "PSV-2015A is set at 38.5 barg."), ("b.txt", "P-101A takes water from TK-701.")];
         let mut chunks = 0;
         for (name, text) in texts {
-            let sent = world.ready(&id, name, text.as_bytes(), &[MANUAL]).await;
-            chunks += sent["chunk_count"].as_i64().unwrap();
+            let uploaded = platform.upload_and_wait(&id, name, text.as_bytes(), &[MANUAL]).await;
+            chunks += uploaded["chunk_count"].as_i64().unwrap();
         }
-        world.upload(&id, "again.txt", texts[0].1.as_bytes(), &[MANUAL]).await;
-        world.ready(&id, "c.txt", b"A datasheet.", &[("classification", "datasheet")]).await;
+        platform.upload(&id, "again.txt", texts[0].1.as_bytes(), &[MANUAL]).await;
+        platform.upload_and_wait(&id, "c.txt", b"A datasheet.", &[("classification", "datasheet")]).await;
         let model = model().await;
         let endpoint = model.endpoint();
         let question = json!({
@@ -58,33 +58,33 @@ async fn the_report_counts_documents_questions_and_tokens() {
         let mut tokens = [0, 0];
         let mut estimated = 0;
         for _ in 0..3 {
-            let answer = world.post(&format!("/api/pipelines/{id}/query"), &question).await.json();
-            let of = |name: &str| answer["usage"][name].as_i64().unwrap_or(0);
-            let counts = [of("prompt_tokens"), of("completion_tokens")];
+            let answer = platform.post(&format!("/api/pipelines/{id}/query"), &question).await.json();
+            let tokens_of = |name: &str| answer["usage"][name].as_i64().unwrap_or(0);
+            let counts = [tokens_of("prompt_tokens"), tokens_of("completion_tokens")];
             tokens = [tokens[0] + counts[0], tokens[1] + counts[1]];
             estimated += if answer["usage"]["estimated"] == true { counts[0] + counts[1] } else { 0 };
         }
         assert!(tokens[0] > 812 && estimated > 0, "{tokens:?} {estimated}");
         let bytes = texts.iter().map(|(_, text)| text.len()).sum::<usize>();
-        let row = |label: &str, figures: Value| {
+        let row = |classification: &str, values: Value| {
             let mut row = json!({
-                "day": today(), "pipeline_id": id, "classification": label, "documents": 0, "bytes": 0, "chunks": 0,
-                "queries": 0, "failed_queries": 0, "prompt_tokens": 0, "completion_tokens": 0, "estimated": false,
+                "day": today(), "pipeline_id": id, "classification": classification, "documents": 0, "bytes": 0, "chunks": 0,
+                "questions": 0, "failed_questions": 0, "prompt_tokens": 0, "completion_tokens": 0, "estimated": false,
                 "estimated_tokens": 0,
             });
-            figures.as_object().unwrap().iter().for_each(|(name, value)| row[name] = value.clone());
+            values.as_object().unwrap().iter().for_each(|(name, value)| row[name] = value.clone());
             row
         };
         let manual = row("manual", json!({
-            "documents": 2, "bytes": bytes, "chunks": chunks, "queries": 2, "failed_queries": 1,
+            "documents": 2, "bytes": bytes, "chunks": chunks, "questions": 2, "failed_questions": 1,
             "prompt_tokens": tokens[0], "completion_tokens": tokens[1], "estimated": true, "estimated_tokens": estimated,
         }));
         let datasheet = row("datasheet", json!({"documents": 1, "bytes": 12, "chunks": 1}));
-        assert_eq!(usage(&world, "").await, [manual.clone(), datasheet]);
-        let license = world.get("/api/license").await.json();
-        assert_eq!(license["usage"]["queries_today"], 2, "the license counts the same");
-        world.send("DELETE", &format!("/api/pipelines/{id}?wait=true"), &[], "").await;
-        assert_eq!(usage(&world, "?classification=manual").await, [manual], "the report retains deleted pipelines");
+        assert_eq!(usage(&platform, "").await, [manual.clone(), datasheet]);
+        let license = platform.get("/api/license").await.json();
+        assert_eq!(license["usage"]["questions_today"], 2, "the license counts the same questions");
+        platform.send("DELETE", &format!("/api/pipelines/{id}?wait=true"), &[], "").await;
+        assert_eq!(usage(&platform, "?classification=manual").await, [manual], "the report retains deleted pipelines");
     })
     .await;
 }
@@ -92,24 +92,26 @@ async fn the_report_counts_documents_questions_and_tokens() {
 #[tokio::test]
 async fn the_report_is_filtered_paginated_and_restricted_by_key() {
     on_each_url(async |url| {
-        let world = TestPlatform::at(url, &ROOT).await;
-        let root = world.root().await;
+        let platform = TestPlatform::at(url, &ROOT).await;
+        let root = platform.root_authorization().await;
         let root = [("authorization", root.as_str()), ("content-type", "application/json")];
-        let ids =
-            [world.pipeline_as(root[0].1, &["open", "secret"]).await, world.pipeline_as(root[0].1, &["open"]).await];
-        for (pipeline, label) in [(0, "open"), (0, "secret"), (1, "open")] {
-            world.upload_as(&root[..1], &ids[pipeline], "a", b"a", &[("classification", label)]).await;
+        let ids = [
+            platform.pipeline_as(root[0].1, &["open", "secret"]).await,
+            platform.pipeline_as(root[0].1, &["open"]).await,
+        ];
+        for (pipeline, classification) in [(0, "open"), (0, "secret"), (1, "open")] {
+            platform.upload_as(&root[..1], &ids[pipeline], "a", b"a", &[("classification", classification)]).await;
         }
         let database = Database::open(url).await.unwrap();
         let copy =
-            "insert into daily_usage select day - $1, pipeline_id, classification, documents, bytes, chunks, queries,
-            failed_queries, prompt_tokens, completion_tokens, estimated_tokens from daily_usage where day = $2";
+            "insert into daily_usage select day - $1, pipeline_id, classification, documents, bytes, chunks, questions,
+            failed_questions, prompt_tokens, completion_tokens, estimated_tokens from daily_usage where day = $2";
         let day = Timestamp::now().seconds() / 86_400;
-        for ago in [1, 40] {
-            database.execute(copy, &[ago.into(), day.into()]).await.unwrap();
+        for days_ago in [1, 40] {
+            database.execute(copy, &[days_ago.into(), day.into()]).await.unwrap();
         }
         let get = async |authorization: &str, filter: &str| {
-            world.send("GET", &format!("/api/usage{filter}"), &[("authorization", authorization)], "").await.json()
+            platform.send("GET", &format!("/api/usage{filter}"), &[("authorization", authorization)], "").await.json()
         };
         let rows = async |authorization: &str, filter: &str| {
             get(authorization, filter).await["data"].as_array().unwrap().clone()
@@ -120,22 +122,22 @@ async fn the_report_is_filtered_paginated_and_restricted_by_key() {
         assert_eq!(rows(root[0].1, &format!("?from={}", &first[..10])).await.len(), 9);
         assert_eq!(rows(root[0].1, &format!("?from={0}&to={0}", &first[..10])).await.len(), 3);
         assert_eq!(rows(root[0].1, &format!("?from={today}&pipeline={}", ids[1])).await.len(), 1);
-        for wrong in ["?from=today", "?to=2026-1-1", "?to=2026-02-30"] {
-            assert_eq!(get(root[0].1, wrong).await["code"], "invalid-parameter", "{wrong}");
+        for invalid in ["?from=today", "?to=2026-1-1", "?to=2026-02-30"] {
+            assert_eq!(get(root[0].1, invalid).await["code"], "invalid-parameter", "{invalid}");
         }
         let key_body = json!({
             "name": "k", "scopes": ["pipelines:read"],
             "pipelines": {&ids[0]: {"classifications": ["open"], "verbs": ["read"]}},
         });
-        let made = world.send("POST", "/api/keys", &root, key_body.to_string()).await.json();
-        let bound = format!("Bearer {}", made["key"].as_str().unwrap());
-        let visible = rows(&bound, "").await;
+        let created = platform.send("POST", "/api/keys", &root, key_body.to_string()).await.json();
+        let restricted = format!("Bearer {}", created["key"].as_str().unwrap());
+        let visible = rows(&restricted, "").await;
         assert_eq!(visible.len(), 2);
         assert!(
             visible.iter().all(|row| row["pipeline_id"] == json!(ids[0]) && row["classification"] == "open"),
             "{visible:?}"
         );
-        for (caller, expected) in [(root[0].1, all), (bound.as_str(), visible)] {
+        for (caller, expected) in [(root[0].1, all), (restricted.as_str(), visible)] {
             let (mut paged, mut cursor) = (Vec::new(), String::new());
             loop {
                 let page = get(caller, &format!("?limit=1{cursor}")).await;

@@ -21,14 +21,16 @@ create table graph_version (
     edges bigint not null,
     size bigint not null,
     created_on bigint not null,
+    -- SHA-256 of the JSON.
     sha256 bytea not null,
-    content bytea not null,
-    packed_sha256 bytea not null,
+    -- Hash of the content, independent of formatting.
+    content_sha256 bytea not null,
+    body_sha256 bytea not null,
     -- One zstd frame.
-    packed bytea not null,
+    body bytea not null,
     primary key (tenant, graph_id, version),
     foreign key (tenant, graph_id) references graph (tenant, graph_id)
 );
 
--- The content is already compressed.
-alter table graph_version alter column packed set storage external;
+-- The body is already compressed.
+alter table graph_version alter column body set storage external;

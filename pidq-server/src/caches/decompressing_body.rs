@@ -29,13 +29,13 @@ impl DecompressingBody {
 
     /// Creates a body from a compressed graph with a known decompressed size.
     pub fn new(
-        packed: Bytes,
+        compressed: Bytes,
         size: u64,
         buffers: &Arc<BufferPool>,
         reservation: ResponseReservation,
     ) -> Result<DecompressingBody> {
         let failure = |error| Error::StorageFailure(format!("decompression failed: {error}"));
-        let decoder = compression::zstd_decoder(Cursor::new(packed), compression::WINDOW).map_err(failure)?;
+        let decoder = compression::zstd_decoder(Cursor::new(compressed), compression::WINDOW).map_err(failure)?;
         Ok(DecompressingBody { decoder, remaining: size, buffers: buffers.clone(), _reservation: reservation })
     }
 }
@@ -61,11 +61,11 @@ mod tests {
     use super::*;
     use crate::memory_pool::MemoryPool;
 
-    fn sent(packed: Vec<u8>, size: usize) -> Vec<u8> {
+    fn sent(compressed: Vec<u8>, size: usize) -> Vec<u8> {
         let reservation =
-            Arc::new(MemoryPool::new(1 << 20)).reserve(&"ann".into(), DecompressingBody::MEMORY).expect("room");
-        let mut body =
-            DecompressingBody::new(packed.into(), size as u64, &Arc::default(), reservation).expect("a packed graph");
+            Arc::new(MemoryPool::new(1 << 20)).reserve(&"ann".into(), DecompressingBody::MEMORY).expect("free memory");
+        let mut body = DecompressingBody::new(compressed.into(), size as u64, &Arc::default(), reservation)
+            .expect("a compressed graph");
         let mut all = Vec::new();
         while body.remaining() > 0 {
             all.extend(body.next_chunk(1000 + all.len() % 7 * 30_000));
@@ -74,17 +74,17 @@ mod tests {
     }
 
     #[test]
-    fn what_was_packed_comes_piece_by_piece() {
+    fn a_compressed_graph_is_sent_in_chunks() {
         let text: Vec<u8> = (0..200_000_u32).flat_map(|n| format!("{{\"id\": {}}}", n % 977).into_bytes()).collect();
-        assert!(sent(compression::compress_zstd(&text).expect("packs"), text.len()) == text);
+        assert!(sent(compression::compress_zstd(&text).expect("it compresses"), text.len()) == text);
     }
 
     #[test]
-    fn what_is_damaged_ends_early() {
+    fn a_corrupt_graph_ends_early() {
         let text = b"a graph ".repeat(50_000);
-        let mut packed = compression::compress_zstd(&text).expect("packs");
-        packed.truncate(packed.len() / 2);
-        let sent = sent(packed, text.len());
+        let mut compressed = compression::compress_zstd(&text).expect("it compresses");
+        compressed.truncate(compressed.len() / 2);
+        let sent = sent(compressed, text.len());
         assert!(sent.len() < text.len() && text.starts_with(&sent));
     }
 }

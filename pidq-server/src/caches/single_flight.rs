@@ -102,12 +102,12 @@ impl<K: Clone + Eq + Hash, V, E: Clone> Cache<K, V, E> {
                     FlightState::Pending | FlightState::Panicked => {}
                 },
                 Lookup::Compute(flight) => {
-                    let state = CompleteGuard { cache: self, key, flight: &flight };
+                    let guard = CompleteGuard { cache: self, key, flight: &flight };
                     let computed = compute().map(Arc::new);
                     if let Ok(value) = &computed {
                         self.put(key, value, size_of(value));
                     }
-                    state.complete(computed.clone());
+                    guard.complete(computed.clone());
                     return computed;
                 }
             }

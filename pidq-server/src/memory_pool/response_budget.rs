@@ -12,7 +12,7 @@ use bytes::Bytes;
 use super::MemoryPool;
 use crate::store::lock;
 
-/// Maximum size in bytes of responses that are not counted; the request limit bounds them.
+/// Maximum size in bytes of a response that is not counted; the request limit bounds their number.
 const UNCOUNTED_SIZE: usize = 64 << 10;
 /// Maximum time to wait for other responses to be sent.
 const RESERVE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -43,19 +43,19 @@ pub(crate) struct ResponseReservation {
 
 /// Response body with its reservation.
 struct ReservedBody {
-    result: Vec<u8>,
+    bytes: Vec<u8>,
     _reservation: ResponseReservation,
 }
 
 impl MemoryPool {
     /// Reserves memory for a response body until it is sent. Returns `None` if the limit is reached.
-    pub(crate) fn reserve_body(self: &Arc<MemoryPool>, owner: &Arc<str>, mut result: Vec<u8>) -> Option<Bytes> {
-        if result.len() <= UNCOUNTED_SIZE {
-            return Some(result.into());
+    pub(crate) fn reserve_body(self: &Arc<MemoryPool>, owner: &Arc<str>, mut body: Vec<u8>) -> Option<Bytes> {
+        if body.len() <= UNCOUNTED_SIZE {
+            return Some(body.into());
         }
         // Release the spare capacity left from writing.
-        result.shrink_to_fit();
-        Some(self.reserve(owner, result.len())?.attach(result))
+        body.shrink_to_fit();
+        Some(self.reserve(owner, body.len())?.attach(body))
     }
 
     /// Reserves memory for a response. Returns `None` if the limit is reached.
@@ -70,9 +70,9 @@ impl MemoryPool {
     }
 
     fn reserve_for(self: &Arc<MemoryPool>, owner: ReservationOwner, bytes: usize) -> Option<ResponseReservation> {
-        let bytes = counted(bytes);
-        let fits_in = bytes == 0 || self.try_charge(&owner, bytes);
-        fits_in.then(|| ResponseReservation { bytes, owner, memory: self.clone() })
+        let bytes = counted_size(bytes);
+        let is_granted = bytes == 0 || self.try_charge(&owner, bytes);
+        is_granted.then(|| ResponseReservation { bytes, owner, memory: self.clone() })
     }
 
     /// Reserves memory like [`MemoryPool::reserve`], waiting up to a timeout for other responses to be sent.
@@ -85,8 +85,8 @@ impl MemoryPool {
             loop {
                 // Registered before the attempt, so no release is missed.
                 let released = self.released.notified();
-                if let Some(held) = self.reserve(owner, bytes) {
-                    return held;
+                if let Some(reservation) = self.reserve(owner, bytes) {
+                    return reservation;
                 }
                 released.await;
             }
@@ -99,17 +99,17 @@ impl MemoryPool {
     fn try_charge(&self, owner: &ReservationOwner, bytes: usize) -> bool {
         let mut budget = lock(&self.response_budget);
         let fits = |taken: usize, limit: usize| taken == 0 || taken + bytes <= limit;
-        let fits_in = match owner {
+        let is_granted = match owner {
             ReservationOwner::Caller(owner) => {
                 let own = budget.by_caller.get(owner).copied().unwrap_or(0);
                 fits(budget.total, self.total / 2) && fits(own, self.total / 8)
             }
             ReservationOwner::Shared => fits(budget.shared, self.total / 4),
         };
-        if fits_in {
+        if is_granted {
             self.charge(&mut budget, owner, bytes);
         }
-        fits_in
+        is_granted
     }
 
     fn charge(&self, budget: &mut ResponseBudget, owner: &ReservationOwner, bytes: usize) {
@@ -149,13 +149,13 @@ impl ResponseBudget {
 
 impl ResponseReservation {
     /// Attaches the reservation to a body, released when the body is sent.
-    pub(crate) fn attach(self, result: Vec<u8>) -> Bytes {
-        Bytes::from_owner(ReservedBody { result, _reservation: self })
+    pub(crate) fn attach(self, bytes: Vec<u8>) -> Bytes {
+        Bytes::from_owner(ReservedBody { bytes, _reservation: self })
     }
 
     /// Replaces an estimated reservation by the actual size.
     pub(crate) fn resize(&mut self, bytes: usize) {
-        let before = std::mem::replace(&mut self.bytes, counted(bytes));
+        let before = std::mem::replace(&mut self.bytes, counted_size(bytes));
         match self.bytes.checked_sub(before) {
             Some(more) => self.memory.charge(&mut lock(&self.memory.response_budget), &self.owner, more),
             None => self.memory.release(&self.owner, before - self.bytes),
@@ -163,13 +163,13 @@ impl ResponseReservation {
     }
 }
 
-fn counted(bytes: usize) -> usize {
+fn counted_size(bytes: usize) -> usize {
     if bytes <= UNCOUNTED_SIZE { 0 } else { bytes }
 }
 
 impl AsRef<[u8]> for ReservedBody {
     fn as_ref(&self) -> &[u8] {
-        &self.result
+        &self.bytes
     }
 }
 
@@ -203,7 +203,7 @@ mod tests {
         let others = ["b", "c", "d", "e"].map(|owner| reserve_for_test(&memory, owner, 2 * MIB));
         assert_eq!(others.iter().flatten().count(), 3, "half of 16 MiB");
         drop(ann);
-        assert!(reserve_for_test(&memory, "e", 2 * MIB).is_some(), "what is read is given back");
+        assert!(reserve_for_test(&memory, "e", 2 * MIB).is_some(), "a sent body is released");
         drop(others);
         assert_eq!(lock(&memory.free).bytes, 16 * MIB as isize);
         assert!(lock(&memory.response_budget).by_caller.is_empty());
@@ -217,18 +217,18 @@ mod tests {
             reserve_for_test(&memory, "bob", MIB).is_none()
                 && reserve_for_test(&memory, "bob", UNCOUNTED_SIZE).is_some()
         );
-        assert_eq!(lock(&memory.free).bytes, -4 * MIB as isize, "runs wait until it is read");
+        assert_eq!(lock(&memory.free).bytes, -4 * MIB as isize, "runs wait until it is sent");
         drop(long);
         assert!(reserve_for_test(&memory, "bob", MIB).is_some());
     }
 
     #[test]
-    fn a_part_of_a_result_holds_all_of_it() {
+    fn a_slice_of_a_body_keeps_the_whole_reservation() {
         let memory = memory();
-        let mut result = reserve_for_test(&memory, "ann", 2 * MIB).expect("room");
+        let mut result = reserve_for_test(&memory, "ann", 2 * MIB).expect("free memory");
         let piece = result.split_to(10);
         drop(result);
-        assert!(reserve_for_test(&memory, "ann", MIB).is_none(), "the piece is not sent yet");
+        assert!(reserve_for_test(&memory, "ann", MIB).is_none(), "the slice is not sent yet");
         drop(piece);
         assert!(reserve_for_test(&memory, "ann", MIB).is_some());
     }
@@ -236,9 +236,9 @@ mod tests {
     #[test]
     fn shared_reservations_are_bounded_and_leave_memory_for_callers() {
         let (memory, owner): (_, Arc<str>) = (memory(), "ann".into());
-        let some = memory.reserve_shared(3 * MIB).expect("the first has room");
+        let some = memory.reserve_shared(3 * MIB).expect("the first is granted");
         assert!(memory.reserve_shared(2 * MIB).is_none());
-        assert!(memory.reserve(&owner, 2 * MIB).is_some(), "it is nobody's");
+        assert!(memory.reserve(&owner, 2 * MIB).is_some(), "shared memory is not charged to callers");
         drop(some);
         assert!(memory.reserve_shared(2 * MIB).is_some());
     }
@@ -246,7 +246,7 @@ mod tests {
     #[tokio::test]
     async fn a_waiting_reservation_is_granted_after_a_release() {
         let (memory, owner): (_, Arc<str>) = (memory(), "ann".into());
-        let mut first = memory.reserve(&owner, 2 * MIB).expect("room");
+        let mut first = memory.reserve(&owner, 2 * MIB).expect("free memory");
         assert!(memory.reserve(&owner, MIB).is_none());
         let waiting = tokio::spawn({
             let (memory, owner) = (memory.clone(), owner.clone());
@@ -257,6 +257,6 @@ mod tests {
         first.resize(MIB / 4);
         assert!(waiting.await.expect("no crash"));
         first.resize(2 * MIB);
-        assert!(memory.reserve(&owner, MIB).is_none(), "what it has grown to counts");
+        assert!(memory.reserve(&owner, MIB).is_none(), "the new size is charged");
     }
 }

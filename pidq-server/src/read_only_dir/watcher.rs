@@ -39,13 +39,13 @@ impl DirWatcher {
     pub fn start(contents: &Arc<DirContents>) -> Result<DirWatcher> {
         let (changed, changes) = channel();
         let notify_change = move || {
-            // The receiver is gone only during shutdown.
+            // The receiver is dropped only during shutdown.
             let _ = changed.send(());
         };
         let watch_set = Arc::new(WatchSet::new(&contents.dir, notify_change)?);
         watch_set.rewatch()?;
-        let (contents, own) = (contents.clone(), watch_set.clone());
-        let thread = thread::spawn(move || reload_on_change(&contents, &own, &changes));
+        let (contents, thread_watch_set) = (contents.clone(), watch_set.clone());
+        let thread = thread::spawn(move || reload_on_change(&contents, &thread_watch_set, &changes));
         Ok(DirWatcher { watch_set, thread: Some(thread) })
     }
 
@@ -107,11 +107,11 @@ impl WatchSet {
             let _ = watcher.unwatch(folder);
         }
         let is_served =
-            |folder: &Path| watched_paths.iter().any(|place| place.entry.is_none() && place.folder == folder);
+            |folder: &Path| watched_paths.iter().any(|watched| watched.entry.is_none() && watched.folder == folder);
         directories(&watched_paths).into_iter().try_for_each(|folder| {
             match watcher.watch(folder, RecursiveMode::NonRecursive) {
                 Err(error) if is_served(folder) => Err(watch_error(error)),
-                // Without permission for a parent, only a replaced link goes unnoticed.
+                // Without permission for a parent, only a replaced link is not detected.
                 _ => Ok(()),
             }
         })
@@ -120,25 +120,25 @@ impl WatchSet {
 
 /// Returns each directory once: a second watch would replace the first.
 fn directories(watched_paths: &[WatchedPath]) -> BTreeSet<&Path> {
-    watched_paths.iter().map(|place| place.folder.as_path()).collect()
+    watched_paths.iter().map(|watched| watched.folder.as_path()).collect()
 }
 
-/// Returns the places where a change is relevant: the directory itself, and the parents of every name and link on its
+/// Returns the paths where a change is relevant: the directory itself, and the parents of every name and link on its
 /// path.
 fn watched_paths(dir: &Path) -> Vec<WatchedPath> {
     let mut watched_paths = Vec::new();
     let (mut at, mut links) = (PathBuf::new(), 0);
-    let mut left = parts(&std::path::absolute(dir).unwrap_or_else(|_| dir.into()));
-    while let Some(part) = left.pop_front() {
+    let mut remaining = parts(&std::path::absolute(dir).unwrap_or_else(|_| dir.into()));
+    while let Some(part) = remaining.pop_front() {
         let next = at.join(&part);
         let link = fs::read_link(&next).ok().filter(|_| links < LINK_LIMIT);
-        if link.is_some() || left.is_empty() || !next.exists() {
+        if link.is_some() || remaining.is_empty() || !next.exists() {
             watched_paths.push(WatchedPath { folder: at.clone(), entry: Some(part.clone()) });
         }
         match link {
             Some(target) => {
                 links += 1;
-                parts(&target).into_iter().rev().for_each(|part| left.push_front(part));
+                parts(&target).into_iter().rev().for_each(|part| remaining.push_front(part));
             }
             None if part == "." => {}
             None if part == ".." => {
@@ -168,13 +168,13 @@ fn is_relevant(event: &notify::Event, watched_paths: &[WatchedPath]) -> bool {
         _ => true,
     };
     // An event without paths reports lost events.
-    let is_here =
-        event.paths.is_empty() || event.paths.iter().any(|path| watched_paths.iter().any(|place| place.has(path)));
+    let is_here = event.paths.is_empty()
+        || event.paths.iter().any(|path| watched_paths.iter().any(|watched| watched.matches(path)));
     is_change && is_here
 }
 
 impl WatchedPath {
-    fn has(&self, path: &Path) -> bool {
+    fn matches(&self, path: &Path) -> bool {
         match &self.entry {
             Some(entry) => path.parent() == Some(&self.folder) && path.file_name() == Some(entry),
             None => path.starts_with(&self.folder),

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_come_back() {
+    fn compression_round_trips() {
         let text = Bytes::from_static(b"{\"nodes\":[]}");
         let compressed = compress_zstd(&text).expect("memory");
         assert_eq!(decompress_exact(&compressed, text.len()), Some(text.clone()));
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn bombs_do_not_unpack() {
+    fn decompression_bombs_are_rejected() {
         let zeros = vec![0; 4 << 20];
         let bounds = DecompressionLimits { bytes: 1 << 20, ratio: 1 << 20 };
         for (bomb, compression) in

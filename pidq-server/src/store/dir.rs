@@ -215,7 +215,7 @@ impl Core {
         if files.counter > 0 {
             self.index.publish(tenant, graph_id, files.clone());
         }
-        // Removes leftovers of a deletion once its tombstone is durable.
+        // Removes the files of an interrupted deletion once its tombstone is durable.
         if !files.stale.is_empty() && self.make_durable(&files, dir).is_ok() {
             self.remove_stale_files(tenant, graph_id, dir);
         }
@@ -270,7 +270,7 @@ impl Core {
     ) -> Result<Option<Arc<GraphMeta>>> {
         let Some(latest) = before.latest().filter(|latest| !latest.is_corrupt()) else { return Ok(None) };
         let meta = match self.meta(graph_id, latest, dir) {
-            Ok(ReadResult::Read(meta)) if meta.content == draft.content => meta,
+            Ok(ReadResult::Read(meta)) if meta.content_hash == draft.content_hash => meta,
             // An unreadable version is written again.
             _ => return Ok(None),
         };
@@ -285,13 +285,13 @@ impl Core {
     /// Writes the next version.
     fn add(&self, tenant: &Tenant, before: &GraphFiles, draft: &GraphDraft, dir: &Path) -> Result<VersionFile> {
         let number = before.counter + 1;
-        let packed = CompressedVersion::new(draft, super::Version::number(number))?;
-        let head = packed.head();
-        let len = (head.len() + packed.body.len()) as u64;
+        let compressed = CompressedVersion::new(draft, super::Version::number(number))?;
+        let head = compressed.head();
+        let len = (head.len() + compressed.body.len()) as u64;
         let is_new = u64::from(before.latest().is_none());
         let _reserved = self.index.reserve(tenant, &self.options.quota, len, is_new)?;
-        let version_file = VersionFile::from_meta(Arc::new(packed.meta), number, len);
-        self.writer.write_file(dir, &version_file.file_name(), &[&head, &packed.body])?;
+        let version_file = VersionFile::from_meta(Arc::new(compressed.meta), number, len);
+        self.writer.write_file(dir, &version_file.file_name(), &[&head, &compressed.body])?;
         Ok(version_file)
     }
 
@@ -315,20 +315,20 @@ impl Core {
             VersionRetention::All => 0,
             VersionRetention::Last(limit) => files.versions.len().saturating_sub(limit.get()),
         };
-        let (old, kept) = files.versions.split_at(excess);
+        let (old, retained) = files.versions.split_at(excess);
         let names =
             files.stale.iter().cloned().chain(
                 old.iter().flat_map(|version_file| [version_file.file_name(), version_file.corrupt_marker_name()]),
             );
         let names: Vec<String> = names.collect();
-        if names.is_empty() && files.tombstones.len() <= usize::from(kept.is_empty()) {
+        if names.is_empty() && files.tombstones.len() <= usize::from(retained.is_empty()) {
             return;
         }
         // Old versions are unlisted before they are removed.
         let stale: Vec<String> = names.into_iter().filter(|name| !self.remove(dir, name)).collect();
         let tombstones = if stale.is_empty() { self.remove_tombstones(&files, dir) } else { files.tombstones.clone() };
         let is_durable = files.is_durable().into();
-        let files = GraphFiles { versions: kept.to_vec(), tombstones, stale, counter: files.counter, is_durable };
+        let files = GraphFiles { versions: retained.to_vec(), tombstones, stale, counter: files.counter, is_durable };
         self.index.publish(tenant, graph_id, Arc::new(files));
     }
 
@@ -336,13 +336,13 @@ impl Core {
     /// version is removed only after the removal of the versions it hides is durable.
     fn remove_tombstones(&self, files: &GraphFiles, dir: &Path) -> Vec<u64> {
         let Some((last, lower)) = files.tombstones.split_last() else { return Vec::new() };
-        let mut left: Vec<u64> =
+        let mut remaining: Vec<u64> =
             lower.iter().copied().filter(|number| !self.remove(dir, &tombstone_name(*number))).collect();
         let is_needed = files.versions.is_empty() || self.writer.make_durable(dir).is_err();
         if is_needed || !self.remove(dir, &tombstone_name(*last)) {
-            left.push(*last);
+            remaining.push(*last);
         }
-        left
+        remaining
     }
 
     /// Removes a file. Returns true if it no longer exists.
@@ -409,12 +409,12 @@ impl Core {
         let mut after = after.cloned();
         // Corrupt graphs are skipped, so a page may take several passes.
         while found.len() < limit {
-            let wanted = limit - found.len();
-            let graph_ids = self.index.graph_ids(tenant, prefix, after.as_ref(), wanted);
+            let missing = limit - found.len();
+            let graph_ids = self.index.graph_ids(tenant, prefix, after.as_ref(), missing);
             found.extend(
                 graph_ids.iter().filter_map(|graph_id| self.head(tenant, graph_id, &VersionSelector::Latest).ok()),
             );
-            if graph_ids.len() < wanted {
+            if graph_ids.len() < missing {
                 break;
             }
             after = graph_ids.last().cloned();
@@ -550,10 +550,10 @@ impl Core {
     }
 
     fn move_to_quarantine(&self, tenant: &Tenant, graph_id: &GraphId, dir: &Path, name: &str) -> Result<()> {
-        let of_tenant = self.quarantine.join(tenant.to_file_name());
-        let of_graph = of_tenant.join(graph_id.to_file_name());
-        [&self.quarantine, &of_tenant, &of_graph].into_iter().try_for_each(|dir| self.writer.make_dir(dir))?;
-        let moved = self.writer.vfs.rename(&dir.join(name), &of_graph.join(name));
+        let tenant_dir = self.quarantine.join(tenant.to_file_name());
+        let graph_dir = tenant_dir.join(graph_id.to_file_name());
+        [&self.quarantine, &tenant_dir, &graph_dir].into_iter().try_for_each(|dir| self.writer.make_dir(dir))?;
+        let moved = self.writer.vfs.rename(&dir.join(name), &graph_dir.join(name));
         moved.map_err(|error| failure("renaming", &error))
     }
 

@@ -94,8 +94,10 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::InvalidGraphId => f.write_str("a graph id has 1 to 128 characters of `A-Z a-z 0-9 . _ : @ ~ -`"),
-            Error::InvalidTenant => f.write_str("a tenant has 1 to 128 characters of `A-Z a-z 0-9 . _ : @ ~ -`"),
+            Error::InvalidGraphId => {
+                f.write_str("a graph id must have 1 to 128 characters of `A-Z a-z 0-9 . _ : @ ~ -`")
+            }
+            Error::InvalidTenant => f.write_str("a tenant must have 1 to 128 characters of `A-Z a-z 0-9 . _ : @ ~ -`"),
             Error::GraphNotFound => f.write_str("graph not found"),
             Error::VersionNotFound => f.write_str("version not found"),
             Error::GraphCorrupt => f.write_str("the stored graph is corrupt"),
@@ -110,13 +112,13 @@ impl fmt::Display for Error {
                 Some(finding) => write!(f, "`{}`: {}", finding.pointer, finding.detail),
                 None => f.write_str("not a graph"),
             },
-            Error::GraphTooLarge { what, limit } => write!(f, "more than {limit} {what}"),
+            Error::GraphTooLarge { what, limit } => write!(f, "the graph exceeds {limit} {what}"),
             Error::Overloaded => f.write_str("too many responses are unread; read them, then try again"),
-            Error::InsufficientStorage(why)
-            | Error::ReadOnly(why)
-            | Error::StorageFailure(why)
-            | Error::StoreUnavailable(why)
-            | Error::StoreLocked(why) => f.write_str(why),
+            Error::InsufficientStorage(reason)
+            | Error::ReadOnly(reason)
+            | Error::StorageFailure(reason)
+            | Error::StoreUnavailable(reason)
+            | Error::StoreLocked(reason) => f.write_str(reason),
         }
     }
 }

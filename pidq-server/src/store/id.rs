@@ -103,14 +103,14 @@ fn base32hex(text: &str) -> String {
 
 fn from_base32hex(name: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(name.len() * 5 / 8);
-    let (mut bits, mut held) = (0_u32, 0);
+    let (mut bits, mut bit_count) = (0_u32, 0);
     for letter in name.bytes() {
         let digit = DIGITS.iter().position(|digit| *digit == letter)?;
         bits = (bits << 5 | digit as u32) & 0xfff;
-        held += 5;
-        if held >= 8 {
-            held -= 8;
-            bytes.push((bits >> held) as u8);
+        bit_count += 5;
+        if bit_count >= 8 {
+            bit_count -= 8;
+            bytes.push((bits >> bit_count) as u8);
         }
     }
     let text = String::from_utf8(bytes).ok()?;
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_safe_characters_of_a_length() {
+    fn names_have_safe_characters_and_a_length_limit() {
         for name in ["a", "P&ID".replace('&', "-").as_str(), "..a", "a:b@c~d_e.f", &"x".repeat(128)] {
             assert!(GraphId::parse(name).is_ok(), "{name}");
         }
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_directories_read_back() {
+    fn directory_names_round_trip() {
         for text in ["f", "fo", "foo", "foob", "fooba", "foobar", "CON", "con", "~", &"Z".repeat(128)] {
             let graph_id = GraphId::parse(text).expect("a name");
             let name = graph_id.to_file_name();
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_directories_sort_as_the_texts() {
+    fn directory_names_keep_the_order() {
         let mut texts = ["b", "a", "ab", "Z", "a.b", "~", "0", "aa:"];
         texts.sort_unstable();
         let names: Vec<String> = texts.iter().map(|text| base32hex(text)).collect();

@@ -44,15 +44,15 @@ const SET_LATEST: &str = "update graph set counter = $3, latest = $3 where tenan
 const CLEAR_LATEST: &str = "update graph set latest = null where tenant = $1 and graph_id = $2";
 
 const SELECT_META: &str = "select g.latest, v.graph_id, v.version, v.schema_version, v.drawing_name,
-    v.nodes, v.edges, v.size, v.created_on, v.sha256, v.content
+    v.nodes, v.edges, v.size, v.created_on, v.sha256, v.content_sha256
 from graph g
 left join graph_version v
     on v.tenant = g.tenant and v.graph_id = g.graph_id and v.version = coalesce($3, g.latest)
 where g.tenant = $1 and g.graph_id = $2 and g.latest is not null";
 
 const SELECT_CONTENT: &str = "select g.latest, v.graph_id, v.version, v.schema_version, v.drawing_name,
-    v.nodes, v.edges, v.size, v.created_on, v.sha256, v.content,
-    v.packed_sha256, v.packed
+    v.nodes, v.edges, v.size, v.created_on, v.sha256, v.content_sha256,
+    v.body_sha256, v.body
 from graph g
 left join graph_version v
     on v.tenant = g.tenant and v.graph_id = g.graph_id and v.version = coalesce($3, g.latest)
@@ -62,7 +62,7 @@ const SELECT_VERSIONS: &str = "select version, created_on from graph_version whe
 order by version desc";
 
 const SELECT_PAGE: &str = "select v.graph_id, v.version, v.schema_version, v.drawing_name,
-    v.nodes, v.edges, v.size, v.created_on, v.sha256, v.content
+    v.nodes, v.edges, v.size, v.created_on, v.sha256, v.content_sha256
 from graph g
 join graph_version v
     on v.tenant = g.tenant and v.graph_id = g.graph_id and v.version = g.latest
@@ -72,7 +72,7 @@ limit $4";
 
 const INSERT_VERSION: &str =
     "insert into graph_version (tenant, graph_id, version, schema_version, drawing_name, nodes,
-    edges, size, created_on, sha256, content, packed_sha256, packed)
+    edges, size, created_on, sha256, content_sha256, body_sha256, body)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
 
 const DELETE_OLD_VERSIONS: &str = "delete from graph_version where tenant = $1 and graph_id = $2 and version <= (
@@ -81,12 +81,12 @@ const DELETE_OLD_VERSIONS: &str = "delete from graph_version where tenant = $1 a
 const DELETE_VERSIONS: &str = "delete from graph_version where tenant = $1 and graph_id = $2";
 
 const SELECT_USAGE: &str =
-    "select coalesce(sum(octet_length(packed)), 0)::bigint as bytes, count(distinct graph_id) as graphs
+    "select coalesce(sum(octet_length(body)), 0)::bigint as bytes, count(distinct graph_id) as graphs
 from graph_version where tenant = $1";
 
 const SELECT_VERIFY_PAGE: &str =
     "select tenant, graph_id, version, schema_version, drawing_name, nodes, edges, size, created_on,
-    sha256, content, packed_sha256, packed
+    sha256, content_sha256, body_sha256, body
 from graph_version where (tenant, graph_id, version) > ($1, $2, $3)
 order by tenant, graph_id, version
 limit $4";
@@ -154,17 +154,17 @@ impl SqlStore {
         precondition.check(latest.as_ref().map(GraphMeta::etag).as_ref())?;
         let is_new = latest.is_none();
         // An acknowledged graph must be readable: a corrupt version is written again.
-        if let Some(latest) = latest.filter(|latest| latest.content == draft.content)
+        if let Some(latest) = latest.filter(|latest| latest.content_hash == draft.content_hash)
             && latest_is_intact(&mut tx, &tenant, &graph_id).await?
         {
             return Ok(CommitResult { meta: Arc::new(latest), outcome: CommitOutcome::Unchanged });
         }
-        let packed = compress(draft, counter + 1).await?;
-        check_quota(&mut tx, &tenant, &self.options.quota, packed.body.len() as u64, is_new).await?;
-        let packed = self.add(&mut tx, &tenant, packed).await?;
+        let compressed = compress(draft, counter + 1).await?;
+        check_quota(&mut tx, &tenant, &self.options.quota, compressed.body.len() as u64, is_new).await?;
+        let meta = self.insert_version(&mut tx, &tenant, compressed).await?;
         tx.commit().await.map_err(failure)?;
         let outcome = if is_new { CommitOutcome::Created } else { CommitOutcome::Changed };
-        Ok(CommitResult { meta: Arc::new(packed), outcome })
+        Ok(CommitResult { meta: Arc::new(meta), outcome })
     }
 
     async fn begin(&self) -> Result<Transaction<'static, Postgres>> {
@@ -177,26 +177,26 @@ impl SqlStore {
         self.pool.connection().await.map_err(unavailable)
     }
 
-    async fn add(
+    async fn insert_version(
         &self,
         tx: &mut Transaction<'_, Postgres>,
         tenant: &Tenant,
-        packed: CompressedVersion,
+        compressed: CompressedVersion,
     ) -> Result<GraphMeta> {
-        let hash = packed.body_hash();
-        let CompressedVersion { meta, body } = packed;
+        let hash = compressed.body_hash();
+        let CompressedVersion { meta, body } = compressed;
         let version = column(meta.version.as_number().unwrap_or(0));
         let (tenant, graph_id) = (tenant.as_str(), meta.graph_id.as_str());
-        let add = sqlx::query(INSERT_VERSION).bind(tenant).bind(graph_id).bind(version).bind(&meta.schema_version);
-        let add = add.bind(meta.drawing_name.as_deref().map(str::as_bytes));
-        let add = add.bind(column(meta.nodes)).bind(column(meta.edges)).bind(column(meta.size));
-        let add = add.bind(meta.created_on.0).bind(&meta.sha256[..]).bind(&meta.content[..]);
-        add.bind(&hash[..]).bind(body).execute(&mut **tx).await.map_err(failure)?;
-        let show = sqlx::query(SET_LATEST).bind(tenant).bind(graph_id).bind(version);
-        show.execute(&mut **tx).await.map_err(failure)?;
-        if let VersionRetention::Last(most) = self.options.retention {
+        let insert = sqlx::query(INSERT_VERSION).bind(tenant).bind(graph_id).bind(version).bind(&meta.schema_version);
+        let insert = insert.bind(meta.drawing_name.as_deref().map(str::as_bytes));
+        let insert = insert.bind(column(meta.nodes)).bind(column(meta.edges)).bind(column(meta.size));
+        let insert = insert.bind(meta.created_on.0).bind(&meta.sha256[..]).bind(&meta.content_hash[..]);
+        insert.bind(&hash[..]).bind(body).execute(&mut **tx).await.map_err(failure)?;
+        let set_latest = sqlx::query(SET_LATEST).bind(tenant).bind(graph_id).bind(version);
+        set_latest.execute(&mut **tx).await.map_err(failure)?;
+        if let VersionRetention::Last(limit) = self.options.retention {
             let delete_old =
-                sqlx::query(DELETE_OLD_VERSIONS).bind(tenant).bind(graph_id).bind(column(most.get() as u64));
+                sqlx::query(DELETE_OLD_VERSIONS).bind(tenant).bind(graph_id).bind(column(limit.get() as u64));
             delete_old.execute(&mut **tx).await.map_err(failure)?;
         }
         Ok(meta)
@@ -417,10 +417,10 @@ async fn check_quota(
     }
     let used = sqlx::query(SELECT_USAGE).bind(tenant.as_str()).fetch_one(&mut **tx).await.map_err(failure)?;
     if number(&used, "bytes")?.saturating_add(bytes) > quota.bytes {
-        return Err(Error::InsufficientStorage(format!("the tenant quota is {} bytes", quota.bytes)));
+        return Err(Error::InsufficientStorage(format!("the tenant quota of {} bytes is exceeded", quota.bytes)));
     }
     if is_new && number(&used, "graphs")? >= quota.graphs {
-        return Err(Error::InsufficientStorage(format!("the tenant quota is {} graphs", quota.graphs)));
+        return Err(Error::InsufficientStorage(format!("the tenant quota of {} graphs is exceeded", quota.graphs)));
     }
     Ok(())
 }
@@ -440,15 +440,15 @@ fn meta(row: &PgRow) -> Result<GraphMeta> {
         edges: number(row, "edges")?,
         size: number(row, "size")?,
         sha256: hash(row, "sha256")?,
-        content: hash(row, "content")?,
+        content_hash: hash(row, "content_sha256")?,
         created_on: Timestamp(field(row, "created_on")?),
     })
 }
 
 /// Returns the content of a row in the given coding, or `None` if its hash does not match.
 fn body(row: &PgRow, meta: &GraphMeta, coding: Coding) -> Result<Option<Bytes>> {
-    let packed: Vec<u8> = field(row, "packed")?;
-    Ok(content(meta, &hash(row, "packed_sha256")?, packed.into(), coding))
+    let body: Vec<u8> = field(row, "body")?;
+    Ok(content(meta, &hash(row, "body_sha256")?, body.into(), coding))
 }
 
 /// Returns the identity of a version if it is corrupt.
@@ -488,14 +488,14 @@ fn unavailable(error: impl std::fmt::Display) -> Error {
 
 /// Converts a database error: `disk_full`, `read_only_sql_transaction`; errors without a code are connection failures.
 fn failure(error: sqlx::Error) -> Error {
-    let why = format!("database error: {error}");
+    let reason = format!("database error: {error}");
     match error.as_database_error().and_then(|error| error.code()).as_deref() {
-        Some("53100") => Error::InsufficientStorage(why),
-        Some("25006") => Error::ReadOnly(why),
+        Some("53100") => Error::InsufficientStorage(reason),
+        Some("25006") => Error::ReadOnly(reason),
         Some(code) if code.starts_with("57") || code.starts_with("53") || code.starts_with("08") => {
-            Error::StoreUnavailable(why)
+            Error::StoreUnavailable(reason)
         }
-        Some(_) => Error::StorageFailure(why),
-        None => Error::StoreUnavailable(why),
+        Some(_) => Error::StorageFailure(reason),
+        None => Error::StoreUnavailable(reason),
     }
 }

@@ -60,7 +60,7 @@ pub(crate) fn version_meta(draft: &GraphDraft, version: Version, json: &[u8]) ->
         edges: draft.edges,
         size: json.len() as u64,
         sha256: Sha256::digest(json).into(),
-        content: draft.content,
+        content_hash: draft.content_hash,
         created_on: Timestamp::now(),
     }
 }
@@ -68,9 +68,8 @@ pub(crate) fn version_meta(draft: &GraphDraft, version: Version, json: &[u8]) ->
 /// Parsed header of a version file.
 pub(super) struct VersionHeader {
     pub meta: GraphMeta,
-    packed: [u8; 32],
-    /// Offset of the body.
-    body: usize,
+    body_sha256: [u8; 32],
+    body_offset: usize,
 }
 
 /// Result of parsing the beginning of a file.
@@ -93,14 +92,16 @@ impl VersionHeader {
         let Some(metadata) = rest.get(..len - 8) else { return HeaderParse::Incomplete(len + 8) };
         let checksum_matches = Sha256::digest(metadata)[..8] == head[8..];
         match checksum_matches.then(|| parse_metadata(metadata, graph_id)).flatten() {
-            Some((meta, packed)) => HeaderParse::Complete(Box::new(VersionHeader { meta, packed, body: len + 8 })),
+            Some((meta, body_sha256)) => {
+                HeaderParse::Complete(Box::new(VersionHeader { meta, body_sha256, body_offset: len + 8 }))
+            }
             None => HeaderParse::Corrupt,
         }
     }
 
     /// Returns the content of a complete file in the given coding, or `None` if its hash does not match.
     pub fn content(&self, file: &Bytes, coding: Coding) -> Option<Bytes> {
-        content(&self.meta, &self.packed, file.slice(self.body.min(file.len())..), coding)
+        content(&self.meta, &self.body_sha256, file.slice(self.body_offset.min(file.len())..), coding)
     }
 
     /// Verifies all hashes of a complete file.
@@ -110,8 +111,8 @@ impl VersionHeader {
 }
 
 /// Returns a body in the given coding, or `None` if its hash does not match.
-pub(super) fn content(meta: &GraphMeta, packed: &[u8], body: Bytes, coding: Coding) -> Option<Bytes> {
-    let hash_matches = Sha256::digest(&body)[..] == *packed;
+pub(super) fn content(meta: &GraphMeta, body_sha256: &[u8], body: Bytes, coding: Coding) -> Option<Bytes> {
+    let hash_matches = Sha256::digest(&body)[..] == *body_sha256;
     match coding {
         _ if !hash_matches => None,
         Coding::Zstd => Some(body),
@@ -141,7 +142,7 @@ fn encode_metadata(meta: &GraphMeta, body: &[u8]) -> String {
         meta.size,
         meta.created_on.0,
         hex(&meta.sha256),
-        hex(&meta.content),
+        hex(&meta.content_hash),
         hex(&Sha256::digest(body)),
     )
 }
@@ -159,7 +160,7 @@ fn parse_metadata(metadata: &[u8], graph_id: &GraphId) -> Option<(GraphMeta, [u8
         edges: number(metadata, "edges")?,
         size: number(metadata, "size")?,
         sha256: unhex(text(metadata, "sha256")?)?,
-        content: unhex(text(metadata, "content")?)?,
+        content_hash: unhex(text(metadata, "content")?)?,
         created_on: Timestamp(number(metadata, "created_on")?.try_into().ok()?),
     };
     is_of_graph.then_some((meta, unhex(text(metadata, "packed")?)?))

@@ -13,7 +13,7 @@ pub(super) const SERVICE_FIELDS: [&str; 3] = ["job_id", "schema_version", "chang
 pub(super) fn content_hash(root: Object<'_>, is_bare: bool) -> [u8; 32] {
     let mut hash = Sha256::new();
     if is_bare {
-        open(&mut hash, b'{', 1);
+        write_header(&mut hash, b'{', 1);
         text(&mut hash, "pid_graph");
         object(&mut hash, root, ObjectRole::Graph);
     } else {
@@ -53,7 +53,7 @@ fn value(hash: &mut Sha256, value: Value<'_>, role: ObjectRole) {
         },
         Value::String(string) => text(hash, string),
         Value::Array(items) => {
-            open(hash, b'[', items.len());
+            write_header(hash, b'[', items.len());
             items.iter().for_each(|item| self::value(hash, item, ObjectRole::Other));
         }
         Value::Object(fields) => object(hash, fields, role),
@@ -61,29 +61,30 @@ fn value(hash: &mut Sha256, value: Value<'_>, role: ObjectRole) {
 }
 
 fn object(hash: &mut Sha256, object: Object<'_>, role: ObjectRole) {
-    let counts = |key: &str| role != ObjectRole::Metadata || !SERVICE_FIELDS.contains(&key);
-    let mut fields: Vec<(&str, Value<'_>)> = object.iter().filter(|(key, _)| counts(key)).collect();
+    let is_included = |key: &str| role != ObjectRole::Metadata || !SERVICE_FIELDS.contains(&key);
+    let mut fields: Vec<(&str, Value<'_>)> = object.iter().filter(|(key, _)| is_included(key)).collect();
     // The service adds missing metadata, so empty metadata counts as absent.
-    let is_nothing = |(key, value): &(&str, Value<'_>)| {
+    let is_empty_metadata = |(key, value): &(&str, Value<'_>)| {
         role.child(key) == ObjectRole::Metadata
             && value.as_object().is_some_and(|metadata| metadata.iter().all(|(key, _)| SERVICE_FIELDS.contains(&key)))
     };
-    fields.retain(|field| !is_nothing(field));
+    fields.retain(|field| !is_empty_metadata(field));
     fields.sort_unstable_by_key(|(key, _)| *key);
-    open(hash, b'{', fields.len());
+    write_header(hash, b'{', fields.len());
     for (key, field) in fields {
         text(hash, key);
         value(hash, field, role.child(key));
     }
 }
 
-fn open(hash: &mut Sha256, kind: u8, len: usize) {
+/// Hashes the kind and the length of a value.
+fn write_header(hash: &mut Sha256, kind: u8, len: usize) {
     hash.update([kind]);
     hash.update((len as u64).to_le_bytes());
 }
 
 fn text(hash: &mut Sha256, text: &str) {
-    open(hash, b's', text.len());
+    write_header(hash, b's', text.len());
     hash.update(text);
 }
 
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn spelling_makes_no_content() {
+    fn formatting_does_not_change_the_hash() {
         same(r#"{"a":1,"b":"ä"}"#, r#"{ "b":"\u00e4", "a":1.0 }"#);
         same(r#"{"a":1}"#, r#"{"pid_graph":{"a":10e-1}}"#);
         same(r#"{"a":[0,-0,0.0,1e3,1000]}"#, r#"{"a":[0.00,0,-0e5,1000,1E+3]}"#);
@@ -137,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_order_of_items_and_kinds_make_content() {
+    fn digits_item_order_and_types_change_the_hash() {
         differ(r#"{"a":12345678901234567890}"#, r#"{"a":12345678901234567891}"#);
         differ(r#"{"a":1}"#, r#"{"a":-1}"#);
         differ(r#"{"a":1}"#, r#"{"a":"1"}"#);
@@ -149,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_service_fills_in_is_no_content() {
+    fn service_fields_are_excluded() {
         same(r#"{"a":1}"#, r#"{"a":1,"metadata":{"job_id":"j","schema_version":"1","change_version":"7"}}"#);
         same(r#"{"metadata":{"drawing_name":"D"}}"#, r#"{"metadata":{"job_id":"j","drawing_name":"D"}}"#);
         differ(r#"{"metadata":{"drawing_name":"D"}}"#, r#"{"metadata":{"drawing_name":"E"}}"#);

@@ -26,7 +26,7 @@ impl ObjectFields<'_> {
 pub(super) fn object_fields(json: &str, at: usize) -> Option<ObjectFields<'_>> {
     let bytes = json.as_bytes();
     let mut at = after_space(bytes, at);
-    let mut list = Vec::new();
+    let mut fields = Vec::new();
     if bytes.get(at) != Some(&b'{') {
         return None;
     }
@@ -37,13 +37,13 @@ pub(super) fn object_fields(json: &str, at: usize) -> Option<ObjectFields<'_>> {
         let colon = after_space(bytes, key_end);
         let start = after_space(bytes, colon + 1);
         let end = after_value(bytes, start);
-        list.push((key, start..end));
+        fields.push((key, start..end));
         at = after_space(bytes, end);
         if bytes.get(at) == Some(&b',') {
             at = after_space(bytes, at + 1);
         }
     }
-    (bytes.get(at) == Some(&b'}')).then_some(ObjectFields { fields: list, end: at })
+    (bytes.get(at) == Some(&b'}')).then_some(ObjectFields { fields, end: at })
 }
 
 /// Returns the offset of the first lone surrogate escape.
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn members_are_found_with_their_bytes() {
+    fn fields_are_found_with_their_bytes() {
         check("{}", &[]);
         check(" { } ", &[]);
         check(r#"{"a":1}"#, &[("a", "1")]);
@@ -227,14 +227,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_has_no_members() {
+    fn invalid_objects_have_no_fields() {
         for json in ["", "[]", "1", "\"{}\"", "{", "{\"a", "{\"a\":1", "{\"a\":[", "{\"a\\"] {
             assert!(object_fields(json, 0).is_none(), "{json}");
         }
     }
 
     #[test]
-    fn halves_of_characters_are_found() {
+    fn lone_surrogates_are_found() {
         let check = |json: &str, expected| assert_eq!(lone_surrogate(json), expected, "{json}");
         check(r#""plain""#, None);
         check(r#""\ud83d\ude00""#, None);
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_stand_twice_are_found() {
+    fn duplicate_keys_are_found() {
         let check = |json: &str, expected: Option<&str>| assert_eq!(duplicate_key(json).as_deref(), expected, "{json}");
         check(r#"{"a":1,"b":{"a":"a"},"c":["a","a",{"a":1},{"a":2}]}"#, None);
         check(r#"{"a":1,"a":2}"#, Some("/a"));
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn quoted_texts_are_json() {
+    fn quoted_strings_are_json() {
         assert_eq!(quoted("a\"b\\c\n\u{1f}ä"), "\"a\\\"b\\\\c\\u000a\\u001fä\"");
     }
 }

@@ -5,18 +5,18 @@ use serde_json::{Value, json};
 use crate::fixtures::{TestClient, TestService, drawing};
 
 async fn rows(client: &TestClient<'_>, body: Value) -> Vec<Value> {
-    let answer = client.post("/graph", body).await.is(200);
-    assert_eq!(answer.header("content-type"), "application/x-ndjson");
-    let text = answer.text();
+    let response = client.post("/graph", body).await.is(200);
+    assert_eq!(response.header("content-type"), "application/x-ndjson");
+    let text = response.text();
     assert!(text.is_empty() || text.ends_with('\n'));
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-async fn stocked() -> TestService {
-    stocked_by(TestService::start().await).await
+async fn service_with_graphs() -> TestService {
+    add_graphs(TestService::start().await).await
 }
 
-async fn stocked_by(service: TestService) -> TestService {
+async fn add_graphs(service: TestService) -> TestService {
     let desk = service.client("desk").await;
     for graph_id in ["A-1", "A-2", "A-3", "B-1"] {
         desk.put(&format!("/graph/{graph_id}"), &drawing(graph_id)).await.is(201);
@@ -26,8 +26,8 @@ async fn stocked_by(service: TestService) -> TestService {
 }
 
 #[tokio::test]
-async fn a_row_for_each_graph_in_the_order_of_the_ids() {
-    let service = stocked().await;
+async fn each_graph_has_a_row_in_the_order_of_the_ids() {
+    let service = service_with_graphs().await;
     let viewer = service.client("viewer").await;
     let query = ".pid_graph.nodes | map(.id)";
     let found = rows(&viewer, json!({"query": query, "graphs": {"prefix": "A-"}})).await;
@@ -41,22 +41,26 @@ async fn a_row_for_each_graph_in_the_order_of_the_ids() {
 }
 
 #[tokio::test]
-async fn more_graphs_than_are_answered_for_are_a_problem_and_no_part_of_them_an_answer() {
-    let service = stocked_by(TestService::changed(&[], |server| server.query_limits.batch_graphs = 3).await).await;
+async fn too_many_graphs_are_rejected_without_a_partial_result() {
+    let service = add_graphs(TestService::changed(&[], |server| server.query_limits.batch_graphs = 3).await).await;
     let viewer = service.client("viewer").await;
-    let asked = |graph_ids: Value| json!({"query": "size()", "graphs": graph_ids});
-    assert_eq!(rows(&viewer, asked(json!({"prefix": "A-"}))).await.len(), 3, "those of others do not count");
-    let problem = viewer.post("/graph", asked(json!({"prefix": ""}))).await.refuses(422, "too-many-graphs").json();
+    let request = |graph_ids: Value| json!({"query": "size()", "graphs": graph_ids});
+    assert_eq!(rows(&viewer, request(json!({"prefix": "A-"}))).await.len(), 3, "graphs of other tenants do not count");
+    let problem =
+        viewer.post("/graph", request(json!({"prefix": ""}))).await.expect_problem(422, "too-many-graphs").json();
     assert_eq!(problem["limit"], 3);
     let detail = "`graphs.prefix` matches more than 3 graphs; use a longer prefix or several requests.";
     assert_eq!(problem["detail"], detail);
-    assert_eq!(rows(&viewer, asked(json!({"ids": ["A-1", "A-1", "A-1"]}))).await.len(), 3);
-    viewer.post("/graph", asked(json!({"ids": ["A-1", "A-1", "A-1", "A-1"]}))).await.refuses(400, "invalid-request");
+    assert_eq!(rows(&viewer, request(json!({"ids": ["A-1", "A-1", "A-1"]}))).await.len(), 3);
+    viewer
+        .post("/graph", request(json!({"ids": ["A-1", "A-1", "A-1", "A-1"]})))
+        .await
+        .expect_problem(400, "invalid-request");
 }
 
 #[tokio::test]
-async fn a_drawing_that_cannot_answer_has_a_row_that_says_why() {
-    let service = stocked().await;
+async fn a_failing_graph_has_an_error_row() {
+    let service = service_with_graphs().await;
     let viewer = service.client("viewer").await;
     let ids = json!({"ids": ["A-1", "Z-1", "A-9"]});
     let found = rows(&viewer, json!({"query": "size()", "graphs": ids})).await;
@@ -66,14 +70,14 @@ async fn a_drawing_that_cannot_answer_has_a_row_that_says_why() {
         assert_eq!(row["error"]["code"], "graph-not-found");
         assert!(row.get("result").is_none());
     }
-    assert_eq!(found[1]["error"], found[2]["error"], "what is forbidden is not there");
+    assert_eq!(found[1]["error"], found[2]["error"], "a forbidden graph looks like a missing one");
     let wrong = rows(&viewer, json!({"query": "sort()", "graphs": {"ids": ["A-1"]}})).await;
     assert!(wrong[0]["error"]["code"].as_str().is_some_and(|code| code.starts_with("PQ2")), "{wrong:?}");
 }
 
 #[tokio::test]
-async fn an_invalid_query_is_rejected_once_and_not_in_every_row() {
-    let service = stocked().await;
+async fn an_invalid_query_is_rejected_once() {
+    let service = service_with_graphs().await;
     let viewer = service.client("viewer").await;
     for (query, params, status, code) in [
         (".a ==", json!({}), 400, "query-syntax"),
@@ -83,17 +87,17 @@ async fn an_invalid_query_is_rejected_once_and_not_in_every_row() {
     ] {
         for graph_ids in [json!({"prefix": ""}), json!({"ids": []}), json!({"ids": ["Z-1"]})] {
             let body = json!({"query": query, "params": params, "graphs": graph_ids});
-            let problem = viewer.post("/graph", body).await.refuses(status, code).json();
+            let problem = viewer.post("/graph", body).await.expect_problem(status, code).json();
             assert!(problem["pq_code"].is_string() && problem["span"].is_object(), "{problem}");
         }
-        let alone = json!({"query": query, "params": params});
-        viewer.post("/graph/A-1", alone).await.refuses(status, code);
+        let single = json!({"query": query, "params": params});
+        viewer.post("/graph/A-1", single).await.expect_problem(status, code);
     }
 }
 
 #[tokio::test]
-async fn parameters_reach_every_drawing() {
-    let service = stocked().await;
+async fn parameters_apply_to_every_graph() {
+    let service = service_with_graphs().await;
     let viewer = service.client("viewer").await;
     let query = ".pid_graph.nodes | filter(.id == $id) | size()";
     let found = rows(&viewer, json!({"query": query, "params": {"id": "A-2"}, "graphs": {"prefix": "A-"}})).await;
@@ -103,7 +107,7 @@ async fn parameters_reach_every_drawing() {
 
 #[tokio::test]
 async fn a_body_without_graphs_is_rejected() {
-    let service = stocked().await;
+    let service = service_with_graphs().await;
     let viewer = service.client("viewer").await;
     for body in [
         json!({"query": "1"}),
@@ -118,11 +122,17 @@ async fn a_body_without_graphs_is_rejected() {
         json!({"graphs": {"prefix": ""}}),
         json!(["1", null, {"prefix": ""}]),
     ] {
-        viewer.post("/graph", body).await.refuses(400, "invalid-request");
+        viewer.post("/graph", body).await.expect_problem(400, "invalid-request");
     }
     let half = r#"{"query": "$x", "params": {"x": "\ud800"}, "graphs": {"prefix": ""}}"#;
-    viewer.send("POST", "/graph", &["content-type: application/json"], half).await.refuses(400, "malformed-json");
+    viewer
+        .send("POST", "/graph", &["content-type: application/json"], half)
+        .await
+        .expect_problem(400, "malformed-json");
     let long = json!({"query": " ".repeat(65_537), "graphs": {"ids": []}});
-    viewer.post("/graph", long).await.refuses(422, "query-limit");
-    viewer.post("/graph", json!({"query": "1", "graphs": {"ids": ["a/b"]}})).await.refuses(400, "invalid-job-id");
+    viewer.post("/graph", long).await.expect_problem(422, "query-limit");
+    viewer
+        .post("/graph", json!({"query": "1", "graphs": {"ids": ["a/b"]}}))
+        .await
+        .expect_problem(400, "invalid-job-id");
 }

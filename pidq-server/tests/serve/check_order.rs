@@ -7,15 +7,15 @@ const CHALLENGE: &str = r#"resource_metadata="https://pidq.example/.well-known/o
 #[tokio::test]
 async fn a_missing_token_is_challenged() {
     let service = TestService::start().await;
-    let refused = service.anonymous().get("/graph/J-1").await.refuses(401, "unauthenticated");
+    let refused = service.anonymous().get("/graph/J-1").await.expect_problem(401, "unauthenticated");
     assert_eq!(refused.header("www-authenticate"), format!(r#"Bearer realm="pidq", {CHALLENGE}"#));
-    let refused = service.bearer("pidq_at_nonsense").get("/graph/J-1").await.refuses(401, "invalid-token");
+    let refused = service.bearer("pidq_at_nonsense").get("/graph/J-1").await.expect_problem(401, "invalid-token");
     let challenge = refused.header("www-authenticate");
     assert!(challenge.starts_with(r#"Bearer realm="pidq", error="invalid_token", error_description=""#), "{challenge}");
     assert!(challenge.ends_with(CHALLENGE));
     let desk = service.token("desk").await;
     let elsewhere = service.anonymous().get(&format!("/graph?access_token={desk}")).await;
-    elsewhere.refuses(401, "unauthenticated");
+    elsewhere.expect_problem(401, "unauthenticated");
     let twice = [&*format!("authorization: Bearer {desk}"), &*format!("authorization: Bearer {desk}")];
     service.anonymous().send("GET", "/graph", &twice, "").await.is(400);
     service.anonymous().send("GET", "/graph", &[&format!("authorization: bEARER {desk}")], "").await.is(200);
@@ -26,12 +26,12 @@ async fn scopes_limit_access() {
     let service = TestService::start().await;
     service.client("desk").await.put("/graph/J-1", DRAWING).await.is(201);
     let (viewer, pen) = (service.client("viewer").await, service.client("pen").await);
-    let refused = viewer.put("/graph/J-1", &drawing("A")).await.refuses(403, "insufficient-scope");
+    let refused = viewer.put("/graph/J-1", &drawing("A")).await.expect_problem(403, "insufficient-scope");
     let challenge = refused.header("www-authenticate");
     assert!(challenge.contains(r#"error="insufficient_scope", scope="write""#) && challenge.ends_with(CHALLENGE));
-    viewer.delete("/graph/J-1").await.refuses(403, "insufficient-scope");
-    for answer in [pen.get("/graph/J-1").await, pen.query("J-1", "1").await, pen.get("/graph").await] {
-        answer.refuses(403, "insufficient-scope");
+    viewer.delete("/graph/J-1").await.expect_problem(403, "insufficient-scope");
+    for response in [pen.get("/graph/J-1").await, pen.query("J-1", "1").await, pen.get("/graph").await] {
+        response.expect_problem(403, "insufficient-scope");
     }
 }
 
@@ -43,15 +43,15 @@ async fn the_first_failing_check_decides() {
     let wrong = ["content-type: text/plain", "if-match: \"x\""];
     let put = async |client: &crate::fixtures::TestClient<'_>, path: &str| client.send("PUT", path, &wrong, "{").await;
     // Unknown path; method; authentication; scope; missing graph; precondition; media type; body.
-    put(&anonymous, "/graphs/J-1").await.refuses(404, "not-found");
-    anonymous.send("PATCH", "/graph/J-1", &wrong, "{").await.refuses(405, "method-not-allowed");
-    put(&anonymous, "/graph/J-1").await.refuses(401, "unauthenticated");
-    put(&viewer, "/graph/J-1").await.refuses(403, "insufficient-scope");
-    put(&service.client("rival").await, "/graph/J-1").await.refuses(412, "precondition-failed");
-    desk.send("POST", "/graph/J-2", &wrong, "{").await.refuses(404, "graph-not-found");
-    put(&desk, "/graph/J-1").await.refuses(412, "precondition-failed");
-    desk.send("PUT", "/graph/J-1", &wrong[..1], "{").await.refuses(415, "unsupported-media-type");
-    desk.put("/graph/J-1", "{").await.refuses(400, "malformed-json");
+    put(&anonymous, "/graphs/J-1").await.expect_problem(404, "not-found");
+    anonymous.send("PATCH", "/graph/J-1", &wrong, "{").await.expect_problem(405, "method-not-allowed");
+    put(&anonymous, "/graph/J-1").await.expect_problem(401, "unauthenticated");
+    put(&viewer, "/graph/J-1").await.expect_problem(403, "insufficient-scope");
+    put(&service.client("rival").await, "/graph/J-1").await.expect_problem(412, "precondition-failed");
+    desk.send("POST", "/graph/J-2", &wrong, "{").await.expect_problem(404, "graph-not-found");
+    put(&desk, "/graph/J-1").await.expect_problem(412, "precondition-failed");
+    desk.send("PUT", "/graph/J-1", &wrong[..1], "{").await.expect_problem(415, "unsupported-media-type");
+    desk.put("/graph/J-1", "{").await.expect_problem(400, "malformed-json");
 }
 
 #[tokio::test]

@@ -17,7 +17,7 @@ struct RunningService {
     address: SocketAddr,
     stop: pidq_http::Stop,
     running: tokio::task::JoinHandle<std::io::Result<()>>,
-    folder: std::path::PathBuf,
+    directory: std::path::PathBuf,
 }
 
 impl RunningService {
@@ -26,11 +26,11 @@ impl RunningService {
     }
 
     /// Starts the service with a total query memory.
-    async fn with(name: &str, pool: &str) -> RunningService {
-        let folder = std::env::temp_dir().join(format!("pidq-wire-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&folder).expect("a place to write");
+    async fn with(name: &str, query_memory: &str) -> RunningService {
+        let directory = std::env::temp_dir().join(format!("pidq-disconnects-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&directory).expect("a directory");
         let given = [
-            ("PIDQ_DATA_DIR", folder.to_str().expect("a path")),
+            ("PIDQ_DATA_DIR", directory.to_str().expect("a path")),
             ("PIDQ_AUTH", "off"),
             ("PIDQ_LISTEN", "127.0.0.1:0"),
             ("PIDQ_ADMIN_LISTEN", ""),
@@ -39,7 +39,7 @@ impl RunningService {
             ("PIDQ_QUERY_FUEL", "9000000000000000"),
             ("PIDQ_QUERY_TIMEOUT", "5m"),
             ("PIDQ_QUERY_MEMORY", "4GiB"),
-            ("PIDQ_QUERY_MEMORY_TOTAL", pool),
+            ("PIDQ_QUERY_MEMORY_TOTAL", query_memory),
             ("PIDQ_SHUTDOWN_DELAY", "0s"),
         ];
         let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
@@ -49,7 +49,7 @@ impl RunningService {
         let app = open(&settings).await.expect("a service");
         let (stop, shutdown) = Shutdown::manual();
         let running = tokio::spawn(serve(app, listeners, shutdown));
-        RunningService { address, stop, running, folder }
+        RunningService { address, stop, running, directory }
     }
 
     async fn send(&self, method: &str, path: &str, body: &str) -> TcpStream {
@@ -62,85 +62,88 @@ impl RunningService {
         stream
     }
 
-    async fn answer(&self, method: &str, path: &str, body: &str) -> String {
-        let mut answer = String::new();
-        self.send(method, path, body).await.read_to_string(&mut answer).await.expect("an answer");
-        answer
+    async fn request(&self, method: &str, path: &str, body: &str) -> String {
+        let mut response = String::new();
+        self.send(method, path, body).await.read_to_string(&mut response).await.expect("a response");
+        response
     }
 
-    async fn end(self) {
+    async fn shut_down(self) {
         self.stop.stop();
-        self.running.await.expect("no panic").expect("a good end");
-        std::fs::remove_dir_all(self.folder).expect("removed");
+        self.running.await.expect("no panic").expect("a clean end");
+        std::fs::remove_dir_all(self.directory).expect("removed");
     }
 }
 
 /// Returns a query that would run for minutes.
-fn endless() -> String {
+fn endless_query() -> String {
     (0..15).fold("1".to_owned(), |inner, _| format!("([{}] | map({inner}) | size())", ["get()"; 10].join(",")))
 }
 
 /// Short query that needs a worker thread, because patterns are never compiled inline.
-const PATTERN: &str = r#"{"query":"\"a\" | regex(get(), \"a\")"}"#;
+const PATTERN_QUERY: &str = r#"{"query":"\"a\" | regex(get(), \"a\")"}"#;
 
 /// Checks that a query occupies the only query thread while its client waits, and is cancelled when the client
 /// disconnects.
-async fn check_abandoned(name: &str, path: &str, body: Value) {
-    let wired = RunningService::start(name).await;
-    assert!(wired.answer("PUT", "/graph/J-1", DRAWING).await.starts_with("HTTP/1.1 201"));
-    let abandoned = wired.send("POST", path, &body.to_string()).await;
+async fn check_cancelled(name: &str, path: &str, body: Value) {
+    let service = RunningService::start(name).await;
+    assert!(service.request("PUT", "/graph/J-1", DRAWING).await.starts_with("HTTP/1.1 201"));
+    let abandoned = service.send("POST", path, &body.to_string()).await;
     let mut other = Box::pin(async {
         tokio::time::sleep(Duration::from_millis(100)).await;
-        wired.answer("POST", "/graph/J-1", PATTERN).await
+        service.request("POST", "/graph/J-1", PATTERN_QUERY).await
     });
     let waited = timeout(Duration::from_millis(700), &mut other).await;
-    assert!(waited.is_err(), "nothing ran: {waited:?}");
+    assert!(waited.is_err(), "the abandoned query did not run: {waited:?}");
     drop(abandoned);
-    let answer = timeout(Duration::from_secs(3), other).await.expect("the thread is free");
-    assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("[true]}"), "{answer}");
-    wired.end().await;
+    let response = timeout(Duration::from_secs(3), other).await.expect("the thread is free");
+    assert!(response.starts_with("HTTP/1.1 200") && response.ends_with("[true]}"), "{response}");
+    service.shut_down().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_query_ends_when_its_client_is_gone() {
-    check_abandoned("query", "/graph/J-1", json!({"query": endless()})).await;
+async fn a_query_is_cancelled_when_its_client_disconnects() {
+    check_cancelled("query", "/graph/J-1", json!({"query": endless_query()})).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_query_over_many_drawings_ends_when_its_client_is_gone() {
+async fn a_batch_query_is_cancelled_when_its_client_disconnects() {
     let ids = ["J-1"; 8];
-    check_abandoned("fleet", "/graph", json!({"query": endless(), "graphs": {"ids": ids}})).await;
+    check_cancelled("batch", "/graph", json!({"query": endless_query(), "graphs": {"ids": ids}})).await;
 }
 
 /// Returns a query with a 14 MB result, more than the kernel buffers for a client that does not read.
-fn long() -> (String, Value) {
+fn large_query() -> (String, Value) {
     let items = ["$t"; 16].join(",");
     (format!("[{items}]"), json!({"t": "x".repeat(900_000)}))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn unread_results_exhaust_response_memory_until_the_client_disconnects() {
-    let wired = RunningService::with("unread", "64MiB").await;
-    assert!(wired.answer("PUT", "/graph/J-1", DRAWING).await.starts_with("HTTP/1.1 201"));
-    let (query, params) = long();
-    let long = json!({"query": query, "params": params}).to_string();
-    let mut unread = wired.send("POST", "/graph/J-1", &long).await;
+    let service = RunningService::with("unread", "64MiB").await;
+    assert!(service.request("PUT", "/graph/J-1", DRAWING).await.starts_with("HTTP/1.1 201"));
+    let (query, params) = large_query();
+    let large = json!({"query": query, "params": params}).to_string();
+    let mut unread = service.send("POST", "/graph/J-1", &large).await;
     let mut status = [0; 12];
     unread.read_exact(&mut status).await.expect("it begins");
     assert_eq!(&status, b"HTTP/1.1 200");
 
-    let refused = wired.answer("POST", "/graph/J-1", &long).await;
+    let refused = service.request("POST", "/graph/J-1", &large).await;
     assert!(refused.starts_with("HTTP/1.1 503") && refused.contains("\"code\":\"overloaded\""), "{refused}");
     assert!(refused.contains("retry-after: 1\r\n"), "{refused}");
-    assert!(wired.answer("POST", "/graph/J-1", r#"{"query":"1"}"#).await.ends_with("[1]}"), "short ones have room");
+    assert!(
+        service.request("POST", "/graph/J-1", r#"{"query":"1"}"#).await.ends_with("[1]}"),
+        "small responses are not counted"
+    );
     let many = json!({"query": query, "params": params, "graphs": {"ids": ["J-1", "J-1"]}}).to_string();
-    let mut rows = Box::pin(wired.answer("POST", "/graph", &many));
+    let mut rows = Box::pin(service.request("POST", "/graph", &many));
     let waited = timeout(Duration::from_millis(500), &mut rows).await;
-    assert!(waited.is_err(), "rows wait until there is room");
+    assert!(waited.is_err(), "rows wait for memory");
 
     drop(unread);
-    let rows = timeout(Duration::from_secs(30), rows).await.expect("there is room");
+    let rows = timeout(Duration::from_secs(30), rows).await.expect("memory is free");
     assert_eq!(rows.matches("\"job_id\":\"J-1\",\"change_version\":\"1\",\"result\":").count(), 2);
-    assert!(wired.answer("POST", "/graph/J-1", &long).await.starts_with("HTTP/1.1 200"));
-    wired.end().await;
+    assert!(service.request("POST", "/graph/J-1", &large).await.starts_with("HTTP/1.1 200"));
+    service.shut_down().await;
 }

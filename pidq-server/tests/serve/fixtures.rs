@@ -35,12 +35,12 @@ pub struct TestService {
     pub service: Service<Server>,
     pub identities: Identities,
     /// Removed with the service.
-    place: TempDir,
+    dir: TempDir,
 }
 
 /// Response with a complete body.
 #[derive(Debug)]
-pub struct Answer {
+pub struct TestResponse {
     pub status: u16,
     pub headers: HeaderMap,
     pub body: Vec<u8>,
@@ -66,8 +66,8 @@ impl TestService {
 
     /// Starts a service with a changed state.
     pub async fn changed(more: &[(&str, &str)], change: impl FnOnce(&mut Server)) -> TestService {
-        let place = TempDir::new();
-        let database = Database::open(&format!("sqlite:{}", place.0.join("pidq.db").display())).await.expect("opens");
+        let dir = TempDir::new();
+        let database = Database::open(&format!("sqlite:{}", dir.0.join("pidq.db").display())).await.expect("opens");
         let options = IdentityOptions { hash_cost: CHEAP, ..IdentityOptions::at("https://pidq.example") };
         let identities = Identities::open(database, options).await.expect("opens");
         for &(id, tenant, scopes) in CLIENTS {
@@ -75,15 +75,15 @@ impl TestService {
         }
         make_user(&identities, "ann@example.com", "main", "admin").await;
         make_user(&identities, "eve@example.com", "other", "editor").await;
-        let mut app = open(&settings(&place.0, more)).await.expect("a service");
-        change(Arc::get_mut(&mut app.state).expect("nobody has it yet"));
+        let mut app = open(&settings(&dir.0, more)).await.expect("a service");
+        change(Arc::get_mut(&mut app.state).expect("the only reference"));
         let service = app.build();
-        TestService { service, identities, place }
+        TestService { service, identities, dir }
     }
 
     /// Returns the file of a graph version of the tenant `main`.
     pub fn file_of(&self, version: u64) -> PathBuf {
-        let mut folders = vec![self.place.0.join("graphs/graphs")];
+        let mut folders = vec![self.dir.0.join("graphs/graphs")];
         while let Some(folder) = folders.pop() {
             for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
                 let name = entry.file_name().into_string().expect("a name");
@@ -133,22 +133,22 @@ impl TestService {
         TestClient { service: self, token: Some(token.into()) }
     }
 
-    pub async fn call(&self, request: Builder, body: impl Into<Vec<u8>>) -> Answer {
+    pub async fn call(&self, request: Builder, body: impl Into<Vec<u8>>) -> TestResponse {
         let request = request.body(bytes::Bytes::from(body.into())).expect("a request");
         let (head, body) = self.service.call(request).await.into_parts();
         let body = body.collect().await.ok().expect("a whole body").to_bytes().to_vec();
-        Answer { status: head.status.as_u16(), headers: head.headers, body }
+        TestResponse { status: head.status.as_u16(), headers: head.headers, body }
     }
 }
 
-fn settings(place: &Path, more: &[(&str, &str)]) -> Settings {
-    let own = [
-        ("PIDQ_DATA_DIR", place.to_str().expect("a path")),
+fn settings(dir: &Path, more: &[(&str, &str)]) -> Settings {
+    let defaults = [
+        ("PIDQ_DATA_DIR", dir.to_str().expect("a path")),
         ("PIDQ_PUBLIC_URL", "https://pidq.example"),
         ("PIDQ_RATE_LIMIT", "0"),
         ("PIDQ_ADMIN_LISTEN", ""),
     ];
-    let given = own.iter().chain(more).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let given = defaults.iter().chain(more).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     Settings::read(&[COMMON, SETTINGS], [], given).expect("settings")
 }
 
@@ -168,7 +168,7 @@ impl TempDir {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("pidq-serve-{}-{count}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("a place to write");
+        std::fs::create_dir_all(&path).expect("a directory");
         TempDir(path)
     }
 }
@@ -181,7 +181,7 @@ pub struct TestClient<'a> {
 
 impl TestClient<'_> {
     /// Sends a request with headers such as `name: value`.
-    pub async fn send(&self, method: &str, path: &str, headers: &[&str], body: impl Into<Vec<u8>>) -> Answer {
+    pub async fn send(&self, method: &str, path: &str, headers: &[&str], body: impl Into<Vec<u8>>) -> TestResponse {
         let mut request = hyper::Request::builder().method(Method::from_bytes(method.as_bytes()).expect("a method"));
         request = request.uri(path).header("host", "pidq.example").header("x-request-id", "r-1");
         if let Some(token) = &self.token {
@@ -194,33 +194,33 @@ impl TestClient<'_> {
         self.service.call(request, body).await
     }
 
-    pub async fn get(&self, path: &str) -> Answer {
+    pub async fn get(&self, path: &str) -> TestResponse {
         self.send("GET", path, &[], "").await
     }
 
-    pub async fn delete(&self, path: &str) -> Answer {
+    pub async fn delete(&self, path: &str) -> TestResponse {
         self.send("DELETE", path, &[], "").await
     }
 
-    pub async fn post(&self, path: &str, body: Value) -> Answer {
+    pub async fn post(&self, path: &str, body: Value) -> TestResponse {
         self.send("POST", path, &["content-type: application/json"], body.to_string()).await
     }
 
-    pub async fn put(&self, path: &str, body: &str) -> Answer {
+    pub async fn put(&self, path: &str, body: &str) -> TestResponse {
         self.send("PUT", path, &["content-type: application/json"], body).await
     }
 
-    pub async fn form(&self, path: &str, form: &str) -> Answer {
+    pub async fn form(&self, path: &str, form: &str) -> TestResponse {
         self.send("POST", path, &[&format!("content-type: {FORM}")], form).await
     }
 
     /// Runs a query on a graph.
-    pub async fn query(&self, graph_id: &str, query: &str) -> Answer {
+    pub async fn query(&self, graph_id: &str, query: &str) -> TestResponse {
         self.post(&format!("/graph/{graph_id}"), json!({"query": query})).await
     }
 }
 
-impl Answer {
+impl TestResponse {
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
     }
@@ -236,24 +236,24 @@ impl Answer {
 
     /// Asserts the status.
     #[track_caller]
-    pub fn is(self, status: u16) -> Answer {
+    pub fn is(self, status: u16) -> TestResponse {
         assert_eq!(self.status, status, "{}", self.text());
         self
     }
 
     /// Asserts a problem with this status and code, and the fields of every problem.
     #[track_caller]
-    pub fn refuses(self, status: u16, code: &str) -> Answer {
-        let answer = self.is(status);
-        let body = answer.json();
+    pub fn expect_problem(self, status: u16, code: &str) -> TestResponse {
+        let response = self.is(status);
+        let body = response.json();
         assert_eq!(body["code"], code, "{body}");
-        assert_eq!(answer.header("content-type"), "application/problem+json");
+        assert_eq!(response.header("content-type"), "application/problem+json");
         assert_eq!(body["status"], status);
         assert_eq!(body["request_id"], "r-1");
-        let has_words = |name: &str| body[name].as_str().is_some_and(|text| !text.is_empty());
-        assert!(["type", "title", "instance"].into_iter().all(has_words), "{body}");
-        assert!(answer.header("cache-control").contains("no-store"));
-        answer
+        let has_text = |name: &str| body[name].as_str().is_some_and(|text| !text.is_empty());
+        assert!(["type", "title", "instance"].into_iter().all(has_text), "{body}");
+        assert!(response.header("cache-control").contains("no-store"));
+        response
     }
 
     /// Returns the query result.

@@ -6,21 +6,21 @@ use pidq_http::{COMMON, Settings};
 use pidq_server::{SETTINGS, open};
 
 /// Returns the startup error for some settings.
-async fn refusal(given: &[(&str, &str)]) -> String {
+async fn startup_error(given: &[(&str, &str)]) -> String {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
-    let own = format!("pidq-wrong-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-    let folder = std::env::temp_dir().join(own);
-    let usual = [("PIDQ_DATA_DIR", folder.to_str().expect("a path")), ("PIDQ_ADMIN_PASSWORD", "blue-valve-open")];
-    let all = usual.iter().filter(|(name, _)| !given.iter().any(|(other, _)| other == name)).chain(given);
+    let name = format!("pidq-invalid-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    let folder = std::env::temp_dir().join(name);
+    let defaults = [("PIDQ_DATA_DIR", folder.to_str().expect("a path")), ("PIDQ_ADMIN_PASSWORD", "blue-valve-open")];
+    let all = defaults.iter().filter(|(name, _)| !given.iter().any(|(other, _)| other == name)).chain(given);
     let all = all.map(|(name, value)| (name.to_string(), value.to_string()));
-    let settings = Settings::read(&[COMMON, SETTINGS], [], all).expect("values of the right kinds");
-    let refused = open(&settings).await.err().map(|error| error.to_string());
+    let settings = Settings::read(&[COMMON, SETTINGS], [], all).expect("valid values");
+    let error = open(&settings).await.err().map(|error| error.to_string());
     let _ = std::fs::remove_dir_all(folder);
-    refused.unwrap_or_else(|| panic!("it starts with {given:?}"))
+    error.unwrap_or_else(|| panic!("it starts with {given:?}"))
 }
 
 #[tokio::test]
-async fn a_start_that_fails_says_which_setting_is_wrong() {
+async fn a_failed_start_names_the_invalid_setting() {
     let none = ("PIDQ_DATA_DIR", "/dev/null/x");
     for (name, value) in [
         none,
@@ -39,13 +39,13 @@ async fn a_start_that_fails_says_which_setting_is_wrong() {
         ("PIDQ_SSO_JWKS_URI", "https://idp.example/keys"),
         ("PIDQ_SSO_ADMIN_ROLES", "boss"),
     ] {
-        let why = refusal(&[(name, value)]).await;
-        assert!(why.contains(&format!("`{name}`")) && !why.contains("canary"), "{name}={value}: {why}");
+        let error = startup_error(&[(name, value)]).await;
+        assert!(error.contains(&format!("`{name}`")) && !error.contains("canary"), "{name}={value}: {error}");
     }
 }
 
 #[tokio::test]
-async fn a_provider_that_cannot_be_believed_ends_the_start() {
+async fn insecure_provider_settings_fail_the_start() {
     const PROVIDER: [(&str, &str); 2] = [("PIDQ_SSO_ISSUER", "https://idp.example"), ("PIDQ_SSO_AUDIENCE", "pidq")];
     for (name, value) in [
         ("PIDQ_SSO_ISSUER", "http://idp.example"),
@@ -64,9 +64,9 @@ async fn a_provider_that_cannot_be_believed_ends_the_start() {
         ("PIDQ_AUTH", "off"),
     ] {
         let given: Vec<_> = PROVIDER.into_iter().filter(|(other, _)| *other != name).chain([(name, value)]).collect();
-        let why = refusal(&given).await;
+        let error = startup_error(&given).await;
         // The profile requires directories, another setting.
         let named = if name == "PIDQ_SSO_PROFILE" { "PIDQ_SSO_DIRECTORIES" } else { name };
-        assert!(why.contains(&format!("`{named}`")), "{name}={value}: {why}");
+        assert!(error.contains(&format!("`{named}`")), "{name}={value}: {error}");
     }
 }

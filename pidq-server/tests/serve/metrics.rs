@@ -15,13 +15,15 @@ async fn limits_logins_and_syncs_are_counted() {
     desk.put("/graph/J-1", DRAWING).await.is(201);
     assert!(metric("pidq_server_fsync_seconds_count") > before);
     let deep = format!("{}1{}", "(".repeat(200), ")".repeat(200));
-    desk.query("J-1", &deep).await.refuses(422, "query-limit");
-    desk.query("J-1", "fliter(.a)").await.refuses(422, "unknown-function");
+    desk.query("J-1", &deep).await.expect_problem(422, "query-limit");
+    desk.query("J-1", "fliter(.a)").await.expect_problem(422, "unknown-function");
     assert_eq!(metric("pidq_server_queries_limited_total{limit=\"depth\"}"), 1.0);
     let result = desk.query("J-1", "1").await.is(200).body.len();
-    let route = "route=\"/graph/{job_id}\",name=\"bytes\"";
-    assert_eq!(metric(&format!("pidq_http_response_measurements_count{{{route}}}")), 1.0);
-    assert_eq!(metric(&format!("pidq_http_response_measurements_sum{{{route}}}")), result as f64);
+    let route = "route=\"/graph/{job_id}\"";
+    for name in ["pidq_http_query_fuel", "pidq_http_query_queue_seconds", "pidq_http_query_response_bytes"] {
+        assert_eq!(metric(&format!("{name}_count{{{route}}}")), 1.0);
+    }
+    assert_eq!(metric(&format!("pidq_http_query_response_bytes_sum{{{route}}}")), result as f64);
     assert_eq!(metric("pidq_server_queries_waiting"), 0.0);
     let anonymous = service.anonymous();
     let token = async |form: String| {

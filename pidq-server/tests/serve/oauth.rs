@@ -2,38 +2,38 @@
 
 use serde_json::json;
 
-use crate::fixtures::{Answer, FORM, PASSWORD, SECRET, TestService};
+use crate::fixtures::{FORM, PASSWORD, SECRET, TestResponse, TestService};
 
 fn client() -> String {
     format!("client_id=desk&client_secret={SECRET}")
 }
 
-fn password(word: &str) -> String {
-    format!("grant_type=password&username=ann@example.com&password={word}&{}", client())
+fn password(value: &str) -> String {
+    format!("grant_type=password&username=ann@example.com&password={value}&{}", client())
 }
 
 #[track_caller]
-fn refused(answer: Answer, status: u16, error: &str) -> Answer {
-    let answer = answer.is(status);
-    assert_eq!(answer.json()["error"], error, "{}", answer.text());
-    assert_eq!((answer.header("content-type"), answer.header("cache-control")), ("application/json", "no-store"));
-    answer
+fn check_oauth_error(response: TestResponse, status: u16, error: &str) -> TestResponse {
+    let response = response.is(status);
+    assert_eq!(response.json()["error"], error, "{}", response.text());
+    assert_eq!((response.header("content-type"), response.header("cache-control")), ("application/json", "no-store"));
+    response
 }
 
 #[tokio::test]
-async fn a_token_comes_in_the_order_of_the_contract() {
+async fn token_fields_are_in_the_specified_order() {
     let service = TestService::start().await;
     for path in ["/o/token/", "/o/token"] {
-        let answer = service.anonymous().form(path, &password(PASSWORD)).await.is(200);
-        let body = answer.json();
+        let response = service.anonymous().form(path, &password(PASSWORD)).await.is(200);
+        let body = response.json();
         let names: Vec<_> = body.as_object().expect("an object").keys().cloned().collect();
         assert_eq!(names, ["access_token", "token_type", "expires_in", "refresh_token", "scope"]);
         assert_eq!(
             (&body["token_type"], &body["expires_in"], &body["scope"]),
             (&json!("Bearer"), &json!(3600), &json!("read write"))
         );
-        assert_eq!((answer.header("cache-control"), answer.header("pragma")), ("no-store", "no-cache"));
-        assert_eq!(answer.header("content-encoding"), "");
+        assert_eq!((response.header("cache-control"), response.header("pragma")), ("no-store", "no-cache"));
+        assert_eq!(response.header("content-encoding"), "");
         let token = body["access_token"].as_str().expect("a token");
         assert!(token.starts_with("pidq_at_"));
         service.bearer(token).get("/graph").await.is(200);
@@ -45,64 +45,68 @@ async fn errors_follow_rfc_6749() {
     let service = TestService::start().await;
     let anonymous = service.anonymous();
     let token = async |form: &str| anonymous.form("/o/token/", form).await;
-    refused(token(&password("wrong")).await, 400, "invalid_grant");
-    refused(token(&format!("grant_type=code&{}", client())).await, 400, "unsupported_grant_type");
-    refused(token(&format!("grant_type=client_credentials&scope=all&{}", client())).await, 400, "invalid_scope");
-    refused(token(&client()).await, 400, "invalid_request");
-    let unknown = refused(
+    check_oauth_error(token(&password("wrong")).await, 400, "invalid_grant");
+    check_oauth_error(token(&format!("grant_type=code&{}", client())).await, 400, "unsupported_grant_type");
+    check_oauth_error(
+        token(&format!("grant_type=client_credentials&scope=all&{}", client())).await,
+        400,
+        "invalid_scope",
+    );
+    check_oauth_error(token(&client()).await, 400, "invalid_request");
+    let unknown = check_oauth_error(
         token("grant_type=password&username=a&password=b&client_id=x&client_secret=y").await,
         401,
         "invalid_client",
     );
     assert_eq!(unknown.header("www-authenticate"), "");
-    refused(token("").await, 400, "invalid_request");
+    check_oauth_error(token("").await, 400, "invalid_request");
     let large = format!("{}&x={}", password(PASSWORD), "x".repeat(16 << 10));
     assert!([400, 413].contains(&token(&large).await.status));
     let json = anonymous.post("/o/token/", json!({"grant_type": "password"})).await;
-    refused(json, 400, "invalid_request");
+    check_oauth_error(json, 400, "invalid_request");
     let in_url = format!("/o/token/?{}", password(PASSWORD));
-    refused(anonymous.form(&in_url, "").await, 400, "invalid_request");
+    check_oauth_error(anonymous.form(&in_url, "").await, 400, "invalid_request");
     let get = anonymous.get("/o/token/").await.is(405);
     assert!(get.header("allow").contains("POST"));
 }
 
 #[tokio::test]
-async fn basic_is_answered_by_basic() {
+async fn basic_authentication_is_challenged_with_basic() {
     let service = TestService::start().await;
     let media = format!("content-type: {FORM}");
     let send = async |header: &str| {
         service.anonymous().send("POST", "/o/token/", &[&media, header], "grant_type=client_credentials").await
     };
     // desk:wrong
-    let wrong = refused(send("authorization: Basic ZGVzazp3cm9uZw==").await, 401, "invalid_client");
+    let wrong = check_oauth_error(send("authorization: Basic ZGVzazp3cm9uZw==").await, 401, "invalid_client");
     assert!(wrong.header("www-authenticate").starts_with("Basic realm=\"pidq\""));
 }
 
 #[tokio::test]
-async fn a_token_that_was_taken_back_is_worth_nothing_at_once() {
+async fn a_revoked_token_is_invalid_immediately() {
     let service = TestService::start().await;
     let anonymous = service.anonymous();
     let tokens = anonymous.form("/o/token/", &password(PASSWORD)).await.is(200).json();
     let (access, refresh) =
         (tokens["access_token"].as_str().expect("one"), tokens["refresh_token"].as_str().expect("one"));
-    let about =
+    let post_token =
         async |path: &str, token: &str| anonymous.form(path, &format!("token={token}&{}", client())).await.is(200);
-    let facts = about("/o/introspect/", access).await.json();
+    let introspected = post_token("/o/introspect/", access).await.json();
     assert_eq!(
-        (&facts["active"], &facts["client_id"], &facts["iss"]),
+        (&introspected["active"], &introspected["client_id"], &introspected["iss"]),
         (&json!(true), &json!("desk"), &json!("https://pidq.example"))
     );
-    let revoked = about("/o/revoke_token/", access).await;
+    let revoked = post_token("/o/revoke_token/", access).await;
     assert_eq!((revoked.text().as_str(), revoked.header("content-type")), ("{}", "application/json"));
-    assert_eq!(about("/o/introspect/", access).await.json(), json!({"active": false}));
-    assert_eq!(about("/o/introspect/", refresh).await.json(), json!({"active": false}));
-    service.bearer(access).get("/graph").await.refuses(401, "invalid-token");
+    assert_eq!(post_token("/o/introspect/", access).await.json(), json!({"active": false}));
+    assert_eq!(post_token("/o/introspect/", refresh).await.json(), json!({"active": false}));
+    service.bearer(access).get("/graph").await.expect_problem(401, "invalid-token");
     let refresh = format!("grant_type=refresh_token&refresh_token={refresh}&{}", client());
-    refused(anonymous.form("/o/token/", &refresh).await, 400, "invalid_grant");
+    check_oauth_error(anonymous.form("/o/token/", &refresh).await, 400, "invalid_grant");
 }
 
 #[tokio::test]
-async fn a_client_finds_out_where_to_ask() {
+async fn metadata_documents_list_the_endpoints() {
     let service = TestService::start().await;
     let server = service.anonymous().get("/.well-known/oauth-authorization-server").await.is(200).json();
     assert_eq!(server["issuer"], "https://pidq.example");
@@ -117,7 +121,7 @@ async fn a_client_finds_out_where_to_ask() {
 }
 
 #[tokio::test]
-async fn a_service_without_accounts_goes_by_its_own_names() {
+async fn a_service_without_accounts_accepts_only_its_own_host_names() {
     let service = TestService::with(&[("PIDQ_AUTH", "off")]).await;
     let status = async |host: &str| {
         let request = hyper::Request::get("/graph").header("host", host).body(Default::default()).expect("a request");
@@ -135,7 +139,7 @@ async fn a_service_without_accounts_goes_by_its_own_names() {
 }
 
 #[tokio::test]
-async fn a_service_without_accounts_lets_everybody_in_and_gives_no_tokens() {
+async fn a_service_without_accounts_needs_no_token_and_issues_none() {
     let service = TestService::with(&[("PIDQ_AUTH", "off")]).await;
     let anonymous = service.anonymous();
     anonymous.put("/graph/J-1", crate::fixtures::DRAWING).await.is(201);

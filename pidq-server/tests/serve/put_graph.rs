@@ -8,18 +8,18 @@ use pidq_http::{COMMON, Settings};
 use pidq_server::SETTINGS;
 use serde_json::json;
 
-use crate::fixtures::{Answer, DRAWING, TestService, drawing};
+use crate::fixtures::{DRAWING, TestResponse, TestService, drawing};
 
 #[tokio::test]
-async fn a_put_creates_a_graph_or_a_version_or_nothing() {
+async fn a_put_creates_a_graph_or_a_version_or_changes_nothing() {
     let service = TestService::start().await;
     let desk = service.client("desk").await;
-    let made = desk.put("/graph/J-1", DRAWING).await.is(201);
-    assert_eq!(made.header("location"), "/graph/J-1");
-    let problem =
+    let created = desk.put("/graph/J-1", DRAWING).await.is(201);
+    assert_eq!(created.header("location"), "/graph/J-1");
+    let expected =
         json!({"job_id": "J-1", "schema_version": "1", "change_version": "1", "nodes": 3, "edges": 2, "warnings": []});
-    assert_eq!(made.json(), problem);
-    assert_eq!(made.header("etag"), desk.get("/graph/J-1").await.header("etag"));
+    assert_eq!(created.json(), expected);
+    assert_eq!(created.header("etag"), desk.get("/graph/J-1").await.header("etag"));
     let same = desk.put("/graph/J-1", DRAWING).await.is(200);
     assert_eq!((same.header("x-pidq-unchanged"), &same.json()["change_version"]), ("true", &json!("1")));
     let changed = desk.put("/graph/J-1", &drawing("A")).await.is(200);
@@ -34,7 +34,7 @@ async fn a_returned_graph_can_be_stored_again() {
     let given = desk.get("/graph/J-1").await.text();
     let again = desk.put("/graph/J-1", &given).await.is(200);
     assert_eq!(again.header("x-pidq-unchanged"), "true");
-    desk.put("/graph/J-2", &given).await.refuses(409, "job-id-mismatch");
+    desk.put("/graph/J-2", &given).await.expect_problem(409, "job-id-mismatch");
 }
 
 #[tokio::test]
@@ -46,13 +46,13 @@ async fn the_value_of_pid_graph_may_be_sent_alone() {
 }
 
 #[tokio::test]
-async fn a_deleted_graph_is_gone_and_its_version_numbers_continue() {
+async fn a_deleted_graph_is_not_found_and_its_version_numbers_continue() {
     let service = TestService::start().await;
     let desk = service.client("desk").await;
     desk.put("/graph/J-1", DRAWING).await.is(201);
     assert!(desk.delete("/graph/J-1").await.is(204).body.is_empty());
-    for answer in [desk.get("/graph/J-1").await, desk.query("J-1", "1").await, desk.delete("/graph/J-1").await] {
-        answer.refuses(404, "graph-not-found");
+    for response in [desk.get("/graph/J-1").await, desk.query("J-1", "1").await, desk.delete("/graph/J-1").await] {
+        response.expect_problem(404, "graph-not-found");
     }
     let again = desk.put("/graph/J-1", DRAWING).await.is(201);
     let version: u64 = again.json()["change_version"].as_str().and_then(|text| text.parse().ok()).expect("a number");
@@ -60,28 +60,28 @@ async fn a_deleted_graph_is_gone_and_its_version_numbers_continue() {
 }
 
 #[tokio::test]
-async fn a_condition_holds_or_nothing_happens() {
+async fn a_failed_precondition_changes_nothing() {
     let service = TestService::start().await;
     let desk = service.client("desk").await;
     let put = async |condition: &str, node: &str| {
         desk.send("PUT", "/graph/J-1", &["content-type: application/json", condition], drawing(node)).await
     };
-    put("if-match: *", "A").await.refuses(412, "precondition-failed");
+    put("if-match: *", "A").await.expect_problem(412, "precondition-failed");
     put("if-none-match: *", "A").await.is(201);
     let first = desk.get("/graph/J-1").await.header("etag").to_owned();
-    let refused = put("if-none-match: *", "B").await.refuses(412, "precondition-failed");
+    let refused = put("if-none-match: *", "B").await.expect_problem(412, "precondition-failed");
     assert_eq!(refused.header("etag"), first);
     put(&format!("if-match: {first}"), "B").await.is(200);
     for condition in [first.clone(), format!("W/{first}"), "\"x\"".into(), "nonsense".into()] {
-        put(&format!("if-match: {condition}"), "C").await.refuses(412, "precondition-failed");
+        put(&format!("if-match: {condition}"), "C").await.expect_problem(412, "precondition-failed");
     }
     let both = ["content-type: application/json", "if-match: *", "if-none-match: *"];
-    desk.send("PUT", "/graph/J-1", &both, drawing("C")).await.refuses(400, "invalid-request");
+    desk.send("PUT", "/graph/J-1", &both, drawing("C")).await.expect_problem(400, "invalid-request");
     let delete = async |condition: String| desk.send("DELETE", "/graph/J-1", &[&condition], "").await;
-    delete(format!("if-match: {first}")).await.refuses(412, "precondition-failed");
+    delete(format!("if-match: {first}")).await.expect_problem(412, "precondition-failed");
     let latest = desk.get("/graph/J-1").await.header("etag").to_owned();
-    let lines = ["content-type: application/json", "if-match: \"other\"", &format!("if-match: {latest}")];
-    let written = desk.send("PUT", "/graph/J-1", &lines, drawing("D")).await.is(200);
+    let headers = ["content-type: application/json", "if-match: \"other\"", &format!("if-match: {latest}")];
+    let written = desk.send("PUT", "/graph/J-1", &headers, drawing("D")).await.is(200);
     delete(format!("if-match: \"other\", {}", written.header("etag"))).await.is(204);
 }
 
@@ -90,17 +90,17 @@ async fn required_preconditions_are_enforced() {
     let service = TestService::with(&[("PIDQ_REQUIRE_IF_MATCH", "on")]).await;
     let desk = service.client("desk").await;
     desk.put("/graph/J-1", &drawing("A")).await.is(201);
-    desk.put("/graph/J-1", &drawing("B")).await.refuses(428, "precondition-required");
+    desk.put("/graph/J-1", &drawing("B")).await.expect_problem(428, "precondition-required");
     let headers = ["content-type: application/json", "if-match: *"];
     desk.send("PUT", "/graph/J-1", &headers, drawing("B")).await.is(200);
     desk.send("DELETE", "/graph/J-1", &headers[1..], "").await.is(204);
 }
 
 #[tokio::test]
-async fn a_damaged_version_can_be_replaced_and_deleted() {
+async fn a_corrupt_version_can_be_replaced_and_deleted() {
     let service = TestService::start().await;
     let desk = service.client("desk").await;
-    let damage = |version: u64| {
+    let corrupt = |version: u64| {
         let file = service.file_of(version);
         let mut bytes = std::fs::read(&file).expect("a file");
         *bytes.last_mut().expect("bytes") ^= 1;
@@ -108,23 +108,23 @@ async fn a_damaged_version_can_be_replaced_and_deleted() {
     };
     desk.put("/graph/J-1", &drawing("A")).await.is(201);
     let tag = desk.put("/graph/J-1", &drawing("B")).await.is(200).header("etag").to_owned();
-    damage(2);
-    desk.get("/graph/J-1").await.refuses(503, "graph-corrupt");
+    corrupt(2);
+    desk.get("/graph/J-1").await.expect_problem(503, "graph-corrupt");
     let listed = desk.get("/graph/J-1/versions").await.is(200).json();
     assert_eq!((&listed["latest_version"], &listed["versions"][0]["change_version"]), (&json!(null), &json!("1")));
     let put = async |condition: &str| {
         desk.send("PUT", "/graph/J-1", &["content-type: application/json", condition], drawing("B")).await
     };
-    put("if-none-match: *").await.refuses(412, "precondition-failed");
-    put("if-match: \"1-0000000000000000\"").await.refuses(412, "precondition-failed");
+    put("if-none-match: *").await.expect_problem(412, "precondition-failed");
+    put("if-match: \"1-0000000000000000\"").await.expect_problem(412, "precondition-failed");
     let stored = put(&format!("if-match: {tag}")).await.is(200).json();
     assert_eq!(stored["change_version"], "3");
     assert!(desk.get("/graph/J-1").await.is(200).text().contains("\"B\""));
     assert_eq!(desk.get("/graph/J-1/versions").await.is(200).json()["latest_version"], "3");
-    damage(3);
-    desk.send("GET", "/graph/J-1?format=svg", &[], "").await.refuses(503, "graph-corrupt");
+    corrupt(3);
+    desk.send("GET", "/graph/J-1?format=svg", &[], "").await.expect_problem(503, "graph-corrupt");
     desk.delete("/graph/J-1").await.is(204);
-    desk.get("/graph/J-1").await.refuses(404, "graph-not-found");
+    desk.get("/graph/J-1").await.expect_problem(404, "graph-not-found");
 }
 
 #[tokio::test]
@@ -150,51 +150,53 @@ async fn an_invalid_graph_is_rejected_with_pointers() {
         ),
         (r#"{"pid_graph":{"nodes":[],"edges":[],"metadata":{"job_id":"J-2"}}}"#, 409, "job-id-mismatch"),
     ] {
-        let refused = desk.put("/graph/J-1", body).await.refuses(status, code).json();
+        let refused = desk.put("/graph/J-1", body).await.expect_problem(status, code).json();
         if code == "invalid-graph" {
-            let place = &refused["errors"][0];
-            assert!(place["pointer"].is_string() && place["detail"].is_string(), "{refused}");
+            let finding = &refused["errors"][0];
+            assert!(finding["pointer"].is_string() && finding["detail"].is_string(), "{refused}");
         }
     }
     let deep = format!(r#"{{"nodes":[],"edges":[],"x":{}{}}}"#, "[".repeat(200), "]".repeat(200));
-    desk.put("/graph/J-1", &deep).await.refuses(422, "invalid-graph");
-    let words = vec![0xff; 8];
-    let refused = desk.send("PUT", "/graph/J-1", &["content-type: application/json"], words).await;
-    refused.refuses(400, "malformed-json");
-    desk.send("PUT", "/graph/J-1", &["content-type: text/plain"], DRAWING).await.refuses(415, "unsupported-media-type");
-    desk.get("/graph/J-1").await.refuses(404, "graph-not-found");
+    desk.put("/graph/J-1", &deep).await.expect_problem(422, "invalid-graph");
+    let invalid_utf8 = vec![0xff; 8];
+    let refused = desk.send("PUT", "/graph/J-1", &["content-type: application/json"], invalid_utf8).await;
+    refused.expect_problem(400, "malformed-json");
+    desk.send("PUT", "/graph/J-1", &["content-type: text/plain"], DRAWING)
+        .await
+        .expect_problem(415, "unsupported-media-type");
+    desk.get("/graph/J-1").await.expect_problem(404, "graph-not-found");
 }
 
 #[tokio::test]
 async fn warnings_are_reported_and_strict_mode_rejects_them() {
     let service = TestService::start().await;
     let desk = service.client("desk").await;
-    let doubtful =
+    let with_warnings =
         r#"{"pid_graph":{"nodes":[{"id":"A","x":1,"x":2},{"id":"A"},{}],"edges":[{"source":"A","target":"Z"}]}}"#;
-    let warnings = desk.put("/graph/J-1", doubtful).await.is(201).json()["warnings"].take();
+    let warnings = desk.put("/graph/J-1", with_warnings).await.is(201).json()["warnings"].take();
     let codes: Vec<_> = warnings.as_array().expect("a list").iter().map(|row| row["code"].clone()).collect();
     assert_eq!(json!(codes), json!(["duplicate-key", "G010", "G011", "G020"]));
-    desk.put("/graph/J-2?strict=true", doubtful).await.refuses(422, "invalid-graph");
-    desk.put("/graph/J-2?strict=false", doubtful).await.is(201);
-    desk.put("/graph/J-2?strict=maybe", doubtful).await.refuses(400, "invalid-parameter");
+    desk.put("/graph/J-2?strict=true", with_warnings).await.expect_problem(422, "invalid-graph");
+    desk.put("/graph/J-2?strict=false", with_warnings).await.is(201);
+    desk.put("/graph/J-2?strict=maybe", with_warnings).await.expect_problem(400, "invalid-parameter");
 }
 
 #[tokio::test]
-async fn an_oversized_graph_is_rejected_before_it_fills_the_memory() {
+async fn an_oversized_graph_is_rejected_before_it_is_loaded() {
     let service = TestService::with(&[("PIDQ_MAX_GRAPH_SIZE", "1MiB")]).await;
     let desk = service.client("desk").await;
     let large = format!(r#"{{"nodes":[],"edges":[],"x":"{}"}}"#, "a".repeat(2 << 20));
-    let refused = desk.put("/graph/J-1", &large).await.refuses(413, "graph-too-large");
+    let refused = desk.put("/graph/J-1", &large).await.expect_problem(413, "graph-too-large");
     assert_eq!(refused.json()["limit"], 1 << 20);
-    let send = async |coding: &str, body: Vec<u8>| -> Answer {
+    let send = async |coding: &str, body: Vec<u8>| -> TestResponse {
         let headers = ["content-type: application/json", &format!("content-encoding: {coding}")];
         desk.send("PUT", "/graph/J-1", &headers, body).await
     };
-    send("gzip", gzip(large.as_bytes())).await.refuses(413, "graph-too-large");
-    let packed = zstd::encode_all(large.as_bytes(), 3).expect("zstd");
-    send("zstd", packed).await.refuses(413, "graph-too-large");
+    send("gzip", gzip(large.as_bytes())).await.expect_problem(413, "graph-too-large");
+    let compressed = zstd::encode_all(large.as_bytes(), 3).expect("zstd");
+    send("zstd", compressed).await.expect_problem(413, "graph-too-large");
     let bomb = vec![b' '; 100 << 20];
-    send("gzip", gzip(&bomb)).await.refuses(413, "graph-too-large");
+    send("gzip", gzip(&bomb)).await.expect_problem(413, "graph-too-large");
     send("gzip", gzip(drawing("A").as_bytes())).await.is(201);
     send("zstd", zstd::encode_all(drawing("B").as_bytes(), 3).expect("zstd")).await.is(200);
     send("gzip", b"no gzip".to_vec()).await.is(400);
@@ -207,7 +209,7 @@ async fn a_decompression_bomb_is_rejected() {
     let desk = service.client("desk").await;
     let body = gzip(&vec![b' '; 32 << 20]);
     let headers = ["content-type: application/json", "content-encoding: gzip"];
-    let refused = desk.send("PUT", "/graph/J-1", &headers, body).await.refuses(413, "compression-ratio");
+    let refused = desk.send("PUT", "/graph/J-1", &headers, body).await.expect_problem(413, "compression-ratio");
     assert!(!refused.text().contains("67108864"), "{}", refused.text());
 }
 
@@ -218,9 +220,9 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_served_directory_takes_no_writes() {
+async fn a_read_only_directory_rejects_writes() {
     let folder = std::env::temp_dir().join(format!("pidq-served-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a place to write");
+    std::fs::create_dir_all(&folder).expect("a directory");
     std::fs::write(folder.join("J-1.json"), DRAWING).expect("a file");
     let service = TestService::with(&[("PIDQ_GRAPH_DIR", folder.to_str().expect("a path"))]).await;
     let desk = service.client("desk").await;
@@ -228,7 +230,7 @@ async fn a_served_directory_takes_no_writes() {
     let admin = service.token_by(&admin_form()).await;
     let admin = service.bearer(&admin);
     for refused in [admin.put("/graph/J-1", &drawing("A")).await, admin.delete("/graph/J-1").await] {
-        assert_eq!(refused.refuses(503, "read-only").header("retry-after"), "60");
+        assert_eq!(refused.expect_problem(503, "read-only").header("retry-after"), "60");
     }
     service.anonymous().get("/readyz").await.is(200);
     std::fs::remove_dir_all(folder).expect("removed");
@@ -241,27 +243,27 @@ fn admin_form() -> String {
 
 #[tokio::test]
 async fn the_setting_defines_the_retained_versions() {
-    for (keep, kept) in [("1", 1), ("3", 3), ("all", 12), (" all ", 12)] {
-        let service = TestService::with(&[("PIDQ_VERSIONS_RETAINED", keep)]).await;
+    for (setting, retained) in [("1", 1), ("3", 3), ("all", 12), (" all ", 12)] {
+        let service = TestService::with(&[("PIDQ_VERSIONS_RETAINED", setting)]).await;
         let desk = service.client("desk").await;
         for number in 0..12 {
             desk.put("/graph/J-1", &drawing(&format!("V-{number}"))).await;
         }
         let versions = desk.get("/graph/J-1/versions").await.is(200).json();
-        assert_eq!(versions["versions"].as_array().map(Vec::len), Some(kept), "{keep}");
+        assert_eq!(versions["versions"].as_array().map(Vec::len), Some(retained), "{setting}");
         assert_eq!(versions["latest_version"], "12");
     }
 }
 
 #[test]
-fn a_store_that_keeps_nothing_is_none() {
-    for keep in ["0", "-1", "1.5", "ALL", "some", ""] {
-        let flags = ["--versions-retained".to_owned(), keep.to_owned()];
-        let refused = Settings::read(&[COMMON, SETTINGS], flags, []).map(drop).map_err(|error| error.to_string());
-        let problem = format!(
-            "`PIDQ_VERSIONS_RETAINED`, set by the flag `--versions-retained`: expected a positive integer, or `all`, found `{keep}`"
+fn an_invalid_version_retention_is_rejected() {
+    for setting in ["0", "-1", "1.5", "ALL", "some", ""] {
+        let flags = ["--versions-retained".to_owned(), setting.to_owned()];
+        let result = Settings::read(&[COMMON, SETTINGS], flags, []).map(drop).map_err(|error| error.to_string());
+        let message = format!(
+            "`PIDQ_VERSIONS_RETAINED`, set by the flag `--versions-retained`: expected a positive integer, or `all`, found `{setting}`"
         );
         // An empty value counts as unset and fails later.
-        assert_eq!(refused, if keep.is_empty() { Ok(()) } else { Err(problem) });
+        assert_eq!(result, if setting.is_empty() { Ok(()) } else { Err(message) });
     }
 }

@@ -15,27 +15,27 @@ async fn a_response_has_four_fields_in_order() {
     let service = TestService::start().await;
     let viewer = viewer_client(&service).await;
     let query = r#".pid_graph.nodes | filter(.class == "tank")"#;
-    let answer = viewer.query("J-1", query).await.is(200);
+    let response = viewer.query("J-1", query).await.is(200);
     let expected = format!(
         r#"{{"query":{},"schema_version":"1","change_version":"1","result":[{{"id":"T-1","node_type":"pid_component","class":"tank","dn":53.0}}]}}"#,
         json!(query)
     );
-    assert_eq!(answer.text().replace(": ", ":").replace(", ", ","), expected);
-    assert_eq!(answer.header("content-type"), "application/json");
-    assert_eq!(answer.header("x-result-kind"), "array");
-    assert_eq!(answer.header("x-change-version"), "1");
-    assert!(answer.header("x-fuel-used").parse::<u64>().is_ok_and(|fuel| fuel > 0));
-    assert_eq!(answer.header("cache-control"), "private, no-cache");
+    assert_eq!(response.text().replace(": ", ":").replace(", ", ","), expected);
+    assert_eq!(response.header("content-type"), "application/json");
+    assert_eq!(response.header("x-result-kind"), "array");
+    assert_eq!(response.header("x-change-version"), "1");
+    assert!(response.header("x-fuel-used").parse::<u64>().is_ok_and(|fuel| fuel > 0));
+    assert_eq!(response.header("cache-control"), "private, no-cache");
 }
 
 #[tokio::test]
-async fn a_query_comes_back_as_it_was_sent() {
+async fn the_query_is_returned_unchanged() {
     let service = TestService::start().await;
     let viewer = viewer_client(&service).await;
     for query in ["  size( )  ", "# a note\nsize()", "\"ä€𝄞\\u0041\" | size()", "\"\\u0000\" | size()"] {
-        let answer = viewer.query("J-1", query).await;
-        if answer.status == 200 {
-            assert_eq!(answer.json()["query"], query);
+        let response = viewer.query("J-1", query).await;
+        if response.status == 200 {
+            assert_eq!(response.json()["query"], query);
         }
     }
     assert_eq!(
@@ -58,9 +58,9 @@ async fn a_result_is_always_an_array_and_a_header_has_its_kind() {
         ("[[1]]", json!([[1]]), "array"),
     ];
     for (query, result, kind) in cases {
-        let answer = viewer.query("J-1", query).await.is(200);
-        assert_eq!(answer.header("x-result-kind"), *kind, "{query}");
-        assert_eq!(answer.json()["result"], *result, "{query}");
+        let response = viewer.query("J-1", query).await.is(200);
+        assert_eq!(response.header("x-result-kind"), *kind, "{query}");
+        assert_eq!(response.json()["result"], *result, "{query}");
     }
 }
 
@@ -77,10 +77,10 @@ async fn query_errors_have_a_location() {
         (r#".pid_graph.nodes | filter(regex(.id, "("))"#, 422, "regex-unsupported"),
     ];
     for (query, status, code) in cases {
-        let body = viewer.query("J-1", query).await.refuses(status, code).json();
+        let body = viewer.query("J-1", query).await.expect_problem(status, code).json();
         assert!(body["pq_code"].as_str().is_some_and(|code| code.starts_with("PQ")), "{body}");
-        let place = ["position", "line", "column"].map(|name| body[name].as_u64());
-        assert!(place.iter().all(Option::is_some), "{body}");
+        let location = ["position", "line", "column"].map(|name| body[name].as_u64());
+        assert!(location.iter().all(Option::is_some), "{body}");
     }
     let expected = [
         (".pid_graph | (", "a value"),
@@ -93,7 +93,7 @@ async fn query_errors_have_a_location() {
         ("/* .a", "`*/`"),
     ];
     for (query, expected) in expected {
-        let body = viewer.query("J-1", query).await.refuses(400, "query-syntax").json();
+        let body = viewer.query("J-1", query).await.expect_problem(400, "query-syntax").json();
         assert_eq!(body["expected"], expected, "{query}: {body}");
     }
     let unknown = viewer.query("J-1", "fliter(.a)").await.json();
@@ -102,7 +102,7 @@ async fn query_errors_have_a_location() {
 }
 
 #[tokio::test]
-async fn an_expensive_query_is_stopped_by_the_exceeded_limit() {
+async fn an_expensive_query_is_stopped_by_a_limit() {
     let service = TestService::with(&[("PIDQ_QUERY_FUEL", "200000"), ("PIDQ_MAX_RESULT_SIZE", "4KiB")]).await;
     let viewer = viewer_client(&service).await;
     let deep = format!("{}1{}", "(".repeat(5000), ")".repeat(5000));
@@ -112,7 +112,7 @@ async fn an_expensive_query_is_stopped_by_the_exceeded_limit() {
     for (query, limit) in
         [(deep.as_str(), "depth"), (&long, "query"), (doubled.as_str(), "steps"), (wide.as_str(), "result")]
     {
-        let body = viewer.query("J-1", query).await.refuses(422, "query-limit").json();
+        let body = viewer.query("J-1", query).await.expect_problem(422, "query-limit").json();
         assert_eq!(body["limit"], limit, "{body}");
         assert!(body["value"].as_u64().is_some());
     }
@@ -133,7 +133,7 @@ async fn a_limit_error_has_one_limit_in_text_and_fields() {
     let service = TestService::with(&[("PIDQ_MAX_RESULT_SIZE", "4KiB")]).await;
     let viewer = viewer_client(&service).await;
     let check = async |path: &str, body: Value, limit: &str, value: u64| {
-        let problem = viewer.post(path, body).await.refuses(422, "query-limit").json();
+        let problem = viewer.post(path, body).await.expect_problem(422, "query-limit").json();
         assert_eq!((&problem["limit"], &problem["value"]), (&json!(limit), &json!(value)), "{problem}");
         assert!(problem["detail"].as_str().is_some_and(|text| text.contains(&value.to_string())), "{problem}");
     };
@@ -179,16 +179,16 @@ async fn an_invalid_body_is_rejected() {
         (r#"{"query": "get()", "explain": 1}"#, "invalid-request"),
         (r#"{"query": "get()", "dry_run": "yes"}"#, "invalid-request"),
     ] {
-        viewer.send("POST", "/graph/J-1", json, body).await.refuses(400, code);
+        viewer.send("POST", "/graph/J-1", json, body).await.expect_problem(400, code);
     }
-    viewer.send("POST", "/graph/J-1", json, vec![0xff, 0xfe]).await.refuses(400, "malformed-json");
+    viewer.send("POST", "/graph/J-1", json, vec![0xff, 0xfe]).await.expect_problem(400, "malformed-json");
     let skipped = b"{\"query\": \"1\", \"note\": \"\xff\"}".to_vec();
-    viewer.send("POST", "/graph/J-1", json, skipped).await.refuses(400, "malformed-json");
+    viewer.send("POST", "/graph/J-1", json, skipped).await.expect_problem(400, "malformed-json");
     let large = json!({"query": "get()", "note": "x".repeat(2 << 20)}).to_string();
-    viewer.send("POST", "/graph/J-1", json, large).await.refuses(413, "payload-too-large");
+    viewer.send("POST", "/graph/J-1", json, large).await.expect_problem(413, "payload-too-large");
     for media in [&["content-type: text/plain"][..], &[]] {
         let refused = viewer.send("POST", "/graph/J-1", media, r#"{"query": "get()"}"#).await;
-        assert_eq!(refused.refuses(415, "unsupported-media-type").header("accept"), "application/json");
+        assert_eq!(refused.expect_problem(415, "unsupported-media-type").header("accept"), "application/json");
     }
     let whole = r#"{"query": "$x", "params": {"x": "\ud83d\ude00\\ud800"}, "note": "\ud83d\ude00"}"#;
     assert_eq!(viewer.send("POST", "/graph/J-1", json, whole).await.result(), json!(["😀\\ud800"]));
@@ -197,15 +197,15 @@ async fn an_invalid_body_is_rejected() {
 }
 
 #[tokio::test]
-async fn parameters_are_values_and_never_text_of_the_query() {
+async fn parameters_are_never_parsed_as_query_text() {
     let service = TestService::start().await;
     let viewer = viewer_client(&service).await;
-    let ask =
+    let post =
         async |query: &str, params: Value| viewer.post("/graph/J-1", json!({"query": query, "params": params})).await;
     let by_id = ".pid_graph.nodes | filter(.id == $id) | map(.class)";
-    assert_eq!(ask(by_id, json!({"id": "V-1"})).await.result(), json!(["valve"]));
-    assert_eq!(ask(by_id, json!({"id": "\" or true or \""})).await.result(), json!([]));
-    let missing = ask(by_id, json!({})).await;
+    assert_eq!(post(by_id, json!({"id": "V-1"})).await.result(), json!(["valve"]));
+    assert_eq!(post(by_id, json!({"id": "\" or true or \""})).await.result(), json!([]));
+    let missing = post(by_id, json!({})).await;
     assert_eq!(missing.is(422).json()["code"], "query-invalid");
 }
 
@@ -216,23 +216,23 @@ async fn explain_and_dry_run_add_a_field() {
     let query = ".pid_graph.nodes | filter(.clas == \"tank\")";
     let plain = viewer.query("J-1", query).await.is(200).json();
     assert_eq!(plain.as_object().expect("an object").len(), 4);
-    let problem = viewer.post("/graph/J-1", json!({"query": query, "explain": true})).await.is(200).json();
-    assert_eq!(problem["result"], plain["result"]);
-    assert!(problem["explain"]["warnings"].as_array().is_some_and(|all| !all.is_empty()), "{problem}");
-    assert_eq!(problem["explain"]["steps"][0]["how"], "scan");
-    assert!(problem["explain"]["milliseconds"].as_f64().is_some_and(|time| time >= 0.0), "{problem}");
+    let explained = viewer.post("/graph/J-1", json!({"query": query, "explain": true})).await.is(200).json();
+    assert_eq!(explained["result"], plain["result"]);
+    assert!(explained["explain"]["warnings"].as_array().is_some_and(|all| !all.is_empty()), "{explained}");
+    assert_eq!(explained["explain"]["steps"][0]["how"], "scan");
+    assert!(explained["explain"]["milliseconds"].as_f64().is_some_and(|time| time >= 0.0), "{explained}");
     let dry = viewer.post("/graph/J-1", json!({"query": query, "dry_run": true})).await.is(200);
     assert_eq!(dry.header("x-fuel-used"), "0");
     assert_eq!(dry.json()["result"], json!([]));
     assert!(dry.json()["explain"]["warnings"].as_array().is_some_and(|all| !all.is_empty()));
-    let pictured = viewer.post("/graph/J-1?format=svg", json!({"query": query, "dry_run": true})).await.is(200);
-    assert_eq!((pictured.header("content-type"), pictured.json()), ("application/json", dry.json()));
+    let as_svg = viewer.post("/graph/J-1?format=svg", json!({"query": query, "dry_run": true})).await.is(200);
+    assert_eq!((as_svg.header("content-type"), as_svg.json()), ("application/json", dry.json()));
     let wrong = json!({"query": "fliter(.a)", "dry_run": true});
-    viewer.post("/graph/J-1", wrong).await.refuses(422, "unknown-function");
+    viewer.post("/graph/J-1", wrong).await.expect_problem(422, "unknown-function");
 }
 
 #[tokio::test]
-async fn results_come_in_the_forms_of_other_programs() {
+async fn results_are_exported_in_other_formats() {
     let service = TestService::start().await;
     let viewer = viewer_client(&service).await;
     let body = json!({"query": ".pid_graph.nodes"}).to_string();
@@ -245,21 +245,21 @@ async fn results_come_in_the_forms_of_other_programs() {
     let table = viewer.send("POST", "/graph/J-1?format=csv", &[json], body).await;
     assert!(table.status == 200 || table.json()["code"] == "result-not-exportable", "{}", table.text());
     let number = viewer.post("/graph/J-1?format=graphml", json!({"query": "1"})).await;
-    number.refuses(422, "result-not-exportable");
+    number.expect_problem(422, "result-not-exportable");
 }
 
 #[tokio::test]
-async fn a_query_may_ask_an_older_version() {
+async fn a_query_may_run_on_an_older_version() {
     let service = TestService::start().await;
     let viewer = viewer_client(&service).await;
     service.client("desk").await.put("/graph/J-1", r#"{"pid_graph":{"nodes":[],"edges":[]}}"#).await.is(200);
     let query = json!({"query": ".pid_graph.nodes | size()"}).to_string();
-    let ask = async |version: &str| {
+    let query_version = async |version: &str| {
         let headers = ["content-type: application/json", &format!("x-change-version: {version}")];
         viewer.send("POST", "/graph/J-1", &headers, query.clone()).await
     };
-    let old = ask("1").await.is(200).json();
+    let old = query_version("1").await.is(200).json();
     assert_eq!((&old["change_version"], &old["result"]), (&json!("1"), &json!([3])));
-    assert_eq!(ask("2").await.result(), json!([0]));
-    ask("9").await.refuses(404, "graph-version-not-found");
+    assert_eq!(query_version("2").await.result(), json!([0]));
+    query_version("9").await.expect_problem(404, "graph-version-not-found");
 }

@@ -5,10 +5,10 @@ use std::io::Read;
 use pidq_http::auth::Timestamp;
 use serde_json::{Value, json};
 
-use crate::fixtures::{Answer, DRAWING, TestService, drawing};
+use crate::fixtures::{DRAWING, TestResponse, TestService, drawing};
 
 /// Returns a drawing of `count` nodes, some hundred bytes each, half of them valves.
-fn plant(count: usize) -> String {
+fn drawing_with_nodes(count: usize) -> String {
     let node = |n: usize| {
         let class = if n.is_multiple_of(2) { "valve" } else { "pump" };
         json!({"id": format!("N-{n}"), "class": class, "note": "x".repeat(100 + n % 50), "n": n})
@@ -16,9 +16,9 @@ fn plant(count: usize) -> String {
     json!({"pid_graph": {"nodes": (0..count).map(node).collect::<Vec<_>>(), "edges": []}}).to_string()
 }
 
-fn comparable(answer: &Answer) -> (u16, String, [&str; 5]) {
+fn comparable(response: &TestResponse) -> (u16, String, [&str; 5]) {
     let names = ["x-result-kind", "x-fuel-used", "x-change-version", "content-type", "cache-control"];
-    (answer.status, answer.text(), names.map(|name| answer.header(name)))
+    (response.status, response.text(), names.map(|name| response.header(name)))
 }
 
 /// Queries with small and large results, copied and computed, cheap and expensive, and one that fails.
@@ -37,21 +37,26 @@ const QUERIES: &[&str] = &[
 #[tokio::test]
 async fn cached_inline_and_pooled_responses_are_identical() {
     for count in [3, 2_000, 9_000] {
-        let (usual, plain) = (TestService::start().await, TestService::with(&[("PIDQ_RESULT_CACHE_SIZE", "0")]).await);
-        let (desk, other) = (usual.client("desk").await, plain.client("desk").await);
-        desk.put("/graph/J-1", &plant(count)).await.is(201);
-        other.put("/graph/J-1", &plant(count)).await.is(201);
+        let (cached, uncached) =
+            (TestService::start().await, TestService::with(&[("PIDQ_RESULT_CACHE_SIZE", "0")]).await);
+        let (cached_client, uncached_client) = (cached.client("desk").await, uncached.client("desk").await);
+        cached_client.put("/graph/J-1", &drawing_with_nodes(count)).await.is(201);
+        uncached_client.put("/graph/J-1", &drawing_with_nodes(count)).await.is(201);
         for query in QUERIES {
             // With `explain`, a query always runs on a worker thread and is never cached.
-            let explained = desk.post("/graph/J-1", json!({"query": query, "explain": true})).await;
-            let first = desk.query("J-1", query).await;
+            let explained = cached_client.post("/graph/J-1", json!({"query": query, "explain": true})).await;
+            let first = cached_client.query("J-1", query).await;
             assert_eq!(first.status, explained.status, "{query}");
             if first.status == 200 {
                 assert_eq!(explained.json()["result"], first.json()["result"], "{count} {query}");
             }
             for _ in 0..3 {
-                assert_eq!(comparable(&first), comparable(&desk.query("J-1", query).await), "{count} {query}");
-                assert_eq!(comparable(&first), comparable(&other.query("J-1", query).await), "{count} {query}");
+                assert_eq!(comparable(&first), comparable(&cached_client.query("J-1", query).await), "{count} {query}");
+                assert_eq!(
+                    comparable(&first),
+                    comparable(&uncached_client.query("J-1", query).await),
+                    "{count} {query}"
+                );
             }
         }
     }
@@ -75,7 +80,7 @@ async fn a_cached_result_is_not_used_for_another_version() {
         assert_eq!(old.await.result(), json!(["A"]));
     }
     desk.delete("/graph/J-1").await.is(204);
-    desk.query("J-1", ids).await.refuses(404, "graph-not-found");
+    desk.query("J-1", ids).await.expect_problem(404, "graph-not-found");
 }
 
 #[tokio::test]
@@ -87,20 +92,25 @@ async fn a_cached_result_requires_permission() {
     for _ in 0..3 {
         assert_eq!(viewer.query("J-1", ".pid_graph.nodes | size()").await.result(), json!([3]));
     }
-    rival.query("J-1", ".pid_graph.nodes | size()").await.refuses(404, "graph-not-found");
-    service.client("pen").await.query("J-1", ".pid_graph.nodes | size()").await.refuses(403, "insufficient-scope");
-    service.anonymous().query("J-1", ".pid_graph.nodes | size()").await.refuses(401, "unauthenticated");
+    rival.query("J-1", ".pid_graph.nodes | size()").await.expect_problem(404, "graph-not-found");
+    service
+        .client("pen")
+        .await
+        .query("J-1", ".pid_graph.nodes | size()")
+        .await
+        .expect_problem(403, "insufficient-scope");
+    service.anonymous().query("J-1", ".pid_graph.nodes | size()").await.expect_problem(401, "unauthenticated");
 }
 
 #[tokio::test]
 async fn parameters_and_formats_are_part_of_the_cache_key() {
     let service = TestService::start().await;
     let desk = service.client("desk").await;
-    desk.put("/graph/J-1", &plant(10)).await.is(201);
+    desk.put("/graph/J-1", &drawing_with_nodes(10)).await.is(201);
     for _ in 0..3 {
         for n in [3, 7] {
-            let asked = json!({"query": ".pid_graph.nodes | filter(.n == $n) | map(.n)", "params": {"n": n}});
-            assert_eq!(desk.post("/graph/J-1", asked).await.result(), json!([n]));
+            let body = json!({"query": ".pid_graph.nodes | filter(.n == $n) | map(.n)", "params": {"n": n}});
+            assert_eq!(desk.post("/graph/J-1", body).await.result(), json!([n]));
         }
         let lines =
             desk.post("/graph/J-1?format=ndjson", json!({"query": ".pid_graph.nodes | map(.n) | limit(2)"})).await;
@@ -119,7 +129,7 @@ async fn a_revoked_token_gets_no_cached_result() {
     let token = viewer.token.clone().expect("a token");
     let form = format!("token={token}&client_id=viewer&client_secret={}", crate::fixtures::SECRET);
     service.anonymous().form("/o/revoke_token/", &form).await.is(200);
-    viewer.query("J-1", "size()").await.refuses(401, "invalid-token");
+    viewer.query("J-1", "size()").await.expect_problem(401, "invalid-token");
 }
 
 /// The service and the administration commands are two processes on one database.
@@ -129,23 +139,23 @@ async fn without_a_token_cache_a_client_disabled_elsewhere_is_rejected_at_once()
     let desk = service.client("desk").await;
     desk.get("/graph").await.is(200);
     service.identities.disable_client("desk", Timestamp::now()).await.expect("disabled");
-    desk.get("/graph").await.refuses(401, "invalid-token");
+    desk.get("/graph").await.expect_problem(401, "invalid-token");
 }
 
 #[tokio::test]
-async fn a_graph_in_gzip_is_the_graph() {
+async fn gzip_has_the_same_content() {
     let service = TestService::start().await;
     let desk = service.client("desk").await;
-    desk.put("/graph/J-1", &plant(100)).await.is(201);
+    desk.put("/graph/J-1", &drawing_with_nodes(100)).await.is(201);
     let plain = desk.send("GET", "/graph/J-1", &["accept-encoding: identity"], "").await.is(200);
     for _ in 0..3 {
-        let packed = desk.send("GET", "/graph/J-1", &["accept-encoding: gzip"], "").await.is(200);
-        assert_eq!(packed.header("content-encoding"), "gzip");
-        assert_eq!(packed.header("etag"), format!("{}-gzip\"", plain.header("etag").trim_end_matches('"')));
-        let mut unpacked = Vec::new();
-        flate2::read::GzDecoder::new(&packed.body[..]).read_to_end(&mut unpacked).expect("gzip");
-        assert!(unpacked == plain.body);
-        assert!(packed.body.len() < plain.body.len() / 2);
+        let compressed = desk.send("GET", "/graph/J-1", &["accept-encoding: gzip"], "").await.is(200);
+        assert_eq!(compressed.header("content-encoding"), "gzip");
+        assert_eq!(compressed.header("etag"), format!("{}-gzip\"", plain.header("etag").trim_end_matches('"')));
+        let mut decompressed = Vec::new();
+        flate2::read::GzDecoder::new(&compressed.body[..]).read_to_end(&mut decompressed).expect("gzip");
+        assert!(decompressed == plain.body);
+        assert!(compressed.body.len() < plain.body.len() / 2);
     }
     let known = format!("if-none-match: {}", plain.header("etag"));
     desk.send("GET", "/graph/J-1", &["accept-encoding: gzip", &known], "").await.is(304);

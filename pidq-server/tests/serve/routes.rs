@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use pidq_server::ROUTES;
 use serde_json::{Value, json};
 
-use crate::fixtures::{Answer, DRAWING, FORM, PASSWORD, SECRET, TestService};
+use crate::fixtures::{DRAWING, FORM, PASSWORD, SECRET, TestResponse, TestService};
 
 /// Returns a successful request for each row with its status, in order: put, query, delete.
 fn calls() -> Vec<(&'static str, &'static str, &'static str, String, u16)> {
@@ -40,32 +40,32 @@ async fn every_route_responds_with_the_shared_headers() {
     for (method, row, path, body, status) in calls() {
         let media = if path.starts_with("/o/") { FORM } else { "application/json" };
         let client = if path.starts_with("/graph") { &desk } else { &anonymous };
-        let answer = client.send(method, path, &[&format!("content-type: {media}")], body).await.is(status);
-        check_shared_headers(&answer);
+        let response = client.send(method, path, &[&format!("content-type: {media}")], body).await.is(status);
+        check_shared_headers(&response);
         called.insert((method.to_owned(), row.to_owned()));
     }
     let rows = ROUTES.iter().map(|row| (row.method.to_string(), row.path.to_owned()));
     assert_eq!(called, rows.collect());
 }
 
-fn check_shared_headers(answer: &Answer) {
-    assert_eq!(answer.header("x-request-id"), "r-1");
-    assert_eq!(answer.header("x-content-type-options"), "nosniff");
-    assert!(!answer.header("cache-control").is_empty() && !answer.header("vary").is_empty());
-    assert_eq!(answer.header("server"), "");
-    check_media_type(answer);
+fn check_shared_headers(response: &TestResponse) {
+    assert_eq!(response.header("x-request-id"), "r-1");
+    assert_eq!(response.header("x-content-type-options"), "nosniff");
+    assert!(!response.header("cache-control").is_empty() && !response.header("vary").is_empty());
+    assert_eq!(response.header("server"), "");
+    check_media_type(response);
 }
 
 /// Checks the content type: present with a body, with a charset for text, absent without a body.
-fn check_media_type(answer: &Answer) {
-    let media = answer.header("content-type");
-    assert_eq!(media.is_empty(), answer.body.is_empty(), "{media}");
+fn check_media_type(response: &TestResponse) {
+    let media = response.header("content-type");
+    assert_eq!(media.is_empty(), response.body.is_empty(), "{media}");
     assert!(!media.starts_with("text/") || media.ends_with("; charset=utf-8"), "{media}");
-    assert!(!media.contains("json") || serde_json::from_slice::<Value>(&answer.body).is_ok(), "{media}");
+    assert!(!media.contains("json") || serde_json::from_slice::<Value>(&response.body).is_ok(), "{media}");
 }
 
 #[tokio::test]
-async fn the_document_names_the_rows_and_the_operations_and_no_other() {
+async fn the_openapi_document_lists_exactly_the_routes() {
     let service = TestService::start().await;
     let document: Value = serde_json::from_slice(&service.service.openapi()).expect("JSON");
     assert_eq!(service.anonymous().get("/openapi.json").await.is(200).json(), document);
@@ -75,21 +75,21 @@ async fn the_document_names_the_rows_and_the_operations_and_no_other() {
         item.keys().map(|method| (method.to_uppercase(), path.clone())).collect::<Vec<_>>()
     };
     let named: BTreeSet<_> = paths.iter().flat_map(methods).collect();
-    let operations = ["/livez", "/readyz", "/version", "/openapi.json", "/docs", "/problems", "/problems/{code}"];
-    let operations = operations.map(|path| ("GET".to_owned(), path.to_owned()));
+    let builtin = ["/livez", "/readyz", "/version", "/openapi.json", "/docs", "/problems", "/problems/{code}"];
+    let builtin = builtin.map(|path| ("GET".to_owned(), path.to_owned()));
     let rows = ROUTES.iter().map(|row| (row.method.to_string(), row.path.to_owned()));
-    assert_eq!(named, rows.chain(operations).collect());
+    assert_eq!(named, rows.chain(builtin).collect());
 }
 
 #[tokio::test]
-async fn operations_need_no_token() {
+async fn builtin_routes_need_no_token() {
     let service = TestService::start().await;
     let anonymous = service.anonymous();
     assert_eq!(anonymous.get("/livez").await.is(200).text(), "ok\n");
     assert_eq!(anonymous.get("/readyz").await.is(200).text(), "ready\n");
     assert_eq!(anonymous.get("/version").await.is(200).json()["name"], "pidq-server");
     assert!(anonymous.get("/docs").await.is(200).header("content-type").starts_with("text/html"));
-    anonymous.get("/metrics").await.refuses(404, "not-found");
+    anonymous.get("/metrics").await.expect_problem(404, "not-found");
     for path in ["/livez", "/readyz", "/version", "/openapi.json", "/docs", "/metrics"] {
         check_media_type(&anonymous.get(path).await);
     }
@@ -103,9 +103,9 @@ async fn every_path_allows_its_methods() {
         let path = row.path.replace("{job_id}", "J-1");
         let options = anonymous.send("OPTIONS", &path, &[], "").await.is(204);
         let refused = anonymous.send("PATCH", &path, &[], "").await.is(405);
-        for answer in [&options, &refused] {
-            check_media_type(answer);
-            let allow: Vec<_> = answer.header("allow").split(", ").collect();
+        for response in [&options, &refused] {
+            check_media_type(response);
+            let allow: Vec<_> = response.header("allow").split(", ").collect();
             assert!(allow.contains(&row.method.as_str()), "{path}: {allow:?}");
         }
     }

@@ -13,7 +13,7 @@ use pidq_server::store::{Coding, Error, GraphMeta, Options, Precondition, Store,
 use crate::fixtures::{TempDir, draft, drawing, graph_id, tenant, wait};
 use crate::simulated_disk::SimulatedDisk;
 
-fn key(of: &str, number: u64) -> GraphKey {
+fn key(tenant_name: &str, number: u64) -> GraphKey {
     let meta = GraphMeta {
         graph_id: graph_id("J-1"),
         version: Version::number(number),
@@ -23,10 +23,10 @@ fn key(of: &str, number: u64) -> GraphKey {
         edges: 0,
         size: 0,
         sha256: [0; 32],
-        content: [0; 32],
+        content_hash: [0; 32],
         created_on: Timestamp::default(),
     };
-    GraphKey::new(&tenant(of), &meta)
+    GraphKey::new(&tenant(tenant_name), &meta)
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn evicted_graphs_count_while_they_are_used() {
     load(&one, 1);
     let graphs = GraphCache::new(one.usage().bytes * 4);
     let mut used: Vec<_> = (1..=5).map(|number| load(&graphs, number)).collect();
-    assert!(!graphs.exceeds_in_use_limit(), "one of them is kept no longer");
+    assert!(!graphs.exceeds_in_use_limit(), "one of them is evicted");
     used.push(load(&graphs, 6));
     assert!(graphs.exceeds_in_use_limit());
     used.remove(0);
@@ -125,7 +125,7 @@ fn queries_are_compiled_once_for_their_text_language_and_parameters() {
 }
 
 #[test]
-fn queries_with_patterns_are_heavy() {
+fn patterns_increase_the_estimated_size_of_a_query() {
     let queries = QueryCache::new(1000, 4 << 20);
     for number in 0..100 {
         let text = format!(r#"filter(regex(.a, "^{number}"))"#);
@@ -136,8 +136,8 @@ fn queries_with_patterns_are_heavy() {
 
 #[test]
 fn the_latest_version_is_loaded_and_cached() {
-    let place = TempDir::new();
-    let store: Arc<dyn Store> = Arc::new(DirStore::open(place.path(), Options::default()).expect("opens"));
+    let temp_dir = TempDir::new();
+    let store: Arc<dyn Store> = Arc::new(DirStore::open(temp_dir.path(), Options::default()).expect("opens"));
     let (graphs, tenant, graph_id) = (Arc::new(GraphCache::new(1 << 20)), tenant("t"), graph_id("J-1"));
     let put = |number| {
         wait(store.commit(&tenant, &graph_id, draft(&graph_id, drawing(number)), &Precondition::None)).map(drop)
@@ -160,13 +160,13 @@ fn concurrent_responses_read_a_version_once() {
     let disk = SimulatedDisk::new();
     let dir = DirStore::open_on(Arc::new(disk.clone()), "/data".as_ref(), Options::default()).expect("opens");
     let (store, tenant, graph_id): (Arc<dyn Store>, _, _) = (Arc::new(dir), tenant("t"), graph_id("J-1"));
-    let made =
+    let committed =
         wait(store.commit(&tenant, &graph_id, draft(&graph_id, drawing(1)), &Precondition::None)).expect("a commit");
-    let calls_of = |readers: usize, gzip: bool| {
+    let count_calls = |readers: usize, gzip: bool| {
         let (body_cache, before) = (Arc::new(BodyCache::new(0, Arc::new(MemoryPool::new(1 << 20)))), disk.calls());
         let read = |_| {
             let (body_cache, store, tenant, meta) =
-                (body_cache.clone(), store.clone(), tenant.clone(), made.meta.clone());
+                (body_cache.clone(), store.clone(), tenant.clone(), committed.meta.clone());
             async move {
                 let owner = "ann".into();
                 let request = BodyRequest { store: &store, tenant: &tenant, meta: &meta, owner: &owner };
@@ -176,18 +176,18 @@ fn concurrent_responses_read_a_version_once() {
                 body_cache.load(request, Coding::Identity).await.expect("a graph").bytes
             }
         };
-        let all: Vec<_> = wait(async {
+        let bodies: Vec<_> = wait(async {
             let started: Vec<_> = (0..readers).map(|reader| tokio::spawn(read(reader))).collect();
-            let mut all = Vec::new();
+            let mut bodies = Vec::new();
             for reader in started {
-                all.push(reader.await.expect("no crash"));
+                bodies.push(reader.await.expect("no crash"));
             }
-            all
+            bodies
         });
-        assert!(all.iter().all(|bytes| bytes == &all[0]));
+        assert!(bodies.iter().all(|bytes| bytes == &bodies[0]));
         disk.calls() - before
     };
     for gzip in [false, true] {
-        assert_eq!(calls_of(32, gzip), calls_of(1, gzip), "gzip: {gzip}");
+        assert_eq!(count_calls(32, gzip), count_calls(1, gzip), "gzip: {gzip}");
     }
 }

@@ -11,35 +11,35 @@ use crate::conformance;
 use crate::fixtures::{TempDir, draft, drawing, graph_id, last, tenant, wait};
 
 #[test]
-fn a_directory_does_what_every_store_does() {
-    let place = TempDir::new();
+fn a_directory_passes_the_conformance_suite() {
+    let temp_dir = TempDir::new();
     let options = || Options { retention: last(3), ..Options::default() };
-    let dir = DirStore::open(place.path(), options()).expect("opens");
+    let dir = DirStore::open(temp_dir.path(), options()).expect("opens");
     wait(conformance::run(&dir, "first."));
     drop(dir);
-    let dir = DirStore::open(place.path(), options()).expect("opens again");
+    let dir = DirStore::open(temp_dir.path(), options()).expect("opens again");
     wait(conformance::run(&dir, "second."));
     assert_eq!(wait(dir.state()), StoreState::Writable);
 }
 
 #[test]
 fn a_directory_can_retain_all_versions() {
-    let place = TempDir::new();
-    let open = || DirStore::open(place.path(), conformance::retain_all()).expect("opens");
-    wait(conformance::all_versions_stay(&open()));
+    let temp_dir = TempDir::new();
+    let open = || DirStore::open(temp_dir.path(), conformance::retain_all()).expect("opens");
+    wait(conformance::all_versions_are_retained(&open()));
     let (tenant, graph_id) = (tenant("all"), graph_id("J-1"));
     let before = wait(open().versions(&tenant, &graph_id)).expect("versions");
-    assert_eq!(before.len(), 12, "what is on disk is seen again");
-    let fewer = DirStore::open(place.path(), Options { retention: last(2), ..Options::default() }).expect("opens");
+    assert_eq!(before.len(), 12, "the versions on disk are found");
+    let fewer = DirStore::open(temp_dir.path(), Options { retention: last(2), ..Options::default() }).expect("opens");
     wait(fewer.commit(&tenant, &graph_id, draft(&graph_id, drawing(13)), &Precondition::None)).expect("a commit");
     assert_eq!(wait(fewer.versions(&tenant, &graph_id)).expect("versions").len(), 2);
 }
 
 #[test]
 fn a_store_is_chosen_by_its_url() {
-    let place = TempDir::new();
+    let temp_dir = TempDir::new();
     let open = |url: &str| wait(store::open(url, Options::default())).map(drop).map_err(|error| error.code());
-    assert_eq!(open(&format!("dir:{}", place.path().join("data").display())), Ok(()));
+    assert_eq!(open(&format!("dir:{}", temp_dir.path().join("data").display())), Ok(()));
     assert_eq!(open("postgres://nobody@127.0.0.1:1/none"), Err("store-unavailable"));
     for url in ["", "mongodb://x", "/data", "sqlite:x"] {
         assert_eq!(open(url), Err("store-unavailable"), "{url}");
@@ -47,8 +47,8 @@ fn a_store_is_chosen_by_its_url() {
 }
 
 #[test]
-fn a_directory_may_be_named_from_here() {
-    let name = format!("pidq-store-here-{}", std::process::id());
+fn a_relative_path_is_accepted() {
+    let name = format!("pidq-store-relative-{}", std::process::id());
     let opened = DirStore::open(&name, Options::default()).map(drop);
     let _ = fs::remove_dir_all(&name);
     assert_eq!(opened, Ok(()));
@@ -59,23 +59,26 @@ fn a_directory_may_be_named_from_here() {
 }
 
 #[test]
-fn one_process_at_a_time_has_a_directory() {
-    let place = TempDir::new();
-    let first = DirStore::open(place.path(), Options::default()).expect("opens");
-    assert_eq!(DirStore::open(place.path(), Options::default()).err().map(|error| error.code()), Some("store-locked"));
+fn a_directory_is_locked_by_one_store() {
+    let temp_dir = TempDir::new();
+    let first = DirStore::open(temp_dir.path(), Options::default()).expect("opens");
+    assert_eq!(
+        DirStore::open(temp_dir.path(), Options::default()).err().map(|error| error.code()),
+        Some("store-locked")
+    );
     drop(first);
-    assert!(DirStore::open(place.path(), Options::default()).is_ok());
+    assert!(DirStore::open(temp_dir.path(), Options::default()).is_ok());
 }
 
 #[test]
-fn what_is_on_disk_outlives_the_store_and_other_tools_read_it() {
-    let place = TempDir::new();
+fn files_persist_and_are_readable_by_zstd() {
+    let temp_dir = TempDir::new();
     let (tenant, graph_id) = (tenant("t"), graph_id("J-1"));
-    let dir = DirStore::open(place.path(), Options::default()).expect("opens");
+    let dir = DirStore::open(temp_dir.path(), Options::default()).expect("opens");
     wait(dir.commit(&tenant, &graph_id, draft(&graph_id, drawing(1)), &Precondition::None)).expect("a commit");
     wait(dir.commit(&tenant, &graph_id, draft(&graph_id, drawing(2)), &Precondition::None)).expect("a commit");
     drop(dir);
-    let files = place.path().join("graphs").join(tenant.to_file_name()).join(graph_id.to_file_name());
+    let files = temp_dir.path().join("graphs").join(tenant.to_file_name()).join(graph_id.to_file_name());
     let file = fs::read_dir(&files)
         .expect("the graph directory")
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok());
@@ -88,7 +91,7 @@ fn what_is_on_disk_outlives_the_store_and_other_tools_read_it() {
         let mode = fs::metadata(files.join(&names[0])).expect("a file").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
-    let dir = DirStore::open(place.path(), Options::default()).expect("opens");
+    let dir = DirStore::open(temp_dir.path(), Options::default()).expect("opens");
     let graph = wait(dir.get(&tenant, &graph_id, &VersionSelector::Latest, Coding::Identity)).expect("a graph");
     let whole = zstd::stream::decode_all(&fs::read(files.join(&names[1])).expect("a file")[..]);
     assert_eq!(whole.expect("zstd"), graph.bytes);
@@ -99,10 +102,11 @@ fn what_is_on_disk_outlives_the_store_and_other_tools_read_it() {
 }
 
 #[test]
-fn a_tenant_stores_no_more_than_its_quota() {
-    let place = TempDir::new();
+fn the_tenant_quota_is_enforced() {
+    let temp_dir = TempDir::new();
     let quota = TenantQuota { bytes: 4096, graphs: 2 };
-    let dir = DirStore::open(place.path(), Options { retention: last(1), quota, ..Options::default() }).expect("opens");
+    let dir =
+        DirStore::open(temp_dir.path(), Options { retention: last(1), quota, ..Options::default() }).expect("opens");
     let (first, other) = (tenant("a"), tenant("b"));
     let put = |tenant, name: &str, number| {
         let graph_id = graph_id(name);
@@ -113,7 +117,7 @@ fn a_tenant_stores_no_more_than_its_quota() {
     assert_eq!(put(&first, "J-3", 1).err(), Some("insufficient-storage"));
     assert!(put(&other, "J-3", 1).is_ok());
     for number in 2..30 {
-        assert!(put(&first, "J-1", number).is_ok(), "old versions give their bytes back");
+        assert!(put(&first, "J-1", number).is_ok(), "removed versions release their bytes");
     }
     wait(dir.delete(&first, &graph_id("J-2"), &Precondition::None)).expect("deleted");
     assert!(put(&first, "J-3", 1).is_ok());
@@ -125,17 +129,17 @@ fn a_tenant_stores_no_more_than_its_quota() {
     assert!(matches!(put, Err(Error::InsufficientStorage(_))), "{put:?}");
 }
 
-/// A tmpfs is a small device that reports in its own way when it is full.
+/// Uses a small tmpfs, a real device that can be filled.
 #[test]
 fn a_full_real_disk_is_reported_and_reads_continue() {
-    let place = TempDir::new();
-    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"]).arg(place.path()).output();
+    let temp_dir = TempDir::new();
+    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"]).arg(temp_dir.path()).output();
     if !mounted.is_ok_and(|output| output.status.success()) {
         println!("skipped: no small disk can be mounted here");
         return;
     }
     let (tenant, graph_id) = (tenant("t"), graph_id("J-1"));
-    let dir = DirStore::open(place.path(), Options::default()).expect("opens");
+    let dir = DirStore::open(temp_dir.path(), Options::default()).expect("opens");
     let mut random = crate::fixtures::Random(1);
     let mut noise =
         || (0..4000).map(|_| format!("{{\"id\":\"{:x}\"}}", random.below(u64::MAX))).collect::<Vec<_>>().join(",");
@@ -159,9 +163,9 @@ fn a_full_real_disk_is_reported_and_reads_continue() {
     let deleted = wait(dir.delete(&tenant, &graph_id, &Precondition::None));
     let again = put();
     drop(dir);
-    let _ = Command::new("umount").arg(place.path()).output();
+    let _ = Command::new("umount").arg(temp_dir.path()).output();
     assert_eq!(error.code(), "insufficient-storage");
     assert!(stored > 0 && read.is_ok_and(|graph| graph.meta.version.as_number() == Some(stored)));
     assert_eq!((state, deleted), (StoreState::Writable, Ok(())));
-    assert_eq!(again.expect("space again").meta.version.as_number(), Some(stored + 1));
+    assert_eq!(again.expect("free space").meta.version.as_number(), Some(stored + 1));
 }

@@ -27,7 +27,7 @@ impl TempDir {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = dir.join(format!("pidq-store-{}-{count}", std::process::id()));
-        fs::create_dir_all(&path).expect("a place to write");
+        fs::create_dir_all(&path).expect("a directory");
         TempDir(path)
     }
 
@@ -75,24 +75,24 @@ pub fn wait<T>(future: impl Future<Output = T>) -> T {
 /// Returns an event handler, and the list it records to.
 pub fn recorded_events() -> (EventHandler, Arc<Mutex<Vec<Event>>>) {
     let list = Arc::new(Mutex::new(Vec::new()));
-    let kept = list.clone();
-    (Arc::new(move |event: &Event| kept.lock().expect("no panic").push(event.clone())), list)
+    let recorded = list.clone();
+    (Arc::new(move |event: &Event| recorded.lock().expect("no panic").push(event.clone())), list)
 }
 
 /// Random number generator with a seed.
 pub struct Random(pub u64);
 
 impl Random {
-    pub fn below(&mut self, sides: u64) -> u64 {
+    pub fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % sides.max(1)
+        (mixed ^ (mixed >> 31)) % bound.max(1)
     }
 }
 
 /// Returns a number from the environment, for longer runs.
-pub fn setting(name: &str, usual: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+pub fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }

@@ -14,15 +14,15 @@ use crate::simulated_disk::{Fault, Loss, SimulatedDisk};
 const KINDS: [ErrorKind; 3] = [ErrorKind::Other, ErrorKind::StorageFull, ErrorKind::Interrupted];
 
 #[test]
-fn a_failing_call_loses_nothing_and_writes_come_back() {
+fn a_failing_call_loses_nothing_and_writes_resume() {
     let runtime = runtime();
     let mut faults = 0;
     for seed in 0..3 {
         let steps = history(seed, 8);
-        for (kind, works) in KINDS.into_iter().flat_map(|kind| [(kind, false), (kind, true)]) {
+        for (kind, takes_effect) in KINDS.into_iter().flat_map(|kind| [(kind, false), (kind, true)]) {
             for at in 1.. {
                 let mut run = Run::new(SimulatedDisk::new());
-                run.disk.fail(Some(Fault { at, calls: 1, kind, works }));
+                run.disk.fail(Some(Fault { at, calls: 1, kind, takes_effect }));
                 for step in &steps {
                     run.step(&runtime, step);
                     run.disk.clone().without_faults(|| run.check_now(&runtime));
@@ -33,7 +33,7 @@ fn a_failing_call_loses_nothing_and_writes_come_back() {
                 // After the fault, every write succeeds.
                 for index in 0..2 {
                     let put = Step::Put(index, draft(&graph_ids()[index], drawing(50)));
-                    assert!(run.step(&runtime, &put), "writes do not come back: {kind} at {at} of history {seed}");
+                    assert!(run.step(&runtime, &put), "writes do not resume: {kind} at {at} of history {seed}");
                 }
                 for loss in [Loss::All, Loss::Some(at)] {
                     run.check(&runtime, &run.disk.after_cut(loss));
@@ -59,12 +59,12 @@ fn a_full_disk_is_reported_and_reads_continue() {
         runtime.block_on(dir.get(&tenant, graph_id, &VersionSelector::Latest, Coding::Identity)).map(|graph| graph.meta)
     };
     put(1).expect("writes");
-    disk.fail(Some(Fault { at: 1, calls: u64::MAX, kind: ErrorKind::StorageFull, works: false }));
+    disk.fail(Some(Fault { at: 1, calls: u64::MAX, kind: ErrorKind::StorageFull, takes_effect: false }));
     assert_eq!(put(2).expect_err("full").code(), "insufficient-storage");
     assert_eq!(read().expect("reads").version.as_str(), "1");
     assert_eq!(runtime.block_on(dir.state()), StoreState::Writable);
     disk.fail(None);
-    assert_eq!(put(2).expect("space again").meta.version.as_str(), "2");
+    assert_eq!(put(2).expect("free space").meta.version.as_str(), "2");
     assert!(disk.files().iter().all(|file| !file.contains(".tmp-")), "{:?}", disk.files());
 }
 
@@ -79,7 +79,7 @@ fn after_a_failed_sync_writes_stop_until_a_new_file_can_be_synced() {
         |number| runtime.block_on(dir.commit(&tenant, graph_id, draft(graph_id, drawing(number)), &Precondition::None));
     put(1).expect("writes");
     // The file is created and written; the sync and all later calls fail.
-    disk.fail(Some(Fault { at: 4, calls: u64::MAX, kind: ErrorKind::Other, works: false }));
+    disk.fail(Some(Fault { at: 4, calls: u64::MAX, kind: ErrorKind::Other, takes_effect: false }));
     assert_eq!(put(2).expect_err("not synced").code(), "storage-failure");
     assert_eq!(put(2).expect_err("stopped").code(), "read-only");
     assert!(matches!(runtime.block_on(dir.state()), StoreState::ReadOnly(_)));
@@ -93,7 +93,7 @@ fn after_a_failed_sync_writes_stop_until_a_new_file_can_be_synced() {
 }
 
 #[test]
-fn damage_is_put_aside_and_stays_known() {
+fn corrupt_files_are_quarantined() {
     let (runtime, disk) = (runtime(), SimulatedDisk::new());
     let (tenant, [graph_id, other]) = (tenant("t"), graph_ids());
     let (events, list) = recorded_events();
@@ -110,8 +110,8 @@ fn damage_is_put_aside_and_stays_known() {
     runtime.block_on(dir.commit(&tenant, &other, draft(&other, drawing(1)), &Precondition::None)).expect("writes");
     let file = disk.files().into_iter().find(|file| file.contains("/2-")).expect("version 2");
     disk.damage(Path::new(&file), 400);
-    let get = |dir: &DirStore, graph_id, index| {
-        runtime.block_on(dir.get(&tenant, graph_id, &index, Coding::Zstd)).map(|graph| graph.meta)
+    let get = |dir: &DirStore, graph_id, selector| {
+        runtime.block_on(dir.get(&tenant, graph_id, &selector, Coding::Zstd)).map(|graph| graph.meta)
     };
     for dir in [dir, open(&disk)] {
         assert_eq!(get(&dir, &graph_id, VersionSelector::Latest), Err(Error::GraphCorrupt));
@@ -123,11 +123,11 @@ fn damage_is_put_aside_and_stays_known() {
     let put =
         runtime.block_on(open(&disk).commit(&tenant, &graph_id, draft(&graph_id, drawing(2)), &Precondition::None));
     assert_eq!(put.expect("writes").meta.version.as_str(), "3");
-    assert_eq!(get(&open(&disk), &graph_id, VersionSelector::Latest).expect("sound").version.as_str(), "3");
+    assert_eq!(get(&open(&disk), &graph_id, VersionSelector::Latest).expect("intact").version.as_str(), "3");
 }
 
 #[test]
-fn damage_to_any_byte_is_noticed() {
+fn corruption_of_any_byte_is_detected() {
     let (runtime, disk) = (runtime(), SimulatedDisk::new());
     let (tenant, [graph_id, _]) = (tenant("t"), graph_ids());
     let open = |disk: &SimulatedDisk| {

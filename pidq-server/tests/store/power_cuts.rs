@@ -61,7 +61,7 @@ struct GraphModel {
     /// Highest acknowledged version number.
     counter: u64,
     /// Highest number at the last acknowledged deletion: versions up to it must not reappear.
-    floor: u64,
+    deleted_up_to: u64,
     /// Failed operations since the last acknowledgement. Each may have taken effect.
     unacknowledged: Vec<Step>,
 }
@@ -111,7 +111,8 @@ impl Run {
                 let known = &mut self.model.graph_ids[*at];
                 match runtime.block_on(dir.delete(&tenant, &graph_ids[*at], &Precondition::None)) {
                     Ok(()) => {
-                        *known = GraphModel { counter: known.counter, floor: known.counter, ..GraphModel::default() }
+                        *known =
+                            GraphModel { counter: known.counter, deleted_up_to: known.counter, ..GraphModel::default() }
                     }
                     Err(Error::GraphNotFound) => assert!(known.versions.is_empty(), "an acknowledged graph is lost"),
                     Err(_) => known.unacknowledged.push(step.clone()),
@@ -128,9 +129,9 @@ impl Run {
             known.check(runtime, &dir, at);
         }
         let verified = runtime.block_on(dir.verify()).expect("verifies");
-        assert_eq!(verified.corrupt, [], "something torn is shown");
+        assert_eq!(verified.corrupt, [], "torn data is returned");
         for (at, known) in self.model.graph_ids.iter().enumerate() {
-            known.check_goes_on(runtime, &dir, at);
+            known.check_writable(runtime, &dir, at);
         }
     }
 
@@ -153,7 +154,7 @@ impl GraphModel {
             // A failed commit that took effect is acknowledged now.
             self.versions.entry(version).or_insert_with(|| draft.to_json(&version.to_string()));
         } else {
-            assert!(version > self.counter, "the number {version} is given twice");
+            assert!(version > self.counter, "version number {version} is reused");
             self.versions.insert(version, draft.to_json(&version.to_string()));
         }
         self.counter = self.counter.max(version);
@@ -166,8 +167,11 @@ impl GraphModel {
         match &found {
             Ok(found) => {
                 let version = found.meta.version.as_number().expect("a number");
-                let is_promised = self.versions.last_key_value() == Some((&version, &found.bytes));
-                assert!(is_promised || self.may_be(version, &found.bytes), "version {version} was not stored so");
+                let is_acknowledged = self.versions.last_key_value() == Some((&version, &found.bytes));
+                assert!(
+                    is_acknowledged || self.may_be_committed(version, &found.bytes),
+                    "version {version} has content that was not stored"
+                );
             }
             Err(Error::GraphNotFound) => assert!(
                 self.versions.is_empty() || self.unacknowledged.iter().any(|step| matches!(step, Step::Delete(_))),
@@ -177,26 +181,26 @@ impl GraphModel {
         }
         let listed = runtime.block_on(dir.versions(&tenant, graph_id)).unwrap_or_default();
         let mut listed = listed.iter().filter_map(|entry| entry.version.as_number());
-        assert!(listed.all(|number| number > self.floor), "a deleted version is back");
+        assert!(listed.all(|number| number > self.deleted_up_to), "a deleted version is back");
         if self.unacknowledged.is_empty() {
             for (version, bytes) in self.versions.iter().rev().take(RETAINED_VERSIONS) {
-                let index = VersionSelector::Version(Version::number(*version));
-                let kept = runtime.block_on(dir.get(&tenant, graph_id, &index, Coding::Identity));
+                let selector = VersionSelector::Version(Version::number(*version));
+                let kept = runtime.block_on(dir.get(&tenant, graph_id, &selector, Coding::Identity));
                 assert_eq!(kept.expect("a version is lost").bytes, bytes, "version {version}");
             }
         }
     }
 
-    fn may_be(&self, version: u64, bytes: &Bytes) -> bool {
+    fn may_be_committed(&self, version: u64, bytes: &Bytes) -> bool {
         let is = |step: &Step| matches!(step, Step::Put(_, draft) if draft.to_json(&version.to_string()) == bytes);
         version > self.counter && self.unacknowledged.iter().any(is)
     }
 
-    fn check_goes_on(&self, runtime: &Runtime, dir: &DirStore, at: usize) {
+    fn check_writable(&self, runtime: &Runtime, dir: &DirStore, at: usize) {
         let (tenant, graph_id) = (tenant("t"), &graph_ids()[at]);
         let put = runtime.block_on(dir.commit(&tenant, graph_id, draft(graph_id, drawing(99)), &Precondition::None));
         let number = put.expect("writes").meta.version.as_number().expect("a number");
-        assert!(number > self.counter, "the number {number} is given twice");
+        assert!(number > self.counter, "version number {number} is reused");
     }
 }
 
@@ -221,10 +225,10 @@ fn losses(seed: u64) -> [Loss; 4] {
 }
 
 #[test]
-fn a_power_cut_loses_nothing_that_was_acknowledged() {
-    let (runtime, wanted) = (runtime(), setting("PIDQ_TEST_CUTS", 3000));
+fn a_power_cut_loses_no_acknowledged_data() {
+    let (runtime, minimum) = (runtime(), setting("PIDQ_TEST_CUTS", 3000));
     let (mut cuts, mut seed) = (0, 0);
-    while cuts < wanted {
+    while cuts < minimum {
         let steps = history(seed, 14);
         let whole = play(&runtime, SimulatedDisk::new(), &steps);
         for change in 0..=whole.disk.changes() {
@@ -240,13 +244,13 @@ fn a_power_cut_loses_nothing_that_was_acknowledged() {
 }
 
 #[test]
-fn what_a_killed_process_left_is_sure_before_it_is_acknowledged() {
+fn data_of_a_killed_process_is_durable_before_it_is_acknowledged() {
     let runtime = runtime();
     let put = |index: usize| Step::Put(index, draft(&graph_ids()[index], drawing(1)));
-    let lives = [vec![put(0)], vec![put(0), Step::Delete(0)], vec![put(0), Step::Delete(0), put(0)]];
-    for life in lives {
-        for kill in 0..=play(&runtime, SimulatedDisk::new(), &life).disk.changes() {
-            let killed = play(&runtime, SimulatedDisk::new().cut_after(kill), &life);
+    let histories = [vec![put(0)], vec![put(0), Step::Delete(0)], vec![put(0), Step::Delete(0), put(0)]];
+    for steps in histories {
+        for kill in 0..=play(&runtime, SimulatedDisk::new(), &steps).disk.changes() {
+            let killed = play(&runtime, SimulatedDisk::new().cut_after(kill), &steps);
             // A commit with the same content may find the version of the killed process.
             let disk = killed.disk.after_kill();
             drop(DirStore::open_on(Arc::new(disk.clone()), Path::new("/data"), options()));
@@ -263,10 +267,10 @@ fn what_a_killed_process_left_is_sure_before_it_is_acknowledged() {
 }
 
 #[test]
-fn a_power_cut_after_a_kill_loses_nothing_either() {
-    let (runtime, wanted) = (runtime(), setting("PIDQ_TEST_CUTS", 3000) / 3);
+fn a_power_cut_after_a_kill_loses_no_acknowledged_data() {
+    let (runtime, minimum) = (runtime(), setting("PIDQ_TEST_CUTS", 3000) / 3);
     let (mut cuts, mut seed) = (0, 1_000_000);
-    while cuts < wanted {
+    while cuts < minimum {
         let (before, after) = (history(seed, 8), history(seed + 1, 6));
         let whole = play(&runtime, SimulatedDisk::new(), &before).disk.changes();
         let kill = Random(seed).below(whole);

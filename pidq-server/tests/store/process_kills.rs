@@ -15,24 +15,25 @@ use pidq_server::store::{Coding, Error, Options, Precondition, Store, VersionSel
 
 use crate::fixtures::{Random, TempDir, draft, drawing, graph_id, last, setting, tenant, wait};
 
-const PLACE: &str = "PIDQ_TEST_WRITER_PLACE";
+/// Environment variable with the directory of the process to kill.
+const DIR_ENV: &str = "PIDQ_TEST_WRITER_DIR";
 const GRAPHS: u64 = 4;
 
 #[test]
-fn a_writer() {
-    let Some(place) = std::env::var_os(PLACE) else { return };
+fn writer_process() {
+    let Some(path) = std::env::var_os(DIR_ENV) else { return };
     let dir = Arc::new(
-        DirStore::open(Path::new(&place), Options { retention: last(3), ..Options::default() }).expect("opens"),
+        DirStore::open(Path::new(&path), Options { retention: last(3), ..Options::default() }).expect("opens"),
     );
     print_line("open");
     let reader = dir.clone();
-    let (started, beginnings) = std::sync::mpsc::channel();
-    thread::spawn(move || wait(read_on(&reader, &beginnings)));
-    wait(write_on(&dir, setting("PIDQ_TEST_WRITER_SEED", 0), &started));
+    let (started, starts) = std::sync::mpsc::channel();
+    thread::spawn(move || wait(read_loop(&reader, &starts)));
+    wait(write_loop(&dir, setting("PIDQ_TEST_WRITER_SEED", 0), &started));
 }
 
 /// Commits and deletes until killed, printing each acknowledgement.
-async fn write_on(dir: &DirStore, seed: u64, started: &Sender<()>) {
+async fn write_loop(dir: &DirStore, seed: u64, started: &Sender<()>) {
     let (tenant, mut random) = (tenant("t"), Random(seed));
     for number in seed * 1_000_000.. {
         let index = random.below(GRAPHS);
@@ -55,10 +56,10 @@ async fn write_on(dir: &DirStore, seed: u64, started: &Sender<()>) {
 }
 
 /// Reads during writes, and prints torn reads.
-async fn read_on(dir: &DirStore, beginnings: &Receiver<()>) {
+async fn read_loop(dir: &DirStore, starts: &Receiver<()>) {
     let tenant = tenant("t");
     for number in 0.. {
-        if number % GRAPHS == 0 && beginnings.recv().is_err() {
+        if number % GRAPHS == 0 && starts.recv().is_err() {
             return;
         }
         match dir
@@ -81,23 +82,23 @@ fn print_line(line: &str) {
 type GraphModel = Option<(u64, u64)>;
 
 #[test]
-fn a_killed_process_loses_nothing_that_it_acknowledged() {
-    let place = TempDir::in_memory();
+fn a_killed_process_loses_no_acknowledged_data() {
+    let temp_dir = TempDir::in_memory();
     let cycles = setting("PIDQ_TEST_KILLS", 100);
     let mut known: [GraphModel; GRAPHS as usize] = [None; GRAPHS as usize];
     let (mut counters, mut random, mut acknowledged) = ([0; GRAPHS as usize], Random(7), 0);
     for cycle in 0..cycles {
-        let mut writer = start(place.path(), cycle);
-        let killer = kill_after(&mut writer, Duration::from_micros(1000 + random.below(60_000)));
-        let lines_read = killer.join().expect("no panic");
+        let mut writer = start(temp_dir.path(), cycle);
+        let reader = kill_after(&mut writer, Duration::from_micros(1000 + random.below(60_000)));
+        let lines_read = reader.join().expect("no panic");
         let mut unacknowledged: [Vec<GraphModel>; GRAPHS as usize] = Default::default();
         for line in lines_read.iter().map(|line| line.split(' ').collect::<Vec<_>>()) {
-            let at = |place: usize| line.get(place).and_then(|text| text.parse::<u64>().ok()).unwrap_or(u64::MAX);
+            let at = |index: usize| line.get(index).and_then(|text| text.parse::<u64>().ok()).unwrap_or(u64::MAX);
             match line[0] {
                 "putting" => unacknowledged[at(1) as usize].push(Some((at(2), u64::MAX))),
                 "put" => {
                     let index = at(1) as usize;
-                    assert!(at(3) > counters[index], "cycle {cycle}: a number is given twice");
+                    assert!(at(3) > counters[index], "cycle {cycle}: a version number is reused");
                     (known[index], counters[index]) = (Some((at(2), at(3))), at(3));
                     unacknowledged[index].clear();
                     acknowledged += 1;
@@ -110,7 +111,7 @@ fn a_killed_process_loses_nothing_that_it_acknowledged() {
                 _ => panic!("cycle {cycle}: {line:?}"),
             }
         }
-        let dir = DirStore::open(place.path(), Options { retention: last(3), ..Options::default() }).expect("opens");
+        let dir = DirStore::open(temp_dir.path(), Options { retention: last(3), ..Options::default() }).expect("opens");
         for index in 0..GRAPHS as usize {
             known[index] = check(&dir, index, known[index], &unacknowledged[index]);
         }
@@ -128,7 +129,7 @@ fn check(dir: &DirStore, index: usize, known: GraphModel, unacknowledged: &[Grap
         Ok(graph) => {
             let version = graph.meta.version.as_number().expect("a number");
             let is = |number: u64| graph.bytes == draft(&graph_id, drawing(number)).to_json(&version.to_string());
-            let is_known = known.is_some_and(|(number, of)| of == version && is(number));
+            let is_known = known.is_some_and(|(number, known_version)| known_version == version && is(number));
             let found = unacknowledged.iter().flatten().find(|(number, _)| is(*number));
             assert!(is_known || found.is_some(), "graph {index} at version {version}, known {known:?}");
             if is_known { known } else { found.map(|(number, _)| (*number, version)) }
@@ -147,15 +148,15 @@ fn check(dir: &DirStore, index: usize, known: GraphModel, unacknowledged: &[Grap
 fn deleted_since(dir: &DirStore, graph_id: &pidq_server::store::GraphId, known: GraphModel) -> bool {
     let put = wait(dir.commit(&tenant("t"), graph_id, draft(graph_id, drawing(u64::MAX)), &Precondition::None))
         .expect("a commit");
-    let goes_on = put.meta.version.as_number() > known.map(|(_, version)| version);
+    let is_continued = put.meta.version.as_number() > known.map(|(_, version)| version);
     wait(dir.delete(&tenant("t"), graph_id, &Precondition::None)).expect("deleted");
-    goes_on
+    is_continued
 }
 
-fn start(place: &Path, seed: u64) -> Child {
+fn start(dir: &Path, seed: u64) -> Child {
     Command::new(std::env::current_exe().expect("this test"))
-        .args(["--exact", "process_kills::a_writer", "--nocapture", "--test-threads=1"])
-        .env(PLACE, place)
+        .args(["--exact", "process_kills::writer_process", "--nocapture", "--test-threads=1"])
+        .env(DIR_ENV, dir)
         .env("PIDQ_TEST_WRITER_SEED", seed.to_string())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -164,32 +165,32 @@ fn start(place: &Path, seed: u64) -> Child {
 }
 
 /// Lets a writer run for a while after it opened the store, then kills it. Returns its output.
-fn kill_after(writer: &mut Child, while_: Duration) -> thread::JoinHandle<Vec<String>> {
+fn kill_after(writer: &mut Child, duration: Duration) -> thread::JoinHandle<Vec<String>> {
     let mut lines = BufReader::new(writer.stdout.take().expect("piped")).lines().map_while(Result::ok);
-    let mut lines_read: Vec<String> = Vec::new();
+    let mut output: Vec<String> = Vec::new();
     if let Some(line) = lines.find(|line| line.contains("@ open")) {
-        lines_read.extend(line.split_once("@ ").map(|(_, lines_read)| lines_read.to_owned()));
+        output.extend(line.split_once("@ ").map(|(_, output)| output.to_owned()));
     }
     let rest = thread::spawn(move || {
-        lines_read.extend(lines.filter_map(|line| Some(line.split_once("@ ")?.1.to_owned())));
-        lines_read
+        output.extend(lines.filter_map(|line| Some(line.split_once("@ ")?.1.to_owned())));
+        output
     });
-    thread::sleep(while_);
+    thread::sleep(duration);
     writer.kill().expect("killed");
     writer.wait().expect("ended");
     rest
 }
 
 #[test]
-fn ten_thousand_graphs_are_ready_at_once() {
-    let place = TempDir::new();
+fn ten_thousand_graphs_open_within_a_second() {
+    let temp_dir = TempDir::new();
     let (tenant, count) = (tenant("t"), setting("PIDQ_TEST_GRAPHS", 10_000));
     // One real version, linked for ten thousand graphs: syncing each would measure the disk.
-    let dir = DirStore::open(place.path(), Options::default()).expect("opens");
+    let dir = DirStore::open(temp_dir.path(), Options::default()).expect("opens");
     let first = graph_id("J-0");
     wait(dir.commit(&tenant, &first, draft(&first, drawing(1)), &Precondition::None)).expect("a commit");
     drop(dir);
-    let graph_ids = place.path().join("graphs").join(tenant.to_file_name());
+    let graph_ids = temp_dir.path().join("graphs").join(tenant.to_file_name());
     let file = std::fs::read_dir(graph_ids.join(first.to_file_name()))
         .expect("the graph directory")
         .flatten()
@@ -202,7 +203,7 @@ fn ten_thousand_graphs_are_ready_at_once() {
             .expect("made");
     }
     let start = Instant::now();
-    let dir = DirStore::open(place.path(), Options::default()).expect("opens");
+    let dir = DirStore::open(temp_dir.path(), Options::default()).expect("opens");
     let ready = start.elapsed();
     println!(
         "GOAL R4 graphs={count} ready_ms={} limit=1000 {}",

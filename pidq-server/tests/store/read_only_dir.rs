@@ -15,7 +15,7 @@ fn get(served: &ReadOnlyDir, name: &str) -> Result<StoredGraph> {
     wait(served.get(&tenant("t"), &graph_id(name), &VersionSelector::Latest, Coding::Identity))
 }
 
-fn on_demand() -> Options {
+fn manual_reload() -> Options {
     Options { watch_mode: WatchMode::Manual, ..Options::default() }
 }
 
@@ -27,8 +27,8 @@ fn gzip(text: &str) -> Vec<u8> {
 
 #[test]
 fn files_are_graphs_by_their_names() {
-    let place = TempDir::new();
-    let write = |name: &str, bytes: &[u8]| fs::write(place.path().join(name), bytes).expect("written");
+    let temp_dir = TempDir::new();
+    let write = |name: &str, bytes: &[u8]| fs::write(temp_dir.path().join(name), bytes).expect("written");
     write("A-1.json", drawing(1).as_bytes());
     write("A-2.json.gz", &gzip(&drawing(2)));
     write("B:3.json.zst", &zstd::stream::encode_all(drawing(3).as_bytes(), 1).expect("memory"));
@@ -36,8 +36,8 @@ fn files_are_graphs_by_their_names() {
     for other in [".hidden.json", "notes.txt", "bad name.json", ".json"] {
         write(other, b"{");
     }
-    fs::create_dir(place.path().join("dir.json")).expect("made");
-    let served = ReadOnlyDir::open(place.path(), on_demand()).expect("opens");
+    fs::create_dir(temp_dir.path().join("dir.json")).expect("made");
+    let served = ReadOnlyDir::open(temp_dir.path(), manual_reload()).expect("opens");
     let list = |prefix: &str, after: Option<&str>, limit| {
         let after = after.map(graph_id);
         let found = wait(served.list(&tenant("t"), prefix, after.as_ref(), limit)).expect("a list");
@@ -50,38 +50,38 @@ fn files_are_graphs_by_their_names() {
         let graph = get(&served, name).expect("served");
         assert_eq!(graph.bytes, draft(&graph_id(name), drawing(number)).to_json("1"));
         assert_eq!((graph.meta.version.as_str(), graph.meta.nodes), ("1", 1));
-        let packed =
+        let compressed =
             wait(served.get(&tenant("t"), &graph_id(name), &VersionSelector::Latest, Coding::Zstd)).expect("served");
-        assert_eq!(zstd::stream::decode_all(&packed.bytes[..]).expect("zstd"), graph.bytes);
+        assert_eq!(zstd::stream::decode_all(&compressed.bytes[..]).expect("zstd"), graph.bytes);
         assert_eq!(wait(served.head(&tenant("t"), &graph_id(name), &VersionSelector::Latest)), Ok(graph.meta));
     }
     assert_eq!(wait(served.state()), StoreState::ReadOnlyDir);
 }
 
 #[test]
-fn a_file_says_its_own_version() {
-    let place = TempDir::new();
+fn a_file_defines_its_version() {
+    let temp_dir = TempDir::new();
     let text = r#"{"nodes":[],"edges":[],"metadata":{"change_version":"rev \"B\""}}"#;
-    fs::write(place.path().join("J.json"), text).expect("written");
-    let served = ReadOnlyDir::open(place.path(), on_demand()).expect("opens");
+    fs::write(temp_dir.path().join("J.json"), text).expect("written");
+    let served = ReadOnlyDir::open(temp_dir.path(), manual_reload()).expect("opens");
     let graph = get(&served, "J").expect("served");
     assert_eq!(graph.meta.version, Version::named("rev \"B\""));
     assert!(graph.bytes.windows(text.len() - 20).any(|part| part == &text.as_bytes()[..text.len() - 20]));
     // The version is no valid header value, so the tag is the hash alone.
     assert!(graph.meta.etag().as_str().starts_with('-'), "{}", graph.meta.etag());
-    let of = |name: &str| {
+    let head = |name: &str| {
         wait(served.head(&tenant("t"), &graph_id("J"), &VersionSelector::Version(Version::named(name)))).map(drop)
     };
-    assert_eq!((of("rev \"B\""), of("1")), (Ok(()), Err(Error::VersionNotFound)));
+    assert_eq!((head("rev \"B\""), head("1")), (Ok(()), Err(Error::VersionNotFound)));
     assert_eq!(wait(served.versions(&tenant("t"), &graph_id("J"))).expect("one").len(), 1);
 }
 
 #[test]
-fn nothing_is_written_and_others_see_nothing() {
-    let place = TempDir::new();
-    fs::write(place.path().join("J.json"), drawing(1)).expect("written");
-    let options = Options { tenant: Some(tenant("mine")), ..on_demand() };
-    let served = ReadOnlyDir::open(place.path(), options).expect("opens");
+fn writes_are_rejected_and_other_tenants_see_nothing() {
+    let temp_dir = TempDir::new();
+    fs::write(temp_dir.path().join("J.json"), drawing(1)).expect("written");
+    let options = Options { tenant: Some(tenant("mine")), ..manual_reload() };
+    let served = ReadOnlyDir::open(temp_dir.path(), options).expect("opens");
     let graph_id = graph_id("J");
     let put = wait(served.commit(&tenant("mine"), &graph_id, draft(&graph_id, drawing(2)), &Precondition::None));
     assert_eq!(put.expect_err("served").code(), "read-only");
@@ -96,35 +96,35 @@ fn nothing_is_written_and_others_see_nothing() {
 
 #[test]
 fn the_file_name_is_the_graph_id() {
-    let place = TempDir::new();
+    let temp_dir = TempDir::new();
     let text = r#"{"nodes": [], "edges": [], "metadata": {"job_id": "K", "x": 1.0}}"#;
-    fs::write(place.path().join("J.json"), text).expect("written");
-    let served = ReadOnlyDir::open(place.path(), on_demand()).expect("opens");
+    fs::write(temp_dir.path().join("J.json"), text).expect("written");
+    let served = ReadOnlyDir::open(temp_dir.path(), manual_reload()).expect("opens");
     let bytes = get(&served, "J").expect("served").bytes;
     let shown = r#"{"pid_graph":{"nodes": [], "edges": [], "metadata": {"job_id": "J", "x": 1.0,"#;
     assert!(bytes.starts_with(shown.as_bytes()), "{bytes:?}");
 }
 
 #[test]
-fn a_broken_file_keeps_its_last_good_content() {
-    let place = TempDir::new();
-    let write = |name: &str, text: &str| fs::write(place.path().join(name), text).expect("written");
+fn an_invalid_file_keeps_its_last_valid_content() {
+    let temp_dir = TempDir::new();
+    let write = |name: &str, text: &str| fs::write(temp_dir.path().join(name), text).expect("written");
     write("J.json", &drawing(1));
     write("K.json", "{");
     let (events, list) = recorded_events();
-    let served = ReadOnlyDir::open(place.path(), Options { events, ..on_demand() }).expect("opens");
+    let served = ReadOnlyDir::open(temp_dir.path(), Options { events, ..manual_reload() }).expect("opens");
     assert_eq!(get(&served, "K").expect_err("broken"), Error::GraphNotFound);
     let first = get(&served, "J").expect("served").meta;
     for broken in ["{", r#"{"nodes":1}"#, r#"{"nodes":[],"edges":[],"metadata":{"schema_version":"2"}}"#] {
         write("J.json", broken);
         served.reload().expect("reads");
-        assert_eq!(get(&served, "J").expect("the last good one").meta, first);
+        assert_eq!(get(&served, "J").expect("the last valid content").meta, first);
     }
     write("J.json", &drawing(2));
     served.reload().expect("reads");
     let second = get(&served, "J").expect("served").meta;
     assert_ne!(second.etag(), first.etag());
-    fs::remove_file(place.path().join("J.json")).expect("removed");
+    fs::remove_file(temp_dir.path().join("J.json")).expect("removed");
     served.reload().expect("reads");
     assert_eq!(get(&served, "J").expect_err("removed"), Error::GraphNotFound);
     let list = list.lock().expect("no panic");
@@ -140,26 +140,26 @@ fn a_broken_file_keeps_its_last_good_content() {
 }
 
 #[test]
-fn a_directory_that_is_gone_leaves_all_as_it_was() {
-    let place = TempDir::new();
-    let dir = place.path().join("graphs");
+fn a_missing_directory_keeps_the_served_graphs() {
+    let temp_dir = TempDir::new();
+    let dir = temp_dir.path().join("graphs");
     fs::create_dir(&dir).expect("made");
     fs::write(dir.join("J.json"), drawing(1)).expect("written");
-    let served = ReadOnlyDir::open(&dir, on_demand()).expect("opens");
-    fs::rename(&dir, place.path().join("away")).expect("renamed");
+    let served = ReadOnlyDir::open(&dir, manual_reload()).expect("opens");
+    fs::rename(&dir, temp_dir.path().join("away")).expect("renamed");
     assert_eq!(served.reload().expect_err("gone").code(), "storage-failure");
     assert!(get(&served, "J").is_ok());
-    assert!(ReadOnlyDir::open(place.path().join("nowhere"), Options::default()).is_err());
+    assert!(ReadOnlyDir::open(temp_dir.path().join("nowhere"), Options::default()).is_err());
 }
 
 #[test]
-fn memory_has_a_bound() {
-    let place = TempDir::new();
+fn memory_is_bounded() {
+    let temp_dir = TempDir::new();
     for name in ["A.json", "B.json", "C.json"] {
-        fs::write(place.path().join(name), drawing(1)).expect("written");
+        fs::write(temp_dir.path().join(name), drawing(1)).expect("written");
     }
     let (events, list) = recorded_events();
-    let served = ReadOnlyDir::open(place.path(), Options { bytes: 300, events, ..on_demand() }).expect("opens");
+    let served = ReadOnlyDir::open(temp_dir.path(), Options { bytes: 300, events, ..manual_reload() }).expect("opens");
     assert!(get(&served, "A").is_ok() && get(&served, "C").is_err());
     assert!(
         list.lock()
@@ -170,46 +170,46 @@ fn memory_has_a_bound() {
 }
 
 #[track_caller]
-fn until(holds: &dyn Fn() -> bool) {
+fn wait_until(holds: &dyn Fn() -> bool) {
     let start = Instant::now();
     while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(20), "not noticed");
+        assert!(start.elapsed() < Duration::from_secs(20), "not detected");
         std::thread::yield_now();
     }
 }
 
 /// Returns true if a graph has the content of a numbered drawing.
-fn shows(served: &ReadOnlyDir, name: &str, number: u64) -> bool {
+fn has_drawing(served: &ReadOnlyDir, name: &str, number: u64) -> bool {
     let expected = draft(&graph_id(name), drawing(number)).to_json("1");
     get(served, name).is_ok_and(|graph| graph.bytes == expected)
 }
 
 #[test]
-fn a_directory_that_was_replaced_is_followed() {
-    let place = TempDir::new();
-    let (dir, old) = (place.path().join("graphs"), place.path().join("old"));
+fn a_replaced_directory_is_followed() {
+    let temp_dir = TempDir::new();
+    let (dir, old) = (temp_dir.path().join("graphs"), temp_dir.path().join("old"));
     fs::create_dir(&dir).expect("made");
     fs::write(dir.join("J.json"), drawing(1)).expect("written");
     let served = ReadOnlyDir::open(&dir, Options::default()).expect("opens");
     fs::rename(&dir, &old).expect("renamed");
     fs::create_dir(&dir).expect("made");
     fs::write(dir.join("J.json"), drawing(2)).expect("written");
-    until(&|| shows(&served, "J", 2));
+    wait_until(&|| has_drawing(&served, "J", 2));
     fs::write(dir.join("K.json"), drawing(3)).expect("written");
-    until(&|| shows(&served, "K", 3));
-    fs::rename(&dir, place.path().join("older")).expect("renamed");
+    wait_until(&|| has_drawing(&served, "K", 3));
+    fs::rename(&dir, temp_dir.path().join("older")).expect("renamed");
     fs::rename(&old, &dir).expect("renamed");
     served.reload().expect("read");
-    assert!(shows(&served, "J", 1));
+    assert!(has_drawing(&served, "J", 1));
     fs::write(dir.join("J.json"), drawing(4)).expect("written");
-    until(&|| shows(&served, "J", 4));
+    wait_until(&|| has_drawing(&served, "J", 4));
 }
 
 #[cfg(unix)]
 #[test]
-fn a_link_that_is_switched_is_followed() {
-    let place = TempDir::new();
-    let path = |name: &str| place.path().join(name);
+fn a_switched_link_is_followed() {
+    let temp_dir = TempDir::new();
+    let path = |name: &str| temp_dir.path().join(name);
     for (folder, number) in [("one", 1), ("two", 2)] {
         fs::create_dir_all(path(folder).join("graphs")).expect("made");
         fs::write(path(folder).join("graphs/J.json"), drawing(number)).expect("written");
@@ -220,31 +220,31 @@ fn a_link_that_is_switched_is_followed() {
     };
     switch("one");
     let served = ReadOnlyDir::open(path("current").join("graphs"), Options::default()).expect("opens");
-    assert!(shows(&served, "J", 1));
+    assert!(has_drawing(&served, "J", 1));
     switch("two");
-    until(&|| shows(&served, "J", 2));
+    wait_until(&|| has_drawing(&served, "J", 2));
     fs::write(path("two").join("graphs/J.json"), drawing(3)).expect("written");
-    until(&|| shows(&served, "J", 3));
+    wait_until(&|| has_drawing(&served, "J", 3));
 }
 
 #[test]
-fn changes_are_noticed() {
-    let place = TempDir::new();
-    fs::write(place.path().join("J.json"), drawing(1)).expect("written");
+fn changes_are_detected() {
+    let temp_dir = TempDir::new();
+    fs::write(temp_dir.path().join("J.json"), drawing(1)).expect("written");
     let (events, list) = recorded_events();
-    let served = ReadOnlyDir::open(place.path(), Options { events, ..Options::default() }).expect("opens");
-    fs::write(place.path().join("next"), drawing(2)).expect("written");
-    fs::rename(place.path().join("next"), place.path().join("J.json")).expect("renamed");
+    let served = ReadOnlyDir::open(temp_dir.path(), Options { events, ..Options::default() }).expect("opens");
+    fs::write(temp_dir.path().join("next"), drawing(2)).expect("written");
+    fs::rename(temp_dir.path().join("next"), temp_dir.path().join("J.json")).expect("renamed");
     let second = draft(&graph_id("J"), drawing(2)).to_json("1");
-    until(&|| get(&served, "J").is_ok_and(|graph| graph.bytes == second));
-    fs::write(place.path().join("J.json"), "{").expect("written");
-    until(&|| {
+    wait_until(&|| get(&served, "J").is_ok_and(|graph| graph.bytes == second));
+    fs::write(temp_dir.path().join("J.json"), "{").expect("written");
+    wait_until(&|| {
         list.lock()
             .expect("no panic")
             .iter()
             .any(|event| matches!(event, Event::InvalidFile { keeps_previous: true, .. }))
     });
     assert!(get(&served, "J").is_ok_and(|graph| graph.bytes == second));
-    fs::remove_file(place.path().join("J.json")).expect("removed");
-    until(&|| get(&served, "J").is_err());
+    fs::remove_file(temp_dir.path().join("J.json")).expect("removed");
+    wait_until(&|| get(&served, "J").is_err());
 }

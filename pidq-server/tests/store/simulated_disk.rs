@@ -34,7 +34,7 @@ pub struct Fault {
     pub calls: u64,
     pub kind: ErrorKind,
     /// True if the failing call takes effect nevertheless.
-    pub works: bool,
+    pub takes_effect: bool,
 }
 
 #[derive(Clone)]
@@ -116,12 +116,12 @@ impl SimulatedDisk {
     }
 
     /// Runs a closure without counting calls and without faults.
-    pub fn without_faults(&self, look: impl FnOnce()) {
+    pub fn without_faults(&self, check: impl FnOnce()) {
         let (calls, fault) = {
             let mut state = self.state();
             (state.calls, state.fault.take())
         };
-        look();
+        check();
         let mut state = self.state();
         (state.calls, state.fault) = (calls, fault);
     }
@@ -136,7 +136,7 @@ impl SimulatedDisk {
 
     pub fn is_cut(&self) -> bool {
         let state = self.state();
-        state.cut_after.is_some_and(|most| state.changes > most)
+        state.cut_after.is_some_and(|limit| state.changes > limit)
     }
 
     /// Returns the disk after a killed process: complete, but no more durable than before.
@@ -153,7 +153,7 @@ impl SimulatedDisk {
             Loss::All | Loss::Nothing => 0,
         });
         for inode in &mut state.inodes {
-            inode.forget(loss, &mut random);
+            inode.lose_unsynced(loss, &mut random);
         }
         SimulatedDisk(Arc::new(Mutex::new(State { calls: 0, changes: 0, cut_after: None, fault: None, ..state })))
     }
@@ -197,20 +197,20 @@ impl SimulatedDisk {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs one call unless it is one that fails.
+    /// Runs a call, or fails it if the fault applies.
     fn call<T>(&self, kind: Call, work: impl FnOnce(&mut State) -> io::Result<T>) -> io::Result<T> {
         let mut state = self.state();
         state.calls += 1;
         if kind == Call::Writes {
             state.changes += 1;
         }
-        if state.cut_after.is_some_and(|most| state.changes > most) {
-            return Err(io::Error::other("the power is gone"));
+        if state.cut_after.is_some_and(|limit| state.changes > limit) {
+            return Err(io::Error::other("the power is cut"));
         }
         let now = state.calls;
         match state.fault {
             Some(fault) if fault.hits(now, kind) => {
-                if fault.works {
+                if fault.takes_effect {
                     let _ = work(&mut state);
                 }
                 Err(fault.kind.into())
@@ -227,7 +227,7 @@ impl Fault {
 }
 
 impl Inode {
-    fn forget(&mut self, loss: Loss, random: &mut Random) {
+    fn lose_unsynced(&mut self, loss: Loss, random: &mut Random) {
         match self {
             Inode::File { data, synced, .. } => {
                 if data != synced {
@@ -243,12 +243,12 @@ impl Inode {
             }
             Inode::Dir { names, synced, pending } => {
                 for change in pending.drain(..) {
-                    let stays = match loss {
+                    let is_kept = match loss {
                         Loss::All => false,
                         Loss::Nothing => true,
                         Loss::Some(_) => random.below(2) == 0,
                     };
-                    if stays {
+                    if is_kept {
                         apply(synced, &change);
                     }
                 }
@@ -309,12 +309,12 @@ impl State {
     }
 }
 
-struct Open {
+struct OpenFile {
     disk: SimulatedDisk,
     inode: usize,
 }
 
-impl NewFile for Open {
+impl NewFile for OpenFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let inode = self.inode;
         let written = self.disk.call(Call::Writes, |state| {
@@ -369,7 +369,7 @@ impl Vfs for SimulatedDisk {
     fn create(&self, path: &Path) -> io::Result<Box<dyn NewFile>> {
         let file = Inode::File { data: Vec::new(), synced: Vec::new(), is_lost: false };
         let inode = self.call(Call::Writes, |state| state.add(path, file))?;
-        Ok(Box::new(Open { disk: self.clone(), inode }))
+        Ok(Box::new(OpenFile { disk: self.clone(), inode }))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -406,9 +406,9 @@ impl Vfs for SimulatedDisk {
         })
     }
 
-    fn read(&self, path: &Path, most: u64) -> io::Result<Bytes> {
+    fn read(&self, path: &Path, limit: u64) -> io::Result<Bytes> {
         self.call(Call::Reads, |state| match &state.inodes[state.find(path)?] {
-            Inode::File { data, .. } => Ok(Bytes::copy_from_slice(&data[..data.len().min(most as usize)])),
+            Inode::File { data, .. } => Ok(Bytes::copy_from_slice(&data[..data.len().min(limit as usize)])),
             Inode::Dir { .. } => Err(ErrorKind::IsADirectory.into()),
         })
     }

@@ -1,4 +1,4 @@
-//! Tests of the PostgreSQL store on a real server, run as an ordinary user.
+//! Tests of the PostgreSQL store on a real server, run as an unprivileged user.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::fixtures::{TempDir, draft, drawing, graph_id, last, tenant, wait};
 
 /// Temporary database server on a socket in its directory.
 struct Cluster {
-    place: TempDir,
+    temp_dir: TempDir,
     server: Child,
 }
 
@@ -27,24 +27,24 @@ impl Cluster {
             println!("skipped: there is no PostgreSQL in /usr/lib/postgresql");
             return None;
         };
-        let place = TempDir::new();
-        give_away(place.path());
-        let data = place.path().join("data");
-        let made = ordinary(&programs.join("initdb"))
+        let temp_dir = TempDir::new();
+        chown_to_postgres(temp_dir.path());
+        let data = temp_dir.path().join("data");
+        let output = unprivileged(&programs.join("initdb"))
             .args(["-U", "pidq", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync", "-D"])
             .arg(&data)
             .output();
-        let made = made.expect("initdb runs");
-        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-        let mut command = ordinary(&programs.join("postgres"));
-        let command = command.arg("-D").arg(&data).arg("-k").arg(place.path());
+        let output = output.expect("initdb runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let mut command = unprivileged(&programs.join("postgres"));
+        let command = command.arg("-D").arg(&data).arg("-k").arg(temp_dir.path());
         let command = command.args(["-c", "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=40"]);
         let server = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("postgres runs");
-        Some(Cluster { place, server })
+        Some(Cluster { temp_dir, server })
     }
 
     fn url(&self) -> String {
-        format!("postgres://pidq@localhost/postgres?host={}", self.place.path().display())
+        format!("postgres://pidq@localhost/postgres?host={}", self.temp_dir.path().display())
     }
 
     async fn open(&self, options: Options) -> SqlStore {
@@ -78,8 +78,8 @@ fn is_root() -> bool {
     Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n")
 }
 
-/// Runs a program as an ordinary user: PostgreSQL refuses to run as root.
-fn ordinary(program: &Path) -> Command {
+/// Runs a program as an unprivileged user: PostgreSQL refuses to run as root.
+fn unprivileged(program: &Path) -> Command {
     if !is_root() {
         return Command::new(program);
     }
@@ -88,14 +88,14 @@ fn ordinary(program: &Path) -> Command {
     command
 }
 
-fn give_away(path: &Path) {
+fn chown_to_postgres(path: &Path) {
     if is_root() {
         assert!(Command::new("chown").arg("postgres").arg(path).status().is_ok_and(|status| status.success()));
     }
 }
 
 #[test]
-fn a_database_does_what_every_store_does() {
+fn a_database_passes_the_conformance_suite() {
     let Some(cluster) = Cluster::start() else { return };
     wait(async {
         let options = Options { retention: last(3), ..Options::default() };
@@ -105,10 +105,10 @@ fn a_database_does_what_every_store_does() {
         conformance::run(&second, "second.").await;
         assert_eq!(first.state().await, StoreState::Writable);
         replicas_see_each_other(&first, &second).await;
-        replicas_count_together(&first, &second).await;
-        damage_is_noticed(&cluster, &first).await;
+        replicas_share_the_version_counter(&first, &second).await;
+        corruption_is_detected(&cluster, &first).await;
     });
-    wait(async { conformance::all_versions_stay(&cluster.open(conformance::retain_all()).await).await });
+    wait(async { conformance::all_versions_are_retained(&cluster.open(conformance::retain_all()).await).await });
     wait(quotas_are_enforced(&cluster));
     wait(an_outage_of_the_database_is_reported(cluster));
 }
@@ -129,7 +129,7 @@ async fn replicas_see_each_other(first: &SqlStore, second: &SqlStore) {
     assert_eq!(put.meta.version.as_str(), "3");
 }
 
-async fn replicas_count_together(first: &SqlStore, second: &SqlStore) {
+async fn replicas_share_the_version_counter(first: &SqlStore, second: &SqlStore) {
     let (tenant, graph_id) = (tenant("together"), graph_id("J-1"));
     let mut numbers = Vec::new();
     for round in 0..10 {
@@ -137,21 +137,21 @@ async fn replicas_count_together(first: &SqlStore, second: &SqlStore) {
             let number = round * 2 + u64::from(std::ptr::eq(store, first));
             store.commit(&tenant, &graph_id, draft(&graph_id, drawing(number)), &Precondition::None)
         });
-        let done = conformance::all(puts.into()).await;
+        let done = conformance::join_all(puts.into()).await;
         numbers.extend(done.into_iter().map(|put| put.expect("a commit").meta.version.as_number()));
     }
     numbers.sort_unstable();
     assert_eq!(numbers, (1..=20).map(Some).collect::<Vec<_>>());
 }
 
-async fn damage_is_noticed(cluster: &Cluster, store: &SqlStore) {
+async fn corruption_is_detected(cluster: &Cluster, store: &SqlStore) {
     let (tenant, graph_id) = (tenant("damage"), graph_id("J-1"));
     store.commit(&tenant, &graph_id, draft(&graph_id, drawing(1)), &Precondition::None).await.expect("a commit");
     let statement =
-        "update graph_version set packed = set_byte(packed, 20, get_byte(packed, 20) # 16) where tenant = 'damage'";
+        "update graph_version set body = set_byte(body, 20, get_byte(body, 20) # 16) where tenant = 'damage'";
     let psql = Command::new("psql")
         .args(["-U", "pidq", "-d", "postgres", "-h"])
-        .arg(cluster.place.path())
+        .arg(cluster.temp_dir.path())
         .args(["-c", statement])
         .output();
     assert!(psql.is_ok_and(|output| output.status.success()), "psql runs");
@@ -186,21 +186,21 @@ async fn an_outage_of_the_database_is_reported(cluster: Cluster) {
     let (tenant, graph_id) = (tenant("t"), graph_id("J-1"));
     let other = lock_graphs(&cluster).await;
     let found =
-        tokio::join!(store.head(&tenant, &graph_id, &VersionSelector::Latest), ends_during_a_statement(cluster, other))
+        tokio::join!(store.head(&tenant, &graph_id, &VersionSelector::Latest), stop_during_a_statement(cluster, other))
             .0;
-    assert_eq!(found.expect_err("gone").code(), "store-unavailable");
+    assert_eq!(found.expect_err("unavailable").code(), "store-unavailable");
     // The next caller fails fast instead of waiting for the five-second connect timeout.
     let start = Instant::now();
-    store.head(&tenant, &graph_id, &VersionSelector::Latest).await.expect_err("gone");
+    store.head(&tenant, &graph_id, &VersionSelector::Latest).await.expect_err("unavailable");
     assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
     assert!(matches!(store.state().await, StoreState::Unavailable(_)));
     // Waiting for a connection takes five seconds; callers must fail fast once the outage is known.
     let many = async {
         for _ in 0..20 {
-            store.list(&tenant, "", None, 1).await.expect_err("gone");
+            store.list(&tenant, "", None, 1).await.expect_err("unavailable");
         }
     };
-    tokio::time::timeout(Duration::from_secs(30), many).await.expect("told at once");
+    tokio::time::timeout(Duration::from_secs(30), many).await.expect("callers fail fast");
 }
 
 /// Opens a connection that locks out readers.
@@ -212,7 +212,7 @@ async fn lock_graphs(cluster: &Cluster) -> PgConnection {
 }
 
 /// Stops the server once a statement waits for a lock.
-async fn ends_during_a_statement(cluster: Cluster, mut other: PgConnection) {
+async fn stop_during_a_statement(cluster: Cluster, mut other: PgConnection) {
     let waiting = "select count(*) from pg_locks where relation = 'graph'::regclass and not granted";
     while sqlx::query_scalar::<_, i64>(waiting).fetch_one(&mut other).await.expect("a count") == 0 {
         tokio::time::sleep(Duration::from_millis(10)).await;

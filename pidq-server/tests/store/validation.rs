@@ -24,12 +24,12 @@ fn check(body: &str, stored: &str) {
     assert_eq!(std::str::from_utf8(&draft.to_json("7")), Ok(stored));
     // A returned graph is accepted again and does not change.
     let again = validate_graph(stored).unwrap_or_else(|error| panic!("{stored}: {error}"));
-    assert_eq!(again.content, draft.content, "{stored}");
+    assert_eq!(again.content_hash, draft.content_hash, "{stored}");
     assert_eq!(std::str::from_utf8(&again.to_json("7")), Ok(stored));
 }
 
 #[track_caller]
-fn refuses(body: &str, code: &str) -> Error {
+fn check_rejected(body: &str, code: &str) -> Error {
     let error = validate_graph(body).expect_err(body);
     assert_eq!(error.code(), code, "{body}: {error}");
     error
@@ -38,13 +38,15 @@ fn refuses(body: &str, code: &str) -> Error {
 #[track_caller]
 fn findings(error: Error) -> Vec<(String, String)> {
     match error {
-        Error::InvalidGraph(findings) => findings.into_iter().map(|fault| (fault.pointer, fault.detail)).collect(),
+        Error::InvalidGraph(findings) => {
+            findings.into_iter().map(|finding| (finding.pointer, finding.detail)).collect()
+        }
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
-fn metadata_are_filled_in_and_the_rest_keeps_its_bytes() {
+fn metadata_is_filled_in_and_other_bytes_are_preserved() {
     check(
         r#"{"pid_graph":{"nodes":[],"edges":[]}}"#,
         r#"{"pid_graph":{"nodes":[],"edges":[],"metadata":{"job_id":"J-1","schema_version":"1","change_version":"7"}}}"#,
@@ -92,7 +94,7 @@ fn the_last_duplicate_key_counts_and_all_are_preserved() {
 }
 
 #[test]
-fn what_is_counted_and_named() {
+fn a_draft_has_counts_and_names() {
     let draft = validate_graph(
         r#"{"pid_graph":{"nodes":[{"id":"a"},{"id":"b"}],"edges":[{"source":"a","target":"b"}],
         "metadata":{"drawing_name":"PID-1","schema_version":"1.4.2"}}}"#,
@@ -107,20 +109,20 @@ fn what_is_counted_and_named() {
 #[test]
 fn invalid_json_is_rejected() {
     for body in ["", "{", "nodes", "{} {}", "\u{feff}{}", "[1,]", r#"{"nodes":["\ud800"],"edges":[]}"#] {
-        refuses(body, "malformed-json");
+        check_rejected(body, "malformed-json");
     }
     let body = b"{\"nodes\":[\"\xff\"],\"edges\":[]}".to_vec();
     assert_eq!(
         validate(&graph_id("J-1"), body.into(), &ValidationRules::default()).expect_err("not UTF-8").code(),
         "malformed-json"
     );
-    assert!(matches!(refuses(r#"{"a":"\udc00"}"#, "malformed-json"), Error::MalformedJson { offset: 6, .. }));
+    assert!(matches!(check_rejected(r#"{"a":"\udc00"}"#, "malformed-json"), Error::MalformedJson { offset: 6, .. }));
 }
 
 #[test]
 fn an_invalid_graph_is_rejected_with_pointers() {
     let check = |body: &str, expected: &[(&str, &str)]| {
-        let found = findings(refuses(body, "invalid-graph"));
+        let found = findings(check_rejected(body, "invalid-graph"));
         let found: Vec<(&str, &str)> = found.iter().map(|(pointer, detail)| (&**pointer, &**detail)).collect();
         assert_eq!(found, expected, "{body}");
     };
@@ -135,15 +137,15 @@ fn an_invalid_graph_is_rejected_with_pointers() {
     );
     check(r#"{"nodes":[],"edges":[],"metadata":[]}"#, &[("/metadata", "expected an object, found array")]);
     let many = format!(r#"{{"nodes":[{}0],"edges":[]}}"#, "1,".repeat(100));
-    assert_eq!(findings(refuses(&many, "invalid-graph")).len(), 20);
+    assert_eq!(findings(check_rejected(&many, "invalid-graph")).len(), 20);
 }
 
 #[test]
 fn limits_are_enforced() {
     let deep = |levels: usize| format!(r#"{{"nodes":[],"edges":[],"x":{}{}}}"#, "[".repeat(levels), "]".repeat(levels));
     assert!(validate_graph(&deep(127)).is_ok());
-    refuses(&deep(128), "invalid-graph");
-    refuses(&deep(1_000_000), "invalid-graph");
+    check_rejected(&deep(128), "invalid-graph");
+    check_rejected(&deep(1_000_000), "invalid-graph");
     let small = ValidationRules { bytes: 30, nodes: 1, edges: 1, ..ValidationRules::default() };
     let code = |body: &str| validate(&graph_id("J-1"), body.to_owned().into(), &small).map_err(|error| error.code());
     assert!(code(r#"{"nodes":[{}],"edges":[{}]}"#).is_ok());
@@ -154,11 +156,11 @@ fn limits_are_enforced() {
 
 #[test]
 fn another_graph_id_and_another_schema_are_rejected() {
-    refuses(r#"{"nodes":[],"edges":[],"metadata":{"job_id":"J-2"}}"#, "job-id-mismatch");
-    refuses(r#"{"nodes":[],"edges":[],"metadata":{"job_id":1}}"#, "job-id-mismatch");
+    check_rejected(r#"{"nodes":[],"edges":[],"metadata":{"job_id":"J-2"}}"#, "job-id-mismatch");
+    check_rejected(r#"{"nodes":[],"edges":[],"metadata":{"job_id":1}}"#, "job-id-mismatch");
     for version in [r#""2""#, r#""1.0.0.0""#, r#""1.x""#, r#""""#, "1", "null", r#""01""#, r#""1.""#] {
         let body = format!(r#"{{"nodes":[],"edges":[],"metadata":{{"schema_version":{version}}}}}"#);
-        refuses(&body, "unsupported-schema-version");
+        check_rejected(&body, "unsupported-schema-version");
     }
 }
 
@@ -184,12 +186,12 @@ fn warnings_are_reported_or_rejected() {
 }
 
 #[test]
-fn ids_are_in_the_field_that_the_drawing_names() {
+fn the_id_field_is_configurable_in_the_metadata() {
     let drawing = |second: &str| {
         let nodes = format!(r#"[{{"Kennung":"a"}},{{"Kennung":"{second}"}}]"#);
         format!(r#"{{"nodes":{nodes},"edges":[],"metadata":{{"topology":{{"node_id":"Kennung"}}}}}}"#)
     };
-    assert_eq!(strict(&drawing("b")).expect("nothing is doubtful").warnings, []);
+    assert_eq!(strict(&drawing("b")).expect("no warnings").warnings, []);
     let pointers: Vec<(String, String)> = findings(strict(&drawing("a")).expect_err("the same id"));
     assert_eq!(pointers, [("/nodes/1".into(), "G011: another node has the id \"a\"".into())]);
 }
@@ -215,7 +217,7 @@ fn edge_and_containment_errors_are_warnings_too() {
 }
 
 #[test]
-fn a_document_may_number_itself() {
+fn a_document_may_define_its_version() {
     let rules = ValidationRules { version_source: VersionSource::Document, ..ValidationRules::default() };
     let check = |metadata: &str, shown: &str| {
         let body = format!(r#"{{"nodes":[],"edges":[],"metadata":{metadata}}}"#);
@@ -231,7 +233,7 @@ fn a_document_may_number_itself() {
 }
 
 /// Returns a value with numbers, escapes and spaces that a serializer would change.
-fn strange(random: &mut Random, depth: u64) -> String {
+fn random_json(random: &mut Random, depth: u64) -> String {
     const SCALARS: [&str; 12] = [
         "1.0",
         "-0",
@@ -247,17 +249,21 @@ fn strange(random: &mut Random, depth: u64) -> String {
         r#""""#,
     ];
     let space = [" ", "\n", "\t", "", "", "\r\n "][random.below(6) as usize];
-    let sides = if depth == 0 { 1 } else { 3 };
+    let kinds = if depth == 0 { 1 } else { 3 };
     let items = random.below(4);
-    match random.below(sides) {
+    match random.below(kinds) {
         0 => SCALARS[random.below(12) as usize].into(),
         1 => {
-            let items: Vec<String> = (0..items).map(|_| strange(random, depth - 1)).collect();
+            let items: Vec<String> = (0..items).map(|_| random_json(random, depth - 1)).collect();
             format!("[{space}{}{space}]", items.join(&format!("{space},")))
         }
         _ => {
             let mut field = |at| {
-                format!(r#"{space}"k\u00{:02x}{at}"{space}:{}"#, 0x40 + random.below(40), strange(random, depth - 1))
+                format!(
+                    r#"{space}"k\u00{:02x}{at}"{space}:{}"#,
+                    0x40 + random.below(40),
+                    random_json(random, depth - 1)
+                )
             };
             let fields: Vec<String> = (0..items).map(&mut field).collect();
             format!("{{{}{space}}}", fields.join(&format!("{space},")))
@@ -266,10 +272,10 @@ fn strange(random: &mut Random, depth: u64) -> String {
 }
 
 #[test]
-fn what_comes_in_goes_out_byte_for_byte() {
+fn documents_are_preserved_byte_for_byte() {
     let mut random = Random(1);
     for round in 0..500 {
-        let mut value = || strange(&mut random, 4);
+        let mut value = || random_json(&mut random, 4);
         let body = format!(
             r#"{{"x":{}, "pid_graph" :{{"y":{},"nodes":[ {{"v":{}}} ],"metadata":{{"z":{},"change_version" : "7" ,"job_id":"J-1","schema_version":"1","w":{}}},"edges":[]}} }}"#,
             value(),

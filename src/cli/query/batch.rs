@@ -24,11 +24,11 @@ use crate::cli::sorted_json;
 pub fn run(options: &Options, query: &Query, dir: &Path) -> Result {
     let files = json_files::json_files(dir)?;
     if files.is_empty() {
-        failure::warn(&format!("no file `*.json`, `*.json.gz` or `*.json.zst` in `{}`\n", dir.display()));
+        failure::warn(&format!("no `*.json`, `*.json.gz` or `*.json.zst` files in `{}`\n", dir.display()));
         return Ok(options.status(LastResult::None));
     }
-    let (next, warnings) = (AtomicUsize::new(0), Mutex::default());
-    let batch = BatchRun { options, query, files: &files, next, warnings, rows: RowWriter::default() };
+    let (next_file, warnings) = (AtomicUsize::new(0), Mutex::default());
+    let batch = BatchRun { options, query, files: &files, next_file, warnings, rows: RowWriter::default() };
     let threads = usize::from(options.threads).min(files.len());
     thread::scope(|scope| {
         for _ in 0..threads {
@@ -47,7 +47,7 @@ struct BatchRun<'w> {
     options: &'w Options,
     query: &'w Query,
     files: &'w [FileEntry],
-    next: AtomicUsize,
+    next_file: AtomicUsize,
     /// Warnings by code.
     warnings: Mutex<BTreeMap<&'static str, FileWarning>>,
     rows: RowWriter,
@@ -63,7 +63,7 @@ struct FileWarning {
 impl BatchRun<'_> {
     fn run_files(&self) {
         loop {
-            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            let number = self.next_file.fetch_add(1, Ordering::Relaxed);
             let Some(file) = self.files.get(number) else { return };
             let (row, status) = self.row(number, file);
             if !self.rows.print(number, &row, status) {
@@ -138,7 +138,7 @@ struct RowWriter {
 }
 
 struct WriterState {
-    count: usize,
+    printed: usize,
     worst: Status,
     /// Failure that ends the output.
     failure: Option<Failure>,
@@ -146,7 +146,7 @@ struct WriterState {
 
 impl Default for WriterState {
     fn default() -> WriterState {
-        WriterState { count: 0, worst: Status::Done, failure: None }
+        WriterState { printed: 0, worst: Status::Done, failure: None }
     }
 }
 
@@ -154,13 +154,13 @@ impl RowWriter {
     /// Prints a row after all earlier ones. Returns false if the output failed.
     fn print(&self, number: usize, row: &str, status: Status) -> bool {
         let mut state = self.lock();
-        while state.count < number {
+        while state.printed < number {
             state = self.row_printed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         if state.failure.is_none() {
             state.failure = write(row).err();
         }
-        state.count += 1;
+        state.printed += 1;
         state.worst = state.worst.max(status);
         self.row_printed.notify_all();
         state.failure.is_none()

@@ -45,8 +45,8 @@ pub struct Call {
     body: Bytes,
 }
 
-/// Outcome of a request: a connection failure, a problem, or the response.
-type Outcome = Result<std::result::Result<ServiceResponse, RemoteProblem>>;
+/// Result of a request: a connection failure, a problem, or the response.
+type SendResult = Result<std::result::Result<ServiceResponse, RemoteProblem>>;
 
 /// Successful response.
 pub struct ServiceResponse(Response<Incoming>);
@@ -78,18 +78,18 @@ impl Client {
         Ok(Client { base, http, credentials })
     }
 
-    /// Sends a request. `about` names its subject in errors, such as a file.
-    pub async fn send(&mut self, call: &Call, about: Option<&str>) -> Result<ServiceResponse> {
-        let outcome = self.send_authenticated(call).await?;
+    /// Sends a request. Errors show `subject`, such as a file, as their location.
+    pub async fn send(&mut self, call: &Call, subject: Option<&str>) -> Result<ServiceResponse> {
+        let result = self.send_authenticated(call).await?;
         let help = self.credentials.is_none().then_some(TOKEN_HELP);
-        outcome.map_err(|problem| {
+        result.map_err(|problem| {
             let help = help.filter(|_| problem.status == StatusCode::UNAUTHORIZED);
-            problem.into_failure(about, help)
+            problem.into_failure(subject, help)
         })
     }
 
     /// Sends a request with a token, which is renewed once if rejected.
-    async fn send_authenticated(&mut self, call: &Call) -> Outcome {
+    async fn send_authenticated(&mut self, call: &Call) -> SendResult {
         if self.credentials.login().is_some_and(|login| login.needs_token()) {
             self.renew().await?;
         }
@@ -119,36 +119,36 @@ impl Client {
         Err(last_problem.map_or_else(|| Failure::Usage(TOKEN_HELP.into()), |problem| problem.into_failure(None, None)))
     }
 
-    async fn send_with_token(&self, call: &Call) -> Outcome {
+    async fn send_with_token(&self, call: &Call) -> SendResult {
         self.send_with_retry(call, self.credentials.token()).await
     }
 
     /// Sends a request, retrying after `Retry-After`.
-    async fn send_with_retry(&self, call: &Call, token: Option<&Secret>) -> Outcome {
-        let mut left = MAX_RETRY_DELAY;
+    async fn send_with_retry(&self, call: &Call, token: Option<&Secret>) -> SendResult {
+        let mut remaining = MAX_RETRY_DELAY;
         loop {
             let response = self.send_once(call, token).await?;
-            let pause = response
+            let delay = response
                 .as_ref()
                 .err()
                 .and_then(RemoteProblem::retry_delay)
-                .map(|pause| pause.max(Duration::from_secs(1)));
-            match pause.and_then(|pause| Some((pause, left.checked_sub(pause)?))) {
+                .map(|delay| delay.max(Duration::from_secs(1)));
+            match delay.and_then(|delay| Some((delay, remaining.checked_sub(delay)?))) {
                 None => return Ok(response),
-                Some((pause, rest)) => {
-                    left = rest;
-                    sleep(pause).await;
+                Some((delay, rest)) => {
+                    remaining = rest;
+                    sleep(delay).await;
                 }
             }
         }
     }
 
-    async fn send_once(&self, call: &Call, token: Option<&Secret>) -> Outcome {
+    async fn send_once(&self, call: &Call, token: Option<&Secret>) -> SendResult {
         let request = self.request(call, token)?;
         let limit = RESPONSE_TIMEOUT + Duration::from_secs(call.body.len() as u64 / MIN_UPLOAD_RATE);
         let response = timeout(limit, self.http.request(request)).await;
         let response = response.map_err(|_| self.unreachable("no response"))?;
-        let response = ServiceResponse(response.map_err(|error| self.unreachable(&reason(&error)))?);
+        let response = ServiceResponse(response.map_err(|error| self.unreachable(&innermost_reason(&error)))?);
         if response.0.status().is_success() { Ok(Ok(response)) } else { Ok(Err(response.problem().await)) }
     }
 
@@ -167,8 +167,8 @@ impl Client {
         request.map_err(|_| Failure::Usage("an option contains characters that are invalid in an HTTP request".into()))
     }
 
-    fn unreachable(&self, why: &str) -> Failure {
-        Failure::Usage(format!("cannot reach {}: {why}", self.base))
+    fn unreachable(&self, reason: &str) -> Failure {
+        Failure::Usage(format!("cannot reach {}: {reason}", self.base))
     }
 }
 
@@ -203,9 +203,9 @@ impl ServiceResponse {
     async fn problem(self) -> RemoteProblem {
         let number = |name: &str| self.header(name).and_then(|value| value.trim().parse().ok());
         let retry_after = number(RETRY_AFTER.as_str()).map(Duration::from_secs);
-        let (status, request) = (self.0.status(), self.header(REQUEST_ID).map(str::to_owned));
+        let (status, request_id) = (self.0.status(), self.header(REQUEST_ID).map(str::to_owned));
         // An unreadable body is still a problem response.
-        RemoteProblem { status, retry_after, request, body: self.json().await.unwrap_or_default() }
+        RemoteProblem { status, retry_after, request_id, body: self.json().await.unwrap_or_default() }
     }
 }
 
@@ -214,38 +214,38 @@ fn truncated_response() -> Failure {
 }
 
 /// Returns the innermost error, which has the actual cause.
-fn reason(error: &dyn Error) -> String {
+fn innermost_reason(error: &dyn Error) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {
         innermost = source;
     }
-    let why = innermost.to_string();
-    match why.contains("UnknownIssuer") {
-        true => format!("{why}; give the CA of its certificate with `--ca`"),
-        false => why,
+    let reason = innermost.to_string();
+    match reason.contains("UnknownIssuer") {
+        true => format!("{reason}; give the CA of its certificate with `--ca`"),
+        false => reason,
     }
 }
 
 /// Validates the URL and removes a trailing slash.
 fn base(url: &str, insecure: bool) -> std::result::Result<String, String> {
-    let no = |why: &str| Err(format!("`--url` {why}"));
-    let Ok(uri) = url.parse::<Uri>() else { return no("expects a URL such as `https://pidq.example.com`") };
+    let reject = |reason: &str| Err(format!("`--url` {reason}"));
+    let Ok(uri) = url.parse::<Uri>() else { return reject("expects a URL such as `https://pidq.example.com`") };
     let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
-        return no("expects a URL such as `https://pidq.example.com`");
+        return reject("expects a URL such as `https://pidq.example.com`");
     };
     if authority.as_str().contains('@') {
-        return no("must not contain credentials: set `PIDQ_USERNAME` and `PIDQ_PASSWORD`");
+        return reject("must not contain credentials: set `PIDQ_USERNAME` and `PIDQ_PASSWORD`");
     }
     if uri.query().is_some() {
-        return no("must not contain a query");
+        return reject("must not contain a query");
     }
-    let is_here = ["localhost", "127.0.0.1", "[::1]"].contains(&authority.host());
+    let is_loopback = ["localhost", "127.0.0.1", "[::1]"].contains(&authority.host());
     let base = format!("{scheme}://{authority}{}", uri.path().trim_end_matches('/'));
     match scheme {
         "https" => Ok(base),
-        "http" if is_here || insecure => Ok(base),
-        "http" => no("is plain HTTP, which exposes tokens: use https, or add `--insecure-http`"),
-        _ => no("must be http or https"),
+        "http" if is_loopback || insecure => Ok(base),
+        "http" => reject("is plain HTTP, which exposes tokens: use https, or add `--insecure-http`"),
+        _ => reject("must be http or https"),
     }
 }
 
@@ -255,16 +255,16 @@ mod tests {
 
     #[test]
     fn tokens_go_over_tls_or_stay_on_this_machine() {
-        let good = |url, insecure| base(url, insecure).is_ok();
+        let is_accepted = |url, insecure| base(url, insecure).is_ok();
         for url in ["https://a.example", "https://a.example:8443/pidq/", "http://127.0.0.1:8080", "http://[::1]:1/"] {
-            assert!(good(url, false), "{url}");
+            assert!(is_accepted(url, false), "{url}");
         }
         for url in
             ["http://a.example", "a.example", "ftp://a", "https://a:b@c", "https://a/?b", "", "http://127.0.0.1.evil"]
         {
-            assert!(!good(url, false), "{url}");
+            assert!(!is_accepted(url, false), "{url}");
         }
-        assert!(good("http://a.example", true) && !good("https://a:b@c", true));
+        assert!(is_accepted("http://a.example", true) && !is_accepted("https://a:b@c", true));
         assert_eq!(base("https://a.example/pidq/", false).as_deref(), Ok("https://a.example/pidq"));
     }
 }

@@ -27,11 +27,11 @@ const DEFAULT_TOKEN_TTL: u64 = 3600;
 pub enum Credentials {
     None,
     Token(Secret),
-    Login(PasswordLogin),
+    Login(OAuthLogin),
 }
 
-/// Login that obtains tokens, with the current token.
-pub struct PasswordLogin {
+/// OAuth login with the password or client-credentials grant, and its current token.
+pub struct OAuthLogin {
     /// User name and password, or empty.
     user: Vec<FormField>,
     client: Vec<FormField>,
@@ -42,8 +42,8 @@ pub struct PasswordLogin {
 type FormField = (&'static str, Secret);
 
 struct CachedToken {
-    access: Secret,
-    refresh: Option<Secret>,
+    access_token: Secret,
+    refresh_token: Option<Secret>,
     expires_at: Instant,
 }
 
@@ -79,7 +79,7 @@ impl Credentials {
             Some(name) => Some((Secret::new(name), Secret::new(settings.required("PIDQ_PASSWORD")?))),
             None => None,
         };
-        Ok(Credentials::Login(PasswordLogin::new(user, id, secret)))
+        Ok(Credentials::Login(OAuthLogin::new(user, id, secret)))
     }
 
     /// Returns the current token.
@@ -87,12 +87,12 @@ impl Credentials {
         match self {
             Credentials::None => None,
             Credentials::Token(token) => Some(token),
-            Credentials::Login(login) => login.token.as_ref().map(|token| &token.access),
+            Credentials::Login(login) => login.token.as_ref().map(|token| &token.access_token),
         }
     }
 
     /// Returns the login, which can obtain another token.
-    pub fn login(&mut self) -> Option<&mut PasswordLogin> {
+    pub fn login(&mut self) -> Option<&mut OAuthLogin> {
         match self {
             Credentials::Login(login) => Some(login),
             Credentials::None | Credentials::Token(_) => None,
@@ -105,10 +105,10 @@ impl Credentials {
     }
 }
 
-impl PasswordLogin {
-    fn new(user: Option<(Secret, Secret)>, id: Secret, secret: Secret) -> PasswordLogin {
+impl OAuthLogin {
+    fn new(user: Option<(Secret, Secret)>, id: Secret, secret: Secret) -> OAuthLogin {
         let user = user.map(|(name, password)| [("username", name), ("password", password)]);
-        PasswordLogin {
+        OAuthLogin {
             user: user.into_iter().flatten().collect(),
             client: vec![("client_id", id), ("client_secret", secret)],
             token: None,
@@ -122,7 +122,7 @@ impl PasswordLogin {
 
     /// Returns the token request forms to try, the cheaper one first.
     pub fn forms(&self) -> Vec<String> {
-        let refresh = self.token.as_ref().and_then(|token| token.refresh.as_ref());
+        let refresh = self.token.as_ref().and_then(|token| token.refresh_token.as_ref());
         let renewal = refresh.map(|token| self.form("refresh_token", &[("refresh_token", token.clone())]));
         let grant = if self.user.is_empty() { "client_credentials" } else { "password" };
         renewal.into_iter().chain([self.form(grant, &self.user)]).collect()
@@ -137,9 +137,11 @@ impl PasswordLogin {
     /// Stores the token of a token response.
     pub fn accept(&mut self, response: &Json) -> Result<()> {
         let text = |name: &str| response[name].as_str().map(Secret::new);
-        let access = text("access_token").ok_or_else(|| Failure::Usage("the service returned no token".into()))?;
+        let access_token =
+            text("access_token").ok_or_else(|| Failure::Usage("the service returned no token".into()))?;
         let ttl = Duration::from_secs(response["expires_in"].as_u64().unwrap_or(DEFAULT_TOKEN_TTL));
-        self.token = Some(CachedToken { access, refresh: text("refresh_token"), expires_at: Instant::now() + ttl });
+        let refresh_token = text("refresh_token");
+        self.token = Some(CachedToken { access_token, refresh_token, expires_at: Instant::now() + ttl });
         Ok(())
     }
 }
@@ -150,9 +152,9 @@ mod tests {
 
     use super::*;
 
-    fn login(user: Option<(&str, &str)>) -> PasswordLogin {
+    fn login(user: Option<(&str, &str)>) -> OAuthLogin {
         let user = user.map(|(name, password)| (Secret::new(name), Secret::new(password)));
-        PasswordLogin::new(user, Secret::new("desk"), Secret::new("a&b"))
+        OAuthLogin::new(user, Secret::new("desk"), Secret::new("a&b"))
     }
 
     #[test]

@@ -7,7 +7,7 @@ use pidq_http::StatusCode;
 use serde_json::Value as Json;
 
 use crate::cli::failure::{Failure, Status, stderr_styles};
-use crate::cli::table::clean;
+use crate::cli::table::escape_controls;
 
 /// Problem response.
 pub struct RemoteProblem {
@@ -15,7 +15,7 @@ pub struct RemoteProblem {
     /// Value of `Retry-After`.
     pub retry_after: Option<Duration>,
     /// Request id, for the log of the service.
-    pub request: Option<String>,
+    pub request_id: Option<String>,
     /// Body: a problem (RFC 9457), an OAuth error, or anything else.
     pub body: Json,
 }
@@ -24,7 +24,7 @@ impl RemoteProblem {
     /// Returns the error code; responses without one, such as those of proxies, are identified by status.
     pub fn code(&self) -> String {
         let code = ["code", "error"].iter().find_map(|name| self.body[name].as_str());
-        code.map_or_else(|| format!("http-{}", self.status.as_u16()), clean)
+        code.map_or_else(|| format!("http-{}", self.status.as_u16()), escape_controls)
     }
 
     /// Returns the delay before a retry, if a retry may succeed. A query timeout is not retried.
@@ -33,26 +33,28 @@ impl RemoteProblem {
         self.retry_after.filter(|_| is_busy && self.code() != "query-timeout")
     }
 
-    /// Converts the problem into a failure. `about` names its subject, such as a file.
-    pub fn into_failure(self, about: Option<&str>, help: Option<&str>) -> Failure {
-        let text = self.render(about, help, &stderr_styles());
-        Failure::Refused(text, self.exit())
+    /// Converts the problem into a failure that shows `subject`, such as a file, as its location.
+    pub fn into_failure(self, subject: Option<&str>, help: Option<&str>) -> Failure {
+        let text = self.render(subject, help, &stderr_styles());
+        Failure::Problem(text, self.exit_status())
     }
 
     /// Returns the exit status, the same as for a local query error.
-    fn exit(&self) -> Status {
-        exit(&self.body).unwrap_or(Status::Usage)
+    fn exit_status(&self) -> Status {
+        exit_status(&self.body).unwrap_or(Status::Usage)
     }
 
-    fn render(&self, about: Option<&str>, help: Option<&str>, styles: &Styles) -> String {
+    fn render(&self, subject: Option<&str>, help: Option<&str>, styles: &Styles) -> String {
         let message = ["detail", "error_description", "title"].iter().find_map(|name| self.body[name].as_str());
         let message = message.or(self.status.canonical_reason()).unwrap_or("request failed");
-        let mut text = format!("{}error[{}]:{} {}\n", styles.error, self.code(), styles.reset, clean(message));
-        if let Some(location) = about.map(str::to_owned).or_else(|| self.location()) {
+        let mut text =
+            format!("{}error[{}]:{} {}\n", styles.error, self.code(), styles.reset, escape_controls(message));
+        if let Some(location) = subject.map(str::to_owned).or_else(|| self.location()) {
             text.push_str(&format!("  --> {location}\n"));
         }
         let findings = self.body["errors"].as_array().into_iter().flatten().filter_map(finding);
-        let request = self.request.as_ref().map(|id| format!(", request {}", clean(id))).unwrap_or_default();
+        let request =
+            self.request_id.as_ref().map(|id| format!(", request {}", escape_controls(id))).unwrap_or_default();
         let notes = findings.map(|finding| ("finding", finding));
         let notes = notes.chain(self.help(help).map(|help| ("help", help)));
         for (name, note) in notes.chain([("service", format!("status {}{request}", self.status.as_u16()))]) {
@@ -67,18 +69,18 @@ impl RemoteProblem {
     }
 
     fn help(&self, help: Option<&str>) -> Option<String> {
-        self.body["help"].as_str().or(help).map(clean)
+        self.body["help"].as_str().or(help).map(escape_controls)
     }
 }
 
 /// Formats a validation finding: pointer and detail.
 fn finding(finding: &Json) -> Option<String> {
     let (pointer, detail) = (finding["pointer"].as_str()?, finding["detail"].as_str()?);
-    Some(clean(&format!("{pointer}: {detail}")))
+    Some(escape_controls(&format!("{pointer}: {detail}")))
 }
 
 /// Returns the exit status of a query error by its `stage`.
-pub fn exit(error: &Json) -> Option<Status> {
+pub fn exit_status(error: &Json) -> Option<Status> {
     match error["stage"].as_str()? {
         "parse" | "compile" => Some(Status::Compile),
         "eval" | "limit" => Some(Status::Failed),
@@ -94,7 +96,7 @@ mod tests {
 
     fn remote_problem(status: u16, body: Json) -> RemoteProblem {
         let status = StatusCode::from_u16(status).expect("a status");
-        RemoteProblem { status, retry_after: Some(Duration::from_secs(1)), request: Some("r-1".into()), body }
+        RemoteProblem { status, retry_after: Some(Duration::from_secs(1)), request_id: Some("r-1".into()), body }
     }
 
     fn rendered(status: u16, body: Json) -> String {
@@ -108,17 +110,17 @@ mod tests {
         let expected = "error[unknown-function]: Unknown function \"siez\".\n  --> the query:1:20\n  \
                         = help: did you mean `size`?\n  = service: status 422, request r-1\n";
         assert_eq!(rendered(422, body.clone()), expected);
-        assert_eq!(remote_problem(422, body).exit(), Status::Compile);
+        assert_eq!(remote_problem(422, body).exit_status(), Status::Compile);
     }
 
     #[test]
-    fn oauth_and_strangers_are_understood_too() {
+    fn oauth_errors_and_responses_of_proxies_are_rendered() {
         let body = json!({"error": "invalid_grant", "error_description": "Invalid credentials given."});
         let first = |text: String| text.lines().next().map(str::to_owned);
         assert_eq!(first(rendered(400, body)).as_deref(), Some("error[invalid_grant]: Invalid credentials given."));
         assert_eq!(first(rendered(502, Json::Null)).as_deref(), Some("error[http-502]: Bad Gateway"));
-        let evil = json!({"code": "\u{1b}[2J", "detail": "\u{7}"});
-        assert!(!rendered(400, evil).contains(['\u{1b}', '\u{7}']), "nothing moves the cursor");
+        let hostile = json!({"code": "\u{1b}[2J", "detail": "\u{7}"});
+        assert!(!rendered(400, hostile).contains(['\u{1b}', '\u{7}']), "control characters are escaped");
     }
 
     #[test]

@@ -29,15 +29,15 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
 /// Name of the demo pipeline.
 const PIPELINE: &str = "Unit 100";
 
-/// Adds the demo data that does not exist yet.
-pub async fn fill(graphs: &Server, documents: &Service<Platform>) -> Result<()> {
+/// Adds the demo data that is missing.
+pub async fn add_missing(graphs: &Server, documents: &Service<Platform>) -> Result<()> {
     for (name, drawing) in DRAWINGS {
-        store(graphs, name, drawing).await?;
+        add_drawing(graphs, name, drawing).await?;
     }
-    fill_pipeline(documents).await
+    add_pipeline(documents).await
 }
 
-async fn store(graphs: &Server, name: &str, drawing: &'static [u8]) -> Result<()> {
+async fn add_drawing(graphs: &Server, name: &str, drawing: &'static [u8]) -> Result<()> {
     let graph_id = graph_id_of(drawing, Path::new(name), None)?;
     let tenant = Tenant::parse(DEFAULT_TENANT).map_err(usage_failure)?;
     let draft = validation::validate(&graph_id, Bytes::from_static(drawing), &ValidationRules::default())
@@ -48,7 +48,7 @@ async fn store(graphs: &Server, name: &str, drawing: &'static [u8]) -> Result<()
     }
 }
 
-async fn fill_pipeline(documents: &Service<Platform>) -> Result<()> {
+async fn add_pipeline(documents: &Service<Platform>) -> Result<()> {
     let pipeline = json!({
         "name": PIPELINE, "embedding_model": "hash-512", "text_splitter": "markdown",
         "classifications": ["manual", "datasheet"],
@@ -59,7 +59,9 @@ async fn fill_pipeline(documents: &Service<Platform>) -> Result<()> {
         // Created by an earlier start.
         StatusCode::CONFLICT => return Ok(()),
         StatusCode::UNAUTHORIZED => {
-            tracing::warn!("demo documents were not added: the platform has a master key");
+            tracing::warn!(
+                "demo documents were not added: the platform requires authentication because PIDQ_APP_MASTER_KEY is set"
+            );
             return Ok(());
         }
         _ => return Err(Failure::Usage(format!("creating the demo pipeline failed: {created}"))),

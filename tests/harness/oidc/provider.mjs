@@ -1,6 +1,6 @@
 // A real OpenID provider and a user who logs in without a browser: code flow with PKCE, through its forms.
 //
-// Prints one line of JSON with the issuer and what was issued, then serves its keys until its input ends.
+// Prints one line of JSON with the issuer and the issued tokens, then serves its keys until its input ends.
 // Set up with `npm install` in this folder; run by `cargo test -p pidq-http --test identity`.
 
 import { createHash, randomBytes } from "node:crypto";
@@ -65,35 +65,35 @@ async function keys() {
   return Promise.all(ALGORITHMS.map(key));
 }
 
-// Walks from the first request to the code, as a browser does: follows redirects, keeps cookies, sends forms.
+// Logs in as a browser does: follows redirects, stores cookies and sends forms. Returns the tokens.
 async function logIn(resource) {
   const verifier = randomBytes(32).toString("base64url");
   const challenge = createHash("sha256").update(verifier).digest("base64url");
-  const question = new URLSearchParams({
+  const parameters = new URLSearchParams({
     client_id: "tool", redirect_uri: REDIRECT, response_type: "code", scope: "openid read write", resource,
     code_challenge: challenge, code_challenge_method: "S256",
   });
-  const code = await walk(`${issuer}/auth?${question}`);
+  const code = await getCode(`${issuer}/auth?${parameters}`);
   const form = { grant_type: "authorization_code", client_id: "tool", redirect_uri: REDIRECT, code, code_verifier: verifier, resource };
-  const reply = await fetch(`${issuer}/token`, { method: "POST", body: new URLSearchParams(form) });
-  if (reply.status !== 200) throw new Error(await reply.text());
-  const { access_token, id_token } = await reply.json();
+  const response = await fetch(`${issuer}/token`, { method: "POST", body: new URLSearchParams(form) });
+  if (response.status !== 200) throw new Error(await response.text());
+  const { access_token, id_token } = await response.json();
   return { access_token, id_token };
 }
 
-async function walk(start) {
-  const jar = new Map();
+async function getCode(start) {
+  const cookies = new Map();
   let next = { url: start };
   for (let hop = 0; hop < 12; hop += 1) {
-    const headers = { cookie: [...jar].map((pair) => pair.join("=")).join("; ") };
-    const reply = await fetch(next.url, { method: next.body ? "POST" : "GET", body: next.body, headers, redirect: "manual" });
-    for (const cookie of reply.headers.getSetCookie()) {
+    const headers = { cookie: [...cookies].map((pair) => pair.join("=")).join("; ") };
+    const response = await fetch(next.url, { method: next.body ? "POST" : "GET", body: next.body, headers, redirect: "manual" });
+    for (const cookie of response.headers.getSetCookie()) {
       const [name, value] = cookie.split(";")[0].split("=");
-      if (value) jar.set(name, value); else jar.delete(name);
+      if (value) cookies.set(name, value); else cookies.delete(name);
     }
-    const location = reply.headers.get("location");
+    const location = response.headers.get("location");
     if (location?.startsWith(REDIRECT)) return codeIn(location);
-    next = location ? { url: new URL(location, next.url).href } : form(await reply.text(), next.url);
+    next = location ? { url: new URL(location, next.url).href } : form(await response.text(), next.url);
   }
   throw new Error("the login did not end");
 }

@@ -1,5 +1,5 @@
-//! Drawings with results far larger than they are, and drawings with many names of their own: intermediate results
-//! count as memory too.
+//! Drawings whose results are far larger than the drawing, and drawings with many custom names: intermediate results are
+//! charged too.
 
 use pidq::{Graph, Limits, Query, Scratch, TopologyConfig};
 use serde_json::{Value, json};
@@ -61,7 +61,7 @@ fn pipe(from: String, to: String) -> Value {
     json!({"source": from, "target": to, "line": format!("L-{from}")})
 }
 
-/// Much equipment that leads to much other equipment, all through one long path.
+/// Many tanks that all lead to many other tanks through one long path.
 fn long_path(ends: usize, length: usize) -> Value {
     let trunk = (0..length).map(|n| node(format!("k{n}"), "reducer"));
     let tanks = (0..ends).flat_map(|n| [node(format!("a{n}"), "tank"), node(format!("b{n}"), "tank")]);
@@ -82,7 +82,7 @@ fn ambiguous(connectors: usize) -> Value {
     json!({"nodes": [], "edges": [], "sheets": [sheet("A", "B"), sheet("B", "A")]})
 }
 
-/// Many sheets with one name, optionally with their own rules.
+/// Many sheets with the same name, optionally with their own rules.
 fn sheets(count: usize, rules: usize) -> Value {
     let rules: Vec<Value> = (0..rules).map(|n| json!({"role": "barrier", "match": format!("\\w{{20}}{n}")})).collect();
     let topology = if rules.is_empty() { json!(null) } else { json!({"roles": rules}) };
@@ -101,9 +101,9 @@ fn intermediate_results_respect_the_memory_limit() {
         for query_text in QUERIES {
             let query = Query::parse(query_text).expect(query_text);
             let scratch = Scratch::new();
-            let (outcome, used) = allocator::peak(|| query.run(&graph, &scratch, limits));
-            let end = outcome.map(|_| ()).map_err(|error| error.code().as_str());
-            assert!(used.peak <= allowed, "{query_text} took {} of {allowed}: {end:?}", used.peak);
+            let (outcome, used) = allocator::measure(|| query.run(&graph, &scratch, limits));
+            let result = outcome.map(|_| ()).map_err(|error| error.code().as_str());
+            assert!(used.peak <= allowed, "{query_text} took {} of {allowed}: {result:?}", used.peak);
         }
     }
 }
@@ -113,8 +113,8 @@ fn an_array_of_numbers_is_no_network() {
     let graph = Graph::from_json(format!(r#"{{"nodes": [{}1]}}"#, "1,".repeat(1_000_000))).expect("a document");
     let run = |text: &str, memory: usize| {
         let query = Query::parse(text).expect(text);
-        let (answer, used) = allocator::peak(|| query.to_json(&graph, Limits { memory, ..Limits::default() }));
-        (answer.map_err(|error| error.code().as_str()), used.peak)
+        let (result, used) = allocator::measure(|| query.to_json(&graph, Limits { memory, ..Limits::default() }));
+        (result.map_err(|error| error.code().as_str()), used.peak)
     };
     for _ in 0..2 {
         let (result, peak) = run("nodes() | size()", MEMORY);
@@ -129,17 +129,17 @@ fn intermediate_memory_is_released() {
     let graph = Graph::from_json(long_path(50, 50).to_string()).expect("a drawing");
     let limits = Limits { memory: 1 << 20, ..Limits::default() };
     for call in ["withGraph(graph(), 1)", "withTopology({tag: [\"tag\"]}, 1)", "diff(graph(), graph()).equal"] {
-        let again = format!("nodes() | map({call}) | uniq() | size()");
-        assert_eq!(Query::parse(&again).expect(&again).to_json(&graph, limits).expect(&again), "1");
+        let query = format!("nodes() | map({call}) | uniq() | size()");
+        assert_eq!(Query::parse(&query).expect(&query).to_json(&graph, limits).expect(&query), "1");
     }
 }
 
-/// Returns the engine's findings about the topology that a drawing declares.
-fn findings(topology: Value) -> String {
+/// Returns the problems that are reported for the topology of a drawing.
+fn topology_problems(topology: Value) -> String {
     let document = json!({"nodes": [{"id": 1}], "metadata": {"topology": topology}}).to_string();
     let graph = Graph::from_json(document).expect("a drawing");
     let query = Query::parse("graphInfo().topology_problems").expect("a query");
-    query.to_json(&graph, Limits::default()).expect("an answer")
+    query.to_json(&graph, Limits::default()).expect("it runs")
 }
 
 #[test]
@@ -148,12 +148,12 @@ fn custom_names_of_a_drawing_are_limited() {
         |count: usize, pattern: &str| json!({"roles": vec![json!({"role": "barrier", "match": pattern}); count]});
     let names = |count: usize, name: &str| json!({"tag": vec![name; count]});
     let pairs = |count: usize| json!({"endpoints": vec![["a", "b"]; count]});
-    for fine in [rules(100, "absperrer"), rules(1, r"\w{3}"), names(100, "nr"), pairs(100)] {
-        assert_eq!(findings(fine), "[]");
+    for valid in [rules(100, "absperrer"), rules(1, r"\w{3}"), names(100, "nr"), pairs(100)] {
+        assert_eq!(topology_problems(valid), "[]");
     }
     let no_rules = r#"["a value at `roles` that is not an array of at most 100 `{role, match}`"]"#;
     let no_pattern = r#"["a pattern at `roles` that is malformed or too large"]"#;
-    for (much, problem) in [
+    for (too_large, problem) in [
         (rules(101, "absperrer"), no_rules),
         (rules(1, r"\w{300}"), no_pattern),
         (rules(60, r"\w{3}"), r#"["patterns at `roles` that together are too large"]"#),
@@ -162,11 +162,11 @@ fn custom_names_of_a_drawing_are_limited() {
         (names(1, &"n".repeat(1_001)), r#"["a value at `tag` that is not an array of at most 100 strings"]"#),
         (pairs(101), r#"["a value at `endpoints` that is not an array of at most 100 pairs"]"#),
     ] {
-        assert_eq!(findings(much), problem);
+        assert_eq!(topology_problems(too_large), problem);
     }
     assert!(TopologyConfig::from_json(&rules(101, "absperrer").to_string()).is_err());
-    let strange: serde_json::Map<String, Value> = (0..300).map(|n| (format!("k{n}"), json!(n))).collect();
-    assert_eq!(findings(strange.into()).matches("an unknown entry").count(), 100);
+    let unknown: serde_json::Map<String, Value> = (0..300).map(|n| (format!("k{n}"), json!(n))).collect();
+    assert_eq!(topology_problems(unknown.into()).matches("an unknown entry").count(), 100);
 }
 
 #[test]
@@ -175,12 +175,12 @@ fn nested_rules_are_rejected() {
     let document = json!({"nodes": [{"id": 1, "class": "absperrer"}], "own": {"roles": rules}}).to_string();
     let graph = Graph::from_json(document).expect("a drawing");
     let run = |query: &str| {
-        let answer = Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default()));
-        answer.map_err(|error| error.message().to_owned())
+        let result = Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default()));
+        result.map_err(|error| error.message().to_owned())
     };
     assert_eq!(run("withTopology(.own, graphInfo().roles)").as_deref(), Ok(r#"{"barrier":1}"#));
-    let twice = run("withTopology(.own, withTopology(.own, graphInfo().roles))");
-    assert!(twice.as_ref().is_err_and(|message| message.contains("more than 100 rules at `roles`")), "{twice:?}");
+    let nested = run("withTopology(.own, withTopology(.own, graphInfo().roles))");
+    assert!(nested.as_ref().is_err_and(|message| message.contains("more than 100 rules at `roles`")), "{nested:?}");
 }
 
 #[test]
@@ -189,6 +189,6 @@ fn a_very_long_class_has_no_role() {
         let class = format!("{}_gate_valve", "x".repeat(length));
         let graph = Graph::from_json(json!({"nodes": [{"id": 1, "class": class}]}).to_string()).expect("a drawing");
         let query = Query::parse("graphInfo().roles").expect("a query");
-        assert_eq!(query.to_json(&graph, Limits::default()).expect("an answer"), role);
+        assert_eq!(query.to_json(&graph, Limits::default()).expect("it runs"), role);
     }
 }

@@ -23,7 +23,7 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "quadratic", make: quadratic },
     Family { name: "heavy rows", make: heavy_rows },
     Family { name: "patterns", make: patterns },
-    Family { name: "texts", make: texts },
+    Family { name: "strings", make: strings },
     Family { name: "bytes", make: bytes },
     Family { name: "numbers", make: numbers },
     Family { name: "keys", make: keys },
@@ -144,7 +144,7 @@ fn any_query(random: &mut Random) -> String {
     random.one_of(&EXAMPLES).clone()
 }
 
-/// A bracket of every kind, alone or mixed, mostly closed.
+/// Nested brackets, of one kind or mixed, mostly closed.
 fn deep_query(random: &mut Random) -> Attack {
     const BRACKETS: &[(&str, &str)] = &[
         ("(", ")"),
@@ -377,7 +377,7 @@ fn quadratic(random: &mut Random) -> Attack {
     text(random, query, format!("[{}]", items.join(",")))
 }
 
-/// Small documents with rows that each refer to all of it: the cost of a step must not depend on hidden sizes.
+/// Documents with rows whose queries each read the whole document: its size must be charged for every row.
 fn heavy_rows(random: &mut Random) -> Attack {
     let count = random.size(11);
     let (length, width) = (1 << (10 + random.below(8)), 1 << (6 + random.below(7)));
@@ -535,7 +535,7 @@ fn patterns(random: &mut Random) -> Attack {
 }
 
 /// NUL, lone surrogates and control characters: in strings, keys and queries.
-fn texts(random: &mut Random) -> Attack {
+fn strings(random: &mut Random) -> Attack {
     const PIECES: &[&str] = &[
         "\\u0000",
         "\\ud800",
@@ -578,7 +578,7 @@ fn texts(random: &mut Random) -> Attack {
     text(random, query, format!("{{\"{other}\":\"{literal}\",\"{literal}\":[\"{other}\"]}}"))
 }
 
-/// Invalid UTF-8, other encodings, byte order marks, noise.
+/// Invalid UTF-8, other encodings, byte order marks, random bytes.
 fn bytes(random: &mut Random) -> Attack {
     let plain = any_document(random);
     let mut document: Vec<u8> = match random.below(6) {
@@ -663,9 +663,9 @@ fn numbers(random: &mut Random) -> Attack {
     text(random, query, number)
 }
 
-/// Thousands of keys: equal, in pairs, of prototypes, like indexes, and colliding in other hash tables.
+/// Thousands of keys: equal, in pairs, names of JavaScript prototypes, numeric, and with colliding hashes.
 fn keys(random: &mut Random) -> Attack {
-    const ODD: &[&str] = &[
+    const UNUSUAL: &[&str] = &[
         "__proto__",
         "constructor",
         "toString",
@@ -695,33 +695,34 @@ fn keys(random: &mut Random) -> Attack {
         .map(|at| {
             let key = match kind {
                 0 => "same".to_owned(),
-                1 => (*random.one_of(ODD)).to_owned(),
+                1 => (*random.one_of(UNUSUAL)).to_owned(),
                 2 => (count - at).to_string(),
-                3 => colliding(at),
+                3 => colliding_key(at),
                 4 => format!("{}{at}", "k".repeat(at % 50)),
                 _ => format!("k{}", at / 2),
             };
             format!("\"{key}\":{at}")
         })
         .collect();
-    let odd = *random.one_of(ODD);
+    let key = *random.one_of(UNUSUAL);
     let query = match random.below(10) {
-        0 => format!(".\"{odd}\""),
+        0 => format!(".\"{key}\""),
         1 => "keys() | map({key: get(), value: 1}) | fromEntries()".into(),
         2 => "mapKeys(get())".into(),
-        3 => format!("mapKeys(\"{odd}\")"),
-        4 => format!("[get(), {{\"{odd}\": 1}}] | map(.\"{odd}\")"),
+        3 => format!("mapKeys(\"{key}\")"),
+        4 => format!("[get(), {{\"{key}\": 1}}] | map(.\"{key}\")"),
         5 => "values() | groupBy(get())".into(),
-        6 => format!("keys() | keyBy(get()) | .\"{odd}\""),
+        6 => format!("keys() | keyBy(get()) | .\"{key}\""),
         7 => "merge({a: get()}) | keys() | size()".into(),
         8 => "get() == $root".into(),
-        _ => format!("pick(.\"{odd}\", .same, .k1) | entries()"),
+        _ => format!("pick(.\"{key}\", .same, .k1) | entries()"),
     };
     text(random, query, format!("{{{}}}", fields.join(",")))
 }
 
-/// `Ez` and `FY` have the same hash in functions that multiply by 31 or 33: a string of such pairs has many twins.
-pub fn colliding(number: usize) -> String {
+/// Returns a key with the same hash for every number, in hash functions that multiply by 31 or 33: in these, `Ez` and
+/// `FY` are equal.
+pub fn colliding_key(number: usize) -> String {
     (0..17).map(|bit| if number >> bit & 1 == 0 { "Ez" } else { "FY" }).collect()
 }
 
@@ -780,7 +781,7 @@ fn operators(random: &mut Random) -> Attack {
     Attack { document: any_document(random).into(), query: AttackQuery::Operators(rows, query), limits: limits(random) }
 }
 
-/// Seeds with bytes dropped, doubled and swapped, and with parts of other seeds inserted.
+/// Seeds with parts removed, repeated or replaced.
 fn mutated(random: &mut Random) -> Attack {
     let mut query: Vec<char> = any_query(random).chars().collect();
     let mut document: Vec<char> = any_document(random).chars().collect();
@@ -830,7 +831,7 @@ fn json_format(random: &mut Random) -> Attack {
 
 fn json_call(random: &mut Random, budget: &mut usize, depth: usize) -> String {
     if depth == 0 || *budget == 0 || random.once_in(3) {
-        let odd = [
+        let leaves = [
             "null",
             "true",
             "1e400",
@@ -844,7 +845,7 @@ fn json_call(random: &mut Random, budget: &mut usize, depth: usize) -> String {
             "\"\\ud800\"",
             "[[\"get\"]]",
         ];
-        return (*random.one_of(&odd)).to_owned();
+        return (*random.one_of(&leaves)).to_owned();
     }
     *budget -= 1;
     let name = match random.below(8) {
@@ -858,7 +859,7 @@ fn json_call(random: &mut Random, budget: &mut usize, depth: usize) -> String {
     format!("[\"{name}\"{arguments}]")
 }
 
-/// Any function with any arguments in any order.
+/// Random functions with random arguments.
 fn calls(random: &mut Random) -> Attack {
     let count = 1 + random.below(4);
     let stages: Vec<String> = (0..count).map(|_| call(random, 2)).collect();

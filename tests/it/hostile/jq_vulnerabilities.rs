@@ -2,8 +2,8 @@
 
 use pidq::{Dialect, Graph, Limits, Query};
 
-use super::families::colliding;
-use super::{Attack, AttackQuery, Ending, cpu, run_attack};
+use super::families::colliding_key;
+use super::{Attack, AttackQuery, AttackResult, cpu, run_attack};
 
 const SMALL: Limits<'static> = Limits {
     fuel: 2_000_000,
@@ -17,39 +17,39 @@ const SMALL: Limits<'static> = Limits {
     cancel: None,
 };
 
-fn end(query: &str, document: &str) -> Ending {
+fn run_case(query: &str, document: &str) -> AttackResult {
     run_attack(&Attack { document: document.into(), query: AttackQuery::Text(query.into()), limits: SMALL })
 }
 
 #[track_caller]
-fn answers(query: &str, document: &str, expected: &str) {
+fn assert_result(query: &str, document: &str, expected: &str) {
     let graph = Graph::from_json(document).expect("the case is JSON");
-    let answer = Query::parse(query).and_then(|query| query.to_json(&graph, SMALL));
-    assert_eq!(answer.as_deref().map_err(|error| error.code().as_str()), Ok(expected), "{query}");
+    let result = Query::parse(query).and_then(|query| query.to_json(&graph, SMALL));
+    assert_eq!(result.as_deref().map_err(|error| error.code().as_str()), Ok(expected), "{query}");
 }
 
-/// Asserts that a query meets a limit.
+/// Asserts that a query ends with the error of a limit.
 #[track_caller]
-fn meets_limit(query: &str, document: &str) {
-    let end = end(query, document);
-    assert!(end.is_err_and(|code| code.starts_with("PQ4")), "{query}: {end:?}");
+fn assert_limit_error(query: &str, document: &str) {
+    let result = run_case(query, document);
+    assert!(result.is_err_and(|code| code.starts_with("PQ4")), "{query}: {result:?}");
 }
 
 /// CVE-2026-32316: the length of a joined string overflowed.
 #[test]
 fn the_length_of_a_string_does_not_overflow() {
     let long = format!("\"{}\"", "a".repeat(10_000));
-    meets_limit(&format!("get(){}", " | get() + get()".repeat(63)), "\"a\"");
-    meets_limit("padStart(\"a\", 1e300, \"bc\")", "null");
-    meets_limit("padStart(\"a\", 18446744073709551615, \"b\")", "null");
-    meets_limit("replace(get(), \"a\", get())", &long);
+    assert_limit_error(&format!("get(){}", " | get() + get()".repeat(63)), "\"a\"");
+    assert_limit_error("padStart(\"a\", 1e300, \"bc\")", "null");
+    assert_limit_error("padStart(\"a\", 18446744073709551615, \"b\")", "null");
+    assert_limit_error("replace(get(), \"a\", get())", &long);
 }
 
 /// CVE-2026-33947, 40612, 43896, 44777, 47770: recursion on the depth of a path, in `contains`, in merging, in
 /// comparing, in freeing.
 #[test]
 fn the_depth_of_a_value_costs_no_stack() {
-    let deep = |wrap: &str, last: &str| end(&format!("get(){} | {last}", format!(" | {wrap}").repeat(2_000)), "1");
+    let deep = |wrap: &str, last: &str| run_case(&format!("get(){} | {last}", format!(" | {wrap}").repeat(2_000)), "1");
     for wrap in ["[get()]", "{a: get()}", "[get(), [get()]]"] {
         for last in [
             "get()",
@@ -79,41 +79,41 @@ fn the_depth_of_a_value_costs_no_stack() {
             }
         }
     }
-    answers(&format!("get(){}", ".a".repeat(9_000)), "{\"a\":{\"a\":null}}", "null");
+    assert_result(&format!("get(){}", ".a".repeat(9_000)), "{\"a\":{\"a\":null}}", "null");
 }
 
 /// CVE-2026-33948, 41256, 43895: a NUL truncated strings, keys, programs and files.
 #[test]
 fn nul_is_an_ordinary_character() {
-    answers(
+    assert_result(
         "[.0 == .1, .0 > .1, .0 + .1, size()]",
         r#"["a\u0000b","a\u0000c"]"#,
         r#"[false,false,"a\u0000ba\u0000c",2]"#,
     );
-    answers(".\"a\\u0000b\"", r#"{"a":1,"a\u0000b":2}"#, "2");
-    answers("keyBy(get()) | keys()", r#"["a","a\u0000","a\u0000b"]"#, r#"["a","a\u0000","a\u0000b"]"#);
-    answers("split(get(), \"\\u0000\")", r#""a\u0000b\u0000""#, r#"["a","b",""]"#);
-    answers("regex(get(), \"^a.b$\")", r#""a\u0000b""#, "true");
-    answers("uniq() | size()", r#"["\u0000","\u0000\u0000",""]"#, "3");
-    assert_eq!(end("get()", "[1]\0"), Err("PQ5001"));
-    assert_eq!(end("get()", "[1,\x002]"), Err("PQ5001"));
-    assert_eq!(end("get()", "\"a\0b\""), Err("PQ5001"));
-    assert!(end("get()\0 | nope()", "1").is_err_and(|code| code.starts_with("PQ0")));
-    assert!(end("\"a\0b\"", "1").is_err_and(|code| code.starts_with("PQ0")));
+    assert_result(".\"a\\u0000b\"", r#"{"a":1,"a\u0000b":2}"#, "2");
+    assert_result("keyBy(get()) | keys()", r#"["a","a\u0000","a\u0000b"]"#, r#"["a","a\u0000","a\u0000b"]"#);
+    assert_result("split(get(), \"\\u0000\")", r#""a\u0000b\u0000""#, r#"["a","b",""]"#);
+    assert_result("regex(get(), \"^a.b$\")", r#""a\u0000b""#, "true");
+    assert_result("uniq() | size()", r#"["\u0000","\u0000\u0000",""]"#, "3");
+    assert_eq!(run_case("get()", "[1]\0"), Err("PQ5001"));
+    assert_eq!(run_case("get()", "[1,\x002]"), Err("PQ5001"));
+    assert_eq!(run_case("get()", "\"a\0b\""), Err("PQ5001"));
+    assert!(run_case("get()\0 | nope()", "1").is_err_and(|code| code.starts_with("PQ0")));
+    assert!(run_case("\"a\0b\"", "1").is_err_and(|code| code.starts_with("PQ0")));
 }
 
 /// CVE-2026-39956: a function trusted the type of its argument.
 #[test]
-fn every_function_takes_every_type() {
+fn every_function_accepts_every_type() {
     const VALUES: [&str; 9] =
         ["null", "true", "-1.5", "1e308", "\"\"", "\"a\"", "[]", "[1, \"a\", null, {a: 1}]", "{a: {b: [1]}}"];
     for function in Dialect::standard().functions() {
         let name = function.name.replace(' ', "");
         for input in VALUES {
             for first in VALUES {
-                let _ = end(&format!("{input} | {name}({first})"), "null");
-                let _ = end(&format!("{input} | {name}({first}, {first})"), "null");
-                let _ = end(&format!("{input} | {name}({first}, \"a\", {input})"), "null");
+                let _ = run_case(&format!("{input} | {name}({first})"), "null");
+                let _ = run_case(&format!("{input} | {name}({first}, {first})"), "null");
+                let _ = run_case(&format!("{input} | {name}({first}, \"a\", {input})"), "null");
             }
         }
     }
@@ -129,7 +129,7 @@ fn an_input_may_end_at_every_byte() {
     }
     let query = "let({x: .\"é\".0}, map(.a == \"\\ud83d\\ude00\" and $x not in [1.5e-3, {b: /* c */ null}]) | sort(.a, \"desc\")) // d";
     for at in (0..=query.len()).filter(|at| query.is_char_boundary(*at)) {
-        let _ = end(&query[..at], "[]");
+        let _ = run_case(&query[..at], "[]");
     }
     let json = r#"["pipe",["get","é"],["map",["eq",["get"],1.5e-3]],["object",{"a":[true,"\ud83d\ude00"]}]]"#;
     for at in (0..json.len()).filter(|at| json.is_char_boundary(*at)) {
@@ -145,11 +145,11 @@ fn colliding_keys_cost_no_more_than_others() {
         let fields: Vec<String> = (0..KEYS).map(|at| format!("\"{}\":{at}", key(at))).collect();
         let document = format!("{{{}}}", fields.join(","));
         let before = cpu();
-        answers("keys() | keyBy(get()) | keys() | size()", &document, &KEYS.to_string());
+        assert_result("keys() | keyBy(get()) | keys() | size()", &document, &KEYS.to_string());
         before.and_then(|before| Some(cpu()? - before)).unwrap_or(1.0)
     };
     let ordinary = seconds(|at| format!("{at:034}x"));
-    let hostile = seconds(colliding);
+    let hostile = seconds(colliding_key);
     assert!(hostile < 4.0 * ordinary + 0.5, "{hostile:.2} s instead of {ordinary:.2} s");
 }
 
@@ -192,11 +192,11 @@ fn counts_accept_every_number() {
             "[N] | join()",
             "[N] | prod()",
         ] {
-            let _ = end(&call.replace('N', count), "[1,2,3]");
+            let _ = run_case(&call.replace('N', count), "[1,2,3]");
         }
     }
     for index in ["4294967295", "4294967296", "18446744073709551616", "999999999999999999999999"] {
-        answers(&format!(".{index}"), "[1,2,3]", "null");
+        assert_result(&format!(".{index}"), "[1,2,3]", "null");
     }
 }
 
@@ -204,14 +204,14 @@ fn counts_accept_every_number() {
 #[test]
 fn a_number_may_have_a_million_digits() {
     let digits = "9".repeat(1_000_000);
-    answers("get() > 1e307", &digits, "true");
-    answers("number(get())", &format!("\"{digits}\""), "null");
-    answers("get() + 0", &format!("0.{}", "0".repeat(1_000_000)), "0");
-    answers("get() == 1", &format!("1.{}", "0".repeat(1_000_000)), "true");
-    answers("get() + 0", &format!("1e-{digits}"), "0");
+    assert_result("get() > 1e307", &digits, "true");
+    assert_result("number(get())", &format!("\"{digits}\""), "null");
+    assert_result("get() + 0", &format!("0.{}", "0".repeat(1_000_000)), "0");
+    assert_result("get() == 1", &format!("1.{}", "0".repeat(1_000_000)), "true");
+    assert_result("get() + 0", &format!("1e-{digits}"), "0");
     assert!(Graph::from_json(format!("{digits}.")).is_err());
-    assert_eq!(end(&digits, "1"), Err("PQ0009"));
-    assert!(end(&digits[..60_000], "1").is_ok());
+    assert_eq!(run_case(&digits, "1"), Err("PQ0009"));
+    assert!(run_case(&digits[..60_000], "1").is_ok());
 }
 
 /// Not a vulnerability of jq: each pattern is within its limit, and all together take gigabytes.
@@ -219,15 +219,15 @@ fn a_number_may_have_a_million_digits() {
 fn many_patterns_share_one_limit() {
     for pattern in ["[^a]{500}", "(a{1,20}){1,20}", "[^b]{90}(?=c)", "^[^a]{400}$"] {
         let query = format!("[{}]", vec![format!("regex(get(), \"{pattern}\", \"m\")"); 1_500].join(","));
-        assert_eq!(end(&query, "1"), Err("PQ1007"), "{pattern}");
+        assert_eq!(run_case(&query, "1"), Err("PQ1007"), "{pattern}");
     }
     let query = format!("[{}] | size()", vec!["regex(get(), \"^[A-Z]+-[0-9]+$\")"; 500].join(","));
-    answers(&query, "\"P-1\"", "500");
+    assert_result(&query, "\"P-1\"", "500");
 }
 
-/// Queries that take the reference implementation minutes or crash it.
+/// Runs queries that take the reference implementation minutes or crash it.
 #[test]
-fn queries_that_hang_the_reference_end() {
+fn queries_that_hang_the_reference_terminate() {
     for query in [
         format!("{}1{}", "(".repeat(10_000), ")".repeat(10_000)),
         format!("{}1{}", "[".repeat(10_000), "]".repeat(10_000)),
@@ -237,10 +237,10 @@ fn queries_that_hang_the_reference_end() {
         format!("get(){}", " | [get(), get()] | flatten()".repeat(22)),
         format!("get(){}", " | [get(), get()] | join()".repeat(27)),
     ] {
-        let _ = end(&query, "[1]");
+        let _ = run_case(&query, "[1]");
     }
-    answers("regex(get(), \"^(a+)+$\")", &format!("\"{}b\"", "a".repeat(30)), "false");
-    answers("groupBy(.a) | keys()", r#"[{"a":"__proto__"}]"#, r#"["__proto__"]"#);
-    answers("{\"__proto__\": 1} | keys()", "null", r#"["__proto__"]"#);
-    assert_eq!(end(".constructor", "{}"), Err("PQ2004"));
+    assert_result("regex(get(), \"^(a+)+$\")", &format!("\"{}b\"", "a".repeat(30)), "false");
+    assert_result("groupBy(.a) | keys()", r#"[{"a":"__proto__"}]"#, r#"["__proto__"]"#);
+    assert_result("{\"__proto__\": 1} | keys()", "null", r#"["__proto__"]"#);
+    assert_eq!(run_case(".constructor", "{}"), Err("PQ2004"));
 }

@@ -27,12 +27,12 @@ pub fn compile(code: &str) -> Result<Program> {
 
 pub fn run(filter: &Program, drawing: &Val, json: bool, out: &mut Vec<u8>) -> Result<usize> {
     let context = Ctx::<JustLut<Val>>::new(&filter.lut, Vars::new([]));
-    let mut answers = filter.id.run((context, drawing.clone())).map(unwrap_valr);
-    let answer = answers.next().ok_or("no answer")?.map_err(|error| error.to_string())?;
+    let mut results = filter.id.run((context, drawing.clone())).map(unwrap_valr);
+    let result = results.next().ok_or("no result")?.map_err(|error| error.to_string())?;
     if json {
-        write(out, &Pp::default(), 0, &answer)?;
+        write(out, &Pp::default(), 0, &result)?;
     }
-    match answer {
+    match result {
         Val::Arr(items) => Ok(items.len()),
         _ => Ok(1),
     }

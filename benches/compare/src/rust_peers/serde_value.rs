@@ -4,16 +4,17 @@ use serde_json::{Map, Value, json};
 
 use crate::Result;
 
-pub fn answer(drawing: &Value, task: &str, out: &mut Vec<u8>) -> Result<usize> {
+pub fn run(drawing: &Value, task: &str, out: &mut Vec<u8>) -> Result<usize> {
     let nodes = drawing["pid_graph"]["nodes"].as_array().ok_or("no nodes")?;
     let is_component = |node: &&Value| node["node_type"] == "pid_component";
     match task {
         "q1 ids" => return Ok(nodes.iter().filter(is_component).collect::<Vec<_>>().len()),
         "q1" => serde_json::to_writer(out, &nodes.iter().filter(is_component).collect::<Vec<_>>())?,
         "q2" => {
-            let mut kept: Vec<&Value> = nodes.iter().filter(is_component).collect();
-            kept.sort_by_key(|node| node["tag"].as_str());
-            let picked = kept.iter().map(|node| json!({"id": node["id"], "tag": node["tag"], "class": node["class"]}));
+            let mut components: Vec<&Value> = nodes.iter().filter(is_component).collect();
+            components.sort_by_key(|node| node["tag"].as_str());
+            let picked =
+                components.iter().map(|node| json!({"id": node["id"], "tag": node["tag"], "class": node["class"]}));
             serde_json::to_writer(out, &picked.collect::<Vec<_>>())?;
         }
         "q3" => {

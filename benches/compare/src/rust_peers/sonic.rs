@@ -61,16 +61,16 @@ struct Edge<'a> {
     attributes: LazyValue<'a>,
 }
 
-pub fn answer(drawing: &Value, task: &str, out: &mut Vec<u8>) -> Result<usize> {
+pub fn run(drawing: &Value, task: &str, out: &mut Vec<u8>) -> Result<usize> {
     let nodes = drawing["pid_graph"]["nodes"].as_array().ok_or("no nodes")?;
     let is_component = |node: &&Value| text(node, "node_type") == Some("pid_component");
     match task {
         "q1 ids" => return Ok(nodes.iter().filter(is_component).collect::<Vec<_>>().len()),
         "q1" => sonic_rs::to_writer(out, &nodes.iter().filter(is_component).collect::<Vec<_>>())?,
         "q2" => {
-            let mut kept: Vec<&Value> = nodes.iter().filter(is_component).collect();
-            kept.sort_by_key(|node| text(node, "tag"));
-            let picked = kept.iter().map(|node| {
+            let mut components: Vec<&Value> = nodes.iter().filter(is_component).collect();
+            components.sort_by_key(|node| text(node, "tag"));
+            let picked = components.iter().map(|node| {
                 let fields = ["id", "tag", "class"];
                 fields.map(|field| (field, text(node, field).unwrap_or_default()))
             });

@@ -52,7 +52,7 @@ impl Number {
             return None;
         }
         let digits = leading + scale;
-        let packed = lowest(values, leading) | lowest(fraction, scale) << (8 * leading);
+        let packed = low_bytes(values, leading) | low_bytes(fraction, scale) << (8 * leading);
         let mantissa = eight_digits(packed << (64 - 8 * digits));
         Some(Number { is_negative, mantissa, digits, scale, has_exponent: false, end: first + len })
     }
@@ -124,15 +124,15 @@ fn byte(word: u64, at: usize) -> u8 {
 }
 
 /// Returns the lowest `count` bytes of a word; fewer than eight.
-fn lowest(word: u64, count: usize) -> u64 {
+fn low_bytes(word: u64, count: usize) -> u64 {
     word & ((1 << (8 * count)) - 1)
 }
 
 /// Counts the leading bytes with a value of 0 to 9, from the lowest on.
 fn leading_digits(values: u64) -> usize {
     // Adding 0x76 sets the highest bit of 10 and more. A carry only affects bytes above the first such byte.
-    let others = (values.wrapping_add(ONES * 0x76) | values) & (ONES * 0x80);
-    others.trailing_zeros() as usize / 8
+    let non_digits = (values.wrapping_add(ONES * 0x76) | values) & (ONES * 0x80);
+    non_digits.trailing_zeros() as usize / 8
 }
 
 /// Returns the number with eight digits, the first in the lowest byte: combines adjacent digits to pairs, then fours,

@@ -17,7 +17,7 @@ pub(super) struct Credentials {
 ///
 /// RFC 6749, 2.3.1 percent-encodes both halves before they are joined, and half of all libraries do not. `None` if
 /// the header is not valid Basic authentication.
-pub(super) fn basic(header: &str) -> Option<Vec<Credentials>> {
+pub(super) fn parse_basic_auth(header: &str) -> Option<Vec<Credentials>> {
     let (scheme, rest) = header.trim().split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {
         return None;
@@ -25,11 +25,11 @@ pub(super) fn basic(header: &str) -> Option<Vec<Credentials>> {
     let bytes = Zeroizing::new(STANDARD.decode(rest.trim()).ok()?);
     let (id, secret) = std::str::from_utf8(&bytes).ok()?.split_once(':')?;
     let raw = Credentials { id: id.to_owned(), secret: Zeroizing::new(secret.to_owned()) };
-    let mut readings: Vec<Credentials> = decoded(id, secret).into_iter().collect();
-    if !readings.contains(&raw) {
-        readings.push(raw);
+    let mut candidates: Vec<Credentials> = decoded(id, secret).into_iter().collect();
+    if !candidates.contains(&raw) {
+        candidates.push(raw);
     }
-    Some(readings)
+    Some(candidates)
 }
 
 fn decoded(id: &str, secret: &str) -> Option<Credentials> {

@@ -3,21 +3,21 @@
 use std::net::IpAddr;
 
 use super::OAuthRequest;
-use super::basic_auth::{Credentials, basic};
+use super::basic_auth::{Credentials, parse_basic_auth};
 use super::form::OAuthForm;
 use super::reply::{Challenge, OAuthError};
 use crate::auth::clients::Client;
 use crate::auth::{ClientNetwork, Identities, IdentityError, audit};
 
 /// Authenticates the client of a request.
-pub(super) async fn authenticated(
+pub(super) async fn authenticate(
     identities: &Identities,
     request: &OAuthRequest<'_>,
     form: &OAuthForm,
 ) -> Result<Client, OAuthError> {
-    let (readings, challenge) = credentials(request, form)?;
-    for reading in readings {
-        if let Some(client) = identities.verify_client(&reading.id, &reading.secret).await? {
+    let (candidates, challenge) = credentials(request, form)?;
+    for candidate in candidates {
+        if let Some(client) = identities.verify_client(&candidate.id, &candidate.secret).await? {
             return Ok(client);
         }
     }
@@ -28,8 +28,8 @@ pub(super) async fn authenticated(
 impl Identities {
     /// Returns the client id of an `Authorization: Basic` header if its credentials are valid.
     pub async fn client_from_basic_auth(&self, header: &str, address: IpAddr) -> Result<Option<String>, IdentityError> {
-        for reading in basic(header).unwrap_or_default() {
-            if let Some(client) = self.verify_client(&reading.id, &reading.secret).await? {
+        for candidate in parse_basic_auth(header).unwrap_or_default() {
+            if let Some(client) = self.verify_client(&candidate.id, &candidate.secret).await? {
                 return Ok(Some(client.id));
             }
         }
@@ -42,15 +42,15 @@ fn credentials(request: &OAuthRequest<'_>, form: &OAuthForm) -> Result<(Vec<Cred
     match request.authorization {
         [] => Ok((form_credentials(form), Challenge::None)),
         [header] => {
-            let readings = basic(header).ok_or(OAuthError::Client(Challenge::Basic))?;
-            let agreed: Vec<_> = readings.into_iter().filter(|reading| agrees(reading, form)).collect();
-            if agreed.is_empty() { Err(two_clients()) } else { Ok((agreed, Challenge::Basic)) }
+            let candidates = parse_basic_auth(header).ok_or(OAuthError::Client(Challenge::Basic))?;
+            let matching: Vec<_> = candidates.into_iter().filter(|candidate| matches_form(candidate, form)).collect();
+            if matching.is_empty() { Err(client_mismatch()) } else { Ok((matching, Challenge::Basic)) }
         }
         _ => Err(OAuthError::Request("There is more than one Authorization header.".to_owned())),
     }
 }
 
-fn two_clients() -> OAuthError {
+fn client_mismatch() -> OAuthError {
     OAuthError::Request("The header and the body name different clients.".to_owned())
 }
 
@@ -60,7 +60,7 @@ fn form_credentials(form: &OAuthForm) -> Vec<Credentials> {
     both.map(|(id, secret)| Credentials { id: id.to_owned(), secret }).into_iter().collect()
 }
 
-fn agrees(reading: &Credentials, form: &OAuthForm) -> bool {
-    form.optional("client_id").is_none_or(|id| id == reading.id)
-        && form.optional("client_secret").is_none_or(|secret| secret == reading.secret.as_str())
+fn matches_form(candidate: &Credentials, form: &OAuthForm) -> bool {
+    form.optional("client_id").is_none_or(|id| id == candidate.id)
+        && form.optional("client_secret").is_none_or(|secret| secret == candidate.secret.as_str())
 }

@@ -106,14 +106,14 @@ pub(super) fn decode(text: &[u8]) -> Option<Zeroizing<String>> {
 /// secret, so only plausible names are shown.
 fn printable(name: &str) -> &str {
     let is_name = name.len() <= 40 && name.chars().all(|c| c.is_ascii_lowercase() || c == '_');
-    if is_name { name } else { "of another name" }
+    if is_name { name } else { "(name not shown)" }
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::basic_auth::basic;
+    use super::super::basic_auth::parse_basic_auth;
     use super::*;
 
     fn encode(text: &str) -> String {
@@ -123,7 +123,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_encoded_is_read_back(
+        fn encoded_forms_round_trip(
             pairs in proptest::collection::btree_map("\\PC{1,8}", "\\PC{1,8}", 0..8),
         ) {
             let body: Vec<String> =
@@ -135,22 +135,22 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_a_form_or_refused(body in proptest::collection::vec(any::<u8>(), 0..200)) {
+        fn arbitrary_bytes_are_parsed_or_rejected(body in proptest::collection::vec(any::<u8>(), 0..200)) {
             if let Err(error) = parse_body(&body) {
                 prop_assert_eq!(error.reply().status, 400);
             }
         }
 
         #[test]
-        fn nearly_forms_are_a_form_or_refused(body in "[a-c=&%+0-9A-F]{0,40}") {
+        fn form_like_bodies_are_parsed_or_rejected(body in "[a-c=&%+0-9A-F]{0,40}") {
             if let Ok(form) = parse_body(body.as_bytes()) {
                 prop_assert!(form.parameters.len() <= PARAMETER_LIMIT);
             }
         }
 
         #[test]
-        fn any_header_is_credentials_or_none(header in "(?i:basic )?\\PC{0,60}") {
-            prop_assert!(basic(&header).is_none_or(|readings| (1..=2).contains(&readings.len())));
+        fn arbitrary_headers_are_parsed_or_rejected(header in "(?i:basic )?\\PC{0,60}") {
+            prop_assert!(parse_basic_auth(&header).is_none_or(|candidates| (1..=2).contains(&candidates.len())));
         }
     }
 }

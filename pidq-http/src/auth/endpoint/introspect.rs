@@ -20,12 +20,12 @@ pub async fn introspection_endpoint(identities: &Identities, request: OAuthReque
 
 async fn introspect(identities: &Identities, request: &OAuthRequest<'_>) -> Result<Option<TokenInfo>, OAuthError> {
     let form = OAuthForm::parse(request)?;
-    let client = client::authenticated(identities, request, &form).await?;
+    let client = client::authenticate(identities, request, &form).await?;
     let info = identities.token_info(form.required("token")?, request.now).await?;
-    Ok(info.filter(|info| info.is_alive && may_see(&client, info)))
+    Ok(info.filter(|info| info.is_active && may_introspect(&client, info)))
 }
 
-fn may_see(client: &Client, info: &TokenInfo) -> bool {
+fn may_introspect(client: &Client, info: &TokenInfo) -> bool {
     info.client == client.id || client.scopes.iter().any(|scope| scope == "introspection")
 }
 

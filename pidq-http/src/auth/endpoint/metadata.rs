@@ -26,12 +26,12 @@ struct AuthorizationServer<'a> {
 pub fn authorization_server_metadata(options: &IdentityOptions) -> String {
     let issuer = options.base_url.as_str();
     let at = |path: &str| format!("{issuer}{path}");
-    write(&AuthorizationServer {
+    to_json(&AuthorizationServer {
         issuer,
         token_endpoint: at("/o/token/"),
         revocation_endpoint: at("/o/revoke_token/"),
         introspection_endpoint: at("/o/introspect/"),
-        grant_types_supported: offered(options),
+        grant_types_supported: supported_grant_types(options),
         token_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
         revocation_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
         introspection_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
@@ -40,9 +40,9 @@ pub fn authorization_server_metadata(options: &IdentityOptions) -> String {
     })
 }
 
-fn offered(options: &IdentityOptions) -> Vec<&'static str> {
-    let is_offered = |grant: GrantType| grant != GrantType::Password || options.password_grant;
-    GRANT_TYPES.iter().filter(|row| is_offered(row.0)).map(|row| row.1).collect()
+fn supported_grant_types(options: &IdentityOptions) -> Vec<&'static str> {
+    let is_supported = |grant: GrantType| grant != GrantType::Password || options.password_grant;
+    GRANT_TYPES.iter().filter(|row| is_supported(row.0)).map(|row| row.1).collect()
 }
 
 #[derive(Serialize)]
@@ -55,15 +55,15 @@ struct ProtectedResource<'a> {
 
 /// Returns the body of `GET /.well-known/oauth-protected-resource`. `issuers` are the identity providers.
 pub fn protected_resource_metadata(options: &IdentityOptions, issuers: &[&str]) -> String {
-    let own = options.base_url.as_str();
-    write(&ProtectedResource {
-        resource: own,
-        authorization_servers: std::iter::once(own).chain(issuers.iter().copied()).collect(),
+    let base_url = options.base_url.as_str();
+    to_json(&ProtectedResource {
+        resource: base_url,
+        authorization_servers: std::iter::once(base_url).chain(issuers.iter().copied()).collect(),
         scopes_supported: SCOPES_SUPPORTED,
         bearer_methods_supported: ["header"],
     })
 }
 
-fn write(document: &impl Serialize) -> String {
+fn to_json(document: &impl Serialize) -> String {
     serde_json::to_string(document).unwrap_or_default()
 }

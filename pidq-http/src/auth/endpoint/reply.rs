@@ -92,7 +92,7 @@ struct Body<'a> {
 
 impl OAuthError {
     pub(super) fn reply(&self) -> OAuthReply {
-        let (status, error, error_description) = self.words();
+        let (status, error, error_description) = self.error_fields();
         let mut reply = OAuthReply::json(status, &Body { error, error_description });
         match self {
             OAuthError::Client(Challenge::Basic) => {
@@ -105,14 +105,17 @@ impl OAuthError {
         reply
     }
 
-    fn words(&self) -> (u16, &'static str, &str) {
+    /// Returns the status, the error code and its description.
+    fn error_fields(&self) -> (u16, &'static str, &str) {
         match self {
             OAuthError::Request(what) => (400, "invalid_request", what),
             OAuthError::TooLarge => (413, "invalid_request", "The body is longer than 16 KiB."),
             OAuthError::Client(_) => (401, "invalid_client", "The client is unknown or its secret is wrong."),
             OAuthError::Unauthorized => (400, "unauthorized_client", "The client may not use this grant type."),
-            OAuthError::GrantType => (400, "unsupported_grant_type", "This grant type is not offered."),
-            OAuthError::Scope => (400, "invalid_scope", "The scope is unknown or more than may be had."),
+            OAuthError::GrantType => (400, "unsupported_grant_type", "This grant type is not supported."),
+            OAuthError::Scope => {
+                (400, "invalid_scope", "The scope is unknown or exceeds what the client or the user may have.")
+            }
             OAuthError::Credentials(what) => (400, "invalid_grant", what),
             OAuthError::Throttled(_) => (429, "temporarily_unavailable", "Too many attempts. Try again later."),
             OAuthError::Unavailable => (503, "temporarily_unavailable", "The service is busy. Try again."),
@@ -120,7 +123,7 @@ impl OAuthError {
     }
 }
 
-/// Rounded up, so that a retry at that time is not too early.
+/// Rounds up, so that a retry at that time is not too early.
 fn whole_seconds(wait: Duration) -> String {
     wait.as_millis().div_ceil(1000).max(1).to_string()
 }

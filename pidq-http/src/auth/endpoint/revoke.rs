@@ -13,17 +13,17 @@ use crate::auth::{Identities, audit};
 /// some libraries expect JSON on every reply and others exactly 200.
 pub async fn revocation_endpoint(identities: &Identities, request: OAuthRequest<'_>) -> OAuthReply {
     match revoke(identities, &request).await {
-        Ok(()) => OAuthReply::json(200, &Nothing {}),
+        Ok(()) => OAuthReply::json(200, &EmptyObject {}),
         Err(error) => error.reply(),
     }
 }
 
 #[derive(Serialize)]
-struct Nothing {}
+struct EmptyObject {}
 
 async fn revoke(identities: &Identities, request: &OAuthRequest<'_>) -> Result<(), OAuthError> {
     let form = OAuthForm::parse(request)?;
-    let client = client::authenticated(identities, request, &form).await?;
+    let client = client::authenticate(identities, request, &form).await?;
     let info = identities.token_info(form.required("token")?, request.now).await?;
     if let Some(info) = info.filter(|info| info.client == client.id) {
         identities.revoke_family(&info.family, request.now).await?;

@@ -13,9 +13,9 @@ use crate::auth::{ClientNetwork, Identities, IdentityError, Secret, Timestamp, a
 
 /// Same text for every reason: wrong password, unknown or disabled user, single sign-on required.
 const BAD_CREDENTIALS: OAuthError = OAuthError::Credentials("Invalid credentials given.");
-const BAD_REFRESH_TOKEN: OAuthError = OAuthError::Credentials("The refresh token is invalid, expired or used.");
+const BAD_REFRESH_TOKEN: OAuthError = OAuthError::Credentials("The refresh token is invalid, expired or already used.");
 
-/// Answers a token request.
+/// Handles a token request.
 pub async fn token_endpoint(identities: &Identities, request: OAuthRequest<'_>) -> OAuthReply {
     match issue(identities, &request).await {
         Ok(tokens) => OAuthReply::json(200, &body(&tokens, request.now)),
@@ -29,7 +29,7 @@ async fn issue(identities: &Identities, request: &OAuthRequest<'_>) -> Result<To
     if grant == GrantType::Password && !identities.options().password_grant {
         return Err(OAuthError::GrantType);
     }
-    let client = client::authenticated(identities, request, &form).await?;
+    let client = client::authenticate(identities, request, &form).await?;
     if !client.grant_types.contains(&grant) {
         return Err(OAuthError::Unauthorized);
     }

@@ -13,19 +13,21 @@ const GROUP_LIMIT: usize = 500;
 
 /// Checks that the token type is that of an access token.
 pub(super) fn check_type(profile: &TokenProfile, kind: Option<&str>) -> Result<(), TokenError> {
-    let kind = kind.map(short);
+    let kind = kind.map(normalize_type);
     let kind = kind.as_deref();
     let is_right = match profile {
         TokenProfile::Rfc9068 => kind == Some("at+jwt"),
         TokenProfile::Entra { .. } => kind == Some("jwt"),
         TokenProfile::Custom { types } if types.is_empty() => true,
-        TokenProfile::Custom { types } => kind.is_some_and(|kind| types.iter().any(|listed| short(listed) == kind)),
+        TokenProfile::Custom { types } => {
+            kind.is_some_and(|kind| types.iter().any(|listed| normalize_type(listed) == kind))
+        }
     };
     if is_right { Ok(()) } else { Err(TokenError::Type) }
 }
 
 /// Normalizes a token type: lower case, without the optional `application/` prefix (RFC 7515, 4.1.9).
-fn short(kind: &str) -> String {
+fn normalize_type(kind: &str) -> String {
     let kind = kind.to_ascii_lowercase();
     kind.strip_prefix("application/").map_or_else(|| kind.clone(), str::to_owned)
 }
@@ -35,7 +37,7 @@ pub(super) fn check(settings: &ProviderSettings, claims: &Claims, now: Timestamp
     if text(claims, "iss") != Some(settings.issuer.as_str()) {
         return Err(TokenError::Issuer);
     }
-    if !list(claims, "aud").iter().any(|audience| settings.audiences.iter().any(|ours| ours == audience)) {
+    if !list(claims, "aud").iter().any(|audience| settings.audiences.iter().any(|accepted| accepted == audience)) {
         return Err(TokenError::Audience);
     }
     check_time(settings, claims, now)?;
@@ -97,7 +99,7 @@ pub(super) fn caller(settings: &ProviderSettings, claims: &Claims) -> Result<Cal
     let map = &settings.claims;
     let subject = name(claims, "sub").ok_or(TokenError::Claim("sub"))?;
     let roles = list(claims, &map.roles);
-    let known_as = ["preferred_username", "name"].iter().find_map(|claim| name(claims, claim)).unwrap_or(subject);
+    let display_name = ["preferred_username", "name"].iter().find_map(|claim| name(claims, claim)).unwrap_or(subject);
     let client = ["client_id", "azp", "appid"].iter().find_map(|claim| name(claims, claim));
     let groups = list(claims, &map.groups).into_iter().filter(|group| is_name(group));
     Ok(Caller {
@@ -107,7 +109,7 @@ pub(super) fn caller(settings: &ProviderSettings, claims: &Claims) -> Result<Cal
         groups: groups.take(GROUP_LIMIT).map(str::to_owned).collect(),
         is_admin: roles.iter().any(|role| map.admin_roles.iter().any(|admin| admin == role)),
         client_id: client.map(str::to_owned),
-        name: known_as.to_owned(),
+        name: display_name.to_owned(),
         readable_graphs: ReadableGraphs::default(),
     })
 }
@@ -122,11 +124,11 @@ fn tenant(from: &TenantSource, claims: &Claims) -> Result<String, TokenError> {
 /// Maps scopes and roles of the token to local scopes, without duplicates.
 fn scopes(settings: &ProviderSettings, claims: &Claims, roles: &[&str]) -> Vec<String> {
     let held = list(claims, &settings.claims.scope);
-    let is_held = |theirs: &str| held.contains(&theirs) || roles.contains(&theirs);
+    let is_held = |provider_scope: &str| held.contains(&provider_scope) || roles.contains(&provider_scope);
     let mut scopes = Vec::new();
-    for (theirs, ours) in &settings.claims.scopes {
-        if is_held(theirs) && !scopes.contains(ours) {
-            scopes.push(ours.clone());
+    for (provider_scope, scope) in &settings.claims.scopes {
+        if is_held(provider_scope) && !scopes.contains(scope) {
+            scopes.push(scope.clone());
         }
     }
     scopes

@@ -18,7 +18,7 @@ pub(super) struct Fetcher(HttpsClient<Empty<Bytes>>);
 impl Fetcher {
     /// `is_secure_url` decides which URLs may be fetched without TLS.
     pub(super) fn new(root_certificates: Option<&str>) -> Result<Fetcher, IdentityError> {
-        let refused = |what| IdentityError::Refused(format!("single sign-on: {what}"));
+        let refused = |what| IdentityError::Invalid(format!("single sign-on: {what}"));
         https_client(root_certificates, 0).map(Fetcher).map_err(refused)
     }
 

@@ -18,7 +18,7 @@ const REFRESH_INTERVAL: Duration = Duration::from_secs(5 * 60);
 const KEY_RETENTION: Duration = Duration::from_secs(24 * 60 * 60);
 /// Minimum interval between fetches, so that unknown key ids cannot flood the provider.
 const RETRY_INTERVAL: Duration = Duration::from_secs(60);
-/// Minimum interval between fetches without any keys, when nobody can log in.
+/// Minimum interval between fetches while there are no keys and no login is possible.
 const RETRY_INTERVAL_WITHOUT_KEYS: Duration = Duration::from_secs(5);
 /// Maximum wait of a request for a refresh that it does not need.
 const BACKGROUND_REFRESH_TIMEOUT: Duration = Duration::from_secs(1);
@@ -111,12 +111,12 @@ impl KeySource {
             return Vec::new();
         }
         let keys = self.cached().keys.clone();
-        let fitting = keys.iter().filter(|key| key.fits(algorithm));
+        let usable = keys.iter().filter(|key| key.supports(algorithm));
         match id {
-            Some(id) => fitting.filter(|key| key.id.as_deref() == Some(id)).map(|key| key.key.clone()).collect(),
+            Some(id) => usable.filter(|key| key.id.as_deref() == Some(id)).map(|key| key.key.clone()).collect(),
             // A token without a key id is accepted only if the provider has one key.
             None => {
-                let all: Vec<_> = fitting.map(|key| key.key.clone()).collect();
+                let all: Vec<_> = usable.map(|key| key.key.clone()).collect();
                 if all.len() == 1 { all } else { Vec::new() }
             }
         }
@@ -168,7 +168,7 @@ impl KeySource {
         let url = format!("{}/.well-known/openid-configuration", self.issuer.trim_end_matches('/'));
         let document = self.fetcher.json(&url).await?;
         if document.get("issuer").and_then(Value::as_str) != Some(&self.issuer) {
-            return Err("the discovery document has another issuer");
+            return Err("the discovery document names a different issuer");
         }
         let uri = document.get("jwks_uri").and_then(Value::as_str).ok_or("the discovery document has no `jwks_uri`")?;
         if !is_secure_url(uri) {
@@ -184,14 +184,14 @@ impl KeySource {
 }
 
 impl Key {
-    fn fits(&self, algorithm: Algorithm) -> bool {
-        let is_meant = self.algorithm.as_deref().is_none_or(|name| Algorithm::from_name(name) == Some(algorithm));
-        let can = match *self.key {
+    fn supports(&self, algorithm: Algorithm) -> bool {
+        let is_permitted = self.algorithm.as_deref().is_none_or(|name| Algorithm::from_name(name) == Some(algorithm));
+        let is_compatible = match *self.key {
             PublicKey::Rsa { .. } => matches!(algorithm, Algorithm::Rs256 | Algorithm::Ps256),
             PublicKey::P256(_) => algorithm == Algorithm::Es256,
             PublicKey::Ed25519(_) => algorithm == Algorithm::EdDsa,
         };
-        is_meant && can
+        is_permitted && is_compatible
     }
 }
 

@@ -120,16 +120,16 @@ mod tests {
     #[test]
     fn the_receiver_of_a_result_finds_an_idle_worker() {
         let queue = PriorityQueue::new(1, 0);
-        let come = |job: i32| queue.push(NetworkTrust::Known, job).is_ok();
-        let came = Cell::new(0);
-        assert!(come(1));
+        let push = |job: i32| queue.push(NetworkTrust::Known, job).is_ok();
+        let pushed_count = Cell::new(0);
+        assert!(push(1));
         queue.serve(|job| {
-            let (come, came, queue) = (&come, &came, &queue);
-            move || match job < 4 && come(job + 1) {
-                true => came.set(came.get() + 1),
+            let (push, pushed_count, queue) = (&push, &pushed_count, &queue);
+            move || match job < 4 && push(job + 1) {
+                true => pushed_count.set(pushed_count.get() + 1),
                 false => queue.close(),
             }
         });
-        assert_eq!(came.get(), 3);
+        assert_eq!(pushed_count.get(), 3);
     }
 }

@@ -12,24 +12,26 @@ use super::Tokens;
 use crate::auth::secret::random;
 use crate::auth::{IdentityError, Secret, Timestamp};
 
-const PURPOSE: &[&[u8]] = &[b"pidq: the pair after this refresh token"];
+const HKDF_INFO: &[&[u8]] = &[b"pidq: the pair after this refresh token"];
 
 pub(super) fn encrypt(tokens: &Tokens, token: &str, family: &str) -> Result<String, IdentityError> {
     let nonce = random::<NONCE_LEN>()?;
-    let mut text = write(tokens);
+    let mut buffer = serialize(tokens);
     key(token)
-        .and_then(|key| key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), aad(family), &mut text).ok())
+        .and_then(|key| {
+            key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), aad(family), &mut buffer).ok()
+        })
         .ok_or(IdentityError::NoRandomness)?;
-    let next_pair: Vec<u8> = nonce.into_iter().chain(text).collect();
+    let next_pair: Vec<u8> = nonce.into_iter().chain(buffer).collect();
     Ok(URL_SAFE_NO_PAD.encode(next_pair))
 }
 
 pub(super) fn decrypt(next_pair: &str, token: &str, family: &str) -> Option<Tokens> {
     let mut next_pair = Zeroizing::new(URL_SAFE_NO_PAD.decode(next_pair).ok()?);
-    let (nonce, text) = next_pair.split_at_mut_checked(NONCE_LEN)?;
+    let (nonce, ciphertext) = next_pair.split_at_mut_checked(NONCE_LEN)?;
     let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
-    let text = key(token)?.open_in_place(nonce, aad(family), text).ok()?;
-    read(std::str::from_utf8(text).ok()?)
+    let plaintext = key(token)?.open_in_place(nonce, aad(family), ciphertext).ok()?;
+    deserialize(std::str::from_utf8(plaintext).ok()?)
 }
 
 fn aad(family: &str) -> Aad<&[u8]> {
@@ -38,17 +40,17 @@ fn aad(family: &str) -> Aad<&[u8]> {
 
 fn key(token: &str) -> Option<LessSafeKey> {
     let secret = Salt::new(HKDF_SHA256, b"pidq").extract(token.as_bytes());
-    let okm = secret.expand(PURPOSE, &CHACHA20_POLY1305).ok()?;
+    let okm = secret.expand(HKDF_INFO, &CHACHA20_POLY1305).ok()?;
     Some(LessSafeKey::new(UnboundKey::from(okm)))
 }
 
-/// No field contains a line feed.
-fn write(tokens: &Tokens) -> Vec<u8> {
+/// Joins the fields with line feeds; no field contains one.
+fn serialize(tokens: &Tokens) -> Vec<u8> {
     let refresh = tokens.refresh.as_ref().map_or("", |refresh| refresh.expose());
     format!("{}\n{refresh}\n{}\n{}", tokens.access.expose(), tokens.expires_at.0, tokens.scope).into_bytes()
 }
 
-fn read(text: &str) -> Option<Tokens> {
+fn deserialize(text: &str) -> Option<Tokens> {
     let mut lines = text.split('\n');
     let mut line = || lines.next().map(str::to_owned);
     let (access, refresh) = (line()?, line()?);

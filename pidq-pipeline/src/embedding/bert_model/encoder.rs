@@ -84,7 +84,8 @@ impl BertEncoder {
         let weights =
             if weights.contains_tensor("bert.embeddings.LayerNorm.weight") { weights.pp("bert") } else { weights };
         let (tables, width) = (weights.pp("embeddings"), config.hidden_size);
-        let layers = (0..config.num_hidden_layers).map(|at| Layer::load(&weights.pp("encoder.layer").pp(at), config));
+        let layers =
+            (0..config.num_hidden_layers).map(|index| Layer::load(&weights.pp("encoder.layer").pp(index), config));
         Ok(BertEncoder {
             words: embedding(config.vocab_size, width, tables.pp("word_embeddings"))?,
             positions: embedding(config.max_position_embeddings, width, tables.pp("position_embeddings"))?,

@@ -51,7 +51,7 @@ struct SentenceConfig {
 impl ModelFiles {
     pub fn read(path: &Path) -> Result<ModelFiles, Error> {
         let config: Config = required(path, "config.json")?;
-        config.check().map_err(|why| invalid_file("config.json", why))?;
+        config.check().map_err(|reason| invalid_file("config.json", reason))?;
         let sentence: SentenceConfig = optional(path, "sentence_bert_config.json")?.unwrap_or_default();
         let max_tokens = sentence.max_seq_length.unwrap_or(config.positions()).min(config.positions());
         let modules: Option<Vec<Module>> = optional(path, "modules.json")?;
@@ -70,8 +70,8 @@ impl ModelFiles {
 
     /// Loads the tokenizer, with truncation at the model's limit and without padding, regardless of its file.
     pub fn tokenizer(&self) -> Result<Tokenizer, Error> {
-        let read = Tokenizer::from_file(self.path.join("tokenizer.json"));
-        let mut tokenizer = read.map_err(|error| invalid_file("tokenizer.json", error))?;
+        let tokenizer = Tokenizer::from_file(self.path.join("tokenizer.json"));
+        let mut tokenizer = tokenizer.map_err(|error| invalid_file("tokenizer.json", error))?;
         let truncation = TruncationParams { max_length: self.max_tokens, ..TruncationParams::default() };
         tokenizer.with_truncation(Some(truncation)).map_err(|error| invalid_file("tokenizer.json", error))?;
         tokenizer.with_padding(None);
@@ -96,15 +96,15 @@ fn read_modules(path: &Path, modules: &[Module]) -> Result<(Pooling, bool), Erro
 fn read_pooling(path: &Path, module: &str) -> Result<Pooling, Error> {
     let file = format!("{module}/config.json");
     let config: serde_json::Map<String, serde_json::Value> = required(path, &file)?;
-    let on: Vec<&str> = config
+    let enabled: Vec<&str> = config
         .iter()
         .filter(|(_, value)| **value == true)
         .filter_map(|(name, _)| name.strip_prefix("pooling_mode_"))
         .collect();
-    match on[..] {
+    match enabled[..] {
         ["cls_token"] => Ok(Pooling::First),
         ["mean_tokens"] => Ok(Pooling::Mean),
-        _ => Err(invalid_file(&file, format!("pooling by {} is not supported", on.join(" and ")))),
+        _ => Err(invalid_file(&file, format!("pooling by {} is not supported", enabled.join(" and ")))),
     }
 }
 

@@ -15,13 +15,13 @@ impl ToUnicodeMap {
     /// Parses a map, skipping everything unknown.
     pub fn parse(source: &[u8]) -> ToUnicodeMap {
         let mut map = ToUnicodeMap::default();
-        let mut before: Vec<Token<'_>> = Vec::new();
+        let mut operands: Vec<Token<'_>> = Vec::new();
         for token in tokens(source).take(MAX_RANGES * 4) {
             match token {
-                Token::Word(b"beginbfchar" | b"beginbfrange") => before.clear(),
-                Token::Word(b"endbfchar") => map.add_chars(&std::mem::take(&mut before)),
-                Token::Word(b"endbfrange") => map.add_ranges(&std::mem::take(&mut before)),
-                token => before.push(token),
+                Token::Word(b"beginbfchar" | b"beginbfrange") => operands.clear(),
+                Token::Word(b"endbfchar") => map.add_chars(&std::mem::take(&mut operands)),
+                Token::Word(b"endbfrange") => map.add_ranges(&std::mem::take(&mut operands)),
+                token => operands.push(token),
             }
         }
         map
@@ -51,14 +51,14 @@ impl ToUnicodeMap {
     }
 
     fn add_ranges(&mut self, mut tokens: &[Token<'_>]) {
-        while let [Token::Hex(first), Token::Hex(last), rest @ ..] = tokens {
+        while let [Token::Hex(first), Token::Hex(last), remaining @ ..] = tokens {
             let (first, last) = (number(first), number(last));
-            tokens = match rest {
-                [Token::Hex(text), rest @ ..] => {
+            tokens = match remaining {
+                [Token::Hex(text), remaining @ ..] => {
                     self.add(first, last, text);
-                    rest
+                    remaining
                 }
-                [Token::Open, rest @ ..] => self.add_list(first, rest),
+                [Token::Open, remaining @ ..] => self.add_list(first, remaining),
                 _ => return,
             };
         }
@@ -85,13 +85,12 @@ enum Token<'s> {
 }
 
 /// Returns the tokens of a map: hexadecimal strings, list brackets, and words. Dictionaries yield their words.
-fn tokens(source: &[u8]) -> impl Iterator<Item = Token<'_>> {
-    let mut rest = source;
+fn tokens(mut source: &[u8]) -> impl Iterator<Item = Token<'_>> {
     std::iter::from_fn(move || {
         loop {
-            let (first, after) = rest.split_first()?;
-            let (token, left) = match first {
-                b'%' => (None, skip_while(rest, |byte| !b"\r\n".contains(byte))),
+            let (first, after) = source.split_first()?;
+            let (token, remaining) = match first {
+                b'%' => (None, skip_while(source, |byte| !b"\r\n".contains(byte))),
                 b'[' => (Some(Token::Open), after),
                 b']' => (Some(Token::Close), after),
                 b'<' if !after.starts_with(b"<") => {
@@ -99,13 +98,13 @@ fn tokens(source: &[u8]) -> impl Iterator<Item = Token<'_>> {
                     (Some(Token::Hex(decode_hex(&after[..end]))), &after[end..])
                 }
                 byte if is_word_byte(byte) => {
-                    let left = skip_while(rest, is_word_byte);
-                    (Some(Token::Word(&rest[..rest.len() - left.len()])), left)
+                    let remaining = skip_while(source, is_word_byte);
+                    (Some(Token::Word(&source[..source.len() - remaining.len()])), remaining)
                 }
                 b'<' => (None, &after[1..]),
                 _ => (None, after),
             };
-            rest = left;
+            source = remaining;
             if token.is_some() {
                 return token;
             }
@@ -113,8 +112,8 @@ fn tokens(source: &[u8]) -> impl Iterator<Item = Token<'_>> {
     })
 }
 
-fn skip_while(text: &[u8], belongs: impl Fn(&u8) -> bool) -> &[u8] {
-    &text[text.iter().take_while(|byte| belongs(byte)).count()..]
+fn skip_while(text: &[u8], predicate: impl Fn(&u8) -> bool) -> &[u8] {
+    &text[text.iter().take_while(|byte| predicate(byte)).count()..]
 }
 
 fn is_word_byte(byte: &u8) -> bool {
@@ -145,19 +144,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn characters_ranges_and_lists_are_read() {
+    fn parses_characters_ranges_and_lists() {
         let map = ToUnicodeMap::parse(
             b"/CIDInit /ProcSet findresource begin << /Registry (Adobe) >> def 1 begincodespacerange <00> <FF> \
             endcodespacerange 2 beginbfchar <01> <00660069> <0002><D83D DE00> endbfchar % a remark <03> <0041>\n\
             3 beginbfrange <10> <12> <0041> <20> <21> [<0078> <00790079>] <30><30><5A> endbfrange",
         );
         let texts: Vec<_> = [1, 2, 3, 0x0F, 0x10, 0x12, 0x13, 0x20, 0x21, 0x30].map(|code| map.text(code)).into();
-        let said = [Some("fi"), Some("😀"), None, None, Some("A"), Some("C"), None, Some("x"), Some("yy"), Some("Z")];
-        assert_eq!(texts, said.map(|text| text.map(str::to_owned)));
+        let expected =
+            [Some("fi"), Some("😀"), None, None, Some("A"), Some("C"), None, Some("x"), Some("yy"), Some("Z")];
+        assert_eq!(texts, expected.map(|text| text.map(str::to_owned)));
     }
 
     #[test]
-    fn broken_maps_are_read_as_far_as_they_go() {
+    fn malformed_maps_are_parsed_up_to_the_error() {
         for source in ["", "<", "<<", "endbfrange", "beginbfrange <1> [", "beginbfchar <> <> endbfchar", "[ ] ]"] {
             assert_eq!(ToUnicodeMap::parse(source.as_bytes()).text(1), None, "{source}");
         }

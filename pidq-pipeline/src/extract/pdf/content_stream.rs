@@ -15,7 +15,7 @@ use crate::extract::{ExtractError, Source};
 const MAX_STREAM_SIZE: usize = 64 << 20;
 /// Maximum nesting depth of form XObjects.
 const MAX_DEPTH: usize = 8;
-/// Maximum number of form XObjects drawn by a page, including nested ones.
+/// Maximum number of form XObjects painted by a page, including nested ones.
 const MAX_FORMS: usize = 1000;
 /// Maximum number of pages.
 const MAX_PAGES: usize = 100_000;
@@ -96,9 +96,9 @@ impl<'d> PageReader<'d, '_> {
             Err(error) => return too_large(&error).map_or(Ok(()), Err),
         };
         let fonts = self.document.get_page_fonts(id).unwrap_or_default().into_iter().collect();
-        let (own, inherited) = self.document.get_page_resources(id).unwrap_or_default();
+        let (resources, inherited) = self.document.get_page_resources(id).unwrap_or_default();
         let inherited = inherited.first().and_then(|id| self.document.get_dictionary(*id).ok());
-        self.content(&content, &fonts, own.or(inherited), TextMatrices::default(), 0)?;
+        self.content(&content, &fonts, resources.or(inherited), TextMatrices::default(), 0)?;
         self.annotations(id)
     }
 
@@ -117,7 +117,7 @@ impl<'d> PageReader<'d, '_> {
 
     /// Writes the appearance of an annotation, or its contents if the appearance has no text.
     fn annotation(&mut self, annotation: &'d Dictionary) -> Result<(), ExtractError> {
-        let before = self.sink.page_text().len();
+        let start = self.sink.page_text().len();
         if let Some(appearance) = appearance_stream(annotation, self.document) {
             self.form_content(appearance, None, TextMatrices::default(), 0)?;
         }
@@ -126,7 +126,7 @@ impl<'d> PageReader<'d, '_> {
             lopdf::decode_text_string(text).ok().filter(|text| !text.trim().is_empty())
         });
         match contents {
-            Some(contents) if self.sink.page_text()[before..].trim().is_empty() => {
+            Some(contents) if self.sink.page_text()[start..].trim().is_empty() => {
                 self.sink.end_line()?;
                 self.sink.push(&contents)?;
                 self.sink.end_line()
@@ -201,12 +201,12 @@ impl<'d> PageReader<'d, '_> {
             Ok(content) => content,
             Err(error) => return too_large(&error).map_or(Ok(()), Err),
         };
-        let own = form.dict.get_deref(b"Resources", document).and_then(Object::as_dict).ok();
-        let resources = own.or(resources);
+        let own_resources = form.dict.get_deref(b"Resources", document).and_then(Object::as_dict).ok();
+        let resources = own_resources.or(resources);
         let fonts = fonts_of(document, resources);
         let matrix = form.dict.get_deref(b"Matrix", document).and_then(Object::as_array).ok();
-        let moved = matrix.and_then(|numbers| Matrix::from_numbers(numbers)).unwrap_or(Matrix::IDENTITY);
-        let position = TextMatrices { page: moved.then(&position.page), ..TextMatrices::default() };
+        let form_matrix = matrix.and_then(|numbers| Matrix::from_numbers(numbers)).unwrap_or(Matrix::IDENTITY);
+        let position = TextMatrices { page: form_matrix.then(&position.page), ..TextMatrices::default() };
         self.content(&content, &fonts, resources, position, depth)
     }
 
@@ -221,9 +221,9 @@ impl<'d> PageReader<'d, '_> {
         for item in strings.into_iter().flatten() {
             match item {
                 Object::String(codes, _) => {
-                    let shown = self.read(font, codes);
-                    pen.advance(state, &shown);
-                    self.sink.push(&shown.text)?;
+                    let decoded = self.decode(font, codes);
+                    pen.advance(state, &decoded);
+                    self.sink.push(&decoded.text)?;
                 }
                 number if operation.operator == "TJ" => {
                     let step = -f64::from(number.as_float().unwrap_or(0.0)) / 1000.0;
@@ -238,16 +238,16 @@ impl<'d> PageReader<'d, '_> {
         Ok(())
     }
 
-    fn read(&mut self, font: &'d Dictionary, codes: &[u8]) -> DecodedText {
+    fn decode(&mut self, font: &'d Dictionary, codes: &[u8]) -> DecodedText {
         let document = self.document;
         let entry = self.fonts.entry(ptr::from_ref(font));
         let loaded = Rc::clone(entry.or_insert_with(|| Rc::new(Font::load(font, document, MAX_STREAM_SIZE))));
-        let shown = loaded.decode(codes);
-        if shown.unknown && !self.warned_unmapped {
+        let decoded = loaded.decode(codes);
+        if decoded.unknown && !self.warned_unmapped {
             self.warned_unmapped = true;
             self.sink.warn("a font has no character mapping; some text is missing");
         }
-        shown
+        decoded
     }
 }
 
@@ -270,12 +270,14 @@ fn appearance_stream<'d>(annotation: &'d Dictionary, document: &'d Document) -> 
 }
 
 fn fonts_of<'d>(document: &'d Document, resources: Option<&'d Dictionary>) -> Fonts<'d> {
-    let fonts = resources.and_then(|own| own.get_deref(b"Font", document).ok()).and_then(|fonts| fonts.as_dict().ok());
-    let each = fonts.into_iter().flat_map(Dictionary::iter).filter_map(|(name, font)| {
+    let fonts = resources
+        .and_then(|resources| resources.get_deref(b"Font", document).ok())
+        .and_then(|fonts| fonts.as_dict().ok());
+    let loaded = fonts.into_iter().flat_map(Dictionary::iter).filter_map(|(name, font)| {
         let (_, font) = document.dereference(font).ok()?;
         Some((name.clone(), font.as_dict().ok()?))
     });
-    each.collect()
+    loaded.collect()
 }
 
 /// The part of the graphics state that affects text.
@@ -317,7 +319,7 @@ impl<'d> State<'d> {
 
     /// Applies an operation to the state. Returns whether the operation shows text.
     fn apply(&mut self, operation: &Operation) -> bool {
-        let at = |index: usize| operation.operands.get(index).map_or(0.0, number);
+        let operand = |index: usize| operation.operands.get(index).map_or(0.0, number);
         match operation.operator.as_str() {
             "cm" => {
                 self.position.page =
@@ -325,14 +327,14 @@ impl<'d> State<'d> {
             }
             "BT" => self.position.line = Matrix::IDENTITY,
             "Tm" => self.position.line = Matrix::from_numbers(&operation.operands).unwrap_or(Matrix::IDENTITY),
-            "TL" => self.leading = at(0),
-            "Tc" => self.char_spacing = at(0),
-            "Tw" => self.word_spacing = at(0),
-            "Tz" => self.scale = at(0) / 100.0,
-            "Td" => self.step(at(0), at(1)),
+            "TL" => self.leading = operand(0),
+            "Tc" => self.char_spacing = operand(0),
+            "Tw" => self.word_spacing = operand(0),
+            "Tz" => self.scale = operand(0) / 100.0,
+            "Td" => self.step(operand(0), operand(1)),
             "TD" => {
-                self.leading = -at(1);
-                self.step(at(0), at(1));
+                self.leading = -operand(1);
+                self.step(operand(0), operand(1));
             }
             "T*" => self.step(0.0, -self.leading),
             "'" | "\"" => self.step(0.0, -self.leading),
@@ -346,12 +348,12 @@ impl<'d> State<'d> {
     }
 }
 
-/// Position at which the last text ended.
+/// Position after the last text.
 #[derive(Default)]
 struct Pen {
-    at: Option<(f64, f64)>,
+    position: Option<(f64, f64)>,
     /// Matrix at the start of the current text.
-    from: Option<Matrix>,
+    line: Option<Matrix>,
     advanced: f64,
 }
 
@@ -360,35 +362,35 @@ impl Pen {
     fn move_to(&mut self, state: &State<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
         let line = state.position.line.then(&state.position.page);
         // No move since the last string: the next one follows it directly.
-        if self.from == Some(line) {
+        if self.line == Some(line) {
             return Ok(());
         }
         let size = line.height(state.size);
-        if let Some(before) = self.at {
-            let (forward, sideways) = line.offset_from(before);
+        if let Some(position) = self.position {
+            let (forward, sideways) = line.offset_from(position);
             if sideways.abs() > size * 0.5 {
                 sink.end_line()?;
             } else if (forward > size * 0.15 || forward < -size) && !sink.page_text().ends_with([' ', '\n']) {
                 sink.push(" ")?;
             }
         }
-        self.from = Some(line);
+        self.line = Some(line);
         self.advanced = 0.0;
-        self.at = Some((line.0[4], line.0[5]));
+        self.position = Some((line.0[4], line.0[5]));
         Ok(())
     }
 
     /// Advances by the width of decoded text.
-    fn advance(&mut self, state: &State<'_>, shown: &DecodedText) {
-        let spaces = state.char_spacing * shown.codes as f64 + state.word_spacing * shown.spaces as f64;
+    fn advance(&mut self, state: &State<'_>, decoded: &DecodedText) {
+        let spaces = state.char_spacing * decoded.codes as f64 + state.word_spacing * decoded.spaces as f64;
         self.advanced += spaces * state.scale;
-        self.step(state, shown.width);
+        self.step(state, decoded.width);
     }
 
     fn step(&mut self, state: &State<'_>, sizes: f64) {
         self.advanced += sizes * state.size * state.scale;
-        if let Some(from) = self.from {
-            self.at = Some(from.apply(self.advanced, 0.0));
+        if let Some(line) = self.line {
+            self.position = Some(line.apply(self.advanced, 0.0));
         }
     }
 }

@@ -50,7 +50,7 @@ pub struct DecodedText {
     /// Number of codes, and of the spaces among them to which word spacing applies.
     pub codes: usize,
     pub spaces: usize,
-    /// `true` if some codes have no known text.
+    /// `true` if some codes have no text.
     pub unknown: bool,
 }
 
@@ -77,18 +77,18 @@ impl Font {
         }
     }
 
-    fn decode_codes(&self, codes: impl Iterator<Item = u32>, plain: impl Fn(u32) -> Option<String>) -> DecodedText {
-        let mut shown = DecodedText { text: String::new(), width: 0.0, codes: 0, spaces: 0, unknown: false };
+    fn decode_codes(&self, codes: impl Iterator<Item = u32>, fallback: impl Fn(u32) -> Option<String>) -> DecodedText {
+        let mut decoded = DecodedText { text: String::new(), width: 0.0, codes: 0, spaces: 0, unknown: false };
         for code in codes {
-            match self.map.text(code).or_else(|| plain(code)) {
-                Some(text) => shown.text.push_str(&text),
-                None => shown.unknown = true,
+            match self.map.text(code).or_else(|| fallback(code)) {
+                Some(text) => decoded.text.push_str(&text),
+                None => decoded.unknown = true,
             }
-            shown.width += self.widths.width(code);
-            shown.codes += 1;
-            shown.spaces += usize::from(code == 0x20 && matches!(self.codes, CodeEncoding::SingleByte(_)));
+            decoded.width += self.widths.width(code);
+            decoded.codes += 1;
+            decoded.spaces += usize::from(code == 0x20 && matches!(self.codes, CodeEncoding::SingleByte(_)));
         }
-        shown
+        decoded
     }
 
     /// Decodes text in a legacy encoding, whose characters have the default width.
@@ -111,8 +111,8 @@ impl CodeEncoding {
             return CodeEncoding::SingleByte(Box::new(simple_encoding(font, document)));
         }
         let name = font.get_deref(b"Encoding", document).and_then(Object::as_name).unwrap_or(b"");
-        let known = EAST_ASIAN.iter().find(|(part, _)| memchr::memmem::find(name, part).is_some());
-        known.map_or(CodeEncoding::TwoByte, |(_, encoding)| CodeEncoding::Legacy(encoding))
+        let encoding = EAST_ASIAN.iter().find(|(part, _)| memchr::memmem::find(name, part).is_some());
+        encoding.map_or(CodeEncoding::TwoByte, |(_, encoding)| CodeEncoding::Legacy(encoding))
     }
 }
 
@@ -122,17 +122,17 @@ fn simple_encoding(font: &Dictionary, document: &Document) -> [Option<String>; 2
     let name = String::from_utf8_lossy(strip_subset_tag(base_font)).into_owned();
     let encoding = font.get_deref(b"Encoding", document).ok();
     let dictionary = encoding.and_then(|encoding| encoding.as_dict().ok());
-    let base = dictionary.map_or(encoding, |own| own.get_deref(b"BaseEncoding", document).ok());
-    let plain = base_encoding(base.and_then(|base| base.as_name().ok()));
-    let mut letters = std::array::from_fn(|code| {
+    let base = dictionary.map_or(encoding, |dictionary| dictionary.get_deref(b"BaseEncoding", document).ok());
+    let decode = base_encoding(base.and_then(|base| base.as_name().ok()));
+    let mut texts = std::array::from_fn(|code| {
         let symbol = symbol_fonts::decode(&name, code as u8).map(String::from);
-        symbol.or_else(|| plain.as_ref().and_then(|of| of(code as u8)))
+        symbol.or_else(|| decode.as_ref().and_then(|decode| decode(code as u8)))
     });
-    let differences = dictionary.and_then(|own| own.get_deref(b"Differences", document).ok());
+    let differences = dictionary.and_then(|dictionary| dictionary.get_deref(b"Differences", document).ok());
     if let Some(list) = differences.and_then(|list| list.as_array().ok()) {
-        apply_differences(&mut letters, list, document);
+        apply_differences(&mut texts, list, document);
     }
-    letters
+    texts
 }
 
 /// Returns the name of a font without its subset tag of six letters.
@@ -146,22 +146,22 @@ fn strip_subset_tag(name: &[u8]) -> &[u8] {
 
 /// Returns a decoder of a named encoding, or of Adobe's standard encoding if the name is unknown.
 fn base_encoding(name: Option<&[u8]>) -> Option<impl Fn(u8) -> Option<String>> {
-    let known = [&b"WinAnsiEncoding"[..], b"MacRomanEncoding", b"MacExpertEncoding", b"StandardEncoding"];
-    let name = name.filter(|name| known.contains(name)).unwrap_or(b"StandardEncoding").to_vec();
+    let supported = [&b"WinAnsiEncoding"[..], b"MacRomanEncoding", b"MacExpertEncoding", b"StandardEncoding"];
+    let name = name.filter(|name| supported.contains(name)).unwrap_or(b"StandardEncoding").to_vec();
     let font = Dictionary::from_iter([("Type", Object::Name(b"Font".into())), ("Encoding", Object::Name(name))]);
     let texts: Vec<_> = (0..=255).map(|code| decode_with_lopdf(&font, code)).collect();
     Some(move |code: u8| texts[usize::from(code)].clone())
 }
 
 /// Applies the `Differences` of an encoding: a code, followed by glyph names for it and the following codes.
-fn apply_differences(letters: &mut [Option<String>; 256], list: &[Object], document: &Document) {
-    let mut known: HashMap<&[u8], Option<String>> = HashMap::new();
+fn apply_differences(texts: &mut [Option<String>; 256], list: &[Object], document: &Document) {
+    let mut cache: HashMap<&[u8], Option<String>> = HashMap::new();
     let mut code = 0usize;
     for item in list {
         match document.dereference(item).map_or(item, |(_, found)| found) {
             Object::Name(name) => {
-                if let Some(letter) = letters.get_mut(code) {
-                    *letter = known.entry(name).or_insert_with(|| glyph_text(name)).clone();
+                if let Some(text) = texts.get_mut(code) {
+                    *text = cache.entry(name).or_insert_with(|| glyph_text(name)).clone();
                 }
                 code += 1;
             }
@@ -205,8 +205,8 @@ fn listed_glyph_name(name: &str) -> Option<String> {
 }
 
 fn decode_with_lopdf(font: &Dictionary, code: u8) -> Option<String> {
-    let nothing = Document::new();
-    let encoding = font.get_font_encoding(&nothing).ok()?;
+    let empty = Document::new();
+    let encoding = font.get_font_encoding(&empty).ok()?;
     encoding.bytes_to_string(&[code]).ok().filter(|text| !text.is_empty())
 }
 

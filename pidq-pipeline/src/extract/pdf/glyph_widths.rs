@@ -7,10 +7,10 @@ use lopdf::{Dictionary, Document, Object};
 /// Maximum number of codes with a width.
 const MAX_CODES: usize = 1 << 16;
 
-/// GlyphWidths by code.
+/// Glyph widths by code.
 #[derive(Debug)]
 pub struct GlyphWidths {
-    known: HashMap<u32, f64>,
+    by_code: HashMap<u32, f64>,
     default: f64,
 }
 
@@ -25,12 +25,12 @@ impl GlyphWidths {
     }
 
     fn uniform(default: f64) -> GlyphWidths {
-        GlyphWidths { known: HashMap::new(), default }
+        GlyphWidths { by_code: HashMap::new(), default }
     }
 
     /// Returns the width of a code.
     pub fn width(&self, code: u32) -> f64 {
-        self.known.get(&code).copied().unwrap_or(self.default)
+        self.by_code.get(&code).copied().unwrap_or(self.default)
     }
 
     /// Returns the width of codes without an entry.
@@ -54,12 +54,12 @@ fn simple_widths(font: &Dictionary, document: &Document, kind: &[u8]) -> Option<
     let first = u32::try_from(first).ok()?;
     let matrix = list(font, b"FontMatrix", document).and_then(|numbers| number(numbers.first()?, document));
     let unit = matrix.filter(|_| kind == b"Type3").unwrap_or(0.001).abs();
-    let widths = list(font, b"GlyphWidths", document)?.iter().take(MAX_CODES);
-    let known =
+    let widths = list(font, b"Widths", document)?.iter().take(MAX_CODES);
+    let by_code =
         (first..=u32::MAX).zip(widths).filter_map(|(code, width)| Some((code, number(width, document)? * unit)));
     let descriptor = font.get_deref(b"FontDescriptor", document).and_then(Object::as_dict).ok();
-    let missing = descriptor.and_then(|own| number(own.get(b"MissingWidth").ok()?, document));
-    Some(GlyphWidths { known: known.collect(), default: missing.map_or(0.5, |width| width * unit) })
+    let missing = descriptor.and_then(|descriptor| number(descriptor.get(b"MissingWidth").ok()?, document));
+    Some(GlyphWidths { by_code: by_code.collect(), default: missing.map_or(0.5, |width| width * unit) })
 }
 
 /// Reads the widths of a composite font: a code and a list, or two codes and the width of all codes between them.
@@ -72,8 +72,8 @@ fn composite_widths(font: &Dictionary, document: &Document) -> Option<GlyphWidth
     while let [first, second, rest @ ..] = items {
         let code = number(first, document)? as u32;
         items = match (document.dereference(second).map_or(second, |(_, found)| found), rest) {
-            (Object::Array(each), rest) => {
-                widths.add((code..=u32::MAX).zip(each.iter().filter_map(|width| number(width, document))));
+            (Object::Array(list), rest) => {
+                widths.add((code..=u32::MAX).zip(list.iter().filter_map(|width| number(width, document))));
                 rest
             }
             (last, [width, rest @ ..]) => {
@@ -88,13 +88,13 @@ fn composite_widths(font: &Dictionary, document: &Document) -> Option<GlyphWidth
 }
 
 impl GlyphWidths {
-    fn add(&mut self, each: impl Iterator<Item = (u32, f64)>) {
-        let left = MAX_CODES.saturating_sub(self.known.len());
-        self.known.extend(each.take(left).map(|(code, width)| (code, width / 1000.0)));
+    fn add(&mut self, widths: impl Iterator<Item = (u32, f64)>) {
+        let remaining = MAX_CODES.saturating_sub(self.by_code.len());
+        self.by_code.extend(widths.take(remaining).map(|(code, width)| (code, width / 1000.0)));
     }
 }
 
-/// GlyphWidths of the standard fonts from space to tilde, in thousandths.
+/// Glyph widths of the standard fonts from space to tilde, in thousandths.
 const STANDARD: &[(&str, [u16; 95])] = &[
     (
         "helvetica",
@@ -169,7 +169,7 @@ fn standard_widths(font: &Dictionary, document: &Document) -> GlyphWidths {
     let weight = if name.contains("bold") { "bold" } else { "" };
     let slant = if family == "times" && name.contains("italic") { "italic" } else { "" };
     let style = format!("{family}{weight}{slant}");
-    let found = STANDARD.iter().find(|(known, _)| *known == style);
-    let known = found.into_iter().flat_map(|(_, widths)| (0x20..).zip(widths.iter().map(|w| f64::from(*w) / 1000.0)));
-    GlyphWidths { known: known.collect(), default: 0.5 }
+    let found = STANDARD.iter().find(|(name, _)| *name == style);
+    let by_code = found.into_iter().flat_map(|(_, widths)| (0x20..).zip(widths.iter().map(|w| f64::from(*w) / 1000.0)));
+    GlyphWidths { by_code: by_code.collect(), default: 0.5 }
 }

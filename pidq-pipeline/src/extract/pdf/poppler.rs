@@ -23,23 +23,23 @@ pub struct PopplerText {
 pub fn text(tool: &Path, source: &Source<'_>) -> Result<PopplerText, ExtractError> {
     let limit = source.options.max_characters as u64 * 4 + 1;
     let bytes = source.content.bytes;
-    let done = run(Command::new(tool).args(["-layout", "-enc", "UTF-8", "-eol", "unix", "-", "-"]), bytes, limit)?;
-    if done.output.len() as u64 == limit {
+    let output = run(Command::new(tool).args(["-layout", "-enc", "UTF-8", "-eol", "unix", "-", "-"]), bytes, limit)?;
+    if output.stdout.len() as u64 == limit {
         return Err(ExtractError::too_large("the text is longer than the limit"));
     }
-    if done.stderr.contains("ncorrect password") {
+    if output.stderr.contains("ncorrect password") {
         return Err(ExtractError::encrypted("the PDF needs a password; save it without one"));
     }
-    if !done.success {
+    if !output.success {
         return Err(ExtractError::corrupt("the PDF cannot be opened"));
     }
-    Ok(PopplerText { text: String::from_utf8_lossy(&done.output).into_owned(), title: title(tool, bytes) })
+    Ok(PopplerText { text: String::from_utf8_lossy(&output.stdout).into_owned(), title: title(tool, bytes) })
 }
 
 fn title(tool: &Path, bytes: &[u8]) -> Option<String> {
     let tool = tool.with_file_name("pdfinfo");
-    let done = tool.is_file().then(|| run(Command::new(tool).args(["-enc", "UTF-8", "-"]), bytes, 1 << 20))?.ok()?;
-    let output = String::from_utf8_lossy(&done.output).into_owned();
+    let output = tool.is_file().then(|| run(Command::new(tool).args(["-enc", "UTF-8", "-"]), bytes, 1 << 20))?.ok()?;
+    let output = String::from_utf8_lossy(&output.stdout).into_owned();
     output.lines().find_map(|line| line.strip_prefix("Title:")).map(|title| title.trim().to_owned())
 }
 
@@ -61,7 +61,7 @@ impl PopplerText {
 
 struct CommandOutput {
     success: bool,
-    output: Vec<u8>,
+    stdout: Vec<u8>,
     stderr: String,
 }
 
@@ -70,18 +70,18 @@ fn run(command: &mut Command, input: &[u8], limit: u64) -> Result<CommandOutput,
     let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = KillOnDrop(command.spawn().map_err(|error| ExtractError::internal(format!("pdftotext: {error}")))?);
     let (stdin, stdout, stderr) = (child.0.stdin.take(), child.0.stdout.take(), child.0.stderr.take());
-    let (output, messages) = thread::scope(|scope| {
+    let (stdout, stderr_bytes) = thread::scope(|scope| {
         // A program may close its input early; that is not an error.
         scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input)));
-        let messages = scope.spawn(move || collect(stderr, MAX_STDERR_SIZE));
-        let output = collect(stdout, limit);
-        if output.len() as u64 == limit {
+        let stderr_bytes = scope.spawn(move || collect(stderr, MAX_STDERR_SIZE));
+        let stdout = collect(stdout, limit);
+        if stdout.len() as u64 == limit {
             drop(child.0.kill());
         }
-        (output, messages.join().unwrap_or_default())
+        (stdout, stderr_bytes.join().unwrap_or_default())
     });
     let success = child.0.wait().is_ok_and(|status| status.success());
-    Ok(CommandOutput { success, output, stderr: String::from_utf8_lossy(&messages).into_owned() })
+    Ok(CommandOutput { success, stdout, stderr: String::from_utf8_lossy(&stderr_bytes).into_owned() })
 }
 
 /// Reads a stream up to a limit; below the limit, the rest is drained so that the writer does not block.

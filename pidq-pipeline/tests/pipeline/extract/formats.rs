@@ -1,14 +1,14 @@
 //! Text of each format, and format detection.
 
-use pidq_pipeline::extract::{ErrorCode, Extracted, FORMATS, Markup, Options, Upload, read};
+use pidq_pipeline::extract::{ErrorCode, Extracted, FORMATS, Markup, Options, Upload, extract_in_process};
 
-use super::{read_named, read_nameless, refused, sample};
+use super::{assert_rejected, extract_named, extract_unnamed, sample};
 
 #[track_caller]
-fn says(name: &str, document: &str, text: &str) -> Extracted {
-    let found = read_named(name, document.as_bytes()).unwrap_or_else(|failure| panic!("{name}: {failure}"));
-    assert_eq!(found.text, text, "{name}");
-    found
+fn assert_text(name: &str, document: &str, text: &str) -> Extracted {
+    let extracted = extract_named(name, document.as_bytes()).unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert_eq!(extracted.text, text, "{name}");
+    extracted
 }
 
 #[test]
@@ -17,28 +17,31 @@ fn html_blocks_are_lines_and_scripts_are_omitted() {
         <h1>Pumps</h1><p>P-101A  is\n <b>fed</b> from T&#45;101.<br>Next</p><script>if (a<b) {}</script>\
         <ul><li>one<li>two</ul><table><tr><th>Tag<th>DN<tr><td>HV-1<td>150</table>\
         <pre>a\n  b</pre><img alt='a sketch' src=x>";
-    let found = says(
+    let extracted = assert_text(
         "a.html",
         html,
         "Pumps\n\nP-101A is fed from T-101.\nNext\n\none\ntwo\n\nTag\tDN\nHV-1\t150\n\na\n  b\n\na sketch",
     );
-    assert_eq!(found.title.as_deref(), Some("Unit 20"));
+    assert_eq!(extracted.title.as_deref(), Some("Unit 20"));
 }
 
 /// Checks the text of an HTML document with a body.
 #[track_caller]
-fn shows(body: &str, text: &str) {
-    says("a.html", &format!("<!doctype html><html><body>{body}</body></html>"), text);
+fn assert_html_text(body: &str, text: &str) {
+    assert_text("a.html", &format!("<!doctype html><html><body>{body}</body></html>"), text);
 }
 
 #[test]
 fn html_cells_share_the_line_of_their_row() {
     let row = "<tr><td><p>PSV-1</p><p>spare</p></td><td></td><td><div>38.5</div><br>barg</td></tr>";
-    shows(&format!("<table><tr><td></td><th>A<th>B</tr>{row}</table>end"), "\tA\tB\nPSV-1 spare\t\t38.5 barg\n\nend\n");
-    shows("<table><tr><td>a<table><tr><td>b<td>c</table></td><td>d</table>", "a b c\td\n\n");
+    assert_html_text(
+        &format!("<table><tr><td></td><th>A<th>B</tr>{row}</table>end"),
+        "\tA\tB\nPSV-1 spare\t\t38.5 barg\n\nend\n",
+    );
+    assert_html_text("<table><tr><td>a<table><tr><td>b<td>c</table></td><td>d</table>", "a b c\td\n\n");
     let page = "word ".repeat(300);
     let page = page.trim();
-    shows(
+    assert_html_text(
         &format!("<table><tr><td><p>{page}</p><p>next</p></td><td>b</td></tr></table>"),
         &format!("{page}\n\nnext\n\nb\n\n"),
     );
@@ -46,7 +49,7 @@ fn html_cells_share_the_line_of_their_row() {
 
 #[test]
 fn html_list_items_are_numbered() {
-    shows(
+    assert_html_text(
         "<ol><li>open</li><li><p>close</p><ol type=a start=3><li>slowly</ol></li><li value=7>wait<ul><li>x</ul></ol>",
         "1. open\n\n2. close\n\nc. slowly\n\n7. wait\n\nx\n\n",
     );
@@ -54,11 +57,11 @@ fn html_list_items_are_numbered() {
 
 #[test]
 fn text_in_svg_and_form_fields_is_extracted() {
-    shows(
+    assert_html_text(
         "<svg><title>t</title><defs>no</defs><text>PSV-1</text><text>V-2</text></svg><math><mi>p</mi><annotation>no</annotation></math>",
         "PSV-1\nV-2\np\n",
     );
-    shows(
+    assert_html_text(
         "a <input value=38.5> b<input type=hidden value=no><button>Send</button><center>c</center>d",
         "a 38.5 b\nSend\nc\nd\n",
     );
@@ -71,43 +74,47 @@ fn self_closing_xhtml_elements_keep_the_following_text() {
     let html = format!(
         "<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'><head>{head}</head><body>{body}</body></html>"
     );
-    assert_eq!(says("a.xhtml", &html, "PSV-1\n\nV-2\n\n").title.as_deref(), Some("Unit 20"));
-    shows("<script src=a />no</script>yes", "yes\n");
+    assert_eq!(assert_text("a.xhtml", &html, "PSV-1\n\nV-2\n\n").title.as_deref(), Some("Unit 20"));
+    assert_html_text("<script src=a />no</script>yes", "yes\n");
 }
 
 #[test]
 fn html_markup_is_retained_for_markup_splitters() {
     let html = "<h1>Pumps</h1>\r\n<p>P-101A</p>";
     let options = Options { markup: Markup::Keep, ..Options::default() };
-    let found = read(&Upload { bytes: html.as_bytes(), ..Upload::default() }, &options).unwrap();
-    assert_eq!(found.text, "<h1>Pumps</h1>\n<p>P-101A</p>");
+    let extracted = extract_in_process(&Upload { bytes: html.as_bytes(), ..Upload::default() }, &options).unwrap();
+    assert_eq!(extracted.text, "<h1>Pumps</h1>\n<p>P-101A</p>");
 }
 
 #[test]
 fn html_declares_its_encoding() {
-    let found = read_named("a.html", b"<html><meta charset='iso-8859-7'><p>\xC1\xED\xF4\xEB\xDF\xE1</p>").unwrap();
-    assert_eq!(found.text.trim(), "Αντλία");
-    assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+    let extracted =
+        extract_named("a.html", b"<html><meta charset='iso-8859-7'><p>\xC1\xED\xF4\xEB\xDF\xE1</p>").unwrap();
+    assert_eq!(extracted.text.trim(), "Αντλία");
+    assert!(extracted.warnings.is_empty(), "{:?}", extracted.warnings);
 }
 
 #[test]
 fn markdown_is_unchanged() {
-    let found = says(
+    let extracted = assert_text(
         "a.md",
         "---\ntitle: \"Unit 20\"\n---\n# Pumps\r\n\r\n* P-101A\n",
         "---\ntitle: \"Unit 20\"\n---\n# Pumps\n\n* P-101A\n",
     );
-    assert_eq!(found.title.as_deref(), Some("Unit 20"));
-    assert_eq!(says("a.md", "```\n# no\n```\n# Yes #\n", "```\n# no\n```\n# Yes #\n").title.as_deref(), Some("Yes"));
-    assert_eq!(read_nameless(b"# Pumps\n").unwrap().format, "markdown");
+    assert_eq!(extracted.title.as_deref(), Some("Unit 20"));
+    assert_eq!(
+        assert_text("a.md", "```\n# no\n```\n# Yes #\n", "```\n# no\n```\n# Yes #\n").title.as_deref(),
+        Some("Yes")
+    );
+    assert_eq!(extract_unnamed(b"# Pumps\n").unwrap().format, "markdown");
 }
 
 #[test]
 fn tables_are_rows_with_tabs() {
-    says("a.csv", "tag,note\r\nHV-1,\"a, \"\"b\"\"\nc\"\r\n", "tag\tnote\nHV-1\ta, \"b\" c\n");
-    says("a.csv", "tag;kvs\nHV-1;38,5\n", "tag\tkvs\nHV-1\t38,5\n");
-    says("a.tsv", "tag\tkvs\nHV-1\t38,5\n", "tag\tkvs\nHV-1\t38,5\n");
-    says("a.csv", "one\ntwo\n", "one\ntwo\n");
+    assert_text("a.csv", "tag,note\r\nHV-1,\"a, \"\"b\"\"\nc\"\r\n", "tag\tnote\nHV-1\ta, \"b\" c\n");
+    assert_text("a.csv", "tag;kvs\nHV-1;38,5\n", "tag\tkvs\nHV-1\t38,5\n");
+    assert_text("a.tsv", "tag\tkvs\nHV-1\t38,5\n", "tag\tkvs\nHV-1\t38,5\n");
+    assert_text("a.csv", "one\ntwo\n", "one\ntwo\n");
 }
 
 #[test]
@@ -121,7 +128,7 @@ fn csv_delimiters_are_detected() {
         ("a|b\n1,5|2\n", "a\tb\n1,5\t2\n"),
         ("word\n", "word\n"),
     ] {
-        says("a.csv", table, text);
+        assert_text("a.csv", table, text);
     }
 }
 
@@ -129,19 +136,22 @@ fn csv_delimiters_are_detected() {
 fn json_escapes_are_decoded_except_for_the_json_splitter() {
     let json = r#"{"a":"\u00dcber\ud83d\ude00 \ud83d x\nPSV-1\r\n\t\/ \"\\n\" \u0022 \u0007"}"#;
     let text = "{\"a\":\"Über😀 \\ud83d x\nPSV-1\n\t/ \\\"\\\\n\\\" \\u0022 \\u0007\"}";
-    says("a.json", json, text);
+    assert_text("a.json", json, text);
     let options = Options { markup: Markup::Keep, ..Options::default() };
-    assert_eq!(read(&Upload { bytes: json.as_bytes(), ..Upload::default() }, &options).unwrap().text, json);
-    says("a.json", "\"text\"", "\"text\"");
+    assert_eq!(
+        extract_in_process(&Upload { bytes: json.as_bytes(), ..Upload::default() }, &options).unwrap().text,
+        json
+    );
+    assert_text("a.json", "\"text\"", "\"text\"");
 }
 
 #[test]
 fn json_is_unchanged() {
-    says("a.json", "{\"tag\": \"HV-1\"}\r\n", "{\"tag\": \"HV-1\"}\n");
-    assert_eq!(read_nameless(b"[1, 2]").unwrap().format, "json");
-    refused("a.json", b"{\"tag\": ", ErrorCode::CorruptDocument);
-    refused("a.json", b"tag: HV-1", ErrorCode::UnsupportedType);
-    assert_eq!(read_nameless(b"{\"tag\": ").unwrap().format, "text");
+    assert_text("a.json", "{\"tag\": \"HV-1\"}\r\n", "{\"tag\": \"HV-1\"}\n");
+    assert_eq!(extract_unnamed(b"[1, 2]").unwrap().format, "json");
+    assert_rejected("a.json", b"{\"tag\": ", ErrorCode::CorruptDocument);
+    assert_rejected("a.json", b"tag: HV-1", ErrorCode::UnsupportedType);
+    assert_eq!(extract_unnamed(b"{\"tag\": ").unwrap().format, "text");
 }
 
 #[test]
@@ -149,8 +159,8 @@ fn rtf_text_uses_the_encodings_of_its_fonts() {
     let rtf = r"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0\fcharset0 Arial;}{\f1\fcharset204 Arial Cyr;}}{\colortbl;\red0;}
 {\info{\title Unit 20}{\author Somebody}}{\*\generator Word;}\f0 F\'f6rderh\'f6he \u8364? \uc2\u26085xy\uc1 {\b bold}\par
 {\f1 \'cd\'e0\'f1\'ee\'f1}\tab end\line \{x\}\~y\u-10179?\u-8704?{\pict ffd8ff}\par}";
-    let found = says("a.rtf", rtf, "Förderhöhe € 日bold\nНасос\tend\n{x}\u{A0}y😀\n");
-    assert_eq!(found.title.as_deref(), Some("Unit 20"));
+    let extracted = assert_text("a.rtf", rtf, "Förderhöhe € 日bold\nНасос\tend\n{x}\u{A0}y😀\n");
+    assert_eq!(extracted.title.as_deref(), Some("Unit 20"));
 }
 
 #[test]
@@ -168,29 +178,29 @@ fn rtf_boxes_tables_and_notes_are_extracted() {
         (r"{\rtf1 a{\deleted gone} b{\upr{x??}{\*\ud{\u8364?}}}{\object{\*\objdata 00}{\result r}}}", "a b€r"),
         (r"{\rtf1\ansicpg1252\deff1{\fonttbl{\f0\fcharset0 A;}{\f1\fcharset204 B;}}\'cd{\f0 \'cd}\plain\'cd}", "НÍН"),
     ] {
-        assert_eq!(read_named("a.rtf", rtf.as_bytes()).unwrap().text.trim_end(), text, "{rtf}");
+        assert_eq!(extract_named("a.rtf", rtf.as_bytes()).unwrap().text.trim_end(), text, "{rtf}");
     }
-    let found = read_named("a.rtf", br"{\rtf1\pc a}").unwrap();
-    assert_eq!(found.warnings, ["code page 437 is not supported; some characters may be wrong"]);
+    let extracted = extract_named("a.rtf", br"{\rtf1\pc a}").unwrap();
+    assert_eq!(extracted.warnings, ["code page 437 is not supported; some characters may be wrong"]);
 }
 
 #[test]
-fn a_mail_whose_plain_text_is_empty_is_read_as_html() {
+fn html_is_extracted_if_the_plain_text_of_a_mail_is_blank() {
     let mail = "From: a@example.com\r\nSubject: PSV\r\nContent-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\n\
         Content-Type: text/plain\r\n\r\n \r\n--b\r\nContent-Type: text/html\r\n\r\n<p>38.5 barg</p>\r\n--b--\r\n";
-    says("a.eml", mail, "Subject: PSV\nFrom: a@example.com\n\n38.5 barg\n\n");
+    assert_text("a.eml", mail, "Subject: PSV\nFrom: a@example.com\n\n38.5 barg\n\n");
     let odd = b"From: a@example.com\r\nSubject: PSV\r\nContent-Type: text/plain; charset=odd\r\n\r\n38 \xFC\r\n";
-    let found = read_named("a.eml", odd).unwrap();
-    assert_eq!(found.warnings, ["some characters of the e-mail could not be decoded and became \u{FFFD}"]);
+    let extracted = extract_named("a.eml", odd).unwrap();
+    assert_eq!(extracted.warnings, ["some characters of the e-mail could not be decoded and became \u{FFFD}"]);
 }
 
 #[test]
 fn mails_are_extracted_from_text_or_html() {
     let mail = "From: a@example.com\r\nSubject: =?utf-8?q?F=C3=B6rderh=C3=B6he?=\r\nContent-Type: text/html; charset=latin1\r\n\
         Content-Transfer-Encoding: quoted-printable\r\n\r\n<p>F=F6rderh=F6he<br>170 m</p>\r\n";
-    let found = says("a.eml", mail, "Subject: Förderhöhe\nFrom: a@example.com\n\nFörderhöhe\n170 m\n\n");
-    assert_eq!(found.title.as_deref(), Some("Förderhöhe"));
-    assert_eq!(read_nameless(mail.as_bytes()).unwrap().format, "eml");
+    let extracted = assert_text("a.eml", mail, "Subject: Förderhöhe\nFrom: a@example.com\n\nFörderhöhe\n170 m\n\n");
+    assert_eq!(extracted.title.as_deref(), Some("Förderhöhe"));
+    assert_eq!(extract_unnamed(mail.as_bytes()).unwrap().format, "eml");
 }
 
 #[test]
@@ -198,10 +208,10 @@ fn forwarded_mails_are_extracted_and_attachments_are_listed() {
     let mail = "From: a@example.com\r\nSubject: Fwd\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n\
         --b\r\n\r\nSee below.\r\n--b\r\nContent-Type: message/rfc822\r\n\r\nFrom: c@example.com\r\nSubject: PSV\r\n\r\n38.5 barg\r\n\
         --b\r\nContent-Type: image/png\r\nContent-Disposition: attachment; filename=a.png\r\n\r\nx\r\n--b--\r\n";
-    let found = read_named("a.eml", mail.as_bytes()).unwrap();
+    let extracted = extract_named("a.eml", mail.as_bytes()).unwrap();
     let text = "Subject: Fwd\nFrom: a@example.com\n\nSee below.\n\nSubject: PSV\nFrom: c@example.com\n\n38.5 barg";
-    assert_eq!(found.text.trim_end(), text);
-    assert_eq!(found.warnings, ["attachment not read: a.png (1 bytes)"]);
+    assert_eq!(extracted.text.trim_end(), text);
+    assert_eq!(extracted.warnings, ["attachment not read: a.png (1 bytes)"]);
 }
 
 #[test]
@@ -214,7 +224,7 @@ fn drawings_are_described_in_sentences() {
         {"source": "n1", "target": "n2", "edge_type": "physically_has_a"},
         {"source": "n2", "target": "n3", "edge_type": "physically_connected_to"},
         {"source": "n4", "target": "n3", "edge_type": "associated_with", "edge_classification": "signal_line.electrical"}]}}"#;
-    let found = says(
+    let extracted = assert_text(
         "a.json",
         graph,
         "Drawing PID-1, revision A.\n\nT-101 is a tank (equipment.tank).\nT-101: volume 250.0 m³.\nT-101 has the parts T-101 N1.\n\
@@ -223,59 +233,59 @@ fn drawings_are_described_in_sentences() {
          HV-1 is a gate valve.\nHV-1: size dn 150.\nHV-1 is fed from T-101 N1.\nHV-1 receives a signal from LT-1.\n\n\
          LT-1 is on the drawing.\nLT-1 sends a signal to HV-1.\n",
     );
-    assert_eq!((found.title.as_deref(), found.media_type.as_str()), (Some("PID-1"), "application/json"));
+    assert_eq!((extracted.title.as_deref(), extracted.media_type.as_str()), (Some("PID-1"), "application/json"));
 }
 
 #[test]
 fn proteus_is_a_drawing_and_other_xml_is_text() {
     let xml = r#"<PlantModel><PlantInformation SchemaVersion="4.1" Units="mm"/>
         <Equipment ID="E1" TagName="T4711" ComponentClass="Tank"><Nozzle ID="N1" TagName="N1"/></Equipment></PlantModel>"#;
-    let found = read_named("a.xml", xml.as_bytes()).unwrap();
-    assert_eq!((found.format.as_str(), found.media_type.as_str()), ("drawing", "application/xml"));
-    assert!(found.text.contains("T4711 is a tank (equipment.tank).\n"), "{}", found.text);
-    assert!(found.text.contains("T4711 has the parts T4711 N1.\n"), "{}", found.text);
-    says("a.xml", "<a>b</a>", "<a>b</a>");
+    let extracted = extract_named("a.xml", xml.as_bytes()).unwrap();
+    assert_eq!((extracted.format.as_str(), extracted.media_type.as_str()), ("drawing", "application/xml"));
+    assert!(extracted.text.contains("T4711 is a tank (equipment.tank).\n"), "{}", extracted.text);
+    assert!(extracted.text.contains("T4711 has the parts T4711 N1.\n"), "{}", extracted.text);
+    assert_text("a.xml", "<a>b</a>", "<a>b</a>");
 }
 
 #[test]
 fn the_example_plant_names_every_tag() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/data");
     let plant = std::fs::read(format!("{folder}/plant.json")).unwrap();
-    let found = read_named("plant.json", &plant).unwrap();
+    let extracted = extract_named("plant.json", &plant).unwrap();
     let json: serde_json::Value = serde_json::from_slice(&plant).unwrap();
     for node in json["pid_graph"]["nodes"].as_array().unwrap() {
         let tag = node["tag"].as_str().unwrap();
-        assert!(found.text.contains(tag), "{tag}");
+        assert!(extracted.text.contains(tag), "{tag}");
     }
     let skid = std::fs::read(format!("{folder}/skid.xml")).unwrap();
-    assert_eq!(read_nameless(&skid).unwrap().format, "drawing");
+    assert_eq!(extract_unnamed(&skid).unwrap().format, "drawing");
 }
 
 #[test]
 fn formats_are_detected_by_content_and_contradictions_are_rejected() {
     let pdf = sample("manual.pdf");
     for name in ["a.docx", "a.txt", "a.html", "a.json", "a.eml", "a.rtf"] {
-        refused(name, &pdf, ErrorCode::UnsupportedType);
+        assert_rejected(name, &pdf, ErrorCode::UnsupportedType);
     }
     for name in ["manual.pdf", "manual.docx", "lists.xlsx", "talk.pptx", "lists.ods", "manual.odt", "question.eml"] {
         let bytes = sample(name);
         let format = name.rsplit_once('.').unwrap().1;
-        assert_eq!(read_nameless(&bytes).unwrap().format, format, "{name}");
-        assert_eq!(read_named("a.bin", &bytes).unwrap().format, format, "{name}");
-        assert_eq!(read_named(&name.to_uppercase(), &bytes).unwrap().format, format, "{name}");
+        assert_eq!(extract_unnamed(&bytes).unwrap().format, format, "{name}");
+        assert_eq!(extract_named("a.bin", &bytes).unwrap().format, format, "{name}");
+        assert_eq!(extract_named(&name.to_uppercase(), &bytes).unwrap().format, format, "{name}");
         let wrong = if format == "xlsx" { "a.docx" } else { "a.xlsx" };
-        refused(wrong, &bytes, ErrorCode::UnsupportedType);
+        assert_rejected(wrong, &bytes, ErrorCode::UnsupportedType);
     }
     for name in ["a.pdf", "a.docx", "a.xlsx", "a.pptx", "a.ods", "a.rtf"] {
-        refused(name, b"only text", ErrorCode::UnsupportedType);
+        assert_rejected(name, b"only text", ErrorCode::UnsupportedType);
     }
 }
 
 #[test]
 fn plain_text_with_a_signature_word_is_text() {
-    assert_eq!(read_nameless(b"A PDF begins with %PDF-1.7.").unwrap().format, "text");
+    assert_eq!(extract_unnamed(b"A PDF begins with %PDF-1.7.").unwrap().format, "text");
     let late = [&b"\x01\x02\n"[..], &sample("manual.pdf")].concat();
-    assert_eq!(read_nameless(&late).map(|found| found.format), Ok("pdf".into()));
+    assert_eq!(extract_unnamed(&late).map(|extracted| extracted.format), Ok("pdf".into()));
 }
 
 #[test]
@@ -287,53 +297,58 @@ fn unsupported_formats_are_named() {
         (b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1 and so on", "old Office"),
         (&[0, 1, 2, 3, 4, 5, 6, 7, 250, 251], "an unknown type"),
     ] {
-        let failure = read_nameless(bytes).unwrap_err();
-        assert_eq!(failure.code, ErrorCode::UnsupportedType);
-        assert!(failure.detail.contains(word), "{failure}");
+        let error = extract_unnamed(bytes).unwrap_err();
+        assert_eq!(error.code, ErrorCode::UnsupportedType);
+        assert!(error.detail.contains(word), "{error}");
     }
     let package: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
-    refused("a.docx", &[&b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"[..], &package].concat(), ErrorCode::EncryptedDocument);
+    assert_rejected(
+        "a.docx",
+        &[&b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"[..], &package].concat(),
+        ErrorCode::EncryptedDocument,
+    );
 }
 
 #[test]
 fn a_document_without_text_is_rejected() {
     for (name, bytes) in [("a.txt", &b""[..]), ("a.txt", b" \r\n\t"), ("a.html", b"<p></p>"), ("a.csv", b"\n\n")] {
-        refused(name, bytes, ErrorCode::EmptyText);
+        assert_rejected(name, bytes, ErrorCode::EmptyText);
     }
 }
 
 #[test]
 fn invalid_bytes_cause_a_warning() {
-    let found = read_named("a.txt", b"F\xC3\xB6rderh\xC3\xB6he gr\xC3\xB6\xC3\x9Fer als 170 m \xFF Ende").unwrap();
-    assert!(found.text.starts_with("Förderhöhe größer"));
-    assert_eq!(found.warnings, ["some bytes are not valid UTF-8 and became \u{FFFD}"]);
+    let extracted =
+        extract_named("a.txt", b"F\xC3\xB6rderh\xC3\xB6he gr\xC3\xB6\xC3\x9Fer als 170 m \xFF Ende").unwrap();
+    assert!(extracted.text.starts_with("Förderhöhe größer"));
+    assert_eq!(extracted.warnings, ["some bytes are not valid UTF-8 and became \u{FFFD}"]);
     let long = format!("a\rb\r\nc\n\0d{}", "e".repeat(100));
-    assert!(read_named("a.txt", long.as_bytes()).unwrap().text.starts_with("a\nb\nc\nde"));
+    assert!(extract_named("a.txt", long.as_bytes()).unwrap().text.starts_with("a\nb\nc\nde"));
 }
 
 #[test]
 fn too_much_text_is_rejected_at_the_limit() {
     let options = Options { max_characters: 10, ..Options::default() };
-    let read = |text: &str| read(&Upload { bytes: text.as_bytes(), ..Upload::default() }, &options);
-    assert_eq!(read("ÄÖÜÄÖÜÄÖÜÄ").unwrap().text.chars().count(), 10);
-    assert_eq!(read("ÄÖÜÄÖÜÄÖÜÄÖ").unwrap_err().code, ErrorCode::TooLargeText);
+    let extract = |text: &str| extract_in_process(&Upload { bytes: text.as_bytes(), ..Upload::default() }, &options);
+    assert_eq!(extract("ÄÖÜÄÖÜÄÖÜÄ").unwrap().text.chars().count(), 10);
+    assert_eq!(extract("ÄÖÜÄÖÜÄÖÜÄÖ").unwrap_err().code, ErrorCode::TooLargeText);
 }
 
 #[test]
 fn a_position_has_its_page() {
-    let found = read_named("manual.pdf", &sample("manual.pdf")).unwrap();
-    assert_eq!(found.pages.len(), 2);
-    for (number, page) in found.pages.iter().enumerate() {
-        assert_eq!((found.page_at(page.start), found.page_at(page.end - 1)), (number, number));
+    let extracted = extract_named("manual.pdf", &sample("manual.pdf")).unwrap();
+    assert_eq!(extracted.pages.len(), 2);
+    for (number, page) in extracted.pages.iter().enumerate() {
+        assert_eq!((extracted.page_at(page.start), extracted.page_at(page.end - 1)), (number, number));
     }
-    assert_eq!(found.page_at(usize::MAX), 1);
-    assert!(found.text[found.pages[1].start..].starts_with("Pump P-101A"));
+    assert_eq!(extracted.page_at(usize::MAX), 1);
+    assert!(extracted.text[extracted.pages[1].start..].starts_with("Pump P-101A"));
 }
 
 #[test]
 fn every_format_has_media_types_and_lowercase_extensions() {
     for format in FORMATS {
         assert!(!format.media_types.is_empty() && !format.extensions.is_empty(), "{}", format.name);
-        assert!(format.extensions.iter().all(|ending| *ending == ending.to_lowercase()), "{}", format.name);
+        assert!(format.extensions.iter().all(|extension| *extension == extension.to_lowercase()), "{}", format.name);
     }
 }

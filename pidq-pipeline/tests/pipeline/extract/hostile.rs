@@ -11,8 +11,8 @@ use zip::{CompressionMethod, ZipWriter};
 /// Address space limit in bytes: a reader that needs more for one of these documents fails.
 const MEMORY: u64 = 768 << 20;
 
-fn read_apart(name: &str, bytes: &[u8], options: &Options) -> Result<Extracted, ExtractError> {
-    let isolation = SandboxOptions {
+fn extract_sandboxed(name: &str, bytes: &[u8], options: &Options) -> Result<Extracted, ExtractError> {
+    let sandbox = SandboxOptions {
         memory_limit: MEMORY,
         cpu_seconds: 60,
         ..SandboxOptions::new(env!("CARGO_BIN_EXE_pidq-pipeline"), &["pipeline", "read-document"])
@@ -20,30 +20,31 @@ fn read_apart(name: &str, bytes: &[u8], options: &Options) -> Result<Extracted, 
     let result = extract_in_sandbox(
         &Upload { bytes, name: Some(name), media_type: None },
         options,
-        &isolation,
+        &sandbox,
         &StopHandle::default(),
     );
-    if let Err(failure) = &result {
+    if let Err(error) = &result {
         // The readers must reject a document before it hits the limits of the process.
         for word in ["memory limit", "CPU time", "crashed", "panicked"] {
-            assert!(!failure.detail.contains(word), "{name}: {failure}");
+            assert!(!error.detail.contains(word), "{name}: {error}");
         }
     }
     result
 }
 
 #[track_caller]
-fn refused(name: &str, bytes: &[u8], code: ErrorCode) {
-    match read_apart(name, bytes, &Options::default()) {
-        Err(failure) => assert_eq!(failure.code, code, "{name}: {failure}"),
-        Ok(found) => panic!("{name} was read: {:.200}", found.text),
+fn assert_rejected(name: &str, bytes: &[u8], code: ErrorCode) {
+    match extract_sandboxed(name, bytes, &Options::default()) {
+        Err(error) => assert_eq!(error.code, code, "{name}: {error}"),
+        Ok(extracted) => panic!("{name} was read: {:.200}", extracted.text),
     }
 }
 
 #[track_caller]
-fn says(name: &str, bytes: &[u8], text: &str) {
-    let found = read_apart(name, bytes, &Options::default()).unwrap_or_else(|failure| panic!("{name}: {failure}"));
-    assert_eq!(super::words(&found.text), text, "{name}");
+fn assert_text(name: &str, bytes: &[u8], text: &str) {
+    let extracted =
+        extract_sandboxed(name, bytes, &Options::default()).unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert_eq!(super::words(&extracted.text), text, "{name}");
 }
 
 pub fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
@@ -90,25 +91,29 @@ fn ods(body: &str) -> Vec<u8> {
 
 #[test]
 fn decompression_bombs_are_rejected() {
-    let blanks = vec![b' '; 32 << 20];
-    refused("ratio.docx", &archive(&[("word/document.xml", &blanks)]), ErrorCode::TooLargeText);
-    refused("ratio.xlsx", &archive(&[("xl/workbook.xml", &blanks)]), ErrorCode::TooLargeText);
-    refused("beside.docx", &archive(&[("word/document.xml", b"<a/>"), ("other", &blanks)]), ErrorCode::TooLargeText);
+    let spaces = vec![b' '; 32 << 20];
+    assert_rejected("ratio.docx", &archive(&[("word/document.xml", &spaces)]), ErrorCode::TooLargeText);
+    assert_rejected("ratio.xlsx", &archive(&[("xl/workbook.xml", &spaces)]), ErrorCode::TooLargeText);
+    assert_rejected(
+        "beside.docx",
+        &archive(&[("word/document.xml", b"<a/>"), ("other", &spaces)]),
+        ErrorCode::TooLargeText,
+    );
 }
 
 #[test]
 fn false_archive_sizes_are_rejected() {
-    let blanks = vec![b' '; 32 << 20];
+    let spaces = vec![b' '; 32 << 20];
     for (kind, part) in [("docx", "word/document.xml"), ("xlsx", "xl/workbook.xml"), ("pptx", "ppt/presentation.xml")] {
-        let mut bytes = archive(&[(part, &blanks)]);
-        let size = (blanks.len() as u32).to_le_bytes();
-        for at in 0..bytes.len() - 4 {
-            if bytes[at..at + 4] == size {
-                bytes[at..at + 4].copy_from_slice(&1000u32.to_le_bytes());
+        let mut bytes = archive(&[(part, &spaces)]);
+        let size = (spaces.len() as u32).to_le_bytes();
+        for index in 0..bytes.len() - 4 {
+            if bytes[index..index + 4] == size {
+                bytes[index..index + 4].copy_from_slice(&1000u32.to_le_bytes());
             }
         }
-        let failure = read_apart(&format!("lie.{kind}"), &bytes, &Options::default()).unwrap_err();
-        assert!(matches!(failure.code, ErrorCode::TooLargeText | ErrorCode::CorruptDocument), "{kind}: {failure}");
+        let error = extract_sandboxed(&format!("lie.{kind}"), &bytes, &Options::default()).unwrap_err();
+        assert!(matches!(error.code, ErrorCode::TooLargeText | ErrorCode::CorruptDocument), "{kind}: {error}");
     }
 }
 
@@ -116,8 +121,8 @@ fn false_archive_sizes_are_rejected() {
 fn archives_with_too_many_files_are_rejected() {
     let names: Vec<String> = (0..10_001).map(|number| number.to_string()).collect();
     let files: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &b""[..])).collect();
-    refused("many.docx", &archive(&files), ErrorCode::TooLargeText);
-    refused("many", &archive(&files), ErrorCode::TooLargeText);
+    assert_rejected("many.docx", &archive(&files), ErrorCode::TooLargeText);
+    assert_rejected("many", &archive(&files), ErrorCode::TooLargeText);
 }
 
 #[test]
@@ -133,55 +138,59 @@ fn overlapping_archive_entries_are_rejected() {
     tail[10] = 2;
     let size = 2 * (end - list) as u32;
     tail[12..16].copy_from_slice(&size.to_le_bytes());
-    refused("overlap.docx", &[&bytes[..end], &twice, &tail].concat(), ErrorCode::CorruptDocument);
+    assert_rejected("overlap.docx", &[&bytes[..end], &twice, &tail].concat(), ErrorCode::CorruptDocument);
 }
 
 #[test]
 fn nested_archives_are_not_opened() {
     let inner = archive(&[("bomb", &vec![0; 8 << 20])]);
     let document = b"<w:document xmlns:w='w'><w:p><w:r><w:t>text</w:t></w:r></w:p></w:document>";
-    says("nested.docx", &archive(&[("word/document.xml", document), ("word/embeddings/a.zip", &inner)]), "text");
-    refused("nested", &archive(&[("a.zip", &inner)]), ErrorCode::UnsupportedType);
+    assert_text("nested.docx", &archive(&[("word/document.xml", document), ("word/embeddings/a.zip", &inner)]), "text");
+    assert_rejected("nested", &archive(&[("a.zip", &inner)]), ErrorCode::UnsupportedType);
 }
 
-const LAUGHS: &str = "<!DOCTYPE a [<!ENTITY a 'ha'><!ENTITY b '&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;'>\
+const BILLION_LAUGHS: &str = "<!DOCTYPE a [<!ENTITY a 'ha'><!ENTITY b '&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;'>\
     <!ENTITY c '&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;'><!ENTITY x SYSTEM 'file:///etc/passwd'>]>";
 
 #[test]
 fn entities_are_not_expanded() {
-    let word = format!("{LAUGHS}<w:document xmlns:w='w'><w:p><w:t>&c;&x;</w:t></w:p></w:document>");
-    refused("laughs.docx", &archive(&[("word/document.xml", word.as_bytes())]), ErrorCode::CorruptDocument);
-    refused("entity.docx", &docx("<w:p><w:t>&c;</w:t></w:p>"), ErrorCode::CorruptDocument);
-    let plant = format!("{LAUGHS}<PlantModel><Equipment ID='E' TagName='&c;'/></PlantModel>");
-    refused("laughs.xml", plant.as_bytes(), ErrorCode::CorruptDocument);
-    let strings = format!("{LAUGHS}<sst><si><t>&c;&x;</t></si></sst>");
+    let word = format!("{BILLION_LAUGHS}<w:document xmlns:w='w'><w:p><w:t>&c;&x;</w:t></w:p></w:document>");
+    assert_rejected("laughs.docx", &archive(&[("word/document.xml", word.as_bytes())]), ErrorCode::CorruptDocument);
+    assert_rejected("entity.docx", &docx("<w:p><w:t>&c;</w:t></w:p>"), ErrorCode::CorruptDocument);
+    let plant = format!("{BILLION_LAUGHS}<PlantModel><Equipment ID='E' TagName='&c;'/></PlantModel>");
+    assert_rejected("laughs.xml", plant.as_bytes(), ErrorCode::CorruptDocument);
+    let strings = format!("{BILLION_LAUGHS}<sst><si><t>&c;&x;</t></si></sst>");
     let sheet = "<worksheet><sheetData><row r='1'><c r='A1' t='s'><v>0</v></c><c r='B1'><v>7</v></c></row></sheetData></worksheet>";
-    refused("laughs.xlsx", &xlsx(sheet, &strings), ErrorCode::CorruptDocument);
-    let found = read_apart(
+    assert_rejected("laughs.xlsx", &xlsx(sheet, &strings), ErrorCode::CorruptDocument);
+    let extracted = extract_sandboxed(
         "entity.xlsx",
-        &xlsx(&format!("{LAUGHS}{sheet}"), "<sst><si><t>a</t></si></sst>"),
+        &xlsx(&format!("{BILLION_LAUGHS}{sheet}"), "<sst><si><t>a</t></si></sst>"),
         &Options::default(),
     );
-    assert!(found.is_ok_and(|found| found.text == "a\t7"));
+    assert!(extracted.is_ok_and(|extracted| extracted.text == "a\t7"));
     // Plain text is not parsed.
-    let text = format!("{LAUGHS}<a>&c;</a>");
-    assert_eq!(read_apart("laughs.xml", text.as_bytes(), &Options::default()).unwrap().text, text);
+    let text = format!("{BILLION_LAUGHS}<a>&c;</a>");
+    assert_eq!(extract_sandboxed("laughs.xml", text.as_bytes(), &Options::default()).unwrap().text, text);
 }
 
 #[test]
 fn too_deep_nesting_is_rejected_or_flattened() {
-    let many = 200_000;
-    refused("deep.docx", &docx(&"<w:tbl>".repeat(many / 10)), ErrorCode::CorruptDocument);
-    refused("deep.ods", &ods(&"<table:table>".repeat(many / 10)), ErrorCode::CorruptDocument);
-    refused("deep.json", "[".repeat(many).as_bytes(), ErrorCode::CorruptDocument);
-    refused("deep.json", format!("{}{}", "[".repeat(many), "]".repeat(many)).as_bytes(), ErrorCode::CorruptDocument);
-    let graph = format!(r#"{{"nodes": [{}{}], "edges": []}}"#, "[".repeat(many), "]".repeat(many));
-    refused("deep.json", graph.as_bytes(), ErrorCode::CorruptDocument);
-    refused("deep.rtf", format!("{{\\rtf1 {}", "{".repeat(many)).as_bytes(), ErrorCode::CorruptDocument);
-    refused("deep.xml", format!("<PlantModel>{}", "<a>".repeat(many)).as_bytes(), ErrorCode::CorruptDocument);
-    says("deep.html", format!("{}text", "<div><b><table><svg></svg>".repeat(many)).as_bytes(), "text");
-    let sheet = format!("<worksheet><sheetData><row>{}", "<c><is>".repeat(many / 10));
-    refused("deep.xlsx", &xlsx(&sheet, "<sst/>"), ErrorCode::CorruptDocument);
+    let depth = 200_000;
+    assert_rejected("deep.docx", &docx(&"<w:tbl>".repeat(depth / 10)), ErrorCode::CorruptDocument);
+    assert_rejected("deep.ods", &ods(&"<table:table>".repeat(depth / 10)), ErrorCode::CorruptDocument);
+    assert_rejected("deep.json", "[".repeat(depth).as_bytes(), ErrorCode::CorruptDocument);
+    assert_rejected(
+        "deep.json",
+        format!("{}{}", "[".repeat(depth), "]".repeat(depth)).as_bytes(),
+        ErrorCode::CorruptDocument,
+    );
+    let graph = format!(r#"{{"nodes": [{}{}], "edges": []}}"#, "[".repeat(depth), "]".repeat(depth));
+    assert_rejected("deep.json", graph.as_bytes(), ErrorCode::CorruptDocument);
+    assert_rejected("deep.rtf", format!("{{\\rtf1 {}", "{".repeat(depth)).as_bytes(), ErrorCode::CorruptDocument);
+    assert_rejected("deep.xml", format!("<PlantModel>{}", "<a>".repeat(depth)).as_bytes(), ErrorCode::CorruptDocument);
+    assert_text("deep.html", format!("{}text", "<div><b><table><svg></svg>".repeat(depth)).as_bytes(), "text");
+    let sheet = format!("<worksheet><sheetData><row>{}", "<c><is>".repeat(depth / 10));
+    assert_rejected("deep.xlsx", &xlsx(&sheet, "<sst/>"), ErrorCode::CorruptDocument);
 }
 
 #[test]
@@ -195,8 +204,8 @@ fn nested_mails_are_limited() {
             mail += "Content-Type: message/rfc822\r\n\r\n";
         }
     }
-    let found = read_apart("deep.eml", mail.as_bytes(), &Options::default()).unwrap();
-    assert!(found.text.starts_with("Subject: s"));
+    let extracted = extract_sandboxed("deep.eml", mail.as_bytes(), &Options::default()).unwrap();
+    assert!(extracted.text.starts_with("Subject: s"));
 }
 
 #[test]
@@ -205,14 +214,14 @@ fn repeated_shared_strings_are_limited() {
     let row = |row: usize| format!("<row r='{row}'><c r='A{row}' t='s'><v>0</v></c></row>");
     let rows: String = (1..100).map(row).collect();
     let bytes = xlsx(&format!("<worksheet><sheetData>{rows}</sheetData></worksheet>"), &strings);
-    refused("huge.xlsx", &bytes, ErrorCode::TooLargeText);
+    assert_rejected("huge.xlsx", &bytes, ErrorCode::TooLargeText);
 }
 
 #[test]
 fn a_workbook_with_a_false_string_count_is_rejected() {
     for count in ["1000000000000", "18446744073709551615", "99999999999999999999999"] {
         let bytes = xlsx("<worksheet/>", &format!("<sst uniqueCount='{count}'><si><t>a</t></si></sst>"));
-        refused("count.xlsx", &bytes, ErrorCode::CorruptDocument);
+        assert_rejected("count.xlsx", &bytes, ErrorCode::CorruptDocument);
     }
 }
 
@@ -227,8 +236,8 @@ fn repeated_slides_are_read_once() {
         ("ppt/_rels/presentation.xml.rels", format!("<Relationships>{targets}</Relationships>").as_bytes()),
         ("ppt/slides/slide1.xml", b"<p:sld xmlns:p='p' xmlns:a='a'><a:p><a:r><a:t>text</a:t></a:r></a:p></p:sld>"),
     ]);
-    let found = read_apart("often.pptx", &bytes, &Options::default()).unwrap();
-    assert_eq!(found.pages.len(), 7);
+    let extracted = extract_sandboxed("often.pptx", &bytes, &Options::default()).unwrap();
+    assert_eq!(extracted.pages.len(), 7);
 }
 
 #[test]
@@ -238,8 +247,8 @@ fn repeated_cells_are_limited() {
     let bytes = ods(&format!(
         "<table:table table:name='S'>{row}<table:table-row><table:table-cell><text:p>a<text:s text:c='999999999'/>b</text:p></table:table-cell></table:table-row></table:table>"
     ));
-    let found = read_apart("repeat.ods", &bytes, &Options::default()).unwrap();
-    assert!(found.text.len() < 10_000, "{}", found.text.len());
+    let extracted = extract_sandboxed("repeat.ods", &bytes, &Options::default()).unwrap();
+    assert!(extracted.text.len() < 10_000, "{}", extracted.text.len());
 }
 
 /// A PDF of objects, the first of which is the catalog.
@@ -249,14 +258,14 @@ fn pdf(objects: &[&str]) -> Vec<u8> {
 
 pub fn raw_pdf(objects: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = b"%PDF-1.5\n".to_vec();
-    let mut places = Vec::new();
+    let mut offsets = Vec::new();
     for (number, object) in objects.iter().enumerate() {
-        places.push(bytes.len());
+        offsets.push(bytes.len());
         bytes.extend_from_slice(format!("{} 0 obj\n", number + 1).as_bytes());
         bytes.extend_from_slice(object);
         bytes.extend_from_slice(b"\nendobj\n");
     }
-    let table: String = places.iter().map(|place| format!("{place:010} 00000 n \n")).collect();
+    let table: String = offsets.iter().map(|offset| format!("{offset:010} 00000 n \n")).collect();
     let start = bytes.len();
     let size = objects.len() + 1;
     let end = format!(
@@ -276,11 +285,11 @@ fn deflated(bytes: &[u8]) -> Vec<u8> {
     let zip = archive(&[("a", bytes)]);
     let list = zip.windows(4).position(|four| four == b"PK\x01\x02").unwrap();
     let size = u32::from_le_bytes(zip[list + 20..list + 24].try_into().unwrap()) as usize;
-    let sums = bytes.iter().fold((1u32, 0u32), |(a, b), byte| {
+    let adler = bytes.iter().fold((1u32, 0u32), |(a, b), byte| {
         let a = (a + u32::from(*byte)) % 65521;
         (a, (a + b) % 65521)
     });
-    [&b"\x78\x9C"[..], &zip[31..31 + size], &(sums.1 << 16 | sums.0).to_be_bytes()].concat()
+    [&b"\x78\x9C"[..], &zip[31..31 + size], &(adler.1 << 16 | adler.0).to_be_bytes()].concat()
 }
 
 const CATALOG: &str = "<< /Type /Catalog /Pages 2 0 R >>";
@@ -293,7 +302,7 @@ const FONT: &str = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encodin
 fn read_page(content: Vec<u8>, form: Vec<u8>, font: &str) -> Vec<Result<Extracted, ExtractError>> {
     let objects = [CATALOG, PAGES, PAGE].map(|object| object.as_bytes().to_vec());
     let bytes = raw_pdf(&[objects.to_vec(), vec![content, font.as_bytes().to_vec(), form]].concat());
-    readers().iter().map(|options| read_apart("a.pdf", &bytes, options)).collect()
+    readers().iter().map(|options| extract_sandboxed("a.pdf", &bytes, options)).collect()
 }
 
 fn readers() -> Vec<Options> {
@@ -313,12 +322,12 @@ fn cyclic_page_trees_are_read_once_or_rejected() {
         let content = "<< /Length 4 0 R >>\nstream\nBT /F 9 Tf (text) Tj ET\nendstream";
         let bytes = pdf(&[CATALOG, pages, PAGE, content, FONT]);
         for options in readers() {
-            let result = read_apart("cycle.pdf", &bytes, &options);
-            let is_fine = result.as_ref().is_ok_and(|found| found.text.len() < 1000)
+            let result = extract_sandboxed("cycle.pdf", &bytes, &options);
+            let is_expected = result.as_ref().is_ok_and(|extracted| extracted.text.len() < 1000)
                 || result
                     .as_ref()
-                    .is_err_and(|failure| matches!(failure.code, ErrorCode::CorruptDocument | ErrorCode::EmptyText));
-            assert!(is_fine, "{pages}: {result:?}");
+                    .is_err_and(|error| matches!(error.code, ErrorCode::CorruptDocument | ErrorCode::EmptyText));
+            assert!(is_expected, "{pages}: {result:?}");
         }
     }
 }
@@ -332,8 +341,8 @@ fn cyclic_object_streams_are_rejected() {
     ] {
         let bytes = pdf(&[CATALOG, stream]);
         for options in readers() {
-            let failure = read_apart("streams.pdf", &bytes, &options).unwrap_err();
-            assert!(matches!(failure.code, ErrorCode::CorruptDocument | ErrorCode::EmptyText), "{failure}");
+            let error = extract_sandboxed("streams.pdf", &bytes, &options).unwrap_err();
+            assert!(matches!(error.code, ErrorCode::CorruptDocument | ErrorCode::EmptyText), "{error}");
         }
     }
 }
@@ -354,8 +363,8 @@ fn recursive_forms_end() {
 fn a_page_bomb_is_rejected_or_blank() {
     let content = stream("/Filter /FlateDecode", &deflated(&vec![b' '; 80 << 20]));
     for result in read_page(content, b"null".to_vec(), FONT) {
-        let failure = result.unwrap_err();
-        assert!(matches!(failure.code, ErrorCode::TooLargeText | ErrorCode::EmptyText), "{failure}");
+        let error = result.unwrap_err();
+        assert!(matches!(error.code, ErrorCode::TooLargeText | ErrorCode::EmptyText), "{error}");
     }
 }
 
@@ -366,7 +375,7 @@ fn huge_character_maps_are_not_expanded() {
     let font = "<< /Type /Font /Subtype /Type0 /BaseFont /A /Encoding /Identity-H /ToUnicode 6 0 R >>";
     let content = stream("", b"BT /F 9 Tf (text) Tj ET");
     for result in read_page(content, stream("", map.as_bytes()), font) {
-        assert!(result.is_ok_and(|found| found.text.len() < 1000));
+        assert!(result.is_ok_and(|extracted| extracted.text.len() < 1000));
     }
 }
 
@@ -375,8 +384,8 @@ fn deeply_nested_pdf_objects_do_not_overflow_the_stack() {
     for open in ["[", "<< /A ", "("] {
         let bytes = pdf(&[CATALOG, PAGES, PAGE, &open.repeat(200_000), FONT]);
         for options in readers() {
-            let failure = read_apart("deep.pdf", &bytes, &options).unwrap_err();
-            assert!(matches!(failure.code, ErrorCode::CorruptDocument | ErrorCode::EmptyText), "{open}: {failure}");
+            let error = extract_sandboxed("deep.pdf", &bytes, &options).unwrap_err();
+            assert!(matches!(error.code, ErrorCode::CorruptDocument | ErrorCode::EmptyText), "{open}: {error}");
         }
     }
 }
@@ -384,7 +393,7 @@ fn deeply_nested_pdf_objects_do_not_overflow_the_stack() {
 #[test]
 fn an_unclosed_csv_field_is_one_field() {
     let text = format!("\"{}", "a,\n".repeat(200_000));
-    assert!(read_apart("open.csv", text.as_bytes(), &Options::default()).unwrap().text.len() <= text.len());
+    assert!(extract_sandboxed("open.csv", text.as_bytes(), &Options::default()).unwrap().text.len() <= text.len());
 }
 
 #[test]
@@ -392,13 +401,13 @@ fn a_node_with_many_edges_has_a_bounded_description() {
     let nodes: String = (0..20_000).map(|n| format!(",{{\"id\": {n}, \"tag\": \"V-{n}\"}}")).collect();
     let edges: Vec<String> = (0..20_000).map(|n| format!("{{\"from\": \"hub\", \"to\": {n}}}")).collect();
     let graph = format!(r#"{{"nodes": [{{"id": "hub"}}{nodes}], "edges": [{}]}}"#, edges.join(","));
-    let found = read_apart("hub.json", graph.as_bytes(), &Options::default()).unwrap();
-    assert!(found.text.contains("and 19960 more"), "{:.400}", found.text);
+    let extracted = extract_sandboxed("hub.json", graph.as_bytes(), &Options::default()).unwrap();
+    assert!(extracted.text.contains("and 19960 more"), "{:.400}", extracted.text);
 }
 
 #[test]
 fn unclosed_xhtml_tags_take_linear_time() {
     let html = format!("<html xmlns='http://www.w3.org/1999/xhtml'><p>V-201</p>{}", "<script '".repeat(100_000));
-    let found = read_apart("a.xhtml", html.as_bytes(), &Options::default()).expect("it is read");
-    assert_eq!(super::words(&found.text), "V-201");
+    let extracted = extract_sandboxed("a.xhtml", html.as_bytes(), &Options::default()).unwrap();
+    assert_eq!(super::words(&extracted.text), "V-201");
 }

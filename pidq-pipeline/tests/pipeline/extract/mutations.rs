@@ -3,7 +3,7 @@
 use std::io::{Cursor, Read, Write};
 use std::time::{Duration, Instant};
 
-use pidq_pipeline::extract::{Extracted, Options, Upload, read};
+use pidq_pipeline::extract::{Extracted, Options, Upload, extract_in_process};
 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
@@ -16,7 +16,7 @@ const ROUNDS: u64 = 300;
 const EXTRACTION_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Documents of plain-text formats.
-const WRITTEN: &[(&str, &str)] = &[
+const TEXT_DOCUMENTS: &[(&str, &str)] = &[
     ("a.html", "<html><head><title>t</title></head><body><p>P-101 &amp; more<table><tr><td>a<td>b</table><pre>x</pre>"),
     (
         "a.rtf",
@@ -44,12 +44,13 @@ fn damaged_documents_are_extracted_or_rejected() {
             };
             let started = Instant::now();
             // A panic of a reader is reported as a corrupt document, so check the message.
-            let result = read(&Upload { bytes: &bytes, name: Some(&name), media_type: None }, &Options::default());
+            let result =
+                extract_in_process(&Upload { bytes: &bytes, name: Some(&name), media_type: None }, &Options::default());
             assert!(started.elapsed() < EXTRACTION_TIMEOUT, "{name}, round {round}: {:?}", started.elapsed());
             match result {
-                Ok(found) => assert_valid(&name, &found),
-                Err(failure) => {
-                    assert!(!failure.detail.contains("panicked"), "{name}, round {round}: a reader panicked")
+                Ok(extracted) => assert_valid(&name, &extracted),
+                Err(error) => {
+                    assert!(!error.detail.contains("panicked"), "{name}, round {round}: a reader panicked")
                 }
             }
         }
@@ -62,16 +63,16 @@ fn documents() -> Vec<(String, Vec<u8>)> {
     let mut names: Vec<String> = names.filter(is_document).collect();
     names.sort();
     let samples = names.into_iter().map(|name| (name.clone(), sample(&name)));
-    samples.chain(WRITTEN.iter().map(|(name, text)| ((*name).into(), text.as_bytes().to_vec()))).collect()
+    samples.chain(TEXT_DOCUMENTS.iter().map(|(name, text)| ((*name).into(), text.as_bytes().to_vec()))).collect()
 }
 
 /// Checks that the pages are ordered parts of the text, and that the text is clean.
-fn assert_valid(name: &str, found: &Extracted) {
-    assert!(!found.text.contains(['\r', '\0']), "{name}");
-    assert!(!found.text.trim().is_empty(), "{name}");
+fn assert_valid(name: &str, extracted: &Extracted) {
+    assert!(!extracted.text.contains(['\r', '\0']), "{name}");
+    assert!(!extracted.text.trim().is_empty(), "{name}");
     let mut end = 0;
-    for page in &found.pages {
-        assert!(page.start >= end && found.text.get(page.start..page.end).is_some(), "{name}: {page:?}");
+    for page in &extracted.pages {
+        assert!(page.start >= end && extracted.text.get(page.start..page.end).is_some(), "{name}: {page:?}");
         end = page.end;
     }
 }
@@ -83,19 +84,19 @@ fn damaged(document: &[u8], round: u64, random: &mut Random) -> Vec<u8> {
         // An empty file has nothing to damage.
         _ if bytes.is_empty() => {}
         1 => {
-            let at = random.below(bytes.len());
-            bytes[at] ^= 1 << random.below(8);
+            let index = random.below(bytes.len());
+            bytes[index] ^= 1 << random.below(8);
         }
         2 => {
             for _ in 0..random.below(20) {
-                let at = random.below(bytes.len());
-                bytes[at] = random.next() as u8;
+                let index = random.below(bytes.len());
+                bytes[index] = random.next() as u8;
             }
         }
         _ => {
-            let (from, to) = (random.below(bytes.len()), random.below(bytes.len()));
-            let part = bytes[from..bytes.len().min(from + random.below(64))].to_vec();
-            bytes.splice(to..to, part);
+            let (source, target) = (random.below(bytes.len()), random.below(bytes.len()));
+            let moved = bytes[source..bytes.len().min(source + random.below(64))].to_vec();
+            bytes.splice(target..target, moved);
         }
     }
     bytes
@@ -104,7 +105,7 @@ fn damaged(document: &[u8], round: u64, random: &mut Random) -> Vec<u8> {
 /// Returns an archive with one damaged file.
 fn damaged_inside(document: &[u8], round: u64, random: &mut Random) -> Vec<u8> {
     let mut zip = ZipArchive::new(Cursor::new(document)).unwrap();
-    let victim = random.below(zip.len());
+    let damaged_index = random.below(zip.len());
     let mut out = ZipWriter::new(Cursor::new(Vec::new()));
     for index in 0..zip.len() {
         let mut file = zip.by_index(index).unwrap();
@@ -112,7 +113,7 @@ fn damaged_inside(document: &[u8], round: u64, random: &mut Random) -> Vec<u8> {
         file.read_to_end(&mut bytes).unwrap();
         let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
         out.start_file(file.name().unwrap(), options).unwrap();
-        out.write_all(&if index == victim { damaged(&bytes, round, random) } else { bytes }).unwrap();
+        out.write_all(&if index == damaged_index { damaged(&bytes, round, random) } else { bytes }).unwrap();
     }
     out.finish().unwrap().into_inner()
 }
@@ -128,7 +129,7 @@ impl Random {
         self.0
     }
 
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound.max(1) as u64) as usize
+    fn below(&mut self, limit: usize) -> usize {
+        (self.next() % limit.max(1) as u64) as usize
     }
 }

@@ -2,57 +2,57 @@
 
 use pidq_pipeline::extract::Extracted;
 
+use super::extract_named;
 use super::hostile::{archive, docx};
-use super::read_named;
 
-const KIND: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+const RELATIONSHIP_NAMESPACE: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 
 #[track_caller]
-fn says(name: &str, bytes: &[u8], text: &str) -> Extracted {
-    let found = read_named(name, bytes).unwrap_or_else(|failure| panic!("{name}: {failure}"));
-    assert_eq!(found.text.trim_end(), text, "{name}");
-    found
+fn assert_text(name: &str, bytes: &[u8], text: &str) -> Extracted {
+    let extracted = extract_named(name, bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert_eq!(extracted.text.trim_end(), text, "{name}");
+    extracted
 }
 
 fn relationships(targets: &[(&str, &str, &str)]) -> String {
-    let each = targets
-        .iter()
-        .map(|(id, kind, target)| format!("<Relationship Id='{id}' Type='{KIND}/{kind}' Target='{target}'/>"));
-    format!("<Relationships>{}</Relationships>", each.collect::<String>())
+    let elements = targets.iter().map(|(id, kind, target)| {
+        format!("<Relationship Id='{id}' Type='{RELATIONSHIP_NAMESPACE}/{kind}' Target='{target}'/>")
+    });
+    format!("<Relationships>{}</Relationships>", elements.collect::<String>())
 }
 
 #[test]
 fn text_boxes_and_nested_tables_are_separate() {
     let text = |text: &str| format!("<w:p><w:r><w:t>{text}</w:t></w:r></w:p>");
-    let hung = format!(
+    let text_box = format!(
         "<w:p><w:r><w:t>see </w:t><w:pict><v:textbox><w:txbxContent>{}</w:txbxContent></v:textbox></w:pict>\
          <w:t>V-201</w:t></w:r></w:p>",
         text("PSV-1")
     );
-    says("a.docx", &docx(&hung), "see \nPSV-1\nV-201");
+    assert_text("a.docx", &docx(&text_box), "see \nPSV-1\nV-201");
     let inner = format!("<w:tbl><w:tr><w:tc>{}</w:tc><w:tc>{}</w:tc></w:tr></w:tbl>", text("b"), text("c"));
     let outer = format!("<w:tbl><w:tr><w:tc>{}{inner}</w:tc><w:tc>{}</w:tc></w:tr></w:tbl>", text("a"), text("d"));
-    says("a.docx", &docx(&outer), "a b\tc\td");
+    assert_text("a.docx", &docx(&outer), "a b\tc\td");
 }
 
 #[test]
 fn word_symbols_and_tabs_are_extracted() {
-    let sign = |font: &str, code: &str| format!("<w:r><w:sym w:font='{font}' w:char='{code}'/></w:r>");
+    let symbol = |font: &str, code: &str| format!("<w:r><w:sym w:font='{font}' w:char='{code}'/></w:r>");
     let body = format!(
         "<w:p><w:r><w:t>38 </w:t></w:r>{}{}<w:r><w:ptab/><w:t>end</w:t></w:r>{}</w:p>",
-        sign("Symbol", "F0B0"),
-        sign("Wingdings", "F0FC"),
-        sign("Webdings", "F061"),
+        symbol("Symbol", "F0B0"),
+        symbol("Wingdings", "F0FC"),
+        symbol("Webdings", "F061"),
     );
-    let found = says("a.docx", &docx(&body), "38 °✓\tend");
-    assert_eq!(found.warnings, ["a symbol of the font Webdings is not supported"]);
+    let extracted = assert_text("a.docx", &docx(&body), "38 °✓\tend");
+    assert_eq!(extracted.warnings, ["a symbol of the font Webdings is not supported"]);
 }
 
 /// A document with two lists, one of them attached to a style.
 fn numbered(body: &str) -> Vec<u8> {
-    let level = |at: u8, count: &str, text: &str, style: &str| {
+    let level = |index: u8, count_format: &str, text: &str, style: &str| {
         format!(
-            "<w:lvl w:ilvl='{at}'><w:start w:val='1'/><w:numFmt w:val='{count}'/>{style}<w:lvlText w:val='{text}'/></w:lvl>"
+            "<w:lvl w:ilvl='{index}'><w:start w:val='1'/><w:numFmt w:val='{count_format}'/>{style}<w:lvlText w:val='{text}'/></w:lvl>"
         )
     };
     let numbering = format!(
@@ -96,7 +96,7 @@ fn heading_and_list_numbers_are_extracted() {
         heading("Heading1", "Pumps"),
         heading("Heading2", "Seals"),
     ];
-    says(
+    assert_text(
         "a.docx",
         &numbered(&body.concat()),
         "1 Scope\n\n2 Valves\n\n2.1 Relief\na) open\nb) close\nc) again\nd) on\nplain\n\n2.2 Control\n\n3 Pumps\n\n3.1 Seals",
@@ -115,7 +115,7 @@ fn word_comments_and_charts_follow_the_text() {
         ("word/charts/chart1.xml", CHART),
     ];
     let bytes = archive(&files.map(|(name, text)| (name, text.as_bytes())));
-    says("a.docx", &bytes, "text\n\nis this right?\n\nSet pressures\nPSV\t\nUnit 1\tUnit 2\t\n38.5\t40");
+    assert_text("a.docx", &bytes, "text\n\nis this right?\n\nSet pressures\nPSV\t\nUnit 1\tUnit 2\t\n38.5\t40");
 }
 
 #[test]
@@ -128,9 +128,9 @@ fn a_broken_optional_part_is_ignored() {
         ("word/charts/chart1.xml", "<c:chart><a:p><a:t>Set</a:t></a:p><c:v>"),
     ];
     let bytes = archive(&files.map(|(name, text)| (name, text.as_bytes())));
-    let found = says("a.docx", &bytes, "text\n\nSet");
-    let broken = "the list definitions are damaged: paragraph numbers are missing";
-    assert_eq!(found.warnings, [broken, "word/charts/chart1.xml is damaged; part of its text is missing"]);
+    let extracted = assert_text("a.docx", &bytes, "text\n\nSet");
+    let warning = "the list definitions are damaged: paragraph numbers are missing";
+    assert_eq!(extracted.warnings, [warning, "word/charts/chart1.xml is damaged; part of its text is missing"]);
 }
 
 const CHART: &str = "<c:chart><c:title><a:p><a:r><a:t>Set pressures</a:t></a:r></a:p></c:title><c:ser>\
@@ -140,8 +140,9 @@ const CHART: &str = "<c:chart><c:title><a:p><a:r><a:t>Set pressures</a:t></a:r><
 
 #[test]
 fn slide_charts_are_extracted() {
-    let presentation =
-        format!("<p:presentation xmlns:r='{KIND}'><p:sldIdLst><p:sldId r:id='r1'/></p:sldIdLst></p:presentation>");
+    let presentation = format!(
+        "<p:presentation xmlns:r='{RELATIONSHIP_NAMESPACE}'><p:sldIdLst><p:sldId r:id='r1'/></p:sldIdLst></p:presentation>"
+    );
     let files = [
         ("ppt/presentation.xml", presentation.as_str()),
         ("ppt/_rels/presentation.xml.rels", &relationships(&[("r1", "slide", "slides/slide1.xml")])),
@@ -150,7 +151,7 @@ fn slide_charts_are_extracted() {
         ("ppt/charts/chart1.xml", CHART),
     ];
     let bytes = archive(&files.map(|(name, text)| (name, text.as_bytes())));
-    says("a.pptx", &bytes, "Slide\n\nSet pressures\nPSV\t\nUnit 1\tUnit 2\t\n38.5\t40");
+    assert_text("a.pptx", &bytes, "Slide\n\nSet pressures\nPSV\t\nUnit 1\tUnit 2\t\n38.5\t40");
 }
 
 /// A workbook with number formats, a comment and a text box.
@@ -160,8 +161,9 @@ fn workbook(sheet: &str) -> Vec<u8> {
         codes.iter().map(|(id, code)| format!("<numFmt numFmtId='{id}' formatCode='{code}'/>")).collect();
     let styles: String = [0, 164, 165, 166, 167].iter().map(|id| format!("<xf numFmtId='{id}'/>")).collect();
     let styles = format!("<styleSheet><numFmts>{formats}</numFmts><cellXfs>{styles}</cellXfs></styleSheet>");
-    let book =
-        format!("<workbook xmlns:r='{KIND}'><sheets><sheet name='S' sheetId='1' r:id='r1'/></sheets></workbook>");
+    let book = format!(
+        "<workbook xmlns:r='{RELATIONSHIP_NAMESPACE}'><sheets><sheet name='S' sheetId='1' r:id='r1'/></sheets></workbook>"
+    );
     let files = [
         ("_rels/.rels", relationships(&[("r", "officeDocument", "xl/workbook.xml")])),
         ("xl/workbook.xml", book),
@@ -188,20 +190,20 @@ fn workbook(sheet: &str) -> Vec<u8> {
 fn numbers_are_formatted_as_displayed() {
     let cells = [("1", "0.125"), ("2", "42"), ("3", "12"), ("0", "0.30000000000000004"), ("4", "45351.99999999")];
     let row: String = cells.iter().map(|(style, value)| format!("<c s='{style}'><v>{value}</v></c>")).collect();
-    let found = says(
+    let extracted = assert_text(
         "a.xlsx",
         &workbook(&format!("<row>{row}</row>")),
         "12.5%\t00042\t12 barg\t0.3\t2024-03-01\n\nB2: by test\n\nnote",
     );
-    assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+    assert!(extracted.warnings.is_empty(), "{:?}", extracted.warnings);
 }
 
 #[test]
 fn formulas_without_a_value_cause_a_warning() {
     let row = "<row><c><f>1+1</f></c><c><f>1+1</f><v></v></c><c><f>1+1</f><v/></c><c><f>1+1</f><v>2</v></c></row>";
-    let found = says("a.xlsx", &workbook(row), "2\n\nB2: by test\n\nnote");
+    let extracted = assert_text("a.xlsx", &workbook(row), "2\n\nB2: by test\n\nnote");
     assert_eq!(
-        found.warnings,
+        extracted.warnings,
         ["3 formulas have no cached value; open and save the file in a spreadsheet program to add them"]
     );
 }

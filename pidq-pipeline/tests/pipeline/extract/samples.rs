@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::process::Command;
 
-use pidq_pipeline::extract::{ErrorCode, Options, Upload, read};
+use pidq_pipeline::extract::{ErrorCode, Options, Upload, extract_in_process};
 use serde_json::Value;
 
-use super::{folder, refused, sample, words};
+use super::{assert_rejected, folder, sample, words};
 
 #[test]
 fn samples_are_extracted_as_expected() {
@@ -26,34 +26,35 @@ fn poppler_extracts_the_same_text() {
 #[test]
 fn fresh_samples_are_extracted_as_expected() {
     let python = std::env::var("PIDQ_TEST_PYTHON").unwrap_or_else(|_| "python3".into());
-    let made = std::env::temp_dir().join(format!("pidq-documents-{}", std::process::id()));
-    std::fs::create_dir_all(&made).unwrap();
-    match Command::new(&python).arg(folder().join("make.py")).arg(&made).output() {
-        Ok(done) if done.status.success() => check_folder(&made, &Options::with_installed_tools()),
-        done => {
-            let why = done.map_or_else(|error| error.to_string(), |done| String::from_utf8_lossy(&done.stderr).into());
-            let last = why.trim().lines().last().unwrap_or_default().to_owned();
-            assert!(last.contains("ModuleNotFoundError") || last.contains("No such file"), "{why}");
-            eprintln!("SKIPPED: no documents were made: {last}");
+    let output_folder = std::env::temp_dir().join(format!("pidq-documents-{}", std::process::id()));
+    std::fs::create_dir_all(&output_folder).unwrap();
+    match Command::new(&python).arg(folder().join("make.py")).arg(&output_folder).output() {
+        Ok(output) if output.status.success() => check_folder(&output_folder, &Options::with_installed_tools()),
+        output => {
+            let reason =
+                output.map_or_else(|error| error.to_string(), |output| String::from_utf8_lossy(&output.stderr).into());
+            let last = reason.trim().lines().last().unwrap_or_default().to_owned();
+            assert!(last.contains("ModuleNotFoundError") || last.contains("No such file"), "{reason}");
+            eprintln!("SKIPPED: no documents were generated: {last}");
         }
     }
-    std::fs::remove_dir_all(&made).unwrap();
+    std::fs::remove_dir_all(&output_folder).unwrap();
 }
 
 #[test]
 fn an_encrypted_document_is_rejected() {
-    refused("secret.pdf", &sample("secret.pdf"), ErrorCode::EncryptedDocument);
+    assert_rejected("secret.pdf", &sample("secret.pdf"), ErrorCode::EncryptedDocument);
 }
 
 #[test]
 fn a_scan_has_no_text() {
-    refused("scan.pdf", &sample("scan.pdf"), ErrorCode::EmptyText);
+    assert_rejected("scan.pdf", &sample("scan.pdf"), ErrorCode::EmptyText);
 }
 
 #[test]
 fn attachments_are_named() {
-    let found = super::read_named("question.eml", &sample("question.eml")).unwrap();
-    assert_eq!(found.warnings, ["attachment not read: V-201.pdf (8 bytes)"]);
+    let extracted = super::extract_named("question.eml", &sample("question.eml")).unwrap();
+    assert_eq!(extracted.warnings, ["attachment not read: V-201.pdf (8 bytes)"]);
 }
 
 fn check_folder(folder: &Path, options: &Options) {
@@ -72,12 +73,12 @@ fn check_folder(folder: &Path, options: &Options) {
 fn check(name: &str, document: &Path, expected: &Path, options: &Options) {
     let bytes = std::fs::read(document).unwrap();
     let expected: Value = serde_json::from_slice(&std::fs::read(expected).unwrap()).unwrap();
-    let found = read(&Upload { bytes: &bytes, name: Some(name), media_type: None }, options);
-    let found = found.unwrap_or_else(|failure| panic!("{name}: {failure}"));
-    let pages: Vec<String> = found.pages.iter().map(|page| words(&found.text[page.start..page.end])).collect();
-    let labels: Vec<&str> = found.pages.iter().map(|page| page.label.as_str()).collect();
+    let extracted = extract_in_process(&Upload { bytes: &bytes, name: Some(name), media_type: None }, options);
+    let extracted = extracted.unwrap_or_else(|error| panic!("{name}: {error}"));
+    let pages: Vec<String> = extracted.pages.iter().map(|page| words(&extracted.text[page.start..page.end])).collect();
+    let labels: Vec<&str> = extracted.pages.iter().map(|page| page.label.as_str()).collect();
     assert_eq!(serde_json::json!(pages), expected["pages"], "{name}");
     assert_eq!(serde_json::json!(labels), expected["labels"], "{name}");
-    assert_eq!(serde_json::json!(found.title), expected["title"], "{name}");
-    assert!(!found.text.contains(['\r', '\0']), "{name}");
+    assert_eq!(serde_json::json!(extracted.title), expected["title"], "{name}");
+    assert!(!extracted.text.contains(['\r', '\0']), "{name}");
 }

@@ -94,15 +94,15 @@ impl GraphFiles {
         files.tombstones =
             regular_files().filter_map(|file| number(file.name.strip_suffix(TOMBSTONE_SUFFIX)?)).collect();
         files.tombstones.sort_unstable();
-        let floor = files.tombstones.last().copied().unwrap_or(0);
+        let last_tombstone = files.tombstones.last().copied().unwrap_or(0);
         for file in regular_files() {
             match version(file) {
-                Some(version_file) if version_file.number > floor => files.add(version_file),
+                Some(version_file) if version_file.number > last_tombstone => files.add(version_file),
                 Some(_) => files.stale.push(file.name.clone()),
                 None => {}
             }
         }
-        files.counter = files.latest().map_or(floor, |latest| latest.number.max(floor));
+        files.counter = files.latest().map_or(last_tombstone, |latest| latest.number.max(last_tombstone));
         files
     }
 
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tombstone_hides_what_came_before_and_keeps_the_count() {
+    fn a_tombstone_hides_earlier_versions_and_keeps_the_counter() {
         check(&["5.deleted"], &[], 5, 0);
         check(&["5.deleted", "5-0000000000000000.json.zst", "4-0000000000000000.json.zst"], &[], 5, 2);
         check(&["5.deleted", "6-0000000000000000.json.zst", "4-0000000000000000.json.zst"], &[6], 6, 1);
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_are_left_alone() {
+    fn unknown_names_are_ignored() {
         check(
             &["x", "01-0000000000000000.json.zst", "1-00.json.zst", "0.deleted", "-1.deleted", "notes.json"],
             &[],

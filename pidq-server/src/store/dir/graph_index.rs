@@ -27,7 +27,7 @@ struct Usage {
 }
 
 impl Usage {
-    fn of_files(files: &GraphFiles) -> Usage {
+    fn from_files(files: &GraphFiles) -> Usage {
         Usage { bytes: files.bytes(), graphs: u64::from(files.latest().is_some()) }
     }
 
@@ -52,9 +52,9 @@ impl GraphIndex {
     pub fn publish(&self, tenant: &Tenant, graph_id: &GraphId, files: Arc<GraphFiles>) {
         let mut tenants = self.write();
         let tenant_index = tenants.entry(tenant.clone()).or_default();
-        tenant_index.used.add(Usage::of_files(&files));
+        tenant_index.used.add(Usage::from_files(&files));
         if let Some(before) = tenant_index.graphs.insert(graph_id.clone(), files) {
-            tenant_index.used.subtract(Usage::of_files(&before));
+            tenant_index.used.subtract(Usage::from_files(&before));
         }
     }
 
@@ -98,14 +98,14 @@ impl GraphIndex {
         let within = |used: u64, reserved: u64, more: u64, limit: u64| used + reserved + more <= limit || more == 0;
         let (used, reserved) = (tenant_index.used, tenant_index.reserved);
         if !within(used.bytes, reserved.bytes, bytes, quota.bytes) {
-            return Err(Error::InsufficientStorage(format!("the tenant quota is {} bytes", quota.bytes)));
+            return Err(Error::InsufficientStorage(format!("the tenant quota of {} bytes is exceeded", quota.bytes)));
         }
         if !within(used.graphs, reserved.graphs, graphs, quota.graphs) {
-            return Err(Error::InsufficientStorage(format!("the tenant quota is {} graphs", quota.graphs)));
+            return Err(Error::InsufficientStorage(format!("the tenant quota of {} graphs is exceeded", quota.graphs)));
         }
-        let used = Usage { bytes, graphs };
-        tenant_index.reserved.add(used);
-        Ok(Reservation { tenants: self, tenant, used })
+        let usage = Usage { bytes, graphs };
+        tenant_index.reserved.add(usage);
+        Ok(Reservation { tenants: self, tenant, usage })
     }
 
     fn read(&self) -> RwLockReadGuard<'_, BTreeMap<Tenant, TenantIndex>> {
@@ -121,13 +121,13 @@ impl GraphIndex {
 pub(super) struct Reservation<'s> {
     tenants: &'s GraphIndex,
     tenant: &'s Tenant,
-    used: Usage,
+    usage: Usage,
 }
 
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
         if let Some(tenant_index) = self.tenants.write().get_mut(self.tenant) {
-            tenant_index.reserved.subtract(self.used);
+            tenant_index.reserved.subtract(self.usage);
         }
     }
 }

@@ -1,0 +1,131 @@
+//! Built-in routes of every service: health, version, documentation, metrics.
+
+use std::marker::PhantomData;
+use std::sync::atomic::Ordering::Relaxed;
+
+use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY};
+use hyper::{Method, StatusCode};
+
+use crate::metrics::OPENMETRICS;
+use crate::problem::{Problem, pages};
+use crate::request::Request;
+use crate::response::Response;
+use crate::route::{Access, Reply, Route};
+
+/// Built-in routes, for a service with any state.
+pub(crate) struct BuiltinRoutes<S>(PhantomData<S>);
+
+const TEXT: Reply =
+    Reply { status: 200, media: Some("text/plain"), schema: r#"{"type":"string"}"#, summary: "Healthy." };
+const JSON: Reply =
+    Reply { status: 200, media: Some("application/json"), schema: r#"{"type":"object"}"#, summary: "The document." };
+const VERSION: Reply = Reply {
+    status: 200,
+    media: Some("application/json"),
+    schema: r#"{"type":"object","required":["name"],"properties":{"name":{"type":"string"},"version":{"type":"string"}}}"#,
+    summary: "Name and version.",
+};
+const PROBLEMS: Reply =
+    Reply { status: 200, media: Some("application/json"), schema: r#"{"type":"array"}"#, summary: "Problem codes." };
+const PROBLEM: Reply = Reply {
+    status: 200,
+    media: Some("application/json"),
+    schema: r#"{"type":"object","required":["code","title","statuses","remedy"]}"#,
+    summary: "The problem code.",
+};
+const PAGE: Reply =
+    Reply { status: 200, media: Some("text/html"), schema: r#"{"type":"string"}"#, summary: "The page." };
+
+macro_rules! route {
+    ($path:literal, $summary:literal, $reply:expr, $handler:path) => {
+        Route {
+            method: Method::GET,
+            path: $path,
+            access: Access::Public,
+            summary: $summary,
+            parameters: &[],
+            body: None,
+            replies: &[$reply],
+            handler: |_, request| Box::pin($handler(request)),
+        }
+    };
+}
+
+impl<S: 'static> BuiltinRoutes<S> {
+    /// Routes on the public listeners.
+    pub const PUBLIC: &'static [Route<S>] = &[
+        route!("/livez", "Returns 200 while the process is alive.", TEXT, livez),
+        route!("/readyz", "Returns 200 while the service is ready.", TEXT, readyz),
+        route!("/version", "Name and version of the service.", VERSION, version),
+        route!("/openapi.json", "OpenAPI document.", JSON, openapi),
+        route!("/docs", "API documentation as a page.", PAGE, docs),
+        route!("/problems", "All problem codes, as HTML or JSON.", PROBLEMS, pages::list),
+        route!("/problems/{code}", "One problem code: title, statuses and remedy.", PROBLEM, pages::show),
+    ];
+
+    /// Routes on the admin listener.
+    pub const ADMIN: &'static [Route<S>] = &[
+        route!("/livez", "Returns 200 while the process is alive.", TEXT, livez),
+        route!("/readyz", "Returns 200 while the service is ready.", TEXT, readyz),
+        route!("/version", "Name and version of the service.", VERSION, version),
+        route!("/metrics", "Metrics in OpenMetrics format.", TEXT, metrics),
+    ];
+}
+
+/// Returns whether a path is exempt from the rate and concurrency limits, so that it is available under overload.
+/// Requests to it are logged at level debug.
+pub(crate) fn is_exempt_from_limits(path: &str) -> bool {
+    ["/livez", "/readyz", "/version", "/openapi.json", "/docs", "/metrics"].contains(&path)
+}
+
+async fn livez(_: Request) -> Result<Response, Problem> {
+    Ok(Response::ok("text/plain", "ok\n"))
+}
+
+async fn readyz(request: Request) -> Result<Response, Problem> {
+    if request.info.draining.load(Relaxed) {
+        return Ok(not_ready());
+    }
+    let ready = (request.info.ready)().await;
+    Ok(ready.map_or_else(
+        |reason| {
+            tracing::warn!(reason, "not ready");
+            not_ready()
+        },
+        |degraded| Response::ok("text/plain", ready_text(&degraded)),
+    ))
+}
+
+/// Returns one line, and another if the service is degraded.
+fn ready_text(degraded: &[&str]) -> String {
+    if degraded.is_empty() { "ready\n".to_owned() } else { format!("ready\ndegraded: {degraded:?}\n") }
+}
+
+/// Returns 503 without details, since the route is public.
+fn not_ready() -> Response {
+    Response::new(StatusCode::SERVICE_UNAVAILABLE, "text/plain", "not ready\n")
+}
+
+async fn version(request: Request) -> Result<Response, Problem> {
+    let mut about = serde_json::Map::from_iter([("name".to_owned(), request.info.name.into())]);
+    if let Some(version) = request.info.version {
+        about.insert("version".to_owned(), version.into());
+    }
+    Response::json(&about)
+}
+
+async fn openapi(request: Request) -> Result<Response, Problem> {
+    Ok(Response::ok("application/json", request.info.openapi.clone()).header(CACHE_CONTROL, "no-cache"))
+}
+
+async fn docs(request: Request) -> Result<Response, Problem> {
+    let page = Response::ok("text/html; charset=utf-8", request.info.docs.clone());
+    Ok(page
+        .header(CACHE_CONTROL, "no-cache")
+        .header(REFERRER_POLICY, "no-referrer")
+        .header(CONTENT_SECURITY_POLICY, crate::openapi::policy()))
+}
+
+async fn metrics(request: Request) -> Result<Response, Problem> {
+    Ok(Response::ok(OPENMETRICS, request.info.metrics.encode()))
+}
