@@ -212,6 +212,6 @@ fn print_usage_error(message: &clap::Error) -> Status {
 fn suggest_query_command(word: &str) {
     let is_query = word.contains(|c: char| !c.is_ascii_alphanumeric() && c != '-');
     if is_query || std::path::Path::new(word).exists() {
-        failure::warn("`pidq query QUERY FILE` runs a query on a file\n");
+        failure::warn("to run a query on a file, use `pidq query QUERY FILE`\n");
     }
 }

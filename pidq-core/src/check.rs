@@ -1,5 +1,5 @@
-//! Static checks of a query: comparisons that are never true, filters that do not filter, and calls that fail for every
-//! value.
+//! Static checks of a query: comparisons that are never true, filters that keep everything or nothing, and calls that
+//! always fail.
 //!
 //! Types are propagated through the plan. Without a document the input may be anything; with one its `DataGuide` gives
 //! the types. Only certain findings are reported: a wrong warning is worse than none.
@@ -442,7 +442,8 @@ impl<'p> Checker<'p> {
         }
         let name = &key.name;
         let warning = match self.has_attribute_items(list) {
-            true => field_of_array(name).with_help(format!("`attr(\"{name}\")` of the object reads its `attributes`")),
+            true => field_of_array(name)
+                .with_help(format!("to read an item of `attributes`, use `attr(\"{name}\")` on the object")),
             false => field_of_array(name),
         };
         self.push(warning.with_span(key.span));
@@ -610,7 +611,7 @@ impl<'p> Checker<'p> {
         }
         let similar = self.search.nearest(text, strings.into_iter());
         let Some(help) = similar.first().map(|similar| format!("did you mean \"{similar}\"?")) else { return };
-        self.warn_never_true(call, format!("no value there is \"{text}\""), Some(help));
+        self.warn_never_true(call, format!("the field never has the value \"{text}\""), Some(help));
     }
 }
 

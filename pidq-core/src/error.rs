@@ -53,7 +53,7 @@ codes! {
     NestedTooDeep        "PQ0008" Parse   "The query is nested too deeply or has too many parts.";
     QueryTooLong         "PQ0009" Parse   "The query text is too long.";
     UnknownFunction      "PQ1001" Compile "No function has this name.";
-    ObjectNotation       "PQ1002" Compile "A bare object is used where a query is expected in the JSON format.";
+    ObjectNotation       "PQ1002" Compile "In the JSON format, a bare object is used where a query is expected.";
     ArgumentCount        "PQ1003" Compile "A function got too few or too many arguments.";
     ArgumentKind         "PQ1004" Compile "A function got an argument of the wrong kind.";
     UnknownVariable      "PQ1005" Compile "No parameter or binding has this name.";
@@ -68,7 +68,7 @@ codes! {
     ArrayExpected        "PQ2001" Eval    "An array was expected.";
     StringExpected       "PQ2002" Eval    "A string was expected.";
     ObjectExpected       "PQ2003" Eval    "An object was expected.";
-    UnsupportedProperty  "PQ2004" Eval    "This property cannot be read from such a value.";
+    UnsupportedProperty  "PQ2004" Eval    "A property cannot be read from a value of this type.";
     ListExpected         "PQ2005" Eval    "The right side of `in` must be an array.";
     EntryExpected        "PQ2006" Eval    "An entry `{key, value}` was expected.";
     NumberExpected       "PQ2007" Eval    "A number was expected.";
@@ -79,7 +79,7 @@ codes! {
     BadWeight            "PQ3005" Eval    "A weight must be a number of at least zero.";
     NoGraph              "PQ3006" Eval    "The document has no graph.";
     EdgeEndMissing       "PQ3007" Eval    "An edge has an end that names no node.";
-    OutOfFuel            "PQ4001" Limit   "The query took more steps than allowed.";
+    OutOfFuel            "PQ4001" Limit   "The query used more fuel than allowed.";
     TooDeep              "PQ4002" Limit   "A walk or a value went deeper than allowed.";
     OutputTooLarge       "PQ4003" Limit   "The result is larger than allowed.";
     TooManyRows          "PQ4004" Limit   "The query produces more rows or paths than allowed.";

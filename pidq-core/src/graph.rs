@@ -121,7 +121,7 @@ impl Graph {
     pub(crate) fn duplicate_key_warning(&self) -> Option<Warning> {
         let count = self.duplicate_keys();
         let keys = if count == 1 { "key" } else { "keys" };
-        let message = || format!("{count} duplicate {keys} in the input; the last value counts");
+        let message = || format!("{count} duplicate {keys} in the input; the last value is used");
         (count > 0).then(|| Warning::new("PQW10", message()))
     }
 

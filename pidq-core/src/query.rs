@@ -192,7 +192,7 @@ fn read_params(params: &str) -> Result<Arena> {
     let arena = load::load(params.into(), crate::limits::MAX_QUERY_DEPTH)?;
     match Value::stored(&arena, arena.root()).as_object().map(crate::value::Object::len) {
         Some(count) if count <= MAX_PARAMS => Ok(arena),
-        Some(_) => Err(Error::new(Code::InputTooLarge, format!("More than {MAX_PARAMS} parameters"))),
+        Some(_) => Err(Error::new(Code::InputTooLarge, format!("There are more than {MAX_PARAMS} parameters"))),
         None => Err(Error::new(Code::NotJson, "The parameters are not a JSON object")),
     }
 }

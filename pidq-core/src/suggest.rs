@@ -100,68 +100,88 @@ impl DistanceRows {
 pub(crate) struct ForeignName {
     names: &'static [&'static str],
     pub function: &'static str,
-    /// Purpose of the function.
-    purpose: &'static str,
+    /// Help for a query that uses one of the names.
+    help: &'static str,
 }
 
 impl ForeignName {
     pub fn text(&self) -> String {
-        format!("{} is `{}()`", self.purpose, self.function)
+        self.help.into()
     }
 }
 
 /// One entry per function.
 const FOREIGN_NAMES: &[ForeignName] = &[
-    ForeignName { names: &["length", "count", "len"], function: "size", purpose: "the number of items" },
-    ForeignName { names: &["select", "where", "grep"], function: "filter", purpose: "keeping some items" },
+    ForeignName { names: &["length", "count", "len"], function: "size", help: "the number of items is `size()`" },
+    ForeignName { names: &["select", "where", "grep"], function: "filter", help: "to keep some items, use `filter()`" },
     ForeignName {
         names: &["sort_by", "sortby", "orderby", "order_by"],
         function: "sort",
-        purpose: "sorting by a value",
+        help: "to sort by a value, use `sort()`",
     },
-    ForeignName { names: &["group_by", "groupby"], function: "groupBy", purpose: "grouping by a value" },
-    ForeignName { names: &["unique", "distinct"], function: "uniq", purpose: "dropping repeated items" },
-    ForeignName { names: &["unique_by", "distinctby"], function: "uniqBy", purpose: "dropping repeated items" },
-    ForeignName { names: &["to_entries"], function: "entries", purpose: "the array of keys and values" },
+    ForeignName { names: &["group_by", "groupby"], function: "groupBy", help: "to group by a value, use `groupBy()`" },
+    ForeignName { names: &["unique", "distinct"], function: "uniq", help: "to drop repeated items, use `uniq()`" },
+    ForeignName {
+        names: &["unique_by", "distinctby"],
+        function: "uniqBy",
+        help: "to drop repeated items, use `uniqBy()`",
+    },
+    ForeignName { names: &["to_entries"], function: "entries", help: "the array of keys and values is `entries()`" },
     ForeignName {
         names: &["from_entries"],
         function: "fromEntries",
-        purpose: "building an object from keys and values",
+        help: "to build an object from keys and values, use `fromEntries()`",
     },
-    ForeignName { names: &["avg", "mean"], function: "average", purpose: "the mean of numbers" },
-    ForeignName { names: &["add"], function: "sum", purpose: "the sum of an array" },
-    ForeignName { names: &["head", "take"], function: "limit", purpose: "taking the first items" },
-    ForeignName { names: &["drop", "offset"], function: "skip", purpose: "skipping the first items" },
-    ForeignName { names: &["test"], function: "regex", purpose: "testing a pattern" },
-    ForeignName { names: &["tostring", "str"], function: "string", purpose: "converting a value to a string" },
+    ForeignName { names: &["avg", "mean"], function: "average", help: "the mean of numbers is `average()`" },
+    ForeignName { names: &["add"], function: "sum", help: "the sum of an array is `sum()`" },
+    ForeignName { names: &["head", "take"], function: "limit", help: "to take the first items, use `limit()`" },
+    ForeignName { names: &["drop", "offset"], function: "skip", help: "to skip the first items, use `skip()`" },
+    ForeignName { names: &["test"], function: "regex", help: "to test a pattern, use `regex()`" },
+    ForeignName {
+        names: &["tostring", "str"],
+        function: "string",
+        help: "to convert a value to a string, use `string()`",
+    },
     ForeignName {
         names: &["tonumber", "parseint", "parsefloat"],
         function: "number",
-        purpose: "converting a string to a number",
+        help: "to convert a string to a number, use `number()`",
     },
     ForeignName {
         names: &["touppercase", "ascii_upcase", "ucase"],
         function: "upper",
-        purpose: "converting to upper case",
+        help: "to convert to upper case, use `upper()`",
     },
     ForeignName {
         names: &["tolowercase", "ascii_downcase", "lcase"],
         function: "lower",
-        purpose: "converting to lower case",
+        help: "to convert to lower case, use `lower()`",
     },
-    ForeignName { names: &["includes"], function: "contains", purpose: "testing for a part" },
-    ForeignName { names: &["gsub", "replaceall"], function: "replace", purpose: "replacing part of a string" },
-    ForeignName { names: &["substr"], function: "substring", purpose: "a part of a string" },
-    ForeignName { names: &["some"], function: "any", purpose: "testing if a condition is true for any item" },
-    ForeignName { names: &["every"], function: "all", purpose: "testing if a condition is true for all items" },
-    ForeignName { names: &["foreach"], function: "map", purpose: "computing a value for each item" },
-    ForeignName { names: &["has"], function: "exists", purpose: "testing for a field" },
-    ForeignName { names: &["del", "delete", "unset"], function: "omit", purpose: "removing fields" },
-    ForeignName { names: &["project"], function: "pick", purpose: "keeping some fields" },
-    ForeignName { names: &["ifnull", "nvl"], function: "coalesce", purpose: "a value in place of null" },
-    ForeignName { names: &["isnull", "is_null"], function: "eq", purpose: "testing for null, `.a == null`," },
-    ForeignName { names: &["concat"], function: "add", purpose: "joining two strings, `.a + .b`," },
-    ForeignName { names: &["upstreamof"], function: "upstream", purpose: "finding the nodes that feed a node" },
+    ForeignName { names: &["includes"], function: "contains", help: "to test for a part, use `contains()`" },
+    ForeignName {
+        names: &["gsub", "replaceall"],
+        function: "replace",
+        help: "to replace part of a string, use `replace()`",
+    },
+    ForeignName { names: &["substr"], function: "substring", help: "a part of a string is `substring()`" },
+    ForeignName { names: &["some"], function: "any", help: "to test if a condition is true for any item, use `any()`" },
+    ForeignName {
+        names: &["every"],
+        function: "all",
+        help: "to test if a condition is true for all items, use `all()`",
+    },
+    ForeignName { names: &["foreach"], function: "map", help: "to compute a value for each item, use `map()`" },
+    ForeignName { names: &["has"], function: "exists", help: "to test for a field, use `exists()`" },
+    ForeignName { names: &["del", "delete", "unset"], function: "omit", help: "to remove fields, use `omit()`" },
+    ForeignName { names: &["project"], function: "pick", help: "to keep some fields, use `pick()`" },
+    ForeignName { names: &["ifnull", "nvl"], function: "coalesce", help: "to replace null, use `coalesce()`" },
+    ForeignName { names: &["isnull", "is_null"], function: "eq", help: "to test for null, write `.a == null`" },
+    ForeignName { names: &["concat"], function: "add", help: "to join two strings, write `.a + .b`" },
+    ForeignName {
+        names: &["upstreamof"],
+        function: "upstream",
+        help: "to find the nodes that feed a node, use `upstream()`",
+    },
 ];
 
 /// Returns the function for a name of another language.

@@ -168,7 +168,7 @@ typedef struct {
   const char *identity;
   // Fields that are not compared, separated by commas. May be NULL.
   const char *ignore;
-  // Distance up to which an item counts as not moved.
+  // Movements up to this distance are ignored.
   double tolerance;
   // Limits of the comparison. May be NULL.
   const pidq_limits_t *limits;

@@ -1,5 +1,5 @@
-//! Buffer pool: reuses memory of earlier results, since touching fresh memory takes several times as long as writing to
-//! it.
+//! Buffer pool: reuses memory of earlier results, because the first write to new memory takes several times as long as
+//! later ones.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,4 +1,4 @@
-//! Value builder: creates results as native values of another language through its own functions, without JSON.
+//! Value builder: creates results as native values of another language by calling its constructors, without JSON.
 //!
 //! The functions have the signatures of those of CPython, so that those can be used directly. Hot: called once per
 //! field of each row. Objects with the same keys are copied from a template, and repeated strings are created once.

@@ -43,7 +43,7 @@ pub struct DiffOptions {
     pub identity: *const c_char,
     /// Fields that are not compared, separated by commas. May be NULL.
     pub ignore: *const c_char,
-    /// Distance up to which an item counts as not moved.
+    /// Movements up to this distance are ignored.
     pub tolerance: f64,
     /// Limits of the comparison. May be NULL.
     pub limits: *const LimitsOptions,

@@ -69,15 +69,15 @@ macro_rules! findings {
 }
 
 findings! {
-    DuplicateId          "I001" Warning "Duplicate id; the second item got a new one.";
-    MissingId            "I002" Warning "An item has no id; it got one.";
+    DuplicateId          "I001" Warning "Duplicate id; the second item was given a new id.";
+    MissingId            "I002" Warning "An item has no id; an id was generated.";
     DanglingReference    "I003" Warning "A reference has no target in this file; it is kept.";
     OpenEnd              "I004" Warning "A pipe run has an unconnected end; an open end was added.";
     OpenSignal           "I005" Warning "A signal line has an unconnected end; a signal end was added.";
     EmptySegment         "I006" Warning "A segment has no items and no connections.";
     NoConnection         "I007" Warning "A segment does not declare its ends; its items were connected in order.";
-    ExtraConnection      "I008" Warning "A segment has several connections; the first has the items.";
-    SignalEndsMismatch       "I009" Warning "A signal line is drawn between other items than it connects; its connections are used.";
+    ExtraConnection      "I008" Warning "A segment has several connections; its items were assigned to the first one.";
+    SignalEndsMismatch       "I009" Warning "A signal line is drawn between items other than those it connects; its connections were used.";
     UnresolvedMembership "I010" Warning "A membership or relation refers to no item.";
     UnknownElement       "I011" Warning "Unknown element.";
     UnknownVersion       "I012" Warning "The version is not one of 3.3, 4.0 and 4.1.";
@@ -87,7 +87,7 @@ findings! {
     AttributesOmitted    "I016" Info "Attributes of annotations and of center lines are not part of the graph.";
     DoctypeIgnored       "I017" Info "The document type was ignored.";
     OneSidedRelation     "I018" Info "A relation is declared by only one of its two sides.";
-    KeyRenamed           "I019" Warning "Duplicate key; the value got another one.";
+    KeyRenamed           "I019" Warning "A column was renamed: its name was a duplicate, or differed only in case from a required one.";
     CellWithoutColumn    "I020" Warning "A row has more cells than the table has columns.";
     NestedGraph          "I021" Warning "Nested graphs, hyperedges and ports are not read.";
 }

@@ -111,7 +111,8 @@ fn reject_adjacency(root: Value<'_>) -> Result<()> {
     if !has("adjacency") || has("edges") || has("links") {
         return Ok(());
     }
-    let message = "this is adjacency JSON: write node-link JSON, `networkx.node_link_data(graph, edges=\"edges\")`";
+    let message =
+        "this is adjacency JSON: export node-link JSON with `networkx.node_link_data(graph, edges=\"edges\")`";
     Err(Error::new(Code::NotGraph, message))
 }
 

@@ -89,7 +89,7 @@ async fn readyz(request: Request) -> Result<Response, Problem> {
     let ready = (request.info.ready)().await;
     Ok(ready.map_or_else(
         |reason| {
-            tracing::warn!(reason, "not ready");
+            tracing::warn!(reason, "not ready; /readyz responds with 503");
             not_ready()
         },
         |degraded| Response::ok("text/plain", ready_text(&degraded)),

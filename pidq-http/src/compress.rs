@@ -1,4 +1,4 @@
-//! Response compression: choice of the coding, size threshold, and encoders.
+//! Response compression: selection of the content coding, size threshold, and encoders.
 
 use std::io::{self, Write};
 

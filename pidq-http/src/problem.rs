@@ -161,7 +161,7 @@ impl Problem {
     /// 500. The cause is written to the log, never to the client.
     pub fn internal() -> Self {
         Problem::new(codes::INTERNAL)
-            .detail("An internal error occurred. The log has the cause under the id of this request.")
+            .detail("An internal error occurred. The log contains the cause under the request id.")
     }
 
     /// The JSON body for a request, for responses that have already started.

@@ -83,7 +83,7 @@ impl Head {
             return Ok(());
         }
         let detail =
-            "Unknown host. Without accounts the service accepts `localhost` and the host of `PIDQ_PUBLIC_URL`.";
+            "Unknown host. Without accounts, the service accepts only loopback and the host of `PIDQ_PUBLIC_URL`.";
         Err(Problem::new(codes::INVALID_REQUEST).detail(detail))
     }
 

@@ -227,7 +227,7 @@ impl RouteError {
                 Problem::new(codes::NOT_FOUND).detail("No endpoint has this path; `/docs` lists the endpoints.")
             }
             RouteError::Method(allow) | RouteError::Options(allow) => Problem::new(codes::METHOD_NOT_ALLOWED)
-                .detail(format!("This path allows {allow}."))
+                .detail(format!("This path allows only {allow}."))
                 .header(ALLOW, allow),
         }
     }

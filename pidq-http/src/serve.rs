@@ -74,7 +74,7 @@ pub async fn serve_service<S: Send + Sync + 'static>(
     let _ = phase.send(Phase::Draining);
     tokio::select! {
         _ = all_done.recv() => tracing::info!("stopped: all requests were answered"),
-        () = sleep(limits.shutdown_grace) => tracing::warn!("stopped: requests exceeded the shutdown grace and were aborted"),
+        () = sleep(limits.shutdown_grace) => tracing::warn!("stopped: some requests exceeded the shutdown grace period and were aborted"),
         () = shutdown.requested_times(2) => tracing::warn!("stopped immediately"),
     }
     let _ = phase.send(Phase::Stopping);

@@ -292,7 +292,7 @@ pub(crate) fn lower_priority(nice: i32) {
         uapi::sched_setattr(0, &attributes, 0)
     });
     if let Err(error) = result {
-        tracing::debug!(%error, "lowering the priority of a worker thread failed");
+        tracing::debug!(%error, "lowering the priority of a worker thread failed; it runs at normal priority");
     }
 }
 
@@ -302,7 +302,7 @@ pub(crate) fn lower_priority(_: i32) {}
 
 fn spawn(name: &str, body: impl FnOnce() + Send + 'static) {
     if let Err(error) = thread::Builder::new().name(name.into()).spawn(body) {
-        tracing::error!(%error, "starting a worker thread failed");
+        tracing::error!(%error, "starting a worker thread failed; fewer threads are available");
     }
 }
 

@@ -185,7 +185,7 @@ fn require_unrestricted(request: &Request) -> Result<(), Problem> {
 
 fn parse_expiry(text: &str, now: Timestamp) -> Result<Timestamp, Problem> {
     let timestamp = Timestamp::from_rfc3339(text)
-        .ok_or_else(|| validation("/expires_at", "Not a valid RFC 3339 timestamp, such as `2027-01-31T00:00:00Z`."))?;
+        .ok_or_else(|| validation("/expires_at", "Expected an RFC 3339 timestamp, such as `2027-01-31T00:00:00Z`."))?;
     if timestamp <= now {
         return Err(validation("/expires_at", "The expiry must be in the future."));
     }

@@ -69,7 +69,7 @@ kinds! {
     DOCUMENT_FAILED = "document.failed", "documents:read", AUDIENCE_READ, "The ingestion of a document failed.";
     DOCUMENT_CANCELLED = "document.cancelled", "documents:read", AUDIENCE_READ, "The ingestion of a document was cancelled.";
     DOCUMENT_DELETED = "document.deleted", "documents:read", AUDIENCE_READ, "A document was deleted.";
-    DOCUMENT_RECLASSIFIED = "document.reclassified", "documents:read", AUDIENCE_READ, "A document was reclassified. A caller that sees only one of the classifications gets `document.ready` or `document.deleted` instead.";
+    DOCUMENT_RECLASSIFIED = "document.reclassified", "documents:read", AUDIENCE_READ, "A document was reclassified. A caller with access to only one of the two classifications receives `document.ready` or `document.deleted` instead.";
     QUERY_COMPLETED = "query.completed", "query", AUDIENCE_QUERY, "A question was answered, or has no answer in the documents.";
     QUERY_FAILED = "query.failed", "query", AUDIENCE_QUERY, "Answering a question failed.";
     WEBHOOK_DISABLED = "webhook.disabled", "admin", Audience::All, "A webhook was disabled; see `reason`.";

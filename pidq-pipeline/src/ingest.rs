@@ -63,7 +63,7 @@ async fn run_job(platform: &Arc<Platform>, job: &Job) {
         JobKind::Sweep => reindex::sweep(platform, job).await,
     };
     if let Err(error) = result {
-        tracing::warn!(job = job.id, %error, "job abandoned; it is retried when its lease expires");
+        tracing::warn!(job = job.id, %error, "running a job failed; it is retried when its lease expires");
     }
 }
 

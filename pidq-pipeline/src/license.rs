@@ -198,17 +198,17 @@ impl TrustedKeys {
     /// Verifies and parses a license.
     fn verify(&self, license: &str) -> Result<License, &'static str> {
         let parts: Vec<&str> = license.trim().split('.').collect();
-        let [PREFIX, payload, signature] = parts[..] else { return Err("it is not a license of this product") };
-        let signature = URL_SAFE_NO_PAD.decode(signature).map_err(|_| "its signature cannot be decoded")?;
+        let [PREFIX, payload, signature] = parts[..] else { return Err("the text is not a license of this product") };
+        let signature = URL_SAFE_NO_PAD.decode(signature).map_err(|_| "the signature cannot be decoded")?;
         let signed = format!("{PREFIX}.{payload}");
         let verifies =
             |key: &Vec<u8>| UnparsedPublicKey::new(&ED25519, key).verify(signed.as_bytes(), &signature).is_ok();
         if !self.keys.iter().any(verifies) {
-            return Err("it is not signed by a trusted key");
+            return Err("the license is not signed by a trusted key");
         }
-        let payload = URL_SAFE_NO_PAD.decode(payload).map_err(|_| "its payload cannot be decoded")?;
-        let license: License = serde_json::from_slice(&payload).map_err(|_| "its payload is invalid")?;
-        if license.v == 1 { Ok(license) } else { Err("its version is not supported") }
+        let payload = URL_SAFE_NO_PAD.decode(payload).map_err(|_| "the payload cannot be decoded")?;
+        let license: License = serde_json::from_slice(&payload).map_err(|_| "the payload is invalid")?;
+        if license.v == 1 { Ok(license) } else { Err("the license version is not supported") }
     }
 }
 
@@ -216,7 +216,7 @@ fn state_at(license: License, system: &str, now: i64) -> LicenseState {
     if license.sys != system {
         LicenseState::WrongSystem(license)
     } else if now < license.nbf {
-        LicenseState::Invalid("it is not valid yet")
+        LicenseState::Invalid("the license is not valid yet")
     } else if now >= license.grace_end() {
         LicenseState::Expired(license)
     } else if now >= license.exp {
@@ -368,7 +368,7 @@ mod tests {
         let untrusted = issuer().issue(&license());
         assert_eq!(
             trusted_keys.evaluate([untrusted.as_str()], SYSTEM, NOW),
-            LicenseState::Invalid("it is not signed by a trusted key")
+            LicenseState::Invalid("the license is not signed by a trusted key")
         );
     }
 

@@ -253,10 +253,10 @@ fn apply_patch(
 ) -> Result<ConnectionBody, Problem> {
     let changes_url = patch.get("base_url").is_some_and(|url| url.as_str() != Some(connection.base_url.as_str()));
     if changes_url && !patch.get("api_key").is_some_and(Value::is_string) {
-        return Err(validation("/api_key", "A new `base_url` requires the `api_key` again."));
+        return Err(validation("/api_key", "To change `base_url`, send `api_key` again."));
     }
     if changes_url && !connection.header_names.is_empty() && !patch.contains_key("extra_headers") {
-        let detail = "A new `base_url` requires the `extra_headers` again, or null.";
+        let detail = "To change `base_url`, send `extra_headers` again, or null to remove them.";
         return Err(validation("/extra_headers", detail));
     }
     let replaces_secrets = ["api_key", "extra_headers"].iter().all(|field| patch.contains_key(*field));

@@ -57,7 +57,7 @@ fn too_many(platform: &Platform, license_limit: Option<u64>, count: u64) -> Prob
     let license_problem =
         license_limit.and_then(|limit| platform.licensing.check_limit("pipelines", limit, count).err());
     license_problem.unwrap_or_else(|| {
-        let detail = format!("Limit of {count} pipelines reached.");
+        let detail = format!("The limit of {count} pipelines is reached.");
         Problem::new(codes::TOO_MANY_PIPELINES).detail(detail)
     })
 }

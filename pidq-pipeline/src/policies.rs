@@ -56,7 +56,7 @@ impl Policy {
 
 /// Problem of a stored policy that cannot be parsed, although it was validated.
 fn invalid_stored_policy(pipeline: &Pipeline, error: &str) -> Problem {
-    tracing::error!(error, pipeline = pipeline.id, "a stored classification policy is invalid");
+    tracing::error!(error, pipeline = pipeline.id, "a stored classification policy is invalid; responding with 500");
     Problem::internal()
 }
 

@@ -19,7 +19,7 @@ pub(crate) fn store_problem(error: StoreError) -> Problem {
             conflict(codes::DUPLICATE_CONTENT, "A document with the same content exists in the classification.")
         }
         StoreError::LimitReached(count) => {
-            conflict(codes::LIMIT_REACHED, &format!("Limit of {count} reached; delete an entry first."))
+            conflict(codes::LIMIT_REACHED, &format!("The limit of {count} is reached; delete an entry first."))
         }
         StoreError::PipelineBusy => {
             conflict(codes::PIPELINE_BUSY, "The pipeline is being reindexed or deleted; try again later.")
@@ -28,19 +28,19 @@ pub(crate) fn store_problem(error: StoreError) -> Problem {
             .detail("The resource was changed in the meantime; read it again and repeat the request."),
         StoreError::Database(error) if error.is_invalid_text() => validation("", "Strings must not contain U+0000."),
         StoreError::Database(error) if error.is_full() => {
-            tracing::error!(%error, "writing to the database failed: disk full");
+            tracing::error!(%error, "writing to the database failed because the disk is full; responding with 507");
             storage_full()
         }
         StoreError::Database(error) => {
-            tracing::error!(%error, "database operation failed");
+            tracing::error!(%error, "a database operation failed; responding with 503");
             Problem::new(codes::UNAVAILABLE).detail("The database is unavailable; try again.").retry_after(1)
         }
         StoreError::UploadUnreadable(error) => {
-            tracing::error!(%error, "reading a spooled upload failed");
+            tracing::error!(%error, "reading a spooled upload failed; responding with 500");
             Problem::internal()
         }
         StoreError::Corrupt(detail) => {
-            tracing::error!(detail, "stored data is corrupt");
+            tracing::error!(detail, "stored data is corrupt; responding with 500");
             Problem::internal()
         }
     }

@@ -397,7 +397,7 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::PUT,
         path: "/api/license",
         access: Access::Admin,
-        summary: "Installs a license. If the settings have a license too, the one issued later counts. All processes apply it within a minute.",
+        summary: "Installs a license. If the settings also contain a license, the one issued later applies. All processes apply it within a minute.",
         parameters: &[],
         body: Some(json(LICENSE)),
         replies: &[reply(200, OBJECT, "The state.")],
@@ -437,7 +437,7 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::POST,
         path: "/api/operations/{operation_id}/cancel",
         access: Access::Scope("pipelines:write"),
-        summary: "Cancels a reindexing. The old index stays in use.",
+        summary: "Cancels a reindex. The old index stays in use.",
         parameters: &[],
         body: None,
         replies: &[reply(200, OPERATION, "The operation.")],
@@ -667,7 +667,7 @@ const ACTOR: Parameter =
 const ACTION: Parameter = parameter("action", STRING, "Only entries with this action, such as `document.delete`.");
 const IN_PIPELINE: Parameter = parameter("pipeline", STRING, "Only entries of this pipeline.");
 const RESULT: Parameter = parameter("result", STRING, "Only entries with this result: `done`, or a problem code.");
-const FROM: Parameter = parameter("from", DATE, "First day. Default: 30 days that end with the last day.");
+const FROM: Parameter = parameter("from", DATE, "First day. Default: 29 days before the last day.");
 const TO: Parameter = parameter("to", DATE, "Last day. Default: today.");
 const USAGE_CLASSIFICATION: Parameter = parameter("classification", STRING, "Only entries of this classification.");
 const OVERLAP: Parameter = parameter(

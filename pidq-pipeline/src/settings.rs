@@ -1,4 +1,4 @@
-//! Table of the platform's settings, one row each, and the list of all tables that the platform reads.
+//! Table of the platform's settings, one row each, and the list of all settings tables that the platform reads.
 
 use pidq_http::{Setting, ValueKind, settings};
 
@@ -7,7 +7,7 @@ pub const SETTINGS: &[Setting] = settings![
     "PIDQ_LISTEN", "config.listen", ValueKind::List, Some("127.0.0.1:8000"), false, "Addresses to listen on.";
     "PIDQ_DATA_DIR", "config.dataDir", ValueKind::Path, Some("data"), false, "Data directory: the SQLite database, spooled uploads and index snapshots.";
     "PIDQ_DATABASE_URL", "config.database.url", ValueKind::Text, None, true, "Database for all persistent data: `postgres://…` or `sqlite:FILE`. Default: `pipeline.db` in the data directory.";
-    "PIDQ_REDIS_URL", "config.redis.url", ValueKind::Text, None, true, "Redis for rate limits and search caches shared by all replicas: `redis://…` or `rediss://…`. Cached values are encrypted with `PIDQ_APP_SECRET`. Without it, each process has its own.";
+    "PIDQ_REDIS_URL", "config.redis.url", ValueKind::Text, None, true, "Redis for rate limits and search caches shared by all replicas: `redis://…` or `rediss://…`. Cached values are encrypted with `PIDQ_APP_SECRET`. Without Redis, each process has its own limits and caches.";
     "PIDQ_CACHE_MEMORY", "config.cacheMemory", ValueKind::Size, Some("64MiB"), false, "Memory of the in-process search cache; 0 turns it off.";
     "PIDQ_REDIS_TIMEOUT", "config.redis.timeout", ValueKind::Duration, Some("50ms"), false, "Timeout of a Redis call. After a timeout, Redis is bypassed until it responds again.";
     "PIDQ_NATS_URL", "config.nats.url", ValueKind::Text, None, true, "NATS for waking workers of other processes and for publishing events: `nats://…` or `tls://…`. Without it, messages stay within this process.";

@@ -91,7 +91,7 @@ impl std::fmt::Display for StoreError {
                 f.write_str("a document with the same content exists in the classification")
             }
             StoreError::PipelineBusy => f.write_str("the pipeline is being reindexed or deleted"),
-            StoreError::LimitReached(count) => write!(f, "limit of {count} reached"),
+            StoreError::LimitReached(count) => write!(f, "the limit of {count} is reached"),
             StoreError::UploadUnreadable(error) => write!(f, "the spooled upload cannot be read: {error}"),
             StoreError::Conflict => f.write_str("modified concurrently"),
         }

@@ -1,4 +1,4 @@
-//! TLS root certificates for Redis and NATS: those of the system, or of a file.
+//! TLS root certificates for Redis and NATS, from the system or from a file.
 
 use std::path::PathBuf;
 

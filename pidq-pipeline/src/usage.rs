@@ -1,4 +1,4 @@
-//! Usage counted by the license, as shown by `GET /api/license` and `GET /api/limits`.
+//! Usage that counts toward the license quotas, as shown by `GET /api/license` and `GET /api/limits`.
 
 use pidq_http::{Problem, Request};
 use serde::Serialize;

@@ -210,7 +210,7 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
     };
     webhook.encrypt_secrets(platform, &secrets)?;
     if !platform.store.add_webhook(&webhook, MAX_WEBHOOKS).await.map_err(store_problem)? {
-        let detail = format!("Limit of {MAX_WEBHOOKS} webhooks reached.");
+        let detail = format!("The limit of {MAX_WEBHOOKS} webhooks is reached.");
         return Err(Problem::new(codes::TOO_MANY_WEBHOOKS).detail(detail));
     }
     Ok(with_secret(&webhook, &secrets)?.created(format!("/api/webhooks/{}", webhook.id)))

@@ -115,7 +115,7 @@ async fn purge_expired_tokens(server: Arc<Server>) {
         tokio::time::sleep(PURGE_INTERVAL).await;
         match identities.purge_expired(Timestamp::now()).await {
             Ok(purged) => tracing::debug!(purged, "expired tokens removed"),
-            Err(error) => tracing::warn!(%error, "removing expired tokens failed; retrying later"),
+            Err(error) => tracing::warn!(%error, "removing expired tokens failed; retrying in 1 h"),
         }
     }
 }

@@ -34,11 +34,11 @@ pub(crate) fn problem(error: Error) -> Problem {
         Error::InsufficientStorage(_) => problem(),
         Error::ReadOnly(_) | Error::GraphCorrupt => problem(),
         Error::StoreUnavailable(reason) | Error::StoreLocked(reason) => {
-            tracing::error!(reason, "store unavailable");
+            tracing::error!(reason, "the store is unavailable; responding with 503");
             Problem::new(codes::UNAVAILABLE).detail("The store is unavailable. Try again later.").retry_after(1)
         }
         Error::StorageFailure(reason) => {
-            tracing::error!(reason, "store operation failed");
+            tracing::error!(reason, "a store operation failed; responding with 500");
             Problem::internal()
         }
     }

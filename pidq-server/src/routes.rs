@@ -87,14 +87,14 @@ pub const ROUTES: &[Route<Server>] = &[
         method: Method::POST,
         path: "/graph",
         access: Access::Scope("read"),
-        summary: "Runs one query on many graphs and streams one NDJSON row for each.",
+        summary: "Runs one query on several graphs and streams one NDJSON line per graph.",
         parameters: &[],
         body: Some(Accepts { media: &["application/json"], limit: QUERY_BODY, schema: BATCH_QUERY }),
         replies: &[Reply {
             status: 200,
             media: Some("application/x-ndjson"),
             schema: ROW,
-            summary: "Rows in the order of the graph ids.",
+            summary: "One line per graph, sorted by id for a prefix and in the given order for a list.",
         }],
         handler: |server, request| Box::pin(batch_query::post_batch(server, request)),
     },
@@ -127,7 +127,7 @@ pub const ROUTES: &[Route<Server>] = &[
         body: Some(Accepts { media: &["application/json"], limit: GRAPH_BODY, schema: GRAPH }),
         replies: &[
             reply(201, STORED, "The graph was created."),
-            reply(200, STORED, "The graph has a new version, or already had the same content."),
+            reply(200, STORED, "A new version was stored, or the content was unchanged."),
         ],
         handler: |server, request| Box::pin(graph_handlers::put(server, request)),
     },
@@ -221,7 +221,7 @@ const STRICT: Parameter = Parameter {
     name: "strict",
     location: ParameterLocation::Query,
     schema: r#"{"type":"boolean"}"#,
-    summary: "With `true`, rejects a graph with warnings instead of storing it.",
+    summary: "If `true`, a graph with warnings is rejected instead of stored.",
 };
 const PREFIX: Parameter = Parameter {
     name: "prefix",
@@ -239,7 +239,7 @@ const CURSOR: Parameter = Parameter {
     name: "cursor",
     location: ParameterLocation::Query,
     schema: r#"{"type":"string"}"#,
-    summary: "Cursor: `next` of the previous page.",
+    summary: "Cursor: the value of `next` in the previous page.",
 };
 
 const OBJECT: &str = r#"{"type":"object"}"#;

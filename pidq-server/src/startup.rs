@@ -149,7 +149,7 @@ async fn open_store_with(settings: &Settings, on_sync: SyncObserver) -> Result<A
 async fn open_graph_store(settings: &Settings, on_sync: SyncObserver) -> Result<Arc<dyn Store>, OpenError> {
     match settings.path("PIDQ_GRAPH_DIR")? {
         Some(path) if !path.is_dir() => {
-            let reason = format!("`{}` is not a directory; it must contain files `GRAPH_ID.json`", path.display());
+            let reason = format!("`{}` is not a directory with `GRAPH_ID.json` files", path.display());
             Err(settings.invalid("PIDQ_GRAPH_DIR", &reason).into())
         }
         Some(path) => {
@@ -402,9 +402,9 @@ fn log_event(event: &Event) {
             tracing::warn!(file, reason, keeps_previous, "a served file is invalid and was not loaded")
         }
         Event::Quarantined { tenant, graph_id, version } => {
-            tracing::error!(tenant = tenant.as_str(), graph_id = graph_id.as_str(), %version, "stored graph is corrupt; quarantined");
+            tracing::error!(tenant = tenant.as_str(), graph_id = graph_id.as_str(), %version, "a stored graph is corrupt and was quarantined");
         }
-        Event::ReadOnly(reason) => tracing::error!(reason, "store is read-only"),
-        Event::Writable => tracing::info!("store accepts writes again"),
+        Event::ReadOnly(reason) => tracing::error!(reason, "the store is read-only; writes are rejected"),
+        Event::Writable => tracing::info!("the store accepts writes again"),
     }
 }

@@ -243,7 +243,7 @@ impl<'g> Drawing<'g> {
         let count = self.graph.duplicate_keys() as u64;
         if count > 0 {
             let pointer = json_offsets::duplicate_key(self.graph.source()).unwrap_or_default();
-            let detail = "duplicate key in an object; the last one counts".into();
+            let detail = "duplicate key in an object; the last value is used".into();
             warnings.push(Warning { code: "duplicate-key", count, detail, pointer });
         }
         // The engine defines id fields, endpoints and containment.

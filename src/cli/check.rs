@@ -17,7 +17,7 @@ pub struct Options {
     /// The query
     query: String,
 
-    /// Also check the query against a document, and run it there
+    /// Also check the query against a document, and run it on the document
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
 

@@ -40,7 +40,7 @@ enum Action {
         /// Grant type: password, refresh_token or client_credentials; repeatable
         #[arg(long = "grant", value_name = "GRANT", default_values = ["password", "refresh_token"])]
         grants: Vec<String>,
-        /// Scope that its tokens may have: read, write, or introspection (of other clients' tokens); repeatable
+        /// Scope allowed for its tokens: read, write, or introspection (of other clients' tokens); repeatable
         #[arg(long = "scope", value_name = "SCOPE", default_values = ["read", "write"])]
         scopes: Vec<String>,
         /// Tenant of the client

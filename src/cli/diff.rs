@@ -45,7 +45,7 @@ pub struct Options {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     ignore: Vec<String>,
 
-    /// Distance up to which an item counts as not moved
+    /// Ignore movements up to this distance
     #[arg(long, value_name = "DISTANCE", default_value_t = 0.0, allow_negative_numbers = true, value_parser = distance)]
     tolerance: f64,
 

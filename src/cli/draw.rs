@@ -77,7 +77,7 @@ fn reject_raster_formats(path: &Path) -> Result<()> {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default().to_ascii_lowercase();
     match UNSUPPORTED_EXTENSIONS.contains(&&*extension) {
         true => Err(Failure::Usage(format!(
-            "the output is SVG: name it `{}`; convert it with a browser or Inkscape",
+            "the output is always SVG: write it to `{}`, then convert that file with a browser or Inkscape",
             path.with_extension("svg").display()
         ))),
         false => Ok(()),

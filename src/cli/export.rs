@@ -83,7 +83,7 @@ impl Options {
         let by_extension = || FORMATS.iter().filter(has_one_file).find(|format| Some(format.extension) == extension);
         by_name.or_else(by_extension).ok_or_else(|| {
             let names: Vec<&str> = export_formats().map(|format| format.name).collect();
-            Failure::Usage(format!("give the format with --format: {}", names.join(", ")))
+            Failure::Usage(format!("specify the format with --format: {}", names.join(", ")))
         })
     }
 
@@ -101,7 +101,7 @@ impl Options {
 /// Prints bytes to standard output; refuses to print binary data to a terminal.
 pub fn print(bytes: &[u8], format: &str) -> Result<()> {
     if io::stdout().is_terminal() && std::str::from_utf8(bytes).is_err() {
-        return Err(Failure::Usage(format!("`{format}` is not text: give a file with --output")));
+        return Err(Failure::Usage(format!("`{format}` is a binary format: specify a file with --output")));
     }
     Ok(io::stdout().lock().write_all(bytes)?)
 }
@@ -112,5 +112,5 @@ fn write_all(parts: &[ExportedFile], dir: &Path) -> Result<()> {
 
 fn multiple_files_failure(parts: &[ExportedFile], format: &Format) -> Failure {
     let names: Vec<&str> = parts.iter().map(|part| part.name).collect();
-    Failure::Usage(format!("`{}` is written as {}; give a directory with --output", format.name, names.join(" and ")))
+    Failure::Usage(format!("`{}` consists of {}; specify a directory with --output", format.name, names.join(" and ")))
 }

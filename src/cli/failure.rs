@@ -55,7 +55,9 @@ impl Failure {
             io::ErrorKind::NotADirectory => {
                 format!("`{name}` is not a directory; use `pidq query QUERY {name}` for a file")
             }
-            io::ErrorKind::PermissionDenied => format!("permission denied for `{name}`; check it with `ls -l`"),
+            io::ErrorKind::PermissionDenied => {
+                format!("permission denied for `{name}`; check its permissions with `ls -l`")
+            }
             _ => format!("cannot read `{name}`: {error}"),
         })
     }

@@ -59,7 +59,7 @@ pub fn run(options: &Options) -> Result {
 
 fn write_back(path: &Path, text: &str) -> Result<()> {
     if path == Path::new("-") {
-        return Err(Failure::Usage("`--write` needs a file, not the standard input".into()));
+        return Err(Failure::Usage("`--write` cannot write to standard input; name a file".into()));
     }
     fs::write(path, text).map_err(|error| Failure::Usage(format!("cannot write `{}`: {error}", path.display())))
 }

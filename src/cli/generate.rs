@@ -46,7 +46,8 @@ pub fn man(options: &Man) -> Result {
     command.build();
     if let Some(name) = &options.subcommand {
         let found = find_subcommand(&command, name).cloned();
-        command = found.ok_or_else(|| Failure::Usage(format!("no subcommand `{name}`; `pidq --help` lists them")))?;
+        let unknown = || Failure::Usage(format!("no subcommand `{name}`; `pidq --help` lists all subcommands"));
+        command = found.ok_or_else(unknown)?;
     }
     let mut page = Vec::new();
     clap_mangen::Man::new(command).render(&mut page)?;

@@ -144,7 +144,7 @@ fn open_failure(error: OpenError) -> Failure {
     }
 }
 
-const URL_REQUIRED: &str = "`query` needs a service: give `--url`; \
+const URL_REQUIRED: &str = "`query` needs a service: specify `--url`; \
     for a local graph, use `pidq graph export GRAPH_ID | pidq query QUERY`";
 
 impl Options {
@@ -196,7 +196,7 @@ impl Action {
         let Action::Import { files, graph_id, if_match, new } = self else { return Ok(Condition::None) };
         if graph_id.is_some() && files.len() > 1 {
             return Err(Failure::Usage(
-                "`--graph-id` needs a single file; other files use the id in their metadata".into(),
+                "`--graph-id` needs a single file; without it, ids come from the metadata or the file names".into(),
             ));
         }
         match if_match {
@@ -270,7 +270,10 @@ impl ImportResult<'_> {
     pub fn line(&self) -> String {
         let action = if self.is_unchanged { "unchanged" } else { "stored" };
         let ImportResult { graph_id, version, nodes, edges, warnings, .. } = self;
-        let warnings = if *warnings == 0 { String::new() } else { format!(", {warnings} kinds of warnings") };
+        let warnings = match *warnings {
+            0 => String::new(),
+            kinds => format!(", {} of warning", super::table::count(kinds, "kind")),
+        };
         format!("{graph_id} version {version} {action}: {nodes} nodes, {edges} edges{warnings}\n")
     }
 }

@@ -11,7 +11,7 @@ use pidq::Graph;
 use pidq_formats::{FORMATS, Format, Import, Severity};
 
 use super::failure::{self, Failure, Result, Status};
-use super::input;
+use super::{input, table};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -173,7 +173,7 @@ fn read(files: &[Vec<u8>], from: Option<&str>, name: &str) -> Result<Import> {
 
 fn unknown(name: &str) -> Failure {
     let names: Vec<&str> = FORMATS.iter().filter(|format| format.read.is_some()).map(|format| format.name).collect();
-    Failure::Usage(format!("{name}: unknown format; give it with --from {}", names.join("|")))
+    Failure::Usage(format!("{name}: unknown format; specify it with --from {}", names.join("|")))
 }
 
 /// Converts a format error into a failure.
@@ -233,7 +233,9 @@ impl Summary {
         let Summary { read, nodes, edges, warnings, .. } = self;
         let noun = if files == 1 { "file" } else { "files" };
         let more = if *warnings > 0 && !is_verbose { "; --verbose shows them" } else { "" };
-        failure::warn(&format!("{read} of {files} {noun}: {nodes} nodes, {edges} edges, {warnings} warnings{more}\n"));
+        let counts = [(nodes, "node"), (edges, "edge"), (warnings, "warning")];
+        let counts = counts.map(|(count, noun)| table::count(*count, noun)).join(", ");
+        failure::warn(&format!("{read} of {files} {noun}: {counts}{more}\n"));
     }
 }
 

@@ -124,7 +124,7 @@ impl Options {
             (None, None | Some("txt")) => Ok(Format::Table),
             (None, Some(extension)) => Format::from_str(extension, true).map_err(|_| {
                 let names = Format::value_variants().iter().map(|format| format.name()).collect::<Vec<_>>();
-                Failure::Usage(format!("give the format with --format: {}", names.join(", ")))
+                Failure::Usage(format!("specify the format with --format: {}", names.join(", ")))
             }),
         }
     }

@@ -42,8 +42,8 @@ pub struct Options {
     #[arg(short, long, value_name = "FILE")]
     from_file: Option<PathBuf>,
 
-    /// Query every `*.json`, `*.json.gz` and `*.json.zst` below a directory; prints one line `{"file", "result" or
-    /// "error"}` for each
+    /// Query every `*.json`, `*.json.gz` and `*.json.zst` file below a directory and print one line `{"file", "result"
+    /// or "error"}` per file
     #[arg(long, value_name = "DIR", conflicts_with_all = [
         "null_input", "slurp", "raw_output", "tab", "indent", "color_output",
     ])]

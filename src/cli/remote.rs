@@ -47,7 +47,8 @@ pub struct RemoteQuery {
     /// Query
     text: String,
 
-    /// Graph ids. One id prints the rows of its result; several print one line `{"job_id", "result" or "error"}` each
+    /// Graph ids. For one graph, the rows of its result are printed; for several, one line `{"job_id", "result" or
+    /// "error"}` per graph
     graph_ids: Vec<String>,
 
     /// Query all graphs whose id starts with this prefix; '' selects all graphs

@@ -23,7 +23,7 @@ use super::query_options::Profile;
 use super::{input, query, sorted_json};
 
 const HELP: &str = "\
-Type a query; one with open brackets continues on the next line. Tab completes functions, .fields,
+Type a query; a query with open brackets continues on the next line. Tab completes functions, .fields,
 the tags and ids of nodes in a string, and the values of a field in .field == \"
   :load FILE   load another document
   :help        show this text

@@ -49,7 +49,7 @@ impl ServiceOptions {
         let dir = PathBuf::from(settings.required("PIDQ_DATA_DIR").map_err(to_failure)?);
         match settings.optional(database_setting).map_err(to_failure)? {
             None if !dir.is_dir() => Err(Failure::Usage(format!(
-                "no data directory `{}`; give that of the service with `--data-dir`",
+                "no data directory `{}`; set `--data-dir` to the data directory of the service",
                 dir.display()
             ))),
             _ => Ok(()),

@@ -46,7 +46,7 @@ enum Action {
         /// Tenant of the user
         #[arg(long, default_value = DEFAULT_TENANT)]
         tenant: String,
-        /// Create a user without a password, for single sign-on. Permissions are those in the provider's tokens
+        /// Create a user without a password, for single sign-on; the provider's tokens define the permissions
         #[arg(long)]
         sso_only: bool,
     },

@@ -251,14 +251,14 @@ fn warnings_are_one_line_per_rule() {
         "edges": [{"id": "e", "from": "a", "to": "zz"}, {"from": "yy", "to": 2}, {"id": "e", "from": "a"},
                   {"id": "f", "from": "a", "to": 1, "edge_type": "physically_has_a"}, {"from": 1, "to": "a", "edge_type": "physically_has_a"}]}"#;
     let expected = [
-        "PQW10: 1 duplicate key in the input; the last value counts",
+        "PQW10: 1 duplicate key in the input; the last value is used",
         "G010: the node at index 3 has no id; 2 occurrences",
         "G011: another node has the id \"a\"; 2 occurrences",
         "G012: edge \"e\": another edge has the id \"e\"",
         "G013: the id 1 is a number, others are strings",
         "G020: edge \"e\": no node has the id \"zz\"; 2 occurrences",
         "G021: edge \"e\": the edge has no source or no target",
-        "G030: a and 1 contain each other",
+        "G030: these items contain each other: a, 1",
     ];
     let warnings = warning_lines(document);
     let codes = |lines: &[&str]| lines.iter().map(|line| line[..4].to_owned()).collect::<Vec<_>>();
@@ -312,7 +312,7 @@ fn a_run_reports_whether_it_used_the_graph() {
 fn the_command_prints_warnings_of_the_graph_it_uses() {
     let document = r#"{"nodes": [{"id": "a", "x": 1, "x": 2}, {"id": "a"}, {}, {}],
         "edges": [{"from": "a", "to": "zz"}, {"from": "a", "to": "yy"}]}"#;
-    let twice = "warning[PQW10]: 1 duplicate key in the input; the last value counts\n";
+    let twice = "warning[PQW10]: 1 duplicate key in the input; the last value is used\n";
     let others = "warning[G010]: the node at index 2 has no id; 2 occurrences\n\
         warning[G011]: another node has the id \"a\"\n\
         warning[G020]: edge 0: no node has the id \"zz\"; 2 occurrences\n  = help: `pidq validate` lists every case\n";

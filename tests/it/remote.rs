@@ -190,7 +190,7 @@ fn store_commands_send_no_request() {
     let plain = run("http://pidq.example", &[("PIDQ_TOKEN", "t")], &["list"]);
     assert!(stderr(&plain).contains("plain HTTP"), "{}", stderr(&plain));
     let local = pidq().args(["graph", "query", "1", "two"]).output().expect("the command runs");
-    assert!(stderr(&local).contains("give `--url`"));
+    assert!(stderr(&local).contains("specify `--url`"));
 }
 
 /// Starts a server that sends the given responses in turn and records the requests.

@@ -520,7 +520,7 @@ impl<'s, const PARTIAL: bool> Loader<'s, PARTIAL> {
         let first = self.bytes.len() - self.bytes.trim_ascii_start().len();
         match self.bytes.get(at..) {
             Some([0xEF, 0xBB, 0xBF, ..]) => error.with_help("remove the byte order mark at the start"),
-            Some([b'\'', ..]) => error.with_help("JSON takes double quotes only"),
+            Some([b'\'', ..]) => error.with_help("JSON strings use double quotes"),
             Some([b'}' | b']', ..]) => error.with_help("JSON has no trailing commas"),
             Some([b'N' | b'I', ..]) => error.with_help("JSON has no NaN or Infinity"),
             Some([b'/', ..]) => error.with_help("JSON has no comments"),

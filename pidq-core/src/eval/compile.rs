@@ -292,7 +292,7 @@ impl Compiler<'_> {
         let error = Error::new(Code::UnknownVariable, format!("Unknown variable '${name}'")).with_span(span);
         let error = error.with_label("no parameter or `let` has this name").with_suggestions(similar);
         match error.help() {
-            None => error.with_help(format!("give it as a parameter, or bind it: `let({{{name}: ...}}, ...)`")),
+            None => error.with_help(format!("pass it as a parameter, or bind it: `let({{{name}: ...}}, ...)`")),
             Some(_) => error,
         }
     }
@@ -638,7 +638,7 @@ fn surplus_help(function: &Function, args: &[Expr]) -> String {
             "for several values, use an array or an object: `map([.a, .b])`, `pick(.a, .b)`".into()
         }
         ("sum" | "prod" | "min" | "max" | "average", [arg]) if arg.head() == Some("get") => {
-            format!("the array comes through the pipe; for a field of each item, `map(.a) | {}()`", function.name)
+            format!("the array comes through the pipe; for a field of each item, write `map(.a) | {}()`", function.name)
         }
         _ if takes == 0 => format!("its input comes through the pipe: `.a | {}()`", function.name),
         _ => format!("its input comes through the pipe: `.a | {}(…)`", function.name),
@@ -668,12 +668,12 @@ fn option_constant_expected(function: &Function, spec: &OptionSpec, span: Span) 
 fn scalar_expected(function: &Function, param: &Param, found: Value<'_>, span: Span) -> Error {
     let message = format!("A number or a string expected for `{}` in `{}`", param.name, function.signature());
     let error = Error::new(Code::ArgumentKind, message).with_span(span);
-    error.with_label(format!("is {}", container_name(found))).with_help("give a number or a string as this parameter")
+    error.with_label(format!("is {}", container_name(found))).with_help("pass a number or a string as this parameter")
 }
 
 /// Error for a parameter that cannot be a key of `get`.
 fn key_expected(found: Option<Value<'_>>, span: Span) -> Error {
-    const HELP: &str = "give a number or a string; to read a computed key, write `lookup(map, key)`";
+    const HELP: &str = "use a number or a string; to read a computed key, write `lookup(map, key)`";
     let (code, label) = match found {
         Some(value) => (Code::ArgumentKind, format!("is {}", container_name(value))),
         None => (Code::StaticArgument, "is known only when the query runs".into()),
@@ -745,7 +745,7 @@ fn missing_argument(function: &FunctionRef, expr: &Expr, args: &[Expr]) -> Optio
 fn ignored_input(function: &Function, args: &[Expr], span: Span) -> Warning {
     let message = format!("`{}` ignores the value that comes through the pipe", function.name);
     let help = match function.params.len() > args.len() {
-        true => format!("give that value as the first argument, as in `{}(get(), …)`", function.name),
+        true => format!("pass that value as the first argument, as in `{}(get(), …)`", function.name),
         false => "`get()` returns that value".into(),
     };
     Warning::new("PQW14", message).with_span(span).with_help(help)
@@ -769,7 +769,7 @@ fn counted(min_count: usize, max_count: usize) -> String {
 fn count_error(signature: &str, name: &str, expected: &str, expr: &Expr, args: &[Expr], max_count: usize) -> Error {
     let message = format!("Function '{name}' takes {expected}, not {}", args.len());
     let help = match (name, args) {
-        ("first", [_]) => "the first items are `limit(…)`, the first one is `first()`".into(),
+        ("first", [_]) => "use `limit(…)` for the first items, `first()` for the first one".into(),
         _ => format!("write `{signature}`"),
     };
     let error = Error::new(Code::ArgumentCount, message).with_help(help);

@@ -131,7 +131,7 @@ fn direction_assumed(count: usize, id: Value<'_>) -> Warning {
     let name = write::to_string(id);
     let edges = if count == 1 { "an edge" } else { &format!("{count} edges") };
     let message = format!("this follows {edges} of unknown or dual direction, such as {name}");
-    Warning::new("PQW08", message).with_help("`trace()` marks what was reached by them with `assumed`")
+    Warning::new("PQW08", message).with_help("`trace()` marks the nodes reached through them with `assumed`")
 }
 
 fn list_truncated(count: usize, items: &str) -> Warning {

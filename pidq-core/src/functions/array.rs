@@ -68,7 +68,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "size",
         params: &[],
-        summary: "The number of items of an array, or of UTF-16 units of a string.",
+        summary: "The number of items of an array, or of UTF-16 code units of a string.",
         example: "[7, 8] | size() => 2",
         body: Body::Piped(size),
     },

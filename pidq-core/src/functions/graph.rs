@@ -53,14 +53,14 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "between",
         params: &[Param::query("from"), Param::query("to").optional(), Param::options(WALK)],
-        summary: "The nodes on the paths from some nodes to others; paths that return to either are not followed.",
+        summary: "The nodes on the paths from one set of nodes to another; paths that return to either are not followed.",
         example: r#"between("P-101A", "HV-102") | map(.tag) => ["P-101A","CV-101","HV-102"]"#,
         body: Body::Piped(between),
     },
     Function {
         name: "components",
         params: &[Param::options(&[EDGES, NODES, STRONG, ZONES])],
-        summary: "The connected components of the graph, as arrays of nodes; the sides of an exchanger are separate.",
+        summary: "The connected components of the graph, as arrays of nodes; the sides of a heat exchanger are separate.",
         example: r#"components({nodes: .line == "P-1005"}) | map(map(.tag)) => [["PSV-201","FLARE"]]"#,
         body: Body::Piped(components),
     },
@@ -74,7 +74,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "cycles",
         params: &[Param::options(&[EDGES, LIMIT, DEPTH, PASS, AVOID, ON_LIMIT])],
-        summary: "The cycles that pass no node twice, each listed once, as `{nodes, edges, length}`.",
+        summary: "The simple cycles (no node twice), each listed once, as `{nodes, edges, length}`.",
         example: "cycles() | map(.length) => [8,8]",
         body: Body::Piped(find_cycles),
     },
@@ -123,14 +123,14 @@ pub(crate) const FUNCTIONS: &[Function] = &[
             Param::query("where").optional(),
             Param::options(&[LIMIT, ON_LIMIT]),
         ],
-        summary: "The matches of a pattern such as `(a:pump)-[e:piping {1,3}]->(b)`, as objects with its names as keys.",
+        summary: "The matches of a pattern such as `(a:pump)-[e:piping {1,3}]->(b)`, as objects keyed by its names.",
         example: r#"findPattern("(p:pump)-[:piping]->(v)") | map(.v.tag) => ["CV-101","CV-102"]"#,
         body: Body::Piped(find_pattern),
     },
     Function {
         name: "graph",
         params: &[],
-        summary: "The object that contains nodes and edges.",
+        summary: "The object that contains the nodes and edges.",
         example: r#"graph() | keys() => ["nodes","edges","metadata"]"#,
         body: Body::Piped(|cx, _, _| Ok(cx.drawing()?.graph)),
     },
@@ -182,14 +182,14 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "paths",
         params: FROM_TO,
-        summary: "The paths from some nodes to others that pass no node twice, shortest first.",
+        summary: "The simple paths (no node twice) from one set of nodes to another, shortest first.",
         example: r#"paths("T-101", "FV-101") | map(.length) => [5,5]"#,
         body: Body::Piped(paths),
     },
     Function {
         name: "reachable",
         params: FROM_TO,
-        summary: "Whether the flow from some nodes can reach others, also through equipment.",
+        summary: "Whether the flow from one set of nodes can reach another, including through equipment.",
         example: r#"reachable("V-201", "FLARE") => true"#,
         body: Body::Piped(reachable),
     },
@@ -210,7 +210,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "subgraph",
         params: &[Param::query("what").optional(), Param::options(&[HOPS, EDGES])],
-        summary: "Some nodes with the edges between them, as a graph of its own.",
+        summary: "The given nodes with the edges between them, as a separate graph.",
         example: r#"node("P-101A") | expand(1) | subgraph() | .edges | map(.id) => ["e2","e4"]"#,
         body: Body::Piped(subgraph),
     },
@@ -701,7 +701,7 @@ fn weight_of<'a>(cx: &mut EvalContext<'a>, call: &GraphCall<'a>, edge: EdgeId, w
         _ => {
             let id = crate::value::write::to_string(call.drawing.edge_id(edge));
             let message = format!("the weight of edge {id} is not a nonnegative number");
-            Err(Error::new(Code::BadWeight, message).with_help("give a default: `coalesce(.length, 1)`"))
+            Err(Error::new(Code::BadWeight, message).with_help("set a default: `coalesce(.length, 1)`"))
         }
     }
 }

@@ -282,7 +282,7 @@ pub(super) fn node_of<'a>(cx: &mut EvalContext<'a>, drawing: &Drawing<'a>, value
     match value {
         Value::Null | Value::Undefined => {
             let error = Error::new(Code::NoStart, "there is no node to start from: the value is null");
-            Err(error.with_help("check the path before it, or give a tag: `downstream(\"P-101\")`"))
+            Err(error.with_help("check the path before it, or pass a tag: `downstream(\"P-101\")`"))
         }
         Value::Object(_) => drawing.resolve_object(value).ok_or_else(|| not_a_node(drawing, value)),
         Value::String(_) | Value::Number(_) => by_reference(cx, drawing, value),

@@ -57,7 +57,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "avgBy",
         params: &[Param::query("value")],
-        summary: "The mean of a value that is computed for each item; null for an empty array.",
+        summary: "The average of a value that is computed for each item; null for an empty array.",
         example: "[{a: 1}, {a: 4}] | avgBy(.a) => 2.5",
         body: Body::Piped(avg_by),
     },
@@ -621,7 +621,7 @@ fn entry_expected(entry: Value<'_>, at: usize) -> Error {
     let error = Error::new(Code::EntryExpected, format!("Entry `{{key, value}}` expected, not {}", entry.type_name()));
     error
         .with_label(format!("got {} for item {at}", describe(entry)))
-        .with_help("give `{key: ..., value: ...}`; the key is a string")
+        .with_help("an entry is `{key: ..., value: ...}`; the key must be a string")
 }
 
 fn merge<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {

@@ -51,7 +51,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "if",
         params: &[Param::query("condition"), Param::query("then"), Param::query("else").optional()],
-        summary: "One of two values, chosen by a condition. Only null, 0 and false do not hold.",
+        summary: "One of two values, chosen by a condition; only null, 0 and false count as false.",
         example: r#"if(1 > 2, "a", "b") => "b""#,
         body: Body::Lazy(if_else),
     },
@@ -86,7 +86,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "not",
         params: &[Param::query("condition")],
-        summary: "Whether a condition does not hold; null, false, 0 and the empty string do not hold.",
+        summary: "Whether a condition does not hold; null, 0 and the empty string count as false.",
         example: "not(1 > 2) => true",
         body: Body::Strict(|_, args| Ok(Value::Bool(!arg(args, 0).is_truthy_in_javascript()))),
     },

@@ -337,7 +337,7 @@ fn insert_literal<'a>(
 fn entry_parts<'a>(cx: &mut EvalContext<'a>, entry: Value<'a>) -> Result<(&'a str, Value<'a>)> {
     if entry.is_null() {
         let error = Error::new(Code::EntryExpected, "Entry `{key, value}` expected, not null");
-        return Err(error.with_help("give `{key: ..., value: ...}`"));
+        return Err(error.with_help("return `{key: ..., value: ...}`"));
     }
     let part = |name| entry.as_object().and_then(|object| object.get(name)).unwrap_or(Value::Undefined);
     Ok((cx.convert_to_text(part("key"))?, part("value")))

@@ -14,7 +14,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "match",
         params: PARAMS,
-        summary: "The first match of a pattern: the matched string and its groups; null if there is none.",
+        summary: "The first match of a pattern: the matched string and its capture groups; null if there is none.",
         example: r#"match("P-101", "([A-Z])-([0-9]+)") => {"value":"P-101","groups":["P","101"]}"#,
         body: Body::Search(first_match),
     },

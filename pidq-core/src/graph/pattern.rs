@@ -174,7 +174,7 @@ impl<'t> PatternParser<'t> {
 
     fn number(&mut self) -> Result<usize> {
         let digits = self.word().unwrap_or_default();
-        digits.parse().map_err(|_| self.expected("a number of repetitions, which needs an upper bound,"))
+        digits.parse().map_err(|_| self.expected("a number (repetitions need an upper bound)"))
     }
 }
 

@@ -477,7 +477,7 @@ pub(super) fn find_containment_cycles(drawing: &Drawing<'_>, charge: ChargeFn<'_
 
 pub(super) fn containment_message(drawing: &Drawing<'_>, nodes: &[NodeId]) -> String {
     let names: Vec<String> = nodes.iter().take(5).map(|node| drawing.name(*node)).collect();
-    format!("these contain each other: {}", names.join(", "))
+    format!("these items contain each other: {}", names.join(", "))
 }
 
 fn several_parents(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result<()> {
@@ -505,7 +505,8 @@ fn contradicting_parents(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) ->
         let field = checker.drawing.node_field(part, Names::Parent).and_then(|parent| checker.drawing.by_id(parent));
         if let Some(parent) = field.filter(|parent| *parent != container) {
             let [part_name, parent_name, container_name] = [part, parent, container].map(|node| checker.name(node));
-            let message = format!("{part_name} names {parent_name} as its parent, an edge {container_name}");
+            let message =
+                format!("the parent field of {part_name} names {parent_name}, but an edge names {container_name}");
             checker.report(message, &[part, parent, container], &[edge]);
         }
     }
@@ -827,7 +828,8 @@ fn blocked_relief(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result
         let is_valve = |step: &&walk::Step| step.depth > 0 && topology.roles[step.node as usize].closes();
         for step in steps.iter().filter(is_valve) {
             charge(u64::from(step.depth))?;
-            let message = format!("{} could close the path of {}", checker.name(step.node), checker.name(device));
+            let [valve_name, device_name] = [step.node, device].map(|node| checker.name(node));
+            let message = format!("{valve_name} could block the relief path of {device_name}");
             checker.report(message, &[device, step.node], &edges_to(&steps, step));
         }
         if steps.iter().any(|step| is_valve(&step)) {
@@ -836,7 +838,7 @@ fn blocked_relief(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result
         if let Some(step) = first_exit(drawing, &mut missing, &steps, charge)? {
             let [device_name, end] = [device, step.node].map(|node| checker.name(node));
             let message = format!(
-                "beyond {end}, the drawing does not show whether a valve could close the path of {device_name}"
+                "beyond {end}, the drawing does not show whether a valve could block the relief path of {device_name}"
             );
             checker.report_finding(false, message, &[device, step.node], &edges_to(&steps, step));
         }
@@ -883,18 +885,17 @@ fn dead_legs(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result<()> 
     let drawing = checker.drawing;
     let mut missing = MissingEnds::default();
     for DeadEnd { at, items, class } in dead_ends(drawing, charge)? {
-        let from = if at == NONE { String::from("nothing") } else { checker.name(at) };
+        let place = if at == NONE { String::new() } else { format!(" at {}", checker.name(at)) };
         let end = items.last().copied().unwrap_or(at);
         let path = pipes_between(drawing, at, &items, charge)?;
-        let count = items.len();
+        let count = if items.len() == 1 { "1 item".to_owned() } else { format!("{} items", items.len()) };
         if leaves_drawing(drawing, &mut missing, end, charge)? {
             let end = checker.name(end);
-            let message = format!(
-                "a branch of {count} items at {from} ({class}), and the drawing does not show what follows {end}"
-            );
+            let message =
+                format!("a branch of {count}{place} ({class}), and the drawing does not show what follows {end}");
             checker.report_finding(false, message, &items, &path);
         } else {
-            checker.report(format!("a dead end of {count} items at {from} ({class})"), &items, &path);
+            checker.report(format!("a dead end of {count}{place} ({class})"), &items, &path);
         }
     }
     Ok(())

@@ -66,10 +66,10 @@ const FOREIGN_SYNTAX: &[ForeignSyntax] = &[
     ForeignSyntax { before: "", after: "&", help: "`and` joins conditions", replacement: Some("and") },
     ForeignSyntax { before: "*", after: "*", help: "the power operator is `^`", replacement: None },
     ForeignSyntax { before: "", after: "!", help: "negation is `not(…)`", replacement: None },
-    ForeignSyntax { before: "", after: "=>", help: "at least is `>=`", replacement: Some(">=") },
-    ForeignSyntax { before: "", after: "=<", help: "at most is `<=`", replacement: Some("<=") },
-    ForeignSyntax { before: "", after: "=~", help: "a pattern is tested by `regex(.tag, \"^P-\")`", replacement: None },
-    ForeignSyntax { before: "", after: "~", help: "a pattern is tested by `regex(.tag, \"^P-\")`", replacement: None },
+    ForeignSyntax { before: "", after: "=>", help: "write `>=`", replacement: Some(">=") },
+    ForeignSyntax { before: "", after: "=<", help: "write `<=`", replacement: Some("<=") },
+    ForeignSyntax { before: "", after: "=~", help: "to test a pattern, use `regex(.tag, \"^P-\")`", replacement: None },
+    ForeignSyntax { before: "", after: "~", help: "to test a pattern, use `regex(.tag, \"^P-\")`", replacement: None },
     ForeignSyntax { before: "", after: "=", help: "equality is `==`", replacement: Some("==") },
     ForeignSyntax {
         before: "",
@@ -88,7 +88,7 @@ const FOREIGN_SYNTAX: &[ForeignSyntax] = &[
     ForeignSyntax {
         before: "",
         after: "? ",
-        help: "a conditional is `if(condition, value, otherwise)`",
+        help: "for a conditional, use `if(condition, value, otherwise)`",
         replacement: None,
     },
     ForeignSyntax { before: "", after: "?", help: "a missing property is null without `?`", replacement: Some("") },
@@ -102,20 +102,20 @@ const FOREIGN_CONSTANTS: &[(&str, &str)] =
 
 /// Words of other languages in the position of an operator.
 const FOREIGN_OPERATORS: &[(&str, &str)] = &[
-    ("like", "a pattern is tested by `regex(.tag, \"^P-\")`, a part by `contains(.tag, \"P\")`"),
-    ("matches", "a pattern is tested by `regex(.tag, \"^P-\")`"),
+    ("like", "to test a pattern, use `regex(.tag, \"^P-\")`; to test for a part, use `contains(.tag, \"P\")`"),
+    ("matches", "to test a pattern, use `regex(.tag, \"^P-\")`"),
     ("contains", "`contains` is a function: `contains(.tag, \"P\")`"),
     ("is", "equality is `==`, inequality `!=`"),
     ("between", "write `.a >= 1 and .a <= 2`"),
-    ("order", "sorting is `| sort(.a)`, or `| sort(.a, \"desc\")`"),
+    ("order", "to sort, use `| sort(.a)` or `| sort(.a, \"desc\")`"),
     ("desc", "the direction is a string argument: `sort(.a, \"desc\")`"),
     ("asc", "the direction is a string argument: `sort(.a, \"asc\")`"),
-    ("where", "keeping some items is `| filter(…)`"),
-    ("as", "a name is bound with `let({name: query}, body)`"),
+    ("where", "to keep some items, use `| filter(…)`"),
+    ("as", "to bind a name, use `let({name: query}, body)`"),
     ("div", "division is `/`"),
     ("mod", "the remainder is `%`"),
     ("not", "write `.a not in […]`, or `not(…)` around a condition"),
-    ("then", "a conditional is `if(condition, value, otherwise)`"),
+    ("then", "for a conditional, use `if(condition, value, otherwise)`"),
 ];
 
 /// First words of queries in other languages.
@@ -124,8 +124,8 @@ const FOREIGN_KEYWORDS: &[(&str, &str)] = &[
     ("from", "SQL's `from nodes` is `.nodes` here"),
     ("def", "functions cannot be defined; bind a value with `let({name: query}, body)`"),
     ("reduce", "there is no `reduce`; arrays have `sum()`, `prod()`, `min()`, `max()`, `join()` and `merge()`"),
-    ("let", "a name is bound with `let({name: query}, body)`"),
-    ("if", "a conditional is `if(condition, value, otherwise)`"),
+    ("let", "to bind a name, use `let({name: query}, body)`"),
+    ("if", "for a conditional, use `if(condition, value, otherwise)`"),
 ];
 
 /// Sort directions.
@@ -260,7 +260,7 @@ impl ParseFailure<'_> {
         let shown = if grouped.len() <= MAX_SHOWN_LEN { &*grouped } else { "(… | .name)" };
         let rest = Some(self.remaining().trim_end()).filter(|_| self.code == Code::TrailingText);
         let rest = rest.filter(|rest| rest.len() <= MAX_SHOWN_LEN).map_or(format!("{} …", row.text), String::from);
-        let help = format!("a path after a value is piped, and `|` binds loosest: write `{shown} {rest}`");
+        let help = format!("a path after a value is a pipe, and `|` has the lowest precedence: write `{shown} {rest}`");
         Some(Hint { help, length: 0, replacements: vec![grouped], replaced: Some(value.to(path)) })
     }
 
@@ -305,7 +305,7 @@ impl ParseFailure<'_> {
             return hint("JSONPath's `[?(…)]` is `| filter(…)`");
         }
         if inside.starts_with('-') || inside.contains(':') {
-            return hint("ranges and items from the end have functions: `slice(…)`, `last()`");
+            return hint("for ranges and items from the end, use `slice(…)` and `last()`");
         }
         let key = index_key(inside)?;
         let dot = if self.code == Code::PropertyExpected { "" } else { "." };
@@ -423,7 +423,7 @@ impl ParseFailure<'_> {
         let begins_value = next.starts_with(|c: char| in_word(c) || "\".[{*'".contains(c));
         (after.len() > next.len() && begins_value && !is_operator).then_some(())?;
         let function = suggest::foreign_name(found).map_or(found, |entry| entry.function);
-        let call = format!("a function has its arguments in parentheses: `{function}(…)`; a property is `.{found}`");
+        let call = format!("a function call needs parentheses: `{function}(…)`; a property is `.{found}`");
         hint_with_len(found.len(), help_for(found, FOREIGN_KEYWORDS).map_or(call, String::from))
     }
 
@@ -467,7 +467,7 @@ impl ParseFailure<'_> {
             return Hint::replace("remove the byte order mark at the start", c.len_utf8(), "");
         }
         if "\u{2010}\u{2011}\u{2012}–—−".contains(c) {
-            return Hint::replace("a minus is `-`", c.len_utf8(), "-");
+            return Hint::replace("the minus sign is `-`", c.len_utf8(), "-");
         }
         if c.is_whitespace() || "\u{feff}\u{200b}\u{200c}\u{200d}\u{2060}".contains(c) {
             return hint(format!("the character U+{:04X} is not white space in a query; use a space", c as u32));
@@ -674,11 +674,11 @@ mod tests {
         check_help(".nodes.map(.tag)", "a function is not a property: pipe into it, `| map(…)`");
         check_help(
             ".tag like \"P%\"",
-            "a pattern is tested by `regex(.tag, \"^P-\")`, a part by `contains(.tag, \"P\")`",
+            "to test a pattern, use `regex(.tag, \"^P-\")`; to test for a part, use `contains(.tag, \"P\")`",
         );
-        check_help(".nodes order by .kw", "sorting is `| sort(.a)`, or `| sort(.a, \"desc\")`");
+        check_help(".nodes order by .kw", "to sort, use `| sort(.a)` or `| sort(.a, \"desc\")`");
         check_help(".a andalso .b", "there is no operator `andalso`");
-        check_help("map .tag", "a function has its arguments in parentheses: `map(…)`; a property is `.map`");
+        check_help("map .tag", "a function call needs parentheses: `map(…)`; a property is `.map`");
         check_help("{tag, kw: .kw}", "there is no short form of `tag: .tag`");
         check_help("{tag}", "there is no short form of `tag: .tag`");
         check_help("1 in (1, 2)", "an array is written in brackets: `[1, 2]`");
@@ -687,7 +687,7 @@ mod tests {
         check_help(".a += 1", NO_ASSIGNMENT);
         check_repair(".nodes |> size()", ".nodes | size()");
         check_help("count(*)", "the number of items is `| size()`");
-        check_help("filter(.tag ~ \"P\")", "a pattern is tested by `regex(.tag, \"^P-\")`");
+        check_help("filter(.tag ~ \"P\")", "to test a pattern, use `regex(.tag, \"^P-\")`");
         check_help("map({.tag})", "an object needs keys, `{tag: .tag}`; `pick(.tag)` keeps the field names");
         check_help(".nodes -> size()", "the pipe is `|`");
         check_help(".nodes | @csv", "there is no `@`: results are values, printed as JSON");
@@ -731,7 +731,7 @@ mod tests {
         check_repair("(1 | 2) .a and .b", "((1 | 2) | .a) and .b");
         check_repair("{a: [\"b\"].0 + 1}", "{a: ([\"b\"] | .0) + 1}");
         check_repair("f(g(.a).b).c /* no == */ + 1", "(f(g(.a).b) | .c) /* no == */ + 1");
-        let write = "a path after a value is piped, and `|` binds loosest: write";
+        let write = "a path after a value is a pipe, and `|` has the lowest precedence: write";
         check_help("f().x == 1", &format!("{write} `(f() | .x) == 1`"));
         check_help("map(f().x == 1)", &format!("{write} `(f() | .x) == …`"));
         let long = "\"a long text\", ".repeat(9);

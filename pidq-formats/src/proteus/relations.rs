@@ -70,7 +70,7 @@ fn report_unresolved(plant: &mut PlantImport<'_>, parent: usize, association: &E
     let other_id = association.get("ItemID").or(association.get("TagName")).unwrap_or("nothing");
     plant.builder.report(
         Finding::UnresolvedMembership,
-        format!("`{id}` {relation_type} `{other_id}`, but is not a node"),
+        format!("`{id}` {relation_type} `{other_id}`, but `{id}` is not a node"),
         &[&id, other_id],
     );
 }
@@ -146,7 +146,8 @@ fn other_id(
     let by_id = association.get("ItemID");
     let by_tag = association.get("TagName");
     let Some(text) = by_id.or(by_tag) else {
-        plant.builder.report(Finding::UnresolvedMembership, format!("`{item_id}` {relation_type} nothing"), &[item_id]);
+        let message = format!("the relation `{relation_type}` of `{item_id}` has no target");
+        plant.builder.report(Finding::UnresolvedMembership, message, &[item_id]);
         return None;
     };
     let found = match plant.id_target(text) {

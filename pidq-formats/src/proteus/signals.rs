@@ -138,7 +138,7 @@ fn add_drawn(plant: &mut PlantImport<'_>, edge: &mut Fields, connection: Option<
     if differs {
         plant.builder.report(
             Finding::SignalEndsMismatch,
-            format!("the signal line `{id}` is drawn between other items"),
+            format!("the signal line `{id}` is drawn between items other than those it connects"),
             &[id],
         );
     }

@@ -236,7 +236,7 @@ fn check(settings: &ProviderSettings) -> Result<(), IdentityError> {
     let refuse = |what: &str| Err(IdentityError::Invalid(format!("single sign-on: {what}")));
     let urls = std::iter::once(&settings.issuer).chain(&settings.jwks_uri);
     if !urls.into_iter().all(|url| fetch::is_secure_url(url)) {
-        return refuse("issuer and keys need `https:`; `http:` is allowed only on loopback");
+        return refuse("the URLs of the issuer and its keys must use `https:`; `http:` is allowed only on loopback");
     }
     if settings.audiences.is_empty() || settings.audiences.iter().any(String::is_empty) {
         return refuse("no audience is listed: tokens for other services would be accepted");

@@ -33,7 +33,7 @@ pub(super) async fn open(url: &str, is_unlimited: bool) -> Result<Pools, Databas
 
 fn unknown_scheme(scheme: &str) -> DatabaseError {
     let scheme: String = scheme.chars().take(20).collect();
-    DatabaseError::Url(format!("unknown database `{scheme}:`: use `sqlite:` or `postgres:`"))
+    DatabaseError::Url(format!("unknown database scheme `{scheme}:`; use `sqlite:` or `postgres:`"))
 }
 
 async fn open_sqlite(path: &str) -> Result<Pools, DatabaseError> {

@@ -47,8 +47,8 @@ pub(crate) fn page(document: &Value) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
          <link rel=\"icon\" href=\"data:,\"><style>{STYLE}</style></head><body>\
          <header><h1>{title}<small>{version}</small></h1><p>Endpoints of this service. Machine-readable: \
-         <a href=\"openapi.json\">openapi.json</a>. Errors are problems of RFC 9457; their <code>code</code> is \
-         stable.</p></header>\
+         <a href=\"openapi.json\">openapi.json</a>. Errors are problem details (RFC 9457) with a stable \
+         <code>code</code>.</p></header>\
          <div class=\"page\"><nav aria-label=\"Endpoints\">{index}</nav><main>{articles}</main></div></body></html>"
     )
 }

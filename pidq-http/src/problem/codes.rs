@@ -52,25 +52,25 @@ macro_rules! problem_codes {
 problem_codes! {
     // The request itself.
     INVALID_REQUEST "invalid-request" [400] "Invalid request"
-        "Correct the request as `detail` says; `/docs` has the fields of every endpoint.";
+        "Correct the request as described in `detail`; `/docs` lists the fields of every endpoint.";
     INVALID_PARAMETER "invalid-parameter" [400] "Invalid parameter"
-        "Correct the parameter of the URL that `parameter` names; `allowed` lists the known ones.";
+        "Correct the URL parameter named in `parameter`; `allowed`, if present, lists the accepted names or values.";
     INVALID_PATH "invalid-path" [400] "Invalid path"
         "Percent-encode the path as UTF-8.";
     INVALID_CURSOR "invalid-cursor" [400] "Invalid cursor"
-        "Start the list again without `cursor`.";
+        "Restart the list without `cursor`.";
     INVALID_IDEMPOTENCY_KEY "invalid-idempotency-key" [400] "Invalid idempotency key"
         "Send an `Idempotency-Key` of 1 to 255 visible ASCII characters.";
     MALFORMED_BODY "malformed-body" [400] "Malformed body"
-        "Send the whole body, framed as HTTP requires.";
+        "Send the complete body with valid HTTP framing.";
     MALFORMED_JSON "malformed-json" [400] "Malformed JSON"
         "Send well-formed JSON in UTF-8; `detail` or `position` gives the location of the error.";
     MALFORMED_FORM "malformed-form" [400] "Malformed form"
         "Send `application/x-www-form-urlencoded` in UTF-8.";
     MALFORMED_MULTIPART "malformed-multipart" [400] "Malformed multipart body"
-        "Send `multipart/form-data` as RFC 7578 defines it.";
+        "Send `multipart/form-data` as defined in RFC 7578.";
     MALFORMED_COMPRESSION "malformed-compression" [400] "Malformed compression"
-        "Compress the body in the format that `Content-Encoding` names.";
+        "Compress the body with the encoding named in `Content-Encoding`.";
     NOT_FOUND "not-found" [404] "Not found"
         "Check the path; `/docs` lists the endpoints.";
     METHOD_NOT_ALLOWED "method-not-allowed" [405] "Method not allowed"
@@ -94,11 +94,11 @@ problem_codes! {
     RANGE_NOT_SATISFIABLE "range-not-satisfiable" [416] "Range not satisfiable"
         "Request a range within the length in `Content-Range`.";
     PRECONDITION_REQUIRED "precondition-required" [428] "Precondition required"
-        "Repeat the request with `If-Match`, or with `If-None-Match: *` to create.";
+        "Repeat the request with `If-Match`, or with `If-None-Match: *` to create the resource.";
     VALIDATION "validation" [422] "Validation failed"
         "Correct the fields that `errors` points to.";
     UNKNOWN_FIELD "unknown-field" [422] "Unknown field"
-        "Remove or correct the field that `errors` points to; `allowed` lists the known ones.";
+        "Remove or correct the field that `errors` points to; `allowed` lists the known fields.";
     MISSING_PART "missing-part" [422] "Missing part"
         "Add the part of the form that `errors` points to.";
     IDEMPOTENCY_CONFLICT "idempotency-conflict" [409] "Idempotency conflict"
@@ -116,13 +116,13 @@ problem_codes! {
     INSUFFICIENT_SCOPE "insufficient-scope" [403] "Insufficient scope"
         "Use a token with the scope in the `WWW-Authenticate` header.";
     FORBIDDEN "forbidden" [403] "Forbidden"
-        "Use credentials that have the permission that `detail` names.";
+        "Use credentials with the permission named in `detail`.";
     CLASSIFICATION_FORBIDDEN "classification-forbidden" [403] "Classification forbidden"
         "Use credentials that include the classification.";
     ACCOUNTS_DISABLED "accounts-disabled" [404] "Accounts disabled"
         "Send requests without a token: this service was started without accounts.";
     LICENSE_REQUIRED "license-required" [402] "License required"
-        "Obtain a license for the system `system_id` and set PIDQ_APP_LICENSE, or upload it.";
+        "Obtain a license for the system `system_id`, then set PIDQ_APP_LICENSE or upload the license.";
     LICENSE_LIMIT "license-limit" [402] "License limit reached"
         "Delete what is no longer needed, or obtain a license with a higher limit.";
     LICENSE_OLDER "license-older" [409] "License older than the current one"
@@ -146,11 +146,11 @@ problem_codes! {
     OVERLOADED "overloaded" [503] "Overloaded"
         "Wait the number of seconds in `Retry-After`, then repeat the request.";
     UNAVAILABLE "unavailable" [503] "Unavailable"
-        "Wait the number of seconds in `Retry-After`; the operator finds the cause in the log under `request_id`.";
+        "Wait the number of seconds in `Retry-After`, then repeat the request; the log has the cause under `request_id`.";
     INSUFFICIENT_STORAGE "insufficient-storage" [507] "Insufficient storage"
-        "Delete what is no longer needed; the operator frees disk space or raises the quota.";
+        "Delete what is no longer needed, or ask the operator to free disk space or raise the quota.";
     INTERNAL "internal" [500] "Internal error"
-        "Report the `request_id` to the operator, who finds the cause in the log.";
+        "Report the `request_id` to the operator, who can find the cause in the log.";
 
     // Stored graphs.
     INVALID_JOB_ID "invalid-job-id" [400] "Invalid job ID"
@@ -164,13 +164,13 @@ problem_codes! {
     JOB_ID_MISMATCH "job-id-mismatch" [409] "Job ID mismatch"
         "Use the same graph id in `metadata.job_id` and in the path.";
     GRAPH_TOO_LARGE "graph-too-large" [413] "Graph too large"
-        "Reduce the quantity that `what` names to at most `limit`, or ask the operator to raise the limit.";
+        "Reduce the quantity named in `what` to at most `limit`, or ask the operator to raise the limit.";
     INVALID_GRAPH "invalid-graph" [422] "Invalid graph"
         "Correct the values that `errors` points to.";
     UNSUPPORTED_SCHEMA_VERSION "unsupported-schema-version" [422 406] "Unsupported schema version"
-        "Use a schema version that `allowed` lists.";
+        "Use a schema version listed in `allowed`.";
     READ_ONLY "read-only" [503] "Read-only"
-        "Wait until the store accepts writes again; the operator finds the cause in the log.";
+        "Wait until the store accepts writes again; the log has the cause.";
     GRAPH_CORRUPT "graph-corrupt" [503] "Graph corrupt"
         "Store the graph again, or ask the operator to restore it from a backup.";
     TOO_MANY_GRAPHS "too-many-graphs" [422] "Too many graphs"
@@ -178,25 +178,25 @@ problem_codes! {
     GRAPH_SERVICE_NOT_CONFIGURED "graph-service-not-configured" [422] "Graph service not configured"
         "Send the request without `graph`, or ask the operator to set PIDQ_GRAPH_URL.";
     GRAPH_ACCESS_DENIED "graph-access-denied" [403] "Graph access denied"
-        "Use a token that is valid at the graph service as well.";
+        "Use a token that is also valid for the graph service.";
     GRAPH_UNAVAILABLE "graph-unavailable" [503] "Graph service unavailable"
         "Wait the number of seconds in `Retry-After`, then repeat the request.";
     GRAPH_QUERY_FAILED "graph-query-failed" [422] "Graph query failed"
-        "Correct the query in the field `/graph/query` as `detail` says.";
+        "Correct the query in the field `/graph/query` as described in `detail`.";
 
     // Queries.
     QUERY_SYNTAX "query-syntax" [400] "Query syntax error"
-        "Correct the query at `position`; `help` and `suggestions` say how.";
+        "Correct the query at `position`; see `help` and `suggestions`.";
     INVALID_PARAMS "invalid-params" [400] "Invalid query parameters"
         "Correct the values in `params`.";
     QUERY_INVALID "query-invalid" [422] "Invalid query"
-        "Correct the query at `position`; `help` and `suggestions` say how.";
+        "Correct the query at `position`; see `help` and `suggestions`.";
     UNKNOWN_FUNCTION "unknown-function" [422] "Unknown function"
-        "Use a function that exists; `suggestions` has similar names and `/functions` lists all.";
+        "Use a function that exists; `suggestions` lists similar names, and `/functions` lists all functions.";
     QUERY_EVALUATION "query-evaluation" [422] "Query evaluation error"
         "Correct the query at `position` so that it fits the data of this graph.";
     QUERY_LIMIT "query-limit" [422] "Query limit exceeded"
-        "Narrow the query so that it stays below `limit`.";
+        "Narrow the query so that it stays within `limit`.";
     REGEX_UNSUPPORTED "regex-unsupported" [422] "Unsupported regular expression"
         "Correct the pattern or its flags.";
     RESULT_NOT_EXPORTABLE "result-not-exportable" [422] "Result not exportable"
@@ -222,9 +222,9 @@ problem_codes! {
     UNKNOWN_CLASSIFICATION "unknown-classification" [422] "Unknown classification"
         "Use a classification of the pipeline; `allowed` lists them.";
     UNKNOWN_EMBEDDING_MODEL "unknown-embedding-model" [422] "Unknown embedding model"
-        "Use an embedding model that `allowed` lists.";
+        "Use an embedding model listed in `allowed`.";
     UNKNOWN_TEXT_SPLITTER "unknown-text-splitter" [422] "Unknown text splitter"
-        "Use a text splitter that `allowed` lists.";
+        "Use a text splitter listed in `allowed`.";
     LIMIT_REACHED "limit-reached" [409] "Limit reached"
         "Delete what is no longer needed, or ask the operator to raise the limit.";
     DOCUMENT_NOT_FOUND "document-not-found" [404] "Document not found"
@@ -246,7 +246,7 @@ problem_codes! {
     TOO_MANY_CHUNKS "too-many-chunks" [422] "Too many chunks"
         "Use a splitter with less overlap or larger chunks, or split the document.";
     EMBEDDING_UNAVAILABLE "embedding-unavailable" [503 422] "Embedding model unavailable"
-        "Wait the number of seconds in `Retry-After`; the operator checks the embedding model.";
+        "Wait the number of seconds in `Retry-After`, or ask the operator to check the embedding model.";
     EMBEDDING_DIMENSION_MISMATCH "embedding-dimension-mismatch" [503] "Embedding dimension mismatch"
         "Reindex the pipeline: the embedding model now returns vectors of a different length.";
     OPERATION_NOT_FOUND "operation-not-found" [404] "Operation not found"
@@ -258,7 +258,7 @@ problem_codes! {
 
     // Answers by a language model.
     QUERY_NOT_FOUND "query-not-found" [404] "Answer not found"
-        "Check the id of the answer; answers are deleted when their retention ends.";
+        "Check the id of the answer; answers are deleted when their retention period ends.";
     APP_SECRET_MISSING "app-secret-missing" [409] "App secret missing"
         "Ask the operator to set PIDQ_APP_SECRET, which encrypts stored secrets.";
     LLM_CONNECTION_NOT_FOUND "llm-connection-not-found" [404 422] "LLM connection not found"

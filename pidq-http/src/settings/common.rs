@@ -35,13 +35,13 @@ pub const COMMON: &[Setting] = settings![
     "PIDQ_CORS_ORIGINS", "config.cors.origins", ValueKind::List, None, false, "Origins allowed to make cross-origin requests.";
     "PIDQ_LOG_LEVEL", "config.log.level", ValueKind::OneOf(&["error", "warn", "info", "debug", "trace"]), Some("info"), false, "Minimum level of log lines.";
     "PIDQ_LOG_FORMAT", "config.log.format", ValueKind::OneOf(&["json", "text"]), Some("json"), false, "Format of log lines.";
-    "PIDQ_SHOW_VERSION", "config.showVersion", ValueKind::Switch, Some("on"), false, "Shows the version without authentication.";
-    "PIDQ_RATE_LIMIT", "config.limits.rate", ValueKind::Number, Some("600"), false, "Requests per minute and principal, or per network without authentication; 0 turns the limit off.";
+    "PIDQ_SHOW_VERSION", "config.showVersion", ValueKind::Switch, Some("on"), false, "Shows the version in `/version` and `/openapi.json`, which need no authentication.";
+    "PIDQ_RATE_LIMIT", "config.limits.rate", ValueKind::Number, Some("600"), false, "Maximum number of requests per minute and principal, or per network if unauthenticated; 0 disables the limit.";
     "PIDQ_PASSWORD_GRANT", "config.auth.passwordGrant", ValueKind::Switch, Some("on"), false, "Enables the OAuth password grant (discouraged by RFC 9700).";
     "PIDQ_ACCESS_TOKEN_TTL", "config.auth.accessTokenTtl", ValueKind::Duration, Some("1h"), false, "Lifetime of an access token.";
     "PIDQ_REFRESH_TOKEN_IDLE_TTL", "config.auth.refreshTokenIdleTtl", ValueKind::Duration, Some("14d"), false, "Lifetime of an unused refresh token.";
     "PIDQ_LOGIN_TTL", "config.auth.loginTtl", ValueKind::Duration, Some("30d"), false, "Maximum lifetime of a login, including refreshes.";
-    "PIDQ_REFRESH_GRACE", "config.auth.refreshGrace", ValueKind::Duration, Some("10s"), false, "Time in which a refresh may be repeated if its response was lost.";
+    "PIDQ_REFRESH_GRACE", "config.auth.refreshGrace", ValueKind::Duration, Some("10s"), false, "Time during which a token refresh may be repeated if its response was lost.";
     "PIDQ_TOKEN_CACHE_TTL", "config.auth.tokenCacheTtl", ValueKind::Duration, Some("1s"), false, "Time that a verified token is cached; a revocation by another process takes effect after this time at the latest. `0s` checks the database on every request.";
     "PIDQ_MAX_CONNECTIONS", "config.limits.connections", ValueKind::Number, Some("10000"), false, "Maximum number of open connections.";
     "PIDQ_MAX_REQUESTS", "config.limits.requests", ValueKind::Number, Some("512"), false, "Maximum number of concurrent requests.";
@@ -52,7 +52,7 @@ pub const COMMON: &[Setting] = settings![
     "PIDQ_BODY_IDLE_TIMEOUT", "config.limits.bodyIdleTimeout", ValueKind::Duration, Some("30s"), false, "Maximum pause within a request body.";
     "PIDQ_BODY_RATE", "config.limits.bodyRate", ValueKind::Size, Some("1KiB"), false, "Minimum rate of a request body in bytes per second, after five seconds.";
     "PIDQ_WRITE_TIMEOUT", "config.limits.writeTimeout", ValueKind::Duration, Some("30s"), false, "Maximum time without write progress on a response.";
-    "PIDQ_SHUTDOWN_DELAY", "config.limits.shutdownDelay", ValueKind::Duration, Some("5s"), false, "Time that /readyz reports 503 before connections are refused.";
+    "PIDQ_SHUTDOWN_DELAY", "config.limits.shutdownDelay", ValueKind::Duration, Some("5s"), false, "Time during which `/readyz` returns 503 before new connections are refused.";
     "PIDQ_SHUTDOWN_GRACE", "config.limits.shutdownGrace", ValueKind::Duration, Some("25s"), false, "Time for running requests to finish during shutdown.";
 ];
 

@@ -19,7 +19,7 @@ async fn an_invalid_url_is_rejected_with_advice() {
     for (url, hint) in [
         ("", "has no scheme"),
         ("data/pidq.db", "write `sqlite:` before a path"),
-        ("mysql://a/b", "unknown database `mysql:`: use `sqlite:` or `postgres:`"),
+        ("mysql://a/b", "unknown database scheme `mysql:`; use `sqlite:` or `postgres:`"),
         ("sqlite:", "needs the path of a file"),
         ("sqlite:a.db?mode=ro", "takes no options"),
         ("postgres://u:canary@:x/y", "postgres://user:password@host:5432/name"),

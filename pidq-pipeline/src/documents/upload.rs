@@ -222,7 +222,7 @@ pub(super) fn filename(name: Option<&str>) -> String {
 fn verify_checksum(content: &SpooledUpload, expected: Option<&str>) -> Result<(), Problem> {
     match expected {
         Some(expected) if !expected.trim().eq_ignore_ascii_case(content.sha256()) => {
-            Err(validation("/sha256", "The SHA-256 of the file does not match. Send it again."))
+            Err(validation("/sha256", "The SHA-256 hash of the file differs from `sha256`. Send the file again."))
         }
         _ => Ok(()),
     }
@@ -233,7 +233,7 @@ pub(super) fn check_supported(content: &SpooledUpload) -> Result<(), Problem> {
     match extract::unsupported_media_type(content.prefix()) {
         Some(media_type) => {
             let supported: Vec<&str> = extract::FORMATS.iter().map(|format| format.media_types[0]).collect();
-            let detail = format!("Unsupported content type {media_type}.");
+            let detail = format!("The content type {media_type} is not supported.");
             let problem = Problem::new(codes::UNSUPPORTED_MEDIA_TYPE).detail(detail);
             Err(problem.with("allowed", supported))
         }

@@ -6,9 +6,9 @@ use super::{AllowList, Backend, EgressScope, Level, Policy};
 
 /// Settings for the URLs of models and webhooks that callers name.
 pub const SETTINGS: &[Setting] = settings![
-    "PIDQ_LLM_ALLOW", "config.llm.allow", ValueKind::List, None, false, "Allow list of LLM URLs, each including everything below it. If set, no other LLM can be called.";
+    "PIDQ_LLM_ALLOW", "config.llm.allow", ValueKind::List, None, false, "Allow list of LLM URLs; each entry includes the URLs below it. If set, no other LLM can be called.";
     "PIDQ_LLM_EGRESS", "config.llm.egress", ValueKind::OneOf(&["public", "private", "local"]), None, false, "Network scope of LLM addresses if there is no allow list: `public` (internet only), `private` (also private networks) or `local` (also this machine). Default: `private`, or `local` if the server listens on loopback only.";
-    "PIDQ_WEBHOOK_ALLOW", "config.webhooks.allow", ValueKind::List, None, false, "Allow list of webhook URLs, each including everything below it. If set, no other webhook can be called.";
+    "PIDQ_WEBHOOK_ALLOW", "config.webhooks.allow", ValueKind::List, None, false, "Allow list of webhook URLs; each entry includes the URLs below it. If set, no other webhook can be called.";
     "PIDQ_WEBHOOK_EGRESS", "config.webhooks.egress", ValueKind::OneOf(&["public", "private", "local"]), None, false, "Network scope of webhook addresses if there is no allow list, as for `PIDQ_LLM_EGRESS`.";
     "PIDQ_LLM_CA", "config.llm.ca", ValueKind::Path, None, false, "CA certificates (PEM) trusted in addition to the public ones.";
 ];

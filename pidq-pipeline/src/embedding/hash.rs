@@ -15,7 +15,7 @@ const DIMENSIONS: usize = 512;
 pub const HASH_512: Model = Model {
     name: "hash-512",
     dimensions: Some(DIMENSIONS),
-    summary: "built in: terms and character n-grams hashed into 512 numbers; compares spelling, not meaning",
+    summary: "built in: terms and character n-grams hashed into 512 dimensions; compares spelling, not meaning",
     weight: 0.3,
     open: |_| Ok(Arc::new(HashModel)),
 };

@@ -29,7 +29,7 @@ impl<'b> Archive<'b> {
         }
         let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(open_error)?;
         if zip.has_overlapping_entries().map_err(open_error)? {
-            return Err(ExtractError::corrupt("files of the archive overlap"));
+            return Err(ExtractError::corrupt("files in the archive overlap"));
         }
         let unpacked = declared_size(&mut zip)?;
         let limit = options
@@ -55,7 +55,7 @@ impl<'b> Archive<'b> {
 
     /// Opens a file as a stream that fails at the size limit.
     pub fn part(&mut self, name: &str) -> Result<Part<'_>, ExtractError> {
-        let missing = || ExtractError::corrupt(format!("`{name}` is missing in the archive"));
+        let missing = || ExtractError::corrupt(format!("`{name}` is missing from the archive"));
         let index = self.zip.index_for_name(name).ok_or_else(missing)?;
         self.part_at(index)
     }
@@ -123,8 +123,10 @@ fn declared_size(zip: &mut ZipArchive<Cursor<&[u8]>>) -> Result<u64, ExtractErro
 /// Converts an error while unpacking: limit exceeded, or corrupt data.
 pub fn unpack_error(error: &io::Error) -> ExtractError {
     match error.kind() {
-        io::ErrorKind::FileTooLarge => ExtractError::too_large("the archive unpacks to more than its size allows"),
-        _ => ExtractError::corrupt("a file of the archive cannot be unpacked"),
+        io::ErrorKind::FileTooLarge => {
+            ExtractError::too_large("the archive unpacks to more than the limit for its size")
+        }
+        _ => ExtractError::corrupt("a file in the archive cannot be unpacked"),
     }
 }
 

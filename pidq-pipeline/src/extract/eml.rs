@@ -129,7 +129,7 @@ fn body(part: &MessagePart<'_>, sink: &mut TextSink) -> Result<(), ExtractError>
         _ => return Ok(()),
     };
     if text.contains('\u{FFFD}') {
-        sink.warn("some characters of the e-mail could not be decoded and became \u{FFFD}");
+        sink.warn("some characters of the e-mail could not be decoded and were replaced by \u{FFFD}");
     }
     match part.body {
         PartType::Html(_) => html::text(text, sink),

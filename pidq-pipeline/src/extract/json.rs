@@ -14,7 +14,7 @@ pub const JSON: Format = Format {
     name: "json",
     media_types: &["application/json", "text/json"],
     extensions: &["json", "geojson"],
-    summary: "JSON, validated: the unchanged source for the `json` splitter, with decoded escapes for all others",
+    summary: "validated JSON: the unchanged source for the `json` splitter, the source with decoded escapes for all others",
     sniff,
     read,
 };

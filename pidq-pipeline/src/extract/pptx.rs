@@ -54,7 +54,7 @@ fn slide_ids(archive: &mut Archive<'_>) -> Result<Vec<String>, ExtractError> {
 
 fn slide(archive: &mut Archive<'_>, path: &str, sink: &mut TextSink) -> Result<(), ExtractError> {
     if !archive.has(path) {
-        sink.warn("a slide is missing in the file");
+        sink.warn("a slide is missing from the file");
         return Ok(());
     }
     text(archive, path, sink)?;

@@ -165,6 +165,6 @@ fn compound_file_error(content: &Content<'_>) -> ExtractError {
     let name: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
     match memchr::memmem::find(content.bytes, &name) {
         Some(_) => ExtractError::encrypted("the document is encrypted; save it without a password"),
-        None => ExtractError::unsupported("the content is an old Office file; save it as DOCX, XLSX or PPTX"),
+        None => ExtractError::unsupported("the content is in a legacy Office format; save it as DOCX, XLSX or PPTX"),
     }
 }

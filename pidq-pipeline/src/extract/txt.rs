@@ -144,7 +144,7 @@ fn decode_as(encoding: &'static Encoding, bytes: &[u8]) -> Decoded {
 }
 
 fn with_warning(text: String, had_errors: bool, encoding: &str) -> Decoded {
-    let warning = had_errors.then(|| format!("some bytes are not valid {encoding} and became \u{FFFD}"));
+    let warning = had_errors.then(|| format!("some bytes are not valid {encoding} and were replaced by \u{FFFD}"));
     Decoded { text, warning }
 }
 

@@ -128,7 +128,7 @@ async fn save(
         Ok(Err(error)) => {
             tracing::info!(%error, "writing the snapshot of a partition failed; it is rebuilt after a restart")
         }
-        Err(_) => tracing::error!("writing the snapshot of a partition panicked"),
+        Err(_) => tracing::error!("writing the snapshot of a partition panicked; it is rebuilt after a restart"),
     }
     Ok(())
 }

@@ -131,7 +131,7 @@ impl LlmError {
     }
 
     pub(super) fn circuit_open(remaining: Duration) -> LlmError {
-        let message = "the model server failed several times in a row; calls are suspended for a while";
+        let message = "the model server failed several times in a row; calls to it are suspended temporarily";
         let mut error = LlmError::new(LlmErrorKind::Unreachable, message);
         error.0.retry_after = Some(remaining);
         error

@@ -189,7 +189,7 @@ impl Deltas {
         match (self.has_text, self.has_choice, self.info.finish_reason.as_deref()) {
             (true, ..) => Ok(None),
             (_, true, Some("length")) => {
-                Err(LlmError::bad_response("it used all its tokens without any text; raise `max_tokens`"))
+                Err(LlmError::bad_response("it reached the token limit without any text; raise `max_tokens`"))
             }
             (_, true, _) => Err(LlmError::bad_response("it has no text")),
             (_, false, _) => Err(LlmError::bad_response("it has no choices")),

@@ -65,8 +65,9 @@ impl EmbeddingService {
         dimensions: Option<usize>,
     ) -> Result<Arc<dyn Embedder>, Error> {
         let name = if name.is_empty() { service.model.as_deref() } else { Some(name) };
-        let name = name
-            .ok_or_else(|| Error::unavailable("no model is named; use `openai:NAME` or set PIDQ_EMBEDDINGS_MODEL"))?;
+        let name = name.ok_or_else(|| {
+            Error::unavailable("no model is configured; use `openai:NAME` or set PIDQ_EMBEDDINGS_MODEL")
+        })?;
         let endpoint = Endpoint::new(service.url.clone(), service.key.clone(), name);
         if let Some(error) = endpoint.validate().first() {
             return Err(Error::unavailable(format!("the embedding service: {error}")));

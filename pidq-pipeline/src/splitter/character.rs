@@ -9,7 +9,7 @@ use super::{Chunk, Embed, Split, SplitError, Splitter};
 /// The `character` splitter.
 pub const CHARACTER: Splitter = Splitter {
     name: "character",
-    summary: "splits at one separator only; pieces that are too long are kept",
+    summary: "splits at one separator only; pieces longer than chunk_size are not split further",
     parameters: &[
         CHUNK_SIZE,
         CHUNK_OVERLAP,
@@ -25,7 +25,7 @@ pub const CHARACTER: Splitter = Splitter {
             name: "keep_separator",
             kind: ParameterKind::Keep,
             default: "false",
-            summary: "whether a piece starts (true, \"start\") or ends (\"end\") with its separator, or drops it (false)",
+            summary: "whether separators are kept at the start (true, \"start\") or end (\"end\") of a piece, or removed (false)",
         },
         STRIP,
     ],

@@ -28,7 +28,7 @@ const KEEP: Parameter = Parameter {
     name: "keep_separator",
     kind: ParameterKind::Keep,
     default: "true",
-    summary: "whether a piece starts (true, \"start\") or ends (\"end\") with its separator, or drops it (false)",
+    summary: "whether separators are kept at the start (true, \"start\") or end (\"end\") of a piece, or removed (false)",
 };
 const LANGUAGE: Parameter = Parameter {
     name: "language",

@@ -19,6 +19,7 @@ use crate::cli::input;
 use crate::cli::json_files::{self, FileEntry};
 use crate::cli::json_formatter::{JsonFormatter, Style};
 use crate::cli::sorted_json;
+use crate::cli::table;
 
 /// Runs the query on every file of `dir`.
 pub fn run(options: &Options, query: &Query, dir: &Path) -> Result {
@@ -120,7 +121,7 @@ impl BatchRun<'_> {
     fn warnings(&self) -> Vec<Warning> {
         let warnings = std::mem::take(&mut *self.warnings.lock().unwrap_or_else(PoisonError::into_inner));
         let shown = warnings.into_values().map(|FileWarning { files, number, warning }| {
-            let others = if files > 1 { format!(" ({} more files)", files - 1) } else { String::new() };
+            let others = if files > 1 { format!(" ({})", table::count(files - 1, "more file")) } else { String::new() };
             let message = format!("{}{others}: {}", self.files[number].path.display(), warning.message);
             Warning { message, help: None, ..warning }
         });

@@ -221,7 +221,7 @@ fn innermost_reason(error: &dyn Error) -> String {
     }
     let reason = innermost.to_string();
     match reason.contains("UnknownIssuer") {
-        true => format!("{reason}; give the CA of its certificate with `--ca`"),
+        true => format!("{reason}; specify the CA of the server certificate with `--ca`"),
         false => reason,
     }
 }

@@ -64,7 +64,7 @@ impl Number {
         let mut number = Number { is_negative, mantissa: 0, digits: 0, scale: 0, has_exponent: false, end: first };
         number.take_digits(bytes)?;
         if number.digits > 1 && bytes[first] == b'0' {
-            return Err((first, "a number cannot begin with 0"));
+            return Err((first, "a number cannot have leading zeros"));
         }
         if bytes.get(number.end) == Some(&b'.') {
             number.end += 1;

@@ -22,7 +22,7 @@ impl OAuthForm {
             return Err(invalid_request("The content type must be application/x-www-form-urlencoded."));
         }
         if request.query.is_some_and(|query| !query.is_empty()) {
-            return Err(invalid_request("Parameters belong in the body, not in the URL."));
+            return Err(invalid_request("Send the parameters in the body, not in the URL."));
         }
         parse_body(request.body)
     }

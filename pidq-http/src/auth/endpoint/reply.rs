@@ -114,7 +114,7 @@ impl OAuthError {
             OAuthError::Unauthorized => (400, "unauthorized_client", "The client may not use this grant type."),
             OAuthError::GrantType => (400, "unsupported_grant_type", "This grant type is not supported."),
             OAuthError::Scope => {
-                (400, "invalid_scope", "The scope is unknown or exceeds what the client or the user may have.")
+                (400, "invalid_scope", "The scope is unknown or exceeds the permissions of the client or the user.")
             }
             OAuthError::Credentials(what) => (400, "invalid_grant", what),
             OAuthError::Throttled(_) => (429, "temporarily_unavailable", "Too many attempts. Try again later."),

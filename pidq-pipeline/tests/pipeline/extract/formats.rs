@@ -191,7 +191,10 @@ fn html_is_extracted_if_the_plain_text_of_a_mail_is_blank() {
     assert_text("a.eml", mail, "Subject: PSV\nFrom: a@example.com\n\n38.5 barg\n\n");
     let odd = b"From: a@example.com\r\nSubject: PSV\r\nContent-Type: text/plain; charset=odd\r\n\r\n38 \xFC\r\n";
     let extracted = extract_named("a.eml", odd).unwrap();
-    assert_eq!(extracted.warnings, ["some characters of the e-mail could not be decoded and became \u{FFFD}"]);
+    assert_eq!(
+        extracted.warnings,
+        ["some characters of the e-mail could not be decoded and were replaced by \u{FFFD}"]
+    );
 }
 
 #[test]
@@ -321,7 +324,7 @@ fn invalid_bytes_cause_a_warning() {
     let extracted =
         extract_named("a.txt", b"F\xC3\xB6rderh\xC3\xB6he gr\xC3\xB6\xC3\x9Fer als 170 m \xFF Ende").unwrap();
     assert!(extracted.text.starts_with("Förderhöhe größer"));
-    assert_eq!(extracted.warnings, ["some bytes are not valid UTF-8 and became \u{FFFD}"]);
+    assert_eq!(extracted.warnings, ["some bytes are not valid UTF-8 and were replaced by \u{FFFD}"]);
     let long = format!("a\rb\r\nc\n\0d{}", "e".repeat(100));
     assert!(extract_named("a.txt", long.as_bytes()).unwrap().text.starts_with("a\nb\nc\nde"));
 }
