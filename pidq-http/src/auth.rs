@@ -55,6 +55,7 @@ mod login_throttle;
 mod master;
 mod oidc;
 mod password;
+mod readable_graphs;
 mod secret;
 mod shared_keys;
 mod timestamp;

@@ -56,61 +56,52 @@ pub mod auth;
 pub mod database;
 pub mod oauth;
 
-mod allocator;
-mod builtin_routes;
-mod compress;
-mod dispatch;
-mod ids;
 mod limits;
-mod log;
+mod message;
 mod metrics;
-mod negotiate;
-mod openapi;
-mod pagination;
-mod percent;
 mod principal;
 mod problem;
-mod proxies;
-mod range;
-mod rate_limit;
-mod request;
-mod response;
-mod route;
+mod process;
+mod routing;
+mod secret;
 mod serve;
 mod service;
 mod settings;
-mod thread_pool;
 mod tls;
 
 pub use bytes::Bytes;
 pub use hyper::{Method, StatusCode, Uri, header};
 pub use prometheus_client;
 
-pub use crate::allocator::configure_malloc;
-pub use crate::ids::{hex, uuid_v7};
 pub use crate::limits::Limits;
-pub use crate::log::{Fingerprint, LogFormat, init_log};
+pub use crate::message::boxed_future::Fut;
+pub use crate::message::fingerprint::Fingerprint;
+pub use crate::message::head::Head;
+pub use crate::message::pagination::{CursorSigner, PageRequest};
+pub use crate::message::percent::encode as percent_encode;
+pub use crate::message::proxies::{InvalidNetwork, Network};
+pub use crate::message::request::{Accepts, BodyChunks, Form, Multipart, MultipartLimits, Part, Request};
+pub use crate::message::response::{BodyProducer, Disconnected, Events, Lines, Response, Sender};
+pub use crate::message::service_info::Readiness;
+pub use crate::message::vectored::VectoredBody;
 pub use crate::metrics::QueryMeasurements;
-pub use crate::pagination::{CursorSigner, PageRequest};
-pub use crate::percent::encode as percent_encode;
 pub use crate::principal::{Principal, PrincipalKind};
-pub use crate::problem::codes::{self, ProblemCode};
-pub use crate::problem::pages::problem_table;
+pub use crate::problem::codes::{self, ProblemCode, problem_table};
 pub use crate::problem::{Problem, pointer_step, sentence};
-pub use crate::proxies::{InvalidNetwork, Network};
-pub use crate::rate_limit::{ConcurrencyLimit, ConcurrencyPermit, RateDecision, RateLimiter};
-pub use crate::request::{BodyChunks, Form, Head, Multipart, MultipartLimits, Part, Request};
-pub use crate::response::{BodyProducer, Disconnected, Events, Lines, Response, Sender, VectoredBody};
-pub use crate::route::{
-    Accepts, Access, Fut, Handler, Parameter, ParameterLocation, Reply, Route, route_sections, route_table,
+pub use crate::process::allocator::configure_malloc;
+pub use crate::process::ids::{hex, uuid_v7};
+pub use crate::process::log::{LogFormat, init_log};
+pub use crate::process::thread_pool::{JobResult, ThreadPool};
+pub use crate::routing::route::{
+    Access, Handler, Parameter, ParameterLocation, Reply, Route, route_sections, route_table,
 };
+pub use crate::secret::Secret;
 pub use crate::serve::{Listener, Shutdown, Stop, serve, serve_service};
 pub use crate::service::{
-    App, Authenticate, Middleware, ProxyProtocol, RateLimitHook, Readiness, ReadinessCheck, Service, WeakService,
+    App, Authenticate, ConcurrencyLimit, ConcurrencyPermit, Middleware, ProxyProtocol, RateDecision, RateLimitHook,
+    RateLimiter, ReadinessCheck, Service, WeakService,
 };
 pub use crate::settings::{
-    COMMON, CommonSettings, Secret, Setting, SettingError, Settings, ValueKind, environment, settings_help,
-    settings_table,
+    COMMON, CommonSettings, Setting, SettingError, Settings, ValueKind, environment, settings_help, settings_table,
 };
-pub use crate::thread_pool::{JobResult, ThreadPool};
 pub use crate::tls::{HttpsClient, Tls, TlsError, TlsVersion, client_tls, https_client};

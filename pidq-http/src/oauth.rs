@@ -12,11 +12,12 @@ use crate::auth::{
     AuthError, Identities, OAuthReply, OAuthRequest, Timestamp, introspection_endpoint, revocation_endpoint,
     token_endpoint,
 };
+use crate::message::head::Head;
+use crate::message::request::Accepts;
+use crate::message::request::Request;
+use crate::message::response::Response;
 use crate::principal::Principal;
 use crate::problem::{Problem, codes, sentence};
-use crate::request::{Head, Request};
-use crate::response::Response;
-use crate::route::Accepts;
 
 /// Body of the OAuth endpoints. They report wrong content types in OAuth's own form.
 pub const FORM: Accepts = Accepts {

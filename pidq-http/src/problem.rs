@@ -3,17 +3,14 @@
 //! OAuth endpoints use the form of RFC 6749 instead; a problem can be written in either form.
 
 pub mod codes;
-pub(crate) mod pages;
 
 use std::fmt;
 
-use hyper::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use hyper::header::{HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use hyper::{StatusCode, header};
 use serde_json::{Map, Value};
 
 use self::codes::ProblemCode;
-use crate::request::Head;
-use crate::response::Response;
 
 /// An error response.
 ///
@@ -164,11 +161,6 @@ impl Problem {
             .detail("An internal error occurred. The log contains the cause under the request id.")
     }
 
-    /// The JSON body for a request, for responses that have already started.
-    pub fn to_json(&self, head: &Head) -> Value {
-        self.problem_body(&Occurrence { path: head.uri.path(), request_id: &head.id })
-    }
-
     /// Appends parameters to the `WWW-Authenticate` challenge, if there is one.
     pub(crate) fn extend_challenge(&mut self, parameters: &str) {
         let Some(challenge) = self.0.headers.get(WWW_AUTHENTICATE).and_then(|c| c.to_str().ok()) else { return };
@@ -193,15 +185,16 @@ impl Problem {
         self
     }
 
-    pub(crate) fn into_response(self, occurrence: &Occurrence<'_>) -> Response {
-        let (media, body) = match self.0.code {
+    /// Returns the content type and the body.
+    pub(crate) fn to_body(&self, occurrence: &Occurrence<'_>) -> (&'static str, Value) {
+        match self.0.code {
             Code::Problem(_) => ("application/problem+json", self.problem_body(occurrence)),
             Code::OAuth(_) => ("application/json", self.oauth_body()),
-        };
-        let mut response = Response::new(self.0.status, media, body.to_string());
-        response.headers.extend(self.0.headers);
-        response.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        response
+        }
+    }
+
+    pub(crate) fn into_headers(self) -> HeaderMap {
+        self.0.headers
     }
 
     fn problem_body(&self, occurrence: &Occurrence<'_>) -> Value {
@@ -264,8 +257,7 @@ mod tests {
     const OCCURRENCE: Occurrence<'_> = Occurrence { path: "/graph/7", request_id: "r-1" };
 
     fn body(problem: Problem) -> Value {
-        serde_json::from_slice(&problem.into_response(&OCCURRENCE).body.into_bytes().expect("problems are small"))
-            .expect("problems are JSON")
+        problem.to_body(&OCCURRENCE).1
     }
 
     #[test]

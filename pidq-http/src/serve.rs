@@ -17,10 +17,10 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 pub use listener::Listener;
-pub(crate) use request_framing::Framing;
 pub use shutdown::{Shutdown, Stop};
 
-use crate::service::{App, ListenerKind, Service};
+use crate::message::conn_info::ListenerKind;
+use crate::service::{App, Service};
 use connection::Connection;
 
 /// Server phase, as connections see it.

@@ -1,48 +1,33 @@
 //! Application builder: combines state, routes, limits and hooks into a `Service`.
 
+pub(crate) mod dispatch;
+pub(crate) mod rate_limit;
+pub(crate) mod state;
+
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
 use http_body_util::BodyExt as _;
-use hyper::Method;
 use hyper::header::HeaderName;
 use prometheus_client::registry::Registry;
 use tokio::sync::Semaphore;
 
-use crate::builtin_routes::BuiltinRoutes;
-use crate::dispatch;
+pub use self::rate_limit::{ConcurrencyLimit, ConcurrencyPermit, RateDecision, RateLimiter};
+pub use self::state::{Authenticate, Middleware, ProxyProtocol, RateLimitHook, ReadinessCheck};
+use self::state::{ForbiddenHook, Mounted, MountedService, ServiceState};
 use crate::limits::Limits;
+use crate::message::boxed_future::Fut;
+use crate::message::conn_info::{ConnInfo, Framing, ListenerKind};
+use crate::message::proxies::Network;
+use crate::message::request::Incoming;
+use crate::message::response::{BodyChunk, CHUNK_SIZE, ResponseBody};
+use crate::message::service_info::{Readiness, ServiceInfo};
 use crate::metrics::Metrics;
-use crate::openapi;
-use crate::principal::Principal;
 use crate::problem::Problem;
-use crate::proxies::Network;
-use crate::rate_limit::{ConcurrencyLimit, RateDecision, RateLimiter};
-use crate::request::{Head, Incoming, Request};
-use crate::response::{BodyChunk, CHUNK_SIZE, ConnActivity, Response, ResponseBody};
-use crate::route::{Fut, Handler, Route, Router};
-use crate::serve::Framing;
-
-/// Authenticates the caller of routes that need a token. It is not called for other routes.
-pub type Authenticate<S> = for<'a> fn(&'a Arc<S>, &'a Head) -> Fut<'a, Result<Arc<Principal>, Problem>>;
-
-/// Readiness check of the service; the error text is for the log.
-pub type ReadinessCheck<S> = for<'a> fn(&'a Arc<S>) -> Fut<'a, Readiness>;
-
-/// Result of a readiness check: the degraded features, or the reason for not being ready.
-pub type Readiness = Result<Vec<&'static str>, String>;
-
-/// Hook that returns additional rate-limit decisions by method, route path and principal key. A limited decision
-/// rejects the request.
-pub type RateLimitHook<S> = for<'a> fn(&'a Arc<S>, &'a Method, &'static str, &'a str) -> Fut<'a, Vec<RateDecision>>;
-
-/// Middleware around every handler: calls the handler, or responds in its place.
-pub type Middleware<S> = for<'a> fn(&'a Arc<S>, Request, Handler<S>) -> Fut<'a, Result<Response, Problem>>;
-
-/// Hook for requests rejected because the token lacks the required scope: the principal, the path of the route, and
-/// the problem.
-pub type ForbiddenHook<S> = for<'a> fn(&'a Arc<S>, &'a Head, &'a Principal, &'static str, &'a Problem) -> Fut<'a, ()>;
+use crate::routing::builtin_routes::BuiltinRoutes;
+use crate::routing::openapi;
+use crate::routing::route::{Route, Router};
 
 /// Application under construction: its state, its routes, and everything that is the same for all routes.
 pub struct App<S: 'static> {
@@ -153,7 +138,7 @@ impl<S: Send + Sync + 'static> App<S> {
                 })
             }),
         };
-        Service(Arc::new(Inner {
+        Service(Arc::new(ServiceState {
             public,
             admin,
             info: Arc::new(info),
@@ -176,32 +161,8 @@ impl<S: Send + Sync + 'static> App<S> {
     }
 }
 
-/// Service mounted under a path prefix.
-#[derive(Clone)]
-pub(crate) struct Mounted {
-    prefix: &'static str,
-    service: Arc<dyn MountedService>,
-}
-
-impl Mounted {
-    /// Returns whether a path belongs to the mounted service.
-    fn handles(&self, path: &str) -> bool {
-        path.strip_prefix(self.prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    }
-}
-
-/// Interface of a mounted service, independent of the type of its state.
-trait MountedService: Send + Sync {
-    fn dispatch<'a>(
-        &'a self,
-        conn: &'a ConnInfo,
-        request: hyper::Request<Incoming>,
-        framing: Framing,
-    ) -> Fut<'a, hyper::Response<ResponseBody>>;
-    fn openapi_document(&self) -> Bytes;
-    fn readiness(&self) -> Fut<'static, Readiness>;
-    fn drain(&self);
-}
+/// Error that ended a response body.
+type BodyError = Box<dyn std::error::Error + Send + Sync>;
 
 impl<S: Send + Sync + 'static> MountedService for Service<S> {
     fn dispatch<'a>(
@@ -226,41 +187,8 @@ impl<S: Send + Sync + 'static> MountedService for Service<S> {
     }
 }
 
-/// Use of the PROXY protocol by trusted proxies.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum ProxyProtocol {
-    /// Not used: proxies speak HTTP and forward the client address in headers.
-    #[default]
-    None,
-    /// Each connection begins with a PROXY header, version 1 or 2, also before TLS. Connections without one are
-    /// closed.
-    Proxy,
-}
-
-impl<S> Inner<S> {
-    /// Returns whether a connection from this address must begin with a PROXY header. Headers from other addresses
-    /// are not accepted.
-    pub fn expects_proxy_header(&self, address: std::net::IpAddr) -> bool {
-        self.proxy_protocol == ProxyProtocol::Proxy && self.proxies.iter().any(|network| network.contains(address))
-    }
-}
-
-/// Data of the built-in routes, independent of the type of the state.
-pub(crate) struct ServiceInfo {
-    pub name: &'static str,
-    pub version: Option<&'static str>,
-    pub openapi: Bytes,
-    pub docs: Bytes,
-    pub metrics: Metrics,
-    pub draining: AtomicBool,
-    pub ready: Box<dyn Fn() -> Fut<'static, Readiness> + Send + Sync>,
-}
-
-/// Error that ended a response body.
-type BodyError = Box<dyn std::error::Error + Send + Sync>;
-
 /// Weak reference to a service.
-pub struct WeakService<S: 'static>(Weak<Inner<S>>);
+pub struct WeakService<S: 'static>(Weak<ServiceState<S>>);
 
 impl<S: Send + Sync + 'static> WeakService<S> {
     /// Returns the service, if it still exists.
@@ -270,46 +198,7 @@ impl<S: Send + Sync + 'static> WeakService<S> {
 }
 
 /// Built service: handles requests through `serve`, or through `call` in tests and embedders.
-pub struct Service<S: 'static>(pub(crate) Arc<Inner<S>>);
-
-pub(crate) struct Inner<S: 'static> {
-    pub public: Router<S>,
-    pub admin: Router<S>,
-    pub info: Arc<ServiceInfo>,
-    pub request_slots: Semaphore,
-    pub concurrency: ConcurrencyLimit,
-    pub state: Arc<S>,
-    pub authenticate: Authenticate<S>,
-    pub middleware: Middleware<S>,
-    pub on_forbidden: ForbiddenHook<S>,
-    pub headers: Vec<(HeaderName, &'static str)>,
-    pub limits: Limits,
-    pub rate_limit: Option<RateLimiter>,
-    pub rate_limit_hook: RateLimitHook<S>,
-    pub proxies: Vec<Network>,
-    pub proxy_protocol: ProxyProtocol,
-    pub origins: Vec<String>,
-    pub resource_metadata: Option<String>,
-    pub mounted: Option<Mounted>,
-}
-
-/// Connection data that the request pipeline needs.
-#[derive(Clone)]
-pub(crate) struct ConnInfo {
-    pub peer: std::net::IpAddr,
-    pub tls: bool,
-    pub listener_kind: ListenerKind,
-    /// Maximum number of response bytes handed to hyper at once.
-    pub chunk_size: usize,
-    pub activity: Arc<ConnActivity>,
-}
-
-/// Set of routes that a listener serves.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum ListenerKind {
-    Public,
-    Admin,
-}
+pub struct Service<S: 'static>(pub(crate) Arc<ServiceState<S>>);
 
 impl<S: Send + Sync + 'static> Service<S> {
     /// Handles a request without a network connection; the client address is loopback.
@@ -369,14 +258,5 @@ impl<S: Send + Sync + 'static> Service<S> {
 impl<S> Clone for Service<S> {
     fn clone(&self) -> Self {
         Service(self.0.clone())
-    }
-}
-
-impl<S> Inner<S> {
-    pub fn router(&self, listener_kind: ListenerKind) -> &Router<S> {
-        match listener_kind {
-            ListenerKind::Public => &self.public,
-            ListenerKind::Admin => &self.admin,
-        }
     }
 }

@@ -2,7 +2,6 @@
 
 mod common;
 mod reference;
-mod secret;
 mod value;
 
 use std::collections::BTreeMap;
@@ -16,8 +15,8 @@ use std::time::Duration;
 
 pub use common::{COMMON, CommonSettings};
 pub use reference::{settings_help, settings_table};
-pub use secret::Secret;
 
+use crate::secret::Secret;
 use value::{duration, size, switch};
 
 /// Definition of a setting.

@@ -25,7 +25,7 @@ use tokio::time::interval;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use crate::service::ServiceInfo;
+use crate::message::service_info::ServiceInfo;
 
 pub use client::{HttpsClient, client_tls, https_client};
 

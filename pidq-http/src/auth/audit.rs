@@ -2,7 +2,8 @@
 //!
 //! Unknown login names are never logged: people type passwords into the wrong field.
 
-use super::TokenError;
+use std::fmt::Debug;
+
 use super::login_throttle::ClientNetwork;
 
 /// Log target.
@@ -30,6 +31,6 @@ pub(crate) fn account_changed(event: &'static str, subject: &str) {
 }
 
 /// Logs a rejected token of an identity provider.
-pub(crate) fn provider_token_rejected(issuer: &str, error: TokenError) {
+pub(crate) fn provider_token_rejected(issuer: &str, error: impl Debug) {
     tracing::info!(target: TARGET, event = "sso-token-refused", issuer, ?error);
 }

@@ -6,8 +6,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::accounts::Role;
+use super::readable_graphs::ReadableGraphs;
 use super::secret::{digest, encode_digest};
-use super::token_cache::{ReadableGraphs, VerifiedToken};
+use super::token_cache::VerifiedToken;
 use super::tokens::ACCESS_PREFIX;
 use super::{Caller, Identities, IdentityError, Subject, Timestamp, audit};
 use crate::problem::codes::{self, ProblemCode};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::token_cache::ReadableGraphs;
+use super::readable_graphs::ReadableGraphs;
 use crate::principal::{Principal, PrincipalKind};
 
 /// Stable name of a caller: `user:ID`, `client:ID`, or `sso:ISSUER#ID` for users of an identity provider.

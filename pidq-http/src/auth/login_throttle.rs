@@ -58,7 +58,7 @@ pub struct ClientNetwork(IpAddr);
 impl ClientNetwork {
     /// Returns the network of an address.
     pub fn from_address(address: IpAddr) -> ClientNetwork {
-        ClientNetwork(crate::proxies::Network::for_client(address).address())
+        ClientNetwork(crate::message::proxies::Network::for_client(address).address())
     }
 }
 

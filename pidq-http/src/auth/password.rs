@@ -20,8 +20,8 @@ use zeroize::Zeroizing;
 use super::IdentityError;
 use super::login_throttle::NetworkTrust;
 use super::secret::random;
-use crate::ids::hex;
-use crate::thread_pool::{LOWEST_NICE, lower_priority};
+use crate::process::ids::hex;
+use crate::process::thread_pool::{LOWEST_NICE, lower_priority};
 use priority_queue::PriorityQueue;
 
 /// Cost of a password hash.

@@ -7,7 +7,7 @@ use subtle::ConstantTimeEq;
 
 use super::IdentityError;
 
-pub use crate::settings::Secret;
+pub use crate::secret::Secret;
 
 impl Secret {
     /// Generates 256 random bits with a prefix, by which secret scanners recognize leaks.

@@ -6,17 +6,15 @@ use std::path::Path;
 use std::pin::Pin;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use sqlx::pool::{PoolConnectionMetadata, PoolOptions};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, Pool, Sqlite};
 
+use super::db_health::ACQUIRE_TIMEOUT;
 use super::{DatabaseError, Pools, PostgresPool};
 
-/// Timeout for acquiring a connection.
-pub(super) const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Setting of [`sqlite_options`].
 const FULL_SYNCHRONOUS: &str = "pragma synchronous = full";
 const SQLITE_READERS: u32 = 4;

@@ -15,8 +15,9 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::DatabaseError;
-use super::connect::ACQUIRE_TIMEOUT;
 
+/// Timeout for acquiring a connection.
+pub(super) const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Wait for a connection after which a probe starts.
 const PROBE_DELAY: Duration = Duration::from_millis(500);
 /// Connection timeout of a probe, and the interval between probes.

@@ -2,7 +2,7 @@
 //!
 //! The documentation, the `enum` of the OpenAPI document and the pages below `/problems` are generated from it.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 /// Problem code with its statuses, title and remedy.
 #[derive(Eq, PartialEq)]
@@ -21,6 +21,11 @@ impl ProblemCode {
     /// Finds a row by its name.
     pub fn find(name: &str) -> Option<&'static ProblemCode> {
         ALL.iter().find(|code| code.name == name).copied()
+    }
+
+    /// Returns the statuses as text, separated by commas.
+    pub(crate) fn status_list(&self) -> String {
+        self.statuses.iter().map(u16::to_string).collect::<Vec<_>>().join(", ")
     }
 
     /// Path of the page about this code, which is the `type` of its problems.
@@ -293,6 +298,15 @@ problem_codes! {
         "Use an address that the egress policy allows.";
     WEBHOOK_UNDECRYPTABLE "webhook-undecryptable" [409] "Webhook secret not decryptable"
         "Rotate the secret of the webhook: PIDQ_APP_SECRET has changed.";
+}
+
+/// Returns all codes as a Markdown table: code, status, title and remedy.
+pub fn problem_table() -> String {
+    let mut text = String::from("| code | status | title | what to do |\n|---|---|---|---|\n");
+    for code in ALL {
+        let _ = writeln!(text, "| `{}` | {} | {} | {} |", code.name, code.status_list(), code.title, code.remedy);
+    }
+    text.trim_end().to_owned()
 }
 
 #[cfg(test)]

@@ -21,9 +21,10 @@ use super::io_timeout::TimeoutIo;
 use super::proxy_protocol::{self, Origin};
 use super::request_framing::FramingMonitor;
 use crate::limits::Limits;
-use crate::request::Incoming;
-use crate::response::{CHUNK_SIZE, ConnActivity};
-use crate::service::{ConnInfo, ListenerKind, Service};
+use crate::message::conn_info::{ConnActivity, ConnInfo, ListenerKind};
+use crate::message::request::Incoming;
+use crate::message::response::CHUNK_SIZE;
+use crate::service::Service;
 use crate::tls::Tls;
 
 /// Connection preface of HTTP/2.

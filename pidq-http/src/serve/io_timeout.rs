@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
 use super::request_framing::HeadScanner;
-use crate::response::ConnActivity;
+use crate::message::conn_info::ConnActivity;
 
 /// Stream with a write timeout, which hyper lacks.
 pub(super) struct TimeoutIo<T> {
@@ -121,7 +121,7 @@ mod tests {
     use tokio::io::{DuplexStream, duplex};
 
     use super::*;
-    use crate::response::{VectoredBody, VectoredBuf};
+    use crate::message::vectored::{VectoredBody, VectoredBuf};
 
     /// 1,500 equal parts.
     struct ManySlices;
@@ -180,7 +180,7 @@ mod tests {
         let io = TimeoutIo::new(stream, Vec::new(), None, activity.clone(), Duration::from_secs(5))
             .with_max_write(max_write);
         let respond = || {
-            Ok::<_, io::Error>(hyper::Response::new(Full::new(VectoredBuf::new(ManySlices).with_connection(&activity))))
+            Ok::<_, io::Error>(hyper::Response::new(Full::new(VectoredBuf::new(ManySlices).with_tail(&activity.tail))))
         };
         let service = service_fn(|_| std::future::ready(respond()));
         let connection = server::Builder::new().serve_connection(TokioIo::new(io), service);

@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpListener};
 use listenfd::ListenFd;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::service::ListenerKind;
+use crate::message::conn_info::ListenerKind;
 use crate::tls::Tls;
 
 /// Listening socket.

@@ -7,12 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Framing of a request: whether its end is unambiguous.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Framing {
-    Unambiguous,
-    Ambiguous,
-}
+use crate::message::conn_info::Framing;
 
 /// Request counter of a connection, with the first ambiguous request.
 pub(super) struct FramingMonitor {

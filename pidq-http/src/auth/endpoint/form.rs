@@ -4,7 +4,7 @@ use zeroize::Zeroizing;
 
 use super::reply::OAuthError;
 use super::{MAX_BODY_SIZE, OAuthRequest};
-use crate::percent::hex;
+use crate::message::percent::hex;
 
 const PARAMETER_LIMIT: usize = 32;
 

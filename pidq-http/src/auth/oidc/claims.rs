@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{ProviderSettings, TenantSource, TokenError, TokenProfile};
-use crate::auth::token_cache::ReadableGraphs;
+use crate::auth::readable_graphs::ReadableGraphs;
 use crate::auth::{Caller, Subject, Timestamp};
 
 type Claims = Map<String, Value>;

@@ -8,7 +8,7 @@ use tokio::sync::OwnedMutexGuard;
 use tokio::time::timeout;
 
 use super::fetch::{Fetcher, is_secure_url};
-use super::jws::{Algorithm, decode};
+use super::jws::{Algorithm, PublicKey, decode};
 use super::{ProviderSettings, TokenError};
 use crate::auth::Timestamp;
 
@@ -23,14 +23,6 @@ const RETRY_INTERVAL_WITHOUT_KEYS: Duration = Duration::from_secs(5);
 /// Maximum wait of a request for a refresh that it does not need.
 const BACKGROUND_REFRESH_TIMEOUT: Duration = Duration::from_secs(1);
 const KEY_LIMIT: usize = 100;
-
-/// Public key.
-#[derive(Clone, Eq, PartialEq)]
-pub(super) enum PublicKey {
-    Rsa { n: Vec<u8>, e: Vec<u8> },
-    P256(Vec<u8>),
-    Ed25519(Vec<u8>),
-}
 
 struct Key {
     id: Option<String>,

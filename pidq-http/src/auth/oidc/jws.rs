@@ -12,7 +12,6 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::TokenError;
-use super::jwks::PublicKey;
 
 /// Signature algorithm. Only asymmetric ones are supported.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -41,6 +40,14 @@ impl Algorithm {
             _ => None,
         }
     }
+}
+
+/// Public key.
+#[derive(Clone, Eq, PartialEq)]
+pub(super) enum PublicKey {
+    Rsa { n: Vec<u8>, e: Vec<u8> },
+    P256(Vec<u8>),
+    Ed25519(Vec<u8>),
 }
 
 /// Parsed token.

@@ -6,11 +6,12 @@ use std::sync::atomic::Ordering::Relaxed;
 use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY};
 use hyper::{Method, StatusCode};
 
+use crate::message::request::Request;
+use crate::message::response::Response;
 use crate::metrics::OPENMETRICS;
-use crate::problem::{Problem, pages};
-use crate::request::Request;
-use crate::response::Response;
-use crate::route::{Access, Reply, Route};
+use crate::problem::Problem;
+use crate::routing::problem_pages;
+use crate::routing::route::{Access, Reply, Route};
 
 /// Built-in routes, for a service with any state.
 pub(crate) struct BuiltinRoutes<S>(PhantomData<S>);
@@ -59,8 +60,8 @@ impl<S: 'static> BuiltinRoutes<S> {
         route!("/version", "Name and version of the service.", VERSION, version),
         route!("/openapi.json", "OpenAPI document.", JSON, openapi),
         route!("/docs", "API documentation as a page.", PAGE, docs),
-        route!("/problems", "All problem codes, as HTML or JSON.", PROBLEMS, pages::list),
-        route!("/problems/{code}", "One problem code: title, statuses and remedy.", PROBLEM, pages::show),
+        route!("/problems", "All problem codes, as HTML or JSON.", PROBLEMS, problem_pages::list),
+        route!("/problems/{code}", "One problem code: title, statuses and remedy.", PROBLEM, problem_pages::show),
     ];
 
     /// Routes on the admin listener.
@@ -123,7 +124,7 @@ async fn docs(request: Request) -> Result<Response, Problem> {
     Ok(page
         .header(CACHE_CONTROL, "no-cache")
         .header(REFERRER_POLICY, "no-referrer")
-        .header(CONTENT_SECURITY_POLICY, crate::openapi::policy()))
+        .header(CONTENT_SECURITY_POLICY, crate::routing::openapi::policy()))
 }
 
 async fn metrics(request: Request) -> Result<Response, Problem> {

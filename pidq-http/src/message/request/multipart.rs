@@ -12,8 +12,8 @@ use futures_core::Stream;
 use hyper::header::{CONTENT_TYPE, HeaderMap};
 
 use super::body::{BodyRead, BodyReader, content_encoding};
+use crate::message::boxed_future::Fut;
 use crate::problem::{Problem, codes};
-use crate::route::Fut;
 
 /// Limits of a multipart body.
 #[derive(Clone, Copy, Debug)]
@@ -231,7 +231,7 @@ fn malformed(detail: impl Into<String>) -> Problem {
 mod tests {
     use super::*;
     use crate::limits::Limits;
-    use crate::request::UnreadBody;
+    use crate::message::request::UnreadBody;
 
     async fn parts(media: &str, body: String, limit: u64) -> Result<Vec<(String, String)>, String> {
         let mut headers = HeaderMap::new();

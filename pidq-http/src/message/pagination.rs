@@ -3,11 +3,11 @@
 use hyper::header::LINK;
 use ring::hmac;
 
-use crate::ids::{hex, random};
-use crate::percent;
+use crate::message::percent;
+use crate::message::request::Request;
+use crate::message::response::Response;
 use crate::problem::{Problem, codes};
-use crate::request::Request;
-use crate::response::Response;
+use crate::process::ids::{hex, random};
 
 /// Signer of cursors.
 ///

@@ -2,7 +2,7 @@
 
 mod body;
 mod stream;
-mod vectored;
+mod stream_body;
 
 use std::ops::Range;
 
@@ -15,15 +15,14 @@ use hyper::header::{
 use serde::Serialize;
 
 pub use body::BodyProducer;
-pub(crate) use body::{BodyChunk, CHUNK_SIZE, ConnActivity, Content, ResponseBody};
+pub(crate) use body::{BodyChunk, CHUNK_SIZE, Content, ResponseBody};
 pub use stream::{Disconnected, Events, Lines, Sender};
-pub use vectored::VectoredBody;
-pub(crate) use vectored::VectoredBuf;
 
+use crate::message::head::Head;
+use crate::message::range;
+use crate::message::vectored::{VectoredBody, VectoredBuf};
 use crate::metrics::QueryMeasurements;
-use crate::problem::Problem;
-use crate::range;
-use crate::request::Head;
+use crate::problem::{Occurrence, Problem};
 
 /// Response of a handler.
 pub struct Response {
@@ -96,6 +95,30 @@ impl Response {
     pub(crate) fn partial(self, part: &Range<u64>, length: u64) -> Self {
         let value = format!("bytes {}-{}/{length}", part.start, part.end - 1);
         self.status(StatusCode::PARTIAL_CONTENT).header(CONTENT_RANGE, value)
+    }
+
+    /// Applies the requested range to a response that offers ranges; 416 if it is beyond the end.
+    pub(crate) fn apply_range(&mut self, head: &Head) -> Result<(), Problem> {
+        if self.status != StatusCode::OK {
+            return Ok(());
+        }
+        let Content::Full(bytes) = &self.body else { return Ok(()) };
+        let length = bytes.len() as u64;
+        if let Some(part) = range::requested(head, &self.headers, length)? {
+            let bytes = bytes.slice(part.start as usize..part.end as usize);
+            let cut = std::mem::replace(self, Response::empty(StatusCode::OK)).partial(&part, length);
+            *self = Response { body: Content::Full(bytes), ..cut };
+        }
+        Ok(())
+    }
+
+    /// Creates the response for a problem.
+    pub(crate) fn from_problem(problem: Problem, occurrence: &Occurrence<'_>) -> Response {
+        let (media, body) = problem.to_body(occurrence);
+        let mut response = Response::new(problem.status(), media, body.to_string());
+        response.headers.extend(problem.into_headers());
+        response.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        response
     }
 
     /// Creates a 200 response with a body of known length, produced as the client takes it.

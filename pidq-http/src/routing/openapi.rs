@@ -6,8 +6,9 @@ pub(crate) use page::{page, policy, prose, standalone_page};
 
 use serde_json::{Map, Value, json};
 
+use crate::message::request::Accepts;
 use crate::problem::codes;
-use crate::route::{Accepts, Access, Parameter, ParameterLocation, Reply, Route};
+use crate::routing::route::{Access, Parameter, ParameterLocation, Reply, Route};
 
 /// Returns the document. Panics if a schema is not JSON; every service has a test that builds it.
 pub(crate) fn document<S>(name: &str, version: &str, routes: &[&'static Route<S>]) -> Value {

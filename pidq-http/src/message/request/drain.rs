@@ -11,7 +11,7 @@ use hyper::body::Body;
 use hyper::header::{EXPECT, HeaderMap};
 use tokio::time::timeout;
 
-use super::Incoming;
+use super::incoming::Incoming;
 
 /// Maximum number of bytes to drain, and the time for it.
 const DRAIN_SIZE: usize = 64 << 20;

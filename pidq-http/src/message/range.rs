@@ -5,12 +5,11 @@
 
 use std::ops::Range;
 
+use hyper::Method;
 use hyper::header::{ACCEPT_RANGES, CONTENT_RANGE, ETAG, HeaderMap, IF_RANGE, RANGE};
-use hyper::{Method, StatusCode};
 
+use crate::message::head::Head;
 use crate::problem::{Problem, codes};
-use crate::request::Head;
-use crate::response::{Content, Response};
 
 /// Range requested by the header `Range`.
 #[derive(Debug, Eq, PartialEq)]
@@ -26,21 +25,6 @@ enum RangeRequest {
 /// Returns whether a response offers ranges. Such a response is not compressed, since its bytes would differ.
 pub(crate) fn offers_ranges(headers: &HeaderMap) -> bool {
     headers.get(ACCEPT_RANGES).is_some_and(|unit| unit == "bytes")
-}
-
-/// Applies the requested range to a response that offers ranges; 416 if it is beyond the end.
-pub(crate) fn apply(head: &Head, response: &mut Response) -> Result<(), Problem> {
-    if response.status != StatusCode::OK {
-        return Ok(());
-    }
-    let Content::Full(bytes) = &response.body else { return Ok(()) };
-    let length = bytes.len() as u64;
-    if let Some(part) = requested(head, &response.headers, length)? {
-        let bytes = bytes.slice(part.start as usize..part.end as usize);
-        let cut = std::mem::replace(response, Response::empty(StatusCode::OK)).partial(&part, length);
-        *response = Response { body: Content::Full(bytes), ..cut };
-    }
-    Ok(())
 }
 
 /// Returns the requested range of a body of this length; `None` for the full body.

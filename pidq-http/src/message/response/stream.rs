@@ -8,7 +8,8 @@ use bytes::{BufMut, Bytes, BytesMut};
 use serde::Serialize;
 use tokio::sync::mpsc;
 
-use super::body::{Content, StreamBody};
+use super::body::Content;
+use super::stream_body::{StreamBody, StreamItem};
 
 /// Maximum number of queued items: half a megabyte of 64 KiB items.
 const QUEUE_SIZE: usize = 8;
@@ -22,12 +23,6 @@ pub(super) const HEARTBEAT: Duration = Duration::from_secs(15);
 /// Error of a send after the client disconnected or the server stopped.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Disconnected;
-
-/// Chunk of a body, or its regular end.
-pub(super) enum StreamItem {
-    Data(Bytes),
-    End,
-}
 
 /// Sender of a streamed body.
 ///

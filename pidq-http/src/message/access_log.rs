@@ -1,63 +1,17 @@
-//! Log initialization and access log.
+//! Access log: one line and the metrics of each request, written when its response ends.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-use sha2::{Digest, Sha256};
 use tracing::Level;
-use tracing_subscriber::filter::{LevelFilter, Targets};
-use tracing_subscriber::layer::SubscriberExt;
-use tracing_subscriber::util::SubscriberInitExt;
 
+use crate::message::conn_info::ConnActivity;
+use crate::message::fingerprint::Fingerprint;
+use crate::message::head::Head;
+use crate::message::service_info::ServiceInfo;
 use crate::metrics::{QueryMeasurements, RouteMetrics};
 use crate::principal::Principal;
-use crate::request::Head;
-use crate::response::ConnActivity;
-use crate::service::ServiceInfo;
-
-/// Format of log lines.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum LogFormat {
-    /// One JSON object per line.
-    Json,
-    /// Plain text.
-    Text,
-}
-
-/// Crates that log headers and frames, and so tokens, at the lowest levels.
-const QUIET_CRATES: [&str; 4] = ["h2", "hyper", "hyper_util", "rustls"];
-
-/// Initializes logging to standard error. Only the first call has an effect.
-pub fn init_log(format: LogFormat, level: LevelFilter) {
-    let quieted = QUIET_CRATES.map(|name| (name, level.min(LevelFilter::WARN)));
-    let targets = Targets::new().with_default(level).with_targets(quieted);
-    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
-    let registry = tracing_subscriber::registry().with(targets);
-    let _ = match format {
-        LogFormat::Json => registry.with(layer.json().flatten_event(true).with_current_span(false)).try_init(),
-        LogFormat::Text => registry.with(layer.with_ansi(false)).try_init(),
-    };
-}
-
-/// Loggable fingerprint of a text: the first 16 hex digits of its SHA-256. Equal texts have equal fingerprints.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Fingerprint(u64);
-
-impl Fingerprint {
-    /// Creates the fingerprint of a text.
-    pub fn from_text(text: &str) -> Fingerprint {
-        let [a, b, c, d, e, f, g, h, ..]: [u8; 32] = Sha256::digest(text).into();
-        Fingerprint(u64::from_be_bytes([a, b, c, d, e, f, g, h]))
-    }
-}
-
-impl fmt::Display for Fingerprint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}", self.0)
-    }
-}
 
 /// Access-log entry of a request. On drop, it writes the log line and records the metrics.
 ///
@@ -165,16 +119,5 @@ impl Drop for AccessLog {
             None => self.info.metrics.record(self.method, self.route, self.status, duration),
         }
         self.write_line(duration.as_millis() as u64);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_fingerprint_is_the_start_of_the_sha256() {
-        assert_eq!(Fingerprint::from_text("").to_string(), "e3b0c44298fc1c14");
-        assert_eq!(Fingerprint::from_text("abc").to_string(), "ba7816bf8f01cfea");
     }
 }

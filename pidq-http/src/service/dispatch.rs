@@ -15,20 +15,22 @@ use hyper::header::{
 use hyper::{Method, StatusCode, Version};
 use tokio::time::timeout;
 
-use crate::builtin_routes;
-use crate::compress;
-use crate::ids;
-use crate::log::AccessLog;
+use crate::message::access_log::AccessLog;
+use crate::message::boxed_future::Fut;
+use crate::message::compress::{self, Encoder};
+use crate::message::conn_info::{ConnInfo, Framing};
+use crate::message::head::Head;
+use crate::message::proxies::{self, Network};
+use crate::message::range;
+use crate::message::request::{BodyReader, BodySource, Incoming, Request, UnreadBody};
+use crate::message::response::{Content, Response, ResponseBody};
 use crate::principal::Principal;
 use crate::problem::{Occurrence, Problem, codes};
-use crate::proxies::{self, Network};
-use crate::range;
-use crate::rate_limit::{ConcurrencyPermit, RateDecision};
-use crate::request::{BodyReader, BodySource, Head, Incoming, Request, UnreadBody};
-use crate::response::{Content, Response, ResponseBody};
-use crate::route::{Access, Fut, Route, RouteError, RouteMatch};
-use crate::serve::Framing;
-use crate::service::{ConnInfo, Inner};
+use crate::process::ids;
+use crate::routing::builtin_routes;
+use crate::routing::route::{Access, Route, RouteError, RouteMatch};
+use crate::service::rate_limit::{ConcurrencyPermit, RateDecision};
+use crate::service::state::ServiceState;
 
 /// Per-request state for the response headers and the access log.
 struct RequestContext {
@@ -48,7 +50,7 @@ struct RequestContext {
 }
 
 pub(crate) async fn dispatch<S: Send + Sync + 'static>(
-    service: &Inner<S>,
+    service: &ServiceState<S>,
     conn: &ConnInfo,
     request: hyper::Request<Incoming>,
     framing: Framing,
@@ -74,7 +76,7 @@ pub(crate) async fn dispatch<S: Send + Sync + 'static>(
     finish(service, conn, context, response)
 }
 
-fn begin<S>(service: &Inner<S>, conn: &ConnInfo, parts: hyper::http::request::Parts) -> RequestContext {
+fn begin<S>(service: &ServiceState<S>, conn: &ConnInfo, parts: hyper::http::request::Parts) -> RequestContext {
     let id = ids::request_id(&parts.headers);
     let access_log =
         AccessLog::start(service.info.clone(), conn.activity.clone(), id.clone(), method_name(&parts.method));
@@ -143,7 +145,7 @@ fn is_host(host: &str) -> bool {
 }
 
 async fn route<S: Send + Sync + 'static>(
-    service: &Inner<S>,
+    service: &ServiceState<S>,
     conn: &ConnInfo,
     context: &mut RequestContext,
     source: BodySource,
@@ -177,7 +179,7 @@ async fn route<S: Send + Sync + 'static>(
 
 /// Authorizes the request for its route. A rejected request counts against the rate limit, and the hook is notified.
 async fn authorize<S: Send + Sync + 'static>(
-    service: &Inner<S>,
+    service: &ServiceState<S>,
     context: &mut RequestContext,
     route: &'static Route<S>,
 ) -> Result<Option<Arc<Principal>>, Problem> {
@@ -201,7 +203,7 @@ struct AccessDenied {
 
 /// Checks the token (401) and then its scope (403).
 async fn check_access<S>(
-    service: &Inner<S>,
+    service: &ServiceState<S>,
     context: &RequestContext,
     route: &Route<S>,
 ) -> Result<Option<Arc<Principal>>, AccessDenied> {
@@ -220,7 +222,7 @@ async fn check_access<S>(
 
 /// Enforces the rate limits and the concurrency limit (429).
 async fn enforce_limits<S>(
-    service: &Inner<S>,
+    service: &ServiceState<S>,
     context: &mut RequestContext,
     route: &Route<S>,
     principal: Option<&Principal>,
@@ -239,7 +241,7 @@ async fn enforce_limits<S>(
 }
 
 /// Acquires a request slot, or returns 503. A short wait absorbs bursts.
-async fn acquire_slot<S>(service: &Inner<S>) -> Result<tokio::sync::SemaphorePermit<'_>, Problem> {
+async fn acquire_slot<S>(service: &ServiceState<S>) -> Result<tokio::sync::SemaphorePermit<'_>, Problem> {
     let overloaded = || Problem::new(codes::OVERLOADED).detail("The server is overloaded. Try again.").retry_after(1);
     if let Ok(slot) = service.request_slots.try_acquire() {
         return Ok(slot);
@@ -251,7 +253,7 @@ async fn acquire_slot<S>(service: &Inner<S>) -> Result<tokio::sync::SemaphorePer
 }
 
 async fn handle<S: Send + Sync + 'static>(
-    service: &Inner<S>,
+    service: &ServiceState<S>,
     context: &RequestContext,
     found: RouteMatch<'_, S>,
     principal: Option<Arc<Principal>>,
@@ -287,15 +289,15 @@ async fn catch_panic<T>(mut future: Fut<'_, T>) -> Result<T, Box<dyn Any + Send>
     .await
 }
 
-fn problem_response<S>(service: &Inner<S>, context: &RequestContext, mut problem: Problem) -> Response {
+fn problem_response<S>(service: &ServiceState<S>, context: &RequestContext, mut problem: Problem) -> Response {
     if let Some(url) = &service.resource_metadata {
         problem.extend_challenge(&format!("resource_metadata=\"{url}\""));
     }
     let problem = if context.access == Access::Client { problem.into_oauth() } else { problem };
-    problem.into_response(&Occurrence { path: context.head.uri.path(), request_id: &context.head.id })
+    Response::from_problem(problem, &Occurrence { path: context.head.uri.path(), request_id: &context.head.id })
 }
 
-fn options<S>(service: &Inner<S>, head: &Head, allow: &str) -> Response {
+fn options<S>(service: &ServiceState<S>, head: &Head, allow: &str) -> Response {
     let response = Response::empty(StatusCode::NO_CONTENT).header(ALLOW, allow);
     if allowed_origin(service, head).is_none() || !head.headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD) {
         return response;
@@ -311,24 +313,30 @@ const CORS_HEADERS: &str = "Authorization, Content-Type, Content-Encoding, If-Ma
 const CORS_EXPOSED: &str = "Content-Disposition, Content-Range, ETag, Idempotency-Replayed, Link, Location, \
     WWW-Authenticate, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, X-Result-Kind";
 
-fn allowed_origin<'a, S>(service: &Inner<S>, head: &'a Head) -> Option<&'a HeaderValue> {
+fn allowed_origin<'a, S>(service: &ServiceState<S>, head: &'a Head) -> Option<&'a HeaderValue> {
     head.headers
         .get(ORIGIN)
         .filter(|origin| service.origins.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes()))
 }
 
+/// Returns the encoder of the response, if it is to be compressed.
+fn compress_response(head: &Head, response: &mut Response) -> Option<Encoder> {
+    let is_stream = matches!(response.body, Content::Stream(_));
+    compress::encoder(&head.headers, &mut response.headers, response.body.length(), is_stream)
+}
+
 /// Adds the common headers, the validator, and the content coding.
 fn finish<S>(
-    service: &Inner<S>,
+    service: &ServiceState<S>,
     conn: &ConnInfo,
     mut context: RequestContext,
     mut response: Response,
 ) -> hyper::Response<ResponseBody> {
     context.permit = None;
     let plain = context.access == Access::Client || range::offers_ranges(&response.headers);
-    let encoder = if plain { None } else { compress::encoder(&context.head.headers, &mut response) };
+    let encoder = if plain { None } else { compress_response(&context.head, &mut response) };
     not_modified(&context.head, &mut response);
-    if let Err(problem) = range::apply(&context.head, &mut response) {
+    if let Err(problem) = response.apply_range(&context.head) {
         response = problem_response(service, &context, problem);
     }
     default_retry_after(&mut response);
@@ -355,7 +363,7 @@ fn default_retry_after(response: &mut Response) {
     }
 }
 
-fn add_common_headers<S>(service: &Inner<S>, context: &RequestContext, headers: &mut HeaderMap) {
+fn add_common_headers<S>(service: &ServiceState<S>, context: &RequestContext, headers: &mut HeaderMap) {
     let mut set_default = |name: HeaderName, value: HeaderValue| {
         headers.entry(name).or_insert(value);
     };

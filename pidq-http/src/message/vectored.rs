@@ -9,8 +9,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Buf;
 
-use super::body::ConnActivity;
-
 /// Maximum number of slices per write (`IOV_MAX`).
 const IOV_MAX: usize = 1024;
 /// Minimum number of body slices for which the tail is registered. Some of hyper's 64 slices are for heads.
@@ -36,18 +34,18 @@ pub(crate) struct VectoredBuf {
     parts: Arc<dyn VectoredBody>,
     position: Position,
     remaining: usize,
-    connection: Option<Arc<ConnActivity>>,
+    tail: Option<Arc<PendingTail>>,
 }
 
 impl VectoredBuf {
     pub fn new(parts: impl VectoredBody) -> Self {
         debug_assert_eq!(parts.size(), (0..).map_while(|index| parts.part(index)).map(<[u8]>::len).sum::<usize>());
-        VectoredBuf { remaining: parts.size(), parts: Arc::new(parts), position: Position::default(), connection: None }
+        VectoredBuf { remaining: parts.size(), parts: Arc::new(parts), position: Position::default(), tail: None }
     }
 
-    /// Attaches the connection that writes the tail.
-    pub fn with_connection(self, connection: &Arc<ConnActivity>) -> Self {
-        VectoredBuf { connection: Some(connection.clone()), ..self }
+    /// Attaches the slot of the connection that writes the tail.
+    pub fn with_tail(self, tail: &Arc<PendingTail>) -> Self {
+        VectoredBuf { tail: Some(tail.clone()), ..self }
     }
 
     fn rest(&self) -> impl Iterator<Item = (&[u8], Position)> {
@@ -84,9 +82,8 @@ impl Buf for VectoredBuf {
             (count, position_after) = (count + 1, next);
         }
         let is_full = count == into.len() && count >= MIN_SLICES;
-        if let Some(connection) = self.connection.as_ref().filter(|_| is_full) {
-            let tail = Tail { after: end(&into[count - 1]), parts: self.parts.clone(), position: position_after };
-            connection.tail.set(tail);
+        if let Some(pending) = self.tail.as_ref().filter(|_| is_full) {
+            pending.set(Tail { after: end(&into[count - 1]), parts: self.parts.clone(), position: position_after });
         }
         count
     }
@@ -176,13 +173,13 @@ mod tests {
         fn every_byte_is_written_once(lengths in prop::collection::vec(0_usize..9, 0..3000), taken in prop::collection::vec(1_usize..4000, 1..9), max_write in prop_oneof![Just(usize::MAX), 1_usize..4000]) {
             let mut bytes = (0_u8..=250).cycle();
             let texts: Vec<Vec<u8>> = lengths.iter().map(|length| bytes.by_ref().take(*length).collect()).collect();
-            let (all, connection) = (texts.concat(), Arc::new(ConnActivity::default()));
-            let mut buf = VectoredBuf::new(Texts(texts)).with_connection(&connection);
+            let (all, pending) = (texts.concat(), Arc::new(PendingTail::default()));
+            let mut buf = VectoredBuf::new(Texts(texts)).with_tail(&pending);
             let (mut sent, mut taken) = (Vec::new(), taken.into_iter().cycle());
             while buf.has_remaining() {
                 let mut slices = [IoSlice::new(&[]); 64];
                 let count = buf.chunks_vectored(&mut slices);
-                let tail = connection.tail.take(&slices[..count]);
+                let tail = pending.take(&slices[..count]);
                 let more = tail.as_ref().map_or_else(|| slices[..count].to_vec(), |tail| tail.extended(&slices[..count], max_write));
                 prop_assert!(buf.chunk() == &*slices[0] && more.len() <= IOV_MAX);
                 let mut written = joined(&more);
@@ -200,16 +197,16 @@ mod tests {
 
     #[test]
     fn a_tail_is_taken_once_and_only_for_its_slices() {
-        let connection = Arc::new(ConnActivity::default());
-        let texts = || VectoredBuf::new(Texts(vec![b"part".to_vec(); 100])).with_connection(&connection);
+        let pending = Arc::new(PendingTail::default());
+        let texts = || VectoredBuf::new(Texts(vec![b"part".to_vec(); 100])).with_tail(&pending);
         let (one, other) = (texts(), texts());
         let (mut slices, mut others) = ([IoSlice::new(&[]); 64], [IoSlice::new(&[]); 64]);
         one.chunks_vectored(&mut slices);
-        assert_eq!(connection.tail.take(&slices).map(|tail| tail.extended(&slices, usize::MAX).len()), Some(100));
-        assert!(connection.tail.take(&slices).is_none());
+        assert_eq!(pending.take(&slices).map(|tail| tail.extended(&slices, usize::MAX).len()), Some(100));
+        assert!(pending.take(&slices).is_none());
         one.chunks_vectored(&mut slices);
         other.chunks_vectored(&mut others);
-        assert!(connection.tail.take(&slices).is_none());
-        assert!(connection.tail.take(&others).is_none(), "a tail of other slices is discarded");
+        assert!(pending.take(&slices).is_none());
+        assert!(pending.take(&others).is_none(), "a tail of other slices is discarded");
     }
 }

@@ -3,7 +3,6 @@
 mod markdown;
 
 use std::collections::BTreeMap;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use hyper::Method;
@@ -11,15 +10,12 @@ use hyper::header::ALLOW;
 
 pub use markdown::{route_sections, route_table};
 
-use crate::limits::Limits;
+use crate::message::boxed_future::Fut;
+use crate::message::percent;
+use crate::message::request::{Accepts, Params, Request};
+use crate::message::response::Response;
 use crate::metrics::{Metrics, RouteMetrics};
-use crate::percent;
 use crate::problem::{Problem, codes};
-use crate::request::Request;
-use crate::response::Response;
-
-/// Boxed future, as stored in a table row.
-pub type Fut<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Request handler: computes the response, or a problem, from the state and the request.
 pub type Handler<S> = for<'a> fn(&'a Arc<S>, Request) -> Fut<'a, Result<Response, Problem>>;
@@ -127,25 +123,6 @@ pub struct Parameter {
     pub summary: &'static str,
 }
 
-/// Request body accepted by an endpoint. `Request::json` and the other body methods enforce it.
-#[derive(Clone, Copy, Debug)]
-pub struct Accepts {
-    /// Content types, without parameters.
-    pub media: &'static [&'static str],
-    /// Maximum size in bytes, after decompression.
-    pub limit: u64,
-    /// JSON Schema, as JSON text.
-    pub schema: &'static str,
-}
-
-impl Accepts {
-    /// Returns the same body with the JSON size limit of the server applied.
-    pub(crate) fn within(self, limits: &Limits) -> Accepts {
-        let is_json = self.media.iter().all(|media| *media == "application/json" || media.ends_with("+json"));
-        Accepts { limit: if is_json { self.limit.min(limits.json_body_size) } else { self.limit }, ..self }
-    }
-}
-
 /// Documentation of a response.
 #[derive(Clone, Copy, Debug)]
 pub struct Reply {
@@ -166,10 +143,6 @@ pub(crate) struct Router<S: 'static> {
 
 /// Routes of a path by method, each with its metrics.
 type Methods<S> = BTreeMap<&'static str, (&'static Route<S>, Arc<RouteMetrics>)>;
-
-/// Path parameters: names as in the route, values decoded. `None` for a value that is not UTF-8, so that
-/// authorization is checked before it is reported.
-pub(crate) type Params = Vec<(String, Option<String>)>;
 
 /// Route of a request, with the path parameters.
 pub(crate) struct RouteMatch<'r, S: 'static> {

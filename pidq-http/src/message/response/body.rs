@@ -3,20 +3,17 @@
 use std::io::IoSlice;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use hyper::body::{Body, Frame, SizeHint};
-use tokio::sync::mpsc;
-use tokio::time::{Sleep, sleep};
 
-use super::stream::StreamItem;
-use super::vectored::{PendingTail, VectoredBuf};
-use crate::compress::Encoder;
-use crate::log::AccessLog;
-use crate::service::ConnInfo;
+use super::stream_body::{BodyAborted, StreamBody};
+use crate::message::access_log::AccessLog;
+use crate::message::compress::Encoder;
+use crate::message::conn_info::{ConnActivity, ConnInfo};
+use crate::message::vectored::VectoredBuf;
 
 /// Body of a response, as handlers create it.
 pub(crate) enum Content {
@@ -37,59 +34,6 @@ pub trait BodyProducer: Send {
     fn next_chunk(&mut self, max: usize) -> Bytes;
 }
 
-/// Chunks from a sender, with heartbeats while there are none.
-pub(crate) struct StreamBody {
-    items: mpsc::Receiver<StreamItem>,
-    /// Number of remaining bytes, if the length is known.
-    remaining: Option<u64>,
-    heartbeat: Option<(Duration, Pin<Box<Sleep>>)>,
-}
-
-/// Error that ends a streamed body whose sender was dropped.
-#[derive(Debug)]
-pub(crate) struct BodyAborted;
-
-impl StreamBody {
-    pub(super) fn new(items: mpsc::Receiver<StreamItem>, heartbeat: Option<Duration>) -> Self {
-        StreamBody { items, remaining: None, heartbeat: heartbeat.map(|every| (every, Box::pin(sleep(every)))) }
-    }
-
-    pub(super) fn with_length(items: mpsc::Receiver<StreamItem>, length: u64) -> Self {
-        StreamBody { remaining: Some(length), ..StreamBody::new(items, None) }
-    }
-
-    /// Counts bytes against the announced length. A body that is longer or shorter is aborted.
-    fn consume(&mut self, bytes: Bytes) -> Result<Bytes, BodyAborted> {
-        if let Some(left) = &mut self.remaining {
-            *left = left.checked_sub(bytes.len() as u64).ok_or(BodyAborted)?;
-        }
-        Ok(bytes)
-    }
-
-    fn finish(&self) -> Option<Result<Bytes, BodyAborted>> {
-        self.remaining.is_some_and(|left| left > 0).then_some(Err(BodyAborted))
-    }
-
-    fn poll_item(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyAborted>>> {
-        if let Poll::Ready(item) = self.items.poll_recv(cx) {
-            if let Some((every, timer)) = &mut self.heartbeat {
-                timer.as_mut().reset(tokio::time::Instant::now() + *every);
-            }
-            return Poll::Ready(match item {
-                Some(StreamItem::Data(bytes)) => Some(self.consume(bytes)),
-                Some(StreamItem::End) => self.finish(),
-                None => Some(Err(BodyAborted)),
-            });
-        }
-        let Some((every, timer)) = &mut self.heartbeat else { return Poll::Pending };
-        ready!(timer.as_mut().poll(cx));
-        timer.as_mut().reset(tokio::time::Instant::now() + *every);
-        // A second poll would not be woken otherwise.
-        cx.waker().wake_by_ref();
-        Poll::Ready(Some(Ok(Bytes::from_static(b": alive\n\n"))))
-    }
-}
-
 impl Content {
     /// Returns the length, if it is known.
     pub fn length(&self) -> Option<u64> {
@@ -103,19 +47,10 @@ impl Content {
         }
     }
 
-    #[cfg(test)]
-    pub fn into_bytes(self) -> Option<Bytes> {
-        match self {
-            Content::Empty => Some(Bytes::new()),
-            Content::Full(bytes) => Some(bytes),
-            Content::Produced(_) | Content::Vectored(_) | Content::Stream(_) | Content::NotModified(_) => None,
-        }
-    }
-
     /// Takes out a large body that is fully available.
     fn take_large(&mut self, connection: &Arc<ConnActivity>) -> Option<Box<dyn Buf + Send>> {
         match std::mem::replace(self, Content::Empty) {
-            Content::Vectored(parts) if parts.has_remaining() => Some(Box::new(parts.with_connection(connection))),
+            Content::Vectored(parts) if parts.has_remaining() => Some(Box::new(parts.with_tail(&connection.tail))),
             Content::Full(bytes) if bytes.len() > CHUNK_SIZE => Some(Box::new(bytes)),
             other => {
                 *self = other;
@@ -142,26 +77,6 @@ impl Content {
 
 /// Maximum number of bytes compressed at once, so that a thread is never blocked for long.
 pub(crate) const CHUNK_SIZE: usize = 64 << 10;
-
-/// Activity counters of one connection, for the watchdog that closes connections without progress. Hot: they are
-/// counters without timestamps; the watchdog keeps the time.
-#[derive(Default)]
-pub(crate) struct ConnActivity {
-    /// Responses buffered in hyper until the client takes more. Responses that wait for their producer do not count.
-    pub in_flight: AtomicI64,
-    /// Requests whose response is not complete.
-    pub open: AtomicI64,
-    /// Progress counter.
-    pub progress: AtomicU64,
-    /// Rest of the response that is being written.
-    pub tail: PendingTail,
-}
-
-impl ConnActivity {
-    pub fn record_progress(&self) {
-        self.progress.fetch_add(1, Relaxed);
-    }
-}
 
 /// Unit of data given to hyper.
 pub(crate) enum BodyChunk {

@@ -1,12 +1,10 @@
 //! Request body reader with limits on size, minimum rate and total time.
 
-use std::pin::Pin;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::BodyExt;
-use hyper::body::{Body, Frame, SizeHint};
+use hyper::body::Body;
 use hyper::header::{CONTENT_ENCODING, HeaderMap};
 use tokio::time::{Instant, timeout_at};
 
@@ -14,48 +12,6 @@ use super::drain::BodySource;
 use super::inflate::Inflater;
 use crate::limits::Limits;
 use crate::problem::{Problem, codes};
-
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
-
-/// Body of a request, from a connection or from memory.
-pub(crate) enum Incoming {
-    /// Body from a connection.
-    Connection(hyper::body::Incoming),
-    /// Body from memory, as sent by tests and embedders.
-    Memory(Option<Bytes>),
-}
-
-impl From<Bytes> for Incoming {
-    fn from(bytes: Bytes) -> Self {
-        Incoming::Memory(Some(bytes).filter(|b| !b.is_empty()))
-    }
-}
-
-impl Body for Incoming {
-    type Data = Bytes;
-    type Error = BoxError;
-
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        match self.get_mut() {
-            Incoming::Connection(body) => Pin::new(body).poll_frame(cx).map_err(Into::into),
-            Incoming::Memory(bytes) => Poll::Ready(bytes.take().map(|b| Ok(Frame::data(b)))),
-        }
-    }
-
-    fn is_end_stream(&self) -> bool {
-        match self {
-            Incoming::Connection(body) => body.is_end_stream(),
-            Incoming::Memory(bytes) => bytes.is_none(),
-        }
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        match self {
-            Incoming::Connection(body) => body.size_hint(),
-            Incoming::Memory(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |b| b.len() as u64)),
-        }
-    }
-}
 
 /// Rate and time limits of a body; a small copy of [`Limits`].
 #[derive(Clone, Copy)]
@@ -269,7 +225,7 @@ mod tests {
     use std::io::Write;
 
     use super::*;
-    use crate::request::UnreadBody;
+    use crate::message::request::UnreadBody;
 
     fn reader(bytes: &'static [u8]) -> BodyReader {
         BodyReader::new(UnreadBody::default().source(Bytes::from_static(bytes).into()), &Limits::default())

@@ -5,11 +5,11 @@ use std::fmt::Write;
 use hyper::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, VARY};
 use serde_json::{Value, json};
 
-use super::Problem;
-use super::codes::{self, ALL, ProblemCode};
-use crate::openapi::{policy, prose, standalone_page};
-use crate::request::Request;
-use crate::response::Response;
+use crate::message::request::Request;
+use crate::message::response::Response;
+use crate::problem::Problem;
+use crate::problem::codes::{self, ALL, ProblemCode};
+use crate::routing::openapi::{policy, prose, standalone_page};
 
 /// `GET /problems`: all codes.
 pub(crate) async fn list(request: Request) -> Result<Response, Problem> {
@@ -27,15 +27,6 @@ pub(crate) async fn show(request: Request) -> Result<Response, Problem> {
         return Ok(html(code.title, &article(code)));
     }
     Ok(Response::json(&object(code))?.header(VARY, "Accept"))
-}
-
-/// Returns all codes as a Markdown table: code, status, title and remedy.
-pub fn problem_table() -> String {
-    let mut text = String::from("| code | status | title | what to do |\n|---|---|---|---|\n");
-    for code in ALL {
-        let _ = writeln!(text, "| `{}` | {} | {} | {} |", code.name, statuses(code), code.title, code.remedy);
-    }
-    text.trim_end().to_owned()
 }
 
 fn prefers_html(request: &Request) -> bool {
@@ -59,7 +50,7 @@ fn article(code: &ProblemCode) -> String {
     format!(
         "<p>Code <code>{}</code>, status {}.</p><h2>What to do</h2><p>{}</p><p><a href=\"../problems\">All problem codes</a></p>",
         code.name,
-        statuses(code),
+        code.status_list(),
         prose(code.remedy)
     )
 }
@@ -72,12 +63,8 @@ fn html_table() -> String {
             text,
             "<tr><td><a href=\"problems/{name}\"><code>{name}</code></a></td><td>{}</td><td>{}</td><td>{remedy}</td></tr>",
             code.title,
-            statuses(code)
+            code.status_list()
         );
     }
     text + "</table>"
-}
-
-fn statuses(code: &ProblemCode) -> String {
-    code.statuses.iter().map(u16::to_string).collect::<Vec<_>>().join(", ")
 }

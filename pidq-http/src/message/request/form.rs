@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use crate::percent;
+use crate::message::percent;
 use crate::problem::{Problem, codes};
 
 /// Name-value pairs of a form, in order. Names may repeat.

@@ -1,0 +1,6 @@
+//! Process-wide facilities: allocator settings, random ids, log initialization, and the thread pool.
+
+pub(crate) mod allocator;
+pub(crate) mod ids;
+pub(crate) mod log;
+pub(crate) mod thread_pool;
