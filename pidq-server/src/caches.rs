@@ -4,6 +4,7 @@
 //! it once (single-flight).
 
 pub(crate) mod decompressing_body;
+pub mod result_cache;
 pub(crate) mod single_flight;
 
 use std::collections::HashMap;
@@ -15,7 +16,7 @@ use pidq_core::{Graph, Profile, Query};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedMutexGuard, Semaphore};
 
-use crate::memory_pool::{self, MemoryPool};
+use crate::memory::memory_pool::{self, MemoryPool};
 use crate::store::compression::{self, Compression};
 use crate::store::{
     Coding, Error, GraphId, GraphMeta, Result, Store, StoredGraph, Tenant, Version, VersionSelector, lock, run_blocking,

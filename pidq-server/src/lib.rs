@@ -23,34 +23,23 @@
 
 #![forbid(unsafe_code)]
 
-pub mod buffer_pool;
 pub mod caches;
-pub mod manual;
-pub mod memory_pool;
+pub mod memory;
 pub mod metrics;
-pub mod read_only_dir;
-pub mod result_cache;
 pub mod store;
-pub mod validation;
 
-mod batch_query;
+mod app;
 mod caller;
-mod command;
-mod functions_handler;
-mod graph_handlers;
-mod oauth_handlers;
+mod graph_selector;
+mod handlers;
 mod problems;
-mod query_execution;
-mod query_handler;
+mod query;
 mod response_format;
-mod routes;
 mod server;
-mod settings;
-mod splice_body;
-mod startup;
 
-pub use command::{run, start, start_background_tasks};
-pub use routes::ROUTES;
+pub use app::command::{run, start, start_background_tasks};
+pub use app::manual;
+pub use app::routes::ROUTES;
+pub use app::settings::SETTINGS;
+pub use app::startup::{OpenError, open, open_accounts, open_store};
 pub use server::{DEFAULT_TENANT, QueryLimits, Server};
-pub use settings::SETTINGS;
-pub use startup::{OpenError, open, open_accounts, open_store};

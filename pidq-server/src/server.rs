@@ -7,14 +7,14 @@ use pidq_core::{Cancel, Limits};
 use pidq_http::auth::Identities;
 use pidq_http::{CursorSigner, Fut, Head, Principal, PrincipalKind, Problem, Readiness, ThreadPool, oauth};
 
-use crate::buffer_pool::BufferPool;
+use crate::caches::result_cache::ResultCache;
 use crate::caches::{BodyCache, GraphCache, QueryCache};
-use crate::memory_pool::MemoryPool;
+use crate::memory::buffer_pool::BufferPool;
+use crate::memory::memory_pool::MemoryPool;
 use crate::metrics::Metrics;
 use crate::response_format::ResponseFormat;
-use crate::result_cache::ResultCache;
+use crate::store::validation::ValidationRules;
 use crate::store::{Store, StoreState};
-use crate::validation::ValidationRules;
 
 /// State shared by all request handlers.
 pub struct Server {

@@ -1,13 +1,15 @@
 //! Storage of graphs: immutable versions, numbered from 1 and never reused.
 //!
 //! [`dir::DirStore`] keeps files on one machine, [`sql::SqlStore`] rows in PostgreSQL for several replicas, and
-//! [`crate::read_only_dir::ReadOnlyDir`] serves an existing directory of files.
+//! [`crate::store::read_only_dir::ReadOnlyDir`] serves an existing directory of files.
 
 pub mod compression;
 pub mod dir;
 pub mod error;
 mod id;
+pub mod read_only_dir;
 pub mod sql;
+pub mod validation;
 mod version_file;
 
 pub mod vfs;
@@ -24,7 +26,7 @@ use bytes::Bytes;
 pub use pidq_http::auth::Timestamp;
 use pidq_http::hex;
 
-use crate::validation::GraphDraft;
+use crate::store::validation::GraphDraft;
 
 pub use error::{Error, Finding, Result};
 pub(crate) use id::has_name_characters;

@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use pidq_server::store::{
     Coding, CommitOutcome, ETag, Error, GraphId, GraphMeta, Precondition, Store, Tenant, VersionSelector,
 };
-use pidq_server::validation::{self, ValidationRules};
+use pidq_server::store::validation::{self, ValidationRules};
 use pidq_server::{DEFAULT_TENANT, OpenError, open_store};
 
 use super::failure::{Failure, Result, Status};

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use pidq_http::BodyProducer;
 
-use crate::buffer_pool::BufferPool;
-use crate::memory_pool::ResponseReservation;
+use crate::memory::buffer_pool::BufferPool;
+use crate::memory::memory_pool::ResponseReservation;
 use crate::store::compression::{self, ZstdDecoder};
 use crate::store::{Error, Result};
 
@@ -59,7 +59,7 @@ impl BodyProducer for DecompressingBody {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory_pool::MemoryPool;
+    use crate::memory::memory_pool::MemoryPool;
 
     fn sent(compressed: Vec<u8>, size: usize) -> Vec<u8> {
         let reservation =

@@ -24,7 +24,7 @@ use super::{
     Coding, CommitOutcome, CommitResult, Event, GraphId, GraphMeta, Options, Precondition, Store, StoreFuture,
     StoreState, StoredGraph, Tenant, VerifyReport, VersionEntry, VersionRetention, VersionSelector, lock, run_blocking,
 };
-use crate::validation::GraphDraft;
+use crate::store::validation::GraphDraft;
 
 use durable_writer::{DurableWriter, failure};
 use graph_files::{GraphFiles, VersionFile, tombstone_name};

@@ -22,7 +22,7 @@ use super::{
     StoredGraph, Tenant, TenantQuota, Timestamp, VerifyReport, Version, VersionEntry, VersionRetention,
     VersionSelector, run_blocking,
 };
-use crate::validation::GraphDraft;
+use crate::store::validation::GraphDraft;
 
 const MIGRATIONS: [(i64, &str, &str); 1] = [(1, "graphs", include_str!("../../migrations/graphs/0001_graphs.sql"))];
 

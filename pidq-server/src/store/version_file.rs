@@ -8,8 +8,8 @@ use sha2::{Digest, Sha256};
 use super::compression::{compress_zstd, decompress_exact};
 use super::error::Result;
 use super::{Coding, GraphId, GraphMeta, Timestamp, Version, hex, unhex};
-use crate::validation::GraphDraft;
-use crate::validation::json_offsets::quoted;
+use crate::store::validation::GraphDraft;
+use crate::store::validation::json_offsets::quoted;
 
 /// Magic number of a skippable frame (RFC 8878).
 const SKIPPABLE_FRAME_MAGIC: [u8; 4] = 0x184d_2a50_u32.to_le_bytes();

@@ -6,7 +6,7 @@ use std::thread;
 
 use pidq_core::{Profile, Query};
 use pidq_server::caches::{self, BodyCache, BodyRequest, GraphCache, GraphKey, QueryCache};
-use pidq_server::memory_pool::MemoryPool;
+use pidq_server::memory::memory_pool::MemoryPool;
 use pidq_server::store::dir::DirStore;
 use pidq_server::store::{Coding, Error, GraphMeta, Options, Precondition, Store, Timestamp, Version, VersionSelector};
 

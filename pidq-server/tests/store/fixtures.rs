@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
+use pidq_server::store::validation::{self, GraphDraft, ValidationRules};
 use pidq_server::store::{Event, EventHandler, GraphId, Tenant, VersionRetention};
-use pidq_server::validation::{self, GraphDraft, ValidationRules};
 
 /// Temporary directory, removed on drop.
 pub struct TempDir(PathBuf);

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use pidq_server::store::dir::DirStore;
+use pidq_server::store::validation::GraphDraft;
 use pidq_server::store::{
     Coding, CommitOutcome, Error, GraphId, Options, Precondition, Store, Version, VersionSelector,
 };
-use pidq_server::validation::GraphDraft;
 use tokio::runtime::Runtime;
 
 use crate::fixtures::{Random, draft, drawing, graph_id, last, setting, tenant};

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use pidq_server::read_only_dir::{Options, ReadOnlyDir, WatchMode};
+use pidq_server::store::read_only_dir::{Options, ReadOnlyDir, WatchMode};
 use pidq_server::store::{
     Coding, Error, Event, Precondition, Result, Store, StoreState, StoredGraph, Version, VersionSelector,
 };

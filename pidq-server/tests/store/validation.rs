@@ -1,7 +1,7 @@
 //! Tests of validation: accepted and rejected graphs, filled-in metadata, and preserved bytes.
 
+use pidq_server::store::validation::{GraphDraft, ValidationRules, VersionSource, WarningPolicy, validate};
 use pidq_server::store::{Error, Result};
-use pidq_server::validation::{GraphDraft, ValidationRules, VersionSource, WarningPolicy, validate};
 
 use crate::fixtures::{Random, graph_id};
 

@@ -7,7 +7,7 @@ use hyper::{Request, Response, StatusCode};
 use pidq_http::{Bytes, Service};
 use pidq_pipeline::Platform;
 use pidq_server::store::{Precondition, Tenant};
-use pidq_server::validation::{self, ValidationRules};
+use pidq_server::store::validation::{self, ValidationRules};
 use pidq_server::{DEFAULT_TENANT, Server};
 use serde_json::{Value, json};
 

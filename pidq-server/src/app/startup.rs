@@ -13,15 +13,15 @@ use pidq_http::auth::{
 use pidq_http::database::{Database, DatabaseError};
 use pidq_http::{App, CommonSettings, CursorSigner, SettingError, Settings, ThreadPool, client_tls};
 
+use crate::app::routes::ROUTES;
+use crate::caches::result_cache::ResultCache;
 use crate::caches::{BodyCache, GraphCache, QueryCache};
-use crate::memory_pool::MemoryPool;
+use crate::memory::memory_pool::MemoryPool;
 use crate::metrics::{Metrics, sync_observer};
-use crate::read_only_dir::{self, ReadOnlyDir};
-use crate::result_cache::ResultCache;
-use crate::routes::ROUTES;
 use crate::server::{DEFAULT_TENANT, QueryLimits, Server, authenticate, check_readiness};
+use crate::store::read_only_dir::{self, ReadOnlyDir};
+use crate::store::validation::ValidationRules;
 use crate::store::{self, Error, Event, Store, SyncObserver, Tenant, TenantQuota};
-use crate::validation::ValidationRules;
 
 /// Maximum size of the body cache in bytes; it never exceeds the graph cache.
 const BODY_CACHE_SIZE: usize = 64 << 20;

@@ -1,7 +1,6 @@
 //! Handlers of stored graphs: get, put, delete and list. Responses contain the stored bytes.
 
 use std::sync::Arc;
-use std::time::{Duration, UNIX_EPOCH};
 
 use pidq_http::{Head, Problem, Request, Response, StatusCode, codes, header};
 use serde_json::{Value, json};
@@ -9,14 +8,16 @@ use serde_json::{Value, json};
 use crate::caches::BodyRequest;
 use crate::caches::decompressing_body::DecompressingBody;
 use crate::caller::{AccessScope, Caller};
+use crate::graph_selector::{graph_id, version_selector, with_version_headers};
 use crate::problems::problem;
+use crate::query::task::export_graph;
 use crate::response_format::ResponseFormat;
 use crate::server::Server;
+use crate::store::validation::{self, ValidationRules, Warning, WarningPolicy};
 use crate::store::{
     Coding, CommitOutcome, CommitResult, ETag, Error, GraphId, GraphMeta, Precondition, StoredGraph, Tenant, Version,
     VersionSelector,
 };
-use crate::validation::{self, ValidationRules, Warning, WarningPolicy};
 
 /// Handles `GET /graph/{job_id}`.
 pub(crate) async fn get(server: &Server, request: Request) -> Result<Response, Problem> {
@@ -62,7 +63,7 @@ async fn export_response(
         // The export size is unknown; the size of the graph is an estimate.
         Response::not_modified(kind, meta.size)
     } else {
-        Response::ok(kind, crate::query_handler::export_graph(server, caller, &meta, format).await?)
+        Response::ok(kind, export_graph(server, caller, &meta, format).await?)
     };
     Ok(with_version_headers(response, &meta).etag(tag))
 }
@@ -205,53 +206,6 @@ pub(crate) async fn list_readable(
     found.truncate(limit);
     Ok(found)
 }
-
-/// Returns the graph id of the request path.
-pub(crate) fn graph_id(request: &Request) -> Result<GraphId, Problem> {
-    // An undecodable path segment is reported as an invalid id.
-    GraphId::parse(request.path("job_id").unwrap_or_default()).map_err(problem)
-}
-
-/// Returns the requested version. Responds with 406 if the requested schema version is unsupported.
-pub(crate) fn version_selector(request: &Request) -> Result<VersionSelector, Problem> {
-    let schema = request.head.header(SCHEMA_VERSION).unwrap_or(SCHEMA);
-    // Clients accept any schema with the same major version.
-    if schema.trim().split('.').next() != Some(SCHEMA) {
-        let detail = "This schema version is not supported.";
-        let problem =
-            Problem::with_status(codes::UNSUPPORTED_SCHEMA_VERSION, StatusCode::NOT_ACCEPTABLE).detail(detail);
-        return Err(problem.with("allowed", json!([SCHEMA])));
-    }
-    let form = request.query()?;
-    match (request.head.header(CHANGE_VERSION).map(str::trim), form.single("change_version")?) {
-        (Some(header), Some(parameter)) if header != parameter => Err(version_mismatch()),
-        (None, None) => Ok(VersionSelector::Latest),
-        (Some(version), _) | (None, Some(version)) => Ok(VersionSelector::Version(Version::named(version))),
-    }
-}
-
-fn version_mismatch() -> Problem {
-    let detail = "`X-Change-Version` and `change_version` name different versions.";
-    Problem::new(codes::INVALID_PARAMETER).detail(detail).with("parameter", "change_version")
-}
-
-/// Adds the version headers.
-pub(crate) fn with_version_headers(response: Response, meta: &GraphMeta) -> Response {
-    let changed = UNIX_EPOCH + Duration::from_millis(meta.created_on.0.unsigned_abs());
-    response
-        .etag(meta.etag().as_str())
-        .header(header::LAST_MODIFIED, httpdate::fmt_http_date(changed))
-        .header(header::ACCEPT_RANGES, "none")
-        .header(CHANGE_VERSION, meta.version.as_str())
-}
-
-/// Supported major schema version.
-const SCHEMA: &str = "1";
-
-const SCHEMA_VERSION: header::HeaderName = header::HeaderName::from_static("x-schema-version");
-
-/// Header with the graph version.
-pub(crate) const CHANGE_VERSION: header::HeaderName = header::HeaderName::from_static("x-change-version");
 
 /// Parses `If-Match` and `If-None-Match` of a write.
 fn precondition(head: &Head) -> Result<Precondition, Problem> {

@@ -2,8 +2,8 @@
 
 use pidq_http::{COMMON, problem_table, route_sections, route_table, settings_table as settings};
 
-use crate::routes::ROUTES;
-use crate::settings::SETTINGS;
+use crate::app::routes::ROUTES;
+use crate::app::settings::SETTINGS;
 
 const HTTP: &str = include_str!("manual/http.md");
 const PROBLEMS: &str = include_str!("manual/problems.md");

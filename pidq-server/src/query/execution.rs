@@ -12,16 +12,17 @@ use pidq_core::{Cancel, Graph, Limits, Scratch, Value};
 use pidq_http::header::HeaderValue;
 use pidq_http::{Fingerprint, Problem, QueryMeasurements, Response, StatusCode};
 
+use super::request::QueryRequest;
+use super::task::{FUEL_USED, RESULT_KIND, failure_problem, overloaded, run_with_timeout};
+use crate::caches::result_cache::{CachedResponse, ExpectedCost, ResultHeaders, ResultKey};
 use crate::caches::{self, QueryCache};
 use crate::caller::Caller;
-use crate::graph_handlers::CHANGE_VERSION;
-use crate::memory_pool;
+use crate::graph_selector::CHANGE_VERSION;
+use crate::memory::memory_pool;
 use crate::problems::problem;
-use crate::query_handler::{self, FUEL_USED, QueryRequest, RESULT_KIND, failure_problem, overloaded};
+use crate::query::splice_body::SpliceBody;
 use crate::response_format::{QueryFailure, ResponseFormat};
-use crate::result_cache::{CachedResponse, ExpectedCost, ResultHeaders, ResultKey};
 use crate::server::{QueryLimits, Server};
-use crate::splice_body::SpliceBody;
 use crate::store::{GraphMeta, run_blocking};
 
 /// Maximum document size in bytes for an inline run of unknown cost.
@@ -120,14 +121,8 @@ impl JsonQuery {
                 self.run(scratch, QueryLimits { memory, ..query_limits }.limits(query_limits.output, &job_cancel))
             })
         };
-        let done = query_handler::run_with_timeout(
-            &server.thread_pool,
-            &caller.fairness_key,
-            query_limits.timeout,
-            cancel,
-            job,
-        )
-        .await?;
+        let done =
+            run_with_timeout(&server.thread_pool, &caller.fairness_key, query_limits.timeout, cancel, job).await?;
         Ok((done.value, done.queue_time))
     }
 

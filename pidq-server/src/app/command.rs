@@ -10,9 +10,9 @@ use pidq_http::{COMMON, CommonSettings, Listener, Settings, Shutdown, serve, set
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::spawn_blocking;
 
+use crate::app::settings::SETTINGS;
+use crate::app::startup::{OpenError, open};
 use crate::server::Server;
-use crate::settings::SETTINGS;
-use crate::startup::{OpenError, open};
 
 const EXAMPLES: &str = "\
 Examples:

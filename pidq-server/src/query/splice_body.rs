@@ -7,8 +7,8 @@ use bytes::Bytes;
 use pidq_core::{Graph, OutputChunk, RunResult};
 use pidq_http::{BodyProducer, VectoredBody};
 
-use crate::buffer_pool::BufferPool;
-use crate::memory_pool::ResponseReservation;
+use crate::memory::buffer_pool::BufferPool;
+use crate::memory::memory_pool::ResponseReservation;
 
 /// Source ranges shorter than this are copied: a splice takes as much memory.
 const MIN_SPLICE_SIZE: usize = 32;
@@ -159,8 +159,8 @@ mod tests {
     use pidq_core::{Limits, Query, Scratch};
 
     use super::*;
-    use crate::buffer_pool::LARGE_BUFFER_SIZE;
-    use crate::memory_pool::MemoryPool;
+    use crate::memory::buffer_pool::LARGE_BUFFER_SIZE;
+    use crate::memory::memory_pool::MemoryPool;
 
     /// Builds the body of a query on a generated document.
     fn body(text: &str) -> (SpliceBody, Vec<u8>) {

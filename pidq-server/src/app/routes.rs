@@ -2,8 +2,8 @@
 
 use pidq_http::{Accepts, Access, Method, Parameter, ParameterLocation, Reply, Route, oauth};
 
+use crate::handlers::{self, batch_query, functions, graphs, query};
 use crate::server::Server;
-use crate::{batch_query, functions_handler, graph_handlers, oauth_handlers, query_handler};
 
 /// Maximum size of a query request body in bytes.
 const QUERY_BODY: u64 = 2 << 20;
@@ -21,7 +21,7 @@ pub const ROUTES: &[Route<Server>] = &[
         parameters: &[],
         body: Some(oauth::FORM),
         replies: &[reply(200, TOKEN, "Token.")],
-        handler: |server, request| Box::pin(oauth_handlers::issue(server, request)),
+        handler: |server, request| Box::pin(handlers::oauth::issue(server, request)),
     },
     Route {
         method: Method::POST,
@@ -31,7 +31,7 @@ pub const ROUTES: &[Route<Server>] = &[
         parameters: &[],
         body: Some(oauth::FORM),
         replies: &[reply(200, OBJECT, "The token is revoked, or did not exist.")],
-        handler: |server, request| Box::pin(oauth_handlers::revoke(server, request)),
+        handler: |server, request| Box::pin(handlers::oauth::revoke(server, request)),
     },
     Route {
         method: Method::POST,
@@ -41,7 +41,7 @@ pub const ROUTES: &[Route<Server>] = &[
         parameters: &[],
         body: Some(oauth::FORM),
         replies: &[reply(200, OBJECT, "Token metadata.")],
-        handler: |server, request| Box::pin(oauth_handlers::introspect(server, request)),
+        handler: |server, request| Box::pin(handlers::oauth::introspect(server, request)),
     },
     Route {
         method: Method::GET,
@@ -51,7 +51,7 @@ pub const ROUTES: &[Route<Server>] = &[
         parameters: &[],
         body: None,
         replies: &[reply(200, OBJECT, "Metadata.")],
-        handler: |server, _| Box::pin(async move { oauth_handlers::server_metadata(server) }),
+        handler: |server, _| Box::pin(async move { handlers::oauth::server_metadata(server) }),
     },
     Route {
         method: Method::GET,
@@ -61,7 +61,7 @@ pub const ROUTES: &[Route<Server>] = &[
         parameters: &[],
         body: None,
         replies: &[reply(200, OBJECT, "Metadata.")],
-        handler: |server, _| Box::pin(async move { oauth_handlers::resource_metadata(server) }),
+        handler: |server, _| Box::pin(async move { handlers::oauth::resource_metadata(server) }),
     },
     Route {
         method: Method::GET,
@@ -71,7 +71,7 @@ pub const ROUTES: &[Route<Server>] = &[
         parameters: &[],
         body: None,
         replies: &[reply(200, FUNCTIONS, "Functions and operators.")],
-        handler: |_, _| Box::pin(async { functions_handler::list_functions() }),
+        handler: |_, _| Box::pin(async { functions::list_functions() }),
     },
     Route {
         method: Method::GET,
@@ -81,7 +81,7 @@ pub const ROUTES: &[Route<Server>] = &[
         parameters: &[PREFIX, LIMIT, CURSOR],
         body: None,
         replies: &[reply(200, LIST, "Page of graphs.")],
-        handler: |server, request| Box::pin(graph_handlers::list(server, request)),
+        handler: |server, request| Box::pin(graphs::list(server, request)),
     },
     Route {
         method: Method::POST,
@@ -106,7 +106,7 @@ pub const ROUTES: &[Route<Server>] = &[
         parameters: &[GRAPH_ID, VERSION, VERSION_QUERY, SCHEMA, FORMAT],
         body: None,
         replies: GRAPHS,
-        handler: |server, request| Box::pin(graph_handlers::get(server, request)),
+        handler: |server, request| Box::pin(graphs::get(server, request)),
     },
     Route {
         method: Method::POST,
@@ -116,7 +116,7 @@ pub const ROUTES: &[Route<Server>] = &[
         parameters: &[GRAPH_ID, VERSION, VERSION_QUERY, SCHEMA, FORMAT],
         body: Some(Accepts { media: &["application/json"], limit: QUERY_BODY, schema: QUERY }),
         replies: RESULTS,
-        handler: |server, request| Box::pin(query_handler::post_query(server, request)),
+        handler: |server, request| Box::pin(query::post_query(server, request)),
     },
     Route {
         method: Method::PUT,
@@ -129,7 +129,7 @@ pub const ROUTES: &[Route<Server>] = &[
             reply(201, STORED, "The graph was created."),
             reply(200, STORED, "A new version was stored, or the content was unchanged."),
         ],
-        handler: |server, request| Box::pin(graph_handlers::put(server, request)),
+        handler: |server, request| Box::pin(graphs::put(server, request)),
     },
     Route {
         method: Method::DELETE,
@@ -139,7 +139,7 @@ pub const ROUTES: &[Route<Server>] = &[
         parameters: &[GRAPH_ID],
         body: None,
         replies: &[Reply { status: 204, media: None, schema: "{}", summary: "The graph was deleted." }],
-        handler: |server, request| Box::pin(graph_handlers::delete(server, request)),
+        handler: |server, request| Box::pin(graphs::delete(server, request)),
     },
     Route {
         method: Method::GET,
@@ -149,7 +149,7 @@ pub const ROUTES: &[Route<Server>] = &[
         parameters: &[GRAPH_ID],
         body: None,
         replies: &[reply(200, VERSIONS, "Versions.")],
-        handler: |server, request| Box::pin(graph_handlers::versions(server, request)),
+        handler: |server, request| Box::pin(graphs::versions(server, request)),
     },
 ];
 

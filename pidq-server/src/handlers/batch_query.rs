@@ -13,9 +13,10 @@ use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
 use crate::caller::Caller;
-use crate::graph_handlers::list_readable;
+use crate::handlers::graphs::list_readable;
 use crate::problems::problem;
-use crate::query_handler::{self, QueryRequest, deserialize_present, failure_json};
+use crate::query::request::{QueryRequest, deserialize_present, parse_body};
+use crate::query::task::{check_compiles, count_limited, failure_json, load_graph, run_on_pool};
 use crate::response_format::{ResponseFormat, ResponseOptions};
 use crate::server::Server;
 use crate::store::{Error, GraphId, Tenant, Version, VersionSelector};
@@ -74,12 +75,12 @@ struct BatchRow {
 
 /// Handles `POST /graph`.
 pub(crate) async fn post_batch(server: &Arc<Server>, mut request: Request) -> Result<Response, Problem> {
-    let batch: BatchRequest = query_handler::parse_body(&request.bytes().await?)?;
+    let batch: BatchRequest = parse_body(&request.bytes().await?)?;
     let query_request = Arc::new(QueryRequest::new(batch.query, batch.params)?);
     request.head.record_query(Fingerprint::from_text(&query_request.query));
     let caller = Caller::from_request(server, &request)?;
     let selection = GraphSelection::from_fields(batch.graphs)?;
-    query_handler::check_compiles(server, &caller.fairness_key, query_request.clone()).await?;
+    check_compiles(server, &caller.fairness_key, query_request.clone()).await?;
     let graph_ids = select_graphs(server, &caller, selection).await?;
     let (lines, response) = Response::stream("application/x-ndjson");
     let batch = Batch {
@@ -189,12 +190,11 @@ async fn query_row(batch: &Batch, graph_id: GraphId, may_read: bool) -> BatchRow
     if !may_read {
         return BatchRow { graph_id, version: None, result: Err(problem_json(&problem(Error::GraphNotFound))) };
     }
-    let (meta, graph) =
-        match query_handler::load_graph(&batch.server, &batch.tenant, &graph_id, &VersionSelector::Latest).await {
-            Ok(found) => found,
-            Err(problem) => return BatchRow { graph_id, version: None, result: Err(problem_json(&problem)) },
-        };
-    let done = query_handler::run_on_pool(
+    let (meta, graph) = match load_graph(&batch.server, &batch.tenant, &graph_id, &VersionSelector::Latest).await {
+        Ok(found) => found,
+        Err(problem) => return BatchRow { graph_id, version: None, result: Err(problem_json(&problem)) },
+    };
+    let done = run_on_pool(
         &batch.server,
         &batch.fairness_key,
         graph,
@@ -206,7 +206,7 @@ async fn query_row(batch: &Batch, graph_id: GraphId, may_read: bool) -> BatchRow
         Ok(done) => match done.value {
             Ok(output) => raw_json(output.rendered.body),
             Err(failure) => {
-                query_handler::count_limited(&failure, &batch.server.metrics);
+                count_limited(&failure, &batch.server.metrics);
                 Err(failure_json(&failure))
             }
         },

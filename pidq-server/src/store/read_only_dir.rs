@@ -22,12 +22,12 @@ use watcher::DirWatcher;
 use crate::store::compression::{
     Compression, DecompressionLimits, EXTENSIONS, compress_zstd, decompress, decompress_exact,
 };
+use crate::store::validation::{GraphDraft, ValidationRules, VersionSource, validate};
 use crate::store::{
     Coding, CommitResult, Error, Event, EventHandler, GraphId, GraphMeta, Precondition, Result, Store, StoreFuture,
     StoreState, StoredGraph, Tenant, Timestamp, VerifyReport, Version, VersionEntry, VersionSelector, ignore_events,
     lock, version_meta,
 };
-use crate::validation::{GraphDraft, ValidationRules, VersionSource, validate};
 
 /// A file modified this shortly before it was read may have been modified again with the same timestamp.
 const MTIME_GRANULARITY: Duration = Duration::from_secs(2);

@@ -1,0 +1,7 @@
+//! Application: settings, routes, startup, the command, and the manual.
+
+pub(crate) mod command;
+pub mod manual;
+pub(crate) mod routes;
+pub(crate) mod settings;
+pub(crate) mod startup;

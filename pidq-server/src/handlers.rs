@@ -1,0 +1,7 @@
+//! Handlers of the endpoints, one module per resource.
+
+pub(crate) mod batch_query;
+pub(crate) mod functions;
+pub(crate) mod graphs;
+pub(crate) mod oauth;
+pub(crate) mod query;

@@ -1,0 +1,91 @@
+//! Handler of `POST /graph/{job_id}`: runs a query on a stored graph.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use pidq_http::{Fingerprint, Problem, QueryMeasurements, Request, Response, StatusCode};
+use serde_json::{Value as Json, json};
+
+use crate::caches::result_cache::ResultKey;
+use crate::caches::{self};
+use crate::caller::Caller;
+use crate::graph_selector::{CHANGE_VERSION, graph_id, version_selector};
+use crate::problems::problem;
+use crate::query::execution::{self, JsonQuery};
+use crate::query::request::{QueryRequest, parse_body};
+use crate::query::task::{FUEL_USED, QueryOutput, RESULT_KIND, failure_problem, overloaded, run_on_pool};
+use crate::response_format::{ResponseFormat, ResponseOptions};
+use crate::server::Server;
+use crate::store::GraphMeta;
+
+/// Handles `POST /graph/{job_id}`.
+pub(crate) async fn post_query(server: &Server, mut request: Request) -> Result<Response, Problem> {
+    let (graph_id, selector, format) =
+        (graph_id(&request)?, version_selector(&request)?, ResponseFormat::from_request(&request)?);
+    let caller = Caller::from_request(server, &request)?;
+    caller.require_read(&graph_id).await?;
+    let meta = server.store.head(&caller.tenant, &graph_id, &selector).await.map_err(problem)?;
+    let body = request.bytes().await?;
+    let key = format.is_json().then(|| ResultKey::new(&caller.tenant, &meta, &body));
+    if let Some(cached) = key.as_ref().and_then(|key| server.result_cache.get(key)) {
+        request.head.record_query(cached.headers.query);
+        return Ok(cached.to_response());
+    }
+    let request_body: QueryRequest = parse_body(&body)?;
+    request_body.check()?;
+    let query = Fingerprint::from_text(&request_body.query);
+    request.head.record_query(query);
+    let graph =
+        caches::load_version(&server.store, &server.graph_cache, &caller.tenant, &meta).await.map_err(problem)?;
+    if let Some(key) = key.filter(|_| !request_body.explain && !request_body.dry_run) {
+        let json_query = JsonQuery {
+            graph,
+            meta,
+            queries: server.query_cache.clone(),
+            request: request_body,
+            query,
+            query_limits: server.query_limits,
+        };
+        return execution::execute(server, &caller, json_query, &key).await;
+    }
+    let options = ResponseOptions { format, explain: request_body.explain };
+    let request_body = Arc::new(request_body);
+    // Boxed to keep the future of the cached and inline paths small.
+    let done = Box::pin(run_on_pool(server, &caller.fairness_key, graph, request_body.clone(), options)).await?;
+    let output = done.value.map_err(|failure| failure_problem(failure, server, format))?;
+    let reserve = |result| server.memory_pool.reserve_body(&caller.fairness_key, result).ok_or_else(overloaded);
+    respond(&request_body, &meta, format, output, done.queue_time, reserve)
+}
+
+fn respond(
+    request_body: &QueryRequest,
+    meta: &GraphMeta,
+    format: ResponseFormat,
+    output: QueryOutput,
+    queue_time: Duration,
+    reserve: impl FnOnce(Vec<u8>) -> Result<Bytes, Problem>,
+) -> Result<Response, Problem> {
+    let QueryOutput { rendered, fuel, explanation } = output;
+    // The response of a dry run is always JSON.
+    let format = if request_body.dry_run { ResponseFormat::Json } else { format };
+    let body = match format {
+        ResponseFormat::Json => envelope(request_body, meta, &rendered.body, explanation.as_ref()),
+        _ => rendered.body,
+    };
+    let response_size = body.len() as u64;
+    Ok(Response::new(StatusCode::OK, format.media_type(), reserve(body)?)
+        .header(RESULT_KIND, rendered.kind)
+        .header(FUEL_USED, fuel.to_string())
+        .header(CHANGE_VERSION, meta.version.as_str())
+        .query_measurements(QueryMeasurements { fuel, queue_time, response_size }))
+}
+
+/// Builds the JSON response envelope with the four fields of the HTTP specification, in order.
+fn envelope(request_body: &QueryRequest, meta: &GraphMeta, result: &[u8], explanation: Option<&Json>) -> Vec<u8> {
+    let [query, schema, version] =
+        [&request_body.query, &meta.schema_version, meta.version.as_str()].map(|text| json!(text));
+    let head = format!(r#"{{"query":{query},"schema_version":{schema},"change_version":{version},"result":"#);
+    let tail = explanation.map_or_else(|| "}".into(), |explanation| format!(r#","explain":{explanation}}}"#));
+    [head.as_bytes(), result, tail.as_bytes()].concat()
+}

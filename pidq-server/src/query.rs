@@ -1,0 +1,6 @@
+//! Queries on stored graphs: the request, the run, and the response body.
+
+pub(crate) mod execution;
+pub(crate) mod request;
+pub(crate) mod splice_body;
+pub(crate) mod task;

@@ -1,0 +1,87 @@
+//! Query request: its body, validation, and compilation.
+
+use std::sync::Arc;
+
+use pidq_core::error::Code;
+use pidq_core::limits::MAX_QUERY_SIZE;
+use pidq_core::{Profile, Query};
+use pidq_http::{Problem, Request, codes};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+use crate::caches::QueryCache;
+use crate::problems::problem;
+use crate::store::Error;
+use crate::store::validation::json_offsets::lone_surrogate;
+
+/// Body of a query request.
+#[derive(Deserialize)]
+pub(crate) struct QueryRequest {
+    pub query: String,
+    #[serde(default, deserialize_with = "deserialize_present")]
+    params: Option<Box<RawValue>>,
+    #[serde(default)]
+    pub explain: bool,
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// Deserializes a field that is present, including an explicit `null`, which is a different error than a missing field.
+pub(crate) fn deserialize_present<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Box<RawValue>>, D::Error> {
+    Box::deserialize(deserializer).map(Some)
+}
+
+/// Parses a JSON request body. Also rejects invalid UTF-8 and lone surrogates in parts that serde skips or keeps as raw
+/// JSON.
+pub(crate) fn parse_body<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
+    let fields = Request::parse_object(body)?;
+    let malformed = |detail: &str, offset| Err(problem(Error::MalformedJson { detail: detail.into(), offset }));
+    match std::str::from_utf8(body).map(lone_surrogate) {
+        Ok(None) => Ok(fields),
+        Ok(Some(offset)) => malformed("Lone surrogate escape", offset),
+        Err(error) => malformed("Invalid UTF-8", error.valid_up_to()),
+    }
+}
+
+impl QueryRequest {
+    /// Creates a request with a query and parameters only.
+    pub fn new(query: String, params: Option<Box<RawValue>>) -> Result<QueryRequest, Problem> {
+        let request = QueryRequest { query, params, explain: false, dry_run: false };
+        request.check()?;
+        Ok(request)
+    }
+
+    /// Validates the constraints that serde does not check.
+    pub fn check(&self) -> Result<(), Problem> {
+        let invalid = |detail: &str| Err(Problem::new(codes::INVALID_REQUEST).detail(detail));
+        match &self.params {
+            _ if self.query.is_empty() => invalid("`query` is empty."),
+            _ if self.query.len() > MAX_QUERY_SIZE => Err(query_too_long()),
+            Some(params) if !params.get().starts_with('{') => invalid("`params` must be an object."),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the parameters as JSON.
+    pub fn params(&self) -> &str {
+        self.params.as_ref().map_or("{}", |params| params.get())
+    }
+
+    /// Compiles the query, using the query cache. Blocks and is CPU-bound.
+    pub fn compile(&self, queries: &QueryCache) -> pidq_core::Result<Arc<Query>> {
+        let (text, params) = (self.query.as_str(), self.params());
+        queries.load(Profile::Pidq, text, params, || Query::with_params(text, params))
+    }
+}
+
+/// Returns the problem for an overlong query, which is reported before compilation.
+fn query_too_long() -> Problem {
+    Problem::new(codes::QUERY_LIMIT)
+        .detail(format!("The query exceeds {MAX_QUERY_SIZE} bytes."))
+        .with("pq_code", Code::QueryTooLong.as_str())
+        .with("limit", "query")
+        .with("value", MAX_QUERY_SIZE)
+}
