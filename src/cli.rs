@@ -1,53 +1,34 @@
 //! Command-line interface: subcommands and their options.
 
-mod check;
-#[cfg(feature = "server")]
-mod clients;
+mod commands;
 mod compressed;
-mod conformance;
-mod diff;
-mod draw;
 mod drawing;
-mod explain;
-mod export;
+mod drawing_files;
 mod failure;
-mod fmt;
-mod functions;
-mod generate;
 #[cfg(feature = "server")]
-mod graph;
-mod import;
+mod graph_import;
 mod input;
-mod join;
 mod json_files;
 mod json_formatter;
-#[cfg(feature = "pipeline")]
-mod license;
 mod limits;
-mod list;
-mod manual;
-#[cfg(feature = "pipeline")]
-mod pipeline;
-mod query;
+mod output;
 mod query_options;
-#[cfg(feature = "server")]
-mod remote;
-mod repl;
-#[cfg(feature = "server")]
-mod service;
 mod sorted_json;
 mod table;
-#[cfg(feature = "pipeline")]
-mod up;
-#[cfg(feature = "server")]
-mod users;
-mod validate;
 
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, FromArgMatches, Parser, Subcommand};
 
+use commands::{
+    check, completions_and_man, conformance, diff, draw, explain, export, fmt, functions, import, join, list, manual,
+    query, repl, validate,
+};
+#[cfg(feature = "server")]
+use commands::{clients, graph, serve, users};
+#[cfg(feature = "pipeline")]
+use commands::{pipeline, up};
 use failure::{Result, Status};
 
 const EXAMPLES: &str = "\
@@ -110,7 +91,7 @@ enum Command {
     Join(join::Options),
     /// Serve graphs and queries over HTTP.
     #[cfg(feature = "server")]
-    Serve(service::Serve),
+    Serve(serve::Serve),
     /// Manage stored graphs.
     #[cfg(feature = "server")]
     Graph(graph::Options),
@@ -130,9 +111,9 @@ enum Command {
     /// Run the conformance protocol: one JSON request and one response per line.
     ConformanceStdio(conformance::Options),
     /// Print a shell completion script.
-    Completions(generate::Completions),
+    Completions(completions_and_man::Completions),
     /// Print the manual page.
-    Man(generate::Man),
+    Man(completions_and_man::Man),
     /// Print a page of `docs/`.
     #[command(hide = true)]
     Manual {
@@ -181,7 +162,7 @@ fn run(command: Command) -> Result {
         Command::Diff(options) => diff::run(&options),
         Command::Join(options) => join::run(&options),
         #[cfg(feature = "server")]
-        Command::Serve(options) => service::serve(&options),
+        Command::Serve(options) => serve::serve(&options),
         #[cfg(feature = "server")]
         Command::Graph(options) => graph::run(&options),
         #[cfg(feature = "server")]
@@ -193,8 +174,8 @@ fn run(command: Command) -> Result {
         #[cfg(feature = "pipeline")]
         Command::Up(options) => up::run(&options),
         Command::ConformanceStdio(options) => conformance::run(&options),
-        Command::Completions(options) => generate::completions(&options),
-        Command::Man(options) => generate::man(&options),
+        Command::Completions(options) => completions_and_man::completions(&options),
+        Command::Man(options) => completions_and_man::man(&options),
         Command::Manual { page } => manual::run(page),
     }
 }

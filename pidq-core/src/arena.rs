@@ -4,15 +4,15 @@
 //! container records its bytes in the input, so that values a query does not change are copied verbatim. Built once by
 //! `load`, then only read. Dropping it frees a dozen vectors, at any nesting depth.
 
+mod interned_strings;
 pub(crate) mod load;
 pub(crate) mod projection;
 mod shape;
-mod symbols;
 
 use crate::error::Span;
 
+pub(crate) use interned_strings::Symbol;
 pub(crate) use shape::ShapeId;
-pub(crate) use symbols::Symbol;
 
 /// A value in 8 bytes: a plain number, or a tag and a payload in the space of the NaNs.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -174,7 +174,7 @@ pub(crate) struct Arena {
     containers: Vec<Container>,
     texts: Vec<Text>,
     lexemes: Vec<Lexeme>,
-    symbols: symbols::Symbols,
+    symbols: interned_strings::Symbols,
     shapes: shape::Shapes,
     root: Cell,
     duplicate_keys: usize,

@@ -5,11 +5,12 @@
 //! the types. Only certain findings are reported: a wrong warning is worse than none.
 
 mod data_guide;
+mod kinds;
 mod result_types;
 mod types;
 
 use crate::error::{Code, Error, Span, Warning};
-use crate::eval::function::Body;
+use crate::eval::plan::function::Body;
 use crate::eval::plan::{Call, Constant, Fields, Key, Path, Plan, Stage};
 use crate::graph::Graph;
 use crate::limits::Limits;
@@ -17,7 +18,8 @@ use crate::suggest::BoundedSearch;
 use crate::value::{compare, prototype};
 
 use data_guide::DataGuide;
-use types::{Kinds, Type, Types};
+use kinds::Kinds;
+use types::{Type, Types};
 
 /// Limit of warnings per check.
 const MAX_WARNINGS: usize = 100;

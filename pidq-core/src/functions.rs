@@ -13,8 +13,8 @@ mod regex;
 mod sorting;
 mod string;
 
-use crate::eval::function::Function;
 use crate::eval::plan::FunctionRef;
+use crate::eval::plan::function::Function;
 
 /// Tables of JSON Query 5.1.1, grouped like the manual.
 const JSON_QUERY: &[(&str, &[Function])] = &[

@@ -16,6 +16,7 @@ pub(crate) mod pattern;
 pub(crate) mod roles;
 pub(crate) mod routes;
 pub(crate) mod scratch_pool;
+pub(crate) mod snake_case;
 pub(crate) mod topology;
 pub mod vocabulary;
 pub(crate) mod walk;

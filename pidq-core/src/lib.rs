@@ -31,7 +31,7 @@ mod syntax;
 mod value;
 
 pub use error::{Error, Result};
-pub use eval::function::{Function, Param};
+pub use eval::plan::function::{Function, Param};
 pub use eval::{EvalContext, Scratch};
 pub use graph::Graph;
 pub use graph::column_ref::ColumnRef;
@@ -42,7 +42,7 @@ pub use limits::{Cancel, Limits};
 pub use pid::data_quality::{GraphWarning, ItemRef};
 pub use pid::diff::DiffOptions;
 pub use pid::join::JoinBy;
-pub use pid::report::{diff, graph_warnings, join_sheets};
+pub use pid::json_results::{diff, graph_warnings, join_sheets};
 pub use query::{Dialect, PlanStep, ProfileStep, ProjectedDocument, Query, QueryPlan, RunProfile, RunResult};
 pub use syntax::Profile;
 pub use syntax::operators::{Operator, Precedence};

@@ -17,16 +17,17 @@ use crate::arena::{Arena, load};
 use crate::check::{self, Findings};
 use crate::error::{Code, Error, Result, Span, Warning};
 use crate::eval::compile::{Compiled, Environment, compile};
-use crate::eval::function::Function;
 use crate::eval::plan::FunctionRef;
-use crate::eval::{EvalContext, Scratch, static_strategies};
+use crate::eval::plan::function::Function;
+use crate::eval::{EvalContext, Scratch, planned_strategies};
 use crate::functions;
 use crate::graph::Graph;
 use crate::limits::{Limits, MAX_PARAMS, MAX_PARAMS_SIZE};
 use crate::suggest::{self, BoundedSearch};
 use crate::syntax::operators::{Operator, Operators};
 use crate::syntax::print::PrintOptions;
-use crate::syntax::{Expr, Profile, format, hints, json, print, text};
+use crate::syntax::text::{self, hints};
+use crate::syntax::{Expr, Profile, format, json, print};
 use crate::value::{OutputChunk, Value, write};
 
 pub use projected_document::ProjectedDocument;
@@ -328,7 +329,7 @@ impl Query {
     /// # Ok::<(), pidq_core::Error>(())
     /// ```
     pub fn plan(&self) -> QueryPlan {
-        let strategies = static_strategies::static_strategies(&self.compiled.plan, self.compiled.calls.len());
+        let strategies = planned_strategies::static_strategies(&self.compiled.plan, self.compiled.calls.len());
         let steps = self.compiled.calls.iter().zip(strategies).map(|((name, span), strategy)| PlanStep {
             text: self.call_text(name, *span),
             depth: self.depth(*span),

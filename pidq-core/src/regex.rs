@@ -7,7 +7,6 @@
 //! `u`.
 
 mod backtrack;
-mod class;
 mod flags;
 mod linear_engine;
 mod one_pass;

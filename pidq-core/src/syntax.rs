@@ -4,7 +4,6 @@
 //! format, the JSON format, `stringify` and the compiler share one model.
 
 pub(crate) mod format;
-pub(crate) mod hints;
 pub(crate) mod json;
 pub(crate) mod operators;
 pub(crate) mod print;

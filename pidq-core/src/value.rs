@@ -2,6 +2,7 @@
 
 pub(crate) mod compare;
 pub(crate) mod convert;
+pub(crate) mod js_number_format;
 mod keys;
 pub(crate) mod prototype;
 pub(crate) mod write;

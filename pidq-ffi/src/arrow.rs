@@ -3,13 +3,15 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
+use crate::arguments::write_to;
 use crate::buffer_pool::{BOOLS, BYTES, INTEGERS, OFFSETS, REALS};
-use crate::columns::{Column, Data, Table};
-use crate::error::ErrorHandle;
+use crate::column::{Column, Data};
+use crate::columns::Table;
+use crate::error_handle::ErrorHandle;
 use crate::handle::borrow;
 use crate::panic_guard::{guard_error, guard_or};
 use crate::result::ResultHandle;
-use crate::slice::{Text, write_to};
+use crate::slice::Text;
 
 /// Type of a column, as defined by Arrow.
 #[derive(Debug)]

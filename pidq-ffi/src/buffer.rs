@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use crate::error::AbiError;
+use crate::abi_error::AbiError;
 use crate::handle::{Slot, borrow, delete, handle, write_handle};
 use crate::panic_guard::{guard, guard_or};
 use crate::slice::{Slice, Text};

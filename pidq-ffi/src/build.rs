@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use pidq_core::{Graph, Number, Object, Value};
 
-use crate::error::AbiError;
+use crate::abi_error::AbiError;
 use crate::graph::GraphHandle;
 use crate::handle::{Slot, borrow, borrow_mut, delete, handle, into_handle};
 use crate::limits::read_sized;

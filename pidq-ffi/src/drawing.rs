@@ -8,14 +8,15 @@ use std::sync::Arc;
 use pidq_core::{Graph, JoinBy};
 use pidq_formats::{Style, ids_in};
 
+use crate::abi_error::AbiError;
+use crate::arguments::{borrow_items, c_string};
 use crate::buffer::{Buffer, write_buffer};
-use crate::error::{AbiError, ErrorHandle};
+use crate::error_handle::ErrorHandle;
 use crate::graph::{GraphHandle, write_graph};
 use crate::handle::borrow;
 use crate::limits::{LimitsOptions, RunLimits, read_sized};
 use crate::panic_guard::guard_error;
 use crate::result::ResultHandle;
-use crate::slice::{borrow_items, c_string};
 
 /// Options for drawing a graph. Initialize with `PIDQ_DRAW_OPTIONS_INIT`.
 #[derive(Clone, Copy)]

@@ -8,11 +8,13 @@ use std::sync::Arc;
 use pidq_core::{Graph, TopologyConfig};
 use pidq_formats::Format;
 
+use crate::abi_error::AbiError;
+use crate::arguments::{borrow_items, bytes, c_string, text};
 use crate::buffer::{Files, write_files};
-use crate::error::{AbiError, ErrorHandle};
+use crate::error_handle::ErrorHandle;
 use crate::handle::{Slot, borrow, delete, handle, write_handle};
 use crate::panic_guard::{guard, guard_error, guard_or};
-use crate::slice::{Slice, borrow_items, bytes, c_string, text};
+use crate::slice::Slice;
 
 /// Document. It is immutable: any number of threads may use it. Delete it with `pidq_graph_delete`; results keep what
 /// they need.

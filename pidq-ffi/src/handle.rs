@@ -10,8 +10,8 @@ use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::error::AbiError;
-use crate::slice::write_to;
+use crate::abi_error::AbiError;
+use crate::arguments::write_to;
 
 /// Slot for a value, with a state word. The state comes first in every type of slot, so that a handle of another type
 /// is detected without reading past its end.

@@ -10,7 +10,7 @@
 #![allow(clippy::missing_safety_doc)]
 
 // In the order of the header.
-mod panic_guard;
+mod version;
 
 mod graph;
 
@@ -27,18 +27,24 @@ mod rows;
 
 mod arrow;
 mod build;
-mod columns;
-
+mod column;
 mod column_gather;
+mod columns;
 
 mod buffer;
 
+mod error_handle;
+
 mod error;
 
-mod handle;
 mod slice;
 
+mod abi_error;
+mod arguments;
 mod buffer_pool;
+mod handle;
+mod panic_guard;
+mod warnings_json;
 
 pub use arrow::{ArrowArray, ArrowArrayStream, ArrowSchema, pidq_result_arrow};
 pub use buffer::{
@@ -52,15 +58,15 @@ pub use build::{
 pub use cancel::{CancelHandle, pidq_cancel_delete, pidq_cancel_fire, pidq_cancel_new, pidq_cancel_time_out};
 pub use drawing::{DiffOptions, DrawOptions, pidq_graph_diff, pidq_graph_draw, pidq_graph_join, pidq_graph_join_with};
 pub use error::{
-    ErrorHandle, pidq_error_code, pidq_error_delete, pidq_error_help, pidq_error_json, pidq_error_location,
-    pidq_error_message, pidq_error_span, pidq_error_stage, pidq_error_text,
+    pidq_error_code, pidq_error_delete, pidq_error_help, pidq_error_json, pidq_error_location, pidq_error_message,
+    pidq_error_span, pidq_error_stage, pidq_error_text,
 };
+pub use error_handle::ErrorHandle;
 pub use graph::{
     GraphHandle, pidq_graph_delete, pidq_graph_export, pidq_graph_import, pidq_graph_open, pidq_graph_parse,
     pidq_graph_parse_with, pidq_graph_size,
 };
 pub use limits::LimitsOptions;
-pub use panic_guard::{ABI_VERSION, pidq_abi_version, pidq_version};
 pub use params::{
     ParamsHandle, pidq_params_delete, pidq_params_new, pidq_params_set_bool, pidq_params_set_json,
     pidq_params_set_number, pidq_params_set_string,
@@ -75,3 +81,4 @@ pub use result::{
 };
 pub use rows::{RowsHandle, pidq_rows_delete, pidq_rows_new, pidq_rows_next};
 pub use slice::Slice;
+pub use version::{ABI_VERSION, pidq_abi_version, pidq_version};

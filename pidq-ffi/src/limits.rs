@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use pidq_core::{Cancel, Limits};
 
+use crate::abi_error::AbiError;
 use crate::cancel::CancelHandle;
-use crate::error::AbiError;
 use crate::handle::borrow;
 
 /// Limits of a run. Initialize with `PIDQ_LIMITS_INIT`; 0 means the default, given for each field.

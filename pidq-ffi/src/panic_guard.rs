@@ -1,13 +1,10 @@
 //! Panic guard: catches panics at the ABI boundary.
 
-use std::ffi::c_char;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::error::{AbiError, ErrorHandle};
+use crate::abi_error::AbiError;
+use crate::error_handle::ErrorHandle;
 use crate::handle::into_handle;
-
-/// Version of this ABI. It changes with every incompatible change.
-pub const ABI_VERSION: u32 = 1;
 
 /// Runs the body of a function that can fail: NULL is success.
 pub fn guard_error(body: impl FnOnce() -> Result<(), AbiError>) -> *mut ErrorHandle {
@@ -33,18 +30,6 @@ pub fn guard(body: impl FnOnce()) {
         Ok(())
     };
     guard_or((), finish);
-}
-
-/// Returns the ABI version of the library. Compare it once, at startup, with `PIDQ_ABI_VERSION`.
-#[unsafe(no_mangle)]
-pub extern "C" fn pidq_abi_version() -> u32 {
-    ABI_VERSION
-}
-
-/// Returns the version of the library, such as "0.1.0". The string is static.
-#[unsafe(no_mangle)]
-pub extern "C" fn pidq_version() -> *const c_char {
-    concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
 
 #[cfg(test)]

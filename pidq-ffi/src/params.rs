@@ -5,10 +5,11 @@ use std::ffi::c_char;
 
 use serde_json::Value as Json;
 
-use crate::error::{AbiError, ErrorHandle};
+use crate::abi_error::AbiError;
+use crate::arguments::{c_string, text};
+use crate::error_handle::ErrorHandle;
 use crate::handle::{Slot, borrow_mut, delete, handle, into_handle};
 use crate::panic_guard::{guard, guard_error, guard_or};
-use crate::slice::{c_string, text};
 
 /// Values of the `$names` of a query. For one thread at a time. Delete it with `pidq_params_delete`; compiled queries
 /// keep what they need.

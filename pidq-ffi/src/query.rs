@@ -3,19 +3,21 @@
 use std::ffi::c_char;
 use std::sync::{Arc, OnceLock};
 
-use pidq_core::error::Warning;
 use pidq_core::{Dialect, Query};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
+use crate::abi_error::AbiError;
+use crate::arguments::text;
 use crate::buffer::{Buffer, write_buffer};
-use crate::error::{AbiError, ErrorHandle};
+use crate::error_handle::ErrorHandle;
 use crate::graph::GraphHandle;
 use crate::handle::{Slot, borrow, delete, handle, write_handle};
 use crate::limits::{LimitsOptions, RunLimits};
 use crate::panic_guard::{guard, guard_error, guard_or};
 use crate::params::{ParamsHandle, Values};
 use crate::result::{OwnedResult, ResultHandle};
-use crate::slice::{Slice, Text, text};
+use crate::slice::{Slice, Text};
+use crate::warnings_json::warnings_json;
 
 /// Compiled query. It is immutable: any number of threads may run it. Delete it with `pidq_query_delete`; results keep
 /// what they need.
@@ -178,13 +180,4 @@ unsafe fn compile(
     };
     // SAFETY: as above.
     unsafe { write_handle(out, compile) }
-}
-
-/// Returns warnings as a JSON array.
-pub fn warnings_json(warnings: &[Warning]) -> String {
-    let warning = |warning: &Warning| {
-        let span = warning.span.map(|span| json!({"start": span.start, "end": span.end}));
-        json!({"code": warning.code, "message": warning.message, "span": span, "help": warning.help})
-    };
-    Json::Array(warnings.iter().map(warning).collect()).to_string()
 }

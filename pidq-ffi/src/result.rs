@@ -7,13 +7,15 @@ use std::sync::{Arc, Mutex};
 use pidq_core::{Graph, Limits, Query, RunResult, Scratch, Value};
 use pidq_formats::Format;
 
+use crate::abi_error::AbiError;
+use crate::arguments::c_string;
 use crate::buffer::{Files, write_files};
-use crate::error::{AbiError, ErrorHandle};
+use crate::error_handle::ErrorHandle;
 use crate::handle::{Slot, borrow, delete, handle};
 use crate::limits::RunLimits;
 use crate::panic_guard::{guard, guard_error, guard_or};
-use crate::query::warnings_json;
-use crate::slice::{Slice, Text, c_string};
+use crate::slice::{Slice, Text};
+use crate::warnings_json::warnings_json;
 
 /// Result of a run. For one thread at a time. Delete it with `pidq_result_delete`; graph and query may be deleted
 /// before it.

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::error::{AbiError, ErrorHandle};
+use crate::abi_error::AbiError;
+use crate::arguments::write_to;
+use crate::error_handle::ErrorHandle;
 use crate::handle::{Slot, borrow, borrow_mut, delete, handle, write_handle};
 use crate::panic_guard::{guard, guard_error};
 use crate::result::{OwnedResult, ResultHandle};
-use crate::slice::{Slice, write_to};
+use crate::slice::Slice;
 
 /// Reader of a result, row by row, without the JSON of all rows. A reader and its result are for one thread at a time:
 /// the two must not be used concurrently. Delete it with `pidq_rows_delete`.

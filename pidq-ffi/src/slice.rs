@@ -1,8 +1,6 @@
-//! Slices: bytes and strings borrowed from C or passed to C.
+//! Slices: bytes and strings passed to C.
 
-use std::ffi::{CStr, c_char};
-
-use crate::error::AbiError;
+use std::ffi::c_char;
 
 /// Borrowed bytes. Slices returned by pidq are UTF-8 (except files of binary formats), end with a NUL byte that `len`
 /// does not count, and stay valid until the handle they came from is deleted. `data` is NULL if there is no value.
@@ -36,75 +34,4 @@ impl Text {
     pub fn slice(&self) -> Slice {
         Slice { data: self.0.as_ptr().cast(), len: self.0.len() - 1 }
     }
-}
-
-/// Returns bytes passed by C for a call.
-///
-/// # Safety
-/// `data` points to `len` bytes that do not change during the call; it may be null if `len` is 0.
-pub unsafe fn bytes<'a>(data: *const c_char, len: usize, name: &'static str) -> Result<&'a [u8], AbiError> {
-    match (data.is_null(), len) {
-        (true, 0) => Ok(&[]),
-        (true, _) => Err(AbiError::null(name)),
-        _ if len > isize::MAX as usize => Err(AbiError::misuse(format!("`{name}` is longer than the address space"))),
-        // SAFETY: the caller promises that the bytes are valid.
-        _ => Ok(unsafe { std::slice::from_raw_parts(data.cast(), len) }),
-    }
-}
-
-/// Returns an array passed by C for a call, of at most `max_count` items.
-///
-/// # Safety
-/// `items` points to `count` items that do not change during the call; it may be null if `count` is 0.
-pub unsafe fn borrow_items<'a, T>(
-    items: *const T,
-    count: usize,
-    max_count: usize,
-    name: &'static str,
-) -> Result<&'a [T], AbiError> {
-    match (items.is_null(), count) {
-        (true, 0) => Ok(&[]),
-        (true, _) => Err(AbiError::null(name)),
-        _ if count > max_count => {
-            Err(AbiError::misuse(format!("`{name}` has {count} items, more than the limit of {max_count}")))
-        }
-        // SAFETY: the caller promises that the items are valid.
-        _ => Ok(unsafe { std::slice::from_raw_parts(items, count) }),
-    }
-}
-
-/// Returns a text passed by C for a call.
-///
-/// # Safety
-/// As [`bytes`].
-pub unsafe fn text<'a>(data: *const c_char, len: usize, name: &'static str) -> Result<&'a str, AbiError> {
-    // SAFETY: the caller promises the same.
-    let bytes = unsafe { bytes(data, len, name) }?;
-    std::str::from_utf8(bytes).map_err(|error| AbiError::not_utf8(name, error.valid_up_to()))
-}
-
-/// Returns a NUL-terminated text; `None` if it is null.
-///
-/// # Safety
-/// `data` is null or points to bytes that end with NUL and do not change during the call.
-pub unsafe fn c_string<'a>(data: *const c_char, name: &'static str) -> Result<Option<&'a str>, AbiError> {
-    if data.is_null() {
-        return Ok(None);
-    }
-    // SAFETY: the caller promises that a NUL byte ends it.
-    let text = unsafe { CStr::from_ptr(data) };
-    text.to_str().map(Some).map_err(|error| AbiError::not_utf8(name, error.valid_up_to()))
-}
-
-/// Writes a value to an output pointer passed by C.
-///
-/// # Safety
-/// `out` is null or valid for writes.
-pub unsafe fn write_to<T>(out: *mut T, value: T) -> Result<(), AbiError> {
-    if out.is_null() {
-        return Err(AbiError::null("out"));
-    }
-    // SAFETY: the caller promises that it is valid for writes.
-    unsafe { out.write(value) };
-    Ok(())
 }

@@ -5,6 +5,7 @@
 //! associations become edges. The file declares connections only at the two ends of a run; the items between are in the
 //! order of the run.
 
+mod attribute;
 mod attributes;
 mod elements;
 mod items;
@@ -38,7 +39,7 @@ pub fn read(bytes: &[u8]) -> Result<Import> {
     relations::add(&mut plant);
     items::add_qualified_tags(&mut plant);
     items::mark_actuated(&mut plant);
-    attributes::copy_fail_actions(&mut plant);
+    relations::copy_fail_actions(&mut plant);
     add_metadata(&mut plant);
     report_omitted(&mut plant);
     Ok(plant.builder.finish())
@@ -92,7 +93,7 @@ fn add_metadata(plant: &mut PlantImport<'_>) {
     plant.builder.metadata = metadata;
 }
 
-fn meta_attributes(plant: &mut PlantImport<'_>) -> Vec<attributes::Attribute> {
+fn meta_attributes(plant: &mut PlantImport<'_>) -> Vec<attribute::Attribute> {
     let indexes: Vec<usize> = plant.tree.named(0, "MetaData").map(|(index, _)| index).collect();
     indexes.into_iter().flat_map(|index| attributes::collect(plant, index)).collect()
 }

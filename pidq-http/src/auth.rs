@@ -50,9 +50,9 @@ mod bootstrap;
 mod caller;
 mod clients;
 mod endpoint;
-mod grants;
+mod graph_grants;
 mod login_throttle;
-mod master;
+mod master_credentials;
 mod oidc;
 mod password;
 mod readable_graphs;
@@ -79,9 +79,9 @@ pub use endpoint::{
     MAX_BODY_SIZE, OAuthReply, OAuthRequest, authorization_server_metadata, introspection_endpoint,
     protected_resource_metadata, revocation_endpoint, token_endpoint,
 };
-pub use grants::{DefaultAccess, Grant, Right, Rights};
+pub use graph_grants::{DefaultAccess, Grant, Right, Rights};
 pub use login_throttle::{ClientNetwork, ThrottleLimits};
-pub use master::MasterCredentials;
+pub use master_credentials::MasterCredentials;
 pub use oidc::{Algorithm, ClaimMap, Provider, ProviderSettings, TenantSource, TokenError, TokenProfile};
 pub use password::{HashCost, check_password};
 pub use secret::Secret;

@@ -13,8 +13,7 @@ use crate::auth::{
     token_endpoint,
 };
 use crate::message::head::Head;
-use crate::message::request::Accepts;
-use crate::message::request::Request;
+use crate::message::request::{Accepts, Request};
 use crate::message::response::Response;
 use crate::principal::Principal;
 use crate::problem::{Problem, codes, sentence};

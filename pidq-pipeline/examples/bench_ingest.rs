@@ -12,11 +12,16 @@ use std::{env, fs};
 use hyper::Request;
 use pidq_http::database::{Arg, Database};
 use pidq_http::{Service, Settings};
+use pidq_pipeline::Platform;
+use pidq_pipeline::TABLES;
 use pidq_pipeline::analyzer::tags;
 use pidq_pipeline::embedding::{self, ModelSources, to_blob};
+use pidq_pipeline::events::sequencer;
 use pidq_pipeline::extract::{self, Options, Upload};
-use pidq_pipeline::index_cache::{IndexCache, SnapshotFiles};
-use pidq_pipeline::{Platform, TABLES, events, ingest, open, splitter};
+use pidq_pipeline::ingest::worker;
+use pidq_pipeline::open;
+use pidq_pipeline::retrieval::index_cache::{IndexCache, SnapshotFiles};
+use pidq_pipeline::splitter;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
@@ -182,8 +187,8 @@ async fn run_platform(url: &str, texts: &[String], bytes: usize) -> Result<(f64,
     let settings = Settings::read(TABLES, [], environment.map(|(name, value)| (name.to_owned(), value)))?;
     let app = open(&settings).await.map_err(|error| error.to_string())?;
     let state = app.state.clone();
-    let mut tasks: JoinSet<()> = (0..2).map(|_| ingest::run_worker(Arc::clone(&state))).collect();
-    tasks.spawn(events::run_sequencer(Arc::clone(&state)));
+    let mut tasks: JoinSet<()> = (0..2).map(|_| worker::run_worker(Arc::clone(&state))).collect();
+    tasks.spawn(sequencer::run_sequencer(Arc::clone(&state)));
     let service = app.build();
     let name = format!("bench {}", pidq_http::uuid_v7());
     let pipeline = json!({

@@ -9,7 +9,7 @@ use std::time::Instant;
 use std::{env, fs, io};
 
 use pidq_pipeline::embedding::from_blob;
-use pidq_pipeline::search::{Chunk, Document, Mode, Partition, SearchQuery};
+use pidq_pipeline::retrieval::search::{Chunk, Document, Mode, Partition, SearchQuery};
 use serde_json::Map;
 
 const DIMENSIONS: usize = 384;

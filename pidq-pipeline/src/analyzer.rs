@@ -3,14 +3,16 @@
 //! Documents and queries use the same analyzer, so that PSV 2015 A, PSV2015A and psv-2015-a produce the same terms.
 
 mod identifiers;
+mod mixed_words;
 mod normalize;
 mod quantities;
 mod stopwords;
 mod tags;
 mod tokenize;
+mod word;
 
-use identifiers::Word;
 pub use tags::{Tag, tags};
+use word::Word;
 
 /// Version of the analyzer. Increase it when the terms of any text change: stored indexes of other versions are rebuilt.
 pub const VERSION: u32 = 4;
@@ -32,7 +34,7 @@ pub fn index_terms(text: &str) -> Vec<String> {
 /// Returns the terms of a query: full tag names count twice, their parts once.
 pub fn query_terms(text: &str) -> Vec<String> {
     let mut terms = index_terms(text);
-    let full_name = |tag: Tag| identifiers::hyphenated(&tag.name.to_lowercase().replace('-', ""));
+    let full_name = |tag: Tag| mixed_words::hyphenated(&tag.name.to_lowercase().replace('-', ""));
     let names = tags(text).into_iter().map(full_name).filter(|name| terms.contains(name));
     let names: Vec<String> = names.collect();
     terms.extend(names);

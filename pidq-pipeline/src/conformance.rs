@@ -5,8 +5,8 @@ use std::io::{self, BufRead, Write};
 
 use serde_json::{Map, Value, json};
 
-use crate::ranking::bm25::{Bm25Params, InvertedIndex};
-use crate::ranking::{fusion, metrics};
+use crate::retrieval::ranking::bm25::{Bm25Params, InvertedIndex};
+use crate::retrieval::ranking::{fusion, metrics};
 use crate::splitter::{self, Chunk, SplitError};
 
 /// Runs each line of `input` and writes the results to `output`, in order.

@@ -6,6 +6,7 @@ mod bert_model;
 mod hash;
 #[cfg(feature = "static")]
 mod model_dir;
+pub mod registry;
 #[cfg(feature = "static")]
 mod static_model;
 

@@ -20,30 +20,14 @@
 //! ```
 
 mod archive;
-mod csv;
-mod docx;
-mod docx_numbering;
-mod eml;
 mod error;
-mod html;
+mod formats;
 mod ipc;
-mod json;
-mod list_numbers;
-mod markdown;
-mod number_format;
-mod odf;
 mod offsets;
-mod ooxml_parts;
-mod pdf;
-mod pid_graph;
-mod pptx;
-mod rtf;
 mod sandbox;
 mod sniff;
-mod symbol_fonts;
+mod text_decoding;
 mod text_sink;
-mod txt;
-mod xlsx;
 mod xml;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -76,22 +60,22 @@ pub struct Format {
 
 /// All formats. If several match a content, the first one wins.
 pub const FORMATS: &[Format] = &[
-    pdf::PDF,
-    docx::DOCX,
-    xlsx::XLSX,
-    pptx::PPTX,
-    odf::ODS,
-    odf::ODT,
-    odf::ODP,
-    rtf::RTF,
-    pid_graph::PID_GRAPH,
-    eml::EML,
-    json::JSON,
-    html::HTML,
-    markdown::MARKDOWN,
-    csv::CSV,
-    csv::TSV,
-    txt::TEXT,
+    formats::pdf::PDF,
+    formats::docx::DOCX,
+    formats::xlsx::XLSX,
+    formats::pptx::PPTX,
+    formats::odf::ODS,
+    formats::odf::ODT,
+    formats::odf::ODP,
+    formats::rtf::RTF,
+    formats::pid_graph::PID_GRAPH,
+    formats::eml::EML,
+    formats::json::JSON,
+    formats::html::HTML,
+    formats::markdown::MARKDOWN,
+    formats::csv::CSV,
+    formats::csv::TSV,
+    formats::txt::TEXT,
 ];
 
 /// An uploaded document.
@@ -138,7 +122,7 @@ impl Default for Options {
 impl Options {
     /// Returns the default options with the installed `pdftotext`, if there is one.
     pub fn with_installed_tools() -> Self {
-        Options { pdftotext: pdf::installed(), ..Options::default() }
+        Options { pdftotext: formats::pdf::installed(), ..Options::default() }
     }
 }
 

@@ -6,13 +6,16 @@
 mod chat;
 mod chat_chunk;
 mod circuit_breaker;
+mod deadline;
 mod embeddings;
 mod endpoint;
 mod error;
 mod http;
+mod invisible;
 mod models;
 mod rerank;
 mod retry;
+mod retry_after;
 mod sse;
 mod stream;
 
@@ -26,12 +29,14 @@ pub use chat_chunk::Usage;
 pub use embeddings::BatchOptions;
 pub use endpoint::{Endpoint, EndpointError};
 pub use error::{LlmError, LlmErrorKind, Upstream};
+pub use invisible::is_invisible;
 pub use stream::{CompletionInfo, Deltas};
 
-use crate::egress::{EgressError, Guard, Target};
+use crate::net::egress::{EgressError, Guard, Target};
 use circuit_breaker::Breakers;
+use deadline::Deadline;
 use error::FailureScope;
-use http::{Deadline, Exchange, HttpRequest};
+use http::{Exchange, HttpRequest};
 
 /// Timeouts, retries and circuit breaker of a client.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,9 @@
 
 use std::process::ExitCode;
 
-use pidq_pipeline::{ProcessRole, extract, start};
+use pidq_pipeline::ProcessRole;
+use pidq_pipeline::extract;
+use pidq_pipeline::start;
 
 fn main() -> ExitCode {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();

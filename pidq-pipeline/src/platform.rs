@@ -1,5 +1,10 @@
 //! Shared state of the platform: storage, caches, clients and limits.
 
+pub mod accounts;
+pub mod licensing;
+pub mod metrics;
+pub mod rate_limit;
+
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -7,26 +12,26 @@ use pidq_http::{CursorSigner, Fut, Readiness, ThreadPool};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 
-use crate::auth::Accounts;
-use crate::cache::{Cache, Redis};
+use crate::cluster::cache::{Cache, Redis};
+use crate::cluster::event_feed::Feed;
+use crate::cluster::health::DependencyHealth;
+use crate::cluster::pubsub::{PubSub, Signal, Subscription};
 use crate::crypto::Encryptor;
-use crate::events::Feed;
+use crate::embedding::registry::ModelRegistry;
 use crate::extract::{self, SandboxOptions};
-use crate::graph_client::GraphService;
-use crate::health::DependencyHealth;
-use crate::index_cache::IndexCache;
-use crate::licensing::Licensing;
+use crate::generation::graph_client::GraphService;
+use crate::generation::prompt::Spotlighting;
 use crate::llm::Client;
-use crate::metrics::Metrics;
-use crate::model_registry::ModelRegistry;
-use crate::pgvector::PgvectorIndex;
-use crate::prompt::Spotlighting;
-use crate::pubsub::{PubSub, Signal, Subscription};
-use crate::rate_limit::RateLimits;
-use crate::rerank::Reranker;
+use crate::net::webhook_client::WebhookClient;
+use crate::platform::accounts::Accounts;
+use crate::platform::licensing::Licensing;
+use crate::platform::metrics::Metrics;
+use crate::platform::rate_limit::RateLimits;
+use crate::retrieval::index_cache::IndexCache;
+use crate::retrieval::pgvector::PgvectorIndex;
+use crate::retrieval::reranker::Reranker;
 use crate::store::Store;
-use crate::upload_budget::UploadBudget;
-use crate::webhooks;
+use crate::upload::budget::UploadBudget;
 
 /// State shared by all handlers and background tasks.
 pub struct Platform {
@@ -87,7 +92,7 @@ pub struct Platform {
     /// Client of language models.
     pub llm: Client,
     /// Client of webhooks.
-    pub webhooks: webhooks::WebhookClient,
+    pub webhooks: WebhookClient,
     /// Limits of the extractor.
     pub extraction_limits: extract::Options,
     /// Child process that extracts documents.

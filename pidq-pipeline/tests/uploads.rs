@@ -12,7 +12,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pidq_http::{Listener, Settings, Shutdown, Stop, serve};
-use pidq_pipeline::{Platform, TABLES, ingest, open};
+use pidq_pipeline::Platform;
+use pidq_pipeline::TABLES;
+use pidq_pipeline::ingest::worker;
+use pidq_pipeline::open;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -210,7 +213,7 @@ async fn concurrent_large_uploads_use_little_memory() {
 async fn a_large_document_is_ingested_in_blocks() {
     let _guard = TEST_LOCK.lock().await;
     let server = Server::start(&[]).await;
-    let worker = tokio::spawn(ingest::run_worker(server.platform.clone()));
+    let worker = tokio::spawn(worker::run_worker(server.platform.clone()));
     let id = server.pipeline().await;
     let first = server.upload_page(&id, "first page", 16).await;
     assert_eq!((&first["status"], &first["chunk_count"]), (&json!("ready"), &json!(1)), "{first}");

@@ -6,7 +6,10 @@
 pub mod compression;
 pub mod dir;
 pub mod error;
+mod etag;
 mod id;
+mod name_characters;
+mod precondition;
 pub mod read_only_dir;
 pub mod sql;
 pub mod validation;
@@ -23,13 +26,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+pub use etag::ETag;
 pub use pidq_http::auth::Timestamp;
 use pidq_http::hex;
+pub use precondition::Precondition;
 
 use crate::store::validation::GraphDraft;
 
 pub use error::{Error, Finding, Result};
-pub(crate) use id::has_name_characters;
 pub use id::{GraphId, Tenant};
 pub(crate) use version_file::version_meta;
 
@@ -243,83 +247,6 @@ pub enum CommitOutcome {
     Unchanged,
 }
 
-/// Precondition of a write on the latest version.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub enum Precondition {
-    /// No precondition.
-    #[default]
-    None,
-    /// `If-Match: *`.
-    Exists,
-    /// `If-Match` with tags: the latest version has one of them.
-    Is(Vec<ETag>),
-    /// `If-None-Match: *`.
-    Absent,
-}
-
-impl Precondition {
-    /// Checks the precondition against the tag of the latest version.
-    ///
-    /// # Errors
-    /// `precondition-failed`.
-    pub fn check(&self, latest: Option<&ETag>) -> Result<()> {
-        let holds = match self {
-            Precondition::None => true,
-            Precondition::Exists => latest.is_some(),
-            Precondition::Is(tags) => latest.is_some_and(|latest| tags.contains(latest)),
-            Precondition::Absent => latest.is_none(),
-        };
-        if holds { Ok(()) } else { Err(Error::PreconditionFailed(latest.cloned())) }
-    }
-}
-
-/// Strong ETag of a version: `<change_version>-<16 hex digits of its SHA-256>`, without quotes.
-///
-/// It includes the hash because a file in a read-only directory may change without a new `change_version`.
-#[derive(Clone, Debug, Eq, Hash, PartialEq)]
-pub struct ETag(String);
-
-impl ETag {
-    fn new(version: &Version, sha256: &[u8; 32]) -> ETag {
-        let [a, b, c, d, e, f, g, h, ..] = *sha256;
-        ETag::from_hash(version, &[a, b, c, d, e, f, g, h])
-    }
-
-    /// Creates the tag of a version from the first bytes of its SHA-256.
-    fn from_hash(version: &Version, sha256: &[u8; 8]) -> ETag {
-        // A file in a read-only directory may have a version that is no valid header value.
-        let version = Some(version.as_str()).filter(|text| has_name_characters(text)).unwrap_or_default();
-        ETag(format!("{version}-{}", hex(sha256)))
-    }
-
-    /// Parses a tag of `If-Match` or `If-None-Match`, with or without a coding suffix. Returns `None` for weak and
-    /// malformed tags.
-    pub fn parse(text: &str) -> Option<ETag> {
-        let tag = text.trim().strip_prefix('"')?.strip_suffix('"')?;
-        let tag = ["-zstd", "-br", "-gzip"].iter().find_map(|coding| tag.strip_suffix(coding)).unwrap_or(tag);
-        (!tag.is_empty() && !tag.contains('"')).then(|| ETag(tag.into()))
-    }
-
-    /// Returns the tag as a header value for content in this coding.
-    pub fn to_header(&self, coding: Coding) -> String {
-        match coding {
-            Coding::Identity => format!("\"{}\"", self.0),
-            Coding::Zstd => format!("\"{}-zstd\"", self.0),
-        }
-    }
-
-    /// Returns the tag without quotes.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for ETag {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
 /// Result of a verification.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct VerifyReport {
@@ -496,17 +423,6 @@ mod tests {
         check(951_782_400_000, "2000-02-29T00:00:00.000Z");
         check(1_795_248_000_001, "2026-11-21T08:00:00.001Z");
         check(4_107_542_400_000, "2100-03-01T00:00:00.000Z");
-    }
-
-    #[test]
-    fn a_tag_is_the_same_in_every_coding() {
-        let tag = ETag::new(&Version::number(12), &[0xab; 32]);
-        assert_eq!(tag.as_str(), "12-abababababababab");
-        assert_eq!(ETag::parse(&tag.to_header(Coding::Identity)), Some(tag.clone()));
-        assert_eq!(ETag::parse(&tag.to_header(Coding::Zstd)), Some(tag));
-        for text in ["W/\"1-ab\"", "1-ab", "\"\"", "*", "", "\"", "\"a\"b\""] {
-            assert_eq!(ETag::parse(text), None, "{text}");
-        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use pidq::Value;
 
-use super::drawing::{compact_json, items};
+use super::output::{compact_json, items};
 
 /// Maximum column width; longer cells overflow instead of widening the column.
 const MAX_COLUMN_WIDTH: usize = 40;

@@ -349,7 +349,7 @@ fn common_mistakes_get_a_suggestion() {
         &["export", PLANT, "--format", "csv-graph", "-o", PLANT],
         "is a file; the output of several files needs a directory",
     );
-    wrong(&["draw", PLANT, "-o", "plant.PNG"], "name it `plant.svg`");
+    wrong(&["draw", PLANT, "-o", "plant.PNG"], "write it to `plant.svg`");
     check_error(&["draw", PLANT, "--highlight", "[]", "-o", "/dev/null"], "", "selects no nodes or edges", 0);
     check_error(&["query", "--json", ".a", PLANT], "", "in JSON format a call is an array", 3);
 }

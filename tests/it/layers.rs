@@ -1,48 +1,229 @@
-//! Layering test: imports only go to lower layers of ARCHITECTURE.md.
+//! Layering test: modules import only from lower layers, as drawn in ARCHITECTURE.md, and never in a cycle.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// Modules of the engine by layer, lowest first. A module imports from itself and from lower layers.
-const LAYERS: &[&[&str]] = &[
-    &["error", "limits", "arena", "suggest"],
-    &["value", "regex", "syntax"],
-    &["graph"],
-    &["pid"],
-    &["eval"],
-    &["functions", "check"],
-    &["query"],
+use crate::module_imports::{CrateModules, Import};
+
+/// A crate with the layers of its top-level modules, lowest first. Modules of one layer do not import each other.
+struct Crate {
+    name: &'static str,
+    source: &'static str,
+    layers: &'static [&'static [&'static str]],
+}
+
+const CRATES: &[Crate] = &[
+    Crate {
+        name: "pidq-core",
+        source: "pidq-core/src",
+        layers: &[
+            &["error", "suggest"],
+            &["arena", "limits"],
+            &["regex", "syntax", "value"],
+            &["graph"],
+            &["pid"],
+            &["eval"],
+            &["check", "functions"],
+            &["query"],
+        ],
+    },
+    Crate {
+        name: "pidq-formats",
+        source: "pidq-formats/src",
+        layers: &[
+            &["error", "json", "symbols"],
+            &["columns", "encoding", "import", "model", "xml"],
+            &["cypher", "graphml", "json_formats", "tables", "visibility"],
+            &["dot", "mermaid", "proteus", "svg"],
+            &["format"],
+        ],
+    },
+    Crate {
+        name: "pidq-http",
+        source: "pidq-http/src",
+        layers: &[
+            &["database", "limits", "metrics", "principal", "problem", "secret"],
+            &["process"],
+            &["message"],
+            &["routing", "tls"],
+            &["auth", "service"],
+            &["oauth", "serve"],
+            &["settings"],
+        ],
+    },
+    Crate {
+        name: "pidq-server",
+        source: "pidq-server/src",
+        layers: &[
+            &["store"],
+            &["metrics", "response_format"],
+            &["memory"],
+            &["caches"],
+            &["server"],
+            &["problems"],
+            &["caller", "graph_selector"],
+            &["query"],
+            &["handlers"],
+            &["app"],
+        ],
+    },
+    Crate {
+        name: "pidq-pipeline",
+        source: "pidq-pipeline/src",
+        layers: &[
+            &["analyzer", "codec", "domain", "extract", "net", "splitter", "upload"],
+            &["crypto", "llm", "store"],
+            &["cluster", "embedding", "generation"],
+            &["retrieval"],
+            &["conformance", "platform"],
+            &["background", "events", "webhooks"],
+            &["ingest"],
+            &["api"],
+            &["app"],
+        ],
+    },
+    Crate {
+        name: "pidq-ffi",
+        source: "pidq-ffi/src",
+        layers: &[
+            &["buffer_pool", "slice", "version", "warnings_json"],
+            &["abi_error"],
+            &["arguments"],
+            &["handle"],
+            &["error_handle"],
+            &["panic_guard"],
+            &["buffer", "cancel", "error", "params"],
+            &["graph", "limits"],
+            &["result"],
+            &["build", "column", "drawing", "query", "rows"],
+            &["column_gather"],
+            &["columns"],
+            &["arrow"],
+        ],
+    },
+    Crate { name: "pidq", source: "src", layers: &[&["cli"]] },
 ];
+
+/// Maximum number of modules on one level.
+const MAX_MODULES: usize = 25;
 
 #[test]
 fn imports_go_to_lower_layers() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("pidq-core/src");
-    let mut files = Vec::new();
-    collect(&root, &mut files);
-    assert!(files.len() > 20, "the modules were found");
-    for file in files {
-        let relative = file.strip_prefix(&root).expect("a file of the crate").with_extension("");
-        let module = relative.iter().next().and_then(|module| module.to_str()).expect("a module has a name");
-        let text = fs::read_to_string(&file).expect("a source file");
-        for import in text.split("crate::").skip(1).map(|rest| rest.split(|c: char| !c.is_alphanumeric()).next()) {
-            let import = import.unwrap_or_default();
-            let (Some(from), Some(to)) = (layer(module), layer(import)) else { continue };
-            let is_same_layer = from == to && (module == import || from == 0);
-            assert!(to < from || is_same_layer, "{} imports {import}, which is not below it", relative.display());
+    for krate in CRATES {
+        let modules = krate.modules();
+        let expected: BTreeSet<&str> = krate.layers.concat().into_iter().collect();
+        assert_eq!(BTreeSet::from_iter(modules.children(&[])), expected, "the modules of {}", krate.name);
+        let layer = |name: &str| krate.layers.iter().position(|layer| layer.contains(&name));
+        let upward: Vec<String> = modules
+            .imports()
+            .iter()
+            .filter(|import| import.from.first() != import.to.first() && !import.from.is_empty())
+            .filter(|import| layer(&import.to[0]) >= layer(&import.from[0]))
+            .map(display)
+            .collect();
+        assert!(upward.is_empty(), "imports of {} that do not go to a lower layer:\n{}", krate.name, upward.join("\n"));
+    }
+}
+
+#[test]
+fn modules_do_not_import_each_other_in_a_cycle() {
+    for krate in CRATES {
+        let (modules, imports) = (krate.modules(), krate.modules().imports());
+        assert!(!imports.is_empty() || krate.layers.len() == 1, "imports of {} were found", krate.name);
+        for parent in modules.parents() {
+            let cyclic = cycle(&siblings(parent, &imports));
+            let named: Vec<String> = imports
+                .iter()
+                .filter(|import| {
+                    sibling_pair(parent, import).is_some_and(|(from, to)| cyclic.contains(from) && cyclic.contains(to))
+                })
+                .map(display)
+                .collect();
+            assert!(cyclic.is_empty(), "{}: {cyclic:?} import each other:\n{}", krate.name, named.join("\n"));
         }
     }
 }
 
-fn layer(module: &str) -> Option<usize> {
-    LAYERS.iter().position(|modules| modules.contains(&module))
+#[test]
+fn no_level_has_many_modules() {
+    for krate in CRATES {
+        let modules = krate.modules();
+        for parent in modules.parents() {
+            let count = modules.children(parent).len();
+            assert!(count <= MAX_MODULES, "{} {}: {count} modules", krate.name, parent.join("::"));
+        }
+    }
 }
 
-fn collect(directory: &Path, files: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(directory).expect("a directory") {
-        let path = entry.expect("an entry").path();
-        match path.is_dir() {
-            true => collect(&path, files),
-            false => files.push(path),
+#[test]
+fn the_layers_are_those_of_the_architecture_page() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("ARCHITECTURE.md")).expect("a page");
+    for krate in CRATES.iter().filter(|krate| krate.layers.len() > 1) {
+        let drawing = krate.drawing();
+        assert!(page.contains(&drawing), "the layers of {} in ARCHITECTURE.md have to be:\n{drawing}", krate.name);
+    }
+}
+
+#[test]
+fn a_cycle_is_found() {
+    let edges = |pairs: &[(&'static str, &'static str)]| {
+        pairs.iter().fold(Siblings::new(), |mut edges, (from, to)| {
+            edges.entry(from).or_default().insert(to);
+            edges
+        })
+    };
+    assert!(cycle(&edges(&[("a", "b"), ("b", "c"), ("a", "c")])).is_empty());
+    assert_eq!(cycle(&edges(&[("a", "b"), ("b", "c"), ("c", "b"), ("c", "d")])), BTreeSet::from(["b", "c"]));
+}
+
+impl Crate {
+    fn modules(&self) -> CrateModules {
+        CrateModules::parse(&Path::new(env!("CARGO_MANIFEST_DIR")).join(self.source))
+    }
+
+    /// Returns the layers as text, the highest first.
+    fn drawing(&self) -> String {
+        let rows = self.layers.iter().enumerate().rev();
+        rows.map(|(number, modules)| format!("{number:>2}   {}\n", modules.join("   "))).collect()
+    }
+}
+
+fn display(import: &Import) -> String {
+    format!("  {} imports {}", import.from.join("::"), import.to.join("::"))
+}
+
+/// Imports between the modules of one level.
+type Siblings<'m> = BTreeMap<&'m str, BTreeSet<&'m str>>;
+
+fn siblings<'m>(parent: &[String], imports: &'m [Import]) -> Siblings<'m> {
+    let mut edges = Siblings::new();
+    for (from, to) in imports.iter().filter_map(|import| sibling_pair(parent, import)) {
+        edges.entry(from).or_default().insert(to);
+    }
+    edges
+}
+
+/// Returns the two different modules directly below `parent` that an import connects.
+fn sibling_pair<'m>(parent: &[String], import: &'m Import) -> Option<(&'m str, &'m str)> {
+    let below = |module: &'m [String]| module.strip_prefix(parent)?.first().map(String::as_str);
+    let (from, to) = (below(&import.from)?, below(&import.to)?);
+    (from != to).then_some((from, to))
+}
+
+/// Returns the modules that are part of a cycle or between cycles: those left after removing, again and again, modules
+/// without imports and modules that nothing imports.
+fn cycle<'m>(edges: &Siblings<'m>) -> BTreeSet<&'m str> {
+    let mut left: BTreeSet<&str> =
+        edges.iter().flat_map(|(from, to)| [*from].into_iter().chain(to.iter().copied())).collect();
+    loop {
+        let imports = |module: &str| edges.get(module).is_some_and(|to| to.iter().any(|to| left.contains(to)));
+        let is_imported = |module: &str| left.iter().any(|from| edges.get(from).is_some_and(|to| to.contains(module)));
+        let next: BTreeSet<&str> =
+            left.iter().copied().filter(|module| imports(module) && is_imported(module)).collect();
+        if next.len() == left.len() {
+            return left;
         }
+        left = next;
     }
 }

@@ -29,6 +29,7 @@ mod limits;
 mod loading;
 mod manual;
 mod memory;
+mod module_imports;
 mod optimizations;
 mod pid;
 mod problems;

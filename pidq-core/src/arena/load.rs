@@ -7,9 +7,9 @@
 mod number;
 mod text;
 
+use super::interned_strings::{Symbol, SymbolCache, Symbols};
 use super::projection::{Projection, ProjectionId, ProjectionMatcher};
-use super::shape::{KeyPosition, ShapeId, Shapes, Transitions};
-use super::symbols::{Symbol, SymbolCache, Symbols};
+use super::shape::{KeyPosition, ShapeId, Shapes, Transitions, block};
 use super::{Arena, Cell, Container, ContainerId, Lexeme, Text};
 use crate::error::{Code, Error, Location, Result, Span};
 use number::Number;
@@ -565,10 +565,4 @@ fn resolve<'t>(source: &'t str, decoded: &'t str, text: Text) -> &'t str {
 /// Returns a range of the input, which is shorter than 4 GiB.
 fn span(start: usize, end: usize) -> Span {
     Span { start: start as u32, end: end as u32 }
-}
-
-/// Returns the sixteen bytes from a position on.
-#[inline(always)]
-pub(super) fn block(bytes: &[u8], at: usize) -> Option<[u8; 16]> {
-    bytes.get(at..)?.first_chunk().copied()
 }

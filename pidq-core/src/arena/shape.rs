@@ -8,8 +8,7 @@ use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
-use super::load::block;
-use super::symbols::Symbol;
+use super::interned_strings::Symbol;
 
 /// Number of a shape.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -412,4 +411,10 @@ fn canonical_order(written: &[Symbol], index: impl Fn(Symbol) -> Option<u32>) ->
     order.sort_unstable_by_key(|(rank, first, _)| (rank.is_none(), *rank, *first));
     let in_order = order.len() == written.len() && order.iter().zip(0..).all(|((_, first, _), at)| *first == at);
     (!in_order).then(|| order.iter().map(|(_, _, last)| *last).collect())
+}
+
+/// Returns the sixteen bytes from a position on.
+#[inline(always)]
+pub(super) fn block(bytes: &[u8], at: usize) -> Option<[u8; 16]> {
+    bytes.get(at..)?.first_chunk().copied()
 }

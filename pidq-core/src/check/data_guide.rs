@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::types::Kinds;
+use super::kinds::Kinds;
 use crate::arena::{Arena, Cell, ContainerId, Kind, Symbol};
 use crate::graph::Graph;
 use crate::graph::drawing::DrawingParts;

@@ -5,7 +5,8 @@
 use std::borrow::Cow;
 
 use super::Checker;
-use super::types::{Kinds, Type};
+use super::kinds::Kinds;
+use super::types::Type;
 use crate::eval::plan::{Call, Constant, Plan};
 use crate::graph::pattern::Pattern;
 

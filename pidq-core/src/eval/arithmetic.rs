@@ -2,9 +2,9 @@
 
 use super::EvalContext;
 use super::column_view::ColumnView;
-use super::dependencies::DependencyKind;
+use super::comparison::Comparison;
 use super::plan::Plan;
-use super::vectorized_filter::Comparison;
+use super::plan::dependencies::DependencyKind;
 use crate::arena::{Cell, ContainerId};
 use crate::value::Value;
 

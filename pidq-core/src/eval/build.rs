@@ -9,7 +9,8 @@ use crate::arena::{Arena, ContainerId, Layout};
 use crate::error::{Code, Error, Result};
 use crate::graph::column::MIN_ROWS;
 use crate::value::{
-    Array, CellList, Fields, Index, Items, KeyIndex, Keys, Object, Record, Rows, Table, Value, convert, write,
+    Array, CellList, Fields, Index, Items, KeyIndex, Keys, Object, Record, Rows, Table, Value, convert,
+    js_number_format, write,
 };
 
 /// The keys of the stored objects of a shape, also as a list of values.
@@ -349,7 +350,7 @@ impl<'a> EvalContext<'a> {
 
     fn convert_other_to_text(&mut self, value: Value<'a>) -> Result<&'a str> {
         match value {
-            Value::Number(number) => self.short_text(convert::NumberBuffer::new().text(number.value())),
+            Value::Number(number) => self.short_text(js_number_format::NumberBuffer::new().text(number.value())),
             Value::Bool(value) => Ok(if value { "true" } else { "false" }),
             other => self.build_text(|out| convert::write_text(other, out)),
         }

@@ -1,9 +1,9 @@
 //! Compiler from syntax tree to plan: binds names, checks arguments and compiles patterns.
 
 use super::PlanSizes;
-use super::common_subexpr;
-use super::function::{Body, Function, Param, ParamKind};
 use super::option_spec::OptionSpec;
+use super::plan::common_subexpr;
+use super::plan::function::{Body, Function, Param, ParamKind};
 use super::plan::{Call, Constant, Fields, FunctionRef, Key, Path, Pattern, Plan};
 use crate::arena::{Arena, Kind as CellKind};
 use crate::error::{Code, Error, Result, Span, Warning};

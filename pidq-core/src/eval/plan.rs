@@ -1,12 +1,17 @@
 //! Execution plan: a query with bound names.
 
+pub(crate) mod common_subexpr;
+pub(crate) mod dependencies;
+pub(crate) mod function;
+pub(crate) mod fusion;
+
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use super::common_subexpr::CommonPrefixes;
-use super::dependencies::{self, DependencyKind};
-use super::function::Function;
-use super::fusion::Fusion;
+use self::common_subexpr::CommonPrefixes;
+use self::dependencies::DependencyKind;
+use self::function::Function;
+use self::fusion::Fusion;
 use crate::arena::Cell;
 use crate::error::{Result, Span};
 use crate::regex::Regex;

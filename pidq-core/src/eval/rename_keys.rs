@@ -2,8 +2,8 @@
 //! The keys are computed once per shape.
 
 use super::EvalContext;
-use super::dependencies::{Dependency, dependency, is_deterministic};
-use super::function::PipedBody;
+use super::plan::dependencies::{Dependency, dependency, is_deterministic};
+use super::plan::function::PipedBody;
 use super::plan::{Call, Plan};
 use crate::arena::{Cell, ContainerId};
 use crate::error::Result;

@@ -7,8 +7,8 @@
 use super::EvalContext;
 use super::call_stats::Strategy;
 use super::column_view::ColumnView;
-use super::function::{Body, CountBody, PipedBody, SearchBody, StrictBody};
-use super::fusion::is_size;
+use super::plan::function::{Body, CountBody, PipedBody, SearchBody, StrictBody};
+use super::plan::fusion::is_size;
 use super::plan::{Call, Path, Plan, Stage};
 use super::regex_captures::{ColumnMatches, MatchMode};
 use super::rename_keys::RenameCache;

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use crate::error::{Code, Error, Result};
 use crate::eval::EvalContext;
-use crate::eval::function::{Body, Function, Param};
 use crate::eval::plan::Plan;
+use crate::eval::plan::function::{Body, Function, Param};
 use crate::value::write::describe;
 use crate::value::{Value, compare};
 

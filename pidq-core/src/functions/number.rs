@@ -7,9 +7,9 @@ use crate::arena::{Arena, Cell};
 use crate::error::Result;
 use crate::eval::EvalContext;
 use crate::eval::arithmetic::power;
-use crate::eval::function::{Body, Function, Param};
 use crate::eval::plan::Plan;
-use crate::value::{Value, convert};
+use crate::eval::plan::function::{Body, Function, Param};
+use crate::value::{Value, convert, js_number_format};
 
 const TWO: &[Param] = &[Param::query("left"), Param::query("right")];
 
@@ -184,7 +184,7 @@ fn round<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> 
     })?;
     let integer = round_half_up(convert::text_to_number(shifted));
     let back = -number_of(cx, digits)?;
-    let rounded = format!("{}e{}", convert::number_text(integer), convert::number_text(back));
+    let rounded = format!("{}e{}", js_number_format::number_text(integer), js_number_format::number_text(back));
     Ok(Value::number(convert::text_to_number(&rounded)))
 }
 

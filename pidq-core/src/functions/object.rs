@@ -4,7 +4,7 @@ use crate::error::{Code, Error, Result};
 use crate::eval::EvalContext;
 use crate::eval::build::{Entries, ObjectBuilder};
 use crate::eval::call_stats::Strategy;
-use crate::eval::function::{Body, Function, Param};
+use crate::eval::plan::function::{Body, Function, Param};
 use crate::eval::plan::{Fields, Path, Plan};
 use crate::value::write::describe;
 use crate::value::{Array, Keys, Object, Value};

@@ -7,9 +7,9 @@ use super::graph_call::{DEPTH, GraphCall, NodeSelection, PASS, PASSES, build, to
 use super::string::expect_text;
 use crate::error::{Code, Error, Result};
 use crate::eval::EvalContext;
-use crate::eval::function::{Body, Function, Param};
 use crate::eval::option_spec::{OptionSpec, bad_option};
 use crate::eval::plan::Plan;
+use crate::eval::plan::function::{Body, Function, Param};
 use crate::graph::adjacency::NodeId;
 use crate::graph::drawing::Drawing;
 use crate::graph::topology::EdgeFlags;
@@ -20,7 +20,7 @@ use crate::pid::isolate::{IsolateOptions, isolate};
 use crate::pid::join::{self, JoinBy};
 use crate::pid::sections::{self, SectionCuts};
 use crate::pid::tag::{self, Tag};
-use crate::pid::{Budget, ChargeFn, Datum, dead_ends, extract, geometry, info, lists, loops, pipe_lines};
+use crate::pid::{Budget, ChargeFn, Datum, dead_ends, extract, geometry, graph_info, lists, loops, pipe_lines};
 use crate::value::Value;
 
 const ACCEPT_CONDITIONAL: OptionSpec = OptionSpec::flag("acceptConditional");
@@ -142,7 +142,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         params: &[],
         summary: "How the document is interpreted: counts, the field names and classes found, and what they mean.",
         example: "graphInfo() | [.nodes, .edges, .endpoints] => [25,34,[\"source → target\"]]",
-        body: Body::Piped(|cx, _, _| drawing_report(cx, info::info)),
+        body: Body::Piped(|cx, _, _| drawing_report(cx, graph_info::info)),
     },
     Function {
         name: "group",

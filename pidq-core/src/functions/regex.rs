@@ -3,7 +3,7 @@
 use super::string::expect_text;
 use crate::error::Result;
 use crate::eval::EvalContext;
-use crate::eval::function::{Body, Function, Param};
+use crate::eval::plan::function::{Body, Function, Param};
 use crate::eval::regex_captures::MatchFormat;
 use crate::regex::{Captures, Regex};
 use crate::value::Value;

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use super::roles::{self, Role, Rule};
+use super::snake_case::snake_case;
 use super::vocabulary;
 use crate::error::{Code, Error, Result};
 use crate::limits::{MAX_REGEX_SIZE, MAX_TOPOLOGY_NAME_SIZE, MAX_TOPOLOGY_NAMES};
@@ -382,24 +383,6 @@ fn unknown_keys(object: Object<'_>) -> Vec<String> {
     };
     let unknown = object.iter().filter(|(key, _)| !is_known(key));
     unknown.take(MAX_TOPOLOGY_NAMES).map(|(key, _)| format!("an unknown entry `{key}`")).collect()
-}
-
-/// Converts `PlateHeatExchanger` and `plate heat-exchanger` to `plate_heat_exchanger`. Keeps dots and other separators.
-pub(crate) fn snake_case(text: &str) -> String {
-    let mut words = String::with_capacity(text.len() + 4);
-    let mut before = ' ';
-    for c in text.chars() {
-        let begins_word = c.is_uppercase() && (before.is_lowercase() || before.is_ascii_digit());
-        if begins_word {
-            words.push('_');
-        }
-        match c {
-            ' ' | '-' | '\t' => words.push('_'),
-            c => words.extend(c.to_lowercase()),
-        }
-        before = c;
-    }
-    words
 }
 
 #[cfg(test)]

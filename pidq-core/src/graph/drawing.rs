@@ -333,9 +333,9 @@ impl<'a> Drawing<'a> {
     /// Returns whether a class field of a node matches a word, entirely or by its last part.
     pub fn has_class(&self, node: NodeId, word: &str) -> bool {
         let Some(object) = self.node(node).as_object() else { return false };
-        let word = super::config::snake_case(word);
+        let word = super::snake_case::snake_case(word);
         let classes = self.topology.config.names(Names::Class).iter().filter_map(|name| object.get(name)?.as_str());
-        classes.map(super::config::snake_case).any(|class| {
+        classes.map(super::snake_case::snake_case).any(|class| {
             class == word || class.strip_suffix(word.as_str()).is_some_and(|rest| rest.ends_with(['.', '/', '#', ':']))
         })
     }

@@ -6,8 +6,9 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::adjacency::{EdgeId, NONE, NodeId};
-use super::config::{Names, snake_case};
+use super::config::Names;
 use super::drawing::Drawing;
+use super::snake_case::snake_case;
 use super::topology::{Direction, EdgeFilter};
 use crate::error::{Code, Error, Result};
 

@@ -88,5 +88,5 @@ pub const GROUP_TYPES: &[&str] = &["plant_structure_item", "drawing", "group"];
 
 /// Returns whether a list contains a word. Both are compared in snake_case, so `hasNozzle` equals `has_nozzle`.
 pub fn contains(words: &[&str], word: &str) -> bool {
-    words.contains(&word) || words.contains(&super::config::snake_case(word).as_str())
+    words.contains(&word) || words.contains(&super::snake_case::snake_case(word).as_str())
 }

@@ -5,9 +5,10 @@
 use super::{ChargeFn, Datum};
 use crate::error::Result;
 use crate::graph::adjacency::{NONE, NodeId};
-use crate::graph::config::{Names, snake_case};
+use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
+use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter, Topology};
 use crate::value::Value;
 

@@ -5,13 +5,14 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::tag::{Tag, variable};
-use super::{Budget, ChargeFn, Datum, loops, pipe_lines, sections, segments};
+use super::{Budget, ChargeFn, Datum, loops, pipe_lines, segments};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
-use crate::graph::config::{Names, snake_case};
+use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::index::Key;
 use crate::graph::roles::Role;
+use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::value::{Value, convert};
 
@@ -191,7 +192,7 @@ impl<'p, 'a> ListContext<'p, 'a> {
         let nodes = std::iter::once(node).chain(topology.ports.nodes(node).iter().copied());
         let edges =
             nodes.flat_map(|node| topology.table(EdgeFilter::Flow, Direction::Both).edges(node).iter().copied());
-        let lines = sections::lines_of(self.drawing, edges);
+        let lines = pipe_lines::lines_of(self.drawing, edges);
         if !lines.is_empty() {
             return lines;
         }

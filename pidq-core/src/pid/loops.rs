@@ -3,10 +3,10 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::tag::Tag;
-use super::{ChargeFn, Datum, pipe_lines, sections};
+use super::{ChargeFn, Datum, instrument_class, pipe_lines};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
-use crate::graph::config::{MAX_CLASS, Names, snake_case};
+use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
@@ -113,13 +113,14 @@ pub(crate) fn row<'a>(drawing: &Drawing<'a>, found: &Loop, charge: ChargeFn<'_>)
         topology.roles[*node as usize] == Role::Instrument && final_elements.binary_search(node).is_err()
     };
     let instruments: Vec<NodeId> = found.members.iter().copied().filter(is_other_instrument).collect();
-    let (sensors, functions): (Vec<NodeId>, Vec<NodeId>) = instruments.iter().partition(|node| senses(drawing, **node));
+    let (sensors, functions): (Vec<NodeId>, Vec<NodeId>) =
+        instruments.iter().partition(|node| instrument_class::senses(drawing, **node));
     let points = sensing_points(drawing, &sensors, charge)?;
     let signals = signals(drawing, &found.members, &final_elements, charge)?;
     let edges = final_elements
         .iter()
         .flat_map(|node| topology.table(EdgeFilter::Flow, Direction::Both).edges(*node).iter().copied());
-    let lines = sections::lines_of(drawing, edges);
+    let lines = pipe_lines::lines_of(drawing, edges);
     let fail_action = final_elements.iter().find_map(|node| drawing.node_field(*node, Names::FailAction));
     let closed = !sensors.is_empty() && !final_elements.is_empty();
     Ok(vec![
@@ -151,47 +152,6 @@ pub(crate) fn record<'a>(drawing: &Drawing<'a>, found: &Loop, charge: ChargeFn<'
     Ok(Datum::Record(LOOP, row(drawing, found, charge)?))
 }
 
-/// Returns whether an instrument moves something, by its class.
-pub(crate) fn acts_by_class(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    has_word(drawing, node, &["actuat", "positioner"])
-}
-
-/// Returns whether an instrument senses: by its pipe or a signal from the process, by its class, or by a letter of its
-/// tag.
-pub(crate) fn senses(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let topology = &drawing.topology;
-    let is_process = |other: NodeId| {
-        let role = topology.roles[other as usize];
-        role != Role::Instrument && !role.closes() && (topology.flow_degree(other) > 0 || topology.is_equipment(other))
-    };
-    let mut signals = topology.table(EdgeFilter::All, Direction::Up).arcs(node);
-    let is_signaled = signals
-        .any(|(other, edge)| topology.edge_flags[edge as usize].contains(EdgeFlags::SIGNAL) && is_process(other));
-    // Drawings without separate sensors connect the instrument itself to the process.
-    if is_signaled || topology.flow_degree(node) > 0 {
-        return true;
-    }
-    if is_sensor_by_class(drawing, node) {
-        return true;
-    }
-    let letters = drawing.tag(node).and_then(Tag::parse_letters).map(|tag| tag.split().1).unwrap_or_default();
-    letters.iter().any(|letter| matches!(letter, 'T' | 'E'))
-}
-
-/// Returns whether an instrument senses, by its class.
-pub(crate) fn is_sensor_by_class(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    has_word(drawing, node, &["sensor", "transmitter", "element", "signal_generating", "sensing"])
-}
-
-/// Returns whether a class of a node contains one of the words. Strings longer than a class are skipped, since scanning
-/// them on each call would be too slow.
-fn has_word(drawing: &Drawing<'_>, node: NodeId, words: &[&str]) -> bool {
-    let object = drawing.node(node).as_object();
-    let classes = drawing.topology.config.names(Names::Class).iter();
-    let classes = classes.filter_map(|name| object?.get(name)?.as_str()).filter(|class| class.len() <= MAX_CLASS);
-    classes.map(snake_case).any(|class| words.iter().any(|word| class.contains(word)))
-}
-
 /// Returns the valves that are members, or that members act on through signals and actuators. Ascending.
 pub(crate) fn final_elements(drawing: &Drawing<'_>, members: &[NodeId], charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
     const MAX_STEPS: u32 = 3;
@@ -209,7 +169,8 @@ pub(crate) fn final_elements(drawing: &Drawing<'_>, members: &[NodeId], charge: 
     let is_actuated = |node: NodeId| {
         let mut arcs = topology.table(EdgeFilter::All, Direction::Up).arcs(node);
         let is_actuating = |(from, edge): (NodeId, EdgeId)| {
-            topology.edge_flags[edge as usize].contains(EdgeFlags::ACTUATES) && !is_sensor_by_class(drawing, from)
+            topology.edge_flags[edge as usize].contains(EdgeFlags::ACTUATES)
+                && !instrument_class::is_sensor_by_class(drawing, from)
         };
         topology.flow_degree(node) > 0 && arcs.any(is_actuating)
     };

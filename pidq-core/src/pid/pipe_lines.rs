@@ -136,3 +136,10 @@ pub(crate) fn flow_order(
     }
     Ok(order)
 }
+
+/// Returns the lines of some pipes, each once, in order of first appearance.
+pub(crate) fn lines_of(drawing: &Drawing<'_>, edges: impl Iterator<Item = EdgeId>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let names = edges.filter_map(|edge| drawing.edge_field(edge, Names::Line)).map(|name| line_name(drawing, name));
+    names.filter(|name| seen.insert(name.clone())).collect()
+}

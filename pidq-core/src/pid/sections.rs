@@ -2,14 +2,15 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{Budget, ChargeFn, Datum, dead_ends, lists, loops, pipe_lines};
+use super::{Budget, ChargeFn, Datum, dead_ends, instrument_class, lists, pipe_lines};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
-use crate::graph::config::{Names, snake_case};
+use crate::graph::config::Names;
 use crate::graph::connectivity::{UnionFind, articulation_points, strongly_connected};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::routes;
+use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags, Topology};
 use crate::graph::walk::{self, EquipmentPolicy, Visitor, WalkOptions, WalkScratch};
 use crate::value::Value;
@@ -358,7 +359,7 @@ pub(crate) fn equipment_graph<'a>(drawing: &Drawing<'a>, budget: &mut dyn Budget
             budget.charge(u64::from(step.depth))?;
             let path = path_to(&steps, step);
             let items = path[1..path.len() - 1].iter().map(|step| step.node).collect();
-            let lines = lines_of(drawing, path[1..].iter().map(|step| step.via));
+            let lines = pipe_lines::lines_of(drawing, path[1..].iter().map(|step| step.via));
             let ends = [*from, topology.equipment_or_self(step.node)].map(|node| Datum::Value(drawing.id(node)));
             let row: Vec<Datum<'a>> = ends.into_iter().chain([Datum::Nodes(items), Datum::strings(lines)]).collect();
             budget.reserve(ROW_OVERHEAD + row.iter().map(Datum::size).sum::<usize>())?;
@@ -378,14 +379,6 @@ fn path_to<'s>(steps: &'s [walk::Step], end: &'s walk::Step) -> Vec<&'s walk::St
     }
     path.reverse();
     path
-}
-
-/// Returns the lines of some pipes, each once, in order of first appearance.
-pub(crate) fn lines_of(drawing: &Drawing<'_>, edges: impl Iterator<Item = EdgeId>) -> Vec<String> {
-    let mut seen = HashSet::new();
-    let names =
-        edges.filter_map(|edge| drawing.edge_field(edge, Names::Line)).map(|name| pipe_lines::line_name(drawing, name));
-    names.filter(|name| seen.insert(name.clone())).collect()
 }
 
 /// Additional boundaries of review sections, besides equipment and the ends of the sheet.
@@ -491,7 +484,7 @@ fn section_row<'a>(
         drawing,
         items.iter().chain(&equipment).copied().chain(nodes_with_design_limits(drawing, &nodes, edges)),
     );
-    let mut lines = lines_of(drawing, edges.iter().copied());
+    let mut lines = pipe_lines::lines_of(drawing, edges.iter().copied());
     lines.sort();
     Ok(vec![
         Datum::String(format!("S{number}")),
@@ -538,7 +531,7 @@ fn sensed_by(drawing: &Drawing<'_>, item: NodeId, charge: ChargeFn<'_>) -> Resul
         found.extend(senses_at(drawing, node, item, edge).then_some(node));
     }
     let members = members.iter().copied().filter(|node| is_instrument(*node));
-    found.extend(members.filter(|node| !loops::acts_by_class(drawing, *node)));
+    found.extend(members.filter(|node| !instrument_class::acts_by_class(drawing, *node)));
     Ok(found)
 }
 
@@ -548,15 +541,15 @@ fn senses_at(drawing: &Drawing<'_>, instrument: NodeId, item: NodeId, edge: Edge
     let topology = &drawing.topology;
     let (flags, is_source) = (topology.edge_flags[edge as usize], topology.flow_ends(edge)[0] == item);
     let role = topology.roles[item as usize];
-    if flags.contains(EdgeFlags::FLOW) || loops::acts_by_class(drawing, instrument) {
+    if flags.contains(EdgeFlags::FLOW) || instrument_class::acts_by_class(drawing, instrument) {
         return false;
     }
     match () {
         () if flags.contains(EdgeFlags::ZONE) => !is_source,
         // An actuator moves the item it refers to; a sensor refers to its sensing element.
-        () if flags.contains(EdgeFlags::ACTUATES) => loops::is_sensor_by_class(drawing, instrument),
+        () if flags.contains(EdgeFlags::ACTUATES) => instrument_class::is_sensor_by_class(drawing, instrument),
         () if flags.contains(EdgeFlags::SIGNAL) && is_source => true,
-        () => !role.closes() && (role != Role::Equipment || loops::senses(drawing, instrument)),
+        () => !role.closes() && (role != Role::Equipment || instrument_class::senses(drawing, instrument)),
     }
 }
 

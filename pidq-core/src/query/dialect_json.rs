@@ -3,7 +3,7 @@
 use serde::ser::{Serialize, SerializeSeq, SerializeStruct, Serializer};
 
 use super::Dialect;
-use crate::eval::function::{Function, Param};
+use crate::eval::plan::function::{Function, Param};
 
 impl Serialize for Dialect {
     /// Serializes `functions` in the order of the manual, then `operators`, the tightest first.

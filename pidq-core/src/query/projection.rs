@@ -6,7 +6,7 @@
 //! the whole document.
 
 use crate::arena::projection::{Projection, ProjectionId};
-use crate::eval::function::Body;
+use crate::eval::plan::function::Body;
 use crate::eval::plan::{Call, FunctionRef, Key, Path, Plan};
 use crate::functions;
 

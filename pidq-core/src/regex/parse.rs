@@ -3,7 +3,8 @@
 //! Independent of the engines, except that a class carries its text for the `regex` crate. Characters are code points
 //! throughout, also without the flag `u`.
 
-use super::class;
+mod class;
+
 use super::flags::Flags;
 use super::set::{self, Set};
 use super::tree::{Assert, Class, LookaroundNode, Node, Reference, Repeat};

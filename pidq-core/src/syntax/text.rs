@@ -3,11 +3,13 @@
 //! Terminals are nom parsers. Above them, a loop keeps unfinished nodes on an explicit stack, not on the call stack: a
 //! query may be nested up to the limit on any thread, and operators need no function per level.
 
+pub(crate) mod hints;
+
 use nom::IResult;
 
+use self::hints::{ImplicitPipe, ParseFailure, unclosed_bracket};
 use crate::error::{Code, Error, Result, Span};
 use crate::limits::{MAX_QUERY_DEPTH, MAX_QUERY_NODES, MAX_QUERY_SIZE};
-use crate::syntax::hints::{ImplicitPipe, ParseFailure, unclosed_bracket};
 use crate::syntax::json::last_wins;
 use crate::syntax::operators::{Chain, OperatorEntry, Operators, PIPE};
 use crate::syntax::token::{

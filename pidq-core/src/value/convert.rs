@@ -2,92 +2,8 @@
 
 use std::fmt::{self, Write};
 
+use super::js_number_format::NumberBuffer;
 use super::{Array, Value};
-
-/// Returns the text of a number as JavaScript prints it.
-pub(crate) fn number_text(value: f64) -> NumberText {
-    NumberText(value)
-}
-
-/// Buffer for the text of a number.
-pub(crate) struct NumberBuffer {
-    short: [u8; SHORT_LEN],
-    long: ryu_js::Buffer,
-}
-
-impl NumberBuffer {
-    pub fn new() -> NumberBuffer {
-        NumberBuffer { short: [0; SHORT_LEN], long: ryu_js::Buffer::new() }
-    }
-
-    /// Formats a number as JavaScript does.
-    pub fn text(&mut self, value: f64) -> &str {
-        match short_decimal(value, &mut self.short) {
-            Some(text) => text,
-            None => self.long.format(value),
-        }
-    }
-}
-
-/// Buffer size for a short decimal: a sign, fifteen digits and a point.
-const SHORT_LEN: usize = 20;
-
-/// Formats a number of at most fifteen digits, up to three of them after the point: the usual case in drawings. It is
-/// the shortest text, since no two such texts are the same double.
-fn short_decimal(value: f64, buffer: &mut [u8; SHORT_LEN]) -> Option<&str> {
-    const MAX: f64 = 1e15;
-    let size = value.abs();
-    let integer = size as u64;
-    if integer as f64 == size {
-        return if size < MAX { write_decimal(integer, 0, value < 0.0, buffer) } else { None };
-    }
-    let mut digits = (size * 1000.0 + 0.5) as u64;
-    if digits as f64 >= MAX || digits as f64 / 1000.0 != size {
-        return None;
-    }
-    let mut decimals = 3;
-    while decimals > 1 && digits.is_multiple_of(10) {
-        digits /= 10;
-        decimals -= 1;
-    }
-    write_decimal(digits, decimals, value < 0.0, buffer)
-}
-
-/// Writes digits from the last to the first, with a decimal point before the last `decimals` digits.
-fn write_decimal(digits: u64, decimals: usize, is_negative: bool, buffer: &mut [u8; SHORT_LEN]) -> Option<&str> {
-    let (mut remaining, mut at) = (digits, SHORT_LEN);
-    let mut write = |byte: u8| {
-        at -= 1;
-        buffer[at] = byte;
-    };
-    if decimals > 0 {
-        for _ in 0..decimals {
-            write(b'0' + (remaining % 10) as u8);
-            remaining /= 10;
-        }
-        write(b'.');
-    }
-    loop {
-        write(b'0' + (remaining % 10) as u8);
-        remaining /= 10;
-        if remaining == 0 {
-            break;
-        }
-    }
-    if is_negative {
-        write(b'-');
-    }
-    std::str::from_utf8(&buffer[at..]).ok()
-}
-
-/// Prints a number as JavaScript does.
-pub(crate) struct NumberText(f64);
-
-impl fmt::Display for NumberText {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(NumberBuffer::new().text(self.0))
-    }
-}
 
 /// `Number(x)`.
 pub(crate) fn to_number(value: Value<'_>) -> f64 {
@@ -310,7 +226,7 @@ impl fmt::Display for Slice<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{SHORT_LEN, short_decimal, text_to_number, utf16_slice};
+    use super::{text_to_number, utf16_slice};
 
     #[test]
     fn strings_become_numbers_as_in_javascript() {
@@ -351,25 +267,6 @@ mod tests {
             }
         }
         assert!(text_to_number("12é45").is_nan() && text_to_number("1234\u{FA}").is_nan());
-    }
-
-    #[test]
-    fn short_decimals_are_printed_as_in_javascript() {
-        let parts = [0.0, 1.0, 9.0, 10.0, 133.0, 2048.0, 99_999.0, 123_456_789.0, 1e12, 999_999_999_999.0, 1e15, 1e20];
-        let fractions = [0.0, 0.5, 0.1, 0.25, 0.001, 0.049, 0.999, 0.0005, 1.0 / 3.0, 1e-7];
-        for integer in parts {
-            for fraction in fractions {
-                for value in [integer + fraction, -(integer + fraction)] {
-                    if let Some(text) = short_decimal(value, &mut [0; SHORT_LEN]) {
-                        assert_eq!(text, ryu_js::Buffer::new().format(value));
-                    }
-                }
-            }
-        }
-        assert_eq!(short_decimal(133.2, &mut [0; SHORT_LEN]), Some("133.2"));
-        assert_eq!(short_decimal(-0.0, &mut [0; SHORT_LEN]), Some("0"));
-        assert_eq!(short_decimal(f64::NAN, &mut [0; SHORT_LEN]), None);
-        assert_eq!(short_decimal(f64::INFINITY, &mut [0; SHORT_LEN]), None);
     }
 
     #[test]

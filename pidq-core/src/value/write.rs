@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
-use super::convert::NumberBuffer;
+use super::js_number_format::NumberBuffer;
 use super::{Array, CellList, Fields, Items, Number, Object, Rows, Table, Value};
 use crate::arena::{Arena, Cell, ContainerId, Kind, Layout, load::array_index};
 use crate::error::{Code, Error, Result, Span};
@@ -460,7 +460,10 @@ pub(crate) fn needs_reordering(keys: &[&str]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::OutputChunk;
-    use crate::{Graph, Limits, Query, Scratch};
+    use crate::Graph;
+    use crate::Limits;
+    use crate::Query;
+    use crate::Scratch;
 
     const DOCUMENT: &str = r#"{"nodes": [{"id": "a", "n": 1}, {"id": "b\n"}, {"id": "c", "n": 3}, 4], "x": null}"#;
 

@@ -6,7 +6,7 @@ use crate::import::{Finding, ImportBuilder};
 use crate::json::{Fields, Json};
 use crate::xml::{Element, Tree};
 
-use super::attributes::{Attribute, Point};
+use super::attribute::{Attribute, Point, is_value};
 use super::elements::{self, Mapping};
 
 /// State of reading a plant model.
@@ -79,7 +79,7 @@ impl<'t> PlantImport<'t> {
     /// Returns true for an element that is not an item but was read.
     pub fn is_known(&self, element: usize) -> bool {
         let xml_element = &self.tree.elements[element];
-        elements::ATTRIBUTE_ELEMENTS.contains(&xml_element.name.as_str()) || super::attributes::is_value(xml_element)
+        elements::ATTRIBUTE_ELEMENTS.contains(&xml_element.name.as_str()) || is_value(xml_element)
     }
 
     /// Returns the item that an element is a part of.

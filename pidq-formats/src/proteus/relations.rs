@@ -197,3 +197,13 @@ pub fn operated_by(plant: &PlantImport<'_>, actuator: usize) -> Vec<usize> {
         .filter_map(|(_, association)| association.get("ItemID"));
     ids.filter_map(|id| plant.lookup(id)).collect()
 }
+
+/// Copies the fail action of actuators to their valves.
+pub fn copy_fail_actions(plant: &mut PlantImport<'_>) {
+    for index in 0..plant.items.len() {
+        let Some(action) = plant.builder.nodes[index].get("fail_action").cloned() else { continue };
+        for valve in operated_by(plant, index) {
+            plant.builder.nodes[valve].add_if_absent("fail_action", action.clone());
+        }
+    }
+}

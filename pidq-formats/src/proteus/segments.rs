@@ -8,7 +8,8 @@ use crate::import::Finding;
 use crate::json::{Fields, Json};
 use crate::xml::Element;
 
-use super::attributes::{self, Point};
+use super::attribute::Point;
+use super::attributes;
 use super::elements;
 use super::plant_import::{IdTarget, PlantImport};
 

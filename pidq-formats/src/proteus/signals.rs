@@ -7,7 +7,8 @@ use crate::import::Finding;
 use crate::json::{Fields, Json};
 use crate::xml::Element;
 
-use super::attributes::{self, Point};
+use super::attribute::Point;
+use super::attributes;
 use super::elements::{self, Mapping};
 use super::plant_import::{IdTarget, PlantImport};
 use super::relations::is_type;

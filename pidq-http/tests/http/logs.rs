@@ -2,7 +2,8 @@
 
 use std::process::{Command, Stdio};
 
-use pidq_http::{LogFormat, init_log};
+use pidq_http::LogFormat;
+use pidq_http::init_log;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tracing_subscriber::filter::LevelFilter;

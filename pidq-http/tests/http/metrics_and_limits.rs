@@ -3,7 +3,9 @@
 use std::io::Read;
 use std::time::Duration;
 
-use pidq_http::{Listener, RateLimiter, Service};
+use pidq_http::Listener;
+use pidq_http::RateLimiter;
+use pidq_http::Service;
 use tokio::net::TcpStream;
 
 use crate::server::{Server, app, body, header, rest, status};

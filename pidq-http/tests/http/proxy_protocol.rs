@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use pidq_http::{Limits, ProxyProtocol};
+use pidq_http::Limits;
+use pidq_http::ProxyProtocol;
 use tokio::io::AsyncWriteExt;
 use tokio::time::sleep;
 

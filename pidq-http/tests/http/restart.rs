@@ -5,7 +5,9 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use pidq_http::{Listener, Shutdown, serve};
+use pidq_http::Listener;
+use pidq_http::Shutdown;
+use pidq_http::serve;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::server::app;

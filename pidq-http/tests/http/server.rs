@@ -5,10 +5,25 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
-use pidq_http::{
-    Accepts, Access, App, Head, Limits, Listener, Method, Principal, PrincipalKind, Problem, Reply, Request, Response,
-    Route, Shutdown, StatusCode, Stop, VectoredBody, serve,
-};
+use pidq_http::Accepts;
+use pidq_http::Access;
+use pidq_http::App;
+use pidq_http::Head;
+use pidq_http::Limits;
+use pidq_http::Listener;
+use pidq_http::Method;
+use pidq_http::Principal;
+use pidq_http::PrincipalKind;
+use pidq_http::Problem;
+use pidq_http::Reply;
+use pidq_http::Request;
+use pidq_http::Response;
+use pidq_http::Route;
+use pidq_http::Shutdown;
+use pidq_http::StatusCode;
+use pidq_http::Stop;
+use pidq_http::VectoredBody;
+use pidq_http::serve;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;

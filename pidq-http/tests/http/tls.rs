@@ -5,7 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pidq_http::{Limits, Listener, Tls, TlsVersion};
+use pidq_http::Limits;
+use pidq_http::Listener;
+use pidq_http::Tls;
+use pidq_http::TlsVersion;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use unicode_normalization::char::decompose_compatible;
 
-use super::identifiers;
+use super::mixed_words;
 use super::normalize::{hyphen, is_invisible};
 
 /// A tag in a text.
@@ -215,7 +215,7 @@ fn uppercase_suffix(words: &mut [String]) {
 fn single_word_tag(word: &str) -> Option<String> {
     let number_part = word.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(char::is_alphabetic);
     let digits = number_part.chars().take_while(char::is_ascii_digit).count();
-    (digits > 1).then(|| identifiers::hyphenated(word))
+    (digits > 1).then(|| mixed_words::hyphenated(word))
 }
 
 /// Returns whether a digit follows a letter somewhere in several words.

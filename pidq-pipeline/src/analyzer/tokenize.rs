@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::identifiers::{self, Word};
-use super::quantities;
+use super::word::Word;
+use super::{mixed_words, quantities};
 
 /// Maximum size of a word in bytes. Longer tokens are encoded data and are not indexed.
 const MAX_WORD_SIZE: usize = 256;
@@ -47,8 +47,8 @@ pub fn word_terms(word: &Word<'_>, terms: &mut Vec<String>) {
         terms.push(quantities::normalize_number(text));
     } else if let Some((number, unit)) = quantities::split_unit(text) {
         terms.extend([quantities::normalize_number(number), unit.to_owned()]);
-    } else if identifiers::is_mixed(text) {
-        identifiers::mixed_terms(text, terms);
+    } else if mixed_words::is_mixed(text) {
+        mixed_words::mixed_terms(text, terms);
     } else if !is_unspaced_script(text) {
         terms.push(stem(text));
     }

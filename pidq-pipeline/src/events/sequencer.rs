@@ -6,7 +6,6 @@ use std::time::Duration;
 use pidq_http::auth::Timestamp;
 use tokio::time::Instant;
 
-use crate::licensing;
 use crate::platform::Platform;
 use crate::store::StoreError;
 
@@ -42,13 +41,13 @@ pub async fn run_sequencer(platform: Arc<Platform>) {
 }
 
 /// Assigns positions to all events and loads them into the feed.
-pub(super) async fn assign_positions(platform: &Platform) -> Result<(), StoreError> {
+pub(crate) async fn assign_positions(platform: &Platform) -> Result<(), StoreError> {
     while platform.store.assign_positions(BATCH_SIZE).await? == BATCH_SIZE {}
     platform.feed.catch_up(&platform.store).await
 }
 
 async fn purge(platform: &Platform) -> Result<(), StoreError> {
-    licensing::refresh(platform).await?;
+    platform.licensing.refresh(&platform.store).await?;
     let before = Timestamp::now() - platform.events_retention;
     platform.store.purge_deliveries(before.0).await?;
     while platform.store.purge_events(before.0, BATCH_SIZE).await? == BATCH_SIZE {}

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use super::archive::Archive;
-use super::txt::{self, Decoded};
+use super::text_decoding::{self, Decoded};
 use super::{ExtractError, FORMATS, Format, Options, Upload};
 
 /// Confidence that a content has a format.
@@ -45,7 +45,7 @@ impl<'a> Content<'a> {
     /// Returns the decoded text, or none for binary content. Binary formats that start with text, such as PDF, must be
     /// checked first.
     pub fn text(&self) -> Option<&Decoded> {
-        self.text.get_or_init(|| txt::decode(self.bytes)).as_ref()
+        self.text.get_or_init(|| text_decoding::decode(self.bytes)).as_ref()
     }
 
     pub fn is_archive(&self) -> bool {

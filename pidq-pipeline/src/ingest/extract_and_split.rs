@@ -10,14 +10,14 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc::{Sender, channel};
 
 use crate::analyzer::tags;
+use crate::domain::model::{self, Pipeline};
 use crate::embedding::{self, CachingEmbedder, to_blob};
 use crate::extract::{self, CodePoints, Extracted, Markup, Upload};
 use crate::platform::Platform;
-use crate::records::{self, Pipeline};
-use crate::search::indexed_text;
+use crate::retrieval::search::indexed_text;
 use crate::splitter::{self, Chunk, Embed, SplitError};
 use crate::store::{Store, StoreError};
-use crate::upload_spool::{BLOCK_SIZE, SpooledUpload};
+use crate::upload::spool::{BLOCK_SIZE, SpooledUpload};
 
 /// Splitters that need the markup itself: they cut at HTML tags or by JSON structure.
 const MARKUP_SPLITTERS: &[&str] = &["html", "html_header", "json"];
@@ -217,9 +217,9 @@ impl ChunkDraft {
     }
 
     /// Returns the record to store, with its vector.
-    pub fn to_record(&self, extracted: &Extracted, code_points: &CodePoints<'_>, vector: &[f32]) -> records::Chunk {
+    pub fn to_record(&self, extracted: &Extracted, code_points: &CodePoints<'_>, vector: &[f32]) -> model::Chunk {
         let char_index = |byte: usize| code_points.char_offset(byte) as i64;
-        records::Chunk {
+        model::Chunk {
             char_range: self.span.as_ref().map(|span| (char_index(span.start), char_index(span.end))),
             byte_range: self.span.as_ref().map(|span| (span.start as i64, span.end as i64)),
             gap: self.gap.as_ref().map(|gap| extracted.text[gap.clone()].to_owned()),

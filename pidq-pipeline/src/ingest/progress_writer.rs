@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use tokio::sync::{Mutex, Notify};
 
-use super::stages::IngestError;
-use crate::records::{Progress, Status};
+use super::error::IngestError;
+use crate::domain::model::{Progress, Status};
 use crate::store::{Job, StageTransition, Store};
 
 /// Delay that batches progress updates.

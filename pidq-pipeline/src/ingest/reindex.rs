@@ -6,13 +6,14 @@ use std::time::Duration;
 use pidq_http::auth::Timestamp;
 use tokio::time::Instant;
 
-use super::stages::{DocumentJob, IngestError};
-use super::{MAX_ATTEMPTS, renew_lease, retry_delay};
+use super::error::IngestError;
+use super::job_lease::{MAX_ATTEMPTS, renew_lease, retry_delay};
+use super::stages::DocumentJob;
+use crate::background::embedding_outage;
+use crate::domain::model::Pipeline;
+use crate::domain::operation::OperationError;
 use crate::embedding;
-use crate::model_health;
-use crate::operations;
 use crate::platform::Platform;
-use crate::records::Pipeline;
 use crate::store::{Job, OLD_GENERATION_GRACE, Reindex, StoreError, SwapOutcome};
 
 /// Approximate duration of a slice.
@@ -69,7 +70,7 @@ pub(super) async fn reindex(platform: &Arc<Platform>, job: &Job) -> Result<(), S
         Err(ReindexError {
             error: IngestError::Failed { code: embedding::UNAVAILABLE_CODE, message, .. },
             document,
-        }) if model_health::is_down(platform, &reindex.apply_to(&pipeline)).await? => {
+        }) if embedding_outage::is_down(platform, &reindex.apply_to(&pipeline)).await? => {
             wait_for_model(platform, job, &reindex, operation_error(embedding::UNAVAILABLE_CODE, message, document))
                 .await
         }
@@ -82,8 +83,8 @@ pub(super) async fn reindex(platform: &Arc<Platform>, job: &Job) -> Result<(), S
     }
 }
 
-fn operation_error(code: &str, message: String, document_id: Option<String>) -> operations::OperationError {
-    operations::OperationError { code: code.to_owned(), message, document_id }
+fn operation_error(code: &str, message: String, document_id: Option<String>) -> OperationError {
+    OperationError { code: code.to_owned(), message, document_id }
 }
 
 /// Schedules a retry, up to the maximum number of attempts.
@@ -91,7 +92,7 @@ async fn retry_later(
     platform: &Platform,
     job: &Job,
     reindex: &Reindex,
-    error: operations::OperationError,
+    error: OperationError,
 ) -> Result<(), StoreError> {
     if job.attempts >= MAX_ATTEMPTS {
         return platform.store.fail_reindex(job, reindex, &error).await;
@@ -107,7 +108,7 @@ async fn wait_for_model(
     platform: &Platform,
     job: &Job,
     reindex: &Reindex,
-    error: operations::OperationError,
+    error: OperationError,
 ) -> Result<(), StoreError> {
     let until = (Timestamp::now() + platform.job_lease).0;
     record_error(platform, job, reindex, error, until).await?;
@@ -118,7 +119,7 @@ async fn record_error(
     platform: &Platform,
     job: &Job,
     reindex: &Reindex,
-    error: operations::OperationError,
+    error: OperationError,
     retry_at: i64,
 ) -> Result<(), StoreError> {
     let mut progress = platform.store.reindex_progress(&job.pipeline_id, reindex).await?;

@@ -2,35 +2,18 @@
 
 use std::sync::Arc;
 
+use super::error::IngestError;
 use super::extract_and_split::{self, ChunkDraft, DocumentError, DocumentInput, InputContent, ReadError, run_blocking};
 use super::progress_writer::ProgressWriter;
+use crate::cluster::pubsub::Signal;
+use crate::domain::model::{self, Document, Pipeline, Progress, Status};
 use crate::embedding::{self, CachingEmbedder};
 use crate::extract::{CodePoints, Extracted};
 use crate::platform::Platform;
-use crate::pubsub::Signal;
-use crate::records::{self, Document, Pipeline, Progress, Status};
-use crate::store::{IngestedDocument, Job, PublishOutcome, StoreError};
+use crate::store::{IngestedDocument, Job, PublishOutcome};
 
 /// Chunks embedded between two progress reports.
 const EMBEDDING_BATCH: usize = 256;
-
-/// Error of ingesting a document.
-pub(super) enum IngestError {
-    /// The document was deleted or cancelled, or the lease was lost.
-    Cancelled,
-    /// The store failed.
-    Store(StoreError),
-    /// The embedding model is down.
-    ModelDown { stage: Status, message: String },
-    /// The document cannot be ingested.
-    Failed { stage: Status, code: &'static str, message: String, retryable: bool },
-}
-
-impl From<StoreError> for IngestError {
-    fn from(error: StoreError) -> IngestError {
-        IngestError::Store(error)
-    }
-}
 
 /// Ingestion of one document.
 pub(super) struct DocumentJob {
@@ -160,7 +143,7 @@ impl DocumentJob {
         extracted: &Extracted,
         drafts: Vec<ChunkDraft>,
         model: Arc<CachingEmbedder>,
-    ) -> Result<Vec<records::Chunk>, IngestError> {
+    ) -> Result<Vec<model::Chunk>, IngestError> {
         let title = extracted.title.clone().unwrap_or_else(|| document.filename.clone());
         let code_points = CodePoints::new(&extracted.text);
         let total = drafts.len();
@@ -183,7 +166,7 @@ impl DocumentJob {
         &mut self,
         pipeline: &Pipeline,
         extracted: Extracted,
-        chunks: Vec<records::Chunk>,
+        chunks: Vec<model::Chunk>,
     ) -> Result<IngestedDocument, IngestError> {
         let total = chunks.len();
         self.report(Status::Indexing, 0, Some(total)).await;

@@ -6,11 +6,12 @@ use hyper::Method;
 use pidq_http::Bytes;
 use serde_json::{Map, Value, json};
 
+use super::deadline::Deadline;
 use super::error::LlmError;
-use super::http::{Deadline, HttpRequest};
+use super::http::HttpRequest;
 use super::stream::{CompletionInfo, Deltas};
 use super::{Client, Endpoint};
-use crate::egress::Target;
+use crate::net::egress::Target;
 
 /// A chat request.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -4,9 +4,10 @@ use hyper::Method;
 use pidq_http::Bytes;
 use serde_json::{Value, json};
 
-use super::http::{Deadline, HttpRequest};
+use super::deadline::Deadline;
+use super::http::HttpRequest;
 use super::{Client, Endpoint, LlmError};
-use crate::egress::Target;
+use crate::net::egress::Target;
 
 /// Options of an embeddings call.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -6,7 +6,7 @@ use hyper::header::{HeaderName, HeaderValue};
 use pidq_http::{Bytes, Head, Secret};
 use zeroize::Zeroizing;
 
-use crate::egress::AllowList;
+use crate::net::egress::AllowList;
 
 /// Headers that callers cannot set: hop-by-hop headers and those set by this client.
 const RESERVED_HEADERS: &[&str] = &[
@@ -84,7 +84,7 @@ impl Endpoint {
         if self.model.trim().is_empty() || self.model.len() > 256 {
             add("/model", "must have 1 to 256 bytes");
         }
-        if let Err(error) = crate::egress::TargetUrl::parse(&self.base_url) {
+        if let Err(error) = crate::net::egress::TargetUrl::parse(&self.base_url) {
             add("/base_url", &error.to_string());
         }
         for (name, value) in &self.extra_headers {

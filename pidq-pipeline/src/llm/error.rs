@@ -13,9 +13,10 @@ use pidq_http::{Problem, ProblemCode, Secret, codes, sentence};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::http::TimeoutCause;
-use super::retry;
-use crate::egress::EgressRejection;
+use super::deadline::TimeoutCause;
+use super::invisible::is_invisible;
+use super::retry_after::server_delay;
+use crate::net::egress::EgressRejection;
 
 /// Maximum length of a server's message that is passed on, in characters.
 const MAX_MESSAGE_LENGTH: usize = 300;
@@ -174,7 +175,7 @@ impl LlmError {
         // Some servers send the error object itself as the body.
         let object = if body["object"] == "error" { &body } else { &body["error"] };
         let mut error = LlmError::from_error_object(status.as_u16(), object, secrets);
-        error.0.retry_after = retry::server_delay(headers);
+        error.0.retry_after = server_delay(headers);
         error.0.is_retryable = match headers.get("x-should-retry").map(|value| value.as_bytes()) {
             Some(b"true") => true,
             Some(b"false") => false,
@@ -341,7 +342,7 @@ fn code_of(object: &Value, secrets: &[Secret]) -> Option<String> {
 fn public_message(object: &Value, secrets: &[Secret]) -> Option<String> {
     let message = redact(secrets, object["message"].as_str()?.to_owned());
     let line = message.chars().map(|c| if c.is_control() { ' ' } else { c });
-    let line: String = line.filter(|&c| !crate::prompt::is_invisible(c)).take(MAX_MESSAGE_LENGTH).collect();
+    let line: String = line.filter(|&c| !is_invisible(c)).take(MAX_MESSAGE_LENGTH).collect();
     (!line.trim().is_empty()).then(|| line.trim().to_owned())
 }
 

@@ -14,42 +14,12 @@ use hyper::{HeaderMap, Method, Request, StatusCode};
 use hyper_util::rt::TokioIo;
 use pidq_http::Bytes;
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, timeout_at};
 
+use super::deadline::{Deadline, TimeoutCause};
 use super::endpoint::{Endpoint, bearer, header};
 use super::error::LlmError;
 use super::{ClientOptions, MAX_RESPONSE_SIZE};
-use crate::egress::{ConnectError, Connection, Guard, Target};
-
-/// Deadline of a call.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Deadline(Instant);
-
-/// Cause of a timeout.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum TimeoutCause {
-    /// The server sent nothing.
-    Idle,
-    /// The deadline of the call passed.
-    Deadline,
-}
-
-impl Deadline {
-    pub(super) fn until(end: Instant) -> Deadline {
-        Deadline(end)
-    }
-
-    pub(super) fn remaining(&self) -> Duration {
-        self.0.saturating_duration_since(Instant::now())
-    }
-
-    /// Awaits a future, at most for `timeout` and until the deadline.
-    pub(super) async fn within<F: Future>(&self, timeout: Duration, future: F) -> Result<F::Output, TimeoutCause> {
-        let limit = Instant::now() + timeout;
-        let cause = if limit < self.0 { TimeoutCause::Idle } else { TimeoutCause::Deadline };
-        timeout_at(limit.min(self.0), future).await.map_err(|_| cause)
-    }
-}
+use crate::net::egress::{ConnectError, Connection, Guard, Target};
 
 /// A request.
 pub(super) struct HttpRequest<'a> {

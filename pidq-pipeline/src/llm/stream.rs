@@ -8,8 +8,9 @@ use serde_json::Value;
 
 use super::ClientOptions;
 use super::chat_chunk::{ChatChunk, Usage};
+use super::deadline::Deadline;
 use super::error::LlmError;
-use super::http::{Deadline, Exchange};
+use super::http::Exchange;
 use super::sse::SseParser;
 
 /// Time to wait for the usage after the finish reason, if the server does not end its response.

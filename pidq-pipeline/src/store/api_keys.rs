@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use pidq_http::database::Transaction;
 
 use super::{Result, Store, from_json, to_json};
-use crate::api_keys::ApiKey;
+use crate::domain::api_key::ApiKey;
 
 type Row = (String, String, String, String, String, i64, Option<i64>);
 
@@ -40,7 +40,7 @@ impl Store {
         ];
         let mut tx = self.database.begin().await?;
         tx.execute(INSERT, &arguments).await?;
-        crate::audit::set_resource(&key.id);
+        crate::domain::audit_context::set_resource(&key.id);
         Ok(self.outbox.commit(tx).await?)
     }
 

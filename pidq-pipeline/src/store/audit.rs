@@ -5,7 +5,7 @@ use pidq_http::uuid_v7;
 use serde_json::Value;
 
 use super::{Result, Store, from_json};
-use crate::audit::AuditEntry;
+use crate::domain::audit_context::AuditEntry;
 
 /// Filter of audit entries.
 #[derive(Clone, Copy, Debug, Default)]

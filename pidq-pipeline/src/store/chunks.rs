@@ -6,7 +6,7 @@ use pidq_http::database::{Arg, Transaction};
 use pidq_http::uuid_v7;
 
 use super::{Result, to_json};
-use crate::records::Chunk;
+use crate::domain::model::Chunk;
 
 /// Column values that all chunks of a document share.
 pub(super) struct ChunkContext<'a> {

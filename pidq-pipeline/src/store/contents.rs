@@ -7,7 +7,7 @@ use pidq_http::database::Transaction;
 use tokio::sync::mpsc::Sender;
 
 use super::{Result, Store, StoreError};
-use crate::upload_spool::SpooledUpload;
+use crate::upload::spool::SpooledUpload;
 
 /// Content of a document to store.
 #[derive(Clone, Copy, Debug)]

@@ -14,8 +14,8 @@ use super::{
     Content, Result, Store, StoreError, answers, contents, count_limits, from_json, partitions, retry_on_deadlock,
     to_json,
 };
-use crate::records::{Document, Progress, Status};
-use crate::{audit, events};
+use crate::domain::model::{Document, Progress, Status};
+use crate::domain::{audit_context, event};
 
 /// A document to insert.
 pub struct NewDocument<'a> {
@@ -275,12 +275,12 @@ impl Store {
         let mut tx = self.database.begin().await?;
         count_limits::check(&mut tx, ("documents", COUNT_DOCUMENTS), limit).await?;
         tx.execute(INSERT, &arguments).await?;
-        audit::set_resource(id);
+        audit_context::set_resource(id);
         contents::add(&mut tx, id, 1, new.content).await?;
         jobs::add(&mut tx, JobKind::Ingest, new.pipeline_id, Some((id, 1)), now).await?;
         let amount = Amount { documents: 1, bytes: new.content.size(), ..Amount::default() };
         usage::count(&mut tx, new.pipeline_id, new.classification, amount).await?;
-        self.outbox.emit_document_event(&mut tx, events::DOCUMENT_QUEUED, id, None).await?;
+        self.outbox.emit_document_event(&mut tx, event::DOCUMENT_QUEUED, id, None).await?;
         Ok(self.outbox.commit(tx).await?)
     }
 
@@ -407,7 +407,7 @@ impl Store {
             answers::delete_by_document(&mut tx, &document.id).await?;
             if classification != document.classification {
                 let previous = Some(document.classification.as_str());
-                self.outbox.emit_document_event(&mut tx, events::DOCUMENT_RECLASSIFIED, &document.id, previous).await?;
+                self.outbox.emit_document_event(&mut tx, event::DOCUMENT_RECLASSIFIED, &document.id, previous).await?;
             }
         }
         self.outbox.commit(tx).await?;
@@ -426,7 +426,7 @@ impl Store {
         }
         let target = Some((document.id.as_str(), document.revision));
         jobs::add(&mut tx, JobKind::Ingest, &document.pipeline_id, target, now).await?;
-        self.outbox.emit_document_event(&mut tx, events::DOCUMENT_QUEUED, &document.id, None).await?;
+        self.outbox.emit_document_event(&mut tx, event::DOCUMENT_QUEUED, &document.id, None).await?;
         self.outbox.commit(tx).await?;
         Ok(())
     }
@@ -464,7 +464,7 @@ impl Store {
         jobs::add(&mut tx, JobKind::Ingest, &document.pipeline_id, Some((&document.id, revision)), now).await?;
         let amount = Amount { documents: 1, bytes: new.content.size(), ..Amount::default() };
         usage::count(&mut tx, &document.pipeline_id, &document.classification, amount).await?;
-        self.outbox.emit_document_event(&mut tx, events::DOCUMENT_QUEUED, &document.id, None).await?;
+        self.outbox.emit_document_event(&mut tx, event::DOCUMENT_QUEUED, &document.id, None).await?;
         self.outbox.commit(tx).await?;
         Ok(())
     }
@@ -480,7 +480,7 @@ impl Store {
             if document.searchable_revision == Some(document.revision) {
                 restore_counts(&mut tx, document).await?;
             }
-            self.outbox.emit_document_event(&mut tx, events::DOCUMENT_CANCELLED, &document.id, None).await?;
+            self.outbox.emit_document_event(&mut tx, event::DOCUMENT_CANCELLED, &document.id, None).await?;
             self.outbox.commit(tx).await?;
         }
         Ok(())
@@ -510,7 +510,7 @@ impl Store {
         }
         partitions::record_document_change(&mut tx, id).await?;
         answers::delete_by_document(&mut tx, id).await?;
-        self.outbox.emit_document_event(&mut tx, events::DOCUMENT_DELETED, id, None).await?;
+        self.outbox.emit_document_event(&mut tx, event::DOCUMENT_DELETED, id, None).await?;
         for statement in [DELETE_CHUNKS, DELETE_CONTENTS, DELETE_REINDEX_DOCUMENTS, DELETE_JOBS, DELETE] {
             tx.execute(statement, &[id.into()]).await?;
         }

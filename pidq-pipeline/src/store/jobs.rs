@@ -10,10 +10,11 @@ use pidq_http::auth::Timestamp;
 use pidq_http::database::{Arg, DatabaseError, DatabaseKind, Transaction};
 use pidq_http::uuid_v7;
 
+use super::outbox::StageTransition;
 use super::usage::{self, Amount};
-use super::{Result, Store, StoreError, chunks, partitions, reindexes, retry_on_deadlock, to_json};
-use crate::events;
-use crate::records::{Chunk, Progress, Status};
+use super::{Result, Store, StoreError, chunks, partitions, retry_on_deadlock, to_json};
+use crate::domain::event;
+use crate::domain::model::{Chunk, Progress, Status};
 
 /// Kind of a job.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -64,15 +65,6 @@ pub struct Job {
     lease_owner: String,
     /// Stage transitions without an event yet; the next write emits them.
     pending_stages: Vec<StageTransition>,
-}
-
-/// Transition of a document to an ingestion stage.
-#[derive(Clone, Copy, Debug)]
-pub struct StageTransition {
-    /// The stage.
-    pub status: Status,
-    /// Event time stamp.
-    pub at: i64,
 }
 
 type Row = (String, String, String, Option<String>, Option<i64>, i64);
@@ -192,6 +184,16 @@ pub struct IngestedDocument {
     pub progress: Progress,
 }
 
+/// Active generation of a pipeline, in SQLite and in PostgreSQL, where the row must be locked.
+const GENERATION: &str = "select generation from pipelines where id = $1";
+const SHARE_GENERATION: &str = "select generation from pipelines where id = $1 for share";
+
+/// Returns the active generation and locks it until the transaction ends.
+async fn lock_generation(tx: &mut Transaction, kind: DatabaseKind, pipeline: &str) -> Result<Option<i64>> {
+    let sql = if kind == DatabaseKind::Postgres { SHARE_GENERATION } else { GENERATION };
+    Ok(tx.row::<(i64,)>(sql, &[pipeline.into()]).await?.map(|row| row.0))
+}
+
 impl Store {
     /// Counts the jobs of each kind, leased or not.
     ///
@@ -287,7 +289,7 @@ impl Store {
         &self,
         tx: &mut Transaction,
         job: &Job,
-        end: Option<&'static events::EventKind>,
+        end: Option<&'static event::EventKind>,
     ) -> Result<()> {
         let document = job.document_id.as_deref().unwrap_or_default();
         Ok(self.outbox.emit_stage_events(tx, document, &job.pending_stages, end).await?)
@@ -305,7 +307,7 @@ impl Store {
             return Ok(false);
         }
         if written {
-            let kind = if retry_at.is_some() { events::DOCUMENT_QUEUED } else { events::DOCUMENT_FAILED };
+            let kind = if retry_at.is_some() { event::DOCUMENT_QUEUED } else { event::DOCUMENT_FAILED };
             self.emit_job_events(&mut tx, job, Some(kind)).await?;
         }
         match retry_at {
@@ -329,7 +331,7 @@ impl Store {
             return Ok(false);
         }
         if written {
-            self.emit_job_events(&mut tx, job, Some(events::DOCUMENT_QUEUED)).await?;
+            self.emit_job_events(&mut tx, job, Some(event::DOCUMENT_QUEUED)).await?;
         }
         tx.execute(POSTPONE, &[(&job.id).into(), (&job.lease_owner).into(), until.into()]).await?;
         self.outbox.commit(tx).await?;
@@ -349,7 +351,7 @@ impl Store {
         let Some(document) = &job.document_id else { return Ok(PublishOutcome::Discarded) };
         let mut tx = self.database.begin().await?;
         // Locks the pipeline row first, as the index swap does.
-        let generation = reindexes::lock_generation(&mut tx, self.database.kind(), &job.pipeline_id).await?;
+        let generation = lock_generation(&mut tx, self.database.kind(), &job.pipeline_id).await?;
         let progress = to_json(&ingested.progress)?;
         let arguments = [
             document.into(),
@@ -374,7 +376,7 @@ impl Store {
         // Usage is written last in every transaction, which prevents deadlocks.
         let amount = Amount { chunks: ingested.chunks.len() as i64, ..Amount::default() };
         usage::count(&mut tx, &job.pipeline_id, &classification, amount).await?;
-        self.emit_job_events(&mut tx, job, Some(events::DOCUMENT_READY)).await?;
+        self.emit_job_events(&mut tx, job, Some(event::DOCUMENT_READY)).await?;
         self.outbox.commit(tx).await?;
         Ok(PublishOutcome::Done)
     }

@@ -3,7 +3,7 @@
 use pidq_http::auth::Timestamp;
 
 use super::{Result, Store, StoreError, from_json, to_json};
-use crate::llm_connections::LlmConnection;
+use crate::domain::llm_connection::LlmConnection;
 
 type Row = (String, String, i64, String, String, String, Option<i64>, String, String, i64, i64);
 
@@ -42,7 +42,7 @@ impl Store {
         ];
         let mut tx = self.database.begin().await?;
         tx.execute(INSERT, &arguments).await.map_err(name_taken)?;
-        crate::audit::set_resource(&connection.id);
+        crate::domain::audit_context::set_resource(&connection.id);
         Ok(self.outbox.commit(tx).await?)
     }
 

@@ -5,8 +5,9 @@ use pidq_http::database::Transaction;
 use pidq_http::uuid_v7;
 
 use super::{Result, Store, StoreError, from_json, to_json};
-pub(super) use crate::operations::OperationKind;
-use crate::operations::{Operation, OperationError, OperationState, Progress};
+pub(super) use crate::domain::operation::OperationKind;
+use crate::domain::operation::{Operation, OperationError};
+use crate::domain::operation::{OperationState, Progress};
 
 macro_rules! columns {
     () => {

@@ -13,10 +13,10 @@ use pidq_http::uuid_v7;
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
-use super::jobs::StageTransition;
 use super::{Result, Store, StoreError, audit, from_json};
-use crate::audit::AuditEntry;
-use crate::events::{self, Event, EventKind};
+use crate::domain::audit_context::AuditEntry;
+use crate::domain::event::{self, Event, EventKind};
+use crate::domain::model::Status;
 
 /// Transactional outbox of events.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +25,15 @@ pub struct Outbox {
     /// Time stamp of the last event of this process.
     last_timestamp: Arc<AtomicI64>,
     includes_filenames: bool,
+}
+
+/// Transition of a document to an ingestion stage.
+#[derive(Clone, Copy, Debug)]
+pub struct StageTransition {
+    /// The stage.
+    pub status: Status,
+    /// Event time stamp.
+    pub at: i64,
 }
 
 /// Fields of an event to emit.
@@ -203,7 +212,7 @@ impl Outbox {
         }
         let Some(state) = DocumentState::load(tx, document).await? else { return Ok(()) };
         let stage = |stage: &StageTransition| {
-            NewEvent::new(events::DOCUMENT_STAGE, self.document_draft(&state, stage.status.as_str()), stage.at)
+            NewEvent::new(event::DOCUMENT_STAGE, self.document_draft(&state, stage.status.as_str()), stage.at)
         };
         let end =
             end.map(|kind| NewEvent::new(kind, self.document_draft(&state, &state.status), self.next_timestamp()));
@@ -225,11 +234,11 @@ impl Outbox {
 
     /// Commits a transaction with its audit entry and wakes the sequencer.
     pub(super) async fn commit(&self, mut tx: Transaction) -> std::result::Result<(), DatabaseError> {
-        if let Some(entry) = crate::audit::pending_entry() {
+        if let Some(entry) = crate::domain::audit_context::pending_entry() {
             audit::insert_entry(&mut tx, &entry, self.next_timestamp()).await?;
         }
         tx.commit().await?;
-        crate::audit::mark_written();
+        crate::domain::audit_context::mark_written();
         self.notify.notify_one();
         Ok(())
     }
@@ -353,7 +362,7 @@ impl Store {
         let details = Map::from_iter([("status".to_owned(), state.into())]);
         let entry = AuditEntry::by_system("license.change", "/api/license".to_owned(), details.clone());
         audit::insert_entry(&mut tx, &entry, self.outbox.next_timestamp()).await?;
-        self.outbox.emit(&mut tx, events::LICENSE_CHANGED, EventDraft { details, ..EventDraft::default() }).await?;
+        self.outbox.emit(&mut tx, event::LICENSE_CHANGED, EventDraft { details, ..EventDraft::default() }).await?;
         self.outbox.commit(tx).await?;
         Ok(())
     }
@@ -372,7 +381,7 @@ pub(super) async fn events_after(tx: &mut Transaction, position: i64, limit: usi
 }
 
 fn event(row: Row) -> Result<Event> {
-    let kind = events::find(&row.2).ok_or_else(|| StoreError::Corrupt(format!("event {}", row.2)))?;
+    let kind = event::find(&row.2).ok_or_else(|| StoreError::Corrupt(format!("event {}", row.2)))?;
     Ok(Event {
         details: from_json("details", &row.7)?,
         id: row.0,

@@ -6,7 +6,7 @@ use pidq_http::database::{DatabaseError, Transaction};
 use serde_json::{Map, Value};
 
 use super::{Result, Store, from_json};
-use crate::records::Chunk;
+use crate::domain::model::Chunk;
 
 /// A searchable document.
 #[derive(Clone, Debug, PartialEq)]

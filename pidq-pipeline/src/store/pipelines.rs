@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 use super::jobs::{self, JobKind};
 use super::outbox::EventDraft;
 use super::{Result, Store, StoreError, count_limits, from_json, operations, reindexes, to_json};
-use crate::events::{self, EventKind};
-use crate::operations::{Operation, OperationState};
-use crate::records::{DocumentCounts, Options, Pipeline, PipelineStatus};
+use crate::domain::event::{self, EventKind};
+use crate::domain::model::{DocumentCounts, Options, Pipeline, PipelineStatus};
+use crate::domain::operation::{Operation, OperationState};
 
 /// A pipeline to create.
 pub struct NewPipeline {
@@ -118,8 +118,8 @@ impl Store {
         let mut tx = self.database.begin().await?;
         count_limits::check(&mut tx, ("pipelines", COUNT_PIPELINES), limit).await?;
         tx.execute(INSERT, &arguments).await.map_err(name_taken)?;
-        crate::audit::set_resource(&pipeline.id);
-        self.emit_pipeline_event(&mut tx, events::PIPELINE_CREATED, &pipeline).await?;
+        crate::domain::audit_context::set_resource(&pipeline.id);
+        self.emit_pipeline_event(&mut tx, event::PIPELINE_CREATED, &pipeline).await?;
         self.outbox.commit(tx).await?;
         Ok(pipeline)
     }
@@ -207,7 +207,7 @@ impl Store {
             return Err(StoreError::Conflict);
         }
         let updated = Pipeline { revision: pipeline.revision + 1, updated_at: now, ..pipeline.clone() };
-        self.emit_pipeline_event(&mut tx, events::PIPELINE_UPDATED, &updated).await?;
+        self.emit_pipeline_event(&mut tx, event::PIPELINE_UPDATED, &updated).await?;
         self.outbox.commit(tx).await?;
         Ok(updated)
     }
@@ -262,7 +262,7 @@ impl Store {
         if tx.execute(DELETE, &[id.into()]).await? > 0 {
             let details = Map::from_iter([("status".into(), "deleted".into())]);
             let draft = EventDraft { pipeline: Some(id), details, ..EventDraft::default() };
-            self.outbox.emit(&mut tx, events::PIPELINE_DELETED, draft).await?;
+            self.outbox.emit(&mut tx, event::PIPELINE_DELETED, draft).await?;
             operations::end(&mut tx, operations::OperationKind::Delete, id, OperationState::Succeeded, None).await?;
         }
         self.outbox.commit(tx).await?;

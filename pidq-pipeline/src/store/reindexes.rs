@@ -15,9 +15,10 @@ use super::jobs::{self, JobKind};
 use super::operations;
 use super::outbox::EventDraft;
 use super::{IngestedDocument, Job, Result, Store, StoreError, chunks, from_json, retry_on_deadlock, to_json};
-use crate::events;
-use crate::operations::{Operation, OperationError, OperationKind, OperationState, Progress};
-use crate::records::Pipeline;
+use crate::domain::event;
+use crate::domain::model::Pipeline;
+use crate::domain::operation::{Operation, OperationError};
+use crate::domain::operation::{OperationKind, OperationState, Progress};
 
 /// Target configuration of a reindex.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,7 +114,6 @@ locked!(
     "select generation from pipelines where id = $1 and status = 'reindexing'",
     " for no key update"
 );
-locked!(share_pipeline, "select generation from pipelines where id = $1", " for share");
 const SAME_TEXT: &str = "select 1 from document_contents where document_id = $1 and revision = $2 and extracted = $3
   and pages = $4 and coalesce(title, '') = coalesce($5, '')";
 const DELETE_CHUNKS: &str = "delete from chunks where document_id = $1 and generation = $2";
@@ -134,12 +134,6 @@ const ACTIVATE_GENERATION: &str = "update pipelines set generation = $2, embeddi
 const DELETE_DOCUMENTS: &str = "delete from reindex_documents where pipeline_id = $1 and generation = $2";
 const SWEEP: &str = "delete from chunks where id in
   (select id from chunks where pipeline_id = $1 and generation = $2 limit $3)";
-
-/// Returns the active generation and locks it until the transaction ends.
-pub(super) async fn lock_generation(tx: &mut Transaction, kind: DatabaseKind, pipeline: &str) -> Result<Option<i64>> {
-    let sql = if kind == DatabaseKind::Postgres { share_pipeline::POSTGRES } else { share_pipeline::SQLITE };
-    Ok(tx.row::<(i64,)>(sql, &[pipeline.into()]).await?.map(|row| row.0))
-}
 
 /// Ends a reindex and schedules the deletion of its chunks; returns its generation.
 pub(super) async fn abort_reindex(
@@ -185,8 +179,7 @@ impl Store {
         ];
         tx.execute(INSERT, &arguments).await?;
         jobs::add(&mut tx, JobKind::Reindex, pipeline, None, now).await?;
-        self.emit_reindex_event(&mut tx, events::REINDEX_STARTED, pipeline, &operation, OperationState::Running)
-            .await?;
+        self.emit_reindex_event(&mut tx, event::REINDEX_STARTED, pipeline, &operation, OperationState::Running).await?;
         self.outbox.commit(tx).await?;
         self.operation(&operation).await?.ok_or(StoreError::Conflict)
     }
@@ -194,7 +187,7 @@ impl Store {
     async fn emit_reindex_event(
         &self,
         tx: &mut Transaction,
-        kind: &'static events::EventKind,
+        kind: &'static event::EventKind,
         pipeline: &str,
         operation: &str,
         state: OperationState,
@@ -304,7 +297,7 @@ impl Store {
         tx.execute(DELETE_JOBS, &[pipeline.into()]).await?;
         operations::end(&mut tx, OperationKind::Reindex, pipeline, OperationState::Succeeded, None).await?;
         jobs::sweep(&mut tx, pipeline, old, Timestamp::now() + grace).await?;
-        let (kind, state) = (events::REINDEX_COMPLETED, OperationState::Succeeded);
+        let (kind, state) = (event::REINDEX_COMPLETED, OperationState::Succeeded);
         self.emit_reindex_event(&mut tx, kind, pipeline, &reindex.operation_id, state).await?;
         self.outbox.commit(tx).await?;
         Ok(SwapOutcome::Swapped)
@@ -320,7 +313,7 @@ impl Store {
         tx.execute(LOCK_PIPELINE, &[pipeline.into()]).await?;
         if jobs::holds_lease(&mut tx, job).await? {
             abort_reindex(&mut tx, pipeline, OperationState::Failed, Some(error)).await?;
-            let (kind, state) = (events::REINDEX_COMPLETED, OperationState::Failed);
+            let (kind, state) = (event::REINDEX_COMPLETED, OperationState::Failed);
             self.emit_reindex_event(&mut tx, kind, pipeline, &reindex.operation_id, state).await?;
             self.outbox.commit(tx).await?;
         }
@@ -335,7 +328,7 @@ impl Store {
         let mut tx = self.database.begin().await?;
         let pipeline = &operation.pipeline_id;
         if abort_reindex(&mut tx, pipeline, OperationState::Cancelled, None).await?.is_some() {
-            let (kind, state) = (events::REINDEX_COMPLETED, OperationState::Cancelled);
+            let (kind, state) = (event::REINDEX_COMPLETED, OperationState::Cancelled);
             self.emit_reindex_event(&mut tx, kind, pipeline, &operation.id, state).await?;
             self.outbox.commit(tx).await?;
         }

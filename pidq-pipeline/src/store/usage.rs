@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::outbox::EventDraft;
 use super::{Result, Store};
-use crate::events;
+use crate::domain::event;
 
 /// Statistics of a question, answered with or without a model.
 #[derive(Clone, Copy, Debug)]
@@ -176,7 +176,7 @@ impl Store {
     pub async fn record_question(&self, question: &QuestionStats<'_>) -> Result<()> {
         let mut tx = self.database.begin().await?;
         count(&mut tx, question.pipeline_id, question.classification, question.amount()).await?;
-        let kind = if question.outcome.is_ok() { events::QUERY_COMPLETED } else { events::QUERY_FAILED };
+        let kind = if question.outcome.is_ok() { event::QUERY_COMPLETED } else { event::QUERY_FAILED };
         let (pipeline, classification) = (Some(question.pipeline_id), Some(question.classification));
         let draft = EventDraft { pipeline, classification, details: details(question), ..EventDraft::default() };
         self.outbox.emit(&mut tx, kind, draft).await?;

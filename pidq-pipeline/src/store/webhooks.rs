@@ -11,9 +11,10 @@ use serde_json::Map;
 
 use super::outbox::{self, EventDraft};
 use super::{Result, Store, StoreError, api_keys, audit, from_json, to_json};
-use crate::audit::AuditEntry;
-use crate::events;
-use crate::webhooks::{ORPHANED, Recipient, Webhook, WebhookState};
+use crate::domain::audit_context::AuditEntry;
+use crate::domain::event;
+use crate::domain::webhook::{ORPHANED, Recipient};
+use crate::domain::webhook::{Webhook, WebhookState};
 
 /// Delivery of an event to a webhook.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -213,7 +214,7 @@ impl Store {
         let mut tx = self.database.begin().await?;
         let added = tx.execute(INSERT, &arguments).await? > 0;
         if added {
-            crate::audit::set_resource(&webhook.id);
+            crate::domain::audit_context::set_resource(&webhook.id);
             self.outbox.commit(tx).await?;
         }
         Ok(added)
@@ -382,7 +383,7 @@ impl Store {
         let details: Map<_, _> = details.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
         let entry = AuditEntry::by_system("webhook.disable", format!("/api/webhooks/{webhook}"), details.clone());
         audit::insert_entry(tx, &entry, self.outbox.next_timestamp()).await?;
-        Ok(self.outbox.emit(tx, events::WEBHOOK_DISABLED, EventDraft { details, ..EventDraft::default() }).await?)
+        Ok(self.outbox.emit(tx, event::WEBHOOK_DISABLED, EventDraft { details, ..EventDraft::default() }).await?)
     }
 
     /// Deletes finished deliveries of events before a time.

@@ -9,10 +9,10 @@ use pidq_http::Bytes;
 use pidq_http::auth::Timestamp;
 use tokio::time::timeout;
 
-use super::WebhookClient;
 use super::signing::SigningKeys;
-use crate::egress::{EgressError, Target};
-use crate::events::Event;
+use crate::domain::event::Event;
+use crate::net::egress::{EgressError, Target};
+use crate::net::webhook_client::WebhookClient;
 use crate::platform::Platform;
 
 /// Maximum size of a response head. The body is not read.
@@ -21,7 +21,7 @@ const MAX_RESPONSE_HEAD: usize = 16 << 10;
 const MAX_RETRY_AFTER: i64 = 86_400;
 
 /// A signed delivery request.
-pub(super) struct DeliveryRequest {
+pub(crate) struct DeliveryRequest {
     /// Event id, the same for all attempts.
     id: String,
     seconds: i64,
@@ -31,7 +31,7 @@ pub(super) struct DeliveryRequest {
 
 /// Result of a delivery request.
 #[derive(Debug, Eq, PartialEq)]
-pub(super) enum DeliveryResponse {
+pub(crate) enum DeliveryResponse {
     /// Accepted (2xx).
     Accepted(StatusCode),
     /// 410 Gone: no further deliveries.

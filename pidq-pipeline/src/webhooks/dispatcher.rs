@@ -12,7 +12,8 @@ use pidq_http::uuid_v7;
 use tokio::task::JoinSet;
 
 use super::delivery::{DeliveryRequest, DeliveryResponse};
-use super::{ORPHANED, Recipient, Webhook, WebhookState};
+use super::secrets;
+use crate::domain::webhook::{ORPHANED, Recipient, Webhook, WebhookState};
 use crate::platform::Platform;
 use crate::store::{Delivery, DeliveryOutcome, StoreError};
 
@@ -113,7 +114,7 @@ async fn attempt(platform: &Platform, webhook: &Webhook, delivery: &Delivery) ->
     };
     let visible = platform.store.event(&delivery.event_id).await?.and_then(|event| recipient.visible(&event));
     let Some(event) = visible else { return Ok(DeliveryOutcome::Discarded) };
-    let response = match webhook.decrypt_secrets(platform) {
+    let response = match secrets::decrypt(webhook, &platform.encryptor) {
         Some(secrets) => DeliveryRequest::new(platform, &event, &secrets).send(&platform.webhooks, &webhook.url).await,
         None => DeliveryResponse::NoResponse("the secret was encrypted with another PIDQ_APP_SECRET; rotate it"),
     };

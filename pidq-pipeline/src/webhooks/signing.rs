@@ -11,7 +11,7 @@ const PREFIX: &str = "whsec_";
 
 /// The keys of a webhook.
 #[derive(Deserialize, Serialize)]
-pub(super) struct SigningKeys {
+pub(crate) struct SigningKeys {
     /// In Base64.
     key: Zeroizing<String>,
     /// The previous key, while it is valid.

@@ -1,7 +1,7 @@
 //! Tests of the audit: one entry per change and per rejection, without secrets, visible only with full access.
 
 use pidq_http::auth::Timestamp;
-use pidq_pipeline::maintenance;
+use pidq_pipeline::background::maintenance;
 use serde_json::{Value, json};
 
 use crate::mock_server::{KEY, MockServer, reply};

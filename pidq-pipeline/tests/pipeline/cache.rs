@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use pidq_http::Secret;
-use pidq_pipeline::cache::{Cache, CacheKind, PASSAGES, Redis, VECTORS};
+use pidq_pipeline::cluster::cache::{Cache, CacheKind, PASSAGES, Redis, VECTORS};
 use serde_json::json;
 
 use crate::backend_servers::Server;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use pidq_pipeline::domain::model::Pipeline;
 use pidq_pipeline::embedding::{self, Embedder, ModelSources, to_blob};
-use pidq_pipeline::index_cache::IndexCache;
-use pidq_pipeline::records::Pipeline;
-use pidq_pipeline::search::{Filter, MODES, SearchQuery};
+use pidq_pipeline::retrieval::index_cache::IndexCache;
+use pidq_pipeline::retrieval::search::{Filter, MODES, SearchQuery};
 use pidq_pipeline::store::{IngestedDocument, PublishOutcome, Store};
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pidq_http::auth::Timestamp;
 use pidq_http::database::{Database, DatabaseKind};
-use pidq_pipeline::records::{Document, Pipeline};
+use pidq_pipeline::domain::model::{Document, Pipeline};
 use pidq_pipeline::store::{
     DocumentUpdate, Job, NewAnswer, NewContent, PublishOutcome, ReindexTarget, Store, StoreError, SwapOutcome,
 };

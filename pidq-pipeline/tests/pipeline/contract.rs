@@ -6,7 +6,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use pidq_http::auth::Timestamp;
 use pidq_http::{CommonSettings, Settings};
-use pidq_pipeline::{TABLES, open};
+use pidq_pipeline::TABLES;
+use pidq_pipeline::open;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

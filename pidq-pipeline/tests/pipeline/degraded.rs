@@ -6,7 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pidq_http::Settings;
-use pidq_pipeline::{Platform, TABLES, ingest, invalidation, open};
+use pidq_pipeline::Platform;
+use pidq_pipeline::TABLES;
+use pidq_pipeline::background::partition_refresh;
+use pidq_pipeline::ingest::worker;
+use pidq_pipeline::open;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
@@ -19,7 +23,7 @@ use crate::platform::TestPlatform;
 const MANUAL: &[(&str, &str)] = &[("classification", "manual")];
 
 fn workers(platform: &Arc<Platform>, count: usize) -> JoinSet<()> {
-    (0..count).map(|_| ingest::run_worker(Arc::clone(platform))).collect()
+    (0..count).map(|_| worker::run_worker(Arc::clone(platform))).collect()
 }
 
 #[tokio::test]
@@ -96,7 +100,7 @@ async fn a_remote_cancellation_stops_the_worker_at_once() {
 async fn open_partitions_are_refreshed_before_a_search() {
     let Some((server, worker, _folder, _nats)) = start_replicas(&[]).await else { return };
     let _workers = workers(&worker.state, 1);
-    let _invalidation = tokio::spawn(invalidation::run(Arc::clone(&server.state)));
+    let _invalidation = tokio::spawn(partition_refresh::run(Arc::clone(&server.state)));
     let id = server.pipeline().await;
     let question = json!({"query": "pump", "classification": "manual"});
     assert_eq!(server.post(&format!("/api/pipelines/{id}/search"), &question).await.json()["contexts"], json!([]));

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use pidq_http::database::{Database, DatabaseKind};
-use pidq_pipeline::index_cache::IndexCache;
-use pidq_pipeline::records::{Document, Pipeline, Progress, Status};
+use pidq_pipeline::domain::model::{Document, Pipeline, Progress, Status};
+use pidq_pipeline::retrieval::index_cache::IndexCache;
 use pidq_pipeline::store::{DocumentFilter, DocumentUpdate, Job, NewContent, PublishOutcome, Store, StoreError};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pidq_pipeline::ingest;
+use pidq_pipeline::ingest::worker;
 use serde_json::{Value, json};
 
 use crate::ingestion::on_each;
@@ -292,7 +292,7 @@ async fn uploads_beyond_the_memory_budget_are_deferred() {
     assert!(statuses.iter().all(|status| [202, 503].contains(status)) && statuses.contains(&202), "{statuses:?}");
     let retried = platform.upload(&id, "c.txt", "c".repeat(40 << 10).as_bytes(), &MANUAL).await;
     assert_eq!(retried.status, 202, "the memory budget is released");
-    let worker = tokio::spawn(ingest::run_worker(Arc::clone(&platform.state)));
+    let worker = tokio::spawn(worker::run_worker(Arc::clone(&platform.state)));
     let headers = [("content-type", "multipart/form-data; boundary=x7x")];
     let path = format!("/api/pipelines/{id}/documents?wait=60");
     let ready = platform.send("POST", &path, &headers, form("d.txt", "d ".repeat(20 << 10).as_bytes(), &MANUAL)).await;

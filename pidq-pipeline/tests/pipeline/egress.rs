@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pidq_http::Fut;
-use pidq_pipeline::egress::{
+use pidq_pipeline::net::egress::{
     AllowList, Backend, EgressError, EgressRejection, EgressScope, Guard, Level, Policy, Resolver, SystemResolver,
 };
 use tokio::net::{TcpListener, UdpSocket};

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use pidq_pipeline::background::embedding_outage;
 use pidq_pipeline::embedding::{self, ModelSources};
-use pidq_pipeline::{ingest, model_health};
+use pidq_pipeline::ingest::worker;
 use serde_json::{Value, json};
 
 use crate::mock_server::{MockServer, ReceivedRequest, Step, json_reply};
@@ -51,8 +52,8 @@ impl Service {
         let defaults =
             [("PIDQ_EMBEDDINGS_URL", url.as_str()), ("PIDQ_EMBEDDINGS_KEY", KEY), ("PIDQ_JOB_LEASE_TTL", "1s")];
         let platform = TestPlatform::sqlite(&defaults.iter().chain(settings).copied().collect::<Vec<_>>()).await;
-        let work = tokio::spawn(ingest::run_worker(platform.state.clone()));
-        let watch = tokio::spawn(model_health::watch(platform.state.clone()));
+        let work = tokio::spawn(worker::run_worker(platform.state.clone()));
+        let watch = tokio::spawn(embedding_outage::watch(platform.state.clone()));
         RunningPlatform { platform, tasks: [work, watch] }
     }
 }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use pidq_pipeline::embedding::{self, CachingEmbedder, ModelSources};
-use pidq_pipeline::eval::{self, Dataset, Report};
-use pidq_pipeline::search::Mode;
+use pidq_pipeline::retrieval::evaluation::{self, Dataset, Report};
+use pidq_pipeline::retrieval::search::Mode;
 
 fn corpus_folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/plant_corpus")
@@ -23,7 +23,7 @@ fn weight() -> f64 {
 }
 
 fn report() -> Report {
-    eval::evaluate_beir(&corpus_folder(), embedder(), weight()).unwrap()
+    evaluation::evaluate_beir(&corpus_folder(), embedder(), weight()).unwrap()
 }
 
 #[test]

@@ -9,9 +9,10 @@ use hyper::Request;
 use hyper::header::HeaderValue;
 use pidq_http::Bytes;
 use pidq_http::database::{Database, Transaction};
-use pidq_pipeline::api_keys::{AccessScope, ApiKey, Verb};
-use pidq_pipeline::events::{self, Event};
-use pidq_pipeline::pubsub::{Message, Received, Subscription};
+use pidq_pipeline::cluster::pubsub::{Message, Received, Subscription};
+use pidq_pipeline::domain::api_key::{AccessScope, ApiKey, Verb};
+use pidq_pipeline::domain::event::{self, Event};
+use pidq_pipeline::events::{nats_publisher, sequencer};
 use pidq_pipeline::store::Store;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
@@ -253,7 +254,8 @@ async fn a_license_change_is_one_event() {
 async fn events_are_published_after_nats_outages() {
     let Some(mut server) = Server::jetstream() else { return };
     let platform = TestPlatform::sqlite(&[("PIDQ_NATS_URL", &server.url())]).await;
-    let (sequencer, publisher) = (platform.run_sequencer(), tokio::spawn(events::publish(Arc::clone(&platform.state))));
+    let (sequencer_task, publisher) =
+        (platform.run_sequencer(), tokio::spawn(nats_publisher::publish(Arc::clone(&platform.state))));
     // Received messages were accepted by the server before.
     let mut subscription = platform.state.pubsub.subscribe("pidq.v1.");
     let id = platform.pipeline().await;
@@ -268,7 +270,7 @@ async fn events_are_published_after_nats_outages() {
     assert_eq!(queued.subject, "pidq.v1.document.queued", "no names in subjects");
     let body = String::from_utf8_lossy(&queued.bytes).into_owned();
     assert!(body.contains(uploaded["id"].as_str().unwrap()) && !body.contains("plan.txt"), "{body}");
-    sequencer.abort();
+    sequencer_task.abort();
     publisher.abort();
 }
 
@@ -370,7 +372,7 @@ fn a_reclassified_document_appears_or_disappears_for_restricted_keys() {
     let event = Event {
         id: "e".into(),
         position: 1,
-        kind: events::DOCUMENT_RECLASSIFIED,
+        kind: event::DOCUMENT_RECLASSIFIED,
         pipeline_id: Some("p".into()),
         document_id: Some("d".into()),
         classification: Some("new".into()),
@@ -456,7 +458,7 @@ impl TestPlatform {
 
     /// Starts the event sequencer.
     pub fn run_sequencer(&self) -> JoinHandle<()> {
-        tokio::spawn(events::run_sequencer(Arc::clone(&self.state)))
+        tokio::spawn(sequencer::run_sequencer(Arc::clone(&self.state)))
     }
 
     async fn open_event_stream(&self, path: &str, headers: &[(&str, &str)]) -> StreamClient {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pidq_http::database::Database;
-use pidq_pipeline::maintenance;
+use pidq_pipeline::background::maintenance;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use pidq_pipeline::index_cache::IndexCache;
-use pidq_pipeline::records::Pipeline;
+use pidq_pipeline::domain::model::Pipeline;
+use pidq_pipeline::retrieval::index_cache::IndexCache;
 use pidq_pipeline::store::{PublishOutcome, Store};
 
 use crate::store_fixtures::{add, ingested, on_each, pipeline};

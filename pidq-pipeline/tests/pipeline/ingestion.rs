@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pidq_pipeline::ingest;
+use pidq_pipeline::ingest::worker;
 use serde_json::{Value, json};
 
 use crate::platform::TestPlatform;
@@ -106,7 +106,7 @@ async fn deleting_a_pipeline_deletes_its_documents() {
 /// Runs a test once for each kind of database, with two workers.
 pub async fn on_each(test: impl AsyncFn(&TestPlatform)) {
     crate::platform::on_each(async |platform| {
-        let workers: Vec<_> = (0..2).map(|_| tokio::spawn(ingest::run_worker(Arc::clone(&platform.state)))).collect();
+        let workers: Vec<_> = (0..2).map(|_| tokio::spawn(worker::run_worker(Arc::clone(&platform.state)))).collect();
         test(&platform).await;
         workers.iter().for_each(|worker| worker.abort());
     })

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pidq_pipeline::records::{Document, Progress, Status};
+use pidq_pipeline::domain::model::{Document, Progress, Status};
 use pidq_pipeline::store::{Job, PublishOutcome, StageTransition, Store};
 
 use crate::store_fixtures;

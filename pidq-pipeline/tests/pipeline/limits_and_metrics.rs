@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hyper::Request;
-use pidq_pipeline::metrics;
+use pidq_pipeline::background::gauges;
 use serde_json::json;
 
 use crate::mock_prompt_model::prompt_model;
@@ -125,7 +125,7 @@ async fn the_metrics_count_stages_questions_tokens_and_queued_jobs() {
     let platform = TestPlatform::sqlite(&[]).await;
     let id = platform.pipeline().await;
     platform.upload(&id, "V-201.md", b"PSV-2015A is set at 38.5 barg.", &[("classification", "manual")]).await;
-    metrics::count_jobs(&platform.state).await.unwrap();
+    gauges::count_jobs(&platform.state).await.unwrap();
     assert_eq!(metric(&platform, "pidq_pipeline_jobs{kind=\"ingest\"}").as_deref(), Some("1"));
     let platform = platform.with_workers();
     platform.upload_and_wait(&id, "V-202.md", b"PSV-2016A is set at 12 barg.", &[("classification", "manual")]).await;

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use pidq_http::{Problem, Secret};
-use pidq_pipeline::egress::EgressRejection;
 use pidq_pipeline::llm::{BatchOptions, Chat, ClientOptions, Endpoint, LlmError, LlmErrorKind, Sampling, Usage};
+use pidq_pipeline::net::egress::EgressRejection;
 use serde_json::{Value, json};
 
 use crate::mock_server::{

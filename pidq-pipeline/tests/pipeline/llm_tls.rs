@@ -6,8 +6,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
 use pidq_http::{Fut, Secret};
-use pidq_pipeline::egress::{EgressScope, Guard, Level, Policy, Resolver};
 use pidq_pipeline::llm::{Chat, Client, Endpoint};
+use pidq_pipeline::net::egress::{EgressScope, Guard, Level, Policy, Resolver};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use rustls::ServerConfig;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};

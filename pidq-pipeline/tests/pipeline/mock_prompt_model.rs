@@ -1,6 +1,6 @@
 //! Mock model that answers from its prompt alone, to test prompts.
 
-use pidq_pipeline::prompt::REFUSAL;
+use pidq_pipeline::generation::prompt::REFUSAL;
 use serde_json::Value;
 
 use crate::mock_server::{MockServer, completion, delta, event, json_reply, last, raw, stream_head};

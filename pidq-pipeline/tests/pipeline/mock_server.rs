@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pidq_http::Secret;
-use pidq_pipeline::egress::{EgressScope, Guard, Level, Policy};
 use pidq_pipeline::llm::{Client, ClientOptions, Endpoint};
+use pidq_pipeline::net::egress::{EgressScope, Guard, Level, Policy};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use pidq_pipeline::ingest;
+use pidq_pipeline::ingest::worker;
 use pidq_pipeline::splitter::SPLITTERS;
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ const COMPOSING_SPLITTERS: &[&str] = &["json", "markdown_header", "html_header"]
 #[tokio::test(flavor = "multi_thread")]
 async fn citation_offsets_match_the_document_text() {
     let platform = TestPlatform::sqlite(&[]).await;
-    let workers: Vec<_> = (0..2).map(|_| tokio::spawn(ingest::run_worker(Arc::clone(&platform.state)))).collect();
+    let workers: Vec<_> = (0..2).map(|_| tokio::spawn(worker::run_worker(Arc::clone(&platform.state)))).collect();
     let all = std::env::var_os("PIDQ_PROPERTY_CASES").is_some();
     let names = SPLITTERS.iter().map(|splitter| splitter.name).filter(|name| all || DEFAULT_SPLITTERS.contains(name));
     for name in names {

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pidq_http::database::Database;
+use pidq_pipeline::domain::model::{Chunk, Options, Pipeline, Progress};
 use pidq_pipeline::embedding::{normalize, to_blob};
-use pidq_pipeline::index_cache::IndexCache;
-use pidq_pipeline::ingest;
-use pidq_pipeline::pgvector::{ChunkPosition, PgvectorIndex};
-use pidq_pipeline::records::{Chunk, Options, Pipeline, Progress};
-use pidq_pipeline::search::{Mode, SearchQuery};
+use pidq_pipeline::ingest::worker;
+use pidq_pipeline::retrieval::index_cache::IndexCache;
+use pidq_pipeline::retrieval::pgvector::{ChunkPosition, PgvectorIndex};
+use pidq_pipeline::retrieval::search::{Mode, SearchQuery};
 use pidq_pipeline::store::{IngestedDocument, NewDocument, NewPipeline, PublishOutcome, Store};
 use serde_json::{Map, json};
 
@@ -188,7 +188,7 @@ async fn an_index_finds_nearly_all_exact_results() {
 async fn the_platform_uses_the_index_automatically() {
     let Some(url) = url() else { return };
     let platform = TestPlatform::at(&url, &[("PIDQ_ANN_THRESHOLD", "1")]).await;
-    let worker = tokio::spawn(ingest::run_worker(platform.state.clone()));
+    let worker = tokio::spawn(worker::run_worker(platform.state.clone()));
     let pipeline = platform.pipeline().await;
     for (name, text) in [("a.txt", "The pump P-101A runs dry."), ("b.txt", "PSV-2015A is set at 38.5 barg.")] {
         platform.upload_and_wait(&pipeline, name, text.as_bytes(), &[("classification", "manual")]).await;

@@ -6,7 +6,10 @@ use std::sync::Arc;
 use http_body_util::BodyExt;
 use hyper::{HeaderMap, Request};
 use pidq_http::{Service, Settings};
-use pidq_pipeline::{Platform, TABLES, ingest, open};
+use pidq_pipeline::Platform;
+use pidq_pipeline::TABLES;
+use pidq_pipeline::ingest::worker;
+use pidq_pipeline::open;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -93,7 +96,7 @@ impl TestPlatform {
     /// Starts workers, which run until the end of the test.
     pub fn with_workers(self) -> TestPlatform {
         for _ in 0..2 {
-            tokio::spawn(ingest::run_worker(Arc::clone(&self.state)));
+            tokio::spawn(worker::run_worker(Arc::clone(&self.state)));
         }
         self
     }

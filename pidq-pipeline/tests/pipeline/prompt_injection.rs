@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use pidq_pipeline::ingest;
+use pidq_pipeline::ingest::worker;
 use serde_json::{Value, json};
 
 use crate::mock_prompt_model::prompt_model;
@@ -56,7 +56,7 @@ const INJECTIONS: &[(&str, &str)] = &[
 #[tokio::test(flavor = "multi_thread")]
 async fn injected_documents_stay_in_their_blocks() {
     let platform = TestPlatform::sqlite(&[]).await;
-    let workers: Vec<_> = (0..2).map(|_| tokio::spawn(ingest::run_worker(Arc::clone(&platform.state)))).collect();
+    let workers: Vec<_> = (0..2).map(|_| tokio::spawn(worker::run_worker(Arc::clone(&platform.state)))).collect();
     let pipeline = platform.pipeline().await;
     for (name, text) in INJECTIONS.iter().chain(&[("data sheet.txt", FACT)]) {
         let text = text.as_bytes();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pidq_pipeline::pubsub::{Message, PubSub, Received, Signal, Subscription};
+use pidq_pipeline::cluster::pubsub::{Message, PubSub, Received, Signal, Subscription};
 use tokio::time::timeout;
 
 use crate::backend_servers::{Server, free_port};

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use pidq_pipeline::generation::prompt::{REFUSAL, Speaker, Spotlighting, Turn};
+use pidq_pipeline::generation::rag::{Answer, Context, Question, Reason, StreamEvent, answer, stream};
 use pidq_pipeline::llm::{Client, ClientOptions, Endpoint};
-use pidq_pipeline::prompt::{REFUSAL, Speaker, Spotlighting, Turn};
-use pidq_pipeline::rag::{Answer, Context, Question, Reason, StreamEvent, answer, stream};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pidq_pipeline::ingest;
+use pidq_pipeline::ingest::worker;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
@@ -253,7 +253,7 @@ impl Random {
 }
 
 fn start_workers(platform: &TestPlatform) -> Vec<JoinHandle<()>> {
-    (0..2).map(|_| tokio::spawn(ingest::run_worker(Arc::clone(&platform.state)))).collect()
+    (0..2).map(|_| tokio::spawn(worker::run_worker(Arc::clone(&platform.state)))).collect()
 }
 
 impl TestPlatform {

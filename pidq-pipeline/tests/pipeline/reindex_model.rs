@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use pidq_pipeline::{ingest, model_health};
+use pidq_pipeline::background::embedding_outage;
+use pidq_pipeline::ingest::worker;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
@@ -55,9 +56,9 @@ impl Service {
         let platform = TestPlatform::at(url, &settings).await;
         let mut tasks = JoinSet::new();
         for _ in 0..2 {
-            tasks.spawn(ingest::run_worker(platform.state.clone()));
+            tasks.spawn(worker::run_worker(platform.state.clone()));
         }
-        tasks.spawn(model_health::watch(platform.state.clone()));
+        tasks.spawn(embedding_outage::watch(platform.state.clone()));
         RunningPlatform { platform, _tasks: tasks }
     }
 }

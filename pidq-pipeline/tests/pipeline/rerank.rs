@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use pidq_pipeline::ingest;
+use pidq_pipeline::ingest::worker;
 use serde_json::{Value, json};
 
 use crate::mock_server::{MockServer, Step, json_reply, reply};
@@ -35,7 +35,7 @@ impl RerankFixture {
             ("PIDQ_RERANK_TIMEOUT", "1s"),
         ];
         let platform = TestPlatform::sqlite(&settings).await;
-        let worker = tokio::spawn(ingest::run_worker(Arc::clone(&platform.state)));
+        let worker = tokio::spawn(worker::run_worker(Arc::clone(&platform.state)));
         let pipeline = platform.pipeline().await;
         for (text, name) in TEXTS.iter().zip(["a.txt", "b.txt", "c.txt"]) {
             platform.upload_and_wait(&pipeline, name, text.as_bytes(), &[("classification", "manual")]).await;

@@ -5,7 +5,8 @@
 use http_body_util::BodyExt;
 use hyper::Request;
 use pidq_http::{Access, Reply, Route};
-use pidq_pipeline::{Platform, ROUTES};
+use pidq_pipeline::Platform;
+use pidq_pipeline::ROUTES;
 use serde_json::{Value, json};
 
 use crate::mock_server::{KEY, MockServer, reply};

@@ -1,7 +1,8 @@
 //! Search in a partition.
 
+use pidq_pipeline::domain::model::chunk_header;
 use pidq_pipeline::embedding::{self, Error, ModelSources, from_blob, normalize, to_blob};
-use pidq_pipeline::search::{Chunk, Document, Filter, Hit, Mode, Partition, SearchQuery, chunk_header};
+use pidq_pipeline::retrieval::search::{Chunk, Document, Filter, Hit, Mode, Partition, SearchQuery};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,7 @@
 //! Test helpers: pipelines and documents in a store, without a platform.
 
 use pidq_http::database::Database;
-use pidq_pipeline::records::{Chunk, Document, Options, Pipeline, Progress};
+use pidq_pipeline::domain::model::{Chunk, Document, Options, Pipeline, Progress};
 use pidq_pipeline::store::{IngestedDocument, NewDocument, NewPipeline, Store, StoreError};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};

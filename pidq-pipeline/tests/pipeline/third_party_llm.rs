@@ -10,8 +10,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use pidq_http::Secret;
+use pidq_pipeline::generation::rag::{Answer, Question, StreamEvent, answer, stream};
 use pidq_pipeline::llm::{BatchOptions, Client, ClientOptions, Endpoint};
-use pidq_pipeline::rag::{Answer, Question, StreamEvent, answer, stream};
 use tokio::sync::mpsc;
 
 use crate::mock_server::client;

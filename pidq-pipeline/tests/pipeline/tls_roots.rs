@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pidq_http::Settings;
-use pidq_pipeline::cache::Redis;
-use pidq_pipeline::health::DependencyHealth;
-use pidq_pipeline::pubsub::PubSub;
-use pidq_pipeline::{TABLES, open};
+use pidq_pipeline::TABLES;
+use pidq_pipeline::cluster::cache::Redis;
+use pidq_pipeline::cluster::health::DependencyHealth;
+use pidq_pipeline::cluster::pubsub::PubSub;
+use pidq_pipeline::open;
 use rcgen::generate_simple_self_signed;
 use tempfile::TempDir;
 

@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use pidq_http::auth::Timestamp;
 use pidq_http::database::{Database, DatabaseKind};
-use pidq_pipeline::webhooks;
+use pidq_pipeline::webhooks::dispatcher;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tokio::task::JoinHandle;
@@ -49,7 +49,7 @@ impl WebhookPlatform {
     async fn at(url: &str, settings: &[(&str, &str)]) -> WebhookPlatform {
         let defaults = [APP, SHORT_TIMEOUT];
         let platform = TestPlatform::at(url, &defaults.iter().chain(settings).copied().collect::<Vec<_>>()).await;
-        let tasks = vec![platform.run_sequencer(), tokio::spawn(webhooks::dispatch(Arc::clone(&platform.state)))];
+        let tasks = vec![platform.run_sequencer(), tokio::spawn(dispatcher::dispatch(Arc::clone(&platform.state)))];
         WebhookPlatform { platform, database: Database::open(url).await.unwrap(), tasks }
     }
 

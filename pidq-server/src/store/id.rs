@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::error::{Error, Result};
+use super::name_characters::has_name_characters;
 
 /// Maximum length of an identifier in bytes.
 const MAX_NAME_LENGTH: usize = 128;
@@ -77,11 +78,6 @@ impl fmt::Display for Tenant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
-}
-
-/// Returns true if the text has only identifier characters.
-pub(crate) fn has_name_characters(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._:@~-".contains(&byte))
 }
 
 fn is_name(text: &str) -> bool {

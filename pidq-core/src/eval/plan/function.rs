@@ -1,0 +1,222 @@
+//! Function table entry: everything that parser, help, documentation and tests need to know about a function.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::Plan;
+use crate::error::Result;
+use crate::eval::EvalContext;
+use crate::eval::column_view::ColumnView;
+use crate::eval::option_spec::OptionSpec;
+use crate::regex::Regex;
+use crate::value::Value;
+
+/// A function of the language.
+pub struct Function {
+    /// The name that queries use.
+    pub name: &'static str,
+    /// The parameters, in order.
+    pub params: &'static [Param],
+    /// One sentence that describes the result.
+    pub summary: &'static str,
+    /// `query => result`: printed in the docs, run as a test.
+    pub example: &'static str,
+    pub(crate) body: Body,
+}
+
+/// Implementation of a function.
+pub(crate) enum Body {
+    /// The arguments are evaluated first: `eq`, `add`, `round`.
+    Strict(StrictBody),
+    /// The function takes the piped value and evaluates its arguments itself: `filter`, `map`, `sort`.
+    Piped(PipedBody),
+    /// As `Piped`, and the number of result items per row can be computed without building the lists: `expand`.
+    Counted(PipedBody, CountBody),
+    /// The function evaluates its arguments itself on the piped value, which it does not read otherwise: `and`, `if`.
+    Lazy(PipedBody),
+    /// The searched string is evaluated first; the pattern is compiled: `regex`, `match`.
+    Search(SearchBody),
+    /// Provided by the embedding program; gets the piped value and the evaluated arguments.
+    Custom(Arc<CustomBody>),
+    /// Handled by the compiler: `get`, `pipe`, `object`, `array`, `let`.
+    SpecialForm,
+}
+
+/// A function of its evaluated arguments.
+pub(crate) type StrictBody = for<'a> fn(&mut EvalContext<'a>, &[Value<'a>]) -> Result<Value<'a>>;
+
+/// A function of the piped value and of arguments that it evaluates itself.
+pub(crate) type PipedBody = for<'a> fn(&mut EvalContext<'a>, Value<'a>, &'a [Plan]) -> Result<Value<'a>>;
+
+/// Returns the number of result items for each row of a list, and the total; `None` if the rows must be evaluated one
+/// by one.
+pub(crate) type CountBody =
+    for<'a> fn(&mut EvalContext<'a>, ColumnView<'a>, &'a [Plan]) -> Result<Option<(Value<'a>, u64)>>;
+
+/// A function of an evaluated string and a pattern.
+pub(crate) type SearchBody = for<'a> fn(&mut EvalContext<'a>, Value<'a>, &'a Regex) -> Result<Value<'a>>;
+
+/// Function provided by the embedding program.
+pub(crate) type CustomBody =
+    dyn for<'a> Fn(&mut EvalContext<'a>, Value<'a>, &[Value<'a>]) -> Result<Value<'a>> + Send + Sync;
+
+impl Function {
+    /// Creates a function of the embedding program. It gets the piped value and its evaluated arguments, as many as the
+    /// query gives. It should charge its loops with [`EvalContext::charge`], so that limits hold, and builds its result
+    /// in the memory of the run.
+    ///
+    /// ```
+    /// use pidq_core::error::{Code, Error};
+    /// use pidq_core::{Dialect, Function, Graph, Limits, Value};
+    ///
+    /// let kelvin = Function::new("kelvin", |_, _, args| match args {
+    ///     [Value::Number(celsius)] => Ok(Value::from(celsius.value() + 273.15)),
+    ///     _ => Err(Error::new(Code::NumberExpected, "kelvin() takes one number")),
+    /// });
+    /// let label = Function::new("label", |cx, item, _| {
+    ///     let tag = item.as_object().and_then(|item| item.get("tag")).unwrap_or(Value::Null);
+    ///     let text = cx.make_string(&format!("<{}>", tag.as_str().unwrap_or("?")))?;
+    ///     cx.make_object([("tag", tag), ("label", text)])
+    /// });
+    /// let dialect = Dialect::standard().with_function(kelvin).with_function(label);
+    ///
+    /// let graph = Graph::from_json(r#"[{"tag": "TI-1", "t": 20}, {"t": "hot"}]"#)?;
+    /// let run = |text: &str| dialect.parse(text)?.to_json(&graph, Limits::default());
+    /// assert_eq!(run(".0 | kelvin(.t)")?, "293.15");
+    /// assert_eq!(run(".0 | label()")?, r#"{"tag":"TI-1","label":"<TI-1>"}"#);
+    /// assert_eq!(run("map(kelvin(.t))").unwrap_err().data_path(), Some("[1]"));
+    /// # Ok::<(), pidq_core::Error>(())
+    /// ```
+    ///
+    /// Errors that it returns get the location of the call in the query. `tryOr` catches them, except errors of a
+    /// limit.
+    pub fn new(
+        name: &'static str,
+        body: impl for<'a> Fn(&mut EvalContext<'a>, Value<'a>, &[Value<'a>]) -> Result<Value<'a>> + Send + Sync + 'static,
+    ) -> Function {
+        const ARGUMENTS: &[Param] = &[Param::query("argument").many()];
+        Function { name, params: ARGUMENTS, summary: "", example: "", body: Body::Custom(Arc::new(body)) }
+    }
+
+    /// `name(a, b?)`.
+    pub fn signature(&self) -> String {
+        let params: Vec<String> = self.params.iter().map(Param::to_string).collect();
+        format!("{}({})", self.name, params.join(", "))
+    }
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.signature())
+    }
+}
+
+/// A parameter of a function.
+#[derive(Clone, Copy, Debug)]
+pub struct Param {
+    /// The name in the documentation.
+    pub name: &'static str,
+    pub(crate) kind: ParamKind,
+    pub(crate) is_optional: bool,
+    pub(crate) is_many: bool,
+}
+
+/// Kind of argument that a parameter takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ParamKind {
+    /// A query on the current data.
+    Query,
+    /// A query; a constant must fit the specification.
+    Checked(&'static OptionSpec),
+    /// A query; a constant must be a graph pattern.
+    GraphPattern,
+    /// A constant or a parameter; some functions restrict it to a specification.
+    Static(Option<&'static OptionSpec>),
+    /// A path such as `.a.b`, not evaluated.
+    Path,
+    /// A regular expression; the flags are the argument after it.
+    Pattern,
+    /// An object literal of named options, as the last argument.
+    Options(&'static [OptionSpec]),
+}
+
+impl Param {
+    /// The names of the options, if this parameter is an options object.
+    pub fn option_names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.option_specs().iter().map(|spec| spec.name)
+    }
+
+    /// The options and the values that they take, in the words of the manual: `a query`, `a number of at least zero`.
+    pub fn option_kinds(&self) -> impl Iterator<Item = (&'static str, String)> + use<> {
+        self.option_specs().iter().map(|spec| (spec.name, spec.expects()))
+    }
+
+    fn option_specs(&self) -> &'static [OptionSpec] {
+        match self.kind {
+            ParamKind::Options(known) => known,
+            _ => &[],
+        }
+    }
+
+    /// The expected kind of argument, in the words of the manual.
+    pub fn expects(&self) -> &'static str {
+        match self.kind {
+            ParamKind::Query | ParamKind::Checked(_) | ParamKind::GraphPattern => "query",
+            ParamKind::Static(_) => "constant",
+            ParamKind::Path => "path",
+            ParamKind::Pattern => "pattern",
+            ParamKind::Options(_) => "options",
+        }
+    }
+
+    pub(crate) const fn query(name: &'static str) -> Param {
+        Param { name, kind: ParamKind::Query, is_optional: false, is_many: false }
+    }
+
+    pub(crate) const fn constant(name: &'static str) -> Param {
+        Param { kind: ParamKind::Static(None), ..Param::query(name) }
+    }
+
+    pub(crate) const fn checked_constant(spec: &'static OptionSpec) -> Param {
+        Param { kind: ParamKind::Static(Some(spec)), ..Param::query(spec.name) }
+    }
+
+    pub(crate) const fn path(name: &'static str) -> Param {
+        Param { kind: ParamKind::Path, ..Param::query(name) }
+    }
+
+    pub(crate) const fn pattern(name: &'static str) -> Param {
+        Param { kind: ParamKind::Pattern, ..Param::query(name) }
+    }
+
+    pub(crate) const fn checked(spec: &'static OptionSpec) -> Param {
+        Param { kind: ParamKind::Checked(spec), ..Param::query(spec.name) }
+    }
+
+    pub(crate) const fn graph_pattern(name: &'static str) -> Param {
+        Param { kind: ParamKind::GraphPattern, ..Param::query(name) }
+    }
+
+    pub(crate) const fn options(known: &'static [OptionSpec]) -> Param {
+        Param { kind: ParamKind::Options(known), is_optional: true, ..Param::query("options") }
+    }
+
+    pub(crate) const fn optional(self) -> Param {
+        Param { is_optional: true, ..self }
+    }
+
+    pub(crate) const fn many(self) -> Param {
+        Param { is_many: true, is_optional: true, ..self }
+    }
+}
+
+impl fmt::Display for Param {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mark = match (self.is_many, self.is_optional) {
+            (true, _) => "...",
+            (false, true) => "?",
+            _ => "",
+        };
+        write!(f, "{}{mark}", self.name)
+    }
+}

@@ -1,0 +1,123 @@
+//! API keys and their access scopes: pipelines, classifications, verbs.
+
+use crate::api::auth::request_key;
+use crate::domain::api_key::{AccessScope, ApiKey};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use pidq_http::auth::Timestamp;
+use pidq_http::{Problem, Request, Response, Secret, StatusCode, codes};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::api::auth::KEY_PREFIX;
+use crate::api::json_body;
+use crate::api::problems::{store_problem, validation};
+use crate::domain::api_key::SCOPES;
+use crate::domain::audit_context;
+use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewKey {
+    name: String,
+    scopes: Vec<String>,
+    #[serde(default)]
+    pipelines: BTreeMap<String, AccessScope>,
+    #[serde(default)]
+    expires_at: Option<String>,
+}
+
+/// `POST /api/keys`.
+pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
+    require_unrestricted(&request)?;
+    let mut new: NewKey = json_body::parse(&mut request).await?;
+    check(&new)?;
+    for id in new.pipelines.keys() {
+        if platform.store.pipeline(id).await.map_err(store_problem)?.is_none() {
+            let pointer = format!("/pipelines{}", pidq_http::pointer_step(id));
+            return Err(validation(&pointer, "Pipeline not found."));
+        }
+    }
+    new.pipelines.values_mut().for_each(AccessScope::normalize);
+    let now = Timestamp::now();
+    let expires_at = new.expires_at.as_deref().map(|text| parse_expiry(text, now)).transpose()?;
+    let key = ApiKey {
+        id: pidq_http::uuid_v7(),
+        name: new.name,
+        scopes: new.scopes,
+        pipelines: new.pipelines,
+        created_at: now.0,
+        expires_at: expires_at.map(|timestamp| timestamp.0),
+    };
+    audit_context::add_detail("name", key.name.as_str());
+    audit_context::add_detail("scopes", key.scopes.clone());
+    let secret = Secret::random().map_err(|_| Problem::internal())?;
+    platform.store.add_key(&key, &secret.fingerprint()).await.map_err(store_problem)?;
+    let mut body = key.to_json();
+    body["key"] = format!("{KEY_PREFIX}{}_{}", key.id, secret.expose()).into();
+    Ok(Response::json(&body)?.created(format!("/api/keys/{}", key.id)))
+}
+
+/// Rejects restricted keys, which could otherwise create unrestricted ones.
+fn require_unrestricted(request: &Request) -> Result<(), Problem> {
+    match request_key(request)?.is_unrestricted() {
+        true => Ok(()),
+        false => Err(Problem::new(codes::FORBIDDEN).detail("Managing keys requires an unrestricted key.")),
+    }
+}
+
+fn parse_expiry(text: &str, now: Timestamp) -> Result<Timestamp, Problem> {
+    let timestamp = Timestamp::from_rfc3339(text)
+        .ok_or_else(|| validation("/expires_at", "Expected an RFC 3339 timestamp, such as `2027-01-31T00:00:00Z`."))?;
+    if timestamp <= now {
+        return Err(validation("/expires_at", "The expiry must be in the future."));
+    }
+    Ok(timestamp)
+}
+
+fn check(new: &NewKey) -> Result<(), Problem> {
+    if !(1..=128).contains(&new.name.chars().count()) {
+        return Err(validation("/name", "A name must have 1 to 128 characters."));
+    }
+    match new.scopes.iter().position(|scope| !SCOPES.contains(&scope.as_str())) {
+        Some(index) => Err(validation(&format!("/scopes/{index}"), "Unknown scope.").with("allowed", SCOPES.to_vec())),
+        None if new.scopes.is_empty() => Err(validation("/scopes", "At least one scope is required.")),
+        None => Ok(()),
+    }
+}
+
+/// `GET /api/keys`.
+pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    require_unrestricted(&request)?;
+    let page = platform.cursors.page(&request, "keys", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)?;
+    let after = page.after.unwrap_or_default();
+    let keys = platform.store.keys(&after, page.limit + 1).await.map_err(store_problem)?;
+    let next = (keys.len() > page.limit).then(|| platform.cursors.sign("keys", &keys[page.limit - 1].id));
+    let data: Vec<_> = keys.iter().take(page.limit).map(ApiKey::to_json).collect();
+    let response = Response::json(&json!({"data": data, "next_cursor": next}))?;
+    Ok(match next {
+        Some(next) => response.next_page(&request, &next),
+        None => response,
+    })
+}
+
+/// `GET /api/keys/{key_id}`.
+pub(crate) async fn fetch(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    require_unrestricted(&request)?;
+    let (key, _) = platform.store.key(request.path("key_id")?).await.map_err(store_problem)?.ok_or_else(not_found)?;
+    Response::json(&key.to_json())
+}
+
+/// `DELETE /api/keys/{key_id}`.
+pub(crate) async fn delete(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    require_unrestricted(&request)?;
+    match platform.store.delete_key(request.path("key_id")?).await.map_err(store_problem)? {
+        true => Ok(Response::empty(StatusCode::NO_CONTENT)),
+        false => Err(not_found()),
+    }
+}
+
+fn not_found() -> Problem {
+    Problem::new(codes::KEY_NOT_FOUND).detail("API key not found.")
+}

@@ -1,0 +1,387 @@
+//! Handler of `/api/pipelines/{pipeline_id}/query`: an LLM answers a question from retrieved passages, with citations.
+
+mod graph_context;
+mod sampling;
+
+use crate::api::llm_problems::{llm_problem, parse_provider};
+use std::sync::Arc;
+use std::time::Duration;
+
+use pidq_http::{Events, Head, Problem, Request, Response, Secret, codes, uuid_v7};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tracing::Instrument;
+
+use crate::api::handlers::search::{self, SearchResult, ValidatedSearch};
+use crate::api::handlers::{answers, llm_connections};
+use crate::api::json_body;
+use crate::api::json_body::{extend_object, reject_unknown_fields};
+use crate::api::pipeline_access::{find_active_pipeline, require_access};
+use crate::api::policies::Policy;
+use crate::api::problems::validation;
+use crate::api::quota;
+use crate::domain::api_key::Verb;
+use crate::domain::model::Pipeline;
+use crate::generation::prompt::{Speaker, Turn};
+use crate::generation::rag::{self, Answer, Context, StreamEvent};
+use crate::llm::{Endpoint, LlmError, Sampling};
+use crate::net::egress::AllowList;
+use crate::platform::Platform;
+use crate::store::{AnswerStats, CLIENT_GONE, CountedQuestion, QuestionStats};
+
+/// Maximum number of turns in `history`.
+const MAX_HISTORY_TURNS: usize = 20;
+/// Maximum length of `instructions`, in characters.
+const MAX_INSTRUCTIONS_LENGTH: usize = 2000;
+
+/// Fields of a question in addition to those of a search.
+#[derive(Deserialize)]
+struct AskOptions {
+    llm_endpoint: Option<LlmEndpoint>,
+    llm_connection: Option<String>,
+    history: Option<Vec<HistoryTurn>>,
+    instructions: Option<String>,
+    stream: Option<bool>,
+    include_contexts: Option<bool>,
+    timeout_ms: Option<u64>,
+    graph: Option<graph_context::GraphRequest>,
+}
+
+/// LLM of a question, with the specification's field names.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LlmEndpoint {
+    api_key: String,
+    model: String,
+    base_url: String,
+    provider: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HistoryTurn {
+    role: Role,
+    content: String,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Role {
+    User,
+    Assistant,
+}
+
+/// Names of the fields of [`AskOptions`].
+const FIELDS: &[&str] =
+    &["llm_endpoint", "llm_connection", "history", "instructions", "stream", "include_contexts", "timeout_ms", "graph"];
+
+/// Metadata around an answer, streamed or not.
+struct AnswerEnvelope {
+    id: String,
+    pipeline: String,
+    classification: String,
+    query: String,
+    include_contexts: bool,
+    search_durations: [Duration; 2],
+    /// Warnings of the search.
+    warnings: Vec<Value>,
+    /// `true` if the policy allows storing the answer.
+    may_store: bool,
+    counted: CountedQuestion,
+}
+
+/// `POST /api/pipelines/{pipeline_id}/query`.
+pub(crate) async fn ask(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
+    let (pipeline, key) = find_active_pipeline(platform, &request).await?;
+    let body: Map<String, Value> = request.object().await?;
+    reject_unknown_fields(&body, &[search::FIELDS, FIELDS, sampling::FIELDS].concat())?;
+    let search_fields = body.iter().filter(|(field, _)| search::FIELDS.contains(&field.as_str()));
+    let search_fields = search_fields.map(|(field, value)| (field.clone(), value.clone())).collect();
+    let sampling = sampling::parse(&body)?;
+    let mut options: AskOptions = json_body::from_object(body)?;
+    let search_query = search::parse_query(&pipeline, search_fields, platform.limits.question_length)?;
+    require_access(&key, &pipeline, &search_query.classification, Verb::Query)?;
+    validate(&options)?;
+    let policy = Policy::for_classification(&pipeline, &search_query.classification)?;
+    let mut model = resolve_model(platform, &mut options, policy.llm_allow_list(&pipeline)?).await?;
+    model.endpoint.propagate_trace(&request.head);
+    let counted = quota::count_question(platform).await?;
+    let response = answer_question(
+        platform,
+        request,
+        &pipeline,
+        search_query,
+        ValidatedAsk { options, sampling, model, policy, counted },
+    )
+    .await;
+    if response.is_err() {
+        quota::uncount_question(platform, counted).await;
+    }
+    response
+}
+
+/// A validated question, counted against the quota, with its model.
+struct ValidatedAsk {
+    options: AskOptions,
+    sampling: Sampling,
+    model: ResolvedModel,
+    policy: Policy,
+    counted: CountedQuestion,
+}
+
+async fn answer_question(
+    platform: &Arc<Platform>,
+    request: Request,
+    pipeline: &Pipeline,
+    search_query: ValidatedSearch,
+    ValidatedAsk { options, sampling, model, policy, counted }: ValidatedAsk,
+) -> Result<Response, Problem> {
+    let (text, classification) = (search_query.query.clone(), search_query.classification.clone());
+    let graph_result = match &options.graph {
+        Some(graph) => Some(graph_context::run_query(platform, &request.head, graph).await?),
+        None => None,
+    };
+    let mut search_result = search::run_search(platform, request.principal()?.key(), pipeline, search_query).await?;
+    let graph_result = add_graph_context(platform, &request.head, &options, graph_result, &mut search_result).await;
+    let streamed = options.stream == Some(true)
+        || request.head.accepts("text/event-stream") > request.head.accepts("application/json");
+    let envelope = AnswerEnvelope {
+        id: format!("qry_{}", uuid_v7()),
+        pipeline: pipeline.id.clone(),
+        classification,
+        query: text.clone(),
+        include_contexts: options.include_contexts == Some(true),
+        search_durations: search_result.durations,
+        warnings: search_result.warnings.clone(),
+        // Callers who may read stored answers may lack access to the graph.
+        may_store: policy.retains_answers() && graph_result.is_none(),
+        counted,
+    };
+    let mut question = rag_question(options, text, search_result, graph_result);
+    question.sampling = sampling;
+    question.context_window = model.context_window;
+    question.max_context = policy.max_context_tokens();
+    question.spotlighting = platform.spotlighting;
+    if streamed {
+        let permit = platform.answer_streams.clone().try_acquire_owned().map_err(|_| too_many_streams())?;
+        return Ok(stream_answer(platform, model.endpoint, question, envelope, request.head, permit));
+    }
+    let answer = rag::answer(&platform.llm, &model.endpoint, question).await;
+    envelope.record(platform, answer.as_ref().map_err(LlmError::code)).await;
+    let body = envelope.complete_and_store(platform, answer.map_err(llm_problem)?).await;
+    Ok(policy.add_no_store(Response::json(&body)?))
+}
+
+/// The model that answers, and its context window in tokens, if known.
+struct ResolvedModel {
+    endpoint: Endpoint,
+    context_window: Option<usize>,
+}
+
+/// Resolves the model: given inline, or stored as a connection. A stored key is never sent to an inline address.
+async fn resolve_model(
+    platform: &Platform,
+    options: &mut AskOptions,
+    allow: Option<AllowList>,
+) -> Result<ResolvedModel, Problem> {
+    let mut model = match (options.llm_endpoint.take(), options.llm_connection.take()) {
+        (Some(inline), None) => ResolvedModel { endpoint: parse_endpoint(inline)?, context_window: None },
+        (None, Some(id)) => {
+            let connection = llm_connections::connection_by_id(platform, &id).await?;
+            let context_window = connection.context_window.and_then(|window| usize::try_from(window).ok());
+            ResolvedModel { endpoint: llm_connections::connection_endpoint(platform, &connection)?, context_window }
+        }
+        (None, None) => {
+            return Err(validation("/llm_endpoint", "Either `llm_endpoint` or `llm_connection` is required."));
+        }
+        (Some(_), Some(_)) => {
+            return Err(validation("/llm_connection", "Only one of `llm_endpoint` and `llm_connection` is allowed."));
+        }
+    };
+    model.endpoint.allow = allow;
+    Ok(model)
+}
+
+fn parse_endpoint(llm: LlmEndpoint) -> Result<Endpoint, Problem> {
+    parse_provider(llm.provider.as_deref(), "/llm_endpoint/provider")?;
+    let endpoint = Endpoint::new(llm.base_url, Secret::new(llm.api_key), llm.model);
+    llm_connections::validate_endpoint(&endpoint, "/llm_endpoint")?;
+    Ok(endpoint)
+}
+
+fn validate(options: &AskOptions) -> Result<(), Problem> {
+    if options.history.as_ref().is_some_and(|turns| turns.len() > MAX_HISTORY_TURNS) {
+        return Err(validation("/history", &format!("`history` must have at most {MAX_HISTORY_TURNS} turns.")));
+    }
+    if options.instructions.as_ref().is_some_and(|text| text.chars().count() > MAX_INSTRUCTIONS_LENGTH) {
+        return Err(validation(
+            "/instructions",
+            &format!("`instructions` must have at most {MAX_INSTRUCTIONS_LENGTH} characters."),
+        ));
+    }
+    if options.timeout_ms.is_some_and(|time| !(1..=600_000).contains(&time)) {
+        return Err(validation("/timeout_ms", "`timeout_ms` must be from 1 to 600000."));
+    }
+    Ok(())
+}
+
+/// Builds the context of the graph query result and adds node ids for the tags of all contexts.
+async fn add_graph_context(
+    platform: &Platform,
+    head: &Head,
+    options: &AskOptions,
+    graph_result: Option<graph_context::GraphResult>,
+    search_result: &mut SearchResult,
+) -> Option<Context> {
+    let (graph, mut graph_result) = (options.graph.as_ref()?, graph_result?);
+    search_result.warnings.append(&mut graph_result.warnings);
+    let mut passages: Vec<&mut Context> =
+        search_result.passages.iter_mut().map(|passage| &mut passage.context).collect();
+    graph_context::resolve_tags(platform, head, graph, &mut graph_result, &mut passages).await;
+    Some(graph_result.context)
+}
+
+fn rag_question(
+    options: AskOptions,
+    text: String,
+    search_result: SearchResult,
+    graph_result: Option<Context>,
+) -> rag::Question {
+    let to_turn = |turn: HistoryTurn| Turn {
+        speaker: match turn.role {
+            Role::User => Speaker::User,
+            Role::Assistant => Speaker::Assistant,
+        },
+        text: turn.content,
+    };
+    rag::Question {
+        text,
+        contexts: graph_result
+            .into_iter()
+            .chain(search_result.passages.into_iter().map(|passage| passage.context))
+            .collect(),
+        has_documents: search_result.has_documents,
+        history: options.history.into_iter().flatten().map(to_turn).collect(),
+        instructions: options.instructions,
+        timeout: options.timeout_ms.map(Duration::from_millis),
+        ..rag::Question::default()
+    }
+}
+
+impl AnswerEnvelope {
+    /// Records the question in the metrics and the store. A failure of the store does not fail the answer.
+    async fn record(&self, platform: &Platform, outcome: Result<&Answer, &str>) {
+        platform.metrics.record_question(outcome);
+        let outcome = outcome.map(|answer| {
+            let usage = answer.usage.as_ref().map_or([0; 2], |usage| [usage.prompt_tokens, usage.completion_tokens]);
+            let tokens = usage.map(|tokens| i64::try_from(tokens).unwrap_or(i64::MAX));
+            let estimated = answer.usage.as_ref().is_some_and(|usage| usage.estimated);
+            AnswerStats { answered: answer.answered, model: &answer.model, tokens, estimated }
+        });
+        let (id, pipeline_id, classification) = (&self.id, &self.pipeline, &self.classification);
+        if let Err(error) =
+            platform.store.record_question(&QuestionStats { id, pipeline_id, classification, outcome }).await
+        {
+            tracing::warn!(%error, "recording a question failed; its event and usage are missing");
+        }
+    }
+
+    /// Returns the answer as sent, and stores it if the policy allows.
+    async fn complete_and_store(&self, platform: &Platform, answer: Answer) -> Value {
+        let contexts = answer.contexts.clone();
+        let duration = answer.duration;
+        let body = self.complete(serde_json::to_value(answer).unwrap_or_default(), duration);
+        if self.may_store {
+            answers::save(platform, &body, &contexts).await;
+        }
+        body
+    }
+
+    /// Adds the metadata to an answer.
+    fn complete(&self, mut answer: Value, llm_duration: Duration) -> Value {
+        if !self.include_contexts
+            && let Some(fields) = answer.as_object_mut()
+        {
+            fields.shift_remove("contexts");
+        }
+        let mut body = json!({
+            "id": self.id, "pipeline_id": self.pipeline, "classification": self.classification, "query": self.query,
+        });
+        extend_object(&mut body, answer);
+        if let Some(warnings) = body["warnings"].as_array_mut() {
+            warnings.extend(self.warnings.iter().cloned());
+        }
+        let [embed, search] = self.search_durations.map(|time| time.as_millis() as u64);
+        let llm = llm_duration.as_millis() as u64;
+        body["timings_ms"] = json!({"embed": embed, "search": search, "llm": llm, "total": embed + search + llm});
+        body
+    }
+}
+
+/// Streams the answer as server-sent events. When the client disconnects, the call of the model is cancelled.
+fn stream_answer(
+    platform: &Arc<Platform>,
+    endpoint: Endpoint,
+    question: rag::Question,
+    envelope: AnswerEnvelope,
+    head: Arc<Head>,
+    permit: OwnedSemaphorePermit,
+) -> Response {
+    let (events, response) = Response::events();
+    let platform = platform.clone();
+    let stream = async move {
+        let (sender, receiver) = mpsc::channel(16);
+        tokio::join!(
+            rag::stream(&platform.llm, &endpoint, question, sender),
+            forward(&platform, receiver, events, &envelope, &head)
+        );
+        drop(permit);
+    };
+    tokio::spawn(stream.in_current_span());
+    response
+}
+
+fn too_many_streams() -> Problem {
+    Problem::new(codes::TOO_MANY_STREAMS).detail("Too many answers are being streamed; try again.").retry_after(5)
+}
+
+/// Forwards events to the client. When the client disconnects, the channel closes and the call of the model ends.
+async fn forward(
+    platform: &Platform,
+    mut receiver: mpsc::Receiver<StreamEvent>,
+    mut events: Events,
+    envelope: &AnswerEnvelope,
+    head: &Head,
+) {
+    loop {
+        // A model may be silent for long: sending alone would not detect a disconnected client.
+        let event = tokio::select! {
+            event = receiver.recv() => event,
+            () = events.closed() => return envelope.record(platform, Err(CLIENT_GONE)).await,
+        };
+        let Some(event) = event else { break };
+        let is_last = matches!(event, StreamEvent::Done(_) | StreamEvent::Error(_));
+        match &event {
+            StreamEvent::Done(answer) => envelope.record(platform, Ok(answer)).await,
+            StreamEvent::Error(error) => envelope.record(platform, Err(error.code())).await,
+            _ => {}
+        }
+        let name = event.name();
+        let data = match event {
+            StreamEvent::Error(error) => {
+                quota::uncount_question(platform, envelope.counted).await;
+                head.problem_json(&llm_problem(error))
+            }
+            StreamEvent::Done(answer) => envelope.complete_and_store(platform, *answer).await,
+            other => other.data().unwrap_or_default(),
+        };
+        if events.json(name, None, &data).await.is_err() {
+            if !is_last {
+                envelope.record(platform, Err(CLIENT_GONE)).await;
+            }
+            return;
+        }
+    }
+    let _ = events.finish().await;
+}

@@ -1,0 +1,339 @@
+//! `/api/pipelines/{pipeline_id}/documents`: documents of a pipeline.
+
+mod bulk_delete;
+mod download;
+mod preview;
+mod replace_content;
+mod upload;
+
+use std::sync::Arc;
+
+use pidq_http::{Problem, Request, Response, StatusCode, codes, header};
+use serde_json::{Map, Value, json};
+
+use crate::api::json_body::{extend_object, reject_unknown_fields};
+use crate::api::merge_patch::{self, none_if_changed};
+use crate::api::pipeline_access::{find_pipeline, require_access, require_not_deleting};
+use crate::api::problems::{store_problem, validation};
+use crate::cluster::pubsub::Signal;
+use crate::domain::api_key::{ApiKey, Verb};
+use crate::domain::model::{Chunk, Document, Pipeline, Status};
+use crate::domain::{audit_context, classification};
+use crate::generation::prompt;
+use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
+use crate::store::{DocumentFilter, DocumentUpdate, SORTS, Sort, StoreError, StoredChunk};
+
+pub(crate) use bulk_delete::bulk_delete;
+pub(crate) use preview::preview;
+pub(crate) use replace_content::replace;
+pub(crate) use upload::{PARTS, create};
+
+/// `GET /api/pipelines/{pipeline_id}/documents`.
+pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    let (pipeline, key) = find_pipeline(platform, &request).await?;
+    let query = request.query()?;
+    let sort = query.single("sort")?.map_or(Ok(&SORTS[0]), parse_sort)?;
+    let classification = query.single("classification")?.map(classification::normalize);
+    let filter = DocumentFilter {
+        classification: classification.as_deref(),
+        status: query.single("status")?.map(parse_status).transpose()?,
+        filename: query.single("filename")?,
+        external_id: query.single("external_id")?,
+        sort: Some(sort),
+    };
+    if let Some(classification) = filter.classification {
+        require_access(&key, &pipeline, classification, Verb::Read)?;
+    }
+    let list = format!("documents/{}/{}", pipeline.id, sort.name);
+    let page = platform.cursors.page(&request, &list, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)?;
+    // Counting reads all documents: once per list, not for each page.
+    let total = match page.after {
+        None => Some(count_visible(platform, &pipeline, &key, filter).await?),
+        Some(_) => None,
+    };
+    let (data, next) = visible_page(platform, &pipeline, &key, filter, sort, page).await?;
+    let next = next.map(|last| platform.cursors.sign(&list, &last));
+    let mut body = json!({"data": data, "next_cursor": next});
+    if let Some(total) = total {
+        body["total"] = total.into();
+    }
+    let response = Response::json(&body)?;
+    Ok(match next {
+        Some(next) => response.next_page(&request, &next),
+        None => response,
+    })
+}
+
+/// Counts the documents of a filter that a key may see.
+async fn count_visible(
+    platform: &Platform,
+    pipeline: &Pipeline,
+    key: &ApiKey,
+    filter: DocumentFilter<'_>,
+) -> Result<i64, Problem> {
+    let counts = platform.store.count_documents_by_classification(&pipeline.id, filter).await.map_err(store_problem)?;
+    let visible = counts.iter().filter(|(classification, _)| key.allows(&pipeline.id, classification, Verb::Read));
+    Ok(visible.map(|(_, documents)| documents).sum())
+}
+
+/// Returns a page of documents that a key may see, and the cursor if there are more.
+async fn visible_page(
+    platform: &Platform,
+    pipeline: &Pipeline,
+    key: &ApiKey,
+    filter: DocumentFilter<'_>,
+    sort: &Sort,
+    page: pidq_http::PageRequest,
+) -> Result<(Vec<Value>, Option<String>), Problem> {
+    let mut after = page.after;
+    let mut data = Vec::new();
+    loop {
+        let batch =
+            platform.store.documents(&pipeline.id, filter, after.as_deref().unwrap_or_default(), page.limit + 1);
+        let batch = batch.await.map_err(store_problem)?;
+        let is_last = batch.len() <= page.limit;
+        for document in batch {
+            if key.allows(&pipeline.id, &document.classification, Verb::Read) {
+                if data.len() == page.limit {
+                    return Ok((data, after));
+                }
+                data.push(document.to_json());
+            }
+            after = Some(sort.cursor(&document));
+        }
+        if is_last {
+            return Ok((data, None));
+        }
+    }
+}
+
+fn parse_sort(name: &str) -> Result<&'static Sort, Problem> {
+    SORTS.iter().find(|sort| sort.name == name).ok_or_else(|| {
+        Problem::new(codes::INVALID_PARAMETER)
+            .detail("Unknown sort order; see `allowed`.")
+            .with("parameter", "sort")
+            .with("allowed", SORTS.iter().map(|sort| sort.name).collect::<Vec<_>>())
+    })
+}
+
+fn parse_status(name: &str) -> Result<Status, Problem> {
+    Status::parse(name).ok_or_else(|| {
+        let all: Vec<&str> = Status::ALL.iter().map(|status| status.as_str()).collect();
+        Problem::new(codes::INVALID_PARAMETER)
+            .detail("Unknown document status; see `allowed`.")
+            .with("parameter", "status")
+            .with("allowed", all)
+    })
+}
+
+/// `GET /api/pipelines/{pipeline_id}/documents/{document_id}`.
+pub(crate) async fn fetch(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    let (_, _, document) = find_document(platform, &request, Verb::Read).await?;
+    document_response(&document)
+}
+
+/// `GET …/content`: the original bytes, always as a download.
+pub(crate) async fn content(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    let (_, _, document) = find_document(platform, &request, Verb::Read).await?;
+    let tag = document.content_etag();
+    if request.head.has_cached(&tag) {
+        return Ok(Response::ok("application/octet-stream", "").etag(tag));
+    }
+    let row = platform.store.inline_content(&document.id, document.revision).await.map_err(store_problem)?;
+    let bytes = row.ok_or_else(not_found)?;
+    let response = match u64::try_from(document.size) {
+        Ok(size) if bytes.is_empty() && size > 0 => download::stream_content(platform, &request.head, &document, size)?,
+        _ => Response::ok("application/octet-stream", bytes).etag(tag).accept_ranges(),
+    };
+    let name = pidq_http::percent_encode(&document.filename);
+    Ok(response.header(header::CONTENT_DISPOSITION, format!("attachment; filename*=UTF-8''{name}")))
+}
+
+/// `GET …/text`: the extracted text.
+pub(crate) async fn text(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    let (_, _, document) = find_document(platform, &request, Verb::Read).await?;
+    let revision = document.searchable_revision.ok_or_else(not_indexed)?;
+    let (text, _) =
+        platform.store.extracted(&document.id, revision).await.map_err(store_problem)?.ok_or_else(not_indexed)?;
+    Ok(Response::ok("text/plain; charset=utf-8", text))
+}
+
+/// `GET …/chunks`: the searchable chunks.
+pub(crate) async fn chunks(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    let (pipeline, _, document) = find_document(platform, &request, Verb::Read).await?;
+    let revision = document.searchable_revision.ok_or_else(not_indexed)?;
+    let list = format!("chunks/{}/{revision}/{}", document.id, pipeline.generation);
+    let page = platform.cursors.page(&request, &list, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)?;
+    let after = page.after.as_deref().and_then(|after| after.parse().ok()).unwrap_or(-1);
+    let (store, limit) = (&platform.store, page.limit + 1);
+    let mut chunks =
+        store.chunks_after(&document.id, revision, pipeline.generation, after, limit).await.map_err(store_problem)?;
+    let is_last = chunks.len() <= page.limit;
+    chunks.truncate(page.limit);
+    let next = chunks.last().filter(|_| !is_last);
+    let next = next.map(|last| platform.cursors.sign(&list, &last.number.to_string()));
+    let data: Vec<_> = chunks.iter().map(chunk).collect();
+    let response = Response::json(&json!({"data": data, "next_cursor": next}))?;
+    Ok(match next {
+        Some(next) => response.next_page(&request, &next),
+        None => response,
+    })
+}
+
+fn chunk(StoredChunk { id, number, chunk }: &StoredChunk) -> Value {
+    let mut body = json!({"id": id});
+    extend_object(&mut body, chunk_json(*number, chunk));
+    body
+}
+
+/// Returns a chunk as JSON, stored or not.
+fn chunk_json(number: i64, chunk: &Chunk) -> Value {
+    json!({
+        "index": number, "start": chunk.char_range.map(|range| range.0),
+        "end": chunk.char_range.map(|range| range.1), "page": chunk.page, "headings": chunk.headings,
+        "text": chunk.content, "token_estimate": prompt::estimate_tokens(&chunk.content), "tags": chunk.tags,
+    })
+}
+
+fn not_indexed() -> Problem {
+    Problem::new(codes::DOCUMENT_BUSY).detail("The document is not ingested yet. Wait until it is ready.")
+}
+
+/// `PATCH …`: changes classification, metadata or file name.
+pub(crate) async fn change(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
+    let patch: Map<String, Value> = request.object().await?;
+    merge_patch::retry_on_conflict(|| try_change(platform, &request, &patch)).await
+}
+
+/// Applies a patch; none after a concurrent modification, for instance by a worker.
+async fn try_change(
+    platform: &Arc<Platform>,
+    request: &Request,
+    patch: &Map<String, Value>,
+) -> Result<Option<Response>, Problem> {
+    let (pipeline, key, document) = find_document(platform, request, Verb::Write).await?;
+    require_not_deleting(&pipeline)?;
+    request.head.precondition(Some(&document.etag()))?;
+    reject_unknown_fields(patch, &["classification", "metadata", "filename"])?;
+    let text = |field: &str| match patch.get(field) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.as_str())),
+        Some(_) => Err(validation(&format!("/{field}"), "Expected a string.")),
+    };
+    let classification = text("classification")?.map(classification::normalize);
+    if let Some(classification) = &classification {
+        require_access(&key, &pipeline, classification, Verb::Write)?;
+    }
+    let filename = text("filename")?.map(validate_filename).transpose()?;
+    let max_size = platform.limits.metadata_size;
+    let metadata =
+        patch.get("metadata").map(|patch| merge_metadata(&document.metadata, patch, max_size)).transpose()?;
+    let change = DocumentUpdate {
+        classification: classification.as_deref(),
+        filename: filename.as_deref(),
+        metadata: metadata.as_ref(),
+    };
+    audit_context::add_changed_fields(patch);
+    if let Some(classification) =
+        classification.as_deref().filter(|classification| *classification != document.classification)
+    {
+        audit_context::add_detail("previous_classification", document.classification.as_str());
+        audit_context::add_detail("classification", classification);
+    }
+    if none_if_changed(platform.store.update_document(&document, change).await)?.is_none() {
+        return Ok(None);
+    }
+    document_response(&reload(platform, &document).await?).map(Some)
+}
+
+/// Normalizes a file name like that of an upload; an empty name is an error.
+fn validate_filename(filename: &str) -> Result<String, Problem> {
+    match filename.trim().is_empty() {
+        true => Err(validation("/filename", "A file name must have 1 to 255 characters.")),
+        false => Ok(upload::filename(Some(filename))),
+    }
+}
+
+/// Applies a merge patch to metadata, within a size limit; null removes all.
+fn merge_metadata(current: &Map<String, Value>, patch: &Value, max_size: usize) -> Result<Map<String, Value>, Problem> {
+    if patch.is_null() {
+        return Ok(Map::new());
+    }
+    let mut merged = Value::Object(current.clone());
+    merge_patch::merge(&mut merged, patch);
+    match merged {
+        Value::Object(object) => upload::check_metadata_size(object, max_size),
+        _ => Err(validation("/metadata", "Metadata must be an object.")),
+    }
+}
+
+/// `POST …/retry`: ingests the document again.
+pub(crate) async fn retry(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    let (pipeline, _, document) = find_document(platform, &request, Verb::Write).await?;
+    require_not_deleting(&pipeline)?;
+    if !document.status.is_terminal() {
+        return Err(busy());
+    }
+    platform.store.requeue_document(&document).await.map_err(|error| match error {
+        // It was queued by a concurrent request.
+        StoreError::Conflict => busy(),
+        error => store_problem(error),
+    })?;
+    platform.job_notifier.notify_all();
+    document_response(&reload(platform, &document).await?).map(|response| response.status(StatusCode::ACCEPTED))
+}
+
+fn busy() -> Problem {
+    let problem = Problem::new(codes::DOCUMENT_BUSY);
+    problem.detail("The document is being ingested. Wait, or cancel it first.")
+}
+
+/// `POST …/cancel`: cancels the ingestion. A revision that was ready stays ready.
+pub(crate) async fn cancel(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    let (_, _, document) = find_document(platform, &request, Verb::Write).await?;
+    platform.store.cancel_document(&document).await.map_err(store_problem)?;
+    platform.pubsub.signal(&Signal::DocumentCancelled { document: document.id.clone() });
+    document_response(&reload(platform, &document).await?)
+}
+
+/// `DELETE …`: deletes the document from all indexes and tables.
+pub(crate) async fn delete(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    let (pipeline, _, document) = find_document(platform, &request, Verb::Write).await?;
+    request.head.precondition(Some(&document.etag()))?;
+    audit_context::add_detail("classification", document.classification.as_str());
+    match platform.store.delete_document(&pipeline.id, &document.id).await.map_err(store_problem)? {
+        true => {
+            platform.pubsub.signal(&Signal::DocumentCancelled { document: document.id });
+            Ok(Response::empty(StatusCode::NO_CONTENT))
+        }
+        false => Err(not_found()),
+    }
+}
+
+/// Returns the document of a request if the caller may access it.
+async fn find_document(
+    platform: &Platform,
+    request: &Request,
+    verb: Verb,
+) -> Result<(Pipeline, ApiKey, Document), Problem> {
+    let (pipeline, key) = find_pipeline(platform, request).await?;
+    let found = platform.store.document(&pipeline.id, request.path("document_id")?).await.map_err(store_problem)?;
+    let document = found.filter(|document| document.status != Status::Deleting).ok_or_else(not_found)?;
+    if !key.allows(&pipeline.id, &document.classification, Verb::Read) {
+        return Err(not_found());
+    }
+    require_access(&key, &pipeline, &document.classification, verb)?;
+    Ok((pipeline, key, document))
+}
+
+async fn reload(platform: &Platform, document: &Document) -> Result<Document, Problem> {
+    platform.store.document(&document.pipeline_id, &document.id).await.map_err(store_problem)?.ok_or_else(not_found)
+}
+
+fn document_response(document: &Document) -> Result<Response, Problem> {
+    Ok(Response::json(&document.to_json())?.etag(document.etag()))
+}
+
+fn not_found() -> Problem {
+    Problem::new(codes::DOCUMENT_NOT_FOUND).detail("Document not found.")
+}

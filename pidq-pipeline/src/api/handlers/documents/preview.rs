@@ -1,0 +1,183 @@
+//! `POST /api/pipelines/{pipeline_id}/preview`: splits a document without storing it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pidq_http::{MultipartLimits, Problem, ProblemCode, Request, Response, codes};
+use serde_json::{Map, Value, json};
+
+use super::upload::{UploadedFile, duplicate_part, receive_file, set_once};
+use crate::api::handlers::pipelines::text_splitter;
+use crate::api::json_body::{extend_object, reject_unknown_fields};
+use crate::api::pipeline_access::find_pipeline;
+use crate::api::problems::{store_problem, unprocessable, validation};
+use crate::domain::api_key::Verb;
+use crate::domain::model::Pipeline;
+use crate::extract::{CodePoints, Extracted};
+use crate::ingest::extract_and_split::{self, ChunkDraft, DocumentError, DocumentInput, InputContent, ReadError};
+use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
+use crate::upload::spool::IncomingUpload;
+
+/// Maximum time in the preview queue.
+const QUEUE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Input of a preview.
+#[derive(Default)]
+struct PreviewInput {
+    file: Option<UploadedFile>,
+    text: Option<String>,
+    filename: Option<String>,
+    text_splitter: Option<Value>,
+}
+
+/// `POST /api/pipelines/{pipeline_id}/preview`.
+pub(crate) async fn preview(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
+    let (pipeline, key) = find_pipeline(platform, &request).await?;
+    if !pipeline.classifications.iter().any(|classification| key.allows(&pipeline.id, classification, Verb::Write)) {
+        let problem = Problem::new(codes::CLASSIFICATION_FORBIDDEN);
+        return Err(problem.detail("Previewing requires write access to a classification of the pipeline."));
+    }
+    let limit = limit(&request)?;
+    let (permit, incoming) = platform.uploads.reserve(&request)?;
+    let input = read_input(&mut request, incoming, platform.limits.http.json_body_size).await?;
+    let (splitter, parameters) = splitter(&pipeline, input.text_splitter.as_ref())?;
+    let source = source(input)?;
+    let model = platform
+        .models
+        .for_documents(&pipeline)
+        .await
+        .map_err(|error| problem(extract_and_split::embedding_error(&error)))?;
+    let acquired = tokio::time::timeout(QUEUE_TIMEOUT, platform.previews.acquire()).await;
+    let _permit = acquired.ok().and_then(Result::ok).ok_or_else(busy)?;
+    let extracted = extract_and_split::extract_text(platform, &splitter, source).await.map_err(read_problem)?;
+    drop(permit);
+    let split =
+        extract_and_split::split_text(&splitter, &parameters, extracted, model, platform.limits.chunks_per_document)
+            .await
+            .map_err(problem)?;
+    let mut body = preview_json(&split.0, &split.1, limit);
+    extend_object(&mut body, json!({"text_splitter": splitter, "text_splitter_params": parameters}));
+    Response::json(&body)
+}
+
+fn limit(request: &Request) -> Result<usize, Problem> {
+    let limit = request.query()?.parsed::<usize>("limit")?.unwrap_or(DEFAULT_PAGE_SIZE);
+    match limit {
+        1..=MAX_PAGE_SIZE => Ok(limit),
+        _ => Err(Problem::new(codes::INVALID_PARAMETER)
+            .detail(format!("`limit` must be from 1 to {MAX_PAGE_SIZE}."))
+            .with("parameter", "limit")),
+    }
+}
+
+/// Reads a multipart form, or a JSON object with a text.
+async fn read_input(
+    request: &mut Request,
+    incoming: IncomingUpload,
+    max_json_size: u64,
+) -> Result<PreviewInput, Problem> {
+    if request.head.media_type().as_deref() == Some("application/json") {
+        let bytes = request.bytes_up_to(max_json_size).await?;
+        let body = serde_json::from_slice(&bytes);
+        return input_from_object(
+            body.map_err(|_| Problem::new(codes::MALFORMED_JSON).detail("The body must be a JSON object."))?,
+        );
+    }
+    let limits = MultipartLimits { headers: 16 << 10, field: max_json_size, ..MultipartLimits::default() };
+    let mut incoming = Some(incoming);
+    let mut parts = request.multipart(limits)?;
+    let mut input = PreviewInput::default();
+    while let Some(part) = parts.next().await? {
+        let name = part.name().to_owned();
+        match name.as_str() {
+            "file" => {
+                input.file = Some(receive_file(part, incoming.take().ok_or_else(|| duplicate_part("file"))?).await?)
+            }
+            "text" => set_once(&mut input.text, "text", part.text().await?)?,
+            "filename" => set_once(&mut input.filename, "filename", part.text().await?)?,
+            "text_splitter" => set_once(&mut input.text_splitter, "text_splitter", name_or_object(part.text().await?))?,
+            _ => return Err(unknown_part(&name)),
+        }
+    }
+    Ok(input)
+}
+
+fn input_from_object(body: Map<String, Value>) -> Result<PreviewInput, Problem> {
+    reject_unknown_fields(&body, &["text", "text_splitter"])?;
+    let text = match body.get("text") {
+        None => None,
+        Some(Value::String(text)) => Some(text.clone()),
+        Some(_) => return Err(validation("/text", "Expected a string.")),
+    };
+    Ok(PreviewInput { text, text_splitter: body.get("text_splitter").cloned(), ..PreviewInput::default() })
+}
+
+/// Parses a splitter part: a name, or the JSON of a pipeline's splitter.
+fn name_or_object(text: String) -> Value {
+    serde_json::from_str(&text).unwrap_or(Value::String(text))
+}
+
+fn unknown_part(name: &str) -> Problem {
+    let allowed = vec!["file", "text", "filename", "text_splitter"];
+    unprocessable(codes::UNKNOWN_FIELD, &format!("/{name}"), "Unknown part.").with("allowed", allowed)
+}
+
+/// Returns the requested splitter, or that of the pipeline.
+fn splitter(pipeline: &Pipeline, input: Option<&Value>) -> Result<(String, Map<String, Value>), Problem> {
+    match input {
+        Some(input) => text_splitter(input),
+        None => Ok((pipeline.text_splitter.clone(), pipeline.splitter_parameters.clone())),
+    }
+}
+
+/// Converts the input; a text is treated like a file without name and type.
+fn source(input: PreviewInput) -> Result<DocumentInput, Problem> {
+    match (input.file, input.text) {
+        (Some(file), None) => {
+            let name = input.filename.or(file.name);
+            Ok(DocumentInput { content: InputContent::Spooled(file.content), name, media_type: file.media_type })
+        }
+        (None, Some(text)) => {
+            Ok(DocumentInput { content: InputContent::Text(text), name: input.filename, media_type: None })
+        }
+        _ => Err(unprocessable(codes::MISSING_PART, "", "The request must have either a `file` or a `text`.")),
+    }
+}
+
+fn preview_json(extracted: &Extracted, drafts: &[ChunkDraft], limit: usize) -> Value {
+    let positions = CodePoints::new(&extracted.text);
+    let chunks = drafts.iter().take(limit).zip(0..);
+    let chunks = chunks.map(|(draft, number)| super::chunk_json(number, &draft.to_record(extracted, &positions, &[])));
+    json!({
+        "content_type": extracted.media_type, "title": extracted.title, "page_count": extracted.pages.len(),
+        "characters": extracted.text.chars().count(), "warnings": extracted.warnings,
+        "chunk_count": drafts.len(), "truncated": drafts.len() > limit, "chunks": chunks.collect::<Vec<_>>(),
+    })
+}
+
+fn read_problem(error: ReadError) -> Problem {
+    match error {
+        ReadError::Document(error) => problem(error),
+        ReadError::Store(error) => store_problem(error),
+        ReadError::Deleted => Problem::internal(),
+    }
+}
+
+/// Converts an ingestion failure to a problem.
+fn problem(error: DocumentError) -> Problem {
+    match error.code {
+        "unsupported-type" => Problem::new(codes::UNSUPPORTED_MEDIA_TYPE).detail(error.message),
+        "internal" => Problem::internal(),
+        code => {
+            let code = ProblemCode::find(code).unwrap_or(codes::INTERNAL);
+            match error.retryable {
+                true => Problem::new(code).detail(error.message).retry_after(5),
+                false => unprocessable(code, "/file", &error.message),
+            }
+        }
+    }
+}
+
+fn busy() -> Problem {
+    Problem::new(codes::UNAVAILABLE).detail("Too many previews are in progress. Try again later.").retry_after(5)
+}

@@ -1,0 +1,266 @@
+//! `/api/llm-connections`: LLM endpoints referenced by id, with write-only secrets.
+//!
+//! Secrets are encrypted for the id and the base URL of their connection, so they cannot be used for another URL: not by a
+//! query, a changed URL, or a manual change in the database.
+
+use crate::domain::llm_connection::LlmConnection;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use pidq_http::auth::Timestamp;
+use pidq_http::{Problem, Request, Response, Secret, StatusCode, codes, uuid_v7};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::api::json_body;
+use crate::api::json_body::reject_unknown_fields;
+use crate::api::llm_problems::{llm_problem, parse_provider};
+use crate::api::merge_patch::{self, none_if_changed};
+use crate::api::problems::{store_problem, unprocessable, validation};
+use crate::crypto::EncryptionContext;
+use crate::domain::audit_context;
+use crate::llm::{Endpoint, EndpointError};
+use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
+
+/// Secrets of a connection.
+#[derive(Clone, Default, Deserialize, Serialize)]
+struct ConnectionSecrets {
+    api_key: String,
+    #[serde(default)]
+    extra_headers: BTreeMap<String, String>,
+}
+
+/// Request body of a connection.
+#[derive(Deserialize)]
+struct ConnectionBody {
+    name: String,
+    #[serde(default)]
+    provider: Option<String>,
+    api_key: String,
+    model: String,
+    base_url: String,
+    #[serde(default)]
+    context_window: Option<i64>,
+    #[serde(default)]
+    extra_headers: BTreeMap<String, String>,
+}
+
+const FIELDS: &[&str] = &["name", "provider", "api_key", "model", "base_url", "context_window", "extra_headers"];
+/// Accepted context windows: enough for a question and a passage, and beyond any model.
+const CONTEXT_WINDOW: std::ops::RangeInclusive<i64> = 1024..=100_000_000;
+/// Maximum number of extra headers.
+const MAX_HEADERS: usize = 16;
+
+/// Encrypts the secrets for a connection and its base URL.
+fn encrypt(platform: &Platform, connection: &mut LlmConnection, secret: &ConnectionSecrets) -> Result<(), Problem> {
+    let text = serde_json::to_vec(secret).map_err(|_| Problem::internal())?;
+    let context = EncryptionContext { purpose: PURPOSE, context: &[&connection.id, &connection.base_url] };
+    let ciphertext = platform.encryptor.encrypt(context, &text).ok_or_else(Problem::internal)?;
+    connection.encrypted_secrets = ciphertext;
+    connection.header_names = secret.extra_headers.keys().cloned().collect();
+    Ok(())
+}
+
+fn decrypt(platform: &Platform, connection: &LlmConnection) -> Result<ConnectionSecrets, Problem> {
+    let context = EncryptionContext { purpose: PURPOSE, context: &[&connection.id, &connection.base_url] };
+    let text = platform.encryptor.decrypt(context, &connection.encrypted_secrets).ok_or_else(|| {
+        let detail = "The key was encrypted with another application secret. Update the connection with its `api_key`.";
+        Problem::new(codes::LLM_CONNECTION_UNDECRYPTABLE).detail(detail)
+    })?;
+    serde_json::from_slice(&text).map_err(|_| Problem::internal())
+}
+
+/// Returns the endpoint of a connection.
+pub(crate) fn connection_endpoint(platform: &Platform, connection: &LlmConnection) -> Result<Endpoint, Problem> {
+    Ok(endpoint(&connection.base_url, &connection.model, decrypt(platform, connection)?))
+}
+
+const PURPOSE: &[&str] = &["llm-connections"];
+
+fn endpoint(base_url: &str, model: &str, secret: ConnectionSecrets) -> Endpoint {
+    let headers = secret.extra_headers.into_iter().map(|(name, value)| (name, Secret::new(value)));
+    let extra_headers = headers.collect();
+    Endpoint { extra_headers, ..Endpoint::new(base_url, Secret::new(secret.api_key), model) }
+}
+
+/// `POST /api/llm-connections`.
+pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
+    let body: Map<String, Value> = request.object().await?;
+    reject_unknown_fields(&body, FIELDS)?;
+    let body: ConnectionBody = json_body::from_object(body)?;
+    require_app_secret(platform)?;
+    let now = Timestamp::now().0;
+    let connection = LlmConnection {
+        id: uuid_v7(),
+        name: String::new(),
+        revision: 1,
+        provider: String::new(),
+        model: String::new(),
+        base_url: String::new(),
+        context_window: None,
+        header_names: Vec::new(),
+        encrypted_secrets: String::new(),
+        created_at: now,
+        updated_at: now,
+    };
+    let connection = validate(platform, connection, body)?;
+    audit_context::add_detail("name", connection.name.as_str());
+    platform.store.add_connection(&connection).await.map_err(store_problem)?;
+    let location = format!("/api/llm-connections/{}", connection.id);
+    Ok(Response::json(&connection.to_json())?.created(location).etag(connection.etag()))
+}
+
+/// Requires a configured application secret: otherwise the API key would be lost with this process.
+fn require_app_secret(platform: &Platform) -> Result<(), Problem> {
+    if platform.encryptor.is_persistent() {
+        return Ok(());
+    }
+    let detail = "Storing API keys requires an application secret. Set PIDQ_APP_SECRET.";
+    Err(Problem::new(codes::APP_SECRET_MISSING).detail(detail))
+}
+
+/// Validates a body and applies it to a connection.
+fn validate(platform: &Platform, connection: LlmConnection, body: ConnectionBody) -> Result<LlmConnection, Problem> {
+    let provider = parse_provider(body.provider.as_deref(), "/provider")?.to_owned();
+    let name = body.name.trim().to_owned();
+    if !(1..=128).contains(&name.chars().count()) {
+        return Err(validation("/name", "A name must have 1 to 128 characters."));
+    }
+    if body.context_window.is_some_and(|window| !CONTEXT_WINDOW.contains(&window)) {
+        let detail =
+            format!("A context window must have {} to {} tokens.", CONTEXT_WINDOW.start(), CONTEXT_WINDOW.end());
+        return Err(validation("/context_window", &detail));
+    }
+    if body.extra_headers.len() > MAX_HEADERS {
+        return Err(validation("/extra_headers", &format!("At most {MAX_HEADERS} extra headers are allowed.")));
+    }
+    let secret = ConnectionSecrets { api_key: body.api_key, extra_headers: body.extra_headers };
+    validate_endpoint(&endpoint(&body.base_url, &body.model, secret.clone()), "")?;
+    let (model, base_url, context_window) = (body.model, body.base_url, body.context_window);
+    let mut connection = LlmConnection { name, provider, model, base_url, context_window, ..connection };
+    encrypt(platform, &mut connection, &secret)?;
+    Ok(connection)
+}
+
+/// Returns 422 for an invalid endpoint. `base` is its JSON pointer in the body.
+pub(crate) fn validate_endpoint(endpoint: &Endpoint, base: &str) -> Result<(), Problem> {
+    let endpoint_errors = endpoint.validate();
+    let Some(first) = endpoint_errors.first() else { return Ok(()) };
+    let to_error =
+        |error: &EndpointError| json!({"pointer": format!("{base}{}", error.pointer), "detail": error.detail});
+    let errors: Vec<_> = endpoint_errors.iter().map(to_error).collect();
+    let prefix = if base.is_empty() { String::new() } else { format!("`{}`: ", base.trim_start_matches('/')) };
+    let detail = pidq_http::sentence(&format!("{prefix}{first}"));
+    Err(Problem::new(codes::VALIDATION).detail(detail).with("errors", errors))
+}
+
+/// `GET /api/llm-connections`.
+pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    let page = platform.cursors.page(&request, "llm-connections", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)?;
+    let after = page.after.unwrap_or_default();
+    let page_rows = platform.store.connections(&after, page.limit + 1).await.map_err(store_problem)?;
+    let next =
+        (page_rows.len() > page.limit).then(|| platform.cursors.sign("llm-connections", &page_rows[page.limit - 1].id));
+    let data: Vec<_> = page_rows.iter().take(page.limit).map(LlmConnection::to_json).collect();
+    let response = Response::json(&json!({"data": data, "next_cursor": next}))?;
+    Ok(match next {
+        Some(next) => response.next_page(&request, &next),
+        None => response,
+    })
+}
+
+/// `GET /api/llm-connections/{connection_id}`.
+pub(crate) async fn fetch(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    let connection = find_connection(platform, &request).await?;
+    Ok(Response::json(&connection.to_json())?.etag(connection.etag()))
+}
+
+/// `PATCH /api/llm-connections/{connection_id}`: a merge patch (RFC 7396).
+pub(crate) async fn change(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
+    let patch: Map<String, Value> = request.object().await?;
+    reject_unknown_fields(&patch, FIELDS)?;
+    require_app_secret(platform)?;
+    merge_patch::retry_on_conflict(|| try_change(platform, &request, &patch)).await
+}
+
+/// Applies a merge patch; none after a concurrent modification.
+async fn try_change(
+    platform: &Arc<Platform>,
+    request: &Request,
+    patch: &Map<String, Value>,
+) -> Result<Option<Response>, Problem> {
+    let connection = find_connection(platform, request).await?;
+    request.head.precondition(Some(&connection.etag()))?;
+    audit_context::add_changed_fields(patch);
+    let body = apply_patch(platform, &connection, patch)?;
+    let changed = validate(platform, connection, body)?;
+    let Some(changed) = none_if_changed(platform.store.update_connection(&changed).await)? else { return Ok(None) };
+    Ok(Some(Response::json(&changed.to_json())?.etag(changed.etag())))
+}
+
+/// Merges a patch. A new base URL requires the secrets again.
+fn apply_patch(
+    platform: &Platform,
+    connection: &LlmConnection,
+    patch: &Map<String, Value>,
+) -> Result<ConnectionBody, Problem> {
+    let changes_url = patch.get("base_url").is_some_and(|url| url.as_str() != Some(connection.base_url.as_str()));
+    if changes_url && !patch.get("api_key").is_some_and(Value::is_string) {
+        return Err(validation("/api_key", "To change `base_url`, send `api_key` again."));
+    }
+    if changes_url && !connection.header_names.is_empty() && !patch.contains_key("extra_headers") {
+        let detail = "To change `base_url`, send `extra_headers` again, or null to remove them.";
+        return Err(validation("/extra_headers", detail));
+    }
+    let replaces_secrets = ["api_key", "extra_headers"].iter().all(|field| patch.contains_key(*field));
+    // A patch with all secrets also repairs a connection that cannot be decrypted.
+    let secrets =
+        if changes_url || replaces_secrets { ConnectionSecrets::default() } else { decrypt(platform, connection)? };
+    let mut merged = json!({
+        "name": connection.name, "provider": connection.provider, "api_key": secrets.api_key, "model": connection.model,
+        "base_url": connection.base_url, "context_window": connection.context_window,
+        "extra_headers": secrets.extra_headers,
+    });
+    merge_patch::merge(&mut merged, &Value::Object(patch.clone()));
+    json_body::from_value("", merged)
+}
+
+/// `DELETE /api/llm-connections/{connection_id}`.
+pub(crate) async fn delete(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    let connection = find_connection(platform, &request).await?;
+    request.head.precondition(Some(&connection.etag()))?;
+    match platform.store.delete_connection(&connection.id).await.map_err(store_problem)? {
+        true => Ok(Response::empty(StatusCode::NO_CONTENT)),
+        false => Err(not_found()),
+    }
+}
+
+/// `POST /api/llm-connections/{connection_id}/test`: checks the server and lists its models.
+pub(crate) async fn test(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    let endpoint = connection_endpoint(platform, &find_connection(platform, &request).await?)?;
+    let started = Instant::now();
+    let models = platform.llm.models(&endpoint).await.map_err(llm_problem)?;
+    let latency = started.elapsed().as_millis() as u64;
+    Response::json(&json!({"ok": true, "latency_ms": latency, "models": models}))
+}
+
+/// Returns the connection of a request.
+async fn find_connection(platform: &Platform, request: &Request) -> Result<LlmConnection, Problem> {
+    let id = request.path("connection_id")?;
+    platform.store.connection(id).await.map_err(store_problem)?.ok_or_else(not_found)
+}
+
+/// Returns the connection that a query references.
+pub(crate) async fn connection_by_id(platform: &Platform, id: &str) -> Result<LlmConnection, Problem> {
+    platform
+        .store
+        .connection(id)
+        .await
+        .map_err(store_problem)?
+        .ok_or_else(|| unprocessable(codes::LLM_CONNECTION_NOT_FOUND, "/llm_connection", "LLM connection not found."))
+}
+
+fn not_found() -> Problem {
+    Problem::new(codes::LLM_CONNECTION_NOT_FOUND).detail("LLM connection not found.")
+}

@@ -1,0 +1,349 @@
+//! Handler of `/api/pipelines/{pipeline_id}/search`: passages of documents for a query.
+
+mod search_cache;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pidq_http::{Problem, Request, Response, codes};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::api::json_body;
+use crate::api::json_body::reject_unknown_fields;
+use crate::api::pipeline_access::{find_active_pipeline, require_access};
+use crate::api::policies::Policy;
+use crate::api::problems::{store_problem, unprocessable, validation};
+use crate::background::embedding_outage;
+use crate::domain::api_key::Verb;
+use crate::domain::classification;
+use crate::domain::model::{Pipeline, Retrieval};
+use crate::embedding;
+use crate::generation::rag::Context;
+use crate::net::egress::AllowList;
+use crate::platform::Platform;
+use crate::retrieval::index_cache::{ChunkInfo, PartitionIndex, SharedIndex};
+use crate::retrieval::pgvector::ChunkPosition;
+use crate::retrieval::reranker::{CANDIDATES, Reranker};
+use crate::retrieval::search::{Chunk, Filter, Hit, Mode, indexed_text};
+use search_cache::CachedSearch;
+
+/// Candidates requested from the ANN index; no ranking uses more.
+const ANN_CANDIDATES: usize = 200;
+/// Default number of hits.
+const DEFAULT_TOP_K: u32 = 8;
+
+/// Body of a search request.
+#[derive(Deserialize)]
+pub(crate) struct SearchRequest {
+    pub query: String,
+    pub classification: String,
+    top_k: Option<u32>,
+    mode: Option<String>,
+    min_score: Option<f64>,
+    filter: Option<Value>,
+}
+
+/// Names of the fields of a search; a question has them as well.
+pub(crate) const FIELDS: &[&str] = &["query", "classification", "top_k", "mode", "min_score", "filter"];
+
+/// A validated search, with the defaults of the pipeline.
+pub(crate) struct ValidatedSearch {
+    pub query: String,
+    pub classification: String,
+    pub mode: Mode,
+    pub top: usize,
+    pub min_score: f64,
+    pub filter: Option<Filter>,
+}
+
+/// `POST /api/pipelines/{pipeline_id}/search`.
+pub(crate) async fn search(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
+    let (pipeline, key) = find_active_pipeline(platform, &request).await?;
+    let body: Map<String, Value> = request.object().await?;
+    reject_unknown_fields(&body, FIELDS)?;
+    let search_query = parse_query(&pipeline, body, platform.limits.question_length)?;
+    require_access(&key, &pipeline, &search_query.classification, Verb::Query)?;
+    let (query, classification) = (search_query.query.clone(), search_query.classification.clone());
+    let result = run_search(platform, request.principal()?.key(), &pipeline, search_query).await?;
+    let contexts: Vec<_> = result.passages.iter().map(Passage::to_json).collect();
+    let [embed, search] = result.durations.map(|time| time.as_millis() as u64);
+    let response = Response::json(&json!({
+        "pipeline_id": pipeline.id, "classification": classification, "query": query, "contexts": contexts,
+        "warnings": result.warnings, "timings_ms": {"embed": embed, "search": search, "total": embed + search},
+    }))?;
+    Ok(Policy::for_classification(&pipeline, &classification)?.add_no_store(response))
+}
+
+/// Parses a search of at most `max_length` characters; missing fields get the defaults of the pipeline.
+pub(crate) fn parse_query(
+    pipeline: &Pipeline,
+    body: Map<String, Value>,
+    max_length: usize,
+) -> Result<ValidatedSearch, Problem> {
+    let request: SearchRequest = json_body::from_object(body)?;
+    let retrieval = &pipeline.options.retrieval;
+    let mode_name = request.mode.as_deref().or(retrieval.mode.as_deref()).unwrap_or("hybrid");
+    if !(1..=max_length).contains(&request.query.trim().chars().count()) {
+        return Err(validation("/query", &format!("A question must have 1 to {max_length} characters.")));
+    }
+    let top = parse_top_k("", request.top_k.or(retrieval.top_k).unwrap_or(DEFAULT_TOP_K))?;
+    let mode = parse_mode("", mode_name)?;
+    let filter = request.filter.as_ref().map(Filter::parse).transpose();
+    let filter = filter
+        .map_err(|error| validation(&format!("/filter{}", error.pointer), &pidq_http::sentence(&error.detail)))?;
+    Ok(ValidatedSearch {
+        query: request.query,
+        classification: classification::normalize(&request.classification),
+        mode,
+        top,
+        min_score: request.min_score.or(retrieval.min_score).unwrap_or(0.0),
+        filter,
+    })
+}
+
+/// Validates the retrieval defaults of a pipeline by the same rules as a search.
+pub(crate) fn validate_retrieval(retrieval: &Retrieval) -> Result<(), Problem> {
+    retrieval.top_k.map(|top_k| parse_top_k("/retrieval", top_k)).transpose()?;
+    retrieval.mode.as_deref().map(|mode| parse_mode("/retrieval", mode)).transpose()?;
+    Ok(())
+}
+
+fn parse_top_k(base: &str, top_k: u32) -> Result<usize, Problem> {
+    match top_k {
+        1..=50 => Ok(top_k as usize),
+        _ => Err(validation(&format!("{base}/top_k"), "`top_k` must be from 1 to 50.")),
+    }
+}
+
+fn parse_mode(base: &str, name: &str) -> Result<Mode, Problem> {
+    Mode::find(name).ok_or_else(|| {
+        let modes: Vec<&str> = crate::retrieval::search::MODES.iter().map(|(name, _)| *name).collect();
+        unprocessable(codes::VALIDATION, &format!("{base}/mode"), "Unknown mode.").with("allowed", modes)
+    })
+}
+
+/// Result of a search.
+pub(crate) struct SearchResult {
+    /// The passages, best first.
+    pub passages: Vec<Passage>,
+    /// Warnings about a degraded search: objects with `code` and `detail`.
+    pub warnings: Vec<Value>,
+    /// `true` if the partition has documents.
+    pub has_documents: bool,
+    /// Durations of the query embedding and of the search.
+    pub durations: [Duration; 2],
+}
+
+/// A passage: the context that an answer may cite, and details shown only by a search.
+pub(crate) struct Passage {
+    pub context: Context,
+    title: String,
+    metadata: Map<String, Value>,
+    scores: [f64; 2],
+    /// Relevance given by the reranker.
+    rerank: Option<f64>,
+}
+
+impl Passage {
+    fn to_json(&self) -> Value {
+        let mut body = serde_json::to_value(&self.context).unwrap_or_default();
+        body["title"] = self.title.as_str().into();
+        body["metadata"] = self.metadata.clone().into();
+        body["scores"] = json!({"sparse": self.scores[0], "dense": self.scores[1]});
+        if let Some(relevance) = self.rerank {
+            body["scores"]["rerank"] = relevance.into();
+        }
+        body
+    }
+}
+
+/// Searches the partition of a classification on the thread pool.
+pub(crate) async fn run_search(
+    platform: &Arc<Platform>,
+    caller: &str,
+    pipeline: &Pipeline,
+    search_query: ValidatedSearch,
+) -> Result<SearchResult, Problem> {
+    let shared: SharedIndex =
+        platform.indexes.get(&platform.store, pipeline, &search_query.classification).await.map_err(store_problem)?;
+    let started = Instant::now();
+    let change_count = shared.read().await.change_count();
+    let cached = CachedSearch::new(&platform.cache, caller, pipeline, change_count, &search_query);
+    if let Some(result) = cached.result().await {
+        let durations = [Duration::ZERO, started.elapsed()];
+        platform.metrics.record_search(durations);
+        return Ok(SearchResult { durations, ..result });
+    }
+    // The partition is locked only during the search: an embedding service may be slow.
+    let (vector, warnings) = query_vector(platform, pipeline, &search_query, &cached).await?;
+    let embedded = started.elapsed();
+    let weight = embedding::find(&pipeline.embedding_model).map_or(1.0, |model| model.weight);
+    let candidates = ann_candidates(platform, pipeline, &search_query, &shared, vector.as_deref()).await;
+    let index = shared.read_owned().await;
+    let is_unchanged = index.change_count() == change_count;
+    let (query, classification, top) =
+        (search_query.query.clone(), search_query.classification.clone(), search_query.top);
+    let depth = if platform.reranker.is_some() { top.max(CANDIDATES) } else { top };
+    let search = move || search_partition(&index, vector, candidates, weight, depth, &search_query);
+    let mut result = platform.search_threads.run_for(caller, || {}, search).await?.value;
+    result.warnings = warnings;
+    if let Some(reranker) = &platform.reranker {
+        rerank(
+            reranker,
+            &query,
+            Policy::for_classification(pipeline, &classification)?.llm_allow_list(pipeline)?,
+            &mut result,
+        )
+        .await;
+    }
+    result.passages.truncate(top);
+    result.durations = [embedded, started.elapsed().saturating_sub(embedded)];
+    platform.metrics.record_search(result.durations);
+    if is_unchanged {
+        cached.store_result(&result).await;
+    }
+    Ok(result)
+}
+
+/// Returns the nearest chunks by the ANN index of the database, if the partition is large enough to have one.
+async fn ann_candidates(
+    platform: &Platform,
+    pipeline: &Pipeline,
+    search_query: &ValidatedSearch,
+    shared: &SharedIndex,
+    vector: Option<&[f32]>,
+) -> Option<Vec<ChunkPosition>> {
+    let (pgvector, vector) = (platform.pgvector.as_ref()?, vector?);
+    if search_query.filter.is_some() {
+        // The nearest chunks overall may contain none that pass the filter.
+        return None;
+    }
+    let index = shared.read().await;
+    let as_of = (index.partition.len(), index.change_count());
+    drop(index);
+    pgvector.nearest(pipeline, &search_query.classification, as_of, vector, ANN_CANDIDATES).await
+}
+
+/// Reorders passages with the reranker. If it fails, the order stays and the response has a warning.
+async fn rerank(reranker: &Reranker, query: &str, allow: Option<AllowList>, result: &mut SearchResult) {
+    if result.passages.len() < 2 {
+        return;
+    }
+    let texts: Vec<String> =
+        result.passages.iter().map(|passage| indexed_text(&passage.title, &passage.context.text)).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    match reranker.order(query, &texts, allow).await {
+        Ok(order) => {
+            let mut remaining: Vec<Option<Passage>> =
+                std::mem::take(&mut result.passages).into_iter().map(Some).collect();
+            for (index, relevance) in order {
+                result
+                    .passages
+                    .extend(remaining[index].take().map(|passage| Passage { rerank: Some(relevance), ..passage }));
+            }
+            result.passages.extend(remaining.into_iter().flatten());
+        }
+        Err(error) => {
+            tracing::warn!(%error, "reranking failed; results keep the order of the search");
+            let detail = "The reranker did not respond; results are in the order of the search.";
+            result.warnings.push(json!({"code": "rerank-unavailable", "detail": detail}));
+        }
+    }
+}
+
+/// Returns the query vector, if the mode needs one. In hybrid mode, an unavailable model degrades the search to sparse
+/// retrieval, with a warning.
+async fn query_vector(
+    platform: &Arc<Platform>,
+    pipeline: &Pipeline,
+    search_query: &ValidatedSearch,
+    cached: &CachedSearch<'_>,
+) -> Result<(Option<Vec<f32>>, Vec<Value>), Problem> {
+    if search_query.mode == Mode::Sparse {
+        return Ok((None, Vec::new()));
+    }
+    if let Some(vector) = cached.vector().await {
+        return Ok((Some(vector), Vec::new()));
+    }
+    match platform.models.embed_query(pipeline, &search_query.classification, &search_query.query).await {
+        Ok(vector) => {
+            cached.store_vector(&vector).await;
+            Ok((Some(vector), Vec::new()))
+        }
+        Err(error) => {
+            embedding_outage::check_in_background(platform, pipeline);
+            if search_query.mode == Mode::Dense || error.code() != codes::EMBEDDING_UNAVAILABLE {
+                return Err(embedding_problem(&error));
+            }
+            let detail = "The embedding model does not respond; only sparse retrieval was used.";
+            Ok((None, vec![json!({"code": embedding::UNAVAILABLE_CODE, "detail": detail})]))
+        }
+    }
+}
+
+fn search_partition(
+    index: &PartitionIndex,
+    vector: Option<Vec<f32>>,
+    candidates: Option<Vec<ChunkPosition>>,
+    weight: f64,
+    top: usize,
+    search_query: &ValidatedSearch,
+) -> SearchResult {
+    let query = crate::retrieval::search::SearchQuery {
+        text: &search_query.query,
+        vector: vector.as_deref(),
+        mode: search_query.mode,
+        weight,
+        top,
+        min_score: search_query.min_score,
+        filter: search_query.filter.as_ref(),
+    };
+    let passages = index
+        .partition
+        .search_candidates(&query, candidates.as_deref())
+        .iter()
+        .map(|hit| passage(index, hit))
+        .collect();
+    SearchResult {
+        passages,
+        warnings: Vec::new(),
+        has_documents: !index.partition.is_empty(),
+        durations: [Duration::ZERO; 2],
+    }
+}
+
+fn passage(index: &PartitionIndex, hit: &Hit<'_>) -> Passage {
+    let parts: Vec<&ChunkInfo> = hit.chunks.iter().filter_map(|part| index.chunks.get(&part.id)).collect();
+    let best = index.chunks.get(&hit.best.id);
+    let document = index.documents.get(hit.document);
+    let to_usize = |offset: Option<i64>| offset.and_then(|offset| usize::try_from(offset).ok());
+    let char_ranges = || parts.iter().filter_map(|part| part.char_range);
+    let gap = |chunk: &Chunk| index.chunks.get(&chunk.id)?.gap.as_deref();
+    let mut tags: Vec<String> = Vec::new();
+    for tag in parts.iter().flat_map(|part| &part.tags) {
+        if !tags.contains(tag) {
+            tags.push(tag.clone());
+        }
+    }
+    let context = Context {
+        document_id: Some(hit.document.to_owned()),
+        revision: document.and_then(|document| u64::try_from(document.revision).ok()).unwrap_or(0),
+        filename: document.map(|document| document.filename.clone()).unwrap_or_default(),
+        chunk_id: Some(hit.best.id.clone()),
+        page: best.and_then(|chunk| chunk.page).and_then(|page| u32::try_from(page).ok()),
+        start: to_usize(char_ranges().map(|range| range.0).min()),
+        end: to_usize(char_ranges().map(|range| range.1).max()),
+        text: hit.text_with(gap),
+        score: hit.score,
+        tags,
+        nodes: Vec::new(),
+        graph: None,
+    };
+    let title = document.map(|document| document.title.clone()).unwrap_or_default();
+    Passage { context, title, metadata: hit.metadata.clone(), scores: [hit.sparse, hit.dense], rerank: None }
+}
+
+fn embedding_problem(error: &embedding::Error) -> Problem {
+    Problem::new(error.code()).detail(pidq_http::sentence(&error.to_string())).retry_after(5)
+}

@@ -1,0 +1,139 @@
+//! Short-lived cache of query vectors and search results, per caller, classification and state of the partition.
+//!
+//! The cache key contains the change counter of the partition and the revision of the pipeline, so entries are never
+//! stale. It also contains the caller: response times must not reveal the searches of other callers. Access is checked
+//! before the cache is read.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Passage, SearchResult, ValidatedSearch};
+use crate::api::policies::Policy;
+use crate::cluster::cache::{Cache, PASSAGES, VECTORS};
+use crate::domain::model::Pipeline;
+use crate::embedding::{from_blob, to_blob};
+use crate::generation::rag::Context;
+
+/// Cache entry of a search. Without effect if the policy of the classification forbids storing questions.
+pub(super) struct CachedSearch<'a> {
+    cache: Option<&'a Cache>,
+    vector_key: Vec<String>,
+    passages_key: Vec<String>,
+}
+
+/// Serialized form of a search result.
+#[derive(Deserialize, Serialize)]
+struct CachedResult {
+    passages: Vec<CachedPassage>,
+    has_documents: bool,
+}
+
+/// Serialized form of a passage. Scores are stored as bits to stay exact.
+#[derive(Deserialize, Serialize)]
+struct CachedPassage {
+    context: Context,
+    title: String,
+    metadata: Map<String, Value>,
+    /// Scores: combined, sparse and dense.
+    scores: [u64; 3],
+    rerank: Option<u64>,
+}
+
+impl CachedSearch<'_> {
+    /// Creates the cache keys of a caller's search in the partition at a change count.
+    pub fn new<'a>(
+        cache: &'a Cache,
+        caller: &str,
+        pipeline: &Pipeline,
+        change_count: i64,
+        search: &ValidatedSearch,
+    ) -> CachedSearch<'a> {
+        let (generation, revision) = (pipeline.generation.to_string(), pipeline.revision.to_string());
+        let vector_key = vec![
+            caller.to_owned(),
+            pipeline.id.clone(),
+            generation,
+            pipeline.embedding_model.clone(),
+            search.classification.clone(),
+            search.query.clone(),
+        ];
+        // An invalid policy is reported elsewhere.
+        let retains =
+            Policy::for_classification(pipeline, &search.classification).is_ok_and(|policy| policy.retains_answers());
+        let options = format!("{:?} {} {:x} {:?}", search.mode, search.top, search.min_score.to_bits(), search.filter);
+        let passages_key = vector_key.iter().cloned().chain([revision, change_count.to_string(), options]).collect();
+        CachedSearch { cache: retains.then_some(cache), vector_key, passages_key }
+    }
+
+    pub async fn vector(&self) -> Option<Vec<f32>> {
+        from_blob(&self.cache?.get(&VECTORS, &as_strs(&self.vector_key)).await?)
+    }
+
+    pub async fn store_vector(&self, vector: &[f32]) {
+        if let Some(cache) = self.cache {
+            cache.put(&VECTORS, &as_strs(&self.vector_key), to_blob(vector).into()).await;
+        }
+    }
+
+    pub async fn result(&self) -> Option<SearchResult> {
+        let bytes = self.cache?.get(&PASSAGES, &as_strs(&self.passages_key)).await?;
+        serde_json::from_slice::<CachedResult>(&bytes).ok().map(CachedResult::into_result)
+    }
+
+    /// Stores a result. A degraded result, one with warnings, is not stored.
+    pub async fn store_result(&self, result: &SearchResult) {
+        let bytes = serde_json::to_vec(&CachedResult::from_result(result));
+        if let (Some(cache), Ok(bytes), true) = (self.cache, bytes, result.warnings.is_empty()) {
+            cache.put(&PASSAGES, &as_strs(&self.passages_key), bytes.into()).await;
+        }
+    }
+}
+
+fn as_strs(strings: &[String]) -> Vec<&str> {
+    strings.iter().map(String::as_str).collect()
+}
+
+impl CachedResult {
+    fn from_result(result: &SearchResult) -> CachedResult {
+        CachedResult {
+            passages: result.passages.iter().map(CachedPassage::from_passage).collect(),
+            has_documents: result.has_documents,
+        }
+    }
+
+    fn into_result(self) -> SearchResult {
+        let passages = self.passages.into_iter().map(CachedPassage::into_passage).collect();
+        SearchResult {
+            passages,
+            has_documents: self.has_documents,
+            warnings: Vec::new(),
+            durations: [Duration::ZERO; 2],
+        }
+    }
+}
+
+impl CachedPassage {
+    fn from_passage(passage: &Passage) -> CachedPassage {
+        let [sparse, dense] = passage.scores;
+        CachedPassage {
+            context: passage.context.clone(),
+            title: passage.title.clone(),
+            metadata: passage.metadata.clone(),
+            scores: [passage.context.score, sparse, dense].map(f64::to_bits),
+            rerank: passage.rerank.map(f64::to_bits),
+        }
+    }
+
+    fn into_passage(self) -> Passage {
+        let [score, sparse, dense] = self.scores.map(f64::from_bits);
+        Passage {
+            context: Context { score, ..self.context },
+            title: self.title,
+            metadata: self.metadata,
+            scores: [sparse, dense],
+            rerank: self.rerank.map(f64::from_bits),
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Application: settings, startup, processes, and the manual.
+
+pub mod manual;
+
+pub(crate) mod run;
+pub(crate) mod settings;
+pub(crate) mod startup;

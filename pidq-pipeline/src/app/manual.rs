@@ -1,0 +1,73 @@
+//! Generator of `docs/pipeline.md`: prose with tables generated from the tables in the code.
+
+use std::fmt::Write;
+
+use pidq_http::{COMMON, route_sections, route_table, settings_table as settings};
+
+use crate::api::routes::ROUTES;
+use crate::app::settings::TABLES;
+use crate::domain::event::KINDS;
+use crate::embedding::MODELS;
+use crate::extract::FORMATS;
+use crate::splitter::{SPLITTERS, Splitter};
+
+const PROSE: &str = include_str!("manual/pipeline.md");
+
+/// Returns the text of `docs/pipeline.md`.
+pub fn pipeline() -> String {
+    PROSE
+        .replace("{index}", &route_table(ROUTES))
+        .replace("{endpoints}", &route_sections(ROUTES))
+        .replace("{splitters}", &splitters())
+        .replace("{models}", &embedding_models())
+        .replace("{events}", &events())
+        .replace("{formats}", &formats())
+        .replace("{settings}", settings(&TABLES[1..]).trim_end())
+        .replace("{common}", settings(&[COMMON]).trim_end())
+}
+
+fn splitters() -> String {
+    SPLITTERS.iter().map(splitter).collect::<Vec<_>>().join("\n").trim_end().to_owned()
+}
+
+fn splitter(splitter: &Splitter) -> String {
+    let mut text =
+        format!("### {}\n\n{}.\n\n", splitter.name, pidq_http::sentence(splitter.summary).trim_end_matches('.'));
+    text.push_str("| parameter | values | default | description |\n|---|---|---|---|\n");
+    for parameter in splitter.parameters {
+        let (kind, default) = (parameter.kind.description(), parameter.default);
+        let _ = writeln!(text, "| `{}` | {kind} | `{default}` | {} |", parameter.name, parameter.summary);
+    }
+    text
+}
+
+fn embedding_models() -> String {
+    let mut text = String::from("| model | dimensions | description |\n|---|---|---|\n");
+    for model in MODELS {
+        let dimensions = model.dimensions.map_or_else(|| "defined by the model".into(), |number| number.to_string());
+        let _ = writeln!(text, "| `{}` | {dimensions} | {} |", model.name, model.summary);
+    }
+    text.trim_end().to_owned()
+}
+
+fn events() -> String {
+    let mut text = String::from("| type | required scope | sent when |\n|---|---|---|\n");
+    for kind in KINDS {
+        let _ = writeln!(text, "| `{}` | `{}` | {} |", kind.name, kind.scope, kind.summary);
+    }
+    text.trim_end().to_owned()
+}
+
+fn formats() -> String {
+    let mut text = String::from("| format | media type | extracted content |\n|---|---|---|\n");
+    for format in FORMATS {
+        let _ = writeln!(
+            text,
+            "| `{}` | {} | {} |",
+            format.name,
+            format.media_types.first().unwrap_or(&""),
+            format.summary
+        );
+    }
+    text.trim_end().to_owned()
+}

@@ -1,0 +1,422 @@
+//! Startup: builds the platform and its HTTP service from the settings.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use pidq_http::auth::{Identities, IdentityError, MasterCredentials, Timestamp};
+use pidq_http::database::{Database, DatabaseError};
+use pidq_http::header::HeaderName;
+use pidq_http::{App, CommonSettings, CursorSigner, Secret, SettingError, Settings, ThreadPool};
+use tokio::sync::Semaphore;
+
+use crate::api::audit_middleware;
+use crate::api::auth::{self};
+use crate::api::handlers::limits;
+use crate::api::idempotency;
+use crate::api::routes::ROUTES;
+use crate::app::settings::TABLES;
+use crate::background::gauges::IndexCollector;
+use crate::cluster::cache::{Cache, Redis};
+use crate::cluster::event_feed::Feed;
+use crate::cluster::health::DependencyCollector;
+use crate::cluster::pubsub::PubSub;
+use crate::crypto::Encryptor;
+use crate::domain::license::{self, TrustedKeys};
+use crate::embedding::registry::{EmbeddingService, ModelRegistry};
+use crate::extract::SandboxOptions;
+use crate::generation::graph_client::{GraphService, RemoteGraphService};
+use crate::generation::prompt::Spotlighting;
+use crate::llm::{Client, ClientOptions};
+use crate::net::egress::{Backend, Guard, Policy};
+use crate::net::tls_roots::RootCertificates;
+use crate::net::webhook_client::WebhookClient;
+use crate::platform::accounts::Accounts;
+use crate::platform::licensing::{Licensing, Mode};
+use crate::platform::metrics::Metrics;
+use crate::platform::rate_limit::RateLimits;
+use crate::platform::{JobNotifier, Limits, Platform, TENANT, readiness};
+use crate::retrieval::index_cache::{IndexCache, SnapshotFiles};
+use crate::retrieval::pgvector::PgvectorIndex;
+use crate::retrieval::reranker::Reranker;
+use crate::store::{Outbox, Store, StoreError};
+use crate::upload::budget::UploadBudget;
+use crate::upload::spool::Spool;
+
+/// Error of opening the platform; its message contains the remedy.
+#[derive(Debug)]
+pub enum OpenError {
+    /// A setting is wrong.
+    Setting(SettingError),
+    /// The database cannot be opened.
+    Store(StoreError),
+    /// The master key cannot be stored.
+    Accounts(IdentityError),
+    /// A file cannot be read or written.
+    Io(std::io::Error),
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OpenError::Setting(error) => error.fmt(f),
+            OpenError::Store(error) => write!(f, "the database cannot be opened: {error}"),
+            OpenError::Accounts(error) => write!(f, "the master key cannot be stored: {error}"),
+            OpenError::Io(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {}
+
+impl From<SettingError> for OpenError {
+    fn from(error: SettingError) -> OpenError {
+        OpenError::Setting(error)
+    }
+}
+
+impl From<StoreError> for OpenError {
+    fn from(error: StoreError) -> OpenError {
+        OpenError::Store(error)
+    }
+}
+
+impl From<DatabaseError> for OpenError {
+    fn from(error: DatabaseError) -> OpenError {
+        OpenError::Store(error.into())
+    }
+}
+
+impl From<IdentityError> for OpenError {
+    fn from(error: IdentityError) -> OpenError {
+        OpenError::Accounts(error)
+    }
+}
+
+impl From<std::io::Error> for OpenError {
+    fn from(error: std::io::Error) -> OpenError {
+        OpenError::Io(error)
+    }
+}
+
+/// Version of the HTTP API below `/api`. Breaking changes get a new path.
+const API_VERSION: &str = "2026-11-01";
+
+/// Concurrent previews: each runs an extractor process of its own.
+const PREVIEW_LIMIT: usize = 2;
+/// Searches that may wait for a thread.
+const SEARCH_QUEUE_LIMIT: usize = 64;
+
+/// Shortest job lease. With a shorter one, a slow database would let leases of running workers expire.
+const MIN_JOB_LEASE: Duration = Duration::from_secs(1);
+
+/// Arguments that make this program extract a document.
+pub(crate) const EXTRACTOR_ARGUMENTS: &[&str] = &["pipeline", "read-document"];
+
+/// Opens the platform: the database, caches, clients and models that the settings name.
+///
+/// # Errors
+/// If a setting is invalid or a resource cannot be opened. The message contains no secrets.
+pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
+    let database = database(settings).await?;
+    let accounts = open_accounts(settings, &database).await?;
+    let pgvector = PgvectorIndex::open(&database, settings.parsed("PIDQ_ANN_THRESHOLD")?).await;
+    let store = Store::open(database).await?.with_outbox(Outbox::new(settings.switch("PIDQ_EVENTS_INCLUDE_NAMES")?));
+    let installation = store.installation_id().await?;
+    let (pubsub, redis) = (pubsub(settings)?, redis(settings)?);
+    let platform = Platform {
+        feed: Feed::new(store.last_position().await?, settings.parsed("PIDQ_EVENT_STREAM_LIMIT")?),
+        audit_retention: settings.duration("PIDQ_AUDIT_RETENTION")?,
+        events_retention: settings.duration("PIDQ_EVENTS_RETENTION")?,
+        licensing: licensing(settings, &installation)?,
+        rate_limits: RateLimits::from_settings(settings, redis.clone(), &installation)?,
+        cache: cache(settings, redis.clone(), &installation)?,
+        redis,
+        metrics: Metrics::default(),
+        public_host: CommonSettings(settings).public_host()?,
+        accounts,
+        store,
+        cursors: cursors(settings)?,
+        encryptor: encryptor(settings)?,
+        limits: platform_limits(settings)?,
+        uploads: uploads(settings)?,
+        previews: Semaphore::new(PREVIEW_LIMIT),
+        answer_streams: Arc::new(Semaphore::new(
+            settings.parsed::<usize>("PIDQ_ANSWER_STREAM_LIMIT")?.min(Semaphore::MAX_PERMITS),
+        )),
+        job_notifier: JobNotifier::new(&pubsub),
+        pubsub,
+        job_lease: settings.duration("PIDQ_JOB_LEASE_TTL")?.max(MIN_JOB_LEASE),
+        indexes: indexes(settings)?,
+        llm: llm(settings)?,
+        webhooks: webhooks(settings)?,
+        spotlighting: if settings.switch("PIDQ_DATAMARKING")? {
+            Spotlighting::Datamarking
+        } else {
+            Spotlighting::Delimiting
+        },
+        search_threads: ThreadPool::new(ThreadPool::default_threads(), SEARCH_QUEUE_LIMIT),
+        pgvector,
+        graph_service: graph_service(settings)?,
+        reranker: Reranker::from_settings(settings, llm_ca(settings)?.as_deref())?,
+        models: ModelRegistry::new(
+            settings.path("PIDQ_MODEL_DIR")?,
+            EmbeddingService::from_settings(settings, llm_ca(settings)?.as_deref())?,
+        ),
+        extraction_limits: limits::extraction_limits(settings)?,
+        extractor: limits::with_timeout(extractor(settings)?, settings)?,
+    };
+    platform.licensing.refresh(&platform.store).await?;
+    build_service(platform, settings)
+}
+
+/// Builds the HTTP service: the platform's routes and request hooks.
+fn build_service(platform: Platform, settings: &Settings) -> Result<App<Platform>, OpenError> {
+    let mut app = App::new("pidq-pipeline", env!("CARGO_PKG_VERSION"), platform, ROUTES);
+    app.authenticate = auth::authenticate;
+    app.middleware = idempotency::middleware;
+    app.on_forbidden = audit_middleware::record_rejection;
+    app.schema_limits = limits::schema_limits(&app.state.limits);
+    app.readiness = readiness;
+    app.state.cache.register(&mut app.registry);
+    app.state.metrics.register(&mut app.registry);
+    app.registry.register_collector(Box::new(IndexCollector(Arc::clone(&app.state))));
+    app.registry.register_collector(Box::new(DependencyCollector(app.state.dependencies())));
+    app.headers = vec![(HeaderName::from_static("pidq-version"), API_VERSION)];
+    CommonSettings(settings).apply_to(&mut app)?;
+    app.limits = app.state.limits.http;
+    // Replaces the HTTP server's own limiter, which counts in this process only.
+    app.rate_limit = None;
+    app.rate_limit_hook = |platform, method, path, caller| Box::pin(platform.rate_limits.charge(method, path, caller));
+    Ok(app)
+}
+
+fn platform_limits(settings: &Settings) -> Result<Limits, OpenError> {
+    Ok(Limits {
+        upload_size: settings.size("PIDQ_UPLOAD_SIZE")?,
+        pipelines: settings.parsed("PIDQ_PIPELINE_LIMIT")?,
+        classifications: settings.parsed("PIDQ_CLASSIFICATION_LIMIT")?,
+        question_length: settings.parsed("PIDQ_QUESTION_LENGTH_LIMIT")?,
+        metadata_size: usize::try_from(settings.size("PIDQ_METADATA_SIZE")?).unwrap_or(usize::MAX),
+        chunks_per_document: settings.parsed("PIDQ_CHUNK_LIMIT")?,
+        answer_retention: settings.duration("PIDQ_ANSWER_RETENTION")?,
+        answer_streams: settings.parsed("PIDQ_ANSWER_STREAM_LIMIT")?,
+        event_streams: settings.parsed("PIDQ_EVENT_STREAM_LIMIT")?,
+        http: http_limits(settings)?,
+    })
+}
+
+/// Returns the system id of the installation, to which licenses are bound.
+///
+/// # Errors
+/// As [`open`].
+pub async fn system_id(
+    arguments: impl IntoIterator<Item = String>,
+    environment: impl IntoIterator<Item = (String, String)>,
+) -> Result<String, OpenError> {
+    let settings = Settings::read(TABLES, arguments, environment)?;
+    let store = Store::open(database(&settings).await?).await?;
+    Ok(license::system_id(&store.installation_id().await?))
+}
+
+/// Returns the limits of the HTTP server, with the platform's maximum size of a JSON body.
+fn http_limits(settings: &Settings) -> Result<pidq_http::Limits, SettingError> {
+    Ok(pidq_http::Limits { json_body_size: settings.size("PIDQ_JSON_SIZE")?, ..CommonSettings(settings).limits()? })
+}
+
+/// Opens the configured database.
+async fn database(settings: &Settings) -> Result<Database, OpenError> {
+    if let Some(url) = settings.optional("PIDQ_DATABASE_URL")? {
+        return Ok(Database::open(url).await?);
+    }
+    let folder = settings.path("PIDQ_DATA_DIR")?.unwrap_or_else(|| PathBuf::from("data"));
+    Ok(Database::open(&format!("sqlite:{}", folder.join("pipeline.db").display())).await?)
+}
+
+/// Opens the upload budget and the spool directory.
+fn uploads(settings: &Settings) -> Result<UploadBudget, SettingError> {
+    let folder = match settings.path("PIDQ_UPLOAD_DIR")? {
+        Some(folder) => folder,
+        None => settings.path("PIDQ_DATA_DIR")?.unwrap_or_else(|| PathBuf::from("data")).join("uploads"),
+    };
+    let (memory, disk) = (settings.size("PIDQ_UPLOAD_MEMORY")?, settings.size("PIDQ_UPLOAD_SPOOL_SIZE")?);
+    Ok(UploadBudget::new(memory, disk, settings.size("PIDQ_UPLOAD_SIZE")?, Spool::open(folder)))
+}
+
+/// Opens the index cache and its snapshot directory.
+fn indexes(settings: &Settings) -> Result<IndexCache, SettingError> {
+    let memory = usize::try_from(settings.size("PIDQ_INDEX_MEMORY")?).unwrap_or(usize::MAX);
+    let (indexes, disk) = (IndexCache::new(memory), settings.size("PIDQ_SNAPSHOT_TOTAL_SIZE")?);
+    let folder = match settings.path("PIDQ_SNAPSHOT_DIR")? {
+        Some(folder) => folder,
+        None => settings.path("PIDQ_DATA_DIR")?.unwrap_or_else(|| PathBuf::from("data")).join("snapshots"),
+    };
+    Ok(if disk > 0 { indexes.with_snapshots(SnapshotFiles::new(folder, disk)) } else { indexes })
+}
+
+/// Opens the messaging between processes, over NATS if configured.
+fn pubsub(settings: &Settings) -> Result<PubSub, SettingError> {
+    let Some(url) = settings.optional("PIDQ_NATS_URL")? else { return Ok(PubSub::in_process()) };
+    let roots = RootCertificates::from_settings(settings)?;
+    PubSub::over_nats(url, roots.as_ref().map(|roots| &*roots.path))
+        .map_err(|error| settings.invalid("PIDQ_NATS_URL", &error.to_string()))
+}
+
+/// Opens Redis, if configured.
+fn redis(settings: &Settings) -> Result<Option<Arc<Redis>>, SettingError> {
+    let Some(url) = settings.optional("PIDQ_REDIS_URL")? else { return Ok(None) };
+    let roots = RootCertificates::from_settings(settings)?;
+    let redis = Redis::open(url, settings.duration("PIDQ_REDIS_TIMEOUT")?, roots.as_ref().map(|roots| &*roots.pem))
+        .map_err(|error| settings.invalid("PIDQ_REDIS_URL", &error.to_string()))?;
+    Ok(Some(Arc::new(redis)))
+}
+
+/// Opens the search cache: shared by all processes if Redis and the app secret are configured.
+fn cache(settings: &Settings, redis: Option<Arc<Redis>>, installation: &str) -> Result<Cache, SettingError> {
+    let bytes = usize::try_from(settings.size("PIDQ_CACHE_MEMORY")?).unwrap_or(usize::MAX);
+    Ok(match (redis, settings.secret("PIDQ_APP_SECRET")?) {
+        (Some(redis), Some(secret)) => Cache::with_redis(redis, &secret, installation, bytes),
+        _ => Cache::in_process(bytes),
+    })
+}
+
+/// Error for a platform without a master key that other machines could reach.
+pub(crate) fn missing_master_key(settings: &Settings, address: SocketAddr) -> SettingError {
+    let reason =
+        format!("required, because the server listens on {address} and would accept requests without authentication");
+    settings.invalid("PIDQ_APP_MASTER_KEY", &reason)
+}
+
+/// Opens the accounts with the master key; `None` on loopback without a master key.
+async fn open_accounts(settings: &Settings, database: &Database) -> Result<Option<Accounts>, OpenError> {
+    let secret = settings.secret("PIDQ_APP_MASTER_SECRET")?;
+    let Some(key) = settings.optional("PIDQ_APP_MASTER_KEY")? else {
+        if secret.is_some() {
+            // A secret without an id is a mistake: the administrator expects authentication.
+            let reason = "required, because `PIDQ_APP_MASTER_SECRET` is set and has no effect without it";
+            return Err(settings.invalid("PIDQ_APP_MASTER_KEY", reason).into());
+        }
+        let listen_addresses: Vec<SocketAddr> = settings.list("PIDQ_LISTEN")?;
+        return match listen_addresses.iter().find(|address| !address.ip().is_loopback()) {
+            Some(address) => Err(missing_master_key(settings, *address).into()),
+            None => Ok(None),
+        };
+    };
+    if is_placeholder(key) {
+        return Err(settings.invalid("PIDQ_APP_MASTER_KEY", "must not be a placeholder: generate a UUID").into());
+    }
+    let Some(secret) = secret.filter(|secret| is_strong_secret(secret.expose())) else {
+        return Err(settings.invalid("PIDQ_APP_MASTER_SECRET", "must have at least 32 random characters").into());
+    };
+    let options = CommonSettings(settings).identity_options("http://pidq-pipeline")?;
+    if options.password_grant {
+        tracing::info!(
+            "the password grant is enabled (discouraged by RFC 9700); disable it with PIDQ_PASSWORD_GRANT=off"
+        );
+    }
+    let identities = Identities::open(database.clone(), options).await?;
+    identities.ensure_master(MasterCredentials { key, secret: &secret, tenant: TENANT }, Timestamp::now()).await?;
+    Ok(Some(Accounts { identities, master: key.to_owned() }))
+}
+
+/// Returns `true` for a secret that is long enough and not a placeholder.
+fn is_strong_secret(secret: &str) -> bool {
+    secret.len() >= 32 && !is_placeholder(secret)
+}
+
+/// Returns `true` for a placeholder of an example configuration.
+fn is_placeholder(text: &str) -> bool {
+    let lowercase = text.to_ascii_lowercase();
+    ["changeme", "placeholder", "<", "example"].iter().any(|marker| lowercase.contains(marker))
+}
+
+/// Opens the client of language models. It never connects to the platform's own backends.
+fn llm(settings: &Settings) -> Result<Client, OpenError> {
+    let policy = Policy::for_llm(settings, is_on_loopback(settings)?, backends(settings)?)?;
+    Ok(Client::new(egress_guard(settings, policy)?, ClientOptions::default()))
+}
+
+/// Opens the client of webhooks. It never connects to the platform's own backends either.
+fn webhooks(settings: &Settings) -> Result<WebhookClient, OpenError> {
+    let policy = Policy::for_webhooks(settings, is_on_loopback(settings)?, backends(settings)?)?;
+    Ok(WebhookClient {
+        guard: egress_guard(settings, policy)?,
+        timeout: settings.duration("PIDQ_WEBHOOK_TIMEOUT")?,
+        disable_after: settings.duration("PIDQ_WEBHOOK_DISABLE_AFTER")?,
+    })
+}
+
+fn is_on_loopback(settings: &Settings) -> Result<bool, SettingError> {
+    let listen_addresses: Vec<SocketAddr> = settings.list("PIDQ_LISTEN")?;
+    Ok(listen_addresses.iter().all(|address| address.ip().is_loopback()))
+}
+
+fn egress_guard(settings: &Settings, policy: Policy) -> Result<Guard, OpenError> {
+    Guard::new(policy, llm_ca(settings)?.as_deref()).map_err(|reason| settings.invalid("PIDQ_LLM_CA", &reason).into())
+}
+
+/// Reads the CA certificates that are trusted in addition to the public ones.
+fn llm_ca(settings: &Settings) -> Result<Option<String>, OpenError> {
+    Ok(settings.path("PIDQ_LLM_CA")?.map(std::fs::read_to_string).transpose()?)
+}
+
+/// Opens the client of the graph query service, if configured.
+fn graph_service(settings: &Settings) -> Result<OnceLock<Arc<dyn GraphService>>, OpenError> {
+    let service = OnceLock::new();
+    if let Some(remote) = RemoteGraphService::from_settings(settings, llm_ca(settings)?.as_deref())? {
+        drop(service.set(Arc::new(remote) as Arc<dyn GraphService>));
+    }
+    Ok(service)
+}
+
+/// Returns the addresses of the platform's own backends: database, Redis and NATS.
+fn backends(settings: &Settings) -> Result<Vec<Backend>, SettingError> {
+    let (database, redis) = (settings.optional("PIDQ_DATABASE_URL")?, settings.optional("PIDQ_REDIS_URL")?);
+    let nats = settings.optional("PIDQ_NATS_URL")?.unwrap_or_default().split(',').map(str::trim);
+    Ok(database.into_iter().chain(redis).chain(nats).filter_map(Backend::from_url).collect())
+}
+
+/// Returns the extractor: the configured program, or this one.
+fn extractor(settings: &Settings) -> Result<SandboxOptions, SettingError> {
+    match settings.path("PIDQ_EXTRACTOR")? {
+        Some(program) => Ok(SandboxOptions::new(program, EXTRACTOR_ARGUMENTS)),
+        None => SandboxOptions::current_exe(EXTRACTOR_ARGUMENTS)
+            .map_err(|error| settings.invalid("PIDQ_EXTRACTOR", &error.detail)),
+    }
+}
+
+fn licensing(settings: &Settings, installation: &str) -> Result<Licensing, SettingError> {
+    let keys: Vec<String> = settings.list("PIDQ_LICENSE_PUBLIC_KEYS")?;
+    let trusted_keys =
+        TrustedKeys::parse(&keys).map_err(|error| settings.invalid("PIDQ_LICENSE_PUBLIC_KEYS", &error.to_string()))?;
+    let mode = match settings.required("PIDQ_LICENSE_MODE")? {
+        "off" => Mode::Off,
+        "enforce" => Mode::Enforce,
+        _ => Mode::Report,
+    };
+    let license = settings.secret("PIDQ_APP_LICENSE")?;
+    Ok(Licensing::new(mode, license::system_id(installation), trusted_keys, license))
+}
+
+fn cursors(settings: &Settings) -> Result<CursorSigner, SettingError> {
+    Ok(app_secret(settings)?
+        .map_or_else(CursorSigner::new, |secret| CursorSigner::from_key(secret.expose().as_bytes())))
+}
+
+fn encryptor(settings: &Settings) -> Result<Encryptor, OpenError> {
+    match app_secret(settings)? {
+        Some(secret) => Ok(Encryptor::from_secret(&secret)),
+        None => Encryptor::ephemeral()
+            .ok_or_else(|| std::io::Error::other("the system's random number generator failed").into()),
+    }
+}
+
+fn app_secret(settings: &Settings) -> Result<Option<Secret>, SettingError> {
+    let secret = settings.secret("PIDQ_APP_SECRET")?;
+    match secret.as_ref().is_some_and(|secret| !is_strong_secret(secret.expose())) {
+        true => Err(settings.invalid("PIDQ_APP_SECRET", "must have at least 32 random characters")),
+        false => Ok(secret),
+    }
+}

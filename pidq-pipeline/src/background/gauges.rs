@@ -1,0 +1,71 @@
+//! Gauges that are computed periodically or when metrics are read: queued jobs and open indexes.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use pidq_http::prometheus_client::collector::Collector;
+use pidq_http::prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
+use pidq_http::prometheus_client::metrics::TypedMetric;
+use pidq_http::prometheus_client::metrics::counter::ConstCounter;
+use pidq_http::prometheus_client::metrics::gauge::ConstGauge;
+
+use crate::platform::Platform;
+use crate::store::StoreError;
+
+/// Interval of counting the queued jobs.
+const JOB_COUNT_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Counts the jobs periodically. Never returns.
+pub(crate) async fn count_jobs_periodically(platform: Arc<Platform>) {
+    loop {
+        if let Err(error) = count_jobs(&platform).await {
+            tracing::debug!(%error, "counting jobs failed");
+        }
+        tokio::time::sleep(JOB_COUNT_INTERVAL).await;
+    }
+}
+
+/// Counts the jobs now.
+///
+/// # Errors
+/// If the database query fails.
+pub async fn count_jobs(platform: &Platform) -> Result<(), StoreError> {
+    for (kind, jobs) in platform.store.count_jobs_by_kind().await? {
+        platform.metrics.set_jobs(kind, jobs);
+    }
+    Ok(())
+}
+
+/// Collector of the metrics of open indexes and their snapshots.
+pub(crate) struct IndexCollector(pub Arc<Platform>);
+
+impl fmt::Debug for IndexCollector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("IndexCollector")
+    }
+}
+
+impl Collector for IndexCollector {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let indexes = &self.0.indexes;
+        for (name, help, value) in [
+            ("pidq_pipeline_index_bytes", "Memory of open indexes", indexes.bytes()),
+            ("pidq_pipeline_index_partitions", "Open indexes", indexes.len()),
+        ] {
+            let gauge = ConstGauge::new(i64::try_from(value).unwrap_or(i64::MAX));
+            gauge.encode(encoder.encode_descriptor(name, help, None, ConstGauge::<i64>::TYPE)?)?;
+        }
+        let Some(snapshots) = indexes.snapshots() else { return Ok(()) };
+        for (name, help, count) in [
+            ("pidq_pipeline_snapshots_loaded", "Indexes loaded from a snapshot", &snapshots.loaded),
+            ("pidq_pipeline_snapshots_written", "Indexes written to a snapshot", &snapshots.written),
+            ("pidq_pipeline_snapshots_invalid", "Corrupt or outdated snapshots", &snapshots.invalid),
+        ] {
+            let counter = ConstCounter::new(count.load(Relaxed));
+            counter.encode(encoder.encode_descriptor(name, help, None, ConstCounter::<u64>::TYPE)?)?;
+        }
+        Ok(())
+    }
+}

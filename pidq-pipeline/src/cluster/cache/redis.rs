@@ -1,0 +1,188 @@
+//! Redis connection with short timeouts.
+//!
+//! A failed or slow call closes the connection for all. Without a connection, calls return at once; a
+//! background task reconnects. So an unavailable server costs only the concurrent requests one timeout.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Client, Cmd, FromRedisValue, RedisError, ScriptInvocation, TlsCertificates};
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use crate::cluster::health::DependencyHealth;
+
+/// Timeout of the background task, for which no request waits.
+const CONNECT_TIMEOUT: Duration = Duration::from_millis(500);
+/// Ping interval.
+const PING_INTERVAL: Duration = Duration::from_secs(2);
+/// Delay between two connection attempts: first and maximum.
+const RECONNECT_DELAY: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
+
+/// Invalid URL. The error does not contain it, since it may include a password.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct InvalidUrl;
+
+impl fmt::Display for InvalidUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("expected `redis://host:6379`, `redis://:password@host:6379/0`, or `rediss://…` for TLS")
+    }
+}
+
+impl std::error::Error for InvalidUrl {}
+
+/// Client of a Redis-compatible server.
+pub struct Redis {
+    state: Arc<ConnectionState>,
+    // Aborted when the client is dropped.
+    _task: JoinSet<()>,
+}
+
+/// State shared between requests and the connecting task.
+struct ConnectionState {
+    client: Client,
+    /// Timeout of a request.
+    request_timeout: Duration,
+    health: DependencyHealth,
+    open: Mutex<Option<OpenConnection>>,
+    disconnected: Notify,
+}
+
+/// An open connection and its generation.
+#[derive(Clone)]
+struct OpenConnection {
+    generation: u64,
+    connection: MultiplexedConnection,
+}
+
+impl Redis {
+    /// Connects in the background; the timeout applies to each request. TLS uses
+    /// the given root certificates (PEM), or those of the system.
+    ///
+    /// # Errors
+    /// If the URL is invalid.
+    pub fn open(url: &str, request_timeout: Duration, root_certificates: Option<&[u8]>) -> Result<Redis, InvalidUrl> {
+        let client = match root_certificates {
+            _ if url.starts_with("redis://") => Client::open(url),
+            None if url.starts_with("rediss://") => Client::open(url),
+            Some(pem) if url.starts_with("rediss://") => {
+                Client::build_with_tls(url, TlsCertificates { client_tls: None, root_cert: Some(pem.to_vec()) })
+            }
+            _ => return Err(InvalidUrl),
+        };
+        let client = client.map_err(|_| InvalidUrl)?;
+        let health = DependencyHealth::new("redis", "each process has its own rate limits and caches");
+        let state = Arc::new(ConnectionState {
+            client,
+            request_timeout,
+            health,
+            open: Mutex::new(None),
+            disconnected: Notify::new(),
+        });
+        let mut task = JoinSet::new();
+        task.spawn(maintain_connection(state.clone()));
+        Ok(Redis { state, _task: task })
+    }
+
+    /// Returns the health of the connection.
+    pub fn health(&self) -> &DependencyHealth {
+        &self.state.health
+    }
+
+    /// Runs a command; none on an error or timeout.
+    pub async fn query<T: FromRedisValue>(&self, command: &Cmd) -> Option<T> {
+        let mut open = self.state.open().clone()?;
+        let reply = timeout(self.state.request_timeout, command.query_async(&mut open.connection)).await;
+        self.state.check_reply(&open, reply)
+    }
+
+    /// Runs a script; none on an error or timeout.
+    pub async fn run<T: FromRedisValue>(&self, script: &ScriptInvocation<'_>) -> Option<T> {
+        let mut open = self.state.open().clone()?;
+        let reply = timeout(self.state.request_timeout, script.invoke_async(&mut open.connection)).await;
+        self.state.check_reply(&open, reply)
+    }
+}
+
+impl ConnectionState {
+    fn open(&self) -> MutexGuard<'_, Option<OpenConnection>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns a successful reply. An error reply leaves the connection open; other failures close it.
+    fn check_reply<T, E>(&self, open: &OpenConnection, reply: Result<Result<T, RedisError>, E>) -> Option<T> {
+        match reply {
+            Ok(Ok(reply)) => Some(reply),
+            Ok(Err(error)) if error.code().is_some() => None,
+            _ => {
+                self.close(open.generation);
+                None
+            }
+        }
+    }
+
+    /// Closes the connection of a generation, if it is still open.
+    fn close(&self, generation: u64) {
+        let mut open = self.open();
+        if open.as_ref().is_some_and(|open| open.generation == generation) {
+            *open = None;
+            self.health.record(false);
+            self.disconnected.notify_one();
+        }
+    }
+
+    async fn connect(&self) -> Result<MultiplexedConnection, String> {
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(CONNECT_TIMEOUT))
+            .set_response_timeout(Some(CONNECT_TIMEOUT));
+        let connecting = self.client.get_multiplexed_async_connection_with_config(&config);
+        let connected =
+            timeout(2 * CONNECT_TIMEOUT, connecting).await.map_err(|_| "connection timed out".to_owned())?;
+        let mut connection = connected.map_err(|error| error.to_string())?;
+        if responds(&mut connection).await { Ok(connection) } else { Err("no reply".to_owned()) }
+    }
+}
+
+async fn responds(connection: &mut MultiplexedConnection) -> bool {
+    let ping = redis::cmd("PING");
+    matches!(timeout(CONNECT_TIMEOUT, ping.query_async::<String>(connection)).await, Ok(Ok(_)))
+}
+
+/// Connects, monitors the connection, and reconnects.
+async fn maintain_connection(state: Arc<ConnectionState>) {
+    let mut delay = RECONNECT_DELAY.0;
+    for generation in 0.. {
+        let connection = match state.connect().await {
+            Ok(connection) => connection,
+            Err(reason) => {
+                state.health.record_failure(&reason);
+                sleep(delay).await;
+                delay = RECONNECT_DELAY.1.min(2 * delay);
+                continue;
+            }
+        };
+        delay = RECONNECT_DELAY.0;
+        *state.open() = Some(OpenConnection { generation, connection: connection.clone() });
+        state.health.record(true);
+        watch(&state, generation, connection).await;
+        // Delays the reconnection to a server that accepts connections but fails commands.
+        sleep(delay).await;
+    }
+}
+
+/// Monitors the connection until it is lost.
+async fn watch(state: &ConnectionState, generation: u64, mut connection: MultiplexedConnection) {
+    while state.open().is_some() {
+        tokio::select! {
+            () = state.disconnected.notified() => {}
+            () = sleep(PING_INTERVAL) => {
+                if !responds(&mut connection).await {
+                    state.close(generation);
+                }
+            }
+        }
+    }
+}

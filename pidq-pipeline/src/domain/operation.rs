@@ -1,0 +1,92 @@
+//! Long-running operation with its progress.
+
+use pidq_http::auth::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::domain::model::string_enum;
+
+string_enum! {
+    /// Kind of an operation.
+    OperationKind {
+        /// Building a new index of a pipeline.
+        Reindex = "reindex",
+        /// Deleting a pipeline with its documents.
+        Delete = "delete",
+    }
+}
+
+string_enum! {
+    /// State of an operation.
+    OperationState {
+        /// In progress.
+        Running = "running",
+        /// Completed.
+        Succeeded = "succeeded",
+        /// Failed; the previous state is unchanged.
+        Failed = "failed",
+        /// Cancelled; the previous state is unchanged.
+        Cancelled = "cancelled",
+    }
+}
+
+/// A long-running operation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Operation {
+    /// A UUID of version 7.
+    pub id: String,
+    /// Kind.
+    pub kind: OperationKind,
+    /// The pipeline.
+    pub pipeline_id: String,
+    /// State.
+    pub state: OperationState,
+    /// Progress.
+    pub progress: Progress,
+    /// Reason of the failure.
+    pub error: Option<OperationError>,
+    /// Milliseconds since 1970.
+    pub created_at: i64,
+    /// Milliseconds since 1970.
+    pub updated_at: i64,
+}
+
+/// Progress of an operation.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Progress {
+    /// Completed documents.
+    pub done: i64,
+    /// Total documents.
+    pub total: Option<i64>,
+    /// Error of the last attempt, if it is retried.
+    pub error: Option<OperationError>,
+    /// Time of the retry, in milliseconds since 1970.
+    pub next_attempt_at: Option<i64>,
+}
+
+/// Error of an operation.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct OperationError {
+    /// Machine-readable code.
+    pub code: String,
+    /// Human-readable message.
+    pub message: String,
+    /// The document that caused it.
+    pub document_id: Option<String>,
+}
+
+impl Operation {
+    /// Returns the JSON representation.
+    pub fn to_json(&self) -> Value {
+        let timestamp = |milliseconds| Timestamp(milliseconds).to_rfc3339();
+        json!({
+            "id": self.id, "kind": self.kind.as_str(), "pipeline_id": self.pipeline_id, "status": self.state.as_str(),
+            "terminal": self.state != OperationState::Running,
+            "progress": {"done": self.progress.done, "total": self.progress.total},
+            "error": self.error.as_ref().or(self.progress.error.as_ref()),
+            "next_attempt_at": self.progress.next_attempt_at.map(timestamp),
+            "created_at": timestamp(self.created_at), "updated_at": timestamp(self.updated_at),
+        })
+    }
+}

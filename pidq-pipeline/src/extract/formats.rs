@@ -1,0 +1,20 @@
+//! Readers of the document formats, one module per format, and what they share.
+
+pub(super) mod csv;
+pub(super) mod docx;
+pub(super) mod docx_numbering;
+pub(super) mod eml;
+pub(super) mod html;
+pub(super) mod json;
+pub(super) mod list_numbers;
+pub(super) mod markdown;
+pub(super) mod odf;
+pub(super) mod ooxml_parts;
+pub(super) mod pdf;
+pub(super) mod pid_graph;
+pub(super) mod pptx;
+pub(super) mod rtf;
+pub(super) mod symbol_fonts;
+pub(super) mod txt;
+pub(super) mod xlsx;
+pub(super) mod xlsx_number_format;

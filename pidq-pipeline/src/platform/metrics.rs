@@ -1,0 +1,104 @@
+//! Prometheus metrics of the platform: durations of stages and questions, outcomes, queued jobs, open indexes.
+
+use std::time::{Duration, Instant};
+
+use pidq_http::prometheus_client::metrics::counter::Counter;
+use pidq_http::prometheus_client::metrics::family::Family;
+use pidq_http::prometheus_client::metrics::gauge::Gauge;
+use pidq_http::prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use pidq_http::prometheus_client::registry::Registry;
+
+use crate::domain::model::Status;
+use crate::generation::rag::Answer;
+
+/// A label and its value.
+type Label = [(&'static str, &'static str); 1];
+type DurationHistogram = Family<Label, Histogram, fn() -> Histogram>;
+
+/// Metrics of this process.
+pub struct Metrics {
+    stages: DurationHistogram,
+    retrieval: DurationHistogram,
+    llm: DurationHistogram,
+    tokens: Family<Label, Counter>,
+    questions: Family<[(&'static str, String); 1], Counter>,
+    jobs: Family<Label, Gauge>,
+}
+
+impl Default for Metrics {
+    fn default() -> Metrics {
+        let seconds = || Family::new_with_constructor(duration_histogram as fn() -> Histogram);
+        Metrics {
+            stages: seconds(),
+            retrieval: seconds(),
+            llm: seconds(),
+            tokens: Family::default(),
+            questions: Family::default(),
+            jobs: Family::default(),
+        }
+    }
+}
+
+/// Returns a histogram with buckets from one millisecond to nine minutes.
+fn duration_histogram() -> Histogram {
+    Histogram::new(exponential_buckets(0.001, 3.0, 13))
+}
+
+impl Metrics {
+    pub(crate) fn register(&self, registry: &mut Registry) {
+        let metrics = registry.sub_registry_with_prefix("pidq_pipeline");
+        metrics.register("stage_seconds", "Duration of ingestion stages", self.stages.clone());
+        metrics.register("retrieval_seconds", "Duration of query embedding and search", self.retrieval.clone());
+        metrics.register("llm_seconds", "Duration of LLM calls", self.llm.clone());
+        metrics.register("llm_tokens", "Tokens of prompts and completions", self.tokens.clone());
+        metrics.register("questions", "Questions by outcome", self.questions.clone());
+        metrics.register("jobs", "Queued and running jobs of all processes", self.jobs.clone());
+    }
+
+    /// Sets the number of queued and running jobs of a kind.
+    pub(crate) fn set_jobs(&self, kind: &'static str, jobs: i64) {
+        self.jobs.get_or_create(&[("kind", kind)]).set(jobs);
+    }
+
+    /// Starts a timer for the ingestion stages of a document.
+    pub(crate) fn stage_timer(&self) -> StageTimer<'_> {
+        StageTimer { stages: &self.stages, since: Instant::now() }
+    }
+
+    /// Records a search: the durations of embedding and of searching.
+    pub(crate) fn record_search(&self, [embed, search]: [Duration; 2]) {
+        for (step, duration) in [("embed", embed), ("search", search)] {
+            self.retrieval.get_or_create(&[("step", step)]).observe(duration.as_secs_f64());
+        }
+    }
+
+    /// Records the outcome of a question: an answer, or the code of an error.
+    pub(crate) fn record_question(&self, outcome: Result<&Answer, &str>) {
+        let outcome_label = match outcome {
+            Ok(answer) => answer.reason.map_or("answered", |reason| reason.as_str()),
+            Err(code) => code,
+        };
+        self.questions.get_or_create(&[("outcome", outcome_label.to_owned())]).inc();
+        let Some((answer, usage)) = outcome.ok().and_then(|answer| Some((answer, answer.usage.as_ref()?))) else {
+            return;
+        };
+        self.llm.get_or_create(&[("step", "answer")]).observe(answer.duration.as_secs_f64());
+        for (kind, tokens) in [("prompt", usage.prompt_tokens), ("completion", usage.completion_tokens)] {
+            self.tokens.get_or_create(&[("kind", kind)]).inc_by(tokens);
+        }
+    }
+}
+
+/// Timer of the ingestion stages of a document.
+pub(crate) struct StageTimer<'m> {
+    stages: &'m DurationHistogram,
+    since: Instant,
+}
+
+impl StageTimer<'_> {
+    /// Records the end of a stage and starts the next one.
+    pub fn stage_finished(&mut self, stage: Status) {
+        let duration = std::mem::replace(&mut self.since, Instant::now()).elapsed();
+        self.stages.get_or_create(&[("stage", stage.as_str())]).observe(duration.as_secs_f64());
+    }
+}

@@ -1,0 +1,34 @@
+//! Subcommands, one module each.
+
+pub mod check;
+#[cfg(feature = "server")]
+pub mod clients;
+pub mod completions_and_man;
+pub mod conformance;
+pub mod diff;
+pub mod draw;
+pub mod explain;
+pub mod export;
+pub mod fmt;
+pub mod functions;
+#[cfg(feature = "server")]
+pub mod graph;
+pub mod import;
+pub mod join;
+#[cfg(feature = "pipeline")]
+pub mod license;
+pub mod list;
+pub mod manual;
+#[cfg(feature = "pipeline")]
+pub mod pipeline;
+pub mod query;
+#[cfg(feature = "server")]
+pub mod remote;
+pub mod repl;
+#[cfg(feature = "server")]
+pub mod serve;
+#[cfg(feature = "pipeline")]
+pub mod up;
+#[cfg(feature = "server")]
+pub mod users;
+pub mod validate;

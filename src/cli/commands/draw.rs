@@ -1,0 +1,100 @@
+//! Subcommand `pidq draw`: draws a graph, or the selection of a query, as SVG.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use pidq::{Graph, Scratch};
+use pidq_formats::{DrawOptions, Style, ids_in_document};
+
+use crate::cli::drawing_files;
+use crate::cli::failure::{self, Failure, Result, Status};
+use crate::cli::limits::LimitOptions;
+use crate::cli::query_options::QueryOptions;
+
+const EXAMPLES: &str = "\
+Examples:
+  pidq draw plant.json -o plant.svg
+  pidq draw plant.json --dark --highlight '.pid_graph.nodes | filter(.line == \"150-PL-10102-A1A\")' -o line.svg
+  pidq draw plant.json --select '.pid_graph.nodes | filter(.fluid_code == \"PL\")' > liquid.svg";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Options {
+    /// Graph: pid_graph JSON or an importable format
+    graph: PathBuf,
+
+    /// Highlight the result of this query: nodes, edges, ids, or anything that contains them
+    #[arg(long, value_name = "QUERY")]
+    highlight: Option<String>,
+
+    /// Draw only the result of this query and the edges between its items
+    #[arg(long, value_name = "QUERY")]
+    select: Option<String>,
+
+    /// Light lines on a dark background
+    #[arg(long)]
+    dark: bool,
+
+    /// Title in the corner [default: name of the drawing]
+    #[arg(long)]
+    title: Option<String>,
+
+    /// Output file [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    query_options: QueryOptions,
+
+    #[command(flatten)]
+    limits: LimitOptions,
+}
+
+/// Runs the subcommand.
+pub fn run(options: &Options) -> Result {
+    options.output.as_deref().map_or(Ok(()), reject_raster_formats)?;
+    let graph = drawing_files::graph(&options.graph)?;
+    let ids = |query: &Option<String>| query.as_deref().map(|text| ids(options, text, &graph)).transpose();
+    let drawing = DrawOptions {
+        style: if options.dark { Style::Dark } else { Style::Light },
+        highlight: ids(&options.highlight)?.unwrap_or_default(),
+        only: ids(&options.select)?,
+        title: options.title.clone(),
+    };
+    let svg = drawing.draw(graph.root()).map_err(drawing_files::format_failure)?;
+    match &options.output {
+        Some(path) if path != Path::new("-") => drawing_files::write(path, svg.as_bytes())?,
+        _ => io::stdout().lock().write_all(svg.as_bytes())?,
+    }
+    Ok(Status::Done)
+}
+
+/// Rejects extensions of raster and CAD formats: the output is always SVG.
+fn reject_raster_formats(path: &Path) -> Result<()> {
+    const UNSUPPORTED_EXTENSIONS: &[&str] = &["png", "pdf", "jpg", "jpeg", "gif", "webp", "dwg", "dxf"];
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default().to_ascii_lowercase();
+    match UNSUPPORTED_EXTENSIONS.contains(&&*extension) {
+        true => Err(Failure::Usage(format!(
+            "the output is always SVG: write it to `{}`, then convert that file with a browser or Inkscape",
+            path.with_extension("svg").display()
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// Returns the ids in the result of a query.
+fn ids(options: &Options, text: &str, graph: &Graph) -> Result<BTreeSet<String>> {
+    let query = options.query_options.compile(text)?;
+    options.limits.run(|limits| {
+        let scratch = Scratch::new();
+        let outcome = query.run(graph, &scratch, limits).map_err(|error| Failure::Query(error, text.into()))?;
+        super::query::warn(&outcome.warnings, &query);
+        let ids = ids_in_document(graph.root(), outcome.value);
+        if ids.is_empty() {
+            failure::warn(&format!("`{text}` selects no nodes or edges\n"));
+        }
+        Ok(ids)
+    })
+}

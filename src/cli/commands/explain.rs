@@ -1,0 +1,96 @@
+//! Subcommand `pidq explain`: prints the plan or the profile of a query.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use pidq::{QueryPlan, RunProfile};
+
+use super::query;
+use crate::cli::failure::{Failure, Result, Status};
+use crate::cli::input;
+use crate::cli::limits::LimitOptions;
+use crate::cli::query_options::QueryOptions;
+
+const EXAMPLES: &str = "\
+Examples:
+  pidq explain '.pid_graph.nodes | filter(.tag == \"P-101A\") | size()' plant.json
+  pidq explain --plan 'nodes() | filter(.kw > 5) | size()'";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Options {
+    /// The query
+    query: String,
+
+    /// Document; `-` or none reads standard input
+    #[arg(default_value = "-", hide_default_value = true)]
+    file: PathBuf,
+
+    /// Print the static plan, without a document
+    #[arg(long, conflicts_with = "file")]
+    plan: bool,
+
+    /// Output format
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+
+    #[command(flatten)]
+    query_options: QueryOptions,
+
+    #[command(flatten)]
+    limits: LimitOptions,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+enum Format {
+    /// Human-readable table
+    #[default]
+    Text,
+    /// JSON object
+    Json,
+}
+
+/// Runs the subcommand.
+pub fn run(options: &Options) -> Result {
+    let query = options.query_options.compile(&options.query)?;
+    if options.plan {
+        return print_plan(&query.plan(), options.format);
+    }
+    let graph = input::graph(&options.file)?;
+    let start = Instant::now();
+    let explanation = options.limits.run(|limits| query.explain(&graph, limits));
+    let time = start.elapsed();
+    let mut explanation = explanation.map_err(|error| Failure::Query(error, options.query.clone()))?;
+    if explanation.uses_graph {
+        explanation.warnings.extend(query::graph_warnings(&graph, &explanation.warnings));
+    }
+    match options.format {
+        Format::Json => print_json(&explanation, time)?,
+        Format::Text => {
+            query::warn(&explanation.warnings, &query);
+            writeln!(io::stdout().lock(), "{explanation}milliseconds: {:.3}", milliseconds(time))?;
+        }
+    }
+    Ok(Status::Done)
+}
+
+fn print_plan(plan: &QueryPlan, format: Format) -> Result {
+    match format {
+        Format::Json => writeln!(io::stdout().lock(), "{:#}", serde_json::json!(plan))?,
+        Format::Text => write!(io::stdout().lock(), "{plan}")?,
+    }
+    Ok(Status::Done)
+}
+
+fn print_json(explanation: &RunProfile, time: Duration) -> Result<()> {
+    let mut json = serde_json::json!(explanation);
+    json["milliseconds"] = milliseconds(time).into();
+    Ok(writeln!(io::stdout().lock(), "{json:#}")?)
+}
+
+/// Returns milliseconds with microsecond precision.
+fn milliseconds(time: Duration) -> f64 {
+    time.as_micros() as f64 / 1000.0
+}

@@ -1,0 +1,102 @@
+//! Subcommands `pidq pipeline`: the document platform.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use pidq_pipeline::OpenError;
+use pidq_pipeline::ProcessRole;
+use pidq_pipeline::conformance;
+use pidq_pipeline::embedding::{self, CachingEmbedder, ModelSources};
+use pidq_pipeline::extract;
+use pidq_pipeline::retrieval::evaluation;
+use pidq_pipeline::start;
+
+use super::license;
+use crate::cli::failure::{Failure, Result, Status};
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Serve the document platform over HTTP: pipelines, documents, search and answers.
+    Serve(Settings),
+    /// Ingest uploaded documents from the job queue; several workers may share a database.
+    Worker(Settings),
+    /// Issue and verify licenses.
+    #[command(subcommand)]
+    License(license::Command),
+    /// Evaluate the search quality of every mode on queries with relevance judgments.
+    Eval(Eval),
+    /// Run the conformance cases of the splitters and the ranking: one JSON case and one response per line.
+    ConformanceStdio,
+    /// Extract one document; started by the platform.
+    #[command(hide = true)]
+    ReadDocument,
+}
+
+/// Options of a service. Settings are parsed by the platform from its own table.
+#[derive(Args)]
+#[command(disable_help_flag = true)]
+pub struct Settings {
+    /// Settings, such as `--listen 127.0.0.1:8000`; see `pidq pipeline serve --help`
+    #[arg(value_name = "SETTING", trailing_var_arg = true, allow_hyphen_values = true)]
+    settings: Vec<String>,
+}
+
+#[derive(Args)]
+pub struct Eval {
+    /// Directory in BEIR format: corpus.jsonl, queries.jsonl, and qrels.tsv or qrels/test.tsv
+    #[arg(long, value_name = "DIR")]
+    beir: PathBuf,
+    /// Embedding model
+    #[arg(long, value_name = "NAME", default_value = "hash-512")]
+    model: String,
+    /// Directory with one subdirectory per embedding model
+    #[arg(long, value_name = "DIR")]
+    models: Option<PathBuf>,
+}
+
+/// Capacity of the vector cache during an evaluation.
+const VECTOR_CACHE_CAPACITY: usize = 10_000;
+
+/// Runs the subcommand.
+pub fn run(command: &Command) -> Result {
+    match command {
+        Command::Serve(settings) => run_service(ProcessRole::Server, settings),
+        Command::Worker(settings) => run_service(ProcessRole::Worker, settings),
+        Command::License(command) => license::run(command),
+        Command::Eval(options) => evaluate(options),
+        Command::ConformanceStdio => run_conformance(),
+        Command::ReadDocument => match extract::sandbox_main() {
+            code if code == ExitCode::SUCCESS => Ok(Status::Done),
+            _ => Err(Failure::Usage(
+                "extraction failed; this command is started by the platform and reads a document from standard input"
+                    .into(),
+            )),
+        },
+    }
+}
+
+fn run_service(role: ProcessRole, settings: &Settings) -> Result {
+    pidq_http::configure_malloc();
+    start(role, settings.settings.clone(), super::serve::variables()?)
+        .map_err(|error: OpenError| Failure::Usage(error.to_string()))?;
+    Ok(Status::Done)
+}
+
+fn evaluate(options: &Eval) -> Result {
+    let sources = ModelSources { model_dir: options.models.clone(), remote: None };
+    let weight = embedding::find(&options.model).map_or(1.0, |model| model.weight);
+    let model = embedding::open(&options.model, &sources).map_err(|error| Failure::Usage(error.to_string()))?;
+    let report = evaluation::evaluate_beir(&options.beir, &CachingEmbedder::new(model, VECTOR_CACHE_CAPACITY), weight);
+    let report = report.map_err(|error| Failure::Usage(format!("`{}`: {error}", options.beir.display())))?;
+    writeln!(io::stdout(), "{report}")?;
+    Ok(Status::Done)
+}
+
+fn run_conformance() -> Result {
+    match conformance::run_cases(io::stdin().lock(), io::stdout().lock()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Usage(error.to_string())),
+        _ => Ok(Status::Done),
+    }
+}

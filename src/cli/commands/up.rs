@@ -1,0 +1,125 @@
+//! Subcommand `pidq up`: serves graphs and documents in one process on one address.
+
+mod demo;
+mod local_graph_service;
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use clap::Args;
+use pidq_http::{
+    COMMON, CommonSettings, Listener, Setting, Settings, Shutdown, ValueKind, configure_malloc, serve_service,
+    settings, settings_help,
+};
+use pidq_pipeline::BackgroundTasks;
+
+use super::serve::variables;
+use crate::cli::failure::{Failure, Result, Status};
+use local_graph_service::LocalGraphService;
+
+const PURPOSE: &str = "\
+Serves graphs (`/graph`), tokens (`/o`) and the document platform (`/api`) in one process on one address, without other
+services. Open `/docs` in a browser for the API documentation.
+
+  --demo
+      Adds two drawings, and documents about them, if they are missing; the login of the first account is `demo`.";
+
+const EXAMPLES: &str = "\
+Examples:
+  pidq up --demo                          demo data, stored in ./data
+  pidq up --data-dir /var/lib/pidq        data directory
+  pidq up --listen 127.0.0.1:9000         another address
+";
+
+/// File name of the shared database in the data directory.
+const DATABASE: &str = "pidq.db";
+
+/// Options of `pidq up`. Settings are parsed by the services from their own tables.
+#[derive(Args)]
+#[command(disable_help_flag = true)]
+pub struct Options {
+    /// `--demo`, and settings such as `--listen 127.0.0.1:8000`; see `pidq up --help`
+    #[arg(value_name = "SETTING", trailing_var_arg = true, allow_hyphen_values = true)]
+    settings: Vec<String>,
+}
+
+/// Runs both services until a signal arrives.
+pub fn run(options: &Options) -> Result {
+    let has = |names: &'static [&str]| options.settings.iter().any(|argument| names.contains(&argument.as_str()));
+    if has(&["--help", "-h"]) {
+        write!(io::stdout(), "{PURPOSE}\n\n{}\n{EXAMPLES}", settings_help("pidq up", &setting_tables()))?;
+        return Ok(Status::Done);
+    }
+    configure_malloc();
+    let arguments = options.settings.iter().filter(|argument| *argument != "--demo").cloned().collect();
+    let settings = settings(arguments, has(&["--demo"]))?;
+    CommonSettings(&settings).init_log().map_err(usage_failure)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(usage_failure)?;
+    runtime.block_on(serve_both(&settings, has(&["--demo"])))
+}
+
+/// Settings that replace those of both services, with a meaning for both.
+const SHARED_SETTINGS: &[Setting] = settings![
+    "PIDQ_DATABASE_URL", "config.database.url", ValueKind::Text, None, true, "Database of accounts, tokens and documents: `sqlite:FILE` or `postgres://…`; by default `pidq.db` in the data directory.";
+];
+
+/// Returns the settings tables of both services. A later table overrides rows of earlier ones.
+fn setting_tables() -> Vec<&'static [Setting]> {
+    let mut setting_tables = vec![COMMON, pidq_server::SETTINGS];
+    setting_tables.extend(pidq_pipeline::TABLES.iter().filter(|table| !std::ptr::eq(**table, COMMON)));
+    setting_tables.push(SHARED_SETTINGS);
+    setting_tables
+}
+
+/// Reads the settings. Both services share one database, so that tokens are valid for both.
+fn settings(arguments: Vec<String>, is_demo: bool) -> Result<Settings> {
+    let mut environment = variables()?;
+    let mut set_default = |name: &str, value: String| {
+        if !environment.iter().any(|(known, _)| known == name || known.strip_suffix("_FILE") == Some(name)) {
+            environment.push((name.into(), value));
+        }
+    };
+    if is_demo {
+        set_default("PIDQ_ADMIN_LOGIN", "demo".into());
+    }
+    let resolved = Settings::read(&setting_tables(), arguments.clone(), variables()?).map_err(usage_failure)?;
+    let database = std::path::Path::new(resolved.required("PIDQ_DATA_DIR").map_err(usage_failure)?).join(DATABASE);
+    set_default("PIDQ_DATABASE_URL", format!("sqlite:{}", database.display()));
+    Settings::read(&setting_tables(), arguments, environment).map_err(usage_failure)
+}
+
+async fn serve_both(settings: &Settings, is_demo: bool) -> Result {
+    let shutdown = Shutdown::on_signals().map_err(usage_failure)?;
+    let listeners = CommonSettings(settings).listeners().map_err(usage_failure)?;
+    let mut graphs = pidq_server::open(settings).await.map_err(usage_failure)?;
+    // The documentation and `/version` describe both services.
+    graphs.name = "pidq";
+    let documents = pidq_pipeline::open(settings).await.map_err(usage_failure)?;
+    pidq_server::start_background_tasks(&graphs.state, settings, &listeners).map_err(usage_failure)?;
+    let background_tasks =
+        BackgroundTasks::spawn(&documents, settings, &listeners, &shutdown).map_err(usage_failure)?;
+    let platform = documents.state.clone();
+    let documents = documents.build();
+    if is_demo {
+        demo::add_missing(&graphs.state, &documents).await?;
+    }
+    log_addresses(&listeners)?;
+    let service = graphs.mount("/api", documents).build();
+    // An explicitly configured remote graph service takes precedence.
+    drop(platform.graph_service.set(Arc::new(LocalGraphService(service.downgrade()))));
+    drop(platform);
+    serve_service(service, listeners, shutdown).await.map_err(usage_failure)?;
+    background_tasks.shut_down().await;
+    Ok(Status::Done)
+}
+
+fn log_addresses(listeners: &[Listener]) -> Result<()> {
+    for listener in listeners {
+        tracing::info!(address = %listener.address().map_err(usage_failure)?, "listening");
+    }
+    Ok(())
+}
+
+fn usage_failure(error: impl std::fmt::Display) -> Failure {
+    Failure::Usage(error.to_string())
+}

@@ -1,0 +1,56 @@
+//! Drawing files: reading in any importable format, and writing.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use pidq::Graph;
+use pidq_formats::{FORMATS, Format, Import};
+
+use super::failure::{Failure, Result};
+use super::input;
+
+/// Imports one drawing in a given or detected format.
+pub fn read(files: &[Vec<u8>], from: Option<&str>, name: &str) -> Result<Import> {
+    let format = match (from, files.first()) {
+        (Some(from), _) => Format::find(from).map_err(format_failure)?,
+        (None, first) => first.and_then(|bytes| Format::sniff(bytes)).ok_or_else(|| unknown(name))?,
+    };
+    let files: Vec<&[u8]> = files.iter().map(Vec::as_slice).collect();
+    format.import(&files).map_err(|error| Failure::Usage(format!("{name}: {error}")))
+}
+
+fn unknown(name: &str) -> Failure {
+    let names: Vec<&str> = FORMATS.iter().filter(|format| format.read.is_some()).map(|format| format.name).collect();
+    Failure::Usage(format!("{name}: unknown format; specify it with --from {}", names.join("|")))
+}
+
+/// Converts a format error into a failure.
+pub fn format_failure(error: pidq_formats::Error) -> Failure {
+    Failure::Usage(error.to_string())
+}
+
+/// Writes a file, creating its directory.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    let created = dir.map_or(Ok(()), fs::create_dir_all);
+    created.and_then(|()| fs::write(path, bytes)).map_err(|error| unwritable(path, dir, &error))
+}
+
+fn unwritable(path: &Path, dir: Option<&Path>, error: &io::Error) -> Failure {
+    Failure::Usage(match dir.filter(|dir| dir.is_file()) {
+        Some(dir) => format!("`{}` is a file; the output of several files needs a directory", dir.display()),
+        None => format!("cannot write `{}`: {error}", path.display()),
+    })
+}
+
+/// Loads a graph from a file: JSON, or a drawing in an importable format.
+pub fn graph(path: &Path) -> Result<Graph> {
+    let bytes = input::bytes(path)?;
+    let name = input::name(path);
+    let json = match Format::sniff(&bytes) {
+        Some(format) if format.name != "node-link" => read(&[bytes], Some(format.name), &name)?.json.into_bytes(),
+        _ => bytes,
+    };
+    Graph::from_json(json).map_err(|error| Failure::Input(error, name))
+}
