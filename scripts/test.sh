@@ -3,9 +3,14 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# Duration of each step, printed at the end.
+durations=()
+
 step() {
+    local started=$SECONDS
     printf '\n== %s\n' "$*"
     "$@"
+    durations+=("$(printf '%5d s  %s' "$((SECONDS - started))" "$*")")
 }
 
 # ensure COMMAND PACKAGE...: installs Debian packages if possible, else prints a message.
@@ -114,4 +119,9 @@ step cargo bench --locked --benches --no-default-features -- --test
 # Short fuzzing beyond the corpora, which the tests have replayed.
 step scripts/fuzz.sh 10
 
+# Every crate has all the files that its package needs.
+step cargo package --locked --workspace --no-verify --allow-dirty --quiet
+
+printf '\n'
+printf '%s\n' "${durations[@]}"
 printf '\nall tests passed\n'

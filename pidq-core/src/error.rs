@@ -199,7 +199,7 @@ pub(crate) fn floor_char_boundary(text: &str, byte: usize) -> usize {
 /// assert_eq!(error.code().as_str(), "PQ1001");
 /// assert_eq!(error.help(), Some("did you mean `filter`?"));
 /// ```
-#[derive(Clone)]
+#[derive(Clone, thiserror::Error)]
 pub struct Error(Box<Inner>);
 
 #[derive(Clone)]
@@ -571,8 +571,6 @@ impl fmt::Debug for Error {
         fmt::Display::fmt(self, f)
     }
 }
-
-impl std::error::Error for Error {}
 
 impl Serialize for Error {
     /// Serializes the form shared by all interfaces: `code`, `stage`, `message`, then position and help as far as

@@ -47,7 +47,7 @@ codes! {
 }
 
 /// Error of reading an input or writing a value.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, thiserror::Error, PartialEq)]
 pub struct Error {
     code: Code,
     message: String,
@@ -89,5 +89,3 @@ impl fmt::Display for Error {
         self.line.map_or(Ok(()), |line| write!(f, " (line {line})"))
     }
 }
-
-impl std::error::Error for Error {}

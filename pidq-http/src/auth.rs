@@ -62,7 +62,6 @@ mod timestamp;
 mod token_cache;
 mod tokens;
 
-use std::fmt;
 use std::time::Duration;
 
 use crate::database::{Database, DatabaseError, Migration};
@@ -182,42 +181,27 @@ impl Identities {
 }
 
 /// Error of an account operation. Never contains a secret.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum IdentityError {
     /// The database does not respond or a statement failed.
-    Database(DatabaseError),
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
     /// Too many password hashes are queued.
+    #[error("too many password checks are in progress: try again")]
     Busy,
     /// The system's random number generator failed.
+    #[error("the system's random number generator failed")]
     NoRandomness,
     /// The keys of the identity provider are unavailable.
+    #[error("the keys of the identity provider are unavailable")]
     KeysUnavailable,
     /// A value is invalid, with the reason.
+    #[error("{0}")]
     Invalid(String),
     /// The name already exists.
+    #[error("`{0}` already exists")]
     Exists(String),
     /// The name does not exist.
+    #[error("`{0}` does not exist")]
     Unknown(String),
 }
-
-impl From<DatabaseError> for IdentityError {
-    fn from(error: DatabaseError) -> IdentityError {
-        IdentityError::Database(error)
-    }
-}
-
-impl fmt::Display for IdentityError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            IdentityError::Database(error) => error.fmt(f),
-            IdentityError::Busy => f.write_str("too many password checks are in progress: try again"),
-            IdentityError::NoRandomness => f.write_str("the system's random number generator failed"),
-            IdentityError::KeysUnavailable => f.write_str("the keys of the identity provider are unavailable"),
-            IdentityError::Invalid(what) => f.write_str(what),
-            IdentityError::Exists(name) => write!(f, "`{name}` already exists"),
-            IdentityError::Unknown(name) => write!(f, "`{name}` does not exist"),
-        }
-    }
-}
-
-impl std::error::Error for IdentityError {}

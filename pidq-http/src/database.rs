@@ -98,17 +98,22 @@ impl fmt::Debug for Database {
 }
 
 /// Database error. Never contains a URL, which may hold a password.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum DatabaseError {
     /// The URL is invalid or unsupported.
+    #[error("{0}")]
     Url(String),
     /// The database cannot be opened.
+    #[error("{0}")]
     Open(String),
     /// The database server does not respond.
+    #[error("the database does not respond")]
     Unavailable,
     /// A statement failed.
-    Statement(sqlx::Error),
+    #[error("the database rejected a statement: {0}")]
+    Statement(#[from] sqlx::Error),
     /// The schema was created by a newer pidq.
+    #[error("the tables of `{component}` have version {version}, which is newer than this pidq: update pidq")]
     Newer {
         /// Component that owns the tables.
         component: &'static str,
@@ -148,27 +153,3 @@ impl DatabaseError {
         }
     }
 }
-
-impl From<sqlx::Error> for DatabaseError {
-    fn from(error: sqlx::Error) -> DatabaseError {
-        DatabaseError::Statement(error)
-    }
-}
-
-impl fmt::Display for DatabaseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DatabaseError::Url(what) | DatabaseError::Open(what) => f.write_str(what),
-            DatabaseError::Unavailable => f.write_str("the database does not respond"),
-            DatabaseError::Statement(error) => write!(f, "the database rejected a statement: {error}"),
-            DatabaseError::Newer { component, version } => {
-                write!(
-                    f,
-                    "the tables of `{component}` have version {version}, which is newer than this pidq: update pidq"
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for DatabaseError {}

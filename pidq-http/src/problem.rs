@@ -16,6 +16,7 @@ use self::codes::ProblemCode;
 ///
 /// `code` is for programs and never changes; `detail` is for people and may change.
 /// Neither contains a secret or the text of a document.
+#[derive(thiserror::Error)]
 pub struct Problem(Box<Inner>);
 
 struct Inner {
@@ -238,8 +239,6 @@ impl fmt::Display for Problem {
         }
     }
 }
-
-impl std::error::Error for Problem {}
 
 fn oauth_error(status: StatusCode) -> &'static str {
     match status.as_u16() {

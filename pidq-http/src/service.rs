@@ -1,5 +1,6 @@
 //! Application builder: combines state, routes, limits and hooks into a `Service`.
 
+pub(crate) mod cors;
 pub(crate) mod dispatch;
 pub(crate) mod rate_limit;
 pub(crate) mod state;

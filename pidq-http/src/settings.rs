@@ -73,7 +73,7 @@ struct SettingValue {
 }
 
 /// Errors in settings, one line each, with the setting and the remedy.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub struct SettingError(Vec<String>);
 
 /// Builds a table of settings, one line each: variable, config key, type, default, whether it is a secret,
@@ -401,8 +401,6 @@ impl fmt::Display for SettingError {
         f.write_str(&self.0.join("\n"))
     }
 }
-
-impl std::error::Error for SettingError {}
 
 #[cfg(test)]
 mod tests {

@@ -57,7 +57,8 @@ struct Loaded {
 }
 
 /// Error of a certificate or key file.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {what}", path.display())]
 pub struct TlsError {
     path: PathBuf,
     what: String,
@@ -186,11 +187,3 @@ impl fmt::Debug for CertificatePair {
         write!(f, "CertificatePair({})", self.certificates.display())
     }
 }
-
-impl fmt::Display for TlsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path.display(), self.what)
-    }
-}
-
-impl std::error::Error for TlsError {}

@@ -10,7 +10,6 @@ pub mod registry;
 #[cfg(feature = "static")]
 mod static_model;
 
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -102,14 +101,16 @@ pub fn open(name: &str, sources: &ModelSources<'_>) -> Result<Arc<dyn Embedder>,
 }
 
 /// An embedding error.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, thiserror::Error, PartialEq)]
 pub enum Error {
     /// The model is missing or does not respond.
+    #[error("{detail}")]
     Unavailable {
         /// Explanation, without any of the texts.
         detail: String,
     },
     /// The vector length differs from that of the pipeline.
+    #[error("vectors must have {expected} numbers, not {found}")]
     Dimensions {
         /// Expected length.
         expected: usize,
@@ -135,17 +136,6 @@ impl Error {
         }
     }
 }
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Unavailable { detail } => f.write_str(detail),
-            Error::Dimensions { expected, found } => write!(f, "vectors must have {expected} numbers, not {found}"),
-        }
-    }
-}
-
-impl std::error::Error for Error {}
 
 /// Scales a vector to length 1. A zero vector is unchanged, and a vector of length 1 keeps its bits.
 pub fn normalize(vector: &mut [f32]) {

@@ -37,30 +37,44 @@ use crate::upload::budget::UploadBudget;
 pub struct Platform {
     /// Persistent storage.
     pub store: Store,
-    /// Host of the public URL, if one is set.
-    pub public_host: Option<String>,
-    /// The master key, users and their tokens. `None` turns authentication off, on loopback only.
-    pub accounts: Option<Accounts>,
-    /// Signs and verifies pagination cursors.
-    pub cursors: CursorSigner,
     /// Request limits.
     pub limits: Limits,
-    /// Memory and disk budget of uploads in progress.
-    pub uploads: UploadBudget,
-    /// Permits for concurrent previews.
-    pub previews: Semaphore,
-    /// Permits for concurrently streamed answers.
-    pub answer_streams: Arc<Semaphore>,
+    /// Signs and verifies pagination cursors.
+    pub cursors: CursorSigner,
     /// Encrypts stored secrets.
     pub encryptor: Encryptor,
     /// License state.
     pub licensing: Licensing,
-    /// Rate limits per caller.
-    pub rate_limits: RateLimits,
-    /// Cache of query vectors and search results.
-    pub cache: Cache,
     /// Metrics of this process.
     pub metrics: Metrics,
+    /// Client of webhooks.
+    pub webhooks: WebhookClient,
+    /// Authentication and rate limits.
+    pub access: Access,
+    /// Connections to other processes.
+    pub messaging: Messaging,
+    /// Uploads and the extraction of documents.
+    pub ingestion: Ingestion,
+    /// Search: models, indexes and caches.
+    pub search: Search,
+    /// Generation of answers.
+    pub generation: Generation,
+    /// Retention of log-like data.
+    pub retention: Retention,
+}
+
+/// Authentication and rate limits.
+pub struct Access {
+    /// Host of the public URL, if one is set.
+    pub public_host: Option<String>,
+    /// The master key, users and their tokens. `None` turns authentication off, on loopback only.
+    pub accounts: Option<Accounts>,
+    /// Rate limits per caller.
+    pub rate_limits: RateLimits,
+}
+
+/// Connections to other processes.
+pub struct Messaging {
     /// Redis, shared by all replicas, if configured.
     pub redis: Option<Arc<Redis>>,
     /// Messaging between processes.
@@ -69,41 +83,63 @@ pub struct Platform {
     pub job_notifier: JobNotifier,
     /// The newest events, for open event streams.
     pub feed: Feed,
-    /// Retention of audit entries; zero keeps them forever.
-    pub audit_retention: Duration,
-    /// Retention of events, for clients that reconnect.
-    pub events_retention: Duration,
+}
+
+/// Uploads and the extraction of documents.
+pub struct Ingestion {
+    /// Memory and disk budget of uploads in progress.
+    pub uploads: UploadBudget,
+    /// Permits for concurrent previews.
+    pub previews: Semaphore,
     /// Lease of a job. A running worker renews it in time.
     pub job_lease: Duration,
-    /// Cache of open partitions.
-    pub indexes: IndexCache,
-    /// Thread pool for searches.
-    pub search_threads: ThreadPool,
-    /// Embedding models.
-    pub models: ModelRegistry,
-    /// ANN indexes of large partitions, if the database has pgvector.
-    pub pgvector: Option<Arc<PgvectorIndex>>,
-    /// Reranker of search hits, if configured.
-    pub reranker: Option<Reranker>,
-    /// Graph query service, if configured.
-    pub graph_service: OnceLock<Arc<dyn GraphService>>,
-    /// Separation of passages from instructions in prompts.
-    pub spotlighting: Spotlighting,
-    /// Client of language models.
-    pub llm: Client,
-    /// Client of webhooks.
-    pub webhooks: WebhookClient,
     /// Limits of the extractor.
     pub extraction_limits: extract::Options,
     /// Child process that extracts documents.
     pub extractor: SandboxOptions,
 }
 
+/// Search: models, indexes and caches.
+pub struct Search {
+    /// Embedding models.
+    pub models: ModelRegistry,
+    /// Cache of open partitions.
+    pub indexes: IndexCache,
+    /// ANN indexes of large partitions, if the database has pgvector.
+    pub pgvector: Option<Arc<PgvectorIndex>>,
+    /// Thread pool for searches.
+    pub search_threads: ThreadPool,
+    /// Reranker of search hits, if configured.
+    pub reranker: Option<Reranker>,
+    /// Cache of query vectors and search results.
+    pub cache: Cache,
+}
+
+/// Generation of answers.
+pub struct Generation {
+    /// Client of language models.
+    pub llm: Client,
+    /// Separation of passages from instructions in prompts.
+    pub spotlighting: Spotlighting,
+    /// Graph query service, if configured.
+    pub graph_service: OnceLock<Arc<dyn GraphService>>,
+    /// Permits for concurrently streamed answers.
+    pub answer_streams: Arc<Semaphore>,
+}
+
+/// Retention of log-like data.
+pub struct Retention {
+    /// Retention of audit entries; zero keeps them forever.
+    pub audit: Duration,
+    /// Retention of events, for clients that reconnect.
+    pub events: Duration,
+}
+
 impl Platform {
     /// Returns the health of the configured optional dependencies: Redis and NATS.
     pub fn dependencies(&self) -> Vec<DependencyHealth> {
-        let redis = self.redis.as_ref().map(|redis| redis.health());
-        redis.into_iter().chain(self.pubsub.health()).cloned().collect()
+        let redis = self.messaging.redis.as_ref().map(|redis| redis.health());
+        redis.into_iter().chain(self.messaging.pubsub.health()).cloned().collect()
     }
 }
 

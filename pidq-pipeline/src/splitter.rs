@@ -119,7 +119,7 @@ impl<'t> Chunk<'t> {
 }
 
 /// An error of a splitter.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, thiserror::Error, PartialEq)]
 pub struct SplitError {
     /// The invalid parameter, if a parameter is the cause.
     pub parameter: Option<String>,
@@ -156,5 +156,3 @@ impl fmt::Display for SplitError {
         }
     }
 }
-
-impl std::error::Error for SplitError {}

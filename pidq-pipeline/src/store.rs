@@ -52,53 +52,36 @@ pub struct Store {
 }
 
 /// Error of a storage operation.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The database is unavailable or rejected a statement.
-    Database(DatabaseError),
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
     /// A stored value cannot be parsed.
+    #[error("stored value cannot be parsed: {0}")]
     Corrupt(String),
     /// The name is taken.
+    #[error("the name is taken")]
     NameTaken,
     /// The external id is taken in the classification.
+    #[error("a document with that external id exists in the classification")]
     ExternalIdTaken,
     /// The classification already has a document with the same content.
+    #[error("a document with the same content exists in the classification")]
     DuplicateContent,
     /// The row was modified concurrently.
+    #[error("modified concurrently")]
     Conflict,
     /// The pipeline is being reindexed or deleted.
+    #[error("the pipeline is being reindexed or deleted")]
     PipelineBusy,
     /// A count limit is reached; the value is the current count.
+    #[error("the limit of {0} is reached")]
     LimitReached(u64),
     /// The spooled upload cannot be read back.
+    #[error("the spooled upload cannot be read: {0}")]
     UploadUnreadable(std::io::Error),
 }
-
-impl From<DatabaseError> for StoreError {
-    fn from(error: DatabaseError) -> StoreError {
-        StoreError::Database(error)
-    }
-}
-
-impl std::fmt::Display for StoreError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            StoreError::Database(error) => error.fmt(f),
-            StoreError::Corrupt(detail) => write!(f, "stored value cannot be parsed: {detail}"),
-            StoreError::NameTaken => f.write_str("the name is taken"),
-            StoreError::ExternalIdTaken => f.write_str("a document with that external id exists in the classification"),
-            StoreError::DuplicateContent => {
-                f.write_str("a document with the same content exists in the classification")
-            }
-            StoreError::PipelineBusy => f.write_str("the pipeline is being reindexed or deleted"),
-            StoreError::LimitReached(count) => write!(f, "the limit of {count} is reached"),
-            StoreError::UploadUnreadable(error) => write!(f, "the spooled upload cannot be read: {error}"),
-            StoreError::Conflict => f.write_str("modified concurrently"),
-        }
-    }
-}
-
-impl std::error::Error for StoreError {}
 
 type Result<T> = std::result::Result<T, StoreError>;
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use pidq_server::store::{Error, GraphId};
 
 use super::failure::{Failure, Result};
+use super::table;
 
 /// Column headings of a listing.
 pub const COLUMNS: [&str; 7] = ["graph_id", "version", "nodes", "edges", "stored", "etag", "drawing"];
@@ -43,12 +44,14 @@ impl ImportResult<'_> {
     /// Formats the result as a line.
     pub fn line(&self) -> String {
         let action = if self.is_unchanged { "unchanged" } else { "stored" };
-        let ImportResult { graph_id, version, nodes, edges, warnings, .. } = self;
+        let ImportResult { graph_id, version, warnings, .. } = self;
+        let [nodes, edges] =
+            [(self.nodes, "node"), (self.edges, "edge")].map(|(count, noun)| table::count(count as usize, noun));
         let warnings = match *warnings {
             0 => String::new(),
-            kinds => format!(", {} of warning", super::table::count(kinds, "kind")),
+            kinds => format!(", {} of warning", table::count(kinds, "kind")),
         };
-        format!("{graph_id} version {version} {action}: {nodes} nodes, {edges} edges{warnings}\n")
+        format!("{graph_id} version {version} {action}: {nodes}, {edges}{warnings}\n")
     }
 }
 

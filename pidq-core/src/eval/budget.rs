@@ -76,7 +76,7 @@ impl<'a> EvalContext<'a> {
     #[cold]
     fn check_limits(&mut self) -> Result<()> {
         if self.fuel_used > self.limits.fuel {
-            let message = format!("The query took more than {} steps", self.limits.fuel);
+            let message = format!("The query used more than {} units of fuel", self.limits.fuel);
             let error = Error::new(Code::OutOfFuel, message).with_limit("steps", self.limits.fuel);
             return Err(error.with_help("select less before the costly step, or raise the fuel limit"));
         }

@@ -176,12 +176,12 @@ fn quoted_alternatives(keywords: &[&str]) -> String {
 }
 
 pub(crate) fn bad_option(name: &str, value: Value<'_>, expected: &str) -> Error {
-    let message = format!("{expected} expected for `{name}`, not {}", shown(value));
+    let message = format!("{expected} expected for `{name}`, not {}", describe_value(value));
     Error::new(Code::BadOption, message)
 }
 
 /// Returns a value in a short form for messages.
-pub(crate) fn shown(value: Value<'_>) -> String {
+pub(crate) fn describe_value(value: Value<'_>) -> String {
     const MAX_CHARS: usize = 80;
     match value {
         Value::Array(_) | Value::Object(_) => format!("an {}", value.type_name()),

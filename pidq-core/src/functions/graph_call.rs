@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use super::array::{collect, select};
 use crate::error::{Code, Error, Result};
 use crate::eval::EvalContext;
-use crate::eval::option_spec::{OptionSpec, shown};
+use crate::eval::option_spec::{OptionSpec, describe_value};
 use crate::eval::plan::{Constant, Fields, Plan};
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::drawing::Drawing;
@@ -291,7 +291,7 @@ pub(super) fn node_of<'a>(cx: &mut EvalContext<'a>, drawing: &Drawing<'a>, value
 }
 
 fn not_a_node<'a>(drawing: &Drawing<'a>, value: Value<'a>) -> Error {
-    let error = Error::new(Code::NotANode, format!("{} is not a node of the graph", shown(value)));
+    let error = Error::new(Code::NotANode, format!("{} is not a node of the graph", describe_value(value)));
     match drawing.edge_of(value) {
         Some(_) => error.with_help("the ends of an edge are `endpoints()`"),
         None => error.with_help("pipe a node, an id, a tag, or an array of them"),
@@ -316,7 +316,7 @@ fn by_reference<'a>(cx: &mut EvalContext<'a>, drawing: &Drawing<'a>, reference: 
 
 /// Returns the error for an unknown tag with similar tags as suggestions: first those that differ only in separators.
 fn unknown_node(drawing: &Drawing<'_>, reference: Value<'_>) -> Error {
-    let error = Error::new(Code::UnknownNode, format!("no node with id or tag {}", shown(reference)));
+    let error = Error::new(Code::UnknownNode, format!("no node with id or tag {}", describe_value(reference)));
     let Some(tag_text) = reference.as_str().filter(|tag_text| tag_text.len() <= MAX_TAG_LENGTH) else { return error };
     let alphanumeric =
         |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();

@@ -89,7 +89,7 @@ impl Budget for LimitBudget<'_> {
         let before = self.fuel_used;
         self.fuel_used = self.fuel_used.saturating_add(units);
         if self.fuel_used > self.limits.fuel {
-            let message = format!("The operation took more than {} steps", self.limits.fuel);
+            let message = format!("The operation used more than {} units of fuel", self.limits.fuel);
             let error = Error::new(Code::OutOfFuel, message).with_limit("steps", self.limits.fuel);
             return Err(error.with_help("raise the fuel limit"));
         }

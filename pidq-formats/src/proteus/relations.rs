@@ -67,12 +67,11 @@ fn report_unresolved(plant: &mut PlantImport<'_>, parent: usize, association: &E
     }
     let xml_element = &plant.tree.elements[parent];
     let id = xml_element.get("ID").unwrap_or(&xml_element.name).to_owned();
-    let other_id = association.get("ItemID").or(association.get("TagName")).unwrap_or("nothing");
-    plant.builder.report(
-        Finding::UnresolvedMembership,
-        format!("`{id}` {relation_type} `{other_id}`, but `{id}` is not a node"),
-        &[&id, other_id],
-    );
+    let (message, ids) = match association.get("ItemID").or(association.get("TagName")) {
+        Some(other) => (format!("`{id}` {relation_type} `{other}`, but `{id}` is not a node"), vec![&*id, other]),
+        None => (format!("`{id}` {relation_type} an item without an id, and `{id}` is not a node"), vec![&*id]),
+    };
+    plant.builder.report(Finding::UnresolvedMembership, message, &ids);
 }
 
 /// Adds a connection outside of segments and signal lines: for a line it is a pipe, otherwise a relation.

@@ -2,7 +2,6 @@
 //!
 //! Verified tokens are cached for a short time, see [`token_cache`](super::token_cache).
 
-use std::fmt;
 use std::sync::Arc;
 
 use super::accounts::Role;
@@ -14,20 +13,26 @@ use super::{Caller, Identities, IdentityError, Subject, Timestamp, audit};
 use crate::problem::codes::{self, ProblemCode};
 
 /// Authentication or authorization error.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum AuthError {
     /// No bearer token.
+    #[error("send an access token as `Authorization: Bearer …`")]
     Missing,
     /// Several `Authorization` headers.
+    #[error("there is more than one Authorization header")]
     Repeated,
     /// The token is unknown, revoked or malformed.
+    #[error("the access token is invalid")]
     Invalid,
     /// The token has expired.
+    #[error("the access token has expired")]
     Expired,
     /// The token lacks this scope.
+    #[error("the access token lacks the scope `{0}`")]
     Scope(&'static str),
     /// The token cannot be verified now.
-    Unavailable(IdentityError),
+    #[error("tokens cannot be verified right now: try again")]
+    Unavailable(#[from] IdentityError),
 }
 
 impl AuthError {
@@ -69,28 +74,6 @@ impl AuthError {
 fn invalid(description: &str) -> String {
     format!(", error=\"invalid_token\", error_description=\"{description}\"")
 }
-
-impl From<IdentityError> for AuthError {
-    fn from(error: IdentityError) -> AuthError {
-        AuthError::Unavailable(error)
-    }
-}
-
-/// Message of the response body. It reveals no more than the challenge does.
-impl fmt::Display for AuthError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AuthError::Missing => f.write_str("send an access token as `Authorization: Bearer …`"),
-            AuthError::Repeated => f.write_str("there is more than one Authorization header"),
-            AuthError::Invalid => f.write_str("the access token is invalid"),
-            AuthError::Expired => f.write_str("the access token has expired"),
-            AuthError::Scope(scope) => write!(f, "the access token lacks the scope `{scope}`"),
-            AuthError::Unavailable(_) => f.write_str("tokens cannot be verified right now: try again"),
-        }
-    }
-}
-
-impl std::error::Error for AuthError {}
 
 impl Caller {
     /// Returns an error unless the token has a scope.

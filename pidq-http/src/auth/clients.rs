@@ -163,15 +163,15 @@ impl Identities {
 
     /// Returns the client if the secret matches. An unknown client costs the same work.
     pub(crate) async fn verify_client(&self, id: &str, secret: &str) -> Result<Option<Client>, IdentityError> {
-        let (id, shown) = (replace_nul(id), fingerprint(secret));
+        let (id, presented) = (replace_nul(id), fingerprint(secret));
         let stored: Option<(String,)> =
             self.database.row(SECRET_BY_ID, &[(&id).into(), DUMMY_FINGERPRINT.into()]).await?;
-        if !stored.is_some_and(|(stored,)| constant_time_eq(&stored, &shown)) {
+        if !stored.is_some_and(|(stored,)| constant_time_eq(&stored, &presented)) {
             return Ok(None);
         }
         let row = self.database.row::<Row>(BY_ID, &[(&id).into()]).await?.map(client);
         Ok(row
-            .filter(|(client, stored)| constant_time_eq(stored, &shown) && !client.is_disabled)
+            .filter(|(client, stored)| constant_time_eq(stored, &presented) && !client.is_disabled)
             .map(|(client, _)| client))
     }
 }

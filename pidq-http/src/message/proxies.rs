@@ -14,7 +14,8 @@ pub struct Network {
 }
 
 /// Error of parsing a network.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, thiserror::Error, PartialEq)]
+#[error("expected a network such as `10.0.0.0/8`, found `{0}`")]
 pub struct InvalidNetwork(String);
 
 impl Network {
@@ -70,14 +71,6 @@ impl fmt::Display for Network {
         write!(f, "{}/{}", self.address, self.prefix)
     }
 }
-
-impl fmt::Display for InvalidNetwork {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "expected a network such as `10.0.0.0/8`, found `{}`", self.0)
-    }
-}
-
-impl std::error::Error for InvalidNetwork {}
 
 /// Returns the client address: the last entry of `X-Forwarded-For` that is not a trusted proxy.
 pub(crate) fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAddr {

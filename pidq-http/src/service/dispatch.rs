@@ -7,10 +7,8 @@ use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 
 use hyper::header::{
-    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, ALLOW, CACHE_CONTROL,
-    CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN, RETRY_AFTER,
-    STRICT_TRANSPORT_SECURITY, VARY, X_CONTENT_TYPE_OPTIONS,
+    ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HOST, HeaderMap, HeaderName, HeaderValue,
+    RETRY_AFTER, STRICT_TRANSPORT_SECURITY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{Method, StatusCode, Version};
 use tokio::time::timeout;
@@ -29,6 +27,7 @@ use crate::problem::{Occurrence, Problem, codes};
 use crate::process::ids;
 use crate::routing::builtin_routes;
 use crate::routing::route::{Access, Route, RouteError, RouteMatch};
+use crate::service::cors;
 use crate::service::rate_limit::{ConcurrencyPermit, RateDecision};
 use crate::service::state::ServiceState;
 
@@ -158,7 +157,7 @@ async fn route<S: Send + Sync + 'static>(
     }
     let found = match service.router(conn.listener_kind).find(&context.head.method, path) {
         Ok(found) => found,
-        Err(RouteError::Options(allow)) => return Ok(options(service, &context.head, &allow)),
+        Err(RouteError::Options(allow)) => return Ok(cors::preflight(service, &context.head, &allow)),
         Err(missed) => return Err(missed.into_problem()),
     };
     context.access = found.route.access;
@@ -297,28 +296,6 @@ fn problem_response<S>(service: &ServiceState<S>, context: &RequestContext, mut 
     Response::from_problem(problem, &Occurrence { path: context.head.uri.path(), request_id: &context.head.id })
 }
 
-fn options<S>(service: &ServiceState<S>, head: &Head, allow: &str) -> Response {
-    let response = Response::empty(StatusCode::NO_CONTENT).header(ALLOW, allow);
-    if allowed_origin(service, head).is_none() || !head.headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD) {
-        return response;
-    }
-    response
-        .header(ACCESS_CONTROL_ALLOW_METHODS, allow)
-        .header(ACCESS_CONTROL_ALLOW_HEADERS, CORS_HEADERS)
-        .header(ACCESS_CONTROL_MAX_AGE, "600")
-}
-
-const CORS_HEADERS: &str = "Authorization, Content-Type, Content-Encoding, If-Match, If-None-Match, Idempotency-Key, \
-    X-Change-Version, X-Request-Id, X-Schema-Version";
-const CORS_EXPOSED: &str = "Content-Disposition, Content-Range, ETag, Idempotency-Replayed, Link, Location, \
-    WWW-Authenticate, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, X-Result-Kind";
-
-fn allowed_origin<'a, S>(service: &ServiceState<S>, head: &'a Head) -> Option<&'a HeaderValue> {
-    head.headers
-        .get(ORIGIN)
-        .filter(|origin| service.origins.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes()))
-}
-
 /// Returns the encoder of the response, if it is to be compressed.
 fn compress_response(head: &Head, response: &mut Response) -> Option<Encoder> {
     let is_stream = matches!(response.body, Content::Stream(_));
@@ -392,13 +369,7 @@ fn add_common_headers<S>(service: &ServiceState<S>, context: &RequestContext, he
         }
     }
     headers.append(VARY, text(vary_header(context)));
-    if !service.origins.is_empty() {
-        headers.append(VARY, HeaderValue::from_static("Origin"));
-    }
-    if let Some(origin) = allowed_origin(service, &context.head) {
-        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
-        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(CORS_EXPOSED));
-    }
+    cors::add_headers(service, &context.head, headers);
 }
 
 /// Returns the request headers that the response depends on. A handler may add others.

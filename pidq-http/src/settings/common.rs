@@ -43,9 +43,9 @@ pub const COMMON: &[Setting] = settings![
     "PIDQ_LOGIN_TTL", "config.auth.loginTtl", ValueKind::Duration, Some("30d"), false, "Maximum lifetime of a login, including refreshes.";
     "PIDQ_REFRESH_GRACE", "config.auth.refreshGrace", ValueKind::Duration, Some("10s"), false, "Time during which a token refresh may be repeated if its response was lost.";
     "PIDQ_TOKEN_CACHE_TTL", "config.auth.tokenCacheTtl", ValueKind::Duration, Some("1s"), false, "Time that a verified token is cached; a revocation by another process takes effect after this time at the latest. `0s` checks the database on every request.";
-    "PIDQ_MAX_CONNECTIONS", "config.limits.connections", ValueKind::Number, Some("10000"), false, "Maximum number of open connections.";
-    "PIDQ_MAX_REQUESTS", "config.limits.requests", ValueKind::Number, Some("512"), false, "Maximum number of concurrent requests.";
-    "PIDQ_MAX_REQUESTS_PER_PRINCIPAL", "config.limits.requestsPerPrincipal", ValueKind::Number, Some("64"), false, "Maximum number of concurrent requests per principal.";
+    "PIDQ_CONNECTION_LIMIT", "config.limits.connections", ValueKind::Number, Some("10000"), false, "Maximum number of open connections.";
+    "PIDQ_REQUEST_LIMIT", "config.limits.requests", ValueKind::Number, Some("512"), false, "Maximum number of concurrent requests.";
+    "PIDQ_REQUESTS_PER_PRINCIPAL_LIMIT", "config.limits.requestsPerPrincipal", ValueKind::Number, Some("64"), false, "Maximum number of concurrent requests per principal.";
     "PIDQ_FIRST_BYTE_TIMEOUT", "config.limits.firstByteTimeout", ValueKind::Duration, Some("5s"), false, "Timeout for the first byte of a connection.";
     "PIDQ_HEAD_TIMEOUT", "config.limits.headTimeout", ValueKind::Duration, Some("10s"), false, "Timeout for a request head, and idle timeout of a connection.";
     "PIDQ_BODY_TIMEOUT", "config.limits.bodyTimeout", ValueKind::Duration, Some("60s"), false, "Timeout for a small request body; larger bodies get more time.";
@@ -75,9 +75,9 @@ impl CommonSettings<'_> {
     pub fn limits(&self) -> Result<Limits, SettingError> {
         let settings = self.0;
         Ok(Limits {
-            connection_limit: self.nonzero_count("PIDQ_MAX_CONNECTIONS")?,
-            request_limit: self.nonzero_count("PIDQ_MAX_REQUESTS")?,
-            requests_per_principal_limit: self.nonzero_count("PIDQ_MAX_REQUESTS_PER_PRINCIPAL")?,
+            connection_limit: self.nonzero_count("PIDQ_CONNECTION_LIMIT")?,
+            request_limit: self.nonzero_count("PIDQ_REQUEST_LIMIT")?,
+            requests_per_principal_limit: self.nonzero_count("PIDQ_REQUESTS_PER_PRINCIPAL_LIMIT")?,
             first_byte_timeout: self.nonzero_duration("PIDQ_FIRST_BYTE_TIMEOUT")?,
             head_timeout: self.nonzero_duration("PIDQ_HEAD_TIMEOUT")?,
             body_idle_timeout: self.nonzero_duration("PIDQ_BODY_IDLE_TIMEOUT")?,
@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn unusable_limits_are_rejected() {
         for name in
-            ["PIDQ_MAX_CONNECTIONS", "PIDQ_MAX_REQUESTS", "PIDQ_MAX_REQUESTS_PER_PRINCIPAL", "PIDQ_HEAD_TIMEOUT"]
+            ["PIDQ_CONNECTION_LIMIT", "PIDQ_REQUEST_LIMIT", "PIDQ_REQUESTS_PER_PRINCIPAL_LIMIT", "PIDQ_HEAD_TIMEOUT"]
         {
             let error = CommonSettings(&settings(&[(name, "0")])).limits().expect_err("a limit of 0");
             assert!(error.to_string().contains(&format!("`{name}`")), "{error}");
@@ -285,7 +285,7 @@ mod tests {
             let error = CommonSettings(&settings(&[(name, "0s")])).identity_options("x").expect_err("a TTL of 0");
             assert!(error.to_string().contains(&format!("`{name}`")), "{error}");
         }
-        let maximum = settings(&[("PIDQ_MAX_REQUESTS", "18446744073709551615")]);
+        let maximum = settings(&[("PIDQ_REQUEST_LIMIT", "18446744073709551615")]);
         let mut app = App::new("test", "0", (), &[]);
         CommonSettings(&maximum).apply_to(&mut app).expect("the maximum");
         app.build();

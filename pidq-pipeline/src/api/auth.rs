@@ -22,10 +22,10 @@ pub(crate) fn authenticate<'a>(
     head: &'a Head,
 ) -> Fut<'a, Result<Arc<Principal>, Problem>> {
     Box::pin(async move {
-        let Some(accounts) = &platform.accounts else {
+        let Some(accounts) = &platform.access.accounts else {
             // Without accounts, the server listens on loopback only. The `Host` check prevents DNS rebinding.
             return head
-                .check_host(platform.public_host.as_deref())
+                .check_host(platform.access.public_host.as_deref())
                 .map(|()| unrestricted(PrincipalKind::Anonymous, "anyone").into());
         };
         if is_keys_path(head.uri.path()) && head.authorization("Basic")?.is_some() {

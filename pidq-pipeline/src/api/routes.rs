@@ -360,7 +360,7 @@ pub const ROUTES: &[Route<Platform>] = &[
         parameters: &[],
         body: None,
         replies: &[reply(200, OBJECT, "The models.")],
-        handler: |platform, _| Box::pin(async { catalog::models(&platform.models) }),
+        handler: |platform, _| Box::pin(async { catalog::models(&platform.search.models) }),
     },
     Route {
         method: Method::GET,
@@ -500,7 +500,7 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::DELETE,
         path: "/api/webhooks/{webhook_id}",
         access: Access::Admin,
-        summary: "Deletes a webhook with its pending deliveries.",
+        summary: "Deletes a webhook with its waiting deliveries.",
         parameters: &[],
         body: None,
         replies: &[Reply { status: 204, media: None, schema: "{}", summary: "Deleted." }],

@@ -106,7 +106,7 @@ impl BackgroundTasks {
         listeners: &[Listener],
         shutdown: &Shutdown,
     ) -> Result<BackgroundTasks, OpenError> {
-        if app.state.accounts.is_none()
+        if app.state.access.accounts.is_none()
             && let Some(address) = Listener::first_non_loopback(listeners)?
         {
             return Err(startup::missing_master_key(settings, address).into());
@@ -118,14 +118,14 @@ impl BackgroundTasks {
         let (platform, shutdown) = (Arc::clone(&app.state), shutdown.clone().requested());
         tokio::spawn(async move {
             shutdown.await;
-            platform.feed.close();
+            platform.messaging.feed.close();
         });
         Ok(BackgroundTasks { platform: Arc::clone(&app.state), _tasks: tasks })
     }
 
     /// Writes the index snapshots, so that the next start does not rebuild the indexes.
     pub async fn shut_down(self) {
-        self.platform.indexes.save_on_shutdown(&self.platform.store).await;
+        self.platform.search.indexes.save_on_shutdown(&self.platform.store).await;
     }
 }
 

@@ -1,6 +1,5 @@
 //! Startup: builds the platform and its HTTP service from the settings.
 
-use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -37,7 +36,9 @@ use crate::platform::accounts::Accounts;
 use crate::platform::licensing::{Licensing, Mode};
 use crate::platform::metrics::Metrics;
 use crate::platform::rate_limit::RateLimits;
-use crate::platform::{JobNotifier, Limits, Platform, TENANT, readiness};
+use crate::platform::{
+    Access, Generation, Ingestion, JobNotifier, Limits, Messaging, Platform, Retention, Search, TENANT, readiness,
+};
 use crate::retrieval::index_cache::{IndexCache, SnapshotFiles};
 use crate::retrieval::pgvector::PgvectorIndex;
 use crate::retrieval::reranker::Reranker;
@@ -46,58 +47,25 @@ use crate::upload::budget::UploadBudget;
 use crate::upload::spool::Spool;
 
 /// Error of opening the platform; its message contains the remedy.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// A setting is wrong.
-    Setting(SettingError),
+    #[error(transparent)]
+    Setting(#[from] SettingError),
     /// The database cannot be opened.
-    Store(StoreError),
+    #[error("the database cannot be opened: {0}")]
+    Store(#[from] StoreError),
     /// The master key cannot be stored.
-    Accounts(IdentityError),
+    #[error("the master key cannot be stored: {0}")]
+    Accounts(#[from] IdentityError),
     /// A file cannot be read or written.
-    Io(std::io::Error),
-}
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OpenError::Setting(error) => error.fmt(f),
-            OpenError::Store(error) => write!(f, "the database cannot be opened: {error}"),
-            OpenError::Accounts(error) => write!(f, "the master key cannot be stored: {error}"),
-            OpenError::Io(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for OpenError {}
-
-impl From<SettingError> for OpenError {
-    fn from(error: SettingError) -> OpenError {
-        OpenError::Setting(error)
-    }
-}
-
-impl From<StoreError> for OpenError {
-    fn from(error: StoreError) -> OpenError {
-        OpenError::Store(error)
-    }
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
 }
 
 impl From<DatabaseError> for OpenError {
     fn from(error: DatabaseError) -> OpenError {
         OpenError::Store(error.into())
-    }
-}
-
-impl From<IdentityError> for OpenError {
-    fn from(error: IdentityError) -> OpenError {
-        OpenError::Accounts(error)
-    }
-}
-
-impl From<std::io::Error> for OpenError {
-    fn from(error: std::io::Error) -> OpenError {
-        OpenError::Io(error)
     }
 }
 
@@ -127,49 +95,75 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
     let installation = store.installation_id().await?;
     let (pubsub, redis) = (pubsub(settings)?, redis(settings)?);
     let platform = Platform {
-        feed: Feed::new(store.last_position().await?, settings.parsed("PIDQ_EVENT_STREAM_LIMIT")?),
-        audit_retention: settings.duration("PIDQ_AUDIT_RETENTION")?,
-        events_retention: settings.duration("PIDQ_EVENTS_RETENTION")?,
         licensing: licensing(settings, &installation)?,
-        rate_limits: RateLimits::from_settings(settings, redis.clone(), &installation)?,
-        cache: cache(settings, redis.clone(), &installation)?,
-        redis,
         metrics: Metrics::default(),
-        public_host: CommonSettings(settings).public_host()?,
-        accounts,
-        store,
         cursors: cursors(settings)?,
         encryptor: encryptor(settings)?,
         limits: platform_limits(settings)?,
-        uploads: uploads(settings)?,
-        previews: Semaphore::new(PREVIEW_LIMIT),
-        answer_streams: Arc::new(Semaphore::new(
-            settings.parsed::<usize>("PIDQ_ANSWER_STREAM_LIMIT")?.min(Semaphore::MAX_PERMITS),
-        )),
-        job_notifier: JobNotifier::new(&pubsub),
-        pubsub,
-        job_lease: settings.duration("PIDQ_JOB_LEASE_TTL")?.max(MIN_JOB_LEASE),
-        indexes: indexes(settings)?,
-        llm: llm(settings)?,
         webhooks: webhooks(settings)?,
-        spotlighting: if settings.switch("PIDQ_DATAMARKING")? {
-            Spotlighting::Datamarking
-        } else {
-            Spotlighting::Delimiting
+        access: Access {
+            public_host: CommonSettings(settings).public_host()?,
+            accounts,
+            rate_limits: RateLimits::from_settings(settings, redis.clone(), &installation)?,
         },
-        search_threads: ThreadPool::new(ThreadPool::default_threads(), SEARCH_QUEUE_LIMIT),
-        pgvector,
-        graph_service: graph_service(settings)?,
-        reranker: Reranker::from_settings(settings, llm_ca(settings)?.as_deref())?,
-        models: ModelRegistry::new(
-            settings.path("PIDQ_MODEL_DIR")?,
-            EmbeddingService::from_settings(settings, llm_ca(settings)?.as_deref())?,
-        ),
-        extraction_limits: limits::extraction_limits(settings)?,
-        extractor: limits::with_timeout(extractor(settings)?, settings)?,
+        ingestion: ingestion(settings)?,
+        search: search(settings, pgvector, redis.clone(), &installation)?,
+        generation: generation(settings)?,
+        retention: Retention {
+            audit: settings.duration("PIDQ_AUDIT_RETENTION")?,
+            events: settings.duration("PIDQ_EVENTS_RETENTION")?,
+        },
+        messaging: Messaging {
+            redis,
+            job_notifier: JobNotifier::new(&pubsub),
+            pubsub,
+            feed: Feed::new(store.last_position().await?, settings.parsed("PIDQ_EVENT_STREAM_LIMIT")?),
+        },
+        store,
     };
     platform.licensing.refresh(&platform.store).await?;
     build_service(platform, settings)
+}
+
+fn ingestion(settings: &Settings) -> Result<Ingestion, OpenError> {
+    Ok(Ingestion {
+        uploads: uploads(settings)?,
+        previews: Semaphore::new(PREVIEW_LIMIT),
+        job_lease: settings.duration("PIDQ_JOB_LEASE_TTL")?.max(MIN_JOB_LEASE),
+        extraction_limits: limits::extraction_limits(settings)?,
+        extractor: limits::with_timeout(extractor(settings)?, settings)?,
+    })
+}
+
+fn search(
+    settings: &Settings,
+    pgvector: Option<Arc<PgvectorIndex>>,
+    redis: Option<Arc<Redis>>,
+    installation: &str,
+) -> Result<Search, OpenError> {
+    let root_certificates = llm_ca(settings)?;
+    Ok(Search {
+        models: ModelRegistry::new(
+            settings.path("PIDQ_MODEL_DIR")?,
+            EmbeddingService::from_settings(settings, root_certificates.as_deref())?,
+        ),
+        indexes: indexes(settings)?,
+        pgvector,
+        search_threads: ThreadPool::new(ThreadPool::default_threads(), SEARCH_QUEUE_LIMIT),
+        reranker: Reranker::from_settings(settings, root_certificates.as_deref())?,
+        cache: cache(settings, redis, installation)?,
+    })
+}
+
+fn generation(settings: &Settings) -> Result<Generation, OpenError> {
+    let answer_streams = settings.parsed::<usize>("PIDQ_ANSWER_STREAM_LIMIT")?.min(Semaphore::MAX_PERMITS);
+    let marks_data = settings.switch("PIDQ_DATAMARKING")?;
+    Ok(Generation {
+        llm: llm(settings)?,
+        spotlighting: if marks_data { Spotlighting::Datamarking } else { Spotlighting::Delimiting },
+        graph_service: graph_service(settings)?,
+        answer_streams: Arc::new(Semaphore::new(answer_streams)),
+    })
 }
 
 /// Builds the HTTP service: the platform's routes and request hooks.
@@ -180,7 +174,7 @@ fn build_service(platform: Platform, settings: &Settings) -> Result<App<Platform
     app.on_forbidden = audit_middleware::record_rejection;
     app.schema_limits = limits::schema_limits(&app.state.limits);
     app.readiness = readiness;
-    app.state.cache.register(&mut app.registry);
+    app.state.search.cache.register(&mut app.registry);
     app.state.metrics.register(&mut app.registry);
     app.registry.register_collector(Box::new(IndexCollector(Arc::clone(&app.state))));
     app.registry.register_collector(Box::new(DependencyCollector(app.state.dependencies())));
@@ -189,7 +183,8 @@ fn build_service(platform: Platform, settings: &Settings) -> Result<App<Platform
     app.limits = app.state.limits.http;
     // Replaces the HTTP server's own limiter, which counts in this process only.
     app.rate_limit = None;
-    app.rate_limit_hook = |platform, method, path, caller| Box::pin(platform.rate_limits.charge(method, path, caller));
+    app.rate_limit_hook =
+        |platform, method, path, caller| Box::pin(platform.access.rate_limits.charge(method, path, caller));
     Ok(app)
 }
 

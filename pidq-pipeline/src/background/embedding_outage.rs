@@ -15,7 +15,7 @@ use crate::store::{ModelOutage, StoreError};
 /// # Errors
 /// If the database does not answer.
 pub(crate) async fn is_down(platform: &Platform, pipeline: &Pipeline) -> Result<bool, StoreError> {
-    match platform.models.check(&pipeline.embedding_model, pipeline.embedding_dimensions).await {
+    match platform.search.models.check(&pipeline.embedding_model, pipeline.embedding_dimensions).await {
         Err(embedding::Error::Unavailable { detail }) => {
             tracing::warn!(
                 model = pipeline.embedding_model,
@@ -42,7 +42,7 @@ pub(crate) fn check_in_background(platform: &Arc<Platform>, pipeline: &Pipeline)
 /// Rechecks unavailable models until the future is dropped; waiting jobs become due when one recovers.
 pub async fn watch(platform: Arc<Platform>) {
     loop {
-        tokio::time::sleep(platform.job_lease / 3).await;
+        tokio::time::sleep(platform.ingestion.job_lease / 3).await;
         if let Err(error) = recheck(&platform).await {
             tracing::warn!(%error, "rechecking unavailable models failed; retrying");
         }
@@ -54,7 +54,7 @@ async fn recheck(platform: &Platform) -> Result<(), StoreError> {
         if is_over(platform, &outage).await {
             tracing::info!(model = outage.model, "embedding model outage ended");
             platform.store.end_outage(&outage.model).await?;
-            platform.job_notifier.notify_all();
+            platform.messaging.job_notifier.notify_all();
         }
     }
     Ok(())
@@ -62,7 +62,7 @@ async fn recheck(platform: &Platform) -> Result<(), StoreError> {
 
 async fn is_over(platform: &Platform, outage: &ModelOutage) -> bool {
     match outage.dimensions {
-        Some(dimensions) => platform.models.check(&outage.model, dimensions).await.is_ok(),
+        Some(dimensions) => platform.search.models.check(&outage.model, dimensions).await.is_ok(),
         None => true,
     }
 }

@@ -49,7 +49,7 @@ impl fmt::Debug for IndexCollector {
 
 impl Collector for IndexCollector {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let indexes = &self.0.indexes;
+        let indexes = &self.0.search.indexes;
         for (name, help, value) in [
             ("pidq_pipeline_index_bytes", "Memory of open indexes", indexes.bytes()),
             ("pidq_pipeline_index_partitions", "Open indexes", indexes.len()),

@@ -18,7 +18,7 @@ const QUIET_PERIOD: Duration = Duration::from_secs(30);
 
 /// Writes snapshots of quiet partitions and removes obsolete files. Never returns.
 pub(crate) async fn save_snapshots(platform: Arc<Platform>) {
-    let (indexes, store) = (&platform.indexes, &platform.store);
+    let (indexes, store) = (&platform.search.indexes, &platform.store);
     loop {
         for result in [indexes.save(store, QUIET_PERIOD).await, indexes.remove_obsolete_snapshots(store).await] {
             if let Err(error) = result {
@@ -47,10 +47,10 @@ pub(crate) async fn run_purge(platform: Arc<Platform>) {
 pub async fn purge_expired(platform: &Platform) -> Result<(), StoreError> {
     platform.store.purge_answers((Timestamp::now() - platform.limits.answer_retention).0).await?;
     platform.store.purge_idempotency_keys().await?;
-    if !platform.audit_retention.is_zero() {
-        platform.store.purge_audit((Timestamp::now() - platform.audit_retention).0).await?;
+    if !platform.retention.audit.is_zero() {
+        platform.store.purge_audit((Timestamp::now() - platform.retention.audit).0).await?;
     }
-    if let Some(pgvector) = &platform.pgvector {
+    if let Some(pgvector) = &platform.search.pgvector {
         pgvector.remove_obsolete().await?;
     }
     Ok(())
@@ -58,7 +58,7 @@ pub async fn purge_expired(platform: &Platform) -> Result<(), StoreError> {
 
 /// Deletes expired tokens.
 async fn purge_tokens(platform: &Platform) {
-    let Some(accounts) = &platform.accounts else { return };
+    let Some(accounts) = &platform.access.accounts else { return };
     if let Err(error) = accounts.identities.purge_expired(Timestamp::now()).await {
         tracing::warn!(%error, "purging expired tokens failed; retrying in 10 min");
     }

@@ -20,7 +20,7 @@ type PartitionKey = (String, String);
 /// Refreshes loaded partitions after a change and a quiet period.
 pub async fn run(platform: Arc<Platform>) {
     let signal = Signal::PartitionChanged { pipeline: String::new(), classification: String::new() };
-    let mut signals = platform.pubsub.subscribe(signal.subject());
+    let mut signals = platform.messaging.pubsub.subscribe(signal.subject());
     while let Some(first) = signals.next().await {
         for (pipeline, classification) in collect_changes(first, &mut signals).await {
             if let Err(error) = refresh(&platform, &pipeline, &classification).await {
@@ -49,11 +49,11 @@ fn changed_partition(received: Received) -> Option<PartitionKey> {
 }
 
 async fn refresh(platform: &Platform, pipeline: &str, classification: &str) -> Result<(), StoreError> {
-    if !platform.indexes.is_open(pipeline, classification) {
+    if !platform.search.indexes.is_open(pipeline, classification) {
         return Ok(());
     }
     match platform.store.pipeline(pipeline).await? {
-        Some(pipeline) => platform.indexes.get(&platform.store, &pipeline, classification).await.map(drop),
+        Some(pipeline) => platform.search.indexes.get(&platform.store, &pipeline, classification).await.map(drop),
         None => Ok(()),
     }
 }

@@ -3,8 +3,6 @@
 //! A license is `PIDQ1.` + base64url of a JSON payload + `.` + base64url of an Ed25519 signature (RFC 8032) over the
 //! payload as transmitted, without reserialization. The trusted public keys are a setting.
 
-use std::fmt;
-
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use data_encoding::BASE32_NOPAD;
@@ -271,16 +269,9 @@ impl Issuer {
 const HOW_TO_CREATE: &str = "; create a key pair with `pidq pipeline license key`";
 
 /// An invalid key.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, thiserror::Error, PartialEq)]
+#[error("{0}")]
 pub struct InvalidKey(String);
-
-impl fmt::Display for InvalidKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for InvalidKey {}
 
 #[cfg(test)]
 mod tests {

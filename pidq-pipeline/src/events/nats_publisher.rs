@@ -19,10 +19,10 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Runs until the future is dropped; returns immediately without NATS.
 pub async fn publish(platform: Arc<Platform>) {
-    if platform.pubsub.health().is_none() {
+    if platform.messaging.pubsub.health().is_none() {
         return;
     }
-    let mut positions = platform.feed.subscribe();
+    let mut positions = platform.messaging.feed.subscribe();
     let mut lease_until = 0;
     while let Err(error) = platform.store.init_publishing().await {
         tracing::warn!(%error, "publishing events to NATS failed; retrying in 1 s");
@@ -43,7 +43,7 @@ pub async fn publish(platform: Arc<Platform>) {
 async fn publish_pending(platform: &Platform, lease_until: &mut i64) -> Result<(), StoreError> {
     loop {
         let (now, store) = (Timestamp::now(), &platform.store);
-        if store.published_position().await? >= platform.feed.last_position() {
+        if store.published_position().await? >= platform.messaging.feed.last_position() {
             return Ok(());
         }
         let until = (now + LEASE_TTL).0;
@@ -70,7 +70,7 @@ async fn publish_pending(platform: &Platform, lease_until: &mut i64) -> Result<(
 async fn publish_event(platform: &Platform, event: &Event) -> bool {
     let subject = format!("{SUBJECT_PREFIX}{}", event.kind.name);
     let body = event.to_json(&platform.licensing.system_id).to_string();
-    match platform.pubsub.publish_confirmed(&subject, &event.id, body).await {
+    match platform.messaging.pubsub.publish_confirmed(&subject, &event.id, body).await {
         Ok(()) => true,
         Err(error) => {
             tracing::debug!(%error, "event not published to NATS; retrying");

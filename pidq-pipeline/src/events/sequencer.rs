@@ -43,12 +43,12 @@ pub async fn run_sequencer(platform: Arc<Platform>) {
 /// Assigns positions to all events and loads them into the feed.
 pub(crate) async fn assign_positions(platform: &Platform) -> Result<(), StoreError> {
     while platform.store.assign_positions(BATCH_SIZE).await? == BATCH_SIZE {}
-    platform.feed.catch_up(&platform.store).await
+    platform.messaging.feed.catch_up(&platform.store).await
 }
 
 async fn purge(platform: &Platform) -> Result<(), StoreError> {
     platform.licensing.refresh(&platform.store).await?;
-    let before = Timestamp::now() - platform.events_retention;
+    let before = Timestamp::now() - platform.retention.events;
     platform.store.purge_deliveries(before.0).await?;
     while platform.store.purge_events(before.0, BATCH_SIZE).await? == BATCH_SIZE {}
     Ok(())

@@ -1,7 +1,5 @@
 //! Errors of text extraction.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 /// Declares the error codes: name, stable string, whether a retry may succeed, summary.
@@ -40,7 +38,8 @@ codes! {
 }
 
 /// An extraction error: code and explanation. The explanation quotes nothing from the document except names of its parts.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, thiserror::Error, PartialEq, Serialize)]
+#[error("{}: {detail}", code.as_str())]
 pub struct ExtractError {
     /// Code of the error.
     pub code: ErrorCode,
@@ -74,11 +73,3 @@ impl ExtractError {
         ExtractError::new(ErrorCode::Internal, detail)
     }
 }
-
-impl fmt::Display for ExtractError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.code.as_str(), self.detail)
-    }
-}
-
-impl std::error::Error for ExtractError {}

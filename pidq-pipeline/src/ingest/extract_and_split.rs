@@ -78,11 +78,11 @@ pub(crate) async fn extract_text(
     splitter: &str,
     source: DocumentInput,
 ) -> Result<Extracted, ReadError> {
-    let mut options = platform.extraction_limits.clone();
+    let mut options = platform.ingestion.extraction_limits.clone();
     if MARKUP_SPLITTERS.contains(&splitter) {
         options.markup = Markup::Keep;
     }
-    let sandbox = platform.extractor.clone();
+    let sandbox = platform.ingestion.extractor.clone();
     let stop = extract::StopHandle::default();
     let _end = StopOnDrop(stop.clone());
     let DocumentInput { content, name, media_type } = source;

@@ -13,8 +13,8 @@ pub(super) const MAX_ATTEMPTS: i64 = 5;
 /// Renews the lease until it is lost.
 pub(super) async fn renew_lease(platform: &Platform, job: &Job) {
     loop {
-        tokio::time::sleep(platform.job_lease / 3).await;
-        match platform.store.renew_job_lease(job, platform.job_lease).await {
+        tokio::time::sleep(platform.ingestion.job_lease / 3).await;
+        match platform.store.renew_job_lease(job, platform.ingestion.job_lease).await {
             Ok(true) => {}
             Ok(false) => return,
             Err(error) => tracing::warn!(job = job.id, %error, "renewing a job lease failed; retrying"),

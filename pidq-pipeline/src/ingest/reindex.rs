@@ -58,7 +58,7 @@ pub(super) async fn reindex(platform: &Arc<Platform>, job: &Job) -> Result<(), S
         Ok(SliceResult::Finished) => Ok(()),
         Ok(SliceResult::Unfinished) => {
             platform.store.yield_job(job).await?;
-            platform.job_notifier.notify_all();
+            platform.messaging.job_notifier.notify_all();
             Ok(())
         }
         Err(ReindexError { error: IngestError::Cancelled, .. }) => Ok(()),
@@ -110,7 +110,7 @@ async fn wait_for_model(
     reindex: &Reindex,
     error: OperationError,
 ) -> Result<(), StoreError> {
-    let until = (Timestamp::now() + platform.job_lease).0;
+    let until = (Timestamp::now() + platform.ingestion.job_lease).0;
     record_error(platform, job, reindex, error, until).await?;
     platform.store.postpone_job(job, until).await
 }
@@ -178,7 +178,7 @@ async fn reindex_document(
 /// Deletes the chunks of an old generation.
 pub(super) async fn sweep(platform: &Platform, job: &Job) -> Result<(), StoreError> {
     while platform.store.sweep_chunks(&job.pipeline_id, job.revision, SWEEP_BATCH).await? == SWEEP_BATCH {
-        if !platform.store.renew_job_lease(job, platform.job_lease).await? {
+        if !platform.store.renew_job_lease(job, platform.ingestion.job_lease).await? {
             return Ok(());
         }
     }

@@ -46,7 +46,7 @@ impl DocumentJob {
             match outcome {
                 PublishOutcome::Done => {
                     let (pipeline, classification) = (pipeline.id, document.classification);
-                    self.platform.pubsub.signal(&Signal::PartitionChanged { pipeline, classification });
+                    self.platform.messaging.pubsub.signal(&Signal::PartitionChanged { pipeline, classification });
                     return Ok(());
                 }
                 PublishOutcome::Discarded => return Err(IngestError::Cancelled),
@@ -115,7 +115,7 @@ impl DocumentJob {
     }
 
     async fn model(&self, pipeline: &Pipeline) -> Result<Arc<CachingEmbedder>, IngestError> {
-        self.platform.models.for_documents(pipeline).await.map_err(|error| embedding_error(&error))
+        self.platform.search.models.for_documents(pipeline).await.map_err(|error| embedding_error(&error))
     }
 
     async fn split(

@@ -30,15 +30,15 @@ const DELETE_BATCH: usize = 100;
 pub async fn run_worker(platform: Arc<Platform>) {
     let lease_owner = uuid_v7();
     loop {
-        match platform.store.lease_job(&lease_owner, platform.job_lease).await {
+        match platform.store.lease_job(&lease_owner, platform.ingestion.job_lease).await {
             Ok(Some(job)) => {
                 // Wakes other workers of this process: more jobs may be due, and a notification wakes only one worker.
-                platform.job_notifier.notify_local();
+                platform.messaging.job_notifier.notify_local();
                 run_job(&platform, &job).await;
             }
             Ok(None) => {
                 tokio::select! {
-                    () = platform.job_notifier.notified() => {}
+                    () = platform.messaging.job_notifier.notified() => {}
                     () = tokio::time::sleep(POLL_INTERVAL) => {}
                 }
             }
@@ -102,7 +102,7 @@ async fn try_ingest(
 /// Resolves when the document is cancelled or deleted. A worker that misses the signal notices at the next report.
 async fn cancelled(platform: &Platform, job: &Job) {
     let cancellation = Signal::DocumentCancelled { document: job.document_id.clone().unwrap_or_default() };
-    let mut signals = platform.pubsub.subscribe(cancellation.subject());
+    let mut signals = platform.messaging.pubsub.subscribe(cancellation.subject());
     while let Some(received) = signals.next().await {
         if matches!(received, Received::Message(message) if Signal::from_message(&message).as_ref() == Some(&cancellation))
         {
@@ -131,7 +131,7 @@ async fn fail_document(
 
 /// Postpones a document until its model responds or is checked again.
 async fn wait_for_model(platform: &Platform, job: &Job, stage: Status, message: String) -> Result<(), StoreError> {
-    let until = (Timestamp::now() + platform.job_lease).0;
+    let until = (Timestamp::now() + platform.ingestion.job_lease).0;
     let (stage, code) = (stage.as_str().to_owned(), embedding::UNAVAILABLE_CODE.to_owned());
     let failure = Failure { stage, code, message, retryable: true, attempt: job.attempts };
     let progress = Progress { failure: Some(failure), next_attempt_at: Some(until), ..Progress::default() };
@@ -154,7 +154,7 @@ async fn delete_pipeline(platform: &Platform, job: &Job) -> Result<(), StoreErro
         for document in &documents {
             platform.store.delete_document(&job.pipeline_id, document).await?;
         }
-        if !platform.store.renew_job_lease(job, platform.job_lease).await? {
+        if !platform.store.renew_job_lease(job, platform.ingestion.job_lease).await? {
             return Ok(());
         }
         if platform.store.delete_pipeline(&job.pipeline_id).await? {

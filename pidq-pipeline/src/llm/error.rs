@@ -81,7 +81,7 @@ pub(super) enum FailureScope {
 }
 
 /// Error of a model call.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, thiserror::Error, PartialEq)]
 pub struct LlmError(Box<Inner>);
 
 #[derive(Clone, PartialEq)]
@@ -370,8 +370,6 @@ impl fmt::Debug for LlmError {
         write!(f, "LlmError({}: {}, {:?})", self.code(), self.0.message, self.0.upstream)
     }
 }
-
-impl std::error::Error for LlmError {}
 
 impl From<LlmError> for Problem {
     fn from(error: LlmError) -> Problem {

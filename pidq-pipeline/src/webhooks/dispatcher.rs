@@ -45,7 +45,7 @@ const RECOVERY_THRESHOLD: Duration = Duration::from_mins(5);
 
 /// Runs until the future is dropped.
 pub async fn dispatch(platform: Arc<Platform>) {
-    let mut positions = platform.feed.subscribe();
+    let mut positions = platform.messaging.feed.subscribe();
     let mut senders = JoinSet::new();
     loop {
         while senders.len() < MAX_CONCURRENT_WEBHOOKS {

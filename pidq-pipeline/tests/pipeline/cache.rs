@@ -107,14 +107,14 @@ async fn cached_results_are_valid_until_the_classification_changes() {
         };
         let first = search("manual", "pump").await;
         assert_eq!(first.as_array().unwrap().len(), 1);
-        assert_eq!(platform.state.cache.hits(&PASSAGES), 0);
+        assert_eq!(platform.state.search.cache.hits(&PASSAGES), 0);
         assert_eq!(search("manual", "pump").await, first, "the cached result is identical");
-        assert_eq!(platform.state.cache.hits(&PASSAGES), 1);
+        assert_eq!(platform.state.search.cache.hits(&PASSAGES), 1);
         assert_eq!(search("datasheet", "pump").await, json!([]));
         assert_eq!(search("manual", "water").await.as_array().unwrap().len(), 1);
         platform.upload_and_wait(&id, "b.txt", b"The pump P-101B is its spare.", &parts("manual")).await;
         assert_eq!(search("manual", "pump").await.as_array().unwrap().len(), 2);
-        assert_eq!(platform.state.cache.hits(&PASSAGES), 1, "the other searches were not cached");
+        assert_eq!(platform.state.search.cache.hits(&PASSAGES), 1, "the other searches were not cached");
     })
     .await;
 }

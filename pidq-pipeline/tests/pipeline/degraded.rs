@@ -70,8 +70,8 @@ async fn urls_may_be_read_from_files() {
 #[tokio::test]
 async fn an_upload_wakes_workers_of_other_processes() {
     let Some((one, other, _folder, _nats)) = start_replicas(&[]).await else { return };
-    other.state.job_notifier.notify_all();
-    timeout(Duration::from_secs(5), one.state.job_notifier.notified()).await.expect("a notification");
+    other.state.messaging.job_notifier.notify_all();
+    timeout(Duration::from_secs(5), one.state.messaging.job_notifier.notified()).await.expect("a notification");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -104,10 +104,10 @@ async fn open_partitions_are_refreshed_before_a_search() {
     let id = server.pipeline().await;
     let question = json!({"query": "pump", "classification": "manual"});
     assert_eq!(server.post(&format!("/api/pipelines/{id}/search"), &question).await.json()["contexts"], json!([]));
-    let before = server.state.indexes.bytes();
+    let before = server.state.search.indexes.bytes();
     server.upload_and_wait(&id, "a.txt", b"The pump P-101A takes water from the tank.", MANUAL).await;
     for _ in 0..400 {
-        if server.state.indexes.bytes() > before {
+        if server.state.search.indexes.bytes() > before {
             return;
         }
         tokio::time::sleep(Duration::from_millis(25)).await;

@@ -231,7 +231,7 @@ async fn a_stream_sends_new_and_missed_events() {
             assert_eq!(platform.get(bad).await.code(), "invalid-parameter", "{bad}");
         }
         assert_eq!(all.next().await, second);
-        platform.state.feed.close();
+        platform.state.messaging.feed.close();
         assert!(all.ended().await, "streams end at shutdown");
         sequencer.abort();
     })
@@ -257,7 +257,7 @@ async fn events_are_published_after_nats_outages() {
     let (sequencer_task, publisher) =
         (platform.run_sequencer(), tokio::spawn(nats_publisher::publish(Arc::clone(&platform.state))));
     // Received messages were accepted by the server before.
-    let mut subscription = platform.state.pubsub.subscribe("pidq.v1.");
+    let mut subscription = platform.state.messaging.pubsub.subscribe("pidq.v1.");
     let id = platform.pipeline().await;
     let created = message(&mut subscription, 60).await.expect("a message");
     assert_eq!(created.subject, "pidq.v1.pipeline.created");
@@ -296,7 +296,7 @@ async fn the_number_of_event_streams_is_limited() {
     drop(first);
     // The slot is released once the disconnect is detected.
     let mut tries = 0;
-    while platform.state.feed.is_full() {
+    while platform.state.messaging.feed.is_full() {
         tries += 1;
         assert!(tries < 500, "the slot is not released");
         tokio::time::sleep(Duration::from_millis(10)).await;

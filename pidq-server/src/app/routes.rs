@@ -214,7 +214,7 @@ const SCHEMA: Parameter = Parameter {
 const FORMAT: Parameter = Parameter {
     name: "format",
     location: ParameterLocation::Query,
-    schema: r#"{"type":"string","enum":["json","ndjson","node-link","graphml","csv","xlsx","dot","mermaid","svg"]}"#,
+    schema: r#"{"type":"string","enum":["json","ndjson","node-link","graphml","csv","xlsx","dot","mermaid","cypher","svg"]}"#,
     summary: "Response format, for clients that cannot set `Accept`.",
 };
 const STRICT: Parameter = Parameter {

@@ -29,45 +29,24 @@ const BODY_CACHE_SIZE: usize = 64 << 20;
 const QUERY_CACHE_LIMITS: (usize, usize) = (1000, 64 << 20);
 
 /// Error of opening the service.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// A setting is invalid.
-    Setting(SettingError),
+    #[error(transparent)]
+    Setting(#[from] SettingError),
     /// The store cannot be opened.
-    Store(Error),
+    #[error("cannot open the graph store: {0}")]
+    Store(#[from] Error),
     /// The accounts cannot be opened.
-    Accounts(IdentityError),
+    #[error("cannot open the accounts: {0}")]
+    Accounts(#[from] IdentityError),
     /// The database of the accounts cannot be opened.
-    Database(DatabaseError),
+    #[error("cannot open the accounts: {0}")]
+    Database(#[from] DatabaseError),
     /// An I/O error occurred.
-    Io(std::io::Error),
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
 }
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OpenError::Setting(error) => error.fmt(f),
-            OpenError::Store(error) => write!(f, "cannot open the graph store: {error}"),
-            OpenError::Accounts(error) => write!(f, "cannot open the accounts: {error}"),
-            OpenError::Database(error) => write!(f, "cannot open the accounts: {error}"),
-            OpenError::Io(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for OpenError {}
-
-macro_rules! from {
-    ($($error:ty => $variant:ident),*) => {
-        $(impl From<$error> for OpenError {
-            fn from(error: $error) -> OpenError {
-                OpenError::$variant(error)
-            }
-        })*
-    };
-}
-
-from!(SettingError => Setting, Error => Store, IdentityError => Accounts, DatabaseError => Database, std::io::Error => Io);
 
 /// Opens the service described by the settings.
 ///

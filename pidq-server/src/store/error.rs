@@ -1,29 +1,34 @@
 //! Errors of graph storage. The codes are those of the HTTP specification and are stable.
 
-use std::fmt;
-
 use super::ETag;
 
 /// Result of a store operation.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Error of a store operation.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, thiserror::Error, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
     /// The graph id has invalid characters or an invalid length.
+    #[error("a graph id must have 1 to 128 characters of `A-Z a-z 0-9 . _ : @ ~ -`")]
     InvalidGraphId,
     /// The tenant has invalid characters or an invalid length.
+    #[error("a tenant must have 1 to 128 characters of `A-Z a-z 0-9 . _ : @ ~ -`")]
     InvalidTenant,
     /// The graph does not exist or was deleted.
+    #[error("graph not found")]
     GraphNotFound,
     /// The graph exists, but not this version.
+    #[error("version not found")]
     VersionNotFound,
     /// The stored content does not match its hash.
+    #[error("the stored graph is corrupt")]
     GraphCorrupt,
     /// A precondition failed. Contains the tag of the latest version, if any.
+    #[error("{}", latest_version(.0.as_ref()))]
     PreconditionFailed(Option<ETag>),
     /// The document is not UTF-8 JSON.
+    #[error("{detail} (byte {offset})")]
     MalformedJson {
         /// Reason.
         detail: String,
@@ -31,12 +36,16 @@ pub enum Error {
         offset: usize,
     },
     /// `metadata.job_id` names this other graph.
+    #[error("`metadata.job_id` is `{0}`, not the graph id of the path")]
     GraphIdMismatch(String),
     /// Unsupported `schema_version`.
+    #[error("expected schema version 1, not `{0}`")]
     UnsupportedSchemaVersion(String),
     /// Valid JSON, but not a graph: at most 20 findings.
+    #[error("{}", first_finding(.0))]
     InvalidGraph(Vec<Finding>),
     /// Too many bytes, nodes or edges.
+    #[error("the graph exceeds {limit} {what}")]
     GraphTooLarge {
         /// Exceeded limit: `bytes`, `nodes`, `edges` or `ratio`.
         what: &'static str,
@@ -44,16 +53,22 @@ pub enum Error {
         limit: u64,
     },
     /// Response memory is exhausted.
+    #[error("too many responses are unread; read them, then try again")]
     Overloaded,
     /// The disk or the tenant's quota is full.
+    #[error("{0}")]
     InsufficientStorage(String),
     /// The store is read-only, with the reason.
+    #[error("{0}")]
     ReadOnly(String),
     /// Reading or writing failed; nothing changed.
+    #[error("{0}")]
     StorageFailure(String),
     /// The store is unreachable.
+    #[error("{0}")]
     StoreUnavailable(String),
     /// Another process has locked the data directory.
+    #[error("{0}")]
     StoreLocked(String),
 }
 
@@ -91,36 +106,12 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::InvalidGraphId => {
-                f.write_str("a graph id must have 1 to 128 characters of `A-Z a-z 0-9 . _ : @ ~ -`")
-            }
-            Error::InvalidTenant => f.write_str("a tenant must have 1 to 128 characters of `A-Z a-z 0-9 . _ : @ ~ -`"),
-            Error::GraphNotFound => f.write_str("graph not found"),
-            Error::VersionNotFound => f.write_str("version not found"),
-            Error::GraphCorrupt => f.write_str("the stored graph is corrupt"),
-            Error::PreconditionFailed(Some(etag)) => write!(f, "the latest version is `{etag}`"),
-            Error::PreconditionFailed(None) => f.write_str("the graph does not exist"),
-            Error::MalformedJson { detail, offset } => write!(f, "{detail} (byte {offset})"),
-            Error::GraphIdMismatch(graph_id) => {
-                write!(f, "`metadata.job_id` is `{graph_id}`, not the graph id of the path")
-            }
-            Error::UnsupportedSchemaVersion(version) => write!(f, "expected schema version 1, not `{version}`"),
-            Error::InvalidGraph(findings) => match findings.first() {
-                Some(finding) => write!(f, "`{}`: {}", finding.pointer, finding.detail),
-                None => f.write_str("not a graph"),
-            },
-            Error::GraphTooLarge { what, limit } => write!(f, "the graph exceeds {limit} {what}"),
-            Error::Overloaded => f.write_str("too many responses are unread; read them, then try again"),
-            Error::InsufficientStorage(reason)
-            | Error::ReadOnly(reason)
-            | Error::StorageFailure(reason)
-            | Error::StoreUnavailable(reason)
-            | Error::StoreLocked(reason) => f.write_str(reason),
-        }
-    }
+fn latest_version(latest: Option<&ETag>) -> String {
+    latest.map_or_else(|| "the graph does not exist".to_owned(), |etag| format!("the latest version is `{etag}`"))
 }
 
-impl std::error::Error for Error {}
+fn first_finding(findings: &[Finding]) -> String {
+    findings
+        .first()
+        .map_or_else(|| "not a graph".to_owned(), |finding| format!("`{}`: {}", finding.pointer, finding.detail))
+}

@@ -33,7 +33,7 @@ async fn a_failed_start_names_the_invalid_setting() {
         ("PIDQ_CLIENT_SECRET", "canary"),
         ("PIDQ_PUBLIC_URL", "pidq.example"),
         ("PIDQ_CORS_ORIGINS", "*"),
-        ("PIDQ_MAX_REQUESTS", "0"),
+        ("PIDQ_REQUEST_LIMIT", "0"),
         // Without a provider these settings are invalid.
         ("PIDQ_SSO_AUDIENCE", "https://pidq.example"),
         ("PIDQ_SSO_JWKS_URI", "https://idp.example/keys"),

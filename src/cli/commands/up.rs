@@ -106,7 +106,7 @@ async fn serve_both(settings: &Settings, is_demo: bool) -> Result {
     log_addresses(&listeners)?;
     let service = graphs.mount("/api", documents).build();
     // An explicitly configured remote graph service takes precedence.
-    drop(platform.graph_service.set(Arc::new(LocalGraphService(service.downgrade()))));
+    drop(platform.generation.graph_service.set(Arc::new(LocalGraphService(service.downgrade()))));
     drop(platform);
     serve_service(service, listeners, shutdown).await.map_err(usage_failure)?;
     background_tasks.shut_down().await;

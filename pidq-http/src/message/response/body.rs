@@ -274,11 +274,3 @@ impl Drop for ResponseBody {
         self.set_in_flight(false);
     }
 }
-
-impl std::fmt::Display for BodyAborted {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the response body was aborted")
-    }
-}
-
-impl std::error::Error for BodyAborted {}

@@ -1,6 +1,5 @@
 //! Streamed bodies: a short queue between a sender and the connection.
 
-use std::fmt;
 use std::io::{self, Write};
 use std::time::Duration;
 
@@ -21,7 +20,8 @@ const CHUNK_SIZE: usize = 64 << 10;
 pub(super) const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// Error of a send after the client disconnected or the server stopped.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, thiserror::Error, PartialEq)]
+#[error("the client disconnected")]
 pub struct Disconnected;
 
 /// Sender of a streamed body.
@@ -156,14 +156,6 @@ fn frame(event: &str, id: Option<&str>, data: &str) -> String {
     text.push('\n');
     text
 }
-
-impl fmt::Display for Disconnected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the client disconnected")
-    }
-}
-
-impl std::error::Error for Disconnected {}
 
 #[cfg(test)]
 mod tests {

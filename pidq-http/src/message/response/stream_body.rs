@@ -23,7 +23,8 @@ pub(crate) struct StreamBody {
 }
 
 /// Error that ends a streamed body whose sender was dropped.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("the response body was aborted")]
 pub(crate) struct BodyAborted;
 
 impl StreamBody {

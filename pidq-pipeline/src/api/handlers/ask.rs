@@ -162,12 +162,12 @@ async fn answer_question(
     question.sampling = sampling;
     question.context_window = model.context_window;
     question.max_context = policy.max_context_tokens();
-    question.spotlighting = platform.spotlighting;
+    question.spotlighting = platform.generation.spotlighting;
     if streamed {
-        let permit = platform.answer_streams.clone().try_acquire_owned().map_err(|_| too_many_streams())?;
+        let permit = platform.generation.answer_streams.clone().try_acquire_owned().map_err(|_| too_many_streams())?;
         return Ok(stream_answer(platform, model.endpoint, question, envelope, request.head, permit));
     }
-    let answer = rag::answer(&platform.llm, &model.endpoint, question).await;
+    let answer = rag::answer(&platform.generation.llm, &model.endpoint, question).await;
     envelope.record(platform, answer.as_ref().map_err(LlmError::code)).await;
     let body = envelope.complete_and_store(platform, answer.map_err(llm_problem)?).await;
     Ok(policy.add_no_store(Response::json(&body)?))
@@ -333,7 +333,7 @@ fn stream_answer(
     let stream = async move {
         let (sender, receiver) = mpsc::channel(16);
         tokio::join!(
-            rag::stream(&platform.llm, &endpoint, question, sender),
+            rag::stream(&platform.generation.llm, &endpoint, question, sender),
             forward(&platform, receiver, events, &envelope, &head)
         );
         drop(permit);

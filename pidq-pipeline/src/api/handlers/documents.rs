@@ -279,7 +279,7 @@ pub(crate) async fn retry(platform: &Arc<Platform>, request: Request) -> Result<
         StoreError::Conflict => busy(),
         error => store_problem(error),
     })?;
-    platform.job_notifier.notify_all();
+    platform.messaging.job_notifier.notify_all();
     document_response(&reload(platform, &document).await?).map(|response| response.status(StatusCode::ACCEPTED))
 }
 
@@ -292,7 +292,7 @@ fn busy() -> Problem {
 pub(crate) async fn cancel(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
     let (_, _, document) = find_document(platform, &request, Verb::Write).await?;
     platform.store.cancel_document(&document).await.map_err(store_problem)?;
-    platform.pubsub.signal(&Signal::DocumentCancelled { document: document.id.clone() });
+    platform.messaging.pubsub.signal(&Signal::DocumentCancelled { document: document.id.clone() });
     document_response(&reload(platform, &document).await?)
 }
 
@@ -303,7 +303,7 @@ pub(crate) async fn delete(platform: &Arc<Platform>, request: Request) -> Result
     audit_context::add_detail("classification", document.classification.as_str());
     match platform.store.delete_document(&pipeline.id, &document.id).await.map_err(store_problem)? {
         true => {
-            platform.pubsub.signal(&Signal::DocumentCancelled { document: document.id });
+            platform.messaging.pubsub.signal(&Signal::DocumentCancelled { document: document.id });
             Ok(Response::empty(StatusCode::NO_CONTENT))
         }
         false => Err(not_found()),

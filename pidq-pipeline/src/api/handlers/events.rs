@@ -38,13 +38,13 @@ struct EventStream {
 /// `GET /api/events`.
 pub(crate) async fn stream_events(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
     let filter = parse_filter(&request)?;
-    let permit = platform.feed.acquire_permit().ok_or_else(|| {
+    let permit = platform.messaging.feed.acquire_permit().ok_or_else(|| {
         Problem::new(codes::TOO_MANY_STREAMS)
             .detail("Too many event streams are open. Try again later.")
             .retry_after(10)
     })?;
     let position = position(platform, &request).await?;
-    let positions = platform.feed.subscribe();
+    let positions = platform.messaging.feed.subscribe();
     let stream =
         EventStream { platform: platform.clone(), head: request.head, filter, position, positions, _permit: permit };
     let (events, response) = Response::events();
@@ -73,7 +73,7 @@ fn unknown_event_type(name: &str) -> Problem {
 async fn position(platform: &Platform, request: &Request) -> Result<i64, Problem> {
     sequencer::assign_positions(platform).await.map_err(store_problem)?;
     let Some(last) = request.head.header("last-event-id").filter(|id| !id.is_empty()) else {
-        return Ok(platform.feed.last_position());
+        return Ok(platform.messaging.feed.last_position());
     };
     Ok(platform.store.event_position(last).await.map_err(store_problem)?.unwrap_or(0))
 }
@@ -82,7 +82,7 @@ impl EventStream {
     /// Sends events until the client disconnects, loses its authorization, or the service shuts down.
     async fn run(mut self, mut events: Events) {
         loop {
-            if self.platform.feed.is_closed() || self.send_pending(&mut events).await.is_none() {
+            if self.platform.messaging.feed.is_closed() || self.send_pending(&mut events).await.is_none() {
                 break;
             }
             tokio::select! {
@@ -99,7 +99,7 @@ impl EventStream {
         loop {
             // Events that arrive while these are sent trigger another notification.
             self.positions.borrow_and_update();
-            let batch = match self.platform.feed.after(&self.platform.store, self.position).await {
+            let batch = match self.platform.messaging.feed.after(&self.platform.store, self.position).await {
                 Ok(batch) => batch,
                 Err(error) => {
                     tracing::warn!(%error, "reading events failed; an event stream is delayed");

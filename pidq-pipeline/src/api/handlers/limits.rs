@@ -54,7 +54,7 @@ pub(crate) fn schema_limits(limits: &Limits) -> Vec<(&'static str, u64)> {
 
 /// `GET /api/limits`.
 pub(crate) async fn show(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
-    let (extraction, http) = (&platform.extraction_limits, &platform.limits.http);
+    let (extraction, http) = (&platform.ingestion.extraction_limits, &platform.limits.http);
     let license_limits = platform.licensing.state().license().map(|license| license.limits).unwrap_or_default();
     Response::json(&json!({
         "upload_bytes": platform.limits.upload_size,
@@ -68,7 +68,7 @@ pub(crate) async fn show(platform: &Arc<Platform>, request: Request) -> Result<R
         "text_characters": extraction.max_characters,
         "chunks": platform.limits.chunks_per_document,
         "archives": {"unpacked_bytes": extraction.max_unpacked_size, "ratio": extraction.max_compression_ratio, "entries": extraction.max_entries},
-        "extraction_timeout_seconds": platform.extractor.timeout.as_secs(),
+        "extraction_timeout_seconds": platform.ingestion.extractor.timeout.as_secs(),
         "page": MAX_PAGE_SIZE,
         "streams": {"answers": platform.limits.answer_streams, "events": platform.limits.event_streams},
         "request": {
@@ -77,7 +77,7 @@ pub(crate) async fn show(platform: &Arc<Platform>, request: Request) -> Result<R
             "body_idle_seconds": http.body_idle_timeout.as_secs(),
             "body_seconds": http.body_timeout.as_secs(), "write_timeout_seconds": http.write_timeout.as_secs(),
         },
-        "requests_per_minute": platform.rate_limits.to_json(),
+        "requests_per_minute": platform.access.rate_limits.to_json(),
         "answer_retention_seconds": platform.limits.answer_retention.as_secs(),
         "license": license_limits,
         "usage": Usage::for_caller(platform, &request).await?,

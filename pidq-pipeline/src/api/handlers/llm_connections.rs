@@ -240,7 +240,7 @@ pub(crate) async fn delete(platform: &Arc<Platform>, request: Request) -> Result
 pub(crate) async fn test(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
     let endpoint = connection_endpoint(platform, &find_connection(platform, &request).await?)?;
     let started = Instant::now();
-    let models = platform.llm.models(&endpoint).await.map_err(llm_problem)?;
+    let models = platform.generation.llm.models(&endpoint).await.map_err(llm_problem)?;
     let latency = started.elapsed().as_millis() as u64;
     Response::json(&json!({"ok": true, "latency_ms": latency, "models": models}))
 }

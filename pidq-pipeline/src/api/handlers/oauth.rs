@@ -20,5 +20,5 @@ fn identities(platform: &Platform) -> Result<&Identities, Problem> {
         Problem::new(codes::ACCOUNTS_DISABLED)
             .detail("This server runs without a master key and needs no token; send requests without one.")
     };
-    Ok(&platform.accounts.as_ref().ok_or_else(none)?.identities)
+    Ok(&platform.access.accounts.as_ref().ok_or_else(none)?.identities)
 }

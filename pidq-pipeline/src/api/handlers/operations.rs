@@ -63,12 +63,12 @@ pub(crate) async fn reindex(platform: &Arc<Platform>, mut request: Request) -> R
         Some(splitter) => text_splitter(splitter)?,
     };
     let target = ReindexTarget {
-        embedding_dimensions: catalog::dimensions(&platform.models, &embedding_model).await? as i64,
+        embedding_dimensions: catalog::dimensions(&platform.search.models, &embedding_model).await? as i64,
         embedding_model,
         text_splitter: splitter,
         splitter_parameters,
     };
     let operation = platform.store.begin_reindex(&pipeline.id, &target).await.map_err(store_problem)?;
-    platform.job_notifier.notify_all();
+    platform.messaging.job_notifier.notify_all();
     accepted(&operation)
 }

@@ -78,7 +78,7 @@ async fn new_pipeline(platform: &Platform, body: Map<String, Value>) -> Result<N
     policies::validate(&options, &classifications)?;
     Ok(NewPipeline {
         name: name(&required.name)?,
-        embedding_dimensions: catalog::dimensions(&platform.models, &required.embedding_model).await? as i64,
+        embedding_dimensions: catalog::dimensions(&platform.search.models, &required.embedding_model).await? as i64,
         embedding_model: required.embedding_model,
         text_splitter,
         splitter_parameters,
@@ -253,8 +253,8 @@ pub(crate) async fn delete(platform: &Arc<Platform>, request: Request) -> Result
     request.head.precondition(Some(&pipeline.etag()))?;
     let waits = request.query()?.parsed::<bool>("wait")?.unwrap_or(false);
     let operation = platform.store.begin_deletion(&pipeline.id).await.map_err(store_problem)?;
-    platform.indexes.evict_pipeline(&pipeline.id);
-    platform.job_notifier.notify_all();
+    platform.search.indexes.evict_pipeline(&pipeline.id);
+    platform.messaging.job_notifier.notify_all();
     let end = Instant::now() + if waits { MAX_WAIT } else { Duration::ZERO };
     loop {
         if platform.store.delete_pipeline(&pipeline.id).await.map_err(store_problem)? {

@@ -165,11 +165,15 @@ pub(crate) async fn run_search(
     pipeline: &Pipeline,
     search_query: ValidatedSearch,
 ) -> Result<SearchResult, Problem> {
-    let shared: SharedIndex =
-        platform.indexes.get(&platform.store, pipeline, &search_query.classification).await.map_err(store_problem)?;
+    let shared: SharedIndex = platform
+        .search
+        .indexes
+        .get(&platform.store, pipeline, &search_query.classification)
+        .await
+        .map_err(store_problem)?;
     let started = Instant::now();
     let change_count = shared.read().await.change_count();
-    let cached = CachedSearch::new(&platform.cache, caller, pipeline, change_count, &search_query);
+    let cached = CachedSearch::new(&platform.search.cache, caller, pipeline, change_count, &search_query);
     if let Some(result) = cached.result().await {
         let durations = [Duration::ZERO, started.elapsed()];
         platform.metrics.record_search(durations);
@@ -184,11 +188,11 @@ pub(crate) async fn run_search(
     let is_unchanged = index.change_count() == change_count;
     let (query, classification, top) =
         (search_query.query.clone(), search_query.classification.clone(), search_query.top);
-    let depth = if platform.reranker.is_some() { top.max(CANDIDATES) } else { top };
+    let depth = if platform.search.reranker.is_some() { top.max(CANDIDATES) } else { top };
     let search = move || search_partition(&index, vector, candidates, weight, depth, &search_query);
-    let mut result = platform.search_threads.run_for(caller, || {}, search).await?.value;
+    let mut result = platform.search.search_threads.run_for(caller, || {}, search).await?.value;
     result.warnings = warnings;
-    if let Some(reranker) = &platform.reranker {
+    if let Some(reranker) = &platform.search.reranker {
         rerank(
             reranker,
             &query,
@@ -214,7 +218,7 @@ async fn ann_candidates(
     shared: &SharedIndex,
     vector: Option<&[f32]>,
 ) -> Option<Vec<ChunkPosition>> {
-    let (pgvector, vector) = (platform.pgvector.as_ref()?, vector?);
+    let (pgvector, vector) = (platform.search.pgvector.as_ref()?, vector?);
     if search_query.filter.is_some() {
         // The nearest chunks overall may contain none that pass the filter.
         return None;
@@ -266,7 +270,7 @@ async fn query_vector(
     if let Some(vector) = cached.vector().await {
         return Ok((Some(vector), Vec::new()));
     }
-    match platform.models.embed_query(pipeline, &search_query.classification, &search_query.query).await {
+    match platform.search.models.embed_query(pipeline, &search_query.classification, &search_query.query).await {
         Ok(vector) => {
             cached.store_vector(&vector).await;
             Ok((Some(vector), Vec::new()))

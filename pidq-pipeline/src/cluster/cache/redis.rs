@@ -3,7 +3,6 @@
 //! A failed or slow call closes the connection for all. Without a connection, calls return at once; a
 //! background task reconnects. So an unavailable server costs only the concurrent requests one timeout.
 
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -23,16 +22,9 @@ const PING_INTERVAL: Duration = Duration::from_secs(2);
 const RECONNECT_DELAY: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
 
 /// Invalid URL. The error does not contain it, since it may include a password.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, thiserror::Error, PartialEq)]
+#[error("expected `redis://host:6379`, `redis://:password@host:6379/0`, or `rediss://…` for TLS")]
 pub struct InvalidUrl;
-
-impl fmt::Display for InvalidUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("expected `redis://host:6379`, `redis://:password@host:6379/0`, or `rediss://…` for TLS")
-    }
-}
-
-impl std::error::Error for InvalidUrl {}
 
 /// Client of a Redis-compatible server.
 pub struct Redis {

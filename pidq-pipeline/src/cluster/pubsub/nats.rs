@@ -1,6 +1,5 @@
 //! NATS connection: publishes and receives messages, and reconnects.
 
-use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -32,28 +31,14 @@ const TIMEOUT: Duration = Duration::from_secs(2);
 const MAX_RECONNECT_DELAY: Duration = Duration::from_secs(5);
 
 /// Invalid URL. The error does not contain it, since it may include a password.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, thiserror::Error, PartialEq)]
+#[error("expected `nats://host:4222`, `nats://user:password@host:4222` or `tls://…`, separated by commas")]
 pub struct InvalidUrl;
 
-impl fmt::Display for InvalidUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("expected `nats://host:4222`, `nats://user:password@host:4222` or `tls://…`, separated by commas")
-    }
-}
-
-impl std::error::Error for InvalidUrl {}
-
 /// A message was not confirmed by NATS.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, thiserror::Error, PartialEq)]
+#[error("NATS did not confirm the message")]
 pub struct PublishError;
-
-impl fmt::Display for PublishError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("NATS did not confirm the message")
-    }
-}
-
-impl std::error::Error for PublishError {}
 
 /// Connection that reconnects automatically.
 pub(super) struct Nats {

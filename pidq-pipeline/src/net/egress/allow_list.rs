@@ -1,6 +1,5 @@
 //! Allow list of URLs: every URL below an entry is permitted.
 
-use std::fmt;
 use std::str::FromStr;
 
 use super::target_url::{TargetUrl, UrlError};
@@ -10,7 +9,8 @@ use super::target_url::{TargetUrl, UrlError};
 pub struct AllowList(Vec<TargetUrl>);
 
 /// Error for an entry that is not a valid URL.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, thiserror::Error, PartialEq)]
+#[error("`{entry}` {error}")]
 pub struct AllowListError {
     entry: String,
     error: UrlError,
@@ -49,14 +49,6 @@ impl FromStr for AllowList {
         AllowList::parse(text.split(',').filter(|entry| !entry.trim().is_empty()))
     }
 }
-
-impl fmt::Display for AllowListError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` {}", self.entry, self.error)
-    }
-}
-
-impl std::error::Error for AllowListError {}
 
 #[cfg(test)]
 mod tests {

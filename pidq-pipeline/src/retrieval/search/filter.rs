@@ -1,7 +1,6 @@
 //! Metadata filters: `{"unit": 20, "kind": {"in": ["datasheet"]}, "year": {"gte": 2020}}`.
 
 use std::cmp::Ordering;
-use std::fmt;
 
 use serde_json::{Map, Value};
 
@@ -104,7 +103,8 @@ fn order(a: &Value, b: &Value) -> Option<Ordering> {
 }
 
 /// An error in a filter.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, thiserror::Error, PartialEq)]
+#[error("filter{pointer}: {detail}")]
 pub struct FilterError {
     /// JSON pointer to the position in the filter.
     pub pointer: String,
@@ -117,14 +117,6 @@ impl FilterError {
         FilterError { pointer: path.iter().map(|step| pidq_http::pointer_step(step)).collect(), detail: detail.into() }
     }
 }
-
-impl fmt::Display for FilterError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "filter{}: {}", self.pointer, self.detail)
-    }
-}
-
-impl std::error::Error for FilterError {}
 
 impl Filter {
     /// Parses a filter.

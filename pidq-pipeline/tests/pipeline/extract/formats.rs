@@ -297,7 +297,7 @@ fn unsupported_formats_are_named() {
     for (bytes, word) in [
         (&b"\x89PNG\r\n\x1A\n\0\0\0\rIHDR"[..], "image/png"),
         (&elf, "application/x-executable"),
-        (b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1 and so on", "old Office"),
+        (b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1 and so on", "legacy Office"),
         (&[0, 1, 2, 3, 4, 5, 6, 7, 250, 251], "an unknown type"),
     ] {
         let error = extract_unnamed(bytes).unwrap_err();

@@ -43,7 +43,7 @@ pub(super) async fn run_query(
     head: &Head,
     request: &GraphRequest,
 ) -> Result<GraphResult, Problem> {
-    let service = platform.graph_service.get().ok_or_else(|| {
+    let service = platform.generation.graph_service.get().ok_or_else(|| {
         let detail = "No graph query service is configured; set `PIDQ_GRAPH_URL` or use `pidq up`.";
         unprocessable(codes::GRAPH_SERVICE_NOT_CONFIGURED, "/graph", detail)
     })?;
@@ -103,7 +103,7 @@ pub(super) async fn resolve_tags(
 ) {
     let tags = passages.iter().flat_map(|passage| &passage.tags);
     let names: BTreeSet<&String> = result.names.iter().chain(tags).take(MAX_NAMES).collect();
-    let (Some(service), false) = (platform.graph_service.get(), names.is_empty()) else { return };
+    let (Some(service), false) = (platform.generation.graph_service.get(), names.is_empty()) else { return };
     let body = json!({"query": NODES_QUERY, "params": {"names": names}});
     let response = graph_query::query(&**service, head, &request.job_id, &body, "application/json").await;
     let Ok(response) = response.inspect_err(|problem| {

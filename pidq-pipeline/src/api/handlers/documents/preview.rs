@@ -38,16 +38,17 @@ pub(crate) async fn preview(platform: &Arc<Platform>, mut request: Request) -> R
         return Err(problem.detail("Previewing requires write access to a classification of the pipeline."));
     }
     let limit = limit(&request)?;
-    let (permit, incoming) = platform.uploads.reserve(&request)?;
+    let (permit, incoming) = platform.ingestion.uploads.reserve(&request)?;
     let input = read_input(&mut request, incoming, platform.limits.http.json_body_size).await?;
     let (splitter, parameters) = splitter(&pipeline, input.text_splitter.as_ref())?;
     let source = source(input)?;
     let model = platform
+        .search
         .models
         .for_documents(&pipeline)
         .await
         .map_err(|error| problem(extract_and_split::embedding_error(&error)))?;
-    let acquired = tokio::time::timeout(QUEUE_TIMEOUT, platform.previews.acquire()).await;
+    let acquired = tokio::time::timeout(QUEUE_TIMEOUT, platform.ingestion.previews.acquire()).await;
     let _permit = acquired.ok().and_then(Result::ok).ok_or_else(busy)?;
     let extracted = extract_and_split::extract_text(platform, &splitter, source).await.map_err(read_problem)?;
     drop(permit);

@@ -27,7 +27,7 @@ pub(crate) async fn replace(platform: &Arc<Platform>, mut request: Request) -> R
     platform.licensing.require_license()?;
     let name = request.query()?.single("filename")?.map(|name| filename(Some(name)));
     let media_type = request.head.media_type().unwrap_or_else(|| "application/octet-stream".into());
-    let (permit, mut incoming) = platform.uploads.reserve(&request)?;
+    let (permit, mut incoming) = platform.ingestion.uploads.reserve(&request)?;
     let mut body_chunks = request.chunks(platform.limits.upload_size)?;
     while let Some(chunk) = body_chunks.next().await? {
         incoming.push(&chunk).await?;
@@ -48,7 +48,7 @@ pub(crate) async fn replace(platform: &Arc<Platform>, mut request: Request) -> R
         Ok(()) => reload(platform, &document).await?,
         Err(error) => return Err(replace_problem(platform, &document, error).await),
     };
-    platform.job_notifier.notify_all();
+    platform.messaging.job_notifier.notify_all();
     let document = wait_for(platform, document, wait).await?;
     let status = if document.status == Status::Ready { StatusCode::OK } else { StatusCode::ACCEPTED };
     upload_response(&document, status, false)

@@ -52,7 +52,7 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
         platform.licensing.check_limit("documents", limit, documents)?;
     }
     let wait = parse_wait(&request)?;
-    let (permit, incoming) = platform.uploads.reserve(&request)?;
+    let (permit, incoming) = platform.ingestion.uploads.reserve(&request)?;
     let form = read_form(&mut request, incoming, platform.limits.metadata_size).await?;
     // Access is checked again: the classification may have been removed during a long upload.
     let (pipeline, key) = find_active_pipeline(platform, &request).await?;
@@ -79,7 +79,7 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
     let (document, is_new) = added.map_err(store_problem)?;
     drop((form, permit));
     if is_new {
-        platform.job_notifier.notify_all();
+        platform.messaging.job_notifier.notify_all();
     }
     let document = wait_for(platform, document, wait).await?;
     let status = match (is_new, document.status == Status::Ready) {
