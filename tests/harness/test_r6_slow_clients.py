@@ -22,7 +22,7 @@ def test_slow_clients(tmp_path):
     for file, text in zip(files, authority.issue_server_certificate()):
         file.write_bytes(text)
     tls = {"PIDQ_TLS_CERT": str(files[0]), "PIDQ_TLS_KEY": str(files[1]), **SHORT_TIMEOUTS}
-    with Service(PIDQ_REQUESTS_PER_PRINCIPAL_LIMIT="10000", PIDQ_REQUEST_LIMIT="4096", **SHORT_TIMEOUTS) as service, Service(ca_file=str(authority.file), **tls) as tls_service:
+    with Service(PIDQ_REQUESTS_PER_CALLER_LIMIT="10000", PIDQ_REQUEST_LIMIT="4096", **SHORT_TIMEOUTS) as service, Service(ca_file=str(authority.file), **tls) as tls_service:
         session = service.session()
         for graph_id, size in (("small", 1_000), ("large", 20_000)):
             assert service.put(session, graph_id, drawing(size)).status_code == 201

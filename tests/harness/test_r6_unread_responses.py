@@ -64,7 +64,7 @@ def leave_unread(service, session, query):
 
 
 def start_service():
-    return Service(PIDQ_QUERY_MEMORY_TOTAL=f"{TOTAL_MIB}MiB", PIDQ_REQUESTS_PER_PRINCIPAL_LIMIT="1000", PIDQ_RESULT_CACHE_SIZE="0")
+    return Service(PIDQ_QUERY_MEMORY_TOTAL=f"{TOTAL_MIB}MiB", PIDQ_REQUESTS_PER_CALLER_LIMIT="1000", PIDQ_RESULT_CACHE_SIZE="0")
 
 
 def test_generated_results():

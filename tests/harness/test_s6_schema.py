@@ -47,7 +47,7 @@ def test_schemathesis(service):
 def test_platform_schemathesis():
     """Tests first with random ids, then with existing ones, because requests with random ids end with 404."""
     with language_model() as url:
-        settings = {"PIDQ_LLM_ALLOW": url, "PIDQ_REQUESTS_PER_PRINCIPAL_LIMIT": "500", "PIDQ_APP_SECRET": SECRET}
+        settings = {"PIDQ_LLM_ALLOW": url, "PIDQ_REQUESTS_PER_CALLER_LIMIT": "500", "PIDQ_APP_SECRET": SECRET}
         with Platform(**settings) as platform:
             session = platform.session()
             ids = create_resources(platform, session, url)

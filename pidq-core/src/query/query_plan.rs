@@ -39,7 +39,7 @@ impl fmt::Display for QueryPlan {
 
 impl Serialize for QueryPlan {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Outline", 1)?;
+        let mut fields = serializer.serialize_struct("QueryPlan", 1)?;
         fields.serialize_field("steps", &self.steps)?;
         fields.end()
     }
@@ -47,7 +47,7 @@ impl Serialize for QueryPlan {
 
 impl Serialize for PlanStep {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Planned", 3)?;
+        let mut fields = serializer.serialize_struct("PlanStep", 3)?;
         fields.serialize_field("text", &self.text)?;
         fields.serialize_field("depth", &self.depth)?;
         fields.serialize_field("how", self.strategy)?;

@@ -36,7 +36,7 @@ pub const COMMON: &[Setting] = settings![
     "PIDQ_LOG_LEVEL", "config.log.level", ValueKind::OneOf(&["error", "warn", "info", "debug", "trace"]), Some("info"), false, "Minimum level of log lines.";
     "PIDQ_LOG_FORMAT", "config.log.format", ValueKind::OneOf(&["json", "text"]), Some("json"), false, "Format of log lines.";
     "PIDQ_SHOW_VERSION", "config.showVersion", ValueKind::Switch, Some("on"), false, "Shows the version in `/version` and `/openapi.json`, which need no authentication.";
-    "PIDQ_RATE_LIMIT", "config.limits.rate", ValueKind::Number, Some("600"), false, "Maximum number of requests per minute and principal, or per network if unauthenticated; 0 disables the limit.";
+    "PIDQ_RATE_LIMIT", "config.limits.rate", ValueKind::Number, Some("600"), false, "Maximum number of requests per minute and caller, or per network if unauthenticated; 0 disables the limit.";
     "PIDQ_PASSWORD_GRANT", "config.auth.passwordGrant", ValueKind::Switch, Some("on"), false, "Enables the OAuth password grant (discouraged by RFC 9700).";
     "PIDQ_ACCESS_TOKEN_TTL", "config.auth.accessTokenTtl", ValueKind::Duration, Some("1h"), false, "Lifetime of an access token.";
     "PIDQ_REFRESH_TOKEN_IDLE_TTL", "config.auth.refreshTokenIdleTtl", ValueKind::Duration, Some("14d"), false, "Lifetime of an unused refresh token.";
@@ -45,7 +45,7 @@ pub const COMMON: &[Setting] = settings![
     "PIDQ_TOKEN_CACHE_TTL", "config.auth.tokenCacheTtl", ValueKind::Duration, Some("1s"), false, "Time that a verified token is cached; a revocation by another process takes effect after this time at the latest. `0s` checks the database on every request.";
     "PIDQ_CONNECTION_LIMIT", "config.limits.connections", ValueKind::Number, Some("10000"), false, "Maximum number of open connections.";
     "PIDQ_REQUEST_LIMIT", "config.limits.requests", ValueKind::Number, Some("512"), false, "Maximum number of concurrent requests.";
-    "PIDQ_REQUESTS_PER_PRINCIPAL_LIMIT", "config.limits.requestsPerPrincipal", ValueKind::Number, Some("64"), false, "Maximum number of concurrent requests per principal.";
+    "PIDQ_REQUESTS_PER_CALLER_LIMIT", "config.limits.requestsPerCaller", ValueKind::Number, Some("64"), false, "Maximum number of concurrent requests per caller.";
     "PIDQ_FIRST_BYTE_TIMEOUT", "config.limits.firstByteTimeout", ValueKind::Duration, Some("5s"), false, "Timeout for the first byte of a connection.";
     "PIDQ_HEAD_TIMEOUT", "config.limits.headTimeout", ValueKind::Duration, Some("10s"), false, "Timeout for a request head, and idle timeout of a connection.";
     "PIDQ_BODY_TIMEOUT", "config.limits.bodyTimeout", ValueKind::Duration, Some("60s"), false, "Timeout for a small request body; larger bodies get more time.";
@@ -77,7 +77,7 @@ impl CommonSettings<'_> {
         Ok(Limits {
             connection_limit: self.nonzero_count("PIDQ_CONNECTION_LIMIT")?,
             request_limit: self.nonzero_count("PIDQ_REQUEST_LIMIT")?,
-            requests_per_principal_limit: self.nonzero_count("PIDQ_REQUESTS_PER_PRINCIPAL_LIMIT")?,
+            requests_per_principal_limit: self.nonzero_count("PIDQ_REQUESTS_PER_CALLER_LIMIT")?,
             first_byte_timeout: self.nonzero_duration("PIDQ_FIRST_BYTE_TIMEOUT")?,
             head_timeout: self.nonzero_duration("PIDQ_HEAD_TIMEOUT")?,
             body_idle_timeout: self.nonzero_duration("PIDQ_BODY_IDLE_TIMEOUT")?,
@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn unusable_limits_are_rejected() {
         for name in
-            ["PIDQ_CONNECTION_LIMIT", "PIDQ_REQUEST_LIMIT", "PIDQ_REQUESTS_PER_PRINCIPAL_LIMIT", "PIDQ_HEAD_TIMEOUT"]
+            ["PIDQ_CONNECTION_LIMIT", "PIDQ_REQUEST_LIMIT", "PIDQ_REQUESTS_PER_CALLER_LIMIT", "PIDQ_HEAD_TIMEOUT"]
         {
             let error = CommonSettings(&settings(&[(name, "0")])).limits().expect_err("a limit of 0");
             assert!(error.to_string().contains(&format!("`{name}`")), "{error}");

@@ -35,7 +35,7 @@ pub const SETTINGS: &[Setting] = settings![
     "PIDQ_UPLOAD_SPOOL_SIZE", "config.limits.uploadSpoolSize", ValueKind::Size, Some("8GiB"), false, "Disk space for all spooled uploads (those larger than 256 KiB) until they are stored.";
     "PIDQ_UPLOAD_DIR", "config.uploadDir", ValueKind::Path, None, false, "Directory for spooled uploads (unlinked temporary files). Default: `uploads` in the data directory.";
     "PIDQ_INDEX_MEMORY", "config.limits.indexMemory", ValueKind::Size, Some("1GiB"), false, "Memory for all open indexes; the least recently used one is closed first.";
-    "PIDQ_SNAPSHOT_TOTAL_SIZE", "config.limits.snapshotTotalSize", ValueKind::Size, Some("4GiB"), false, "Disk space for index snapshots, which are loaded at start instead of rebuilding the indexes; 0 turns them off. Snapshots are encrypted with keys in the database, which are deleted together with their data.";
+    "PIDQ_SNAPSHOT_TOTAL_SIZE", "config.limits.snapshotTotalSize", ValueKind::Size, Some("4GiB"), false, "Disk space for index snapshots, which are loaded at startup instead of rebuilding the indexes; 0 turns them off. Snapshots are encrypted with keys in the database, which are deleted together with their data.";
     "PIDQ_SNAPSHOT_DIR", "config.snapshotDir", ValueKind::Path, None, false, "Directory for index snapshots. Default: `snapshots` in the data directory. The files may be deleted at any time.";
     "PIDQ_UPLOAD_RATE_LIMIT", "config.limits.uploadRate", ValueKind::Number, Some("120"), false, "Rate limit: uploads per minute and caller; 0 turns it off.";
     "PIDQ_ASK_RATE_LIMIT", "config.limits.askRate", ValueKind::Number, Some("60"), false, "Rate limit: searches and questions per minute and caller; 0 turns it off.";

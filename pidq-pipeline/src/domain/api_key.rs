@@ -1,4 +1,4 @@
-//! API key and its access scope: pipelines, classifications, verbs.
+//! API key and its access scope: pipelines, classifications, permissions (verbs).
 
 use std::collections::BTreeMap;
 

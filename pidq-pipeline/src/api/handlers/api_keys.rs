@@ -1,4 +1,4 @@
-//! API keys and their access scopes: pipelines, classifications, verbs.
+//! API keys and their access scopes: pipelines, classifications, permissions (verbs).
 
 use crate::api::auth::request_key;
 use crate::domain::api_key::{AccessScope, ApiKey};
