@@ -11,6 +11,7 @@ pub(crate) mod json_body;
 pub(crate) mod llm_problems;
 pub(crate) mod merge_patch;
 pub(crate) mod operation_response;
+pub(crate) mod page_response;
 pub(crate) mod pipeline_access;
 pub(crate) mod policies;
 pub(crate) mod problems;

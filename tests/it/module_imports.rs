@@ -23,7 +23,7 @@ pub struct CrateModules {
     files: BTreeMap<Module, FileImports>,
 }
 
-/// What one file names.
+/// Paths and imported names of one file.
 #[derive(Default)]
 struct FileImports {
     /// Paths that begin with `crate`, `self` or `super`.

@@ -12,7 +12,7 @@ use pidq_http::{App, CommonSettings, CursorSigner, Secret, SettingError, Setting
 use tokio::sync::Semaphore;
 
 use crate::api::audit_middleware;
-use crate::api::auth::{self};
+use crate::api::auth;
 use crate::api::handlers::limits;
 use crate::api::idempotency;
 use crate::api::routes::ROUTES;

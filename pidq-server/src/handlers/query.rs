@@ -7,8 +7,8 @@ use bytes::Bytes;
 use pidq_http::{Fingerprint, Problem, QueryMeasurements, Request, Response, StatusCode};
 use serde_json::{Value as Json, json};
 
+use crate::caches;
 use crate::caches::result_cache::ResultKey;
-use crate::caches::{self};
 use crate::caller::Caller;
 use crate::graph_selector::{CHANGE_VERSION, graph_id, version_selector};
 use crate::problems::problem;

@@ -1,6 +1,7 @@
 //! API keys and their access scopes: pipelines, classifications, permissions (verbs).
 
 use crate::api::auth::request_key;
+use crate::api::page_response::page_response;
 use crate::domain::api_key::{AccessScope, ApiKey};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +9,6 @@ use std::sync::Arc;
 use pidq_http::auth::Timestamp;
 use pidq_http::{Problem, Request, Response, Secret, StatusCode, codes};
 use serde::Deserialize;
-use serde_json::json;
 
 use crate::api::auth::KEY_PREFIX;
 use crate::api::json_body;
@@ -95,11 +95,7 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
     let keys = platform.store.keys(&after, page.limit + 1).await.map_err(store_problem)?;
     let next = (keys.len() > page.limit).then(|| platform.cursors.sign("keys", &keys[page.limit - 1].id));
     let data: Vec<_> = keys.iter().take(page.limit).map(ApiKey::to_json).collect();
-    let response = Response::json(&json!({"data": data, "next_cursor": next}))?;
-    Ok(match next {
-        Some(next) => response.next_page(&request, &next),
-        None => response,
-    })
+    page_response(&request, data, next)
 }
 
 /// `GET /api/keys/{key_id}`.

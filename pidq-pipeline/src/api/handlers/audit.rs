@@ -1,12 +1,12 @@
 //! `GET /api/audit`: audit log of changes and rejected requests. Entries are append-only until their retention ends.
 
+use crate::api::page_response::page_response;
 use crate::api::pipeline_access::require_unrestricted;
 use crate::domain::audit_context::AuditEntry;
 use std::sync::Arc;
 
 use pidq_http::auth::Timestamp;
 use pidq_http::{Problem, Request, Response, codes};
-use serde_json::json;
 
 use crate::api::auth::request_key;
 use crate::api::problems::store_problem;
@@ -32,11 +32,7 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
         platform.store.audit_entries(filter, page.after.as_deref(), page.limit + 1).await.map_err(store_problem)?;
     let next = (entries.len() > page.limit).then(|| platform.cursors.sign(&list, &entries[page.limit - 1].cursor()));
     let data: Vec<_> = entries.iter().take(page.limit).map(AuditEntry::to_json).collect();
-    let response = Response::json(&json!({"data": data, "next_cursor": next}))?;
-    Ok(match next {
-        Some(next) => response.next_page(&request, &next),
-        None => response,
-    })
+    page_response(&request, data, next)
 }
 
 fn parse_timestamp(name: &'static str, text: &str) -> Result<i64, Problem> {

@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::api::json_body::{extend_object, reject_unknown_fields};
 use crate::api::merge_patch::{self, none_if_changed};
+use crate::api::page_response::page_response;
 use crate::api::pipeline_access::{find_pipeline, require_access, require_not_deleting};
 use crate::api::problems::{store_problem, validation};
 use crate::cluster::pubsub::Signal;
@@ -173,11 +174,7 @@ pub(crate) async fn chunks(platform: &Arc<Platform>, request: Request) -> Result
     let next = chunks.last().filter(|_| !is_last);
     let next = next.map(|last| platform.cursors.sign(&list, &last.number.to_string()));
     let data: Vec<_> = chunks.iter().map(chunk).collect();
-    let response = Response::json(&json!({"data": data, "next_cursor": next}))?;
-    Ok(match next {
-        Some(next) => response.next_page(&request, &next),
-        None => response,
-    })
+    page_response(&request, data, next)
 }
 
 fn chunk(StoredChunk { id, number, chunk }: &StoredChunk) -> Value {

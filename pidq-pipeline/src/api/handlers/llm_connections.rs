@@ -17,6 +17,7 @@ use crate::api::json_body;
 use crate::api::json_body::reject_unknown_fields;
 use crate::api::llm_problems::{llm_problem, parse_provider};
 use crate::api::merge_patch::{self, none_if_changed};
+use crate::api::page_response::page_response;
 use crate::api::problems::{store_problem, unprocessable, validation};
 use crate::crypto::EncryptionContext;
 use crate::domain::audit_context;
@@ -163,11 +164,7 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
     let next =
         (page_rows.len() > page.limit).then(|| platform.cursors.sign("llm-connections", &page_rows[page.limit - 1].id));
     let data: Vec<_> = page_rows.iter().take(page.limit).map(LlmConnection::to_json).collect();
-    let response = Response::json(&json!({"data": data, "next_cursor": next}))?;
-    Ok(match next {
-        Some(next) => response.next_page(&request, &next),
-        None => response,
-    })
+    page_response(&request, data, next)
 }
 
 /// `GET /api/llm-connections/{connection_id}`.

@@ -7,6 +7,7 @@ use pidq_http::{Problem, Request, Response, codes};
 use serde_json::{Value, json};
 
 use crate::api::auth::request_key;
+use crate::api::page_response::page_response;
 use crate::api::problems::store_problem;
 use crate::domain::api_key::ApiKey;
 use crate::domain::license::DAY;
@@ -45,11 +46,7 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
             break;
         }
     }
-    let response = Response::json(&json!({"data": data, "next_cursor": next_cursor}))?;
-    Ok(match next_cursor {
-        Some(next_cursor) => response.next_page(&request, &next_cursor),
-        None => response,
-    })
+    page_response(&request, data, next_cursor)
 }
 
 /// Returns `true` if a key may see the row. Rows without a classification are visible to unrestricted keys only.

@@ -17,6 +17,7 @@ use crate::api::auth::request_key;
 use crate::api::json_body;
 use crate::api::json_body::reject_unknown_fields;
 use crate::api::merge_patch::{self, none_if_changed};
+use crate::api::page_response::page_response;
 use crate::api::problems::{store_problem, validation};
 use crate::domain::api_key::ApiKey;
 use crate::domain::audit_context;
@@ -163,14 +164,6 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
     let next = (webhooks.len() > page.limit).then(|| platform.cursors.sign("webhooks", &webhooks[page.limit - 1].id));
     let data: Vec<_> = webhooks.iter().take(page.limit).map(Webhook::to_json).collect();
     page_response(&request, data, next)
-}
-
-fn page_response(request: &Request, data: Vec<Value>, next: Option<String>) -> Result<Response, Problem> {
-    let response = Response::json(&json!({"data": data, "next_cursor": next}))?;
-    Ok(match next {
-        Some(next) => response.next_page(request, &next),
-        None => response,
-    })
 }
 
 /// `GET /api/webhooks/{webhook_id}`.
