@@ -5,9 +5,8 @@
 help: ## List the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 16
 
-# Built without the service, which takes most of the build time.
 run: ## Run two example queries on a drawing
-	cargo build --release -p pidq --no-default-features
+	cargo build --profile quick
 	@scripts/example_queries.sh
 
 test: ## Run all checks: format, lints, tests, documentation, examples, benchmarks
@@ -17,7 +16,7 @@ soak: ## Run long tests for hours: fuzzing (MINUTES=30 per target), hostile inpu
 	@scripts/soak.sh
 
 eval: ## Evaluate document search on judged queries
-	cargo run --quiet --release -- pipeline eval --beir pidq-pipeline/tests/data/plant_corpus
+	cargo run --quiet --profile quick --features full -- pipeline eval --beir pidq-pipeline/text/tests/data/plant_corpus
 
 fmt: ## Format the code
 	cargo fmt --all
@@ -25,7 +24,7 @@ fmt: ## Format the code
 # The comparison expects the command in `target` and builds its own programs in a separate `target`.
 compare: export CARGO_TARGET_DIR = target
 compare: compare-setup ## Compare pidq with other tools and print the ratios; ARGS="--quick" for half a minute
-	cargo build --release
+	cargo build --release --features full
 	cd benches/compare && cargo run --release -- $(ARGS)
 	benches/compare/python_bindings.sh
 	benches/http/run.sh

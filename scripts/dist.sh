@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds the release artifacts of one target into dist/: scripts/dist.sh [TARGET], the host by default.
 #
-#   pidq-VERSION-TARGET.tar.gz         the command with both services, man pages, completions, licenses
+#   pidq-VERSION-TARGET.tar.gz         the command with both services, the extractor of documents, man pages,
+#                                    completions, licenses
 #   libpidq-VERSION-TARGET.tar.gz      header, shared and static C library, pkg-config file
 #   libpidq-VERSION-TARGET-debug.tar.gz  debug information of the shared library
 #   pidq-VERSION-….whl                 Python package
@@ -14,7 +15,7 @@ cd "$(dirname "$0")/.."
 
 host=$(rustc -vV | sed -n 's/^host: //p')
 target=${1:-$host}
-features=${FEATURES-server,pipeline}
+features=${FEATURES-full}
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 build=${CARGO_TARGET_DIR:-target}/$target/release
 stage=$(mktemp -d)
@@ -46,14 +47,24 @@ licenses() { # licenses DIRECTORY
 
 command_archive() {
     local name=pidq-$version-$target
-    cargo_build -p pidq --no-default-features --features "$features"
+    cargo_build -p pidq --features "$features"
+    local programs=(pidq)
+    case $features in
+    *full* | *pipeline*)
+        cargo_build -p pidq-extract
+        programs+=(pidq-extract)
+        ;;
+    esac
     mkdir -p "$stage/$name/completions"
     licenses "$stage/$name"
     cp README.md CHANGELOG.md "$stage/$name"
-    local binary=$build/pidq
-    [ -e "$binary" ] || binary=$build/pidq.exe
-    cp "$binary" "$stage/$name"
-    strip_binary "$stage/$name/$(basename "$binary")"
+    local program binary suffix=
+    [ ! -e "$build/pidq.exe" ] || suffix=.exe
+    for program in "${programs[@]}"; do
+        cp "$build/$program$suffix" "$stage/$name"
+        strip_binary "$stage/$name/$program$suffix"
+    done
+    binary=$build/pidq$suffix
     if "$binary" --version >/dev/null 2>&1; then # the target runs on this machine
         "$binary" man >"$stage/$name/pidq.1"
         for shell in bash zsh fish powershell; do

@@ -3,7 +3,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-pidq=${PIDQ:-${CARGO_TARGET_DIR:-target}/release/pidq}
+pidq=${PIDQ:-${CARGO_TARGET_DIR:-target}/quick/pidq}
 drawing=examples/data/plant.json
 
 run_query() { # run_query TITLE QUERY [OPTION]

@@ -3,6 +3,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-cargo build --locked -p pidq --no-default-features
+cargo build --locked -p pidq
 cargo test --locked -p pidq-core -p pidq-formats
 cargo build --locked -p pidq-ffi

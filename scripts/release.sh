@@ -29,5 +29,5 @@ cat <<END
 pidq $version is committed, tagged and in dist/. To publish it:
 
   git push origin main v$version     # the release workflow builds all platforms
-  for crate in pidq-core pidq-formats pidq-http pidq-server pidq-pipeline pidq-ffi pidq; do cargo publish -p \$crate; done
+  for crate in pidq-core pidq-formats pidq-http pidq-server pidq-extract pidq-text pidq-store pidq-pipeline pidq-ffi pidq; do cargo publish -p \$crate; done
 END

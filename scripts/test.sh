@@ -45,7 +45,7 @@ examples() {
     for file in examples/*.rs; do
         name=$(basename "$file" .rs)
         echo "-- $name"
-        cargo run --locked --quiet --example "$name"
+        cargo run --locked --quiet --features full --example "$name"
     done
 }
 
@@ -106,16 +106,18 @@ if cargo deny --version >/dev/null 2>&1 && cargo metadata --offline --locked --a
     step cargo deny --offline check bans licenses sources
 fi
 # `--locked` fails if Cargo.lock is not up to date.
-step cargo clippy --locked --all-targets -- -D warnings
-step cargo test --locked
+step cargo clippy --locked --workspace --all-targets --features full -- -D warnings
+# The command without the services.
+step cargo clippy --locked -- -D warnings
+step cargo test --locked --workspace --features full
 # The BERT engine is large and optional.
-step cargo test --locked -p pidq-pipeline --features bert --test transformer
-step env RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps
+step cargo test --locked -p pidq-text --features bert --test transformer
+step env RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --features full
 step examples
 # Tests a running service with real and hostile clients, in short form; `make soak` runs the long form.
 step tests/harness/run.sh
 # Runs each benchmark once, without measuring.
-step cargo bench --locked --benches --no-default-features -- --test
+step cargo bench --locked --profile quick --benches -- --test
 # Short fuzzing beyond the corpora, which the tests have replayed.
 step scripts/fuzz.sh 10
 

@@ -20,7 +20,6 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, FromArgMatches, Parser, Subcommand};
-
 use commands::{
     check, completions_and_man, conformance, diff, draw, explain, export, fmt, functions, import, join, list, manual,
     query, repl, validate,
@@ -184,9 +183,29 @@ fn run(command: Command) -> Result {
 fn print_usage_error(message: &clap::Error) -> Status {
     drop(message.print());
     if let Some(ContextValue::String(word)) = message.get(ContextKind::InvalidSubcommand) {
-        suggest_query_command(word);
+        match missing_feature(word) {
+            Some(feature) => failure::warn(&format!(
+                "this program was built without `pidq {word}`; install it with `cargo install pidq --features {feature}`\n"
+            )),
+            None => suggest_query_command(word),
+        }
     }
     if message.use_stderr() { Status::Usage } else { Status::Done }
+}
+
+/// Subcommands of the services, with the feature that builds them.
+const SERVICE_COMMANDS: &[(&str, &str)] = &[
+    ("serve", "server"),
+    ("graph", "server"),
+    ("users", "server"),
+    ("clients", "server"),
+    ("pipeline", "full"),
+    ("up", "full"),
+];
+
+/// Returns the feature that adds a subcommand to the program.
+fn missing_feature(word: &str) -> Option<&'static str> {
+    SERVICE_COMMANDS.iter().find(|(name, _)| *name == word).map(|(_, feature)| *feature)
 }
 
 /// Suggests `pidq query` if the subcommand is a query or a file, as with jq.
@@ -194,5 +213,20 @@ fn suggest_query_command(word: &str) {
     let is_query = word.contains(|c: char| !c.is_ascii_alphanumeric() && c != '-');
     if is_query || std::path::Path::new(word).exists() {
         failure::warn("to run a query on a file, use `pidq query QUERY FILE`\n");
+    }
+}
+
+#[cfg(all(test, feature = "pipeline"))]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_service_commands_exist_in_a_full_build() {
+        let cli = Cli::command();
+        for (name, _) in SERVICE_COMMANDS {
+            assert!(cli.find_subcommand(name).is_some(), "{name}");
+        }
     }
 }

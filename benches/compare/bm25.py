@@ -1,6 +1,6 @@
 """Evaluates BM25 of bm25s on a test collection with trec_eval measures, for comparison with `pidq pipeline eval`.
 
-    python benches/compare/bm25.py pidq-pipeline/tests/data/plant_corpus
+    python benches/compare/bm25.py pidq-pipeline/text/tests/data/plant_corpus
 
 Needs bm25s, pytrec_eval-terrier and PyStemmer.
 """

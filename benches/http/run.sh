@@ -11,7 +11,7 @@ cd "$root"
 target=$(mkdir -p "${CARGO_TARGET_DIR:-target}" && cd "${CARGO_TARGET_DIR:-target}" && pwd)
 export CARGO_TARGET_DIR="$target"
 command -v wrk >/dev/null || { echo "SKIPPED: the comparison over HTTP needs wrk"; exit 0; }
-cargo build --quiet --release -p pidq-server -p pidq
+cargo build --quiet --release -p pidq-server -p pidq --features pidq/full
 cargo build --quiet --release -p pidq-http --example hyper_baseline
 PIDQ_SERVER=$target/release/pidq-server PIDQ_BARE=$target/release/examples/hyper_baseline
 export PIDQ_SERVER PIDQ_BARE

@@ -10,18 +10,18 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use hyper::Request;
+use pidq_extract::{self, Options, Upload};
 use pidq_http::database::{Arg, Database};
 use pidq_http::{Service, Settings};
 use pidq_pipeline::Platform;
 use pidq_pipeline::TABLES;
-use pidq_pipeline::analyzer::tags;
-use pidq_pipeline::embedding::{self, ModelSources, to_blob};
 use pidq_pipeline::events::sequencer;
-use pidq_pipeline::extract::{self, Options, Upload};
 use pidq_pipeline::ingest::worker;
 use pidq_pipeline::open;
 use pidq_pipeline::retrieval::index_cache::{IndexCache, SnapshotFiles};
-use pidq_pipeline::splitter;
+use pidq_text::analyzer::tags;
+use pidq_text::embedding::{self, ModelSources, to_blob};
+use pidq_text::splitter;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
@@ -30,7 +30,7 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 fn main() -> ExitCode {
     // The extraction subprocess runs this program.
     if env::args().nth(1).as_deref() == Some("pipeline") {
-        return extract::sandbox_main();
+        return pidq_extract::sandbox_main();
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     match runtime.map_err(Into::into).and_then(|runtime| runtime.block_on(run())) {
@@ -108,7 +108,7 @@ fn stages(texts: &[String]) -> Result<(Vec<Vec<Row>>, f64)> {
             started = now;
         };
         let upload = Upload { bytes: text.as_bytes(), name: Some("a.md"), media_type: None };
-        let extracted = extract::extract_in_process(&upload, &Options::default())?;
+        let extracted = pidq_extract::extract_in_process(&upload, &Options::default())?;
         record_stage(0);
         let chunks = splitter.split(&extracted.text, &|_| Ok(Vec::new())).map_err(|e| e.to_string())?;
         let chunks: Vec<String> = chunks.iter().map(|chunk| chunk.text.to_string()).collect();

@@ -2,29 +2,21 @@
 
 #![forbid(unsafe_code)]
 
-pub mod analyzer;
 pub mod background;
 pub mod cluster;
-pub mod conformance;
-pub mod crypto;
-pub mod domain;
-pub mod embedding;
+pub mod embedding_registry;
 pub mod events;
-pub mod extract;
 pub mod generation;
 pub mod ingest;
 pub mod llm;
 pub mod net;
 pub mod platform;
 pub mod retrieval;
-pub mod splitter;
-pub mod store;
-pub mod upload;
 pub mod webhooks;
 
 mod api;
 mod app;
-mod codec;
+mod upload_budget;
 
 pub use api::routes::ROUTES;
 pub use app::manual;
@@ -33,5 +25,4 @@ pub use app::settings::{SETTINGS, TABLES};
 pub use app::startup::{OpenError, open, system_id};
 pub use platform::accounts::Accounts;
 pub use platform::{JobNotifier, Limits, Platform};
-pub use upload::budget::UploadBudget;
-pub use upload::spool::{Spool, SpooledUpload};
+pub use upload_budget::UploadBudget;

@@ -32,11 +32,12 @@ pub use error::{LlmError, LlmErrorKind, Upstream};
 pub use invisible::is_invisible;
 pub use stream::{CompletionInfo, Deltas};
 
-use crate::net::egress::{EgressError, Guard, Target};
 use circuit_breaker::Breakers;
 use deadline::Deadline;
 use error::FailureScope;
 use http::{Exchange, HttpRequest};
+
+use crate::net::egress::{EgressError, Guard, Target};
 
 /// Timeouts, retries and circuit breaker of a client.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,14 +5,13 @@
 use std::process::ExitCode;
 
 use pidq_pipeline::ProcessRole;
-use pidq_pipeline::extract;
 use pidq_pipeline::start;
 
 fn main() -> ExitCode {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
     // Workers run this program again to extract a document.
     if arguments == ["pipeline", "read-document"] {
-        return extract::sandbox_main();
+        return pidq_extract::sandbox_main();
     }
     let role = if arguments.first().is_some_and(|first| first == "worker") {
         ProcessRole::Worker

@@ -8,7 +8,10 @@ pub mod rate_limit;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use pidq_extract::{self, SandboxOptions};
 use pidq_http::{CursorSigner, Fut, Readiness, ThreadPool};
+use pidq_store::Store;
+use pidq_store::crypto::Encryptor;
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 
@@ -16,9 +19,7 @@ use crate::cluster::cache::{Cache, Redis};
 use crate::cluster::event_feed::Feed;
 use crate::cluster::health::DependencyHealth;
 use crate::cluster::pubsub::{PubSub, Signal, Subscription};
-use crate::crypto::Encryptor;
-use crate::embedding::registry::ModelRegistry;
-use crate::extract::{self, SandboxOptions};
+use crate::embedding_registry::ModelRegistry;
 use crate::generation::graph_client::GraphService;
 use crate::generation::prompt::Spotlighting;
 use crate::llm::Client;
@@ -30,8 +31,7 @@ use crate::platform::rate_limit::RateLimits;
 use crate::retrieval::index_cache::IndexCache;
 use crate::retrieval::pgvector::PgvectorIndex;
 use crate::retrieval::reranker::Reranker;
-use crate::store::Store;
-use crate::upload::budget::UploadBudget;
+use crate::upload_budget::UploadBudget;
 
 /// State shared by all handlers and background tasks.
 pub struct Platform {
@@ -94,7 +94,7 @@ pub struct Ingestion {
     /// Lease of a job. A running worker renews it in time.
     pub job_lease: Duration,
     /// Limits of the extractor.
-    pub extraction_limits: extract::Options,
+    pub extraction_limits: pidq_extract::Options,
     /// Child process that extracts documents.
     pub extractor: SandboxOptions,
 }

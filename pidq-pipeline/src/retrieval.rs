@@ -1,8 +1,6 @@
-//! Retrieval: ranking, partitions and their cache, approximate search, reranking, evaluation.
+//! Retrieval: the cache of partitions, approximate search, reranking.
 
-pub mod evaluation;
+pub mod chunk_header;
 pub mod index_cache;
 pub mod pgvector;
-pub mod ranking;
 pub mod reranker;
-pub mod search;

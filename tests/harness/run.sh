@@ -15,7 +15,7 @@ work=$target/harness
 mkdir -p "$work"
 
 if [ -z "${PIDQ_SERVER:-}" ]; then
-    (cd "$root" && cargo build --quiet -p pidq-server -p pidq)
+    (cd "$root" && cargo build --quiet --workspace --bins --features full)
     PIDQ_SERVER=$target/debug/pidq-server
 fi
 export PIDQ_SERVER

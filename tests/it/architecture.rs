@@ -3,7 +3,17 @@
 use std::fs;
 use std::path::Path;
 
-const CRATES: &[&str] = &["pidq-core", "pidq-formats", "pidq-http", "pidq-server", "pidq-pipeline", "pidq-ffi"];
+const CRATES: &[&str] = &[
+    "pidq-core",
+    "pidq-formats",
+    "pidq-http",
+    "pidq-server",
+    "pidq-pipeline/extract",
+    "pidq-pipeline/text",
+    "pidq-pipeline/store",
+    "pidq-pipeline",
+    "pidq-ffi",
+];
 
 #[test]
 fn the_module_tables_are_the_headers_of_the_modules() {

@@ -9,6 +9,8 @@ use toml::Table;
 
 /// Limit of crates in the graph query service.
 const MAX_CRATES: usize = 350;
+/// Limit of crates in the command without the services.
+const MAX_COMMAND_CRATES: usize = 80;
 
 /// The packages found by cargo, and their dependencies.
 struct Tree {
@@ -183,6 +185,13 @@ fn the_service_has_a_limited_number_of_dependencies() {
     let tree = Tree::read(&[]);
     let found = tree.dependencies_of("pidq-server").len();
     assert!((50..=MAX_CRATES).contains(&found), "pidq-server is {found} crates");
+}
+
+#[test]
+fn the_command_has_few_dependencies() {
+    let tree = Tree::read(&["--filter-platform", &host()]);
+    let found = tree.dependencies_of("pidq").len();
+    assert!((20..=MAX_COMMAND_CRATES).contains(&found), "pidq is {found} crates");
 }
 
 #[test]

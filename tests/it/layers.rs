@@ -69,14 +69,38 @@ const CRATES: &[Crate] = &[
         ],
     },
     Crate {
+        name: "pidq-extract",
+        source: "pidq-pipeline/extract/src",
+        layers: &[
+            &["error", "ipc", "offsets", "text_decoding"],
+            &["archive", "sandbox", "text_sink"],
+            &["sniff", "xml"],
+            &["formats"],
+        ],
+    },
+    Crate {
+        name: "pidq-text",
+        source: "pidq-pipeline/text/src",
+        layers: &[
+            &["analyzer", "codec", "ranking", "splitter"],
+            &["conformance", "embedding"],
+            &["search"],
+            &["evaluation"],
+        ],
+    },
+    Crate {
+        name: "pidq-store",
+        source: "pidq-pipeline/store/src",
+        layers: &[&["crypto", "domain", "spool"], &["store"]],
+    },
+    Crate {
         name: "pidq-pipeline",
         source: "pidq-pipeline/src",
         layers: &[
-            &["analyzer", "codec", "domain", "extract", "net", "splitter", "upload"],
-            &["crypto", "llm", "store"],
-            &["cluster", "embedding", "generation"],
-            &["retrieval"],
-            &["conformance", "platform"],
+            &["cluster", "net", "upload_budget"],
+            &["llm"],
+            &["embedding_registry", "generation", "retrieval"],
+            &["platform"],
             &["background", "events", "webhooks"],
             &["ingest"],
             &["api"],

@@ -32,7 +32,13 @@ fn rows() -> Vec<(String, String)> {
 #[test]
 fn every_problem_code_is_used() {
     let mut files = Vec::new();
-    for folder in ["pidq-http/src", "pidq-server/src", "pidq-pipeline/src"] {
+    for folder in [
+        "pidq-http/src",
+        "pidq-server/src",
+        "pidq-pipeline/src",
+        "pidq-pipeline/extract/src",
+        "pidq-pipeline/store/src",
+    ] {
         sources(&root().join(folder), &mut files);
     }
     files.retain(|file| !file.ends_with("problem/codes.rs"));

@@ -37,13 +37,12 @@ fn working_copy() -> PathBuf {
     folder
 }
 
-/// Runs lines in a shell and returns their success and output. `cargo run --release --` is replaced with the command
+/// Runs lines in a shell and returns their success and output. `cargo run --profile quick --` is replaced with the command
 /// that is already built.
 fn shell(lines: &str) -> (bool, String, String) {
     let commands = Path::new(env!("CARGO_BIN_EXE_pidq")).parent().expect("a folder");
     let path = format!("{}:{}", commands.display(), env!("PATH"));
-    let lines =
-        lines.replace("cargo run --release --no-default-features --", "pidq").replace("cargo run --release --", "pidq");
+    let lines = lines.replace("cargo run --profile quick --", "pidq");
     let mut command = Command::new("bash");
     command.args(["-o", "pipefail", "-c", &lines]).current_dir(working_copy()).env("PATH", path);
     command.env("PIDQ", env!("CARGO_BIN_EXE_pidq")).stdin(Stdio::null());

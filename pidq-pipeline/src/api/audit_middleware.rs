@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use pidq_http::{Fut, Handler, Head, Principal, Problem, Request, Response, StatusCode};
+use pidq_store::domain::audit_context::{AuditEntry, with_entry};
 
-use crate::domain::audit_context::{AuditEntry, with_entry};
 use crate::platform::Platform;
 
 /// Action of a route.

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use pidq_http::auth::{AuthError, Caller, Timestamp};
 use pidq_http::header::WWW_AUTHENTICATE;
 use pidq_http::{Fut, Head, Principal, PrincipalKind, Problem, ProblemCode, Request, Secret, codes, oauth};
+use pidq_store::Store;
+use pidq_store::domain::api_key::{ApiKey, SCOPES};
 
 use crate::api::problems::store_problem;
-use crate::domain::api_key::{ApiKey, SCOPES};
 use crate::platform::accounts::Accounts;
 use crate::platform::{Platform, TENANT};
-use crate::store::Store;
 
 /// Platform scopes granted by each scope of a token. `admin` requires an administrator and the token scope `write`.
 const PLATFORM_SCOPES: [(&str, &[&str]); 2] =

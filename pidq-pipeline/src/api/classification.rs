@@ -1,9 +1,9 @@
 //! Validation of the classifications of a pipeline.
 
 use pidq_http::Problem;
+use pidq_store::domain::classification::normalize;
 
 use crate::api::problems::validation;
-use crate::domain::classification::normalize;
 
 /// Maximum length in characters.
 const MAX_LENGTH: usize = 64;

@@ -12,22 +12,22 @@ mod fingerprint;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use fingerprint::Fingerprint;
 use pidq_http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue};
 use pidq_http::{Fut, Handler, Method, Problem, Request, Response, Secret, StatusCode, codes, uuid_v7};
+use pidq_store::crypto::EncryptionContext;
+use pidq_store::{Claim, IdempotencyKey};
 use serde::{Deserialize, Serialize};
 use tracing::Instrument;
 
 use crate::api::problems::store_problem;
 use crate::api::{accept_header, audit_middleware};
-use crate::crypto::EncryptionContext;
 use crate::platform::Platform;
-use crate::store::{Claim, IdempotencyKey};
-use fingerprint::Fingerprint;
 
 /// Maximum size of a stored response.
 const MAX_RESPONSE_SIZE: usize = 8 << 20;
 /// Lease renewal interval; two renewals may be lost.
-const RENEWAL_INTERVAL: Duration = Duration::from_millis(crate::store::LEASE_MS as u64 / 3);
+const RENEWAL_INTERVAL: Duration = Duration::from_millis(pidq_store::LEASE_MS as u64 / 3);
 
 /// A request with a key.
 #[derive(Clone)]

@@ -1,10 +1,10 @@
 //! JSON merge patches (RFC 7396) with optimistic concurrency.
 
 use pidq_http::{Problem, Response};
+use pidq_store::StoreError;
 use serde_json::{Map, Value};
 
 use crate::api::problems::store_problem;
-use crate::store::StoreError;
 
 /// Attempts to apply a patch under concurrent changes. Of concurrent patches, at least one succeeds per round.
 const MAX_ATTEMPTS: usize = 100;

@@ -1,8 +1,7 @@
 //! Response of a request that starts a long-running operation.
 
 use pidq_http::{Problem, Response, StatusCode};
-
-use crate::domain::operation::Operation;
+use pidq_store::domain::operation::Operation;
 
 /// Returns 202 with the location of the operation.
 pub(crate) fn accepted(operation: &Operation) -> Result<Response, Problem> {

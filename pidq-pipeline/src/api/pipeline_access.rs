@@ -1,11 +1,11 @@
 //! Access of a request to a pipeline and its classifications.
 
 use pidq_http::{Problem, Request, codes};
+use pidq_store::domain::api_key::{ApiKey, Verb};
+use pidq_store::domain::model::{Pipeline, PipelineStatus};
 
 use crate::api::auth::request_key;
 use crate::api::problems::{store_problem, unprocessable};
-use crate::domain::api_key::{ApiKey, Verb};
-use crate::domain::model::{Pipeline, PipelineStatus};
 use crate::platform::Platform;
 
 /// Returns 403 for restricted keys.

@@ -2,13 +2,13 @@
 
 use pidq_http::header::CACHE_CONTROL;
 use pidq_http::{Problem, Response, pointer_step};
+use pidq_store::domain::model::{Options, Pipeline};
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::api::json_body;
 use crate::api::json_body::reject_unknown_fields_at;
 use crate::api::problems::validation;
-use crate::domain::model::{Options, Pipeline};
 use crate::net::egress::AllowList;
 
 /// Accepted range of `max_context` in tokens.

@@ -1,11 +1,10 @@
 //! HTTP problems for errors of the store, of request bodies and of text splitters.
 
 use pidq_http::{Problem, ProblemCode, StatusCode, codes};
+use pidq_store::StoreError;
+use pidq_store::spool::storage_full;
+use pidq_text::splitter::SplitError;
 use serde_json::json;
-
-use crate::splitter::SplitError;
-use crate::store::StoreError;
-use crate::upload::spool::storage_full;
 
 /// Converts an error of the store to a problem.
 pub(crate) fn store_problem(error: StoreError) -> Problem {

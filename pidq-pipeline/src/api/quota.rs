@@ -1,13 +1,13 @@
 //! Usage that counts toward the license quotas, as shown by `GET /api/license` and `GET /api/limits`.
 
 use pidq_http::{Problem, Request};
+use pidq_store::CountedQuestion;
+use pidq_store::domain::license::LicenseLimits;
 use serde::Serialize;
 
 use crate::api::auth::request_key;
 use crate::api::problems::store_problem;
-use crate::domain::license::LicenseLimits;
 use crate::platform::Platform;
-use crate::store::CountedQuestion;
 
 /// Current usage.
 #[derive(Clone, Copy, Debug, Serialize)]

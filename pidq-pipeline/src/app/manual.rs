@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
+use pidq_extract::FORMATS;
 use pidq_http::{COMMON, route_sections, route_table, settings_table as settings};
+use pidq_store::domain::event::KINDS;
+use pidq_text::embedding::MODELS;
+use pidq_text::splitter::{SPLITTERS, Splitter};
 
 use crate::api::routes::ROUTES;
 use crate::app::settings::TABLES;
-use crate::domain::event::KINDS;
-use crate::embedding::MODELS;
-use crate::extract::FORMATS;
-use crate::splitter::{SPLITTERS, Splitter};
 
 const PROSE: &str = include_str!("manual/pipeline.md");
 

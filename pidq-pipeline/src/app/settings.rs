@@ -50,7 +50,7 @@ pub const TABLES: &[&[Setting]] = &[
     crate::api::handlers::limits::SETTINGS,
     crate::net::egress::SETTINGS,
     crate::generation::graph_client::SETTINGS,
-    crate::embedding::registry::SETTINGS,
+    crate::embedding_registry::SETTINGS,
     crate::retrieval::reranker::SETTINGS,
     crate::net::tls_roots::SETTINGS,
 ];

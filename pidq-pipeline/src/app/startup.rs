@@ -5,10 +5,15 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use pidq_extract::SandboxOptions;
 use pidq_http::auth::{Identities, IdentityError, MasterCredentials, Timestamp};
 use pidq_http::database::{Database, DatabaseError};
 use pidq_http::header::HeaderName;
 use pidq_http::{App, CommonSettings, CursorSigner, Secret, SettingError, Settings, ThreadPool};
+use pidq_store::crypto::Encryptor;
+use pidq_store::domain::license::{self, TrustedKeys};
+use pidq_store::spool::Spool;
+use pidq_store::{Outbox, Store, StoreError};
 use tokio::sync::Semaphore;
 
 use crate::api::audit_middleware;
@@ -22,10 +27,7 @@ use crate::cluster::cache::{Cache, Redis};
 use crate::cluster::event_feed::Feed;
 use crate::cluster::health::DependencyCollector;
 use crate::cluster::pubsub::PubSub;
-use crate::crypto::Encryptor;
-use crate::domain::license::{self, TrustedKeys};
-use crate::embedding::registry::{EmbeddingService, ModelRegistry};
-use crate::extract::SandboxOptions;
+use crate::embedding_registry::{EmbeddingService, ModelRegistry};
 use crate::generation::graph_client::{GraphService, RemoteGraphService};
 use crate::generation::prompt::Spotlighting;
 use crate::llm::{Client, ClientOptions};
@@ -42,9 +44,7 @@ use crate::platform::{
 use crate::retrieval::index_cache::{IndexCache, SnapshotFiles};
 use crate::retrieval::pgvector::PgvectorIndex;
 use crate::retrieval::reranker::Reranker;
-use crate::store::{Outbox, Store, StoreError};
-use crate::upload::budget::UploadBudget;
-use crate::upload::spool::Spool;
+use crate::upload_budget::UploadBudget;
 
 /// Error of opening the platform; its message contains the remedy.
 #[derive(Debug, thiserror::Error)]
@@ -377,7 +377,7 @@ fn backends(settings: &Settings) -> Result<Vec<Backend>, SettingError> {
 fn extractor(settings: &Settings) -> Result<SandboxOptions, SettingError> {
     match settings.path("PIDQ_EXTRACTOR")? {
         Some(program) => Ok(SandboxOptions::new(program, EXTRACTOR_ARGUMENTS)),
-        None => SandboxOptions::current_exe(EXTRACTOR_ARGUMENTS)
+        None => SandboxOptions::installed(EXTRACTOR_ARGUMENTS)
             .map_err(|error| settings.invalid("PIDQ_EXTRACTOR", &error.detail)),
     }
 }

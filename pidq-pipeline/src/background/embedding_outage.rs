@@ -5,10 +5,11 @@
 
 use std::sync::Arc;
 
-use crate::domain::model::Pipeline;
-use crate::embedding;
+use pidq_store::domain::model::Pipeline;
+use pidq_store::{ModelOutage, StoreError};
+use pidq_text::embedding;
+
 use crate::platform::Platform;
-use crate::store::{ModelOutage, StoreError};
 
 /// Checks the model of a pipeline; records an outage and returns true if it is down.
 ///

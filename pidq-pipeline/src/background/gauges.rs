@@ -10,9 +10,9 @@ use pidq_http::prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use pidq_http::prometheus_client::metrics::TypedMetric;
 use pidq_http::prometheus_client::metrics::counter::ConstCounter;
 use pidq_http::prometheus_client::metrics::gauge::ConstGauge;
+use pidq_store::StoreError;
 
 use crate::platform::Platform;
-use crate::store::StoreError;
 
 /// Interval of counting the queued jobs.
 const JOB_COUNT_INTERVAL: Duration = Duration::from_secs(5);

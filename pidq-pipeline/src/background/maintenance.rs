@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pidq_http::auth::Timestamp;
+use pidq_store::StoreError;
 
 use crate::platform::Platform;
-use crate::store::StoreError;
 
 /// Purge interval. Expired data is hidden before it is purged.
 const PURGE_INTERVAL: Duration = Duration::from_secs(600);

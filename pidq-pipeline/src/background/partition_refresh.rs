@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use pidq_store::StoreError;
 use tokio::time::timeout;
 
 use crate::cluster::pubsub::{Received, Signal, Subscription};
 use crate::platform::Platform;
-use crate::store::StoreError;
 
 /// Time without changes before a partition is refreshed: during bulk ingestion each search refreshes it
 /// anyway, and a refresh per document would be wasted.

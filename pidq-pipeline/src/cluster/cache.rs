@@ -13,14 +13,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use local::{CacheKey, LocalCache};
 use pidq_http::Secret;
 use pidq_http::prometheus_client::metrics::counter::Counter;
 use pidq_http::prometheus_client::metrics::family::Family;
 use pidq_http::prometheus_client::registry::Registry;
+use pidq_store::crypto::{EncryptionContext, Encryptor};
 use ring::hmac;
-
-use crate::crypto::{EncryptionContext, Encryptor};
-use local::{CacheKey, LocalCache};
 
 pub use redis::{InvalidUrl, Redis};
 

@@ -3,10 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use pidq_store::domain::event::Event;
+use pidq_store::{Store, StoreError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-
-use crate::domain::event::Event;
-use crate::store::{Store, StoreError};
 
 /// Capacity of the buffer. A stream that is further behind reads from the database.
 const BUFFER_SIZE: usize = 1000;

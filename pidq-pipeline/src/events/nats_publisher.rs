@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pidq_http::auth::Timestamp;
+use pidq_store::StoreError;
+use pidq_store::domain::event::Event;
 
 use crate::cluster::event_feed::BATCH_SIZE;
-use crate::domain::event::Event;
 use crate::platform::Platform;
-use crate::store::StoreError;
 
 /// Subject prefix. Only the event type follows, because servers log subjects.
 const SUBJECT_PREFIX: &str = "pidq.v1.";

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pidq_http::auth::Timestamp;
+use pidq_store::StoreError;
 use tokio::time::Instant;
 
 use crate::platform::Platform;
-use crate::store::StoreError;
 
 /// Poll interval without notifications; other replicas notify only themselves.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);

@@ -1,7 +1,7 @@
 //! Error of ingesting a document.
 
-use crate::domain::model::Status;
-use crate::store::StoreError;
+use pidq_store::StoreError;
+use pidq_store::domain::model::Status;
 
 /// Error of ingesting a document.
 pub(super) enum IngestError {

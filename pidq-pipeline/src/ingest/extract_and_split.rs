@@ -6,18 +6,20 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::{io, iter};
 
+use pidq_extract::{CodePoints, Extracted, Markup, Upload};
+use pidq_store::domain::model::{self, Pipeline};
+use pidq_store::spool::{BLOCK_SIZE, SpooledUpload};
+use pidq_store::{Store, StoreError};
+use pidq_text::analyzer::tags;
+use pidq_text::embedding::{self, CachingEmbedder, to_blob};
+use pidq_text::search::indexed_text;
+use pidq_text::splitter::{self, Chunk, Embed, SplitError};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc::{Sender, channel};
 
-use crate::analyzer::tags;
-use crate::domain::model::{self, Pipeline};
-use crate::embedding::{self, CachingEmbedder, to_blob};
-use crate::extract::{self, CodePoints, Extracted, Markup, Upload};
+use crate::embedding_registry::problem_code;
 use crate::platform::Platform;
-use crate::retrieval::search::indexed_text;
-use crate::splitter::{self, Chunk, Embed, SplitError};
-use crate::store::{Store, StoreError};
-use crate::upload::spool::{BLOCK_SIZE, SpooledUpload};
+use crate::retrieval::chunk_header::chunk_header;
 
 /// Splitters that need the markup itself: they cut at HTML tags or by JSON structure.
 const MARKUP_SPLITTERS: &[&str] = &["html", "html_header", "json"];
@@ -83,14 +85,14 @@ pub(crate) async fn extract_text(
         options.markup = Markup::Keep;
     }
     let sandbox = platform.ingestion.extractor.clone();
-    let stop = extract::StopHandle::default();
+    let stop = pidq_extract::StopHandle::default();
     let _end = StopOnDrop(stop.clone());
     let DocumentInput { content, name, media_type } = source;
     let (sender, mut receiver) = channel(MAX_BLOCKS_IN_FLIGHT);
     let extraction = run_blocking(move || {
         let blocks = Box::new(iter::from_fn(move || receiver.blocking_recv()));
         let hints = Upload { bytes: &[], name: name.as_deref(), media_type: media_type.as_deref() };
-        extract::extract_stream_in_sandbox(&hints, blocks, &options, &sandbox, &stop)
+        pidq_extract::extract_stream_in_sandbox(&hints, blocks, &options, &sandbox, &stop)
     });
     let (sent, extracted) = tokio::join!(send_blocks(&platform.store, content, sender), extraction);
     // If sending failed, the extraction received an incomplete document: the sending error takes precedence.
@@ -213,7 +215,7 @@ impl ChunkDraft {
 
     /// Returns the text that is embedded.
     pub fn indexed_text(&self, pipeline: &Pipeline, title: &str) -> String {
-        indexed_text(&pipeline.chunk_header(title, &self.headings), &self.text)
+        indexed_text(&chunk_header(pipeline, title, &self.headings), &self.text)
     }
 
     /// Returns the record to store, with its vector.
@@ -253,7 +255,7 @@ fn with_gaps(mut drafts: Vec<ChunkDraft>) -> Vec<ChunkDraft> {
 }
 
 /// Stops the extraction process on drop.
-struct StopOnDrop(extract::StopHandle);
+struct StopOnDrop(pidq_extract::StopHandle);
 
 impl Drop for StopOnDrop {
     fn drop(&mut self) {
@@ -297,7 +299,7 @@ fn vectors(model: &CachingEmbedder, texts: &[String]) -> Result<Vec<Vec<f64>>, e
 /// Converts an embedding error.
 pub(crate) fn embedding_error(error: &embedding::Error) -> DocumentError {
     let retryable = matches!(error, embedding::Error::Unavailable { .. });
-    DocumentError { code: error.code().name, message: pidq_http::sentence(&error.to_string()), retryable }
+    DocumentError { code: problem_code(error).name, message: pidq_http::sentence(&error.to_string()), retryable }
 }
 
 fn document_error(code: &'static str, message: String) -> DocumentError {

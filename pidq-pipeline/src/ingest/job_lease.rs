@@ -4,8 +4,9 @@
 
 use std::time::Duration;
 
+use pidq_store::Job;
+
 use crate::platform::Platform;
-use crate::store::Job;
 
 /// Maximum attempts per document.
 pub(super) const MAX_ATTEMPTS: i64 = 5;

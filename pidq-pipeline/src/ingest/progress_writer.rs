@@ -4,11 +4,11 @@
 
 use std::time::Duration;
 
+use pidq_store::domain::model::{Progress, Status};
+use pidq_store::{Job, StageTransition, Store};
 use tokio::sync::{Mutex, Notify};
 
 use super::error::IngestError;
-use crate::domain::model::{Progress, Status};
-use crate::store::{Job, StageTransition, Store};
 
 /// Delay that batches progress updates.
 const BATCH_DELAY: Duration = Duration::from_millis(100);

@@ -4,17 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pidq_http::auth::Timestamp;
+use pidq_store::domain::model::Pipeline;
+use pidq_store::domain::operation::OperationError;
+use pidq_store::{Job, OLD_GENERATION_GRACE, Reindex, StoreError, SwapOutcome};
 use tokio::time::Instant;
 
 use super::error::IngestError;
 use super::job_lease::{MAX_ATTEMPTS, renew_lease, retry_delay};
 use super::stages::DocumentJob;
 use crate::background::embedding_outage;
-use crate::domain::model::Pipeline;
-use crate::domain::operation::OperationError;
-use crate::embedding;
+use crate::embedding_registry::UNAVAILABLE_CODE;
 use crate::platform::Platform;
-use crate::store::{Job, OLD_GENERATION_GRACE, Reindex, StoreError, SwapOutcome};
 
 /// Approximate duration of a slice.
 const SLICE_DURATION: Duration = Duration::from_secs(5);
@@ -64,15 +64,12 @@ pub(super) async fn reindex(platform: &Arc<Platform>, job: &Job) -> Result<(), S
         Err(ReindexError { error: IngestError::Cancelled, .. }) => Ok(()),
         Err(ReindexError { error: IngestError::Store(error), .. }) => Err(error),
         Err(ReindexError { error: IngestError::ModelDown { message, .. }, document }) => {
-            wait_for_model(platform, job, &reindex, operation_error(embedding::UNAVAILABLE_CODE, message, document))
-                .await
+            wait_for_model(platform, job, &reindex, operation_error(UNAVAILABLE_CODE, message, document)).await
         }
-        Err(ReindexError {
-            error: IngestError::Failed { code: embedding::UNAVAILABLE_CODE, message, .. },
-            document,
-        }) if embedding_outage::is_down(platform, &reindex.apply_to(&pipeline)).await? => {
-            wait_for_model(platform, job, &reindex, operation_error(embedding::UNAVAILABLE_CODE, message, document))
-                .await
+        Err(ReindexError { error: IngestError::Failed { code: UNAVAILABLE_CODE, message, .. }, document })
+            if embedding_outage::is_down(platform, &reindex.apply_to(&pipeline)).await? =>
+        {
+            wait_for_model(platform, job, &reindex, operation_error(UNAVAILABLE_CODE, message, document)).await
         }
         Err(ReindexError { error: IngestError::Failed { code, message, retryable: true, .. }, document }) => {
             retry_later(platform, job, &reindex, operation_error(code, message, document)).await

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
+use pidq_extract::{CodePoints, Extracted};
+use pidq_store::domain::model::{self, Document, Pipeline, Progress, Status};
+use pidq_store::{IngestedDocument, Job, PublishOutcome};
+use pidq_text::embedding::{self, CachingEmbedder};
+
 use super::error::IngestError;
 use super::extract_and_split::{self, ChunkDraft, DocumentError, DocumentInput, InputContent, ReadError, run_blocking};
 use super::progress_writer::ProgressWriter;
 use crate::cluster::pubsub::Signal;
-use crate::domain::model::{self, Document, Pipeline, Progress, Status};
-use crate::embedding::{self, CachingEmbedder};
-use crate::extract::{CodePoints, Extracted};
 use crate::platform::Platform;
-use crate::store::{IngestedDocument, Job, PublishOutcome};
 
 /// Chunks embedded between two progress reports.
 const EMBEDDING_BATCH: usize = 256;

@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use pidq_http::auth::Timestamp;
 use pidq_http::uuid_v7;
+use pidq_store::domain::model::{Failure, Progress, Status};
+use pidq_store::{Job, JobKind, StoreError};
 
 use super::error::IngestError;
 use super::job_lease::{MAX_ATTEMPTS, renew_lease, retry_delay};
@@ -16,10 +18,8 @@ use super::reindex;
 use super::stages::DocumentJob;
 use crate::background::embedding_outage;
 use crate::cluster::pubsub::{Received, Signal};
-use crate::domain::model::{Failure, Progress, Status};
-use crate::embedding;
+use crate::embedding_registry::UNAVAILABLE_CODE;
 use crate::platform::Platform;
-use crate::store::{Job, JobKind, StoreError};
 
 /// Poll interval of an idle worker without notifications.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -90,7 +90,7 @@ async fn try_ingest(
     progress_writer: &Arc<ProgressWriter>,
 ) -> Result<(), IngestError> {
     match DocumentJob::new(platform.clone(), job.clone(), progress_writer.clone()).run().await {
-        Err(IngestError::Failed { stage, code: embedding::UNAVAILABLE_CODE, message, retryable: true })
+        Err(IngestError::Failed { stage, code: UNAVAILABLE_CODE, message, retryable: true })
             if is_model_down(platform, job).await? =>
         {
             Err(IngestError::ModelDown { stage, message })
@@ -132,7 +132,7 @@ async fn fail_document(
 /// Postpones a document until its model responds or is checked again.
 async fn wait_for_model(platform: &Platform, job: &Job, stage: Status, message: String) -> Result<(), StoreError> {
     let until = (Timestamp::now() + platform.ingestion.job_lease).0;
-    let (stage, code) = (stage.as_str().to_owned(), embedding::UNAVAILABLE_CODE.to_owned());
+    let (stage, code) = (stage.as_str().to_owned(), UNAVAILABLE_CODE.to_owned());
     let failure = Failure { stage, code, message, retryable: true, attempt: job.attempts };
     let progress = Progress { failure: Some(failure), next_attempt_at: Some(until), ..Progress::default() };
     platform.store.postpone_document(job, &progress, until).await?;

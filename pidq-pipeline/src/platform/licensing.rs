@@ -8,9 +8,8 @@ use std::sync::{PoisonError, RwLock};
 
 use pidq_http::auth::Timestamp;
 use pidq_http::{Problem, ProblemCode, Secret, codes};
-
-use crate::domain::license::{DAY, LicenseLimits, LicenseState, TrustedKeys, VerifiedLicense};
-use crate::store::{Store, StoreError};
+use pidq_store::domain::license::{DAY, LicenseLimits, LicenseState, TrustedKeys, VerifiedLicense};
+use pidq_store::{Store, StoreError};
 
 /// License mode.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

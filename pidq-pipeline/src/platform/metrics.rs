@@ -7,8 +7,8 @@ use pidq_http::prometheus_client::metrics::family::Family;
 use pidq_http::prometheus_client::metrics::gauge::Gauge;
 use pidq_http::prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use pidq_http::prometheus_client::registry::Registry;
+use pidq_store::domain::model::Status;
 
-use crate::domain::model::Status;
 use crate::generation::rag::Answer;
 
 /// A label and its value.

@@ -9,14 +9,15 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use pidq_store::domain::model::{self, Pipeline};
+use pidq_store::{IndexedRevision, SearchableDocument, Store, StoreError, StoredChunk};
+use pidq_text::embedding::from_blob;
+use pidq_text::search::{Chunk, Document, Partition};
 use serde_json::{Map, Value};
+use snapshot_files::SnapshotId;
 use tokio::sync::{OwnedRwLockWriteGuard, RwLock, Semaphore, mpsc};
 
-use crate::domain::model::{self, Pipeline};
-use crate::embedding::from_blob;
-use crate::retrieval::search::{Chunk, Document, Partition};
-use crate::store::{IndexedRevision, SearchableDocument, Store, StoreError, StoredChunk};
-use snapshot_files::SnapshotId;
+use crate::retrieval::chunk_header::chunk_header;
 
 pub use snapshot_files::SnapshotFiles;
 
@@ -448,7 +449,7 @@ impl PartitionIndex {
         let ids = stored_chunks.iter().map(|chunk| chunk.id.clone()).collect();
         let mut chunks = Vec::with_capacity(stored_chunks.len());
         for StoredChunk { id, number, chunk } in stored_chunks {
-            let header = pipeline.chunk_header(&document.title, &chunk.headings);
+            let header = chunk_header(pipeline, &document.title, &chunk.headings);
             let (gap, tags) = (chunk.gap.clone(), chunk.tags.clone());
             let info = ChunkInfo { char_range: chunk.char_range, gap, page: chunk.page, tags };
             chunks.push(to_search_chunk(id.clone(), number, header, chunk)?);

@@ -8,11 +8,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pidq_http::database::{Arg, Database, DatabaseError, DatabaseKind, Migration};
+use pidq_store::domain::model::Pipeline;
+use pidq_text::embedding::from_blob;
 use serde_json::json;
 use sha2::{Digest, Sha256};
-
-use crate::domain::model::Pipeline;
-use crate::embedding::from_blob;
 
 /// Default number of chunks of a partition from which an index is used instead of a full scan.
 pub const DEFAULT_THRESHOLD: usize = 1_000_000;

@@ -7,10 +7,10 @@ use hyper::{HeaderMap, Method, Request, StatusCode};
 use hyper_util::rt::TokioIo;
 use pidq_http::Bytes;
 use pidq_http::auth::Timestamp;
+use pidq_store::domain::event::Event;
 use tokio::time::timeout;
 
 use super::signing::SigningKeys;
-use crate::domain::event::Event;
 use crate::net::egress::{EgressError, Target};
 use crate::net::webhook_client::WebhookClient;
 use crate::platform::Platform;

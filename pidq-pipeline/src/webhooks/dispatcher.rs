@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use pidq_http::auth::Timestamp;
 use pidq_http::uuid_v7;
+use pidq_store::domain::webhook::{ORPHANED, Recipient, Webhook, WebhookState};
+use pidq_store::{Delivery, DeliveryOutcome, StoreError};
 use tokio::task::JoinSet;
 
 use super::delivery::{DeliveryRequest, DeliveryResponse};
 use super::secrets;
-use crate::domain::webhook::{ORPHANED, Recipient, Webhook, WebhookState};
 use crate::platform::Platform;
-use crate::store::{Delivery, DeliveryOutcome, StoreError};
 
 /// Webhooks served concurrently by a process.
 const MAX_CONCURRENT_WEBHOOKS: usize = 8;

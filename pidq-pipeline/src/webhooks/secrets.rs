@@ -1,8 +1,9 @@
 //! Encryption of webhook secrets, bound to the id and the URL of the webhook.
 
+use pidq_store::crypto::{EncryptionContext, Encryptor};
+use pidq_store::domain::webhook::Webhook;
+
 use super::signing::SigningKeys;
-use crate::crypto::{EncryptionContext, Encryptor};
-use crate::domain::webhook::Webhook;
 
 const PURPOSE: &[&str] = &["webhooks"];
 

@@ -1,6 +1,6 @@
 //! Tests of pipelines, documents and keys over HTTP, on both databases.
 
-use pidq_pipeline::domain::license::{Issuer, License, LicenseLimits};
+use pidq_store::domain::license::{Issuer, License, LicenseLimits};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pidq_pipeline::domain::model::Pipeline;
-use pidq_pipeline::embedding::{self, Embedder, ModelSources, to_blob};
+use pidq_pipeline::retrieval::chunk_header::chunk_header;
 use pidq_pipeline::retrieval::index_cache::IndexCache;
-use pidq_pipeline::retrieval::search::{Filter, MODES, SearchQuery};
-use pidq_pipeline::store::{IngestedDocument, PublishOutcome, Store};
+use pidq_store::domain::model::Pipeline;
+use pidq_store::{IngestedDocument, PublishOutcome, Store};
+use pidq_text::embedding::{self, Embedder, ModelSources, to_blob};
+use pidq_text::search::{Filter, MODES, SearchQuery};
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;
 
@@ -116,7 +117,7 @@ fn text(number: usize, sentences: &[Vec<usize>]) -> String {
 fn embedded(model: &Arc<dyn Embedder>, pipeline: &Pipeline, text: &str) -> IngestedDocument {
     let mut document = ingested(text);
     for chunk in &mut document.chunks {
-        let indexed = format!("{}\n{}", pipeline.chunk_header("a.txt", &chunk.headings), chunk.content);
+        let indexed = format!("{}\n{}", chunk_header(pipeline, "a.txt", &chunk.headings), chunk.content);
         chunk.vector = to_blob(&model.embed(&[indexed]).unwrap()[0]);
     }
     document

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use pidq_http::auth::Timestamp;
 use pidq_http::database::{Database, DatabaseKind};
-use pidq_pipeline::domain::model::{Document, Pipeline};
-use pidq_pipeline::store::{
+use pidq_store::domain::model::{Document, Pipeline};
+use pidq_store::{
     DocumentUpdate, Job, NewAnswer, NewContent, PublishOutcome, ReindexTarget, Store, StoreError, SwapOutcome,
 };
 use serde_json::json;
@@ -88,8 +88,8 @@ const SHORT_DEADLOCK_TIMEOUT: &str =
     "do $$ begin execute format('alter database %I set deadlock_timeout = ''20ms''', current_database()); end $$";
 const DEADLOCKS: &str = "select deadlocks from pg_stat_database where datname = current_database()";
 
-fn ingested_with_generation(generation: i64, text: &str) -> pidq_pipeline::store::IngestedDocument {
-    pidq_pipeline::store::IngestedDocument { generation, ..ingested(text) }
+fn ingested_with_generation(generation: i64, text: &str) -> pidq_store::IngestedDocument {
+    pidq_store::IngestedDocument { generation, ..ingested(text) }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -231,7 +231,7 @@ impl Fixture {
     }
 
     /// Builds another index, complete but not swapped yet.
-    async fn build_index(&self, text: &str) -> (Job, pidq_pipeline::store::Reindex) {
+    async fn build_index(&self, text: &str) -> (Job, pidq_store::Reindex) {
         let target = ReindexTarget {
             embedding_model: "hash-512".into(),
             embedding_dimensions: 1,

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use pidq_http::database::{Database, DatabaseKind};
-use pidq_pipeline::domain::model::{Document, Pipeline, Progress, Status};
 use pidq_pipeline::retrieval::index_cache::IndexCache;
-use pidq_pipeline::store::{DocumentFilter, DocumentUpdate, Job, NewContent, PublishOutcome, Store, StoreError};
+use pidq_store::domain::model::{Document, Pipeline, Progress, Status};
+use pidq_store::{DocumentFilter, DocumentUpdate, Job, NewContent, PublishOutcome, Store, StoreError};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::Map;

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pidq_pipeline::background::embedding_outage;
-use pidq_pipeline::embedding::{self, ModelSources};
 use pidq_pipeline::ingest::worker;
+use pidq_text::embedding::{self, ModelSources};
 use serde_json::{Value, json};
 
 use crate::mock_server::{MockServer, ReceivedRequest, Step, json_reply};

@@ -10,10 +10,10 @@ use hyper::header::HeaderValue;
 use pidq_http::Bytes;
 use pidq_http::database::{Database, Transaction};
 use pidq_pipeline::cluster::pubsub::{Message, Received, Subscription};
-use pidq_pipeline::domain::api_key::{AccessScope, ApiKey, Verb};
-use pidq_pipeline::domain::event::{self, Event};
 use pidq_pipeline::events::{nats_publisher, sequencer};
-use pidq_pipeline::store::Store;
+use pidq_store::Store;
+use pidq_store::domain::api_key::{AccessScope, ApiKey, Verb};
+use pidq_store::domain::event::{self, Event};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 

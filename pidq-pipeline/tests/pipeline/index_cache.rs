@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use pidq_pipeline::domain::model::Pipeline;
 use pidq_pipeline::retrieval::index_cache::IndexCache;
-use pidq_pipeline::store::{PublishOutcome, Store};
+use pidq_store::domain::model::Pipeline;
+use pidq_store::{PublishOutcome, Store};
 
 use crate::store_fixtures::{add, ingested, on_each, pipeline};
 

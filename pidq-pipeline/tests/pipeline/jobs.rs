@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use pidq_pipeline::domain::model::{Document, Progress, Status};
-use pidq_pipeline::store::{Job, PublishOutcome, StageTransition, Store};
+use pidq_store::domain::model::{Document, Progress, Status};
+use pidq_store::{Job, PublishOutcome, StageTransition, Store};
 
 use crate::store_fixtures;
 

@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 use pidq_http::auth::Timestamp;
-use pidq_pipeline::domain::license::{DAY, Issuer, License, LicenseLimits};
+use pidq_store::domain::license::{DAY, Issuer, License, LicenseLimits};
 use serde_json::{Value, json};
 
 use crate::platform::{TestPlatform, TestResponse, on_each_url};

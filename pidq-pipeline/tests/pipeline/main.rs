@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod access_tokens;
-mod analyzer;
 mod api;
 mod ask;
 mod audit;
@@ -11,7 +10,6 @@ mod backend_servers;
 mod cache;
 mod classification_isolation;
 mod concurrent_updates;
-mod conformance;
 mod contract;
 #[path = "../../../pidq-http/tests/identity/databases.rs"]
 mod databases;
@@ -19,11 +17,8 @@ mod degraded;
 mod document_lifecycle;
 mod documents;
 mod egress;
-mod embedding;
 mod embedding_service;
-mod eval;
 mod events;
-mod extract;
 mod idempotency;
 mod index_cache;
 mod ingestion;
@@ -46,7 +41,6 @@ mod reindex;
 mod reindex_model;
 mod rerank;
 mod routes;
-mod search;
 mod snapshots;
 mod splitter_limits;
 mod store_fixtures;

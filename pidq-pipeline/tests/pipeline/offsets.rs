@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use pidq_pipeline::ingest::worker;
-use pidq_pipeline::splitter::SPLITTERS;
+use pidq_text::splitter::SPLITTERS;
 use serde_json::{Value, json};
 
 use crate::mock_prompt_model::prompt_model;

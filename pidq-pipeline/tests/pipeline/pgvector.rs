@@ -7,13 +7,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pidq_http::database::Database;
-use pidq_pipeline::domain::model::{Chunk, Options, Pipeline, Progress};
-use pidq_pipeline::embedding::{normalize, to_blob};
 use pidq_pipeline::ingest::worker;
 use pidq_pipeline::retrieval::index_cache::IndexCache;
 use pidq_pipeline::retrieval::pgvector::{ChunkPosition, PgvectorIndex};
-use pidq_pipeline::retrieval::search::{Mode, SearchQuery};
-use pidq_pipeline::store::{IngestedDocument, NewDocument, NewPipeline, PublishOutcome, Store};
+use pidq_store::domain::model::{Chunk, Options, Pipeline, Progress};
+use pidq_store::{IngestedDocument, NewDocument, NewPipeline, PublishOutcome, Store};
+use pidq_text::embedding::{normalize, to_blob};
+use pidq_text::search::{Mode, SearchQuery};
 use serde_json::{Map, json};
 
 use crate::databases;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use pidq_pipeline::domain::model::Pipeline;
 use pidq_pipeline::retrieval::index_cache::{IndexCache, SnapshotFiles};
-use pidq_pipeline::store::{DocumentUpdate, Store};
+use pidq_store::domain::model::Pipeline;
+use pidq_store::{DocumentUpdate, Store};
 use serde_json::{Map, json};
 use tempfile::TempDir;
 

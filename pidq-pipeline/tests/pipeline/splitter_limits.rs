@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use pidq_pipeline::splitter::{Chunk, SplitError, find};
+use pidq_text::splitter::{Chunk, SplitError, find};
 use serde_json::{Value, json};
 
 use crate::platform::TestPlatform;

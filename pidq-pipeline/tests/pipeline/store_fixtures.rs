@@ -1,8 +1,8 @@
 //! Test helpers: pipelines and documents in a store, without a platform.
 
 use pidq_http::database::Database;
-use pidq_pipeline::domain::model::{Chunk, Document, Options, Pipeline, Progress};
-use pidq_pipeline::store::{IngestedDocument, NewDocument, NewPipeline, Store, StoreError};
+use pidq_store::domain::model::{Chunk, Document, Options, Pipeline, Progress};
+use pidq_store::{IngestedDocument, NewDocument, NewPipeline, Store, StoreError};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 

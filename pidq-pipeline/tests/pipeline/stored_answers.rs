@@ -3,7 +3,7 @@
 use pidq_http::auth::Timestamp;
 use pidq_http::database::Database;
 use pidq_pipeline::background::maintenance;
-use pidq_pipeline::domain::license::{Issuer, License, LicenseLimits};
+use pidq_store::domain::license::{Issuer, License, LicenseLimits};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

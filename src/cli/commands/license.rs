@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use pidq_http::auth::Timestamp;
 use pidq_http::{Secret, uuid_v7};
-use pidq_pipeline::domain::license::{DAY, Issuer, License, LicenseLimits, LicenseState, TrustedKeys};
+use pidq_store::domain::license::{DAY, Issuer, License, LicenseLimits, LicenseState, TrustedKeys};
 
 use crate::cli::failure::{Failure, Result, Status};
 

@@ -7,11 +7,10 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use pidq_pipeline::OpenError;
 use pidq_pipeline::ProcessRole;
-use pidq_pipeline::conformance;
-use pidq_pipeline::embedding::{self, CachingEmbedder, ModelSources};
-use pidq_pipeline::extract;
-use pidq_pipeline::retrieval::evaluation;
 use pidq_pipeline::start;
+use pidq_text::conformance;
+use pidq_text::embedding::{self, CachingEmbedder, ModelSources};
+use pidq_text::evaluation;
 
 use super::license;
 use crate::cli::failure::{Failure, Result, Status};
@@ -67,7 +66,7 @@ pub fn run(command: &Command) -> Result {
         Command::License(command) => license::run(command),
         Command::Eval(options) => evaluate(options),
         Command::ConformanceStdio => run_conformance(),
-        Command::ReadDocument => match extract::sandbox_main() {
+        Command::ReadDocument => match pidq_extract::sandbox_main() {
             code if code == ExitCode::SUCCESS => Ok(Status::Done),
             _ => Err(Failure::Usage(
                 "extraction failed; this command is started by the platform and reads a document from standard input"

@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use clap::Args;
+use local_graph_service::LocalGraphService;
 use pidq_http::{
     COMMON, CommonSettings, Listener, Setting, Settings, Shutdown, ValueKind, configure_malloc, serve_service,
     settings, settings_help,
@@ -15,7 +16,6 @@ use pidq_pipeline::BackgroundTasks;
 
 use super::serve::variables;
 use crate::cli::failure::{Failure, Result, Status};
-use local_graph_service::LocalGraphService;
 
 const PURPOSE: &str = "\
 Serves graphs (`/graph`), tokens (`/o`) and the document platform (`/api`) in one process on one address, without other

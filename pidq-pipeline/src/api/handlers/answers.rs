@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use pidq_http::auth::Timestamp;
 use pidq_http::{Problem, Request, Response, codes};
+use pidq_store::domain::api_key::Verb;
+use pidq_store::{NewAnswer, StoredAnswer};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -14,10 +16,8 @@ use crate::api::auth::request_key;
 use crate::api::json_body;
 use crate::api::json_body::reject_unknown_fields;
 use crate::api::problems::{store_problem, validation};
-use crate::domain::api_key::Verb;
 use crate::generation::rag::Context;
 use crate::platform::Platform;
-use crate::store::{NewAnswer, StoredAnswer};
 
 /// Maximum length of a comment in characters.
 const MAX_COMMENT_LENGTH: usize = 2000;

@@ -8,6 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pidq_http::{Events, Head, Problem, Request, Response, Secret, codes, uuid_v7};
+use pidq_store::domain::api_key::Verb;
+use pidq_store::domain::model::Pipeline;
+use pidq_store::{AnswerStats, CLIENT_GONE, CountedQuestion, QuestionStats};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
@@ -21,14 +24,11 @@ use crate::api::pipeline_access::{find_active_pipeline, require_access};
 use crate::api::policies::Policy;
 use crate::api::problems::validation;
 use crate::api::quota;
-use crate::domain::api_key::Verb;
-use crate::domain::model::Pipeline;
 use crate::generation::prompt::{Speaker, Turn};
 use crate::generation::rag::{self, Answer, Context, StreamEvent};
 use crate::llm::{Endpoint, LlmError, Sampling};
 use crate::net::egress::AllowList;
 use crate::platform::Platform;
-use crate::store::{AnswerStats, CLIENT_GONE, CountedQuestion, QuestionStats};
 
 /// Maximum number of turns in `history`.
 const MAX_HISTORY_TURNS: usize = 20;

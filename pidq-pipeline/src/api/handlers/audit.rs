@@ -1,17 +1,18 @@
 //! `GET /api/audit`: audit log of changes and rejected requests. Entries are append-only until their retention ends.
 
+use pidq_store::domain::audit_context::AuditEntry;
+
 use crate::api::page_response::page_response;
 use crate::api::pipeline_access::require_unrestricted;
-use crate::domain::audit_context::AuditEntry;
 use std::sync::Arc;
 
 use pidq_http::auth::Timestamp;
 use pidq_http::{Problem, Request, Response, codes};
+use pidq_store::AuditFilter;
 
 use crate::api::auth::request_key;
 use crate::api::problems::store_problem;
 use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
-use crate::store::AuditFilter;
 
 /// `GET /api/audit`: the newest first.
 pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {

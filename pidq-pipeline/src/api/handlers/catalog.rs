@@ -1,12 +1,12 @@
 //! Catalogs of the embedding models and text splitters that a pipeline can use.
 
 use pidq_http::{Problem, Response, codes};
+use pidq_text::embedding::{self, MODELS};
+use pidq_text::splitter::{SPLITTERS, Splitter};
 use serde_json::{Map, Value, json};
 
 use crate::api::problems::unprocessable;
-use crate::embedding::registry::ModelRegistry;
-use crate::embedding::{self, MODELS};
-use crate::splitter::{SPLITTERS, Splitter};
+use crate::embedding_registry::ModelRegistry;
 
 /// Returns the vector dimensions of a model; 422 if the model is unknown or unavailable.
 pub(crate) async fn dimensions(models: &ModelRegistry, name: &str) -> Result<usize, Problem> {

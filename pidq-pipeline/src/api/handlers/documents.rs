@@ -9,6 +9,10 @@ mod upload;
 use std::sync::Arc;
 
 use pidq_http::{Problem, Request, Response, StatusCode, codes, header};
+use pidq_store::domain::api_key::{ApiKey, Verb};
+use pidq_store::domain::model::{Chunk, Document, Pipeline, Status};
+use pidq_store::domain::{audit_context, classification};
+use pidq_store::{DocumentFilter, DocumentUpdate, SORTS, Sort, StoreError, StoredChunk};
 use serde_json::{Map, Value, json};
 
 use crate::api::json_body::{extend_object, reject_unknown_fields};
@@ -17,12 +21,8 @@ use crate::api::page_response::page_response;
 use crate::api::pipeline_access::{find_pipeline, require_access, require_not_deleting};
 use crate::api::problems::{store_problem, validation};
 use crate::cluster::pubsub::Signal;
-use crate::domain::api_key::{ApiKey, Verb};
-use crate::domain::model::{Chunk, Document, Pipeline, Status};
-use crate::domain::{audit_context, classification};
 use crate::generation::prompt;
 use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
-use crate::store::{DocumentFilter, DocumentUpdate, SORTS, Sort, StoreError, StoredChunk};
 
 pub(crate) use bulk_delete::bulk_delete;
 pub(crate) use preview::preview;

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pidq_http::{Events, Head, Problem, Request, Response, codes};
+use pidq_store::domain::api_key::ApiKey;
+use pidq_store::domain::event::{Event, EventKind, KINDS, find};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::Instant;
 
 use crate::api::auth::authenticate;
 use crate::api::problems::store_problem;
-use crate::domain::api_key::ApiKey;
-use crate::domain::event::{Event, EventKind, KINDS, find};
 use crate::events::sequencer;
 use crate::platform::Platform;
 

@@ -2,6 +2,7 @@
 
 use pidq_http::auth::Timestamp;
 use pidq_http::{Problem, Request, Response, codes};
+use pidq_store::domain::license::{License, LicenseState};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -10,7 +11,6 @@ use crate::api::json_body;
 use crate::api::pipeline_access::require_unrestricted;
 use crate::api::problems::{store_problem, unprocessable};
 use crate::api::quota::Usage;
-use crate::domain::license::{License, LicenseState};
 use crate::platform::Platform;
 use crate::platform::licensing::Mode;
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use pidq_extract::{self, SandboxOptions};
 use pidq_http::{Problem, Request, Response, Setting, SettingError, Settings, ValueKind, settings};
 use serde_json::json;
 
 use crate::api::handlers::documents::PARTS;
 use crate::api::quota::Usage;
-use crate::extract::{self, SandboxOptions};
 use crate::platform::{Limits, MAX_PAGE_SIZE, Platform};
 
 /// Upper bound of the setting for the size of JSON bodies, in bytes.
@@ -28,13 +28,13 @@ pub const SETTINGS: &[Setting] = settings![
 ];
 
 /// Returns the limits of the extractor.
-pub(crate) fn extraction_limits(settings: &Settings) -> Result<extract::Options, SettingError> {
-    Ok(extract::Options {
+pub(crate) fn extraction_limits(settings: &Settings) -> Result<pidq_extract::Options, SettingError> {
+    Ok(pidq_extract::Options {
         max_characters: settings.parsed("PIDQ_TEXT_LENGTH_LIMIT")?,
         max_unpacked_size: settings.size("PIDQ_ARCHIVE_SIZE")?,
         max_compression_ratio: settings.parsed("PIDQ_ARCHIVE_RATIO")?,
         max_entries: settings.parsed("PIDQ_ARCHIVE_ENTRY_LIMIT")?,
-        ..extract::Options::with_installed_tools()
+        ..pidq_extract::Options::with_installed_tools()
     })
 }
 

@@ -3,13 +3,15 @@
 //! Secrets are encrypted for the id and the base URL of their connection, so they cannot be used for another URL: not by a
 //! query, a changed URL, or a manual change in the database.
 
-use crate::domain::llm_connection::LlmConnection;
+use pidq_store::domain::llm_connection::LlmConnection;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
 use pidq_http::auth::Timestamp;
 use pidq_http::{Problem, Request, Response, Secret, StatusCode, codes, uuid_v7};
+use pidq_store::crypto::EncryptionContext;
+use pidq_store::domain::audit_context;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -19,8 +21,6 @@ use crate::api::llm_problems::{llm_problem, parse_provider};
 use crate::api::merge_patch::{self, none_if_changed};
 use crate::api::page_response::page_response;
 use crate::api::problems::{store_problem, unprocessable, validation};
-use crate::crypto::EncryptionContext;
-use crate::domain::audit_context;
 use crate::llm::{Endpoint, EndpointError};
 use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
 

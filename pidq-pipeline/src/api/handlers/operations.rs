@@ -1,9 +1,10 @@
 //! `/api/operations`: long-running operations with progress and cancellation.
 
-use crate::domain::operation::{Operation, OperationKind, OperationState};
+use pidq_store::domain::operation::{Operation, OperationKind, OperationState};
 use std::sync::Arc;
 
 use pidq_http::{Problem, Request, Response, codes};
+use pidq_store::ReindexTarget;
 use serde_json::{Map, Value};
 
 use crate::api::auth::request_key;
@@ -14,7 +15,6 @@ use crate::api::operation_response::accepted;
 use crate::api::pipeline_access::{find_pipeline, require_unrestricted};
 use crate::api::problems::{store_problem, validation};
 use crate::platform::Platform;
-use crate::store::ReindexTarget;
 
 /// `GET /api/operations/{operation_id}`.
 pub(crate) async fn fetch(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {

@@ -5,6 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pidq_http::{Problem, Request, Response, StatusCode, codes};
+use pidq_store::domain::api_key::ApiKey;
+use pidq_store::domain::model::{Options, Pipeline, PipelineStatus};
+use pidq_store::domain::{audit_context, classification};
+use pidq_store::{ModelOutage, NewPipeline, PipelineFilter, StatusCounts, StoreError};
+use pidq_text::splitter;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
@@ -19,12 +24,7 @@ use crate::api::pipeline_access::{find_active_pipeline, find_pipeline};
 use crate::api::pipeline_access::{forbidden, require_unrestricted};
 use crate::api::policies;
 use crate::api::problems::{splitter_problem, store_problem, validation};
-use crate::domain::api_key::ApiKey;
-use crate::domain::model::{Options, Pipeline, PipelineStatus};
-use crate::domain::{audit_context, classification};
 use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
-use crate::splitter;
-use crate::store::{ModelOutage, NewPipeline, PipelineFilter, StatusCounts, StoreError};
 
 /// Maximum wait for a deletion, and its poll interval.
 const MAX_WAIT: Duration = Duration::from_secs(300);

@@ -6,6 +6,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pidq_http::{Problem, Request, Response, codes};
+use pidq_store::domain::api_key::Verb;
+use pidq_store::domain::classification;
+use pidq_store::domain::model::{Pipeline, Retrieval};
+use pidq_text::embedding;
+use pidq_text::search::{Chunk, Filter, Hit, Mode, indexed_text};
+use search_cache::CachedSearch;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -15,18 +21,13 @@ use crate::api::pipeline_access::{find_active_pipeline, require_access};
 use crate::api::policies::Policy;
 use crate::api::problems::{store_problem, unprocessable, validation};
 use crate::background::embedding_outage;
-use crate::domain::api_key::Verb;
-use crate::domain::classification;
-use crate::domain::model::{Pipeline, Retrieval};
-use crate::embedding;
+use crate::embedding_registry::{UNAVAILABLE_CODE, problem_code};
 use crate::generation::rag::Context;
 use crate::net::egress::AllowList;
 use crate::platform::Platform;
 use crate::retrieval::index_cache::{ChunkInfo, PartitionIndex, SharedIndex};
 use crate::retrieval::pgvector::ChunkPosition;
 use crate::retrieval::reranker::{CANDIDATES, Reranker};
-use crate::retrieval::search::{Chunk, Filter, Hit, Mode, indexed_text};
-use search_cache::CachedSearch;
 
 /// Candidates requested from the ANN index; no ranking uses more.
 const ANN_CANDIDATES: usize = 200;
@@ -118,7 +119,7 @@ fn parse_top_k(base: &str, top_k: u32) -> Result<usize, Problem> {
 
 fn parse_mode(base: &str, name: &str) -> Result<Mode, Problem> {
     Mode::find(name).ok_or_else(|| {
-        let modes: Vec<&str> = crate::retrieval::search::MODES.iter().map(|(name, _)| *name).collect();
+        let modes: Vec<&str> = pidq_text::search::MODES.iter().map(|(name, _)| *name).collect();
         unprocessable(codes::VALIDATION, &format!("{base}/mode"), "Unknown mode.").with("allowed", modes)
     })
 }
@@ -277,11 +278,11 @@ async fn query_vector(
         }
         Err(error) => {
             embedding_outage::check_in_background(platform, pipeline);
-            if search_query.mode == Mode::Dense || error.code() != codes::EMBEDDING_UNAVAILABLE {
+            if search_query.mode == Mode::Dense || !matches!(error, embedding::Error::Unavailable { .. }) {
                 return Err(embedding_problem(&error));
             }
             let detail = "The embedding model does not respond; only sparse retrieval was used.";
-            Ok((None, vec![json!({"code": embedding::UNAVAILABLE_CODE, "detail": detail})]))
+            Ok((None, vec![json!({"code": UNAVAILABLE_CODE, "detail": detail})]))
         }
     }
 }
@@ -294,7 +295,7 @@ fn search_partition(
     top: usize,
     search_query: &ValidatedSearch,
 ) -> SearchResult {
-    let query = crate::retrieval::search::SearchQuery {
+    let query = pidq_text::search::SearchQuery {
         text: &search_query.query,
         vector: vector.as_deref(),
         mode: search_query.mode,
@@ -349,5 +350,5 @@ fn passage(index: &PartitionIndex, hit: &Hit<'_>) -> Passage {
 }
 
 fn embedding_problem(error: &embedding::Error) -> Problem {
-    Problem::new(error.code()).detail(pidq_http::sentence(&error.to_string())).retry_after(5)
+    Problem::new(problem_code(error)).detail(pidq_http::sentence(&error.to_string())).retry_after(5)
 }

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use pidq_http::auth::Timestamp;
 use pidq_http::{Problem, Request, Response, codes};
+use pidq_store::domain::api_key::ApiKey;
+use pidq_store::domain::license::DAY;
+use pidq_store::{DailyUsage, UsageFilter};
 use serde_json::{Value, json};
 
 use crate::api::auth::request_key;
 use crate::api::page_response::page_response;
 use crate::api::problems::store_problem;
-use crate::domain::api_key::ApiKey;
-use crate::domain::license::DAY;
 use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
-use crate::store::{DailyUsage, UsageFilter};
 
 /// Days of the default period.
 const DEFAULT_DAYS: i64 = 30;

@@ -4,12 +4,16 @@
 //! that key: it receives the events that the key may see, is hidden from other restricted keys, and is disabled with
 //! the key.
 
-use crate::domain::webhook::{Webhook, WebhookState};
+use pidq_store::domain::webhook::{Webhook, WebhookState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pidq_http::auth::Timestamp;
 use pidq_http::{Problem, Request, Response, StatusCode, codes, uuid_v7};
+use pidq_store::Delivery;
+use pidq_store::domain::api_key::ApiKey;
+use pidq_store::domain::audit_context;
+use pidq_store::domain::event::{self, Event, KINDS};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -19,12 +23,8 @@ use crate::api::json_body::reject_unknown_fields;
 use crate::api::merge_patch::{self, none_if_changed};
 use crate::api::page_response::page_response;
 use crate::api::problems::{store_problem, validation};
-use crate::domain::api_key::ApiKey;
-use crate::domain::audit_context;
-use crate::domain::event::{self, Event, KINDS};
 use crate::net::egress::{EgressError, TargetUrl};
 use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
-use crate::store::Delivery;
 use crate::webhooks::delivery::DeliveryRequest;
 use crate::webhooks::secrets;
 use crate::webhooks::signing::SigningKeys;

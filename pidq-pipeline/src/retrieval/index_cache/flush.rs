@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use pidq_store::{Store, StoreError};
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::snapshot_files::SnapshotFiles;
 use super::{IndexCache, PartitionIndex, SharedIndex};
-use crate::store::{Store, StoreError};
 
 /// Time limit for writing snapshots on shutdown.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);

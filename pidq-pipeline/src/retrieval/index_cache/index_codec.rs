@@ -3,9 +3,10 @@
 use std::io::{self, Read, Write};
 use std::sync::atomic::AtomicI64;
 
+use pidq_text::codec::{Reader, Writer, invalid_data};
+use pidq_text::search::Partition;
+
 use super::{ChunkInfo, DocumentInfo, PartitionIndex};
-use crate::codec::{Reader, Writer, invalid_data};
-use crate::retrieval::search::Partition;
 
 impl PartitionIndex {
     /// Writes the partition.

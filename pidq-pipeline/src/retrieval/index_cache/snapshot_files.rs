@@ -15,14 +15,14 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, SystemTime};
 
 use pidq_http::{hex, uuid_v7};
+use pidq_store::crypto::stream::{DecryptingReader, EncryptingWriter};
+use pidq_store::domain::model::Pipeline;
+use pidq_store::spool::create_private_dir;
+use pidq_text::analyzer;
+use pidq_text::codec::{Reader, Writer};
 use sha2::{Digest, Sha256};
 
 use super::PartitionIndex;
-use crate::analyzer;
-use crate::codec::{Reader, Writer};
-use crate::crypto::stream::{DecryptingReader, EncryptingWriter};
-use crate::domain::model::Pipeline;
-use crate::upload::spool::create_private_dir;
 
 /// Extensions of snapshots, and of files that are being written.
 const SNAPSHOT_EXTENSION: &str = "snapshot";

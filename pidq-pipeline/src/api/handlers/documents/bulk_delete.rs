@@ -4,14 +4,14 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use pidq_http::{Problem, Request, Response};
+use pidq_store::domain::api_key::{ApiKey, Verb};
+use pidq_store::domain::audit_context;
+use pidq_store::domain::model::{Document, Pipeline, Status};
 use serde_json::{Map, Value, json};
 
 use crate::api::json_body::reject_unknown_fields;
 use crate::api::pipeline_access::find_pipeline;
 use crate::api::problems::{store_problem, validation};
-use crate::domain::api_key::{ApiKey, Verb};
-use crate::domain::audit_context;
-use crate::domain::model::{Document, Pipeline, Status};
 use crate::platform::{MAX_PAGE_SIZE, Platform};
 
 /// Kind of the ids in a request.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use pidq_http::{Head, Problem, Response, Sender};
+use pidq_store::domain::model::Document;
+use pidq_store::{Store, StoreError};
 
-use crate::domain::model::Document;
 use crate::platform::Platform;
-use crate::store::{Store, StoreError};
 
 /// Size of one write; a few of them are buffered for a slow client.
 const WRITE_SIZE: usize = 64 << 10;

@@ -3,7 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use pidq_extract::{CodePoints, Extracted};
 use pidq_http::{MultipartLimits, Problem, ProblemCode, Request, Response, codes};
+use pidq_store::domain::api_key::Verb;
+use pidq_store::domain::model::Pipeline;
+use pidq_store::spool::IncomingUpload;
 use serde_json::{Map, Value, json};
 
 use super::upload::{UploadedFile, duplicate_part, receive_file, set_once};
@@ -11,12 +15,8 @@ use crate::api::handlers::pipelines::text_splitter;
 use crate::api::json_body::{extend_object, reject_unknown_fields};
 use crate::api::pipeline_access::find_pipeline;
 use crate::api::problems::{store_problem, unprocessable, validation};
-use crate::domain::api_key::Verb;
-use crate::domain::model::Pipeline;
-use crate::extract::{CodePoints, Extracted};
 use crate::ingest::extract_and_split::{self, ChunkDraft, DocumentError, DocumentInput, InputContent, ReadError};
 use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
-use crate::upload::spool::IncomingUpload;
 
 /// Maximum time in the preview queue.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(10);

@@ -5,14 +5,14 @@ use crate::api::pipeline_access::require_not_deleting;
 use std::sync::Arc;
 
 use pidq_http::{Problem, Request, Response, StatusCode, codes, header};
+use pidq_store::domain::api_key::Verb;
+use pidq_store::domain::model::{Document, Status};
+use pidq_store::{NewContent, StoreError};
 
 use super::upload::{check_supported, filename, parse_wait, upload_response, wait_for};
 use super::{busy, find_document, not_found, reload};
 use crate::api::problems::{store_problem, validation};
-use crate::domain::api_key::Verb;
-use crate::domain::model::{Document, Status};
 use crate::platform::Platform;
-use crate::store::{NewContent, StoreError};
 
 /// `PUT /api/pipelines/{pipeline_id}/documents/{document_id}/content`.
 pub(crate) async fn replace(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {

@@ -4,17 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pidq_http::{MultipartLimits, Part, Problem, Request, Response, StatusCode, codes};
+use pidq_store::domain::api_key::Verb;
+use pidq_store::domain::classification;
+use pidq_store::domain::model::{Document, Status};
+use pidq_store::spool::{IncomingUpload, SpooledUpload};
+use pidq_store::{NewDocument, StoreError};
 use serde_json::{Map, Value};
 
 use crate::api::pipeline_access::{find_active_pipeline, require_access};
 use crate::api::problems::{store_problem, unprocessable, validation};
-use crate::domain::api_key::Verb;
-use crate::domain::classification;
-use crate::domain::model::{Document, Status};
-use crate::extract;
 use crate::platform::Platform;
-use crate::store::{NewDocument, StoreError};
-use crate::upload::spool::{IncomingUpload, SpooledUpload};
 
 /// Limits of the multipart form.
 pub(crate) const PARTS: MultipartLimits = MultipartLimits { parts: 16, headers: 16 << 10, field: 64 << 10 };
@@ -230,9 +229,9 @@ fn verify_checksum(content: &SpooledUpload, expected: Option<&str>) -> Result<()
 
 /// Returns 415 for types that are certainly unsupported. Others are detected during ingestion.
 pub(super) fn check_supported(content: &SpooledUpload) -> Result<(), Problem> {
-    match extract::unsupported_media_type(content.prefix()) {
+    match pidq_extract::unsupported_media_type(content.prefix()) {
         Some(media_type) => {
-            let supported: Vec<&str> = extract::FORMATS.iter().map(|format| format.media_types[0]).collect();
+            let supported: Vec<&str> = pidq_extract::FORMATS.iter().map(|format| format.media_types[0]).collect();
             let detail = format!("The content type {media_type} is not supported.");
             let problem = Problem::new(codes::UNSUPPORTED_MEDIA_TYPE).detail(detail);
             Err(problem.with("allowed", supported))

@@ -6,14 +6,14 @@
 
 use std::time::Duration;
 
+use pidq_store::domain::model::Pipeline;
+use pidq_text::embedding::{from_blob, to_blob};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Passage, SearchResult, ValidatedSearch};
 use crate::api::policies::Policy;
 use crate::cluster::cache::{Cache, PASSAGES, VECTORS};
-use crate::domain::model::Pipeline;
-use crate::embedding::{from_blob, to_blob};
 use crate::generation::rag::Context;
 
 /// Cache entry of a search. Without effect if the policy of the classification forbids storing questions.

@@ -1,0 +1,438 @@
+//! Built-in PDF text extraction: interprets content streams, decodes strings by font, and derives lines from positions.
+
+use std::collections::HashMap;
+use std::ptr;
+use std::rc::Rc;
+
+use lopdf::content::{Content, Operation};
+use lopdf::{DecompressError, Dictionary, Document, Error, LoadOptions, Object, Stream};
+
+use super::font::{DecodedText, Font};
+use crate::text_sink::TextSink;
+use crate::{ExtractError, Source};
+
+/// Maximum unpacked size of a stream in bytes.
+const MAX_STREAM_SIZE: usize = 64 << 20;
+/// Maximum nesting depth of form XObjects.
+const MAX_DEPTH: usize = 8;
+/// Maximum number of form XObjects painted by a page, including nested ones.
+const MAX_FORMS: usize = 1000;
+/// Maximum number of pages.
+const MAX_PAGES: usize = 100_000;
+/// Maximum number of annotations and form fields of a page.
+const MAX_ANNOTATIONS: usize = 1000;
+/// Maximum depth of the graphics state stack.
+const MAX_STATES: usize = 512;
+
+/// Writes the text of all pages.
+pub fn text(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
+    let options = LoadOptions::with_max_decompressed_size(MAX_STREAM_SIZE);
+    let document = Document::load_mem_with_options(source.content.bytes, options).map_err(open_error)?;
+    if document.is_encrypted() {
+        return Err(password_error());
+    }
+    sink.set_title(&title(&document).unwrap_or_default());
+    let mut reader = PageReader {
+        document: &document,
+        sink,
+        fonts: HashMap::new(),
+        unpack_budget: source.options.max_unpacked_size as usize,
+        forms_left: MAX_FORMS,
+        warned_unmapped: false,
+    };
+    let mut count = 0;
+    for page in document.page_iter().take(MAX_PAGES) {
+        count += 1;
+        reader.page(count, page)?;
+    }
+    match count {
+        0 => Err(ExtractError::corrupt("the PDF has no pages")),
+        _ => Ok(()),
+    }
+}
+
+fn open_error(error: Error) -> ExtractError {
+    match error {
+        Error::InvalidPassword | Error::Decryption(_) | Error::UnsupportedSecurityHandler(_) => password_error(),
+        error => too_large(&error).unwrap_or_else(|| ExtractError::corrupt("the PDF cannot be opened")),
+    }
+}
+
+fn password_error() -> ExtractError {
+    ExtractError::encrypted("the PDF needs a password; save it without one")
+}
+
+fn too_large(error: &Error) -> Option<ExtractError> {
+    let is_limit = matches!(error, Error::Decompress(DecompressError::MemoryLimitExceeded { .. }));
+    is_limit.then(|| ExtractError::too_large("the unpacked size of the PDF exceeds the limit"))
+}
+
+fn title(document: &Document) -> Option<String> {
+    let info = document.trailer.get_deref(b"Info", document).ok()?.as_dict().ok()?;
+    lopdf::decode_text_string(info.get_deref(b"Title", document).ok()?).ok()
+}
+
+struct PageReader<'d, 'g> {
+    document: &'d Document,
+    sink: &'g mut TextSink,
+    /// Loaded fonts by the address of their dictionary, which is stable.
+    fonts: HashMap<*const Dictionary, Rc<Font>>,
+    /// Bytes that may still be unpacked.
+    unpack_budget: usize,
+    forms_left: usize,
+    /// `true` if the warning about fonts without a map was added.
+    warned_unmapped: bool,
+}
+
+type Fonts<'d> = HashMap<Vec<u8>, &'d Dictionary>;
+
+impl<'d> PageReader<'d, '_> {
+    fn page(&mut self, number: usize, id: lopdf::ObjectId) -> Result<(), ExtractError> {
+        self.sink.begin_page(number.to_string())?;
+        self.forms_left = MAX_FORMS;
+        let limit = self.unpack_budget.min(MAX_STREAM_SIZE);
+        let content = match self.document.get_page_content_with_limit(id, limit) {
+            Ok(content) => content,
+            Err(error) => return too_large(&error).map_or(Ok(()), Err),
+        };
+        let fonts = self.document.get_page_fonts(id).unwrap_or_default().into_iter().collect();
+        let (resources, inherited) = self.document.get_page_resources(id).unwrap_or_default();
+        let inherited = inherited.first().and_then(|id| self.document.get_dictionary(*id).ok());
+        self.content(&content, &fonts, resources.or(inherited), TextMatrices::default(), 0)?;
+        self.annotations(id)
+    }
+
+    /// Writes the annotations and form fields of a page.
+    fn annotations(&mut self, page: lopdf::ObjectId) -> Result<(), ExtractError> {
+        let document = self.document;
+        let annotations = document.get_dictionary(page).and_then(|page| page.get_deref(b"Annots", document));
+        for annotation in annotations.and_then(Object::as_array).into_iter().flatten().take(MAX_ANNOTATIONS) {
+            let found = document.dereference(annotation).ok().and_then(|(_, annotation)| annotation.as_dict().ok());
+            if let Some(annotation) = found.filter(|annotation| is_visible(annotation)) {
+                self.annotation(annotation)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the appearance of an annotation, or its contents if the appearance has no text.
+    fn annotation(&mut self, annotation: &'d Dictionary) -> Result<(), ExtractError> {
+        let start = self.sink.page_text().len();
+        if let Some(appearance) = appearance_stream(annotation, self.document) {
+            self.form_content(appearance, None, TextMatrices::default(), 0)?;
+        }
+        let contents = [&b"Contents"[..], b"V"].into_iter().find_map(|name| {
+            let text = annotation.get_deref(name, self.document).ok()?;
+            lopdf::decode_text_string(text).ok().filter(|text| !text.trim().is_empty())
+        });
+        match contents {
+            Some(contents) if self.sink.page_text()[start..].trim().is_empty() => {
+                self.sink.end_line()?;
+                self.sink.push(&contents)?;
+                self.sink.end_line()
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn content(
+        &mut self,
+        content: &[u8],
+        fonts: &Fonts<'d>,
+        resources: Option<&'d Dictionary>,
+        position: TextMatrices,
+        depth: usize,
+    ) -> Result<(), ExtractError> {
+        self.unpack_budget = self.unpack_budget.saturating_sub(content.len());
+        let mut states = Vec::new();
+        let mut state = State::new(position);
+        let mut pen = Pen::default();
+        for operation in Content::decode_iter(content) {
+            // The rest of the stream cannot be parsed after an invalid operation.
+            let Ok(operation) = operation else { break };
+            match operation.operator.as_str() {
+                "q" if states.len() < MAX_STATES => states.push(state.clone()),
+                "Q" => state = states.pop().unwrap_or(state),
+                "Do" if depth < MAX_DEPTH => self.form(&operation, resources, &state, depth)?,
+                "Tf" => state.font(&operation, fonts),
+                _ => {
+                    if state.apply(&operation) {
+                        self.show(&operation, &state, &mut pen)?;
+                    }
+                    continue;
+                }
+            }
+        }
+        self.sink.end_line()
+    }
+
+    /// Draws a form XObject.
+    fn form(
+        &mut self,
+        operation: &Operation,
+        resources: Option<&'d Dictionary>,
+        state: &State<'d>,
+        depth: usize,
+    ) -> Result<(), ExtractError> {
+        let name = operation.operands.first().and_then(|name| name.as_name().ok());
+        let (Some(name), Some(forms_left)) = (name, self.forms_left.checked_sub(1)) else { return Ok(()) };
+        self.forms_left = forms_left;
+        let document = self.document;
+        let found = || {
+            let forms = resources?.get_deref(b"XObject", document).ok()?.as_dict().ok()?;
+            let form = forms.get_deref(name, document).ok()?.as_stream().ok()?;
+            matches!(form.dict.get(b"Subtype").and_then(Object::as_name), Ok(b"Form")).then_some(form)
+        };
+        match found() {
+            Some(form) => self.form_content(form, resources, state.position, depth + 1),
+            None => Ok(()),
+        }
+    }
+
+    fn form_content(
+        &mut self,
+        form: &'d Stream,
+        resources: Option<&'d Dictionary>,
+        position: TextMatrices,
+        depth: usize,
+    ) -> Result<(), ExtractError> {
+        let document = self.document;
+        let content = match form.get_plain_content_with_limit(self.unpack_budget.min(MAX_STREAM_SIZE)) {
+            Ok(content) => content,
+            Err(error) => return too_large(&error).map_or(Ok(()), Err),
+        };
+        let own_resources = form.dict.get_deref(b"Resources", document).and_then(Object::as_dict).ok();
+        let resources = own_resources.or(resources);
+        let fonts = fonts_of(document, resources);
+        let matrix = form.dict.get_deref(b"Matrix", document).and_then(Object::as_array).ok();
+        let form_matrix = matrix.and_then(|numbers| Matrix::from_numbers(numbers)).unwrap_or(Matrix::IDENTITY);
+        let position = TextMatrices { page: form_matrix.then(&position.page), ..TextMatrices::default() };
+        self.content(&content, &fonts, resources, position, depth)
+    }
+
+    /// Writes the strings of a text-showing operation; a large gap between two becomes a space.
+    fn show(&mut self, operation: &Operation, state: &State<'d>, pen: &mut Pen) -> Result<(), ExtractError> {
+        let Some(font) = state.font else { return Ok(()) };
+        pen.move_to(state, self.sink)?;
+        let strings = match operation.operator.as_str() {
+            "TJ" => operation.operands.first().and_then(|list| list.as_array().ok()),
+            _ => Some(&operation.operands),
+        };
+        for item in strings.into_iter().flatten() {
+            match item {
+                Object::String(codes, _) => {
+                    let decoded = self.decode(font, codes);
+                    pen.advance(state, &decoded);
+                    self.sink.push(&decoded.text)?;
+                }
+                number if operation.operator == "TJ" => {
+                    let step = -f64::from(number.as_float().unwrap_or(0.0)) / 1000.0;
+                    pen.step(state, step);
+                    if step > 0.2 && !self.sink.page_text().ends_with([' ', '\n']) {
+                        self.sink.push(" ")?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn decode(&mut self, font: &'d Dictionary, codes: &[u8]) -> DecodedText {
+        let document = self.document;
+        let entry = self.fonts.entry(ptr::from_ref(font));
+        let loaded = Rc::clone(entry.or_insert_with(|| Rc::new(Font::load(font, document, MAX_STREAM_SIZE))));
+        let decoded = loaded.decode(codes);
+        if decoded.unknown && !self.warned_unmapped {
+            self.warned_unmapped = true;
+            self.sink.warn("a font has no character mapping; some text is missing");
+        }
+        decoded
+    }
+}
+
+/// Returns whether an annotation is displayed. Links have no text of their own, and pop-ups repeat that of their parent.
+fn is_visible(annotation: &Dictionary) -> bool {
+    const HIDDEN: i64 = 2;
+    let flags = annotation.get(b"F").and_then(Object::as_i64).unwrap_or(0);
+    let kind = annotation.get(b"Subtype").and_then(Object::as_name).unwrap_or(b"");
+    flags & HIDDEN == 0 && ![&b"Link"[..], b"Popup"].contains(&kind)
+}
+
+/// Returns the normal appearance stream of an annotation in its current state.
+fn appearance_stream<'d>(annotation: &'d Dictionary, document: &'d Document) -> Option<&'d Stream> {
+    let appearances = annotation.get_deref(b"AP", document).ok()?.as_dict().ok()?.get_deref(b"N", document).ok()?;
+    if let Ok(states) = appearances.as_dict() {
+        let state = annotation.get_deref(b"AS", document).ok()?.as_name().ok()?;
+        return states.get_deref(state, document).ok()?.as_stream().ok();
+    }
+    appearances.as_stream().ok()
+}
+
+fn fonts_of<'d>(document: &'d Document, resources: Option<&'d Dictionary>) -> Fonts<'d> {
+    let fonts = resources
+        .and_then(|resources| resources.get_deref(b"Font", document).ok())
+        .and_then(|fonts| fonts.as_dict().ok());
+    let loaded = fonts.into_iter().flat_map(Dictionary::iter).filter_map(|(name, font)| {
+        let (_, font) = document.dereference(font).ok()?;
+        Some((name.clone(), font.as_dict().ok()?))
+    });
+    loaded.collect()
+}
+
+/// The part of the graphics state that affects text.
+#[derive(Clone)]
+struct State<'d> {
+    position: TextMatrices,
+    font: Option<&'d Dictionary>,
+    size: f64,
+    leading: f64,
+    /// Character spacing, word spacing, and horizontal scale.
+    char_spacing: f64,
+    word_spacing: f64,
+    scale: f64,
+}
+
+/// Text line matrix and current transformation matrix.
+#[derive(Clone, Copy)]
+struct TextMatrices {
+    page: Matrix,
+    line: Matrix,
+}
+
+impl Default for TextMatrices {
+    fn default() -> Self {
+        TextMatrices { page: Matrix::IDENTITY, line: Matrix::IDENTITY }
+    }
+}
+
+impl<'d> State<'d> {
+    fn new(position: TextMatrices) -> Self {
+        State { position, font: None, size: 1.0, leading: 0.0, char_spacing: 0.0, word_spacing: 0.0, scale: 1.0 }
+    }
+
+    fn font(&mut self, operation: &Operation, fonts: &Fonts<'d>) {
+        let name = operation.operands.first().and_then(|name| name.as_name().ok());
+        self.font = name.and_then(|name| fonts.get(name).copied());
+        self.size = operation.operands.get(1).map_or(1.0, number);
+    }
+
+    /// Applies an operation to the state. Returns whether the operation shows text.
+    fn apply(&mut self, operation: &Operation) -> bool {
+        let operand = |index: usize| operation.operands.get(index).map_or(0.0, number);
+        match operation.operator.as_str() {
+            "cm" => {
+                self.position.page =
+                    Matrix::from_numbers(&operation.operands).unwrap_or(Matrix::IDENTITY).then(&self.position.page)
+            }
+            "BT" => self.position.line = Matrix::IDENTITY,
+            "Tm" => self.position.line = Matrix::from_numbers(&operation.operands).unwrap_or(Matrix::IDENTITY),
+            "TL" => self.leading = operand(0),
+            "Tc" => self.char_spacing = operand(0),
+            "Tw" => self.word_spacing = operand(0),
+            "Tz" => self.scale = operand(0) / 100.0,
+            "Td" => self.step(operand(0), operand(1)),
+            "TD" => {
+                self.leading = -operand(1);
+                self.step(operand(0), operand(1));
+            }
+            "T*" => self.step(0.0, -self.leading),
+            "'" | "\"" => self.step(0.0, -self.leading),
+            _ => {}
+        }
+        matches!(operation.operator.as_str(), "Tj" | "TJ" | "'" | "\"")
+    }
+
+    fn step(&mut self, x: f64, y: f64) {
+        self.position.line = Matrix([1.0, 0.0, 0.0, 1.0, x, y]).then(&self.position.line);
+    }
+}
+
+/// Position after the last text.
+#[derive(Default)]
+struct Pen {
+    position: Option<(f64, f64)>,
+    /// Matrix at the start of the current text.
+    line: Option<Matrix>,
+    advanced: f64,
+}
+
+impl Pen {
+    /// Moves to the start of the next text, writing a line break or a space if the distance requires it.
+    fn move_to(&mut self, state: &State<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
+        let line = state.position.line.then(&state.position.page);
+        // No move since the last string: the next one follows it directly.
+        if self.line == Some(line) {
+            return Ok(());
+        }
+        let size = line.height(state.size);
+        if let Some(position) = self.position {
+            let (forward, sideways) = line.offset_from(position);
+            if sideways.abs() > size * 0.5 {
+                sink.end_line()?;
+            } else if (forward > size * 0.15 || forward < -size) && !sink.page_text().ends_with([' ', '\n']) {
+                sink.push(" ")?;
+            }
+        }
+        self.line = Some(line);
+        self.advanced = 0.0;
+        self.position = Some((line.0[4], line.0[5]));
+        Ok(())
+    }
+
+    /// Advances by the width of decoded text.
+    fn advance(&mut self, state: &State<'_>, decoded: &DecodedText) {
+        let spaces = state.char_spacing * decoded.codes as f64 + state.word_spacing * decoded.spaces as f64;
+        self.advanced += spaces * state.scale;
+        self.step(state, decoded.width);
+    }
+
+    fn step(&mut self, state: &State<'_>, sizes: f64) {
+        self.advanced += sizes * state.size * state.scale;
+        if let Some(line) = self.line {
+            self.position = Some(line.apply(self.advanced, 0.0));
+        }
+    }
+}
+
+/// An affine transformation, in the layout of PDF.
+#[derive(Clone, Copy, PartialEq)]
+struct Matrix([f64; 6]);
+
+impl Matrix {
+    const IDENTITY: Matrix = Matrix([1.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
+
+    fn from_numbers(numbers: &[Object]) -> Option<Matrix> {
+        let values: Vec<f64> = numbers.iter().map(number).collect();
+        Some(Matrix(values.try_into().ok()?))
+    }
+
+    fn then(&self, next: &Matrix) -> Matrix {
+        let ([a, b, c, d, e, f], [g, h, i, j, k, l]) = (self.0, next.0);
+        Matrix([a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j, e * g + f * i + k, e * h + f * j + l])
+    }
+
+    fn apply(&self, x: f64, y: f64) -> (f64, f64) {
+        let [a, b, c, d, e, f] = self.0;
+        (a * x + c * y + e, b * x + d * y + f)
+    }
+
+    /// Returns the offset of the line's start from a point: along the line, and perpendicular to it.
+    fn offset_from(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        let [a, b, _, _, e, f] = self.0;
+        let length = a.hypot(b).max(1e-9);
+        let (along, up) = (a / length, b / length);
+        let (right, above) = (e - x, f - y);
+        (right * along + above * up, above * along - right * up)
+    }
+
+    /// Returns the height of text of a font size on the page.
+    fn height(&self, size: f64) -> f64 {
+        let [_, _, c, d, _, _] = self.0;
+        (c.hypot(d) * size).abs().max(0.01)
+    }
+}
+
+fn number(object: &Object) -> f64 {
+    object.as_float().map_or(0.0, f64::from)
+}

@@ -1,0 +1,393 @@
+//! Sandbox: extracts each document in a subprocess with resource limits, a clean environment and a timeout.
+//!
+//! The child sets its own limits before it reads the document. This needs neither `unsafe` (as code between fork and exec
+//! would) nor a program that is not installed everywhere (such as `prlimit`); its own children inherit the limits. Before
+//! that the child processes only the trusted request, and afterwards it cannot raise a limit.
+
+use std::ffi::OsString;
+use std::io::{self, Read};
+use std::iter;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::{BUILD_ID, ExtractError, Extracted, Options, Upload, ipc};
+
+/// Command line and resource limits of the subprocess.
+#[derive(Clone, Debug)]
+pub struct SandboxOptions {
+    /// Program to run; it must call [`sandbox_main`].
+    pub program: PathBuf,
+    /// Arguments with which the program calls [`sandbox_main`].
+    pub arguments: Vec<OsString>,
+    /// Maximum wall-clock time for a document.
+    pub timeout: Duration,
+    /// Maximum CPU time in seconds, rounded up by the system.
+    pub cpu_seconds: u64,
+    /// Maximum address space in bytes, for the child and for each program that it starts.
+    pub memory_limit: u64,
+}
+
+impl SandboxOptions {
+    /// Returns the options for a program, with the default limits.
+    pub fn new(program: impl Into<PathBuf>, arguments: &[&str]) -> Self {
+        SandboxOptions {
+            program: program.into(),
+            arguments: arguments.iter().map(OsString::from).collect(),
+            timeout: Duration::from_secs(120),
+            cpu_seconds: 120,
+            memory_limit: 2 << 30,
+        }
+    }
+
+    /// Returns the options for the program `pidq-extract` next to the current executable if it is of the same build, else
+    /// for the current executable with some arguments.
+    ///
+    /// # Errors
+    /// Returns an `internal` error if the path of the executable is unknown.
+    pub fn installed(arguments: &[&str]) -> Result<Self, ExtractError> {
+        let current = std::env::current_exe()
+            .map_err(|error| ExtractError::internal(format!("the path of this program is unknown: {error}")))?;
+        let extractor = current.with_file_name(format!("pidq-extract{}", std::env::consts::EXE_SUFFIX));
+        match has_this_build(&extractor) {
+            true => Ok(SandboxOptions::new(extractor, &[])),
+            false => Ok(SandboxOptions::new(current, arguments)),
+        }
+    }
+}
+
+/// Returns whether a program is `pidq-extract` of this build: another one may speak another protocol.
+fn has_this_build(program: &Path) -> bool {
+    let output = Command::new(program).arg("--build-id").env_clear().stdin(Stdio::null()).output();
+    output.is_ok_and(|output| output.status.success() && output.stdout.trim_ascii() == BUILD_ID.as_bytes())
+}
+
+/// A handle that stops a running extraction from another thread.
+#[derive(Clone, Debug, Default)]
+pub struct StopHandle(Arc<AtomicBool>);
+
+impl StopHandle {
+    /// Stops the extraction within milliseconds.
+    pub fn stop(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Extracts a document in a subprocess. Blocks until the result is complete: call it on a thread for blocking work.
+///
+/// # Errors
+/// As [`extract_in_process`](super::extract_in_process). If the child crashes or replies with invalid data, the error
+/// follows from its exit status.
+pub fn extract_in_sandbox(
+    upload: &Upload<'_>,
+    options: &Options,
+    sandbox: &SandboxOptions,
+    stop: &StopHandle,
+) -> Result<Extracted, ExtractError> {
+    SandboxProcess::start(upload, options, sandbox)?.finish(stop)
+}
+
+/// The bytes of a document in chunks. An error aborts the extraction.
+pub type ByteChunks = Box<dyn Iterator<Item = io::Result<Vec<u8>>> + Send>;
+
+/// Like [`extract_in_sandbox`], for a document that is streamed. Of `hints` only the name and the media type are used.
+///
+/// # Errors
+/// As [`extract_in_sandbox`].
+pub fn extract_stream_in_sandbox(
+    hints: &Upload<'_>,
+    chunks: ByteChunks,
+    options: &Options,
+    sandbox: &SandboxOptions,
+    stop: &StopHandle,
+) -> Result<Extracted, ExtractError> {
+    SandboxProcess::begin(hints, chunks, options, sandbox)?.finish(stop)
+}
+
+/// Header of a request to the child; the document follows.
+#[derive(Deserialize, Serialize)]
+struct Request {
+    name: Option<String>,
+    media_type: Option<String>,
+    options: Options,
+    cpu_seconds: u64,
+    memory_limit: u64,
+}
+
+/// Header of the child's reply; the text follows.
+type Reply = Result<Extracted, ExtractError>;
+
+/// A running child process. Dropping it kills the process.
+pub struct SandboxProcess {
+    child: Child,
+    reply: Receiver<io::Result<(Reply, Vec<u8>)>>,
+    stderr_text: Receiver<String>,
+    timeout: Duration,
+    started: Instant,
+    /// `true` if the exit status was collected, after which the process id may be reused.
+    is_reaped: bool,
+}
+
+/// Maximum number of bytes kept of the child's standard error: enough to detect the cause of a crash.
+const MAX_STDERR_SIZE: u64 = 4096;
+/// Time that a child has to exit after it closed its output.
+const EXIT_GRACE: Duration = Duration::from_secs(2);
+/// Interval at which the stop handle and the timeout are checked.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+impl SandboxProcess {
+    /// Starts the child and sends it the document.
+    ///
+    /// # Errors
+    /// Returns an `internal` error if the process cannot be started.
+    pub fn start(
+        upload: &Upload<'_>,
+        options: &Options,
+        sandbox: &SandboxOptions,
+    ) -> Result<SandboxProcess, ExtractError> {
+        SandboxProcess::begin(upload, Box::new(iter::once(Ok(upload.bytes.to_vec()))), options, sandbox)
+    }
+
+    fn begin(
+        upload: &Upload<'_>,
+        chunks: ByteChunks,
+        options: &Options,
+        sandbox: &SandboxOptions,
+    ) -> Result<SandboxProcess, ExtractError> {
+        let request = Request {
+            name: upload.name.map(str::to_owned),
+            media_type: upload.media_type.map(str::to_owned),
+            options: options.clone(),
+            cpu_seconds: sandbox.cpu_seconds,
+            memory_limit: sandbox.memory_limit,
+        };
+        let mut child = command(sandbox)
+            .spawn()
+            .map_err(|error| ExtractError::internal(format!("the extractor cannot be started: {error}")))?;
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (sender, stderr_text) = channel();
+        thread::spawn(move || sender.send(read_stderr(stderr)));
+        send_request(stdin, request, chunks);
+        let reply = receive_reply(stdout, options.max_characters as u64 * 4);
+        Ok(SandboxProcess {
+            child,
+            reply,
+            stderr_text,
+            timeout: sandbox.timeout,
+            started: Instant::now(),
+            is_reaped: false,
+        })
+    }
+
+    /// Waits for the result.
+    ///
+    /// # Errors
+    /// As [`extract_in_sandbox`].
+    pub fn finish(mut self, stop: &StopHandle) -> Result<Extracted, ExtractError> {
+        loop {
+            match self.reply.recv_timeout(POLL_INTERVAL) {
+                Ok(Ok((reply, body))) => return validate_reply(reply, body),
+                Ok(Err(error)) => return Err(self.exit_error(&error)),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(ExtractError::internal("the extractor closed its output"));
+                }
+                Err(RecvTimeoutError::Timeout) => self.check_limits(stop)?,
+            }
+        }
+    }
+
+    fn check_limits(&self, stop: &StopHandle) -> Result<(), ExtractError> {
+        if stop.is_stopped() {
+            return Err(ExtractError::internal("the extraction was stopped"));
+        }
+        if self.started.elapsed() > self.timeout {
+            let seconds = self.timeout.as_secs_f64();
+            return Err(ExtractError::too_large(format!("the document took longer than {seconds} s to extract")));
+        }
+        Ok(())
+    }
+
+    /// Returns the error for a missing reply, derived from the exit status of the child.
+    fn exit_error(&mut self, error: &io::Error) -> ExtractError {
+        if error.kind() == io::ErrorKind::FileTooLarge {
+            return ExtractError::too_large("the extracted text exceeds the limit");
+        }
+        let remaining = self.timeout.saturating_sub(self.started.elapsed()).min(EXIT_GRACE);
+        let deadline = Instant::now() + remaining;
+        while Instant::now() < deadline {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                // The process id may be reused from now on: kill the group now, and never again later.
+                kill_group(&self.child);
+                self.is_reaped = true;
+                let stderr_text = self.stderr_text.recv_timeout(EXIT_GRACE).unwrap_or_default();
+                return exit_status_error(status, &stderr_text);
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+        ExtractError::internal("the extractor sent an invalid reply")
+    }
+}
+
+impl Drop for SandboxProcess {
+    fn drop(&mut self) {
+        if !self.is_reaped {
+            kill_group(&self.child);
+        }
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+fn command(sandbox: &SandboxOptions) -> Command {
+    let mut command = Command::new(&sandbox.program);
+    command.args(&sandbox.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // The environment may hold secrets that a compromised reader could leak.
+    let inherited = ["PATH", "LD_LIBRARY_PATH", "SYSTEMROOT"].map(|name| (name, std::env::var_os(name)));
+    command.env_clear().envs(inherited.into_iter().filter_map(|(name, value)| Some((name, value?))));
+    command.env("LC_ALL", "C.UTF-8");
+    set_process_group(&mut command);
+    command
+}
+
+fn send_request(stdin: Option<ChildStdin>, request: Request, chunks: ByteChunks) {
+    // Writing fails if the child has exited; `finish` reports the cause.
+    thread::spawn(move || stdin.map(|stdin| ipc::write_stream(io::BufWriter::new(stdin), &request, chunks)));
+}
+
+fn receive_reply(stdout: Option<ChildStdout>, limit: u64) -> Receiver<io::Result<(Reply, Vec<u8>)>> {
+    let (sender, reply) = channel();
+    thread::spawn(move || {
+        let stdout = stdout.ok_or_else(|| io::Error::from(io::ErrorKind::BrokenPipe));
+        // The receiver is dropped when the child is stopped.
+        let _ = sender.send(stdout.and_then(|stdout| ipc::read(io::BufReader::new(stdout), limit)));
+    });
+    reply
+}
+
+fn read_stderr(stream: Option<impl Read>) -> String {
+    let mut bytes = Vec::new();
+    if let Some(mut stream) = stream {
+        drop(stream.by_ref().take(MAX_STDERR_SIZE).read_to_end(&mut bytes));
+        drop(io::copy(&mut stream, &mut io::sink()));
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Combines the reply with its text, after checking that they match.
+fn validate_reply(reply: Reply, body: Vec<u8>) -> Result<Extracted, ExtractError> {
+    let mut extracted = reply?;
+    extracted.text = String::from_utf8(body).map_err(|_| inconsistent_reply())?;
+    let fits = |page: &super::Page| extracted.text.get(page.start..page.end).is_some();
+    let in_order = extracted.pages.windows(2).all(|pair| pair[0].end <= pair[1].start);
+    match !extracted.pages.is_empty() && extracted.pages.iter().all(fits) && in_order {
+        true => Ok(extracted),
+        false => Err(inconsistent_reply()),
+    }
+}
+
+fn inconsistent_reply() -> ExtractError {
+    ExtractError::internal("the extractor's reply is inconsistent")
+}
+
+/// Returns the error for an exit status. Standard error is only searched, never passed on.
+#[cfg(unix)]
+fn exit_status_error(status: ExitStatus, stderr_text: &str) -> ExtractError {
+    use std::os::unix::process::ExitStatusExt;
+
+    use rustix::process::Signal;
+
+    let killed_by = |signal: Signal| status.signal() == Some(signal.as_raw());
+    match () {
+        () if stderr_text.contains("memory allocation of") => {
+            ExtractError::too_large("extracting the document exceeds the memory limit")
+        }
+        () if killed_by(Signal::XCPU) => ExtractError::too_large("extracting the document exceeds the CPU time limit"),
+        () if [Signal::ABORT, Signal::SEGV, Signal::BUS, Signal::ILL, Signal::FPE].into_iter().any(killed_by) => {
+            ExtractError::corrupt("the document is corrupt: the extractor crashed")
+        }
+        () => ExtractError::internal(format!("the extractor exited without a reply ({status})")),
+    }
+}
+
+#[cfg(not(unix))]
+fn exit_status_error(status: ExitStatus, _: &str) -> ExtractError {
+    ExtractError::internal(format!("the extractor exited without a reply ({status})"))
+}
+
+#[cfg(unix)]
+fn set_process_group(command: &mut Command) {
+    use std::os::unix::process::CommandExt;
+
+    command.process_group(0);
+}
+
+#[cfg(not(unix))]
+fn set_process_group(_: &mut Command) {}
+
+/// Kills the child's process group.
+#[cfg(unix)]
+fn kill_group(child: &Child) {
+    // The group may have exited already.
+    let _ = rustix::process::kill_process_group(rustix::process::Pid::from_child(child), rustix::process::Signal::KILL);
+}
+
+#[cfg(not(unix))]
+fn kill_group(_: &Child) {}
+
+/// Main function of the child: reads a request from standard input and writes the reply to standard output. For a hidden
+/// subcommand.
+pub fn sandbox_main() -> ExitCode {
+    // A panic message may quote the document.
+    std::panic::set_hook(Box::new(|_| {}));
+    match serve() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn serve() -> io::Result<()> {
+    let (request, bytes): (Request, Vec<u8>) = ipc::read_stream(io::stdin().lock())?;
+    set_limits(&request)?;
+    let upload = Upload { bytes: &bytes, name: request.name.as_deref(), media_type: request.media_type.as_deref() };
+    let reply = super::extract_in_process(&upload, &request.options);
+    let text = reply.as_ref().map(|extracted| extracted.text.as_bytes()).unwrap_or_default();
+    ipc::write(io::BufWriter::new(io::stdout().lock()), &reply, text)
+}
+
+/// Sets the resource limits of this process and its children. If this fails, the document is not read.
+#[cfg(unix)]
+fn set_limits(request: &Request) -> io::Result<()> {
+    use rustix::process::{Resource, Rlimit, setrlimit};
+
+    /// Maximum number of open files: three streams, and the pipes of one program.
+    const FILES: u64 = 64;
+    let limits = [
+        (Resource::Core, 0),
+        (Resource::Fsize, 0),
+        (Resource::Nofile, FILES),
+        (Resource::Cpu, request.cpu_seconds),
+        (Resource::As, request.memory_limit),
+    ];
+    for (resource, limit) in limits {
+        // The soft limit sends SIGXCPU, the hard limit kills the process.
+        let maximum = if resource == Resource::Cpu { limit + 1 } else { limit };
+        setrlimit(resource, Rlimit { current: Some(limit), maximum: Some(maximum) })?;
+    }
+    Ok(())
+}
+
+/// On other systems only the timeout of the parent applies.
+#[cfg(not(unix))]
+fn set_limits(_: &Request) -> io::Result<()> {
+    Ok(())
+}

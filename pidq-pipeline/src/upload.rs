@@ -1,4 +1,0 @@
-//! Uploads in progress: spooled files, and their memory and disk budget.
-
-pub mod budget;
-pub mod spool;

@@ -1,0 +1,318 @@
+//! Records of pipelines and documents, and their JSON representations.
+
+use pidq_http::auth::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+/// A collection of documents with its configuration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pipeline {
+    /// A UUID of version 7.
+    pub id: String,
+    /// Unique among all pipelines.
+    pub name: String,
+    /// Revision, from 1.
+    pub revision: i64,
+    /// Name of an embedding model.
+    pub embedding_model: String,
+    /// Dimensions of a vector.
+    pub embedding_dimensions: i64,
+    /// Name of a text splitter.
+    pub text_splitter: String,
+    /// All parameters, including defaults.
+    pub splitter_parameters: Map<String, Value>,
+    /// Classifications of documents and queries.
+    pub classifications: Vec<String>,
+    /// Optional configuration.
+    pub options: Options,
+    /// Status.
+    pub status: PipelineStatus,
+    /// Active index generation.
+    pub generation: i64,
+    /// Milliseconds since 1970.
+    pub created_at: i64,
+    /// Milliseconds since 1970.
+    pub updated_at: i64,
+}
+
+/// Optional configuration of a pipeline.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Options {
+    /// Free text.
+    pub description: Option<String>,
+    /// Metadata of the caller; not interpreted.
+    pub metadata: Map<String, Value>,
+    /// Default search parameters.
+    pub retrieval: Retrieval,
+    /// Includes title and headings in the indexed text of a chunk.
+    pub chunk_header: Option<bool>,
+    /// Policies by classification.
+    pub policies: Map<String, Value>,
+}
+
+/// Search parameters.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Retrieval {
+    /// `hybrid`, `dense` or `sparse`.
+    pub mode: Option<String>,
+    /// Number of chunks.
+    pub top_k: Option<u32>,
+    /// Minimum score of a chunk.
+    pub min_score: Option<f64>,
+}
+
+macro_rules! string_enum {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+        pub enum $name {
+            $($(#[$variant_doc])* $variant),*
+        }
+
+        impl $name {
+            /// All values.
+            pub const ALL: &[$name] = &[$($name::$variant),*];
+
+            /// Name in the database and on the wire.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $($name::$variant => $text),*
+                }
+            }
+
+            /// Parses a name.
+            pub fn parse(name: &str) -> Option<$name> {
+                $name::ALL.iter().copied().find(|value| value.as_str() == name)
+            }
+        }
+    };
+}
+
+pub(crate) use string_enum;
+
+string_enum! {
+    /// Status of a pipeline.
+    PipelineStatus {
+        /// Accepts documents and questions.
+        Active = "active",
+        /// A new index is being built; the old one is active.
+        Reindexing = "reindexing",
+        /// Being deleted.
+        Deleting = "deleting",
+    }
+}
+
+string_enum! {
+    /// Status of a document.
+    Status {
+        /// Waiting for a worker.
+        Queued = "queued",
+        /// Text is being extracted.
+        Parsing = "parsing",
+        /// Text is being split.
+        Splitting = "splitting",
+        /// Chunks are being embedded.
+        Embedding = "embedding",
+        /// Chunks are being stored.
+        Indexing = "indexing",
+        /// Searchable.
+        Ready = "ready",
+        /// Ingestion failed; see the failure.
+        Failed = "failed",
+        /// Ingestion was cancelled.
+        Cancelled = "cancelled",
+        /// Being deleted.
+        Deleting = "deleting",
+    }
+}
+
+impl Status {
+    /// Returns true if the status changes only on request.
+    pub fn is_terminal(self) -> bool {
+        matches!(self, Status::Ready | Status::Failed | Status::Cancelled)
+    }
+}
+
+/// A document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Document {
+    /// A UUID of version 7.
+    pub id: String,
+    /// The pipeline.
+    pub pipeline_id: String,
+    /// Classification, one of the pipeline's.
+    pub classification: String,
+    /// Id assigned by the caller.
+    pub external_id: Option<String>,
+    /// The name of the file.
+    pub filename: String,
+    /// Media type from the caller, then the detected one.
+    pub content_type: String,
+    /// Size in bytes.
+    pub size: i64,
+    /// SHA-256 of the content in hexadecimal.
+    pub sha256: String,
+    /// Metadata of the caller, usable in filters.
+    pub metadata: Map<String, Value>,
+    /// Content revision, from 1.
+    pub revision: i64,
+    /// Status.
+    pub status: Status,
+    /// The searchable revision.
+    pub searchable_revision: Option<i64>,
+    /// Number of attempts.
+    pub attempts: i64,
+    /// Progress of the ingestion.
+    pub progress: Progress,
+    /// Milliseconds since 1970.
+    pub created_at: i64,
+    /// Milliseconds since 1970.
+    pub updated_at: i64,
+}
+
+/// Progress and result of an ingestion.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Progress {
+    /// Completed units of the stage.
+    pub done: i64,
+    /// Total units of the stage.
+    pub total: Option<i64>,
+    /// Last failure.
+    pub failure: Option<Failure>,
+    /// Warnings.
+    pub warnings: Vec<String>,
+    /// Number of chunks.
+    pub chunk_count: Option<i64>,
+    /// Number of pages.
+    pub page_count: Option<i64>,
+    /// Next attempt, in milliseconds since 1970.
+    pub next_attempt_at: Option<i64>,
+}
+
+/// Failure of an ingestion.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Failure {
+    /// The stage.
+    pub stage: String,
+    /// Machine-readable code.
+    pub code: String,
+    /// Human-readable message.
+    pub message: String,
+    /// True if a retry may succeed.
+    pub retryable: bool,
+    /// Number of the attempt.
+    pub attempt: i64,
+}
+
+/// A chunk of a document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chunk {
+    /// Character range; none if the splitter composed it from several parts of the text.
+    pub char_range: Option<(i64, i64)>,
+    /// Byte range.
+    pub byte_range: Option<(i64, i64)>,
+    /// Text between the previous chunk and this one, where they do not touch.
+    pub gap: Option<String>,
+    /// First page, from 1.
+    pub page: Option<i64>,
+    /// Headings, outermost first.
+    pub headings: Vec<String>,
+    /// Text.
+    pub content: String,
+    /// Equipment tags in the text.
+    pub tags: Vec<String>,
+    /// Vector as little-endian `f32` values.
+    pub vector: Vec<u8>,
+}
+
+impl Pipeline {
+    /// Returns true if title and headings are part of the indexed text of a chunk.
+    pub fn has_chunk_header(&self) -> bool {
+        self.options.chunk_header.unwrap_or(true)
+    }
+
+    /// Returns the entity tag of its state.
+    pub fn etag(&self) -> String {
+        format!("{}-{}", self.id, self.revision)
+    }
+
+    /// Returns the JSON representation for a caller with access to some classifications.
+    pub fn to_json(&self, classifications: &[String], counts: &DocumentCounts) -> Value {
+        let policies = self.options.policies.iter().filter(|(name, _)| classifications.contains(name));
+        let policies: Map<String, Value> = policies.map(|(name, policy)| (name.clone(), policy.clone())).collect();
+        json!({
+            "id": self.id, "name": self.name,
+            "embedding_model": self.embedding_model, "embedding_dimensions": self.embedding_dimensions,
+            "text_splitter": self.text_splitter, "text_splitter_params": self.splitter_parameters,
+            "classifications": classifications,
+            "description": self.options.description, "metadata": self.options.metadata,
+            "retrieval": self.options.retrieval, "chunk_header": self.has_chunk_header(),
+            "policies": policies,
+            "status": self.status.as_str(), "document_counts": counts.to_json(),
+            "created_at": rfc3339(self.created_at), "updated_at": rfc3339(self.updated_at), "revision": self.revision,
+        })
+    }
+}
+
+/// Document counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DocumentCounts {
+    /// All documents.
+    pub total: i64,
+    /// Ready documents.
+    pub ready: i64,
+    /// Failed or cancelled documents.
+    pub failed: i64,
+}
+
+impl DocumentCounts {
+    fn to_json(self) -> Value {
+        let processing = self.total - self.ready - self.failed;
+        json!({"total": self.total, "ready": self.ready, "processing": processing, "failed": self.failed})
+    }
+
+    /// Adds documents of a status.
+    pub fn add(&mut self, status: &str, documents: i64) {
+        self.total += documents;
+        match Status::parse(status) {
+            Some(Status::Ready) => self.ready += documents,
+            Some(Status::Failed | Status::Cancelled) => self.failed += documents,
+            _ => {}
+        }
+    }
+}
+
+impl Document {
+    /// Returns the entity tag of its state.
+    pub fn etag(&self) -> String {
+        format!("{}-{}-{}", self.id, self.revision, self.updated_at)
+    }
+
+    /// Returns the entity tag of its content.
+    pub fn content_etag(&self) -> String {
+        format!("{}-{}", self.revision, &self.sha256[..16.min(self.sha256.len())])
+    }
+
+    /// Returns the JSON representation.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "id": self.id, "pipeline_id": self.pipeline_id, "filename": self.filename,
+            "content_type": self.content_type, "size": self.size, "sha256": self.sha256,
+            "classification": self.classification, "external_id": self.external_id, "metadata": self.metadata,
+            "revision": self.revision, "status": self.status.as_str(), "terminal": self.status.is_terminal(),
+            "searchable": self.searchable_revision.is_some(), "searchable_revision": self.searchable_revision,
+            "progress": {"stage": self.status.as_str(), "done": self.progress.done, "total": self.progress.total},
+            "attempts": self.attempts, "next_attempt_at": self.progress.next_attempt_at.map(rfc3339),
+            "error": self.progress.failure, "chunk_count": self.progress.chunk_count,
+            "page_count": self.progress.page_count, "warnings": self.progress.warnings,
+            "created_at": rfc3339(self.created_at), "updated_at": rfc3339(self.updated_at),
+        })
+    }
+}
+
+fn rfc3339(milliseconds: i64) -> String {
+    Timestamp(milliseconds).to_rfc3339()
+}

@@ -1,0 +1,132 @@
+//! Document contents: inline in their row while they are small, otherwise in separate blocks, so that storing one never
+//! needs all of it in memory.
+
+use std::io;
+
+use pidq_http::database::Transaction;
+use tokio::sync::mpsc::Sender;
+
+use super::{Result, Store, StoreError};
+use crate::spool::SpooledUpload;
+
+/// Content of a document to store.
+#[derive(Clone, Copy, Debug)]
+pub enum Content<'a> {
+    /// All bytes, in memory.
+    Bytes(&'a [u8]),
+    /// A spooled upload, which may be in a file.
+    SpooledUpload(&'a SpooledUpload),
+}
+
+impl<'a> From<&'a [u8]> for Content<'a> {
+    fn from(bytes: &'a [u8]) -> Self {
+        Content::Bytes(bytes)
+    }
+}
+
+impl<'a> From<&'a SpooledUpload> for Content<'a> {
+    fn from(upload: &'a SpooledUpload) -> Self {
+        Content::SpooledUpload(upload)
+    }
+}
+
+impl<'a> Content<'a> {
+    /// Returns the size in bytes.
+    pub fn size(self) -> i64 {
+        let size = match self {
+            Content::Bytes(bytes) => bytes.len() as u64,
+            Content::SpooledUpload(upload) => upload.size(),
+        };
+        i64::try_from(size).unwrap_or(i64::MAX)
+    }
+
+    fn in_memory(self) -> Option<&'a [u8]> {
+        match self {
+            Content::Bytes(bytes) => Some(bytes),
+            Content::SpooledUpload(upload) => upload.in_memory(),
+        }
+    }
+}
+
+/// Size of a block in bytes.
+const BLOCK_SIZE: usize = 256 << 10;
+
+const INSERT: &str = "insert into document_contents (document_id, revision, content) values ($1, $2, $3)";
+const INSERT_BLOCK: &str = "insert into content_blocks (document_id, revision, number, block) values ($1, $2, $3, $4)";
+/// A single statement, so that all blocks come from one snapshot.
+const CONTENT: &str = "select c.content, b.block from document_contents c
+  left join content_blocks b on b.document_id = c.document_id and b.revision = c.revision
+  where c.document_id = $1 and c.revision = $2 order by b.number";
+
+const INLINE_CONTENT: &str = "select content from document_contents where document_id = $1 and revision = $2";
+const ONE_BLOCK: &str = "select block from content_blocks where document_id = $1 and revision = $2 and number = $3";
+
+/// Inserts the content of a revision.
+pub(super) async fn add(tx: &mut Transaction, document: &str, revision: i64, content: Content<'_>) -> Result<()> {
+    let inline = content.in_memory().unwrap_or_default();
+    tx.execute(INSERT, &[document.into(), revision.into(), inline.into()]).await?;
+    let Content::SpooledUpload(upload) = content else { return Ok(()) };
+    if upload.in_memory().is_some() {
+        return Ok(());
+    }
+    for number in 0..upload.size().div_ceil(BLOCK_SIZE as u64) {
+        let block =
+            upload.read_block(number * BLOCK_SIZE as u64, BLOCK_SIZE).await.map_err(StoreError::UploadUnreadable)?;
+        let arguments = [document.into(), revision.into(), (number as i64).into(), block.as_slice().into()];
+        tx.execute(INSERT_BLOCK, &arguments).await?;
+    }
+    Ok(())
+}
+
+impl Store {
+    /// Returns the inline content of a revision; empty if it is stored in blocks or has no bytes.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn inline_content(&self, id: &str, revision: i64) -> Result<Option<Vec<u8>>> {
+        Ok(self.database.row::<(Vec<u8>,)>(INLINE_CONTENT, &[id.into(), revision.into()]).await?.map(|row| row.0))
+    }
+
+    /// Returns the block that contains a byte offset, and the offset within the block.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn content_block(&self, id: &str, revision: i64, byte: u64) -> Result<Option<(Vec<u8>, usize)>> {
+        let (number, offset) = ((byte / BLOCK_SIZE as u64) as i64, (byte % BLOCK_SIZE as u64) as usize);
+        let row = self.database.row::<(Vec<u8>,)>(ONE_BLOCK, &[id.into(), revision.into(), number.into()]).await?;
+        Ok(row.map(|row| (row.0, offset)))
+    }
+
+    /// Sends the content of a revision block by block, from one snapshot, until the receiver closes. Returns false
+    /// if there is no content.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn stream_content(&self, id: &str, revision: i64, sender: &Sender<io::Result<Vec<u8>>>) -> Result<bool> {
+        let arguments = [id.into(), revision.into()];
+        let mut rows = self.database.stream::<(Vec<u8>, Option<Vec<u8>>)>(CONTENT, &arguments);
+        let mut exists = false;
+        while let Some((inline, block)) = rows.next().await? {
+            exists = true;
+            if sender.send(Ok(block.unwrap_or(inline))).await.is_err() {
+                break;
+            }
+        }
+        Ok(exists)
+    }
+
+    /// Returns the content of a revision, all in memory.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn content(&self, id: &str, revision: i64) -> Result<Option<Vec<u8>>> {
+        let arguments = [id.into(), revision.into()];
+        let mut rows = self.database.stream::<(Vec<u8>, Option<Vec<u8>>)>(CONTENT, &arguments);
+        let Some((mut content, first)) = rows.next().await? else { return Ok(None) };
+        content.extend(first.unwrap_or_default());
+        while let Some((_, block)) = rows.next().await? {
+            content.extend(block.unwrap_or_default());
+        }
+        Ok(Some(content))
+    }
+}

@@ -1,0 +1,9 @@
+//! Tests of text processing.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod analyzer;
+mod conformance;
+mod embedding;
+mod eval;
+mod search;
