@@ -107,8 +107,9 @@ if cargo deny --version >/dev/null 2>&1 && cargo metadata --offline --locked --a
 fi
 # `--locked` fails if Cargo.lock is not up to date.
 step cargo clippy --locked --workspace --all-targets --features full -- -D warnings
-# The command without the services.
+# Without the services, and with them but without their optional parts.
 step cargo clippy --locked -- -D warnings
+step cargo clippy --locked --features pipeline -- -D warnings
 step cargo test --locked --workspace --features full
 # The BERT engine is large and optional.
 step cargo test --locked -p pidq-text --features bert --test transformer

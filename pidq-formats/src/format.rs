@@ -99,6 +99,7 @@ pub const FORMATS: &[Format] = &[
         read: None,
         write: Some(Writer { files: &["table.csv"], write: tables::write_table }),
     },
+    #[cfg(feature = "xlsx")]
     Format {
         name: "xlsx",
         media_type: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",

@@ -9,9 +9,11 @@ use crate::error::{Code, Error, Result};
 use crate::model::{Model, Node, text};
 
 mod read;
+#[cfg(feature = "xlsx")]
 mod xlsx;
 
 pub use read::read_pair;
+#[cfg(feature = "xlsx")]
 pub use xlsx::write_workbook;
 
 /// Characters that begin a formula.

@@ -77,6 +77,7 @@ impl<'b> Archive<'b> {
     }
 
     /// Unpacks every file once and discards the data, so that a reader without limits can rely on the declared sizes.
+    #[cfg(feature = "spreadsheets")]
     pub fn verify(&mut self) -> Result<(), ExtractError> {
         for index in 0..self.zip.len() {
             io::copy(&mut self.part_at(index)?, &mut io::sink()).map_err(|error| unpack_error(&error))?;

@@ -16,5 +16,7 @@ pub(super) mod pptx;
 pub(super) mod rtf;
 pub(super) mod symbol_fonts;
 pub(super) mod txt;
+#[cfg(feature = "spreadsheets")]
 pub(super) mod xlsx;
+#[cfg(feature = "spreadsheets")]
 pub(super) mod xlsx_number_format;

@@ -67,6 +67,7 @@ pub struct Format {
 pub const FORMATS: &[Format] = &[
     formats::pdf::PDF,
     formats::docx::DOCX,
+    #[cfg(feature = "spreadsheets")]
     formats::xlsx::XLSX,
     formats::pptx::PPTX,
     formats::odf::ODS,

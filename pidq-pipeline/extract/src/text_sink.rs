@@ -176,3 +176,8 @@ fn truncate_to_line(text: &str) -> String {
     let joined = one_line.take(MAX_LINE_LENGTH).collect::<Vec<_>>().join(" ");
     joined.chars().take(MAX_LINE_LENGTH).collect()
 }
+
+/// Returns the text of a cell as one line, so that a row is one line.
+pub(crate) fn one_line(text: &str) -> String {
+    text.trim().replace("\r\n", " ").replace(['\r', '\n', '\t'], " ")
+}

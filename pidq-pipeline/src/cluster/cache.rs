@@ -7,6 +7,7 @@
 //! Entries are never stale: their key includes everything that the value depends on, such as the change count of a partition.
 
 mod local;
+#[cfg_attr(not(feature = "redis"), path = "cache/without_redis.rs")]
 mod redis;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -135,7 +136,7 @@ impl Cache {
 impl SharedCache {
     async fn get(&self, kind: &CacheKind, key: &CacheKey) -> Option<Bytes> {
         let redis_key = self.redis_key(kind, key);
-        let ciphertext: Option<String> = self.redis.query(::redis::cmd("GET").arg(&redis_key)).await?;
+        let ciphertext: Option<String> = self.redis.get(&redis_key).await?;
         let plaintext = self.encryptor.decrypt(encryption_context(&[&redis_key]), &ciphertext?)?;
         Some(Bytes::copy_from_slice(&plaintext))
     }
@@ -146,9 +147,7 @@ impl SharedCache {
             return;
         }
         let Some(ciphertext) = self.encryptor.encrypt(encryption_context(&[&redis_key]), bytes) else { return };
-        let mut set = ::redis::cmd("SET");
-        set.arg(&redis_key).arg(ciphertext).arg("PX").arg(u64::try_from(kind.ttl.as_millis()).unwrap_or(u64::MAX));
-        let _: Option<()> = self.redis.query(&set).await;
+        self.redis.set(&redis_key, &ciphertext, kind.ttl).await;
     }
 
     fn redis_key(&self, kind: &CacheKind, key: &CacheKey) -> String {

@@ -3,6 +3,7 @@
 //! Messages are only notifications. Everything they announce is in the database, which subscribers poll as well, so that
 //! a lost message loses no data. A message reaches the subscribers in this process and, with NATS, in other processes.
 
+#[cfg_attr(not(feature = "nats"), path = "pubsub/without_nats.rs")]
 mod nats;
 mod signal;
 

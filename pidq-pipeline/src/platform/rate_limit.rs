@@ -2,11 +2,10 @@
 //!
 //! With Redis, all processes share the buckets; while Redis is down, each process counts on its own.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use pidq_http::{Method, RateDecision, RateLimiter, SettingError, Settings};
-use redis::Script;
 
 use crate::cluster::cache::Redis;
 
@@ -50,21 +49,6 @@ struct SharedBuckets {
     /// Prefix of the Redis keys of this installation.
     prefix: String,
 }
-
-/// GCRA in Redis. A bucket is one number: the time when it will be full again, in microseconds. The clock is that of
-/// Redis, so replicas need no synchronized clocks. Returns `[rejected, wait]`: the wait until the next request is
-/// accepted if rejected, else until the bucket is full.
-static CHARGE_SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-    Script::new(
-        r"local time = redis.call('TIME')
-          local now = time[1] * 1000000 + time[2]
-          local one, window = tonumber(ARGV[1]), tonumber(ARGV[2])
-          local after = math.max(tonumber(redis.call('GET', KEYS[1]) or 0), now) + one
-          if after > now + window then return {1, after - now - window} end
-          redis.call('SET', KEYS[1], string.format('%.0f', after), 'PX', math.ceil((after - now) / 1000))
-          return {0, after - now}",
-    )
-});
 
 impl RateLimits {
     /// Creates the limiters from the settings; a limit of 0 is off.
@@ -114,11 +98,9 @@ impl RateLimits {
 
 impl SharedBuckets {
     async fn charge(&self, limiter: &RateLimiter, caller: &str) -> Option<RateDecision> {
-        let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-        let mut script = CHARGE_SCRIPT.key(format!("{}:{}:{caller}", self.prefix, limiter.name()));
-        script.arg(micros(limiter.interval())).arg(micros(limiter.window()));
-        let (rejected, wait) = self.redis.run::<(u8, u64)>(&script).await?;
-        Some(limiter.decision(Duration::from_micros(wait), rejected == 1))
+        let key = format!("{}:{}:{caller}", self.prefix, limiter.name());
+        let (rejected, wait) = self.redis.charge(&key, limiter.interval(), limiter.window()).await?;
+        Some(limiter.decision(wait, rejected))
     }
 }
 

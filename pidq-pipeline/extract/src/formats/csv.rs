@@ -1,9 +1,9 @@
 //! CSV and TSV reader: writes one line per record, with tabs between the fields, as for other tables.
 
-use super::xlsx::one_line;
 use crate::formats::txt;
 use crate::sniff::{Confidence, Content};
 use crate::text_sink::TextSink;
+use crate::text_sink::one_line;
 use crate::{ExtractError, Format};
 
 /// CSV with a detected separator.

@@ -4,7 +4,7 @@ use mail_parser::{Address, Message, MessageParser, MessagePart, MimeHeaders, Par
 
 use crate::formats::html;
 use crate::sniff::{Confidence, Content};
-use crate::text_sink::TextSink;
+use crate::text_sink::{TextSink, one_line};
 use crate::{ExtractError, Format, Source};
 
 /// The `eml` format.
@@ -95,7 +95,7 @@ fn headers(message: &Message<'_>, sink: &mut TextSink) -> Result<(), ExtractErro
     ];
     for (name, value) in lines {
         if let Some(value) = value.filter(|value| !value.trim().is_empty()) {
-            sink.push(&format!("{name}: {}\n", super::xlsx::one_line(&value)))?;
+            sink.push(&format!("{name}: {}\n", one_line(&value)))?;
         }
     }
     sink.end_paragraph()

@@ -1,7 +1,7 @@
 //! OpenDocument reader (ODS, ODT, ODP): spreadsheets, texts and presentations share the same elements.
 
 use crate::archive::Archive;
-use crate::text_sink::TextSink;
+use crate::text_sink::{TextSink, one_line};
 use crate::xml::{self, Attributes, XmlEvent};
 use crate::{ExtractError, Format, Source};
 
@@ -134,7 +134,7 @@ impl Body<'_> {
 
     fn end_cell(&mut self) -> Result<(), ExtractError> {
         let cell = std::mem::take(&mut self.cell);
-        let text = super::xlsx::one_line(&cell.text);
+        let text = one_line(&cell.text);
         if text.is_empty() {
             self.tabs = (self.tabs + cell.repeat).min(MAX_REPEAT);
             return Ok(());

@@ -1,8 +1,12 @@
 //! PDF reader: Poppler's `pdftotext` if it is installed, otherwise the built-in content stream reader.
 
+#[cfg(feature = "pdf")]
 mod cmap;
+#[cfg(feature = "pdf")]
 mod content_stream;
+#[cfg(feature = "pdf")]
 mod font;
+#[cfg(feature = "pdf")]
 mod glyph_widths;
 mod poppler;
 
@@ -38,8 +42,18 @@ fn read(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
         Some(Ok(output)) => output.write_to(sink),
         // The built-in reader may open what Poppler cannot; encryption and limits concern both.
         Some(Err(error)) if error.code != ErrorCode::CorruptDocument && error.code != ErrorCode::Internal => Err(error),
-        _ => content_stream::text(source, sink),
+        _ => read_built_in(source, sink),
     }
+}
+
+#[cfg(feature = "pdf")]
+fn read_built_in(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
+    content_stream::text(source, sink)
+}
+
+#[cfg(not(feature = "pdf"))]
+fn read_built_in(_: &Source<'_>, _: &mut TextSink) -> Result<(), ExtractError> {
+    Err(ExtractError::internal("this program was built without a PDF reader; install `pdftotext` (Poppler)"))
 }
 
 /// Returns the path of the installed `pdftotext`.

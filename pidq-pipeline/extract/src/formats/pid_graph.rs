@@ -11,7 +11,7 @@ use pidq_core::{Array, Graph, Object, Value};
 
 use crate::formats::json;
 use crate::sniff::{Confidence, Content};
-use crate::text_sink::TextSink;
+use crate::text_sink::{TextSink, one_line};
 use crate::{ExtractError, Format, Source};
 
 /// The `drawing` format.
@@ -378,7 +378,7 @@ fn attribute_text(key: &str, value: Value<'_>, unit: Option<Value<'_>>) -> Optio
 fn scalar(value: Value<'_>) -> Option<String> {
     match value {
         Value::String(text) => {
-            let line = super::xlsx::one_line(text);
+            let line = one_line(text);
             (!line.is_empty()).then_some(line)
         }
         Value::Number(number) => Some(number.lexeme().map_or_else(|| number.value().to_string(), str::to_owned)),

@@ -10,7 +10,7 @@ use super::docx::read_title;
 use super::ooxml_parts;
 use super::xlsx_number_format::{NumberFormat, general};
 use crate::archive::{Archive, unpack_error};
-use crate::text_sink::TextSink;
+use crate::text_sink::{TextSink, one_line};
 use crate::xml::{self, XmlEvent};
 use crate::{ExtractError, Format, Source};
 
@@ -193,11 +193,6 @@ fn cell_text(value: &DataRef<'_>, format: Option<&NumberFormat>) -> String {
         DataRef::DateTime(time) => date(time),
         DataRef::Error(error) => error.to_string(),
     }
-}
-
-/// Returns the text of a cell as one line, so that a row is one line.
-pub fn one_line(text: &str) -> String {
-    text.trim().replace("\r\n", " ").replace(['\r', '\n', '\t'], " ")
 }
 
 fn date(time: &ExcelDateTime) -> String {

@@ -3,11 +3,11 @@
 //! A failed or slow call closes the connection for all. Without a connection, calls return at once; a
 //! background task reconnects. So an unavailable server costs only the concurrent requests one timeout.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Client, Cmd, FromRedisValue, RedisError, ScriptInvocation, TlsCertificates};
+use redis::{AsyncConnectionConfig, Client, Cmd, FromRedisValue, RedisError, Script, TlsCertificates};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -20,6 +20,21 @@ const CONNECT_TIMEOUT: Duration = Duration::from_millis(500);
 const PING_INTERVAL: Duration = Duration::from_secs(2);
 /// Delay between two connection attempts: first and maximum.
 const RECONNECT_DELAY: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
+
+/// GCRA in Redis. A bucket is one number: the time when it will be full again, in microseconds. The clock is that of
+/// Redis, so replicas need no synchronized clocks. Returns `[rejected, wait]`: the wait until the next request is
+/// accepted if rejected, else until the bucket is full.
+static CHARGE_SCRIPT: LazyLock<Script> = LazyLock::new(|| {
+    Script::new(
+        r"local time = redis.call('TIME')
+          local now = time[1] * 1000000 + time[2]
+          local one, window = tonumber(ARGV[1]), tonumber(ARGV[2])
+          local after = math.max(tonumber(redis.call('GET', KEYS[1]) or 0), now) + one
+          if after > now + window then return {1, after - now - window} end
+          redis.call('SET', KEYS[1], string.format('%.0f', after), 'PX', math.ceil((after - now) / 1000))
+          return {0, after - now}",
+    )
+});
 
 /// Invalid URL. The error does not contain it, since it may include a password.
 #[derive(Clone, Copy, Debug, Eq, thiserror::Error, PartialEq)]
@@ -84,17 +99,35 @@ impl Redis {
         &self.state.health
     }
 
-    /// Runs a command; none on an error or timeout.
-    pub async fn query<T: FromRedisValue>(&self, command: &Cmd) -> Option<T> {
-        let mut open = self.state.open().clone()?;
-        let reply = timeout(self.state.request_timeout, command.query_async(&mut open.connection)).await;
-        self.state.check_reply(&open, reply)
+    /// Returns the value of a key, if there is one; none on an error or timeout.
+    pub async fn get(&self, key: &str) -> Option<Option<String>> {
+        self.query(redis::cmd("GET").arg(key)).await
     }
 
-    /// Runs a script; none on an error or timeout.
-    pub async fn run<T: FromRedisValue>(&self, script: &ScriptInvocation<'_>) -> Option<T> {
+    /// Sets the value of a key for a time. Errors and timeouts are ignored.
+    pub async fn set(&self, key: &str, value: &str, ttl: Duration) {
+        let mut set = redis::cmd("SET");
+        set.arg(key).arg(value).arg("PX").arg(u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX));
+        let _: Option<()> = self.query(&set).await;
+    }
+
+    /// Charges a request to a bucket that gains one request per `interval` and holds the requests of a `window`. Returns
+    /// whether the request is rejected, and the wait until the next request is accepted if so, else until the bucket is
+    /// full. None on an error or timeout.
+    pub async fn charge(&self, key: &str, interval: Duration, window: Duration) -> Option<(bool, Duration)> {
+        let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        let mut script = CHARGE_SCRIPT.key(key);
+        script.arg(micros(interval)).arg(micros(window));
         let mut open = self.state.open().clone()?;
         let reply = timeout(self.state.request_timeout, script.invoke_async(&mut open.connection)).await;
+        let (rejected, wait): (u8, u64) = self.state.check_reply(&open, reply)?;
+        Some((rejected == 1, Duration::from_micros(wait)))
+    }
+
+    /// Runs a command; none on an error or timeout.
+    async fn query<T: FromRedisValue>(&self, command: &Cmd) -> Option<T> {
+        let mut open = self.state.open().clone()?;
+        let reply = timeout(self.state.request_timeout, command.query_async(&mut open.connection)).await;
         self.state.check_reply(&open, reply)
     }
 }
