@@ -25,10 +25,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use data_encoding::HEXLOWER;
 
 pub use etag::ETag;
 pub use pidq_http::auth::Timestamp;
-use pidq_http::hex;
 pub use precondition::Precondition;
 
 use crate::store::validation::GraphDraft;
@@ -394,16 +394,9 @@ pub(crate) async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> Resul
     done.unwrap_or_else(|_| Err(Error::StorageFailure("internal error in the store".into())))
 }
 
-/// Decodes a string produced by [`hex`].
+/// Decodes bytes in lower-case hexadecimal digits.
 pub(crate) fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let mut bytes = [0; N];
-    if text.len() != 2 * N || !text.is_ascii() {
-        return None;
-    }
-    for (at, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&text[2 * at..2 * at + 2], 16).ok()?;
-    }
-    Some(bytes)
+    HEXLOWER.decode(text.as_bytes()).ok()?.try_into().ok()
 }
 
 /// Locks a mutex, ignoring poisoning: the protected state is replaced atomically and is never left inconsistent.

@@ -12,6 +12,7 @@ use std::thread;
 
 use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use tokio::sync::oneshot;
@@ -20,7 +21,6 @@ use zeroize::Zeroizing;
 use super::IdentityError;
 use super::login_throttle::NetworkTrust;
 use super::secret::random;
-use crate::process::ids::hex;
 use crate::process::thread_pool::{LOWEST_NICE, lower_priority};
 use priority_queue::PriorityQueue;
 
@@ -65,7 +65,7 @@ pub fn check_password(password: &str) -> Result<(), IdentityError> {
 
 fn is_common(password: &str) -> bool {
     let hash = Sha256::digest(password.to_lowercase());
-    let head = hex(&hash[..6]);
+    let head = HEXLOWER.encode(&hash[..6]);
     // A binary search would be possible, but scanning 3,000 lines is fast enough.
     COMMON_PASSWORDS.lines().any(|line| line == head)
 }

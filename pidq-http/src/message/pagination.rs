@@ -1,13 +1,15 @@
 //! Pagination of lists with signed cursors.
 
+use data_encoding::HEXLOWER;
 use hyper::header::LINK;
 use ring::hmac;
+use subtle::ConstantTimeEq;
 
 use crate::message::percent;
 use crate::message::request::Request;
 use crate::message::response::Response;
 use crate::problem::{Problem, codes};
-use crate::process::ids::{hex, random};
+use crate::process::ids::random;
 
 /// Signer of cursors.
 ///
@@ -62,16 +64,15 @@ impl CursorSigner {
     pub fn sign(&self, list: &str, last: &str) -> String {
         let mut bytes = self.signature(list, last).to_vec();
         bytes.extend_from_slice(last.as_bytes());
-        hex(&bytes)
+        HEXLOWER.encode(&bytes)
     }
 
     fn verify(&self, list: &str, cursor: &str) -> Option<String> {
-        let bytes = unhex(cursor)?;
+        let bytes = HEXLOWER.decode(cursor.as_bytes()).ok()?;
         let (signature, last) = bytes.split_at_checked(SIGNATURE_SIZE)?;
         let last = std::str::from_utf8(last).ok()?;
         // Compared in constant time, so that a signature cannot be guessed byte by byte.
-        let same = signature.iter().zip(self.signature(list, last)).fold(0, |differ, (a, b)| differ | (a ^ b));
-        (same == 0).then(|| last.to_owned())
+        bool::from(signature.ct_eq(&self.signature(list, last))).then(|| last.to_owned())
     }
 
     fn signature(&self, list: &str, last: &str) -> [u8; SIGNATURE_SIZE] {
@@ -103,11 +104,6 @@ impl Response {
 
 fn invalid() -> Problem {
     Problem::new(codes::INVALID_CURSOR).detail("The cursor does not belong to this list. Start again without it.")
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let pair = |pair: &[u8]| Some(percent::hex(pair[0])? << 4 | percent::hex(*pair.get(1)?)?);
-    text.as_bytes().chunks(2).map(pair).collect()
 }
 
 #[cfg(test)]

@@ -23,17 +23,6 @@ pub(crate) fn random<const N: usize>() -> [u8; N] {
     bytes
 }
 
-/// Returns bytes as lower-case hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(2 * bytes.len());
-    bytes.iter().for_each(|byte| push_hex(&mut text, *byte));
-    text
-}
-
-fn push_hex(text: &mut String, byte: u8) {
-    digits(byte).into_iter().for_each(|digit| text.push(digit.into()));
-}
-
 fn digits(byte: u8) -> [u8; 2] {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use data_encoding::HEXLOWER;
 use pidq_http::database::{Arg, Database, DatabaseError, DatabaseKind, Migration};
 use pidq_store::domain::model::Pipeline;
 use pidq_text::embedding::from_blob;
@@ -175,7 +176,7 @@ impl IndexTable {
     fn new(pipeline: &Pipeline, classification: &str) -> IndexTable {
         let identity = format!("{}\0{}\0{classification}", pipeline.id, pipeline.generation);
         let digest = Sha256::digest(identity.as_bytes());
-        let name = format!("vectors_{}", digest[..16].iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+        let name = format!("vectors_{}", HEXLOWER.encode(&digest[..16]));
         let (dimensions, generation) = (pipeline.embedding_dimensions, pipeline.generation);
         IndexTable {
             name,

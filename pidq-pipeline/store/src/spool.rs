@@ -8,7 +8,8 @@ use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pidq_http::{Problem, codes, hex, uuid_v7};
+use data_encoding::HEXLOWER;
+use pidq_http::{Problem, codes, uuid_v7};
 use sha2::{Digest, Sha256};
 use tokio::task::spawn_blocking;
 
@@ -127,7 +128,7 @@ impl IncomingUpload {
                 (Storage::Memory(self.buffer), digest)
             }
         };
-        Ok(SpooledUpload { content, size: self.size, sha256: hex(&digest), prefix: self.prefix })
+        Ok(SpooledUpload { content, size: self.size, sha256: HEXLOWER.encode(&digest), prefix: self.prefix })
     }
 
     async fn write(&mut self) -> Result<(), Problem> {
@@ -241,7 +242,7 @@ mod tests {
             }
             let spooled = incoming.finish().await.expect("within the limit");
             assert_eq!((spooled.size(), spooled.in_memory().is_some()), (size as u64, size <= BLOCK_SIZE));
-            assert_eq!(spooled.sha256(), hex(&Sha256::digest(&bytes)));
+            assert_eq!(spooled.sha256(), HEXLOWER.encode(&Sha256::digest(&bytes)));
             assert!(bytes.starts_with(spooled.prefix()));
             let mut read = Vec::new();
             while (read.len() as u64) < spooled.size() {

@@ -73,7 +73,7 @@ pub async fn try_add(store: &Store, pipeline: &Pipeline, new: NewText<'_>) -> Re
 
 /// Returns the SHA-256 of a text.
 pub fn digest(text: &str) -> String {
-    pidq_http::hex(&Sha256::digest(text))
+    data_encoding::HEXLOWER.encode(&Sha256::digest(text))
 }
 
 /// Returns a text as ingested by a worker: one chunk per line.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use pidq_http::hex;
+use data_encoding::HEXLOWER;
 
 use super::name_characters::has_name_characters;
 use super::{Coding, Version};
@@ -23,7 +23,7 @@ impl ETag {
     pub(super) fn from_hash(version: &Version, sha256: &[u8; 8]) -> ETag {
         // A file in a read-only directory may have a version that is no valid header value.
         let version = Some(version.as_str()).filter(|text| has_name_characters(text)).unwrap_or_default();
-        ETag(format!("{version}-{}", hex(sha256)))
+        ETag(format!("{version}-{}", HEXLOWER.encode(sha256)))
     }
 
     /// Parses a tag of `If-Match` or `If-None-Match`, with or without a coding suffix. Returns `None` for weak and

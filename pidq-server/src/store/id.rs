@@ -1,14 +1,15 @@
 //! Identifiers of graphs and tenants, safe as parts of paths and keys.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+
+use data_encoding::{Encoding, Specification};
 
 use super::error::{Error, Result};
 use super::name_characters::has_name_characters;
 
 /// Maximum length of an identifier in bytes.
 const MAX_NAME_LENGTH: usize = 128;
-const DIGITS: &[u8; 32] = b"0123456789abcdefghijklmnopqrstuv";
 
 /// Id of a graph: 1 to 128 characters of `A-Z a-z 0-9 . _ : @ ~ -`, except `.` and `..`.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -84,34 +85,20 @@ fn is_name(text: &str) -> bool {
     (1..=MAX_NAME_LENGTH).contains(&text.len()) && text != "." && text != ".." && has_name_characters(text)
 }
 
-/// Encodes text as base32hex (RFC 4648, section 7), in lower case and without padding. Preserves the order.
+/// Encoding of directory names: base32hex (RFC 4648, section 7), in lower case and without padding. Preserves the order,
+/// and has one spelling for each text.
+static BASE32HEX: LazyLock<Encoding> = LazyLock::new(|| {
+    let mut specification = Specification::new();
+    specification.symbols.push_str("0123456789abcdefghijklmnopqrstuv");
+    specification.encoding().expect("there are 32 different symbols")
+});
+
 fn base32hex(text: &str) -> String {
-    let mut name = String::with_capacity(text.len() * 8 / 5 + 1);
-    for five in text.as_bytes().chunks(5) {
-        let mut block = [0; 8];
-        block[3..3 + five.len()].copy_from_slice(five);
-        let bits = u64::from_be_bytes(block);
-        let digits = (five.len() * 8).div_ceil(5);
-        name.extend((0..digits).map(|at| char::from(DIGITS[(bits >> (35 - 5 * at)) as usize & 31])));
-    }
-    name
+    BASE32HEX.encode(text.as_bytes())
 }
 
 fn from_base32hex(name: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(name.len() * 5 / 8);
-    let (mut bits, mut bit_count) = (0_u32, 0);
-    for letter in name.bytes() {
-        let digit = DIGITS.iter().position(|digit| *digit == letter)?;
-        bits = (bits << 5 | digit as u32) & 0xfff;
-        bit_count += 5;
-        if bit_count >= 8 {
-            bit_count -= 8;
-            bytes.push((bits >> bit_count) as u8);
-        }
-    }
-    let text = String::from_utf8(bytes).ok()?;
-    // Reject alternative spellings with stray bits or characters.
-    (base32hex(&text) == name).then_some(text)
+    String::from_utf8(BASE32HEX.decode(name.as_bytes()).ok()?).ok()
 }
 
 #[cfg(test)]
@@ -134,7 +121,7 @@ mod tests {
         for text in ["f", "fo", "foo", "foob", "fooba", "foobar", "CON", "con", "~", &"Z".repeat(128)] {
             let graph_id = GraphId::parse(text).expect("a name");
             let name = graph_id.to_file_name();
-            assert!(name.len() <= 205 && name.bytes().all(|byte| DIGITS.contains(&byte)), "{name}");
+            assert!(name.len() <= 205 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'v')), "{name}");
             assert_eq!(GraphId::from_file_name(&name), Some(graph_id));
         }
         assert_eq!(base32hex("foobar"), "cpnmuoj1e8");

@@ -2,12 +2,13 @@
 //! decompresses the file as is.
 
 use bytes::Bytes;
+use data_encoding::HEXLOWER;
 use pidq_core::{Graph, Object, Value};
 use sha2::{Digest, Sha256};
 
 use super::compression::{compress_zstd, decompress_exact};
 use super::error::Result;
-use super::{Coding, GraphId, GraphMeta, Timestamp, Version, hex, unhex};
+use super::{Coding, GraphId, GraphMeta, Timestamp, Version, unhex};
 use crate::store::validation::GraphDraft;
 use crate::store::validation::json_offsets::quoted;
 
@@ -141,9 +142,9 @@ fn encode_metadata(meta: &GraphMeta, body: &[u8]) -> String {
         meta.edges,
         meta.size,
         meta.created_on.0,
-        hex(&meta.sha256),
-        hex(&meta.content_hash),
-        hex(&Sha256::digest(body)),
+        HEXLOWER.encode(&meta.sha256),
+        HEXLOWER.encode(&meta.content_hash),
+        HEXLOWER.encode(&Sha256::digest(body)),
     )
 }
 

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use zeroize::Zeroizing;
 
-use super::form::decode;
+use crate::message::percent::decode_secret;
 
 /// Client id and secret.
 #[derive(Clone, Eq, PartialEq)]
@@ -33,5 +33,5 @@ pub(super) fn parse_basic_auth(header: &str) -> Option<Vec<Credentials>> {
 }
 
 fn decoded(id: &str, secret: &str) -> Option<Credentials> {
-    Some(Credentials { id: decode(id.as_bytes())?.to_string(), secret: decode(secret.as_bytes())? })
+    Some(Credentials { id: decode_secret(id.as_bytes())?.to_string(), secret: decode_secret(secret.as_bytes())? })
 }

@@ -4,7 +4,7 @@ use zeroize::Zeroizing;
 
 use super::reply::OAuthError;
 use super::{MAX_BODY_SIZE, OAuthRequest};
-use crate::message::percent::hex;
+use crate::message::percent::decode_secret;
 
 const PARAMETER_LIMIT: usize = 32;
 
@@ -65,14 +65,14 @@ fn parse_body(body: &[u8]) -> Result<OAuthForm, OAuthError> {
     let mut parameters: Vec<(String, Zeroizing<String>)> = Vec::new();
     for pair in body.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty()) {
         let (name, value) = split(pair);
-        let name = decode(name).ok_or_else(malformed)?.to_string();
+        let name = decode_secret(name).ok_or_else(malformed)?.to_string();
         if parameters.iter().any(|(other, _)| *other == name) {
             return Err(invalid_request(&format!("Parameter {} is repeated.", printable(&name))));
         }
         if parameters.len() == PARAMETER_LIMIT {
             return Err(invalid_request("There are more than 32 parameters."));
         }
-        parameters.push((name, decode(value).ok_or_else(malformed)?));
+        parameters.push((name, decode_secret(value).ok_or_else(malformed)?));
     }
     Ok(OAuthForm { parameters })
 }
@@ -86,20 +86,6 @@ fn split(pair: &[u8]) -> (&[u8], &[u8]) {
         Some(at) => (&pair[..at], &pair[at + 1..]),
         None => (pair, &[]),
     }
-}
-
-/// Decodes `+` and `%2B`. `None` for invalid escapes or text that is not UTF-8.
-pub(super) fn decode(text: &[u8]) -> Option<Zeroizing<String>> {
-    let mut bytes = Zeroizing::new(Vec::with_capacity(text.len()));
-    let mut rest = text.iter();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'+' => b' ',
-            b'%' => hex(*rest.next()?)? << 4 | hex(*rest.next()?)?,
-            other => *other,
-        });
-    }
-    std::str::from_utf8(&bytes).ok().map(|text| Zeroizing::new(text.to_owned()))
 }
 
 /// Returns a parameter name if it is safe for an error description (RFC 6749). A malformed body may begin with a

@@ -18,12 +18,10 @@ const PAIR_LIMIT: usize = 128;
 impl Form {
     /// Parses a form. `None` if an escape is invalid, text is not UTF-8, or there are too many pairs.
     pub fn parse(text: &str) -> Option<Self> {
-        let parts = text.split('&').filter(|part| !part.is_empty());
-        let pair = |part: &str| {
-            let (name, value) = part.split_once('=').unwrap_or((part, ""));
-            Some((percent::decode_form(name)?, percent::decode_form(value)?))
-        };
-        let pairs = parts.take(PAIR_LIMIT + 1).map(pair).collect::<Option<Vec<_>>>()?;
+        if !percent::is_decodable(text) {
+            return None;
+        }
+        let pairs: Vec<_> = form_urlencoded::parse(text.as_bytes()).into_owned().take(PAIR_LIMIT + 1).collect();
         (pairs.len() <= PAIR_LIMIT).then_some(Form { pairs })
     }
 

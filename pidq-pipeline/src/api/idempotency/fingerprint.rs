@@ -2,8 +2,9 @@
 //!
 //! A multipart boundary differs between retries, so it is left out, with everything after the last one.
 
+use data_encoding::HEXLOWER;
 use memchr::memmem;
-use pidq_http::{Head, hex};
+use pidq_http::Head;
 use sha2::{Digest, Sha256};
 
 /// The fingerprint of a request whose body is still being read.
@@ -54,7 +55,7 @@ impl Fingerprint {
 
     /// Returns the fingerprint of the whole request.
     pub(super) fn finish(&self) -> String {
-        hex(&self.digest.clone().chain_update(&self.pending).finalize())
+        HEXLOWER.encode(&self.digest.clone().chain_update(&self.pending).finalize())
     }
 }
 

@@ -14,12 +14,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, SystemTime};
 
-use pidq_http::{hex, uuid_v7};
 use pidq_store::crypto::stream::{DecryptingReader, EncryptingWriter};
 use pidq_store::domain::model::Pipeline;
 use pidq_store::spool::create_private_dir;
 use pidq_text::analyzer;
 use pidq_text::codec::{Reader, Writer};
+use data_encoding::HEXLOWER;
+use pidq_http::uuid_v7;
 use sha2::{Digest, Sha256};
 
 use super::PartitionIndex;
@@ -80,7 +81,7 @@ impl SnapshotId {
 fn file_name(pipeline: &str, generation: i64, classification: &str, key: &[u8]) -> String {
     let partition = format!("{:?}", (pipeline, generation, classification));
     let digest = Sha256::new().chain_update(key).chain_update(partition).finalize();
-    format!("{}.{SNAPSHOT_EXTENSION}", &hex(&digest)[..32])
+    format!("{}.{SNAPSHOT_EXTENSION}", HEXLOWER.encode(&digest[..16]))
 }
 
 impl SnapshotFiles {

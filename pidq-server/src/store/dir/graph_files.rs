@@ -6,8 +6,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use data_encoding::HEXLOWER;
+
 use crate::store::vfs::DirEntry;
-use crate::store::{ETag, GraphMeta, Version, hex, unhex};
+use crate::store::{ETag, GraphMeta, Version, unhex};
 
 const VERSION_SUFFIX: &str = ".json.zst";
 const CORRUPT_SUFFIX: &str = ".corrupt";
@@ -48,12 +50,12 @@ impl VersionFile {
     }
 
     pub fn file_name(&self) -> String {
-        format!("{}-{}{VERSION_SUFFIX}", self.number, hex(&self.tag))
+        format!("{}-{}{VERSION_SUFFIX}", self.number, HEXLOWER.encode(&self.tag))
     }
 
     /// Returns the name of the marker file of a corrupt version.
     pub fn corrupt_marker_name(&self) -> String {
-        format!("{}-{}{CORRUPT_SUFFIX}", self.number, hex(&self.tag))
+        format!("{}-{}{CORRUPT_SUFFIX}", self.number, HEXLOWER.encode(&self.tag))
     }
 
     pub fn is_corrupt(&self) -> bool {
