@@ -1,17 +1,15 @@
 //! Trusted proxies: client address from `X-Forwarded-For`.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
 use hyper::header::HeaderMap;
+use ipnet::{IpNet, Ipv6Net};
 
 /// Network in CIDR notation: `10.0.0.0/8`, or one address.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub struct Network {
-    address: IpAddr,
-    prefix: u8,
-}
+pub struct Network(IpNet);
 
 /// Error of parsing a network.
 #[derive(Clone, Debug, Eq, thiserror::Error, PartialEq)]
@@ -21,54 +19,36 @@ pub struct InvalidNetwork(String);
 impl Network {
     /// Returns whether the network contains an address. IPv4-mapped IPv6 addresses count as IPv4.
     pub fn contains(&self, address: IpAddr) -> bool {
-        match (self.address, address.to_canonical()) {
-            (IpAddr::V4(network), IpAddr::V4(other)) => {
-                same_prefix(network.to_bits().into(), other.to_bits().into(), 32, self.prefix)
-            }
-            (IpAddr::V6(network), IpAddr::V6(other)) => {
-                same_prefix(network.to_bits(), other.to_bits(), 128, self.prefix)
-            }
-            _ => false,
-        }
+        self.0.contains(&address.to_canonical())
     }
 
     /// Returns the first address of the network.
     pub(crate) fn address(&self) -> IpAddr {
-        self.address
+        self.0.addr()
     }
 
     /// Returns the network that rate limits apply to: an IPv4 address, or the /64 of an IPv6 address.
     pub fn for_client(address: IpAddr) -> Self {
-        match address.to_canonical() {
-            IpAddr::V4(v4) => Network { address: v4.into(), prefix: 32 },
-            IpAddr::V6(v6) => {
-                let net = Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64);
-                Network { address: net.into(), prefix: 64 }
-            }
-        }
+        Network(match address.to_canonical() {
+            address @ IpAddr::V4(_) => address.into(),
+            IpAddr::V6(address) => Ipv6Net::new_assert(address, 64).trunc().into(),
+        })
     }
-}
-
-fn same_prefix(a: u128, b: u128, width: u8, prefix: u8) -> bool {
-    prefix == 0 || (a ^ b) >> (width - prefix) == 0
 }
 
 impl FromStr for Network {
     type Err = InvalidNetwork;
 
     fn from_str(text: &str) -> Result<Self, InvalidNetwork> {
-        let wrong = || InvalidNetwork(text.to_owned());
-        let (address, prefix) = text.split_once('/').map_or((text, None), |(a, p)| (a, Some(p)));
-        let address: IpAddr = address.trim().parse().map_err(|_| wrong())?;
-        let width = if address.is_ipv4() { 32 } else { 128 };
-        let prefix = prefix.map_or(Ok(width), |p| p.trim().parse().map_err(|_| wrong()))?;
-        if prefix <= width { Ok(Network { address, prefix }) } else { Err(wrong()) }
+        let one_address = || text.trim().parse::<IpAddr>().map(IpNet::from);
+        let network = text.trim().parse().ok().or_else(|| one_address().ok());
+        network.map(Network).ok_or_else(|| InvalidNetwork(text.to_owned()))
     }
 }
 
 impl fmt::Display for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.address, self.prefix)
+        self.0.fmt(f)
     }
 }
 
@@ -146,6 +126,7 @@ mod tests {
         for bad in ["", "10.0.0.0/33", "10.0.0/8", "::/129", "a/8", "10.0.0.0/-1"] {
             assert!(bad.parse::<Network>().is_err(), "{bad}");
         }
+        assert_eq!("192.0.2.7".parse::<Network>().map(|network| network.to_string()), Ok("192.0.2.7/32".to_owned()));
         let all: Network = "0.0.0.0/0".parse().expect("a network");
         assert!(all.contains(IpAddr::from([1, 2, 3, 4])));
         assert_eq!(
