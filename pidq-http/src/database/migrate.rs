@@ -1,6 +1,11 @@
 //! Schema migrations: numbered steps, each applied once.
 
-use super::{Database, DatabaseError, DatabaseKind, Transaction};
+use std::borrow::Cow;
+
+use sqlx::SqlStr;
+use sqlx::migrate::{MigrateError, MigrationType, Migrator};
+
+use super::{Database, DatabaseError, DatabaseKind};
 
 /// Step of a schema. Released steps are never changed; new ones are appended.
 #[derive(Clone, Copy)]
@@ -11,10 +16,6 @@ pub struct Migration {
     pub sql: &'static str,
 }
 
-const CREATE_TABLE: &str = "create table if not exists migrations
-  (component text not null, version bigint not null, primary key (component, version))";
-const APPLIED_VERSION: &str = "select coalesce(max(version), 0) from migrations where component = $1";
-const INSERT_VERSION: &str = "insert into migrations (component, version) values ($1, $2)";
 // A step may take long, and so may waiting for another replica.
 const NO_STATEMENT_TIMEOUT: &str = "set local statement_timeout = 0";
 // Lock id; any number, the same in every replica.
@@ -28,22 +29,24 @@ impl Database {
             tx.execute(NO_STATEMENT_TIMEOUT, &[]).await?;
             tx.execute(LOCK, &[]).await?;
         }
-        tx.execute(CREATE_TABLE, &[]).await?;
-        let applied = tx.row::<(i64,)>(APPLIED_VERSION, &[component.into()]).await?.map_or(0, |row| row.0);
-        reject_newer(component, steps, applied)?;
-        for step in steps.iter().filter(|step| step.version > applied) {
-            apply(&mut tx, component, step).await?;
-        }
+        tx.migrate(&migrator(component, steps)).await.map_err(|error| match error {
+            MigrateError::VersionMissing(version) => DatabaseError::Newer { component, version },
+            MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => error.into(),
+            other => sqlx::Error::from(other).into(),
+        })?;
         tx.commit().await
     }
 }
 
-fn reject_newer(component: &'static str, steps: &[Migration], applied: i64) -> Result<(), DatabaseError> {
-    let known = steps.last().map_or(0, |step| step.version);
-    if applied > known { Err(DatabaseError::Newer { component, version: applied }) } else { Ok(()) }
-}
-
-async fn apply(tx: &mut Transaction, component: &'static str, step: &Migration) -> Result<(), DatabaseError> {
-    tx.run_all(step.sql).await?;
-    tx.execute(INSERT_VERSION, &[component.into(), step.version.into()]).await.map(drop)
+/// Returns the steps of a component, with a table of its own: components may share the database.
+fn migrator(component: &str, steps: &[Migration]) -> Migrator {
+    let migration = |step: &Migration| {
+        let sql = SqlStr::from_static(step.sql);
+        sqlx::migrate::Migration::new(step.version, Cow::Borrowed(""), MigrationType::Simple, sql, false)
+    };
+    let mut migrator = Migrator::with_migrations(steps.iter().map(migration).collect());
+    migrator.dangerous_set_table_name(format!("{component}_migration"));
+    // The lock of the crate ends before the transaction; ours ends with it.
+    migrator.set_locking(false);
+    migrator
 }

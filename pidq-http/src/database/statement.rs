@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use futures_core::Stream;
+use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::postgres::PgRow;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{FromRow, Postgres, Sqlite};
@@ -190,9 +191,13 @@ impl Transaction {
         Box::pin(async move { run_within!(self, bind_args!(sqlx::query_as(sql), args), fetch_all) })
     }
 
-    /// Runs the statements of a migration, without arguments.
-    pub(super) async fn run_all(&mut self, sql: &'static str) -> Result<(), DatabaseError> {
-        run_within!(self, sqlx::raw_sql(sql), execute, rows_affected).map(drop::<u64>)
+    /// Applies the missing steps of a schema.
+    pub(super) async fn migrate(&mut self, migrator: &Migrator) -> Result<(), MigrateError> {
+        // `run` calls `run_direct`, but its future is not `Send` for a borrowed connection.
+        match self {
+            Transaction::Sqlite(tx) => migrator.run_direct(None, &mut **tx, false).await,
+            Transaction::Postgres(tx, _) => migrator.run_direct(None, &mut **tx, false).await,
+        }
     }
 
     /// Commits the transaction.

@@ -110,6 +110,20 @@ async fn tables_of_a_newer_version_are_not_touched() {
 }
 
 #[tokio::test]
+async fn a_changed_step_and_a_failed_step_are_errors() {
+    const CHANGED: Migration = Migration { version: 1, sql: "create table a (x bigint)" };
+    const WRONG: Migration = Migration { version: 2, sql: "create table b (x bigint); insert into none values (1);" };
+    on_each(async |database: Database| {
+        database.migrate("test", &[FIRST]).await.unwrap();
+        assert!(database.migrate("test", &[CHANGED]).await.is_err());
+        assert!(database.migrate("test", &[FIRST, WRONG]).await.is_err());
+        assert!(database.rows::<(i64,)>("select x from b", &[]).await.is_err(), "the step is rolled back");
+        database.migrate("test", &[FIRST, SECOND]).await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn replicas_that_start_together_migrate_once() {
     on_each(async |database: Database| {
         let starts = (0..8).map(|_| {
