@@ -4,16 +4,17 @@
 //! change in the database meanwhile. Changes by this process take effect at once: every change that may revoke access
 //! clears the cache. A look-up that began before a change is not cached after it.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
+
+use quick_cache::sync::Cache;
 
 use super::{Caller, Identities, Timestamp};
 use crate::database::{Arg, DatabaseError};
 use crate::principal::Principal;
 
-/// Maximum number of cached tokens.
+/// Maximum number of cached tokens, approximately.
 const TOKEN_LIMIT: usize = 10_000;
 
 /// SHA-256 of a token. Tokens themselves are not stored.
@@ -33,18 +34,20 @@ pub(crate) struct VerifiedToken {
 /// Cache of verified tokens.
 pub(super) struct TokenCache {
     ttl: Duration,
-    entries: RwLock<CacheEntries>,
+    tokens: Cache<Digest, CachedToken>,
+    /// Number of times the cache was cleared.
+    generation: AtomicU64,
+    /// Time of the last purge of expired entries, each with its graph rights, in milliseconds.
+    purged_at: AtomicI64,
     /// Number of changes of rights.
     rights_version: AtomicU64,
 }
 
-#[derive(Default)]
-struct CacheEntries {
-    /// Number of times the cache was cleared.
+#[derive(Clone)]
+struct CachedToken {
+    verified: Arc<VerifiedToken>,
+    /// Generation in which the look-up began. Entries of earlier generations are invalid.
     generation: u64,
-    /// Time of the last purge of expired entries, each with its graph rights.
-    purged_at: Timestamp,
-    tokens: HashMap<Digest, Arc<VerifiedToken>>,
 }
 
 impl VerifiedToken {
@@ -61,43 +64,42 @@ impl VerifiedToken {
 
 impl TokenCache {
     pub fn new(ttl: Duration) -> TokenCache {
-        TokenCache { ttl, entries: RwLock::default(), rights_version: AtomicU64::new(0) }
+        TokenCache {
+            ttl,
+            tokens: Cache::new(TOKEN_LIMIT),
+            generation: AtomicU64::new(0),
+            purged_at: AtomicI64::new(0),
+            rights_version: AtomicU64::new(0),
+        }
     }
 
     /// Returns a fresh entry. The caller must still check the expiry of the token.
     pub fn get(&self, token: &Digest, now: Timestamp) -> Option<Arc<VerifiedToken>> {
-        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
-        entries.tokens.get(token).filter(|verified| verified.is_fresh(self.ttl, now)).cloned()
+        let cached = self.tokens.get(token).filter(|cached| cached.generation == self.generation())?;
+        Some(cached.verified).filter(|verified| verified.is_fresh(self.ttl, now))
     }
 
     /// Returns the generation, for a later [`TokenCache::insert`].
     pub fn generation(&self) -> u64 {
-        self.entries.read().unwrap_or_else(PoisonError::into_inner).generation
+        self.generation.load(Ordering::Acquire)
     }
 
-    /// Inserts a verified token, unless the cache was cleared since the generation.
+    /// Inserts a verified token. It is never returned if the cache was cleared since the generation.
     pub fn insert(&self, generation: u64, token: Digest, verified: &Arc<VerifiedToken>) {
-        if self.ttl.is_zero() {
-            return;
-        }
-        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
-        if entries.generation != generation {
+        if self.ttl.is_zero() || generation != self.generation() {
             return;
         }
         let now = verified.verified_at;
-        if entries.tokens.len() >= TOKEN_LIMIT || now.since(entries.purged_at) >= self.ttl {
-            entries.tokens.retain(|_, other| other.is_fresh(self.ttl, now));
-            entries.purged_at = now;
+        if now.since(Timestamp(self.purged_at.load(Ordering::Relaxed))) >= self.ttl {
+            self.purged_at.store(now.0, Ordering::Relaxed);
+            self.tokens.retain(|_, cached| cached.verified.is_fresh(self.ttl, now));
         }
-        if entries.tokens.len() < TOKEN_LIMIT {
-            entries.tokens.insert(token, verified.clone());
-        }
+        self.tokens.insert(token, CachedToken { verified: verified.clone(), generation });
     }
 
     fn clear(&self) {
-        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
-        entries.generation += 1;
-        entries.tokens.clear();
+        self.generation.fetch_add(1, Ordering::AcqRel);
+        self.tokens.clear();
     }
 
     /// Returns the number of changes of rights.
@@ -182,19 +184,16 @@ mod tests {
     }
 
     #[test]
-    fn the_cache_is_bounded_and_evicts_expired_tokens() {
+    fn the_cache_is_bounded_and_keeps_new_tokens() {
         let cache = TokenCache::new(Duration::from_secs(1));
-        let token = |n: usize| {
-            let mut digest = [0; 32];
-            digest[..8].copy_from_slice(&n.to_le_bytes());
-            digest
-        };
-        (0..TOKEN_LIMIT).for_each(|n| cache.insert(0, token(n), &verified_token(0)));
-        cache.insert(0, token(TOKEN_LIMIT), &verified_token(999));
-        assert!(cache.get(&token(TOKEN_LIMIT), Timestamp(999)).is_none(), "those before it are all fresh");
-        cache.insert(0, token(TOKEN_LIMIT), &verified_token(1_000));
-        assert!(cache.get(&token(TOKEN_LIMIT), Timestamp(1_000)).is_some());
-        assert!(cache.get(&token(0), Timestamp(1_000)).is_none());
+        for n in 0..2 * TOKEN_LIMIT {
+            let mut token = [0; 32];
+            token[..8].copy_from_slice(&n.to_le_bytes());
+            cache.insert(0, token, &verified_token(0));
+            assert!(cache.get(&token, Timestamp(0)).is_some(), "{n}");
+        }
+        // Shards round their capacity up.
+        assert!(cache.tokens.len() <= TOKEN_LIMIT + TOKEN_LIMIT / 100, "{}", cache.tokens.len());
     }
 
     #[test]
@@ -203,7 +202,7 @@ mod tests {
         for second in 0..100_u8 {
             cache.insert(0, [second; 32], &verified_token(i64::from(second) * 1_000));
         }
-        assert!(cache.entries.read().expect("no panic").tokens.len() <= 2);
+        assert!(cache.tokens.len() <= 2);
     }
 
     #[test]
