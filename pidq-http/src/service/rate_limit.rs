@@ -75,7 +75,11 @@ impl RateLimiter {
         if after > now + self.window {
             return self.decision(after - now - self.window, true);
         }
-        if table.len() >= KEY_LIMIT && !table.contains_key(key) {
+        if let Some(full_at) = table.get_mut(key) {
+            *full_at = after;
+            return self.decision(after - now, false);
+        }
+        if table.len() >= KEY_LIMIT {
             table.retain(|_, full_at| *full_at > now);
             if table.len() >= KEY_LIMIT {
                 return self.decision(one, true);
