@@ -149,6 +149,7 @@ mod tests {
         assert_eq!(parse_v1(long.as_bytes()), client("ffff:f00f:ffff:ffff:ffff:ffff:ffff:ffff"));
         assert_eq!(parse_v1(b"PROXY UNKNOWN\r\n"), Ok(Origin::Unknown));
         assert_eq!(parse_v1(b"PROXY UNKNOWN whatever it says\r\n"), Ok(Origin::Unknown));
+        assert_eq!(parse_v1(b"PROXY UNKNOWN with more words than two addresses\r\n"), Ok(Origin::Unknown));
     }
 
     #[test]
@@ -168,6 +169,8 @@ mod tests {
             "PROXY UDP4 192.0.2.1 198.51.100.1 1 443\r\n",
             "PROXY tcp4 192.0.2.1 198.51.100.1 1 443\r\n",
             "PROXY UNKNOWN",
+            "PROXY UNKNOWNX\r\n",
+            "PROXY\rTCP4 192.0.2.1 198.51.100.1 1 443\r\n",
             "PROXY \u{e4}\r\n",
             "",
         ] {
@@ -185,6 +188,8 @@ mod tests {
         assert_eq!(parse_v2(0x21, 0x21, &v6), client("::1"));
         for (command, family, origin) in [
             (0x20, 0x11, Origin::Local),
+            // The family of a local connection is ignored, whatever it is.
+            (0x20, 0xff, Origin::Local),
             (0x20, 0, Origin::Local),
             (0x21, 0, Origin::Unknown),
             (0x21, 0x31, Origin::Unknown),
