@@ -1,8 +1,6 @@
 //! Metrics by route, as OpenMetrics text.
 //!
-//! Hot: a response is counted with a few atomic additions through cached handles, without look-ups or locks.
-
-mod atomic_histogram;
+//! Hot: a response is counted through cached handles, without look-ups; the lock of a histogram is held for an addition.
 
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
@@ -11,15 +9,13 @@ use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::metrics::histogram::exponential_buckets;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
-
-use atomic_histogram::AtomicHistogram;
 
 /// Content type of OpenMetrics.
 pub(crate) const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-type HistogramFamily<L> = Family<L, AtomicHistogram, fn() -> AtomicHistogram>;
+type HistogramFamily<L> = Family<L, Histogram, fn() -> Histogram>;
 
 /// Measurements of a query response, for the access log and the metrics.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -78,7 +74,7 @@ impl Metrics {
     /// Registers the metrics in the registry of a service.
     pub fn new(mut registry: Registry) -> Self {
         let requests = Family::default();
-        let seconds = Family::new_with_constructor(seconds_histogram as fn() -> AtomicHistogram);
+        let seconds = Family::new_with_constructor(seconds_histogram as fn() -> Histogram);
         let (in_flight, connections, certificate_expiry) = (Gauge::default(), Gauge::default(), Gauge::default());
         let (failed_connections, reloads) = (Family::default(), Family::default());
         let http = registry.sub_registry_with_prefix("pidq_http");
@@ -147,7 +143,7 @@ pub(crate) struct RouteMetrics {
 #[derive(Default)]
 struct CachedHandles {
     ok: OnceLock<Counter>,
-    seconds: OnceLock<AtomicHistogram>,
+    seconds: OnceLock<Histogram>,
     queries: OnceLock<QueryHistograms>,
 }
 
@@ -191,16 +187,16 @@ struct QueryMetrics {
 
 /// Query metrics of one route.
 struct QueryHistograms {
-    fuel: AtomicHistogram,
-    queue_seconds: AtomicHistogram,
-    response_bytes: AtomicHistogram,
+    fuel: Histogram,
+    queue_seconds: Histogram,
+    response_bytes: Histogram,
 }
 
 impl QueryMetrics {
     fn register(registry: &mut Registry) -> QueryMetrics {
-        let fuel = Family::new_with_constructor(magnitude_histogram as fn() -> AtomicHistogram);
-        let queue_seconds = Family::new_with_constructor(seconds_histogram as fn() -> AtomicHistogram);
-        let response_bytes = Family::new_with_constructor(magnitude_histogram as fn() -> AtomicHistogram);
+        let fuel = Family::new_with_constructor(magnitude_histogram as fn() -> Histogram);
+        let queue_seconds = Family::new_with_constructor(seconds_histogram as fn() -> Histogram);
+        let response_bytes = Family::new_with_constructor(magnitude_histogram as fn() -> Histogram);
         registry.register("query_fuel", "Fuel of a query", fuel.clone());
         registry.register(
             "query_queue_seconds",
@@ -231,11 +227,11 @@ impl QueryHistograms {
 }
 
 /// Histogram for durations: from a millisecond to about 24 seconds.
-fn seconds_histogram() -> AtomicHistogram {
-    AtomicHistogram::new(exponential_buckets(0.001, 2.5, 12))
+fn seconds_histogram() -> Histogram {
+    Histogram::new(exponential_buckets(0.001, 2.5, 12))
 }
 
 /// Histogram for fuel and sizes: powers of ten from 1 to 100 million.
-fn magnitude_histogram() -> AtomicHistogram {
-    AtomicHistogram::new(exponential_buckets(1.0, 10.0, 9))
+fn magnitude_histogram() -> Histogram {
+    Histogram::new(exponential_buckets(1.0, 10.0, 9))
 }
