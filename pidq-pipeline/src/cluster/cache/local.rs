@@ -1,72 +1,54 @@
-//! In-process LRU cache with a capacity in bytes.
+//! In-process cache with a capacity in bytes and a TTL per entry.
 
-use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use quick_cache::Weighter;
+use quick_cache::unsync::Cache;
 
 /// Cache key: a digest.
 pub(super) type CacheKey = [u8; 32];
 
-/// Approximate overhead of an entry: its key twice, its times, and two table slots.
+/// Approximate overhead of an entry: its key, its time, and its table slots.
 const ENTRY_OVERHEAD: usize = 200;
 
-/// LRU cache.
-pub(super) struct LocalCache {
-    values: HashMap<CacheKey, Value>,
-    /// Key of the entry used at a tick.
-    by_tick: BTreeMap<u64, CacheKey>,
-    tick: u64,
-    bytes: usize,
-    capacity: usize,
-}
+/// Assumed size of a value in bytes, for the initial size of the table: a query vector.
+const TYPICAL_VALUE_SIZE: usize = 1800;
+
+/// Cache that prefers entries that were used again over those that were not.
+pub(super) struct LocalCache(Cache<CacheKey, Value, ByteWeighter>);
 
 struct Value {
     bytes: Bytes,
     expires_at: Instant,
-    /// Tick of the last use.
-    last_used: u64,
+}
+
+#[derive(Clone)]
+struct ByteWeighter;
+
+impl Weighter<CacheKey, Value> for ByteWeighter {
+    fn weight(&self, _: &CacheKey, value: &Value) -> u64 {
+        (value.bytes.len() + ENTRY_OVERHEAD) as u64
+    }
 }
 
 impl LocalCache {
     pub fn with_capacity(capacity: usize) -> LocalCache {
-        LocalCache { values: HashMap::new(), by_tick: BTreeMap::new(), tick: 0, bytes: 0, capacity }
+        let entries = capacity / (TYPICAL_VALUE_SIZE + ENTRY_OVERHEAD);
+        LocalCache(Cache::with_weighter(entries, capacity as u64, ByteWeighter))
     }
 
     pub fn get(&mut self, key: &CacheKey, now: Instant) -> Option<Bytes> {
-        self.tick += 1;
-        let value = self.values.get_mut(key)?;
+        let value = self.0.get(key)?;
         if value.expires_at <= now {
-            self.remove(key);
+            self.0.remove(key);
             return None;
         }
-        self.by_tick.remove(&value.last_used);
-        value.last_used = self.tick;
-        self.by_tick.insert(self.tick, *key);
         Some(value.bytes.clone())
     }
 
     pub fn put(&mut self, key: CacheKey, bytes: Bytes, ttl: Duration, now: Instant) {
-        self.remove(&key);
-        if bytes.len() + ENTRY_OVERHEAD > self.capacity {
-            return;
-        }
-        self.tick += 1;
-        self.bytes += bytes.len() + ENTRY_OVERHEAD;
-        self.by_tick.insert(self.tick, key);
-        self.values.insert(key, Value { bytes, expires_at: now + ttl, last_used: self.tick });
-        while self.bytes > self.capacity {
-            let Some((_, oldest)) = self.by_tick.first_key_value() else { return };
-            let oldest = *oldest;
-            self.remove(&oldest);
-        }
-    }
-
-    fn remove(&mut self, key: &CacheKey) {
-        if let Some(value) = self.values.remove(key) {
-            self.by_tick.remove(&value.last_used);
-            self.bytes -= value.bytes.len() + ENTRY_OVERHEAD;
-        }
+        self.0.insert(key, Value { bytes, expires_at: now + ttl });
     }
 }
 
@@ -81,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_recently_used_entry_is_evicted() {
+    fn an_unused_entry_is_evicted_before_a_used_one() {
         let (mut cache, now) = (LocalCache::with_capacity(3 * (ENTRY_OVERHEAD + 10)), Instant::now());
         let value = || Bytes::from_static(&[7; 10]);
         for number in 0..3 {
@@ -90,8 +72,8 @@ mod tests {
         assert!(cache.get(&key(0), now).is_some());
         cache.put(key(3), value(), LONG, now);
         let present: Vec<bool> = (0..4).map(|number| cache.get(&key(number), now).is_some()).collect();
-        assert_eq!(present, [true, false, true, true]);
-        assert_eq!((cache.values.len(), cache.by_tick.len()), (3, 3));
+        assert!(present[0] && present[3] && present[1] != present[2], "{present:?}");
+        assert_eq!(cache.0.len(), 3);
     }
 
     #[test]
@@ -103,6 +85,6 @@ mod tests {
         assert_eq!(cache.get(&key(1), now + LONG), None);
         cache.put(key(2), Bytes::from(vec![0; 1000]), LONG, now);
         assert_eq!(cache.get(&key(2), now), None, "larger than the capacity");
-        assert_eq!((cache.bytes, cache.values.len(), cache.by_tick.len()), (0, 0, 0));
+        assert_eq!((cache.0.weight(), cache.0.len()), (0, 0));
     }
 }

@@ -1,7 +1,8 @@
 //! Embedder with batching, validation and a cache of recent vectors.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use quick_cache::sync::Cache;
 
 use super::{Embedder, Error};
 
@@ -13,13 +14,13 @@ const BATCH_SIZE: usize = 64;
 /// Use one per partition: response times reveal whether a text is cached.
 pub struct CachingEmbedder {
     model: Arc<dyn Embedder>,
-    cache: Mutex<LruCache>,
+    cache: Option<Cache<String, Vec<f32>>>,
 }
 
 impl CachingEmbedder {
-    /// Creates an embedder that caches the vectors of `capacity` texts.
+    /// Creates an embedder that caches the vectors of `capacity` texts; 0 disables the cache.
     pub fn new(model: Arc<dyn Embedder>, capacity: usize) -> Self {
-        CachingEmbedder { model, cache: Mutex::new(LruCache { capacity, ..LruCache::default() }) }
+        CachingEmbedder { model, cache: (capacity > 0).then(|| Cache::new(capacity)) }
     }
 
     /// Returns the length of every vector.
@@ -32,12 +33,15 @@ impl CachingEmbedder {
     /// # Errors
     /// As the model; also if it returns a wrong number of vectors, a wrong length, or a number that is not finite.
     pub fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, Error> {
-        let mut vectors: Vec<Option<Vec<f32>>> = texts.iter().map(|text| self.cache().get(text)).collect();
+        let mut vectors: Vec<Option<Vec<f32>>> = texts.iter().map(|text| self.cache.as_ref()?.get(text)).collect();
         let missing: Vec<usize> = (0..texts.len()).filter(|&index| vectors[index].is_none()).collect();
         for batch in missing.chunks(BATCH_SIZE) {
             let batch_texts: Vec<String> = batch.iter().map(|&index| texts[index].clone()).collect();
-            for ((&index, text), vector) in batch.iter().zip(&batch_texts).zip(self.embed_batch(&batch_texts)?) {
-                self.cache().put(text, &vector);
+            let batch_vectors = self.embed_batch(&batch_texts)?;
+            for ((&index, text), vector) in batch.iter().zip(batch_texts).zip(batch_vectors) {
+                if let Some(cache) = &self.cache {
+                    cache.insert(text, vector.clone());
+                }
                 vectors[index] = Some(vector);
             }
         }
@@ -56,46 +60,6 @@ impl CachingEmbedder {
         }
         let are_finite = vectors.iter().flatten().all(|x| x.is_finite());
         if are_finite { Ok(vectors) } else { Err(Error::unavailable("the model returned a number that is not finite")) }
-    }
-
-    fn cache(&self) -> std::sync::MutexGuard<'_, LruCache> {
-        // Poisoning is ignored: every change is a single call, so the cache is consistent.
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Least-recently-used cache of vectors.
-#[derive(Default)]
-struct LruCache {
-    capacity: usize,
-    clock: u64,
-    vectors: HashMap<String, (u64, Vec<f32>)>,
-    /// Texts by the time of their last use.
-    by_time: BTreeMap<u64, String>,
-}
-
-impl LruCache {
-    fn get(&mut self, text: &str) -> Option<Vec<f32>> {
-        let (time, vector) = self.vectors.get_mut(text)?;
-        let text = self.by_time.remove(time)?;
-        self.clock += 1;
-        *time = self.clock;
-        self.by_time.insert(self.clock, text);
-        Some(vector.clone())
-    }
-
-    fn put(&mut self, text: &str, vector: &[f32]) {
-        if self.capacity == 0 || self.vectors.contains_key(text) {
-            return;
-        }
-        if self.vectors.len() >= self.capacity
-            && let Some((_, oldest)) = self.by_time.pop_first()
-        {
-            self.vectors.remove(&oldest);
-        }
-        self.clock += 1;
-        self.by_time.insert(self.clock, text.to_owned());
-        self.vectors.insert(text.to_owned(), (self.clock, vector.to_vec()));
     }
 }
 
