@@ -3,77 +3,79 @@
 //! By the standard, an event ends at an empty line. Some servers omit it, so data that is complete JSON is an event at
 //! once; data over several lines is joined first.
 
+use std::num::NonZeroUsize;
+
 use serde::de::IgnoredAny;
+use sse_core::{SseDecoder, SseEvent};
+
+use super::MAX_RESPONSE_SIZE;
 
 /// Maximum number of attempts to parse the data of one event as JSON: each attempt reads all of its lines.
 const MAX_PARSE_ATTEMPTS: u32 = 16;
 
+/// Maximum size of the data of an event in bytes. A larger event would be skipped; no response contains one.
+const MAX_EVENT_SIZE: NonZeroUsize = NonZeroUsize::new(MAX_RESPONSE_SIZE).expect("the limit is not 0");
+
+/// End of an event, even after a line that ends with `\r`, whose line end may continue with `\n`.
+const EVENT_END: &[u8] = b"\n\n";
+
 /// Incremental parser. Characters and line ends may be split across chunks.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct SseParser {
-    line: Vec<u8>,
-    data: Option<String>,
+    decoder: SseDecoder,
     parse_attempts: u32,
-    after_return: bool,
-    has_started: bool,
+}
+
+impl Default for SseParser {
+    fn default() -> SseParser {
+        SseParser { decoder: SseDecoder::with_limit(MAX_EVENT_SIZE), parse_attempts: 0 }
+    }
 }
 
 impl SseParser {
     /// Parses a chunk and returns the data of the events that it completes.
     pub(super) fn push(&mut self, chunk: &[u8]) -> Vec<String> {
-        let mut events = Vec::new();
-        let mut remaining = chunk;
-        while let Some(&first) = remaining.first() {
-            // The second half of a CRLF whose first half ended the previous line.
-            if std::mem::take(&mut self.after_return) && first == b'\n' {
-                remaining = &remaining[1..];
-                continue;
-            }
-            let Some(end) = memchr::memchr2(b'\n', b'\r', remaining) else {
-                self.line.extend_from_slice(remaining);
-                break;
-            };
-            self.line.extend_from_slice(&remaining[..end]);
-            self.after_return = remaining[end] == b'\r';
-            events.extend(self.end_line());
-            remaining = &remaining[end + 1..];
-        }
-        events
+        let parts = chunk.split_inclusive(|byte| matches!(byte, b'\n' | b'\r'));
+        parts.filter_map(|part| self.push_part(part)).collect()
     }
 
     /// Returns the data of the event that the end of the stream completes.
     pub(super) fn finish(&mut self) -> Option<String> {
-        let last = if self.line.is_empty() { None } else { self.end_line() };
-        last.or_else(|| self.data.take())
+        next_event(&mut self.decoder, EVENT_END)
     }
 
-    fn end_line(&mut self) -> Option<String> {
-        let line = std::mem::take(&mut self.line);
-        let line = String::from_utf8_lossy(&line);
-        let line =
-            if std::mem::replace(&mut self.has_started, true) { &*line } else { line.trim_start_matches('\u{feff}') };
-        if line.is_empty() {
-            self.parse_attempts = 0;
-            return self.data.take();
+    /// Parses a part of a line, with its end if it has one.
+    fn push_part(&mut self, part: &[u8]) -> Option<String> {
+        let ends_line = matches!(part, [.., b'\n' | b'\r']);
+        let mut event = next_event(&mut self.decoder, part);
+        if event.is_none() && ends_line {
+            event = self.take_complete_data();
         }
-        // Comments and the fields `event`, `id` and `retry` are ignored.
-        let data = line.strip_prefix("data")?;
-        let data = data.strip_prefix(':').or_else(|| data.is_empty().then_some(""))?;
-        self.push_data(data.strip_prefix(' ').unwrap_or(data))
+        event.inspect(|_| self.parse_attempts = 0)
     }
 
-    fn push_data(&mut self, line: &str) -> Option<String> {
-        let data = match self.data.take() {
-            Some(before) => before + "\n" + line,
-            None => line.to_owned(),
-        };
+    /// Returns the data before the empty line that ends the event, if it is complete JSON.
+    fn take_complete_data(&mut self) -> Option<String> {
+        if self.parse_attempts == MAX_PARSE_ATTEMPTS {
+            return None;
+        }
+        let mut after_event = self.decoder.clone();
+        let data = next_event(&mut after_event, EVENT_END)?;
         self.parse_attempts += 1;
-        if self.parse_attempts <= MAX_PARSE_ATTEMPTS && is_complete(&data) {
-            self.parse_attempts = 0;
-            return Some(data);
+        is_complete(&data).then(|| {
+            self.decoder = after_event;
+            data
+        })
+    }
+}
+
+/// Returns the data of the event that the bytes complete. Fields other than `data` are ignored.
+fn next_event(decoder: &mut SseDecoder, mut bytes: &[u8]) -> Option<String> {
+    loop {
+        match decoder.next(&mut bytes)? {
+            Ok(SseEvent::Message(message)) => return Some(message.data),
+            Ok(SseEvent::Retry(_)) | Err(_) => {}
         }
-        self.data = Some(data);
-        None
     }
 }
 
@@ -127,6 +129,13 @@ mod tests {
     fn the_lines_of_one_event_are_not_parsed_again_for_each_line() {
         let text = "data: [\n".repeat(200_000);
         assert_eq!(parse([text.as_bytes()]).len(), 1);
+    }
+
+    #[test]
+    fn an_event_above_the_limit_is_skipped() {
+        let line = "data: [\"".to_owned() + &"x".repeat(1 << 20) + "\"\n";
+        let text = line.repeat(9) + "\ndata: 1\n\n";
+        assert_eq!(parse([text.as_bytes()]), ["1"]);
     }
 
     proptest! {
