@@ -13,6 +13,7 @@ use pidq_store::domain::model::{self, Pipeline};
 use pidq_store::{IndexedRevision, SearchableDocument, Store, StoreError, StoredChunk};
 use pidq_text::embedding::from_blob;
 use pidq_text::search::{Chunk, Document, Partition};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use snapshot_files::SnapshotId;
 use tokio::sync::{OwnedRwLockWriteGuard, RwLock, Semaphore, mpsc};
@@ -85,7 +86,7 @@ pub struct DocumentInfo {
 }
 
 /// Displayed properties of a chunk, in addition to its text.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct ChunkInfo {
     /// Start and end in the document's text, in characters.
     pub char_range: Option<(i64, i64)>,

@@ -1,54 +1,63 @@
 //! Serialization of a partition with the displayed properties of its documents and chunks.
 
+use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use std::sync::atomic::AtomicI64;
 
 use pidq_text::codec::{Reader, Writer, invalid_data};
 use pidq_text::search::Partition;
-
+use serde::{Deserialize, Serialize};
 use super::{ChunkInfo, DocumentInfo, PartitionIndex};
+
+/// First record. The partition follows, then the documents.
+#[derive(Deserialize, Serialize)]
+struct HeaderRecord {
+    change_count: i64,
+    documents: usize,
+}
+
+/// Properties of a document that the partition does not contain.
+#[derive(Deserialize, Serialize)]
+struct DocumentRecord<'a> {
+    id: &'a str,
+    revision: i64,
+    indexed_at: i64,
+    title: &'a str,
+    filename: &'a str,
+    /// Ids of the chunks, in order, with their properties.
+    chunks: Vec<(&'a str, Cow<'a, ChunkInfo>)>,
+}
 
 impl PartitionIndex {
     /// Writes the partition.
     pub(super) fn write(&self, out: &mut Writer<impl Write>) -> io::Result<()> {
-        out.long(self.change_count)?;
+        out.record(&HeaderRecord { change_count: self.change_count, documents: self.documents.len() })?;
         self.partition.write(out)?;
-        out.count(self.documents.len())?;
-        for (id, document) in &self.documents {
-            out.string(id)?;
-            out.long(document.revision)?;
-            out.long(document.indexed_at)?;
-            out.string(&document.title)?;
-            out.string(&document.filename)?;
-            out.count(document.chunks.len())?;
-            document.chunks.iter().try_for_each(|id| self.write_chunk(id, out))?;
-        }
-        Ok(())
+        self.documents.iter().try_for_each(|(id, document)| out.record(&self.document_record(id, document)?))
     }
 
-    fn write_chunk(&self, id: &str, out: &mut Writer<impl Write>) -> io::Result<()> {
-        let chunk = self.chunks.get(id).ok_or_else(invalid_data)?;
-        out.string(id)?;
-        out.option(chunk.char_range, |out, (start, end)| {
-            out.long(start)?;
-            out.long(end)
-        })?;
-        out.option(chunk.gap.as_deref(), Writer::string)?;
-        out.option(chunk.page, Writer::long)?;
-        out.count(chunk.tags.len())?;
-        chunk.tags.iter().try_for_each(|tag| out.string(tag))
+    fn document_record<'a>(&'a self, id: &'a str, document: &'a DocumentInfo) -> io::Result<DocumentRecord<'a>> {
+        let chunk = |id: &'a String| Some((id.as_str(), Cow::Borrowed(self.chunks.get(id)?)));
+        Ok(DocumentRecord {
+            id,
+            revision: document.revision,
+            indexed_at: document.indexed_at,
+            title: &document.title,
+            filename: &document.filename,
+            chunks: document.chunks.iter().map(chunk).collect::<Option<_>>().ok_or_else(invalid_data)?,
+        })
     }
 
     /// Replaces the contents by a serialized partition and its change count. An error leaves the contents unchanged.
     pub(super) fn replace_from(&mut self, input: &mut Reader<impl Read>) -> io::Result<()> {
-        let change_count = input.long()?;
+        let HeaderRecord { change_count, documents } = input.record()?;
         let mut loaded = PartitionIndex {
             change_count,
             ..PartitionIndex::empty(self.partition.dimensions(), self.snapshot_id.clone())
         };
         loaded.partition = Partition::read(input)?;
-        for _ in 0..input.count()? {
-            loaded.read_document(input)?;
+        for _ in 0..documents {
+            loaded.insert_document(input.record()?)?;
         }
         input.end()?;
         loaded.saved_change_count = AtomicI64::new(change_count);
@@ -56,22 +65,14 @@ impl PartitionIndex {
         Ok(())
     }
 
-    fn read_document(&mut self, input: &mut Reader<impl Read>) -> io::Result<()> {
-        let id = input.string()?;
-        let (revision, indexed_at) = (input.long()?, input.long()?);
-        let (title, filename) = (input.string()?, input.string()?);
-        let metadata = self.partition.metadata(&id).ok_or_else(invalid_data)?.clone();
-        let chunks = (0..input.count()?).map(|_| self.read_chunk(input)).collect::<io::Result<_>>()?;
-        self.documents.insert(id, DocumentInfo { revision, metadata, title, filename, indexed_at, chunks });
+    fn insert_document(&mut self, record: DocumentRecord<'_>) -> io::Result<()> {
+        let DocumentRecord { id, revision, indexed_at, title, filename, chunks } = record;
+        let (title, filename) = (title.to_owned(), filename.to_owned());
+        let metadata = self.partition.metadata(id).ok_or_else(invalid_data)?.clone();
+        let ids = chunks.iter().map(|(id, _)| (*id).to_owned()).collect();
+        self.chunks.extend(chunks.into_iter().map(|(id, chunk)| (id.to_owned(), chunk.into_owned())));
+        self.documents
+            .insert(id.to_owned(), DocumentInfo { revision, metadata, title, filename, indexed_at, chunks: ids });
         Ok(())
-    }
-
-    fn read_chunk(&mut self, input: &mut Reader<impl Read>) -> io::Result<String> {
-        let id = input.string()?;
-        let char_range = input.option(|input| Ok((input.long()?, input.long()?)))?;
-        let (gap, page) = (input.option(Reader::string)?, input.option(Reader::long)?);
-        let tags = (0..input.count()?).map(|_| input.string()).collect::<io::Result<_>>()?;
-        self.chunks.insert(id.clone(), ChunkInfo { char_range, gap, page, tags });
-        Ok(id)
     }
 }

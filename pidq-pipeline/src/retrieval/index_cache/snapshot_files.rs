@@ -31,7 +31,7 @@ const TEMP_EXTENSION: &str = "part";
 /// Age after which an unfinished file is abandoned.
 const STALE_AFTER: Duration = Duration::from_secs(3600);
 /// Version of the file format. Increase it with every change of the format.
-const FORMAT_VERSION: u32 = 2;
+const FORMAT_VERSION: u32 = 3;
 /// Minimum number of chunks for a snapshot: fewer are analyzed faster than a user notices.
 const MIN_CHUNKS: usize = 1000;
 
@@ -108,7 +108,7 @@ impl SnapshotFiles {
         let Ok(file) = File::open(&path) else { return };
         let context = index.snapshot_id.fingerprint.clone();
         match DecryptingReader::new(&file, key, context.as_bytes())
-            .and_then(|reader| index.replace_from(&mut Reader(reader)))
+            .and_then(|reader| index.replace_from(&mut Reader::new(reader)))
         {
             Ok(()) => {
                 self.loaded.fetch_add(1, Relaxed);

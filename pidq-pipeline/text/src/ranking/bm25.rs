@@ -5,6 +5,8 @@
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
+
 /// Parameters of BM25.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bm25Params {
@@ -42,7 +44,7 @@ struct PostingList {
 }
 
 /// A document that contains a term.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Posting {
     /// Number of the document.
     pub document: u32,

@@ -1,28 +1,62 @@
 //! Serialization of partitions, which avoids reading and analyzing all chunks again at startup.
 //!
-//! Format: vector length, documents with their chunks and vectors, terms with their postings. Equal partitions have equal
+//! Records: a header, each document followed by its chunks, the terms with their postings, and a term without postings. Equal partitions have equal
 //! bytes. The caller must ensure that the bytes are unmodified and of the current analyzer version.
 
+use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
 
 use super::vector_scan::VectorTable;
 use super::{Chunk, ChunkSlot, DocumentSlots, Partition};
 use crate::codec::{Reader, Writer, invalid_data};
-use crate::embedding::{from_blob, to_blob};
 use crate::ranking::bm25::{InvertedIndex, Posting};
+
+/// First record.
+#[derive(Deserialize, Serialize)]
+struct HeaderRecord {
+    dimensions: usize,
+    documents: usize,
+}
+
+/// A document. The records of its chunks follow.
+#[derive(Deserialize, Serialize)]
+struct DocumentRecord<'a> {
+    id: &'a str,
+    /// JSON text, which preserves every bit of a number, as in the database.
+    metadata: &'a str,
+    chunks: usize,
+}
+
+#[derive(Deserialize, Serialize)]
+struct ChunkRecord<'a> {
+    id: &'a str,
+    index: u32,
+    span: Option<Range<usize>>,
+    header: &'a str,
+    text: &'a str,
+    vector: Cow<'a, [f32]>,
+}
+
+#[derive(Deserialize, Serialize)]
+struct TermRecord<'a> {
+    term: &'a str,
+    postings: Vec<Posting>,
+}
 
 impl Partition {
     /// Serializes the partition.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        // Writing to memory fails only for counts above 2³², which slots cannot reach.
+        // Writing to memory fails only for records of 4 GiB.
         self.write(&mut Writer(&mut bytes)).map(|()| bytes).unwrap_or_default()
     }
 
     /// Deserializes a partition; none if the bytes are invalid.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let mut input = Reader(bytes);
+        let mut input = Reader::new(bytes);
         let partition = Partition::read(&mut input).ok()?;
         input.end().ok().map(|()| partition)
     }
@@ -32,7 +66,7 @@ impl Partition {
     /// # Errors
     /// Returns the errors of `out`.
     pub fn write(&self, out: &mut Writer<impl Write>) -> io::Result<()> {
-        out.count(self.dimensions())?;
+        out.record(&HeaderRecord { dimensions: self.dimensions(), documents: self.documents.len() })?;
         let slots = self.write_documents(out)?;
         self.write_terms(&slots, out)
     }
@@ -43,11 +77,9 @@ impl Partition {
         documents.sort_unstable_by_key(|(id, _)| id.as_str());
         let mut slots = vec![0; self.chunks.len()];
         let mut next = 0;
-        out.count(documents.len())?;
         for (id, entry) in documents {
-            out.string(id)?;
-            out.object(&entry.metadata)?;
-            out.count(entry.slots.len())?;
+            let metadata = serde_json::to_string(&entry.metadata)?;
+            out.record(&DocumentRecord { id, metadata: &metadata, chunks: entry.slots.len() })?;
             for slot in entry.slots.clone() {
                 slots[slot as usize] = next;
                 next += 1;
@@ -59,33 +91,27 @@ impl Partition {
 
     fn write_chunk(&self, slot: u32, out: &mut Writer<impl Write>) -> io::Result<()> {
         let Some(ChunkSlot { chunk, .. }) = self.chunk_at(slot) else { return Ok(()) };
-        out.string(&chunk.id)?;
-        out.count(chunk.index as usize)?;
-        out.option(chunk.span.as_ref(), |out, span| {
-            out.long(span.start as i64)?;
-            out.long(span.end as i64)
-        })?;
-        out.string(&chunk.header)?;
-        out.string(&chunk.text)?;
-        out.bytes(&to_blob(self.vectors.get(slot)))
+        out.record(&ChunkRecord {
+            id: &chunk.id,
+            index: chunk.index,
+            span: chunk.span.clone(),
+            header: &chunk.header,
+            text: &chunk.text,
+            vector: Cow::Borrowed(self.vectors.get(slot)),
+        })
     }
 
     fn write_terms(&self, slots: &[u32], out: &mut Writer<impl Write>) -> io::Result<()> {
         for (term, postings) in self.index.terms() {
-            let mut postings: Vec<_> =
-                postings.map(|posting| (slots[posting.document as usize], posting.frequency)).collect();
+            let renumbered = |posting: Posting| Posting { document: slots[posting.document as usize], ..posting };
+            let mut postings: Vec<_> = postings.map(renumbered).collect();
             if postings.is_empty() {
                 continue;
             }
-            postings.sort_unstable();
-            out.count(postings.len())?;
-            out.string(term)?;
-            let pairs =
-                postings.iter().flat_map(|(document, frequency)| [document.to_le_bytes(), frequency.to_le_bytes()]);
-            out.bytes(&pairs.flatten().collect::<Vec<u8>>())?;
+            postings.sort_unstable_by_key(|posting| posting.document);
+            out.record(&TermRecord { term, postings })?;
         }
-        // Every term has postings: a count of 0 marks the end.
-        out.count(0)
+        out.record(&TermRecord { term: "", postings: Vec::new() })
     }
 
     /// Reads a partition.
@@ -93,57 +119,49 @@ impl Partition {
     /// # Errors
     /// Fails if the bytes are not those of a partition.
     pub fn read(input: &mut Reader<impl Read>) -> io::Result<Self> {
-        let mut partition = Partition { vectors: VectorTable::new(input.count()?), ..Partition::default() };
-        for _ in 0..input.count()? {
+        let HeaderRecord { dimensions, documents } = input.record()?;
+        let mut partition = Partition { vectors: VectorTable::new(dimensions), ..Partition::default() };
+        for _ in 0..documents {
             partition.read_document(input)?;
         }
-        let documents = u32::try_from(partition.chunks.len()).map_err(|_| invalid_data())?;
-        partition.index = read_terms(documents, input)?;
+        let chunks = u32::try_from(partition.chunks.len()).map_err(|_| invalid_data())?;
+        partition.index = read_terms(chunks, input)?;
         Ok(partition)
     }
 
     fn read_document(&mut self, input: &mut Reader<impl Read>) -> io::Result<()> {
-        let (id, metadata) = (input.string()?, input.object()?);
+        let record: DocumentRecord = input.record()?;
+        let (id, metadata, chunks) = (record.id.to_owned(), serde_json::from_str(record.metadata)?, record.chunks);
         let start = self.chunks.len() as u32;
-        for _ in 0..input.count()? {
-            let (chunk, vector) = read_chunk(self.dimensions(), input)?;
-            self.vectors.push(&vector);
-            self.chunks.push(Some(ChunkSlot { document: id.clone(), chunk }));
+        for _ in 0..chunks {
+            self.push_chunk(&id, input.record()?)?;
         }
         let slots = start..self.chunks.len() as u32;
         self.documents.insert(id, DocumentSlots { metadata, slots }).map_or(Ok(()), |_| Err(invalid_data()))
     }
-}
 
-fn read_chunk(dimensions: usize, input: &mut Reader<impl Read>) -> io::Result<(Chunk, Vec<f32>)> {
-    let (id, index) = (input.string()?, input.count()? as u32);
-    let span = input.option(read_span)?;
-    let (header, text) = (input.string()?, input.string()?);
-    let blob = input.bytes(dimensions.checked_mul(4).ok_or_else(invalid_data)?)?;
-    let vector = from_blob(&blob).ok_or_else(invalid_data)?;
-    Ok((Chunk { id, index, span, header, text, vector: Vec::new() }, vector))
-}
-
-fn read_span(input: &mut Reader<impl Read>) -> io::Result<Range<usize>> {
-    let mut offset = || usize::try_from(input.long()?).map_err(|_| invalid_data());
-    let (start, end) = (offset()?, offset()?);
-    if start <= end { Ok(start..end) } else { Err(invalid_data()) }
-}
-
-fn read_terms(documents: u32, input: &mut Reader<impl Read>) -> io::Result<InvertedIndex> {
-    let mut terms = Vec::new();
-    loop {
-        let postings = input.count()?;
-        if postings == 0 {
-            return InvertedIndex::from_terms(documents, terms).ok_or_else(invalid_data);
+    fn push_chunk(&mut self, document: &str, record: ChunkRecord<'_>) -> io::Result<()> {
+        let ChunkRecord { id, index, span, header, text, vector } = record;
+        let is_valid_span = span.as_ref().is_none_or(|span| span.start <= span.end);
+        let is_valid_vector = vector.len() == self.dimensions() && vector.iter().all(|x| x.is_finite());
+        if !is_valid_span || !is_valid_vector {
+            return Err(invalid_data());
         }
-        let term = input.string()?;
-        let pairs = input.bytes(postings.checked_mul(8).ok_or_else(invalid_data)?)?;
-        terms.push((term, pairs.as_chunks::<8>().0.iter().map(|pair| posting(*pair)).collect()));
+        self.vectors.push(&vector);
+        let (id, header, text) = (id.to_owned(), header.to_owned(), text.to_owned());
+        let chunk = Chunk { id, index, span, header, text, vector: Vec::new() };
+        self.chunks.push(Some(ChunkSlot { document: document.to_owned(), chunk }));
+        Ok(())
     }
 }
 
-fn posting(pair: [u8; 8]) -> Posting {
-    let [a, b, c, d, e, f, g, h] = pair;
-    Posting { document: u32::from_le_bytes([a, b, c, d]), frequency: u32::from_le_bytes([e, f, g, h]) }
+fn read_terms(chunks: u32, input: &mut Reader<impl Read>) -> io::Result<InvertedIndex> {
+    let mut terms = Vec::new();
+    loop {
+        let TermRecord { term, postings } = input.record()?;
+        if postings.is_empty() {
+            return InvertedIndex::from_terms(chunks, terms).ok_or_else(invalid_data);
+        }
+        terms.push((term.to_owned(), postings));
+    }
 }
