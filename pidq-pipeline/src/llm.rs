@@ -125,11 +125,11 @@ impl Client {
         deadline: &Deadline,
     ) -> Result<Exchange, LlmError> {
         let mut exchange = http::open(&self.guard, target, request, &self.options, deadline).await?;
-        if exchange.status.is_success() {
+        if exchange.status().is_success() {
             return Ok(exchange);
         }
         let body = exchange.read_all(deadline, self.options.idle_timeout).await.unwrap_or_default();
-        Err(LlmError::from_response(exchange.status, &exchange.headers, &body, &request.endpoint.secrets()))
+        Err(LlmError::from_response(exchange.status(), exchange.headers(), &body, &request.endpoint.secrets()))
     }
 
     /// Retries retryable errors until the deadline and drives the circuit breaker of the server.

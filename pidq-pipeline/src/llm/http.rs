@@ -1,25 +1,20 @@
-//! One HTTP request to a checked address; its response is read in chunks, limited in time and size.
-//!
-//! A connection serves one request. Pooling would save a handshake, which is short compared to a model's response time,
-//! and would reuse a connection checked under one policy for a question under another.
+//! HTTP requests to model servers, with timeouts and a deadline.
 
 use std::time::Duration;
 
-use http_body_util::{BodyExt, Full};
-use hyper::body::{Body, Incoming};
-use hyper::client::conn::http1;
-use hyper::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HOST, USER_AGENT};
-use hyper::http::request::Builder;
+use http_body_util::Full;
+use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use hyper::{HeaderMap, Method, Request, StatusCode};
-use hyper_util::rt::TokioIo;
 use pidq_http::Bytes;
-use tokio::task::JoinHandle;
 
 use super::deadline::{Deadline, TimeoutCause};
 use super::endpoint::{Endpoint, bearer, header};
 use super::error::LlmError;
 use super::{ClientOptions, MAX_RESPONSE_SIZE};
-use crate::net::egress::{ConnectError, Connection, Guard, Target};
+use crate::net::egress::{self, BodyError, ConnectError, Guard, ResponseLimits, Target};
+
+/// Limits of a response.
+const LIMITS: ResponseLimits = ResponseLimits { head: 408 << 10, body: MAX_RESPONSE_SIZE };
 
 /// A request.
 pub(super) struct HttpRequest<'a> {
@@ -34,22 +29,7 @@ pub(super) struct HttpRequest<'a> {
 }
 
 /// A response in progress.
-pub(super) struct Exchange {
-    pub(super) status: StatusCode,
-    pub(super) headers: HeaderMap,
-    body: Incoming,
-    received: usize,
-    _driver: Driver,
-}
-
-/// Task that drives the connection. Dropping it closes the connection.
-struct Driver(JoinHandle<()>);
-
-impl Drop for Driver {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
+pub(super) struct Exchange(egress::Exchange);
 
 pub(super) async fn open(
     guard: &Guard,
@@ -66,21 +46,19 @@ pub(super) async fn open(
         _ => return Err(LlmError::unreachable("connecting failed")),
     };
     let request = request(target, http_request).ok_or_else(LlmError::invalid_header)?;
-    match deadline.within(http_request.head_timeout, send(connection, request)).await {
-        Ok(result) => result.map_err(|_| LlmError::unreachable("the connection closed before a response")),
+    let exchange = egress::Exchange::open(connection, request, LIMITS);
+    match deadline.within(http_request.head_timeout, exchange).await {
+        Ok(result) => {
+            result.map(Exchange).map_err(|_| LlmError::unreachable("the connection closed before a response"))
+        }
         Err(cause) => Err(LlmError::timeout(cause)),
     }
 }
 
 fn request(target: &Target, http_request: &HttpRequest<'_>) -> Option<Request<Full<Bytes>>> {
     let endpoint = http_request.endpoint;
-    let mut request = Builder::new()
-        .method(http_request.method.clone())
-        .uri(target.url.endpoint(http_request.path))
-        .header(HOST, target.url.authority())
-        .header(USER_AGENT, concat!("pidq/", env!("CARGO_PKG_VERSION")))
-        .header(ACCEPT, http_request.accept)
-        .header(ACCEPT_ENCODING, "identity");
+    let path = target.url.endpoint(http_request.path);
+    let mut request = target.request(http_request.method.clone(), &path).header(ACCEPT, http_request.accept);
     if http_request.method == Method::POST {
         request = request.header(CONTENT_TYPE, "application/json");
     }
@@ -94,35 +72,27 @@ fn request(target: &Target, http_request: &HttpRequest<'_>) -> Option<Request<Fu
     request.body(Full::new(http_request.body.clone())).ok()
 }
 
-async fn send(connection: Connection, request: Request<Full<Bytes>>) -> hyper::Result<Exchange> {
-    let (mut sender, connection) = http1::handshake(TokioIo::new(connection)).await?;
-    let driver = Driver(tokio::spawn(async move {
-        let _ = connection.await;
-    }));
-    let (head, body) = sender.send_request(request).await?.into_parts();
-    Ok(Exchange { status: head.status, headers: head.headers, body, received: 0, _driver: driver })
-}
-
 impl Exchange {
+    pub(super) fn status(&self) -> StatusCode {
+        self.0.status
+    }
+
+    pub(super) fn headers(&self) -> &HeaderMap {
+        &self.0.headers
+    }
+
     /// Returns the next chunk of the body; `None` at its regular end.
     pub(super) async fn next_chunk(&mut self, deadline: &Deadline, idle: Duration) -> Result<Option<Bytes>, LlmError> {
-        loop {
-            let frame = deadline.within(idle, self.body.frame()).await.map_err(LlmError::timeout)?;
-            let Some(frame) = frame else { return Ok(None) };
-            let frame = frame.map_err(|_| LlmError::bad_response("the response ended early"))?;
-            // Skip trailers.
-            let Ok(data) = frame.into_data() else { continue };
-            self.received += data.len();
-            if self.received > MAX_RESPONSE_SIZE {
-                return Err(LlmError::bad_response("the response exceeds 8 MiB"));
-            }
-            return Ok(Some(data));
-        }
+        let chunk = deadline.within(idle, self.0.next_chunk()).await.map_err(LlmError::timeout)?;
+        chunk.map_err(|error| match error {
+            BodyError::Truncated => LlmError::bad_response("the response ended early"),
+            BodyError::TooLarge => LlmError::bad_response("the response exceeds 8 MiB"),
+        })
     }
 
     /// Reads the complete body.
     pub(super) async fn read_all(&mut self, deadline: &Deadline, idle: Duration) -> Result<Vec<u8>, LlmError> {
-        let mut body = Vec::with_capacity(self.body.size_hint().lower().min(1 << 16) as usize);
+        let mut body = Vec::with_capacity(self.0.declared_size().min(1 << 16) as usize);
         while let Some(chunk) = self.next_chunk(deadline, idle).await? {
             body.extend_from_slice(&chunk);
         }

@@ -6,6 +6,7 @@
 
 mod allow_list;
 mod connect;
+mod exchange;
 mod ip_class;
 mod resolve;
 mod settings;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 
 pub use allow_list::AllowList;
 pub use connect::{ConnectError, Connection};
+pub use exchange::{BodyError, Exchange, ResponseLimits};
 pub use ip_class::IpClass;
 pub use resolve::{Resolver, SystemResolver};
 pub use settings::SETTINGS;

@@ -1,22 +1,20 @@
 //! Signed webhook request to a validated address. Only the status and `Retry-After` of the response are used.
 
 use http_body_util::Full;
-use hyper::client::conn::http1;
-use hyper::header::{ACCEPT_ENCODING, CONTENT_TYPE, HOST, RETRY_AFTER, USER_AGENT};
+use hyper::header::{CONTENT_TYPE, RETRY_AFTER};
 use hyper::{HeaderMap, Method, Request, StatusCode};
-use hyper_util::rt::TokioIo;
 use pidq_http::Bytes;
 use pidq_http::auth::Timestamp;
 use pidq_store::domain::event::Event;
 use tokio::time::timeout;
 
 use super::signing::SigningKeys;
-use crate::net::egress::{EgressError, Target};
+use crate::net::egress::{EgressError, Exchange, ResponseLimits, Target};
 use crate::net::webhook_client::WebhookClient;
 use crate::platform::Platform;
 
-/// Maximum size of a response head. The body is not read.
-const MAX_RESPONSE_HEAD: usize = 16 << 10;
+/// Limits of a response. The body is not read.
+const LIMITS: ResponseLimits = ResponseLimits { head: 16 << 10, body: 0 };
 /// Maximum accepted `Retry-After` in seconds.
 const MAX_RETRY_AFTER: i64 = 86_400;
 
@@ -96,30 +94,16 @@ impl DeliveryRequest {
         })?;
         let connection = client.guard.connect(&target, client.timeout).await.map_err(|_| "connecting failed")?;
         let request = self.request(&target).ok_or("the request cannot be built for this URL")?;
-        let closed = |_| "the connection closed before a valid response";
-        let handshake = http1::Builder::new().max_buf_size(MAX_RESPONSE_HEAD).handshake(TokioIo::new(connection)).await;
-        let (mut sender, connection) = handshake.map_err(closed)?;
-        let response = sender.send_request(request);
-        tokio::pin!(response);
-        // The body of the response is not read; the connection closes when this future ends.
-        let response = tokio::select! {
-            response = &mut response => response,
-            // The connection may close right after the response.
-            _ = connection => response.await,
-        };
-        let response = response.map_err(closed)?;
-        Ok((response.status(), response.headers().clone()))
+        let exchange = Exchange::open(connection, request, LIMITS).await;
+        let exchange = exchange.map_err(|_| "the connection closed before a valid response")?;
+        Ok((exchange.status, exchange.headers))
     }
 
     fn request(self, target: &Target) -> Option<Request<Full<Bytes>>> {
         let path = target.url.path();
         let path = if path.is_empty() { "/" } else { path };
-        Request::builder()
-            .method(Method::POST)
-            .uri(format!("{path}{}", target.url.query()))
-            .header(HOST, target.url.authority())
-            .header(USER_AGENT, concat!("pidq/", env!("CARGO_PKG_VERSION")))
-            .header(ACCEPT_ENCODING, "identity")
+        target
+            .request(Method::POST, &format!("{path}{}", target.url.query()))
             .header(CONTENT_TYPE, "application/cloudevents+json")
             .header("webhook-id", self.id)
             .header("webhook-timestamp", self.seconds)
