@@ -3,13 +3,14 @@
 //! The file is created under an unpredictable name, private to its owner, and unlinked at once. So no other process can
 //! open or replace it, and the system frees it however the process ends.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use data_encoding::HEXLOWER;
 use pidq_http::{Problem, codes, uuid_v7};
+use pidq_http::{Problem, codes, hex};
 use sha2::{Digest, Sha256};
 use tokio::task::spawn_blocking;
 
@@ -80,14 +81,9 @@ impl Spool {
     /// Creates an open, unlinked file.
     fn file(&self) -> io::Result<File> {
         create_private_dir(&self.0)?;
-        let path = self.0.join(format!("{}{}{}", FILE_NAME.0, uuid_v7(), FILE_NAME.1));
-        let mut options = OpenOptions::new();
-        // Existing files and links are not opened.
-        options.read(true).write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(&path)?;
-        match fs::remove_file(&path) {
+        let file = tempfile::Builder::new().prefix(FILE_NAME.0).suffix(FILE_NAME.1).tempfile_in(&self.0)?;
+        let (file, path) = file.into_parts();
+        match path.close() {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
             _ => Ok(file),
         }

@@ -8,9 +8,9 @@
 //! total size exceeds the limit.
 
 use std::collections::HashSet;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, SystemTime};
 
@@ -21,7 +21,9 @@ use pidq_text::analyzer;
 use pidq_text::codec::{Reader, Writer};
 use data_encoding::HEXLOWER;
 use pidq_http::uuid_v7;
+use pidq_http::hex;
 use sha2::{Digest, Sha256};
+use tempfile::NamedTempFile;
 
 use super::PartitionIndex;
 
@@ -136,27 +138,20 @@ impl SnapshotFiles {
         // Evict other snapshots first, before the disk is full.
         self.evict_for(estimated_size);
         let path = self.dir.join(index.snapshot_id.file_name(key));
-        let temp_path = path.with_extension(format!("{}.{TEMP_EXTENSION}", uuid_v7()));
-        let written = self.write_temp_file(index, key, &temp_path).and_then(|()| fs::rename(&temp_path, &path));
-        if written.is_err() {
-            let _ = fs::remove_file(&temp_path);
-        }
-        written?;
+        self.write_temp_file(index, key)?.persist(path).map_err(|error| error.error)?;
         self.written.fetch_add(1, Relaxed);
         self.evict_for(0);
         Ok(())
     }
 
-    /// Writes a file without syncing it: a file that is torn by a crash fails authentication.
-    fn write_temp_file(&self, index: &PartitionIndex, key: &[u8], path: &Path) -> io::Result<()> {
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let out = AbortableFile { file: options.open(path)?, remaining: self.budget, index };
+    /// Writes a file without syncing it: a file that is torn by a crash fails authentication. It is removed on failure.
+    fn write_temp_file(&self, index: &PartitionIndex, key: &[u8]) -> io::Result<NamedTempFile> {
+        let file = tempfile::Builder::new().suffix(&format!(".{TEMP_EXTENSION}")).tempfile_in(&self.dir)?;
+        let out = AbortableFile { file: file.as_file(), remaining: self.budget, index };
         let mut out = Writer(EncryptingWriter::new(out, key, index.snapshot_id.fingerprint.as_bytes())?);
         index.write(&mut out)?;
-        out.0.finish().map(drop)
+        out.0.finish()?;
+        Ok(file)
     }
 
     /// Removes the least recently used files until `additional` bytes fit into the limit.
@@ -215,7 +210,7 @@ impl SnapshotFile {
 
 /// A file whose writes fail at the size limit or when an update of the partition is pending.
 struct AbortableFile<'i> {
-    file: File,
+    file: &'i File,
     remaining: u64,
     index: &'i PartitionIndex,
 }
