@@ -5,6 +5,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use ipnet::{Ipv4Net, Ipv6Net};
+
 use super::Level;
 
 /// Class of an IP address.
@@ -22,57 +24,65 @@ pub enum IpClass {
     Never(&'static str),
 }
 
+const fn v4([a, b, c, d]: [u8; 4], prefix: u8) -> Ipv4Net {
+    Ipv4Net::new_assert(Ipv4Addr::new(a, b, c, d), prefix)
+}
+
+const fn v6([a, b, c, d, e, f, g, h]: [u16; 8], prefix: u8) -> Ipv6Net {
+    Ipv6Net::new_assert(Ipv6Addr::new(a, b, c, d, e, f, g, h), prefix)
+}
+
 const METADATA: IpClass = IpClass::Never("a metadata service");
 const LINK_LOCAL: IpClass = IpClass::Never("a link-local address");
 const THIS_NETWORK: IpClass = IpClass::Never("an unspecified address");
 const MULTICAST: IpClass = IpClass::Never("a multicast address");
 
 /// IPv4 networks; the first match counts.
-const V4: &[(Ipv4Addr, u32, IpClass)] = &[
-    (Ipv4Addr::new(100, 100, 100, 200), 32, METADATA), // Alibaba
-    (Ipv4Addr::new(168, 63, 129, 16), 32, METADATA),   // Azure
-    (Ipv4Addr::new(192, 0, 0, 192), 32, METADATA),     // Oracle
-    (Ipv4Addr::new(169, 254, 0, 0), 16, LINK_LOCAL),
-    (Ipv4Addr::new(0, 0, 0, 0), 8, THIS_NETWORK),
-    (Ipv4Addr::new(224, 0, 0, 0), 4, MULTICAST),
-    (Ipv4Addr::new(255, 255, 255, 255), 32, MULTICAST),
-    (Ipv4Addr::new(127, 0, 0, 0), 8, IpClass::Loopback),
-    (Ipv4Addr::new(10, 0, 0, 0), 8, IpClass::Private),
-    (Ipv4Addr::new(172, 16, 0, 0), 12, IpClass::Private),
-    (Ipv4Addr::new(192, 168, 0, 0), 16, IpClass::Private),
-    (Ipv4Addr::new(100, 64, 0, 0), 10, IpClass::Reserved), // shared address space of a provider
-    (Ipv4Addr::new(192, 0, 0, 0), 24, IpClass::Reserved),
-    (Ipv4Addr::new(192, 0, 2, 0), 24, IpClass::Reserved), // documentation, and the next two as well
-    (Ipv4Addr::new(198, 51, 100, 0), 24, IpClass::Reserved),
-    (Ipv4Addr::new(203, 0, 113, 0), 24, IpClass::Reserved),
-    (Ipv4Addr::new(192, 88, 99, 0), 24, IpClass::Reserved), // relays of 6to4
-    (Ipv4Addr::new(198, 18, 0, 0), 15, IpClass::Reserved),  // measurements
-    (Ipv4Addr::new(240, 0, 0, 0), 4, IpClass::Reserved),
+const V4: &[(Ipv4Net, IpClass)] = &[
+    (v4([100, 100, 100, 200], 32), METADATA), // Alibaba
+    (v4([168, 63, 129, 16], 32), METADATA),   // Azure
+    (v4([192, 0, 0, 192], 32), METADATA),     // Oracle
+    (v4([169, 254, 0, 0], 16), LINK_LOCAL),
+    (v4([0, 0, 0, 0], 8), THIS_NETWORK),
+    (v4([224, 0, 0, 0], 4), MULTICAST),
+    (v4([255, 255, 255, 255], 32), MULTICAST),
+    (v4([127, 0, 0, 0], 8), IpClass::Loopback),
+    (v4([10, 0, 0, 0], 8), IpClass::Private),
+    (v4([172, 16, 0, 0], 12), IpClass::Private),
+    (v4([192, 168, 0, 0], 16), IpClass::Private),
+    (v4([100, 64, 0, 0], 10), IpClass::Reserved), // shared address space of a provider
+    (v4([192, 0, 0, 0], 24), IpClass::Reserved),
+    (v4([192, 0, 2, 0], 24), IpClass::Reserved), // documentation, and the next two as well
+    (v4([198, 51, 100, 0], 24), IpClass::Reserved),
+    (v4([203, 0, 113, 0], 24), IpClass::Reserved),
+    (v4([192, 88, 99, 0], 24), IpClass::Reserved), // relays of 6to4
+    (v4([198, 18, 0, 0], 15), IpClass::Reserved),  // measurements
+    (v4([240, 0, 0, 0], 4), IpClass::Reserved),
 ];
 
 /// IPv6 networks; the first match counts. Networks with embedded IPv4 addresses are checked before.
-const V6: &[(Ipv6Addr, u32, IpClass)] = &[
-    (Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254), 128, METADATA), // Amazon
-    (Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254), 128, METADATA),  // Google
-    (Ipv6Addr::new(0xfd00, 0x42, 0, 0, 0, 0, 0, 0x42), 128, METADATA),   // Scaleway
-    (Ipv6Addr::new(0, 0, 0, 0, 0, 0, 0, 0), 128, THIS_NETWORK),
-    (Ipv6Addr::new(0, 0, 0, 0, 0, 0, 0, 1), 128, IpClass::Loopback),
-    (Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 0), 10, LINK_LOCAL),
-    (Ipv6Addr::new(0xff00, 0, 0, 0, 0, 0, 0, 0), 8, MULTICAST),
-    (Ipv6Addr::new(0xfc00, 0, 0, 0, 0, 0, 0, 0), 7, IpClass::Private),
-    (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32, IpClass::Reserved), // documentation
-    (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23, IpClass::Reserved),     // Teredo and other protocols
-    (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20, IpClass::Reserved),     // documentation
-    (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3, IpClass::Public),
-    (Ipv6Addr::new(0, 0, 0, 0, 0, 0, 0, 0), 0, IpClass::Reserved), // not allocated
+const V6: &[(Ipv6Net, IpClass)] = &[
+    (v6([0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254], 128), METADATA), // Amazon
+    (v6([0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254], 128), METADATA),  // Google
+    (v6([0xfd00, 0x42, 0, 0, 0, 0, 0, 0x42], 128), METADATA),   // Scaleway
+    (v6([0, 0, 0, 0, 0, 0, 0, 0], 128), THIS_NETWORK),
+    (v6([0, 0, 0, 0, 0, 0, 0, 1], 128), IpClass::Loopback),
+    (v6([0xfe80, 0, 0, 0, 0, 0, 0, 0], 10), LINK_LOCAL),
+    (v6([0xff00, 0, 0, 0, 0, 0, 0, 0], 8), MULTICAST),
+    (v6([0xfc00, 0, 0, 0, 0, 0, 0, 0], 7), IpClass::Private),
+    (v6([0x2001, 0xdb8, 0, 0, 0, 0, 0, 0], 32), IpClass::Reserved), // documentation
+    (v6([0x2001, 0, 0, 0, 0, 0, 0, 0], 23), IpClass::Reserved),     // Teredo and other protocols
+    (v6([0x3fff, 0, 0, 0, 0, 0, 0, 0], 20), IpClass::Reserved),     // documentation
+    (v6([0x2000, 0, 0, 0, 0, 0, 0, 0], 3), IpClass::Public),
+    (v6([0, 0, 0, 0, 0, 0, 0, 0], 0), IpClass::Reserved), // not allocated
 ];
 
 /// IPv6 networks with embedded IPv4 addresses, and the bit offset of these.
-const EMBEDDED_IPV4: &[(Ipv6Addr, u32, u32)] = &[
-    (Ipv6Addr::new(0, 0, 0, 0, 0, 0xffff, 0, 0), 96, 96),    // mapped
-    (Ipv6Addr::new(0, 0, 0, 0, 0xffff, 0, 0, 0), 96, 96),    // translated
-    (Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96, 96), // NAT64
-    (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16, 16),    // 6to4
+const EMBEDDED_IPV4: &[(Ipv6Net, u32)] = &[
+    (v6([0, 0, 0, 0, 0, 0xffff, 0, 0], 96), 96),    // mapped
+    (v6([0, 0, 0, 0, 0xffff, 0, 0, 0], 96), 96),    // translated
+    (v6([0x64, 0xff9b, 0, 0, 0, 0, 0, 0], 96), 96), // NAT64
+    (v6([0x2002, 0, 0, 0, 0, 0, 0, 0], 16), 16),    // 6to4
 ];
 
 /// Host names of cloud metadata services.
@@ -110,12 +120,7 @@ impl IpClass {
 }
 
 fn classify_v4(address: Ipv4Addr) -> IpClass {
-    let row = V4.iter().find(|(net, bits, _)| leading_bits(net.to_bits() ^ address.to_bits(), *bits) == 0);
-    row.map_or(IpClass::Public, |row| row.2)
-}
-
-fn leading_bits(difference: u32, bits: u32) -> u32 {
-    difference.checked_shr(32 - bits).unwrap_or(0)
+    V4.iter().find(|(net, _)| net.contains(&address)).map_or(IpClass::Public, |row| row.1)
 }
 
 fn classify_v6(address: Ipv6Addr) -> IpClass {
@@ -134,17 +139,13 @@ enum EmbeddedIn {
 }
 
 fn classify_v6_prefix(address: Ipv6Addr) -> IpClass {
-    V6.iter().find(|(net, bits, _)| is_in(address, *net, *bits)).map_or(IpClass::Reserved, |row| row.2)
-}
-
-fn is_in(address: Ipv6Addr, net: Ipv6Addr, bits: u32) -> bool {
-    (net.to_bits() ^ address.to_bits()).checked_shr(128 - bits).unwrap_or(0) == 0
+    V6.iter().find(|(net, _)| net.contains(&address)).map_or(IpClass::Reserved, |row| row.1)
 }
 
 fn embedded_ipv4(address: Ipv6Addr) -> Option<(Ipv4Addr, EmbeddedIn)> {
     let ipv4_at = |bit: u32| Ipv4Addr::from_bits((address.to_bits() >> (96 - bit)) as u32);
-    if let Some(row) = EMBEDDED_IPV4.iter().find(|(net, bits, _)| is_in(address, *net, *bits)) {
-        return Some((ipv4_at(row.2), EmbeddedIn::Prefix));
+    if let Some(row) = EMBEDDED_IPV4.iter().find(|(net, _)| net.contains(&address)) {
+        return Some((ipv4_at(row.1), EmbeddedIn::Prefix));
     }
     // ISATAP: `…:0:5efe:a.b.c.d`, and its form for globally unique addresses.
     let [.., high, low, _, _] = address.segments();
