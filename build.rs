@@ -14,12 +14,13 @@ fn main() {
     }
 }
 
-/// Returns true if target and host are the same GNU/Linux: the compiler of another system would name that system's
-/// library.
+/// Returns true if target and host are the same GNU/Linux, and the linker is the default one. Otherwise the unwinder of
+/// this system may not fit: it would be for another system, or for a newer C library than that of the linker.
 fn is_native_gnu_linux() -> bool {
     let is_linux = env::var("CARGO_CFG_TARGET_OS").is_ok_and(|system| system == "linux");
     let is_gnu = env::var("CARGO_CFG_TARGET_ENV").is_ok_and(|library| library == "gnu");
-    is_linux && is_gnu && env::var("HOST") == env::var("TARGET")
+    let has_default_linker = env::var_os("RUSTC_LINKER").is_none();
+    is_linux && is_gnu && has_default_linker && env::var("HOST") == env::var("TARGET")
 }
 
 /// Returns the directory of the static library; `None` if there is none: then the shared one is used, as in any other
