@@ -1,6 +1,6 @@
 # Commands of this project, implemented with Cargo.
 
-.PHONY: help run test soak fmt compare compare-setup eval
+.PHONY: help run test soak fmt compare compare-setup eval dist release
 
 help: ## List the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 16
@@ -17,6 +17,13 @@ soak: ## Run long tests for hours: fuzzing (MINUTES=30 per target), hostile inpu
 
 eval: ## Evaluate document search on judged queries
 	cargo run --quiet --profile quick --features full -- pipeline eval --beir pidq-pipeline/text/tests/data/plant_corpus
+
+dist: ## Build the release artifacts of this machine into dist/
+	@scripts/sdist.sh
+	@scripts/dist.sh
+
+release: ## Prepare a release: version, changelog, tests, commit, tag, artifacts; VERSION=0.2.0
+	@scripts/release.sh "$(VERSION)"
 
 fmt: ## Format the code
 	cargo fmt --all
