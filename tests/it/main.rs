@@ -37,6 +37,7 @@ mod projection;
 mod properties;
 mod python;
 mod readme;
+mod release;
 mod remote;
 mod service;
 mod synthetic_plant;
