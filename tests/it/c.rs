@@ -79,13 +79,16 @@ fn text(output: Output) -> String {
     String::from_utf8(output.stdout).expect("it prints UTF-8")
 }
 
+/// Returns what pkg-config prints about the installed library.
+fn pkg_config(prefix: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new("pkg-config");
+    text(run(command.args(arguments).env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"))))
+}
+
 /// Compiles a program against the installed library and returns its path.
 fn compile_program(prefix: &Path, source: &str, name: &str, flags: &[&str]) -> PathBuf {
     let program = prefix.join(name);
-    let pkg_config = |option: &str| {
-        let mut command = Command::new("pkg-config");
-        text(run(command.args([option, "pidq"]).env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"))))
-    };
+    let pkg_config = |option: &str| pkg_config(prefix, &[option, "pidq"]);
     let is_cpp = source.ends_with(".cpp");
     let mut compiler = Command::new(if is_cpp { "c++" } else { "cc" });
     compiler.args(["-Wall", "-Wextra", "-Werror", "-pedantic", "-g"]);
@@ -150,16 +153,29 @@ fn the_header_compiles_as_cpp() {
     assert_eq!(text(run(&mut Command::new(program))), "1\n");
 }
 
-#[test]
-fn the_library_can_be_linked_into_a_program() {
-    let Some(prefix) = prefix() else { return };
-    let archive = prefix.join("lib/libpidq.a");
-    let program = prefix.join("static");
+/// Compiles a program with the flags that pkg-config prints, and returns the shared libraries that it loads.
+fn shared_libraries(prefix: &Path, name: &str, flags: &[&str], query: &[&str]) -> String {
+    let program = prefix.join(name);
     let mut compiler = Command::new("cc");
-    compiler.arg("-std=c99").arg(Path::new(ROOT).join("pidq-ffi/examples/c/errors.c")).arg(archive);
-    compiler.arg("-I").arg(prefix.join("include"));
-    run(compiler.args(["-lpthread", "-ldl", "-lm"]).arg("-o").arg(&program));
-    assert!(text(run(&mut Command::new(program))).contains("PQ1001"));
+    compiler.args(["-std=c99"]).args(flags).arg(Path::new(ROOT).join("pidq-ffi/examples/c/errors.c"));
+    run(compiler.args(pkg_config(prefix, query).split_whitespace()).arg("-o").arg(&program));
+    // The installed library is not on the search path: a program that needs it would not start.
+    assert!(text(run(&mut Command::new(&program))).contains("PQ1001"));
+    text(run(Command::new("readelf").arg("-d").arg(program))).lines().filter(|line| line.contains("NEEDED")).collect()
+}
+
+#[test]
+fn a_static_program_is_linked_with_the_flags_of_pkg_config() {
+    let Some(prefix) = prefix() else { return };
+    let libraries = shared_libraries(prefix, "static", &["-static"], &["--static", "--cflags", "--libs", "pidq"]);
+    assert_eq!(libraries, "");
+}
+
+#[test]
+fn a_dynamic_program_can_contain_the_library() {
+    let Some(prefix) = prefix() else { return };
+    let libraries = shared_libraries(prefix, "contained", &[], &["--cflags", "--libs", "pidq-static"]);
+    assert!(libraries.contains("libc.so") && !libraries.contains("pidq"), "{libraries}");
 }
 
 #[test]
