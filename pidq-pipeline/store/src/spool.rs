@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use data_encoding::HEXLOWER;
 use pidq_http::{Problem, codes, uuid_v7};
-use pidq_http::{Problem, codes, hex};
 use sha2::{Digest, Sha256};
 use tokio::task::spawn_blocking;
 

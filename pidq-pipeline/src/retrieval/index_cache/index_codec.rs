@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicI64;
 use pidq_text::codec::{Reader, Writer, invalid_data};
 use pidq_text::search::Partition;
 use serde::{Deserialize, Serialize};
+
 use super::{ChunkInfo, DocumentInfo, PartitionIndex};
 
 /// First record. The partition follows, then the documents.
