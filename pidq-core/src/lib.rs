@@ -1,10 +1,5 @@
 //! The pidq engine: JSON Query 5.1.1 with extensions, for documents that are loaded once and queried often.
 //!
-//! Four types: [`Graph`] is a loaded document, [`Query`] a compiled query, [`Limits`] the budgets of a run and
-//! [`Value`] its result. Graphs and queries are immutable and can be shared between threads; values borrow and are
-//! never cloned. The crate does no I/O, starts no threads, reads no clock and has no `unsafe` code; time and memory are
-//! bounded for every input.
-//!
 //! ```
 //! use pidq_core::{Graph, Limits, Query};
 //!
@@ -13,6 +8,30 @@
 //! assert_eq!(query.to_json(&graph, Limits::default())?, r#"["P-101"]"#);
 //! # Ok::<(), pidq_core::Error>(())
 //! ```
+//!
+//! Graphs and queries are immutable and can be shared between threads; values borrow and are never cloned. The crate
+//! does no I/O, starts no threads, reads no clock and has no `unsafe` code; time and memory are bounded for every
+//! input.
+//!
+//! # Overview
+//!
+//! | task | items |
+//! |---|---|
+//! | load a document | [`Graph::from_json`], [`Query::load`] for one query, [`TopologyConfig`] for other field names |
+//! | compile a query | [`Query::parse`], [`Query::with_params`], [`Query::from_json`] |
+//! | run it | [`Query::to_json`], or [`Query::run`] with a [`Scratch`] for the [`RunResult`] |
+//! | bound it | [`Limits`], [`Cancel`] |
+//! | read a result | [`Value`], [`Array`], [`Object`], [`Number`], [`ColumnRef`] |
+//! | find mistakes | [`Query::check`], [`Graph::warnings`], [`Error`] |
+//! | understand its cost | [`Query::plan`], [`Query::explain`] |
+//! | extend the language | [`Dialect`], [`Function`], [`Operator`], [`EvalContext`] |
+//! | walk the graph in Rust | [`Graph::node`], [`Graph::find`], [`Graph::outgoing`], [`NodeId`], [`Edge`] |
+//! | compare and join drawings | [`diff`], [`join_sheets`] |
+//!
+//! # Guides
+//!
+//! [The language](guide::language) · [Limits](guide::limits) · [Custom functions](guide::custom_functions) ·
+//! [Async code](guide::async_code)
 
 #![forbid(unsafe_code)]
 
@@ -22,6 +41,7 @@ pub mod error;
 mod eval;
 mod functions;
 mod graph;
+pub mod guide;
 pub mod limits;
 mod pid;
 mod query;
@@ -48,3 +68,8 @@ pub use syntax::Profile;
 pub use syntax::operators::{Operator, Precedence};
 pub use syntax::print::PrintOptions;
 pub use value::{Array, Number, Object, OutputChunk, Value};
+
+/// The examples of the README run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -25,7 +25,7 @@ const CRATES: &[Crate] = &[
             &["pid"],
             &["eval"],
             &["check", "functions"],
-            &["query"],
+            &["guide", "query"],
         ],
     },
     Crate {

@@ -151,6 +151,13 @@ fn queries_in_the_language_page_compile_and_its_error_matches() {
 }
 
 #[test]
+fn the_async_guide_has_the_code_of_its_example() {
+    let guide = read("pidq-core/guide/async_code.md");
+    let code = guide.split("```ignore\n").nth(1).and_then(|rest| rest.split("```").next()).expect("code");
+    assert!(read("examples/11_async.rs").ends_with(code), "the guide differs from examples/11_async.rs");
+}
+
+#[test]
 fn no_page_claims_safety() {
     for (number, line) in read("docs/pid.md").lines().enumerate() {
         let claims_safety =
