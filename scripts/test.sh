@@ -94,6 +94,18 @@ spelling() {
     "$folder/bin/typos"
 }
 
+# Workflows of GitHub Actions: known vulnerabilities, and syntax if actionlint is installed.
+workflows() {
+    local folder=${CARGO_TARGET_DIR:-$PWD/target}/zizmor
+    if { [ -x "$folder/bin/pip" ] || python3 -m venv "$folder"; } &&
+        "$folder/bin/pip" install --quiet --disable-pip-version-check zizmor==1.32.0; then
+        "$folder/bin/zizmor" --offline --quiet .github/workflows
+    else
+        echo "missing: zizmor (PyPI); workflows are not checked" >&2
+    fi
+    ! command -v actionlint >/dev/null || actionlint
+}
+
 require "the linker: a C compiler" cc
 require "Rust, from https://rustup.rs" cargo
 require "rustup component add rustfmt" cargo fmt
@@ -101,6 +113,7 @@ require "rustup component add clippy" cargo clippy
 
 step cargo fmt --all --check
 step spelling
+step workflows
 # Also checks license texts, which needs the crates of all platforms; the tests check the same lists.
 if cargo deny --version >/dev/null 2>&1 && cargo metadata --offline --locked --all-features --format-version 1 >/dev/null 2>&1; then
     step cargo deny --offline check bans licenses sources
@@ -121,6 +134,9 @@ step tests/harness/run.sh
 step cargo bench --locked --profile quick --benches -- --test
 # Short fuzzing beyond the corpora, which the tests have replayed.
 step scripts/fuzz.sh 10
+
+# The public API, compared with the last release.
+step scripts/semver.sh
 
 # Every crate has all the files that its package needs.
 step cargo package --locked --workspace --no-verify --allow-dirty --quiet
