@@ -7,10 +7,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use serde_json::Value;
+
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// The supported interpreters.
 const PYTHONS: [&str; 6] = ["3.9", "3.10", "3.11", "3.12", "3.13", "3.14"];
+
+/// Limit of crates in the source distribution.
+const MAX_LIBRARY_CRATES: usize = 80;
 
 /// The built wheel, and an environment with it and all test dependencies.
 struct TestEnvironment {
@@ -137,6 +142,49 @@ names = sorted(file.name for file in files('pidq') if 'licenses' in file.parts a
 print(*names)";
     let printed = run_or_panic(Command::new(&environment.python).arg("-c").arg(program));
     assert_eq!(printed.trim(), "LICENSE-APACHE LICENSE-MIT NOTICE");
+}
+
+#[test]
+fn the_source_distribution_builds_only_the_library() {
+    let Some(environment) = test_environment() else { return };
+    let directory = folder().join("sdist");
+    drop(fs::remove_dir_all(&directory));
+    let tools = environment.python.parent().expect("a folder");
+    let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap_or_default());
+    run_or_panic(Command::new(Path::new(ROOT).join("scripts/sdist.sh")).arg(&directory).env("PATH", &path));
+    let archive = directory.join(format!("pidq-{}.tar.gz", env!("CARGO_PKG_VERSION")));
+    run_or_panic(Command::new("tar").arg("-C").arg(&directory).arg("-xzf").arg(archive));
+    let sources = directory.join(format!("pidq-{}", env!("CARGO_PKG_VERSION")));
+    // The lock file is complete, and has nothing of the services.
+    let mut cargo = Command::new(env!("CARGO"));
+    let metadata = run_or_panic(
+        cargo
+            .args(["metadata", "--offline", "--locked", "--format-version", "1", "--filter-platform"])
+            .arg(host())
+            .current_dir(&sources),
+    );
+    let metadata: Value = serde_json::from_str(&metadata).expect("JSON");
+    let names: Vec<&str> = metadata["packages"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|package| package["name"].as_str())
+        .collect();
+    let ours: Vec<&&str> = names.iter().filter(|name| name.starts_with("pidq")).collect();
+    assert_eq!(ours, [&"pidq-core", &"pidq-ffi", &"pidq-formats"]);
+    assert!(names.len() < MAX_LIBRARY_CRATES && !names.contains(&"tokio"), "{names:?}");
+    // It builds, with the dependencies that the wheel has compiled already.
+    let wheels = directory.join("wheels");
+    let mut maturin = Command::new(tools.join("maturin"));
+    maturin.args(["build", "--locked", "--profile", "dev", "--auditwheel", "skip", "--out"]).arg(&wheels);
+    run_or_panic(maturin.current_dir(&sources).env("PATH", path).env("CARGO_TARGET_DIR", target()));
+    assert_eq!(fs::read_dir(wheels).expect("a folder").count(), 1);
+}
+
+/// Returns the target triple of this machine.
+fn host() -> String {
+    let version = run_or_panic(Command::new("rustc").arg("-vV"));
+    version.lines().find_map(|line| line.strip_prefix("host: ")).expect("a host").to_owned()
 }
 
 #[test]
