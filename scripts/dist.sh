@@ -177,7 +177,7 @@ else
     echo "missing: maturin (PyPI); no wheel is built" >&2
 fi
 if has cargo-cyclonedx; then
-    bill_of_materials pidq "pidq-$version-$target" --no-default-features --features "$features"
+    bill_of_materials pidq "pidq-$version-$target" --no-default-features ${features:+--features "$features"}
     bill_of_materials pidq-ffi "libpidq-$version-$target"
 else
     echo "missing: cargo-cyclonedx (cargo install); no bill of materials is written" >&2
