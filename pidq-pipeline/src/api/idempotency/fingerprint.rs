@@ -5,6 +5,7 @@
 use data_encoding::HEXLOWER;
 use memchr::memmem;
 use pidq_http::Head;
+use mime::Mime;
 use sha2::{Digest, Sha256};
 
 /// The fingerprint of a request whose body is still being read.
@@ -61,9 +62,8 @@ impl Fingerprint {
 
 /// Returns `--` and the boundary parameter of a content type.
 fn boundary(media: &str) -> Option<Vec<u8>> {
-    let parameters = media.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
-    let mut named = parameters.filter(|(name, _)| name.trim().eq_ignore_ascii_case("boundary"));
-    let boundary = named.next()?.1.trim().trim_matches('"');
+    let media: Mime = media.parse().ok()?;
+    let boundary = media.get_param(mime::BOUNDARY)?.as_str();
     (!boundary.is_empty()).then(|| [b"--", boundary.as_bytes()].concat())
 }
 
