@@ -102,6 +102,8 @@ pub use crate::service::{
     RateLimiter, ReadinessCheck, Service, WeakService,
 };
 pub use crate::settings::{
-    COMMON, CommonSettings, Setting, SettingError, Settings, ValueKind, environment, settings_help, settings_table,
+    AnySetting, BaseUrl, COMMON, Choice, CommonSettings, LISTEN, MemorySize, NonZeroDuration, Origin, RATE_LIMIT,
+    Setting, SettingError, SettingTable, SettingType, Settings, Size, TLS_CERT, environment, mismatch, settings_help,
+    settings_table,
 };
 pub use crate::tls::{HttpsClient, Tls, TlsError, TlsVersion, client_tls, https_client};

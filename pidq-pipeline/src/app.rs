@@ -3,5 +3,6 @@
 pub mod manual;
 
 pub(crate) mod run;
+pub(crate) mod setting_types;
 pub(crate) mod settings;
 pub(crate) mod startup;

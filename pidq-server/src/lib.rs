@@ -40,6 +40,6 @@ mod server;
 pub use app::command::{run, start, start_background_tasks};
 pub use app::manual;
 pub use app::routes::ROUTES;
-pub use app::settings::SETTINGS;
+pub use app::settings::{ADMIN_LOGIN, DATA_DIR, DATABASE_URL, SETTINGS, STORE_URL};
 pub use app::startup::{OpenError, open, open_accounts, open_store};
 pub use server::{DEFAULT_TENANT, QueryLimits, Server};

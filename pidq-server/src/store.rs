@@ -20,7 +20,6 @@ pub mod vfs;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::pin::Pin;
-use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -340,18 +339,6 @@ pub enum VersionRetention {
 impl Default for VersionRetention {
     fn default() -> VersionRetention {
         VersionRetention::Last(const { NonZeroUsize::new(10).expect("ten is not zero") })
-    }
-}
-
-impl FromStr for VersionRetention {
-    type Err = &'static str;
-
-    /// Parses `all`, or a number from 1.
-    fn from_str(text: &str) -> std::result::Result<VersionRetention, &'static str> {
-        match text {
-            "all" => Ok(VersionRetention::All),
-            _ => text.parse().map(VersionRetention::Last).map_err(|_| "expected a whole number from 1, or `all`"),
-        }
     }
 }
 

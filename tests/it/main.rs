@@ -40,6 +40,8 @@ mod readme;
 mod release;
 mod remote;
 mod service;
+#[cfg(feature = "pipeline")]
+mod settings;
 mod synthetic_plant;
 mod up;
 mod vocabulary;

@@ -11,7 +11,8 @@ use pidq_extract::{BUILD_ID, sandbox_main};
 
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
-        None => sandbox_main(),
+        // As the program of the setting `PIDQ_EXTRACTOR`, it gets the arguments of the whole program.
+        None | Some("pipeline") => sandbox_main(),
         Some("--build-id") => {
             println!("{BUILD_ID}");
             ExitCode::SUCCESS

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pidq_http::{App, CommonSettings, Listener, Settings, Shutdown, serve, settings_help};
 use tokio::task::JoinSet;
 
-use crate::app::settings::TABLES;
+use crate::app::settings::{TABLES, WORKERS};
 use crate::app::startup::{self, OpenError, open};
 use crate::background::{embedding_outage, gauges};
 use crate::background::{maintenance, partition_refresh};
@@ -81,7 +81,7 @@ async fn run(role: ProcessRole, settings: &Settings) -> Result<(), OpenError> {
         ProcessRole::Worker => {
             let app = open(settings).await?;
             // A separate worker runs at least one job, even where `PIDQ_WORKERS=0` turns off those of the server.
-            let _workers = spawn_workers(&app, settings.parsed::<usize>("PIDQ_WORKERS")?.max(1));
+            let _workers = spawn_workers(&app, settings.get(&WORKERS)?.max(1));
             tracing::info!("worker started");
             shutdown.requested().await;
             Ok(())
@@ -111,7 +111,7 @@ impl BackgroundTasks {
         {
             return Err(startup::missing_master_key(settings, address).into());
         }
-        let mut tasks = spawn_workers(app, settings.parsed("PIDQ_WORKERS")?);
+        let mut tasks = spawn_workers(app, settings.get(&WORKERS)?);
         tasks.spawn(partition_refresh::run(Arc::clone(&app.state)));
         tasks.spawn(gauges::count_jobs_periodically(Arc::clone(&app.state)));
         tasks.spawn(maintenance::save_snapshots(Arc::clone(&app.state)));

@@ -1,7 +1,6 @@
 //! Startup: builds the platform and its HTTP service from the settings.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -9,33 +8,41 @@ use pidq_extract::SandboxOptions;
 use pidq_http::auth::{Identities, IdentityError, MasterCredentials, Timestamp};
 use pidq_http::database::{Database, DatabaseError};
 use pidq_http::header::HeaderName;
-use pidq_http::{App, CommonSettings, CursorSigner, Secret, SettingError, Settings, ThreadPool};
 use pidq_store::crypto::Encryptor;
-use pidq_store::domain::license::{self, TrustedKeys};
 use pidq_store::spool::Spool;
 use pidq_store::{Outbox, Store, StoreError};
+use pidq_http::{App, CommonSettings, CursorSigner, LISTEN, SettingError, Settings, ThreadPool};
 use tokio::sync::Semaphore;
 
 use crate::api::audit_middleware;
 use crate::api::auth;
-use crate::api::handlers::limits;
+use crate::api::handlers::limits::{
+    self, CHUNK_LIMIT, CLASSIFICATION_LIMIT, JSON_SIZE, METADATA_SIZE, QUESTION_LENGTH_LIMIT,
+};
 use crate::api::idempotency;
 use crate::api::routes::ROUTES;
-use crate::app::settings::TABLES;
+use crate::app::settings::{
+    ANN_THRESHOLD, ANSWER_RETENTION, ANSWER_STREAM_LIMIT, APP_LICENSE, APP_MASTER_KEY, APP_MASTER_SECRET, APP_SECRET,
+    AUDIT_RETENTION, CACHE_MEMORY, DATA_DIR, DATABASE_URL, DATAMARKING, EVENT_STREAM_LIMIT, EVENTS_INCLUDE_NAMES,
+    EVENTS_RETENTION, EXTRACTOR, INDEX_MEMORY, JOB_LEASE_TTL, LICENSE_MODE, LICENSE_PUBLIC_KEYS, MODEL_DIR, NATS_URL,
+    PIPELINE_LIMIT, REDIS_TIMEOUT, REDIS_URL, SNAPSHOT_DIR, SNAPSHOT_TOTAL_SIZE, TABLES, UPLOAD_DIR, UPLOAD_MEMORY,
+    UPLOAD_SIZE, UPLOAD_SPOOL_SIZE, WEBHOOK_DISABLE_AFTER, WEBHOOK_TIMEOUT,
+};
 use crate::background::gauges::IndexCollector;
 use crate::cluster::cache::{Cache, Redis};
 use crate::cluster::event_feed::Feed;
 use crate::cluster::health::DependencyCollector;
 use crate::cluster::pubsub::PubSub;
 use crate::embedding_registry::{EmbeddingService, ModelRegistry};
+use pidq_store::domain::license;
 use crate::generation::graph_client::{GraphService, RemoteGraphService};
 use crate::generation::prompt::Spotlighting;
 use crate::llm::{Client, ClientOptions};
-use crate::net::egress::{Backend, Guard, Policy};
+use crate::net::egress::{Backend, Guard, LLM_CA, Policy};
 use crate::net::tls_roots::RootCertificates;
 use crate::net::webhook_client::WebhookClient;
 use crate::platform::accounts::Accounts;
-use crate::platform::licensing::{Licensing, Mode};
+use crate::platform::licensing::Licensing;
 use crate::platform::metrics::Metrics;
 use crate::platform::rate_limit::RateLimits;
 use crate::platform::{
@@ -90,8 +97,8 @@ pub(crate) const EXTRACTOR_ARGUMENTS: &[&str] = &["pipeline", "read-document"];
 pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
     let database = database(settings).await?;
     let accounts = open_accounts(settings, &database).await?;
-    let pgvector = PgvectorIndex::open(&database, settings.parsed("PIDQ_ANN_THRESHOLD")?).await;
-    let store = Store::open(database).await?.with_outbox(Outbox::new(settings.switch("PIDQ_EVENTS_INCLUDE_NAMES")?));
+    let pgvector = PgvectorIndex::open(&database, settings.get(&ANN_THRESHOLD)?).await;
+    let store = Store::open(database).await?.with_outbox(Outbox::new(settings.get(&EVENTS_INCLUDE_NAMES)?));
     let installation = store.installation_id().await?;
     let (pubsub, redis) = (pubsub(settings)?, redis(settings)?);
     let platform = Platform {
@@ -109,15 +116,12 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
         ingestion: ingestion(settings)?,
         search: search(settings, pgvector, redis.clone(), &installation)?,
         generation: generation(settings)?,
-        retention: Retention {
-            audit: settings.duration("PIDQ_AUDIT_RETENTION")?,
-            events: settings.duration("PIDQ_EVENTS_RETENTION")?,
-        },
+        retention: Retention { audit: settings.get(&AUDIT_RETENTION)?, events: settings.get(&EVENTS_RETENTION)? },
         messaging: Messaging {
             redis,
             job_notifier: JobNotifier::new(&pubsub),
             pubsub,
-            feed: Feed::new(store.last_position().await?, settings.parsed("PIDQ_EVENT_STREAM_LIMIT")?),
+            feed: Feed::new(store.last_position().await?, settings.get(&EVENT_STREAM_LIMIT)?),
         },
         store,
     };
@@ -129,7 +133,7 @@ fn ingestion(settings: &Settings) -> Result<Ingestion, OpenError> {
     Ok(Ingestion {
         uploads: uploads(settings)?,
         previews: Semaphore::new(PREVIEW_LIMIT),
-        job_lease: settings.duration("PIDQ_JOB_LEASE_TTL")?.max(MIN_JOB_LEASE),
+        job_lease: settings.get(&JOB_LEASE_TTL)?.max(MIN_JOB_LEASE),
         extraction_limits: limits::extraction_limits(settings)?,
         extractor: limits::with_timeout(extractor(settings)?, settings)?,
     })
@@ -144,7 +148,7 @@ fn search(
     let root_certificates = llm_ca(settings)?;
     Ok(Search {
         models: ModelRegistry::new(
-            settings.path("PIDQ_MODEL_DIR")?,
+            settings.get(&MODEL_DIR)?,
             EmbeddingService::from_settings(settings, root_certificates.as_deref())?,
         ),
         indexes: indexes(settings)?,
@@ -156,8 +160,8 @@ fn search(
 }
 
 fn generation(settings: &Settings) -> Result<Generation, OpenError> {
-    let answer_streams = settings.parsed::<usize>("PIDQ_ANSWER_STREAM_LIMIT")?.min(Semaphore::MAX_PERMITS);
-    let marks_data = settings.switch("PIDQ_DATAMARKING")?;
+    let answer_streams = settings.get(&ANSWER_STREAM_LIMIT)?.min(Semaphore::MAX_PERMITS);
+    let marks_data = settings.get(&DATAMARKING)?;
     Ok(Generation {
         llm: llm(settings)?,
         spotlighting: if marks_data { Spotlighting::Datamarking } else { Spotlighting::Delimiting },
@@ -190,15 +194,15 @@ fn build_service(platform: Platform, settings: &Settings) -> Result<App<Platform
 
 fn platform_limits(settings: &Settings) -> Result<Limits, OpenError> {
     Ok(Limits {
-        upload_size: settings.size("PIDQ_UPLOAD_SIZE")?,
-        pipelines: settings.parsed("PIDQ_PIPELINE_LIMIT")?,
-        classifications: settings.parsed("PIDQ_CLASSIFICATION_LIMIT")?,
-        question_length: settings.parsed("PIDQ_QUESTION_LENGTH_LIMIT")?,
-        metadata_size: usize::try_from(settings.size("PIDQ_METADATA_SIZE")?).unwrap_or(usize::MAX),
-        chunks_per_document: settings.parsed("PIDQ_CHUNK_LIMIT")?,
-        answer_retention: settings.duration("PIDQ_ANSWER_RETENTION")?,
-        answer_streams: settings.parsed("PIDQ_ANSWER_STREAM_LIMIT")?,
-        event_streams: settings.parsed("PIDQ_EVENT_STREAM_LIMIT")?,
+        upload_size: settings.get(&UPLOAD_SIZE)?,
+        pipelines: settings.get(&PIPELINE_LIMIT)?,
+        classifications: settings.get(&CLASSIFICATION_LIMIT)?,
+        question_length: settings.get(&QUESTION_LENGTH_LIMIT)?,
+        metadata_size: settings.get(&METADATA_SIZE)?,
+        chunks_per_document: settings.get(&CHUNK_LIMIT)?,
+        answer_retention: settings.get(&ANSWER_RETENTION)?,
+        answer_streams: settings.get(&ANSWER_STREAM_LIMIT)?,
+        event_streams: settings.get(&EVENT_STREAM_LIMIT)?,
         http: http_limits(settings)?,
     })
 }
@@ -218,60 +222,60 @@ pub async fn system_id(
 
 /// Returns the limits of the HTTP server, with the platform's maximum size of a JSON body.
 fn http_limits(settings: &Settings) -> Result<pidq_http::Limits, SettingError> {
-    Ok(pidq_http::Limits { json_body_size: settings.size("PIDQ_JSON_SIZE")?, ..CommonSettings(settings).limits()? })
+    Ok(pidq_http::Limits { json_body_size: settings.get(&JSON_SIZE)?, ..CommonSettings(settings).limits()? })
 }
 
 /// Opens the configured database.
 async fn database(settings: &Settings) -> Result<Database, OpenError> {
-    if let Some(url) = settings.optional("PIDQ_DATABASE_URL")? {
-        return Ok(Database::open(url).await?);
+    if let Some(url) = settings.get(&DATABASE_URL)? {
+        return Ok(Database::open(url.expose()).await?);
     }
-    let folder = settings.path("PIDQ_DATA_DIR")?.unwrap_or_else(|| PathBuf::from("data"));
+    let folder = settings.get(&DATA_DIR)?;
     Ok(Database::open(&format!("sqlite:{}", folder.join("pipeline.db").display())).await?)
 }
 
 /// Opens the upload budget and the spool directory.
 fn uploads(settings: &Settings) -> Result<UploadBudget, SettingError> {
-    let folder = match settings.path("PIDQ_UPLOAD_DIR")? {
+    let folder = match settings.get(&UPLOAD_DIR)? {
         Some(folder) => folder,
-        None => settings.path("PIDQ_DATA_DIR")?.unwrap_or_else(|| PathBuf::from("data")).join("uploads"),
+        None => settings.get(&DATA_DIR)?.join("uploads"),
     };
-    let (memory, disk) = (settings.size("PIDQ_UPLOAD_MEMORY")?, settings.size("PIDQ_UPLOAD_SPOOL_SIZE")?);
-    Ok(UploadBudget::new(memory, disk, settings.size("PIDQ_UPLOAD_SIZE")?, Spool::open(folder)))
+    let (memory, disk) = (settings.get(&UPLOAD_MEMORY)?, settings.get(&UPLOAD_SPOOL_SIZE)?);
+    Ok(UploadBudget::new(memory, disk, settings.get(&UPLOAD_SIZE)?, Spool::open(folder)))
 }
 
 /// Opens the index cache and its snapshot directory.
 fn indexes(settings: &Settings) -> Result<IndexCache, SettingError> {
-    let memory = usize::try_from(settings.size("PIDQ_INDEX_MEMORY")?).unwrap_or(usize::MAX);
-    let (indexes, disk) = (IndexCache::new(memory), settings.size("PIDQ_SNAPSHOT_TOTAL_SIZE")?);
-    let folder = match settings.path("PIDQ_SNAPSHOT_DIR")? {
+    let memory = settings.get(&INDEX_MEMORY)?;
+    let (indexes, disk) = (IndexCache::new(memory), settings.get(&SNAPSHOT_TOTAL_SIZE)?);
+    let folder = match settings.get(&SNAPSHOT_DIR)? {
         Some(folder) => folder,
-        None => settings.path("PIDQ_DATA_DIR")?.unwrap_or_else(|| PathBuf::from("data")).join("snapshots"),
+        None => settings.get(&DATA_DIR)?.join("snapshots"),
     };
     Ok(if disk > 0 { indexes.with_snapshots(SnapshotFiles::new(folder, disk)) } else { indexes })
 }
 
 /// Opens the messaging between processes, over NATS if configured.
 fn pubsub(settings: &Settings) -> Result<PubSub, SettingError> {
-    let Some(url) = settings.optional("PIDQ_NATS_URL")? else { return Ok(PubSub::in_process()) };
+    let Some(url) = settings.get(&NATS_URL)? else { return Ok(PubSub::in_process()) };
     let roots = RootCertificates::from_settings(settings)?;
-    PubSub::over_nats(url, roots.as_ref().map(|roots| &*roots.path))
-        .map_err(|error| settings.invalid("PIDQ_NATS_URL", &error.to_string()))
+    PubSub::over_nats(url.expose(), roots.as_ref().map(|roots| &*roots.path))
+        .map_err(|error| settings.invalid(&NATS_URL, &error.to_string()))
 }
 
 /// Opens Redis, if configured.
 fn redis(settings: &Settings) -> Result<Option<Arc<Redis>>, SettingError> {
-    let Some(url) = settings.optional("PIDQ_REDIS_URL")? else { return Ok(None) };
+    let Some(url) = settings.get(&REDIS_URL)? else { return Ok(None) };
     let roots = RootCertificates::from_settings(settings)?;
-    let redis = Redis::open(url, settings.duration("PIDQ_REDIS_TIMEOUT")?, roots.as_ref().map(|roots| &*roots.pem))
-        .map_err(|error| settings.invalid("PIDQ_REDIS_URL", &error.to_string()))?;
+    let redis = Redis::open(url.expose(), settings.get(&REDIS_TIMEOUT)?, roots.as_ref().map(|roots| &*roots.pem))
+        .map_err(|error| settings.invalid(&REDIS_URL, &error.to_string()))?;
     Ok(Some(Arc::new(redis)))
 }
 
 /// Opens the search cache: shared by all processes if Redis and the app secret are configured.
 fn cache(settings: &Settings, redis: Option<Arc<Redis>>, installation: &str) -> Result<Cache, SettingError> {
-    let bytes = usize::try_from(settings.size("PIDQ_CACHE_MEMORY")?).unwrap_or(usize::MAX);
-    Ok(match (redis, settings.secret("PIDQ_APP_SECRET")?) {
+    let bytes = settings.get(&CACHE_MEMORY)?;
+    Ok(match (redis, settings.get(&APP_SECRET)?) {
         (Some(redis), Some(secret)) => Cache::with_redis(redis, &secret, installation, bytes),
         _ => Cache::in_process(bytes),
     })
@@ -281,30 +285,24 @@ fn cache(settings: &Settings, redis: Option<Arc<Redis>>, installation: &str) -> 
 pub(crate) fn missing_master_key(settings: &Settings, address: SocketAddr) -> SettingError {
     let reason =
         format!("required, because the server listens on {address} and would accept requests without authentication");
-    settings.invalid("PIDQ_APP_MASTER_KEY", &reason)
+    settings.invalid(&APP_MASTER_KEY, &reason)
 }
 
 /// Opens the accounts with the master key; `None` on loopback without a master key.
 async fn open_accounts(settings: &Settings, database: &Database) -> Result<Option<Accounts>, OpenError> {
-    let secret = settings.secret("PIDQ_APP_MASTER_SECRET")?;
-    let Some(key) = settings.optional("PIDQ_APP_MASTER_KEY")? else {
-        if secret.is_some() {
+    let Some(key) = settings.get(&APP_MASTER_KEY)? else {
+        if settings.is_set(&APP_MASTER_SECRET) {
             // A secret without an id is a mistake: the administrator expects authentication.
             let reason = "required, because `PIDQ_APP_MASTER_SECRET` is set and has no effect without it";
-            return Err(settings.invalid("PIDQ_APP_MASTER_KEY", reason).into());
+            return Err(settings.invalid(&APP_MASTER_KEY, reason).into());
         }
-        let listen_addresses: Vec<SocketAddr> = settings.list("PIDQ_LISTEN")?;
+        let listen_addresses = settings.get(&LISTEN)?;
         return match listen_addresses.iter().find(|address| !address.ip().is_loopback()) {
             Some(address) => Err(missing_master_key(settings, *address).into()),
             None => Ok(None),
         };
     };
-    if is_placeholder(key) {
-        return Err(settings.invalid("PIDQ_APP_MASTER_KEY", "must not be a placeholder: generate a UUID").into());
-    }
-    let Some(secret) = secret.filter(|secret| is_strong_secret(secret.expose())) else {
-        return Err(settings.invalid("PIDQ_APP_MASTER_SECRET", "must have at least 32 random characters").into());
-    };
+    let (key, secret) = (key.expose(), settings.required(&APP_MASTER_SECRET)?);
     let options = CommonSettings(settings).identity_options("http://pidq-pipeline")?;
     if options.password_grant {
         tracing::info!(
@@ -314,17 +312,6 @@ async fn open_accounts(settings: &Settings, database: &Database) -> Result<Optio
     let identities = Identities::open(database.clone(), options).await?;
     identities.ensure_master(MasterCredentials { key, secret: &secret, tenant: TENANT }, Timestamp::now()).await?;
     Ok(Some(Accounts { identities, master: key.to_owned() }))
-}
-
-/// Returns `true` for a secret that is long enough and not a placeholder.
-fn is_strong_secret(secret: &str) -> bool {
-    secret.len() >= 32 && !is_placeholder(secret)
-}
-
-/// Returns `true` for a placeholder of an example configuration.
-fn is_placeholder(text: &str) -> bool {
-    let lowercase = text.to_ascii_lowercase();
-    ["changeme", "placeholder", "<", "example"].iter().any(|marker| lowercase.contains(marker))
 }
 
 /// Opens the client of language models. It never connects to the platform's own backends.
@@ -338,23 +325,23 @@ fn webhooks(settings: &Settings) -> Result<WebhookClient, OpenError> {
     let policy = Policy::for_webhooks(settings, is_on_loopback(settings)?, backends(settings)?)?;
     Ok(WebhookClient {
         guard: egress_guard(settings, policy)?,
-        timeout: settings.duration("PIDQ_WEBHOOK_TIMEOUT")?,
-        disable_after: settings.duration("PIDQ_WEBHOOK_DISABLE_AFTER")?,
+        timeout: settings.get(&WEBHOOK_TIMEOUT)?,
+        disable_after: settings.get(&WEBHOOK_DISABLE_AFTER)?,
     })
 }
 
 fn is_on_loopback(settings: &Settings) -> Result<bool, SettingError> {
-    let listen_addresses: Vec<SocketAddr> = settings.list("PIDQ_LISTEN")?;
+    let listen_addresses = settings.get(&LISTEN)?;
     Ok(listen_addresses.iter().all(|address| address.ip().is_loopback()))
 }
 
 fn egress_guard(settings: &Settings, policy: Policy) -> Result<Guard, OpenError> {
-    Guard::new(policy, llm_ca(settings)?.as_deref()).map_err(|reason| settings.invalid("PIDQ_LLM_CA", &reason).into())
+    Guard::new(policy, llm_ca(settings)?.as_deref()).map_err(|reason| settings.invalid(&LLM_CA, &reason).into())
 }
 
 /// Reads the CA certificates that are trusted in addition to the public ones.
 fn llm_ca(settings: &Settings) -> Result<Option<String>, OpenError> {
-    Ok(settings.path("PIDQ_LLM_CA")?.map(std::fs::read_to_string).transpose()?)
+    Ok(settings.get(&LLM_CA)?.map(std::fs::read_to_string).transpose()?)
 }
 
 /// Opens the client of the graph query service, if configured.
@@ -368,50 +355,41 @@ fn graph_service(settings: &Settings) -> Result<OnceLock<Arc<dyn GraphService>>,
 
 /// Returns the addresses of the platform's own backends: database, Redis and NATS.
 fn backends(settings: &Settings) -> Result<Vec<Backend>, SettingError> {
-    let (database, redis) = (settings.optional("PIDQ_DATABASE_URL")?, settings.optional("PIDQ_REDIS_URL")?);
-    let nats = settings.optional("PIDQ_NATS_URL")?.unwrap_or_default().split(',').map(str::trim);
-    Ok(database.into_iter().chain(redis).chain(nats).filter_map(Backend::from_url).collect())
+    let mut backends = Vec::new();
+    for row in [&DATABASE_URL, &REDIS_URL, &NATS_URL] {
+        // NATS may have several URLs.
+        let urls = settings.get(row)?;
+        backends
+            .extend(urls.iter().flat_map(|urls| urls.expose().split(',')).map(str::trim).filter_map(Backend::from_url));
+    }
+    Ok(backends)
 }
 
 /// Returns the extractor: the configured program, or this one.
 fn extractor(settings: &Settings) -> Result<SandboxOptions, SettingError> {
-    match settings.path("PIDQ_EXTRACTOR")? {
+    match settings.get(&EXTRACTOR)? {
         Some(program) => Ok(SandboxOptions::new(program, EXTRACTOR_ARGUMENTS)),
         None => SandboxOptions::installed(EXTRACTOR_ARGUMENTS)
-            .map_err(|error| settings.invalid("PIDQ_EXTRACTOR", &error.detail)),
+            .map_err(|error| settings.invalid(&EXTRACTOR, &error.detail)),
     }
 }
 
 fn licensing(settings: &Settings, installation: &str) -> Result<Licensing, SettingError> {
-    let keys: Vec<String> = settings.list("PIDQ_LICENSE_PUBLIC_KEYS")?;
-    let trusted_keys =
-        TrustedKeys::parse(&keys).map_err(|error| settings.invalid("PIDQ_LICENSE_PUBLIC_KEYS", &error.to_string()))?;
-    let mode = match settings.required("PIDQ_LICENSE_MODE")? {
-        "off" => Mode::Off,
-        "enforce" => Mode::Enforce,
-        _ => Mode::Report,
-    };
-    let license = settings.secret("PIDQ_APP_LICENSE")?;
+    let (mode, trusted_keys) = (settings.get(&LICENSE_MODE)?, settings.get(&LICENSE_PUBLIC_KEYS)?);
+    let license = settings.get(&APP_LICENSE)?;
     Ok(Licensing::new(mode, license::system_id(installation), trusted_keys, license))
 }
 
 fn cursors(settings: &Settings) -> Result<CursorSigner, SettingError> {
-    Ok(app_secret(settings)?
+    Ok(settings
+        .get(&APP_SECRET)?
         .map_or_else(CursorSigner::new, |secret| CursorSigner::from_key(secret.expose().as_bytes())))
 }
 
 fn encryptor(settings: &Settings) -> Result<Encryptor, OpenError> {
-    match app_secret(settings)? {
+    match settings.get(&APP_SECRET)? {
         Some(secret) => Ok(Encryptor::from_secret(&secret)),
         None => Encryptor::ephemeral()
             .ok_or_else(|| std::io::Error::other("the system's random number generator failed").into()),
-    }
-}
-
-fn app_secret(settings: &Settings) -> Result<Option<Secret>, SettingError> {
-    let secret = settings.secret("PIDQ_APP_SECRET")?;
-    match secret.as_ref().is_some_and(|secret| !is_strong_secret(secret.expose())) {
-        true => Err(settings.invalid("PIDQ_APP_SECRET", "must have at least 32 random characters")),
-        false => Ok(secret),
     }
 }

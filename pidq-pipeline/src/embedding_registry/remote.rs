@@ -3,12 +3,13 @@
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use pidq_http::{Secret, SettingError, Settings};
 use pidq_text::embedding::{Embedder, Error};
+use pidq_http::{AnySetting, Secret, SettingError, Settings};
 use tokio::runtime::Handle;
 
+use super::settings::{ EMBEDDINGS_BATCH_SIZE, EMBEDDINGS_DIMENSIONS, EMBEDDINGS_KEY, EMBEDDINGS_MODEL, EMBEDDINGS_TIMEOUT, EMBEDDINGS_URL, };
 use crate::llm::{BatchOptions, Client, ClientOptions, Endpoint};
-use crate::net::egress::{EgressScope, Guard, Policy};
+use crate::net::egress::{EgressScope, Guard, LLM_CA, Policy};
 
 /// A configured embedding service.
 #[derive(Debug)]
@@ -33,23 +34,22 @@ impl EmbeddingService {
         settings: &Settings,
         root_certificates: Option<&str>,
     ) -> Result<Option<EmbeddingService>, SettingError> {
-        let Some(url) = settings.optional("PIDQ_EMBEDDINGS_URL")? else { return Ok(None) };
-        let key = settings.secret("PIDQ_EMBEDDINGS_KEY")?.unwrap_or_else(|| Secret::new(""));
-        let model = settings.optional("PIDQ_EMBEDDINGS_MODEL")?.map(str::to_owned);
+        let Some(url) = settings.get(&EMBEDDINGS_URL)? else { return Ok(None) };
+        let key = settings.get(&EMBEDDINGS_KEY)?.unwrap_or_else(|| Secret::new(""));
+        let model = settings.get(&EMBEDDINGS_MODEL)?;
         let endpoint = Endpoint::new(url, key, model.clone().unwrap_or_else(|| "any".into()));
         if let Some(error) = endpoint.validate().first() {
-            let setting = match error.pointer {
-                "/base_url" => "PIDQ_EMBEDDINGS_URL",
-                "/model" => "PIDQ_EMBEDDINGS_MODEL",
-                _ => "PIDQ_EMBEDDINGS_KEY",
+            let row: &dyn AnySetting = match error.pointer {
+                "/base_url" => &EMBEDDINGS_URL,
+                "/model" => &EMBEDDINGS_MODEL,
+                _ => &EMBEDDINGS_KEY,
             };
-            return Err(settings.invalid(setting, &error.detail));
+            return Err(settings.invalid(row, &error.detail));
         }
-        let dimensions = settings.optional("PIDQ_EMBEDDINGS_DIMENSIONS")?;
-        let dimensions = dimensions.map(|_| settings.parsed("PIDQ_EMBEDDINGS_DIMENSIONS")).transpose()?;
-        let batch_size = settings.parsed::<usize>("PIDQ_EMBEDDINGS_BATCH_SIZE")?.clamp(1, MAX_BATCH_SIZE);
-        let client = client(settings.duration("PIDQ_EMBEDDINGS_TIMEOUT")?, root_certificates)
-            .map_err(|reason| settings.invalid("PIDQ_LLM_CA", &reason))?;
+        let dimensions = settings.get(&EMBEDDINGS_DIMENSIONS)?;
+        let batch_size = settings.get(&EMBEDDINGS_BATCH_SIZE)?.clamp(1, MAX_BATCH_SIZE);
+        let client = client(settings.get(&EMBEDDINGS_TIMEOUT)?, root_certificates)
+            .map_err(|reason| settings.invalid(&LLM_CA, &reason))?;
         let Endpoint { base_url: url, api_key: key, .. } = endpoint;
         Ok(Some(EmbeddingService { client, url, key, model, batch_options: BatchOptions { batch_size, dimensions } }))
     }

@@ -1,15 +1,18 @@
 //! Client of the graph query service, for questions with a graph query.
 
 use http_body_util::{BodyExt, Full, Limited};
+use hyper::Request;
 use hyper::header::HOST;
-use hyper::{Request, Uri};
-use pidq_http::{Bytes, Fut, HttpsClient, Setting, SettingError, Settings, StatusCode, ValueKind};
-use pidq_http::{https_client, settings};
+use pidq_http::{BaseUrl, Bytes, Fut, HttpsClient, SettingError, Settings, StatusCode, https_client, settings};
 
-/// Settings of the graph query service.
-pub const SETTINGS: &[Setting] = settings![
-    "PIDQ_GRAPH_URL", "config.graph.url", ValueKind::Text, None, false, "URL of the graph query service for questions with `graph`, such as `https://graphs.plant.example`. The caller's token must also be valid there.";
-];
+use crate::net::egress::LLM_CA;
+
+settings! {
+    /// Settings of the graph query service.
+    pub SETTINGS {
+        GRAPH_URL: Option<BaseUrl> = ("PIDQ_GRAPH_URL", "config.graph.url", "URL of the graph query service for questions with `graph`, such as `https://graphs.plant.example`. The caller's token must also be valid there.");
+    }
+}
 
 /// Idle connections that are reused.
 const MAX_IDLE_CONNECTIONS: usize = 4;
@@ -80,16 +83,9 @@ impl RemoteGraphService {
         settings: &Settings,
         root_certificates: Option<&str>,
     ) -> Result<Option<RemoteGraphService>, SettingError> {
-        const NAME: &str = "PIDQ_GRAPH_URL";
-        let Some(url) = settings.optional(NAME)? else { return Ok(None) };
-        let base = url.trim_end_matches('/').to_owned();
-        let address: Option<Uri> = base.parse().ok();
-        let is_valid = |uri: &Uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.query().is_none();
-        if !address.as_ref().is_some_and(is_valid) {
-            return Err(settings.invalid(NAME, "expected a URL such as `https://graphs.plant.example`"));
-        }
+        let Some(base) = settings.get(&GRAPH_URL)? else { return Ok(None) };
         let client = https_client(root_certificates, MAX_IDLE_CONNECTIONS)
-            .map_err(|reason| settings.invalid("PIDQ_LLM_CA", &reason))?;
+            .map_err(|reason| settings.invalid(&LLM_CA, &reason))?;
         Ok(Some(RemoteGraphService { client, base }))
     }
 

@@ -21,6 +21,7 @@ pub use connect::{ConnectError, Connection};
 pub use exchange::{BodyError, Exchange, ResponseLimits};
 pub use ip_class::IpClass;
 pub use resolve::{Resolver, SystemResolver};
+pub(crate) use settings::LLM_CA;
 pub use settings::SETTINGS;
 pub use target_url::{Host, TargetUrl, UrlError};
 

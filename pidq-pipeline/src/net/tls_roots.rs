@@ -2,15 +2,17 @@
 
 use std::path::PathBuf;
 
-use pidq_http::{Setting, SettingError, Settings, ValueKind, settings};
+use pidq_http::{SettingError, Settings, settings};
 use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
-/// Settings.
-pub const SETTINGS: &[Setting] = settings![
-    "PIDQ_BACKEND_CA", "config.backendCa", ValueKind::Path, None, false, "CA certificates (PEM) for Redis (`rediss://…`) and NATS (`tls://…`), used instead of those of the system.";
-];
+settings! {
+    /// Settings.
+    pub SETTINGS {
+        BACKEND_CA: Option<PathBuf> = ("PIDQ_BACKEND_CA", "config.backendCa", "CA certificates (PEM) for Redis (`rediss://…`) and NATS (`tls://…`), used instead of those of the system.");
+    }
+}
 
 /// Validated root certificates.
 pub(crate) struct RootCertificates {
@@ -21,8 +23,8 @@ pub(crate) struct RootCertificates {
 impl RootCertificates {
     /// Loads the certificates that the settings name.
     pub fn from_settings(settings: &Settings) -> Result<Option<RootCertificates>, SettingError> {
-        let Some(path) = settings.path("PIDQ_BACKEND_CA")? else { return Ok(None) };
-        let invalid = |reason: &str| settings.invalid("PIDQ_BACKEND_CA", reason);
+        let Some(path) = settings.get(&BACKEND_CA)? else { return Ok(None) };
+        let invalid = |reason: &str| settings.invalid(&BACKEND_CA, reason);
         let pem = std::fs::read(&path).map_err(|error| invalid(&error.to_string()))?;
         let mut roots = RootCertStore::empty();
         for certificate in CertificateDer::pem_slice_iter(&pem) {

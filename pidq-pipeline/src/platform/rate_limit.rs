@@ -5,25 +5,33 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pidq_http::{Method, RateDecision, RateLimiter, SettingError, Settings};
+use pidq_http::{Method, RATE_LIMIT, RateDecision, RateLimiter, Setting, SettingError, Settings, settings};
 
 use crate::cluster::cache::Redis;
+
+settings! {
+    /// Settings of the rate limits, in addition to that of all requests.
+    pub SETTINGS {
+        UPLOAD_RATE_LIMIT: u32 = ("PIDQ_UPLOAD_RATE_LIMIT", "config.limits.uploadRate", "Rate limit: uploads per minute and caller; 0 turns it off.") or "120";
+        ASK_RATE_LIMIT: u32 = ("PIDQ_ASK_RATE_LIMIT", "config.limits.askRate", "Rate limit: searches and questions per minute and caller; 0 turns it off.") or "60";
+    }
+}
 
 /// A rate limit and the requests that count against it.
 pub struct RateLimit {
     /// Name in the rate-limit headers.
     pub name: &'static str,
     /// Setting with the number of requests per minute.
-    pub setting: &'static str,
+    pub setting: &'static Setting<u32>,
     /// Returns `true` if a request with this method and route path counts.
     applies: fn(&Method, &str) -> bool,
 }
 
 /// All rate limits. The specific ones come first: a request that one of them rejects is not charged to the others.
 pub const RATE_LIMITS: &[RateLimit] = &[
-    RateLimit { name: "uploads", setting: "PIDQ_UPLOAD_RATE_LIMIT", applies: is_upload },
-    RateLimit { name: "questions", setting: "PIDQ_ASK_RATE_LIMIT", applies: is_ask_or_search },
-    RateLimit { name: "user", setting: "PIDQ_RATE_LIMIT", applies: |_, _| true },
+    RateLimit { name: "uploads", setting: &UPLOAD_RATE_LIMIT, applies: is_upload },
+    RateLimit { name: "questions", setting: &ASK_RATE_LIMIT, applies: is_ask_or_search },
+    RateLimit { name: "user", setting: &RATE_LIMIT, applies: |_, _| true },
 ];
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -59,7 +67,7 @@ impl RateLimits {
     ) -> Result<RateLimits, SettingError> {
         let mut limiters = Vec::new();
         for rate in RATE_LIMITS {
-            let limit: u32 = settings.parsed(rate.setting)?;
+            let limit = settings.get(rate.setting)?;
             if limit > 0 {
                 limiters.push((rate, RateLimiter::new(rate.name, limit, MINUTE)));
             }

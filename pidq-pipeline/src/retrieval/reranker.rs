@@ -5,18 +5,20 @@
 
 use std::time::Duration;
 
-use pidq_http::{Secret, Setting, SettingError, Settings, ValueKind, settings};
+use pidq_http::{AnySetting, Secret, SettingError, Settings, settings};
 
 use crate::llm::{Client, ClientOptions, Endpoint, LlmError};
-use crate::net::egress::{AllowList, EgressScope, Guard, Policy};
+use crate::net::egress::{AllowList, EgressScope, Guard, LLM_CA, Policy};
 
-/// Settings of the reranker.
-pub const SETTINGS: &[Setting] = settings![
-    "PIDQ_RERANK_URL", "config.rerank.url", ValueKind::Text, None, false, "Base URL of a reranking service with a `/rerank` endpoint (format of Jina and Cohere), ending in `/v1`.";
-    "PIDQ_RERANK_KEY", "secrets.rerankKey", ValueKind::Text, None, true, "API key of the reranking service, if it needs one.";
-    "PIDQ_RERANK_MODEL", "config.rerank.model", ValueKind::Text, Some("default"), false, "Model of the reranking service.";
-    "PIDQ_RERANK_TIMEOUT", "config.rerank.timeout", ValueKind::Duration, Some("5s"), false, "Timeout of reranking; after it, hits keep the order of the search.";
-];
+settings! {
+    /// Settings of the reranker.
+    pub SETTINGS {
+        RERANK_URL: Option<String> = ("PIDQ_RERANK_URL", "config.rerank.url", "Base URL of a reranking service with a `/rerank` endpoint (format of Jina and Cohere), ending in `/v1`.");
+        RERANK_KEY: Option<Secret> = ("PIDQ_RERANK_KEY", "secrets.rerankKey", "API key of the reranking service, if it needs one.");
+        RERANK_MODEL: String = ("PIDQ_RERANK_MODEL", "config.rerank.model", "Model of the reranking service.") or "default";
+        RERANK_TIMEOUT: Duration = ("PIDQ_RERANK_TIMEOUT", "config.rerank.timeout", "Timeout of reranking; after it, hits keep the order of the search.") or "5s";
+    }
+}
 
 /// Minimum number of passages to rerank, even if fewer are requested.
 pub(crate) const CANDIDATES: usize = 40;
@@ -39,19 +41,19 @@ impl Reranker {
         settings: &Settings,
         root_certificates: Option<&str>,
     ) -> Result<Option<Reranker>, SettingError> {
-        let Some(url) = settings.optional("PIDQ_RERANK_URL")? else { return Ok(None) };
-        let key = settings.secret("PIDQ_RERANK_KEY")?.unwrap_or_else(|| Secret::new(""));
-        let endpoint = Endpoint::new(url, key, settings.required("PIDQ_RERANK_MODEL")?);
+        let Some(url) = settings.get(&RERANK_URL)? else { return Ok(None) };
+        let key = settings.get(&RERANK_KEY)?.unwrap_or_else(|| Secret::new(""));
+        let endpoint = Endpoint::new(url, key, settings.get(&RERANK_MODEL)?);
         if let Some(error) = endpoint.validate().first() {
-            let setting = match error.pointer {
-                "/base_url" => "PIDQ_RERANK_URL",
-                "/model" => "PIDQ_RERANK_MODEL",
-                _ => "PIDQ_RERANK_KEY",
+            let row: &dyn AnySetting = match error.pointer {
+                "/base_url" => &RERANK_URL,
+                "/model" => &RERANK_MODEL,
+                _ => &RERANK_KEY,
             };
-            return Err(settings.invalid(setting, &error.detail));
+            return Err(settings.invalid(row, &error.detail));
         }
         let guard = Guard::new(Policy { scope: EgressScope::Unrestricted, backends: Vec::new() }, root_certificates);
-        let guard = guard.map_err(|reason| settings.invalid("PIDQ_LLM_CA", &reason))?;
+        let guard = guard.map_err(|reason| settings.invalid(&LLM_CA, &reason))?;
         // The caller waits: no retries, and a circuit breaker for a failing service.
         let options = ClientOptions {
             max_retries: 0,
@@ -60,7 +62,7 @@ impl Reranker {
             ..ClientOptions::default()
         };
         let client = Client::new(guard, options);
-        Ok(Some(Reranker { client, endpoint, timeout: settings.duration("PIDQ_RERANK_TIMEOUT")? }))
+        Ok(Some(Reranker { client, endpoint, timeout: settings.get(&RERANK_TIMEOUT)? }))
     }
 
     /// Returns the indexes of the passages with their relevance, best first. Passages that the service omits are missing.

@@ -10,7 +10,7 @@ use pidq_http::{COMMON, CommonSettings, Listener, Settings, Shutdown, serve, set
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::spawn_blocking;
 
-use crate::app::settings::SETTINGS;
+use crate::app::settings::{AUTH, SETTINGS};
 use crate::app::startup::{OpenError, open};
 use crate::server::Server;
 
@@ -90,7 +90,7 @@ fn require_loopback(settings: &Settings, listeners: &[Listener]) -> Result<(), O
     match Listener::first_non_loopback(listeners)? {
         Some(address) => {
             let reason = format!("`off` requires loopback, but the service listens on {address}");
-            Err(settings.invalid("PIDQ_AUTH", &reason).into())
+            Err(settings.invalid(&AUTH, &reason).into())
         }
         None => Ok(()),
     }

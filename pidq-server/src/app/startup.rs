@@ -1,19 +1,22 @@
 //! Construction of the service from settings: store, accounts, caches and threads.
 
-use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use pidq_http::auth::{
-    Algorithm, BootstrapAccounts, ClaimMap, CreatedCredentials, DefaultAccess, Identities, IdentityError,
-    IdentityOptions, Provider, ProviderSettings, TenantSource, Timestamp, TokenProfile,
-};
+use pidq_http::auth::{BootstrapAccounts, CreatedCredentials, Identities, IdentityError, IdentityOptions, Timestamp};
 use pidq_http::database::{Database, DatabaseError};
-use pidq_http::{App, CommonSettings, CursorSigner, SettingError, Settings, ThreadPool, client_tls};
+use pidq_http::{App, CommonSettings, CursorSigner, LISTEN, Secret, SettingError, Settings, TLS_CERT, ThreadPool};
 
 use crate::app::routes::ROUTES;
+use crate::app::setting_types::AuthMode;
+use crate::app::settings::{
+    ADMIN_LOGIN, ADMIN_PASSWORD, AUTH, CLIENT_ID, CLIENT_SECRET, DATA_DIR, DATABASE_URL, DEFAULT_ACCESS,
+    GRAPH_CACHE_SIZE, GRAPH_DIR, MAX_GRAPH_SIZE, MAX_RESULT_SIZE, QUERY_FUEL, QUERY_MEMORY, QUERY_MEMORY_TOTAL,
+    QUERY_QUEUE_LIMIT, QUERY_THREADS, QUERY_TIMEOUT, REQUIRE_IF_MATCH, RESULT_CACHE_SIZE, STORE_URL, TENANT_QUOTA,
+    VERSIONS_RETAINED,
+};
+use crate::app::sso::provider;
 use crate::caches::result_cache::ResultCache;
 use crate::caches::{BodyCache, GraphCache, QueryCache};
 use crate::memory::memory_pool::MemoryPool;
@@ -21,7 +24,7 @@ use crate::metrics::{Metrics, sync_observer};
 use crate::server::{DEFAULT_TENANT, QueryLimits, Server, authenticate, check_readiness};
 use crate::store::read_only_dir::{self, ReadOnlyDir};
 use crate::store::validation::ValidationRules;
-use crate::store::{self, Error, Event, Store, SyncObserver, Tenant, TenantQuota};
+use crate::store::{self, Error, Event, Store, SyncObserver, TenantQuota};
 
 /// Maximum size of the body cache in bytes; it never exceeds the graph cache.
 const BODY_CACHE_SIZE: usize = 64 << 20;
@@ -57,11 +60,11 @@ pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
     let cursors = cursors(accounts.as_ref()).await?;
     let metrics = Arc::new(Metrics::default());
     let store = open_graph_store(settings, sync_observer(&metrics)).await?;
-    let query_memory = bytes(settings.size("PIDQ_QUERY_MEMORY_TOTAL")?);
+    let query_memory = settings.get(&QUERY_MEMORY_TOTAL)?;
     // Cached results and running queries share one budget; the cache gets at most half of it.
-    let results = bytes(settings.size("PIDQ_RESULT_CACHE_SIZE")?).min(query_memory / 2);
+    let results = settings.get(&RESULT_CACHE_SIZE)?.min(query_memory / 2);
     let memory = Arc::new(MemoryPool::new(query_memory - results));
-    let graph_cache_size = bytes(settings.size("PIDQ_GRAPH_CACHE_SIZE")?);
+    let graph_cache_size = settings.get(&GRAPH_CACHE_SIZE)?;
     let server = Server {
         public_host: CommonSettings(settings).public_host()?,
         store,
@@ -69,7 +72,7 @@ pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
         graph_cache: Arc::new(GraphCache::new(graph_cache_size)),
         body_cache: BodyCache::new(BODY_CACHE_SIZE.min(graph_cache_size), memory.clone()),
         query_cache: Arc::new(QueryCache::new(QUERY_CACHE_LIMITS.0, QUERY_CACHE_LIMITS.1)),
-        thread_pool: ThreadPool::new(threads(settings)?, settings.parsed("PIDQ_QUERY_QUEUE_LIMIT")?),
+        thread_pool: ThreadPool::new(threads(settings)?, settings.get(&QUERY_QUEUE_LIMIT)?),
         memory_pool: memory,
         result_cache: ResultCache::new(results),
         buffer_pool: Arc::default(),
@@ -77,7 +80,7 @@ pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
         metrics,
         validation: validation_rules(settings)?,
         query_limits: query_limits(settings)?,
-        require_if_match: settings.switch("PIDQ_REQUIRE_IF_MATCH")?,
+        require_if_match: settings.get(&REQUIRE_IF_MATCH)?,
     };
     let mut app = App::new("pidq-server", env!("CARGO_PKG_VERSION"), server, ROUTES);
     app.authenticate = authenticate;
@@ -95,10 +98,10 @@ pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
 /// # Errors
 /// As [`open`].
 pub async fn open_accounts(settings: &Settings) -> Result<Identities, OpenError> {
-    let database = match settings.optional("PIDQ_DATABASE_URL")? {
+    let database = match settings.get(&DATABASE_URL)? {
         Some(url) => {
-            let opened = Database::open_with_statement_timeout(url).await;
-            opened.map_err(|error| settings.invalid("PIDQ_DATABASE_URL", &error.to_string()))?
+            let opened = Database::open_with_statement_timeout(url.expose()).await;
+            opened.map_err(|error| settings.invalid(&DATABASE_URL, &error.to_string()))?
         }
         None => Database::open(&format!("sqlite:{}", data_dir(settings)?.join("pidq.db").display())).await?,
     };
@@ -114,28 +117,28 @@ pub async fn open_store(settings: &Settings) -> Result<Arc<dyn Store>, OpenError
 }
 
 async fn open_store_with(settings: &Settings, on_sync: SyncObserver) -> Result<Arc<dyn Store>, OpenError> {
-    let (retention, tenant_quota) = (settings.parsed("PIDQ_VERSIONS_RETAINED")?, tenant_quota(settings)?);
+    let (retention, tenant_quota) = (settings.get(&VERSIONS_RETAINED)?, tenant_quota(settings)?);
     let options = store::Options { retention, quota: tenant_quota, events: Arc::new(log_event), on_sync };
-    match settings.optional("PIDQ_STORE_URL")? {
+    match settings.get(&STORE_URL)? {
         Some(url) => {
-            let opened = store::open(url, options).await;
-            Ok(opened.map_err(|error| settings.invalid("PIDQ_STORE_URL", &error.to_string()))?)
+            let opened = store::open(url.expose(), options).await;
+            Ok(opened.map_err(|error| settings.invalid(&STORE_URL, &error.to_string()))?)
         }
         None => Ok(store::open(&format!("dir:{}", data_dir(settings)?.join("graphs").display()), options).await?),
     }
 }
 
 async fn open_graph_store(settings: &Settings, on_sync: SyncObserver) -> Result<Arc<dyn Store>, OpenError> {
-    match settings.path("PIDQ_GRAPH_DIR")? {
+    match settings.get(&GRAPH_DIR)? {
         Some(path) if !path.is_dir() => {
             let reason = format!("`{}` is not a directory with `GRAPH_ID.json` files", path.display());
-            Err(settings.invalid("PIDQ_GRAPH_DIR", &reason).into())
+            Err(settings.invalid(&GRAPH_DIR, &reason).into())
         }
         Some(path) => {
             let (rules, events) = (validation_rules(settings)?, Arc::new(log_event));
             let read_only_dir =
                 ReadOnlyDir::open(path, read_only_dir::Options { rules, events, ..read_only_dir::Options::default() });
-            Ok(Arc::new(read_only_dir.map_err(|error| settings.invalid("PIDQ_GRAPH_DIR", &error.to_string()))?))
+            Ok(Arc::new(read_only_dir.map_err(|error| settings.invalid(&GRAPH_DIR, &error.to_string()))?))
         }
         None => open_store_with(settings, on_sync).await,
     }
@@ -143,10 +146,10 @@ async fn open_graph_store(settings: &Settings, on_sync: SyncObserver) -> Result<
 
 async fn open_accounts_and_provider(settings: &Settings) -> Result<Option<Identities>, OpenError> {
     let provider = provider(settings)?;
-    if settings.required("PIDQ_AUTH")? == "off" {
+    if settings.get(&AUTH)? == AuthMode::Off {
         return match provider {
             Some(_) => Err(settings
-                .invalid("PIDQ_AUTH", "`off` disables authentication; it cannot be combined with `PIDQ_SSO_ISSUER`")
+                .invalid(&AUTH, "`off` disables authentication; it cannot be combined with `PIDQ_SSO_ISSUER`")
                 .into()),
             None => Ok(None),
         };
@@ -157,8 +160,7 @@ async fn open_accounts_and_provider(settings: &Settings) -> Result<Option<Identi
             "the password grant is enabled (discouraged by RFC 9700); disable it with PIDQ_PASSWORD_GRANT=off"
         );
     }
-    let accounts = bootstrap_accounts(settings)?;
-    if let Some(created) = identities.bootstrap(accounts, Timestamp::now()).await.map_err(add_setting_names)? {
+    if let Some(created) = bootstrap(settings, &identities).await? {
         print_credentials(&created);
     }
     Ok(Some(match provider {
@@ -185,14 +187,18 @@ async fn cursors(accounts: Option<&Identities>) -> Result<CursorSigner, Identity
     }
 }
 
-fn bootstrap_accounts(settings: &Settings) -> Result<BootstrapAccounts<'_>, SettingError> {
-    Ok(BootstrapAccounts {
+/// Creates the first account and client of the settings, if there are none.
+async fn bootstrap(settings: &Settings, identities: &Identities) -> Result<Option<CreatedCredentials>, OpenError> {
+    let (login, client_id) = (settings.get(&ADMIN_LOGIN)?, settings.get(&CLIENT_ID)?);
+    let (password, client_secret) = (settings.get(&ADMIN_PASSWORD)?, settings.get(&CLIENT_SECRET)?);
+    let accounts = BootstrapAccounts {
         tenant: DEFAULT_TENANT,
-        login: settings.required("PIDQ_ADMIN_LOGIN")?,
-        password: settings.optional("PIDQ_ADMIN_PASSWORD")?,
-        client_id: settings.required("PIDQ_CLIENT_ID")?,
-        client_secret: settings.optional("PIDQ_CLIENT_SECRET")?,
-    })
+        login: &login,
+        password: password.as_ref().map(Secret::expose),
+        client_id: &client_id,
+        client_secret: client_secret.as_ref().map(Secret::expose),
+    };
+    Ok(identities.bootstrap(accounts, Timestamp::now()).await.map_err(add_setting_names)?)
 }
 
 /// Prints the generated credentials once to standard error; they are not stored in plain text.
@@ -212,10 +218,7 @@ fn print_credentials(created: &CreatedCredentials) {
 
 fn identity_options(settings: &Settings) -> Result<IdentityOptions, SettingError> {
     Ok(IdentityOptions {
-        default_access: match settings.required("PIDQ_DEFAULT_ACCESS")? {
-            "none" => DefaultAccess::None,
-            _ => DefaultAccess::TenantReads,
-        },
+        default_access: settings.get(&DEFAULT_ACCESS)?,
         ..CommonSettings(settings).identity_options(&base_url(settings)?)?
     })
 }
@@ -223,154 +226,46 @@ fn identity_options(settings: &Settings) -> Result<IdentityOptions, SettingError
 /// Returns the base URL that clients use.
 fn base_url(settings: &Settings) -> Result<String, SettingError> {
     if let Some(url) = CommonSettings(settings).public_url()? {
-        return Ok(url.to_owned());
+        return Ok(url);
     }
-    let scheme = if settings.path("PIDQ_TLS_CERT")?.is_some() { "https" } else { "http" };
-    let addresses: Vec<SocketAddr> = settings.list("PIDQ_LISTEN")?;
+    let scheme = if settings.is_set(&TLS_CERT) { "https" } else { "http" };
+    let addresses = settings.get(&LISTEN)?;
     let address = addresses.first().map_or_else(|| "127.0.0.1:8080".into(), SocketAddr::to_string);
     Ok(format!("{scheme}://{address}"))
 }
 
-/// Settings without a default that require `PIDQ_SSO_ISSUER`.
-const SSO_SETTINGS: [&str; 7] = [
-    "PIDQ_SSO_AUDIENCE",
-    "PIDQ_SSO_JWKS_URI",
-    "PIDQ_SSO_TYPES",
-    "PIDQ_SSO_DIRECTORIES",
-    "PIDQ_SSO_CA",
-    "PIDQ_SSO_SCOPE_CLAIM",
-    "PIDQ_SSO_ADMIN_ROLES",
-];
-
-fn provider(settings: &Settings) -> Result<Option<Provider>, SettingError> {
-    let Some(provider_settings) = provider_settings(settings)? else {
-        let unused = SSO_SETTINGS.iter().find(|name| settings.optional(name).is_ok_and(|value| value.is_some()));
-        return match unused {
-            Some(name) => Err(settings.invalid(name, "requires `PIDQ_SSO_ISSUER`")),
-            None => Ok(None),
-        };
-    };
-    let invalid = |error: IdentityError| settings.invalid("PIDQ_SSO_ISSUER", &error.to_string());
-    Provider::new(provider_settings).map(Some).map_err(invalid)
-}
-
-fn provider_settings(settings: &Settings) -> Result<Option<ProviderSettings>, SettingError> {
-    let Some(issuer) = settings.optional("PIDQ_SSO_ISSUER")? else { return Ok(None) };
-    let profile = match settings.required("PIDQ_SSO_PROFILE")? {
-        "entra" => {
-            TokenProfile::Entra { directories: required_list(settings, "PIDQ_SSO_DIRECTORIES", "with `entra`")? }
-        }
-        "custom" => TokenProfile::Custom { types: settings.list("PIDQ_SSO_TYPES")? },
-        _ => TokenProfile::Rfc9068,
-    };
-    Ok(Some(ProviderSettings {
-        issuer: issuer.to_owned(),
-        audiences: required_list(settings, "PIDQ_SSO_AUDIENCE", "with `PIDQ_SSO_ISSUER`")?,
-        jwks_uri: settings.optional("PIDQ_SSO_JWKS_URI")?.map(str::to_owned),
-        algorithms: algorithms(settings)?,
-        claims: claims(settings, &profile)?,
-        profile,
-        clock_skew: clock_skew(settings)?,
-        root_certificates: ca_certificates(settings)?,
-    }))
-}
-
-/// Parses a list that must not be empty.
-fn required_list(settings: &Settings, name: &str, when: &str) -> Result<Vec<String>, SettingError> {
-    let values: Vec<String> = settings.list(name)?;
-    if values.is_empty() { Err(settings.invalid(name, &format!("required {when}"))) } else { Ok(values) }
-}
-
-fn clock_skew(settings: &Settings) -> Result<Duration, SettingError> {
-    match settings.duration("PIDQ_SSO_CLOCK_SKEW")? {
-        skew if skew > Duration::from_secs(60) => Err(settings.invalid("PIDQ_SSO_CLOCK_SKEW", "must be at most 60s")),
-        skew => Ok(skew),
-    }
-}
-
-/// Reads and validates the additional CA certificates.
-fn ca_certificates(settings: &Settings) -> Result<Option<String>, SettingError> {
-    let Some(path) = settings.path("PIDQ_SSO_CA")? else { return Ok(None) };
-    let wrong = |what: &dyn fmt::Display| settings.invalid("PIDQ_SSO_CA", &format!("`{}`: {what}", path.display()));
-    let text = std::fs::read_to_string(&path).map_err(|error| wrong(&error))?;
-    client_tls(Some(&text)).map_err(|what| wrong(&what))?;
-    Ok(Some(text))
-}
-
-fn algorithms(settings: &Settings) -> Result<Vec<Algorithm>, SettingError> {
-    let names = required_list(settings, "PIDQ_SSO_ALGORITHMS", "with `PIDQ_SSO_ISSUER`")?;
-    let known = |name: &String| {
-        Algorithm::from_name(name)
-            .ok_or_else(|| settings.invalid("PIDQ_SSO_ALGORITHMS", &format!("`{name}` is not supported")))
-    };
-    names.iter().map(known).collect()
-}
-
-fn claims(settings: &Settings, profile: &TokenProfile) -> Result<ClaimMap, SettingError> {
-    let default_claim = if let TokenProfile::Entra { .. } = profile { "scp" } else { "scope" };
-    let pairs: Vec<String> = settings.list("PIDQ_SSO_SCOPES")?;
-    // A provider scope may be a URL that contains `=`.
-    let pair = |pair: &String| match pair.rsplit_once('=') {
-        Some((provider_scope, scope @ ("read" | "write"))) => Ok((provider_scope.trim().to_owned(), scope.to_owned())),
-        _ => Err(settings.invalid(
-            "PIDQ_SSO_SCOPES",
-            &format!("expected `PROVIDER_SCOPE=read` or `PROVIDER_SCOPE=write`, found `{pair}`"),
-        )),
-    };
-    let tenant = settings.required("PIDQ_SSO_TENANT")?;
-    Ok(ClaimMap {
-        scope: settings.optional("PIDQ_SSO_SCOPE_CLAIM")?.unwrap_or(default_claim).to_owned(),
-        scopes: pairs.iter().map(pair).collect::<Result<_, _>>()?,
-        roles: settings.required("PIDQ_SSO_ROLES_CLAIM")?.to_owned(),
-        admin_roles: settings.list("PIDQ_SSO_ADMIN_ROLES")?,
-        groups: settings.required("PIDQ_SSO_GROUPS_CLAIM")?.to_owned(),
-        tenant: match (tenant.strip_prefix("claim:"), Tenant::parse(tenant)) {
-            (Some(claim), _) if !claim.is_empty() => TenantSource::Claim(claim.to_owned()),
-            (None, Ok(_)) => TenantSource::Fixed(tenant.to_owned()),
-            _ => return Err(settings.invalid("PIDQ_SSO_TENANT", "expected a tenant or `claim:NAME`")),
-        },
-    })
-}
-
 fn data_dir(settings: &Settings) -> Result<PathBuf, OpenError> {
-    let path = settings.path("PIDQ_DATA_DIR")?.unwrap_or_else(|| PathBuf::from("data"));
-    let create_error = |error| {
-        settings.invalid("PIDQ_DATA_DIR", &format!("cannot create the directory `{}`: {error}", path.display()))
-    };
+    let path = settings.get(&DATA_DIR)?;
+    let create_error =
+        |error| settings.invalid(&DATA_DIR, &format!("cannot create the directory `{}`: {error}", path.display()));
     std::fs::create_dir_all(&path).map_err(create_error)?;
     Ok(path)
 }
 
 fn tenant_quota(settings: &Settings) -> Result<TenantQuota, SettingError> {
-    match settings.optional("PIDQ_TENANT_QUOTA")? {
-        Some(_) => Ok(TenantQuota { bytes: settings.size("PIDQ_TENANT_QUOTA")?, ..TenantQuota::default() }),
-        None => Ok(TenantQuota::default()),
-    }
+    let default = TenantQuota::default();
+    Ok(TenantQuota { bytes: settings.get(&TENANT_QUOTA)?.unwrap_or(default.bytes), ..default })
 }
 
 fn validation_rules(settings: &Settings) -> Result<ValidationRules, SettingError> {
-    Ok(ValidationRules { bytes: bytes(settings.size("PIDQ_MAX_GRAPH_SIZE")?), ..ValidationRules::default() })
+    Ok(ValidationRules { bytes: settings.get(&MAX_GRAPH_SIZE)?, ..ValidationRules::default() })
 }
 
 fn query_limits(settings: &Settings) -> Result<QueryLimits, SettingError> {
-    let output = bytes(settings.size("PIDQ_MAX_RESULT_SIZE")?);
+    let output = settings.get(&MAX_RESULT_SIZE)?;
     Ok(QueryLimits {
-        fuel: settings.parsed("PIDQ_QUERY_FUEL")?,
-        memory: bytes(settings.size("PIDQ_QUERY_MEMORY")?),
+        fuel: settings.get(&QUERY_FUEL)?,
+        memory: settings.get(&QUERY_MEMORY)?,
         output,
         ndjson_output: output.saturating_mul(4),
-        timeout: settings.duration("PIDQ_QUERY_TIMEOUT")?,
+        timeout: settings.get(&QUERY_TIMEOUT)?,
         ..QueryLimits::default()
     })
 }
 
 fn threads(settings: &Settings) -> Result<usize, SettingError> {
-    let configured: usize = settings.parsed("PIDQ_QUERY_THREADS")?;
+    let configured = settings.get(&QUERY_THREADS)?;
     Ok(if configured == 0 { ThreadPool::default_threads() } else { configured })
-}
-
-fn bytes(size: u64) -> usize {
-    usize::try_from(size).unwrap_or(usize::MAX)
 }
 
 /// Logs a store event.

@@ -13,8 +13,10 @@ async fn startup_error(given: &[(&str, &str)]) -> String {
     let defaults = [("PIDQ_DATA_DIR", folder.to_str().expect("a path")), ("PIDQ_ADMIN_PASSWORD", "blue-valve-open")];
     let all = defaults.iter().filter(|(name, _)| !given.iter().any(|(other, _)| other == name)).chain(given);
     let all = all.map(|(name, value)| (name.to_string(), value.to_string()));
-    let settings = Settings::read(&[COMMON, SETTINGS], [], all).expect("valid values");
-    let error = open(&settings).await.err().map(|error| error.to_string());
+    let error = match Settings::read(&[COMMON, SETTINGS], [], all) {
+        Ok(settings) => open(&settings).await.err().map(|error| error.to_string()),
+        Err(error) => Some(error.to_string()),
+    };
     let _ = std::fs::remove_dir_all(folder);
     error.unwrap_or_else(|| panic!("it starts with {given:?}"))
 }

@@ -72,7 +72,7 @@ enum Action {
 /// Runs the subcommand.
 pub fn run(options: &Options) -> Result {
     if matches!(options.action, Action::List) {
-        options.service.require_data_dir("PIDQ_DATABASE_URL")?;
+        options.service.require_data_dir(&pidq_server::DATABASE_URL)?;
     }
     with_accounts(&options.service, async |identities| run_action(&options.action, identities).await)
 }

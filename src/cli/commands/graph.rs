@@ -99,7 +99,7 @@ pub fn run(options: &Options) -> Result {
         (true, _) => options.reject_store_options(),
         (false, Action::Query(_)) => Err(Failure::Usage(URL_REQUIRED.into())),
         (false, Action::Import { .. }) => Ok(()),
-        (false, _) => options.service.require_data_dir("PIDQ_STORE_URL"),
+        (false, _) => options.service.require_data_dir(&pidq_server::STORE_URL),
     }?;
     block_on(async {
         match options.remote.open()? {

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use pidq_http::auth::Identities;
-use pidq_http::{COMMON, SettingError, Settings, configure_malloc, environment};
-use pidq_server::{OpenError, SETTINGS, open_accounts};
+use pidq_http::{AnySetting, COMMON, Settings, configure_malloc, environment};
+use pidq_server::{DATA_DIR, OpenError, SETTINGS, open_accounts};
 
 use crate::cli::failure::{Failure, Result, Status};
 use crate::cli::table;
@@ -43,17 +43,16 @@ impl ServiceOptions {
 
     /// Fails if a read-only command names a missing data directory: an empty list would be misleading. Not needed if
     /// `database_setting` names a database.
-    pub fn require_data_dir(&self, database_setting: &str) -> Result<()> {
+    pub fn require_data_dir(&self, database_setting: &dyn AnySetting) -> Result<()> {
         let settings = self.settings()?;
-        let to_failure = |error: SettingError| usage_failure(error.into());
-        let dir = PathBuf::from(settings.required("PIDQ_DATA_DIR").map_err(to_failure)?);
-        match settings.optional(database_setting).map_err(to_failure)? {
-            None if !dir.is_dir() => Err(Failure::Usage(format!(
-                "no data directory `{}`; set `--data-dir` to the data directory of the service",
-                dir.display()
-            ))),
-            _ => Ok(()),
+        let dir = settings.get(&DATA_DIR).map_err(|error| usage_failure(error.into()))?;
+        if settings.is_set(database_setting) || dir.is_dir() {
+            return Ok(());
         }
+        Err(Failure::Usage(format!(
+            "no data directory `{}`; set `--data-dir` to the data directory of the service",
+            dir.display()
+        )))
     }
 
     /// Returns the settings of the service with this data directory.

@@ -9,10 +9,11 @@ use std::sync::Arc;
 use clap::Args;
 use local_graph_service::LocalGraphService;
 use pidq_http::{
-    COMMON, CommonSettings, Listener, Setting, Settings, Shutdown, ValueKind, configure_malloc, serve_service,
+    COMMON, CommonSettings, Listener, Secret, SettingTable, Settings, Shutdown, configure_malloc, serve_service,
     settings, settings_help,
 };
 use pidq_pipeline::BackgroundTasks;
+use pidq_server::{ADMIN_LOGIN, DATA_DIR};
 
 use super::serve::variables;
 use crate::cli::failure::{Failure, Result, Status};
@@ -52,27 +53,30 @@ pub fn run(options: &Options) -> Result {
     }
     configure_malloc();
     let arguments = options.settings.iter().filter(|argument| *argument != "--demo").cloned().collect();
-    let settings = settings(arguments, has(&["--demo"]))?;
+    let settings = read_settings(arguments, has(&["--demo"]))?;
     CommonSettings(&settings).init_log().map_err(usage_failure)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(usage_failure)?;
     runtime.block_on(serve_both(&settings, has(&["--demo"])))
 }
 
-/// Settings that replace those of both services, with a meaning for both.
-const SHARED_SETTINGS: &[Setting] = settings![
-    "PIDQ_DATABASE_URL", "config.database.url", ValueKind::Text, None, true, "Database of accounts, tokens and documents: `sqlite:FILE` or `postgres://…`; by default `pidq.db` in the data directory.";
-];
+settings! {
+    /// Settings that replace those of both services, with a meaning for both.
+    SHARED_SETTINGS {
+        DATABASE_URL: Option<Secret> = ("PIDQ_DATABASE_URL", "config.database.url", "Database of accounts, tokens and documents: `sqlite:FILE` or `postgres://…`; by default `pidq.db` in the data directory.");
+    }
+}
 
 /// Returns the settings tables of both services. A later table overrides rows of earlier ones.
-fn setting_tables() -> Vec<&'static [Setting]> {
+fn setting_tables() -> Vec<SettingTable> {
     let mut setting_tables = vec![COMMON, pidq_server::SETTINGS];
-    setting_tables.extend(pidq_pipeline::TABLES.iter().filter(|table| !std::ptr::eq(**table, COMMON)));
+    // The first table is that of the common settings.
+    setting_tables.extend(&pidq_pipeline::TABLES[1..]);
     setting_tables.push(SHARED_SETTINGS);
     setting_tables
 }
 
 /// Reads the settings. Both services share one database, so that tokens are valid for both.
-fn settings(arguments: Vec<String>, is_demo: bool) -> Result<Settings> {
+fn read_settings(arguments: Vec<String>, is_demo: bool) -> Result<Settings> {
     let mut environment = variables()?;
     let mut set_default = |name: &str, value: String| {
         if !environment.iter().any(|(known, _)| known == name || known.strip_suffix("_FILE") == Some(name)) {
@@ -80,11 +84,11 @@ fn settings(arguments: Vec<String>, is_demo: bool) -> Result<Settings> {
         }
     };
     if is_demo {
-        set_default("PIDQ_ADMIN_LOGIN", "demo".into());
+        set_default(ADMIN_LOGIN.env(), "demo".into());
     }
     let resolved = Settings::read(&setting_tables(), arguments.clone(), variables()?).map_err(usage_failure)?;
-    let database = std::path::Path::new(resolved.required("PIDQ_DATA_DIR").map_err(usage_failure)?).join(DATABASE);
-    set_default("PIDQ_DATABASE_URL", format!("sqlite:{}", database.display()));
+    let database = resolved.get(&DATA_DIR).map_err(usage_failure)?.join(DATABASE);
+    set_default(DATABASE_URL.env(), format!("sqlite:{}", database.display()));
     Settings::read(&setting_tables(), arguments, environment).map_err(usage_failure)
 }
 

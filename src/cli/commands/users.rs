@@ -118,7 +118,7 @@ fn role_names() -> clap::builder::PossibleValuesParser {
 /// Runs the subcommand.
 pub fn run(options: &Options) -> Result {
     if matches!(options.action, Action::List | Action::Grants { .. }) {
-        options.service.require_data_dir("PIDQ_DATABASE_URL")?;
+        options.service.require_data_dir(&pidq_server::DATABASE_URL)?;
     }
     with_accounts(&options.service, async |identities| run_action(&options.action, identities).await)
 }

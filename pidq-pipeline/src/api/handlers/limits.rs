@@ -1,9 +1,10 @@
 //! `GET /api/limits`: limits and current usage of the platform, and the settings of request limits.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use pidq_extract::{self, SandboxOptions};
-use pidq_http::{Problem, Request, Response, Setting, SettingError, Settings, ValueKind, settings};
+use pidq_extract::SandboxOptions;
+use pidq_http::{MemorySize, Problem, Request, Response, SettingError, Settings, Size, settings};
 use serde_json::json;
 
 use crate::api::handlers::documents::PARTS;
@@ -13,42 +14,44 @@ use crate::platform::{Limits, MAX_PAGE_SIZE, Platform};
 /// Upper bound of the setting for the size of JSON bodies, in bytes.
 pub(crate) const MAX_JSON_SIZE: u64 = 64 << 20;
 
-/// Settings that limit a request and the extraction of a document.
-pub const SETTINGS: &[Setting] = settings![
-    "PIDQ_JSON_SIZE", "config.limits.jsonSize", ValueKind::Size, Some("1MiB"), false, "Maximum size of a JSON body, up to 64 MiB.";
-    "PIDQ_QUESTION_LENGTH_LIMIT", "config.limits.questionLength", ValueKind::Number, Some("8000"), false, "Maximum length of a question, in characters.";
-    "PIDQ_METADATA_SIZE", "config.limits.metadataSize", ValueKind::Size, Some("16KiB"), false, "Maximum size of a document's metadata, as JSON.";
-    "PIDQ_CLASSIFICATION_LIMIT", "config.limits.classifications", ValueKind::Number, Some("64"), false, "Maximum number of classifications of a pipeline.";
-    "PIDQ_CHUNK_LIMIT", "config.limits.chunks", ValueKind::Number, Some("200000"), false, "Maximum number of chunks of a document.";
-    "PIDQ_EXTRACTION_TIMEOUT", "config.limits.extractionTimeout", ValueKind::Duration, Some("120s"), false, "Wall-clock and CPU time limit for extracting one document.";
-    "PIDQ_TEXT_LENGTH_LIMIT", "config.limits.textLength", ValueKind::Number, Some("50000000"), false, "Maximum length of a document's text, in characters.";
-    "PIDQ_ARCHIVE_SIZE", "config.limits.archiveSize", ValueKind::Size, Some("1GiB"), false, "Maximum unpacked size of a document that is an archive.";
-    "PIDQ_ARCHIVE_RATIO", "config.limits.archiveRatio", ValueKind::Number, Some("200"), false, "Maximum compression ratio of an archive.";
-    "PIDQ_ARCHIVE_ENTRY_LIMIT", "config.limits.archiveEntries", ValueKind::Number, Some("10000"), false, "Maximum number of files in an archive.";
-];
+settings! {
+    /// Settings that limit a request and the extraction of a document.
+    pub SETTINGS {
+        pub(crate) JSON_SIZE: Size = ("PIDQ_JSON_SIZE", "config.limits.jsonSize", "Maximum size of a JSON body, up to 64 MiB.") or "1MiB";
+        pub(crate) QUESTION_LENGTH_LIMIT: usize = ("PIDQ_QUESTION_LENGTH_LIMIT", "config.limits.questionLength", "Maximum length of a question, in characters.") or "8000";
+        pub(crate) METADATA_SIZE: MemorySize = ("PIDQ_METADATA_SIZE", "config.limits.metadataSize", "Maximum size of a document's metadata, as JSON.") or "16KiB";
+        pub(crate) CLASSIFICATION_LIMIT: usize = ("PIDQ_CLASSIFICATION_LIMIT", "config.limits.classifications", "Maximum number of classifications of a pipeline.") or "64";
+        pub(crate) CHUNK_LIMIT: usize = ("PIDQ_CHUNK_LIMIT", "config.limits.chunks", "Maximum number of chunks of a document.") or "200000";
+        pub(crate) EXTRACTION_TIMEOUT: Duration = ("PIDQ_EXTRACTION_TIMEOUT", "config.limits.extractionTimeout", "Wall-clock and CPU time limit for extracting one document.") or "120s";
+        pub(crate) TEXT_LENGTH_LIMIT: usize = ("PIDQ_TEXT_LENGTH_LIMIT", "config.limits.textLength", "Maximum length of a document's text, in characters.") or "50000000";
+        pub(crate) ARCHIVE_SIZE: Size = ("PIDQ_ARCHIVE_SIZE", "config.limits.archiveSize", "Maximum unpacked size of a document that is an archive.") or "1GiB";
+        pub(crate) ARCHIVE_RATIO: u64 = ("PIDQ_ARCHIVE_RATIO", "config.limits.archiveRatio", "Maximum compression ratio of an archive.") or "200";
+        pub(crate) ARCHIVE_ENTRY_LIMIT: usize = ("PIDQ_ARCHIVE_ENTRY_LIMIT", "config.limits.archiveEntries", "Maximum number of files in an archive.") or "10000";
+    }
+}
 
 /// Returns the limits of the extractor.
 pub(crate) fn extraction_limits(settings: &Settings) -> Result<pidq_extract::Options, SettingError> {
     Ok(pidq_extract::Options {
-        max_characters: settings.parsed("PIDQ_TEXT_LENGTH_LIMIT")?,
-        max_unpacked_size: settings.size("PIDQ_ARCHIVE_SIZE")?,
-        max_compression_ratio: settings.parsed("PIDQ_ARCHIVE_RATIO")?,
-        max_entries: settings.parsed("PIDQ_ARCHIVE_ENTRY_LIMIT")?,
+        max_characters: settings.get(&TEXT_LENGTH_LIMIT)?,
+        max_unpacked_size: settings.get(&ARCHIVE_SIZE)?,
+        max_compression_ratio: settings.get(&ARCHIVE_RATIO)?,
+        max_entries: settings.get(&ARCHIVE_ENTRY_LIMIT)?,
         ..pidq_extract::Options::with_installed_tools()
     })
 }
 
 /// Sets the wall-clock and CPU time limits of the extractor.
 pub(crate) fn with_timeout(sandbox: SandboxOptions, settings: &Settings) -> Result<SandboxOptions, SettingError> {
-    let timeout = settings.duration("PIDQ_EXTRACTION_TIMEOUT")?;
+    let timeout = settings.get(&EXTRACTION_TIMEOUT)?;
     Ok(SandboxOptions { timeout, cpu_seconds: timeout.as_secs().max(1), ..sandbox })
 }
 
 /// Returns the limits that appear in JSON schemas, by the setting's name in their `$comment`.
 pub(crate) fn schema_limits(limits: &Limits) -> Vec<(&'static str, u64)> {
     vec![
-        ("PIDQ_QUESTION_LENGTH_LIMIT", limits.question_length as u64),
-        ("PIDQ_CLASSIFICATION_LIMIT", limits.classifications as u64),
+        (QUESTION_LENGTH_LIMIT.env(), limits.question_length as u64),
+        (CLASSIFICATION_LIMIT.env(), limits.classifications as u64),
     ]
 }
 

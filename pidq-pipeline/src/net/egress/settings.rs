@@ -1,22 +1,45 @@
 //! Settings of the egress policies for models and webhooks.
 
-use pidq_http::{Setting, SettingError, Settings, ValueKind, settings};
+use std::path::PathBuf;
 
+use pidq_http::{Choice, Setting, SettingError, SettingType, Settings, settings};
+
+use super::allow_list::AllowListError;
 use super::{AllowList, Backend, EgressScope, Level, Policy};
 
-/// Settings for the URLs of models and webhooks that callers name.
-pub const SETTINGS: &[Setting] = settings![
-    "PIDQ_LLM_ALLOW", "config.llm.allow", ValueKind::List, None, false, "Allow list of LLM URLs; each entry includes the URLs below it. If set, no other LLM can be called.";
-    "PIDQ_LLM_EGRESS", "config.llm.egress", ValueKind::OneOf(&["public", "private", "local"]), None, false, "Network scope of LLM addresses if there is no allow list: `public` (internet only), `private` (also private networks) or `local` (also this machine). Default: `private`, or `local` if the server listens on loopback only.";
-    "PIDQ_WEBHOOK_ALLOW", "config.webhooks.allow", ValueKind::List, None, false, "Allow list of webhook URLs; each entry includes the URLs below it. If set, no other webhook can be called.";
-    "PIDQ_WEBHOOK_EGRESS", "config.webhooks.egress", ValueKind::OneOf(&["public", "private", "local"]), None, false, "Network scope of webhook addresses if there is no allow list, as for `PIDQ_LLM_EGRESS`.";
-    "PIDQ_LLM_CA", "config.llm.ca", ValueKind::Path, None, false, "CA certificates (PEM) trusted in addition to the public ones.";
-];
+settings! {
+    /// Settings for the URLs of models and webhooks that callers name.
+    pub SETTINGS {
+        LLM_ALLOW: Option<AllowList> = ("PIDQ_LLM_ALLOW", "config.llm.allow", "Allow list of LLM URLs; each entry includes the URLs below it. If set, no other LLM can be called.");
+        LLM_EGRESS: Option<Level> = ("PIDQ_LLM_EGRESS", "config.llm.egress", "Network scope of LLM addresses if there is no allow list: `public` (internet only), `private` (also private networks) or `local` (also this machine). Default: `private`, or `local` if the server listens on loopback only.");
+        WEBHOOK_ALLOW: Option<AllowList> = ("PIDQ_WEBHOOK_ALLOW", "config.webhooks.allow", "Allow list of webhook URLs; each entry includes the URLs below it. If set, no other webhook can be called.");
+        WEBHOOK_EGRESS: Option<Level> = ("PIDQ_WEBHOOK_EGRESS", "config.webhooks.egress", "Network scope of webhook addresses if there is no allow list, as for `PIDQ_LLM_EGRESS`.");
+        pub(crate) LLM_CA: Option<PathBuf> = ("PIDQ_LLM_CA", "config.llm.ca", "CA certificates (PEM) trusted in addition to the public ones.");
+    }
+}
+
+impl Choice for Level {
+    const CHOICES: &'static [(&'static str, Level)] =
+        &[("public", Level::Public), ("private", Level::Private), ("local", Level::Local)];
+}
+
+/// Comma-separated URLs.
+impl SettingType for AllowList {
+    type Value = AllowList;
+
+    fn expected() -> String {
+        <Vec<String>>::expected()
+    }
+
+    fn parse(text: &str) -> Result<AllowList, String> {
+        text.parse().map_err(|error: AllowListError| error.to_string())
+    }
+}
 
 impl Policy {
     /// Returns the policy for models.
     pub fn for_llm(settings: &Settings, on_loopback: bool, backends: Vec<Backend>) -> Result<Policy, SettingError> {
-        Policy::from_settings(settings, ["PIDQ_LLM_ALLOW", "PIDQ_LLM_EGRESS"], on_loopback, backends)
+        Policy::from_settings(settings, (&LLM_ALLOW, &LLM_EGRESS), on_loopback, backends)
     }
 
     /// Returns the policy for webhooks.
@@ -25,25 +48,20 @@ impl Policy {
         on_loopback: bool,
         backends: Vec<Backend>,
     ) -> Result<Policy, SettingError> {
-        Policy::from_settings(settings, ["PIDQ_WEBHOOK_ALLOW", "PIDQ_WEBHOOK_EGRESS"], on_loopback, backends)
+        Policy::from_settings(settings, (&WEBHOOK_ALLOW, &WEBHOOK_EGRESS), on_loopback, backends)
     }
 
     /// Builds a policy from an allow list and a level. By default, loopback is permitted only while the server listens on
     /// loopback only.
     fn from_settings(
         settings: &Settings,
-        [list, level]: [&str; 2],
+        (list, level): (&Setting<Option<AllowList>>, &Setting<Option<Level>>),
         on_loopback: bool,
         backends: Vec<Backend>,
     ) -> Result<Policy, SettingError> {
-        let allow_list = settings.optional(list)?.map(str::parse::<AllowList>).transpose();
-        let allow_list = allow_list.map_err(|error| settings.invalid(list, &error.to_string()))?;
-        let level = match settings.optional(level)? {
-            Some("public") => Level::Public,
-            Some("local") => Level::Local,
-            None if on_loopback => Level::Local,
-            _ => Level::Private,
-        };
+        let allow_list = settings.get(list)?;
+        let default = if on_loopback { Level::Local } else { Level::Private };
+        let level = settings.get(level)?.unwrap_or(default);
         Ok(Policy { scope: allow_list.map_or(EgressScope::Level(level), EgressScope::AllowListed), backends })
     }
 }

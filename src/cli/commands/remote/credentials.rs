@@ -3,20 +3,22 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use pidq_http::{Secret, Setting, Settings, ValueKind, percent_encode, settings};
+use pidq_http::{AnySetting, Secret, Settings, percent_encode, settings};
 use serde_json::Value as Json;
 
 use crate::cli::commands::serve::variables;
 use crate::cli::failure::{Failure, Result};
 
-/// Environment variables with the credentials. A secret may be read from a file (`PIDQ_TOKEN_FILE`).
-const ENVIRONMENT: &[Setting] = settings![
-    "PIDQ_TOKEN", "token", ValueKind::Text, None, true, "Access token.";
-    "PIDQ_CLIENT_ID", "client.id", ValueKind::Text, None, false, "Client id.";
-    "PIDQ_CLIENT_SECRET", "client.secret", ValueKind::Text, None, true, "Client secret.";
-    "PIDQ_USERNAME", "username", ValueKind::Text, None, false, "User name for the password grant; without it, client credentials.";
-    "PIDQ_PASSWORD", "password", ValueKind::Text, None, true, "Password of the user.";
-];
+settings! {
+    /// Environment variables with the credentials. A secret may be read from a file (`PIDQ_TOKEN_FILE`).
+    ENVIRONMENT {
+        TOKEN: Option<Secret> = ("PIDQ_TOKEN", "token", "Access token.");
+        CLIENT_ID: Option<String> = ("PIDQ_CLIENT_ID", "client.id", "Client id.");
+        CLIENT_SECRET: Option<Secret> = ("PIDQ_CLIENT_SECRET", "client.secret", "Client secret.");
+        USERNAME: Option<String> = ("PIDQ_USERNAME", "username", "User name for the password grant; without it, client credentials.");
+        PASSWORD: Option<Secret> = ("PIDQ_PASSWORD", "password", "Password of the user.");
+    }
+}
 
 /// Time before expiry at which a token is renewed.
 const RENEWAL_MARGIN: Duration = Duration::from_secs(30);
@@ -50,10 +52,11 @@ struct CachedToken {
 impl Credentials {
     /// Reads the credentials from the environment, or the token from a file.
     pub fn read(token_file: Option<&Path>) -> Result<Credentials> {
-        let file = token_file.map(|path| ("PIDQ_TOKEN_FILE".to_owned(), path.display().to_string()));
-        let is_known = |name: &str| ENVIRONMENT.iter().any(|row| row.env == name.strip_suffix("_FILE").unwrap_or(name));
+        let file = token_file.map(|path| (format!("{}_FILE", TOKEN.env()), path.display().to_string()));
+        let is_known =
+            |name: &str| ENVIRONMENT.iter().any(|row| row.env() == name.strip_suffix("_FILE").unwrap_or(name));
         // A token file given on the command line overrides the environment.
-        let is_used = |name: &str| is_known(name) && !(file.is_some() && name == "PIDQ_TOKEN");
+        let is_used = |name: &str| is_known(name) && !(file.is_some() && name == TOKEN.env());
         let environment = variables()?.into_iter().filter(|(name, _)| is_used(name)).chain(file.clone());
         let found =
             Settings::read(&[ENVIRONMENT], [], environment).and_then(|settings| Credentials::from_settings(&settings));
@@ -61,22 +64,17 @@ impl Credentials {
     }
 
     fn from_settings(settings: &Settings) -> std::result::Result<Credentials, pidq_http::SettingError> {
-        if let Some(token) = settings.secret("PIDQ_TOKEN")? {
+        if let Some(token) = settings.get(&TOKEN)? {
             return Ok(Credentials::Token(token));
         }
-        let mut is_used = false;
-        for name in ["PIDQ_CLIENT_ID", "PIDQ_CLIENT_SECRET", "PIDQ_USERNAME"] {
-            is_used |= settings.optional(name)?.is_some();
-        }
-        if !is_used {
+        let login: [&dyn AnySetting; 3] = [&CLIENT_ID, &CLIENT_SECRET, &USERNAME];
+        if !login.into_iter().any(|row| settings.is_set(row)) {
             return Ok(Credentials::None);
         }
         // An incomplete login is an error that names the missing variable.
-        let [id, secret] =
-            ["PIDQ_CLIENT_ID", "PIDQ_CLIENT_SECRET"].map(|name| settings.required(name).map(Secret::new));
-        let (id, secret) = (id?, secret?);
-        let user = match settings.optional("PIDQ_USERNAME")? {
-            Some(name) => Some((Secret::new(name), Secret::new(settings.required("PIDQ_PASSWORD")?))),
+        let (id, secret) = (Secret::new(settings.required(&CLIENT_ID)?), settings.required(&CLIENT_SECRET)?);
+        let user = match settings.get(&USERNAME)? {
+            Some(name) => Some((Secret::new(name), settings.required(&PASSWORD)?)),
             None => None,
         };
         Ok(Credentials::Login(OAuthLogin::new(user, id, secret)))
