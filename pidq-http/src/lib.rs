@@ -84,7 +84,7 @@ pub use crate::message::request::{Accepts, BodyChunks, Form, Multipart, Multipar
 pub use crate::message::response::{BodyProducer, Disconnected, Events, Lines, Response, Sender};
 pub use crate::message::service_info::Readiness;
 pub use crate::message::vectored::VectoredBody;
-pub use crate::metrics::QueryMeasurements;
+pub use crate::metrics::{AnyMetric, HTTP_METRICS, Metric, MetricTable, QueryMeasurements, metrics_table};
 pub use crate::principal::{Principal, PrincipalKind};
 pub use crate::problem::codes::{self, ProblemCode, problem_table};
 pub use crate::problem::{Problem, pointer_step, sentence};

@@ -2,6 +2,8 @@
 //!
 //! Hot: a response is counted through cached handles, without look-ups; the lock of a histogram is held for an addition.
 
+mod metric;
+
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
@@ -12,10 +14,28 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
+pub use metric::{AnyMetric, Metric, MetricTable, metrics_table};
+use crate::metrics;
 /// Content type of OpenMetrics.
 pub(crate) const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 type HistogramFamily<L> = Family<L, Histogram, fn() -> Histogram>;
+
+metrics! {
+    /// Metrics of the HTTP layer, which both services have.
+    pub HTTP_METRICS {
+        REQUESTS: Family<RequestLabels, Counter> = ("pidq_http_requests", ["method", "route", "status"], "Requests.");
+        REQUEST_SECONDS: HistogramFamily<MethodLabels> = ("pidq_http_request_seconds", ["method", "route"], "Duration of requests, from head to last byte.");
+        QUERY_FUEL: HistogramFamily<RouteLabel> = ("pidq_http_query_fuel", ["route"], "Fuel of queries.");
+        QUERY_QUEUE_SECONDS: HistogramFamily<RouteLabel> = ("pidq_http_query_queue_seconds", ["route"], "Time that queries waited for a thread.");
+        QUERY_RESPONSE_BYTES: HistogramFamily<RouteLabel> = ("pidq_http_query_response_bytes", ["route"], "Size of query responses before content coding.");
+        REQUESTS_IN_FLIGHT: Gauge = ("pidq_http_requests_in_flight", [], "Running requests.");
+        CONNECTIONS: Gauge = ("pidq_http_connections", [], "Open connections.");
+        CERTIFICATE_EXPIRY: Gauge = ("pidq_http_certificate_expiry_timestamp_seconds", [], "Expiry of the TLS certificate, in seconds since 1970; 0 without a certificate.");
+        CONNECTIONS_BROKEN: Family<ReasonLabel, Counter> = ("pidq_http_connections_broken", ["reason"], "Failed connections.");
+        CERTIFICATE_RELOADS: Family<ReasonLabel, Counter> = ("pidq_http_certificate_reloads", ["reason"], "Reloads of the TLS certificate, by outcome.");
+    }
+}
 
 /// Measurements of a query response, for the access log and the metrics.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -77,16 +97,14 @@ impl Metrics {
         let seconds = Family::new_with_constructor(seconds_histogram as fn() -> Histogram);
         let (in_flight, connections, certificate_expiry) = (Gauge::default(), Gauge::default(), Gauge::default());
         let (failed_connections, reloads) = (Family::default(), Family::default());
-        let http = registry.sub_registry_with_prefix("pidq_http");
-        http.register("requests", "Requests by route and status", requests.clone());
-        http.register("request_seconds", "Request duration in seconds, from head to last byte", seconds.clone());
-        let queries = QueryMetrics::register(http);
-        http.register("requests_in_flight", "Requests in flight", in_flight.clone());
-        http.register("connections", "Open connections", connections.clone());
-        let help = "Expiry of the certificate, in seconds since 1970";
-        http.register("certificate_expiry_timestamp_seconds", help, certificate_expiry.clone());
-        http.register("connections_broken", "Failed connections by reason", failed_connections.clone());
-        http.register("certificate_reloads", "Certificate reloads by outcome", reloads.clone());
+        REQUESTS.register(&mut registry, requests.clone());
+        REQUEST_SECONDS.register(&mut registry, seconds.clone());
+        let queries = QueryMetrics::register(&mut registry);
+        REQUESTS_IN_FLIGHT.register(&mut registry, in_flight.clone());
+        CONNECTIONS.register(&mut registry, connections.clone());
+        CERTIFICATE_EXPIRY.register(&mut registry, certificate_expiry.clone());
+        CONNECTIONS_BROKEN.register(&mut registry, failed_connections.clone());
+        CERTIFICATE_RELOADS.register(&mut registry, reloads.clone());
         let registry = Mutex::new(registry);
         Metrics {
             registry,
@@ -197,14 +215,9 @@ impl QueryMetrics {
         let fuel = Family::new_with_constructor(magnitude_histogram as fn() -> Histogram);
         let queue_seconds = Family::new_with_constructor(seconds_histogram as fn() -> Histogram);
         let response_bytes = Family::new_with_constructor(magnitude_histogram as fn() -> Histogram);
-        registry.register("query_fuel", "Fuel of a query", fuel.clone());
-        registry.register(
-            "query_queue_seconds",
-            "Time that a query waited in the queue, in seconds",
-            queue_seconds.clone(),
-        );
-        let help = "Size of the response to a query in bytes, before content coding";
-        registry.register("query_response_bytes", help, response_bytes.clone());
+        QUERY_FUEL.register(registry, fuel.clone());
+        QUERY_QUEUE_SECONDS.register(registry, queue_seconds.clone());
+        QUERY_RESPONSE_BYTES.register(registry, response_bytes.clone());
         QueryMetrics { fuel, queue_seconds, response_bytes }
     }
 

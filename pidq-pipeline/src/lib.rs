@@ -9,6 +9,7 @@ pub mod events;
 pub mod generation;
 pub mod ingest;
 pub mod llm;
+pub mod metrics;
 pub mod net;
 pub mod platform;
 pub mod retrieval;

@@ -6,17 +6,26 @@ use std::time::Duration;
 
 use pidq_http::prometheus_client::collector::Collector;
 use pidq_http::prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
-use pidq_http::prometheus_client::metrics::TypedMetric;
 use pidq_http::prometheus_client::metrics::counter::Counter;
 use pidq_http::prometheus_client::metrics::family::Family;
 use pidq_http::prometheus_client::metrics::gauge::ConstGauge;
 use pidq_http::prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use pidq_http::prometheus_client::registry::Registry;
-use pidq_http::{StatusCode, ThreadPool};
+use pidq_http::{StatusCode, ThreadPool, metrics};
 use serde_json::Value as Json;
 
 /// Label set with one label.
 type LabelSet = [(&'static str, String); 1];
+
+metrics! {
+    /// Metrics of the graph service, in addition to those of the HTTP layer.
+    pub METRICS {
+        QUERIES_WAITING: ConstGauge<i64> = ("pidq_server_queries_waiting", [], "Queries that wait for a thread.");
+        QUERIES_LIMITED: Family<LabelSet, Counter> = ("pidq_server_queries_limited", ["limit"], "Queries stopped by a limit.");
+        LOGIN_FAILURES: Family<LabelSet, Counter> = ("pidq_server_login_failures", ["reason"], "Rejected token requests.");
+        FSYNC_SECONDS: Histogram = ("pidq_server_fsync_seconds", [], "Duration of file system syncs.");
+    }
+}
 
 /// Metrics of this process.
 pub struct Metrics {
@@ -36,16 +45,15 @@ impl Default for Metrics {
 impl Metrics {
     /// Registers the metrics and the queue length of a thread pool.
     pub(crate) fn register(&self, registry: &mut Registry, thread_pool: ThreadPool) {
-        let server = registry.sub_registry_with_prefix("pidq_server");
-        server.register("queries_limited", "Queries stopped by a limit, by limit", self.limited_queries.clone());
-        server.register("login_failures", "Failed token requests, by reason", self.login_failures.clone());
-        server.register("fsync_seconds", "Duration of file system syncs", self.sync_seconds.clone());
+        QUERIES_LIMITED.register(registry, self.limited_queries.clone());
+        LOGIN_FAILURES.register(registry, self.login_failures.clone());
+        FSYNC_SECONDS.register(registry, self.sync_seconds.clone());
         registry.register_collector(Box::new(QueueLengthCollector(thread_pool)));
     }
 
     /// Counts a query that was stopped by a limit.
     pub(crate) fn count_limited_query(&self, limit: &str) {
-        self.limited_queries.get_or_create(&[("limit", limit.to_owned())]).inc();
+        self.limited_queries.get_or_create(&QUERIES_LIMITED.labels([limit.to_owned()])).inc();
     }
 
     /// Counts a failed token request by its OAuth error.
@@ -57,7 +65,7 @@ impl Metrics {
         let error = reply.as_ref().and_then(|reply| reply["error"].as_str()).unwrap_or("other");
         // OAuth has one error code for two reasons.
         let reason = if status == StatusCode::TOO_MANY_REQUESTS { "throttled" } else { error };
-        self.login_failures.get_or_create(&[("reason", reason.to_owned())]).inc();
+        self.login_failures.get_or_create(&LOGIN_FAILURES.labels([reason.to_owned()])).inc();
     }
 
     /// Records the duration of a file system sync, successful or not.
@@ -77,10 +85,8 @@ impl fmt::Debug for QueueLengthCollector {
 
 impl Collector for QueueLengthCollector {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let waiting = ConstGauge::new(self.0.queue_length() as i64);
-        let help = "Queries waiting for a thread";
-        let metric = encoder.encode_descriptor("pidq_server_queries_waiting", help, None, ConstGauge::<i64>::TYPE)?;
-        waiting.encode(metric)
+        let waiting = i64::try_from(self.0.queue_length()).unwrap_or(i64::MAX);
+        ConstGauge::new(waiting).encode(QUERIES_WAITING.encode(&mut encoder)?)
     }
 }
 

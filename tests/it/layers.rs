@@ -97,7 +97,7 @@ const CRATES: &[Crate] = &[
         name: "pidq-pipeline",
         source: "pidq-pipeline/src",
         layers: &[
-            &["cluster", "net", "upload_budget"],
+            &["cluster", "metrics", "net", "upload_budget"],
             &["llm"],
             &["embedding_registry", "generation", "retrieval"],
             &["platform"],

@@ -3,13 +3,14 @@
 use std::fmt::Write;
 
 use pidq_extract::FORMATS;
-use pidq_http::{COMMON, route_sections, route_table, settings_table as settings};
 use pidq_store::domain::event::KINDS;
 use pidq_text::embedding::MODELS;
 use pidq_text::splitter::{SPLITTERS, Splitter};
+use pidq_http::{COMMON, metrics_table, route_sections, route_table, settings_table as settings};
 
 use crate::api::routes::ROUTES;
 use crate::app::settings::TABLES;
+use crate::metrics::METRICS;
 
 const PROSE: &str = include_str!("manual/pipeline.md");
 
@@ -22,6 +23,7 @@ pub fn pipeline() -> String {
         .replace("{models}", &embedding_models())
         .replace("{events}", &events())
         .replace("{formats}", &formats())
+        .replace("{metrics}", metrics_table(&[METRICS]).trim_end())
         .replace("{settings}", settings(&TABLES[1..]).trim_end())
         .replace("{common}", settings(&[COMMON]).trim_end())
 }

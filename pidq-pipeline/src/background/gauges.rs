@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use pidq_http::prometheus_client::collector::Collector;
 use pidq_http::prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
-use pidq_http::prometheus_client::metrics::TypedMetric;
 use pidq_http::prometheus_client::metrics::counter::ConstCounter;
 use pidq_http::prometheus_client::metrics::gauge::ConstGauge;
 use pidq_store::StoreError;
 
+use crate::metrics::{INDEX_BYTES, INDEX_PARTITIONS, SNAPSHOTS_INVALID, SNAPSHOTS_LOADED, SNAPSHOTS_WRITTEN};
 use crate::platform::Platform;
 
 /// Interval of counting the queued jobs.
@@ -50,21 +50,17 @@ impl fmt::Debug for IndexCollector {
 impl Collector for IndexCollector {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let indexes = &self.0.search.indexes;
-        for (name, help, value) in [
-            ("pidq_pipeline_index_bytes", "Memory of open indexes", indexes.bytes()),
-            ("pidq_pipeline_index_partitions", "Open indexes", indexes.len()),
-        ] {
+        for (row, value) in [(&INDEX_BYTES, indexes.bytes()), (&INDEX_PARTITIONS, indexes.len())] {
             let gauge = ConstGauge::new(i64::try_from(value).unwrap_or(i64::MAX));
-            gauge.encode(encoder.encode_descriptor(name, help, None, ConstGauge::<i64>::TYPE)?)?;
+            gauge.encode(row.encode(&mut encoder)?)?;
         }
         let Some(snapshots) = indexes.snapshots() else { return Ok(()) };
-        for (name, help, count) in [
-            ("pidq_pipeline_snapshots_loaded", "Indexes loaded from a snapshot", &snapshots.loaded),
-            ("pidq_pipeline_snapshots_written", "Indexes written to a snapshot", &snapshots.written),
-            ("pidq_pipeline_snapshots_invalid", "Corrupt or outdated snapshots", &snapshots.invalid),
+        for (row, count) in [
+            (&SNAPSHOTS_LOADED, &snapshots.loaded),
+            (&SNAPSHOTS_WRITTEN, &snapshots.written),
+            (&SNAPSHOTS_INVALID, &snapshots.invalid),
         ] {
-            let counter = ConstCounter::new(count.load(Relaxed));
-            counter.encode(encoder.encode_descriptor(name, help, None, ConstCounter::<u64>::TYPE)?)?;
+            ConstCounter::new(count.load(Relaxed)).encode(row.encode(&mut encoder)?)?;
         }
         Ok(())
     }

@@ -22,6 +22,7 @@ use pidq_http::prometheus_client::registry::Registry;
 use pidq_store::crypto::{EncryptionContext, Encryptor};
 use ring::hmac;
 
+use crate::metrics::{CACHE_REQUESTS, Labels};
 pub use redis::{InvalidUrl, Redis};
 
 /// Maximum size of a value in Redis: fetching it must not take longer than recomputing it.
@@ -46,7 +47,7 @@ pub struct Cache {
     local: Mutex<LocalCache>,
     shared: Option<SharedCache>,
     key_hmac: hmac::Key,
-    lookups: Family<[(&'static str, &'static str); 2], Counter>,
+    lookups: Family<Labels<&'static str, 2>, Counter>,
 }
 
 /// Redis level, shared by all processes of an installation.
@@ -85,12 +86,12 @@ impl Cache {
 
     /// Registers the metrics.
     pub(crate) fn register(&self, registry: &mut Registry) {
-        registry.register("pidq_pipeline_cache_requests", "Cache lookups by cache and result", self.lookups.clone());
+        CACHE_REQUESTS.register(registry, self.lookups.clone());
     }
 
     /// Returns the number of hits of a kind.
     pub fn hits(&self, kind: &CacheKind) -> u64 {
-        self.lookups.get_or_create(&[("cache", kind.name), ("result", "hit")]).get()
+        self.lookups.get_or_create(&CACHE_REQUESTS.labels([kind.name, "hit"])).get()
     }
 
     /// Returns a cached value.
@@ -103,7 +104,7 @@ impl Cache {
             (None, None) => None,
         };
         let result = if found.is_some() { "hit" } else { "miss" };
-        self.lookups.get_or_create(&[("cache", kind.name), ("result", result)]).inc();
+        self.lookups.get_or_create(&CACHE_REQUESTS.labels([kind.name, result])).inc();
         found
     }
 

@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pidq_http::prometheus_client::collector::Collector;
 use pidq_http::prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
-use pidq_http::prometheus_client::metrics::MetricType;
 use pidq_http::prometheus_client::metrics::gauge::ConstGauge;
+
+use crate::metrics::DEPENDENCY_UP;
 
 /// Health of an optional dependency. Clones share it.
 #[derive(Clone)]
@@ -86,11 +87,10 @@ pub(crate) struct DependencyCollector(pub Vec<DependencyHealth>);
 
 impl Collector for DependencyCollector {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let help = "Availability of an optional dependency: 1 up, 0 down";
-        let mut metric = encoder.encode_descriptor("pidq_pipeline_dependency_up", help, None, MetricType::Gauge)?;
+        let mut metric = DEPENDENCY_UP.encode(&mut encoder)?;
         for dependency in &self.0 {
             let up = ConstGauge::new(i64::from(dependency.is_up()));
-            up.encode(metric.encode_family(&[("dependency", dependency.name())])?)?;
+            up.encode(metric.encode_family(&DEPENDENCY_UP.labels([dependency.name()]))?)?;
         }
         Ok(())
     }

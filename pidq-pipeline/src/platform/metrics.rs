@@ -10,19 +10,18 @@ use pidq_http::prometheus_client::registry::Registry;
 use pidq_store::domain::model::Status;
 
 use crate::generation::rag::Answer;
-
-/// A label and its value.
-type Label = [(&'static str, &'static str); 1];
-type DurationHistogram = Family<Label, Histogram, fn() -> Histogram>;
+use crate::metrics::{
+    DurationHistogram, JOBS, LLM_SECONDS, LLM_TOKENS, Labels, QUESTIONS, RETRIEVAL_SECONDS, STAGE_SECONDS,
+};
 
 /// Metrics of this process.
 pub struct Metrics {
     stages: DurationHistogram,
     retrieval: DurationHistogram,
     llm: DurationHistogram,
-    tokens: Family<Label, Counter>,
-    questions: Family<[(&'static str, String); 1], Counter>,
-    jobs: Family<Label, Gauge>,
+    tokens: Family<Labels<&'static str, 1>, Counter>,
+    questions: Family<Labels<String, 1>, Counter>,
+    jobs: Family<Labels<&'static str, 1>, Gauge>,
 }
 
 impl Default for Metrics {
@@ -46,18 +45,17 @@ fn duration_histogram() -> Histogram {
 
 impl Metrics {
     pub(crate) fn register(&self, registry: &mut Registry) {
-        let metrics = registry.sub_registry_with_prefix("pidq_pipeline");
-        metrics.register("stage_seconds", "Duration of ingestion stages", self.stages.clone());
-        metrics.register("retrieval_seconds", "Duration of query embedding and search", self.retrieval.clone());
-        metrics.register("llm_seconds", "Duration of LLM calls", self.llm.clone());
-        metrics.register("llm_tokens", "Tokens of prompts and completions", self.tokens.clone());
-        metrics.register("questions", "Questions by outcome", self.questions.clone());
-        metrics.register("jobs", "Queued and running jobs of all processes", self.jobs.clone());
+        STAGE_SECONDS.register(registry, self.stages.clone());
+        RETRIEVAL_SECONDS.register(registry, self.retrieval.clone());
+        LLM_SECONDS.register(registry, self.llm.clone());
+        LLM_TOKENS.register(registry, self.tokens.clone());
+        QUESTIONS.register(registry, self.questions.clone());
+        JOBS.register(registry, self.jobs.clone());
     }
 
     /// Sets the number of queued and running jobs of a kind.
     pub(crate) fn set_jobs(&self, kind: &'static str, jobs: i64) {
-        self.jobs.get_or_create(&[("kind", kind)]).set(jobs);
+        self.jobs.get_or_create(&JOBS.labels([kind])).set(jobs);
     }
 
     /// Starts a timer for the ingestion stages of a document.
@@ -68,7 +66,7 @@ impl Metrics {
     /// Records a search: the durations of embedding and of searching.
     pub(crate) fn record_search(&self, [embed, search]: [Duration; 2]) {
         for (step, duration) in [("embed", embed), ("search", search)] {
-            self.retrieval.get_or_create(&[("step", step)]).observe(duration.as_secs_f64());
+            self.retrieval.get_or_create(&RETRIEVAL_SECONDS.labels([step])).observe(duration.as_secs_f64());
         }
     }
 
@@ -78,13 +76,13 @@ impl Metrics {
             Ok(answer) => answer.reason.map_or("answered", |reason| reason.as_str()),
             Err(code) => code,
         };
-        self.questions.get_or_create(&[("outcome", outcome_label.to_owned())]).inc();
+        self.questions.get_or_create(&QUESTIONS.labels([outcome_label.to_owned()])).inc();
         let Some((answer, usage)) = outcome.ok().and_then(|answer| Some((answer, answer.usage.as_ref()?))) else {
             return;
         };
-        self.llm.get_or_create(&[("step", "answer")]).observe(answer.duration.as_secs_f64());
+        self.llm.get_or_create(&LLM_SECONDS.labels(["answer"])).observe(answer.duration.as_secs_f64());
         for (kind, tokens) in [("prompt", usage.prompt_tokens), ("completion", usage.completion_tokens)] {
-            self.tokens.get_or_create(&[("kind", kind)]).inc_by(tokens);
+            self.tokens.get_or_create(&LLM_TOKENS.labels([kind])).inc_by(tokens);
         }
     }
 }
@@ -99,6 +97,6 @@ impl StageTimer<'_> {
     /// Records the end of a stage and starts the next one.
     pub fn stage_finished(&mut self, stage: Status) {
         let duration = std::mem::replace(&mut self.since, Instant::now()).elapsed();
-        self.stages.get_or_create(&[("stage", stage.as_str())]).observe(duration.as_secs_f64());
+        self.stages.get_or_create(&STAGE_SECONDS.labels([stage.as_str()])).observe(duration.as_secs_f64());
     }
 }

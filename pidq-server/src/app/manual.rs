@@ -1,9 +1,12 @@
 //! Generated manual pages: prose with tables built from the endpoints and settings.
 
-use pidq_http::{COMMON, problem_table, route_sections, route_table, settings_table as settings};
+use pidq_http::{
+    COMMON, HTTP_METRICS, metrics_table, problem_table, route_sections, route_table, settings_table as settings,
+};
 
 use crate::app::routes::ROUTES;
 use crate::app::settings::SETTINGS;
+use crate::metrics::METRICS;
 
 const HTTP: &str = include_str!("manual/http.md");
 const PROBLEMS: &str = include_str!("manual/problems.md");
@@ -21,5 +24,8 @@ pub fn problems() -> String {
 
 /// Returns `docs/operate.md`: operation of the service.
 pub fn operate() -> String {
-    OPERATE.replace("{settings}", settings(&[SETTINGS]).trim_end()).replace("{common}", settings(&[COMMON]).trim_end())
+    OPERATE
+        .replace("{metrics}", metrics_table(&[HTTP_METRICS, METRICS]).trim_end())
+        .replace("{settings}", settings(&[SETTINGS]).trim_end())
+        .replace("{common}", settings(&[COMMON]).trim_end())
 }
