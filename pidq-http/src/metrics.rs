@@ -14,8 +14,9 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
-pub use metric::{AnyMetric, Metric, MetricTable, metrics_table};
 use crate::metrics;
+pub use metric::{AnyMetric, Metric, MetricTable, metrics_table};
+
 /// Content type of OpenMetrics.
 pub(crate) const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 

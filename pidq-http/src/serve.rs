@@ -19,9 +19,10 @@ use tokio::time::{sleep, timeout};
 pub use listener::Listener;
 pub use shutdown::{Shutdown, Stop};
 
+use connection::Connection;
+
 use crate::message::conn_info::ListenerKind;
 use crate::service::{App, Service};
-use connection::Connection;
 
 /// Server phase, as connections see it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use pidq_extract::FORMATS;
+use pidq_http::{COMMON, metrics_table, route_sections, route_table, settings_table as settings};
 use pidq_store::domain::event::KINDS;
 use pidq_text::embedding::MODELS;
 use pidq_text::splitter::{SPLITTERS, Splitter};
-use pidq_http::{COMMON, metrics_table, route_sections, route_table, settings_table as settings};
 
 use crate::api::routes::ROUTES;
 use crate::app::settings::TABLES;

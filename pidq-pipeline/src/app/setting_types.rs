@@ -2,8 +2,8 @@
 
 use pidq_http::{Choice, Secret, SettingType};
 
-use crate::domain::license::TrustedKeys;
 use crate::platform::licensing::Mode;
+use pidq_store::domain::license::TrustedKeys;
 
 /// Id of the root client, which must not be a placeholder of an example.
 pub(crate) struct MasterKey;

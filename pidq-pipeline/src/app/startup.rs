@@ -8,10 +8,11 @@ use pidq_extract::SandboxOptions;
 use pidq_http::auth::{Identities, IdentityError, MasterCredentials, Timestamp};
 use pidq_http::database::{Database, DatabaseError};
 use pidq_http::header::HeaderName;
+use pidq_http::{App, CommonSettings, CursorSigner, LISTEN, SettingError, Settings, ThreadPool};
 use pidq_store::crypto::Encryptor;
+use pidq_store::domain::license;
 use pidq_store::spool::Spool;
 use pidq_store::{Outbox, Store, StoreError};
-use pidq_http::{App, CommonSettings, CursorSigner, LISTEN, SettingError, Settings, ThreadPool};
 use tokio::sync::Semaphore;
 
 use crate::api::audit_middleware;
@@ -34,7 +35,6 @@ use crate::cluster::event_feed::Feed;
 use crate::cluster::health::DependencyCollector;
 use crate::cluster::pubsub::PubSub;
 use crate::embedding_registry::{EmbeddingService, ModelRegistry};
-use pidq_store::domain::license;
 use crate::generation::graph_client::{GraphService, RemoteGraphService};
 use crate::generation::prompt::Spotlighting;
 use crate::llm::{Client, ClientOptions};
@@ -369,8 +369,9 @@ fn backends(settings: &Settings) -> Result<Vec<Backend>, SettingError> {
 fn extractor(settings: &Settings) -> Result<SandboxOptions, SettingError> {
     match settings.get(&EXTRACTOR)? {
         Some(program) => Ok(SandboxOptions::new(program, EXTRACTOR_ARGUMENTS)),
-        None => SandboxOptions::installed(EXTRACTOR_ARGUMENTS)
-            .map_err(|error| settings.invalid(&EXTRACTOR, &error.detail)),
+        None => {
+            SandboxOptions::installed(EXTRACTOR_ARGUMENTS).map_err(|error| settings.invalid(&EXTRACTOR, &error.detail))
+        }
     }
 }
 

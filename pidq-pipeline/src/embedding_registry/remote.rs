@@ -3,11 +3,13 @@
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use pidq_text::embedding::{Embedder, Error};
 use pidq_http::{AnySetting, Secret, SettingError, Settings};
+use pidq_text::embedding::{Embedder, Error};
 use tokio::runtime::Handle;
 
-use super::settings::{ EMBEDDINGS_BATCH_SIZE, EMBEDDINGS_DIMENSIONS, EMBEDDINGS_KEY, EMBEDDINGS_MODEL, EMBEDDINGS_TIMEOUT, EMBEDDINGS_URL, };
+use super::settings::{
+    EMBEDDINGS_BATCH_SIZE, EMBEDDINGS_DIMENSIONS, EMBEDDINGS_KEY, EMBEDDINGS_MODEL, EMBEDDINGS_TIMEOUT, EMBEDDINGS_URL,
+};
 use crate::llm::{BatchOptions, Client, ClientOptions, Endpoint};
 use crate::net::egress::{EgressScope, Guard, LLM_CA, Policy};
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use data_encoding::HEXLOWER;
-use pidq_http::{Problem, codes, uuid_v7};
+use pidq_http::{Problem, codes};
 use sha2::{Digest, Sha256};
 use tokio::task::spawn_blocking;
 

@@ -4,8 +4,8 @@
 
 use data_encoding::HEXLOWER;
 use memchr::memmem;
-use pidq_http::Head;
 use mime::Mime;
+use pidq_http::Head;
 use sha2::{Digest, Sha256};
 
 /// The fingerprint of a request whose body is still being read.

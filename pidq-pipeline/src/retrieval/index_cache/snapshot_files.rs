@@ -15,8 +15,6 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, SystemTime};
 
 use data_encoding::HEXLOWER;
-use pidq_http::hex;
-use pidq_http::uuid_v7;
 use pidq_store::crypto::stream::{DecryptingReader, EncryptingWriter};
 use pidq_store::domain::model::Pipeline;
 use pidq_store::spool::create_private_dir;
