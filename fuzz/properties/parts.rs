@@ -5,8 +5,8 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use hyper::Request as HttpRequest;
 use pidq_http::{
-    Accepts, Access, App, Bytes, Method, MultipartLimits, Problem, Request, Response, Route, Service, StatusCode,
-    header,
+    Accepts, Access, Action, App, Bytes, Method, MultipartLimits, Problem, Request, Response, Route, Service,
+    StatusCode, header,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -32,9 +32,10 @@ const ROUTES: &[Route<Mutex<Parts>>] = &[Route {
     method: Method::POST,
     path: "/",
     access: Access::Public,
+    action: Action::None,
     summary: "Reads a form to its end.",
     parameters: &[],
-    body: Some(Accepts { media: &["multipart/form-data"], limit: LIMIT, schema: "{}" }),
+    body: Some(Accepts::of::<pidq_http::Binary>(&["multipart/form-data"], LIMIT)),
     replies: &[],
     handler: |parts, request| Box::pin(read(parts, request)),
 }];

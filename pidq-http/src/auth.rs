@@ -76,8 +76,9 @@ pub use bootstrap::{BootstrapAccounts, CreatedCredentials};
 pub use caller::{Caller, Subject};
 pub use clients::{Client, GrantType, NewClient, SCOPES};
 pub use endpoint::{
-    MAX_BODY_SIZE, OAuthReply, OAuthRequest, authorization_server_metadata, introspection_endpoint,
-    protected_resource_metadata, revocation_endpoint, token_endpoint,
+    ActiveToken, AuthorizationServer, EmptyObject, MAX_BODY_SIZE, OAuthReply, OAuthRequest, ProtectedResource,
+    TokenMetadata, TokenResponse, authorization_server_metadata, introspection_endpoint, protected_resource_metadata,
+    revocation_endpoint, token_endpoint,
 };
 pub use graph_grants::{DefaultAccess, Grant, Right, Rights};
 pub use login_throttle::{ClientNetwork, ThrottleLimits};

@@ -5,7 +5,7 @@
 //! and graceful shutdown. This crate does not depend on graphs.
 //!
 //! ```
-//! use pidq_http::{Access, App, Limits, Listener, Method, Problem, Reply, Request, Response, Route, Shutdown, codes, serve};
+//! use pidq_http::{Access, Action, App, Limits, Listener, Method, Problem, Reply, Request, Response, Route, Shutdown, codes, serve};
 //! # use std::error::Error;
 //! # use tokio::io::{AsyncReadExt, AsyncWriteExt};
 //!
@@ -17,10 +17,11 @@
 //!     method: Method::GET,
 //!     path: "/pumps/{unit}",
 //!     access: Access::Public,
+//!     action: Action::None,
 //!     summary: "Number of pumps of a unit.",
 //!     parameters: &[],
 //!     body: None,
-//!     replies: &[Reply { status: 200, media: Some("application/json"), schema: "{}", summary: "The number." }],
+//!     replies: &[Reply::json::<u32>(200, "The number.")],
 //!     handler: |plant, request| Box::pin(pumps(plant, request)),
 //! }];
 //!
@@ -63,6 +64,7 @@ mod principal;
 mod problem;
 mod process;
 mod routing;
+mod schema;
 mod secret;
 mod serve;
 mod service;
@@ -93,8 +95,9 @@ pub use crate::process::ids::uuid_v7;
 pub use crate::process::log::{LogFormat, init_log};
 pub use crate::process::thread_pool::{JobResult, ThreadPool};
 pub use crate::routing::route::{
-    Access, Handler, Parameter, ParameterLocation, Reply, Route, route_sections, route_table,
+    Access, Action, Handler, Parameter, ParameterLocation, Reply, Route, route_sections, route_table,
 };
+pub use crate::schema::{Binary, TypeSchema};
 pub use crate::secret::Secret;
 pub use crate::serve::{Listener, Shutdown, Stop, serve, serve_service};
 pub use crate::service::{
@@ -103,7 +106,7 @@ pub use crate::service::{
 };
 pub use crate::settings::{
     AnySetting, BaseUrl, COMMON, Choice, CommonSettings, LISTEN, MemorySize, NonZeroDuration, Origin, RATE_LIMIT,
-    Setting, SettingError, SettingTable, SettingType, Settings, Size, TLS_CERT, environment, mismatch, settings_help,
-    settings_table,
+    Setting, SettingError, SettingTable, SettingType, Settings, Size, TLS_CERT, default_value, environment, mismatch,
+    settings_help, settings_table,
 };
 pub use crate::tls::{HttpsClient, Tls, TlsError, TlsVersion, client_tls, https_client};

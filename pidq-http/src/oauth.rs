@@ -7,6 +7,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use hyper::StatusCode;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use crate::auth::{
     AuthError, Identities, OAuthReply, OAuthRequest, Timestamp, introspection_endpoint, revocation_endpoint,
@@ -18,12 +20,69 @@ use crate::message::response::Response;
 use crate::principal::Principal;
 use crate::problem::{Problem, codes, sentence};
 
-/// Body of the OAuth endpoints. They report wrong content types in OAuth's own form.
-pub const FORM: Accepts = Accepts {
-    media: &["application/x-www-form-urlencoded"],
-    limit: crate::auth::MAX_BODY_SIZE as u64,
-    schema: r#"{"type":"object","properties":{"grant_type":{"type":"string"},"username":{"type":"string"},"password":{"type":"string"},"client_id":{"type":"string"},"client_secret":{"type":"string"},"refresh_token":{"type":"string"},"scope":{"type":"string"},"token":{"type":"string"},"token_type_hint":{"type":"string"}}}"#,
-};
+/// Body of `POST /o/token/`. The OAuth endpoints report wrong content types in OAuth's own form.
+pub const TOKEN_FORM: Accepts = form::<TokenRequest>();
+/// Body of `POST /o/revoke_token/` and `POST /o/introspect/`.
+pub const KNOWN_TOKEN_FORM: Accepts = form::<KnownTokenRequest>();
+
+const fn form<T: JsonSchema>() -> Accepts {
+    Accepts::of::<T>(&["application/x-www-form-urlencoded"], crate::auth::MAX_BODY_SIZE as u64)
+}
+
+/// Request for a token (RFC 6749, 4.3, 4.4 and 6). The client authenticates by `Authorization: Basic`, or with
+/// `client_id` and `client_secret` in the form. Unknown parameters are ignored.
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "describes the parameters that the strict form parser reads")]
+struct TokenRequest {
+    /// Grant.
+    #[schemars(length(min = 1))]
+    grant_type: String,
+    /// Login, for the grant `password`.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    username: Option<String>,
+    /// Password, for the grant `password`.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    password: Option<String>,
+    /// Refresh token, for the grant `refresh_token`.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    refresh_token: Option<String>,
+    /// Requested scopes, separated by spaces. Default: all that are allowed.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    scope: Option<String>,
+    /// Client id.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    client_id: Option<String>,
+    /// Client secret.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    client_secret: Option<String>,
+}
+
+/// Request about a token (RFC 7009, 2.1; RFC 7662, 2.1). The client authenticates as for a token.
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "describes the parameters that the strict form parser reads")]
+struct KnownTokenRequest {
+    /// Access token or refresh token.
+    #[schemars(length(min = 1))]
+    token: String,
+    /// Kind of the token; ignored.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    token_type_hint: Option<String>,
+    /// Client id.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    client_id: Option<String>,
+    /// Client secret.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    client_secret: Option<String>,
+}
 
 /// `POST /o/token/`.
 pub async fn token(identities: &Identities, request: Request) -> Result<Response, Problem> {

@@ -8,6 +8,8 @@ use std::fmt;
 
 use hyper::header::{HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use hyper::{StatusCode, header};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use self::codes::ProblemCode;
@@ -189,7 +191,7 @@ impl Problem {
     /// Returns the content type and the body.
     pub(crate) fn to_body(&self, occurrence: &Occurrence<'_>) -> (&'static str, Value) {
         match self.0.code {
-            Code::Problem(_) => ("application/problem+json", self.problem_body(occurrence)),
+            Code::Problem(code) => ("application/problem+json", self.problem_body(code, occurrence)),
             Code::OAuth(_) => ("application/json", self.oauth_body()),
         }
     }
@@ -198,31 +200,65 @@ impl Problem {
         self.0.headers
     }
 
-    fn problem_body(&self, occurrence: &Occurrence<'_>) -> Value {
-        let Code::Problem(code) = self.0.code else { return self.oauth_body() };
-        let mut body = Map::new();
-        body.insert("type".into(), code.path().into());
-        body.insert("title".into(), code.title.into());
-        body.insert("status".into(), self.0.status.as_u16().into());
-        if let Some(detail) = &self.0.detail {
-            body.insert("detail".into(), detail.as_str().into());
-        }
-        // The occurrence, not the resource: the id makes it unique.
-        body.insert("instance".into(), format!("{}#{}", occurrence.path, occurrence.request_id).into());
-        body.insert("code".into(), code.name.into());
-        body.insert("request_id".into(), occurrence.request_id.into());
-        body.extend(self.0.fields.clone());
-        Value::Object(body)
+    fn problem_body(&self, code: &ProblemCode, occurrence: &Occurrence<'_>) -> Value {
+        let body = ProblemBody {
+            r#type: code.path(),
+            title: code.title,
+            status: self.0.status.as_u16(),
+            detail: self.0.detail.as_deref(),
+            instance: format!("{}#{}", occurrence.path, occurrence.request_id),
+            code: code.name,
+            request_id: occurrence.request_id,
+            fields: &self.0.fields,
+        };
+        serde_json::to_value(body).unwrap_or_default()
     }
 
     fn oauth_body(&self) -> Value {
-        let mut body = Map::new();
-        body.insert("error".into(), self.code().into());
-        if let Some(detail) = &self.0.detail {
-            body.insert("error_description".into(), detail.as_str().into());
-        }
-        Value::Object(body)
+        let body = OAuthErrorBody { error: self.code(), error_description: self.0.detail.as_deref() };
+        serde_json::to_value(body).unwrap_or_default()
     }
+}
+
+/// Error (RFC 9457). Depending on the code, it has more fields, such as `errors` with the JSON pointers (RFC 6901) of
+/// invalid fields, or `allowed` with the allowed values.
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "Problem")]
+pub(crate) struct ProblemBody<'a> {
+    /// URL of a description of the code, relative to the service.
+    #[schemars(extend("format" = "uri-reference"))]
+    r#type: String,
+    /// Summary of the code, for people.
+    title: &'static str,
+    /// HTTP status.
+    #[schemars(range(min = 400, max = 599))]
+    status: u16,
+    /// Explanation of this occurrence, for people; its wording may change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    detail: Option<&'a str>,
+    /// This occurrence: the path and the request id. It is no resource; the id only makes it unique.
+    #[schemars(extend("format" = "uri-reference"))]
+    instance: String,
+    /// Code: stable, for programs.
+    #[schemars(extend("enum" = codes::ALL.iter().map(|code| code.name).collect::<Vec<_>>()))]
+    code: &'static str,
+    /// Id of the request in the log.
+    request_id: &'a str,
+    #[serde(flatten)]
+    fields: &'a Map<String, Value>,
+}
+
+/// Error of an OAuth endpoint (RFC 6749, 5.2).
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "OAuthError")]
+pub(crate) struct OAuthErrorBody<'a> {
+    /// Error code of the RFC, such as `invalid_grant`.
+    error: &'static str,
+    /// Explanation, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    error_description: Option<&'a str>,
 }
 
 impl fmt::Debug for Problem {

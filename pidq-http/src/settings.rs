@@ -19,7 +19,7 @@ pub use common_settings::CommonSettings;
 pub use error::SettingError;
 pub use load::environment;
 pub use loaded::Settings;
-pub use reference::{settings_help, settings_table};
+pub use reference::{default_value, settings_help, settings_table};
 pub use setting::{AnySetting, Setting, SettingTable};
 pub use setting_type::{Choice, MemorySize, NonZeroDuration, SettingType, Size, mismatch};
 pub use url_types::{BaseUrl, Origin};

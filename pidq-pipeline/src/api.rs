@@ -17,3 +17,4 @@ pub(crate) mod policies;
 pub(crate) mod problems;
 pub(crate) mod quota;
 pub(crate) mod routes;
+pub(crate) mod schema;

@@ -3,6 +3,7 @@
 pub(crate) mod command;
 pub mod manual;
 pub(crate) mod routes;
+pub(crate) mod schemas;
 pub(crate) mod setting_types;
 pub(crate) mod settings;
 pub(crate) mod sso;

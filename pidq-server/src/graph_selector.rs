@@ -3,10 +3,11 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use pidq_http::{Problem, Request, Response, StatusCode, codes, header};
+use schemars::JsonSchema;
 use serde_json::json;
 
 use crate::problems::problem;
-use crate::store::{GraphId, GraphMeta, Version, VersionSelector};
+use crate::store::{GRAPH_ID_PATTERN, GraphId, GraphMeta, Version, VersionSelector};
 
 /// Returns the graph id of the request path.
 pub(crate) fn graph_id(request: &Request) -> Result<GraphId, Problem> {
@@ -46,6 +47,12 @@ pub(crate) fn with_version_headers(response: Response, meta: &GraphMeta) -> Resp
         .header(header::ACCEPT_RANGES, "none")
         .header(CHANGE_VERSION, meta.version.as_str())
 }
+
+/// Graph id in a path or a body; it is parsed as a [`GraphId`].
+#[derive(JsonSchema)]
+#[schemars(inline, description = "Graph id.")]
+#[allow(dead_code, reason = "only describes the text")]
+pub(crate) struct GraphIdText(#[schemars(regex(pattern = GRAPH_ID_PATTERN))] String);
 
 /// Supported major schema version.
 const SCHEMA: &str = "1";

@@ -144,6 +144,11 @@ impl ResponseFormat {
     }
 }
 
+/// Returns the names of all formats.
+pub(crate) fn format_names() -> impl Iterator<Item = &'static str> {
+    all_formats().map(|(name, _, _)| name)
+}
+
 /// Returns the name, media type and value of every format. Formats with several files are excluded.
 fn all_formats() -> impl Iterator<Item = (&'static str, &'static str, ResponseFormat)> {
     let builtin =

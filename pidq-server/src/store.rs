@@ -33,7 +33,7 @@ pub use precondition::Precondition;
 use crate::store::validation::GraphDraft;
 
 pub use error::{Error, Finding, Result};
-pub use id::{GraphId, Tenant};
+pub use id::{GRAPH_ID_PATTERN, GraphId, Tenant};
 pub(crate) use version_file::version_meta;
 
 /// Maximum number of database connections per replica.

@@ -1,4 +1,4 @@
-"""S6: schemathesis tests the API by its OpenAPI document; that the document equals the route table is tested by the server."""
+"""S6: the OpenAPI document is valid, and schemathesis tests the API by it; that it equals the route table is tested by the server."""
 
 import contextlib
 import http.server
@@ -9,6 +9,8 @@ import subprocess
 import sys
 import threading
 
+import openapi_spec_validator
+import requests
 from service import LONG, SECRET, WORK, Platform, drawing, goal
 
 CASES = 5_000 if LONG else 300
@@ -119,6 +121,7 @@ def settings_with_ids(ids):
 
 
 def run_schemathesis(name, service, session, divisor, ids=None):
+    openapi_spec_validator.validate(requests.get(service.url + "/openapi.json", timeout=30).json())
     config = WORK / "schemathesis.toml"
     config.write_text(CONFIG + settings_with_ids(ids) if ids else CONFIG + PLATFORM_CONFIG)
     command = [

@@ -43,7 +43,7 @@ const CRATES: &[Crate] = &[
         name: "pidq-http",
         source: "pidq-http/src",
         layers: &[
-            &["database", "limits", "metrics", "principal", "problem", "secret"],
+            &["database", "limits", "metrics", "principal", "problem", "schema", "secret"],
             &["process"],
             &["message"],
             &["routing", "tls"],

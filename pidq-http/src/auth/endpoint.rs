@@ -15,11 +15,13 @@ use std::net::IpAddr;
 
 use super::Timestamp;
 
-pub use introspect::introspection_endpoint;
-pub use metadata::{authorization_server_metadata, protected_resource_metadata};
+pub use introspect::{ActiveToken, TokenMetadata, introspection_endpoint};
+pub use metadata::{
+    AuthorizationServer, ProtectedResource, authorization_server_metadata, protected_resource_metadata,
+};
 pub use reply::OAuthReply;
-pub use revoke::revocation_endpoint;
-pub use token::token_endpoint;
+pub use revoke::{EmptyObject, revocation_endpoint};
+pub use token::{TokenResponse, token_endpoint};
 
 /// Request to an OAuth endpoint.
 #[derive(Clone, Copy)]

@@ -5,37 +5,36 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY};
 use hyper::{Method, StatusCode};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::message::request::Request;
 use crate::message::response::Response;
 use crate::metrics::OPENMETRICS;
 use crate::problem::Problem;
-use crate::routing::problem_pages;
-use crate::routing::route::{Access, Reply, Route};
+use crate::routing::problem_pages::{self, ProblemDescription};
+use crate::routing::route::{Access, Action, Reply, Route};
 
 /// Built-in routes, for a service with any state.
 pub(crate) struct BuiltinRoutes<S>(PhantomData<S>);
 
-const TEXT: Reply =
-    Reply { status: 200, media: Some("text/plain"), schema: r#"{"type":"string"}"#, summary: "Healthy." };
-const JSON: Reply =
-    Reply { status: 200, media: Some("application/json"), schema: r#"{"type":"object"}"#, summary: "The document." };
-const VERSION: Reply = Reply {
-    status: 200,
-    media: Some("application/json"),
-    schema: r#"{"type":"object","required":["name"],"properties":{"name":{"type":"string"},"version":{"type":"string"}}}"#,
-    summary: "Name and version.",
-};
-const PROBLEMS: Reply =
-    Reply { status: 200, media: Some("application/json"), schema: r#"{"type":"array"}"#, summary: "Problem codes." };
-const PROBLEM: Reply = Reply {
-    status: 200,
-    media: Some("application/json"),
-    schema: r#"{"type":"object","required":["code","title","statuses","remedy"]}"#,
-    summary: "The problem code.",
-};
-const PAGE: Reply =
-    Reply { status: 200, media: Some("text/html"), schema: r#"{"type":"string"}"#, summary: "The page." };
+/// Name and version of a service.
+#[derive(JsonSchema, Serialize)]
+struct ServiceVersion {
+    /// Name of the service.
+    name: &'static str,
+    /// Version (Semantic Versioning). Absent if the service hides it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<&'static str>,
+}
+
+const TEXT: Reply = Reply::of::<String>(200, "text/plain", "Healthy.");
+const OPENAPI: Reply = Reply::json::<Map<String, Value>>(200, "The document.");
+const VERSION: Reply = Reply::json::<ServiceVersion>(200, "Name and version.");
+const PROBLEMS: Reply = Reply::json::<Vec<ProblemDescription>>(200, "Problem codes.");
+const PROBLEM: Reply = Reply::json::<ProblemDescription>(200, "The problem code.");
+const PAGE: Reply = Reply::of::<String>(200, "text/html", "The page.");
 
 macro_rules! route {
     ($path:literal, $summary:literal, $reply:expr, $handler:path) => {
@@ -43,6 +42,7 @@ macro_rules! route {
             method: Method::GET,
             path: $path,
             access: Access::Public,
+            action: Action::None,
             summary: $summary,
             parameters: &[],
             body: None,
@@ -58,7 +58,7 @@ impl<S: 'static> BuiltinRoutes<S> {
         route!("/livez", "Returns 200 while the process is alive.", TEXT, livez),
         route!("/readyz", "Returns 200 while the service is ready.", TEXT, readyz),
         route!("/version", "Name and version of the service.", VERSION, version),
-        route!("/openapi.json", "OpenAPI document.", JSON, openapi),
+        route!("/openapi.json", "OpenAPI document.", OPENAPI, openapi),
         route!("/docs", "API documentation as a page.", PAGE, docs),
         route!("/problems", "All problem codes, as HTML or JSON.", PROBLEMS, problem_pages::list),
         route!("/problems/{code}", "One problem code: title, statuses and remedy.", PROBLEM, problem_pages::show),
@@ -108,11 +108,7 @@ fn not_ready() -> Response {
 }
 
 async fn version(request: Request) -> Result<Response, Problem> {
-    let mut about = serde_json::Map::from_iter([("name".to_owned(), request.info.name.into())]);
-    if let Some(version) = request.info.version {
-        about.insert("version".to_owned(), version.into());
-    }
-    Response::json(&about)
+    Response::json(&ServiceVersion { name: request.info.name, version: request.info.version })
 }
 
 async fn openapi(request: Request) -> Result<Response, Problem> {

@@ -7,15 +7,25 @@ pub(crate) use page::{page, policy, prose, standalone_page};
 use serde_json::{Map, Value, json};
 
 use crate::message::request::Accepts;
-use crate::problem::codes;
-use crate::routing::route::{Access, Parameter, ParameterLocation, Reply, Route};
+use crate::problem::{OAuthErrorBody, ProblemBody};
+use crate::routing::route::{Access, Parameter, ParameterLocation, Route};
+use crate::schema::{SchemaCatalog, TypeSchema};
 
-/// Returns the document. Panics if a schema is not JSON; every service has a test that builds it.
+/// Returns the document.
+///
+/// # Panics
+///
+/// Panics if two types of bodies have the same name; every service has a test that builds its document.
 pub(crate) fn document<S>(name: &str, version: &str, routes: &[&'static Route<S>]) -> Value {
+    let mut schemas = SchemaCatalog::new();
+    let problems = Problems {
+        problem: schemas.response(TypeSchema::of::<ProblemBody>()),
+        oauth: schemas.response(TypeSchema::of::<OAuthErrorBody>()),
+    };
     let mut paths = Map::new();
     for route in routes {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
-        path[route.method.as_str().to_ascii_lowercase()] = operation(route);
+        path[route.method.as_str().to_ascii_lowercase()] = operation(route, &mut schemas, &problems);
     }
     json!({
         "openapi": "3.1.0",
@@ -23,9 +33,15 @@ pub(crate) fn document<S>(name: &str, version: &str, routes: &[&'static Route<S>
         "paths": paths,
         "components": {
             "securitySchemes": { "bearer": { "type": "http", "scheme": "bearer" } },
-            "schemas": { "Problem": problem() },
+            "schemas": schemas.definitions(),
         },
     })
+}
+
+/// Schemas of the two forms of errors.
+struct Problems {
+    problem: Value,
+    oauth: Value,
 }
 
 /// Replaces default limits in schemas by the configured values. A schema names the setting in `$comment`.
@@ -46,24 +62,39 @@ pub(crate) fn apply_limits(schema: &mut Value, limits: &[(&'static str, u64)]) {
     }
 }
 
-/// Merges the paths of a mounted service.
+/// Merges the paths and schemas of a mounted service.
+///
+/// # Panics
+///
+/// Panics if both services have a schema of the same name with different content; a test mounts one into the other.
 pub(crate) fn merge(document: &mut Value, other: &[u8], handles: impl Fn(&str) -> bool) {
-    let Ok(Value::Object(mut other)) = serde_json::from_slice(other) else { return };
-    let (Some(paths), Some(Value::Object(more))) = (document["paths"].as_object_mut(), other.remove("paths")) else {
-        return;
-    };
-    paths.extend(more.into_iter().filter(|(path, _)| handles(path)));
+    let Ok(mut other) = serde_json::from_slice::<Value>(other) else { return };
+    for (path, item) in take_object(&mut other["paths"]).into_iter().filter(|(path, _)| handles(path)) {
+        document["paths"][path] = item;
+    }
+    for (name, schema) in take_object(&mut other["components"]["schemas"]) {
+        let known = &mut document["components"]["schemas"][&name];
+        assert!(known.is_null() || *known == schema, "both services have a schema {name}: {known} and {schema}");
+        *known = schema;
+    }
 }
 
-fn operation<S>(route: &Route<S>) -> Value {
+fn take_object(value: &mut Value) -> Map<String, Value> {
+    match value.take() {
+        Value::Object(object) => object,
+        _ => Map::new(),
+    }
+}
+
+fn operation<S>(route: &Route<S>, schemas: &mut SchemaCatalog, problems: &Problems) -> Value {
     let mut operation = json!({
         "operationId": operation_id(route),
         "summary": route.summary,
-        "parameters": parameters(route),
-        "responses": responses(route),
+        "parameters": parameters(route, schemas),
+        "responses": responses(route, schemas, problems),
     });
     if let Some(accepts) = &route.body {
-        operation["requestBody"] = body(accepts);
+        operation["requestBody"] = body(accepts, schemas);
     }
     if route.access.needs_token() {
         let scopes: Vec<_> = route.access.scope().into_iter().collect();
@@ -79,11 +110,11 @@ fn operation_id<S>(route: &Route<S>) -> String {
     [method.as_str()].into_iter().chain(words).collect::<Vec<_>>().join("-")
 }
 
-fn parameters<S>(route: &Route<S>) -> Vec<Value> {
+fn parameters<S>(route: &Route<S>, schemas: &mut SchemaCatalog) -> Vec<Value> {
     let described =
         |name: &str| route.parameters.iter().any(|p| p.location == ParameterLocation::Path && p.name == name);
     let plain = path_names(route.path).filter(|name| !described(name)).map(plain_parameter);
-    plain.chain(route.parameters.iter().map(parameter)).collect()
+    plain.chain(route.parameters.iter().map(|row| parameter(row, schemas))).collect()
 }
 
 /// Returns the names between braces.
@@ -95,67 +126,40 @@ fn plain_parameter(name: &str) -> Value {
     json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string", "minLength": 1 } })
 }
 
-fn parameter(parameter: &Parameter) -> Value {
-    let location = match parameter.location {
-        ParameterLocation::Path => "path",
-        ParameterLocation::Query => "query",
-        ParameterLocation::Header | ParameterLocation::RequiredHeader => "header",
+fn parameter(parameter: &Parameter, schemas: &mut SchemaCatalog) -> Value {
+    let (location, required) = match parameter.location {
+        ParameterLocation::Path => ("path", true),
+        ParameterLocation::Query => ("query", false),
+        ParameterLocation::Header => ("header", false),
+        ParameterLocation::RequiredHeader => ("header", true),
     };
     json!({
-        "name": parameter.name, "in": location, "required": matches!(parameter.location, ParameterLocation::Path | ParameterLocation::RequiredHeader),
-        "description": parameter.summary, "schema": schema(parameter.schema),
+        "name": parameter.name, "in": location, "required": required,
+        "description": parameter.summary, "schema": schemas.request(parameter.schema),
     })
 }
 
-fn body(accepts: &Accepts) -> Value {
+fn body(accepts: &Accepts, schemas: &mut SchemaCatalog) -> Value {
+    let schema = schemas.request(accepts.schema);
     let content: Map<String, Value> =
-        accepts.media.iter().map(|&media| (media.to_owned(), json!({ "schema": schema(accepts.schema) }))).collect();
+        accepts.media.iter().map(|&media| (media.to_owned(), json!({ "schema": schema }))).collect();
     json!({ "required": true, "content": content })
 }
 
-fn responses<S>(route: &Route<S>) -> Value {
+fn responses<S>(route: &Route<S>, schemas: &mut SchemaCatalog, problems: &Problems) -> Value {
     let mut responses = Map::new();
     for reply in route.replies {
-        let described = responses.entry(reply.status.to_string()).or_insert_with(|| response(reply));
+        let described =
+            responses.entry(reply.status.to_string()).or_insert_with(|| json!({ "description": reply.summary }));
         // Several replies with the same status are content types of the same response.
-        if let Some(media) = reply.media {
-            described["content"][media] = json!({ "schema": schema(reply.schema) });
+        if let Some((media, schema)) = reply.body {
+            described["content"][media] = json!({ "schema": schemas.response(schema) });
         }
     }
-    let media = if route.access == Access::Client { "application/json" } else { "application/problem+json" };
-    let schema = match route.access {
-        Access::Client => json!({ "type": "object", "required": ["error"] }),
-        _ => json!({ "$ref": "#/components/schemas/Problem" }),
+    let (media, schema) = match route.access {
+        Access::Client => ("application/json", &problems.oauth),
+        _ => ("application/problem+json", &problems.problem),
     };
-    let problem = json!({ "description": "Error.", "content": { media: { "schema": schema } } });
-    responses.insert("default".into(), problem);
+    responses.insert("default".into(), json!({ "description": "Error.", "content": { media: { "schema": schema } } }));
     Value::Object(responses)
-}
-
-fn response(reply: &Reply) -> Value {
-    let mut response = json!({ "description": reply.summary });
-    if let Some(media) = reply.media {
-        response["content"] = json!({ media: { "schema": schema(reply.schema) } });
-    }
-    response
-}
-
-fn schema(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|error| panic!("a route has an invalid JSON schema: {error}: {text}"))
-}
-
-fn problem() -> Value {
-    json!({
-        "type": "object",
-        "required": ["type", "title", "status", "code", "request_id"],
-        "properties": {
-            "type": { "type": "string", "format": "uri-reference" },
-            "title": { "type": "string" },
-            "status": { "type": "integer" },
-            "detail": { "type": "string" },
-            "instance": { "type": "string" },
-            "code": { "type": "string", "enum": codes::ALL.iter().map(|code| code.name).collect::<Vec<_>>() },
-            "request_id": { "type": "string" },
-        },
-    })
 }

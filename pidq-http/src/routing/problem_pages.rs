@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use hyper::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, VARY};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::message::request::Request;
 use crate::message::response::Response;
@@ -16,7 +17,8 @@ pub(crate) async fn list(request: Request) -> Result<Response, Problem> {
     if prefers_html(&request) {
         return Ok(html("Problem codes", &html_table()));
     }
-    Ok(Response::json(&ALL.iter().map(|code| object(code)).collect::<Vec<_>>())?.header(VARY, "Accept"))
+    Ok(Response::json(&ALL.iter().map(|code| ProblemDescription::new(code)).collect::<Vec<_>>())?
+        .header(VARY, "Accept"))
 }
 
 /// `GET /problems/{code}`: one code.
@@ -26,17 +28,34 @@ pub(crate) async fn show(request: Request) -> Result<Response, Problem> {
     if prefers_html(&request) {
         return Ok(html(code.title, &article(code)));
     }
-    Ok(Response::json(&object(code))?.header(VARY, "Accept"))
+    Ok(Response::json(&ProblemDescription::new(code))?.header(VARY, "Accept"))
 }
 
 fn prefers_html(request: &Request) -> bool {
     request.head.accepts("text/html") > request.head.accepts("application/json")
 }
 
-fn object(code: &ProblemCode) -> Value {
-    json!({
-        "type": code.path(), "code": code.name, "title": code.title, "statuses": code.statuses, "remedy": code.remedy,
-    })
+/// Description of a problem code.
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct ProblemDescription {
+    /// URL of this description, relative to the service: the `type` of problems with this code.
+    #[schemars(extend("format" = "uri-reference"))]
+    r#type: String,
+    /// Code: stable, for programs.
+    code: &'static str,
+    /// Title, for people.
+    title: &'static str,
+    /// HTTP statuses of problems with this code.
+    statuses: &'static [u16],
+    /// What to do about it.
+    remedy: &'static str,
+}
+
+impl ProblemDescription {
+    fn new(code: &ProblemCode) -> ProblemDescription {
+        let ProblemCode { name, title, statuses, remedy, .. } = *code;
+        ProblemDescription { r#type: code.path(), code: name, title, statuses, remedy }
+    }
 }
 
 fn html(title: &str, body: &str) -> Response {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use hyper::Method;
 use hyper::header::ALLOW;
+use schemars::JsonSchema;
 
 pub use markdown::{route_sections, route_table};
 
@@ -16,6 +17,7 @@ use crate::message::request::{Accepts, Params, Request};
 use crate::message::response::Response;
 use crate::metrics::{Metrics, RouteMetrics};
 use crate::problem::{Problem, codes};
+use crate::schema::TypeSchema;
 
 /// Request handler: computes the response, or a problem, from the state and the request.
 pub type Handler<S> = for<'a> fn(&'a Arc<S>, Request) -> Fut<'a, Result<Response, Problem>>;
@@ -52,6 +54,28 @@ impl Access {
     }
 }
 
+/// Action of an endpoint in the audit log of a service that has one. It has no default, so that every route states
+/// whether it changes something.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Action {
+    /// Changes nothing, or belongs to a service without an audit log.
+    None,
+    /// Changes stored data. The entry with this action is written together with the change.
+    Change(&'static str),
+    /// Has an effect outside of the service. The entry with this action is written afterwards.
+    Effect(&'static str),
+}
+
+impl Action {
+    /// Returns the name of the action.
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Action::None => None,
+            Action::Change(name) | Action::Effect(name) => Some(name),
+        }
+    }
+}
+
 /// Route: one endpoint. The router, OpenAPI, the metrics and the access log use it.
 pub struct Route<S: 'static> {
     /// Method. GET implies HEAD; OPTIONS is always available.
@@ -60,6 +84,8 @@ pub struct Route<S: 'static> {
     pub path: &'static str,
     /// Access rule.
     pub access: Access,
+    /// Action in the audit log.
+    pub action: Action,
     /// Description, in one sentence.
     pub summary: &'static str,
     /// Parameters in path, query and headers. Plain string parameters of the path may be omitted.
@@ -76,7 +102,7 @@ impl<S> Route<S> {
     /// Returns whether the response depends on `Accept`: one status has several content types.
     pub(crate) fn negotiates(&self) -> bool {
         let Some((first, rest)) = self.replies.split_first() else { return false };
-        rest.iter().any(|reply| reply.status == first.status && reply.media != first.media)
+        rest.iter().any(|reply| reply.status == first.status && reply.media() != first.media())
     }
 
     /// Rejects query parameters that the route does not declare, so that a misspelled filter is not ignored. Routes
@@ -117,10 +143,32 @@ pub struct Parameter {
     pub name: &'static str,
     /// Location in the request.
     pub location: ParameterLocation,
-    /// JSON Schema, as JSON text.
-    pub schema: &'static str,
+    /// Type of the value.
+    pub schema: TypeSchema,
     /// Meaning of the parameter.
     pub summary: &'static str,
+}
+
+impl Parameter {
+    /// Returns a parameter of the path.
+    pub const fn path<T: JsonSchema>(name: &'static str, summary: &'static str) -> Parameter {
+        Parameter { name, location: ParameterLocation::Path, schema: TypeSchema::of::<T>(), summary }
+    }
+
+    /// Returns an optional parameter of the query string.
+    pub const fn query<T: JsonSchema>(name: &'static str, summary: &'static str) -> Parameter {
+        Parameter { name, location: ParameterLocation::Query, schema: TypeSchema::of::<T>(), summary }
+    }
+
+    /// Returns an optional header.
+    pub const fn header<T: JsonSchema>(name: &'static str, summary: &'static str) -> Parameter {
+        Parameter { name, location: ParameterLocation::Header, schema: TypeSchema::of::<T>(), summary }
+    }
+
+    /// Returns a required header.
+    pub const fn required_header<T: JsonSchema>(name: &'static str, summary: &'static str) -> Parameter {
+        Parameter { name, location: ParameterLocation::RequiredHeader, schema: TypeSchema::of::<T>(), summary }
+    }
 }
 
 /// Documentation of a response.
@@ -128,12 +176,32 @@ pub struct Parameter {
 pub struct Reply {
     /// HTTP status.
     pub status: u16,
-    /// Content type; `None` if there is no body.
-    pub media: Option<&'static str>,
-    /// JSON Schema of the body, as JSON text.
-    pub schema: &'static str,
+    /// Content type and type of the body; `None` if there is no body.
+    pub body: Option<(&'static str, TypeSchema)>,
     /// Condition for this response.
     pub summary: &'static str,
+}
+
+impl Reply {
+    /// Returns a JSON response of a type.
+    pub const fn json<T: JsonSchema>(status: u16, summary: &'static str) -> Reply {
+        Reply::of::<T>(status, "application/json", summary)
+    }
+
+    /// Returns a response of a type with another content type.
+    pub const fn of<T: JsonSchema>(status: u16, media: &'static str, summary: &'static str) -> Reply {
+        Reply { status, body: Some((media, TypeSchema::of::<T>())), summary }
+    }
+
+    /// Returns a response without a body.
+    pub const fn empty(status: u16, summary: &'static str) -> Reply {
+        Reply { status, body: None, summary }
+    }
+
+    /// Returns the content type.
+    pub fn media(&self) -> Option<&'static str> {
+        self.body.map(|(media, _)| media)
+    }
 }
 
 /// Routes indexed for lookup.
@@ -236,8 +304,18 @@ mod tests {
 
     fn row(method: Method, path: &'static str) -> &'static Route<()> {
         let handler: Handler<()> = |_, _| Box::pin(async { Ok(Response::empty(hyper::StatusCode::NO_CONTENT)) });
-        let (access, summary) = (Access::Public, "");
-        Box::leak(Box::new(Route { method, path, access, summary, parameters: &[], body: None, replies: &[], handler }))
+        let (access, action, summary) = (Access::Public, Action::None, "");
+        Box::leak(Box::new(Route {
+            method,
+            path,
+            access,
+            action,
+            summary,
+            parameters: &[],
+            body: None,
+            replies: &[],
+            handler,
+        }))
     }
 
     fn metrics() -> Metrics {

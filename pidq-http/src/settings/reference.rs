@@ -35,3 +35,8 @@ pub fn settings_table(tables: &[SettingTable]) -> String {
 fn shown_default(row: &dyn AnySetting) -> Option<&'static str> {
     row.default().filter(|default| !default.is_empty())
 }
+
+/// Returns the default value of a setting.
+pub fn default_value(tables: &[SettingTable], name: &str) -> Option<&'static str> {
+    merged_rows(tables).into_iter().find(|row| row.env() == name)?.default()
+}

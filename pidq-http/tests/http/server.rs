@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use pidq_http::Accepts;
 use pidq_http::Access;
+use pidq_http::Action;
 use pidq_http::App;
 use pidq_http::Head;
 use pidq_http::Limits;
@@ -37,8 +38,8 @@ pub struct State {
     pub cancelled: AtomicU64,
 }
 
-const OK: &[Reply] = &[Reply { status: 200, media: Some("application/json"), schema: "{}", summary: "Good." }];
-const JSON: Option<Accepts> = Some(Accepts { media: &["application/json"], limit: 1 << 16, schema: "{}" });
+const OK: &[Reply] = &[Reply::json::<serde_json::Value>(200, "Good.")];
+const JSON: Option<Accepts> = Some(Accepts::json::<serde_json::Value>(1 << 16));
 
 macro_rules! row {
     ($method:ident, $path:literal, $access:expr, $body:expr, $handler:ident) => {
@@ -46,6 +47,7 @@ macro_rules! row {
             method: Method::$method,
             path: $path,
             access: $access,
+            action: Action::None,
             summary: "A row for tests.",
             parameters: &[],
             body: $body,
@@ -78,8 +80,7 @@ pub const ROUTES: &[Route<State>] = &[
     row!(POST, "/o/token/", Access::Client, FORM, token),
 ];
 
-const FORM: Option<Accepts> =
-    Some(Accepts { media: &["application/x-www-form-urlencoded"], limit: 1 << 14, schema: "{}" });
+const FORM: Option<Accepts> = Some(Accepts::of::<serde_json::Value>(&["application/x-www-form-urlencoded"], 1 << 14));
 
 async fn thing(_: &State, request: Request) -> Result<Response, Problem> {
     Ok(Response::json(&request.path("id")?)?.etag("7"))

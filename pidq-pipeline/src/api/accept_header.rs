@@ -1,6 +1,6 @@
 //! Check of `Accept`: rejects a request with 406 before any work if the route has no acceptable media type.
 
-use pidq_http::{Head, Problem, Request, codes};
+use pidq_http::{Head, Problem, Reply, Request, codes};
 
 use crate::api::routes;
 
@@ -12,8 +12,8 @@ pub(crate) fn check_accept(request: &Request) -> Result<(), Problem> {
     if !request.route.starts_with("/api/") {
         return Ok(());
     }
-    let replies = routes::find_route(request).map_or(&[][..], |row| row.replies).iter();
-    let mut media_types: Vec<&str> = replies.filter_map(|reply| reply.media).collect();
+    let replies = routes::find_route(&request.head, request.route).map_or(&[][..], |row| row.replies).iter();
+    let mut media_types: Vec<&str> = replies.filter_map(Reply::media).collect();
     media_types.dedup();
     if media_types.is_empty() || media_types.iter().any(|media_type| accepts(&request.head, media_type)) {
         return Ok(());

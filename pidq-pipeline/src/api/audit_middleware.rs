@@ -1,56 +1,12 @@
-//! Audit middleware: the actions of routes, and entries for changes and rejected requests.
+//! Audit middleware: entries for changes and rejected requests, with the actions of their routes.
 
 use std::sync::Arc;
 
-use pidq_http::{Fut, Handler, Head, Principal, Problem, Request, Response, StatusCode};
+use pidq_http::{Action, Fut, Handler, Head, Principal, Problem, Request, Response, StatusCode};
 use pidq_store::domain::audit_context::{AuditEntry, with_entry};
 
+use crate::api::routes::find_route;
 use crate::platform::Platform;
-
-/// Action of a route.
-struct Action {
-    method: &'static str,
-    path: &'static str,
-    name: &'static str,
-}
-
-macro_rules! actions {
-    ($($method:literal $path:literal = $name:literal;)*) => {
-        &[$(Action { method: $method, path: $path, name: $name }),*]
-    };
-}
-
-/// Routes that change something. Other rejected requests are named by method and path.
-const ACTIONS: &[Action] = actions![
-    "POST" "/api/pipelines" = "pipeline.create";
-    "PATCH" "/api/pipelines/{pipeline_id}" = "pipeline.update";
-    "DELETE" "/api/pipelines/{pipeline_id}" = "pipeline.delete";
-    "POST" "/api/pipelines/{pipeline_id}/reindex" = "pipeline.reindex";
-    "POST" "/api/operations/{operation_id}/cancel" = "operation.cancel";
-    "POST" "/api/pipelines/{pipeline_id}/documents" = "document.create";
-    "PATCH" "/api/pipelines/{pipeline_id}/documents/{document_id}" = "document.update";
-    "DELETE" "/api/pipelines/{pipeline_id}/documents/{document_id}" = "document.delete";
-    "PUT" "/api/pipelines/{pipeline_id}/documents/{document_id}/content" = "document.replace";
-    "POST" "/api/pipelines/{pipeline_id}/documents:delete" = "document.delete";
-    "POST" "/api/pipelines/{pipeline_id}/documents/{document_id}/retry" = "document.retry";
-    "POST" "/api/pipelines/{pipeline_id}/documents/{document_id}/cancel" = "document.cancel";
-    "POST" "/api/queries/{query_id}/feedback" = "query.feedback";
-    "POST" "/api/llm-connections" = "llm-connection.create";
-    "PATCH" "/api/llm-connections/{connection_id}" = "llm-connection.update";
-    "DELETE" "/api/llm-connections/{connection_id}" = "llm-connection.delete";
-    "POST" "/api/llm-connections/{connection_id}/test" = "llm-connection.test";
-    "POST" "/api/webhooks" = "webhook.create";
-    "PATCH" "/api/webhooks/{webhook_id}" = "webhook.update";
-    "DELETE" "/api/webhooks/{webhook_id}" = "webhook.delete";
-    "POST" "/api/webhooks/{webhook_id}/test" = "webhook.test";
-    "POST" "/api/webhooks/{webhook_id}/rotate" = "webhook.rotate";
-    "PUT" "/api/license" = "license.update";
-    "POST" "/api/keys" = "key.create";
-    "DELETE" "/api/keys/{key_id}" = "key.delete";
-];
-
-/// Actions without a change in the database: their entry is written afterwards.
-const NON_MUTATING: &[&str] = &["llm-connection.test", "webhook.test"];
 
 /// Handles a request with an audit context; rejections for missing permissions are recorded.
 pub(crate) async fn handle(
@@ -60,18 +16,19 @@ pub(crate) async fn handle(
 ) -> Result<Response, Problem> {
     let Ok(principal) = request.principal().cloned() else { return handler(platform, request).await };
     let (head, route) = (request.head.clone(), request.route);
-    let Some(action) = find_action(&head, route) else {
+    let action = find_action(&head, route);
+    let Some(name) = action.name() else {
         let response = handler(platform, request).await;
         if let Err(problem) = &response {
             record_if_forbidden(platform, &head, &principal, route, problem).await;
         }
         return response;
     };
-    let entry = AuditEntry::for_request(action, &head, &principal);
+    let entry = AuditEntry::for_request(name, &head, &principal);
     let response = with_entry(entry.clone(), handler(platform, request)).await;
     match &response {
         Err(problem) => record_if_forbidden(platform, &head, &principal, route, problem).await,
-        Ok(_) if NON_MUTATING.contains(&action) => write(platform, entry).await,
+        Ok(_) if matches!(action, Action::Effect(_)) => write(platform, entry).await,
         Ok(_) => {}
     }
     response
@@ -99,7 +56,7 @@ async fn record_if_forbidden(
     if ![StatusCode::FORBIDDEN, StatusCode::PAYMENT_REQUIRED].contains(&problem.status()) {
         return;
     }
-    let action = find_action(head, route).map_or_else(|| format!("{} {route}", head.method), str::to_owned);
+    let action = find_action(head, route).name().map_or_else(|| format!("{} {route}", head.method), str::to_owned);
     let entry = AuditEntry::for_request(&action, head, principal);
     write(platform, AuditEntry { result: problem.code().to_owned(), ..entry }).await;
 }
@@ -111,16 +68,14 @@ async fn write(platform: &Platform, entry: AuditEntry) {
     }
 }
 
-fn find_action(head: &Head, route: &str) -> Option<&'static str> {
-    let method = head.method.as_str();
-    ACTIONS.iter().find(|action| action.method == method && action.path == route).map(|action| action.name)
+fn find_action(head: &Head, route: &str) -> Action {
+    find_route(head, route).map_or(Action::None, |route| route.action)
 }
 
 #[cfg(test)]
 mod tests {
     use pidq_http::Method;
 
-    use super::*;
     use crate::api::routes::ROUTES;
 
     /// Routes that change nothing although their method is not GET.
@@ -134,15 +89,9 @@ mod tests {
 
     #[test]
     fn every_mutating_route_has_an_action() {
-        for route in
-            ROUTES.iter().filter(|route| route.method != Method::GET && !NON_MUTATING_PATHS.contains(&route.path))
-        {
-            let is_same = |action: &&Action| action.method == route.method.as_str() && action.path == route.path;
-            assert_eq!(ACTIONS.iter().filter(is_same).count(), 1, "{} {}", route.method, route.path);
-        }
-        for action in ACTIONS {
-            let exists = ROUTES.iter().any(|route| route.path == action.path && route.method.as_str() == action.method);
-            assert!(exists, "{} {}", action.method, action.path);
+        for route in ROUTES {
+            let is_mutating = route.method != Method::GET && !NON_MUTATING_PATHS.contains(&route.path);
+            assert_eq!(route.action.name().is_some(), is_mutating, "{} {}", route.method, route.path);
         }
     }
 }

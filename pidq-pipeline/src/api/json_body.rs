@@ -53,12 +53,7 @@ fn pointer(path: &Path) -> String {
     steps.collect()
 }
 
-/// Rejects unknown fields, which are mistakes that would otherwise go unnoticed.
-pub(crate) fn reject_unknown_fields(body: &Map<String, Value>, allowed: &[&str]) -> Result<(), Problem> {
-    reject_unknown_fields_at("", body, allowed)
-}
-
-/// Rejects unknown fields of an object at a JSON pointer (RFC 6901).
+/// Rejects unknown fields of an object at a JSON pointer (RFC 6901): mistakes that would otherwise go unnoticed.
 pub(crate) fn reject_unknown_fields_at(
     base: &str,
     object: &Map<String, Value>,
@@ -71,12 +66,5 @@ pub(crate) fn reject_unknown_fields_at(
             Err(problem.with("allowed", allowed.to_vec()))
         }
         None => Ok(()),
-    }
-}
-
-/// Adds the fields of an object to another.
-pub(crate) fn extend_object(target: &mut Value, fields: Value) {
-    if let (Value::Object(target), Value::Object(fields)) = (target, fields) {
-        target.extend(fields);
     }
 }

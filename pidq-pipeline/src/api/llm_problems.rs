@@ -1,9 +1,20 @@
 //! Problems of LLM calls, and validation of the provider.
 
 use pidq_http::{Problem, codes};
+use schemars::JsonSchema;
 
 use crate::api::problems::unprocessable;
 use crate::llm::LlmError;
+
+/// Name of a kind of API.
+#[derive(JsonSchema)]
+#[schemars(inline)]
+#[serde(rename_all = "snake_case")]
+#[allow(dead_code, reason = "only describes the field")]
+pub(crate) enum ProviderName {
+    OpenaiCompatible,
+    Openai,
+}
 
 /// Parses the provider. There is one, with two names.
 pub(crate) fn parse_provider(provider: Option<&str>, pointer: &str) -> Result<&'static str, Problem> {

@@ -3,11 +3,11 @@
 use pidq_http::header::CACHE_CONTROL;
 use pidq_http::{Problem, Response, pointer_step};
 use pidq_store::domain::model::{Options, Pipeline};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::api::json_body;
-use crate::api::json_body::reject_unknown_fields_at;
 use crate::api::problems::validation;
 use crate::net::egress::AllowList;
 
@@ -15,15 +15,20 @@ use crate::net::egress::AllowList;
 const CONTEXT_RANGE: std::ops::RangeInclusive<u32> = 256..=1_000_000;
 
 /// Policy of a classification. It restricts the administrator's settings and never extends them.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Policy {
+    /// Addresses of LLMs that may get the text of documents. Default: all that the administrator allows.
+    #[serde(skip_serializing_if = "Option::is_none")]
     llm_allow: Option<Vec<String>>,
+    /// Whether answers may be stored. Default: `true`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     retain_answers: Option<bool>,
+    /// Maximum size of the passages in a prompt, in tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 256, max = 1_000_000))]
     max_context: Option<u32>,
 }
-
-const FIELDS: &[&str] = &["llm_allow", "retain_answers", "max_context"];
 
 impl Policy {
     /// Returns the policy of a classification.
@@ -81,7 +86,9 @@ fn validate_policy(classification: &str, policy: &Value) -> Result<(), Problem> 
     let invalid = |field: &str, reason: &str| {
         validation(&format!("{pointer}{field}"), &format!("The policy of {classification:?}: {reason}."))
     };
-    reject_unknown_fields_at(&pointer, policy.as_object().ok_or_else(|| invalid("", "it must be an object"))?, FIELDS)?;
+    if !policy.is_object() {
+        return Err(invalid("", "it must be an object"));
+    }
     let policy: Policy = json_body::from_value(&pointer, policy.clone())?;
     if let Some(Err(error)) = policy.llm_allow.as_ref().map(AllowList::parse) {
         return Err(invalid("/llm_allow", &format!("`llm_allow`: {error}")));

@@ -3,17 +3,22 @@
 use pidq_http::{Problem, Request};
 use pidq_store::CountedQuestion;
 use pidq_store::domain::license::LicenseLimits;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::api::auth::request_key;
 use crate::api::problems::store_problem;
 use crate::platform::Platform;
 
-/// Current usage.
-#[derive(Clone, Copy, Debug, Serialize)]
+/// Usage that counts toward the limits of a license.
+#[derive(Clone, Copy, Debug, JsonSchema, Serialize)]
+#[schemars(rename = "LicensedUsage")]
 pub(crate) struct Usage {
+    /// Pipelines.
     pipelines: u64,
+    /// Documents in all pipelines.
     documents: u64,
+    /// Questions of today (UTC).
     questions_today: u64,
 }
 

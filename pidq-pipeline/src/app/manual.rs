@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use pidq_extract::FORMATS;
-use pidq_http::{COMMON, metrics_table, route_sections, route_table, settings_table as settings};
+use pidq_http::{COMMON, default_value, metrics_table, route_sections, route_table, settings_table as settings};
 use pidq_store::domain::event::KINDS;
 use pidq_text::embedding::MODELS;
 use pidq_text::splitter::{SPLITTERS, Splitter};
@@ -18,7 +18,7 @@ const PROSE: &str = include_str!("manual/pipeline.md");
 pub fn pipeline() -> String {
     PROSE
         .replace("{index}", &route_table(ROUTES))
-        .replace("{endpoints}", &route_sections(ROUTES))
+        .replace("{endpoints}", &route_sections(ROUTES, |name| default_value(TABLES, name)))
         .replace("{splitters}", &splitters())
         .replace("{models}", &embedding_models())
         .replace("{events}", &events())

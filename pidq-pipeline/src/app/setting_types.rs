@@ -1,9 +1,9 @@
 //! Types of settings of the platform: secrets, license keys and the license mode.
 
 use pidq_http::{Choice, Secret, SettingType};
+use pidq_store::domain::license::TrustedKeys;
 
 use crate::platform::licensing::Mode;
-use pidq_store::domain::license::TrustedKeys;
 
 /// Id of the root client, which must not be a placeholder of an example.
 pub(crate) struct MasterKey;

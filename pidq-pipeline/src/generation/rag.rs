@@ -8,6 +8,7 @@ mod stream_event;
 
 use std::time::{Duration, Instant};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::mpsc::Sender;
 
@@ -81,7 +82,8 @@ pub struct Answer {
 }
 
 /// Reason why a question is not answered, or a defect of the answer.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Eq, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "AnswerReason")]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// There are no documents to search.

@@ -1,10 +1,12 @@
 //! Parser of a chat completion object, complete or one chunk of a stream.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 /// Token usage of a question.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Eq, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "TokenUsage")]
 pub struct Usage {
     /// Tokens of the prompt.
     pub prompt_tokens: u64,

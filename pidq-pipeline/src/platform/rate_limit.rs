@@ -99,7 +99,7 @@ impl RateLimits {
     }
 
     /// Returns the requests per minute by name, without limits that are off.
-    pub(crate) fn to_json(&self) -> serde_json::Map<String, serde_json::Value> {
+    pub(crate) fn per_minute(&self) -> serde_json::Map<String, serde_json::Value> {
         self.limiters.iter().map(|(rate, limiter)| (rate.name.to_owned(), limiter.burst().into())).collect()
     }
 }

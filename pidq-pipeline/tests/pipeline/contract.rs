@@ -1,5 +1,6 @@
 //! Tests of the HTTP API's contract: keys, lists, downloads and the headers of all responses.
 
+use std::collections::BTreeSet;
 use std::process::Command;
 
 use base64::Engine;
@@ -400,13 +401,44 @@ async fn openapi_contains_the_configured_limits() {
         TestPlatform::sqlite(&[("PIDQ_QUESTION_LENGTH_LIMIT", "50"), ("PIDQ_CLASSIFICATION_LIMIT", "3")]).await;
     let document = platform.get("/openapi.json").await.json();
     let schema = |path: &str, field: &str| {
-        let body = &document["paths"][path]["post"]["requestBody"]["content"]["application/json"];
-        body["schema"]["properties"][field].clone()
+        let body = &document["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"];
+        let name = body["$ref"].as_str().and_then(|reference| reference.rsplit('/').next()).unwrap();
+        document["components"]["schemas"][name]["properties"][field].clone()
     };
     for path in ["/api/pipelines/{pipeline_id}/query", "/api/pipelines/{pipeline_id}/search"] {
         assert_eq!(schema(path, "query")["maxLength"], 50, "{path}");
     }
     assert_eq!(schema("/api/pipelines", "classifications")["maxItems"], 3);
+}
+
+/// Every body has a named type whose fields are described: the schemas come from the types of the handlers.
+#[tokio::test]
+async fn the_types_of_all_bodies_are_described() {
+    let platform = TestPlatform::sqlite(&[]).await;
+    let document = platform.get("/openapi.json").await.json();
+    let schemas = document["components"]["schemas"].as_object().expect("schemas");
+    for (name, schema) in schemas {
+        assert!(!name.ends_with(|c: char| c.is_ascii_digit()), "two types have the name {name}");
+        assert!(schema["description"].is_string(), "{name}: {schema}");
+        for (field, schema) in schema["properties"].as_object().into_iter().flatten() {
+            assert!(schema["description"].is_string(), "{name}.{field}: {schema}");
+        }
+    }
+    let mut references = BTreeSet::new();
+    collect_references(&document, &mut references);
+    let defined: BTreeSet<String> = schemas.keys().map(|name| format!("#/components/schemas/{name}")).collect();
+    assert_eq!(references, defined);
+}
+
+fn collect_references(value: &Value, references: &mut BTreeSet<String>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| collect_references(item, references)),
+        Value::Object(fields) => {
+            references.extend(fields.get("$ref").and_then(Value::as_str).map(str::to_owned));
+            fields.values().for_each(|field| collect_references(field, references));
+        }
+        _ => {}
+    }
 }
 
 #[tokio::test]

@@ -251,11 +251,15 @@ async fn a_preview_fails_with_the_codes_of_the_ingestion() {
         (json!({"text": "a", "text_splitter": "magic"}), 422, "unknown-text-splitter"),
         (json!({"text": "a", "text_splitter": {"name": "token", "chunk_size": 0}}), 422, "validation"),
         (json!({"text": " \n "}), 422, "empty-text"),
+        (json!({"file": "a"}), 422, "validation"),
     ] {
         let response = platform.post(&path, &body).await;
         assert_eq!((response.status, response.code().as_str()), (status, code), "{body}: {}", response.json());
     }
     let headers = [("content-type", "multipart/form-data; boundary=x7x")];
+    let both = platform.send("POST", &path, &headers, form("a.txt", b"a", &[("text", "b")])).await;
+    assert_eq!((both.status, both.code().as_str()), (422, "validation"));
+    assert_eq!(both.json()["errors"][0]["pointer"], "/text", "only one of file and text");
     for (bytes, status, code) in [
         (&b"\x7fELF\x02\x01\x01\0\0\0\0\0"[..], 415, "unsupported-media-type"),
         (b"%PDF-1.7 broken", 422, "corrupt-document"),

@@ -172,7 +172,7 @@ fn is_oauth_error(response: &TestResponse) -> bool {
 
 /// Returns `true` if a response matches a documented reply.
 fn matches_reply(reply: &Reply, response: &TestResponse) -> bool {
-    reply.status == response.status && reply.media.unwrap_or_default() == response.header("content-type")
+    reply.status == response.status && reply.media().unwrap_or_default() == response.header("content-type")
 }
 
 #[tokio::test]

@@ -1,7 +1,8 @@
 //! Generated manual pages: prose with tables built from the endpoints and settings.
 
 use pidq_http::{
-    COMMON, HTTP_METRICS, metrics_table, problem_table, route_sections, route_table, settings_table as settings,
+    COMMON, HTTP_METRICS, default_value, metrics_table, problem_table, route_sections, route_table,
+    settings_table as settings,
 };
 
 use crate::app::routes::ROUTES;
@@ -14,7 +15,8 @@ const OPERATE: &str = include_str!("manual/operate.md");
 
 /// Returns `docs/http.md`: the endpoints.
 pub fn http() -> String {
-    HTTP.replace("{index}", &route_table(ROUTES)).replace("{endpoints}", &route_sections(ROUTES))
+    let default = |name: &str| default_value(&[COMMON, SETTINGS], name);
+    HTTP.replace("{index}", &route_table(ROUTES)).replace("{endpoints}", &route_sections(ROUTES, default))
 }
 
 /// Returns `docs/problems.md`: the problem codes of both services.

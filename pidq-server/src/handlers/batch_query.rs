@@ -5,14 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use pidq_core::limits::MAX_QUERY_SIZE;
 use pidq_http::{Fingerprint, Problem, Request, Response, Sender, codes};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json, json};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
 use crate::caller::Caller;
+use crate::graph_selector::GraphIdText;
 use crate::handlers::graphs::list_readable;
 use crate::problems::problem;
 use crate::query::request::{QueryRequest, deserialize_present, parse_body};
@@ -21,32 +24,38 @@ use crate::response_format::{ResponseFormat, ResponseOptions};
 use crate::server::Server;
 use crate::store::{Error, GraphId, Tenant, Version, VersionSelector};
 
-/// Body of a batch request.
-#[derive(Deserialize)]
-struct BatchRequest {
+/// Query on several graphs. Other fields are ignored.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "BatchQuery")]
+pub(crate) struct BatchRequest {
+    /// The query, at most 65,536 bytes.
+    #[schemars(length(min = 1, max = MAX_QUERY_SIZE))]
     query: String,
+    /// Values of the parameters of the query, by name.
     #[serde(default, deserialize_with = "deserialize_present")]
+    #[schemars(with = "Map<String, Json>")]
     params: Option<Box<RawValue>>,
+    /// Graphs to query.
+    #[schemars(with = "GraphSelection")]
     graphs: Map<String, Json>,
 }
 
-/// Graphs selected by a batch request.
+/// Selection of graphs.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 enum GraphSelection {
+    /// All graphs whose ids have this prefix.
     Prefix(String),
+    /// Graphs with these ids.
+    #[schemars(with = "Vec<GraphIdText>")]
     Ids(Vec<String>),
 }
 
 impl GraphSelection {
     /// Parses the `graphs` object, which has exactly one field.
     fn from_fields(fields: Map<String, Json>) -> Result<GraphSelection, Problem> {
-        let is_one = fields.len() == 1;
-        let selection = fields.into_iter().next().filter(|_| is_one).and_then(|(name, value)| match (&*name, value) {
-            ("prefix", Json::String(prefix)) => Some(GraphSelection::Prefix(prefix)),
-            ("ids", ids) => serde_json::from_value(ids).ok().map(GraphSelection::Ids),
-            _ => None,
-        });
         let detail = "`graphs` must be an object with either `prefix`, a string, or `ids`, an array of strings.";
-        selection.ok_or_else(|| Problem::new(codes::INVALID_REQUEST).detail(detail))
+        serde_json::from_value(fields.into()).map_err(|_| Problem::new(codes::INVALID_REQUEST).detail(detail))
     }
 }
 
@@ -240,13 +249,20 @@ impl BatchRow {
     }
 }
 
-/// Wire format of a row.
-#[derive(serde::Serialize)]
-struct BatchRowJson {
+/// Result of a query on one of several graphs: either `result` or `error`.
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "BatchRow")]
+pub(crate) struct BatchRowJson {
+    /// Graph id.
     job_id: String,
+    /// Version of the graph. Null if the graph was not found or could not be read.
     change_version: Option<String>,
+    /// The result; a value that is no array is the only item.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<Json>")]
     result: Option<Box<RawValue>>,
+    /// Error, with `code` and `message`, and the position for an error of the query.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Map<String, Json>")]
     error: Option<Json>,
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use pidq_http::{Head, Problem, Request, Response, StatusCode, codes, header};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::caches::BodyRequest;
 use crate::caches::decompressing_body::DecompressingBody;
@@ -16,8 +17,117 @@ use crate::server::Server;
 use crate::store::validation::{self, ValidationRules, Warning, WarningPolicy};
 use crate::store::{
     Coding, CommitOutcome, CommitResult, ETag, Error, GraphId, GraphMeta, Precondition, StoredGraph, Tenant, Version,
-    VersionSelector,
+    VersionEntry, VersionSelector,
 };
+
+/// Page of a list of graphs.
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct GraphPage<'a> {
+    /// Graphs, ordered by id.
+    graphs: Vec<GraphEntry<'a>>,
+    /// Cursor of the next page. Null on the last page.
+    next: Option<&'a str>,
+}
+
+/// Latest version of a graph, in a list.
+#[derive(JsonSchema, Serialize)]
+struct GraphEntry<'a> {
+    /// Graph id.
+    job_id: &'a str,
+    /// Name of the drawing. Null if the graph has none.
+    drawing_name: Option<&'a str>,
+    /// Schema version.
+    schema_version: &'a str,
+    /// Latest version.
+    change_version: &'a str,
+    /// Number of nodes.
+    nodes: u64,
+    /// Number of edges.
+    edges: u64,
+    /// Time at which the version was stored.
+    #[schemars(extend("format" = "date-time"))]
+    updated_on: String,
+    /// Entity tag of the version, with quotation marks.
+    etag: String,
+}
+
+impl<'a> GraphEntry<'a> {
+    fn new(meta: &'a GraphMeta) -> GraphEntry<'a> {
+        GraphEntry {
+            job_id: meta.graph_id.as_str(),
+            drawing_name: meta.drawing_name.as_deref(),
+            schema_version: &meta.schema_version,
+            change_version: meta.version.as_str(),
+            nodes: meta.nodes,
+            edges: meta.edges,
+            updated_on: meta.created_on.to_rfc3339(),
+            etag: meta.etag().to_header(Coding::Identity),
+        }
+    }
+}
+
+/// Retained versions of a graph.
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct GraphVersions<'a> {
+    /// Graph id.
+    job_id: &'a str,
+    /// Versions, newest first.
+    versions: Vec<GraphVersion<'a>>,
+    /// Latest version. Null if it is corrupt: an older version is not the latest.
+    latest_version: Option<&'a str>,
+}
+
+/// Version of a graph.
+#[derive(JsonSchema, Serialize)]
+struct GraphVersion<'a> {
+    /// Version.
+    change_version: &'a str,
+    /// Time at which it was stored.
+    #[schemars(extend("format" = "date-time"))]
+    created_on: String,
+}
+
+impl<'a> GraphVersion<'a> {
+    fn new(entry: &'a VersionEntry) -> GraphVersion<'a> {
+        GraphVersion { change_version: entry.version.as_str(), created_on: entry.created_on.to_rfc3339() }
+    }
+}
+
+/// Stored version of a graph.
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct PutResult<'a> {
+    /// Graph id.
+    job_id: &'a str,
+    /// Schema version.
+    schema_version: &'a str,
+    /// New version, or the latest one if the content is unchanged.
+    change_version: &'a str,
+    /// Number of nodes.
+    nodes: u64,
+    /// Number of edges.
+    edges: u64,
+    /// Warnings on the quality of the data.
+    warnings: Vec<GraphWarning<'a>>,
+}
+
+/// Warning on the quality of the data of a graph.
+#[derive(JsonSchema, Serialize)]
+struct GraphWarning<'a> {
+    /// Code of the rule, such as `G020`; `duplicate-key` for keys.
+    code: &'static str,
+    /// Number of occurrences.
+    count: u64,
+    /// Description of the first occurrence.
+    detail: &'a str,
+    /// JSON pointer (RFC 6901) to the first occurrence.
+    pointer: &'a str,
+}
+
+impl<'a> GraphWarning<'a> {
+    fn new(Warning { code, count, detail, pointer }: &'a Warning) -> GraphWarning<'a> {
+        GraphWarning { code, count: *count, detail, pointer }
+    }
+}
 
 /// Handles `GET /graph/{job_id}`.
 pub(crate) async fn get(server: &Server, request: Request) -> Result<Response, Problem> {
@@ -149,13 +259,12 @@ pub(crate) async fn versions(server: &Server, request: Request) -> Result<Respon
     let caller = Caller::from_request(server, &request)?;
     caller.require_read(&graph_id).await?;
     let versions = server.store.versions(&caller.tenant, &graph_id).await.map_err(problem)?;
-    let rows: Vec<Value> = versions
-        .iter()
-        .map(|entry| json!({"change_version": entry.version.as_str(), "created_on": entry.created_on.to_rfc3339()}))
-        .collect();
     let latest = latest_version(server, &caller.tenant, &graph_id).await?;
-    let latest = latest.as_ref().map(Version::as_str);
-    Response::json(&json!({"job_id": graph_id.as_str(), "versions": rows, "latest_version": latest}))
+    Response::json(&GraphVersions {
+        job_id: graph_id.as_str(),
+        versions: versions.iter().map(GraphVersion::new).collect(),
+        latest_version: latest.as_ref().map(Version::as_str),
+    })
 }
 
 /// Returns the latest version, or `None` if it is corrupt: an older version is not the latest.
@@ -179,8 +288,8 @@ pub(crate) async fn list(server: &Server, request: Request) -> Result<Response, 
     let has_more = found.len() > page.limit;
     found.truncate(page.limit);
     let next = found.last().filter(|_| has_more).map(|meta| server.cursors.sign(&name, meta.graph_id.as_str()));
-    let graphs: Vec<Value> = found.iter().map(|meta| list_entry(meta)).collect();
-    let response = Response::json(&json!({"graphs": graphs, "next": next}))?;
+    let graphs = found.iter().map(|meta| GraphEntry::new(meta)).collect();
+    let response = Response::json(&GraphPage { graphs, next: next.as_deref() })?;
     Ok(if let Some(next) = next { response.next_page(&request, &next) } else { response })
 }
 
@@ -227,18 +336,14 @@ fn precondition_required() -> Problem {
 
 fn put_response(committed: &CommitResult, warnings: &[Warning]) -> Result<Response, Problem> {
     let meta = &committed.meta;
-    let warnings: Vec<Value> = warnings
-        .iter()
-        .map(|w| json!({"code": w.code, "count": w.count, "detail": w.detail, "pointer": w.pointer}))
-        .collect();
-    let response = Response::json(&json!({
-        "job_id": meta.graph_id.as_str(),
-        "schema_version": meta.schema_version,
-        "change_version": meta.version.as_str(),
-        "nodes": meta.nodes,
-        "edges": meta.edges,
-        "warnings": warnings,
-    }))?;
+    let response = Response::json(&PutResult {
+        job_id: meta.graph_id.as_str(),
+        schema_version: &meta.schema_version,
+        change_version: meta.version.as_str(),
+        nodes: meta.nodes,
+        edges: meta.edges,
+        warnings: warnings.iter().map(GraphWarning::new).collect(),
+    })?;
     let response = response.etag(meta.etag().as_str());
     Ok(match committed.outcome {
         CommitOutcome::Created => {
@@ -246,18 +351,5 @@ fn put_response(committed: &CommitResult, warnings: &[Warning]) -> Result<Respon
         }
         CommitOutcome::Changed => response,
         CommitOutcome::Unchanged => response.header(header::HeaderName::from_static("x-pidq-unchanged"), "true"),
-    })
-}
-
-fn list_entry(meta: &GraphMeta) -> Value {
-    json!({
-        "job_id": meta.graph_id.as_str(),
-        "drawing_name": meta.drawing_name,
-        "schema_version": meta.schema_version,
-        "change_version": meta.version.as_str(),
-        "nodes": meta.nodes,
-        "edges": meta.edges,
-        "updated_on": meta.created_on.to_rfc3339(),
-        "etag": meta.etag().to_header(Coding::Identity),
     })
 }

@@ -6,23 +6,32 @@ use pidq_core::error::Code;
 use pidq_core::limits::MAX_QUERY_SIZE;
 use pidq_core::{Profile, Query};
 use pidq_http::{Problem, Request, codes};
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use crate::caches::QueryCache;
 use crate::problems::problem;
 use crate::store::Error;
 use crate::store::validation::json_offsets::lone_surrogate;
 
-/// Body of a query request.
-#[derive(Deserialize)]
+/// Query on a graph. Other fields are ignored.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "GraphQuery")]
 pub(crate) struct QueryRequest {
+    /// The query, at most 65,536 bytes.
+    #[schemars(length(min = 1, max = MAX_QUERY_SIZE))]
     pub query: String,
+    /// Values of the parameters of the query, by name.
     #[serde(default, deserialize_with = "deserialize_present")]
+    #[schemars(with = "Map<String, Value>")]
     params: Option<Box<RawValue>>,
+    /// Adds an explanation to the result: the profile of the run and warnings.
     #[serde(default)]
     pub explain: bool,
+    /// Checks the query against the graph without running it.
     #[serde(default)]
     pub dry_run: bool,
 }

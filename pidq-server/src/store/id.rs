@@ -19,6 +19,9 @@ pub struct GraphId(Arc<str>);
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Tenant(Arc<str>);
 
+/// Pattern of a graph id: an ECMAScript regular expression, for JSON Schemas.
+pub const GRAPH_ID_PATTERN: &str = "^[A-Za-z0-9._:@~-]{1,128}$";
+
 impl GraphId {
     /// Parses an identifier that is already percent-decoded.
     ///

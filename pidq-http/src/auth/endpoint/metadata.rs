@@ -1,5 +1,6 @@
 //! Metadata documents for endpoint discovery: RFC 8414 and RFC 9728.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::auth::IdentityOptions;
@@ -8,17 +9,29 @@ use crate::auth::clients::{GRANT_TYPES, GrantType};
 const CLIENT_AUTHENTICATION: [&str; 2] = ["client_secret_post", "client_secret_basic"];
 const SCOPES_SUPPORTED: [&str; 2] = ["read", "write"];
 
-#[derive(Serialize)]
-struct AuthorizationServer<'a> {
+/// Metadata of an authorization server (RFC 8414, 2).
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "AuthorizationServerMetadata")]
+pub struct AuthorizationServer<'a> {
+    /// URL of the service, which issues the tokens.
     issuer: &'a str,
+    /// URL of the token endpoint.
     token_endpoint: String,
+    /// URL of the revocation endpoint (RFC 7009).
     revocation_endpoint: String,
+    /// URL of the introspection endpoint (RFC 7662).
     introspection_endpoint: String,
+    /// Grants.
     grant_types_supported: Vec<&'static str>,
+    /// Client authentication at the token endpoint.
     token_endpoint_auth_methods_supported: [&'static str; 2],
+    /// Client authentication at the revocation endpoint.
     revocation_endpoint_auth_methods_supported: [&'static str; 2],
+    /// Client authentication at the introspection endpoint.
     introspection_endpoint_auth_methods_supported: [&'static str; 2],
+    /// Scopes.
     scopes_supported: [&'static str; 2],
+    /// Response types: none, because there is no authorization endpoint.
     response_types_supported: [&'static str; 0],
 }
 
@@ -45,11 +58,17 @@ fn supported_grant_types(options: &IdentityOptions) -> Vec<&'static str> {
     GRANT_TYPES.iter().filter(|row| is_supported(row.0)).map(|row| row.1).collect()
 }
 
-#[derive(Serialize)]
-struct ProtectedResource<'a> {
+/// Metadata of a protected resource (RFC 9728, 2).
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "ProtectedResourceMetadata")]
+pub struct ProtectedResource<'a> {
+    /// URL of the service.
     resource: &'a str,
+    /// URLs of the services that issue tokens for it.
     authorization_servers: Vec<&'a str>,
+    /// Scopes.
     scopes_supported: [&'static str; 2],
+    /// Ways to send a token (RFC 6750): in the header.
     bearer_methods_supported: [&'static str; 1],
 }
 

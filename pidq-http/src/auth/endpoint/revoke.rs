@@ -1,5 +1,6 @@
 //! Token revocation: `POST /o/revoke_token/`, RFC 7009.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::form::OAuthForm;
@@ -18,8 +19,9 @@ pub async fn revocation_endpoint(identities: &Identities, request: OAuthRequest<
     }
 }
 
-#[derive(Serialize)]
-struct EmptyObject {}
+/// Reply to a revocation: an object without fields.
+#[derive(JsonSchema, Serialize)]
+pub struct EmptyObject {}
 
 async fn revoke(identities: &Identities, request: &OAuthRequest<'_>) -> Result<(), OAuthError> {
     let form = OAuthForm::parse(request)?;

@@ -1,5 +1,6 @@
 //! Token endpoint: `POST /o/token/`.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::form::OAuthForm;
@@ -142,19 +143,28 @@ fn granted_scope(allowed: &[&str], requested_scopes: &[&str]) -> Result<String, 
     Ok(if requested_scopes.is_empty() { allowed.join(" ") } else { requested_scopes.join(" ") })
 }
 
-/// Response body, with the fields in the order of the specification.
-#[derive(Serialize)]
-struct Body<'a> {
+/// Issued token (RFC 6749, 5.1).
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "Token")]
+pub struct TokenResponse<'a> {
+    /// Access token, for the header `Authorization: Bearer`.
     access_token: &'a str,
+    /// Token type (RFC 6750).
+    #[schemars(extend("const" = "Bearer"))]
     token_type: &'static str,
+    /// Lifetime of the access token, in seconds.
+    #[schemars(range(min = 0))]
     expires_in: i64,
+    /// Token for the grant `refresh_token`. Absent if the client does not have this grant.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     refresh_token: Option<&'a str>,
+    /// Granted scopes, separated by spaces.
     scope: &'a str,
 }
 
-fn body(tokens: &Tokens, now: Timestamp) -> Body<'_> {
-    Body {
+fn body(tokens: &Tokens, now: Timestamp) -> TokenResponse<'_> {
+    TokenResponse {
         access_token: tokens.access.expose(),
         token_type: "Bearer",
         expires_in: i64::try_from(tokens.expires_at.since(now).as_secs()).unwrap_or(0),

@@ -49,8 +49,32 @@ pub(crate) fn page(document: &Value) -> String {
          <header><h1>{title}<small>{version}</small></h1><p>Endpoints of this service. Machine-readable: \
          <a href=\"openapi.json\">openapi.json</a>. Errors are problem details (RFC 9457) with a stable \
          <code>code</code>.</p></header>\
-         <div class=\"page\"><nav aria-label=\"Endpoints\">{index}</nav><main>{articles}</main></div></body></html>"
+         <div class=\"page\"><nav aria-label=\"Endpoints\">{index}</nav><main>{articles}{}</main></div></body></html>",
+        types(document)
     )
+}
+
+/// Returns the section of the types, which bodies link to.
+fn types(document: &Value) -> String {
+    let articles: String =
+        entries(&document["components"]["schemas"]).map(|(name, schema)| type_article(name, schema)).collect();
+    if articles.is_empty() { articles } else { format!("<h2>Types</h2>{articles}") }
+}
+
+fn type_article(name: &str, schema: &Value) -> String {
+    let (id, summary) = (escape(name), prose(text(&schema["description"])));
+    let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().map(text).collect();
+    let fields: String =
+        entries(&schema["properties"]).map(|(name, field)| field_row(name, field, required.contains(&name))).collect();
+    let fields =
+        if fields.is_empty() { format!("<p>{}</p>", type_summary(schema)) } else { format!("<table>{fields}</table>") };
+    format!("<article id=\"type-{id}\"><h3><code>{id}</code></h3><p>{summary}</p>{fields}{}</article>", details(schema))
+}
+
+fn field_row(name: &str, field: &Value, required: bool) -> String {
+    let required = if required { "" } else { "<br><span class=\"soft\">optional</span>" };
+    let (type_summary, summary) = (type_summary(field), prose(text(&field["description"])));
+    format!("<tr><td>{}{required}</td><td>{type_summary}</td><td>{summary}</td></tr>", code(name))
 }
 
 /// Returns a page with one article, in the same style.
@@ -156,13 +180,13 @@ fn parameter(parameter: &Value) -> String {
     )
 }
 
-/// Returns a short description of a schema's type and limits.
+/// Returns a short description of a schema's type and limits, with links to other types.
 fn type_summary(schema: &Value) -> String {
-    let mut words = vec![escape(text(&schema["type"]))];
-    if let Some(values) = schema["enum"].as_array() {
-        words = values.iter().map(|value| code(text(value))).collect();
+    let mut words = vec![type_name(schema)];
+    if let Some(values) = values(schema) {
+        words = values.into_iter().map(|value| code(value.as_str().unwrap_or(&value.to_string()))).collect();
     }
-    for (name, what) in [("pattern", "pattern "), ("minimum", "from "), ("maximum", "to "), ("default", "default ")] {
+    for (name, what) in LIMITS {
         match &schema[name] {
             Value::Null => {}
             Value::String(text) => words.push(format!("{what}{}", code(text))),
@@ -173,6 +197,47 @@ fn type_summary(schema: &Value) -> String {
     words.join(", ")
 }
 
+/// Returns the values of an enumeration; described ones are alternatives with one value each.
+fn values(schema: &Value) -> Option<Vec<&Value>> {
+    if let Some(values) = schema["enum"].as_array() {
+        return Some(values.iter().collect());
+    }
+    schema["oneOf"].as_array()?.iter().map(|alternative| alternative.get("const")).collect()
+}
+
+/// Keywords of a schema that the summary of a type shows, and their words.
+const LIMITS: [(&str, &str); 9] = [
+    ("format", "format "),
+    ("pattern", "pattern "),
+    ("minimum", "from "),
+    ("maximum", "to "),
+    ("minLength", "characters from "),
+    ("maxLength", "characters to "),
+    ("minItems", "items from "),
+    ("maxItems", "items to "),
+    ("default", "default "),
+];
+
+/// Returns the name of a type: that of the definition, or of JSON.
+fn type_name(schema: &Value) -> String {
+    if let Some(name) = definition(schema) {
+        return format!("<a href=\"#type-{0}\"><code>{0}</code></a>", escape(name));
+    }
+    if let Some(parts) = ["anyOf", "oneOf"].iter().find_map(|keyword| schema[keyword].as_array()) {
+        return parts.iter().map(type_name).collect::<Vec<_>>().join(" or ");
+    }
+    match (&schema["type"], schema.get("items")) {
+        (Value::String(name), Some(items)) if name == "array" => format!("array of {}", type_name(items)),
+        (Value::Array(names), _) => names.iter().map(|name| escape(text(name))).collect::<Vec<_>>().join(" or "),
+        (name, _) => escape(text(name)),
+    }
+}
+
+/// Returns the name of the definition that a schema refers to.
+fn definition(schema: &Value) -> Option<&str> {
+    schema["$ref"].as_str()?.rsplit('/').next()
+}
+
 fn response_row(status: &str, response: &Value) -> String {
     let media: Vec<String> = entries(&response["content"]).map(|(media, _)| code(media)).collect();
     let first = entries(&response["content"]).next().map(|(_, first)| schema(&first["schema"])).unwrap_or_default();
@@ -181,12 +246,17 @@ fn response_row(status: &str, response: &Value) -> String {
     format!("<tr><td>{status}</td><td>{}</td><td>{summary}{first}</td></tr>", media.join("<br>"))
 }
 
-/// Returns a schema in a collapsed element.
+/// Returns a link to the type of a body, or its schema in a collapsed element.
 fn schema(schema: &Value) -> String {
-    let is_trivial = schema.as_object().is_none_or(|entries| entries.keys().all(|name| name == "type"));
-    if is_trivial || schema.get("$ref").is_some() {
-        return String::new();
+    if definition(schema).or_else(|| definition(schema.get("items")?)).is_some() {
+        return format!("<p>{}</p>", type_name(schema));
     }
+    let is_trivial = schema.as_object().is_none_or(|entries| entries.keys().all(|name| name == "type"));
+    if is_trivial { String::new() } else { details(schema) }
+}
+
+/// Returns a schema in a collapsed element.
+fn details(schema: &Value) -> String {
     let text = serde_json::to_string_pretty(schema).unwrap_or_default();
     format!("<details><summary>Schema</summary><pre>{}</pre></details>", escape(&text))
 }
@@ -241,6 +311,31 @@ mod tests {
             "<code>application/json</code>",
             "&quot;required&quot;",
             "<td>200</td><td><code>text/csv</code></td><td>The a.</td>",
+        ] {
+            assert!(page.contains(part), "{part} in {page}");
+        }
+    }
+
+    #[test]
+    fn bodies_link_to_their_types() {
+        let mut document = document(json!({
+            "responses": {"200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Pump"}}}}},
+        }));
+        document["components"]["schemas"]["Pump"] = json!({
+            "description": "A pump.", "required": ["tag"],
+            "properties": {
+                "tag": {"type": "string", "maxLength": 9, "description": "Its tag."},
+                "state": {"oneOf": [{"const": "on", "description": "It runs."}, {"const": "off"}]},
+                "spares": {"type": "array", "items": {"$ref": "#/components/schemas/Pump"}},
+            },
+        });
+        let page = page(&document);
+        for part in [
+            "<p><a href=\"#type-Pump\"><code>Pump</code></a></p>",
+            "<article id=\"type-Pump\"><h3><code>Pump</code></h3><p>A pump.</p>",
+            "<td><code>tag</code></td><td>string, characters to <code>9</code></td><td>Its tag.</td>",
+            "<td><code>on</code>, <code>off</code></td>",
+            "optional</span></td><td>array of <a href=\"#type-Pump\">",
         ] {
             assert!(page.contains(part), "{part} in {page}");
         }

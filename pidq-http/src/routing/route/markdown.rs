@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::{Access, Parameter, ParameterLocation, Reply, Route};
+use crate::message::request::Accepts;
 
 /// Returns a Markdown table with a row per endpoint.
 pub fn route_table<S>(routes: &[Route<S>]) -> String {
@@ -23,25 +24,37 @@ fn access(access: Access) -> String {
     }
 }
 
-/// Returns a Markdown section per endpoint.
-pub fn route_sections<S>(routes: &[Route<S>]) -> String {
-    routes.iter().map(route_section).collect::<Vec<_>>().join("\n").trim_end().to_owned()
+/// Returns a Markdown section per endpoint. `default` returns the default value of a setting.
+pub fn route_sections<S>(routes: &[Route<S>], default: impl Fn(&str) -> Option<&'static str>) -> String {
+    let sections: Vec<String> = routes.iter().map(|route| route_section(route, &default)).collect();
+    sections.join("\n").trim_end().to_owned()
 }
 
-fn route_section<S>(route: &Route<S>) -> String {
+fn route_section<S>(route: &Route<S>, default: impl Fn(&str) -> Option<&'static str>) -> String {
     let mut text = format!("### {} {}\n\n{}\n", route.method, route.path, route.summary);
     if !route.parameters.is_empty() {
         text.push_str("\n| parameter | in | description |\n|---|---|---|\n");
         route.parameters.iter().for_each(|parameter| text.push_str(&parameter_row(parameter)));
     }
     if let Some(body) = &route.body {
-        let _ = writeln!(text, "\nRequest body: {}, at most {}.", body.media.join(", "), size(body.limit));
+        let _ = writeln!(text, "\nRequest body: {}, at most {}.", body.media.join(", "), limit(body, default));
     }
     text.push_str("\n| status | response |\n|---|---|\n");
     for replies in route.replies.chunk_by(|one, other| (one.status, one.summary) == (other.status, other.summary)) {
         let _ = writeln!(text, "| {} | {} |", replies[0].status, summary(replies));
     }
     text
+}
+
+/// Returns the maximum size of a body: that of its setting, if it has one.
+fn limit(body: &Accepts, default: impl Fn(&str) -> Option<&'static str>) -> String {
+    match body.setting {
+        None => size(body.limit),
+        Some(setting) => match default(setting) {
+            None => format!("`{setting}`"),
+            Some(value) => format!("`{setting}` (default `{value}`)"),
+        },
+    }
 }
 
 /// Formats a size with the largest unit that divides it: `2 MiB`.
@@ -56,7 +69,7 @@ fn size(bytes: u64) -> String {
 /// Returns the description of a response, with its content types if there are several.
 fn summary(replies: &[Reply]) -> String {
     let text = replies[0].summary;
-    let media: Vec<String> = replies.iter().filter_map(|reply| reply.media).map(|media| format!("`{media}`")).collect();
+    let media: Vec<String> = replies.iter().filter_map(Reply::media).map(|media| format!("`{media}`")).collect();
     if media.len() < 2 { text.into() } else { format!("{}: {}.", text.trim_end_matches('.'), media.join(", ")) }
 }
 

@@ -11,28 +11,76 @@ use pidq_http::auth::Timestamp;
 use pidq_http::{Problem, Request, Response, Secret, StatusCode, codes};
 use pidq_store::domain::api_key::SCOPES;
 use pidq_store::domain::audit_context;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::api::auth::KEY_PREFIX;
 use crate::api::json_body;
 use crate::api::problems::{store_problem, validation};
+use crate::api::schema::{DateTime, ScopeName, Uuid};
 use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
 
-#[derive(Deserialize)]
+/// New API key.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct NewKey {
+pub(crate) struct KeyRequest {
+    /// Free text.
+    #[schemars(length(min = 1, max = 128))]
     name: String,
+    /// Scopes.
+    #[schemars(with = "Vec<ScopeName>", length(min = 1))]
     scopes: Vec<String>,
+    /// Access by pipeline id. Without any, the key is unrestricted.
     #[serde(default)]
     pipelines: BTreeMap<String, AccessScope>,
+    /// Expiry. Default: none.
     #[serde(default)]
+    #[schemars(with = "Option<DateTime>")]
     expires_at: Option<String>,
+}
+
+/// API key, without its secret.
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "ApiKey")]
+pub(crate) struct KeyResponse<'a> {
+    /// Id.
+    #[schemars(with = "Uuid")]
+    id: &'a str,
+    /// Free text.
+    name: &'a str,
+    /// Scopes.
+    #[schemars(with = "Vec<ScopeName>")]
+    scopes: &'a [String],
+    /// Access by pipeline id. Empty for an unrestricted key.
+    pipelines: &'a BTreeMap<String, AccessScope>,
+    /// Creation.
+    created_at: DateTime,
+    /// Expiry. Null if there is none.
+    expires_at: Option<DateTime>,
+    /// The key with its secret; only when it is created.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    key: Option<String>,
+}
+
+impl<'a> From<&'a ApiKey> for KeyResponse<'a> {
+    fn from(key: &'a ApiKey) -> KeyResponse<'a> {
+        KeyResponse {
+            id: &key.id,
+            name: &key.name,
+            scopes: &key.scopes,
+            pipelines: &key.pipelines,
+            created_at: DateTime(key.created_at),
+            expires_at: key.expires_at.map(DateTime),
+            key: None,
+        }
+    }
 }
 
 /// `POST /api/keys`.
 pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
     require_unrestricted(&request)?;
-    let mut new: NewKey = json_body::parse(&mut request).await?;
+    let mut new: KeyRequest = json_body::parse(&mut request).await?;
     check(&new)?;
     for id in new.pipelines.keys() {
         if platform.store.pipeline(id).await.map_err(store_problem)?.is_none() {
@@ -55,8 +103,8 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
     audit_context::add_detail("scopes", key.scopes.clone());
     let secret = Secret::random().map_err(|_| Problem::internal())?;
     platform.store.add_key(&key, &secret.fingerprint()).await.map_err(store_problem)?;
-    let mut body = key.to_json();
-    body["key"] = format!("{KEY_PREFIX}{}_{}", key.id, secret.expose()).into();
+    let text = format!("{KEY_PREFIX}{}_{}", key.id, secret.expose());
+    let body = KeyResponse { key: Some(text), ..KeyResponse::from(&key) };
     Ok(Response::json(&body)?.created(format!("/api/keys/{}", key.id)))
 }
 
@@ -77,7 +125,7 @@ fn parse_expiry(text: &str, now: Timestamp) -> Result<Timestamp, Problem> {
     Ok(timestamp)
 }
 
-fn check(new: &NewKey) -> Result<(), Problem> {
+fn check(new: &KeyRequest) -> Result<(), Problem> {
     if !(1..=128).contains(&new.name.chars().count()) {
         return Err(validation("/name", "A name must have 1 to 128 characters."));
     }
@@ -95,7 +143,7 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
     let after = page.after.unwrap_or_default();
     let keys = platform.store.keys(&after, page.limit + 1).await.map_err(store_problem)?;
     let next = (keys.len() > page.limit).then(|| platform.cursors.sign("keys", &keys[page.limit - 1].id));
-    let data: Vec<_> = keys.iter().take(page.limit).map(ApiKey::to_json).collect();
+    let data = keys.iter().take(page.limit).map(KeyResponse::from).collect();
     page_response(&request, data, next)
 }
 
@@ -103,7 +151,7 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
 pub(crate) async fn fetch(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
     require_unrestricted(&request)?;
     let (key, _) = platform.store.key(request.path("key_id")?).await.map_err(store_problem)?.ok_or_else(not_found)?;
-    Response::json(&key.to_json())
+    Response::json(&KeyResponse::from(&key))
 }
 
 /// `DELETE /api/keys/{key_id}`.

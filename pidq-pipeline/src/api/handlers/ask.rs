@@ -3,7 +3,7 @@
 mod graph_context;
 mod sampling;
 
-use crate::api::llm_problems::{llm_problem, parse_provider};
+use crate::api::llm_problems::{ProviderName, llm_problem, parse_provider};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,19 +11,23 @@ use pidq_http::{Events, Head, Problem, Request, Response, Secret, codes, uuid_v7
 use pidq_store::domain::api_key::Verb;
 use pidq_store::domain::model::Pipeline;
 use pidq_store::{AnswerStats, CLIENT_GONE, CountedQuestion, QuestionStats};
+use pidq_text::search::Mode;
+use sampling::{SamplingFields, StopStrings};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tracing::Instrument;
 
-use crate::api::handlers::search::{self, SearchResult, ValidatedSearch};
-use crate::api::handlers::{answers, llm_connections};
+use crate::api::handlers::answers::{self, AnswerResponse, AnswerTimings, NewAnswer};
+use crate::api::handlers::llm_connections;
+use crate::api::handlers::search::{self, SearchRequest, SearchResult, SearchWarning, ValidatedSearch};
 use crate::api::json_body;
-use crate::api::json_body::{extend_object, reject_unknown_fields};
 use crate::api::pipeline_access::{find_active_pipeline, require_access};
 use crate::api::policies::Policy;
 use crate::api::problems::validation;
 use crate::api::quota;
+use crate::api::schema::not_null;
 use crate::generation::prompt::{Speaker, Turn};
 use crate::generation::rag::{self, Answer, Context, StreamEvent};
 use crate::llm::{Endpoint, LlmError, Sampling};
@@ -35,8 +39,68 @@ const MAX_HISTORY_TURNS: usize = 20;
 /// Maximum length of `instructions`, in characters.
 const MAX_INSTRUCTIONS_LENGTH: usize = 2000;
 
-/// Fields of a question in addition to those of a search.
-#[derive(Deserialize)]
+/// Question to be answered from passages. The LLM is either `llm_endpoint` or `llm_connection`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("oneOf" = [{"required": ["llm_endpoint"]}, {"required": ["llm_connection"]}]))]
+pub(crate) struct QuestionRequest {
+    /// Question.
+    #[schemars(length(min = 1, max = 8000), extend("$comment" = "PIDQ_QUESTION_LENGTH_LIMIT"))]
+    query: String,
+    /// Classification of the documents to search.
+    classification: String,
+    /// LLM given in the request.
+    #[serde(default, deserialize_with = "not_null")]
+    #[schemars(with = "LlmEndpoint")]
+    llm_endpoint: Option<LlmEndpoint>,
+    /// Id of a stored LLM connection.
+    #[serde(default, deserialize_with = "not_null")]
+    #[schemars(with = "String")]
+    llm_connection: Option<String>,
+    /// Maximum number of passages. Default: that of the pipeline, or 8.
+    #[schemars(range(min = 1, max = 50))]
+    top_k: Option<u32>,
+    /// Search mode. Default: that of the pipeline, or `hybrid`.
+    #[schemars(with = "Option<Mode>")]
+    mode: Option<String>,
+    /// Minimum score of a passage. Default: that of the pipeline, or 0.
+    min_score: Option<f64>,
+    /// Condition on the metadata of the documents.
+    #[schemars(with = "Option<Map<String, Value>>")]
+    filter: Option<Value>,
+    /// Previous turns of the conversation, oldest first.
+    #[schemars(length(max = MAX_HISTORY_TURNS))]
+    history: Option<Vec<HistoryTurn>>,
+    /// Instructions on the form of the answer.
+    #[schemars(length(max = MAX_INSTRUCTIONS_LENGTH))]
+    instructions: Option<String>,
+    /// Temperature, sent to the model.
+    #[schemars(range(min = 0, max = 2))]
+    temperature: Option<f64>,
+    /// Maximum length of the answer in tokens, sent to the model.
+    #[schemars(range(min = 1, max = u32::MAX))]
+    max_tokens: Option<u32>,
+    /// Nucleus sampling, sent to the model.
+    #[schemars(range(min = 0, max = 1))]
+    top_p: Option<f64>,
+    /// Seed, sent to the model.
+    #[schemars(range(min = i64::MIN, max = i64::MAX))]
+    seed: Option<i64>,
+    /// Stop strings, sent to the model.
+    #[schemars(with = "Option<StopStrings>")]
+    stop: Option<Value>,
+    /// Streams the answer as server-sent events.
+    stream: Option<bool>,
+    /// Returns the passages in the prompt as `contexts`.
+    include_contexts: Option<bool>,
+    /// Timeout of the model, in milliseconds.
+    #[schemars(range(min = 1, max = 600_000))]
+    timeout_ms: Option<u64>,
+    /// Graph query whose result is the first passage.
+    graph: Option<graph_context::GraphRequest>,
+}
+
+/// Fields of a question in addition to those of a search and of sampling.
 struct AskOptions {
     llm_endpoint: Option<LlmEndpoint>,
     llm_connection: Option<String>,
@@ -48,33 +112,74 @@ struct AskOptions {
     graph: Option<graph_context::GraphRequest>,
 }
 
-/// LLM of a question, with the specification's field names.
-#[derive(Deserialize)]
+impl QuestionRequest {
+    /// Returns the search, the sampling fields, and the rest.
+    fn into_parts(self) -> (SearchRequest, SamplingFields, AskOptions) {
+        let search = SearchRequest {
+            query: self.query,
+            classification: self.classification,
+            top_k: self.top_k,
+            mode: self.mode,
+            min_score: self.min_score,
+            filter: self.filter,
+        };
+        let sampling = SamplingFields {
+            temperature: self.temperature,
+            max_tokens: self.max_tokens,
+            top_p: self.top_p,
+            seed: self.seed,
+            stop: self.stop,
+        };
+        let options = AskOptions {
+            llm_endpoint: self.llm_endpoint,
+            llm_connection: self.llm_connection,
+            history: self.history,
+            instructions: self.instructions,
+            stream: self.stream,
+            include_contexts: self.include_contexts,
+            timeout_ms: self.timeout_ms,
+            graph: self.graph,
+        };
+        (search, sampling, options)
+    }
+}
+
+/// LLM with an API compatible with OpenAI.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct LlmEndpoint {
+    /// API key.
     api_key: String,
+    /// Name of the model.
+    #[schemars(length(min = 1, max = 256))]
     model: String,
+    /// Base URL, usually ending with `/v1`.
     base_url: String,
+    /// Kind of the API. There is one, with two names.
+    #[schemars(with = "Option<ProviderName>")]
     provider: Option<String>,
 }
 
-#[derive(Deserialize)]
+/// Turn of a conversation.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct HistoryTurn {
+    /// Speaker.
     role: Role,
+    /// Text.
     content: String,
 }
 
-#[derive(Clone, Copy, Deserialize)]
+/// Speaker of a turn.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(rename = "Speaker")]
 enum Role {
+    /// The caller.
     User,
+    /// The model.
     Assistant,
 }
-
-/// Names of the fields of [`AskOptions`].
-const FIELDS: &[&str] =
-    &["llm_endpoint", "llm_connection", "history", "instructions", "stream", "include_contexts", "timeout_ms", "graph"];
 
 /// Metadata around an answer, streamed or not.
 struct AnswerEnvelope {
@@ -85,7 +190,7 @@ struct AnswerEnvelope {
     include_contexts: bool,
     search_durations: [Duration; 2],
     /// Warnings of the search.
-    warnings: Vec<Value>,
+    warnings: Vec<SearchWarning>,
     /// `true` if the policy allows storing the answer.
     may_store: bool,
     counted: CountedQuestion,
@@ -94,13 +199,10 @@ struct AnswerEnvelope {
 /// `POST /api/pipelines/{pipeline_id}/query`.
 pub(crate) async fn ask(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
     let (pipeline, key) = find_active_pipeline(platform, &request).await?;
-    let body: Map<String, Value> = request.object().await?;
-    reject_unknown_fields(&body, &[search::FIELDS, FIELDS, sampling::FIELDS].concat())?;
-    let search_fields = body.iter().filter(|(field, _)| search::FIELDS.contains(&field.as_str()));
-    let search_fields = search_fields.map(|(field, value)| (field.clone(), value.clone())).collect();
-    let sampling = sampling::parse(&body)?;
-    let mut options: AskOptions = json_body::from_object(body)?;
-    let search_query = search::parse_query(&pipeline, search_fields, platform.limits.question_length)?;
+    let body: QuestionRequest = json_body::parse(&mut request).await?;
+    let (search_request, sampling, mut options) = body.into_parts();
+    let sampling = sampling::validate(sampling)?;
+    let search_query = search::parse_query(&pipeline, search_request, platform.limits.question_length)?;
     require_access(&key, &pipeline, &search_query.classification, Verb::Query)?;
     validate(&options)?;
     let policy = Policy::for_classification(&pipeline, &search_query.classification)?;
@@ -289,33 +391,42 @@ impl AnswerEnvelope {
 
     /// Returns the answer as sent, and stores it if the policy allows.
     async fn complete_and_store(&self, platform: &Platform, answer: Answer) -> Value {
-        let contexts = answer.contexts.clone();
-        let duration = answer.duration;
-        let body = self.complete(serde_json::to_value(answer).unwrap_or_default(), duration);
+        let documents = answer.contexts.iter().filter_map(|context| context.document_id.clone()).collect();
+        let body = serde_json::to_value(self.complete(answer)).unwrap_or_default();
         if self.may_store {
-            answers::save(platform, &body, &contexts).await;
+            let (id, pipeline_id, classification) = (&self.id, &self.pipeline, &self.classification);
+            answers::save(platform, NewAnswer { id, pipeline_id, classification, answer: &body, documents }).await;
         }
         body
     }
 
     /// Adds the metadata to an answer.
-    fn complete(&self, mut answer: Value, llm_duration: Duration) -> Value {
-        if !self.include_contexts
-            && let Some(fields) = answer.as_object_mut()
-        {
-            fields.shift_remove("contexts");
-        }
-        let mut body = json!({
-            "id": self.id, "pipeline_id": self.pipeline, "classification": self.classification, "query": self.query,
-        });
-        extend_object(&mut body, answer);
-        if let Some(warnings) = body["warnings"].as_array_mut() {
-            warnings.extend(self.warnings.iter().cloned());
-        }
+    fn complete(&self, answer: Answer) -> AnswerResponse<'_> {
         let [embed, search] = self.search_durations.map(|time| time.as_millis() as u64);
-        let llm = llm_duration.as_millis() as u64;
-        body["timings_ms"] = json!({"embed": embed, "search": search, "llm": llm, "total": embed + search + llm});
-        body
+        let llm = answer.duration.as_millis() as u64;
+        let passage_warnings = answer.warnings.into_iter().map(|warning| SearchWarning {
+            code: warning.code,
+            marker: Some(warning.marker),
+            detail: warning.detail.into(),
+        });
+        AnswerResponse {
+            id: &self.id,
+            pipeline_id: &self.pipeline,
+            classification: &self.classification,
+            query: &self.query,
+            answer: answer.answer,
+            answered: answer.answered,
+            reason: answer.reason,
+            finish_reason: answer.finish_reason,
+            model: answer.model,
+            citations: answer.citations,
+            invalid_citations: answer.invalid_citations,
+            contexts: self.include_contexts.then_some(answer.contexts),
+            contexts_dropped: answer.contexts_dropped,
+            warnings: passage_warnings.chain(self.warnings.iter().cloned()).collect(),
+            usage: answer.usage,
+            timings_ms: AnswerTimings { embed, search, llm, total: embed + search + llm },
+        }
     }
 }
 

@@ -1,11 +1,16 @@
 //! Catalogs of the embedding models and text splitters that a pipeline can use.
 
+use std::collections::BTreeMap;
+
 use pidq_http::{Problem, Response, codes};
 use pidq_text::embedding::{self, MODELS};
-use pidq_text::splitter::{SPLITTERS, Splitter};
-use serde_json::{Map, Value, json};
+use pidq_text::splitter::{Parameter, SPLITTERS};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use crate::api::problems::unprocessable;
+use crate::api::schema::List;
 use crate::embedding_registry::ModelRegistry;
 
 /// Returns the vector dimensions of a model; 422 if the model is unknown or unavailable.
@@ -27,27 +32,78 @@ pub(crate) fn unknown_splitter() -> Problem {
     unprocessable(codes::UNKNOWN_TEXT_SPLITTER, "/text_splitter", "Unknown text splitter.").with("allowed", names)
 }
 
+/// Embedding model.
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct EmbeddingModel {
+    /// Name. For models in a directory or of a service, a colon and the name of a specific model may follow.
+    name: &'static str,
+    /// Dimensions of a vector. Null if they depend on the specific model.
+    dimensions: Option<usize>,
+    /// Description.
+    summary: &'static str,
+    /// Whether the model is configured.
+    available: bool,
+}
+
+/// Text splitter.
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct TextSplitter {
+    /// Name.
+    name: &'static str,
+    /// Description.
+    summary: &'static str,
+    /// Parameters by name.
+    #[schemars(with = "BTreeMap<String, SplitterParameter>")]
+    parameters: IndexedParameters,
+}
+
+/// Parameters by name, in the order of the table.
+struct IndexedParameters(&'static [Parameter]);
+
+impl Serialize for IndexedParameters {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|parameter| (parameter.name, SplitterParameter::from(parameter))))
+    }
+}
+
+/// Parameter of a text splitter.
+#[derive(JsonSchema, Serialize)]
+struct SplitterParameter {
+    /// Default value.
+    default: Value,
+    /// Accepted values.
+    kind: String,
+    /// Description.
+    summary: &'static str,
+}
+
+impl From<&Parameter> for SplitterParameter {
+    fn from(parameter: &Parameter) -> SplitterParameter {
+        SplitterParameter {
+            default: serde_json::from_str(parameter.default).unwrap_or(Value::Null),
+            kind: parameter.kind.description(),
+            summary: parameter.summary,
+        }
+    }
+}
+
 /// `GET /api/embedding-models`.
 pub(crate) fn models(models: &ModelRegistry) -> Result<Response, Problem> {
-    let rows = MODELS.iter().map(|model| {
-        json!({
-            "name": model.name, "dimensions": model.dimensions, "summary": model.summary,
-            "available": models.is_configured(model),
-        })
+    let rows = MODELS.iter().map(|model| EmbeddingModel {
+        name: model.name,
+        dimensions: model.dimensions,
+        summary: model.summary,
+        available: models.is_configured(model),
     });
-    Response::json(&json!({"data": rows.collect::<Vec<_>>()}))
+    Response::json(&List { data: rows.collect() })
 }
 
 /// `GET /api/text-splitters`.
 pub(crate) fn splitters() -> Result<Response, Problem> {
-    Response::json(&json!({"data": SPLITTERS.iter().map(splitter_json).collect::<Vec<_>>()}))
-}
-
-fn splitter_json(splitter: &Splitter) -> Value {
-    let parameters = splitter.parameters.iter().map(|parameter| {
-        let default: Value = serde_json::from_str(parameter.default).unwrap_or(Value::Null);
-        let value = json!({"default": default, "kind": parameter.kind.description(), "summary": parameter.summary});
-        (parameter.name.to_owned(), value)
+    let rows = SPLITTERS.iter().map(|splitter| TextSplitter {
+        name: splitter.name,
+        summary: splitter.summary,
+        parameters: IndexedParameters(splitter.parameters),
     });
-    json!({"name": splitter.name, "summary": splitter.summary, "parameters": parameters.collect::<Map<_, _>>()})
+    Response::json(&List { data: rows.collect() })
 }

@@ -1,5 +1,6 @@
 //! `/api/pipelines/{pipeline_id}/documents`: documents of a pipeline.
 
+mod bodies;
 mod bulk_delete;
 mod download;
 mod preview;
@@ -10,20 +11,23 @@ use std::sync::Arc;
 
 use pidq_http::{Problem, Request, Response, StatusCode, codes, header};
 use pidq_store::domain::api_key::{ApiKey, Verb};
-use pidq_store::domain::model::{Chunk, Document, Pipeline, Status};
+use pidq_store::domain::model::{Document, Pipeline, Status};
 use pidq_store::domain::{audit_context, classification};
-use pidq_store::{DocumentFilter, DocumentUpdate, SORTS, Sort, StoreError, StoredChunk};
-use serde_json::{Map, Value, json};
+use pidq_store::{DocumentFilter, DocumentUpdate, SORTS, Sort, StoreError};
+use serde_json::{Map, Value};
 
-use crate::api::json_body::{extend_object, reject_unknown_fields};
+use crate::api::json_body;
 use crate::api::merge_patch::{self, none_if_changed};
-use crate::api::page_response::page_response;
+use crate::api::page_response::{counted_page_response, page_response};
 use crate::api::pipeline_access::{find_pipeline, require_access, require_not_deleting};
 use crate::api::problems::{store_problem, validation};
+use crate::api::schema::Page;
 use crate::cluster::pubsub::Signal;
-use crate::generation::prompt;
 use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
 
+pub(crate) use bodies::{
+    BulkDeleteRequest, BulkDeletion, ChunkResponse, DocumentForm, DocumentPatch, DocumentResponse, Preview, PreviewBody,
+};
 pub(crate) use bulk_delete::bulk_delete;
 pub(crate) use preview::preview;
 pub(crate) use replace_content::replace;
@@ -53,16 +57,9 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
         Some(_) => None,
     };
     let (data, next) = visible_page(platform, &pipeline, &key, filter, sort, page).await?;
-    let next = next.map(|last| platform.cursors.sign(&list, &last));
-    let mut body = json!({"data": data, "next_cursor": next});
-    if let Some(total) = total {
-        body["total"] = total.into();
-    }
-    let response = Response::json(&body)?;
-    Ok(match next {
-        Some(next) => response.next_page(&request, &next),
-        None => response,
-    })
+    let next_cursor = next.map(|last| platform.cursors.sign(&list, &last));
+    let data = data.iter().map(DocumentResponse::from).collect();
+    counted_page_response(&request, Page { data, next_cursor, total })
 }
 
 /// Counts the documents of a filter that a key may see.
@@ -85,7 +82,7 @@ async fn visible_page(
     filter: DocumentFilter<'_>,
     sort: &Sort,
     page: pidq_http::PageRequest,
-) -> Result<(Vec<Value>, Option<String>), Problem> {
+) -> Result<(Vec<Document>, Option<String>), Problem> {
     let mut after = page.after;
     let mut data = Vec::new();
     loop {
@@ -94,13 +91,14 @@ async fn visible_page(
         let batch = batch.await.map_err(store_problem)?;
         let is_last = batch.len() <= page.limit;
         for document in batch {
-            if key.allows(&pipeline.id, &document.classification, Verb::Read) {
-                if data.len() == page.limit {
-                    return Ok((data, after));
-                }
-                data.push(document.to_json());
+            let is_visible = key.allows(&pipeline.id, &document.classification, Verb::Read);
+            if is_visible && data.len() == page.limit {
+                return Ok((data, after));
             }
             after = Some(sort.cursor(&document));
+            if is_visible {
+                data.push(document);
+            }
         }
         if is_last {
             return Ok((data, None));
@@ -173,23 +171,8 @@ pub(crate) async fn chunks(platform: &Arc<Platform>, request: Request) -> Result
     chunks.truncate(page.limit);
     let next = chunks.last().filter(|_| !is_last);
     let next = next.map(|last| platform.cursors.sign(&list, &last.number.to_string()));
-    let data: Vec<_> = chunks.iter().map(chunk).collect();
+    let data = chunks.iter().map(ChunkResponse::from).collect();
     page_response(&request, data, next)
-}
-
-fn chunk(StoredChunk { id, number, chunk }: &StoredChunk) -> Value {
-    let mut body = json!({"id": id});
-    extend_object(&mut body, chunk_json(*number, chunk));
-    body
-}
-
-/// Returns a chunk as JSON, stored or not.
-fn chunk_json(number: i64, chunk: &Chunk) -> Value {
-    json!({
-        "index": number, "start": chunk.char_range.map(|range| range.0),
-        "end": chunk.char_range.map(|range| range.1), "page": chunk.page, "headings": chunk.headings,
-        "text": chunk.content, "token_estimate": prompt::estimate_tokens(&chunk.content), "tags": chunk.tags,
-    })
 }
 
 fn not_indexed() -> Problem {
@@ -211,20 +194,15 @@ async fn try_change(
     let (pipeline, key, document) = find_document(platform, request, Verb::Write).await?;
     require_not_deleting(&pipeline)?;
     request.head.precondition(Some(&document.etag()))?;
-    reject_unknown_fields(patch, &["classification", "metadata", "filename"])?;
-    let text = |field: &str| match patch.get(field) {
-        None => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.as_str())),
-        Some(_) => Err(validation(&format!("/{field}"), "Expected a string.")),
-    };
-    let classification = text("classification")?.map(classification::normalize);
+    let body: DocumentPatch = json_body::from_object(patch.clone())?;
+    let classification = body.classification.as_deref().map(classification::normalize);
     if let Some(classification) = &classification {
         require_access(&key, &pipeline, classification, Verb::Write)?;
     }
-    let filename = text("filename")?.map(validate_filename).transpose()?;
+    let filename = body.filename.as_deref().map(validate_filename).transpose()?;
     let max_size = platform.limits.metadata_size;
     let metadata =
-        patch.get("metadata").map(|patch| merge_metadata(&document.metadata, patch, max_size)).transpose()?;
+        body.metadata.as_ref().map(|patch| merge_metadata(&document.metadata, patch, max_size)).transpose()?;
     let change = DocumentUpdate {
         classification: classification.as_deref(),
         filename: filename.as_deref(),
@@ -328,7 +306,7 @@ async fn reload(platform: &Platform, document: &Document) -> Result<Document, Pr
 }
 
 fn document_response(document: &Document) -> Result<Response, Problem> {
-    Ok(Response::json(&document.to_json())?.etag(document.etag()))
+    Ok(Response::json(&DocumentResponse::from(document))?.etag(document.etag()))
 }
 
 fn not_found() -> Problem {

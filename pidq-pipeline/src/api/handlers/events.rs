@@ -6,6 +6,8 @@ use std::time::Duration;
 use pidq_http::{Events, Head, Problem, Request, Response, codes};
 use pidq_store::domain::api_key::ApiKey;
 use pidq_store::domain::event::{Event, EventKind, KINDS, find};
+use schemars::JsonSchema;
+use serde::Serialize;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::Instant;
 
@@ -18,6 +20,20 @@ use crate::platform::Platform;
 const AUTHORIZATION_TTL: Duration = Duration::from_secs(1);
 /// Interval of authorization checks while a stream waits for events.
 const AUTHORIZATION_CHECK_INTERVAL: Duration = Duration::from_secs(15);
+
+/// Server-sent event (HTML Living Standard, 9.2), parsed.
+#[derive(JsonSchema, Serialize)]
+#[allow(dead_code, reason = "describes the lines of a stream")]
+pub(crate) struct ServerSentEvent {
+    /// Id of the event, for `Last-Event-ID`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    id: Option<String>,
+    /// Event type.
+    event: String,
+    /// JSON: a CloudEvents event, a part of an answer, or a problem.
+    data: String,
+}
 
 /// Filter of a stream.
 struct EventFilter {

@@ -1,11 +1,15 @@
 //! `GET /api/limits`: limits and current usage of the platform, and the settings of request limits.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use pidq_extract::SandboxOptions;
 use pidq_http::{MemorySize, Problem, Request, Response, SettingError, Settings, Size, settings};
-use serde_json::json;
+use pidq_store::domain::license::LicenseLimits;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::api::handlers::documents::PARTS;
 use crate::api::quota::Usage;
@@ -55,34 +59,142 @@ pub(crate) fn schema_limits(limits: &Limits) -> Vec<(&'static str, u64)> {
     ]
 }
 
+/// Limits of the platform, and the current usage.
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "Limits")]
+pub(crate) struct LimitsResponse {
+    /// Size of a document, in bytes.
+    upload_bytes: u64,
+    /// Ids in a bulk deletion.
+    documents_deleted_at_once: usize,
+    /// Size of a JSON body, in bytes.
+    json_bytes: u64,
+    /// Length of a question, in characters.
+    question_characters: usize,
+    /// Limits of a form.
+    multipart: FormLimits,
+    /// Pipelines.
+    pipelines: u64,
+    /// Classifications of a pipeline.
+    classifications: usize,
+    /// Size of a document's metadata as JSON, in bytes.
+    metadata_bytes: usize,
+    /// Length of a document's text, in characters.
+    text_characters: usize,
+    /// Chunks of a document.
+    chunks: usize,
+    /// Limits of documents that are archives.
+    archives: ArchiveLimits,
+    /// Time limit of the extraction of a document, in seconds.
+    extraction_timeout_seconds: u64,
+    /// Rows of a page.
+    page: usize,
+    /// Streams at a time.
+    streams: StreamLimits,
+    /// Limits of an HTTP request.
+    request: RequestLimits,
+    /// Requests per minute of a caller, by kind. Kinds without a limit are absent.
+    #[schemars(with = "BTreeMap<String, u64>")]
+    requests_per_minute: Map<String, Value>,
+    /// Retention of answers, in seconds; 0 if they are not stored.
+    answer_retention_seconds: u64,
+    /// Limits of the license.
+    license: LicenseLimits,
+    /// Usage that counts toward the limits. Null for a restricted key.
+    usage: Option<Usage>,
+}
+
+/// Limits of a form.
+#[derive(JsonSchema, Serialize)]
+struct FormLimits {
+    /// Parts.
+    parts: usize,
+    /// Size of the headers of a part, in bytes.
+    header_bytes: usize,
+}
+
+/// Limits of documents that are archives.
+#[derive(JsonSchema, Serialize)]
+struct ArchiveLimits {
+    /// Unpacked size, in bytes.
+    unpacked_bytes: u64,
+    /// Compression ratio.
+    ratio: u64,
+    /// Files in the archive.
+    entries: usize,
+}
+
+/// Limits of streams.
+#[derive(JsonSchema, Serialize)]
+struct StreamLimits {
+    /// Streamed answers.
+    answers: usize,
+    /// Event streams.
+    events: usize,
+}
+
+/// Limits of an HTTP request.
+#[derive(JsonSchema, Serialize)]
+struct RequestLimits {
+    /// Time limit of the head, in seconds.
+    head_seconds: u64,
+    /// Size of the head, in bytes.
+    head_bytes: usize,
+    /// Headers.
+    headers: usize,
+    /// Time after which the minimum rate of the body applies, in seconds.
+    body_grace_seconds: u64,
+    /// Minimum rate of the body, in bytes per second.
+    body_bytes_per_second: u64,
+    /// Time limit between parts of the body, in seconds.
+    body_idle_seconds: u64,
+    /// Time limit of the body, in seconds.
+    body_seconds: u64,
+    /// Time limit between parts of the response, in seconds.
+    write_timeout_seconds: u64,
+}
+
+impl From<&pidq_http::Limits> for RequestLimits {
+    fn from(http: &pidq_http::Limits) -> RequestLimits {
+        RequestLimits {
+            head_seconds: http.head_timeout.as_secs(),
+            head_bytes: http.head_size,
+            headers: http.header_limit,
+            body_grace_seconds: http.body_grace.as_secs(),
+            body_bytes_per_second: http.body_rate,
+            body_idle_seconds: http.body_idle_timeout.as_secs(),
+            body_seconds: http.body_timeout.as_secs(),
+            write_timeout_seconds: http.write_timeout.as_secs(),
+        }
+    }
+}
+
 /// `GET /api/limits`.
 pub(crate) async fn show(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
-    let (extraction, http) = (&platform.ingestion.extraction_limits, &platform.limits.http);
-    let license_limits = platform.licensing.state().license().map(|license| license.limits).unwrap_or_default();
-    Response::json(&json!({
-        "upload_bytes": platform.limits.upload_size,
-        "documents_deleted_at_once": MAX_PAGE_SIZE,
-        "json_bytes": http.json_body_size.min(MAX_JSON_SIZE),
-        "question_characters": platform.limits.question_length,
-        "multipart": {"parts": PARTS.parts, "header_bytes": PARTS.headers},
-        "pipelines": platform.limits.pipelines,
-        "classifications": platform.limits.classifications,
-        "metadata_bytes": platform.limits.metadata_size,
-        "text_characters": extraction.max_characters,
-        "chunks": platform.limits.chunks_per_document,
-        "archives": {"unpacked_bytes": extraction.max_unpacked_size, "ratio": extraction.max_compression_ratio, "entries": extraction.max_entries},
-        "extraction_timeout_seconds": platform.ingestion.extractor.timeout.as_secs(),
-        "page": MAX_PAGE_SIZE,
-        "streams": {"answers": platform.limits.answer_streams, "events": platform.limits.event_streams},
-        "request": {
-            "head_seconds": http.head_timeout.as_secs(), "head_bytes": http.head_size, "headers": http.header_limit,
-            "body_grace_seconds": http.body_grace.as_secs(), "body_bytes_per_second": http.body_rate,
-            "body_idle_seconds": http.body_idle_timeout.as_secs(),
-            "body_seconds": http.body_timeout.as_secs(), "write_timeout_seconds": http.write_timeout.as_secs(),
+    let (limits, extraction) = (&platform.limits, &platform.ingestion.extraction_limits);
+    Response::json(&LimitsResponse {
+        upload_bytes: limits.upload_size,
+        documents_deleted_at_once: MAX_PAGE_SIZE,
+        json_bytes: limits.http.json_body_size.min(MAX_JSON_SIZE),
+        question_characters: limits.question_length,
+        multipart: FormLimits { parts: PARTS.parts, header_bytes: PARTS.headers },
+        pipelines: limits.pipelines,
+        classifications: limits.classifications,
+        metadata_bytes: limits.metadata_size,
+        text_characters: extraction.max_characters,
+        chunks: limits.chunks_per_document,
+        archives: ArchiveLimits {
+            unpacked_bytes: extraction.max_unpacked_size,
+            ratio: extraction.max_compression_ratio,
+            entries: extraction.max_entries,
         },
-        "requests_per_minute": platform.access.rate_limits.to_json(),
-        "answer_retention_seconds": platform.limits.answer_retention.as_secs(),
-        "license": license_limits,
-        "usage": Usage::for_caller(platform, &request).await?,
-    }))
+        extraction_timeout_seconds: platform.ingestion.extractor.timeout.as_secs(),
+        page: MAX_PAGE_SIZE,
+        streams: StreamLimits { answers: limits.answer_streams, events: limits.event_streams },
+        request: RequestLimits::from(&limits.http),
+        requests_per_minute: platform.access.rate_limits.per_minute(),
+        answer_retention_seconds: limits.answer_retention.as_secs(),
+        license: platform.licensing.state().license().map(|license| license.limits).unwrap_or_default(),
+        usage: Usage::for_caller(platform, &request).await?,
+    })
 }

@@ -12,15 +12,16 @@ use pidq_http::auth::Timestamp;
 use pidq_http::{Problem, Request, Response, Secret, StatusCode, codes, uuid_v7};
 use pidq_store::crypto::EncryptionContext;
 use pidq_store::domain::audit_context;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::api::json_body;
-use crate::api::json_body::reject_unknown_fields;
-use crate::api::llm_problems::{llm_problem, parse_provider};
+use crate::api::llm_problems::{ProviderName, llm_problem, parse_provider};
 use crate::api::merge_patch::{self, none_if_changed};
 use crate::api::page_response::page_response;
 use crate::api::problems::{store_problem, unprocessable, validation};
+use crate::api::schema::{DateTime, Uuid, not_null};
 use crate::llm::{Endpoint, EndpointError};
 use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
 
@@ -32,22 +33,118 @@ struct ConnectionSecrets {
     extra_headers: BTreeMap<String, String>,
 }
 
-/// Request body of a connection.
-#[derive(Deserialize)]
-struct ConnectionBody {
+/// LLM connection with its secrets.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ConnectionRequest {
+    /// Unique name; 1 to 128 characters without the white space around them.
+    #[schemars(length(min = 1, max = 128))]
     name: String,
-    #[serde(default)]
+    /// Kind of the API. There is one, with two names.
+    #[schemars(with = "Option<ProviderName>")]
     provider: Option<String>,
+    /// API key. It cannot be read back.
     api_key: String,
+    /// Name of the model.
+    #[schemars(length(min = 1, max = 256))]
     model: String,
+    /// Base URL, usually ending with `/v1`.
     base_url: String,
-    #[serde(default)]
+    /// Context window of the model, in tokens.
+    #[schemars(range(min = *CONTEXT_WINDOW.start(), max = *CONTEXT_WINDOW.end()))]
     context_window: Option<i64>,
+    /// Additional headers of requests to the model. Their values cannot be read back.
     #[serde(default)]
+    #[schemars(extend("maxProperties" = MAX_HEADERS))]
     extra_headers: BTreeMap<String, String>,
 }
 
-const FIELDS: &[&str] = &["name", "provider", "api_key", "model", "base_url", "context_window", "extra_headers"];
+/// Merge patch (RFC 7396) of an LLM connection. A new `base_url` requires the secrets again.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code, reason = "the patch is merged as JSON, and the result is deserialized")]
+pub(crate) struct ConnectionPatch {
+    /// New name.
+    #[serde(default, deserialize_with = "not_null")]
+    #[schemars(with = "String", length(min = 1, max = 128))]
+    name: Option<String>,
+    /// Kind of the API. There is one, with two names.
+    #[schemars(with = "Option<ProviderName>")]
+    provider: Option<String>,
+    /// New API key.
+    #[serde(default, deserialize_with = "not_null")]
+    #[schemars(with = "String")]
+    api_key: Option<String>,
+    /// Name of another model.
+    #[serde(default, deserialize_with = "not_null")]
+    #[schemars(with = "String", length(min = 1, max = 256))]
+    model: Option<String>,
+    /// New base URL.
+    #[serde(default, deserialize_with = "not_null")]
+    #[schemars(with = "String")]
+    base_url: Option<String>,
+    /// Context window of the model, in tokens; null removes it.
+    #[schemars(range(min = *CONTEXT_WINDOW.start(), max = *CONTEXT_WINDOW.end()))]
+    context_window: Option<i64>,
+    /// Changes of the additional headers; null removes a header, or all of them.
+    extra_headers: Option<BTreeMap<String, Option<String>>>,
+}
+
+/// LLM connection, without its secrets.
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "LlmConnection")]
+pub(crate) struct ConnectionResponse<'a> {
+    /// Id.
+    #[schemars(with = "Uuid")]
+    id: &'a str,
+    /// Unique name.
+    name: &'a str,
+    /// Kind of the API.
+    provider: &'a str,
+    /// Name of the model.
+    model: &'a str,
+    /// Base URL.
+    base_url: &'a str,
+    /// Context window of the model, in tokens. Null if it is not known.
+    context_window: Option<i64>,
+    /// Names of the additional headers.
+    extra_headers: &'a [String],
+    /// Creation.
+    created_at: DateTime,
+    /// Last change.
+    updated_at: DateTime,
+    /// Revision, from 1.
+    revision: i64,
+}
+
+impl<'a> From<&'a LlmConnection> for ConnectionResponse<'a> {
+    fn from(connection: &'a LlmConnection) -> ConnectionResponse<'a> {
+        ConnectionResponse {
+            id: &connection.id,
+            name: &connection.name,
+            provider: &connection.provider,
+            model: &connection.model,
+            base_url: &connection.base_url,
+            context_window: connection.context_window,
+            extra_headers: &connection.header_names,
+            created_at: DateTime(connection.created_at),
+            updated_at: DateTime(connection.updated_at),
+            revision: connection.revision,
+        }
+    }
+}
+
+/// Result of the test of an LLM connection.
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct ConnectionTest {
+    /// `true`: an error is a problem.
+    ok: bool,
+    /// Response time of the server, in milliseconds.
+    latency_ms: u64,
+    /// Models of the server.
+    models: Vec<String>,
+}
+
 /// Accepted context windows: enough for a question and a passage, and beyond any model.
 const CONTEXT_WINDOW: std::ops::RangeInclusive<i64> = 1024..=100_000_000;
 /// Maximum number of extra headers.
@@ -87,9 +184,7 @@ fn endpoint(base_url: &str, model: &str, secret: ConnectionSecrets) -> Endpoint 
 
 /// `POST /api/llm-connections`.
 pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
-    let body: Map<String, Value> = request.object().await?;
-    reject_unknown_fields(&body, FIELDS)?;
-    let body: ConnectionBody = json_body::from_object(body)?;
+    let body: ConnectionRequest = json_body::parse(&mut request).await?;
     require_app_secret(platform)?;
     let now = Timestamp::now().0;
     let connection = LlmConnection {
@@ -109,7 +204,7 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
     audit_context::add_detail("name", connection.name.as_str());
     platform.store.add_connection(&connection).await.map_err(store_problem)?;
     let location = format!("/api/llm-connections/{}", connection.id);
-    Ok(Response::json(&connection.to_json())?.created(location).etag(connection.etag()))
+    Ok(Response::json(&ConnectionResponse::from(&connection))?.created(location).etag(connection.etag()))
 }
 
 /// Requires a configured application secret: otherwise the API key would be lost with this process.
@@ -122,7 +217,7 @@ fn require_app_secret(platform: &Platform) -> Result<(), Problem> {
 }
 
 /// Validates a body and applies it to a connection.
-fn validate(platform: &Platform, connection: LlmConnection, body: ConnectionBody) -> Result<LlmConnection, Problem> {
+fn validate(platform: &Platform, connection: LlmConnection, body: ConnectionRequest) -> Result<LlmConnection, Problem> {
     let provider = parse_provider(body.provider.as_deref(), "/provider")?.to_owned();
     let name = body.name.trim().to_owned();
     if !(1..=128).contains(&name.chars().count()) {
@@ -163,20 +258,20 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
     let page_rows = platform.store.connections(&after, page.limit + 1).await.map_err(store_problem)?;
     let next =
         (page_rows.len() > page.limit).then(|| platform.cursors.sign("llm-connections", &page_rows[page.limit - 1].id));
-    let data: Vec<_> = page_rows.iter().take(page.limit).map(LlmConnection::to_json).collect();
+    let data = page_rows.iter().take(page.limit).map(ConnectionResponse::from).collect();
     page_response(&request, data, next)
 }
 
 /// `GET /api/llm-connections/{connection_id}`.
 pub(crate) async fn fetch(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
     let connection = find_connection(platform, &request).await?;
-    Ok(Response::json(&connection.to_json())?.etag(connection.etag()))
+    Ok(Response::json(&ConnectionResponse::from(&connection))?.etag(connection.etag()))
 }
 
 /// `PATCH /api/llm-connections/{connection_id}`: a merge patch (RFC 7396).
 pub(crate) async fn change(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
     let patch: Map<String, Value> = request.object().await?;
-    reject_unknown_fields(&patch, FIELDS)?;
+    json_body::from_object::<ConnectionPatch>(patch.clone())?;
     require_app_secret(platform)?;
     merge_patch::retry_on_conflict(|| try_change(platform, &request, &patch)).await
 }
@@ -193,7 +288,7 @@ async fn try_change(
     let body = apply_patch(platform, &connection, patch)?;
     let changed = validate(platform, connection, body)?;
     let Some(changed) = none_if_changed(platform.store.update_connection(&changed).await)? else { return Ok(None) };
-    Ok(Some(Response::json(&changed.to_json())?.etag(changed.etag())))
+    Ok(Some(Response::json(&ConnectionResponse::from(&changed))?.etag(changed.etag())))
 }
 
 /// Merges a patch. A new base URL requires the secrets again.
@@ -201,7 +296,7 @@ fn apply_patch(
     platform: &Platform,
     connection: &LlmConnection,
     patch: &Map<String, Value>,
-) -> Result<ConnectionBody, Problem> {
+) -> Result<ConnectionRequest, Problem> {
     let changes_url = patch.get("base_url").is_some_and(|url| url.as_str() != Some(connection.base_url.as_str()));
     if changes_url && !patch.get("api_key").is_some_and(Value::is_string) {
         return Err(validation("/api_key", "To change `base_url`, send `api_key` again."));
@@ -239,7 +334,7 @@ pub(crate) async fn test(platform: &Arc<Platform>, request: Request) -> Result<R
     let started = Instant::now();
     let models = platform.generation.llm.models(&endpoint).await.map_err(llm_problem)?;
     let latency = started.elapsed().as_millis() as u64;
-    Response::json(&json!({"ok": true, "latency_ms": latency, "models": models}))
+    Response::json(&ConnectionTest { ok: true, latency_ms: latency, models })
 }
 
 /// Returns the connection of a request.

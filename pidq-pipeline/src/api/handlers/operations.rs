@@ -5,20 +5,37 @@ use std::sync::Arc;
 
 use pidq_http::{Problem, Request, Response, codes};
 use pidq_store::ReindexTarget;
-use serde_json::{Map, Value};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
 
 use crate::api::auth::request_key;
 use crate::api::handlers::catalog;
-use crate::api::handlers::pipelines::text_splitter;
-use crate::api::json_body::reject_unknown_fields;
-use crate::api::operation_response::accepted;
+use crate::api::handlers::pipelines::{TextSplitterChoice, text_splitter};
+use crate::api::json_body;
+use crate::api::operation_response::{OperationResponse, accepted};
 use crate::api::pipeline_access::{find_pipeline, require_unrestricted};
-use crate::api::problems::{store_problem, validation};
+use crate::api::problems::store_problem;
+use crate::api::schema::not_null;
 use crate::platform::Platform;
+
+/// New index of a pipeline. Without any field, the index is rebuilt.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReindexRequest {
+    /// Name of another embedding model.
+    #[serde(default, deserialize_with = "not_null")]
+    #[schemars(with = "String")]
+    embedding_model: Option<String>,
+    /// Another text splitter.
+    #[serde(default, deserialize_with = "not_null")]
+    #[schemars(with = "TextSplitterChoice")]
+    text_splitter: Option<Value>,
+}
 
 /// `GET /api/operations/{operation_id}`.
 pub(crate) async fn fetch(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
-    Response::json(&find_operation(platform, &request).await?.to_json())
+    Response::json(&OperationResponse::from(&find_operation(platform, &request).await?))
 }
 
 /// `POST /api/operations/{operation_id}/cancel`: cancels a reindex; the active index stays.
@@ -35,7 +52,7 @@ pub(crate) async fn cancel(platform: &Arc<Platform>, request: Request) -> Result
         }
         _ => return Err(conflict("The operation has already ended.")),
     }
-    Response::json(&find_operation(platform, &request).await?.to_json())
+    Response::json(&OperationResponse::from(&find_operation(platform, &request).await?))
 }
 
 /// Returns the operation of a request if the caller may see its pipeline.
@@ -50,15 +67,10 @@ async fn find_operation(platform: &Platform, request: &Request) -> Result<Operat
 pub(crate) async fn reindex(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
     let (pipeline, key) = find_pipeline(platform, &request).await?;
     require_unrestricted(&key)?;
-    let body: Map<String, Value> = request.object().await?;
-    reject_unknown_fields(&body, &["embedding_model", "text_splitter"])?;
+    let body: ReindexRequest = json_body::parse(&mut request).await?;
     platform.licensing.require_license()?;
-    let embedding_model = match body.get("embedding_model") {
-        None => pipeline.embedding_model.clone(),
-        Some(Value::String(name)) => name.clone(),
-        Some(_) => return Err(validation("/embedding_model", "Expected a string.")),
-    };
-    let (splitter, splitter_parameters) = match body.get("text_splitter") {
+    let embedding_model = body.embedding_model.unwrap_or_else(|| pipeline.embedding_model.clone());
+    let (splitter, splitter_parameters) = match &body.text_splitter {
         None => (pipeline.text_splitter.clone(), pipeline.splitter_parameters.clone()),
         Some(splitter) => text_splitter(splitter)?,
     };

@@ -2,6 +2,7 @@
 
 mod search_cache;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,15 +12,16 @@ use pidq_store::domain::classification;
 use pidq_store::domain::model::{Pipeline, Retrieval};
 use pidq_text::embedding;
 use pidq_text::search::{Chunk, Filter, Hit, Mode, indexed_text};
+use schemars::JsonSchema;
 use search_cache::CachedSearch;
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::api::json_body;
-use crate::api::json_body::reject_unknown_fields;
 use crate::api::pipeline_access::{find_active_pipeline, require_access};
 use crate::api::policies::Policy;
 use crate::api::problems::{store_problem, unprocessable, validation};
+use crate::api::schema::Uuid;
 use crate::background::embedding_outage;
 use crate::embedding_registry::{UNAVAILABLE_CODE, problem_code};
 use crate::generation::rag::Context;
@@ -34,19 +36,103 @@ const ANN_CANDIDATES: usize = 200;
 /// Default number of hits.
 const DEFAULT_TOP_K: u32 = 8;
 
-/// Body of a search request.
-#[derive(Deserialize)]
+/// Search for passages.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct SearchRequest {
+    /// Question or keywords.
+    #[schemars(length(min = 1, max = 8000), extend("$comment" = "PIDQ_QUESTION_LENGTH_LIMIT"))]
     pub query: String,
+    /// Classification of the documents to search.
     pub classification: String,
-    top_k: Option<u32>,
-    mode: Option<String>,
-    min_score: Option<f64>,
-    filter: Option<Value>,
+    /// Maximum number of passages. Default: that of the pipeline, or 8.
+    #[schemars(range(min = 1, max = 50))]
+    pub top_k: Option<u32>,
+    /// Search mode. Default: that of the pipeline, or `hybrid`.
+    #[schemars(with = "Option<Mode>")]
+    pub mode: Option<String>,
+    /// Minimum score of a passage. Default: that of the pipeline, or 0.
+    pub min_score: Option<f64>,
+    /// Condition on the metadata of the documents.
+    #[schemars(with = "Option<Map<String, Value>>")]
+    pub filter: Option<Value>,
 }
 
-/// Names of the fields of a search; a question has them as well.
-pub(crate) const FIELDS: &[&str] = &["query", "classification", "top_k", "mode", "min_score", "filter"];
+/// Passages for a query.
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "SearchResult")]
+pub(crate) struct SearchResponse<'a> {
+    /// The pipeline.
+    #[schemars(with = "Uuid")]
+    pipeline_id: &'a str,
+    /// Classification of the documents.
+    classification: &'a str,
+    /// The query.
+    query: &'a str,
+    /// Passages, best first.
+    contexts: Vec<SearchHit<'a>>,
+    /// Warnings about a degraded search.
+    warnings: &'a [SearchWarning],
+    /// Durations, in milliseconds.
+    timings_ms: SearchTimings,
+}
+
+/// Passage of a document.
+#[derive(JsonSchema, Serialize)]
+struct SearchHit<'a> {
+    #[serde(flatten)]
+    context: &'a Context,
+    /// Title of the document.
+    title: &'a str,
+    /// Metadata of the document.
+    metadata: &'a Map<String, Value>,
+    /// Scores by ranking.
+    scores: HitScores,
+}
+
+/// Scores of a passage.
+#[derive(JsonSchema, Serialize)]
+struct HitScores {
+    /// By terms (BM25).
+    sparse: f64,
+    /// By vectors (cosine similarity).
+    dense: f64,
+    /// By the reranker, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64")]
+    rerank: Option<f64>,
+}
+
+/// Durations of a search, in milliseconds.
+#[derive(JsonSchema, Serialize)]
+struct SearchTimings {
+    /// Embedding of the query.
+    embed: u64,
+    /// Search.
+    search: u64,
+    /// All of it.
+    total: u64,
+}
+
+/// Warning about a degraded search or answer.
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "Warning")]
+pub(crate) struct SearchWarning {
+    /// Code: stable, for programs.
+    pub code: &'static str,
+    /// Number of the passage that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "usize")]
+    pub marker: Option<usize>,
+    /// Explanation, for people.
+    pub detail: Cow<'static, str>,
+}
+
+impl SearchWarning {
+    pub fn new(code: &'static str, detail: impl Into<Cow<'static, str>>) -> SearchWarning {
+        SearchWarning { code, marker: None, detail: detail.into() }
+    }
+}
 
 /// A validated search, with the defaults of the pipeline.
 pub(crate) struct ValidatedSearch {
@@ -61,28 +147,29 @@ pub(crate) struct ValidatedSearch {
 /// `POST /api/pipelines/{pipeline_id}/search`.
 pub(crate) async fn search(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
     let (pipeline, key) = find_active_pipeline(platform, &request).await?;
-    let body: Map<String, Value> = request.object().await?;
-    reject_unknown_fields(&body, FIELDS)?;
+    let body = json_body::parse(&mut request).await?;
     let search_query = parse_query(&pipeline, body, platform.limits.question_length)?;
     require_access(&key, &pipeline, &search_query.classification, Verb::Query)?;
     let (query, classification) = (search_query.query.clone(), search_query.classification.clone());
     let result = run_search(platform, request.principal()?.key(), &pipeline, search_query).await?;
-    let contexts: Vec<_> = result.passages.iter().map(Passage::to_json).collect();
     let [embed, search] = result.durations.map(|time| time.as_millis() as u64);
-    let response = Response::json(&json!({
-        "pipeline_id": pipeline.id, "classification": classification, "query": query, "contexts": contexts,
-        "warnings": result.warnings, "timings_ms": {"embed": embed, "search": search, "total": embed + search},
-    }))?;
+    let response = Response::json(&SearchResponse {
+        pipeline_id: &pipeline.id,
+        classification: &classification,
+        query: &query,
+        contexts: result.passages.iter().map(Passage::hit).collect(),
+        warnings: &result.warnings,
+        timings_ms: SearchTimings { embed, search, total: embed + search },
+    })?;
     Ok(Policy::for_classification(&pipeline, &classification)?.add_no_store(response))
 }
 
 /// Parses a search of at most `max_length` characters; missing fields get the defaults of the pipeline.
 pub(crate) fn parse_query(
     pipeline: &Pipeline,
-    body: Map<String, Value>,
+    request: SearchRequest,
     max_length: usize,
 ) -> Result<ValidatedSearch, Problem> {
-    let request: SearchRequest = json_body::from_object(body)?;
     let retrieval = &pipeline.options.retrieval;
     let mode_name = request.mode.as_deref().or(retrieval.mode.as_deref()).unwrap_or("hybrid");
     if !(1..=max_length).contains(&request.query.trim().chars().count()) {
@@ -128,8 +215,8 @@ fn parse_mode(base: &str, name: &str) -> Result<Mode, Problem> {
 pub(crate) struct SearchResult {
     /// The passages, best first.
     pub passages: Vec<Passage>,
-    /// Warnings about a degraded search: objects with `code` and `detail`.
-    pub warnings: Vec<Value>,
+    /// Warnings about a degraded search.
+    pub warnings: Vec<SearchWarning>,
     /// `true` if the partition has documents.
     pub has_documents: bool,
     /// Durations of the query embedding and of the search.
@@ -147,15 +234,10 @@ pub(crate) struct Passage {
 }
 
 impl Passage {
-    fn to_json(&self) -> Value {
-        let mut body = serde_json::to_value(&self.context).unwrap_or_default();
-        body["title"] = self.title.as_str().into();
-        body["metadata"] = self.metadata.clone().into();
-        body["scores"] = json!({"sparse": self.scores[0], "dense": self.scores[1]});
-        if let Some(relevance) = self.rerank {
-            body["scores"]["rerank"] = relevance.into();
-        }
-        body
+    fn hit(&self) -> SearchHit<'_> {
+        let [sparse, dense] = self.scores;
+        let scores = HitScores { sparse, dense, rerank: self.rerank };
+        SearchHit { context: &self.context, title: &self.title, metadata: &self.metadata, scores }
     }
 }
 
@@ -252,7 +334,7 @@ async fn rerank(reranker: &Reranker, query: &str, allow: Option<AllowList>, resu
         Err(error) => {
             tracing::warn!(%error, "reranking failed; results keep the order of the search");
             let detail = "The reranker did not respond; results are in the order of the search.";
-            result.warnings.push(json!({"code": "rerank-unavailable", "detail": detail}));
+            result.warnings.push(SearchWarning::new("rerank-unavailable", detail));
         }
     }
 }
@@ -264,7 +346,7 @@ async fn query_vector(
     pipeline: &Pipeline,
     search_query: &ValidatedSearch,
     cached: &CachedSearch<'_>,
-) -> Result<(Option<Vec<f32>>, Vec<Value>), Problem> {
+) -> Result<(Option<Vec<f32>>, Vec<SearchWarning>), Problem> {
     if search_query.mode == Mode::Sparse {
         return Ok((None, Vec::new()));
     }
@@ -282,7 +364,7 @@ async fn query_vector(
                 return Err(embedding_problem(&error));
             }
             let detail = "The embedding model does not respond; only sparse retrieval was used.";
-            Ok((None, vec![json!({"code": UNAVAILABLE_CODE, "detail": detail})]))
+            Ok((None, vec![SearchWarning::new(UNAVAILABLE_CODE, detail)]))
         }
     }
 }

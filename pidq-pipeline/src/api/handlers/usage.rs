@@ -7,11 +7,13 @@ use pidq_http::{Problem, Request, Response, codes};
 use pidq_store::domain::api_key::ApiKey;
 use pidq_store::domain::license::DAY;
 use pidq_store::{DailyUsage, UsageFilter};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::api::auth::request_key;
 use crate::api::page_response::page_response;
 use crate::api::problems::store_problem;
+use crate::api::schema::{Date, Uuid};
 use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
 
 /// Days of the default period.
@@ -33,14 +35,15 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
         let rows = platform.store.daily_usage(filter, after.as_deref(), page.limit + 1).await.map_err(store_problem)?;
         let is_last = rows.len() <= page.limit;
         for row in rows {
-            if is_visible(&key, &row) {
-                if data.len() == page.limit {
-                    next_cursor = after.map(|cursor| platform.cursors.sign(&list, &cursor));
-                    break 'pages;
-                }
-                data.push(to_json(&row));
+            let is_visible = is_visible(&key, &row);
+            if is_visible && data.len() == page.limit {
+                next_cursor = after.map(|cursor| platform.cursors.sign(&list, &cursor));
+                break 'pages;
             }
             after = Some(row.cursor());
+            if is_visible {
+                data.push(UsageResponse::from(row));
+            }
         }
         if is_last {
             break;
@@ -55,16 +58,56 @@ fn is_visible(key: &ApiKey, row: &DailyUsage) -> bool {
     key.visible_classifications(&row.pipeline_id, classification).is_some_and(|visible| !visible.is_empty())
 }
 
-fn to_json(row: &DailyUsage) -> Value {
-    let classification = Some(&row.classification).filter(|classification| !classification.is_empty());
-    let amount = row.amount;
-    json!({
-        "day": format_day(row.day), "pipeline_id": row.pipeline_id, "classification": classification,
-        "documents": amount.documents, "bytes": amount.bytes, "chunks": amount.chunks,
-        "questions": amount.questions, "failed_questions": amount.failed_questions,
-        "prompt_tokens": amount.tokens[0], "completion_tokens": amount.tokens[1],
-        "estimated": amount.estimated_tokens > 0, "estimated_tokens": amount.estimated_tokens,
-    })
+/// Usage of a day, a pipeline and a classification.
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "UsageRow")]
+pub(crate) struct UsageResponse {
+    /// Day (UTC).
+    #[schemars(with = "Date")]
+    day: String,
+    /// The pipeline.
+    #[schemars(with = "Uuid")]
+    pipeline_id: String,
+    /// Classification. Null for usage that belongs to none.
+    classification: Option<String>,
+    /// Ingested documents.
+    documents: i64,
+    /// Their size, in bytes.
+    bytes: i64,
+    /// Their chunks.
+    chunks: i64,
+    /// Questions.
+    questions: i64,
+    /// Questions that failed.
+    failed_questions: i64,
+    /// Tokens of prompts.
+    prompt_tokens: i64,
+    /// Tokens of answers.
+    completion_tokens: i64,
+    /// Whether some of the tokens are estimates.
+    estimated: bool,
+    /// Tokens that are estimates, because the model reported no usage.
+    estimated_tokens: i64,
+}
+
+impl From<DailyUsage> for UsageResponse {
+    fn from(row: DailyUsage) -> UsageResponse {
+        let amount = row.amount;
+        UsageResponse {
+            day: format_day(row.day),
+            pipeline_id: row.pipeline_id,
+            classification: Some(row.classification).filter(|classification| !classification.is_empty()),
+            documents: amount.documents,
+            bytes: amount.bytes,
+            chunks: amount.chunks,
+            questions: amount.questions,
+            failed_questions: amount.failed_questions,
+            prompt_tokens: amount.tokens[0],
+            completion_tokens: amount.tokens[1],
+            estimated: amount.estimated_tokens > 0,
+            estimated_tokens: amount.estimated_tokens,
+        }
+    }
 }
 
 /// Formats a day number since 1970 as `YYYY-MM-DD`.

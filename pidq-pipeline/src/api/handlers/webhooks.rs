@@ -14,15 +14,17 @@ use pidq_store::Delivery;
 use pidq_store::domain::api_key::ApiKey;
 use pidq_store::domain::audit_context;
 use pidq_store::domain::event::{self, Event, KINDS};
-use serde::Deserialize;
+use pidq_store::string_enum;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::api::auth::request_key;
 use crate::api::json_body;
-use crate::api::json_body::reject_unknown_fields;
 use crate::api::merge_patch::{self, none_if_changed};
 use crate::api::page_response::page_response;
 use crate::api::problems::{store_problem, validation};
+use crate::api::schema::{DateTime, Uuid, not_null};
 use crate::net::egress::{EgressError, TargetUrl};
 use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
 use crate::webhooks::delivery::DeliveryRequest;
@@ -34,29 +36,168 @@ const MAX_WEBHOOKS: i64 = 100;
 /// Validity of the previous secret after a rotation in seconds: default and maximum.
 const DEFAULT_OVERLAP: i64 = 86_400;
 const MAX_OVERLAP: i64 = 7 * 86_400;
-/// States of deliveries.
-const STATES: &[&str] = &["waiting", "delivered", "failed", "dropped"];
-/// Request body of a webhook.
+/// New webhook.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WebhookRequest {
+    /// Address that events are sent to.
+    url: String,
+    /// Event types. An empty list means all.
+    #[serde(default)]
+    types: Vec<String>,
+    /// Ids of pipelines. An empty list means all, or all of a restricted key.
+    #[serde(default)]
+    #[schemars(length(max = MAX_PAGE_SIZE))]
+    pipelines: Vec<String>,
+}
+
+/// Merge patch (RFC 7396) of a webhook; null removes a filter.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code, reason = "the patch is merged as JSON, and the result is deserialized")]
+pub(crate) struct WebhookPatch {
+    /// New address.
+    #[serde(default, deserialize_with = "not_null")]
+    #[schemars(with = "String")]
+    url: Option<String>,
+    /// Event types.
+    types: Option<Vec<String>>,
+    /// Ids of pipelines.
+    #[schemars(length(max = MAX_PAGE_SIZE))]
+    pipelines: Option<Vec<String>>,
+    /// `disabled` pauses the deliveries, `active` resumes them.
+    #[schemars(with = "Option<WebhookState>")]
+    status: Option<String>,
+}
+
+/// Fields of a webhook that a patch was merged with.
 #[derive(Deserialize)]
-struct WebhookBody {
+struct WebhookFields {
     url: String,
     #[serde(default)]
     types: Vec<String>,
     #[serde(default)]
     pipelines: Vec<String>,
-    #[serde(default)]
     status: Option<String>,
 }
 
-const CREATE_FIELDS: &[&str] = &["url", "types", "pipelines"];
-const UPDATE_FIELDS: &[&str] = &["url", "types", "pipelines", "status"];
+/// Webhook with its delivery status.
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "Webhook")]
+pub(crate) struct WebhookResponse<'a> {
+    /// Id.
+    #[schemars(with = "Uuid")]
+    id: &'a str,
+    /// Address that events are sent to.
+    url: &'a str,
+    /// Event types. An empty list means all.
+    types: &'a [String],
+    /// Ids of pipelines. An empty list means all.
+    pipelines: &'a [String],
+    /// Status.
+    status: WebhookState,
+    /// Number of consecutive failures.
+    failures: i64,
+    /// Time of the first of them.
+    failing_since: Option<DateTime>,
+    /// Last error, or the reason for disabling the webhook.
+    error: Option<&'a str>,
+    /// Key that owns the webhook. Null if it belongs to the installation.
+    key_id: Option<&'a str>,
+    /// Creation.
+    created_at: DateTime,
+    /// Last change.
+    updated_at: DateTime,
+    /// Signing secret (Standard Webhooks); only when the webhook is created or the secret is rotated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    secret: Option<&'a str>,
+}
+
+impl<'a> From<&'a Webhook> for WebhookResponse<'a> {
+    fn from(webhook: &'a Webhook) -> WebhookResponse<'a> {
+        WebhookResponse {
+            id: &webhook.id,
+            url: &webhook.url,
+            types: &webhook.event_types,
+            pipelines: &webhook.pipelines,
+            status: webhook.state,
+            failures: webhook.failures,
+            failing_since: webhook.failing_since.map(DateTime),
+            error: webhook.last_error.as_deref(),
+            key_id: webhook.owner.as_deref(),
+            created_at: DateTime(webhook.created_at),
+            updated_at: DateTime(webhook.updated_at),
+            secret: None,
+        }
+    }
+}
+
+/// Result of a test of a webhook.
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct WebhookTest {
+    /// Whether the webhook accepted the event.
+    delivered: bool,
+    /// Id of the test event.
+    #[schemars(with = "Uuid")]
+    event_id: String,
+    /// Status of the response. Null if there was none.
+    status: Option<u16>,
+    /// Error, if it was not delivered.
+    error: Option<String>,
+    /// Response time, in milliseconds.
+    latency_ms: u64,
+}
+
+/// Delivery of an event to a webhook.
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "Delivery")]
+pub(crate) struct DeliveryResponse<'a> {
+    /// Id of the event.
+    #[schemars(with = "Uuid")]
+    event_id: &'a str,
+    /// Event type.
+    r#type: &'a str,
+    /// State.
+    #[schemars(with = "DeliveryState")]
+    state: &'a str,
+    /// Number of attempts.
+    attempts: i64,
+    /// Status of the last response.
+    last_status: Option<i64>,
+    /// Last error.
+    error: Option<&'a str>,
+    /// Time of the last attempt.
+    last_attempt_at: Option<DateTime>,
+    /// Time of the next attempt. Null if none is planned.
+    next_attempt_at: Option<DateTime>,
+}
+
+string_enum! {
+    /// State of a delivery.
+    DeliveryState {
+        /// Not delivered yet.
+        Waiting = "waiting",
+        /// Accepted by the webhook.
+        Delivered = "delivered",
+        /// Not accepted by the last attempt.
+        Failed = "failed",
+        /// Dropped because the webhook was disabled or deleted.
+        Dropped = "dropped",
+    }
+}
+
+/// Seconds for which the previous secret stays valid.
+#[derive(JsonSchema)]
+#[schemars(inline, extend("default" = DEFAULT_OVERLAP))]
+#[allow(dead_code, reason = "only describes a parameter")]
+pub(crate) struct OverlapSeconds(#[schemars(range(min = 0, max = MAX_OVERLAP))] u64);
 
 /// `POST /api/webhooks`.
 pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
     let key = request_key(&request)?;
-    let body: Map<String, Value> = request.object().await?;
-    reject_unknown_fields(&body, CREATE_FIELDS)?;
-    let body = validate(platform, &key, Value::Object(body)).await?;
+    let WebhookRequest { url, types, pipelines } = json_body::parse(&mut request).await?;
+    let body = validate(platform, &key, WebhookFields { url, types, pipelines, status: None }).await?;
     require_app_secret(platform)?;
     let keys = SigningKeys::new().ok_or_else(Problem::internal)?;
     let now = Timestamp::now().0;
@@ -85,9 +226,8 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
 
 /// Returns the response with the secret, which only creation and rotation return.
 fn with_secret(webhook: &Webhook, keys: &SigningKeys) -> Result<Response, Problem> {
-    let mut body = webhook.to_json();
-    body["secret"] = keys.encoded().as_str().into();
-    Response::json(&body)
+    let secret = keys.encoded();
+    Response::json(&WebhookResponse { secret: Some(secret.as_str()), ..WebhookResponse::from(webhook) })
 }
 
 /// Requires a configured application secret: otherwise the webhook's secret would be lost with this process.
@@ -100,8 +240,7 @@ fn require_app_secret(platform: &Platform) -> Result<(), Problem> {
 }
 
 /// Validates a webhook body. For a restricted key, the default is its own pipelines.
-async fn validate(platform: &Platform, key: &ApiKey, body: Value) -> Result<WebhookBody, Problem> {
-    let mut body: WebhookBody = json_body::from_value("", body)?;
+async fn validate(platform: &Platform, key: &ApiKey, mut body: WebhookFields) -> Result<WebhookFields, Problem> {
     validate_event_types(&body.types)?;
     if body.pipelines.is_empty() && !key.is_unrestricted() {
         body.pipelines = key.pipelines.keys().cloned().collect();
@@ -162,19 +301,19 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
     let after = page.after.unwrap_or_default();
     let webhooks = platform.store.webhooks(&after, owner, page.limit + 1).await.map_err(store_problem)?;
     let next = (webhooks.len() > page.limit).then(|| platform.cursors.sign("webhooks", &webhooks[page.limit - 1].id));
-    let data: Vec<_> = webhooks.iter().take(page.limit).map(Webhook::to_json).collect();
+    let data = webhooks.iter().take(page.limit).map(WebhookResponse::from).collect();
     page_response(&request, data, next)
 }
 
 /// `GET /api/webhooks/{webhook_id}`.
 pub(crate) async fn fetch(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
-    Response::json(&find_webhook(platform, &request).await?.to_json())
+    Response::json(&WebhookResponse::from(&find_webhook(platform, &request).await?))
 }
 
 /// `PATCH /api/webhooks/{webhook_id}`: a merge patch (RFC 7396).
 pub(crate) async fn change(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
     let patch: Map<String, Value> = request.object().await?;
-    reject_unknown_fields(&patch, UPDATE_FIELDS)?;
+    json_body::from_object::<WebhookPatch>(patch.clone())?;
     merge_patch::retry_on_conflict(|| try_change(platform, &request, &patch)).await
 }
 
@@ -190,7 +329,7 @@ async fn try_change(
     });
     audit_context::add_changed_fields(patch);
     merge_patch::merge(&mut fields, &Value::Object(patch.clone()));
-    let body = validate(platform, &request_key(request)?, fields).await?;
+    let body = validate(platform, &request_key(request)?, json_body::from_value("", fields)?).await?;
     let state = body.status.as_deref().map_or(Some(webhook.state), WebhookState::parse);
     let state = state.ok_or_else(|| {
         validation("/status", "Unknown status.").with("allowed", WebhookState::ALL.map(WebhookState::as_str).to_vec())
@@ -203,7 +342,7 @@ async fn try_change(
         secrets::encrypt(&mut changed, &platform.encryptor, &keys).ok_or_else(Problem::internal)?;
     }
     let changed = none_if_changed(platform.store.update_webhook(&changed).await)?;
-    changed.map(|changed| Response::json(&changed.to_json())).transpose()
+    changed.map(|changed| Response::json(&WebhookResponse::from(&changed))).transpose()
 }
 
 /// `DELETE /api/webhooks/{webhook_id}`: also drops pending deliveries.
@@ -253,10 +392,13 @@ pub(crate) async fn test(platform: &Arc<Platform>, request: Request) -> Result<R
     let started = Instant::now();
     let response = DeliveryRequest::new(platform, &event, &keys).send(&platform.webhooks, &webhook.url).await;
     let latency = started.elapsed().as_millis() as u64;
-    Response::json(&json!({
-        "delivered": response.is_accepted(), "event_id": event.id, "status": response.status(), "error": response.error(),
-        "latency_ms": latency,
-    }))
+    Response::json(&WebhookTest {
+        delivered: response.is_accepted(),
+        event_id: event.id,
+        status: response.status(),
+        error: response.error(),
+        latency_ms: latency,
+    })
 }
 
 /// `GET /api/webhooks/{webhook_id}/deliveries`: past and pending deliveries, newest first.
@@ -264,9 +406,10 @@ pub(crate) async fn deliveries(platform: &Arc<Platform>, request: Request) -> Re
     let webhook = find_webhook(platform, &request).await?;
     let query = request.query()?;
     let state = query.single("state")?;
-    if state.is_some_and(|state| !STATES.contains(&state)) {
+    if state.is_some_and(|state| DeliveryState::parse(state).is_none()) {
+        let states: Vec<&str> = DeliveryState::ALL.iter().map(|state| state.as_str()).collect();
         let problem = Problem::new(codes::INVALID_PARAMETER).detail("Unknown delivery state; see `allowed`.");
-        return Err(problem.with("parameter", "state").with("allowed", STATES.to_vec()));
+        return Err(problem.with("parameter", "state").with("allowed", states));
     }
     let list = format!("deliveries/{}/{}", webhook.id, state.unwrap_or_default());
     let page = platform.cursors.page(&request, &list, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)?;
@@ -275,18 +418,22 @@ pub(crate) async fn deliveries(platform: &Arc<Platform>, request: Request) -> Re
         platform.store.deliveries(&webhook.id, before, state, page.limit + 1).await.map_err(store_problem)?;
     let last = deliveries.get(page.limit.saturating_sub(1)).filter(|_| deliveries.len() > page.limit);
     let next = last.map(|last| platform.cursors.sign(&list, &last.position.to_string()));
-    let data = deliveries.iter().take(page.limit).map(|delivery| delivery_json(&webhook, delivery)).collect();
+    let data = deliveries.iter().take(page.limit).map(|delivery| delivery_response(&webhook, delivery)).collect();
     page_response(&request, data, next)
 }
 
-fn delivery_json(webhook: &Webhook, delivery: &Delivery) -> Value {
-    let timestamp = |milliseconds| Timestamp(milliseconds).to_rfc3339();
-    let is_waiting = delivery.state == "waiting" && webhook.state == WebhookState::Active;
-    json!({
-        "event_id": delivery.event_id, "type": delivery.kind, "state": delivery.state,
-        "attempts": delivery.attempts, "last_status": delivery.last_status, "error": delivery.failure,
-        "last_attempt_at": delivery.attempted_at.map(timestamp), "next_attempt_at": is_waiting.then(|| timestamp(delivery.run_at)),
-    })
+fn delivery_response<'a>(webhook: &Webhook, delivery: &'a Delivery) -> DeliveryResponse<'a> {
+    let is_waiting = delivery.state == DeliveryState::Waiting.as_str() && webhook.state == WebhookState::Active;
+    DeliveryResponse {
+        event_id: &delivery.event_id,
+        r#type: &delivery.kind,
+        state: &delivery.state,
+        attempts: delivery.attempts,
+        last_status: delivery.last_status,
+        error: delivery.failure.as_deref(),
+        last_attempt_at: delivery.attempted_at.map(DateTime),
+        next_attempt_at: is_waiting.then_some(DateTime(delivery.run_at)),
+    }
 }
 
 /// Returns the webhook of a request if the caller may see it.

@@ -1,24 +1,25 @@
 //! Contexts of a prompt and citations of an answer.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::generation::citations::CitedPassage;
 use crate::generation::prompt::Passage;
 
 /// A retrieved chunk of a document, or the result of a graph query.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Context {
-    /// Id of the document; `None` for a graph.
+    /// Id of the document. Null for a graph.
     pub document_id: Option<String>,
-    /// Revision of the document.
+    /// Revision of the document; 0 for a graph.
     pub revision: u64,
     /// File name of the document; the graph id of a graph.
     pub filename: String,
-    /// Id of the chunk.
+    /// Id of the chunk. Null for a graph.
     pub chunk_id: Option<String>,
-    /// Page, in documents with pages.
+    /// Page, from 1. Null in documents without pages.
     pub page: Option<u32>,
-    /// Start of the chunk in the text of the document, in code points; `None` if its parts are not contiguous.
+    /// Start of the chunk in the text of the document, in code points. Null if its parts are not contiguous.
     pub start: Option<usize>,
     /// End of the chunk, exclusive.
     pub end: Option<usize>,
@@ -32,11 +33,12 @@ pub struct Context {
     pub nodes: Vec<String>,
     /// Source of the result of a graph query.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "GraphSource")]
     pub graph: Option<GraphSource>,
 }
 
 /// A graph query and its graph.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct GraphSource {
     /// Graph id.
     pub job_id: String,
@@ -47,7 +49,7 @@ pub struct GraphSource {
 }
 
 /// A context cited by an answer.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct Citation {
     /// Its number in the answer.
     pub marker: usize,

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use pidq_http::auth::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use crate::domain::classification;
 
@@ -30,7 +29,7 @@ pub struct ApiKey {
 }
 
 /// Access of a key to one pipeline.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct AccessScope {
     /// Visible classifications.
@@ -40,7 +39,7 @@ pub struct AccessScope {
 }
 
 /// Verb on the documents of a classification.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verb {
     /// Read documents.
@@ -89,14 +88,5 @@ impl ApiKey {
             scope.verbs.contains(&verb) && scope.classifications.iter().any(|name| name == classification)
         };
         self.is_unrestricted() || self.pipelines.get(pipeline).is_some_and(grants)
-    }
-
-    /// Returns the JSON representation.
-    pub fn to_json(&self) -> Value {
-        json!({
-            "id": self.id, "name": self.name, "scopes": self.scopes, "pipelines": self.pipelines,
-            "created_at": Timestamp(self.created_at).to_rfc3339(),
-            "expires_at": self.expires_at.map(|milliseconds| Timestamp(milliseconds).to_rfc3339()),
-        })
     }
 }

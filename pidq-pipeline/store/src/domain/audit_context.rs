@@ -5,9 +5,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pidq_http::auth::Timestamp;
 use pidq_http::{Head, Principal};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// Result of a successful action.
 const DONE: &str = "done";
@@ -61,15 +60,6 @@ impl AuditEntry {
     /// Returns the cursor.
     pub fn cursor(&self) -> String {
         format!("{} {}", self.happened_at, self.id)
-    }
-
-    /// Returns the JSON representation.
-    pub fn to_json(&self) -> Value {
-        json!({
-            "id": self.id, "time": Timestamp(self.happened_at).to_rfc3339(), "actor": self.actor, "action": self.action,
-            "pipeline_id": self.pipeline_id, "resource": self.resource, "result": self.result,
-            "details": self.details, "source": self.source, "request_id": self.request_id,
-        })
     }
 }
 

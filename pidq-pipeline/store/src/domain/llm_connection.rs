@@ -1,8 +1,5 @@
 //! LLM connection: an endpoint referenced by id, with encrypted secrets.
 
-use pidq_http::auth::Timestamp;
-use serde_json::{Value, json};
-
 /// An LLM connection with encrypted secrets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LlmConnection {
@@ -34,15 +31,5 @@ impl LlmConnection {
     /// Returns the entity tag.
     pub fn etag(&self) -> String {
         format!("{}-{}", self.id, self.revision)
-    }
-
-    /// Returns the JSON representation, without secrets.
-    pub fn to_json(&self) -> Value {
-        json!({
-            "id": self.id, "name": self.name, "provider": self.provider, "model": self.model,
-            "base_url": self.base_url, "context_window": self.context_window, "extra_headers": self.header_names,
-            "created_at": Timestamp(self.created_at).to_rfc3339(), "updated_at": Timestamp(self.updated_at).to_rfc3339(),
-            "revision": self.revision,
-        })
     }
 }

@@ -1,8 +1,8 @@
 //! Records of pipelines and documents, and their JSON representations.
 
-use pidq_http::auth::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// A collection of documents with its configuration.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,8 +51,8 @@ pub struct Options {
     pub policies: Map<String, Value>,
 }
 
-/// Search parameters.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+/// Default search parameters of a pipeline; null means the default of the platform.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Retrieval {
     /// `hybrid`, `dense` or `sparse`.
@@ -63,12 +63,14 @@ pub struct Retrieval {
     pub min_score: Option<f64>,
 }
 
+/// Declares an enum whose values have a name in the database and on the wire.
+#[macro_export]
 macro_rules! string_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal),* $(,)? }) => {
+        #[derive(Clone, Copy, Debug, Eq, PartialEq, schemars::JsonSchema, serde::Serialize)]
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Eq, PartialEq)]
         pub enum $name {
-            $($(#[$variant_doc])* $variant),*
+            $($(#[$variant_doc])* #[serde(rename = $text)] $variant),*
         }
 
         impl $name {
@@ -106,6 +108,7 @@ string_enum! {
 
 string_enum! {
     /// Status of a document.
+    #[schemars(rename = "DocumentStatus")]
     Status {
         /// Waiting for a worker.
         Queued = "queued",
@@ -193,9 +196,10 @@ pub struct Progress {
 }
 
 /// Failure of an ingestion.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "IngestionFailure")]
 pub struct Failure {
-    /// The stage.
+    /// The stage, such as `parsing`.
     pub stage: String,
     /// Machine-readable code.
     pub code: String,
@@ -238,23 +242,6 @@ impl Pipeline {
     pub fn etag(&self) -> String {
         format!("{}-{}", self.id, self.revision)
     }
-
-    /// Returns the JSON representation for a caller with access to some classifications.
-    pub fn to_json(&self, classifications: &[String], counts: &DocumentCounts) -> Value {
-        let policies = self.options.policies.iter().filter(|(name, _)| classifications.contains(name));
-        let policies: Map<String, Value> = policies.map(|(name, policy)| (name.clone(), policy.clone())).collect();
-        json!({
-            "id": self.id, "name": self.name,
-            "embedding_model": self.embedding_model, "embedding_dimensions": self.embedding_dimensions,
-            "text_splitter": self.text_splitter, "text_splitter_params": self.splitter_parameters,
-            "classifications": classifications,
-            "description": self.options.description, "metadata": self.options.metadata,
-            "retrieval": self.options.retrieval, "chunk_header": self.has_chunk_header(),
-            "policies": policies,
-            "status": self.status.as_str(), "document_counts": counts.to_json(),
-            "created_at": rfc3339(self.created_at), "updated_at": rfc3339(self.updated_at), "revision": self.revision,
-        })
-    }
 }
 
 /// Document counts.
@@ -269,11 +256,6 @@ pub struct DocumentCounts {
 }
 
 impl DocumentCounts {
-    fn to_json(self) -> Value {
-        let processing = self.total - self.ready - self.failed;
-        json!({"total": self.total, "ready": self.ready, "processing": processing, "failed": self.failed})
-    }
-
     /// Adds documents of a status.
     pub fn add(&mut self, status: &str, documents: i64) {
         self.total += documents;
@@ -295,24 +277,4 @@ impl Document {
     pub fn content_etag(&self) -> String {
         format!("{}-{}", self.revision, &self.sha256[..16.min(self.sha256.len())])
     }
-
-    /// Returns the JSON representation.
-    pub fn to_json(&self) -> Value {
-        json!({
-            "id": self.id, "pipeline_id": self.pipeline_id, "filename": self.filename,
-            "content_type": self.content_type, "size": self.size, "sha256": self.sha256,
-            "classification": self.classification, "external_id": self.external_id, "metadata": self.metadata,
-            "revision": self.revision, "status": self.status.as_str(), "terminal": self.status.is_terminal(),
-            "searchable": self.searchable_revision.is_some(), "searchable_revision": self.searchable_revision,
-            "progress": {"stage": self.status.as_str(), "done": self.progress.done, "total": self.progress.total},
-            "attempts": self.attempts, "next_attempt_at": self.progress.next_attempt_at.map(rfc3339),
-            "error": self.progress.failure, "chunk_count": self.progress.chunk_count,
-            "page_count": self.progress.page_count, "warnings": self.progress.warnings,
-            "created_at": rfc3339(self.created_at), "updated_at": rfc3339(self.updated_at),
-        })
-    }
-}
-
-fn rfc3339(milliseconds: i64) -> String {
-    Timestamp(milliseconds).to_rfc3339()
 }

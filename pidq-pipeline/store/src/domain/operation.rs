@@ -1,8 +1,7 @@
 //! Long-running operation with its progress.
 
-use pidq_http::auth::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use crate::domain::model::string_enum;
 
@@ -66,7 +65,7 @@ pub struct Progress {
 }
 
 /// Error of an operation.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct OperationError {
     /// Machine-readable code.
     pub code: String,
@@ -74,19 +73,4 @@ pub struct OperationError {
     pub message: String,
     /// The document that caused it.
     pub document_id: Option<String>,
-}
-
-impl Operation {
-    /// Returns the JSON representation.
-    pub fn to_json(&self) -> Value {
-        let timestamp = |milliseconds| Timestamp(milliseconds).to_rfc3339();
-        json!({
-            "id": self.id, "kind": self.kind.as_str(), "pipeline_id": self.pipeline_id, "status": self.state.as_str(),
-            "terminal": self.state != OperationState::Running,
-            "progress": {"done": self.progress.done, "total": self.progress.total},
-            "error": self.error.as_ref().or(self.progress.error.as_ref()),
-            "next_attempt_at": self.progress.next_attempt_at.map(timestamp),
-            "created_at": timestamp(self.created_at), "updated_at": timestamp(self.updated_at),
-        })
-    }
 }

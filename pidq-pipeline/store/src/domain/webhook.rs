@@ -1,7 +1,8 @@
 //! Webhook: its target, its filters, and the recipient that its events are visible to.
 
 use pidq_http::auth::Timestamp;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::domain::api_key::ApiKey;
 use crate::domain::event::Event;
@@ -10,7 +11,8 @@ use crate::domain::event::Event;
 pub const ORPHANED: &str = "the API key that created it was deleted or has expired";
 
 /// State of a webhook.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum WebhookState {
     /// Events are delivered.
     Active,
@@ -73,17 +75,6 @@ impl Webhook {
         let matches_pipeline = || event.pipeline_id.as_ref().is_some_and(|id| self.pipelines.contains(id));
         (self.event_types.is_empty() || self.event_types.iter().any(|name| name == event.kind.name))
             && (self.pipelines.is_empty() || matches_pipeline())
-    }
-
-    /// Returns the JSON representation.
-    pub fn to_json(&self) -> Value {
-        let timestamp = |milliseconds| Timestamp(milliseconds).to_rfc3339();
-        json!({
-            "id": self.id, "url": self.url, "types": self.event_types, "pipelines": self.pipelines,
-            "status": self.state.as_str(), "failures": self.failures,
-            "failing_since": self.failing_since.map(timestamp), "error": self.last_error, "key_id": self.owner,
-            "created_at": timestamp(self.created_at), "updated_at": timestamp(self.updated_at),
-        })
     }
 }
 

@@ -1,5 +1,8 @@
 //! Ranking of chunks by terms (sparse), by vectors (dense), and by both (hybrid).
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::top_k::TopK;
 use super::{Filter, Partition};
 use crate::analyzer;
@@ -8,7 +11,9 @@ use crate::ranking::bm25::{Bm25Params, Scores};
 use crate::ranking::fusion::{K, reciprocal_ranks};
 
 /// Ranking mode.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "SearchMode")]
+#[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// Terms and vectors.
     Hybrid,

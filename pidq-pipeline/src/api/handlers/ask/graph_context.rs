@@ -4,10 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pidq_http::{Head, Problem, codes};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::api::graph_query;
+use crate::api::handlers::search::SearchWarning;
 use crate::api::problems::unprocessable;
 use crate::generation::rag::{Context, GraphSource};
 use crate::platform::Platform;
@@ -19,12 +21,16 @@ const MAX_NAMES: usize = 500;
 /// Query for the nodes with the given ids or tags.
 const NODES_QUERY: &str = "[nodes(.id in $names), nodes(.tag in $names)] | flatten() | map({id: .id, tag: .tag})";
 
-/// Graph query of a question.
-#[derive(Deserialize)]
+/// Graph query of a question. Its result is the first passage.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct GraphRequest {
+#[schemars(rename = "QuestionGraph")]
+pub(crate) struct GraphRequest {
+    /// Graph id.
     job_id: String,
+    /// Query on the graph.
     query: String,
+    /// Values of the parameters of the query, by name.
     #[serde(default)]
     params: Option<Map<String, Value>>,
 }
@@ -34,7 +40,7 @@ pub(super) struct GraphResult {
     pub context: Context,
     /// Ids of its items; for an item without an id, its tag or the item itself.
     names: Vec<String>,
-    pub warnings: Vec<Value>,
+    pub warnings: Vec<SearchWarning>,
 }
 
 /// Runs the graph query with the caller's token.
@@ -72,7 +78,7 @@ pub(super) async fn run_query(
         lines.len(),
         text.len()
     );
-    let warnings = if is_whole { vec![] } else { vec![json!({"code": "graph-result-cut", "detail": detail})] };
+    let warnings = if is_whole { vec![] } else { vec![SearchWarning::new("graph-result-cut", detail)] };
     Ok(GraphResult { context, names: first_strings(&items, |item| [&item["id"], &item["tag"], item]), warnings })
 }
 

@@ -1,35 +1,40 @@
 //! Sampling fields of a question, which are passed to the model unchanged.
 
 use pidq_http::Problem;
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use schemars::JsonSchema;
+use serde_json::Value;
 
 use crate::api::json_body;
 use crate::api::problems::validation;
 use crate::llm::Sampling;
-
-/// Names of the sampling fields.
-pub(super) const FIELDS: &[&str] = &["temperature", "max_tokens", "top_p", "seed", "stop"];
 
 /// Maximum number of stop strings; OpenAI and most others reject more.
 const MAX_STOP_STRINGS: usize = 4;
 /// Maximum length of a stop string, in characters.
 const MAX_STOP_LENGTH: usize = 256;
 
-#[derive(Deserialize)]
-struct SamplingFields {
-    temperature: Option<f64>,
-    max_tokens: Option<u32>,
-    top_p: Option<f64>,
-    seed: Option<i64>,
-    stop: Option<Value>,
+/// Sampling fields of a question.
+pub(super) struct SamplingFields {
+    pub temperature: Option<f64>,
+    pub max_tokens: Option<u32>,
+    pub top_p: Option<f64>,
+    pub seed: Option<i64>,
+    pub stop: Option<Value>,
 }
 
-/// Parses and validates the sampling fields of a body.
-pub(super) fn parse(body: &Map<String, Value>) -> Result<Sampling, Problem> {
-    let fields = body.iter().filter(|(field, _)| FIELDS.contains(&field.as_str()));
-    let SamplingFields { temperature, max_tokens, top_p, seed, stop } =
-        json_body::from_object(fields.map(|(field, value)| (field.clone(), value.clone())).collect())?;
+/// Stop strings: one, or an array.
+#[derive(JsonSchema)]
+#[schemars(inline)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "only describes the field")]
+pub(super) enum StopStrings {
+    One(#[schemars(length(min = 1, max = MAX_STOP_LENGTH))] String),
+    Several(#[schemars(length(max = MAX_STOP_STRINGS), inner(length(min = 1, max = MAX_STOP_LENGTH)))] Vec<String>),
+}
+
+/// Validates the sampling fields.
+pub(super) fn validate(fields: SamplingFields) -> Result<Sampling, Problem> {
+    let SamplingFields { temperature, max_tokens, top_p, seed, stop } = fields;
     if temperature.is_some_and(|temperature| !(0.0..=2.0).contains(&temperature)) {
         return Err(validation("/temperature", "`temperature` must be from 0 to 2."));
     }

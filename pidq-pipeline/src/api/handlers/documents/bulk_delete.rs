@@ -7,9 +7,9 @@ use pidq_http::{Problem, Request, Response};
 use pidq_store::domain::api_key::{ApiKey, Verb};
 use pidq_store::domain::audit_context;
 use pidq_store::domain::model::{Document, Pipeline, Status};
-use serde_json::{Map, Value, json};
 
-use crate::api::json_body::reject_unknown_fields;
+use super::bodies::{BulkDeleteRequest, BulkDeletion, DeletionOutcome, DeletionStatus};
+use crate::api::json_body;
 use crate::api::pipeline_access::find_pipeline;
 use crate::api::problems::{store_problem, validation};
 use crate::platform::{MAX_PAGE_SIZE, Platform};
@@ -22,11 +22,11 @@ enum IdKind {
 }
 
 impl IdKind {
-    /// Field of the body, and field of each result.
-    fn field_names(self) -> (&'static str, &'static str) {
+    /// Returns the outcome of an id.
+    fn outcome(self, id: &str, status: DeletionStatus) -> DeletionOutcome<'_> {
         match self {
-            IdKind::Id => ("ids", "id"),
-            IdKind::ExternalId => ("external_ids", "external_id"),
+            IdKind::Id => DeletionOutcome { id: Some(id), external_id: None, status },
+            IdKind::ExternalId => DeletionOutcome { id: None, external_id: Some(id), status },
         }
     }
 }
@@ -35,18 +35,17 @@ impl IdKind {
 /// delete have the same status.
 pub(crate) async fn bulk_delete(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
     let (pipeline, key) = find_pipeline(platform, &request).await?;
-    let body: Map<String, Value> = request.object().await?;
-    let (kind, ids) = parse_ids(&body)?;
+    let (kind, ids) = parse_ids(json_body::parse(&mut request).await?)?;
     let mut deleted: HashSet<&str> = HashSet::new();
-    let mut outcomes = Vec::with_capacity(ids.len());
-    for id in ids {
+    let mut data = Vec::with_capacity(ids.len());
+    for id in ids.iter().map(String::as_str) {
         if !deleted.contains(id) && delete_one(platform, &pipeline, &key, kind, id).await? {
             deleted.insert(id);
         }
-        let status = if deleted.contains(id) { "deleted" } else { "not_found" };
-        outcomes.push(json!({kind.field_names().1: id, "status": status}));
+        let status = if deleted.contains(id) { DeletionStatus::Deleted } else { DeletionStatus::NotFound };
+        data.push(kind.outcome(id, status));
     }
-    Response::json(&json!({"deleted": deleted.len(), "data": outcomes}))
+    Response::json(&BulkDeletion { deleted: deleted.len(), data })
 }
 
 /// Deletes the documents with an id; returns false if there is none.
@@ -85,18 +84,15 @@ async fn find(platform: &Platform, pipeline: &Pipeline, kind: IdKind, id: &str) 
     Ok(found.filter(|document| document.status != Status::Deleting).collect())
 }
 
-/// Parses the ids and their kind.
-fn parse_ids(body: &Map<String, Value>) -> Result<(IdKind, Vec<&str>), Problem> {
-    reject_unknown_fields(body, &["ids", "external_ids"])?;
-    let (kind, array) = match (body.get("ids"), body.get("external_ids")) {
-        (Some(array), None) => (IdKind::Id, array),
-        (None, Some(array)) => (IdKind::ExternalId, array),
+/// Returns the ids and their kind.
+fn parse_ids(body: BulkDeleteRequest) -> Result<(IdKind, Vec<String>), Problem> {
+    let (kind, pointer, ids) = match (body.ids, body.external_ids) {
+        (Some(ids), None) => (IdKind::Id, "/ids", ids),
+        (None, Some(ids)) => (IdKind::ExternalId, "/external_ids", ids),
         _ => return Err(validation("", "The body must have either `ids` or `external_ids`.")),
     };
-    let pointer = format!("/{}", kind.field_names().0);
-    let ids: Option<Vec<&str>> = array.as_array().and_then(|array| array.iter().map(Value::as_str).collect());
-    match ids {
-        Some(ids) if (1..=MAX_PAGE_SIZE).contains(&ids.len()) => Ok((kind, ids)),
-        _ => Err(validation(&pointer, &format!("Expected an array of 1 to {MAX_PAGE_SIZE} strings."))),
+    match ids.len() {
+        1..=MAX_PAGE_SIZE => Ok((kind, ids)),
+        _ => Err(validation(pointer, &format!("Expected an array of 1 to {MAX_PAGE_SIZE} strings."))),
     }
 }

@@ -8,11 +8,12 @@ use pidq_http::{MultipartLimits, Problem, ProblemCode, Request, Response, codes}
 use pidq_store::domain::api_key::Verb;
 use pidq_store::domain::model::Pipeline;
 use pidq_store::spool::IncomingUpload;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
+use super::bodies::{ChunkContent, Preview, PreviewBody};
 use super::upload::{UploadedFile, duplicate_part, receive_file, set_once};
 use crate::api::handlers::pipelines::text_splitter;
-use crate::api::json_body::{extend_object, reject_unknown_fields};
+use crate::api::json_body;
 use crate::api::pipeline_access::find_pipeline;
 use crate::api::problems::{store_problem, unprocessable, validation};
 use crate::ingest::extract_and_split::{self, ChunkDraft, DocumentError, DocumentInput, InputContent, ReadError};
@@ -56,9 +57,7 @@ pub(crate) async fn preview(platform: &Arc<Platform>, mut request: Request) -> R
         extract_and_split::split_text(&splitter, &parameters, extracted, model, platform.limits.chunks_per_document)
             .await
             .map_err(problem)?;
-    let mut body = preview_json(&split.0, &split.1, limit);
-    extend_object(&mut body, json!({"text_splitter": splitter, "text_splitter_params": parameters}));
-    Response::json(&body)
+    preview_response(&split.0, &split.1, limit, (&splitter, &parameters))
 }
 
 fn limit(request: &Request) -> Result<usize, Problem> {
@@ -79,10 +78,13 @@ async fn read_input(
 ) -> Result<PreviewInput, Problem> {
     if request.head.media_type().as_deref() == Some("application/json") {
         let bytes = request.bytes_up_to(max_json_size).await?;
-        let body = serde_json::from_slice(&bytes);
-        return input_from_object(
-            body.map_err(|_| Problem::new(codes::MALFORMED_JSON).detail("The body must be a JSON object."))?,
-        );
+        let object: Map<String, Value> = serde_json::from_slice(&bytes)
+            .map_err(|_| Problem::new(codes::MALFORMED_JSON).detail("The body must be a JSON object."))?;
+        let PreviewBody { file, text, filename, text_splitter } = json_body::from_object(object)?;
+        if file.is_some() {
+            return Err(validation("/file", "A file can only be sent as a part of a form."));
+        }
+        return Ok(PreviewInput { file: None, text, filename, text_splitter });
     }
     let limits = MultipartLimits { headers: 16 << 10, field: max_json_size, ..MultipartLimits::default() };
     let mut incoming = Some(incoming);
@@ -101,16 +103,6 @@ async fn read_input(
         }
     }
     Ok(input)
-}
-
-fn input_from_object(body: Map<String, Value>) -> Result<PreviewInput, Problem> {
-    reject_unknown_fields(&body, &["text", "text_splitter"])?;
-    let text = match body.get("text") {
-        None => None,
-        Some(Value::String(text)) => Some(text.clone()),
-        Some(_) => return Err(validation("/text", "Expected a string.")),
-    };
-    Ok(PreviewInput { text, text_splitter: body.get("text_splitter").cloned(), ..PreviewInput::default() })
 }
 
 /// Parses a splitter part: a name, or the JSON of a pipeline's splitter.
@@ -141,18 +133,32 @@ fn source(input: PreviewInput) -> Result<DocumentInput, Problem> {
         (None, Some(text)) => {
             Ok(DocumentInput { content: InputContent::Text(text), name: input.filename, media_type: None })
         }
-        _ => Err(unprocessable(codes::MISSING_PART, "", "The request must have either a `file` or a `text`.")),
+        (Some(_), Some(_)) => Err(validation("/text", "Only one of `file` and `text` is allowed.")),
+        (None, None) => {
+            Err(unprocessable(codes::MISSING_PART, "", "The request must have either a `file` or a `text`."))
+        }
     }
 }
 
-fn preview_json(extracted: &Extracted, drafts: &[ChunkDraft], limit: usize) -> Value {
+fn preview_response(
+    extracted: &Extracted,
+    drafts: &[ChunkDraft],
+    limit: usize,
+    (text_splitter, text_splitter_params): (&str, &Map<String, Value>),
+) -> Result<Response, Problem> {
     let positions = CodePoints::new(&extracted.text);
-    let chunks = drafts.iter().take(limit).zip(0..);
-    let chunks = chunks.map(|(draft, number)| super::chunk_json(number, &draft.to_record(extracted, &positions, &[])));
-    json!({
-        "content_type": extracted.media_type, "title": extracted.title, "page_count": extracted.pages.len(),
-        "characters": extracted.text.chars().count(), "warnings": extracted.warnings,
-        "chunk_count": drafts.len(), "truncated": drafts.len() > limit, "chunks": chunks.collect::<Vec<_>>(),
+    let chunks: Vec<_> = drafts.iter().take(limit).map(|draft| draft.to_record(extracted, &positions, &[])).collect();
+    Response::json(&Preview {
+        content_type: &extracted.media_type,
+        title: extracted.title.as_deref(),
+        page_count: extracted.pages.len(),
+        characters: extracted.text.chars().count(),
+        warnings: &extracted.warnings,
+        chunk_count: drafts.len(),
+        truncated: drafts.len() > limit,
+        chunks: chunks.iter().zip(0..).map(|(chunk, number)| ChunkContent::new(number, chunk)).collect(),
+        text_splitter,
+        text_splitter_params,
     })
 }
 

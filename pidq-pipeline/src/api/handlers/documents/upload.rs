@@ -11,6 +11,7 @@ use pidq_store::spool::{IncomingUpload, SpooledUpload};
 use pidq_store::{NewDocument, StoreError};
 use serde_json::{Map, Value};
 
+use super::DocumentResponse;
 use crate::api::pipeline_access::{find_active_pipeline, require_access};
 use crate::api::problems::{store_problem, unprocessable, validation};
 use crate::platform::Platform;
@@ -105,10 +106,8 @@ pub(super) fn upload_response(
     status: StatusCode,
     is_duplicate: bool,
 ) -> Result<Response, Problem> {
-    let mut body = document.to_json();
-    if is_duplicate {
-        body["duplicate"] = true.into();
-    }
+    let mut body = DocumentResponse::from(document);
+    body.duplicate = is_duplicate.then_some(true);
     let location = format!("/api/pipelines/{}/documents/{}", document.pipeline_id, document.id);
     Ok(Response::json(&body)?.created(location).status(status).etag(document.etag()))
 }
