@@ -26,6 +26,7 @@ struct ServiceVersion {
     name: &'static str,
     /// Version (Semantic Versioning). Absent if the service hides it.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     version: Option<&'static str>,
 }
 
