@@ -11,7 +11,7 @@ cd "${2:-$(dirname "$0")/..}"
 old=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 quoted=${old//./\\.}
 
-for manifest in Cargo.toml ./*/Cargo.toml benches/*/Cargo.toml; do
+for manifest in Cargo.toml ./*/Cargo.toml pidq-pipeline/*/Cargo.toml benches/*/Cargo.toml; do
     # The crates of the workspace name each other by version as well as by path.
     sed -i -E "s/^version = \"$quoted\"/version = \"$version\"/
         s/^(pidq-[a-z-]+ = \{.*version = )\"$quoted\"/\1\"$version\"/" "$manifest"

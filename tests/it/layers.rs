@@ -97,8 +97,8 @@ const CRATES: &[Crate] = &[
         name: "pidq-pipeline",
         source: "pidq-pipeline/src",
         layers: &[
-            &["cluster", "metrics", "net", "upload_budget"],
-            &["llm"],
+            &["metrics", "net", "upload_budget"],
+            &["cluster", "llm"],
             &["embedding_registry", "generation", "retrieval"],
             &["platform"],
             &["background", "events", "webhooks"],

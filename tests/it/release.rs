@@ -40,7 +40,7 @@ fn folders() -> Vec<PathBuf> {
         let names = entries.map(|entry| entry.expect("an entry").file_name());
         names.map(|name| Path::new(folder).join(name)).collect::<Vec<_>>()
     };
-    [vec![PathBuf::new()], inside(""), inside("benches")].concat()
+    [vec![PathBuf::new()], inside(""), inside("pidq-pipeline"), inside("benches")].concat()
 }
 
 /// Returns every version in a manifest or a lock file that belongs to pidq.

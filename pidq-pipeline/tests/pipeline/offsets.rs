@@ -44,7 +44,7 @@ impl ExtractedTexts {
         let created = platform.post("/api/pipelines", &body).await;
         assert_eq!(created.status, 201, "{}", created.json());
         let pipeline = created.json()["id"].as_str().unwrap().to_owned();
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/documents");
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("extract/tests/data/documents");
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let Some(name) = path.file_name().unwrap().to_str().unwrap().strip_suffix(".expected.json") else {

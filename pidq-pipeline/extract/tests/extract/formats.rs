@@ -252,7 +252,7 @@ fn proteus_is_a_drawing_and_other_xml_is_text() {
 
 #[test]
 fn the_example_plant_names_every_tag() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/data");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data");
     let plant = std::fs::read(format!("{folder}/plant.json")).unwrap();
     let extracted = extract_named("plant.json", &plant).unwrap();
     let json: serde_json::Value = serde_json::from_slice(&plant).unwrap();
