@@ -64,11 +64,10 @@ mod tokens;
 
 use std::time::Duration;
 
+use crate::database::{Database, DatabaseError, Migration};
 use login_throttle::Throttle;
 use password::PasswordHasher;
 use token_cache::TokenCache;
-
-use crate::database::{Database, DatabaseError, Migration};
 
 pub use accounts::{Account, NewUser, ROLES, Role};
 pub use bearer::AuthError;

@@ -21,7 +21,7 @@ pub use load::environment;
 pub use loaded::Settings;
 pub use reference::{default_value, settings_help, settings_table};
 pub use setting::{AnySetting, Setting, SettingTable};
-pub use setting_type::{Choice, MemorySize, NonZeroDuration, SettingType, Size, mismatch};
+pub use setting_type::{Choice, DataDir, MemorySize, NonZeroDuration, SettingType, Size, mismatch};
 pub use url_types::{BaseUrl, Origin};
 
 /// Prefix of all environment variables.

@@ -13,12 +13,12 @@ mod jws;
 
 use std::time::Duration;
 
-use fetch::Fetcher;
-use jwks::JwksCache;
-use jws::Jws;
 use serde_json::{Map, Value};
 
 use super::{AuthError, Caller, IdentityError, Timestamp};
+use fetch::Fetcher;
+use jwks::JwksCache;
+use jws::Jws;
 
 pub use jws::Algorithm;
 

@@ -13,7 +13,6 @@ use std::thread;
 use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use data_encoding::HEXLOWER;
-use priority_queue::PriorityQueue;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use tokio::sync::oneshot;
@@ -23,6 +22,7 @@ use super::IdentityError;
 use super::login_throttle::NetworkTrust;
 use super::secret::random;
 use crate::process::thread_pool::{LOWEST_NICE, lower_priority};
+use priority_queue::PriorityQueue;
 
 /// Cost of a password hash.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -47,7 +47,7 @@ pub(crate) struct ProblemDescription {
     title: &'static str,
     /// HTTP statuses of problems with this code.
     statuses: &'static [u16],
-    /// What to do about it.
+    /// Remedy.
     remedy: &'static str,
 }
 

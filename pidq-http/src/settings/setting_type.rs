@@ -116,6 +116,25 @@ impl SettingType for PathBuf {
     }
 }
 
+/// Directory for the data of a service; `data` if the setting is empty.
+pub struct DataDir;
+
+impl SettingType for DataDir {
+    type Value = PathBuf;
+
+    fn expected() -> String {
+        PathBuf::expected()
+    }
+
+    fn parse(text: &str) -> Result<PathBuf, String> {
+        PathBuf::parse(text)
+    }
+
+    fn unset() -> Option<PathBuf> {
+        Some(PathBuf::from("data"))
+    }
+}
+
 /// Switch: `on` or `off`; also `true`, `yes`, `1` and their opposites.
 impl SettingType for bool {
     type Value = bool;
@@ -249,8 +268,9 @@ mod tests {
     }
 
     #[test]
-    fn only_optional_values_and_lists_can_be_unset() {
+    fn only_optional_values_lists_and_the_data_directory_can_be_unset() {
         assert_eq!((u64::unset(), <Option<u64>>::unset(), <Vec<u64>>::unset()), (None, Some(None), Some(Vec::new())));
+        assert_eq!(DataDir::unset(), Some("data".into()));
     }
 
     #[test]

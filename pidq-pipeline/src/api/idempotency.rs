@@ -12,7 +12,6 @@ mod fingerprint;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use fingerprint::Fingerprint;
 use pidq_http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue};
 use pidq_http::{Fut, Handler, Method, Problem, Request, Response, Secret, StatusCode, codes, uuid_v7};
 use pidq_store::crypto::EncryptionContext;
@@ -23,6 +22,7 @@ use tracing::Instrument;
 use crate::api::problems::store_problem;
 use crate::api::{accept_header, audit_middleware};
 use crate::platform::Platform;
+use fingerprint::Fingerprint;
 
 /// Maximum size of a stored response.
 const MAX_RESPONSE_SIZE: usize = 8 << 20;

@@ -21,7 +21,7 @@ pub(crate) struct OperationResponse<'a> {
     pipeline_id: &'a str,
     /// State.
     status: OperationState,
-    /// Whether the operation has ended.
+    /// `true` if the operation has ended.
     terminal: bool,
     /// Progress.
     progress: OperationProgress,

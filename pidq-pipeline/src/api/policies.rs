@@ -21,7 +21,7 @@ pub(crate) struct Policy {
     /// Addresses of LLMs that may get the text of documents. Default: all that the administrator allows.
     #[serde(skip_serializing_if = "Option::is_none")]
     llm_allow: Option<Vec<String>>,
-    /// Whether answers may be stored. Default: `true`.
+    /// Permission to store answers. Default: `true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     retain_answers: Option<bool>,
     /// Maximum size of the passages in a prompt, in tokens.

@@ -15,7 +15,7 @@ use crate::api::handlers::documents::{
 };
 use crate::api::handlers::events::ServerSentEvent;
 use crate::api::handlers::license::{LicenseRequest, LicenseResponse};
-use crate::api::handlers::limits::{LimitsResponse, MAX_JSON_SIZE};
+use crate::api::handlers::limits::{JSON_SIZE, LimitsResponse, MAX_JSON_SIZE, UPLOAD_SIZE};
 use crate::api::handlers::llm_connections::{ConnectionPatch, ConnectionRequest, ConnectionResponse, ConnectionTest};
 use crate::api::handlers::operations::ReindexRequest;
 use crate::api::handlers::pipelines::{PipelinePatch, PipelineRequest, PipelineResponse};
@@ -649,15 +649,15 @@ pub(crate) fn find_route(head: &Head, path: &str) -> Option<&'static Route<Platf
 }
 
 const fn json<T: JsonSchema>() -> Accepts {
-    Accepts::json::<T>(MAX_JSON_SIZE).limited_by("PIDQ_JSON_SIZE")
+    Accepts::json::<T>(MAX_JSON_SIZE).limited_by(JSON_SIZE.env())
 }
 
 const fn merge_patch<T: JsonSchema>() -> Accepts {
-    Accepts::merge_patch::<T>(MAX_JSON_SIZE).limited_by("PIDQ_JSON_SIZE")
+    Accepts::merge_patch::<T>(MAX_JSON_SIZE).limited_by(JSON_SIZE.env())
 }
 
 const fn upload<T: JsonSchema>(media: &'static [&'static str]) -> Accepts {
-    Accepts::of::<T>(media, MAX_FORM_SIZE).limited_by("PIDQ_UPLOAD_SIZE")
+    Accepts::of::<T>(media, MAX_FORM_SIZE).limited_by(UPLOAD_SIZE.env())
 }
 
 const LIMIT: Parameter = Parameter::query::<PageSize>("limit", "Maximum number of rows per page.");

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pidq_http::{LISTEN, MemorySize, Secret, SettingTable, Size, settings};
+use pidq_http::{DataDir, LISTEN, MemorySize, Secret, SettingTable, Size, settings};
 
 use super::setting_types::{LicenseKeys, MasterKey, StrongSecret};
 use crate::platform::licensing::Mode;
@@ -11,7 +11,7 @@ use crate::platform::licensing::Mode;
 settings! {
     /// Settings of the document platform.
     pub SETTINGS {
-        pub(crate) DATA_DIR: PathBuf = ("PIDQ_DATA_DIR", "config.dataDir", "Data directory: the SQLite database, spooled uploads and index snapshots.") or "data";
+        pub(crate) DATA_DIR: DataDir = ("PIDQ_DATA_DIR", "config.dataDir", "Data directory: the SQLite database, spooled uploads and index snapshots.") or "data";
         pub(crate) DATABASE_URL: Option<Secret> = ("PIDQ_DATABASE_URL", "config.database.url", "Database for all persistent data: `postgres://…` or `sqlite:FILE`. Default: `pipeline.db` in the data directory.");
         pub(crate) REDIS_URL: Option<Secret> = ("PIDQ_REDIS_URL", "config.redis.url", "Redis for rate limits and search caches shared by all replicas: `redis://…` or `rediss://…`. Cached values are encrypted with `PIDQ_APP_SECRET`. Without Redis, each process has its own limits and caches.");
         pub(crate) CACHE_MEMORY: MemorySize = ("PIDQ_CACHE_MEMORY", "config.cacheMemory", "Memory of the in-process search cache; 0 turns it off.") or "64MiB";
@@ -25,7 +25,7 @@ settings! {
         pub(crate) LICENSE_PUBLIC_KEYS: LicenseKeys = ("PIDQ_LICENSE_PUBLIC_KEYS", "config.license.publicKeys", "Public keys of trusted license issuers: `NAME:KEY`, as printed by `pidq pipeline license key`.");
         pub(crate) WORKERS: usize = ("PIDQ_WORKERS", "config.workers", "Number of documents that this process ingests concurrently; 0 leaves all jobs to separate workers.") or "2";
         pub(crate) JOB_LEASE_TTL: Duration = ("PIDQ_JOB_LEASE_TTL", "config.jobLeaseTtl", "Duration of a job lease. If a worker does not renew the lease of a job in time, another worker takes the job over.") or "30s";
-        pub(crate) EXTRACTOR: Option<PathBuf> = ("PIDQ_EXTRACTOR", "config.extractor", "Program that extracts documents in a child process. Default: the running `pidq`.");
+        pub(crate) EXTRACTOR: Option<PathBuf> = ("PIDQ_EXTRACTOR", "config.extractor", "Program that extracts documents in a child process. Default: `pidq-extract` next to the running program if it is of the same build, else the running program.");
         pub(crate) MODEL_DIR: Option<PathBuf> = ("PIDQ_MODEL_DIR", "config.modelDir", "Directory of the embedding models, one subdirectory each.");
         pub(crate) DATAMARKING: bool = ("PIDQ_DATAMARKING", "config.datamarking", "Marks every word of a passage in prompts (datamarking), which mitigates prompt injection by documents; costs tokens.") or "off";
         pub(crate) ANN_THRESHOLD: usize = ("PIDQ_ANN_THRESHOLD", "config.annThreshold", "Number of chunks of a classification from which dense search uses a pgvector index (ANN), if PostgreSQL has the extension; below it, search is exact.") or "1000000";
@@ -36,7 +36,6 @@ settings! {
         pub(crate) WEBHOOK_TIMEOUT: Duration = ("PIDQ_WEBHOOK_TIMEOUT", "config.webhooks.timeout", "Timeout of a webhook call.") or "15s";
         pub(crate) WEBHOOK_DISABLE_AFTER: Duration = ("PIDQ_WEBHOOK_DISABLE_AFTER", "config.webhooks.disableAfter", "Time of continuous failure after which a webhook is disabled.") or "5d";
         pub(crate) ANSWER_STREAM_LIMIT: usize = ("PIDQ_ANSWER_STREAM_LIMIT", "config.limits.answerStreams", "Maximum number of answers that this process streams at the same time.") or "256";
-        pub(crate) UPLOAD_SIZE: Size = ("PIDQ_UPLOAD_SIZE", "config.limits.uploadSize", "Maximum size of a document.") or "100MiB";
         pub(crate) UPLOAD_MEMORY: Size = ("PIDQ_UPLOAD_MEMORY", "config.limits.uploadMemory", "Memory for all uploads in progress; beyond it, further uploads are rejected with 503.") or "512MiB";
         pub(crate) UPLOAD_SPOOL_SIZE: Size = ("PIDQ_UPLOAD_SPOOL_SIZE", "config.limits.uploadSpoolSize", "Disk space for all spooled uploads (those larger than 256 KiB) until they are stored.") or "8GiB";
         pub(crate) UPLOAD_DIR: Option<PathBuf> = ("PIDQ_UPLOAD_DIR", "config.uploadDir", "Directory for spooled uploads (unlinked temporary files). Default: `uploads` in the data directory.");

@@ -18,7 +18,7 @@ use tokio::sync::Semaphore;
 use crate::api::audit_middleware;
 use crate::api::auth;
 use crate::api::handlers::limits::{
-    self, CHUNK_LIMIT, CLASSIFICATION_LIMIT, JSON_SIZE, METADATA_SIZE, QUESTION_LENGTH_LIMIT,
+    self, CHUNK_LIMIT, CLASSIFICATION_LIMIT, JSON_SIZE, METADATA_SIZE, QUESTION_LENGTH_LIMIT, UPLOAD_SIZE,
 };
 use crate::api::idempotency;
 use crate::api::routes::ROUTES;
@@ -27,7 +27,7 @@ use crate::app::settings::{
     AUDIT_RETENTION, CACHE_MEMORY, DATA_DIR, DATABASE_URL, DATAMARKING, EVENT_STREAM_LIMIT, EVENTS_INCLUDE_NAMES,
     EVENTS_RETENTION, EXTRACTOR, INDEX_MEMORY, JOB_LEASE_TTL, LICENSE_MODE, LICENSE_PUBLIC_KEYS, MODEL_DIR, NATS_URL,
     PIPELINE_LIMIT, REDIS_TIMEOUT, REDIS_URL, SNAPSHOT_DIR, SNAPSHOT_TOTAL_SIZE, TABLES, UPLOAD_DIR, UPLOAD_MEMORY,
-    UPLOAD_SIZE, UPLOAD_SPOOL_SIZE, WEBHOOK_DISABLE_AFTER, WEBHOOK_TIMEOUT,
+    UPLOAD_SPOOL_SIZE, WEBHOOK_DISABLE_AFTER, WEBHOOK_TIMEOUT,
 };
 use crate::background::gauges::IndexCollector;
 use crate::cluster::cache::{Cache, Redis};
@@ -365,7 +365,7 @@ fn backends(settings: &Settings) -> Result<Vec<Backend>, SettingError> {
     Ok(backends)
 }
 
-/// Returns the extractor: the configured program, or this one.
+/// Returns the extractor: the configured program, else `pidq-extract` next to this one, else this one.
 fn extractor(settings: &Settings) -> Result<SandboxOptions, SettingError> {
     match settings.get(&EXTRACTOR)? {
         Some(program) => Ok(SandboxOptions::new(program, EXTRACTOR_ARGUMENTS)),

@@ -14,7 +14,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use local::{CacheKey, LocalCache};
 use pidq_http::Secret;
 use pidq_http::prometheus_client::metrics::counter::Counter;
 use pidq_http::prometheus_client::metrics::family::Family;
@@ -23,6 +22,8 @@ use pidq_store::crypto::{EncryptionContext, Encryptor};
 use ring::hmac;
 
 use crate::metrics::{CACHE_REQUESTS, Labels};
+use local::{CacheKey, LocalCache};
+
 pub use redis::{InvalidUrl, Redis};
 
 /// Maximum size of a value in Redis: fetching it must not take longer than recomputing it.

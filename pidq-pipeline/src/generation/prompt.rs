@@ -11,8 +11,6 @@ mod token_estimate;
 
 use std::fmt::Write;
 
-use serde::Serialize;
-
 pub use sanitize::sanitize;
 pub use spotlighting::{Spotlighting, remove_marks};
 pub use token_estimate::estimate_tokens;
@@ -102,7 +100,7 @@ pub struct Prompt {
 }
 
 /// Warning about a passage with instruction-like text. The passage is used anyway.
-#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Warning {
     /// `instruction-like-text`.
     pub code: &'static str,

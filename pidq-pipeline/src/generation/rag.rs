@@ -51,8 +51,8 @@ pub struct Question {
     pub timeout: Option<Duration>,
 }
 
-/// An answer, as sent to the client.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// An answer.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// The text.
     pub answer: String,
@@ -77,7 +77,6 @@ pub struct Answer {
     /// Token usage; `None` if no model was called.
     pub usage: Option<Usage>,
     /// Duration of the model calls.
-    #[serde(skip)]
     pub duration: Duration,
 }
 

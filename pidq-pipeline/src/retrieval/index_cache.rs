@@ -15,10 +15,10 @@ use pidq_text::embedding::from_blob;
 use pidq_text::search::{Chunk, Document, Partition};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use snapshot_files::SnapshotId;
 use tokio::sync::{OwnedRwLockWriteGuard, RwLock, Semaphore, mpsc};
 
 use crate::retrieval::chunk_header::chunk_header;
+use snapshot_files::SnapshotId;
 
 pub use snapshot_files::SnapshotFiles;
 

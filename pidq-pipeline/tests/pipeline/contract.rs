@@ -1,6 +1,5 @@
 //! Tests of the HTTP API's contract: keys, lists, downloads and the headers of all responses.
 
-use std::collections::BTreeSet;
 use std::process::Command;
 
 use base64::Engine;
@@ -14,6 +13,7 @@ use tempfile::TempDir;
 
 use crate::databases;
 use crate::mock_server::{MockServer, Step, json_reply, reply};
+use crate::openapi_types::check_types;
 use crate::platform::{MASTER, SECRET, TestPlatform, TestResponse, on_each, on_each_url};
 
 const WITH_MASTER_KEY: &[(&str, &str)] = &[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)];
@@ -416,29 +416,7 @@ async fn openapi_contains_the_configured_limits() {
 async fn the_types_of_all_bodies_are_described() {
     let platform = TestPlatform::sqlite(&[]).await;
     let document = platform.get("/openapi.json").await.json();
-    let schemas = document["components"]["schemas"].as_object().expect("schemas");
-    for (name, schema) in schemas {
-        assert!(!name.ends_with(|c: char| c.is_ascii_digit()), "two types have the name {name}");
-        assert!(schema["description"].is_string(), "{name}: {schema}");
-        for (field, schema) in schema["properties"].as_object().into_iter().flatten() {
-            assert!(schema["description"].is_string(), "{name}.{field}: {schema}");
-        }
-    }
-    let mut references = BTreeSet::new();
-    collect_references(&document, &mut references);
-    let defined: BTreeSet<String> = schemas.keys().map(|name| format!("#/components/schemas/{name}")).collect();
-    assert_eq!(references, defined);
-}
-
-fn collect_references(value: &Value, references: &mut BTreeSet<String>) {
-    match value {
-        Value::Array(items) => items.iter().for_each(|item| collect_references(item, references)),
-        Value::Object(fields) => {
-            references.extend(fields.get("$ref").and_then(Value::as_str).map(str::to_owned));
-            fields.values().for_each(|field| collect_references(field, references));
-        }
-        _ => {}
-    }
+    check_types(&document);
 }
 
 #[tokio::test]

@@ -1,14 +1,14 @@
 //! Tests of `/api/limits`, of the metrics, and of the limit of streamed answers.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hyper::Request;
-use pidq_http::{AnyMetric, HTTP_METRICS, MetricTable};
+use pidq_http::HTTP_METRICS;
 use pidq_pipeline::background::gauges;
 use pidq_pipeline::metrics::METRICS;
 use serde_json::json;
 
+use crate::metric_families::check_families;
 use crate::mock_prompt_model::prompt_model;
 use crate::mock_server::{MockServer, Step};
 use crate::platform::TestPlatform;
@@ -188,25 +188,4 @@ async fn the_number_of_streamed_answers_is_limited() {
 fn metric(platform: &TestPlatform, name: &str) -> Option<String> {
     let text = platform.service.metrics();
     text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ').map(str::to_owned))
-}
-
-/// Checks that exactly the documented families are exposed, each with its type, description and labels.
-fn check_families(text: &str, tables: &[MetricTable]) {
-    let rows: Vec<&dyn AnyMetric> = tables.concat();
-    let documented = rows.iter().map(|row| (row.name(), (row.kind(), row.summary())));
-    let lines = |prefix: &'static str| text.lines().filter_map(move |line| line.strip_prefix(prefix)?.split_once(' '));
-    let kinds: BTreeMap<&str, &str> = lines("# TYPE ").collect();
-    let exposed = lines("# HELP ").map(|(name, help)| (name, (kinds[name], help)));
-    assert_eq!(BTreeMap::from_iter(exposed), BTreeMap::from_iter(documented));
-    for (sample, labels) in text.lines().filter_map(|line| line.split_once('{')) {
-        let is_sample_of = |row: &&&dyn AnyMetric| {
-            sample
-                .strip_prefix(row.name())
-                .is_some_and(|suffix| ["", "_total", "_bucket", "_sum", "_count"].contains(&suffix))
-        };
-        let row = rows.iter().find(is_sample_of).unwrap_or_else(|| panic!("{sample}"));
-        let names = labels.split("\",").filter_map(|label| Some(label.split_once("=\"")?.0));
-        let names: Vec<&str> = names.filter(|name| *name != "le").collect();
-        assert_eq!(names, row.label_names(), "{sample}{{{labels}");
-    }
 }

@@ -28,9 +28,13 @@ mod licenses;
 mod limits_and_metrics;
 mod llm;
 mod llm_tls;
+#[path = "../../../pidq-http/tests/service/metric_families.rs"]
+mod metric_families;
 mod mock_prompt_model;
 mod mock_server;
 mod offsets;
+#[path = "../../../pidq-http/tests/service/openapi_types.rs"]
+mod openapi_types;
 mod pgvector;
 mod platform;
 mod prompt_injection;

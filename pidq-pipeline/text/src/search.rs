@@ -15,11 +15,11 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use serde_json::{Map, Value};
-use vector_scan::VectorTable;
 
 use crate::analyzer;
 use crate::embedding::{Error, normalize};
 use crate::ranking::bm25::InvertedIndex;
+use vector_scan::VectorTable;
 
 pub use filter::{Filter, FilterError};
 pub use hybrid::{MODES, Mode, RankedChunk, SearchQuery};

@@ -6,6 +6,7 @@ use pidq_http::{Accepts, Access, Action, Binary, Method, Parameter, Reply, Route
 use crate::app::schemas::{
     FormatName, FunctionCatalog, Graph, GraphOrNodeLink, PageSize, ResultOrNodeLink, SchemaVersion,
 };
+use crate::app::settings::MAX_GRAPH_SIZE;
 use crate::graph_selector::GraphIdText;
 use crate::handlers::batch_query::{BatchRequest, BatchRowJson};
 use crate::handlers::graphs::{GraphPage, GraphVersions, PutResult};
@@ -142,7 +143,7 @@ pub const ROUTES: &[Route<Server>] = &[
         action: Action::None,
         summary: "Stores a new version of a graph.",
         parameters: &[GRAPH_ID, STRICT],
-        body: Some(Accepts::json::<Graph>(GRAPH_BODY).limited_by("PIDQ_MAX_GRAPH_SIZE")),
+        body: Some(Accepts::json::<Graph>(GRAPH_BODY).limited_by(MAX_GRAPH_SIZE.env())),
         replies: &[
             Reply::json::<PutResult<'_>>(201, "The graph was created."),
             Reply::json::<PutResult<'_>>(200, "A new version was stored, or the content was unchanged."),

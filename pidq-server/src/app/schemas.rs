@@ -32,9 +32,9 @@ pub struct PidGraph {
 /// Graph in the node-link form of NetworkX.
 #[derive(JsonSchema, Serialize)]
 pub struct NodeLinkGraph {
-    /// Whether the edges have a direction.
+    /// `true` if the edges have a direction.
     directed: bool,
-    /// Whether several edges may join the same nodes.
+    /// `true` if several edges may join the same nodes.
     multigraph: bool,
     /// Data of the drawing.
     graph: Map<String, Value>,
@@ -151,9 +151,9 @@ pub struct FunctionParameter {
     name: String,
     /// Kind of the argument, such as `query`, `path` or `constant`.
     expects: String,
-    /// Whether it may be omitted.
+    /// `true` if it may be omitted.
     optional: bool,
-    /// Whether it may be repeated.
+    /// `true` if it may be repeated.
     repeats: bool,
     /// Names of the options, for a parameter that is an object of options.
     options: Vec<String>,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pidq_http::auth::{Algorithm, DefaultAccess};
-use pidq_http::{MemorySize, Secret, Size, settings};
+use pidq_http::{DataDir, MemorySize, Secret, Size, settings};
 
 use super::setting_types::{AuthMode, ClockSkew, ProviderTenant, ScopeMapping, SsoProfile};
 use crate::store::VersionRetention;
@@ -13,7 +13,7 @@ settings! {
     /// Settings of the graph query service.
     pub SETTINGS {
         pub(crate) GRAPH_DIR: Option<PathBuf> = ("PIDQ_GRAPH_DIR", "config.graphs.dir", "Directory of graphs to serve read-only: `GRAPH_ID.json`, also `.json.gz` and `.json.zst`.");
-        pub DATA_DIR: PathBuf = ("PIDQ_DATA_DIR", "config.dataDir", "Directory for graphs and accounts.") or "data";
+        pub DATA_DIR: DataDir = ("PIDQ_DATA_DIR", "config.dataDir", "Directory for graphs and accounts.") or "data";
         pub STORE_URL: Option<Secret> = ("PIDQ_STORE_URL", "config.graphs.storeUrl", "URL of a graph store shared by several replicas, `postgres://…`; by default, graphs are stored as files in the data directory.");
         pub(crate) VERSIONS_RETAINED: VersionRetention = ("PIDQ_VERSIONS_RETAINED", "config.graphs.versionsRetained", "Number of most recent versions to retain per graph; `all` retains every version.") or "10";
         pub(crate) TENANT_QUOTA: Option<Size> = ("PIDQ_TENANT_QUOTA", "config.graphs.tenantQuota", "Storage quota of a tenant, including retained versions.");

@@ -10,8 +10,12 @@ mod fixtures;
 mod get_graph;
 mod invalid_settings;
 mod list_graphs;
+#[path = "../../../pidq-http/tests/service/metric_families.rs"]
+mod metric_families;
 mod metrics;
 mod oauth;
+#[path = "../../../pidq-http/tests/service/openapi_types.rs"]
+mod openapi_types;
 mod put_graph;
 mod query;
 mod request_log;

@@ -1,11 +1,10 @@
 //! Tests of `/metrics`: queries, logins and syncs, and the documented names.
 
-use std::collections::BTreeMap;
-
-use pidq_http::{AnyMetric, HTTP_METRICS, MetricTable};
+use pidq_http::HTTP_METRICS;
 use pidq_server::metrics::METRICS;
 
 use crate::fixtures::{DRAWING, FORM, SECRET, TestService};
+use crate::metric_families::check_families;
 
 #[tokio::test]
 async fn limits_logins_and_syncs_are_counted() {
@@ -41,25 +40,4 @@ async fn limits_logins_and_syncs_are_counted() {
         assert_eq!(metric(&format!("pidq_server_login_failures_total{{reason=\"{reason}\"}}")), 1.0);
     }
     check_families(&service.service.metrics(), &[HTTP_METRICS, METRICS]);
-}
-
-/// Checks that exactly the documented families are exposed, each with its type, description and labels.
-fn check_families(text: &str, tables: &[MetricTable]) {
-    let rows: Vec<&dyn AnyMetric> = tables.concat();
-    let documented = rows.iter().map(|row| (row.name(), (row.kind(), row.summary())));
-    let lines = |prefix: &'static str| text.lines().filter_map(move |line| line.strip_prefix(prefix)?.split_once(' '));
-    let kinds: BTreeMap<&str, &str> = lines("# TYPE ").collect();
-    let exposed = lines("# HELP ").map(|(name, help)| (name, (kinds[name], help)));
-    assert_eq!(BTreeMap::from_iter(exposed), BTreeMap::from_iter(documented));
-    for (sample, labels) in text.lines().filter_map(|line| line.split_once('{')) {
-        let is_sample_of = |row: &&&dyn AnyMetric| {
-            sample
-                .strip_prefix(row.name())
-                .is_some_and(|suffix| ["", "_total", "_bucket", "_sum", "_count"].contains(&suffix))
-        };
-        let row = rows.iter().find(is_sample_of).unwrap_or_else(|| panic!("{sample}"));
-        let names = labels.split("\",").filter_map(|label| Some(label.split_once("=\"")?.0));
-        let names: Vec<&str> = names.filter(|name| *name != "le").collect();
-        assert_eq!(names, row.label_names(), "{sample}{{{labels}");
-    }
 }

@@ -6,6 +6,7 @@ use pidq_server::ROUTES;
 use serde_json::{Value, json};
 
 use crate::fixtures::{DRAWING, FORM, PASSWORD, SECRET, TestResponse, TestService};
+use crate::openapi_types::check_types;
 
 /// Returns a successful request for each row with its status, in order: put, query, delete.
 fn calls() -> Vec<(&'static str, &'static str, &'static str, String, u16)> {
@@ -86,29 +87,7 @@ async fn the_openapi_document_lists_exactly_the_routes() {
 async fn the_types_of_all_bodies_are_described() {
     let service = TestService::start().await;
     let document: Value = serde_json::from_slice(&service.service.openapi()).expect("JSON");
-    let schemas = document["components"]["schemas"].as_object().expect("schemas");
-    for (name, schema) in schemas {
-        assert!(!name.ends_with(|c: char| c.is_ascii_digit()), "two types have the name {name}");
-        assert!(schema["description"].is_string(), "{name}: {schema}");
-        for (field, schema) in schema["properties"].as_object().into_iter().flatten() {
-            assert!(schema["description"].is_string(), "{name}.{field}: {schema}");
-        }
-    }
-    let mut references = BTreeSet::new();
-    collect_references(&document, &mut references);
-    let defined: BTreeSet<String> = schemas.keys().map(|name| format!("#/components/schemas/{name}")).collect();
-    assert_eq!(references, defined);
-}
-
-fn collect_references(value: &Value, references: &mut BTreeSet<String>) {
-    match value {
-        Value::Array(items) => items.iter().for_each(|item| collect_references(item, references)),
-        Value::Object(fields) => {
-            references.extend(fields.get("$ref").and_then(Value::as_str).map(str::to_owned));
-            fields.values().for_each(|field| collect_references(field, references));
-        }
-        _ => {}
-    }
+    check_types(&document);
 }
 
 #[tokio::test]

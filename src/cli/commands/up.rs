@@ -7,7 +7,6 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use clap::Args;
-use local_graph_service::LocalGraphService;
 use pidq_http::{
     COMMON, CommonSettings, Listener, Secret, SettingTable, Settings, Shutdown, configure_malloc, serve_service,
     settings, settings_help,
@@ -17,6 +16,7 @@ use pidq_server::{ADMIN_LOGIN, DATA_DIR};
 
 use super::serve::variables;
 use crate::cli::failure::{Failure, Result, Status};
+use local_graph_service::LocalGraphService;
 
 const PURPOSE: &str = "\
 Serves graphs (`/graph`), tokens (`/o`) and the document platform (`/api`) in one process on one address, without other

@@ -40,7 +40,7 @@ pub(crate) struct AnswerResponse<'a> {
     pub query: &'a str,
     /// Text of the answer, with citations such as `[1]`.
     pub answer: String,
-    /// Whether the question is answered.
+    /// `true` if the question is answered.
     pub answered: bool,
     /// Reason why it is not answered, or a defect of the answer.
     pub reason: Option<Reason>,

@@ -1,21 +1,20 @@
 //! API keys and their access scopes: pipelines, classifications, permissions (verbs).
 
-use pidq_store::domain::api_key::{AccessScope, ApiKey};
-
-use crate::api::auth::request_key;
-use crate::api::page_response::page_response;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pidq_http::auth::Timestamp;
 use pidq_http::{Problem, Request, Response, Secret, StatusCode, codes};
 use pidq_store::domain::api_key::SCOPES;
+use pidq_store::domain::api_key::{AccessScope, ApiKey};
 use pidq_store::domain::audit_context;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::auth::KEY_PREFIX;
+use crate::api::auth::request_key;
 use crate::api::json_body;
+use crate::api::page_response::page_response;
 use crate::api::problems::{store_problem, validation};
 use crate::api::schema::{DateTime, ScopeName, Uuid};
 use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};

@@ -3,7 +3,6 @@
 mod graph_context;
 mod sampling;
 
-use crate::api::llm_problems::{ProviderName, llm_problem, parse_provider};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +11,6 @@ use pidq_store::domain::api_key::Verb;
 use pidq_store::domain::model::Pipeline;
 use pidq_store::{AnswerStats, CLIENT_GONE, CountedQuestion, QuestionStats};
 use pidq_text::search::Mode;
-use sampling::{SamplingFields, StopStrings};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -23,6 +21,7 @@ use crate::api::handlers::answers::{self, AnswerResponse, AnswerTimings, NewAnsw
 use crate::api::handlers::llm_connections;
 use crate::api::handlers::search::{self, SearchRequest, SearchResult, SearchWarning, ValidatedSearch};
 use crate::api::json_body;
+use crate::api::llm_problems::{ProviderName, llm_problem, parse_provider};
 use crate::api::pipeline_access::{find_active_pipeline, require_access};
 use crate::api::policies::Policy;
 use crate::api::problems::validation;
@@ -33,6 +32,7 @@ use crate::generation::rag::{self, Answer, Context, StreamEvent};
 use crate::llm::{Endpoint, LlmError, Sampling};
 use crate::net::egress::AllowList;
 use crate::platform::Platform;
+use sampling::{SamplingFields, StopStrings};
 
 /// Maximum number of turns in `history`.
 const MAX_HISTORY_TURNS: usize = 20;

@@ -1,19 +1,18 @@
 //! `GET /api/audit`: audit log of changes and rejected requests. Entries are append-only until their retention ends.
 
-use pidq_store::domain::audit_context::AuditEntry;
-
-use crate::api::page_response::page_response;
-use crate::api::pipeline_access::require_unrestricted;
 use std::sync::Arc;
 
 use pidq_http::auth::Timestamp;
 use pidq_http::{Problem, Request, Response, codes};
 use pidq_store::AuditFilter;
+use pidq_store::domain::audit_context::AuditEntry;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::api::auth::request_key;
+use crate::api::page_response::page_response;
+use crate::api::pipeline_access::require_unrestricted;
 use crate::api::problems::store_problem;
 use crate::api::schema::{DateTime, Uuid};
 use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};

@@ -41,7 +41,7 @@ pub(crate) struct EmbeddingModel {
     dimensions: Option<usize>,
     /// Description.
     summary: &'static str,
-    /// Whether the model is configured.
+    /// `true` if the model is configured.
     available: bool,
 }
 

@@ -48,7 +48,7 @@ pub(crate) struct LicenseResponse<'a> {
     usage: Option<Usage>,
     /// Names of the limits that are reached.
     limits_reached: Vec<&'static str>,
-    /// Whether the clock was set back, so that the expiry cannot be checked.
+    /// `true` if the clock was set back, so that the expiry cannot be checked.
     clock_set_back: bool,
     /// Licensee. Absent without a license.
     #[serde(skip_serializing_if = "Option::is_none")]

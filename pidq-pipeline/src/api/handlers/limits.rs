@@ -22,6 +22,7 @@ settings! {
     /// Settings that limit a request and the extraction of a document.
     pub SETTINGS {
         pub(crate) JSON_SIZE: Size = ("PIDQ_JSON_SIZE", "config.limits.jsonSize", "Maximum size of a JSON body, up to 64 MiB.") or "1MiB";
+        pub(crate) UPLOAD_SIZE: Size = ("PIDQ_UPLOAD_SIZE", "config.limits.uploadSize", "Maximum size of a document.") or "100MiB";
         pub(crate) QUESTION_LENGTH_LIMIT: usize = ("PIDQ_QUESTION_LENGTH_LIMIT", "config.limits.questionLength", "Maximum length of a question, in characters.") or "8000";
         pub(crate) METADATA_SIZE: MemorySize = ("PIDQ_METADATA_SIZE", "config.limits.metadataSize", "Maximum size of a document's metadata, as JSON.") or "16KiB";
         pub(crate) CLASSIFICATION_LIMIT: usize = ("PIDQ_CLASSIFICATION_LIMIT", "config.limits.classifications", "Maximum number of classifications of a pipeline.") or "64";

@@ -3,7 +3,6 @@
 //! Secrets are encrypted for the id and the base URL of their connection, so they cannot be used for another URL: not by a
 //! query, a changed URL, or a manual change in the database.
 
-use pidq_store::domain::llm_connection::LlmConnection;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,6 +11,7 @@ use pidq_http::auth::Timestamp;
 use pidq_http::{Problem, Request, Response, Secret, StatusCode, codes, uuid_v7};
 use pidq_store::crypto::EncryptionContext;
 use pidq_store::domain::audit_context;
+use pidq_store::domain::llm_connection::LlmConnection;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};

@@ -1,10 +1,10 @@
 //! `/api/operations`: long-running operations with progress and cancellation.
 
-use pidq_store::domain::operation::{Operation, OperationKind, OperationState};
 use std::sync::Arc;
 
 use pidq_http::{Problem, Request, Response, codes};
 use pidq_store::ReindexTarget;
+use pidq_store::domain::operation::{Operation, OperationKind, OperationState};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

@@ -161,7 +161,7 @@ pub(crate) struct PipelineResponse<'a> {
     metadata: &'a Map<String, Value>,
     /// Default search parameters.
     retrieval: &'a Retrieval,
-    /// Whether title and headings are part of the indexed text of a chunk.
+    /// `true` if title and headings are part of the indexed text of a chunk.
     chunk_header: bool,
     /// Policies of the classifications that the caller may see.
     #[schemars(with = "BTreeMap<String, Policy>")]

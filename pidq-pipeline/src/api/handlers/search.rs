@@ -13,7 +13,6 @@ use pidq_store::domain::model::{Pipeline, Retrieval};
 use pidq_text::embedding;
 use pidq_text::search::{Chunk, Filter, Hit, Mode, indexed_text};
 use schemars::JsonSchema;
-use search_cache::CachedSearch;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -30,6 +29,7 @@ use crate::platform::Platform;
 use crate::retrieval::index_cache::{ChunkInfo, PartitionIndex, SharedIndex};
 use crate::retrieval::pgvector::ChunkPosition;
 use crate::retrieval::reranker::{CANDIDATES, Reranker};
+use search_cache::CachedSearch;
 
 /// Candidates requested from the ANN index; no ranking uses more.
 const ANN_CANDIDATES: usize = 200;

@@ -84,7 +84,7 @@ pub(crate) struct UsageResponse {
     prompt_tokens: i64,
     /// Tokens of answers.
     completion_tokens: i64,
-    /// Whether some of the tokens are estimates.
+    /// `true` if some of the tokens are estimates.
     estimated: bool,
     /// Tokens that are estimates, because the model reported no usage.
     estimated_tokens: i64,

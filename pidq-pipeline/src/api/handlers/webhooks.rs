@@ -4,7 +4,6 @@
 //! that key: it receives the events that the key may see, is hidden from other restricted keys, and is disabled with
 //! the key.
 
-use pidq_store::domain::webhook::{Webhook, WebhookState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,6 +13,7 @@ use pidq_store::Delivery;
 use pidq_store::domain::api_key::ApiKey;
 use pidq_store::domain::audit_context;
 use pidq_store::domain::event::{self, Event, KINDS};
+use pidq_store::domain::webhook::{Webhook, WebhookState};
 use pidq_store::string_enum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -136,7 +136,7 @@ impl<'a> From<&'a Webhook> for WebhookResponse<'a> {
 /// Result of a test of a webhook.
 #[derive(JsonSchema, Serialize)]
 pub(crate) struct WebhookTest {
-    /// Whether the webhook accepted the event.
+    /// `true` if the webhook accepted the event.
     delivered: bool,
     /// Id of the test event.
     #[schemars(with = "Uuid")]

@@ -28,14 +28,13 @@ pub enum StreamEvent {
     Error(LlmError),
 }
 
-/// Data of an event other than an error.
+/// Data of an event during the answer.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Data<'a> {
     Retrieval { contexts: &'a [Context], contexts_dropped: usize },
     Delta { text: &'a str },
     Citation(&'a Citation),
-    Done(&'a Answer),
 }
 
 impl StreamEvent {
@@ -50,7 +49,8 @@ impl StreamEvent {
         }
     }
 
-    /// Returns the data on the wire; `None` for an error, whose data is a problem with the request id.
+    /// Returns the data on the wire; `None` for the last event, whose data depends on the request: the answer with its
+    /// metadata, or a problem with the request id.
     pub fn data(&self) -> Option<serde_json::Value> {
         let data = match self {
             StreamEvent::Retrieval { contexts, contexts_dropped } => {
@@ -58,8 +58,7 @@ impl StreamEvent {
             }
             StreamEvent::Delta { text } => Data::Delta { text },
             StreamEvent::Citation(citation) => Data::Citation(citation),
-            StreamEvent::Done(answer) => Data::Done(answer),
-            StreamEvent::Error(_) => return None,
+            StreamEvent::Done(_) | StreamEvent::Error(_) => return None,
         };
         serde_json::to_value(data).ok()
     }

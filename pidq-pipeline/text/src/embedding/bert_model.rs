@@ -10,12 +10,12 @@ mod model_files;
 use std::sync::Arc;
 
 use candle_core::{Result, Tensor};
-use encoder::BertEncoder;
-use model_files::{ModelFiles, Pooling};
 use tokenizers::Tokenizer;
 
 use super::model_dir::{invalid_file, model_dir};
 use super::{Embedder, Error, Model};
+use encoder::BertEncoder;
+use model_files::{ModelFiles, Pooling};
 
 /// The `transformer` model.
 pub const TRANSFORMER: Model = Model {

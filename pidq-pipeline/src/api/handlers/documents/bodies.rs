@@ -39,9 +39,9 @@ pub(crate) struct DocumentResponse<'a> {
     revision: i64,
     /// Status.
     status: Status,
-    /// Whether the status changes only on request.
+    /// `true` if the status changes only on request.
     terminal: bool,
-    /// Whether a revision is searchable.
+    /// `true` if a revision is searchable.
     searchable: bool,
     /// Searchable revision.
     searchable_revision: Option<i64>,
@@ -282,7 +282,7 @@ pub(crate) struct PreviewBody {
     pub text_splitter: Option<Value>,
 }
 
-/// How a document would be split.
+/// Chunks into which a document would be split.
 #[derive(JsonSchema, Serialize)]
 pub(crate) struct Preview<'a> {
     /// Detected media type.
@@ -297,7 +297,7 @@ pub(crate) struct Preview<'a> {
     pub warnings: &'a [String],
     /// Number of all chunks.
     pub chunk_count: usize,
-    /// Whether only the first chunks are shown.
+    /// `true` if only the first chunks are shown.
     pub truncated: bool,
     /// The first chunks.
     pub(super) chunks: Vec<ChunkContent<'a>>,

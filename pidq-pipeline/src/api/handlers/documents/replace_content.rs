@@ -1,7 +1,6 @@
 //! `PUT …/content`: a new revision of a document. The previous one stays searchable until the new one is ready, or
 //! forever if ingestion fails.
 
-use crate::api::pipeline_access::require_not_deleting;
 use std::sync::Arc;
 
 use pidq_http::{Problem, Request, Response, StatusCode, codes, header};
@@ -11,6 +10,7 @@ use pidq_store::{NewContent, StoreError};
 
 use super::upload::{check_supported, filename, parse_wait, upload_response, wait_for};
 use super::{busy, find_document, not_found, reload};
+use crate::api::pipeline_access::require_not_deleting;
 use crate::api::problems::{store_problem, validation};
 use crate::platform::Platform;
 
