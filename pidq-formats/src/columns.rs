@@ -48,7 +48,7 @@ impl<'a> Columns<'a> {
         for row in rows {
             count += 1;
             for (key, value) in row.iter() {
-                columns.add(key, kind(value));
+                columns.add(key, ColumnType::of(value));
             }
         }
         if count.saturating_mul(columns.list.len()) > MAX_CELLS {
@@ -68,6 +68,18 @@ impl<'a> Columns<'a> {
 }
 
 impl ColumnType {
+    /// Returns the type of a value.
+    pub fn of(value: Value<'_>) -> ColumnType {
+        match value {
+            Value::Undefined | Value::Null => ColumnType::Null,
+            Value::Bool(_) => ColumnType::Bool,
+            Value::Number(number) if is_integer(number.value(), number.lexeme()) => ColumnType::Integer,
+            Value::Number(_) => ColumnType::Number,
+            Value::String(_) => ColumnType::Text,
+            Value::Array(_) | Value::Object(_) => ColumnType::Json,
+        }
+    }
+
     fn with(self, other: ColumnType) -> ColumnType {
         match (self, other) {
             (same, other) if same == other => same,
@@ -76,17 +88,6 @@ impl ColumnType {
             (ColumnType::Json, _) | (_, ColumnType::Json) => ColumnType::Json,
             _ => ColumnType::Text,
         }
-    }
-}
-
-fn kind(value: Value<'_>) -> ColumnType {
-    match value {
-        Value::Undefined | Value::Null => ColumnType::Null,
-        Value::Bool(_) => ColumnType::Bool,
-        Value::Number(number) if is_integer(number.value(), number.lexeme()) => ColumnType::Integer,
-        Value::Number(_) => ColumnType::Number,
-        Value::String(_) => ColumnType::Text,
-        Value::Array(_) | Value::Object(_) => ColumnType::Json,
     }
 }
 

@@ -129,7 +129,7 @@ pub const FORMATS: &[Format] = &[
         media_type: "text/csv",
         extension: "csv",
         summary: "two tables that `neo4j-admin database import` loads",
-        read: None,
+        read: Some(Reader { files: &["nodes.csv", "rels.csv"], read: |files| tables::read_neo4j(files[0], files[1]) }),
         write: Some(Writer { files: &["nodes.csv", "rels.csv"], write: tables::write_neo4j }),
     },
     Format {
@@ -144,8 +144,11 @@ pub const FORMATS: &[Format] = &[
         name: "ndjson",
         media_type: "application/x-ndjson",
         extension: "ndjson",
-        summary: "nodes and edges, one JSON object per line",
-        read: None,
+        summary: "two files with one JSON object per line, of the nodes and of the edges; without the metadata",
+        read: Some(Reader {
+            files: &["nodes.ndjson", "edges.ndjson"],
+            read: |files| json_formats::read_lines(files[0], files[1]),
+        }),
         write: Some(Writer { files: &["nodes.ndjson", "edges.ndjson"], write: json_formats::write_lines }),
     },
     Format {

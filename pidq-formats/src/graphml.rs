@@ -11,7 +11,8 @@ use crate::error::{Code, Error, Result};
 use crate::import::{Finding, Import, ImportBuilder};
 use crate::json::{Fields, Json, is_number};
 use crate::model::{ENDS, Model, text};
-use crate::xml::{Element, Tree, escape};
+use crate::other_fields::{self, OTHER_FIELDS};
+use crate::xml::{Element, Tree, escape, is_xml_text};
 
 /// Suffix in the key name of a value that is JSON text, for which GraphML has no type.
 const JSON_TYPE: &str = "json";
@@ -19,38 +20,64 @@ const JSON_TYPE: &str = "json";
 /// Key that marks a node added for an id that no node has: GraphML requires a node at each end of an edge.
 const MISSING_NODE_KEY: &str = "missing_node";
 
-/// Writes a graph.
+/// Writes a graph. What typed keys cannot hold, such as nulls, is JSON text under one more key.
 pub fn write(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
     let model = Model::from_value(value)?;
-    let nodes = Columns::from_rows(model.nodes.iter().map(|node| node.fields))?;
-    let edges = Columns::from_rows(model.edges.iter().map(|edge| edge.fields))?;
-    let metadata = Columns::from_rows(model.metadata.into_iter())?;
+    let nodes = DomainKeys::new("n", "node", model.nodes.iter().map(|node| node.fields))?;
+    let edges = DomainKeys::new("e", "edge", model.edges.iter().map(|edge| edge.fields))?;
+    let metadata = DomainKeys::new("g", "graph", model.metadata.into_iter())?;
+    let mut elements = String::from("<graph id=\"G\" edgedefault=\"directed\">\n");
+    let mut has_other_fields = false;
+    if let Some(fields) = model.metadata {
+        has_other_fields |= write_data(&mut elements, &metadata, fields, |_, _| false);
+    }
+    has_other_fields |= write_nodes(&mut elements, &model, &nodes);
+    has_other_fields |= write_edges(&mut elements, &model, &edges);
     let mut out = String::from(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\" \
          xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:schemaLocation=\"http://graphml.graphdrawing.org/xmlns \
          http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd\">\n",
     );
-    for (prefix, domain, columns) in [("n", "node", &nodes), ("e", "edge", &edges), ("g", "graph", &metadata)] {
-        write_keys(&mut out, prefix, domain, columns);
+    for keys in [&nodes, &edges, &metadata] {
+        write_keys(&mut out, keys);
+    }
+    if has_other_fields {
+        write_own_key(&mut out, "all", OTHER_FIELDS, "string");
     }
     if !model.missing_nodes.is_empty() {
-        let _ = writeln!(
-            out,
-            "<key id=\"{MISSING_NODE_KEY}\" for=\"node\" attr.name=\"{MISSING_NODE_KEY}\" attr.type=\"boolean\"/>"
-        );
+        write_own_key(&mut out, "node", MISSING_NODE_KEY, "boolean");
     }
-    out.push_str("<graph id=\"G\" edgedefault=\"directed\">\n");
-    if let Some(fields) = model.metadata {
-        write_data(&mut out, "g", &metadata, fields);
-    }
-    write_nodes(&mut out, &model, &nodes);
-    write_edges(&mut out, &model, &edges);
+    out.push_str(&elements);
     out.push_str("</graph>\n</graphml>\n");
     Ok(vec![out.into_bytes()])
 }
 
-fn write_keys(out: &mut String, prefix: &str, domain: &str, columns: &Columns<'_>) {
-    for (index, column) in columns.list.iter().enumerate().filter(|(_, column)| !is_element_attribute(prefix, column)) {
+/// Keys of the elements of one kind.
+struct DomainKeys<'a> {
+    /// First character of the key ids.
+    prefix: &'static str,
+    domain: &'static str,
+    columns: Columns<'a>,
+}
+
+impl<'a> DomainKeys<'a> {
+    fn new(
+        prefix: &'static str,
+        domain: &'static str,
+        rows: impl Iterator<Item = Object<'a>>,
+    ) -> Result<DomainKeys<'a>> {
+        Ok(DomainKeys { prefix, domain, columns: Columns::from_rows(rows)? })
+    }
+}
+
+/// Returns true if a field can have a key of its own: XML can hold its name, and the import gives it no other meaning.
+fn has_own_key(column: &Column<'_>) -> bool {
+    let is_reserved = [OTHER_FIELDS, MISSING_NODE_KEY].contains(&column.key);
+    !is_reserved && !column.key.trim().is_empty() && is_xml_text(column.key) && column.kind != ColumnType::Null
+}
+
+fn write_keys(out: &mut String, keys: &DomainKeys<'_>) {
+    for (index, column) in keys.columns.list.iter().enumerate().filter(|(_, column)| has_own_key(column)) {
         let kind = match column.kind {
             ColumnType::Bool => "boolean",
             ColumnType::Integer => "long",
@@ -62,49 +89,97 @@ fn write_keys(out: &mut String, prefix: &str, domain: &str, columns: &Columns<'_
         // Writing to a `String` cannot fail.
         let _ = writeln!(
             out,
-            "<key id=\"{prefix}{index}\" for=\"{domain}\" attr.name=\"{}\" attr.type=\"{kind}\">{description}</key>",
+            "<key id=\"{}{index}\" for=\"{}\" attr.name=\"{}\" attr.type=\"{kind}\">{description}</key>",
+            keys.prefix,
+            keys.domain,
             escape(column.key)
         );
     }
 }
 
-/// Ids and ends are attributes of the element. Integer ones are repeated as data, because XML attributes are strings.
-fn is_element_attribute(prefix: &str, column: &Column<'_>) -> bool {
-    let has_attribute_key = match prefix {
-        "n" => column.key == "id",
-        "e" => ENDS.iter().any(|pair| pair.contains(&column.key)),
-        _ => false,
-    };
-    has_attribute_key && column.kind != ColumnType::Integer
+fn write_own_key(out: &mut String, domain: &str, name: &str, kind: &str) {
+    let _ = writeln!(out, "<key id=\"{name}\" for=\"{domain}\" attr.name=\"{name}\" attr.type=\"{kind}\"/>");
 }
 
-fn write_nodes(out: &mut String, model: &Model<'_>, columns: &Columns<'_>) {
+fn write_nodes(out: &mut String, model: &Model<'_>, keys: &DomainKeys<'_>) -> bool {
+    let mut has_other_fields = false;
     for node in &model.nodes {
         let _ = writeln!(out, "<node id=\"{}\">", escape(&node.name));
-        write_data(out, "n", columns, node.fields);
+        let is_implied = |key: &str, value: Value<'_>| key == "id" && is_attribute(&node.name, value);
+        has_other_fields |= write_data(out, keys, node.fields, is_implied);
         out.push_str("</node>\n");
     }
     for missing_node in &model.missing_nodes {
         let id = escape(missing_node);
         let _ = writeln!(out, "<node id=\"{id}\"><data key=\"{MISSING_NODE_KEY}\">true</data></node>");
     }
+    has_other_fields
 }
 
-fn write_edges(out: &mut String, model: &Model<'_>, columns: &Columns<'_>) {
+fn write_edges(out: &mut String, model: &Model<'_>, keys: &DomainKeys<'_>) -> bool {
+    let mut has_other_fields = false;
     for edge in &model.edges {
         let [from, to] = [&edge.from, &edge.to].map(|end| escape(&end.name));
         let _ = writeln!(out, "<edge source=\"{from}\" target=\"{to}\">");
-        write_data(out, "e", columns, edge.fields);
+        let has_other_ends = ENDS[1..].iter().any(|pair| pair.iter().all(|key| edge.fields.get(key).is_some()));
+        let is_implied = |key: &str, value: Value<'_>| match key {
+            "from" => !has_other_ends && is_attribute(&edge.from.name, value),
+            "to" => !has_other_ends && is_attribute(&edge.to.name, value),
+            _ => false,
+        };
+        has_other_fields |= write_data(out, keys, edge.fields, is_implied);
         out.push_str("</edge>\n");
     }
+    has_other_fields
 }
 
-fn write_data(out: &mut String, prefix: &str, columns: &Columns<'_>, fields: Object<'_>) {
-    for (index, column) in columns.list.iter().enumerate().filter(|(_, column)| !is_element_attribute(prefix, column)) {
-        let Some(value) = fields.get(column.key).filter(|value| !value.is_null()) else { continue };
-        let text = if column.kind == ColumnType::Json { crate::model::json(value) } else { text(value) };
-        let _ = writeln!(out, "<data key=\"{prefix}{index}\">{}</data>", escape(&text));
+/// Returns true if the attribute of an element holds the value of a field.
+fn is_attribute(name: &str, value: Value<'_>) -> bool {
+    value.as_str() == Some(name) && is_xml_text(name)
+}
+
+/// Writes the fields that the attributes of the element do not imply. Returns true if some are under the key of other
+/// fields.
+fn write_data<'a>(
+    out: &mut String,
+    keys: &DomainKeys<'a>,
+    fields: Object<'a>,
+    is_implied: impl Fn(&str, Value<'_>) -> bool,
+) -> bool {
+    let mut other_fields = Vec::new();
+    for (index, column) in keys.columns.list.iter().enumerate() {
+        let Some(value) = fields.get(column.key).filter(|value| !is_implied(column.key, *value)) else { continue };
+        if !is_exact(column, value) {
+            other_fields.push((column.key, value));
+        }
+        if has_own_key(column) && !value.is_null() {
+            let text = if column.kind == ColumnType::Json { json_text(value) } else { text(value) };
+            let _ = writeln!(out, "<data key=\"{}{index}\">{}</data>", keys.prefix, escape(&text));
+        }
     }
+    let Some(text) = other_fields::json_text(other_fields.into_iter()) else { return false };
+    let _ = writeln!(out, "<data key=\"{OTHER_FIELDS}\">{}</data>", escape(&ascii_noncharacters(text)));
+    true
+}
+
+/// Returns true if the import reads a value back from the text under its own key.
+fn is_exact(column: &Column<'_>, value: Value<'_>) -> bool {
+    let is_typed = match column.kind {
+        ColumnType::Json => !value.is_null(),
+        ColumnType::Text => value.as_str().is_some_and(is_xml_text),
+        ColumnType::Number | ColumnType::Integer => is_number(&text(value)),
+        kind => kind == ColumnType::of(value),
+    };
+    is_typed && has_own_key(column)
+}
+
+fn json_text(value: Value<'_>) -> String {
+    ascii_noncharacters(crate::model::json(value))
+}
+
+/// Escapes the characters of JSON text that XML does not allow; its control characters are escaped already.
+fn ascii_noncharacters(json: String) -> String {
+    json.replace('\u{FFFE}', "\\ufffe").replace('\u{FFFF}', "\\uffff")
 }
 
 /// Reads a graph. Nested graphs are reported, not read.
@@ -123,6 +198,7 @@ pub fn read(bytes: &[u8]) -> Result<Import> {
     for (graph, element) in tree.named(0, "graph") {
         let is_directed = element.get("edgedefault") != Some("undirected");
         data(&tree, graph, &keys, &mut builder.metadata);
+        other_fields::restore(&mut builder.metadata);
         for (node, _) in tree.named(graph, "node") {
             read_node(&tree, node, &keys, &mut builder);
         }
@@ -130,6 +206,7 @@ pub fn read(bytes: &[u8]) -> Result<Import> {
             read_edge(&tree, edge, &keys, is_directed, &mut builder);
             name_edge(&tree.elements[edge], &repeated, &mut builder);
         }
+        report_dangling_edges(&tree, graph, &mut builder);
     }
     report_skipped(&tree, &mut builder);
     Ok(builder.finish())
@@ -158,14 +235,13 @@ fn keys(tree: &Tree) -> HashMap<&str, Key> {
 
 fn read_node(tree: &Tree, index: usize, keys: &HashMap<&str, Key>, builder: &mut ImportBuilder) {
     let mut fields = Fields::default();
-    if let Some(id) = tree.elements[index].get("id") {
-        fields.add("id", Json::text(id));
-    }
+    fields.add_optional_text("id", tree.elements[index].attribute("id"));
     data(tree, index, keys, &mut fields);
     // A node marked as missing is not imported; it has no other data.
     if fields.0.len() <= 2 && matches!(fields.get(MISSING_NODE_KEY), Some(Json::Bool(true))) {
         return;
     }
+    other_fields::restore(&mut fields);
     defaults(keys, "node", &mut fields);
     builder.nodes.push(fields);
 }
@@ -174,11 +250,12 @@ fn read_edge(tree: &Tree, index: usize, keys: &HashMap<&str, Key>, is_directed: 
     let element = &tree.elements[index];
     let mut fields = Fields::default();
     data(tree, index, keys, &mut fields);
+    other_fields::restore(&mut fields);
     defaults(keys, "edge", &mut fields);
-    // Integer ends are in the fields already.
+    // Ends of other types and with other names are in the fields already.
     if !ENDS.iter().any(|pair| pair.iter().all(|key| fields.get(key).is_some())) {
-        fields.add_optional_text("from", element.get("source"));
-        fields.add_optional_text("to", element.get("target"));
+        fields.add_optional_text("from", element.attribute("source"));
+        fields.add_optional_text("to", element.attribute("target"));
     }
     // The direction of an edge takes precedence over the default of its graph.
     if !element.get("directed").map_or(is_directed, |word| word != "false") {
@@ -235,10 +312,7 @@ fn data(tree: &Tree, index: usize, keys: &HashMap<&str, Key>, fields: &mut Field
         let name = key.map_or(id, |key| key.name.as_str());
         let value = value(key.map_or("string", |key| key.kind.as_str()), &data.text);
         // The `id` data of a node equals the id of its element, except for the type: `1` may be a number.
-        match fields.0.iter_mut().find(|(known, _)| known == name) {
-            Some((_, old)) => *old = value,
-            None => fields.add(name, value),
-        }
+        fields.set(name, value);
     }
 }
 
@@ -256,6 +330,24 @@ fn value(kind: &str, text: &str) -> Json {
         "int" | "long" | "float" | "double" if is_number(text.trim()) => Json::Number(text.trim().into()),
         JSON_TYPE => Json::raw(text).unwrap_or_else(|| Json::text(text)),
         _ => Json::text(text),
+    }
+}
+
+/// Reports the edges of a graph with an end that is not one of its nodes, or without one.
+fn report_dangling_edges(tree: &Tree, graph: usize, builder: &mut ImportBuilder) {
+    let is_placeholder =
+        |node: usize| tree.named(node, "data").any(|(_, data)| data.get("key") == Some(MISSING_NODE_KEY));
+    let nodes = tree.elements[graph].children.iter().map(|node| (*node, &tree.elements[*node]));
+    let nodes = nodes.filter(|(index, node)| node.name == "node" && !is_placeholder(*index));
+    let ids: HashSet<&str> = nodes.filter_map(|(_, node)| node.attribute("id")).collect();
+    for (_, edge) in tree.named(graph, "edge") {
+        for end in ["source", "target"] {
+            match edge.attribute(end) {
+                Some(id) if ids.contains(id) => {}
+                Some(id) => builder.report_dangling_end(end, &Json::text(id).to_text()),
+                None => builder.report(Finding::DanglingReference, format!("an edge has no {end}"), &[]),
+            }
+        }
     }
 }
 

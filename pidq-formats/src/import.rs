@@ -1,6 +1,8 @@
 //! Import results: a `pid_graph` as JSON text, and diagnostics for everything that was not imported unchanged.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+
+use pidq_core::vocabulary::{ENDPOINTS, NODE_IDS};
 
 use crate::json::{Fields, Json};
 
@@ -90,6 +92,8 @@ findings! {
     KeyRenamed           "I019" Warning "A column was renamed: its name was a duplicate, or differed only in case from a required one.";
     CellWithoutColumn    "I020" Warning "A row has more cells than the table has columns.";
     NestedGraph          "I021" Warning "Nested graphs, hyperedges and ports are not read.";
+    HeadOnRuns           "I030" Warning "Two runs name each other at the same end; they were joined there, in unknown direction.";
+    InvalidCoordinates   "I031" Warning "Coordinates are not finite numbers, or an extent is inverted; they were left out.";
 }
 
 /// Finding about data that was not imported unchanged.
@@ -127,6 +131,28 @@ impl ImportBuilder {
             let message = format!("{name}: {}", finding.summary());
             self.diagnostics.push(Diagnostic { finding, message, ids: Vec::new(), count: *count });
         }
+    }
+
+    /// Reports the edges with an end that is not a node, for formats with the usual field names.
+    pub fn report_dangling_edges(&mut self) {
+        let id = |node: &Fields| NODE_IDS.iter().find_map(|key| node.get(key).map(Json::to_text));
+        let ids: HashSet<String> = self.nodes.iter().filter_map(id).collect();
+        let mut dangling = Vec::new();
+        for edge in &self.edges {
+            let pair = ENDPOINTS.iter().find(|pair| pair.iter().all(|key| edge.get(key).is_some()));
+            let ends = pair.into_iter().flatten().filter_map(|key| edge.get(key).map(|end| (key, end.to_text())));
+            // An end may be an object with the id.
+            dangling.extend(ends.filter(|(_, end)| !end.starts_with('{') && !ids.contains(end)));
+        }
+        for (key, end) in dangling {
+            self.report_dangling_end(key, &end);
+        }
+    }
+
+    /// Reports an end of an edge that is not a node. The id is JSON text.
+    pub fn report_dangling_end(&mut self, end: &str, id: &str) {
+        let message = format!("the {end} {id} of an edge is not a node");
+        self.report(Finding::DanglingReference, message, &[id.trim_matches('"')]);
     }
 
     /// Builds the document.

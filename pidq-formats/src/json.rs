@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use pidq_core::Graph;
+use pidq_core::{Graph, Value};
 
 /// An owned JSON value.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,9 +39,21 @@ impl Json {
         Json::String(text.into())
     }
 
+    /// Returns a value of a document as its JSON text.
+    pub fn from_value(value: Value<'_>) -> Json {
+        Json::Raw(format!("{value:?}"))
+    }
+
     /// Validates JSON text.
     pub fn raw(text: &str) -> Option<Json> {
         Graph::from_json(text).ok().map(|_| Json::Raw(text.to_owned()))
+    }
+
+    /// Returns the value as JSON text.
+    pub fn to_text(&self) -> String {
+        let mut text = String::new();
+        self.write(&mut text);
+        text
     }
 
     /// Appends the value as JSON text. Recursive: these values have a fixed nesting depth.
@@ -62,6 +74,14 @@ impl Fields {
     /// Adds a value.
     pub fn add(&mut self, key: &str, value: Json) {
         self.0.push((key.into(), value));
+    }
+
+    /// Replaces the value of a key, or adds it.
+    pub fn set(&mut self, key: &str, value: Json) {
+        match self.0.iter_mut().find(|(known, _)| known == key) {
+            Some((_, old)) => *old = value,
+            None => self.add(key, value),
+        }
     }
 
     /// Adds a value if there is one and the key is absent.

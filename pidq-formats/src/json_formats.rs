@@ -30,6 +30,30 @@ pub fn write_lines(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
     Ok(vec![nodes, lines(&mut model.edges.iter().map(|edge| edge.fields))])
 }
 
+/// Reads nodes and edges as NDJSON: one object per line.
+///
+/// # Errors
+/// `PQ6011` with the line for one that is not JSON, and `PQ6003` for one that is not an object, or an edge without ends.
+pub fn read_lines(nodes: &[u8], edges: &[u8]) -> Result<Import> {
+    let mut builder = ImportBuilder { nodes: objects(nodes)?, edges: objects(edges)?, ..ImportBuilder::default() };
+    builder.edges.iter().try_for_each(check_ends)?;
+    builder.report_dangling_edges();
+    Ok(builder.finish())
+}
+
+fn objects(bytes: &[u8]) -> Result<Vec<Fields>> {
+    let text = decode_plain(bytes)?;
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    lines.map(|(at, line)| object(line).map_err(|error| error.with_line(at + 1))).collect()
+}
+
+fn object(line: &str) -> Result<Fields> {
+    let graph = Graph::from_json(line.as_bytes().to_vec())
+        .map_err(|error| Error::new(Code::NotJson, error.message().to_owned()))?;
+    let object = graph.root().as_object().map(raw);
+    object.ok_or_else(|| Error::new(Code::NotGraph, "a line is not an object"))
+}
+
 /// Removes whitespace between JSON tokens, so that a value fits on one line.
 fn compact(json: &str, out: &mut String) {
     let (mut in_text, mut escaped) = (false, false);
@@ -96,6 +120,9 @@ pub fn read_node_link(bytes: &[u8]) -> Result<Import> {
     for edge in &model.edges {
         let mut fields = raw(edge.fields);
         check_ends(&fields)?;
+        for (key, end) in [("start", &edge.from), ("end", &edge.to)].into_iter().filter(|(_, end)| end.node.is_none()) {
+            builder.report_dangling_end(key, &Json::text(&end.name).to_text());
+        }
         if !is_directed {
             fields.add_if_absent("direction", Json::text("both"));
         }

@@ -38,6 +38,7 @@ mod json;
 mod json_formats;
 mod mermaid;
 mod model;
+mod other_fields;
 mod proteus;
 mod svg;
 mod symbols;

@@ -1,17 +1,21 @@
-//! Table formats: CSV of any list, the CSV pair of a graph, the CSV pair for Neo4j, and XLSX workbooks.
+//! Table formats: CSV of any list, the CSV pair of a graph, the CSV pair of Neo4j, and XLSX workbooks.
 //!
 //! A cell that a spreadsheet would interpret as a formula is prefixed with `'` on export; the import removes it.
 
 use pidq_core::{Object, Value};
 
-use crate::columns::{ColumnType, Columns, rows};
+use crate::columns::{Columns, rows};
 use crate::error::{Code, Error, Result};
-use crate::model::{Model, Node, text};
+use crate::json::Fields;
+use crate::model::{ENDS, Model, text};
+use crate::other_fields::{OTHER_FIELDS, unread_fields};
 
+mod neo4j;
 mod read;
 #[cfg(feature = "xlsx")]
 mod xlsx;
 
+pub use neo4j::{read_pair as read_neo4j, write_pair as write_neo4j};
 pub use read::read_pair;
 #[cfg(feature = "xlsx")]
 pub use xlsx::write_workbook;
@@ -70,21 +74,92 @@ pub fn write_table(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
 /// Writes the nodes and the edges of a graph.
 pub fn write_pair(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
     let model = Model::from_value(value)?;
-    let mut nodes = csv::Writer::from_writer(Vec::new());
+    Ok(vec![write_node_table(&model)?, write_edge_table(&model)?])
+}
+
+fn write_node_table(model: &Model<'_>) -> Result<Vec<u8>> {
     let columns = Columns::from_rows(model.nodes.iter().map(|node| node.fields))?;
-    write_nodes(&mut nodes, &model, &columns)?;
-    let mut edges = csv::Writer::from_writer(Vec::new());
-    let columns = Columns::from_rows(model.edges.iter().map(|edge| edge.fields))?;
-    // The ends come first, under this format's column names.
-    let other_keys: Vec<&str> =
-        columns.list.iter().map(|column| column.key).filter(|key| !is_end(&model, key)).collect();
-    row(&mut edges, ["from", "to"].into_iter().chain(other_keys.iter().copied()))?;
-    for edge in &model.edges {
-        let ends = [&edge.from, &edge.to].map(|end| escape_cell(Value::String(&end.name)));
-        let rest = other_keys.iter().map(|key| edge.fields.get(key).map(escape_cell).unwrap_or_default());
-        row(&mut edges, ends.into_iter().chain(rest))?;
+    let keys: Vec<&str> = columns.list.iter().map(|column| column.key).collect();
+    let id = Some("id").filter(|id| !keys.contains(id) && model.nodes.iter().any(|node| node.id().is_some()));
+    let leading = |at: usize| id.map(|_| model.nodes[at].name.clone()).into_iter().collect();
+    let rows: Vec<Object<'_>> = model.nodes.iter().map(|node| node.fields).collect();
+    Table::new(&rows, id.as_slice(), keys, &leading).write(&rows, &read::node_rows)
+}
+
+/// Writes the edges. Their ends come first, under the names that all edges have, or else this format's names.
+fn write_edge_table(model: &Model<'_>) -> Result<Vec<u8>> {
+    let rows: Vec<Object<'_>> = model.edges.iter().map(|edge| edge.fields).collect();
+    let columns = Columns::from_rows(rows.iter().copied())?;
+    let pair_of = |edge: &Object<'_>| ENDS.iter().find(|pair| pair.iter().all(|key| edge.get(key).is_some()));
+    let first = rows.first().and_then(pair_of).filter(|first| rows.iter().all(|edge| pair_of(edge) == Some(first)));
+    let ends = first.unwrap_or(&["from", "to"]);
+    let is_end = |key: &str| ends.contains(&key) || model.config.endpoints().iter().flatten().any(|end| end == key);
+    let keys = columns.list.iter().map(|column| column.key).filter(|key| !is_end(key)).collect();
+    let leading = |at: usize| [&model.edges[at].from, &model.edges[at].to].map(|end| end.name.clone()).into();
+    Table::new(&rows, ends, keys, &leading).write(&rows, &read::edge_rows)
+}
+
+/// Table that is read back exactly: what its cells cannot hold is JSON text in one more column.
+struct Table {
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+/// Reader of the rows of a table, without their other fields.
+type RowReader<'f> = &'f dyn Fn(&[u8]) -> Result<Vec<Fields>>;
+
+impl Table {
+    /// Creates a table with some leading columns and a column for each key.
+    fn new(
+        rows: &[Object<'_>],
+        leading: &[&str],
+        keys: Vec<&str>,
+        leading_cells: &dyn Fn(usize) -> Vec<String>,
+    ) -> Table {
+        let mut keys = keys;
+        keys.retain(|key| *key != OTHER_FIELDS);
+        let header = |keys: &[&str]| -> Vec<String> {
+            leading.iter().chain(keys).map(|key| escape_cell(Value::String(key))).collect()
+        };
+        if !read::is_header_exact(&header(&keys)) {
+            keys.retain(|key| read::is_plain_name(key));
+        }
+        let cells = |(at, fields): (usize, &Object<'_>)| {
+            let leading_cells = leading_cells(at).into_iter().map(|cell| escape_cell(Value::String(&cell)));
+            let cells = keys.iter().map(|key| fields.get(key).map(escape_cell).unwrap_or_default());
+            leading_cells.chain(cells).collect()
+        };
+        Table { header: header(&keys), rows: rows.iter().enumerate().map(cells).collect() }
     }
-    Ok(vec![finish(nodes)?, finish(edges)?])
+
+    /// Writes the table, reads it, and adds a column for the fields that were not read back unchanged.
+    fn write(mut self, rows: &[Object<'_>], read: RowReader<'_>) -> Result<Vec<u8>> {
+        let bytes = self.csv()?;
+        let read_rows = read(&bytes)?;
+        let empty = Fields::default();
+        let read_rows = (0..rows.len()).map(|at| read_rows.get(at).unwrap_or(&empty));
+        let other: Vec<Option<String>> =
+            rows.iter().zip(read_rows).map(|(fields, read)| unread_fields(*fields, read)).collect();
+        if other.iter().all(Option::is_none) {
+            return Ok(bytes);
+        }
+        self.header.push(OTHER_FIELDS.into());
+        // Rows after those of the objects have no fields.
+        let other = other.into_iter().chain(std::iter::repeat(None));
+        for (cells, other) in self.rows.iter_mut().zip(other) {
+            cells.push(other.unwrap_or_default());
+        }
+        self.csv()
+    }
+
+    fn csv(&self) -> Result<Vec<u8>> {
+        let mut csv = csv::Writer::from_writer(Vec::new());
+        if !self.header.is_empty() {
+            row(&mut csv, &self.header)?;
+            self.rows.iter().try_for_each(|cells| row(&mut csv, cells))?;
+        }
+        finish(csv)
+    }
 }
 
 /// Writes the nodes. The id column has this format's name, even if the drawing uses another.
@@ -100,57 +175,6 @@ fn write_nodes(csv: &mut csv::Writer<Vec<u8>>, model: &Model<'_>, columns: &Colu
         row(csv, std::iter::once(escape_cell(Value::String(&node.name))).chain(rest))?;
     }
     Ok(())
-}
-
-fn is_end(model: &Model<'_>, key: &str) -> bool {
-    model.config.endpoints().iter().flatten().any(|end| end == key)
-}
-
-/// Writes the two files for `neo4j-admin database import`.
-pub fn write_neo4j(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
-    let model = Model::from_value(value)?;
-    let mut nodes = csv::Writer::from_writer(Vec::new());
-    let columns = Columns::from_rows(model.nodes.iter().map(|node| node.fields))?;
-    row(&mut nodes, [":ID".to_owned(), ":LABEL".into()].into_iter().chain(columns.list.iter().map(property)))?;
-    for node in &model.nodes {
-        let fixed_cells = [node.name.clone(), labels(node)];
-        row(&mut nodes, fixed_cells.into_iter().chain(values(&columns, node.fields)))?;
-    }
-    for missing_node in &model.missing_nodes {
-        let empty_cells = columns.list.iter().map(|_| String::new());
-        row(&mut nodes, [missing_node.clone(), "missing".into()].into_iter().chain(empty_cells))?;
-    }
-    let mut edges = csv::Writer::from_writer(Vec::new());
-    let columns = Columns::from_rows(model.edges.iter().map(|edge| edge.fields))?;
-    let fixed_cells = [":START_ID", ":END_ID", ":TYPE"].map(str::to_owned);
-    row(&mut edges, fixed_cells.into_iter().chain(columns.list.iter().map(property)))?;
-    for edge in &model.edges {
-        let kind = if edge.kind().is_empty() { "connected".into() } else { edge.kind().to_uppercase() };
-        let fixed_cells = [edge.from.name.clone(), edge.to.name.clone(), kind];
-        row(&mut edges, fixed_cells.into_iter().chain(values(&columns, edge.fields)))?;
-    }
-    Ok(vec![finish(nodes)?, finish(edges)?])
-}
-
-/// Returns the header `name:type`; a colon in a name would start the type.
-fn property(column: &crate::columns::Column<'_>) -> String {
-    let kind = match column.kind {
-        ColumnType::Bool => "boolean",
-        ColumnType::Integer => "long",
-        ColumnType::Number => "double",
-        ColumnType::Null | ColumnType::Text | ColumnType::Json => "string",
-    };
-    format!("{}:{kind}", column.key.replace(':', "_"))
-}
-
-/// Returns the labels as one cell.
-fn labels(node: &Node<'_>) -> String {
-    node.labels().map(|text| text.replace(';', "_")).collect::<Vec<_>>().join(";")
-}
-
-/// Returns the cells of a row for a database, without formula guard.
-fn values(columns: &Columns<'_>, fields: Object<'_>) -> Vec<String> {
-    columns.list.iter().map(|column| fields.get(column.key).map(text).unwrap_or_default()).collect()
 }
 
 fn write_rows<'a>(

@@ -119,6 +119,7 @@ impl TreeBuilder {
             return Err(Error::new(Code::TooDeep, format!("elements are nested deeper than {MAX_DEPTH} levels")));
         }
         let name = start.local_name().into_inner();
+        check_attribute_names(start)?;
         if self.skip_depth > 0 || !(self.is_stored)(name) {
             self.skip(name);
             return Ok(());
@@ -198,15 +199,32 @@ impl TreeBuilder {
 
 fn attributes(start: &BytesStart<'_>) -> Result<Vec<(String, String)>> {
     let mut list: Vec<(String, String)> = Vec::new();
-    // The reader's check for duplicate names is quadratic; here the first one wins, within a limit.
     for attribute in start.attributes().with_checks(false) {
         let attribute = attribute.map_err(|error| Error::new(Code::NotXml, error.to_string()))?;
-        if list.len() == MAX_ATTRIBUTES {
-            return Err(Error::new(Code::TooLarge, format!("an element has more than {MAX_ATTRIBUTES} attributes")));
-        }
         list.push((attribute.key.local_name().into_inner().to_owned(), unescape(&attribute.value)?));
     }
     Ok(list)
+}
+
+/// Checks the number of attributes of an element, and that no name occurs twice. The check of the XML library is
+/// quadratic.
+fn check_attribute_names(start: &BytesStart<'_>) -> Result<()> {
+    let mut names = Vec::new();
+    for attribute in start.attributes().with_checks(false) {
+        let attribute = attribute.map_err(|error| Error::new(Code::NotXml, error.to_string()))?;
+        if names.len() == MAX_ATTRIBUTES {
+            return Err(Error::new(Code::TooLarge, format!("an element has more than {MAX_ATTRIBUTES} attributes")));
+        }
+        names.push(attribute.key.into_inner());
+    }
+    names.sort_unstable();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        None => Ok(()),
+        Some(pair) => {
+            let message = format!("the element `{}` has the attribute `{}` twice", start.name().into_inner(), pair[0]);
+            Err(Error::new(Code::NotXml, message))
+        }
+    }
 }
 
 /// Returns the value of an attribute: references are expanded, and unescaped whitespace is normalized to spaces, as XML
@@ -253,6 +271,11 @@ fn character_reference(name: &str) -> Option<char> {
 fn unknown(name: &str) -> Error {
     let name: String = name.chars().take(40).collect();
     Error::new(Code::Entity, format!("unknown entity `{name}`"))
+}
+
+/// Returns true if XML allows all characters of a text.
+pub fn is_xml_text(text: &str) -> bool {
+    text.chars().all(|c| !matches!(c, '\u{FFFE}' | '\u{FFFF}') && (c >= ' ' || matches!(c, '\t' | '\n' | '\r')))
 }
 
 /// Escapes characters that XML reserves and replaces those that it does not allow.
@@ -308,6 +331,17 @@ mod tests {
             check_rejected(text, Code::NotXml);
         }
         assert_eq!(read("<a>\n\n</b>").expect_err("broken").line(), Some(3));
+    }
+
+    #[test]
+    fn an_attribute_given_twice_is_rejected_with_its_name_and_line() {
+        for text in ["<a>\n<b x='1' y='2' x='1'/></a>", "<a>\n<graphics x='1' x='2'/></a>"] {
+            check_rejected(text, Code::NotXml);
+            assert_eq!(read(text).expect_err("malformed").line(), Some(2));
+        }
+        let error = read("<b x='1' y='2' x='1'/>").expect_err("malformed");
+        assert_eq!(error.message(), "the element `b` has the attribute `x` twice");
+        assert!(read("<a n:x='1' m:x='2' x='3'/>").is_ok(), "the names differ");
     }
 
     #[test]

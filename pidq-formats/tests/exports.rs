@@ -86,18 +86,63 @@ fn values_without_a_graph_are_rejected() {
 
 #[test]
 fn graphml_round_trips() {
-    check_round_trip("graphml", EDGE_CASES, false);
-    check_round_trip("graphml", &plant(), false);
-    let files = export("graphml", EDGE_CASES);
-    let graph = import("graphml", &[&files[0].bytes]);
-    let edges = graph["pid_graph"]["edges"].as_array().expect("a list");
-    let ends: Vec<_> = edges.iter().map(|edge| (edge["from"].as_str(), edge["to"].as_str())).collect();
-    assert_eq!(ends[2..], [(Some("7"), Some("7#2")), (Some("7#2"), Some("ghost"))]);
+    check_round_trip("graphml", EDGE_CASES, true);
+    check_round_trip("graphml", &plant(), true);
+}
+
+#[test]
+fn fields_that_graphml_has_no_type_for_are_text_and_other_fields() {
+    let xml = text("graphml", r#"{"nodes": [{"id": 7, "tag": null, "n": 1}, {"id": "7", "n": "x"}], "edges": []}"#);
+    assert!(xml.contains("<data key=\"n2\">1</data>\n<data key=\"pidq_other_fields\">{&quot;id&quot;:7,"), "{xml}");
+    let plain = text("graphml", r#"{"nodes": [{"id": "a", "n": 1}], "edges": [{"from": "a", "to": "a"}]}"#);
+    assert!(!plain.contains("pidq_other_fields") && !plain.contains(">a<"), "{plain}");
+}
+
+#[test]
+fn edges_to_nowhere_are_reported() {
+    let edges = |format: &str, files: &[&str]| {
+        let files: Vec<&[u8]> = files.iter().map(|text| text.as_bytes()).collect();
+        let imported = Format::find(format).and_then(|format| format.import(&files)).expect("it can be read");
+        let findings = imported.diagnostics.iter().filter(|found| found.finding.code() == "I003");
+        (imported.edges, findings.map(|found| found.ids.join(" ")).collect::<Vec<_>>())
+    };
+    let xml = "<graphml><graph edgedefault='directed'><node id='a'/><edge source='a' target='b'/><edge source='a'/>\
+               <edge source='a' target='a'/></graph></graphml>";
+    assert_eq!(edges("graphml", &[xml]), (3, vec!["b".into(), String::new()]));
+    let json = r#"{"nodes": [{"id": "a"}], "links": [{"source": "c", "target": "a"}]}"#;
+    assert_eq!(edges("node-link", &[json]), (1, vec!["c".into()]));
+    assert_eq!(edges("csv-graph", &["id\na\n", "from,to\na,d\n"]), (1, vec!["d".into()]));
+    assert_eq!(edges("neo4j", &[":ID\na\n", ":START_ID,:END_ID\ne,a\n"]), (1, vec!["e".into()]));
+    assert_eq!(edges("ndjson", &["{\"id\":1}\n", "{\"from\":1,\"to\":\"1\"}\n"]), (1, vec!["1".into()]));
+}
+
+#[test]
+fn neo4j_tables_of_other_tools_are_read() {
+    let nodes = "pump:ID(Item),:LABEL,dn:int,tags:string[],ok:boolean,x:IGNORE\nP-1,Pump;Item,80,a;b,true,z\n";
+    let edges = ":START_ID(Item),:END_ID(Item),:TYPE,w:double\nP-1,P-1,PIPE,2.5\n";
+    let graph = import("neo4j", &[nodes.as_bytes(), edges.as_bytes()]);
+    let node = r#"{"id":"P-1","pump":"P-1","dn":80,"tags":["a","b"],"ok":true,"class":"Pump.Item"}"#;
+    assert_eq!(graph["pid_graph"]["nodes"][0], parsed(node));
+    assert_eq!(graph["pid_graph"]["edges"][0], parsed(r#"{"w":2.5,"edge_type":"PIPE","from":"P-1","to":"P-1"}"#));
+    let error = Format::find("neo4j").and_then(|format| format.import(&[b"a\n1\n", b""])).expect_err("no ids");
+    assert_eq!((error.code(), error.message()), (Code::NotGraph, "the table of nodes has no column `:ID`"));
+}
+
+#[test]
+fn lines_that_are_no_objects_are_rejected_with_their_number() {
+    let ndjson = Format::find("ndjson").expect("there is one");
+    for (nodes, code) in [("{\"id\":1}\n\n{", Code::NotJson), ("{}\n{}\n[1]", Code::NotGraph)] {
+        let error = ndjson.import(&[nodes.as_bytes(), b""]).expect_err("it is refused");
+        assert_eq!((error.code(), error.line()), (code, Some(3)));
+    }
 }
 
 #[test]
 fn csv_pairs_round_trip() {
-    check_round_trip("csv-graph", &plant(), false);
+    for format in ["csv-graph", "neo4j", "ndjson"] {
+        check_round_trip(format, &plant(), true);
+        check_round_trip(format, EDGE_CASES, true);
+    }
 }
 
 #[test]

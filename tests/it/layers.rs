@@ -33,7 +33,7 @@ const CRATES: &[Crate] = &[
         source: "pidq-formats/src",
         layers: &[
             &["error", "json", "symbols"],
-            &["columns", "encoding", "import", "model", "xml"],
+            &["columns", "encoding", "import", "model", "other_fields", "xml"],
             &["cypher", "graphml", "json_formats", "tables", "visibility"],
             &["dot", "mermaid", "proteus", "svg"],
             &["format"],

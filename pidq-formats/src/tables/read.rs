@@ -1,6 +1,8 @@
 //! CSV import: reads a pair of tables as a graph. A column of numbers is numeric, unless its name is one of an
 //! identifier.
 
+use std::collections::HashSet;
+
 use pidq_core::vocabulary::{NODE_IDS, TAGS};
 
 use crate::encoding::decode_plain;
@@ -8,6 +10,7 @@ use crate::error::{Code, Error, Result};
 use crate::import::{Finding, Import, ImportBuilder};
 use crate::json::{Fields, Json, is_number};
 use crate::model::ENDS;
+use crate::other_fields::{self, OTHER_FIELDS};
 
 use super::unescape_cell;
 
@@ -35,6 +38,7 @@ pub fn read_pair(nodes: &[u8], edges: &[u8]) -> Result<Import> {
     let mut builder = ImportBuilder::default();
     builder.nodes = table(nodes, &NODES, &mut builder)?;
     builder.edges = table(edges, &EDGES, &mut builder)?;
+    builder.nodes.iter_mut().chain(&mut builder.edges).for_each(other_fields::restore);
     let has_id = |node: &Fields| NODE_IDS.iter().any(|key| node.get(key).is_some());
     let has_ends = |edge: &Fields| ENDS.iter().any(|pair| pair.iter().all(|key| edge.get(key).is_some()));
     if !builder.nodes.is_empty() && !builder.nodes.iter().any(has_id) {
@@ -43,10 +47,43 @@ pub fn read_pair(nodes: &[u8], edges: &[u8]) -> Result<Import> {
     if !builder.edges.is_empty() && !builder.edges.iter().any(has_ends) {
         return Err(Error::new(Code::NotGraph, "the table of edges has no columns `from` and `to`"));
     }
+    builder.report_dangling_edges();
     Ok(builder.finish())
 }
 
-fn table(bytes: &[u8], table: &Table, builder: &mut ImportBuilder) -> Result<Vec<Fields>> {
+/// Reads the rows of a table of nodes, without restoring their other fields.
+pub fn node_rows(bytes: &[u8]) -> Result<Vec<Fields>> {
+    table(bytes, &NODES, &mut ImportBuilder::default())
+}
+
+/// Reads the rows of a table of edges, without restoring their other fields.
+pub fn edge_rows(bytes: &[u8]) -> Result<Vec<Fields>> {
+    table(bytes, &EDGES, &mut ImportBuilder::default())
+}
+
+/// Returns true if the import recognizes this header and names its columns as it does.
+pub fn is_header_exact(header: &[String]) -> bool {
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    let line = csv.write_record(header).ok().and_then(|()| csv.into_inner().ok()).unwrap_or_default();
+    let text = String::from_utf8_lossy(&line);
+    let record = csv::StringRecord::from(header.to_vec());
+    let is_named_alike = |table: &Table| {
+        let keys = keys(&record, table, &mut ImportBuilder::default());
+        header.iter().map(|cell| unescape_cell(cell)).eq(keys.iter())
+    };
+    let is_delimiter_found = declared_delimiter(&text).0.is_none() && delimiter(&text) == b',';
+    is_delimiter_found && is_named_alike(&NODES) && is_named_alike(&EDGES)
+}
+
+/// Returns true for a name that is a column name in any header.
+pub fn is_plain_name(name: &str) -> bool {
+    let is_required = |table: &Table| (table.keys)().iter().any(|key| key.eq_ignore_ascii_case(name) && *key != name);
+    let is_text = !name.is_empty() && name.trim() == name && !name.contains([',', ';', '\t', '\r', '\n', '"', '=']);
+    is_text && name != OTHER_FIELDS && !is_required(&NODES) && !is_required(&EDGES)
+}
+
+/// Reads the records of a table, with any usual delimiter: the header, then the rows.
+pub fn records(bytes: &[u8]) -> Result<Vec<csv::StringRecord>> {
     let text = decode_plain(bytes)?;
     let (declared, text) = declared_delimiter(&text);
     let mut reader = csv::ReaderBuilder::new()
@@ -59,20 +96,29 @@ fn table(bytes: &[u8], table: &Table, builder: &mut ImportBuilder) -> Result<Vec
         let record = record.map_err(|error| Error::new(Code::NotTable, error.to_string()))?;
         records.push(record);
     }
-    let mut records = records.into_iter();
-    let Some(header) = records.next() else { return Ok(Vec::new()) };
-    if header.len() > MAX_COLUMNS {
+    if records.first().is_some_and(|header| header.len() > MAX_COLUMNS) {
         return Err(Error::new(Code::TooLarge, format!("the table has more than {MAX_COLUMNS} columns")));
     }
+    Ok(records)
+}
+
+fn table(bytes: &[u8], table: &Table, builder: &mut ImportBuilder) -> Result<Vec<Fields>> {
+    let mut records = records(bytes)?.into_iter();
+    let Some(header) = records.next() else { return Ok(Vec::new()) };
     let keys = keys(&header, table, builder);
     let records: Vec<csv::StringRecord> = records.collect();
     let columns: Vec<ColumnType> =
         keys.iter().enumerate().map(|(index, key)| ColumnType::infer(key, index, &records)).collect();
-    let rows_with_extra_cells = records.iter().filter(|record| record.len() > keys.len()).count();
-    if rows_with_extra_cells > 0 {
-        builder.report_counts(Finding::CellWithoutColumn, &[(table.name.to_owned(), rows_with_extra_cells)].into());
-    }
+    report_extra_cells(table.name, keys.len(), &records, builder);
     Ok(records.iter().map(|record| fields(&keys, &columns, record)).collect())
+}
+
+/// Reports the rows of a table that have more cells than it has columns.
+pub fn report_extra_cells(table: &str, columns: usize, records: &[csv::StringRecord], builder: &mut ImportBuilder) {
+    let rows_with_extra_cells = records.iter().filter(|record| record.len() > columns).count();
+    if rows_with_extra_cells > 0 {
+        builder.report_counts(Finding::CellWithoutColumn, &[(table.to_owned(), rows_with_extra_cells)].into());
+    }
 }
 
 /// Returns the delimiter declared by a first line such as `sep=;`, as spreadsheets write it, and the rest of the text.
@@ -94,6 +140,7 @@ fn delimiter(text: &str) -> u8 {
 /// Returns the column names. Empty and duplicate names are replaced.
 fn keys(header: &csv::StringRecord, table: &Table, builder: &mut ImportBuilder) -> Vec<String> {
     let mut keys: Vec<String> = Vec::new();
+    let mut used: HashSet<String> = HashSet::new();
     for (index, cell) in header.iter().enumerate() {
         let original = unescape_cell(cell).trim();
         let key_base = match original {
@@ -104,10 +151,9 @@ fn keys(header: &csv::StringRecord, table: &Table, builder: &mut ImportBuilder) 
             let message = format!("the column `{original}` of the {} was renamed to `{key_base}`", table.name);
             builder.report(Finding::KeyRenamed, message, &[]);
         }
-        let key = match keys.contains(&key_base) {
-            true => format!("{key_base}_{}", index + 1),
-            false => key_base.clone(),
-        };
+        let numbered = (index + 1..).map(|number| format!("{key_base}_{number}"));
+        let mut candidates = std::iter::once(key_base.clone()).chain(numbered);
+        let Some(key) = candidates.find(|key| used.insert(key.clone())) else { continue };
         if key != key_base {
             builder.report(
                 Finding::KeyRenamed,
