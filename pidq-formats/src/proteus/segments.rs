@@ -38,8 +38,10 @@ struct RunNode {
     item: Option<usize>,
     port: Option<Json>,
     at: Option<Point>,
-    /// True if the file refers to another run instead of the item.
+    /// True if the file refers to another run instead of the item, or if both runs refer to each other.
     refers_to_run: bool,
+    /// True if the other run names this one at the same end, so that both flow towards or away from the joint.
+    is_head_on: bool,
 }
 
 /// Declared ends of a run. Read once per run.
@@ -86,7 +88,7 @@ impl RunConnections {
         for (segment, side) in segments.iter().flat_map(|segment| [(*segment, Side::From), (*segment, Side::To)]) {
             let item = connections_by_run.reference(segment, side).flatten();
             let run = item.and_then(|item| connections_by_run.resolve_run(plant, segment, item, side));
-            if let Some(run) = run {
+            if let Some(run) = run.filter(|run| !connections_by_run.is_head_on(plant, *run, segment, side)) {
                 connections_by_run.referenced_by.entry((run, side.other())).or_insert(segment);
             }
         }
@@ -121,25 +123,66 @@ impl RunConnections {
         }
     }
 
+    /// Returns true if a run names another run, or the item at an end of it, on a side.
+    fn refers_to(&self, plant: &PlantImport<'_>, run: usize, other: usize, side: Side) -> bool {
+        let Some(item) = self.reference(run, side).flatten() else { return false };
+        let item = self.resolve_run(plant, run, item, side).unwrap_or(item);
+        item == other || self.runs.get(&other).is_some_and(|other| other.end_items.contains(&Some(item)))
+    }
+
+    /// Returns true if a run that another one names on a side names that one on the same side only: both end there, or
+    /// both start there.
+    fn is_head_on(&self, plant: &PlantImport<'_>, run: usize, other: usize, side: Side) -> bool {
+        self.refers_to(plant, run, other, side) && !self.refers_to(plant, run, other, side.other())
+    }
+
+    /// Returns the side on which a run is entered from another one, which names it on a side.
+    fn entered_side(&self, plant: &PlantImport<'_>, run: usize, from: usize, side: Side) -> Side {
+        if self.is_head_on(plant, run, from, side) { side } else { side.other() }
+    }
+
     /// Returns true if a pipe starts at the end of another run, so that there is no pipe end between them.
     fn continues(&self, plant: &PlantImport<'_>, run: usize, segment: usize, side: Side) -> bool {
+        let entered = self.entered_side(plant, run, segment, side);
         self.runs.get(&run).is_some_and(|run| run.is_connected)
-            && self.connection_of(plant, run, side.other()) == Some(segment)
-            && self.item_at_run_end(plant, run, segment, side.other()).is_some()
+            && self.connection_of(plant, run, entered) == Some(segment)
+            && self.item_at_run_end(plant, run, segment, entered).is_some()
     }
 
     /// Resolves a connection to a run to the item at the end of that run, or to the connection of that run. Returns
     /// `None` if it has an open end.
     fn item_at_run_end(&self, plant: &PlantImport<'_>, segment: usize, item: usize, side: Side) -> Option<usize> {
-        let mut item = item;
+        let (mut previous, mut item, mut side) = (segment, item, side);
         for _ in 0..MAX_RUNS {
             let Some(run) = self.runs.get(&item) else { return Some(item) };
             if item == segment {
                 return None;
             }
-            item = run.end_items[side as usize].or_else(|| self.connection_of(plant, item, side))?;
+            // A run that is entered at its end is passed backwards.
+            side = self.entered_side(plant, item, previous, side).other();
+            let next = run.end_items[side as usize].or_else(|| self.connection_of(plant, item, side))?;
+            (previous, item) = (item, next);
         }
         None
+    }
+
+    /// Returns the other run that an item is, or at an end of which it is.
+    fn run_of(&self, plant: &PlantImport<'_>, segment: usize, item: usize) -> Option<usize> {
+        let is_end_item = |run: &usize| self.runs.get(run).is_some_and(|run| run.end_items.contains(&Some(item)));
+        let run = if self.runs.contains_key(&item) { Some(item) } else { plant.items[item].parent.filter(is_end_item) };
+        run.filter(|run| *run != segment)
+    }
+
+    /// Returns true if a run names an item at the end of another run that names this one, too.
+    fn is_mutual(&self, plant: &PlantImport<'_>, segment: usize, item: usize) -> bool {
+        let refers_back =
+            |run: usize| [Side::From, Side::To].iter().any(|side| self.refers_to(plant, run, segment, *side));
+        self.run_of(plant, segment, item).is_some_and(refers_back)
+    }
+
+    /// Returns true if a run and the run of an item that it names meet at the same end of both.
+    fn meets_head_on(&self, plant: &PlantImport<'_>, segment: usize, item: usize, side: Side) -> bool {
+        self.run_of(plant, segment, item).is_some_and(|run| self.is_head_on(plant, run, segment, side))
     }
 }
 
@@ -371,7 +414,12 @@ fn end(
     };
     let last = item.and_then(|item| connections_by_run.item_at_run_end(plant, segment, item, side));
     match (item, last) {
-        (Some(item), Some(last)) => Some(RunNode { port, refers_to_run: last != item, ..run_node(plant, last) }),
+        (Some(item), Some(last)) => Some(RunNode {
+            port,
+            refers_to_run: last != item || connections_by_run.is_mutual(plant, segment, item),
+            is_head_on: connections_by_run.meets_head_on(plant, segment, item, side),
+            ..run_node(plant, last)
+        }),
         (Some(run), None) if connections_by_run.continues(plant, run, segment, side) => None,
         _ => Some(open_end(plant, segment, end_name, open_end_points)),
     }
@@ -407,7 +455,7 @@ fn open_end(plant: &mut PlantImport<'_>, segment: usize, end_name: &str, open_en
         format!("the {end_name} of the segment `{segment_id}` is not connected"),
         &[&segment_id, &id],
     );
-    RunNode { id, item: None, port: None, at, refers_to_run: false }
+    RunNode { id, item: None, port: None, at, refers_to_run: false, is_head_on: false }
 }
 
 fn dangling_end(plant: &mut PlantImport<'_>, segment: usize, id: &str, port: Option<Json>) -> RunNode {
@@ -417,12 +465,19 @@ fn dangling_end(plant: &mut PlantImport<'_>, segment: usize, id: &str, port: Opt
         format!("the segment `{segment_id}` connects to `{id}`, which is not an item"),
         &[&segment_id, id],
     );
-    RunNode { id: id.to_owned(), item: None, port, at: None, refers_to_run: false }
+    RunNode { id: id.to_owned(), item: None, port, at: None, refers_to_run: false, is_head_on: false }
 }
 
 fn run_node(plant: &PlantImport<'_>, item: usize) -> RunNode {
     let item_data = &plant.items[item];
-    RunNode { id: item_data.id.clone(), item: Some(item), port: None, at: position(plant, item), refers_to_run: false }
+    RunNode {
+        id: item_data.id.clone(),
+        item: Some(item),
+        port: None,
+        at: position(plant, item),
+        refers_to_run: false,
+        is_head_on: false,
+    }
 }
 
 fn position(plant: &PlantImport<'_>, item: usize) -> Option<Point> {
@@ -452,8 +507,12 @@ fn add_edges(
     for (index, pair) in pairs.iter().enumerate() {
         // Two runs that refer to each other are connected once.
         let connects_runs = pair.iter().any(|run_node| run_node.refers_to_run);
-        if connects_runs && !plant.is_new("joint of runs", &pair[0].id, &pair[1].id) {
+        let is_head_on = pair.iter().any(|run_node| run_node.is_head_on);
+        if connects_runs && !is_new_joint(plant, pair, is_head_on) {
             continue;
+        }
+        if is_head_on {
+            report_head_on_joint(plant, pair);
         }
         let mut edge = Fields::default();
         edge.add("id", Json::String(format!("{}/{prefix}{}", plant.items[segment].id, index + 1)));
@@ -461,13 +520,30 @@ fn add_edges(
         edge.add("edge_classification", Json::String(class(plant, segment)));
         edge.add("from", Json::text(&pair[0].id));
         edge.add("to", Json::text(&pair[1].id));
-        edge.add_optional("from_port", pair[0].port.clone().or_else(|| port(plant, &pair[0], "FlowOut")));
-        edge.add_optional("to_port", pair[1].port.clone().or_else(|| port(plant, &pair[1], "FlowIn")));
-        edge.add("direction", Json::text(direction(plant, segment)));
+        // The inlet of an item that is entered at the outlet of its run is not the port.
+        let flow_port = |node: &RunNode, attribute| if is_head_on { None } else { port(plant, node, attribute) };
+        edge.add_optional("from_port", pair[0].port.clone().or_else(|| flow_port(&pair[0], "FlowOut")));
+        edge.add_optional("to_port", pair[1].port.clone().or_else(|| flow_port(&pair[1], "FlowIn")));
+        edge.add("direction", Json::text(if is_head_on { "unknown" } else { direction(plant, segment) }));
         add_segment_fields(plant, segment, &mut edge);
         add_geometry(&mut edge, &pair[0], &pair[1], std::mem::take(&mut paths[index]));
         plant.builder.edges.push(edge);
     }
+}
+
+/// Returns true the first time two runs are connected. Runs that meet head-on name the joint in opposite directions.
+fn is_new_joint(plant: &mut PlantImport<'_>, pair: &[RunNode; 2], is_head_on: bool) -> bool {
+    let (from, to) = (&pair[0].id, &pair[1].id);
+    match is_head_on && to < from {
+        true => plant.is_new("joint of runs", to, from),
+        false => plant.is_new("joint of runs", from, to),
+    }
+}
+
+fn report_head_on_joint(plant: &mut PlantImport<'_>, pair: &[RunNode; 2]) {
+    let (from, to) = (&pair[0].id, &pair[1].id);
+    let message = format!("the runs of `{from}` and `{to}` name each other at the same end; the flow there is unknown");
+    plant.builder.report(Finding::HeadOnRuns, message, &[from, to]);
 }
 
 fn class(plant: &PlantImport<'_>, segment: usize) -> String {

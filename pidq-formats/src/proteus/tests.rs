@@ -202,6 +202,43 @@ fn a_run_referenced_by_another_has_no_open_end_there() {
 }
 
 #[test]
+fn runs_that_name_each_other_at_the_same_end_are_joined_once() {
+    let [a, b, c] = ["A", "B", "C"].map(|id| format!("<PipingComponent ID='{id}'/>"));
+    let (a, b, c) = (a.as_str(), b.as_str(), c.as_str());
+    let [tank, pump, s1, s2, s3] = ["TN", "PN", "S1", "S2", "S3"].map(Some);
+    // Ends, and starts.
+    check_runs(&[(a, tank, s2), (b, pump, s1)], &["TN > A", "A > B", "PN > B"]);
+    check_runs(&[(a, s2, tank), (b, s1, pump)], &["B > A", "A > TN", "B > PN"]);
+    // One of the runs has no items, or neither has.
+    check_runs(&[(a, tank, s2), ("", pump, s1)], &["TN > A", "PN > A"]);
+    check_runs(&[(a, pump, s2), ("", tank, s1)], &["PN > A", "A > TN"]);
+    check_runs(&[("", tank, s2), (b, pump, s1)], &["TN > B", "PN > B"]);
+    check_runs(&[("", tank, s2), ("", pump, s1)], &["PN > TN"]);
+    check_runs(&[(a, tank, s2), ("", None, s1)], &["TN > A", "S2-start > A"]);
+    // A run names the item at the end of the other one.
+    check_runs(&[(a, tank, s2), (b, pump, Some("A"))], &["TN > A", "A > B", "PN > B"]);
+    check_runs(&[(a, tank, Some("B")), (b, pump, Some("A"))], &["TN > A", "A > B", "PN > B"]);
+    check_runs(&[(a, tank, s2), (b, Some("A"), pump)], &["TN > A", "A > B", "B > PN"]);
+    // A chain: the run between has no items, and meets the last one head-on.
+    check_runs(&[(a, tank, s2), ("", s1, s3), (c, pump, s2)], &["TN > A", "A > C", "PN > C"]);
+    // Two runs that are connected at both ends are a loop with two joints.
+    check_runs(&[(a, s2, s2), (b, s1, s1)], &["A > B", "B > A"]);
+}
+
+#[test]
+fn a_joint_of_runs_that_meet_head_on_is_one_edge_of_unknown_direction() {
+    let runs = "<PipingNetworkSegment ID='S1'><PipingComponent ID='A'/><Connection FromID='T' ToID='S2'/></PipingNetworkSegment>\
+         <PipingNetworkSegment ID='S2'><PipingComponent ID='B'/><Connection FromID='P' ToID='A'/></PipingNetworkSegment>";
+    let plant = import(&format!(
+        "<PlantModel><PlantInformation SchemaVersion='4.1'/><PipingNetworkSystem ID='L'>{runs}</PipingNetworkSystem></PlantModel>"
+    ));
+    let graph = graph(&plant);
+    let joints: Vec<_> = rows(&graph, "edges").iter().filter(|edge| edge["from"] == "A" && edge["to"] == "B").collect();
+    assert_eq!(joints.iter().map(|edge| &edge["direction"]).collect::<Vec<_>>(), ["unknown"]);
+    assert!(codes(&plant).contains("I030"), "{:?}", plant.diagnostics);
+}
+
+#[test]
 fn a_reference_to_a_system_resolves_to_its_open_run() {
     let [run, other] = ["A", "B"].map(|id| format!("<PipingComponent ID='{id}'/>"));
     let check = |more: &str, expected: &[&str]| {
