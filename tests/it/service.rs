@@ -198,6 +198,7 @@ fn users_and_clients_are_managed() {
     );
 }
 
+#[cfg(feature = "server")]
 #[test]
 fn the_help_names_every_scope_of_a_client() {
     let help = pidq().args(["clients", "add", "--help"]).output().expect("it runs");
