@@ -190,7 +190,8 @@ const RULES: &[Rule] = &[
         ..PIPED
     },
     Rule { names: &["reachable"], args: Args::Walk, result: ResultRule::Kinds(Kinds::BOOL), ..PIPED },
-    Rule { names: &["trace", "paths", "cycles", "components", "shortestPath", "isolate"], args: Args::Walk, ..PIPED },
+    Rule { names: &["trace", "paths", "cycles", "components", "shortestPath"], args: Args::Walk, ..PIPED },
+    Rule { names: &["isolate", "isolationPlan", "inventorySections"], args: Args::Walk, ..PIPED },
     Rule { names: &["findPattern"], args: Args::Bindings, ..PIPED },
     Rule { names: &["withGraph", "withTopology"], args: Args::OtherGraph, result: ResultRule::SecondArg, ..PIPED },
     Rule { names: &["sumBy", "avgBy", "countBy", "flatMap"], args: Args::Items, ..PIPED },
@@ -303,7 +304,7 @@ impl<'p> Checker<'p> {
         for (name, value) in options.names.iter().zip(&options.values) {
             let [node, edge] = self.lists.map(|list| self.types.items(list));
             let option_input = match &**name {
-                "until" | "avoid" | "nodes" | "barriers" => node,
+                "until" | "avoid" | "nodes" | "barriers" | "cut" => node,
                 "edges" | "weight" => edge,
                 _ => input,
             };

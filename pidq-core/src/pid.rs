@@ -11,6 +11,7 @@ pub(crate) mod extract;
 pub(crate) mod geometry;
 pub(crate) mod graph_info;
 pub(crate) mod instrument_class;
+pub(crate) mod inventory;
 pub(crate) mod isolate;
 pub(crate) mod join;
 pub(crate) mod json_results;
@@ -20,6 +21,7 @@ pub(crate) mod pipe_lines;
 pub(crate) mod sections;
 pub(crate) mod segments;
 pub(crate) mod tag;
+pub(crate) mod valve_state;
 
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};

@@ -87,25 +87,30 @@ fn the_last_item_of_a_segment_without_an_end_is_open() {
 
 #[test]
 fn a_segment_with_named_ends_has_no_open_end() {
+    // A strainer at the end of a pipe is open: what follows is not drawn.
+    let ended_at =
+        r#"{"from": "S", "to": "t", "edge_type": "starts_at"}, {"from": "S", "to": "p", "edge_type": "ends_at"}"#;
+    let open = r#"[[["free_port","p"]],[["free_port","p"]],false]"#;
+    check_document(&with_segment("strainer", "", r#", "segment": "S""#, ended_at), GAPS, open);
     let closed = "[[],[],true]";
     let start = r#"{"from": "S", "to": "t", "edge_type": "starts_at"}"#;
     let pipe = r#", "segment": "S""#;
     let ended = format!(r#"{start}, {{"from": "S", "to": "p", "edge_type": "ends_at"}}"#);
-    check_document(&with_segment("strainer", "", pipe, &ended), GAPS, closed);
+    check_document(&with_segment("pipe_cap", "", pipe, &ended), GAPS, closed);
     let other_end = start.replace(r#""t""#, r#""p""#);
-    check_document(&with_segment("strainer", "", pipe, &other_end), GAPS, closed);
+    check_document(&with_segment("pipe_cap", "", pipe, &other_end), GAPS, closed);
     let camel = ended.replace("starts_at", "StartsAt").replace("ends_at", "EndsAt");
-    check_document(&with_segment("strainer", "", pipe, &camel), GAPS, closed);
+    check_document(&with_segment("pipe_cap", "", pipe, &camel), GAPS, closed);
     // If a drawing names no ends of segments, their absence means nothing.
     let member = r#"{"from": "S", "to": "p", "edge_type": "has_a"}"#;
-    check_document(&with_segment("strainer", "", pipe, member), GAPS, closed);
+    check_document(&with_segment("pipe_cap", "", pipe, member), GAPS, closed);
     // The same for a segment that does not contain the item.
-    check_document(&with_segment("strainer", "", "", start), GAPS, closed);
+    check_document(&with_segment("pipe_cap", "", "", start), GAPS, closed);
     // A closed valve isolates everything after it.
     check_document(&with_segment("gate_valve", "", pipe, start), GAPS, closed);
     // If edges do not distinguish start and end, two edges are both.
     let own = |edges: &str| {
-        let plant = with_segment("strainer", r#", "parent_id": "S""#, "", edges);
+        let plant = with_segment("pipe_cap", r#", "parent_id": "S""#, "", edges);
         plant.replacen('{', r#"{"metadata": {"topology": {"segment_ends": ["Halt"]}}, "#, 1)
     };
     let halt = r#"{"from": "S", "to": "t", "edge_type": "Halt"}"#;

@@ -23,6 +23,14 @@ const CLASSES: &[(&str, &str)] = &[
     ("O", "reference.open_end"),
     ("I", "instrument.function"),
     ("S", "piping_component.strainer"),
+    ("SP", "piping_component.pipe_spool"),
+    ("SB", "piping_component.spectacle_blind"),
+    ("TW", "piping_component.three_way_valve"),
+    ("SDV", "piping_component.shutdown_valve"),
+    ("BDV", "piping_component.blowdown_valve"),
+    ("H", "piping_component.hose"),
+    ("C", "piping_component.pipe_cap"),
+    ("W", "equipment_component.sensorwell"),
 ];
 
 /// Field names and edge kinds of one exporter.

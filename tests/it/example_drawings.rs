@@ -64,7 +64,7 @@ const QUERIES: &[&str] = &[
     "paths(\"TEE-101\", \"TEE-102\") | map(.nodes | map({name}))",
     "between(\"P-101A\", \"V-101\") | map({name})",
     "isolate(\"P-101A\") | [.barriers | map([.node.{tag}, .method, .closed]), .inside | map({name}), .complete]",
-    "isolate(\"V-101\") | [.barriers | map(.node.{tag}), .unresolved | map([.kind, .at | {name}]), .relief | map(.{tag})]",
+    "isolate(\"V-101\") | [.barriers | map(.node.{tag}), .unresolved | map([.kind, .at | {name}]), .relief | map(.node.{tag})]",
     "isolate(\"E-101\", {acceptConditional: true}) | .barriers | map([.node.{tag}, .kind, .fail_action])",
     "isolate(\"V-101\", {scope: \"grow\"}) | [.swallowed | map(.{tag}), .barriers | map(.node.{tag})]",
     "lineList() | map([.line, .nominal_diameter, .fluid_code, .piping_class, .insulation, .from, .to, .components])",

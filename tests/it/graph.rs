@@ -326,7 +326,7 @@ fn the_same_plant_in_five_vocabularies_gives_the_same_results() {
         r#"downstream("T-1", {pass: "zone"}) | map(TAG)"#,
         r#"upstream("D-1", {pass: "any"}) | map(TAG)"#,
         r#"isolate("P-1") | [.barriers | map(.node TAG), .unresolved | map(.kind), .inside | map(TAG), .complete]"#,
-        r#"isolate("D-1") | [.barriers | map(.node TAG), .unresolved | map([.kind, .at TAG]), .relief | map(TAG)]"#,
+        r#"isolate("D-1") | [.barriers | map(.node TAG), .unresolved | map([.kind, .at TAG]), .relief | map(.node TAG)]"#,
         r#"paths("T-1", "X-4") | map(.nodes | map(TAG))"#,
         r#"neighbors("out") | map(TAG)"#,
         r#"cutPoints() | map(TAG)"#,

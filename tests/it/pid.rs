@@ -37,11 +37,11 @@ fn a_branch_without_a_barrier_is_reported() {
 fn relief_and_control_valves_are_passed_and_reported() {
     let relief = "T-1 → V-1 → D-1 → V-2 → T-2; D-1 → RV-1 → X-1";
     check_isolation(relief, r#""D-1""#, r#"[["V-1","V-2"],["off_page_connector:X-1"],false]"#);
-    check_graph(relief, r#"isolate("D-1").relief | map(.id)"#, r#"["RV-1"]"#);
+    check_graph(relief, r#"isolate("D-1").relief | map([.node.id, .path | map(.id)])"#, r#"[["RV-1",["D-1","RV-1"]]]"#);
     check_isolation(relief, r#""D-1", {acceptRelief: true}"#, r#"[["V-1","V-2","RV-1"],[],true]"#);
     let control = "T-1 → V-1 → P-1 → CV-1(fail=closed) → T-2";
     check_isolation(control, r#""P-1""#, r#"[["V-1"],["equipment:T-2"],false]"#);
-    check_graph(control, r#"isolate("P-1").conditional | map(.id)"#, r#"["CV-1"]"#);
+    check_graph(control, r#"isolate("P-1").conditional | map([.node.id, .action])"#, r#"[["CV-1","close"]]"#);
     check_graph(
         control,
         r#"isolate("P-1", {acceptConditional: true}).barriers | map([.node.id, .kind, .fail_action])"#,
@@ -60,8 +60,9 @@ fn missing_data_makes_an_isolation_incomplete() {
     );
     check_isolation("T-1 → V-1 → D-1; P-1", r#""P-1""#, r#"[[],[],false]"#);
     check_graph("T-1 → V-1 → D-1; P-1", r#"isolate("P-1").data_gaps | map(.kind)"#, r#"["unconnected"]"#);
-    check_isolation("T-1 → V-1 → D-1; D-1 → S-1", r#""D-1""#, r#"[["V-1"],[],true]"#);
-    check_graph("T-1 → V-1 → D-1; D-1 → S-1", r#"isolate("D-1").dead_ends | map(.id)"#, r#"["S-1"]"#);
+    check_isolation("T-1 → V-1 → D-1; D-1 → S-1", r#""D-1""#, r#"[["V-1"],["free_port:S-1"],false]"#);
+    check_isolation("T-1 → V-1 → D-1; D-1 → C-1", r#""D-1""#, r#"[["V-1"],[],true]"#);
+    check_graph("T-1 → V-1 → D-1; D-1 → C-1", r#"isolate("D-1").dead_ends | map(.id)"#, r#"["C-1"]"#);
     check_isolation("T-1 → V-1 → D-1.N1; D-1.N2", r#""D-1""#, r#"[["V-1"],[],false]"#);
     check_isolation("T-1 → V-1 → D-1.N1; I-1 ⇢ D-1.N2", r#""D-1""#, r#"[["V-1"],[],true]"#);
 }
@@ -74,11 +75,11 @@ fn barriers_have_their_paths_as_evidence() {
         r#"isolate("D-1").barriers | map([.node.id, .port.id, .path | map(.id), .closed])"#,
         r#"[["V-2","D-1.N3",["D-1.N3","V-2"],true],["V-1","D-1.N1",["D-1.N1","J-1","V-1"],false]]"#,
     );
-    let shared = "V-1 → D-1.N1; V-1 → D-1.N2; T-1 → V-1";
+    let shared = "J-1 → D-1.N1; J-1 → D-1.N2; T-1 → J-1";
     check_graph(
         shared,
-        r#"isolate("D-1").barriers | map([.node.id, .ports | map(.id)])"#,
-        r#"[["V-1",["D-1.N1","D-1.N2"]]]"#,
+        r#"isolate("D-1", {barriers: .id == "J-1"}).barriers | map([.node.id, .ports | map(.id)])"#,
+        r#"[["J-1",["D-1.N1","D-1.N2"]]]"#,
     );
 }
 

@@ -127,6 +127,27 @@ const INFO: Fields = &[
     ("topology", OBJECT),
     ("topology_problems", ARRAY),
 ];
+const INVENTORY_SECTION: Fields = &[
+    ("section", STRING),
+    ("equipment", ResultType::Nodes),
+    ("lines", ARRAY),
+    ("items", ResultType::Nodes),
+    ("esd_valves", ResultType::Nodes),
+    ("blowdown_valves", ResultType::Nodes),
+    ("relief", ResultType::Nodes),
+    ("continues", ResultType::Nodes),
+    ("certain", BOOL),
+    ("uncertain", ResultType::Table(UNCERTAINTY)),
+];
+const UNCERTAINTY: Fields = &[("reason", STRING), ("at", ResultType::Node), ("edge", ANY)];
+const DATA_GAP: Fields = &[("kind", STRING), ("at", ResultType::Node), ("edge", ANY)];
+const OPEN_BRANCH: Fields = &[
+    ("port", ResultType::Node),
+    ("kind", STRING),
+    ("at", ResultType::Node),
+    ("path", ResultType::Nodes),
+    ("partner", ANY),
+];
 const ISOLATION: Fields = &[
     ("target", ANY),
     (
@@ -139,27 +160,79 @@ const ISOLATION: Fields = &[
             ("kind", STRING),
             ("method", STRING),
             ("closed", BOOL),
+            ("position", ANY),
+            ("lock", ANY),
+            ("fail_action", ANY),
+            ("action", STRING),
+            ("cuts_off", ResultType::Nodes),
+            ("certain", BOOL),
+        ]),
+    ),
+    ("unresolved", ResultType::Table(OPEN_BRANCH)),
+    ("inside", ResultType::Nodes),
+    (
+        "conditional",
+        ResultType::Table(&[
+            ("node", ResultType::Node),
+            ("action", STRING),
+            ("path", ResultType::Nodes),
+            ("closed", BOOL),
+            ("position", ANY),
+            ("lock", ANY),
             ("fail_action", ANY),
         ]),
     ),
     (
-        "unresolved",
+        "relief",
         ResultType::Table(&[
-            ("port", ResultType::Node),
-            ("kind", STRING),
-            ("at", ResultType::Node),
+            ("node", ResultType::Node),
             ("path", ResultType::Nodes),
-            ("partner", ANY),
+            ("valves", ResultType::Nodes),
+            ("closed", ResultType::Nodes),
+            ("cut_off_by", ResultType::Nodes),
         ]),
     ),
-    ("inside", ResultType::Nodes),
-    ("conditional", ResultType::Nodes),
-    ("relief", ResultType::Nodes),
+    ("kept_open", ResultType::Nodes),
+    ("internal", ResultType::Nodes),
     ("bleeds", ResultType::Nodes),
     ("dead_ends", ResultType::Nodes),
     ("swallowed", ResultType::Nodes),
-    ("data_gaps", ResultType::Table(&[("kind", STRING), ("at", ResultType::Node), ("edge", ANY)])),
+    ("data_gaps", ResultType::Table(DATA_GAP)),
     ("complete", BOOL),
+    ("certain", BOOL),
+    ("uncertain", ResultType::Table(UNCERTAINTY)),
+];
+const ISOLATION_PLAN: Fields = &[
+    ("target", ANY),
+    (
+        "steps",
+        ResultType::Table(&[
+            ("step", NUMBER),
+            ("action", STRING),
+            ("node", ResultType::Node),
+            ("at", ResultType::Node),
+            ("cuts_off", ResultType::Nodes),
+        ]),
+    ),
+    (
+        "barriers",
+        ResultType::Table(&[
+            ("node", ResultType::Node),
+            ("kind", STRING),
+            ("method", STRING),
+            ("second", ResultType::Node),
+            ("bleed", ResultType::Node),
+            ("bleed_position", STRING_OR_NULL),
+            ("cuts_off", ResultType::Nodes),
+            ("certain", BOOL),
+        ]),
+    ),
+    ("bleeds", ResultType::Nodes),
+    ("unresolved", ResultType::Table(OPEN_BRANCH)),
+    ("data_gaps", ResultType::Table(DATA_GAP)),
+    ("complete", BOOL),
+    ("certain", BOOL),
+    ("uncertain", ResultType::Table(UNCERTAINTY)),
 ];
 const JOINED: Fields = &[("nodes", ARRAY), ("edges", ARRAY), ("metadata", OBJECT)];
 const LINE: Fields = &[
@@ -240,7 +313,9 @@ const RESULT_TYPES: &[(&[&str], ResultType)] = &[
     (&["group", "section", "subgraph"], ResultType::Record(EXTRACT)),
     (&["hazopNodes"], ResultType::Table(SECTION)),
     (&["instrumentIndex"], ResultType::Columns(&["id", "tag", "class", "variable", "loop", "attached_to", "line"])),
+    (&["inventorySections"], ResultType::Table(INVENTORY_SECTION)),
     (&["isolate"], ResultType::Record(ISOLATION)),
+    (&["isolationPlan"], ResultType::Record(ISOLATION_PLAN)),
     (&["joinSheets"], ResultType::Record(JOINED)),
     (&["lineList"], ResultType::Table(LINE)),
     (&["loop"], ResultType::Nullable(LOOP)),

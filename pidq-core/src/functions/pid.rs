@@ -16,11 +16,13 @@ use crate::graph::topology::EdgeFlags;
 use crate::graph::walk::{EquipmentPolicy, Visitor};
 use crate::pid::checks::{self, Severity};
 use crate::pid::diff::{self, DiffOptions};
-use crate::pid::isolate::{IsolateOptions, isolate};
+use crate::pid::isolate::{IsolateOptions, IsolationReport, isolate};
 use crate::pid::join::{self, JoinBy};
 use crate::pid::sections::{self, SectionCuts};
 use crate::pid::tag::{self, Tag};
-use crate::pid::{Budget, ChargeFn, Datum, dead_ends, extract, geometry, graph_info, lists, loops, pipe_lines};
+use crate::pid::{
+    Budget, ChargeFn, Datum, dead_ends, extract, geometry, graph_info, inventory, lists, loops, pipe_lines,
+};
 use crate::value::Value;
 
 const ACCEPT_CONDITIONAL: OptionSpec = OptionSpec::flag("acceptConditional");
@@ -36,6 +38,7 @@ const CUT: OptionSpec = OptionSpec::strings(
     |word| set_cut(&mut SectionCuts::default(), word),
     r#""control", "size", "class" or "fluid""#,
 );
+const CUT_AT: OptionSpec = OptionSpec::query("cut");
 const DISTANCE: OptionSpec = OptionSpec::any_number("distance");
 const FIELD: OptionSpec = OptionSpec::string("field");
 const IDENTITY: OptionSpec = OptionSpec::keyword("identity", IDENTITIES);
@@ -45,6 +48,10 @@ const RULES: OptionSpec = OptionSpec::strings("rules", checks::is_rule_filter, "
 const SCOPE: OptionSpec = OptionSpec::keyword("scope", &["item", "grow"]);
 const SEVERITY: OptionSpec = OptionSpec::keyword("severity", &Severity::NAMES);
 const TOLERANCE: OptionSpec = OptionSpec::number("tolerance");
+
+/// Options of an isolation and its plan.
+const ISOLATE_OPTIONS: &[OptionSpec] =
+    &[ACCEPT_CONDITIONAL, ACCEPT_ONE_WAY, ACCEPT_RELIEF, PASS, DEPTH, BARRIERS, SCOPE];
 
 const IDENTITIES: &[&str] = &["persistent_id", "id", "tag"];
 
@@ -166,14 +173,25 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         body: Body::Piped(|cx, input, args| list_report(cx, input, args, &lists::INSTRUMENTS)),
     },
     Function {
+        name: "inventorySections",
+        params: &[Param::options(&[CUT_AT])],
+        summary: "The parts of the plant between emergency shutdown valves, with equipment, lines, blowdown and relief.",
+        example: r#"inventorySections({cut: .tag == "HV-101"}) | map([.section, .esd_valves | map(.tag)]) | first() => ["S1",["HV-101"]]"#,
+        body: Body::Piped(inventory_sections),
+    },
+    Function {
         name: "isolate",
-        params: &[
-            Param::query("items").optional(),
-            Param::options(&[ACCEPT_CONDITIONAL, ACCEPT_ONE_WAY, ACCEPT_RELIEF, PASS, DEPTH, BARRIERS, SCOPE]),
-        ],
-        summary: "Candidate isolation points of an item, and the branches that stay open.",
-        example: r#"isolate("P-101A") | [.barriers | map(.node.tag), .complete] => [["HV-101","HV-102"],true]"#,
-        body: Body::Piped(isolation),
+        params: &[Param::query("items").optional(), Param::options(ISOLATE_OPTIONS)],
+        summary: "Candidate isolation points of items, lines or loops, the branches that stay open, and what is uncertain.",
+        example: r#"isolate("P-101A") | [.barriers | map(.node.tag), .unresolved | map(.at.tag), .certain] => [["HV-102"],["T-101","P-101B"],false]"#,
+        body: Body::Piped(|cx, input, args| isolation(cx, input, args, IsolationReport::Points)),
+    },
+    Function {
+        name: "isolationPlan",
+        params: &[Param::query("items").optional(), Param::options(ISOLATE_OPTIONS)],
+        summary: "Candidate steps of an isolation: what to close in which order, and the bleed that proves each barrier.",
+        example: r#"isolationPlan("P-101A") | .steps | map([.action, .node.tag]) => [["close","HV-102"],["lock","HV-102"],["verify","HV-102"]]"#,
+        body: Body::Piped(|cx, input, args| isolation(cx, input, args, IsolationReport::Plan)),
     },
     Function {
         name: "joinSheets",
@@ -405,6 +423,7 @@ fn bleeds<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> R
         &call.drawing,
         &items,
         IsolateOptions::default(),
+        IsolationReport::Points,
         &mut BarrierVisitor { cx, call: &call, condition: None },
     )?;
     match found.field("bleeds") {
@@ -461,7 +480,12 @@ fn set_cut(cuts: &mut SectionCuts, word: &str) -> bool {
     true
 }
 
-fn isolation<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+fn isolation<'a>(
+    cx: &mut EvalContext<'a>,
+    input: Value<'a>,
+    args: &'a [Plan],
+    report: IsolationReport,
+) -> Result<Value<'a>> {
     let call = GraphCall::new(cx, input, args)?;
     let targets = call.subject_nodes(cx)?;
     let options = IsolateOptions {
@@ -473,8 +497,29 @@ fn isolation<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -
         include_equipment: call.keyword(cx, &SCOPE)? == Some(1),
     };
     let condition = call.option("barriers");
-    let found = isolate(&call.drawing, &targets, options, &mut BarrierVisitor { cx, call: &call, condition })?;
+    let found = isolate(&call.drawing, &targets, options, report, &mut BarrierVisitor { cx, call: &call, condition })?;
     to_value(cx, &call.drawing, found)
+}
+
+fn inventory_sections<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let call = GraphCall::new(cx, input, args)?;
+    let drawing = &call.drawing;
+    cx.charge(drawing.oversize_fuel())?;
+    let cut = match call.option(CUT_AT.name) {
+        None => None,
+        Some(condition) => {
+            let mut selected = hashbrown::HashSet::new();
+            for node in 0..drawing.topology.node_count() as NodeId {
+                cx.charge(1)?;
+                if cx.eval(condition, drawing.node(node))?.is_truthy() {
+                    selected.insert(node);
+                }
+            }
+            Some(selected)
+        }
+    };
+    let found = inventory::sections(drawing, cut.as_ref(), &mut |units| cx.charge(units))?;
+    to_value(cx, drawing, found)
 }
 
 /// Visitor that evaluates the option `barriers`.

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
-use super::roles::{self, Role, Rule};
+use super::roles::{self, EmergencyValve, Passage, Role, Rule};
 use super::snake_case::snake_case;
 use super::vocabulary;
 use crate::error::{Code, Error, Result};
@@ -67,7 +67,13 @@ pub(crate) enum Names {
     LoopType,
     Actuated,
     NormalPosition,
+    BlindPosition,
+    Lock,
+    Removable,
     Closed,
+    Open,
+    LockedOpen,
+    Removed,
     FailAction,
     Line,
     Segment,
@@ -125,12 +131,52 @@ const NAMES: &[NamesRow] = &[
     (Names::SegmentType, "segment_types", vocabulary::SEGMENT_TYPES),
     (Names::LoopType, "loop_types", vocabulary::LOOP_TYPES),
     (Names::Actuated, "actuated", &["actuated"]),
-    (Names::NormalPosition, "normal_position", &["normally", "normal_position", "normal_state"]),
+    (
+        Names::NormalPosition,
+        "normal_position",
+        &["normally", "normal_position", "normal_state", "normal_operating_position", "valve_position"],
+    ),
+    (Names::BlindPosition, "blind_position", &["blind_position", "spool_position", "position", "state", "status"]),
+    (Names::Lock, "lock", &["lock", "locked", "locking", "lock_status", "car_seal", "car_sealed", "seal"]),
+    (Names::Removable, "removable", &["removable", "is_removable"]),
     (
         Names::Closed,
         "closed_values",
-        &["closed", "nc", "normally_closed", "locked_closed", "car_seal_closed", "lc", "csc"],
+        &[
+            "closed",
+            "nc",
+            "normally_closed",
+            "locked_closed",
+            "car_seal_closed",
+            "car_sealed_closed",
+            "lc",
+            "csc",
+            "blinded",
+            "spaded",
+        ],
     ),
+    (
+        Names::Open,
+        "open_values",
+        &[
+            "open",
+            "no",
+            "normally_open",
+            "locked_open",
+            "car_seal_open",
+            "car_sealed_open",
+            "lo",
+            "cso",
+            "spacer",
+            "removed",
+        ],
+    ),
+    (
+        Names::LockedOpen,
+        "locked_open_values",
+        &["locked_open", "car_seal_open", "car_sealed_open", "sealed_open", "lo", "cso"],
+    ),
+    (Names::Removed, "removed_values", &["removed"]),
     (Names::FailAction, "fail_action", &["fail_action", "fail", "failure_action", "fail_position"]),
     (Names::Line, "line", &["line", "line_number", "line_id", "line_tag"]),
     (Names::Segment, "segment", &["segment", "segment_id"]),
@@ -300,9 +346,47 @@ impl TopologyConfig {
             return None;
         }
         let full_class = snake_case(class);
-        let last = full_class.rsplit(['.', '/', '#', ':']).next().unwrap_or(&full_class);
+        let last = last_part(&full_class);
         let matches = |rule: &&Rule| rule.pattern.is_match(&full_class) || rule.pattern.is_match(last);
         self.rules.iter().find(matches).map(|rule| rule.role).or_else(|| roles::built_in_role(&full_class, last))
+    }
+
+    /// Returns what is known about a class that has no role; `None` if nothing is. A rule of the drawing that gives it
+    /// the role `none` declares that it is passed.
+    pub(crate) fn passage_of(&self, class: &str) -> Option<Passage> {
+        if class.len() > MAX_CLASS {
+            return None;
+        }
+        let full_class = snake_case(class);
+        let last = last_part(&full_class);
+        let declared = || self.role_of(class).map(|_| Passage::Through);
+        roles::passage(&full_class, last).or_else(declared)
+    }
+
+    /// Returns whether a class is a valve that joins three pipes or more.
+    pub(crate) fn has_several_ways(&self, class: &str) -> bool {
+        class.len() <= MAX_CLASS && roles::has_several_ways(&snake_case(class))
+    }
+
+    /// Returns the function of a valve in the emergency shutdown by its class.
+    pub(crate) fn emergency_valve(class: &str) -> Option<EmergencyValve> {
+        let class = Some(class).filter(|class| class.len() <= MAX_CLASS).map(snake_case)?;
+        roles::emergency_valve_by_class(last_part(&class))
+    }
+
+    /// Returns whether a class is a valve that can be operated but whose type is not stated.
+    pub(crate) fn is_unspecified_valve(&self, class: &str) -> bool {
+        class.len() <= MAX_CLASS && roles::is_unspecified_valve(last_part(&snake_case(class)))
+    }
+
+    /// Returns whether a rule of the drawing or the program gives a class its role.
+    pub(crate) fn is_declared(&self, class: &str) -> bool {
+        if class.len() > MAX_CLASS || self.rules.is_empty() {
+            return false;
+        }
+        let full_class = snake_case(class);
+        let last = last_part(&full_class);
+        self.rules.iter().any(|rule| rule.pattern.is_match(&full_class) || rule.pattern.is_match(last))
     }
 
     /// Returns the role rules, in the order in which they are tried: role and pattern.
@@ -315,6 +399,11 @@ impl TopologyConfig {
     pub(crate) fn lists(&self) -> impl Iterator<Item = (&'static str, &[String])> {
         NAMES.iter().zip(&self.names).map(|((_, key, _), names)| (*key, names.as_slice()))
     }
+}
+
+/// Returns the part of a class after its last separator.
+fn last_part(class: &str) -> &str {
+    class.rsplit(['.', '/', '#', ':']).next().unwrap_or(class)
 }
 
 /// Returns the value at a dotted path.
@@ -411,7 +500,6 @@ mod tests {
         check("SwingCheckValve", "one_way");
         check("controlvalvesandregulators", "control");
         check("control", "control");
-        check("SpectacleBlind", "positive_barrier");
         check("BlindFlange", "positive_barrier");
         check("PipeTee", "junction");
         check("equipment.process_column", "equipment");
@@ -451,13 +539,180 @@ mod tests {
         check("piping_component.flow_nozzle", "none");
         check("FlowNozzle", "none");
         check("equipment_component.spray_nozzle", "none");
-        check("ThreeWayValve", "none");
         check("InLineMixer", "none");
         check("piping_component.in_line_mixer", "none");
         check("equipment.mixer", "equipment");
         check("valve", "none");
         check("PLS401_DIN2429", "none");
         check("", "none");
+    }
+
+    #[test]
+    fn no_word_makes_a_barrier_by_accident() {
+        let config = TopologyConfig::default();
+        let rows: &[(&str, &[&str])] = &[
+            (
+                "one_way",
+                &[
+                    "GlobeCheckValve",
+                    "ball_check_valve",
+                    "stop_check_valve",
+                    "CheckValve",
+                    "check_valve_with_ball_valve",
+                    "SwingCheckValve",
+                    "valve_check",
+                    "NRV",
+                    "non_return_gate_valve",
+                    "BackflowPreventer",
+                    "angle_check_valve",
+                ],
+            ),
+            (
+                "relief",
+                &[
+                    "SafetyValveOrFitting",
+                    "SpringLoadedAngleGlobeSafetyValve",
+                    "RuptureDisc",
+                    "rupture_disk",
+                    "BreatherValve",
+                    "pressure_relief_valve",
+                    "thermal_relief_ball_valve",
+                    "PSV",
+                    "pressure_vacuum_vent_valve",
+                    "emergency_vent",
+                ],
+            ),
+            (
+                "blind",
+                &[
+                    "SpectacleBlind",
+                    "LineBlind",
+                    "PipeFlangeSpade",
+                    "PipeFlangeSpacer",
+                    "slip_blind",
+                    "figure_8_blind",
+                    "spectacle_blind_flange",
+                    "blind",
+                    "paddle_blank",
+                    "RemovableSpool",
+                    "hammer_blind",
+                    "goggle_valve",
+                ],
+            ),
+            ("positive_barrier", &["BlindFlange", "piping_component.blind_flange", "removed_spool"]),
+            (
+                "multi_way",
+                &[
+                    "ThreeWayValve",
+                    "three_way_ball_valve",
+                    "3-way valve",
+                    "four_way_plug_valve",
+                    "diverter_valve",
+                    "transfer_valve",
+                ],
+            ),
+            (
+                "control",
+                &[
+                    "SDV",
+                    "XV",
+                    "MOV",
+                    "ESDV",
+                    "ESV",
+                    "BDV",
+                    "HV",
+                    "piping_component.sdv",
+                    "shutdown_valve",
+                    "on_off_valve",
+                    "motor_operated_ball_valve",
+                    "pneumatic_gate_valve",
+                    "EmergencyIsolationValve",
+                    "emergency_block_valve",
+                    "safety_shut_off_valve",
+                    "automatic_ball_valve",
+                    "air_operated_valve",
+                    "diaphragm_actuated_valve",
+                    "pressure_reducing_gate_valve",
+                    "back_pressure_valve",
+                    "pressure_regulator",
+                    "three_way_control_valve",
+                ],
+            ),
+            (
+                "barrier",
+                &[
+                    "GateValve",
+                    "AngleGlobeValve",
+                    "AnglePlugValve",
+                    "AngleBallValve",
+                    "StraightwayValve",
+                    "NeedleValve",
+                    "isolating_valve",
+                    "knife_gate_valve",
+                    "hand_operated_valve",
+                    "double_block_and_bleed_valve",
+                    "shutoff_valve",
+                ],
+            ),
+            (
+                "none",
+                &[
+                    "pipe_spool",
+                    "spool_piece",
+                    "Hose",
+                    "Funnel",
+                    "SteamTrap",
+                    "FlameArrestor",
+                    "Penetration",
+                    "Strainer",
+                    "PipeFitting",
+                    "gate_valve_actuator",
+                    "ball_joint",
+                    "plug_fitting",
+                    "pipe_plug",
+                    "plug",
+                    "needle",
+                    "cap",
+                    "sampling_valve",
+                    "valve",
+                    "throttle_valve",
+                    "automatic_air_vent_valve",
+                    "excess_flow_valve",
+                    "damper",
+                    "blind_flange_gasket",
+                    "Flange",
+                    "SightGlass",
+                    "RestrictionOrifice",
+                    "Compensator",
+                    "gas_detector",
+                ],
+            ),
+            ("instrument", &["valve_position_transmitter", "valve_position_indicator"]),
+        ];
+        for (role, classes) in rows {
+            for class in *classes {
+                assert_eq!(config.role_of(class).unwrap_or_default().name(), *role, "{class}");
+            }
+        }
+    }
+
+    #[test]
+    fn items_that_are_passed_differ_from_unknown_ones() {
+        let config = TopologyConfig::default();
+        for class in
+            ["pipe_spool", "piping_component.strainer", "Hose", "ClampedFlangeCoupling", "MassFlowMeasuringElement"]
+        {
+            assert_eq!(config.passage_of(class), Some(Passage::Through), "{class}");
+        }
+        for class in ["pipe_cap", "pipe_plug", "Sensorwell"] {
+            assert_eq!(config.passage_of(class), Some(Passage::End), "{class}");
+        }
+        for class in ["valve", "damper", "plug", "sampling_valve", "PLS401_DIN2429", ""] {
+            assert_eq!(config.passage_of(class), None, "{class}");
+        }
+        let declared =
+            TopologyConfig::from_json(r#"{"roles": [{"role": "none", "match": "^damper$"}]}"#).expect("a topology");
+        assert_eq!(declared.passage_of("damper"), Some(Passage::Through));
     }
 
     #[test]

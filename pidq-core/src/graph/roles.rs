@@ -9,14 +9,18 @@ use crate::limits::MAX_REGEX_SIZE;
 pub(crate) enum Role {
     #[default]
     None,
-    /// A positive isolation: a blind, a spade, a spectacle.
+    /// A positive isolation: a blind flange, a spool that is removed.
     PositiveBarrier,
+    /// A blind that is swung or inserted: positive only where the drawing states that it is closed.
+    Blind,
     /// A relief device: a safety valve, a rupture disc.
     Relief,
     /// A check valve.
     OneWay,
     /// A valve with an actuator: closes if its actuator does.
     Control,
+    /// A valve that does not close all its ways: a three-way valve, a diverter.
+    MultiWay,
     /// A manual valve.
     Barrier,
     Junction,
@@ -32,9 +36,11 @@ pub(crate) enum Role {
 const ROLES: &[(Role, &str)] = &[
     (Role::None, "none"),
     (Role::PositiveBarrier, "positive_barrier"),
+    (Role::Blind, "blind"),
     (Role::Relief, "relief"),
     (Role::OneWay, "one_way"),
     (Role::Control, "control"),
+    (Role::MultiWay, "multi_way"),
     (Role::Barrier, "barrier"),
     (Role::Junction, "junction"),
     (Role::SizeBreak, "size_break"),
@@ -51,9 +57,10 @@ impl Role {
         ROLES.iter().find(|(role, _)| *role == self).map_or("none", |(_, name)| name)
     }
 
-    /// Returns whether it closes a line: manually, by an actuator, or as positive isolation.
+    /// Returns whether it can close a line or a way of it: manually, by an actuator, or as positive isolation. Whether
+    /// it separates what is isolated is decided by `isolate`.
     pub fn closes(self) -> bool {
-        matches!(self, Role::Barrier | Role::Control | Role::PositiveBarrier)
+        matches!(self, Role::Barrier | Role::Control | Role::MultiWay | Role::PositiveBarrier | Role::Blind)
     }
 }
 
@@ -159,6 +166,117 @@ pub(super) fn patterns() -> impl Iterator<Item = (Role, String)> {
     BUILT_IN.iter().map(move |(role, words)| (*role, pattern(words)))
 }
 
+/// Words of valves that join three pipes or more: in any position, some of their ways are open to each other.
+const SEVERAL_WAYS: &[&str] = &[
+    "three_way",
+    "3_way",
+    "3way",
+    "four_way",
+    "4_way",
+    "4way",
+    "multi_way",
+    "multiway",
+    "multi_port",
+    "multiport",
+    "three_port",
+    "four_port",
+    "divert",
+    "mixing_valve",
+    "changeover",
+    "change_over",
+    "selector_valve",
+    "transfer_valve",
+];
+
+/// Returns whether a class in snake_case is a valve that does not close all its ways.
+pub(super) fn has_several_ways(class: &str) -> bool {
+    Has(SEVERAL_WAYS).matches(class)
+}
+
+/// Valves that can be operated, of a type that the class does not state.
+const UNSPECIFIED_VALVES: &[&str] = &["operated_valve", "custom_operated_valve"];
+
+/// Returns whether a class in snake_case, without its namespace, is a valve whose type is not stated.
+pub(super) fn is_unspecified_valve(class: &str) -> bool {
+    Is(UNSPECIFIED_VALVES).matches(class)
+}
+
+/// Items in a pipe that never close it. They have no role in the flow, but their class is known. Items of other
+/// classes without a role are passed too, and make a result uncertain.
+const PASSED: &[Words] = &[
+    Last(&["pipe", "spool", "spool_piece", "flange", "flanged_connection", "coupling", "union", "elbow", "bend"]),
+    Last(&["fitting", "joint", "compensator", "bellows", "hose", "penetration", "property_break", "vent_line"]),
+    Last(&["strainer", "in_line_mixer", "inline_mixer", "silencer", "funnel", "steam_trap", "restriction_orifice"]),
+    Last(&["orifice", "orifice_plate", "sight_glass", "flame_arrestor", "flame_arrester", "detonation_arrestor"]),
+    Last(&["flow_meter", "flowmeter", "measuring_element", "flow_element", "venturi", "venturi_tube", "flow_nozzle"]),
+    Has(&["insulation_break", "class_break"]),
+    InPiping(&["filter", "mixer", "heater", "cooler", "separator", "scrubber", "ejector", "cyclone"]),
+];
+
+/// Items that close the end of a pipe, or that are put into it from outside: nothing follows them.
+const ENDING: &[Words] = &[Last(&["cap", "pipe_plug", "plug_fitting", "sensorwell", "thermowell", "injection_quill"])];
+
+/// What is known about a class without a role.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Passage {
+    /// A pipe enters and leaves it.
+    Through,
+    /// A pipe ends at it.
+    End,
+}
+
+/// Returns what is known about a class without a role, by the entire class in snake_case or its last part.
+pub(super) fn passage(full_class: &str, last: &str) -> Option<Passage> {
+    let matches = |words: &Words| words.matches(full_class) || words.matches(last);
+    if ENDING.iter().any(matches) {
+        return Some(Passage::End);
+    }
+    PASSED.iter().any(matches).then_some(Passage::Through)
+}
+
+/// Function of a valve in the emergency shutdown.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum EmergencyValve {
+    Shutdown,
+    Blowdown,
+    /// A valve that is switched, for a purpose that the drawing does not state.
+    Possible,
+}
+
+/// Classes of emergency valves. The first matching row applies.
+const EMERGENCY_CLASSES: &[(EmergencyValve, &[Words])] = &[
+    (EmergencyValve::Blowdown, &[Last(&["bdv"]), Driven(&["blowdown", "blow_down"]), Has(&["emergency_depressur"])]),
+    (
+        EmergencyValve::Shutdown,
+        &[
+            Last(&["esdv", "esv", "sdv", "eiv"]),
+            Driven(&["shutdown", "shut_down", "esd"]),
+            Has(&["emergency_shut", "emergency_isolation", "emergency_block"]),
+        ],
+    ),
+    (
+        EmergencyValve::Possible,
+        &[Last(&["xv", "rov"]), Driven(&["on_off", "onoff", "trip", "slam_shut", "quick_closing"])],
+    ),
+];
+
+/// The same by the letters of tags.
+const EMERGENCY_LETTERS: &[(EmergencyValve, &[&str])] = &[
+    (EmergencyValve::Blowdown, &["BDV"]),
+    (EmergencyValve::Shutdown, &["ESDV", "ESV", "SDV", "EIV", "ESD"]),
+    (EmergencyValve::Possible, &["XV", "UV", "ROV", "EBV", "XZV", "UZV"]),
+];
+
+/// Returns the function of a valve in the emergency shutdown by its class in snake_case, without its namespace.
+pub(super) fn emergency_valve_by_class(class: &str) -> Option<EmergencyValve> {
+    EMERGENCY_CLASSES.iter().find(|(_, any)| any.iter().any(|words| words.matches(class))).map(|(valve, _)| *valve)
+}
+
+/// Returns the function of a valve in the emergency shutdown by the letters of its tag.
+pub(crate) fn emergency_valve_by_letters(letters: &str) -> Option<EmergencyValve> {
+    EMERGENCY_LETTERS.iter().find(|(_, known)| known.contains(&letters)).map(|(valve, _)| *valve)
+}
+
 /// Built-in classes. The first matching row applies.
 const BUILT_IN: &[(Role, &[Words])] = &[
     // Measuring and spray nozzles in a pipe are not nozzles of equipment.
@@ -186,16 +304,78 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             ]),
         ],
     ),
-    (Role::PositiveBarrier, &[Has(&["blind_flange", "line_blind", "spade", "spectacle", "spool"]), Is(&["blind"])]),
+    // Vents and drains that open by themselves cannot be shut.
+    (
+        Role::None,
+        &[
+            Has(&[
+                "air_vent",
+                "automatic_vent",
+                "auto_vent",
+                "air_release",
+                "air_eliminator",
+                "automatic_drain",
+                "auto_drain",
+            ]),
+            Ends(&["excess_flow_valve"]),
+        ],
+    ),
+    // Before blind flanges: a spectacle blind flange swings.
+    (
+        Role::Blind,
+        &[
+            Has(&[
+                "line_blind",
+                "slip_blind",
+                "spade",
+                "spectacle",
+                "figure_8",
+                "figure_eight",
+                "paddle_b",
+                "swing_blind",
+            ]),
+            Has(&["blanking_plate", "blind_plate", "goggle", "removable_spool", "spool_removable"]),
+            Last(&["blind", "spacer", "spacer_ring", "ring_spacer"]),
+        ],
+    ),
+    (
+        Role::PositiveBarrier,
+        &[Last(&[
+            "blind_flange",
+            "blank_flange",
+            "flange_blind",
+            "flange_blank",
+            "removed_spool",
+            "removed_spool_piece",
+        ])],
+    ),
     (
         Role::Relief,
         &[
             Ends(&["safety", "safety_valve", "safety_head"]),
             Ends(&["safety_or_fitting", "safety_valve_or_fitting", "safety_head_or_fitting"]),
-            Has(&["rupture_disc", "bursting_disc", "relief", "breather", "vacuum_breaker"]),
+            Has(&["rupture_dis", "bursting_dis", "burst_dis", "rupture_pin", "relief", "breather", "vacuum_breaker"]),
+            Has(&["conservation_vent", "emergency_vent", "explosion_vent", "explosion_panel", "pressure_vacuum"]),
+            Last(&["psv", "tsv", "pvsv", "pvrv", "prd"]),
         ],
     ),
-    (Role::OneWay, &[Last(&["check"]), Valve(&["check", "foot"]), Has(&["non_return"])]),
+    (
+        Role::OneWay,
+        &[
+            Last(&["check", "nrv"]),
+            Valve(&["check", "foot"]),
+            Has(&["check_valve", "checkvalve", "non_return", "nonreturn", "backflow", "back_flow"]),
+        ],
+    ),
+    // By hand, whatever else operates valves.
+    (
+        Role::Barrier,
+        &[
+            Last(&["hand_operated_valve", "manually_operated_valve", "manual_operated_valve", "lever_operated_valve"]),
+            Last(&["gear_operated_valve", "handwheel_operated_valve", "wheel_operated_valve", "chain_operated_valve"]),
+            Is(UNSPECIFIED_VALVES),
+        ],
+    ),
     (
         Role::Control,
         &[
@@ -216,10 +396,33 @@ const BUILT_IN: &[(Role, &[Words])] = &[
                 "blow_down",
                 "onoff",
                 "on_off",
+                "esd",
+                "trip",
+                "deluge",
+                "slam_shut",
+                "quick_closing",
+                "quick_opening",
+                "remote",
             ]),
-            Ends(&["pressure_reducing_valve"]),
+            Ends(&["_operated_valve", "_actuated_valve", "back_pressure_valve", "backpressure_valve"]),
+            Has(&[
+                "pressure_reducing",
+                "pressure_sustaining",
+                "thermostatic",
+                "emergency_",
+                "safety_shut",
+                "automatic_",
+            ]),
+            // A drive in front of a type: a motor-operated ball valve.
+            Has(&["motor_operated_", "motor_actuated_", "motorized_", "motorised_", "pneumatic_", "hydraulic_"]),
+            Has(&["actuated_", "air_operated_", "solenoid_", "on_off_", "shutdown_", "shut_down_", "remotely_"]),
+            // Valves by the letters of their tags. As a tag, HV is often a hand valve; as a class, it is not stated.
+            Last(&[
+                "sdv", "esdv", "esv", "xv", "mov", "aov", "rov", "bdv", "hv", "eiv", "fcv", "pcv", "lcv", "tcv", "hcv",
+            ]),
         ],
     ),
+    (Role::MultiWay, &[Has(SEVERAL_WAYS)]),
     (
         Role::Barrier,
         &[
@@ -233,21 +436,26 @@ const BUILT_IN: &[(Role, &[Words])] = &[
                 "straightway",
                 "angle",
                 "shut_off",
+                "shutoff",
                 "diaphragm",
                 "pinch",
+                "piston",
                 "slide",
+                "sluice",
                 "block",
                 "isolation",
+                "isolating",
                 "stop",
+                "root",
                 "hand",
                 "manual",
-                "operated",
                 "drain",
                 "vent",
                 "bleed",
-                "sampling",
             ]),
-            Is(&["ball", "gate", "globe", "plug", "butterfly", "needle"]),
+            Last(&["stopcock", "stop_cock"]),
+            // A plug or a needle alone is not a valve.
+            Is(&["ball", "gate", "globe", "butterfly"]),
             Is(&["valve_ball", "valve_gate", "valve_globe", "valve_plug", "valve_butterfly", "valve_needle"]),
         ],
     ),

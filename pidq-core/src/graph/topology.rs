@@ -132,6 +132,8 @@ pub(crate) struct Topology {
     tags: OnceLock<Index>,
     qualified_tags: OnceLock<Index>,
     tables: [OnceLock<Adjacency>; 6],
+    /// The nodes with the role of a relief device.
+    pub relief_devices: Vec<NodeId>,
     /// Edges with an end that names no node.
     pub dangling: Vec<EdgeId>,
     /// Edges that flow both ways or in an unknown direction, as a list and as a set, and the nodes at their ends.
@@ -165,6 +167,8 @@ impl Topology {
         let groups = topology.read_nodes(nodes, &ids, limits)?;
         topology.ids = ids.index;
         topology.find_ports(&groups);
+        let is_relief = |node: &NodeId| topology.roles[*node as usize] == Role::Relief;
+        topology.relief_devices = (0..topology.node_count() as u32).filter(is_relief).collect();
         Ok(topology)
     }
 
@@ -184,6 +188,7 @@ impl Topology {
             tags: OnceLock::new(),
             qualified_tags: OnceLock::new(),
             tables: Default::default(),
+            relief_devices: Vec::new(),
             dangling: Vec::new(),
             undirected: Vec::new(),
             is_undirected: BitSet::default(),

@@ -268,7 +268,7 @@ fn open_end(drawing: &Drawing<'_>, node: NodeId) -> Option<&'static str> {
     match drawing.topology.roles[node as usize] {
         Role::OpenEnd => Some("open_end"),
         // A blind ends a line, regardless of the number of ports of its symbol.
-        Role::PositiveBarrier => None,
+        Role::PositiveBarrier | Role::Blind => None,
         // Behind the valve is an instrument, connected by a signal.
         Role::Barrier if has_sensor(drawing, node) => None,
         _ if degree > 0 && degree < expected_pipe_count(drawing, node) => Some("free_port"),

@@ -80,7 +80,8 @@ fn class_of(drawing: &Drawing<'_>, items: &[NodeId]) -> &'static str {
     let topology = &drawing.topology;
     let has_valve = items.iter().any(|item| topology.roles[*item as usize] == Role::Barrier);
     let is_measured = items.iter().any(|item| has_sensor(drawing, *item));
-    let is_blind = items.last().is_some_and(|end| topology.roles[*end as usize] == Role::PositiveBarrier);
+    let is_blind =
+        items.last().is_some_and(|end| matches!(topology.roles[*end as usize], Role::PositiveBarrier | Role::Blind));
     let words: String = items.iter().map(|item| words_of(drawing, *item) + &service_of(drawing, *item)).collect();
     let has_word = |matches: fn(&str) -> bool| words.split(|c: char| !c.is_alphabetic()).any(matches);
     match () {
@@ -129,7 +130,8 @@ pub(crate) fn has_sensor(drawing: &Drawing<'_>, node: NodeId) -> bool {
 /// Returns whether an item belongs between two pipes: a valve, a reducer, a tee.
 pub(crate) fn is_inline_item(drawing: &Drawing<'_>, node: NodeId) -> bool {
     match drawing.topology.roles[node as usize] {
-        Role::Barrier | Role::Control | Role::OneWay | Role::Relief | Role::SizeBreak | Role::Junction => true,
+        Role::Barrier | Role::Control | Role::MultiWay | Role::OneWay | Role::Relief => true,
+        Role::SizeBreak | Role::Junction => true,
         Role::None => words_of(drawing, node).contains("valve"),
         _ => false,
     }

@@ -2,17 +2,30 @@
 //!
 //! The results are candidate points on the drawing, not an isolation certificate. Pressure ignores flow arrows, so
 //! branches are followed in both directions. Items that do not close for certain are passed and listed; a branch that
-//! ends without a barrier is a result of its own, never left out.
+//! ends without a barrier is a result of its own, never left out. What the drawing does not state is never a barrier,
+//! and the result lists it as uncertain.
+//!
+//! A valve that is locked open, or without which a relief device loses its inlet or outlet, is used last: a branch
+//! passes it, and the search is repeated with it as a barrier only if the branch stays open behind it.
+
+mod bleeds;
+mod plan;
+mod relief_paths;
+mod rows;
+mod targets;
 
 use hashbrown::{HashMap, HashSet};
 
+use self::relief_paths::ReliefPaths;
+use self::targets::Targets;
 use super::dead_ends::{has_instrument, is_inline_item, is_manhole};
+use super::valve_state::{self, BlindPosition, Spool, blind_position, is_closed, is_locked_open};
 use super::{ChargeFn, Datum, segments};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
-use crate::graph::roles::Role;
+use crate::graph::roles::{Passage, Role};
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::walk::{EquipmentPolicy, Visitor};
 use crate::value::Value;
@@ -42,22 +55,14 @@ impl Default for IsolateOptions {
     }
 }
 
-const RESULT: &[&str] = &[
-    "target",
-    "barriers",
-    "unresolved",
-    "inside",
-    "conditional",
-    "relief",
-    "bleeds",
-    "dead_ends",
-    "swallowed",
-    "data_gaps",
-    "complete",
-];
-const BARRIER: &[&str] = &["node", "port", "ports", "path", "kind", "method", "closed", "fail_action"];
-const UNRESOLVED: &[&str] = &["port", "kind", "at", "path", "partner"];
-const GAP: &[&str] = &["kind", "at", "edge"];
+/// What an isolation reports.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum IsolationReport {
+    /// The barriers, the branches that stay open, and what is inside.
+    Points,
+    /// What to close in which order, and how each barrier can be proved.
+    Plan,
+}
 
 /// A step to a node on a branch.
 struct Step {
@@ -92,6 +97,19 @@ struct DataGap {
     edge: EdgeId,
 }
 
+/// Something that the drawing does not state and that the result rests on.
+struct Uncertainty {
+    reason: &'static str,
+    at: NodeId,
+    edge: EdgeId,
+}
+
+/// An item that closes its line only after an action that the drawing cannot promise.
+struct Conditional {
+    step: u32,
+    action: &'static str,
+}
+
 /// Effect of a node on a branch.
 enum NodeEffect {
     Ends(&'static str),
@@ -99,9 +117,13 @@ enum NodeEffect {
     StaysOpen(&'static str, NodeId),
 }
 
+/// One search from the targets to the barriers.
 struct Isolation<'p, 'a> {
     drawing: &'p Drawing<'a>,
     options: IsolateOptions,
+    relief_paths: &'p ReliefPaths,
+    /// Valves that are locked open or block a relief device, and that are used all the same.
+    used_last: &'p HashSet<NodeId>,
     steps: Vec<Step>,
     /// Nodes that a branch has reached.
     visited: HashSet<NodeId>,
@@ -115,49 +137,129 @@ struct Isolation<'p, 'a> {
     /// Pairs of barriers and the ports of the branches they end.
     closed: HashSet<(NodeId, NodeId)>,
     open: Vec<OpenBranch>,
-    conditional: Vec<NodeId>,
-    relief: Vec<NodeId>,
+    conditional: Vec<Conditional>,
+    /// Steps of the relief devices inside the volume or at its boundary.
+    relief: Vec<u32>,
+    /// Valves that are passed since they are to stay open.
+    kept_open: Vec<NodeId>,
+    /// Barriers with both sides inside the volume.
+    internal: Vec<NodeId>,
     dead_ends: Vec<NodeId>,
     swallowed: Vec<NodeId>,
     gaps: Vec<DataGap>,
+    uncertainties: Vec<Uncertainty>,
     missing_ends: segments::MissingEnds,
 }
 
-/// Follows every branch of some items to its barrier. `visitor` selects further barriers besides those by role.
+/// Follows every branch of some items, or of what belongs to a line or another group, to its barrier. `visitor` selects
+/// further barriers besides those by role.
+///
+/// The search is repeated with valves that are to stay open as barriers where a branch needs them.
 pub(crate) fn isolate<'a, V: Visitor>(
     drawing: &Drawing<'a>,
     targets: &[NodeId],
     options: IsolateOptions,
+    report: IsolationReport,
     visitor: &mut V,
 ) -> Result<Datum<'a>> {
-    let mut isolation = Isolation {
-        drawing,
-        options,
-        steps: Vec::new(),
-        visited: HashSet::new(),
-        targets: targets.iter().copied().collect(),
-        entered_equipment: HashSet::new(),
-        inside: Vec::new(),
-        barriers: Vec::new(),
-        barrier_of: HashMap::new(),
-        closed: HashSet::new(),
-        open: Vec::new(),
-        conditional: Vec::new(),
-        relief: Vec::new(),
-        dead_ends: Vec::new(),
-        swallowed: Vec::new(),
-        gaps: Vec::new(),
-        missing_ends: segments::MissingEnds::default(),
-    };
-    for target in targets {
-        isolation.include(*target);
+    let found = targets::targets(drawing, targets, &mut |units| visitor.charge(units))?;
+    let relief_paths = ReliefPaths::find(drawing, &mut |units| visitor.charge(units))?;
+    let mut used_last = HashSet::new();
+    let first = Isolation::search(drawing, &found, options, &relief_paths, &used_last, visitor)?;
+    let mut needed = first.needed_last(visitor)?;
+    if needed.is_empty() {
+        return first.report(report, targets, &mut |units| visitor.charge(units));
     }
-    isolation.follow(visitor)?;
-    isolation.find_dangling(visitor)?;
-    isolation.result(targets, &mut |units| visitor.charge(units))
+    while !needed.is_empty() {
+        used_last.extend(needed);
+        let next = Isolation::search(drawing, &found, options, &relief_paths, &used_last, visitor)?;
+        needed = next.needed_last(visitor)?;
+    }
+    remove_needless(drawing, &found, options, &relief_paths, &mut used_last, visitor)?;
+    let last = Isolation::search(drawing, &found, options, &relief_paths, &used_last, visitor)?;
+    last.report(report, targets, &mut |units| visitor.charge(units))
 }
 
-impl Isolation<'_, '_> {
+/// Keeps valves open again that close no branch: another way to the same end stays open.
+fn remove_needless<V: Visitor>(
+    drawing: &Drawing<'_>,
+    targets: &Targets,
+    options: IsolateOptions,
+    relief_paths: &ReliefPaths,
+    used_last: &mut HashSet<NodeId>,
+    visitor: &mut V,
+) -> Result<()> {
+    let mut candidates: Vec<NodeId> = used_last.iter().copied().collect();
+    candidates.sort_unstable();
+    for candidate in candidates {
+        let before = Isolation::search(drawing, targets, options, relief_paths, used_last, visitor)?.open_count();
+        used_last.remove(&candidate);
+        let after = Isolation::search(drawing, targets, options, relief_paths, used_last, visitor)?.open_count();
+        if after > before {
+            used_last.insert(candidate);
+        }
+    }
+    Ok(())
+}
+
+impl<'p, 'a> Isolation<'p, 'a> {
+    fn search<V: Visitor>(
+        drawing: &'p Drawing<'a>,
+        targets: &Targets,
+        options: IsolateOptions,
+        relief_paths: &'p ReliefPaths,
+        used_last: &'p HashSet<NodeId>,
+        visitor: &mut V,
+    ) -> Result<Isolation<'p, 'a>> {
+        let gap = |(kind, node): &(&'static str, NodeId)| DataGap { kind, at: *node, edge: NONE };
+        let mut isolation = Isolation {
+            drawing,
+            options,
+            relief_paths,
+            used_last,
+            steps: Vec::new(),
+            visited: HashSet::new(),
+            targets: targets.items.iter().copied().collect(),
+            entered_equipment: HashSet::new(),
+            inside: Vec::new(),
+            barriers: Vec::new(),
+            barrier_of: HashMap::new(),
+            closed: HashSet::new(),
+            open: Vec::new(),
+            conditional: Vec::new(),
+            relief: Vec::new(),
+            kept_open: Vec::new(),
+            internal: Vec::new(),
+            dead_ends: Vec::new(),
+            swallowed: Vec::new(),
+            gaps: targets.missing.iter().map(gap).collect(),
+            uncertainties: Vec::new(),
+            missing_ends: segments::MissingEnds::default(),
+        };
+        for target in &targets.items {
+            isolation.include(*target);
+            if targets.has_group && isolation.is_unknown(*target) {
+                isolation.note("unknown_class", *target);
+            }
+        }
+        isolation.follow(visitor)?;
+        for end in &targets.ends {
+            isolation.visit(NONE, *end, visitor)?;
+            isolation.follow(visitor)?;
+        }
+        isolation.find_dangling(visitor)?;
+        isolation.find_unknown_connections(visitor)?;
+        isolation.remove_internal_barriers(visitor)?;
+        Ok(isolation)
+    }
+
+    fn report(&self, report: IsolationReport, targets: &[NodeId], charge: ChargeFn<'_>) -> Result<Datum<'a>> {
+        match report {
+            IsolationReport::Points => self.result(targets, charge),
+            IsolationReport::Plan => self.plan(targets, charge),
+        }
+    }
+
     /// Adds an item and its ports to the volume; branches start at them.
     fn include(&mut self, item: NodeId) {
         let topology = &self.drawing.topology;
@@ -183,6 +285,19 @@ impl Isolation<'_, '_> {
         if let Some(owner) = topology.owner(item).filter(|owner| !self.targets.contains(owner)) {
             let step = own_step.unwrap_or_else(|| self.begin_branch(item));
             self.open_to_owner(step, owner);
+        }
+        self.include_with_state(item, own_step);
+    }
+
+    /// Lists a target that is a relief device or lacks a pipe: the search does not visit it.
+    fn include_with_state(&mut self, item: NodeId, step: Option<u32>) {
+        let topology = &self.drawing.topology;
+        if topology.roles[item as usize] == Role::Relief {
+            self.relief.extend(step);
+        }
+        let degree = topology.flow_degree(item);
+        if degree > 0 && !topology.is_equipment(item) && degree < self.pipe_count(item) {
+            self.gaps.push(DataGap { kind: "free_port", at: item, edge: NONE });
         }
     }
 
@@ -243,17 +358,19 @@ impl Isolation<'_, '_> {
         Ok(())
     }
 
-    /// Continues a branch to a node.
+    /// Continues a branch to a node; from `NONE`, a branch starts before the node.
     fn visit<V: Visitor>(&mut self, from: u32, node: NodeId, visitor: &mut V) -> Result<()> {
-        let Step { port, depth, .. } = self.steps[from as usize];
+        let step = self.steps.len() as u32;
+        let (port, depth) = match self.steps.get(from as usize) {
+            Some(step) => (step.port, step.depth + 1),
+            None => (step, 0),
+        };
         if !self.visited.insert(node) {
             self.add_port(node, port);
             return Ok(());
         }
-        let step = self.steps.len() as u32;
-        let effect = self.effect_of(node, visitor)?;
-        self.steps.push(Step { node, from, port, depth: depth + 1, is_end: false });
-        match effect {
+        self.steps.push(Step { node, from, port, depth, is_end: false });
+        match self.effect_of(node, step, visitor)? {
             NodeEffect::Passes => self.pass(step, visitor)?,
             NodeEffect::Ends(kind) => {
                 let ports = vec![self.steps[port as usize].node];
@@ -273,14 +390,14 @@ impl Isolation<'_, '_> {
 
     /// Adds a port to a barrier: a barrier of several branches is one row with all their ports.
     fn add_port(&mut self, node: NodeId, port: u32) {
-        let port = self.steps[port as usize].node;
+        let Some(port) = self.steps.get(port as usize).map(|step| step.node) else { return };
         let barrier = self.barrier_of.get(&node).map(|at| &mut self.barriers[*at]);
         if let Some(barrier) = barrier.filter(|_| self.closed.insert((node, port))) {
             barrier.ports.push(port);
         }
     }
 
-    fn effect_of<V: Visitor>(&mut self, node: NodeId, visitor: &mut V) -> Result<NodeEffect> {
+    fn effect_of<V: Visitor>(&mut self, node: NodeId, step: u32, visitor: &mut V) -> Result<NodeEffect> {
         let topology = &self.drawing.topology;
         if visitor.ends_at(node)? {
             return Ok(NodeEffect::Ends("barrier"));
@@ -293,26 +410,163 @@ impl Isolation<'_, '_> {
             });
         }
         Ok(match topology.roles[node as usize] {
-            Role::PositiveBarrier => NodeEffect::Ends("positive_barrier"),
-            Role::Barrier => NodeEffect::Ends("barrier"),
-            Role::Control => self.conditional_effect(node),
-            Role::OneWay if self.options.accept_one_way => NodeEffect::Ends("one_way"),
-            Role::Relief => self.relief_effect(node),
+            Role::PositiveBarrier => self.positive_effect(node, step),
+            Role::Blind => self.blind_effect(node, step),
+            Role::MultiWay => self.conditional_effect(node, step, "set", false),
+            Role::Barrier | Role::Control if self.has_several_ways(node, visitor)? => {
+                self.conditional_effect(node, step, "set", false)
+            }
+            Role::Barrier => self.valve_effect(node, "barrier"),
+            Role::Control => self.conditional_effect(node, step, "close", self.options.accept_conditional),
+            Role::OneWay if self.options.accept_one_way => self.accepted(node, "accepted_one_way", "one_way"),
+            Role::Relief => self.relief_effect(node, step),
             Role::Equipment => NodeEffect::StaysOpen("equipment", node),
             Role::OffPage if topology.flow_degree(node) < 2 => NodeEffect::StaysOpen("off_page_connector", node),
             Role::OpenEnd => NodeEffect::StaysOpen("open_end", node),
+            Role::None => self.unclassified_effect(node, step),
             _ => NodeEffect::Passes,
         })
     }
 
-    fn conditional_effect(&mut self, node: NodeId) -> NodeEffect {
-        self.conditional.push(node);
-        if self.options.accept_conditional { NodeEffect::Ends("conditional") } else { NodeEffect::Passes }
+    /// Handles a blind flange: no barrier if the drawing states that it is open.
+    fn positive_effect(&mut self, node: NodeId, step: u32) -> NodeEffect {
+        if blind_position(self.drawing, node) == BlindPosition::Open
+            && valve_state::spool(self.drawing, node) != Spool::Removed
+        {
+            self.note("open_blind_flange", node);
+            return self.conditional_effect(node, step, "close", false);
+        }
+        NodeEffect::Ends("positive_barrier")
     }
 
-    fn relief_effect(&mut self, node: NodeId) -> NodeEffect {
-        self.relief.push(node);
-        if self.options.accept_relief { NodeEffect::Ends("relief") } else { NodeEffect::Passes }
+    /// Handles a blind that swings: a barrier only if the drawing states that it is closed.
+    fn blind_effect(&mut self, node: NodeId, step: u32) -> NodeEffect {
+        let action = match valve_state::spool(self.drawing, node) {
+            Spool::Removed => return NodeEffect::Ends("positive_barrier"),
+            Spool::Removable => "remove",
+            Spool::Installed => "swing",
+        };
+        match blind_position(self.drawing, node) {
+            BlindPosition::Closed => NodeEffect::Ends("positive_barrier"),
+            BlindPosition::Open => self.conditional_effect(node, step, action, self.options.accept_conditional),
+            BlindPosition::Unknown => {
+                if action == "swing" {
+                    self.note("blind_without_position", node);
+                }
+                self.conditional_effect(node, step, action, self.options.accept_conditional)
+            }
+        }
+    }
+
+    /// Handles a valve that closes its line: passed at first if it is to stay open.
+    fn valve_effect(&mut self, node: NodeId, kind: &'static str) -> NodeEffect {
+        if self.is_used_last(node) && !self.used_last.contains(&node) {
+            self.kept_open.push(node);
+            return NodeEffect::Passes;
+        }
+        self.note_class(node);
+        NodeEffect::Ends(kind)
+    }
+
+    /// Notes a valve whose type the drawing leaves open, or which other fields call something that does not close.
+    fn note_class(&mut self, node: NodeId) {
+        let config = &self.drawing.topology.config;
+        if self.classes(node).any(|class| config.is_declared(class)) {
+            return;
+        }
+        let role = self.drawing.topology.roles[node as usize];
+        let is_other = |other: Role| {
+            other != role && matches!(other, Role::OneWay | Role::Relief | Role::Control | Role::MultiWay | Role::Blind)
+        };
+        let is_contradicted = self.classes(node).filter_map(|class| config.role_of(class)).any(is_other);
+        if role == Role::Barrier && is_contradicted {
+            self.note("contradictory_class", node);
+        }
+        if role == Role::Barrier && self.classes(node).any(|class| config.is_unspecified_valve(class)) {
+            self.note("unspecified_valve", node);
+        }
+    }
+
+    /// Returns whether a valve is to stay open: it is locked open, or a relief device depends on it.
+    fn is_used_last(&self, node: NodeId) -> bool {
+        !is_closed(self.drawing, node) && (is_locked_open(self.drawing, node) || self.relief_paths.blocks(node))
+    }
+
+    fn conditional_effect(&mut self, node: NodeId, step: u32, action: &'static str, is_accepted: bool) -> NodeEffect {
+        self.conditional.push(Conditional { step, action });
+        if !is_accepted {
+            return NodeEffect::Passes;
+        }
+        match self.valve_effect(node, "conditional") {
+            NodeEffect::Ends(kind) => self.accepted(node, "accepted_conditional", kind),
+            other => other,
+        }
+    }
+
+    fn relief_effect(&mut self, node: NodeId, step: u32) -> NodeEffect {
+        self.relief.push(step);
+        match self.options.accept_relief {
+            true => self.accepted(node, "accepted_relief", "relief"),
+            false => NodeEffect::Passes,
+        }
+    }
+
+    /// Handles a barrier that only an option accepts.
+    fn accepted(&mut self, node: NodeId, reason: &'static str, kind: &'static str) -> NodeEffect {
+        self.note(reason, node);
+        NodeEffect::Ends(kind)
+    }
+
+    /// Handles an item without a role: a spool that the drawing states to be removed separates, all others are passed.
+    fn unclassified_effect(&mut self, node: NodeId, step: u32) -> NodeEffect {
+        match valve_state::spool(self.drawing, node) {
+            Spool::Removed => NodeEffect::Ends("positive_barrier"),
+            Spool::Removable => self.conditional_effect(node, step, "remove", self.options.accept_conditional),
+            Spool::Installed => {
+                if self.is_unknown(node) {
+                    self.note("unknown_class", node);
+                }
+                NodeEffect::Passes
+            }
+        }
+    }
+
+    /// Returns whether nothing is known about the class of an item.
+    fn is_unknown(&self, node: NodeId) -> bool {
+        let topology = &self.drawing.topology;
+        topology.roles[node as usize] == Role::None && topology.owner(node).is_none() && self.passage(node).is_none()
+    }
+
+    /// Returns what is known about the class of an item without a role.
+    fn passage(&self, node: NodeId) -> Option<Passage> {
+        self.classes(node).find_map(|class| self.drawing.topology.config.passage_of(class))
+    }
+
+    fn classes(&self, node: NodeId) -> impl Iterator<Item = &'a str> + '_ {
+        let object = self.drawing.node(node).as_object();
+        let names = self.drawing.topology.config.names(Names::Class).iter();
+        names.filter_map(move |name| object?.get(name)?.as_str())
+    }
+
+    /// Returns whether a valve joins three pipes or more, by its class or on the drawing. It closes no branch for
+    /// certain: some of its ways are open to each other in any position.
+    fn has_several_ways<V: Visitor>(&mut self, node: NodeId, visitor: &mut V) -> Result<bool> {
+        let config = &self.drawing.topology.config;
+        if self.classes(node).any(|class| config.is_declared(class)) {
+            return Ok(false);
+        }
+        if self.classes(node).any(|class| config.has_several_ways(class)) {
+            return Ok(true);
+        }
+        let pipes = bleeds::neighbors(self.drawing, node, &mut |units| visitor.charge(units))?;
+        if pipes.len() > 2 {
+            self.note("several_pipes", node);
+        }
+        Ok(pipes.len() > 2)
+    }
+
+    fn note(&mut self, reason: &'static str, at: NodeId) {
+        self.uncertainties.push(Uncertainty { reason, at, edge: NONE });
     }
 
     /// Adds a passed item to the volume. Without a further pipe it is a dead end, or the line continues undrawn.
@@ -320,13 +574,23 @@ impl Isolation<'_, '_> {
         let node = self.steps[step as usize].node;
         self.inside.push(node);
         let degree = self.drawing.topology.flow_degree(node);
-        if degree < expected_pipe_count(self.drawing, node) || degree < 2 && self.continues_undrawn(node, visitor)? {
+        if degree < self.pipe_count(node) || degree < 2 && self.continues_undrawn(node, visitor)? {
             self.gaps.push(DataGap { kind: "free_port", at: node, edge: NONE });
             self.open.push(OpenBranch { step, kind: "free_port", at: node });
         } else if degree < 2 {
             self.dead_ends.push(node);
         }
         Ok(())
+    }
+
+    /// Returns the number of pipes that an item needs for a branch to end at it or pass it as drawn.
+    fn pipe_count(&self, node: NodeId) -> usize {
+        let is_through = match self.drawing.topology.roles[node as usize] {
+            Role::Blind => true,
+            Role::None => self.drawing.topology.owner(node).is_none() && self.passage(node) == Some(Passage::Through),
+            _ => false,
+        };
+        expected_pipe_count(self.drawing, node).max(if is_through { 2 } else { 0 })
     }
 
     /// Returns whether the line continues outside the drawing: at the end of a segment, or at a nozzle without
@@ -390,7 +654,72 @@ impl Isolation<'_, '_> {
         Ok(())
     }
 
-    fn path<'d>(&self, step: u32) -> Datum<'d> {
+    /// Finds edges of unknown kind between the volume and other items: they may be pipes.
+    fn find_unknown_connections<V: Visitor>(&mut self, visitor: &mut V) -> Result<()> {
+        let topology = &self.drawing.topology;
+        if !topology.all_flags.contains(EdgeFlags::UNKNOWN) {
+            return Ok(());
+        }
+        let table = topology.table(EdgeFilter::All, Direction::Both);
+        let is_item = |node: NodeId| topology.flow_degree(node) > 0 || topology.is_equipment(node);
+        let inside: HashSet<NodeId> = self.inside.iter().copied().collect();
+        for node in self.inside.clone() {
+            visitor.charge(1 + table.degree(node) as u64)?;
+            let unknown = table.arcs(node).filter(|(other, edge)| {
+                topology.edge_flags[*edge as usize].contains(EdgeFlags::UNKNOWN)
+                    && !inside.contains(other)
+                    && is_item(*other)
+            });
+            self.uncertainties.extend(unknown.map(|(_, edge)| Uncertainty {
+                reason: "unknown_connection",
+                at: node,
+                edge,
+            }));
+        }
+        Ok(())
+    }
+
+    /// Moves barriers with both sides inside the volume into it: closing them separates nothing.
+    fn remove_internal_barriers<V: Visitor>(&mut self, visitor: &mut V) -> Result<()> {
+        let inside: HashSet<NodeId> = self.inside.iter().copied().collect();
+        for at in (0..self.barriers.len()).rev() {
+            let node = self.steps[self.barriers[at].step as usize].node;
+            let pipes = bleeds::neighbors(self.drawing, node, &mut |units| visitor.charge(units))?;
+            let is_complete = pipes.len() > 1 && pipes.len() >= expected_pipe_count(self.drawing, node);
+            if is_complete && pipes.iter().all(|next| inside.contains(next)) {
+                self.barriers.remove(at);
+                self.uncertainties.retain(|uncertainty| uncertainty.at != node);
+                self.internal.push(node);
+            }
+        }
+        self.internal.reverse();
+        self.inside.extend(&self.internal);
+        Ok(())
+    }
+
+    /// Returns the valves that are to stay open but are needed as barriers: on the way to each end that stays open, the
+    /// first one that no relief device depends on, or else the first one.
+    fn needed_last<V: Visitor>(&self, visitor: &mut V) -> Result<Vec<NodeId>> {
+        let kept_open: HashSet<NodeId> = self.kept_open.iter().copied().collect();
+        let mut needed = Vec::new();
+        for open in self.open.iter().filter(|_| !kept_open.is_empty()) {
+            visitor.charge(1 + u64::from(self.steps[open.step as usize].depth))?;
+            let on_path: Vec<NodeId> =
+                self.path(open.step).into_iter().filter(|node| kept_open.contains(node)).collect();
+            let without_relief = on_path.iter().find(|node| !self.relief_paths.blocks(**node));
+            needed.extend(without_relief.or(on_path.first()));
+        }
+        Ok(needed)
+    }
+
+    /// The number of open ends and data gaps.
+    fn open_count(&self) -> usize {
+        let ends: HashSet<(&str, NodeId)> = self.open.iter().map(|open| (open.kind, open.at)).collect();
+        ends.len() + self.gaps.len()
+    }
+
+    /// Returns the nodes from the port to a step.
+    fn path(&self, step: u32) -> Vec<NodeId> {
         let mut nodes = Vec::new();
         let mut at = step;
         while at != NONE {
@@ -398,163 +727,13 @@ impl Isolation<'_, '_> {
             at = self.steps[at as usize].from;
         }
         nodes.reverse();
-        Datum::Nodes(nodes)
-    }
-}
-
-impl<'a> Isolation<'_, 'a> {
-    fn result(&self, targets: &[NodeId], charge: ChargeFn<'_>) -> Result<Datum<'a>> {
-        let target = match targets {
-            [target] => Datum::Node(*target),
-            several => Datum::Nodes(several.into()),
-        };
-        let (mut barriers, mut bleeds) = (Vec::with_capacity(self.barriers.len()), Vec::new());
-        for barrier in &self.barriers {
-            barriers.push(self.barrier_row(barrier, charge)?);
-            let Step { node, from, .. } = self.steps[barrier.step as usize];
-            if self.is_bleed(node, self.node_at(from), charge)? {
-                bleeds.push(node);
-            }
-        }
-        let open = self.open.iter().map(|open| self.open_branch_row(open)).collect();
-        let gap = |gap: &DataGap| vec![Datum::Word(gap.kind), Datum::Node(gap.at), Datum::Edge(gap.edge)];
-        Ok(Datum::Record(
-            RESULT,
-            vec![
-                target,
-                Datum::Table(BARRIER, barriers),
-                Datum::Table(UNRESOLVED, open),
-                Datum::Nodes(self.inside.clone()),
-                Datum::Nodes(self.conditional.clone()),
-                Datum::Nodes(self.relief.clone()),
-                Datum::Nodes(bleeds),
-                Datum::Nodes(self.dead_ends.clone()),
-                Datum::Nodes(self.swallowed.clone()),
-                Datum::Table(GAP, self.gaps.iter().map(gap).collect()),
-                Datum::Bool(self.open.is_empty() && self.gaps.is_empty()),
-            ],
-        ))
-    }
-
-    fn barrier_row(&self, barrier: &Barrier, charge: ChargeFn<'_>) -> Result<Vec<Datum<'a>>> {
-        let node = self.steps[barrier.step as usize].node;
-        Ok(vec![
-            Datum::Node(node),
-            Datum::Node(barrier.ports[0]),
-            Datum::Nodes(barrier.ports.clone()),
-            self.path(barrier.step),
-            Datum::Word(barrier.kind),
-            Datum::Word(self.method(barrier, charge)?),
-            Datum::Bool(is_closed(self.drawing, node)),
-            Datum::value(self.drawing.node_field(node, Names::FailAction)),
-        ])
-    }
-
-    fn open_branch_row(&self, open: &OpenBranch) -> Vec<Datum<'a>> {
-        let port = self.steps[open.step as usize].port;
-        let cross_page = || self.drawing.node_field(open.at, Names::CrossPage);
-        let partner = (open.kind == "off_page_connector").then(cross_page).flatten();
-        vec![
-            Datum::Node(self.steps[port as usize].node),
-            Datum::Word(open.kind),
-            Datum::Node(open.at),
-            self.path(open.step),
-            Datum::value(partner),
-        ]
+        nodes
     }
 
     /// Returns the node of a step; `NONE` before the first.
     fn node_at(&self, step: u32) -> NodeId {
         self.steps.get(step as usize).map_or(NONE, |step| step.node)
     }
-
-    /// Returns the neighbors of a node and charges fuel for them.
-    fn neighbors(&self, node: NodeId, charge: ChargeFn<'_>) -> Result<&[NodeId]> {
-        let nodes = self.drawing.topology.table(EdgeFilter::Flow, Direction::Both).nodes(node);
-        charge(nodes.len() as u64)?;
-        Ok(nodes)
-    }
-
-    /// Returns the isolation method of a branch, by the items at its barrier and behind it.
-    fn method(&self, barrier: &Barrier, charge: ChargeFn<'_>) -> Result<&'static str> {
-        let Step { node, from, .. } = self.steps[barrier.step as usize];
-        if self.drawing.topology.roles[node as usize] == Role::PositiveBarrier {
-            return Ok("positive");
-        }
-        Ok(match (self.second_barrier(node, self.node_at(from), charge)?, self.has_bleed_before(from, charge)?) {
-            ((true, true), _) => "double_block_bleed",
-            ((true, false), _) => "double_block",
-            ((false, true), _) | (_, true) => "block_bleed",
-            _ => "single",
-        })
-    }
-
-    /// Returns whether a second barrier follows in series, and whether a bleed branches off before it.
-    fn second_barrier(&self, barrier: NodeId, before: NodeId, charge: ChargeFn<'_>) -> Result<(bool, bool)> {
-        const MAX_STEPS: usize = 20;
-        let topology = &self.drawing.topology;
-        let (mut node, mut before, mut has_bleed) = (barrier, before, false);
-        for _ in 0..MAX_STEPS {
-            let mut rest = Vec::new();
-            for next in self.neighbors(node, charge)?.iter().copied().filter(|next| *next != before) {
-                if self.is_bleed_valve(next, node, charge)? { has_bleed = true } else { rest.push(next) }
-            }
-            let [only] = rest.as_slice() else { return Ok((false, has_bleed)) };
-            if topology.is_equipment(*only) {
-                return Ok((false, has_bleed));
-            }
-            match topology.roles[*only as usize] {
-                Role::Barrier | Role::PositiveBarrier => return Ok((true, has_bleed)),
-                Role::Control | Role::OffPage | Role::OpenEnd | Role::Relief => return Ok((false, has_bleed)),
-                _ => (before, node) = (node, *only),
-            }
-        }
-        Ok((false, has_bleed))
-    }
-
-    /// Returns whether a bleed branches off the last item before a barrier.
-    fn has_bleed_before(&self, step: u32, charge: ChargeFn<'_>) -> Result<bool> {
-        let Some(Step { node, from, .. }) = self.steps.get(step as usize) else { return Ok(false) };
-        if self.drawing.topology.roles[*node as usize] != Role::Junction {
-            return Ok(false);
-        }
-        let before = self.node_at(*from);
-        for next in self.neighbors(*node, charge)?.iter().copied().filter(|next| *next != before) {
-            if self.is_bleed_valve(next, *node, charge)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    fn is_bleed_valve(&self, node: NodeId, before: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
-        Ok(self.drawing.topology.roles[node as usize] == Role::Barrier && self.is_bleed(node, before, charge)?)
-    }
-
-    /// Returns whether a valve, reached from one side, leads to nothing: a drain, a vent or a bleed.
-    fn is_bleed(&self, valve: NodeId, before: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
-        const MAX_STEPS: usize = 10;
-        let topology = &self.drawing.topology;
-        let (mut node, mut before) = (valve, before);
-        if before == NONE {
-            return Ok(false);
-        }
-        for _ in 0..MAX_STEPS {
-            let mut next = self.neighbors(node, charge)?.iter().copied().filter(|next| *next != before);
-            match (next.next(), next.next()) {
-                (None, _) => return Ok(!topology.is_equipment(node) && topology.roles[node as usize] != Role::OffPage),
-                (Some(only), None) => (before, node) = (node, only),
-                _ => return Ok(false),
-            }
-        }
-        Ok(false)
-    }
-}
-
-/// Returns whether the drawing defines a valve as normally closed.
-pub(crate) fn is_closed(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let position = drawing.node_field(node, Names::NormalPosition).and_then(Value::as_str);
-    position.is_some_and(|position| drawing.topology.config.contains(Names::Closed, position))
 }
 
 /// Returns the number of pipes an item is designed for: its process ports, or two if it belongs in a line.

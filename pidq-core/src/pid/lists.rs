@@ -51,7 +51,7 @@ pub(crate) const OFF_PAGE: ListSpec = ListSpec {
 
 fn is_valve(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let role = drawing.topology.roles[node as usize];
-    matches!(role, Role::Barrier | Role::Control | Role::OneWay | Role::Relief)
+    matches!(role, Role::Barrier | Role::Control | Role::MultiWay | Role::OneWay | Role::Relief)
         || role == Role::None && drawing.class(node).is_some_and(|class| snake_case(class).contains("valve"))
 }
 

@@ -1,0 +1,258 @@
+//! Inventory sections: the parts of the plant between emergency shutdown valves.
+//!
+//! Candidates read off the drawing. A section ends at shutdown valves, blowdown valves and relief devices only: hand
+//! valves, control valves and check valves are open, so that a section is rather too large than too small.
+
+use hashbrown::{HashMap, HashSet};
+
+use super::tag::Tag;
+use super::{ChargeFn, Datum, pipe_lines};
+use crate::error::Result;
+use crate::graph::adjacency::{EdgeId, NONE, NodeId};
+use crate::graph::config::{Names, TopologyConfig};
+use crate::graph::connectivity::UnionFind;
+use crate::graph::drawing::Drawing;
+use crate::graph::roles::{EmergencyValve, Role, emergency_valve_by_letters};
+use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
+
+const SECTION: &[&str] = &[
+    "section",
+    "equipment",
+    "lines",
+    "items",
+    "esd_valves",
+    "blowdown_valves",
+    "relief",
+    "continues",
+    "certain",
+    "uncertain",
+];
+const UNCERTAINTY: &[&str] = &["reason", "at", "edge"];
+
+/// What ends a section.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum End {
+    Shutdown,
+    Blowdown,
+    Relief,
+}
+
+/// A section while it is read.
+#[derive(Default)]
+struct Section {
+    items: Vec<NodeId>,
+    equipment: Vec<NodeId>,
+    pipes: Vec<EdgeId>,
+    ends: Vec<(End, NodeId)>,
+    continues: Vec<NodeId>,
+    uncertainties: Vec<(&'static str, NodeId, EdgeId)>,
+}
+
+/// Returns the sections between shutdown valves: those in `cut`, or those by class and tag without it.
+pub(crate) fn sections<'a>(
+    drawing: &Drawing<'a>,
+    cut: Option<&HashSet<NodeId>>,
+    charge: ChargeFn<'_>,
+) -> Result<Datum<'a>> {
+    let topology = &drawing.topology;
+    let mut ends: HashMap<NodeId, End> = HashMap::new();
+    let mut possible = HashSet::new();
+    for node in 0..topology.node_count() as u32 {
+        charge(1)?;
+        if topology.flow_degree(node) == 0 || topology.is_equipment(node) {
+            continue;
+        }
+        let kind = emergency_kind(drawing, node);
+        let is_shutdown = match cut {
+            Some(cut) => cut.contains(&node),
+            None => kind == Some(EmergencyValve::Shutdown),
+        };
+        let end = is_shutdown.then_some(End::Shutdown);
+        let end = end.or(match topology.roles[node as usize] {
+            Role::Relief => Some(End::Relief),
+            _ => (kind == Some(EmergencyValve::Blowdown)).then_some(End::Blowdown),
+        });
+        ends.extend(end.map(|end| (node, end)));
+        if end.is_none() && kind.is_some() {
+            possible.insert(node);
+        }
+    }
+    let found = collect(drawing, &ends, &possible, charge)?;
+    let rows = found.iter().zip(1..).map(|(section, number)| row(drawing, section, number));
+    Ok(Datum::Table(SECTION, rows.collect()))
+}
+
+/// Returns whether a valve belongs to the emergency shutdown, by its class or the letters of its tag.
+fn emergency_kind(drawing: &Drawing<'_>, node: NodeId) -> Option<EmergencyValve> {
+    let role = drawing.topology.roles[node as usize];
+    if role == Role::Instrument {
+        return None;
+    }
+    let object = drawing.node(node).as_object()?;
+    let classes = drawing.topology.config.names(Names::Class).iter();
+    let by_class = classes.filter_map(|name| TopologyConfig::emergency_valve(object.get(name)?.as_str()?)).next();
+    let is_valve = matches!(role, Role::Barrier | Role::Control | Role::MultiWay | Role::None);
+    let by_tag = || {
+        let tag = drawing.tag(node).filter(|_| is_valve).and_then(Tag::parse_letters)?;
+        emergency_valve_by_letters(&tag.letters)
+    };
+    match by_class {
+        Some(EmergencyValve::Possible) | None => by_tag().or(by_class),
+        known => known,
+    }
+}
+
+/// Returns the sections in the order of their first items.
+fn collect(
+    drawing: &Drawing<'_>,
+    ends: &HashMap<NodeId, End>,
+    possible: &HashSet<NodeId>,
+    charge: ChargeFn<'_>,
+) -> Result<Vec<Section>> {
+    let topology = &drawing.topology;
+    let mut partition = Partition::new(drawing, ends, charge)?;
+    let mut number_of: HashMap<u32, usize> = HashMap::new();
+    let mut sections: Vec<Section> = Vec::new();
+    for node in 0..topology.node_count() as u32 {
+        charge(1)?;
+        if topology.flow_degree(node) == 0 || ends.contains_key(&node) {
+            continue;
+        }
+        let root = partition.root_of(drawing, node);
+        let number = *number_of.entry(root).or_insert(sections.len());
+        if number == sections.len() {
+            sections.push(Section::default());
+        }
+        add_item(drawing, &mut sections[number], node, ends, possible, charge)?;
+    }
+    for edge in topology.dangling.iter().filter(|edge| topology.edge_flags[**edge as usize].contains(EdgeFlags::FLOW)) {
+        let end = topology.ends[*edge as usize].into_iter().find(|end| *end != NONE && !ends.contains_key(end));
+        let Some(node) = end else { continue };
+        let root = partition.root_of(drawing, node);
+        if let Some(number) = number_of.get(&root) {
+            sections[*number].uncertainties.push(("dangling_edge", node, *edge));
+        }
+    }
+    Ok(sections)
+}
+
+/// Adds an item with its equipment, its pipes, and what ends the section there.
+fn add_item(
+    drawing: &Drawing<'_>,
+    section: &mut Section,
+    node: NodeId,
+    ends: &HashMap<NodeId, End>,
+    possible: &HashSet<NodeId>,
+    charge: ChargeFn<'_>,
+) -> Result<()> {
+    let topology = &drawing.topology;
+    if topology.is_equipment(node) {
+        section.equipment.push(topology.equipment_or_self(node));
+    }
+    if topology.roles[node as usize] != Role::Equipment {
+        section.items.push(node);
+    }
+    if possible.contains(&node) {
+        section.uncertainties.push(("possible_esd_valve", node, NONE));
+    }
+    if topology.roles[node as usize] == Role::OffPage && topology.flow_degree(node) < 2 {
+        section.continues.push(node);
+        section.uncertainties.push(("off_page_connector", node, NONE));
+    }
+    let table = topology.table(EdgeFilter::All, Direction::Both);
+    charge(table.degree(node) as u64)?;
+    for (other, edge) in table.arcs(node) {
+        let flags = topology.edge_flags[edge as usize];
+        let is_item = topology.flow_degree(other) > 0 || topology.is_equipment(other);
+        if flags.contains(EdgeFlags::FLOW) {
+            section.pipes.push(edge);
+            section.ends.extend(ends.get(&other).map(|end| (*end, other)));
+        } else if flags.contains(EdgeFlags::UNKNOWN) && is_item {
+            section.uncertainties.push(("unknown_connection", node, edge));
+        }
+    }
+    Ok(())
+}
+
+/// Items that are connected without passing an end. The sides of equipment are apart.
+struct Partition {
+    parts: UnionFind,
+    /// By equipment and named side: its index.
+    sides: HashMap<(NodeId, u32), u32>,
+}
+
+impl Partition {
+    fn new(drawing: &Drawing<'_>, ends: &HashMap<NodeId, End>, charge: ChargeFn<'_>) -> Result<Partition> {
+        let topology = &drawing.topology;
+        charge((topology.node_count() + topology.edge_count()) as u64)?;
+        let mut sides: HashMap<(NodeId, u32), u32> = HashMap::new();
+        let mut count = topology.node_count() as u32;
+        for port in 0..topology.node_count() as u32 {
+            let side = topology.zone(port);
+            let Some(owner) = topology.owner(port).filter(|_| side != NONE) else { continue };
+            sides.entry((owner, side)).or_insert_with(|| {
+                count += 1;
+                count - 1
+            });
+        }
+        let mut parts = UnionFind::new(count as usize);
+        for port in 0..topology.node_count() as u32 {
+            if let Some(owner) = topology.owner(port) {
+                let interior = sides.get(&(owner, topology.zone(port))).copied().unwrap_or(owner);
+                parts.join(port, interior);
+            }
+        }
+        for edge in topology.edges_of(EdgeFlags::FLOW) {
+            let [from, to] = topology.ends[edge as usize];
+            if !ends.contains_key(&from) && !ends.contains_key(&to) {
+                parts.join(from, to);
+            }
+        }
+        Ok(Partition { parts, sides })
+    }
+
+    /// Returns the part of a node; for a port, that of its side.
+    fn root_of(&mut self, drawing: &Drawing<'_>, node: NodeId) -> u32 {
+        let topology = &drawing.topology;
+        let side = topology.owner(node).and_then(|owner| self.sides.get(&(owner, topology.zone(node))).copied());
+        self.parts.find(side.unwrap_or(node))
+    }
+}
+
+fn row<'a>(drawing: &Drawing<'a>, section: &Section, number: usize) -> Vec<Datum<'a>> {
+    let of_kind = |kind: End| {
+        let nodes = section.ends.iter().filter(|(end, _)| *end == kind).map(|(_, node)| *node);
+        sorted(nodes)
+    };
+    let [shutdown, blowdown, relief] = [End::Shutdown, End::Blowdown, End::Relief].map(of_kind);
+    let mut uncertainties = section.uncertainties.clone();
+    if shutdown.is_empty() {
+        uncertainties.push(("no_esd_valve", NONE, NONE));
+    }
+    let mut lines = pipe_lines::lines_of(drawing, sorted(section.pipes.iter().copied()).into_iter());
+    lines.sort();
+    let uncertainty_row = |(reason, at, edge): &(&'static str, NodeId, EdgeId)| {
+        let at = Datum::node(Some(*at).filter(|at| *at != NONE));
+        vec![Datum::Word(reason), at, Datum::Edge(*edge)]
+    };
+    vec![
+        Datum::String(format!("S{number}")),
+        Datum::Nodes(sorted(section.equipment.iter().copied())),
+        Datum::strings(lines),
+        Datum::Nodes(section.items.clone()),
+        Datum::Nodes(shutdown),
+        Datum::Nodes(blowdown),
+        Datum::Nodes(relief),
+        Datum::Nodes(section.continues.clone()),
+        Datum::Bool(uncertainties.is_empty()),
+        Datum::Table(UNCERTAINTY, uncertainties.iter().map(uncertainty_row).collect()),
+    ]
+}
+
+/// Returns indices in document order, each once.
+fn sorted(indices: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut indices: Vec<u32> = indices.collect();
+    indices.sort_unstable();
+    indices.dedup();
+    indices
+}

@@ -1,0 +1,189 @@
+//! Isolation as a plan: the order of closing, and the bleed at which each barrier can be proved.
+//!
+//! A candidate list. Sources are closed first; what cuts off a relief device is closed only after the volume has been
+//! drained and vented, and so is what can be moved only in a line without pressure.
+
+use hashbrown::HashSet;
+
+use super::bleeds::behind;
+use super::{Barrier, Isolation, Step};
+use crate::error::Result;
+use crate::graph::adjacency::NodeId;
+use crate::graph::roles::Role;
+use crate::graph::topology::{Direction, EdgeFilter};
+use crate::pid::{ChargeFn, Datum};
+
+const PLAN: &[&str] =
+    &["target", "steps", "barriers", "bleeds", "unresolved", "data_gaps", "complete", "certain", "uncertain"];
+const STEP: &[&str] = &["step", "action", "node", "at", "cuts_off"];
+const PROOF: &[&str] = &["node", "kind", "method", "second", "bleed", "bleed_position", "cuts_off", "certain"];
+
+/// A barrier in the plan.
+struct Proof {
+    node: NodeId,
+    kind: &'static str,
+    method: &'static str,
+    action: &'static str,
+    /// The next barrier in series.
+    second: Option<NodeId>,
+    bleed: Option<NodeId>,
+    /// Between the two barriers, or in the volume.
+    bleed_position: Option<&'static str>,
+    cuts_off: Vec<NodeId>,
+    is_source: bool,
+}
+
+impl Proof {
+    /// Returns whether it is closed only after the volume has been drained and vented.
+    fn is_late(&self) -> bool {
+        !self.cuts_off.is_empty() && self.action != "check_closed" || matches!(self.action, "swing" | "remove")
+    }
+}
+
+impl<'a> Isolation<'_, 'a> {
+    pub(super) fn plan(&self, targets: &[NodeId], charge: ChargeFn<'_>) -> Result<Datum<'a>> {
+        let bleeds = self.bleeds(charge)?;
+        let mut proofs = Vec::new();
+        for (barrier, cuts_off) in self.barriers.iter().zip(self.cut_off_nodes(charge)?) {
+            if !bleeds.contains(&self.steps[barrier.step as usize].node) {
+                proofs.push(self.proof(barrier, cuts_off, &bleeds, charge)?);
+            }
+        }
+        // Stable: barriers of one group keep the order in which they were reached.
+        proofs.sort_by_key(|proof| (proof.is_late(), !proof.is_source));
+        let rows = proofs.iter().map(|proof| self.proof_row(proof)).collect();
+        Ok(Datum::Record(
+            PLAN,
+            vec![
+                Isolation::target(targets),
+                Datum::Table(STEP, steps(&proofs, &bleeds)),
+                Datum::Table(PROOF, rows),
+                Datum::Nodes(bleeds),
+                self.unresolved(),
+                self.data_gaps(),
+                Datum::Bool(self.is_complete()),
+                Datum::Bool(self.is_certain()),
+                self.uncertain(),
+            ],
+        ))
+    }
+
+    fn proof(
+        &self,
+        barrier: &Barrier,
+        cuts_off: Vec<NodeId>,
+        bleeds: &[NodeId],
+        charge: ChargeFn<'_>,
+    ) -> Result<Proof> {
+        let Step { node, from, .. } = self.steps[barrier.step as usize];
+        let behind = behind(self.drawing, node, self.node_at(from), charge)?;
+        let between = behind.second.and(behind.bleed);
+        let (bleed, bleed_position) = match between {
+            Some(bleed) => (Some(bleed), Some("between")),
+            None => {
+                let nearest = self.nearest_bleed(node, bleeds, charge)?;
+                (nearest, nearest.map(|_| "volume"))
+            }
+        };
+        let flow = self.drawing.topology.table(EdgeFilter::Flow, Direction::Down);
+        charge(flow.degree(node) as u64)?;
+        let is_inside = |next: &NodeId| self.visited.contains(next) && !self.barrier_of.contains_key(next);
+        Ok(Proof {
+            node,
+            kind: barrier.kind,
+            method: self.method(barrier, charge)?,
+            action: self.action(barrier),
+            second: behind.second,
+            bleed,
+            bleed_position,
+            cuts_off,
+            is_source: flow.nodes(node).iter().any(is_inside),
+        })
+    }
+
+    /// Returns the nearest bleed in open connection with a barrier inside the volume: not behind a check valve, or
+    /// anything else that may be shut.
+    fn nearest_bleed(&self, barrier: NodeId, bleeds: &[NodeId], charge: ChargeFn<'_>) -> Result<Option<NodeId>> {
+        let topology = &self.drawing.topology;
+        let table = topology.table(EdgeFilter::Flow, Direction::Both);
+        let inside: HashSet<NodeId> = self.inside.iter().copied().collect();
+        let mut seen: HashSet<NodeId> = [barrier].into();
+        let mut queue = vec![barrier];
+        let mut at = 0;
+        while let Some(node) = queue.get(at).copied() {
+            at += 1;
+            let sides = if node == barrier { Vec::new() } else { self.same_side(node) };
+            charge(1 + (table.degree(node) + sides.len()) as u64)?;
+            for next in table.nodes(node).iter().copied().chain(sides) {
+                if bleeds.contains(&next) {
+                    return Ok(Some(next));
+                }
+                if inside.contains(&next) && !self.may_be_shut(next) && seen.insert(next) {
+                    queue.push(next);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the equipment of a port and its other ports on the same side, or the ports of equipment.
+    fn same_side(&self, node: NodeId) -> Vec<NodeId> {
+        let topology = &self.drawing.topology;
+        let owner = topology.equipment_or_self(node);
+        let side = topology.zone(node);
+        let ports = topology.ports.nodes(owner).iter().copied();
+        ports.chain([owner]).filter(|other| *other != node && topology.zone(*other) == side).collect()
+    }
+
+    fn may_be_shut(&self, node: NodeId) -> bool {
+        let role = self.drawing.topology.roles[node as usize];
+        role.closes() || matches!(role, Role::OneWay | Role::Relief)
+    }
+
+    fn proof_row(&self, proof: &Proof) -> Vec<Datum<'a>> {
+        vec![
+            Datum::Node(proof.node),
+            Datum::Word(proof.kind),
+            Datum::Word(proof.method),
+            Datum::node(proof.second),
+            Datum::node(proof.bleed),
+            proof.bleed_position.map_or(Datum::Null, Datum::Word),
+            Datum::Nodes(proof.cuts_off.clone()),
+            Datum::Bool(self.is_barrier_certain(proof.node)),
+        ]
+    }
+}
+
+/// A step of the plan.
+struct PlanStep {
+    action: &'static str,
+    node: NodeId,
+    /// The bleed at which a barrier is verified.
+    at: Option<NodeId>,
+    cuts_off: Vec<NodeId>,
+}
+
+impl PlanStep {
+    fn new(action: &'static str, node: NodeId) -> PlanStep {
+        PlanStep { action, node, at: None, cuts_off: Vec::new() }
+    }
+}
+
+/// Returns the steps: close and lock, open the bleeds, close what comes late, prove each barrier.
+fn steps<'a>(proofs: &[Proof], bleeds: &[NodeId]) -> Vec<Vec<Datum<'a>>> {
+    let closing = |is_late: bool| {
+        let proofs = proofs.iter().filter(move |proof| proof.is_late() == is_late);
+        proofs.flat_map(|proof| {
+            let close = PlanStep { cuts_off: proof.cuts_off.clone(), ..PlanStep::new(proof.action, proof.node) };
+            [close, PlanStep::new("lock", proof.node)]
+        })
+    };
+    let bleeding = bleeds.iter().map(|bleed| PlanStep::new("open_bleed", *bleed));
+    let proving = proofs.iter().map(|proof| PlanStep { at: proof.bleed, ..PlanStep::new("verify", proof.node) });
+    let steps = closing(false).chain(bleeding).chain(closing(true)).chain(proving);
+    let row = |(number, step): (usize, PlanStep)| {
+        let [action, node, at] = [Datum::Word(step.action), Datum::Node(step.node), Datum::node(step.at)];
+        vec![Datum::count(number), action, node, at, Datum::Nodes(step.cuts_off)]
+    };
+    (1..).zip(steps).map(row).collect()
+}

@@ -1,0 +1,194 @@
+//! Relief paths: the valves without which a relief device loses its inlet or its outlet.
+//!
+//! From each side of a device, a path leads to what it protects or discharges to: equipment, another sheet, an open
+//! end. An item that is on all such paths of a side blocks the device. Drains and other relief devices lead nowhere.
+
+use std::collections::VecDeque;
+
+use hashbrown::{HashMap, HashSet};
+
+use super::bleeds::{is_bleed_valve, neighbors};
+use crate::error::Result;
+use crate::graph::adjacency::{NONE, NodeId};
+use crate::graph::drawing::Drawing;
+use crate::graph::roles::Role;
+use crate::pid::ChargeFn;
+
+/// One side of a relief device.
+struct Side {
+    device: NodeId,
+    /// From the neighbor of the device to the item at which the path ends.
+    path: Vec<NodeId>,
+    /// Positions in the path of the items that all paths share.
+    shared: Vec<usize>,
+}
+
+/// The relief paths of a drawing.
+#[derive(Default)]
+pub(super) struct ReliefPaths {
+    sides: Vec<Side>,
+    /// By valve: the sides that it blocks.
+    sides_blocked: HashMap<NodeId, Vec<usize>>,
+}
+
+impl ReliefPaths {
+    pub fn find(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<ReliefPaths> {
+        let mut paths = ReliefPaths::default();
+        for device in &drawing.topology.relief_devices {
+            let around = neighbors(drawing, *device, charge)?;
+            for first in &around {
+                let blocked = around.iter().copied().filter(|other| other != first).chain([*device]).collect();
+                paths.sides.extend(find_side(drawing, *device, *first, blocked, charge)?);
+            }
+        }
+        for (at, side) in paths.sides.iter().enumerate() {
+            for node in side.shared.iter().map(|position| side.path[*position]) {
+                if drawing.topology.roles[node as usize].closes() {
+                    paths.sides_blocked.entry(node).or_default().push(at);
+                }
+            }
+        }
+        Ok(paths)
+    }
+
+    /// Returns the devices that lose their inlet or outlet if a valve is closed. Ascending.
+    pub fn blocked_by(&self, valve: NodeId) -> Vec<NodeId> {
+        let sides = self.sides_blocked.get(&valve).map_or(&[][..], Vec::as_slice);
+        let mut devices: Vec<NodeId> = sides.iter().map(|side| self.sides[*side].device).collect();
+        devices.dedup();
+        devices
+    }
+
+    pub fn blocks(&self, valve: NodeId) -> bool {
+        self.sides_blocked.contains_key(&valve)
+    }
+
+    /// Returns the valves that block a device, from the device outward on each side.
+    pub fn valves_of(&self, device: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        let sides = self.sides.iter().filter(move |side| side.device == device);
+        let items = sides.flat_map(|side| side.shared.iter().map(|at| side.path[*at]));
+        items.filter(|node| self.blocks(*node))
+    }
+
+    /// Returns the path from a valve that blocks a device to the device, without the valve.
+    pub fn path_from(&self, valve: NodeId, device: NodeId) -> Vec<NodeId> {
+        for side in self.sides.iter().filter(|side| side.device == device) {
+            if let Some(at) = side.path.iter().position(|node| *node == valve) {
+                return side.path[..at].iter().rev().copied().chain([device]).collect();
+            }
+        }
+        vec![device]
+    }
+}
+
+/// Returns a side of a device; `None` if nothing is connected there.
+fn find_side(
+    drawing: &Drawing<'_>,
+    device: NodeId,
+    first: NodeId,
+    blocked: HashSet<NodeId>,
+    charge: ChargeFn<'_>,
+) -> Result<Option<Side>> {
+    let Some(path) = path_to_end(drawing, first, &blocked, charge)? else { return Ok(None) };
+    let shared = shared_positions(drawing, &path, &blocked, charge)?;
+    Ok(Some(Side { device, path, shared }))
+}
+
+/// Returns whether a path ends at an item: at equipment, where the sheet ends, at an open end.
+fn is_end(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let topology = &drawing.topology;
+    match topology.roles[node as usize] {
+        Role::OffPage => topology.flow_degree(node) < 2,
+        Role::OpenEnd => true,
+        _ => topology.is_equipment(node),
+    }
+}
+
+/// Returns the items that a path continues to.
+fn continuations(
+    drawing: &Drawing<'_>,
+    node: NodeId,
+    blocked: &HashSet<NodeId>,
+    charge: ChargeFn<'_>,
+) -> Result<Vec<NodeId>> {
+    let around = neighbors(drawing, node, charge)?;
+    let is_branching = around.len() > 2;
+    let mut next = Vec::with_capacity(around.len());
+    for other in around.into_iter().filter(|other| !blocked.contains(other)) {
+        let leads_nowhere = drawing.topology.roles[other as usize] == Role::Relief
+            || is_branching && is_bleed_valve(drawing, other, node, charge)?;
+        if !leads_nowhere {
+            next.push(other);
+        }
+    }
+    Ok(next)
+}
+
+/// Returns a shortest path to an end; without one, the path to the item farthest away.
+fn path_to_end(
+    drawing: &Drawing<'_>,
+    first: NodeId,
+    blocked: &HashSet<NodeId>,
+    charge: ChargeFn<'_>,
+) -> Result<Option<Vec<NodeId>>> {
+    if drawing.topology.roles[first as usize] == Role::Relief {
+        return Ok(None);
+    }
+    let mut before: HashMap<NodeId, NodeId> = [(first, NONE)].into();
+    let mut queue: VecDeque<NodeId> = [first].into();
+    let mut last = first;
+    while let Some(node) = queue.pop_front() {
+        charge(1)?;
+        last = node;
+        if is_end(drawing, node) {
+            break;
+        }
+        for next in continuations(drawing, node, blocked, charge)? {
+            before.entry(next).or_insert_with(|| {
+                queue.push_back(next);
+                node
+            });
+        }
+    }
+    let mut path: Vec<NodeId> =
+        std::iter::successors(Some(last), |node| before.get(node).copied()).take_while(|node| *node != NONE).collect();
+    path.reverse();
+    Ok(Some(path))
+}
+
+/// Returns the positions of the items of a path that no other path to an end avoids.
+///
+/// From the items up to a position, everything beside the path is explored. An item is shared if nothing found so far
+/// leads past it.
+fn shared_positions(
+    drawing: &Drawing<'_>,
+    path: &[NodeId],
+    blocked: &HashSet<NodeId>,
+    charge: ChargeFn<'_>,
+) -> Result<Vec<usize>> {
+    let position: HashMap<NodeId, usize> = path.iter().copied().zip(0..).collect();
+    let mut seen: HashSet<NodeId> = HashSet::new();
+    let (mut shared, mut reached) = (Vec::new(), 0);
+    for (at, node) in path.iter().enumerate() {
+        if at >= reached {
+            shared.push(at);
+        }
+        reached = reached.max(at + 1);
+        let mut queue = vec![*node];
+        while let Some(node) = queue.pop() {
+            charge(1)?;
+            if is_end(drawing, node) {
+                reached = reached.max(path.len());
+                continue;
+            }
+            for next in continuations(drawing, node, blocked, charge)? {
+                match position.get(&next) {
+                    Some(position) => reached = reached.max(*position),
+                    None if seen.insert(next) => queue.push(next),
+                    None => {}
+                }
+            }
+        }
+    }
+    Ok(shared)
+}

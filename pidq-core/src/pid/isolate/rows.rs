@@ -1,0 +1,320 @@
+//! Records of an isolation: barriers, open branches, relief devices, and what is uncertain.
+
+use hashbrown::HashSet;
+
+use super::bleeds::{behind, bleed_at, is_bleed, neighbors};
+use super::{Barrier, DataGap, Isolation, OpenBranch, Step, Uncertainty};
+use crate::error::Result;
+use crate::graph::adjacency::NodeId;
+use crate::graph::config::Names;
+use crate::graph::roles::Role;
+use crate::pid::valve_state::{self, BlindPosition, blind_position, is_closed, is_locked_open};
+use crate::pid::{ChargeFn, Datum};
+
+const RESULT: &[&str] = &[
+    "target",
+    "barriers",
+    "unresolved",
+    "inside",
+    "conditional",
+    "relief",
+    "kept_open",
+    "internal",
+    "bleeds",
+    "dead_ends",
+    "swallowed",
+    "data_gaps",
+    "complete",
+    "certain",
+    "uncertain",
+];
+const BARRIER: &[&str] = &[
+    "node",
+    "port",
+    "ports",
+    "path",
+    "kind",
+    "method",
+    "closed",
+    "position",
+    "lock",
+    "fail_action",
+    "action",
+    "cuts_off",
+    "certain",
+];
+const CONDITIONAL: &[&str] = &["node", "action", "path", "closed", "position", "lock", "fail_action"];
+const RELIEF: &[&str] = &["node", "path", "valves", "closed", "cut_off_by"];
+const UNRESOLVED: &[&str] = &["port", "kind", "at", "path", "partner"];
+const GAP: &[&str] = &["kind", "at", "edge"];
+const UNCERTAINTY: &[&str] = &["reason", "at", "edge"];
+
+/// A relief device of what is isolated, and the barriers that cut it off.
+struct Device {
+    node: NodeId,
+    path: Vec<NodeId>,
+    cut_off_by: Vec<NodeId>,
+}
+
+impl<'a> Isolation<'_, 'a> {
+    pub(super) fn result(&self, targets: &[NodeId], charge: ChargeFn<'_>) -> Result<Datum<'a>> {
+        let cut_off = self.devices_cut_off(charge)?;
+        let mut barriers = Vec::with_capacity(self.barriers.len());
+        for (barrier, devices) in self.barriers.iter().zip(&cut_off) {
+            barriers.push(self.barrier_row(barrier, devices, charge)?);
+        }
+        let conditional = self.conditional.iter().map(|item| self.conditional_row(item.step, item.action)).collect();
+        Ok(Datum::Record(
+            RESULT,
+            vec![
+                Isolation::target(targets),
+                Datum::Table(BARRIER, barriers),
+                self.unresolved(),
+                Datum::Nodes(self.inside.clone()),
+                Datum::Table(CONDITIONAL, conditional),
+                self.relief_table(&cut_off, charge)?,
+                Datum::Nodes(self.kept_open.clone()),
+                Datum::Nodes(self.internal.clone()),
+                Datum::Nodes(self.bleeds(charge)?),
+                Datum::Nodes(self.dead_ends.clone()),
+                Datum::Nodes(self.swallowed.clone()),
+                self.data_gaps(),
+                Datum::Bool(self.is_complete()),
+                Datum::Bool(self.is_certain()),
+                self.uncertain(),
+            ],
+        ))
+    }
+
+    pub(super) fn target<'d>(targets: &[NodeId]) -> Datum<'d> {
+        match targets {
+            [target] => Datum::Node(*target),
+            several => Datum::Nodes(several.into()),
+        }
+    }
+
+    /// Returns whether no branch stays open and nothing is missing in the drawing.
+    pub(super) fn is_complete(&self) -> bool {
+        self.open.is_empty() && self.gaps.is_empty()
+    }
+
+    /// Returns whether the drawing states everything that the result rests on.
+    pub(super) fn is_certain(&self) -> bool {
+        let is_cut_short = self.open.iter().any(|open| open.kind == "limit");
+        self.uncertainties.is_empty() && self.gaps.is_empty() && !is_cut_short
+    }
+
+    pub(super) fn unresolved(&self) -> Datum<'a> {
+        Datum::Table(UNRESOLVED, self.open.iter().map(|open| self.open_branch_row(open)).collect())
+    }
+
+    pub(super) fn data_gaps(&self) -> Datum<'a> {
+        let row = |gap: &DataGap| vec![Datum::Word(gap.kind), Datum::Node(gap.at), Datum::Edge(gap.edge)];
+        Datum::Table(GAP, self.gaps.iter().map(row).collect())
+    }
+
+    pub(super) fn uncertain(&self) -> Datum<'a> {
+        let row = |uncertainty: &Uncertainty| {
+            vec![Datum::Word(uncertainty.reason), Datum::Node(uncertainty.at), Datum::Edge(uncertainty.edge)]
+        };
+        Datum::Table(UNCERTAINTY, self.uncertainties.iter().map(row).collect())
+    }
+
+    /// Returns the barriers on branches that lead to nothing: drains, vents and bleeds of the volume.
+    pub(super) fn bleeds(&self, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+        let mut bleeds = Vec::new();
+        for barrier in &self.barriers {
+            let Step { node, from, .. } = self.steps[barrier.step as usize];
+            if is_bleed(self.drawing, node, self.node_at(from), charge)? {
+                bleeds.push(node);
+            }
+        }
+        Ok(bleeds)
+    }
+
+    fn barrier_row(&self, barrier: &Barrier, cut_off: &[Device], charge: ChargeFn<'_>) -> Result<Vec<Datum<'a>>> {
+        let node = self.steps[barrier.step as usize].node;
+        let [position, lock] = valve_state::columns(self.drawing, node);
+        Ok(vec![
+            Datum::Node(node),
+            Datum::Node(barrier.ports[0]),
+            Datum::Nodes(barrier.ports.clone()),
+            Datum::Nodes(self.path(barrier.step)),
+            Datum::Word(barrier.kind),
+            Datum::Word(self.method(barrier, charge)?),
+            Datum::Bool(self.is_closed(barrier)),
+            position,
+            lock,
+            Datum::value(self.drawing.node_field(node, Names::FailAction)),
+            Datum::Word(self.action(barrier)),
+            Datum::Nodes(cut_off.iter().map(|device| device.node).collect()),
+            Datum::Bool(self.is_barrier_certain(node)),
+        ])
+    }
+
+    pub(super) fn is_barrier_certain(&self, node: NodeId) -> bool {
+        self.uncertainties.iter().all(|uncertainty| uncertainty.at != node)
+    }
+
+    /// Returns whether the drawing states that a barrier is closed.
+    pub(super) fn is_closed(&self, barrier: &Barrier) -> bool {
+        barrier.kind == "positive_barrier" || is_closed(self.drawing, self.steps[barrier.step as usize].node)
+    }
+
+    /// Returns what makes a barrier of an item.
+    pub(super) fn action(&self, barrier: &Barrier) -> &'static str {
+        let conditional = self.conditional.iter().find(|item| item.step == barrier.step).map(|item| item.action);
+        if self.is_closed(barrier) { "check_closed" } else { conditional.unwrap_or("close") }
+    }
+
+    fn conditional_row(&self, step: u32, action: &'static str) -> Vec<Datum<'a>> {
+        let node = self.steps[step as usize].node;
+        let [position, lock] = valve_state::columns(self.drawing, node);
+        vec![
+            Datum::Node(node),
+            Datum::Word(action),
+            Datum::Nodes(self.path(step)),
+            Datum::Bool(is_closed(self.drawing, node)),
+            position,
+            lock,
+            Datum::value(self.drawing.node_field(node, Names::FailAction)),
+        ]
+    }
+
+    fn open_branch_row(&self, open: &OpenBranch) -> Vec<Datum<'a>> {
+        let port = self.steps[open.step as usize].port;
+        let cross_page = || self.drawing.node_field(open.at, Names::CrossPage);
+        let partner = (open.kind == "off_page_connector").then(cross_page).flatten();
+        vec![
+            Datum::Node(self.steps[port as usize].node),
+            Datum::Word(open.kind),
+            Datum::Node(open.at),
+            Datum::Nodes(self.path(open.step)),
+            Datum::value(partner),
+        ]
+    }
+
+    /// Returns the isolation method of a branch, by the items at its barrier and behind it.
+    pub(super) fn method(&self, barrier: &Barrier, charge: ChargeFn<'_>) -> Result<&'static str> {
+        let Step { node, from, .. } = self.steps[barrier.step as usize];
+        if barrier.kind == "positive_barrier" || self.drawing.topology.roles[node as usize] == Role::PositiveBarrier {
+            return Ok("positive");
+        }
+        let behind = behind(self.drawing, node, self.node_at(from), charge)?;
+        Ok(match (behind.second, behind.bleed, self.bleed_before(from, charge)?) {
+            (Some(_), Some(_), _) => "double_block_bleed",
+            (Some(_), None, _) => "double_block",
+            (None, Some(_), _) | (_, _, Some(_)) => "block_bleed",
+            _ => "single",
+        })
+    }
+
+    /// Returns the bleed at the last item before a barrier.
+    fn bleed_before(&self, step: u32, charge: ChargeFn<'_>) -> Result<Option<NodeId>> {
+        let Some(Step { node, from, .. }) = self.steps.get(step as usize) else { return Ok(None) };
+        bleed_at(self.drawing, *node, self.node_at(*from), charge)
+    }
+
+    /// Returns, by barrier, the relief devices that it cuts off.
+    fn devices_cut_off(&self, charge: ChargeFn<'_>) -> Result<Vec<Vec<Device>>> {
+        let is_inside: HashSet<NodeId> = self.relief.iter().map(|step| self.steps[*step as usize].node).collect();
+        let mut all = Vec::with_capacity(self.barriers.len());
+        for barrier in &self.barriers {
+            let Step { node, .. } = self.steps[barrier.step as usize];
+            let path = |rest: Vec<NodeId>| [self.path(barrier.step), rest].concat();
+            let device = |device, rest| Device { node: device, path: path(rest), cut_off_by: vec![node] };
+            let blocked = self.relief_paths.blocked_by(node);
+            charge(blocked.len() as u64)?;
+            let mut devices: Vec<Device> =
+                blocked.iter().map(|found| device(*found, self.relief_paths.path_from(node, *found))).collect();
+            for (found, rest) in self.devices_behind(node, charge)? {
+                if !is_inside.contains(&found) && !blocked.contains(&found) {
+                    devices.push(device(found, rest));
+                }
+            }
+            all.push(devices);
+        }
+        Ok(all)
+    }
+
+    /// Returns the relief devices behind a barrier, up to the next valve or equipment, with the paths to them.
+    fn devices_behind(&self, barrier: NodeId, charge: ChargeFn<'_>) -> Result<Vec<(NodeId, Vec<NodeId>)>> {
+        const MAX_ITEMS: usize = 64;
+        let topology = &self.drawing.topology;
+        if topology.relief_devices.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut seen: HashSet<NodeId> = HashSet::new();
+        let mut queue: Vec<(NodeId, Vec<NodeId>)> = vec![(barrier, Vec::new())];
+        let (mut found, mut at) = (Vec::new(), 0);
+        while at < queue.len().min(MAX_ITEMS) {
+            let (node, path) = queue[at].clone();
+            at += 1;
+            for next in neighbors(self.drawing, node, charge)? {
+                if self.visited.contains(&next) || !seen.insert(next) || topology.owner(next).is_some() {
+                    continue;
+                }
+                let path = [path.as_slice(), &[next]].concat();
+                match topology.roles[next as usize] {
+                    Role::Relief => found.push((next, path)),
+                    Role::None | Role::Junction | Role::SizeBreak | Role::OneWay | Role::Instrument => {
+                        queue.push((next, path));
+                    }
+                    Role::Barrier if is_locked_open(self.drawing, next) => queue.push((next, path)),
+                    _ => {}
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the relief devices of what is isolated: those inside and those that a barrier cuts off.
+    fn relief_table(&self, cut_off: &[Vec<Device>], charge: ChargeFn<'_>) -> Result<Datum<'a>> {
+        let mut devices: Vec<Device> = Vec::new();
+        for step in &self.relief {
+            let node = self.steps[*step as usize].node;
+            if devices.iter().all(|known| known.node != node) {
+                devices.push(Device { node, path: self.path(*step), cut_off_by: Vec::new() });
+            }
+        }
+        for device in cut_off.iter().flatten() {
+            charge(1 + devices.len() as u64)?;
+            match devices.iter_mut().find(|known| known.node == device.node) {
+                Some(known) => known.cut_off_by.extend(&device.cut_off_by),
+                None => {
+                    let (path, cut_off_by) = (device.path.clone(), device.cut_off_by.clone());
+                    devices.push(Device { node: device.node, path, cut_off_by });
+                }
+            }
+        }
+        Ok(Datum::Table(RELIEF, devices.into_iter().map(|device| self.relief_row(device)).collect()))
+    }
+
+    fn relief_row(&self, device: Device) -> Vec<Datum<'a>> {
+        let closes = |node: &NodeId| self.drawing.topology.roles[*node as usize].closes();
+        let mut seen = HashSet::new();
+        let on_path = device.path.iter().copied().filter(closes);
+        let valves: Vec<NodeId> =
+            on_path.chain(self.relief_paths.valves_of(device.node)).filter(|valve| seen.insert(*valve)).collect();
+        let is_shut = |valve: &NodeId| {
+            let role = self.drawing.topology.roles[*valve as usize];
+            role == Role::Blind && blind_position(self.drawing, *valve) == BlindPosition::Closed
+                || role == Role::PositiveBarrier
+                || is_closed(self.drawing, *valve)
+        };
+        let closed = valves.iter().copied().filter(is_shut).collect();
+        vec![
+            Datum::Node(device.node),
+            Datum::Nodes(device.path),
+            Datum::Nodes(valves),
+            Datum::Nodes(closed),
+            Datum::Nodes(device.cut_off_by),
+        ]
+    }
+
+    /// Returns, by barrier, the nodes of the relief devices that it cuts off.
+    pub(super) fn cut_off_nodes(&self, charge: ChargeFn<'_>) -> Result<Vec<Vec<NodeId>>> {
+        let devices = self.devices_cut_off(charge)?;
+        Ok(devices.iter().map(|devices| devices.iter().map(|device| device.node).collect()).collect())
+    }
+}

@@ -1,0 +1,224 @@
+//! What an isolation reports besides its barriers: relief devices, states of valves, uncertain connections, plans, and
+//! the sections between emergency shutdown valves.
+
+use crate::graph::{check_document, check_graph};
+
+/// Joins the lines of a result that is too long for one.
+fn one_line(text: &str) -> String {
+    text.lines().map(str::trim).collect()
+}
+
+const RELIEF: &str =
+    ".relief | map([.node.id, .path | map(.id), .valves | map(.id), .closed | map(.id), .cut_off_by | map(.id)])";
+
+#[test]
+fn relief_devices_are_listed_with_the_valves_that_would_block_them() {
+    let check = |plant: &str, target: &str, expected: &str| {
+        check_graph(plant, &format!("isolate({target}) | {RELIEF}"), expected);
+    };
+    let sealed = "T-1 → V-1 → D-1; D-1 → V-3(cso) → RV-1 → V-4(lo) → X-1";
+    check(sealed, r#""D-1""#, r#"[["RV-1",["D-1","V-3","RV-1"],["V-3","V-4"],[],["V-3"]]]"#);
+    check_graph(sealed, r#"isolate("D-1") | .kept_open"#, "[]");
+    let spared = "D-1 → J-1 → V-3(lo) → RV-1 → J-2 → O-1; J-1 → V-4(lc) → RV-2 → J-2";
+    let rows = r#"[["RV-1",["D-1","J-1","V-3","RV-1"],["V-3"],[],["V-3"]],["RV-2",["D-1","J-1","V-4","RV-2"],["V-4"],["V-4"],["V-4"]]]"#;
+    check(spared, r#""D-1""#, rows);
+    // A device inside that no valve cuts off, with a valve to set on its way.
+    check(
+        "D-1 → TW-1 → RV-1 → D-2; TW-1 → RV-2 → D-2",
+        r#"["D-1", "D-2"]"#,
+        r#"[["RV-1",["D-2","RV-1"],["TW-1"],[],[]],["RV-2",["D-2","RV-2"],["TW-1"],[],[]]]"#,
+    );
+    check("T-1 → V-1 → D-1", r#""D-1""#, "[]");
+}
+
+#[test]
+fn a_barrier_names_the_relief_devices_that_it_cuts_off() {
+    let cuts = ".barriers | map([.node.id, .cuts_off | map(.id)])";
+    let check = |plant: &str, expected: &str| check_graph(plant, &format!(r#"isolate("D-1") | {cuts}"#), expected);
+    // The device is behind the block valve of the line.
+    check("D-1 → V-1 → J-1 → V-2 → T-2; J-1 → RV-1 → X-1", r#"[["V-1",["RV-1"]]]"#);
+    // The valve in the common discharge blocks both devices.
+    check("D-1 → RV-1 → J-1 → V-1 → X-1; D-2 → RV-2 → J-1", r#"[["V-1",["RV-1","RV-2"]]]"#);
+    check("D-1 → V-1 → T-2 → RV-1 → X-1", r#"[["V-1",[]]]"#);
+}
+
+#[test]
+fn a_barrier_beyond_the_locked_open_valve_is_preferred() {
+    let plant = "T-1 → V-1 → V-2(lo) → P-1 → V-3 → T-2";
+    check_graph(
+        plant,
+        r#"isolate("P-1") | [.barriers | map(.node.id), .kept_open | map(.id), .inside | map(.id)]"#,
+        r#"[["V-3","V-1"],["V-2"],["P-1","V-2"]]"#,
+    );
+    // A condition of the query is a declaration.
+    check_graph(
+        plant,
+        r#"isolate("P-1", {barriers: .id == "V-2"}) | [.barriers | map(.node.id), .kept_open | map(.id)]"#,
+        r#"[["V-2","V-3"],[]]"#,
+    );
+}
+
+#[test]
+fn positions_and_locks_are_shown_from_fields_and_attributes() {
+    let check = |valve: &str, expected: &str| {
+        let plant = format!(
+            r#"{{"nodes": [{{"id": "p", "class": "pump"}}, {{"id": "v", "class": "gate_valve", {valve}}}, {{"id": "t", "class": "tank"}}],
+            "edges": [{{"from": "p", "to": "v"}}, {{"from": "v", "to": "t"}}]}}"#
+        );
+        check_document(&plant, r#"isolate("p").barriers | map([.closed, .position, .lock, .action])"#, expected);
+    };
+    check(r#""normal_position": "closed""#, r#"[[true,"closed",null,"check_closed"]]"#);
+    check(
+        r#""attributes": [{"name": "NormalPosition", "value": "Closed"}]"#,
+        r#"[[true,"Closed",null,"check_closed"]]"#,
+    );
+    check(r#""attributes": {"Normal position": "open", "Lock": "LO"}"#, r#"[[false,"open","LO","close"]]"#);
+    check(r#""car_seal": "CSC""#, r#"[[true,null,"CSC","check_closed"]]"#);
+    check(r#""normally": "somewhere""#, r#"[[false,"somewhere",null,"close"]]"#);
+}
+
+#[test]
+fn blinds_and_spools_need_an_action() {
+    let check = |item: &str, expected: &str| {
+        let plant = format!("T-1 → V-1 → {item} → P-1 → V-2 → T-2");
+        check_graph(
+            &plant,
+            r#"isolate("P-1") | [.conditional | map([.node.id, .action, .position]), .uncertain | map([.reason, .at.id])]"#,
+            expected,
+        );
+    };
+    check("SB-1(open)", r#"[[["SB-1","swing","open"]],[]]"#);
+    check("SB-1(status=swung out)", r#"[[["SB-1","swing","swung out"]],[["blind_without_position","SB-1"]]]"#);
+    check("SB-1", r#"[[["SB-1","swing",null]],[["blind_without_position","SB-1"]]]"#);
+    check("SP-1(removable=true)", r#"[[["SP-1","remove",null]],[]]"#);
+    check("SP-1", "[[],[]]");
+    check("B-1(open)", r#"[[["B-1","close","open"]],[["open_blind_flange","B-1"]]]"#);
+    check("TW-1", r#"[[["TW-1","set",null]],[]]"#);
+    check("Z-1", r#"[[],[["unknown_class","Z-1"]]]"#);
+}
+
+#[test]
+fn a_declared_role_takes_precedence() {
+    let plant = |role: &str| {
+        format!(
+            r#"{{"metadata": {{"topology": {{"roles": [{{"role": "{role}", "match": "^thing$"}}]}}}},
+            "nodes": [{{"id": "p", "class": "pump"}}, {{"id": "v", "class": "thing"}}, {{"id": "t", "class": "tank"}}, {{"id": "u", "class": "tank"}}],
+            "edges": [{{"from": "p", "to": "v"}}, {{"from": "v", "to": "t"}}, {{"from": "v", "to": "u"}}]}}"#
+        )
+    };
+    let answer = r#"isolate("p") | [.barriers | map([.node.id, .kind]), .certain]"#;
+    check_document(&plant("barrier"), answer, r#"[[["v","barrier"]],true]"#);
+    check_document(&plant("positive_barrier"), answer, r#"[[["v","positive_barrier"]],true]"#);
+    check_document(&plant("none"), answer, "[[],true]");
+    check_document(&plant("blind"), answer, "[[],false]");
+    check_document(&plant("multi_way"), answer, "[[],true]");
+}
+
+#[test]
+fn an_edge_of_unknown_kind_makes_an_answer_uncertain() {
+    let plant = |kind: &str, to: &str| {
+        format!(
+            r#"{{"nodes": [{{"id": "p", "class": "pump"}}, {{"id": "v", "class": "gate_valve"}}, {{"id": "t", "class": "tank"}}, {{"id": "n", "class": "note"}}],
+            "edges": [{{"from": "p", "to": "v"}}, {{"from": "v", "to": "t"}}, {{"id": "x", "from": "p", "to": "{to}", "type": "{kind}"}}]}}"#
+        )
+    };
+    let answer = r#"isolate("p") | [.complete, .certain, .uncertain | map([.reason, .at.id, .edge])]"#;
+    check_document(
+        &plant("whatever", "t"),
+        answer,
+        r#"[true,false,[["unknown_connection","p",{"id":"x","from":"p","to":"t","type":"whatever"}]]]"#,
+    );
+    check_document(&plant("whatever", "n"), answer, "[true,true,[]]");
+    check_document(&plant("signal", "t"), answer, "[true,true,[]]");
+}
+
+#[test]
+fn lines_loops_and_groups_are_isolated_by_what_belongs_to_them() {
+    let plant = r#"{"nodes": [{"id": "L", "node_type": "line", "tag": "L-1"}, {"id": "S", "node_type": "segment"},
+        {"id": "F", "node_type": "loop", "tag": "F-1"}, {"id": "E", "node_type": "loop", "tag": "E-1"}, {"id": "A", "node_type": "plant_structure_item"},
+        {"id": "T", "class": "tank"}, {"id": "v1", "class": "gate_valve"}, {"id": "s", "class": "strainer"}, {"id": "c", "class": "control_valve"},
+        {"id": "v2", "class": "gate_valve"}, {"id": "P", "class": "pump"}, {"id": "i", "class": "instrument"}, {"id": "x", "class": "note"}],
+        "edges": [{"from": "L", "to": "S", "type": "has_a"}, {"from": "F", "to": "c", "type": "has_a"}, {"from": "F", "to": "i", "type": "has_a"},
+        {"from": "E", "to": "i", "type": "has_a"}, {"from": "A", "to": "P", "type": "has_a"},
+        {"from": "T", "to": "v1", "type": "pipe", "line": "L-0"}, {"from": "v1", "to": "s", "type": "pipe", "line": "L-1"},
+        {"from": "s", "to": "c", "type": "pipe", "segment": "S"}, {"from": "c", "to": "v2", "type": "pipe", "line": "L-1"},
+        {"from": "v2", "to": "P", "type": "pipe", "line": "L-2"}]}"#;
+    let answer = |target: &str, expected: &str| {
+        let rows = ".barriers | map(.node.id), .inside | map(.id), .unresolved | map(.at.id), .data_gaps | map([.kind, .at.id]), .complete";
+        check_document(plant, &format!(r#"isolate({target}) | [{rows}]"#), expected);
+    };
+    answer(r#""L-1""#, r#"[["v1","v2"],["s","c"],[],[],true]"#);
+    answer(r#""S""#, r#"[["v1","v2"],["s","c"],[],[],true]"#);
+    answer(r#""F""#, r#"[["v2","v1"],["c","s"],[],[],true]"#);
+    answer(r#""A""#, r#"[["v2"],["P"],[],[],true]"#);
+    answer(r#"["L-1", "P"]"#, r#"[["v1"],["s","c","P","v2"],[],[],true]"#);
+    answer(r#""E""#, r#"[[],[],[],[["no_item_in_a_pipe","E"]],false]"#);
+    answer(r#""i""#, r#"[[],[],[],[["not_in_a_pipe","i"]],false]"#);
+    answer(r#""x""#, r#"[[],["x"],[],[["unconnected","x"]],false]"#);
+}
+
+#[test]
+fn a_plan_closes_relief_valves_last_and_verifies_each_barrier() {
+    let plant =
+        "T-1 → V-1 → J-1 → V-2 → J-2 → D-1 → V-4 → T-2; J-1 → V-5 → O-1; J-2 → V-6 → O-2; D-1 → V-3(cso) → RV-1 → X-1";
+    check_graph(
+        plant,
+        r#"isolationPlan("D-1").steps | map([.step, .action, .node.id, .at.id])"#,
+        &one_line(
+            r#"[[1,"close","V-2",null],[2,"lock","V-2",null],[3,"close","V-4",null],[4,"lock","V-4",null],
+            [5,"open_bleed","V-6",null],[6,"close","V-3",null],[7,"lock","V-3",null],
+            [8,"verify","V-2","V-5"],[9,"verify","V-4","V-6"],[10,"verify","V-3","V-6"]]"#,
+        ),
+    );
+    check_graph(
+        plant,
+        r#"isolationPlan("D-1").barriers | map([.node.id, .method, .second.id, .bleed.id, .bleed_position, .cuts_off | map(.id)])"#,
+        r#"[["V-2","double_block_bleed","V-1","V-5","between",[]],["V-4","single",null,"V-6","volume",[]],["V-3","single",null,"V-6","volume",["RV-1"]]]"#,
+    );
+    // A bleed behind a check valve does not show a leak of the barrier.
+    let checked = "P-1 → CK-1 → V-1 → T-1; P-1 → J-1 → V-2 → O-1; J-1 → V-3 → T-2";
+    check_graph(
+        checked,
+        r#"isolationPlan("P-1") | [.barriers | map([.node.id, .bleed.id]), .complete, .certain]"#,
+        r#"[[["V-1",null],["V-3","V-2"]],true,true]"#,
+    );
+    check_graph(
+        "T-1 → SB-1(open) → P-1 → V-1 → T-2",
+        r#"isolationPlan("P-1", {acceptConditional: true}).steps | map([.action, .node.id])"#,
+        r#"[["close","V-1"],["lock","V-1"],["swing","SB-1"],["lock","SB-1"],["verify","V-1"],["verify","SB-1"]]"#,
+    );
+}
+
+#[test]
+fn inventory_sections_end_at_emergency_shutdown_valves() {
+    let rows = "map([.section, .equipment | map(.id), .items | map(.id), .esd_valves | map(.id), .blowdown_valves | map(.id), .relief | map(.id), .continues | map(.id), .certain])";
+    let plant = "T-1 → SDV-1 → V-1 → P-1 → CV-1 → E-1.N1@tubes; E-1.N2@tubes → SDV-2 → T-2; P-1 → BDV-1 → T-3; P-1 → RV-1 → T-3; T-2 → V-9 → X-1";
+    check_graph(
+        plant,
+        &format!("inventorySections() | {rows}"),
+        &one_line(
+            r#"[["S1",["T-1"],[],["SDV-1"],[],[],[],true],
+            ["S2",["P-1","E-1"],["V-1","CV-1","E-1.N1","E-1.N2"],["SDV-1","SDV-2"],["BDV-1"],["RV-1"],[],true],
+            ["S3",["T-2"],["V-9","X-1"],["SDV-2"],[],[],["X-1"],false],
+            ["S4",["T-3"],[],[],["BDV-1"],["RV-1"],[],false]]"#,
+        ),
+    );
+    let reasons = "map(.uncertain | map([.reason, .at.id]))";
+    check_graph("T-1 → V-1 → T-2", &format!("inventorySections() | {reasons}"), r#"[[["no_esd_valve",null]]]"#);
+    check_graph(
+        "T-1 → V-1(tag=XV-1) → T-2 → V-2(tag=ESDV-2) → T-3",
+        &format!("inventorySections() | {reasons}"),
+        r#"[[["possible_esd_valve","V-1"]],[]]"#,
+    );
+    check_graph(
+        "T-1 → V-1 → T-2",
+        r#"inventorySections({cut: .id == "V-1"}) | map([.equipment | map(.id), .esd_valves | map(.id), .certain])"#,
+        r#"[[["T-1"],["V-1"],true],[["T-2"],["V-1"],true]]"#,
+    );
+    // The sides of an exchanger are sections of their own.
+    check_graph(
+        "T-1 → SDV-1 → E-1.N1@tubes; T-2 → SDV-2 → E-1.N2@shell",
+        "inventorySections() | map([.equipment | map(.id), .esd_valves | map(.id)])",
+        r#"[[["T-1"],["SDV-1"]],[["E-1"],["SDV-1"]],[["T-2"],["SDV-2"]],[["E-1"],["SDV-2"]]]"#,
+    );
+}
