@@ -16,6 +16,7 @@ const CLASSES: &[(&str, &str)] = &[
     ("CV", "piping_component.control_valve"),
     ("CK", "piping_component.check_valve"),
     ("RV", "piping_component.safety_valve"),
+    ("RD", "piping_component.rupture_disc"),
     ("B", "piping_component.blind_flange"),
     ("R", "piping_component.reducer"),
     ("J", "piping_component.pipe_tee"),

@@ -22,6 +22,10 @@ fn relief_devices_are_listed_with_the_valves_that_would_block_them() {
     let spared = "D-1 → J-1 → V-3(lo) → RV-1 → J-2 → O-1; J-1 → V-4(lc) → RV-2 → J-2";
     let rows = r#"[["RV-1",["D-1","J-1","V-3","RV-1"],["V-3"],[],["V-3"]],["RV-2",["D-1","J-1","V-4","RV-2"],["V-4"],["V-4"],["V-4"]]]"#;
     check(spared, r#""D-1""#, rows);
+    let in_series = "D-1 → V-3(cso) → RD-1 → RV-1 → X-1";
+    let rows =
+        r#"[["RD-1",["D-1","V-3","RD-1"],["V-3"],[],["V-3"]],["RV-1",["D-1","V-3","RD-1","RV-1"],["V-3"],[],["V-3"]]]"#;
+    check(in_series, r#""D-1""#, rows);
     // A device inside that no valve cuts off, with a valve to set on its way.
     check(
         "D-1 → TW-1 → RV-1 → D-2; TW-1 → RV-2 → D-2",
@@ -88,7 +92,7 @@ fn blinds_and_spools_need_an_action() {
         );
     };
     check("SB-1(open)", r#"[[["SB-1","swing","open"]],[]]"#);
-    check("SB-1(status=swung out)", r#"[[["SB-1","swing","swung out"]],[["blind_without_position","SB-1"]]]"#);
+    check("SB-1(state=swung out)", r#"[[["SB-1","swing","swung out"]],[["blind_without_position","SB-1"]]]"#);
     check("SB-1", r#"[[["SB-1","swing",null]],[["blind_without_position","SB-1"]]]"#);
     check("SP-1(removable=true)", r#"[[["SP-1","remove",null]],[]]"#);
     check("SP-1", "[[],[]]");

@@ -126,7 +126,7 @@ impl Plant {
 
     /// Returns whether an item belongs between two pipes.
     fn is_inline(&self, node: usize) -> bool {
-        !matches!(self.kinds[node], Equipment | Nozzle | BlindFlange | OffPage | OpenEnd | Cap | Unknown)
+        !matches!(self.kinds[node], Equipment | Nozzle | BlindFlange | OffPage | OpenEnd | Cap)
     }
 
     /// Returns whether a valve separates its two pipes.
@@ -148,14 +148,20 @@ impl Plant {
         }
     }
 
-    /// Returns whether an end is reached from a side of a relief device if a valve is removed.
-    fn reaches_end(&self, device: usize, first: usize, removed: Option<usize>) -> bool {
+    /// Returns whether an end is reached from a side of a relief device if a valve is removed: past other devices only
+    /// if there is no other way.
+    fn reaches_end(&self, side: (usize, usize), removed: Option<usize>) -> bool {
+        let passes_relief = !self.reaches_end_past(side, None, false);
+        self.reaches_end_past(side, removed, passes_relief)
+    }
+
+    fn reaches_end_past(&self, (device, first): (usize, usize), removed: Option<usize>, passes_relief: bool) -> bool {
         let around = self.neighbors(device);
         let is_blocked = |node: usize| {
             node == device
                 || node != first && around.contains(&node)
                 || Some(node) == removed
-                || self.kinds[node] == Relief
+                || !passes_relief && self.kinds[node] == Relief
         };
         let mut reached: BTreeSet<usize> = [first].into_iter().filter(|first| !is_blocked(*first)).collect();
         loop {
@@ -179,15 +185,12 @@ impl Plant {
     /// Returns the sides of relief devices: the device and its first item.
     fn relief_sides(&self) -> Vec<(usize, usize)> {
         let devices = (0..self.kinds.len()).filter(|node| self.kinds[*node] == Relief);
-        let sides = devices.flat_map(|device| self.neighbors(device).into_iter().map(move |first| (device, first)));
-        sides.filter(|(_, first)| self.kinds[*first] != Relief).collect()
+        devices.flat_map(|device| self.neighbors(device).into_iter().map(move |first| (device, first))).collect()
     }
 
     /// Returns whether a valve is to stay open: it is locked open, or a relief device loses a side without it.
     fn is_used_last(&self, valve: usize) -> bool {
-        let blocks = |(device, first): &(usize, usize)| {
-            self.reaches_end(*device, *first, None) && !self.reaches_end(*device, *first, Some(valve))
-        };
+        let blocks = |side: &(usize, usize)| self.reaches_end(*side, None) && !self.reaches_end(*side, Some(valve));
         self.is_hand_valve(valve)
             && self.kinds[valve] != ClosedValve
             && (self.kinds[valve] == LockedValve || self.relief_sides().iter().any(blocks))
@@ -309,7 +312,7 @@ fn add_gaps(plant: &Plant, target: usize, entered: &BTreeSet<(usize, Option<u8>)
     if !has_pipe(target) && !plant.nozzles(target).any(has_pipe) {
         gap("unconnected", target);
     }
-    if plant.is_inline(target) && plant.degree(target) == 1 {
+    if plant.is_inline(target) && plant.kinds[target] != Unknown && plant.degree(target) == 1 {
         gap("free_port", target);
     }
     plant.nozzles(target).filter(|nozzle| !has_pipe(*nozzle)).for_each(|nozzle| gap("unconnected_nozzle", nozzle));
@@ -457,7 +460,7 @@ proptest! {
     fn isolations_equal_the_reference(plant in any_plant()) {
         let graph = Graph::from_json(plant.json()).expect("JSON");
         // On a side without an end, the drawing does not show what the device protects.
-        let has_ends = plant.relief_sides().iter().all(|(device, first)| plant.reaches_end(*device, *first, None));
+        let has_ends = plant.relief_sides().iter().all(|side| plant.reaches_end(*side, None));
         prop_assume!(has_ends);
         let kept_open: BTreeSet<usize> = (0..plant.kinds.len()).filter(|node| plant.is_used_last(*node)).collect();
         for target in 0..plant.kinds.len() {

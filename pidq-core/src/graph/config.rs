@@ -136,7 +136,7 @@ const NAMES: &[NamesRow] = &[
         "normal_position",
         &["normally", "normal_position", "normal_state", "normal_operating_position", "valve_position"],
     ),
-    (Names::BlindPosition, "blind_position", &["blind_position", "spool_position", "position", "state", "status"]),
+    (Names::BlindPosition, "blind_position", &["blind_position", "spool_position", "position", "state"]),
     (Names::Lock, "lock", &["lock", "locked", "locking", "lock_status", "car_seal", "car_sealed", "seal"]),
     (Names::Removable, "removable", &["removable", "is_removable"]),
     (

@@ -296,7 +296,8 @@ impl<'p, 'a> Isolation<'p, 'a> {
             self.relief.extend(step);
         }
         let degree = topology.flow_degree(item);
-        if degree > 0 && !topology.is_equipment(item) && degree < self.pipe_count(item) {
+        let belongs_in_pipe = !topology.is_equipment(item) && !self.is_unknown(item);
+        if degree > 0 && belongs_in_pipe && degree < self.pipe_count(item) {
             self.gaps.push(DataGap { kind: "free_port", at: item, edge: NONE });
         }
     }
@@ -410,7 +411,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
             });
         }
         Ok(match topology.roles[node as usize] {
-            Role::PositiveBarrier => self.positive_effect(node, step),
+            Role::PositiveBarrier => self.positive_effect(node, step, visitor)?,
             Role::Blind => self.blind_effect(node, step),
             Role::MultiWay => self.conditional_effect(node, step, "set", false),
             Role::Barrier | Role::Control if self.has_several_ways(node, visitor)? => {
@@ -429,14 +430,19 @@ impl<'p, 'a> Isolation<'p, 'a> {
     }
 
     /// Handles a blind flange: no barrier if the drawing states that it is open.
-    fn positive_effect(&mut self, node: NodeId, step: u32) -> NodeEffect {
-        if blind_position(self.drawing, node) == BlindPosition::Open
-            && valve_state::spool(self.drawing, node) != Spool::Removed
-        {
+    fn positive_effect<V: Visitor>(&mut self, node: NodeId, step: u32, visitor: &mut V) -> Result<NodeEffect> {
+        let is_removed_spool = valve_state::spool(self.drawing, node) == Spool::Removed;
+        if blind_position(self.drawing, node) == BlindPosition::Open && !is_removed_spool {
             self.note("open_blind_flange", node);
-            return self.conditional_effect(node, step, "close", false);
+            return Ok(self.conditional_effect(node, step, "close", false));
         }
-        NodeEffect::Ends("positive_barrier")
+        let pipes = bleeds::neighbors(self.drawing, node, &mut |units| visitor.charge(units))?;
+        let config = &self.drawing.topology.config;
+        let is_declared = self.classes(node).any(|class| config.is_declared(class));
+        if pipes.len() > 1 && !is_removed_spool && !is_declared {
+            self.note("blind_flange_in_line", node);
+        }
+        Ok(NodeEffect::Ends("positive_barrier"))
     }
 
     /// Handles a blind that swings: a barrier only if the drawing states that it is closed.
@@ -587,7 +593,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
     fn pipe_count(&self, node: NodeId) -> usize {
         let is_through = match self.drawing.topology.roles[node as usize] {
             Role::Blind => true,
-            Role::None => self.drawing.topology.owner(node).is_none() && self.passage(node) == Some(Passage::Through),
+            Role::None => self.drawing.topology.owner(node).is_none() && self.passage(node) != Some(Passage::End),
             _ => false,
         };
         expected_pipe_count(self.drawing, node).max(if is_through { 2 } else { 0 })

@@ -1,7 +1,8 @@
 //! Relief paths: the valves without which a relief device loses its inlet or its outlet.
 //!
 //! From each side of a device, a path leads to what it protects or discharges to: equipment, another sheet, an open
-//! end. An item that is on all such paths of a side blocks the device. Drains and other relief devices lead nowhere.
+//! end. An item that is on all such paths of a side blocks the device. Drains lead nowhere, and other relief devices
+//! only if there is no other way: a rupture disc may be in series.
 
 use std::collections::VecDeque;
 
@@ -38,7 +39,7 @@ impl ReliefPaths {
             let around = neighbors(drawing, *device, charge)?;
             for first in &around {
                 let blocked = around.iter().copied().filter(|other| other != first).chain([*device]).collect();
-                paths.sides.extend(find_side(drawing, *device, *first, blocked, charge)?);
+                paths.sides.push(find_side(drawing, *device, *first, blocked, charge)?);
             }
         }
         for (at, side) in paths.sides.iter().enumerate() {
@@ -81,17 +82,29 @@ impl ReliefPaths {
     }
 }
 
-/// Returns a side of a device; `None` if nothing is connected there.
+/// Items that the paths of a side do not enter.
+struct Blocked {
+    items: HashSet<NodeId>,
+    /// Other relief devices lead nowhere.
+    relief: bool,
+}
+
+/// Returns a side of a device. Without an end, the path leads to the item farthest away.
 fn find_side(
     drawing: &Drawing<'_>,
     device: NodeId,
     first: NodeId,
-    blocked: HashSet<NodeId>,
+    items: HashSet<NodeId>,
     charge: ChargeFn<'_>,
-) -> Result<Option<Side>> {
-    let Some(path) = path_to_end(drawing, first, &blocked, charge)? else { return Ok(None) };
+) -> Result<Side> {
+    let mut blocked = Blocked { items, relief: true };
+    let mut path = path_to_end(drawing, first, &blocked, charge)?;
+    if !path.last().is_some_and(|last| is_end(drawing, *last)) {
+        blocked.relief = false;
+        path = path_to_end(drawing, first, &blocked, charge)?;
+    }
     let shared = shared_positions(drawing, &path, &blocked, charge)?;
-    Ok(Some(Side { device, path, shared }))
+    Ok(Side { device, path, shared })
 }
 
 /// Returns whether a path ends at an item: at equipment, where the sheet ends, at an open end.
@@ -105,17 +118,12 @@ fn is_end(drawing: &Drawing<'_>, node: NodeId) -> bool {
 }
 
 /// Returns the items that a path continues to.
-fn continuations(
-    drawing: &Drawing<'_>,
-    node: NodeId,
-    blocked: &HashSet<NodeId>,
-    charge: ChargeFn<'_>,
-) -> Result<Vec<NodeId>> {
+fn continuations(drawing: &Drawing<'_>, node: NodeId, blocked: &Blocked, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
     let around = neighbors(drawing, node, charge)?;
     let is_branching = around.len() > 2;
     let mut next = Vec::with_capacity(around.len());
-    for other in around.into_iter().filter(|other| !blocked.contains(other)) {
-        let leads_nowhere = drawing.topology.roles[other as usize] == Role::Relief
+    for other in around.into_iter().filter(|other| !blocked.items.contains(other)) {
+        let leads_nowhere = blocked.relief && drawing.topology.roles[other as usize] == Role::Relief
             || is_branching && is_bleed_valve(drawing, other, node, charge)?;
         if !leads_nowhere {
             next.push(other);
@@ -125,14 +133,9 @@ fn continuations(
 }
 
 /// Returns a shortest path to an end; without one, the path to the item farthest away.
-fn path_to_end(
-    drawing: &Drawing<'_>,
-    first: NodeId,
-    blocked: &HashSet<NodeId>,
-    charge: ChargeFn<'_>,
-) -> Result<Option<Vec<NodeId>>> {
-    if drawing.topology.roles[first as usize] == Role::Relief {
-        return Ok(None);
+fn path_to_end(drawing: &Drawing<'_>, first: NodeId, blocked: &Blocked, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+    if blocked.relief && drawing.topology.roles[first as usize] == Role::Relief {
+        return Ok(Vec::new());
     }
     let mut before: HashMap<NodeId, NodeId> = [(first, NONE)].into();
     let mut queue: VecDeque<NodeId> = [first].into();
@@ -153,7 +156,7 @@ fn path_to_end(
     let mut path: Vec<NodeId> =
         std::iter::successors(Some(last), |node| before.get(node).copied()).take_while(|node| *node != NONE).collect();
     path.reverse();
-    Ok(Some(path))
+    Ok(path)
 }
 
 /// Returns the positions of the items of a path that no other path to an end avoids.
@@ -163,7 +166,7 @@ fn path_to_end(
 fn shared_positions(
     drawing: &Drawing<'_>,
     path: &[NodeId],
-    blocked: &HashSet<NodeId>,
+    blocked: &Blocked,
     charge: ChargeFn<'_>,
 ) -> Result<Vec<usize>> {
     let position: HashMap<NodeId, usize> = path.iter().copied().zip(0..).collect();
