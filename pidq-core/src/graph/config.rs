@@ -699,9 +699,14 @@ mod tests {
     #[test]
     fn items_that_are_passed_differ_from_unknown_ones() {
         let config = TopologyConfig::default();
-        for class in
-            ["pipe_spool", "piping_component.strainer", "Hose", "ClampedFlangeCoupling", "MassFlowMeasuringElement"]
-        {
+        for class in [
+            "pipe_spool",
+            "piping_component.strainer",
+            "Hose",
+            "ClampedFlangeCoupling",
+            "CustomInlinePrimaryElement",
+            "MassFlowMeasuringElement",
+        ] {
             assert_eq!(config.passage_of(class), Some(Passage::Through), "{class}");
         }
         for class in ["pipe_cap", "pipe_plug", "Sensorwell"] {

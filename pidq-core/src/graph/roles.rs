@@ -208,7 +208,16 @@ const PASSED: &[Words] = &[
     Last(&["fitting", "joint", "compensator", "bellows", "hose", "penetration", "property_break", "vent_line"]),
     Last(&["strainer", "in_line_mixer", "inline_mixer", "silencer", "funnel", "steam_trap", "restriction_orifice"]),
     Last(&["orifice", "orifice_plate", "sight_glass", "flame_arrestor", "flame_arrester", "detonation_arrestor"]),
-    Last(&["flow_meter", "flowmeter", "measuring_element", "flow_element", "venturi", "venturi_tube", "flow_nozzle"]),
+    Last(&[
+        "flow_meter",
+        "flowmeter",
+        "measuring_element",
+        "primary_element",
+        "flow_element",
+        "venturi",
+        "venturi_tube",
+        "flow_nozzle",
+    ]),
     Has(&["insulation_break", "class_break"]),
     InPiping(&["filter", "mixer", "heater", "cooler", "separator", "scrubber", "ejector", "cyclone"]),
 ];
