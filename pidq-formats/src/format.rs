@@ -180,6 +180,7 @@ impl Format {
         let name = match head.trim_start() {
             text if starts_element(text, "PlantModel") => "proteus",
             text if starts_element(text, "graphml") => "graphml",
+            text if is_proteus_fragment(text) => "proteus",
             text if text.starts_with(['{', '[']) => "node-link",
             _ => return None,
         };
@@ -237,6 +238,14 @@ fn starts_element(text: &str, name: &str) -> bool {
     tags.map(|tag| tag.rsplit(':').next().unwrap_or(tag)).any(|local| local == name)
 }
 
+/// Returns true if the root element is one of a plant model, and has a class as its elements have.
+fn is_proteus_fragment(text: &str) -> bool {
+    let is_tag = |tag: &&str| tag.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    let root = text.split('<').skip(1).find(is_tag).unwrap_or_default();
+    let name = root.split([' ', '\t', '\r', '\n', '>', '/']).next().unwrap_or_default();
+    proteus::FRAGMENTS.contains(&name) && root.contains("ComponentClass")
+}
+
 /// Number of bytes used for detection: some systems write a page of comments first.
 const SNIFF_SIZE: usize = 1 << 16;
 
@@ -281,6 +290,8 @@ mod tests {
         let after_long_comment = format!("<!--{}--><PlantModel/>", "x".repeat(9000));
         assert_eq!(sniffed(after_long_comment.as_bytes()), Some("proteus"));
         assert_eq!(sniffed(b"<PlantModels>"), None);
+        assert_eq!(sniffed(b"<!-- one tank --><Equipment ID = 'T' ComponentClass = 'Tank'/>"), Some("proteus"));
+        assert_eq!(sniffed(b"<Equipment ID='T'/>"), None);
         let utf_16: Vec<u8> = "\u{FEFF}<PlantModel/>".encode_utf16().flat_map(u16::to_le_bytes).collect();
         assert_eq!(sniffed(&utf_16), Some("proteus"));
         assert_eq!(sniffed(b"id,tag"), None);

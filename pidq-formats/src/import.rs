@@ -84,9 +84,9 @@ findings! {
     UnknownElement       "I011" Warning "Unknown element.";
     UnknownVersion       "I012" Warning "The version is not one of 3.3, 4.0 and 4.1.";
     AttributeWithoutName "I013" Warning "An attribute has no name.";
-    GraphicsOmitted      "I014" Info "Graphics of the drawing are not part of the graph.";
-    AnnotationOmitted    "I015" Info "Annotations are not nodes; text next to an item became its label.";
-    AttributesOmitted    "I016" Info "Attributes of annotations and of center lines are not part of the graph.";
+    GraphicsOmitted      "I014" Info "Graphics without a point, a size or a position were left out.";
+    AnnotationOmitted    "I015" Info "Annotations without any graphics were left out.";
+    AttributesOmitted    "I016" Info "Attributes of annotations, center lines and shapes are not part of the graph.";
     DoctypeIgnored       "I017" Info "The document type was ignored.";
     OneSidedRelation     "I018" Info "A relation is declared by only one of its two sides.";
     KeyRenamed           "I019" Warning "A column was renamed: its name was a duplicate, or differed only in case from a required one.";
@@ -94,6 +94,8 @@ findings! {
     NestedGraph          "I021" Warning "Nested graphs, hyperedges and ports are not read.";
     HeadOnRuns           "I030" Warning "Two runs name each other at the same end; they were joined there, in unknown direction.";
     InvalidCoordinates   "I031" Warning "Coordinates are not finite numbers, or an extent is inverted; they were left out.";
+    MissingShape         "I040" Info "The shape is not in the file; a symbol of pidq is drawn in its place.";
+    Fragment             "I041" Warning "The file is a fragment of a plant model.";
 }
 
 /// Finding about data that was not imported unchanged.

@@ -8,6 +8,7 @@
 mod attribute;
 mod attributes;
 mod elements;
+mod graphics;
 mod items;
 mod plant_import;
 mod relations;
@@ -30,9 +31,16 @@ use plant_import::PlantImport;
 /// `PQ6002` for XML that is not a plant model, and the errors of reading XML.
 pub fn read(bytes: &[u8]) -> Result<Import> {
     let text = decode_xml(bytes)?;
-    let tree = Tree::read(&text, elements::is_stored)?;
+    let mut tree = Tree::read(&text, |_| true)?;
+    let fragment = check_root(&tree)?;
+    if fragment.is_some() {
+        tree.wrap(ROOT);
+    }
     let mut plant = PlantImport::new(&tree);
-    check_root(&tree)?;
+    if let Some(name) = fragment {
+        let message = format!("the file is a fragment of a plant model: its root element is `{name}`");
+        plant.builder.report(Finding::Fragment, message, &[]);
+    }
     items::add(&mut plant);
     segments::add(&mut plant);
     signals::add(&mut plant);
@@ -41,13 +49,22 @@ pub fn read(bytes: &[u8]) -> Result<Import> {
     items::mark_actuated(&mut plant);
     relations::copy_fail_actions(&mut plant);
     add_metadata(&mut plant);
+    graphics::add(&mut plant);
     report_omitted(&mut plant);
     Ok(plant.builder.finish())
 }
 
-fn check_root(tree: &Tree) -> Result<()> {
+const ROOT: &str = "PlantModel";
+
+/// Elements that are written to a file of their own, as an example or an excerpt of a plant model.
+pub const FRAGMENTS: &[&str] =
+    &["Equipment", "PipingNetworkSystem", "PipingNetworkSegment", "PipingComponent", "ProcessInstrumentationFunction"];
+
+/// Checks the root element. Returns its name if the file is a fragment of a plant model.
+fn check_root(tree: &Tree) -> Result<Option<String>> {
     match tree.elements.first().map(|root| root.name.as_str()) {
-        Some("PlantModel") => Ok(()),
+        Some(ROOT) => Ok(None),
+        Some(name) if FRAGMENTS.contains(&name) => Ok(Some(name.to_owned())),
         name => {
             let name = name.unwrap_or_default();
             Err(Error::new(Code::NotProteus, format!("the root element is `{name}`, not `PlantModel`")))
@@ -131,25 +148,15 @@ fn check_version(plant: &mut PlantImport<'_>, information: Option<&Element>) {
     }
 }
 
-/// Reports skipped elements, counted by name.
+/// Reports elements that are not read, counted by name.
 fn report_omitted(plant: &mut PlantImport<'_>) {
     let tree = plant.tree;
-    plant.builder.report_counts(Finding::GraphicsOmitted, &tree.skipped);
-    let mut annotations = BTreeMap::new();
     let mut unknown = BTreeMap::new();
     for (index, element) in tree.elements.iter().enumerate() {
-        match plant.mapping(index) {
-            // Ports and center lines were imported: as ports, and as the geometry of edges.
-            Some(elements::Mapping::Annotation) if !matches!(element.name.as_str(), "Node" | "CenterLine") => {
-                *annotations.entry(element.name.clone()).or_insert(0) += 1;
-            }
-            _ if elements::find(&element.name).is_none() && !plant.is_known(index) => {
-                *unknown.entry(element.name.clone()).or_insert(0) += 1;
-            }
-            _ => {}
+        if plant.mapping(index).is_none() && !plant.is_known(index) {
+            *unknown.entry(element.name.clone()).or_insert(0) += 1;
         }
     }
-    plant.builder.report_counts(Finding::AnnotationOmitted, &annotations);
     plant.builder.report_counts(Finding::UnknownElement, &unknown);
     plant.builder.report_counts(Finding::AttributesOmitted, &attributes_of_annotations(plant));
     if tree.had_doctype {
@@ -157,15 +164,17 @@ fn report_omitted(plant: &mut PlantImport<'_>) {
     }
 }
 
-/// Counts the attributes of annotations by element. Those of ports were imported.
+/// Counts the attributes of annotations and shapes by element. Those of ports were imported.
 fn attributes_of_annotations(plant: &PlantImport<'_>) -> BTreeMap<String, usize> {
     let elements = &plant.tree.elements;
     let mut counts = BTreeMap::new();
     for element in elements.iter().filter(|element| element.name == "GenericAttribute") {
         let Some(owner) = element.parent.and_then(|set| elements[set].parent) else { continue };
-        let name = &elements[owner].name;
-        if name != "Node" && plant.mapping(owner) == Some(elements::Mapping::Annotation) {
-            *counts.entry(name.clone()).or_insert(0) += 1;
+        let name = if plant.is_in_catalogue(owner) { "ShapeCatalogue" } else { &elements[owner].name };
+        let is_drawn_only =
+            matches!(plant.mapping(owner), Some(elements::Mapping::Annotation | elements::Mapping::Graphic));
+        if name != "Node" && is_drawn_only {
+            *counts.entry(name.to_owned()).or_insert(0) += 1;
         }
     }
     counts

@@ -66,6 +66,18 @@ impl Tree {
         }
     }
 
+    /// Puts the document into a new root element.
+    pub fn wrap(&mut self, name: &str) {
+        for element in &mut self.elements {
+            element.parent = Some(element.parent.map_or(0, |parent| parent + 1));
+            element.children.iter_mut().for_each(|child| *child += 1);
+        }
+        let children = if self.elements.is_empty() { Vec::new() } else { vec![1] };
+        let root =
+            Element { name: name.to_owned(), attributes: Vec::new(), text: String::new(), parent: None, children };
+        self.elements.insert(0, root);
+    }
+
     /// Returns the children of an element.
     pub fn children(&self, index: usize) -> impl Iterator<Item = (usize, &Element)> {
         self.elements[index].children.iter().map(|child| (*child, &self.elements[*child]))

@@ -113,6 +113,15 @@ pub fn extent(tree: &Tree, element: usize) -> Option<Json> {
     bounds(tree, element).map(|numbers| Json::Array(numbers.map(number).into()))
 }
 
+/// Returns the lower left and the upper right corner of an extent, with the digits of the file.
+pub fn corners(tree: &Tree, element: usize) -> Option<[Point; 2]> {
+    let (extent, _) = tree.named(element, "Extent").next()?;
+    let corner = |name| tree.named(extent, name).find_map(|(_, corner)| Point::from_element(corner));
+    let (min, max) = (corner("Min")?, corner("Max")?);
+    let (low, high) = (min.xy(), max.xy());
+    (low.0 < high.0 && low.1 < high.1).then_some([min, max])
+}
+
 /// Returns a computed number, rounded to nine decimals.
 pub fn number(value: f64) -> Json {
     let rounded = (value * 1e9).round() / 1e9;
@@ -273,7 +282,9 @@ pub fn tag(element: &Element, attributes: &[Attribute]) -> String {
         return tag.trim().to_owned();
     }
     let rows = TAGS.iter().filter(|(name, _)| *name == element.name);
-    let tag = rows.map(|(_, parts)| join_parts(parts, attributes)).find(|tag| !tag.is_empty());
+    let composed = || rows.map(|(_, parts)| join_parts(parts, attributes)).find(|tag| !tag.is_empty());
+    // A complete tag takes precedence over parts of it.
+    let tag = value(attributes, &["ItemTagAssignmentClass"]).map(|tag| tag.trim().to_owned()).or_else(composed);
     // The tag of a run is that of its line.
     let vendor_tag = Some(TAG_ATTRIBUTES)
         .filter(|_| element.name != "PipingNetworkSegment")

@@ -9,8 +9,10 @@ pub enum Mapping {
     Signal,
     /// A part of its parent's node; references to it refer to the parent.
     PartOfParent,
-    /// Drawn only; references to it refer to the parent.
+    /// Drawn only, as a whole; references to it refer to the parent.
     Annotation,
+    /// A line, a curve or another part of a drawn element.
+    Graphic,
 }
 
 /// Ownership of a child by its parent.
@@ -28,7 +30,7 @@ pub struct ElementMapping {
     pub mapping: Mapping,
 }
 
-use Mapping::{Annotation, Node, PartOfParent, Signal};
+use Mapping::{Annotation, Graphic, Node, PartOfParent, Signal};
 use Ownership::{Member, Part};
 
 const COMPONENT: &str = "pid_component";
@@ -76,14 +78,31 @@ pub const ELEMENTS: &[ElementMapping] = &[
     row("PlantArea", Node(STRUCTURE, "plant_structure", Member)),
     row("InformationFlow", Signal),
     row("SignalLine", Signal),
-    row("CenterLine", Annotation),
+    row("CenterLine", Graphic),
     row("Node", Annotation),
     row("Label", Annotation),
-    row("Text", Annotation),
+    row("Text", Graphic),
     row("PipeFlowArrow", Annotation),
     row("PipeSlopeSymbol", Annotation),
     row("InsulationSymbol", Annotation),
     row("ScopeBubble", Annotation),
+    row("DrawingBorder", Annotation),
+    row("ShapeCatalogue", Graphic),
+    row("Presentation", Graphic),
+    row("Line", Graphic),
+    row("PolyLine", Graphic),
+    row("Circle", Graphic),
+    row("Ellipse", Graphic),
+    row("TrimmedCurve", Graphic),
+    row("CompositeCurve", Graphic),
+    row("BsplineCurve", Graphic),
+    row("Curve", Graphic),
+    row("Shape", Graphic),
+    row("Surface", Graphic),
+    row("Hatch", Graphic),
+    row("CrossHatch", Graphic),
+    row("TextStringFormatSpecification", Graphic),
+    row("ObjectAttributesReference", Graphic),
 ];
 
 /// Mapping of an unknown element with an id.
@@ -117,29 +136,6 @@ pub const ATTRIBUTE_ELEMENTS: &[&str] = &[
     "String",
     "History",
 ];
-
-/// Graphics: not stored.
-const GRAPHICS: &[&str] = &[
-    "Presentation",
-    "Line",
-    "PolyLine",
-    "Circle",
-    "Ellipse",
-    "TrimmedCurve",
-    "CompositeCurve",
-    "BsplineCurve",
-    "Shape",
-    "Surface",
-    "DrawingBorder",
-    "ShapeCatalogue",
-    "Curve",
-    "Hatch",
-];
-
-/// Returns true if an element is stored.
-pub fn is_stored(name: &str) -> bool {
-    !GRAPHICS.contains(&name)
-}
 
 /// Returns the mapping of an element.
 pub fn find(element: &str) -> Option<Mapping> {
@@ -175,7 +171,7 @@ mod tests {
     fn every_element_has_one_row() {
         for (index, row) in ELEMENTS.iter().enumerate() {
             assert!(ELEMENTS[..index].iter().all(|other| other.element != row.element), "{}", row.element);
-            assert!(is_stored(row.element) && !ATTRIBUTE_ELEMENTS.contains(&row.element), "{}", row.element);
+            assert!(!ATTRIBUTE_ELEMENTS.contains(&row.element), "{}", row.element);
         }
     }
 

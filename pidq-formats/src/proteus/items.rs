@@ -19,7 +19,7 @@ pub fn add(plant: &mut PlantImport<'_>) {
                 plant.set_target(plant.tree.elements[element].get("ID"), IdTarget::Signal(element));
             }
             // A part of another item: references to it refer to that one.
-            Some(Mapping::PartOfParent | Mapping::Annotation) => bind_to_owner(plant, element),
+            Some(Mapping::PartOfParent | Mapping::Annotation | Mapping::Graphic) => bind_to_owner(plant, element),
             None => bind_to_owner(plant, element),
         }
     }

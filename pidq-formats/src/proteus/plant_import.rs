@@ -23,6 +23,12 @@ pub struct PlantImport<'t> {
     /// Relations added so far, so that both sides of one give a single edge.
     relation_keys: HashSet<(String, String, String)>,
     relation_count: usize,
+    /// By element: true inside the shape catalogue, which describes symbols and not the plant.
+    is_in_catalogue: Vec<bool>,
+    /// Pipe edges with the elements of their center lines.
+    pub edge_lines: Vec<(usize, Vec<usize>)>,
+    /// Elements of signal lines with their edges.
+    pub signal_edges: Vec<(usize, usize)>,
 }
 
 /// Target of an id in the file.
@@ -56,6 +62,9 @@ impl<'t> PlantImport<'t> {
             suffixes: HashMap::new(),
             relation_keys: HashSet::new(),
             relation_count: 0,
+            is_in_catalogue: in_catalogue(tree),
+            edge_lines: Vec::new(),
+            signal_edges: Vec::new(),
         }
     }
 
@@ -65,6 +74,9 @@ impl<'t> PlantImport<'t> {
 
     /// Returns the mapping of an element. An unknown element with an id becomes a node.
     pub fn mapping(&self, element: usize) -> Option<Mapping> {
+        if self.is_in_catalogue[element] {
+            return Some(Mapping::Graphic);
+        }
         let xml_element = &self.tree.elements[element];
         // The frame of a drawing is an annotation.
         let is_frame = xml_element.parent.is_some_and(|parent| self.tree.elements[parent].name == "Drawing");
@@ -74,6 +86,11 @@ impl<'t> PlantImport<'t> {
         let has_id =
             xml_element.get("ID").is_some() && !elements::ATTRIBUTE_ELEMENTS.contains(&xml_element.name.as_str());
         elements::find(&xml_element.name).or(has_id.then_some(elements::UNKNOWN))
+    }
+
+    /// Returns true for an element of the shape catalogue.
+    pub fn is_in_catalogue(&self, element: usize) -> bool {
+        self.is_in_catalogue[element]
     }
 
     /// Returns true for an element that is not an item but was read.
@@ -187,4 +204,14 @@ impl<'t> PlantImport<'t> {
         self.builder.edges.push(edge);
         true
     }
+}
+
+/// Returns by element whether it is inside the shape catalogue. Parents come before their children.
+fn in_catalogue(tree: &Tree) -> Vec<bool> {
+    let mut is_inside = vec![false; tree.elements.len()];
+    for (index, element) in tree.elements.iter().enumerate() {
+        let is_parent_inside = element.parent.is_some_and(|parent| is_inside[parent]);
+        is_inside[index] = is_parent_inside || element.name == "ShapeCatalogue";
+    }
+    is_inside
 }

@@ -329,9 +329,16 @@ fn inline_items(plant: &PlantImport<'_>, element: usize) -> Vec<usize> {
     nodes.filter(|item| plant.items[*item].node_type == "pid_component").collect()
 }
 
-fn center_lines(plant: &PlantImport<'_>, element: usize) -> Vec<Vec<Point>> {
-    let lines = plant.tree.named(element, "CenterLine").map(|(line, _)| attributes::polyline(plant.tree, line));
-    lines.filter(|line| !line.is_empty()).collect()
+/// Center line of a segment: its element, and its points in flow direction.
+struct CenterLine {
+    element: usize,
+    points: Vec<Point>,
+}
+
+fn center_lines(plant: &PlantImport<'_>, element: usize) -> Vec<CenterLine> {
+    let lines = plant.tree.named(element, "CenterLine");
+    let lines = lines.map(|(line, _)| CenterLine { element: line, points: attributes::polyline(plant.tree, line) });
+    lines.filter(|line| !line.points.is_empty()).collect()
 }
 
 #[derive(Clone, Copy, Eq, Hash, PartialEq)]
@@ -373,9 +380,9 @@ const MAX_PAIRS: usize = 1_000_000;
 
 /// Returns the ends of center lines, farthest from all known positions first: an open pipe ends there. The lines are
 /// not always drawn in flow direction.
-fn open_end_points(lines: &[Vec<Point>], known: &[Point]) -> Vec<Point> {
+fn open_end_points(lines: &[CenterLine], known: &[Point]) -> Vec<Point> {
     let mut open_end_points: Vec<Point> =
-        lines.iter().flat_map(|line| line.first().into_iter().chain(line.last()).cloned()).collect();
+        lines.iter().flat_map(|line| line.points.first().into_iter().chain(line.points.last()).cloned()).collect();
     let distance_between =
         |point: &Point| known.iter().map(|other| distance_between(point, other)).fold(f64::INFINITY, f64::min);
     if open_end_points.len().saturating_mul(known.len()) <= MAX_PAIRS {
@@ -500,7 +507,7 @@ fn add_edges(
     plant: &mut PlantImport<'_>,
     segment: usize,
     pairs: &[[RunNode; 2]],
-    lines: Vec<Vec<Point>>,
+    lines: Vec<CenterLine>,
     prefix: &str,
 ) {
     let mut paths = assign_center_lines(lines, pairs);
@@ -526,7 +533,11 @@ fn add_edges(
         edge.add_optional("to_port", pair[1].port.clone().or_else(|| flow_port(&pair[1], "FlowIn")));
         edge.add("direction", Json::text(if is_head_on { "unknown" } else { direction(plant, segment) }));
         add_segment_fields(plant, segment, &mut edge);
-        add_geometry(&mut edge, &pair[0], &pair[1], std::mem::take(&mut paths[index]));
+        let Path { points, lines } = std::mem::take(&mut paths[index]);
+        add_geometry(&mut edge, &pair[0], &pair[1], points);
+        if !lines.is_empty() {
+            plant.edge_lines.push((plant.builder.edges.len(), lines));
+        }
         plant.builder.edges.push(edge);
     }
 }
@@ -602,14 +613,21 @@ fn add_geometry(edge: &mut Fields, from: &RunNode, to: &RunNode, path: Vec<Point
     }
 }
 
+/// Path of an edge: its points, and the elements of its center lines.
+#[derive(Default)]
+struct Path {
+    points: Vec<Point>,
+    lines: Vec<usize>,
+}
+
 /// Assigns center lines to edges: in order if the counts are equal, otherwise to the nearest edge. Each line is
 /// oriented along its edge.
-fn assign_center_lines(lines: Vec<Vec<Point>>, pairs: &[[RunNode; 2]]) -> Vec<Vec<Point>> {
+fn assign_center_lines(lines: Vec<CenterLine>, pairs: &[[RunNode; 2]]) -> Vec<Path> {
     let edges = pairs.len();
     let is_one_per_edge = lines.len() == edges;
     let is_small = lines.len().saturating_mul(edges) <= MAX_PAIRS;
-    let mut paths = vec![Vec::new(); edges];
-    for (index, mut line) in lines.into_iter().enumerate() {
+    let mut paths: Vec<Path> = pairs.iter().map(|_| Path::default()).collect();
+    for (index, CenterLine { element, points: mut line }) in lines.into_iter().enumerate() {
         let cost = |line: &[Point], edge: usize| distance(line, &pairs[edge][0], &pairs[edge][1]);
         let reversed: Vec<Point> = line.iter().rev().cloned().collect();
         let candidates = if is_small { 0..edges } else { 0..0 };
@@ -622,7 +640,8 @@ fn assign_center_lines(lines: Vec<Vec<Point>>, pairs: &[[RunNode; 2]]) -> Vec<Ve
         if cost(&reversed, edge) < cost(&line, edge) {
             line = reversed;
         }
-        paths[edge].extend(line);
+        paths[edge].points.extend(line);
+        paths[edge].lines.push(element);
     }
     paths
 }

@@ -66,6 +66,7 @@ fn add_signal(plant: &mut PlantImport<'_>, element: usize, ends: &SignalEnds) {
     edge.add_optional_text("parent_id", plant.owner(element).map(|owner| plant.items[owner].id.as_str()));
     add_drawn(plant, &mut edge, connection, &id);
     add_details(plant, element, &mut edge, path);
+    plant.signal_edges.push((element, plant.builder.edges.len()));
     plant.builder.edges.push(edge);
 }
 

@@ -18,11 +18,11 @@ fn graph(imported: &Import) -> Value {
     serde_json::from_str(&imported.json).expect("valid JSON")
 }
 
-fn rows<'v>(graph: &'v Value, list: &str) -> &'v [Value] {
+pub fn rows<'v>(graph: &'v Value, list: &str) -> &'v [Value] {
     graph["pid_graph"][list].as_array().expect("a list")
 }
 
-fn node<'v>(graph: &'v Value, id: &str) -> &'v Value {
+pub fn node<'v>(graph: &'v Value, id: &str) -> &'v Value {
     rows(graph, "nodes").iter().find(|node| node["id"] == id).expect("the node is there")
 }
 
@@ -641,6 +641,7 @@ fn unknown_elements_are_nodes_if_they_have_an_id_and_reported_otherwise() {
 fn documents_other_than_proteus_are_rejected() {
     for (xml, code) in [
         ("<svg/>", Code::NotProteus),
+        ("<Drawing/>", Code::NotProteus),
         ("{\"pid_graph\": {}}", Code::NotXml),
         ("", Code::NotXml),
         ("<PlantModel>", Code::NotXml),
@@ -648,6 +649,15 @@ fn documents_other_than_proteus_are_rejected() {
     ] {
         assert_eq!(read(xml.as_bytes()).expect_err(xml).code(), code, "{xml}");
     }
+}
+
+#[test]
+fn a_fragment_of_a_plant_model_is_imported_and_reported() {
+    let imported = import("<Equipment ID='E' TagName='T-1'>…<Nozzle ID='N'/></Equipment>");
+    let graph = graph(&imported);
+    assert_eq!((&node(&graph, "E")["tag"], &node(&graph, "N")["parent_id"]), (&"T-1".into(), &"E".into()));
+    let found = imported.diagnostics.iter().find(|diagnostic| diagnostic.finding == Finding::Fragment);
+    assert!(found.is_some_and(|diagnostic| diagnostic.message.contains("`Equipment`")));
 }
 
 #[test]
@@ -682,12 +692,16 @@ fn many_duplicates_and_center_lines_take_linear_time() {
     }
 }
 
-/// Returns the real drawings, if available.
 fn drawings() -> Vec<(String, Vec<u8>)> {
+    drawings_in(&["proteus"])
+}
+
+/// Returns the real drawings of these folders, if available.
+pub fn drawings_in(names: &[&str]) -> Vec<(String, Vec<u8>)> {
     let neighbor_dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
     let folder = std::env::var_os("PIDQ_TEST_DRAWINGS").map_or(neighbor_dir, PathBuf::from);
     let mut found = Vec::new();
-    for folder in [folder.join("proteus"), folder] {
+    for folder in names.iter().map(|name| folder.join(name)).chain([folder.clone()]) {
         let Ok(entries) = std::fs::read_dir(&folder) else { continue };
         let paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
         let is_xml = |path: &PathBuf| path.extension().is_some_and(|end| end.eq_ignore_ascii_case("xml"));
