@@ -64,6 +64,7 @@ const GEOMETRY: &[&str] = &[
     "orig_to_x",
     "orig_to_y",
     "orig_path",
+    "graphics",
 ];
 
 /// Fields that identify an edge and are therefore not compared.
