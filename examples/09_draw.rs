@@ -18,6 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         only: Some(liquid),
         highlight: fails_open,
         title: Some("valves that fail open".into()),
+        ..DrawOptions::default()
     };
     let svg = drawing.draw(graph.root())?;
 

@@ -5,8 +5,8 @@ use std::ffi::c_char;
 use std::mem::{offset_of, size_of};
 use std::sync::Arc;
 
-use pidq_core::{Graph, JoinBy};
-use pidq_formats::{Style, ids_in};
+use pidq_core::{Graph, JoinBy, Value};
+use pidq_formats::{Isolation, Style, ids_in};
 
 use crate::abi_error::AbiError;
 use crate::arguments::{borrow_items, c_string};
@@ -134,9 +134,12 @@ unsafe fn draw_options(options: *const DrawOptions) -> Result<pidq_formats::Draw
     // SAFETY: as above.
     let (highlight, only, title) =
         unsafe { (ids(options.highlight)?, ids(options.only)?, c_string(options.title, "title")?) };
+    // SAFETY: as above.
+    let isolation = unsafe { isolation(options.highlight) }?;
     Ok(pidq_formats::DrawOptions {
         style: if options.dark == 0 { Style::Light } else { Style::Dark },
         highlight: highlight.unwrap_or_default(),
+        isolation,
         only,
         title: title.map(str::to_owned),
     })
@@ -152,6 +155,18 @@ unsafe fn ids(result: *const ResultHandle) -> Result<Option<BTreeSet<String>>, A
     }
     // SAFETY: the caller promises the same.
     Ok(Some(ids_in(unsafe { borrow(result) }?.value())))
+}
+
+/// Returns the parts of an isolation, if the result is one.
+///
+/// # Safety
+/// The rules of the header.
+unsafe fn isolation(result: *const ResultHandle) -> Result<Option<Isolation>, AbiError> {
+    if result.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: the caller promises the same.
+    Ok(Isolation::in_document(Value::Null, unsafe { borrow(result) }?.value()))
 }
 
 /// # Safety

@@ -230,6 +230,22 @@ impl<'a> Node<'a> {
         self.tag().or_else(label).unwrap_or(&self.name).to_owned()
     }
 
+    /// Returns the first text of the fields that the configuration lists for a name.
+    pub fn first_text(&self, name: &str) -> Option<&'a str> {
+        first_text(self.fields, self.config.list(name))
+    }
+
+    /// Returns the nominal diameter.
+    pub fn size(&self) -> Option<f64> {
+        first(self.fields, self.config.list("size")).and_then(Value::as_f64)
+    }
+
+    /// Returns true for a word of a closed position.
+    pub fn is_closed_value(&self, word: &str) -> bool {
+        let word = word.trim().to_lowercase().replace([' ', '-'], "_");
+        self.config.contains_word("closed_values", &word)
+    }
+
     /// Returns the node type.
     pub fn kind(&self) -> Option<&'a str> {
         first_text(self.fields, self.config.list("node_type"))
@@ -324,6 +340,16 @@ impl<'a> Edge<'a> {
         first_text(self.fields, self.config.list("line"))
     }
 
+    /// Returns the class; empty if there is none.
+    pub fn class(&self) -> &'a str {
+        first_text(self.fields, self.config.list("edge_class")).unwrap_or_default()
+    }
+
+    /// Returns the nominal diameter.
+    pub fn size(&self) -> Option<f64> {
+        first(self.fields, self.config.list("size")).and_then(Value::as_f64)
+    }
+
     /// Returns the flow direction.
     pub fn direction(&self) -> Direction {
         let word = first_text(self.fields, self.config.list("direction_field")).unwrap_or_default();
@@ -338,7 +364,7 @@ impl<'a> Edge<'a> {
 
     /// Returns the role.
     pub fn role(&self) -> EdgeRole {
-        let class = first_text(self.fields, self.config.list("edge_class")).unwrap_or_default();
+        let class = self.class();
         if class.starts_with("signal_line") {
             return EdgeRole::Signal;
         }

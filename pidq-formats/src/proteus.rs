@@ -2,8 +2,8 @@
 //! or a field is reported in `metadata.diagnostics`.
 //!
 //! Three passes over the elements, in document order: items become nodes, pipe runs and signal lines become edges, and
-//! associations become edges. The file declares connections only at the two ends of a run; the items between are in the
-//! order of the run.
+//! associations become edges. Graphics are added to them at the end. The file declares connections only at the two ends
+//! of a run; the items between are in the order of the run.
 
 mod attribute;
 mod attributes;

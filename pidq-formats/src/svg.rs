@@ -1,15 +1,21 @@
-//! SVG drawing of a sheet or a selection: at the positions of the drawing, or with a layered layout if it has none.
+//! SVG drawing of a sheet or a selection: from the graphics of the file, at the positions of the drawing, or with a layered
+//! layout if it has none.
 //!
 //! Deterministic: the same graph gives the same bytes. Text is escaped, sizes are limited, and nothing is loaded.
 
 mod collision_grid;
+mod crossings;
+mod highlight;
 mod labels;
 mod layered_layout;
 mod layers;
 mod positions;
 mod routes;
 mod scene;
+mod sheet;
+mod signals;
 mod style;
+mod symbol_marks;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -17,10 +23,13 @@ use std::fmt::Write;
 use pidq_core::{Object, TopologyConfig, Value};
 
 use crate::error::{Code, Error, Result};
-use crate::model::{Direction, EdgeRole, Model, text};
+use crate::model::{Direction, Edge, EdgeRole, Model, Node, text};
 use crate::symbols::{Body, Placement};
 use crate::xml::escape;
 
+use crossings::Crossings;
+pub use highlight::Isolation;
+use highlight::Part;
 use labels::Label;
 use scene::{NodeSymbols, PlacedSymbol, Point, Route, Scene};
 pub use style::Style;
@@ -38,6 +47,9 @@ pub struct DrawOptions {
     pub style: Style,
     /// The ids of highlighted nodes and edges; [`ids_in`] reads them from the result of a query.
     pub highlight: BTreeSet<String>,
+    /// The parts of an isolation, marked in different colors with a legend; [`Isolation::in_document`] reads them from the
+    /// result of `isolate`.
+    pub isolation: Option<Isolation>,
     /// The ids of the nodes to draw; all if `None`.
     pub only: Option<BTreeSet<String>>,
     /// The title in the corner; the name of the drawing if `None`.
@@ -105,13 +117,18 @@ impl DrawOptions {
             return Err(Error::new(Code::TooLarge, message));
         }
         let symbols = NodeSymbols { nozzle_extents: nozzle_extents.unwrap_or_default(), ..NodeSymbols::new(&model) };
+        if let Some(source) = sheet::Source::from_model(&model) {
+            return sheet::draw(self, &symbols, &source);
+        }
         let scene = if positions::has_positions(&symbols) {
             positions::scene(&symbols)
         } else {
             layered_layout::scene(&symbols)
         };
         let labels = labels::labels(&symbols, &scene);
-        let svg = SvgWriter { options: self, symbols: &symbols, scene: &scene, out: String::new() }.write(&labels);
+        let widening = symbol_marks::widening_reducers(&model, &symbols.symbols);
+        let writer = SvgWriter { options: self, symbols: &symbols, scene: &scene, widening, out: String::new() };
+        let svg = writer.write(&labels);
         if svg.len() > MAX_BYTES {
             return Err(Error::new(Code::TooLarge, "the drawing is too large; draw only a part of it"));
         }
@@ -128,6 +145,8 @@ struct SvgWriter<'d, 'm, 'a> {
     options: &'d DrawOptions,
     symbols: &'d NodeSymbols<'m, 'a>,
     scene: &'d Scene,
+    /// Reducers that are drawn mirrored.
+    widening: BTreeSet<usize>,
     out: String,
 }
 
@@ -135,9 +154,12 @@ impl SvgWriter<'_, '_, '_> {
     fn write(mut self, labels: &[Label]) -> String {
         self.start(labels);
         self.layer("marks", |svg| svg.highlights());
-        self.layer("lines", |svg| svg.scene.routes.iter().for_each(|route| svg.route(route)));
+        let pipes = self.scene.routes.iter().filter(|route| route.role == EdgeRole::Flow);
+        let crossings = Crossings::new(pipes.map(|route| route.points.as_slice()));
+        self.layer("lines", |svg| svg.scene.routes.iter().for_each(|route| svg.route(route, &crossings)));
         self.layer("nodes", |svg| (0..svg.scene.placed_symbols.len()).for_each(|index| svg.node(index)));
         self.layer("texts", |svg| labels.iter().for_each(|label| svg.label(label)));
+        self.legend(bounds(self.scene, labels));
         self.out.push_str("</svg>\n");
         self.out
     }
@@ -156,8 +178,9 @@ impl SvgWriter<'_, '_, '_> {
     fn start(&mut self, labels: &[Label]) {
         let [left, top, right, bottom] = bounds(self.scene, labels);
         let (x, y) = (left - MARGIN, top - MARGIN);
-        let (w, h) = (right - left + 2.0 * MARGIN, bottom - top + 2.0 * MARGIN);
-        let title = escape(&self.title());
+        let legend_width = if self.options.isolation.is_some() { 440.0 } else { 0.0 };
+        let (w, h) = ((right - left + 2.0 * MARGIN).max(legend_width), bottom - top + 2.0 * MARGIN);
+        let title = escape(&title(self.options, self.symbols.model));
         self.write_fmt(format_args!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w:.0}\" height=\"{h:.0}\" viewBox=\"{x:.1} {y:.1} {w:.1} {h:.1}\" role=\"img\">\n\
              <title>{title}</title>\n<style>{}</style>\n\
@@ -169,45 +192,22 @@ impl SvgWriter<'_, '_, '_> {
         ));
     }
 
-    fn title(&self) -> String {
-        let metadata_text =
-            |key| self.symbols.model.metadata.and_then(|fields| fields.get(key)).and_then(Value::as_str);
-        let custom_title = self.options.title.as_deref();
-        custom_title
-            .or_else(|| metadata_text("drawing_name"))
-            .or_else(|| metadata_text("drawing_number"))
-            .unwrap_or_default()
-            .to_owned()
-    }
-
-    fn is_highlighted(&self, index: usize) -> bool {
-        let node = &self.symbols.model.nodes[index];
-        self.options.highlight.contains(&node.name)
-            || node.id().is_some_and(|id| self.options.highlight.contains(&text(id)))
-    }
-
-    /// Returns true if an edge is highlighted by its own id, or because both its ends are.
-    fn is_edge_highlighted(&self, route: &Route) -> bool {
-        let edge = &self.symbols.model.edges[route.edge];
-        let is_own_id = edge.id().is_some_and(|id| self.options.highlight.contains(&text(id)));
-        let ends = [edge.from.node, edge.to.node].map(|node| node.is_some_and(|node| self.is_highlighted(node)));
-        is_own_id || ends == [true, true]
-    }
-
     /// Draws the highlights, under everything else.
     fn highlights(&mut self) {
-        if self.options.highlight.is_empty() {
-            return;
-        }
-        for route in self.scene.routes.iter().filter(|route| self.is_edge_highlighted(route)).collect::<Vec<_>>() {
-            self.write_fmt(format_args!("<path class=\"hot\" d=\"{}\"/>\n", path(&route.points)));
+        let model = self.symbols.model;
+        for route in &self.scene.routes {
+            if let Some(part) = edge_part(self.options, model, &model.edges[route.edge]) {
+                self.write_fmt(format_args!("<path class=\"{}\" d=\"{}\"/>\n", part.classes()[1], path(&route.points)));
+            }
         }
         for (index, placed) in self.scene.placed_symbols.iter().enumerate() {
-            if let Some(placed) = placed.as_ref().filter(|_| self.is_highlighted(index)) {
+            let Some(placed) = placed else { continue };
+            if let Some(part) = part_of(self.options, &model.nodes[index]) {
                 let [left, top, right, bottom] = placed.bounds();
                 let (w, h) = (right - left + 12.0, bottom - top + 12.0);
                 self.write_fmt(format_args!(
-                    "<rect class=\"hit\" x=\"{:.1}\" y=\"{:.1}\" width=\"{w:.1}\" height=\"{h:.1}\" rx=\"6\"/>\n",
+                    "<rect class=\"{}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{w:.1}\" height=\"{h:.1}\" rx=\"6\"/>\n",
+                    part.classes()[0],
                     left - 6.0,
                     top - 6.0
                 ));
@@ -215,15 +215,42 @@ impl SvgWriter<'_, '_, '_> {
         }
     }
 
-    fn route(&mut self, route: &Route) {
-        let class = match route.role {
-            EdgeRole::Flow => "p",
-            EdgeRole::Signal => "g",
-            EdgeRole::Part | EdgeRole::Member | EdgeRole::Other => "o",
-        };
+    /// Draws the legend of an isolation below the drawing.
+    fn legend(&mut self, [left, _, _, bottom]: [f64; 4]) {
+        let Some(isolation) = self.options.isolation.as_ref().filter(|isolation| !isolation.is_empty()) else { return };
+        let (mut x, y) = (left - MARGIN + 14.0, bottom + MARGIN - 18.0);
+        self.out.push_str("<g class=\"legend\">\n");
+        for (part, text) in isolation.legend() {
+            self.write_fmt(format_args!(
+                "<rect class=\"{}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"14\" height=\"10\" rx=\"3\"/>\
+                 <text class=\"k\" x=\"{:.1}\" y=\"{:.1}\" font-size=\"10\">{text}</text>\n",
+                part.classes()[0],
+                x + 20.0,
+                y + 8.5
+            ));
+            x += 38.0 + text.chars().count() as f64 * 5.6;
+        }
+        self.out.push_str("</g>\n");
+    }
+
+    fn route(&mut self, route: &Route, crossings: &Crossings) {
         let edge = &self.symbols.model.edges[route.edge];
+        let kind = signals::kind(edge.class());
+        let (class, data) = match route.role {
+            EdgeRole::Flow => ("p", path_with_jumps(&route.points, crossings)),
+            EdgeRole::Signal => (kind.class, path(&route.points)),
+            EdgeRole::Part | EdgeRole::Member | EdgeRole::Other => ("o", path(&route.points)),
+        };
         let id = edge.id().map(|id| format!(" data-id=\"{}\"", escape(&text(id)))).unwrap_or_default();
-        self.write_fmt(format_args!("<path class=\"{class}\"{id} d=\"{}\"/>\n", path(&route.points)));
+        self.write_fmt(format_args!("<path class=\"{class}\"{id} d=\"{data}\"/>\n"));
+        if route.role == EdgeRole::Signal && !kind.mark.is_empty() {
+            for ((x, y), angle) in signals::marks(&route.points) {
+                self.write_fmt(format_args!(
+                    "<path class=\"o\" transform=\"translate({x:.1} {y:.1}) rotate({angle:.0})\" d=\"{}\"/>\n",
+                    kind.mark
+                ));
+            }
+        }
         if route.role == EdgeRole::Flow {
             self.arrow(route);
         }
@@ -250,12 +277,19 @@ impl SvgWriter<'_, '_, '_> {
         let Some(placed) = &self.scene.placed_symbols[index] else { return };
         let node = &self.symbols.model.nodes[index];
         let (x, y) = placed.at;
-        let body = body(placed);
+        let mut body = body(placed);
+        if symbol_marks::is_normally_closed(node, placed.symbol) {
+            body = body.replace("class=\"s\"", "class=\"f\"");
+        }
+        if let Some(frame) = symbol_marks::frame(node).filter(|_| placed.symbol.placement == Placement::Bubble) {
+            body = frame.to_owned();
+        }
         let class = placed.symbol.name;
         let id = escape(&node.name);
         let title = escape(&node.title());
+        let mirror = if self.widening.contains(&index) { " scale(-1 1)" } else { "" };
         self.write_fmt(format_args!(
-            "<g class=\"{class}\" data-id=\"{id}\" transform=\"translate({x:.1} {y:.1}){}\"><title>{title}</title>{body}{}</g>\n",
+            "<g class=\"{class}\" data-id=\"{id}\" transform=\"translate({x:.1} {y:.1}){}{mirror}\"><title>{title}</title>{body}{}</g>\n",
             turn(placed),
             if self.is_in_control_room(index) { control_room_line(placed) } else { String::new() }
         ));
@@ -285,6 +319,43 @@ impl SvgWriter<'_, '_, '_> {
     }
 }
 
+/// Returns the title of a drawing.
+fn title(options: &DrawOptions, model: &Model<'_>) -> String {
+    let metadata_text = |key| model.metadata.and_then(|fields| fields.get(key)).and_then(Value::as_str);
+    let custom_title = options.title.as_deref();
+    custom_title
+        .or_else(|| metadata_text("drawing_name"))
+        .or_else(|| metadata_text("drawing_number"))
+        .unwrap_or_default()
+        .to_owned()
+}
+
+/// Returns the part of a highlight that an id belongs to.
+fn part_of_id(options: &DrawOptions, id: &str) -> Option<Part> {
+    let isolated = options.isolation.as_ref().and_then(|isolation| isolation.part(id));
+    isolated.or_else(|| options.highlight.contains(id).then_some(Part::Selected))
+}
+
+/// Returns the part of a highlight that a node belongs to.
+fn part_of(options: &DrawOptions, node: &Node<'_>) -> Option<Part> {
+    node.id().and_then(|id| part_of_id(options, &text(id))).or_else(|| part_of_id(options, &node.name))
+}
+
+/// Returns the part of a highlight that an edge belongs to: by its own id, or between two highlighted nodes, of which one
+/// that is not a barrier decides.
+fn edge_part(options: &DrawOptions, model: &Model<'_>, edge: &Edge<'_>) -> Option<Part> {
+    let own = edge.id().and_then(|id| part_of_id(options, &text(id)));
+    let end = |node: Option<usize>| part_of(options, &model.nodes[node?]);
+    let between = || match (end(edge.from.node)?, end(edge.to.node)?) {
+        (Part::Selected, Part::Selected) => Some(Part::Selected),
+        (Part::Open, _) | (_, Part::Open) => Some(Part::Open),
+        (Part::Inside, _) | (_, Part::Inside) => Some(Part::Inside),
+        // A pipe between two barriers is not isolated.
+        _ => None,
+    };
+    own.or_else(between)
+}
+
 fn control_room_line(placed: &PlacedSymbol) -> String {
     let (half, _) = placed.symbol.half;
     format!("<path class=\"n\" d=\"M{:.1} 0H{half:.1}\"/>", -half)
@@ -312,6 +383,22 @@ fn turn(placed: &PlacedSymbol) -> String {
         180 => " scale(-1 1)".into(),
         angle => format!(" rotate({angle})"),
     }
+}
+
+/// Returns the path of a pipe, with jumps over the pipes that it crosses.
+fn path_with_jumps(points: &[Point], crossings: &Crossings) -> String {
+    let mut out = path(&points[..points.len().min(1)]);
+    for pair in points.windows(2) {
+        let (from, to) = (pair[0], pair[1]);
+        let (sign, sweep) = if to.0 >= from.0 { (1.0, 1) } else { (-1.0, 0) };
+        let radius = crossings::RADIUS;
+        for x in crossings.on(from, to) {
+            let (start, end) = (x - sign * radius, x + sign * radius);
+            let _ = write!(out, "L{start:.1} {:.1}A{radius} {radius} 0 0 {sweep} {end:.1} {:.1}", from.1, from.1);
+        }
+        let _ = write!(out, "L{:.1} {:.1}", to.0, to.1);
+    }
+    out
 }
 
 fn path(points: &[Point]) -> String {

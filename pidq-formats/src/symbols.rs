@@ -163,6 +163,21 @@ pub const SYMBOLS: &[Symbol] = &[
         (10.0, 8.0),
         "<path class=\"s\" d=\"M-10 -7V7L10 -7V7Z\"/><path class=\"n\" d=\"M0 0V-6L4 -8L-4 -11L4 -14L-4 -17L0 -19\"/>",
     ),
+    // Chosen by the pipes of a safety valve: the outlet is below the inlet's axis, or above it.
+    inline(
+        "angle_safety_valve",
+        &[],
+        (10.0, 10.0),
+        "<path class=\"s\" d=\"M-10 -7V7L0 0Z\"/><path class=\"s\" d=\"M-7 10H7L0 0Z\"/>\
+         <path class=\"n\" d=\"M0 0V-4L4 -6L-4 -9L4 -12L-4 -15L0 -17\"/>",
+    ),
+    inline(
+        "angle_safety_valve_left",
+        &[],
+        (10.0, 10.0),
+        "<path class=\"s\" d=\"M-10 -7V7L0 0Z\"/><path class=\"s\" d=\"M-7 -10H7L0 0Z\"/>\
+         <path class=\"n\" d=\"M0 0V4L4 6L-4 9L4 12L-4 15L0 17\"/>",
+    ),
     inline(
         "rupture_disc",
         &["rupture", "bursting"],
@@ -437,6 +452,16 @@ pub fn find(class: &str) -> &'static Symbol {
     };
     let matches = |symbol: &&Symbol| symbol.words.iter().any(|words| words.split(' ').all(|word| class.contains(word)));
     by_class_group.or_else(|| SYMBOLS.iter().find(matches)).unwrap_or(&SYMBOLS[SYMBOLS.len() - 1])
+}
+
+/// Returns the symbol of a valve whose outlet turns clockwise from its inlet, by right angles.
+pub fn with_outlet(symbol: &'static Symbol, right_angles: i32) -> &'static Symbol {
+    let name = match (symbol.name, right_angles.rem_euclid(4)) {
+        ("safety_valve", 1) => "angle_safety_valve",
+        ("safety_valve", 3) => "angle_safety_valve_left",
+        _ => return symbol,
+    };
+    SYMBOLS.iter().find(|other| other.name == name).unwrap_or(symbol)
 }
 
 /// Returns the symbol without an actuator, for a valve whose actuator is drawn separately.

@@ -7,6 +7,7 @@ use crate::symbols::Placement;
 
 use super::collision_grid::CollisionGrid;
 use super::scene::{NodeSymbols, PlacedSymbol, Point, Scene};
+use super::symbol_marks;
 
 /// Text on the sheet.
 pub struct Label {
@@ -24,7 +25,7 @@ pub struct Label {
 /// Mean width of a character relative to the font size.
 const LETTER_WIDTH: f64 = 0.64;
 /// Maximum number of characters of a label.
-const MAX_CHARS: usize = 40;
+const MAX_CHARS: usize = 80;
 
 /// Places all labels of the sheet.
 pub fn labels(symbols: &NodeSymbols<'_, '_>, scene: &Scene) -> Vec<Label> {
@@ -67,8 +68,13 @@ fn label_node(
     if !has_title || title.is_empty() {
         return;
     }
-    let text = truncate(&title);
+    // A fitting with a letter for its kind, as `T`, needs no label.
+    if SELF_EVIDENT.contains(&placed.symbol.name) && title.chars().count() < 3 {
+        return;
+    }
     let scale = scene.scale.max(0.7);
+    label_marks(symbols, index, placed, scale, grid, labels);
+    let text = truncate(&title);
     match (placed.symbol.placement, rank(placed)) {
         (Placement::Bubble, _) => labels.extend(bubble_labels(index, placed, &text, scale)),
         (Placement::Upright, 2) if placed.symbol.name == "actuator" => {}
@@ -88,6 +94,23 @@ fn label_node(
     }
 }
 
+/// Symbols that say what they are.
+const SELF_EVIDENT: &[&str] = &["tee", "flange", "reducer", "open_end", "part", "property_break", "other"];
+
+/// Places the marks of a valve next to it: fail position, lock, set pressure.
+fn label_marks(
+    symbols: &NodeSymbols<'_, '_>,
+    index: usize,
+    placed: &PlacedSymbol,
+    scale: f64,
+    grid: &mut CollisionGrid,
+    labels: &mut Vec<Label>,
+) {
+    for text in symbol_marks::texts(&symbols.model.nodes[index], placed.symbol) {
+        place_label(index, placed, &text, ("t", 6.5 * scale), LabelPriority::Required, grid, labels);
+    }
+}
+
 fn fits_inside(placed: &PlacedSymbol, text: &str, size: f64) -> bool {
     placed.angle % 180 == 0 && text.chars().count() as f64 * size * LETTER_WIDTH < placed.half.0 * 1.6
 }
@@ -100,12 +123,22 @@ fn truncate(text: &str) -> String {
     }
 }
 
+/// Splits the tag of an instrument: letters, number.
+pub fn bubble_lines(text: &str) -> Vec<&str> {
+    let is_separator = |c: char| c.is_ascii_digit() || matches!(c, '-' | ' ' | '_');
+    let (letters, number) = text.split_at(text.find(is_separator).unwrap_or(text.len()));
+    // Letters before the function are those of the unit, as in `A-20PT0007`.
+    let function = number.trim_start_matches(is_separator);
+    if letters.chars().count() < 2 && function.find(is_separator).is_some_and(|length| length > 1) {
+        return bubble_lines(function);
+    }
+    let number = number.trim_start_matches(['-', ' ', '_']);
+    [letters, number].into_iter().filter(|line| !line.is_empty()).collect()
+}
+
 /// Returns the labels of an instrument bubble: letters above, number below.
 fn bubble_labels(index: usize, placed: &PlacedSymbol, text: &str, scale: f64) -> Vec<Label> {
-    let split = text.find(|c: char| c.is_ascii_digit() || matches!(c, '-' | ' ' | '_')).unwrap_or(text.len());
-    let (letters, number) = text.split_at(split);
-    let number = number.trim_start_matches(['-', ' ', '_']);
-    let lines: Vec<&str> = [letters, number].into_iter().filter(|line| !line.is_empty()).collect();
+    let lines = bubble_lines(text);
     let label = |(row, line): (usize, &&str)| {
         let available = placed.half.0 * 1.8 / (line.chars().count().max(1) as f64 * LETTER_WIDTH);
         let shift = (row as f64 - (lines.len() - 1) as f64 / 2.0) * 8.0 * scale;

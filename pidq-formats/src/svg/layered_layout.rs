@@ -14,6 +14,7 @@ use super::collision_grid::CollisionGrid;
 use super::layers::{Layers, Link};
 use super::routes;
 use super::scene::{NodeSymbols, PlacedSymbol, Point, Route, Scene};
+use super::signals::{self, PipeSections};
 
 /// Gap between layers, and width of each pipe track in it.
 const LAYER_GAP: f64 = 34.0;
@@ -340,9 +341,14 @@ fn add_instruments(symbols: &NodeSymbols<'_, '_>, scene: &mut Scene) {
         grid.add(instrument.bounds());
         scene.placed_symbols[index] = Some(instrument);
     }
+    let pipes = PipeSections::new(&scene.routes);
     for (edge, role, from, to) in symbols.drawn_edges().filter(|(_, role, ..)| *role != EdgeRole::Flow) {
         if let (Some(a), Some(b)) = (&scene.placed_symbols[from], &scene.placed_symbols[to]) {
-            scene.routes.push(Route { edge, role, points: vec![a.at, b.at] });
+            let points = match role {
+                EdgeRole::Signal => signals::route(a, b, &grid, &pipes),
+                _ => vec![a.at, b.at],
+            };
+            scene.routes.push(Route { edge, role, points });
         }
     }
 }

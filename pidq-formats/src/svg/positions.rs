@@ -10,6 +10,7 @@ use crate::symbols::{self, Placement};
 use super::collision_grid::CollisionGrid;
 use super::routes;
 use super::scene::{NodeSymbols, PlacedSymbol, Point, Route, Scene};
+use super::signals::{self, PipeSections};
 
 /// Target distance of neighbors in a pipe, in pixels.
 const SPACING: f64 = 30.0;
@@ -320,8 +321,11 @@ fn routes(
 ) -> Vec<Route> {
     let names = symbols.by_name();
     let grid = CollisionGrid::from_symbols(placed_symbols);
-    let drawn: Vec<(usize, EdgeRole, usize, usize)> = symbols.drawn_edges().collect();
-    let mut routes = Vec::new();
+    let mut drawn: Vec<(usize, EdgeRole, usize, usize)> = symbols.drawn_edges().collect();
+    // Signals avoid the pipes, so pipes come first.
+    drawn.sort_by_key(|(_, role, ..)| *role != EdgeRole::Flow);
+    let mut routes: Vec<Route> = Vec::new();
+    let mut pipes: Option<PipeSections> = None;
     for (edge, role, from, to) in drawn {
         let fields = symbols.model.edges[edge].fields;
         let named_node = |key: &str| fields.get(key).and_then(Value::as_str).and_then(|name| names.get(name).copied());
@@ -335,6 +339,10 @@ fn routes(
             (Some(path), EdgeRole::Flow) => routes::drawn_route(&path, a, b),
             (Some(path), _) => path,
             (None, EdgeRole::Flow) => routes::elbow(symbols, placed_symbols, &grid, (from, to)),
+            (None, EdgeRole::Signal) => {
+                let pipes = pipes.get_or_insert_with(|| PipeSections::new(&routes));
+                signals::route(a, b, &grid, pipes)
+            }
             (None, _) => vec![a.at, b.at],
         };
         routes.push(Route { edge, role, points });

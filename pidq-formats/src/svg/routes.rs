@@ -1,13 +1,13 @@
 //! Pipe routing: right angles, out of a nozzle away from its equipment; symbols in the pipe rotate with it.
 
 use crate::model::EdgeRole;
-use crate::symbols::Placement;
+use crate::symbols::{Placement, with_outlet};
 
 use super::collision_grid::CollisionGrid;
 use super::scene::{NodeSymbols, PlacedSymbol, Point, Route};
 
 /// Distance below which two points are aligned.
-const ALIGNMENT_TOLERANCE: f64 = 3.0;
+pub const ALIGNMENT_TOLERANCE: f64 = 3.0;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Axis {
@@ -70,12 +70,16 @@ fn exit_axis(symbols: &NodeSymbols<'_, '_>, placed_symbols: &[Option<PlacedSymbo
 /// Rotates the symbols in a pipe along it.
 pub fn rotate_symbols(placed_symbols: &mut [Option<PlacedSymbol>], routes: &[Route], symbols: &NodeSymbols<'_, '_>) {
     let mut angles: Vec<Option<i32>> = vec![None; placed_symbols.len()];
+    let mut outlets: Vec<Option<i32>> = vec![None; placed_symbols.len()];
     for route in routes.iter().filter(|route| route.role == EdgeRole::Flow) {
         let edge = &symbols.model.edges[route.edge];
         let ends = [
             (symbols.drawn_end(edge.to.node), last(&route.points)),
             (symbols.drawn_end(edge.from.node), first(&route.points)),
         ];
+        if let (Some(node), Some(angle)) = ends[1] {
+            outlets[node].get_or_insert(angle);
+        }
         for (node, angle) in ends {
             if let (Some(node), Some(angle)) = (node, angle) {
                 // The incoming pipe decides; without one, the outgoing pipe.
@@ -83,8 +87,11 @@ pub fn rotate_symbols(placed_symbols: &mut [Option<PlacedSymbol>], routes: &[Rou
             }
         }
     }
-    for (placed, angle) in placed_symbols.iter_mut().zip(angles) {
+    for ((placed, angle), outlet) in placed_symbols.iter_mut().zip(angles).zip(outlets) {
         let Some(placed) = placed else { continue };
+        if let (Some(inlet), Some(outlet)) = (angle, outlet) {
+            placed.symbol = with_outlet(placed.symbol, (outlet - inlet) / 90);
+        }
         if matches!(placed.symbol.placement, Placement::Inline | Placement::Connector) {
             placed.angle = angle.unwrap_or(0);
         }

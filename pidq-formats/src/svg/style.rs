@@ -1,5 +1,7 @@
 //! Styles: colors and line widths.
 
+use super::highlight::Part;
+
 /// Color scheme of a drawing.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Style {
@@ -41,9 +43,28 @@ impl Style {
         }
     }
 
+    /// Returns the colors of paper and of lines, as `#rrggbb`. On white paper, lines from a file are black.
+    pub fn paper_and_ink(self) -> (&'static str, &'static str) {
+        let colors = self.colors();
+        (colors.paper, if self == Style::Light { "#000000" } else { colors.ink })
+    }
+
+    /// Returns the CSS of symbols of our own on a sheet with the graphics of a file.
+    pub fn symbol_css(self) -> String {
+        let (paper, ink) = self.paper_and_ink();
+        format!(
+            ".pidq .s{{fill:{paper};stroke:{ink};stroke-width:1;stroke-linejoin:round}}\
+             .pidq .n{{fill:none;stroke:{ink};stroke-width:1;stroke-linecap:round}}\
+             .pidq .d{{fill:none;stroke:{ink};stroke-width:.8;stroke-dasharray:3 2}}\
+             .pidq .w{{fill:none;stroke:{ink};stroke-width:3}}\
+             .pidq .f{{fill:{ink};stroke:{ink};stroke-width:.8}}"
+        )
+    }
+
     /// Returns the CSS of a drawing.
     pub fn css(self) -> String {
         let Colors { paper, ink, muted, signal, line, highlight } = self.colors();
+        let (close, open) = (Part::Close.color(), Part::Open.color());
         format!(
             ".b{{fill:{paper}}}\
              .p{{fill:none;stroke:{ink};stroke-width:1.6;stroke-linejoin:round}}\
@@ -57,8 +78,10 @@ impl Style {
              .f{{fill:{ink};stroke:{ink};stroke-width:.8}}\
              .hit{{fill:{highlight};fill-opacity:.35;stroke:{highlight};stroke-width:1.5}}\
              .hot{{fill:none;stroke:{highlight};stroke-width:6;stroke-opacity:.6;stroke-linejoin:round;stroke-linecap:round}}\
+             .hit.close{{fill:{close};stroke:{close}}}.hot.close{{stroke:{close}}}\
+             .hit.open{{fill:{open};stroke:{open}}}.hot.open{{stroke:{open}}}\
              text{{font-family:Helvetica,Arial,'DejaVu Sans',sans-serif;text-anchor:middle;fill:{ink};paint-order:stroke;stroke:{paper};stroke-width:2.5;stroke-linejoin:round}}\
-             .e{{font-weight:bold}}.z{{fill:{muted}}}.c{{fill:{ink}}}.l{{fill:{line}}}.m{{fill:{muted};text-anchor:end}}"
+             .e{{font-weight:bold}}.z{{fill:{muted}}}.c{{fill:{ink}}}.l{{fill:{line}}}.m{{fill:{muted};text-anchor:end}}.k{{text-anchor:start}}"
         )
     }
 }

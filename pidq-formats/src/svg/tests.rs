@@ -258,3 +258,149 @@ fn both_styles_color_everything() {
     assert_ne!(dark, light);
     assert_eq!(dark.lines().count(), light.lines().count());
 }
+
+#[test]
+fn an_isolation_is_shown_as_three_parts_with_a_legend() {
+    let document = Graph::from_json(PLANT).expect("valid JSON");
+    let result = r#"{"target": {"id": "P-101A"}, "barriers": [{"node": {"id": "HV-1003A"}, "path": [{"id": "P-101A"}, {"id": "STR-101A"}, {"id": "HV-1003A"}]}],
+        "inside": [{"id": "P-101A"}], "unresolved": [{"at": {"id": "T-101"}, "path": [{"id": "P-101A"}]}],
+        "conditional": [{"node": {"id": "HV-1004A"}, "why": "actuated"}], "relief": [{"id": "PSV-1106"}]}"#;
+    let result = Graph::from_json(result).expect("valid JSON");
+    let isolation = Isolation::in_document(document.root(), result.root()).expect("it is an isolation");
+    let set = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<BTreeSet<String>>();
+    assert_eq!(isolation.close, set(&["HV-1003A"]));
+    assert_eq!(isolation.inside, set(&["P-101A", "STR-101A"]));
+    assert_eq!(isolation.open, set(&["T-101", "HV-1004A", "PSV-1106"]));
+    let svg = draw_with(&DrawOptions { isolation: Some(isolation), ..DrawOptions::default() }, PLANT);
+    // Each part once more in the legend.
+    let count = |part: &str| svg.matches(&format!("class=\"hit {part}\"")).count();
+    assert_eq!([count("close"), count("inside"), count("open")], [2, 3, 4]);
+    assert!(svg.contains(">close: 1<") && svg.contains(">stays open or uncertain: 3<"));
+    let other = Graph::from_json(r#"{"nodes": []}"#).expect("valid JSON");
+    assert_eq!(Isolation::in_document(document.root(), other.root()), None);
+}
+
+#[test]
+fn what_stays_open_is_never_shown_as_closed() {
+    let result = r#"{"barriers": [{"node": {"id": "V"}}], "inside": [], "conditional": [{"id": "V"}]}"#;
+    let result = Graph::from_json(result).expect("valid JSON");
+    let isolation = Isolation::in_document(result.root(), result.root()).expect("it is an isolation");
+    for doubtful in [
+        r#"{"barriers": [{"node": {"id": "V"}, "certain": false}], "inside": []}"#,
+        r#"{"barriers": [{"node": {"id": "V"}}], "inside": [], "uncertain": [{"reason": "unknown_class", "at": {"id": "V"}, "edge": null}]}"#,
+        r#"{"barriers": [], "inside": [{"id": "V"}], "kept_open": [{"id": "V"}]}"#,
+    ] {
+        let result = Graph::from_json(doubtful).expect("valid JSON");
+        let isolation = Isolation::in_document(result.root(), result.root()).expect("it is an isolation");
+        assert!(isolation.open.contains("V"), "{doubtful}");
+    }
+    let json = r#"{"nodes": [{"id": "V", "class": "gate_valve"}], "edges": []}"#;
+    let svg = draw_with(&DrawOptions { isolation: Some(isolation), ..DrawOptions::default() }, json);
+    assert!(svg.contains("close: 0") && svg.matches("class=\"hit open\"").count() == 2, "{svg}");
+}
+
+/// Returns the drawing of one item between two others in a horizontal pipe.
+fn in_pipe(class: &str, fields: &str) -> String {
+    draw(&format!(
+        r#"{{"nodes": [{{"id": "a", "class": "tank", "orig_x": 0, "orig_y": 0}},
+        {{"id": "v", "tag": "X-1", "class": "{class}", "orig_x": 100, "orig_y": 0, {fields}}},
+        {{"id": "b", "class": "tank", "orig_x": 200, "orig_y": 0}}], "edges": [{{"from": "a", "to": "v"}}, {{"from": "v", "to": "b"}}]}}"#
+    ))
+}
+
+#[test]
+fn valves_have_marks_for_their_positions_and_set_pressures() {
+    let svg = in_pipe("control valve", r#""fail_action": "open", "normal_position": "locked closed""#);
+    assert!(svg.contains(">FO<") && svg.contains(">LC<"), "{svg}");
+    assert!(in_pipe("safety_valve", r#""set_pressure": 16"#).contains(">SET 16<"));
+    assert!(!in_pipe("gate_valve", r#""set_pressure": 16"#).contains("SET"));
+    let body =
+        |svg: &str| svg.split_once("data-id=\"v\"").map(|(_, rest)| rest.split("</g>").next().unwrap_or("").to_owned());
+    assert!(body(&in_pipe("gate_valve", r#""normal_position": "closed""#)).expect("drawn").contains("class=\"f\""));
+    assert!(!body(&in_pipe("gate_valve", r#""normal_position": "open""#)).expect("drawn").contains("class=\"f\""));
+}
+
+#[test]
+fn a_reducer_is_wide_at_its_wide_end() {
+    let transform = |fields: &str| {
+        let svg = in_pipe("pipe_reducer", fields);
+        let (_, rest) = svg.split_once("data-id=\"v\" transform=\"").expect("it is drawn");
+        rest.split('"').next().unwrap_or_default().contains("scale(-1 1)")
+    };
+    assert!(!transform(r#""nominal_diameter": 100, "outlet_diameter": 80"#));
+    assert!(transform(r#""nominal_diameter": 80, "outlet_diameter": 100"#));
+    assert!(!transform(r#""nominal_diameter": 80"#));
+}
+
+#[test]
+fn a_relief_valve_between_pipes_at_a_right_angle_is_an_angle_valve() {
+    let json = |x: i32, y: i32| {
+        format!(
+            r#"{{"nodes": [{{"id": "a", "class": "valve", "orig_x": 0, "orig_y": 0}},
+            {{"id": "v", "class": "safety_valve", "orig_x": 100, "orig_y": 0}},
+            {{"id": "b", "class": "valve", "orig_x": {x}, "orig_y": {y}}}], "edges": [{{"from": "a", "to": "v"}}, {{"from": "v", "to": "b"}}]}}"#
+        )
+    };
+    assert!(draw(&json(200, 0)).contains("<g class=\"safety_valve\""));
+    assert!(draw(&json(100, 100)).contains("<g class=\"angle_safety_valve\""));
+    assert!(draw(&json(100, -100)).contains("<g class=\"angle_safety_valve_left\""));
+}
+
+#[test]
+fn instruments_of_a_system_have_its_frame() {
+    let bubble = |fields: &str| {
+        let svg = draw(&format!(
+            r#"{{"nodes": [{{"id": "i", "tag": "FIC-1", "class": "instrument.flow_controller", {fields}}}], "edges": []}}"#
+        ));
+        svg.split_once("data-id=\"i\"")
+            .map(|(_, rest)| rest.split("</g>").next().unwrap_or("").to_owned())
+            .expect("drawn")
+    };
+    assert!(
+        bubble(r#""system": "DCS""#).contains("M-16 -16H16V16H-16Z")
+            && bubble(r#""system": "DCS""#).contains("<circle")
+    );
+    assert!(bubble(r#""system": "SIS""#).contains("M0 -16L16 0L0 16L-16 0Z"));
+    assert!(!bubble(r#""location": "field""#).contains("M-16 -16H16V16H-16Z"));
+}
+
+#[test]
+fn signals_have_right_angles_and_the_marks_of_their_kind() {
+    let json = |class: &str| {
+        format!(
+            r#"{{"nodes": [{{"id": "t", "class": "instrument.flow_transmitter", "orig_x": 0, "orig_y": 0}},
+            {{"id": "v", "class": "control_valve", "orig_x": 100, "orig_y": 60}}, {{"id": "w", "class": "valve", "orig_x": 200, "orig_y": 60}}],
+            "edges": [{{"from": "v", "to": "w"}}, {{"id": "s", "edge_type": "associated_with", "edge_classification": "signal_line.{class}", "from": "t", "to": "v"}}]}}"#
+        )
+    };
+    let path = |svg: &str| {
+        let (_, rest) = svg.split_once("data-id=\"s\" d=\"M").expect("the signal is drawn");
+        let points = rest.split('"').next().unwrap_or_default().split('L');
+        points.filter_map(|point| point.split_once(' ').map(|(x, y)| (x.to_owned(), y.to_owned()))).collect::<Vec<_>>()
+    };
+    let electric = draw(&json("electric"));
+    let points = path(&electric);
+    assert_eq!(points.len(), 3);
+    assert!(points.windows(2).all(|pair| pair[0].0 == pair[1].0 || pair[0].1 == pair[1].1), "{points:?}");
+    assert!(electric.contains("class=\"g\" data-id=\"s\""));
+    let pneumatic = draw(&json("pneumatic"));
+    assert!(pneumatic.contains("class=\"o\" data-id=\"s\"") && pneumatic.contains("d=\"M-4 4L0 -4M0 4L4 -4\""));
+}
+
+#[test]
+fn a_pipe_jumps_over_a_pipe_that_it_crosses() {
+    let node =
+        |id: &str, x: i32, y: i32| format!(r#"{{"id": "{id}", "class": "gate_valve", "orig_x": {x}, "orig_y": {y}}}"#);
+    let nodes = [node("a", 0, 50), node("b", 100, 50), node("c", 50, 0), node("d", 50, 100)].join(",");
+    let svg = draw(&format!(
+        r#"{{"nodes": [{nodes}], "edges": [{{"id": "h", "from": "a", "to": "b"}}, {{"id": "v", "from": "c", "to": "d"}}]}}"#
+    ));
+    let path = |id: &str| {
+        svg.split_once(&format!("data-id=\"{id}\" d=\""))
+            .map(|(_, rest)| rest.split('"').next().unwrap_or("").to_owned())
+    };
+    assert!(
+        path("h").is_some_and(|path| path.contains("A4 4")) && path("v").is_some_and(|path| !path.contains('A')),
+        "{svg}"
+    );
+}

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pidq::{Graph, Scratch};
-use pidq_formats::{DrawOptions, Style, ids_in_document};
+use pidq_formats::{DrawOptions, Isolation, Style, ids_in_document};
 
 use crate::cli::drawing_files;
 use crate::cli::failure::{self, Failure, Result, Status};
@@ -56,11 +56,13 @@ pub struct Options {
 pub fn run(options: &Options) -> Result {
     options.output.as_deref().map_or(Ok(()), reject_raster_formats)?;
     let graph = drawing_files::graph(&options.graph)?;
-    let ids = |query: &Option<String>| query.as_deref().map(|text| ids(options, text, &graph)).transpose();
+    let select = |query: &Option<String>| query.as_deref().map(|text| selection(options, text, &graph)).transpose();
+    let highlight = select(&options.highlight)?.unwrap_or_default();
     let drawing = DrawOptions {
         style: if options.dark { Style::Dark } else { Style::Light },
-        highlight: ids(&options.highlight)?.unwrap_or_default(),
-        only: ids(&options.select)?,
+        highlight: highlight.ids,
+        isolation: highlight.isolation,
+        only: select(&options.select)?.map(|selection| selection.ids),
         title: options.title.clone(),
     };
     let svg = drawing.draw(graph.root()).map_err(drawing_files::format_failure)?;
@@ -84,8 +86,16 @@ fn reject_raster_formats(path: &Path) -> Result<()> {
     }
 }
 
-/// Returns the ids in the result of a query.
-fn ids(options: &Options, text: &str, graph: &Graph) -> Result<BTreeSet<String>> {
+/// What a query selects on a drawing.
+#[derive(Default)]
+struct Selection {
+    ids: BTreeSet<String>,
+    /// The parts of an isolation, if the query is one.
+    isolation: Option<Isolation>,
+}
+
+/// Returns what the result of a query selects.
+fn selection(options: &Options, text: &str, graph: &Graph) -> Result<Selection> {
     let query = options.query_options.compile(text)?;
     options.limits.run(|limits| {
         let scratch = Scratch::new();
@@ -95,6 +105,6 @@ fn ids(options: &Options, text: &str, graph: &Graph) -> Result<BTreeSet<String>>
         if ids.is_empty() {
             failure::warn(&format!("`{text}` selects no nodes or edges\n"));
         }
-        Ok(ids)
+        Ok(Selection { ids, isolation: Isolation::in_document(graph.root(), outcome.value) })
     })
 }

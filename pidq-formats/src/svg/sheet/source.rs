@@ -1,0 +1,130 @@
+//! Graphics of a document: its sheets with their units, extents and shapes.
+
+use std::collections::HashMap;
+
+use pidq_core::{Array, Object, Value};
+
+use crate::model::Model;
+
+use super::affine::Affine;
+use super::bounds::Bounds;
+use super::outline::{Outliner, number, text};
+use super::paint::{Color, parse};
+
+/// Distance between joined sheets, in millimeters.
+const GAP: f64 = 20.0;
+
+/// Sheets of a document. A joined drawing has several, side by side.
+pub struct Source<'a> {
+    pub sheets: Vec<Sheet<'a>>,
+    /// By prefix of the names of a joined drawing: its sheet.
+    prefixes: HashMap<String, usize>,
+    /// True for a part of a drawing.
+    pub is_extract: bool,
+}
+
+/// Sheet with graphics.
+pub struct Sheet<'a> {
+    /// Millimeters per drawing unit.
+    unit: f64,
+    /// Lowest and highest coordinates, in drawing units.
+    extent: Option<[f64; 4]>,
+    is_y_up: bool,
+    pub background: Option<Color>,
+    shapes: HashMap<&'a str, Array<'a>>,
+    /// Elements that belong to no item.
+    pub elements: Option<Array<'a>>,
+    /// Distance from the left of the drawing, in millimeters.
+    left: f64,
+}
+
+impl<'a> Source<'a> {
+    /// Returns the graphics of a document; `None` if it has none, or a joined sheet has none.
+    pub fn from_model(model: &Model<'a>) -> Option<Source<'a>> {
+        let metadata = model.metadata?;
+        let has_graphics = |fields: Object<'a>| fields.get("graphics").and_then(Value::as_array).is_some();
+        let is_drawn = model.nodes.iter().any(|node| has_graphics(node.fields))
+            || model.edges.iter().any(|edge| has_graphics(edge.fields));
+        if !is_drawn {
+            return None;
+        }
+        let is_extract = metadata.get("extract_of").is_some();
+        if let Some(graphics) = metadata.get("graphics").and_then(Value::as_object) {
+            return Some(Source { sheets: vec![Sheet::new(graphics)], prefixes: HashMap::new(), is_extract });
+        }
+        let list = metadata.get("sheets").and_then(Value::as_array)?;
+        let graphics = |sheet: Value<'a>| sheet.as_object()?.get("graphics")?.as_object();
+        let mut sheets: Vec<Sheet<'a>> =
+            list.iter().map(|sheet| graphics(sheet).map(Sheet::new)).collect::<Option<_>>()?;
+        let mut left = 0.0;
+        for sheet in &mut sheets {
+            let [low, _, high, _] = sheet.extent?;
+            sheet.left = left;
+            left += (high - low) * sheet.unit + GAP;
+        }
+        let mut prefixes = HashMap::new();
+        for node in &model.nodes {
+            let next = prefixes.len();
+            if let Some((prefix, _)) = node.name.split_once('#').filter(|(prefix, _)| !prefixes.contains_key(*prefix)) {
+                prefixes.insert(prefix.to_owned(), next);
+            }
+        }
+        (!sheets.is_empty() && prefixes.len() <= sheets.len()).then_some(Source { sheets, prefixes, is_extract })
+    }
+
+    /// Returns the sheet of a node by its name.
+    pub fn sheet_of(&self, name: &str) -> usize {
+        let prefix = name.split_once('#').map_or("", |(prefix, _)| prefix);
+        self.prefixes.get(prefix).copied().unwrap_or(0)
+    }
+
+    /// Returns the transform from drawing units to millimeters with y downwards.
+    pub fn transform(&self, sheet: usize) -> Affine {
+        let Sheet { unit, extent, is_y_up, left, .. } = self.sheets[sheet];
+        let [x, low_y, _, high_y] = extent.unwrap_or_default();
+        let (flip, y) = if is_y_up { (-unit, high_y * unit) } else { (unit, -low_y * unit) };
+        Affine::new(unit, 0.0, 0.0, flip, left - x * unit, y)
+    }
+
+    /// Returns a reader of the elements of a sheet.
+    pub fn outliner<'s>(&'s self, sheet: usize, item: Option<Object<'a>>, budget: &'s mut usize) -> Outliner<'a, 's> {
+        let Sheet { shapes, unit, is_y_up, .. } = &self.sheets[sheet];
+        Outliner { shapes, unit: *unit, is_y_up: *is_y_up, drawn: Vec::new(), missing: Vec::new(), item, budget }
+    }
+}
+
+impl<'a> Sheet<'a> {
+    fn new(graphics: Object<'a>) -> Sheet<'a> {
+        let shapes = graphics.get("shapes").and_then(Value::as_object);
+        let shapes = shapes.into_iter().flat_map(|shapes| shapes.iter());
+        let elements = |shape: Value<'a>| shape.as_object()?.get("elements")?.as_array();
+        let unit = number(graphics, "mm_per_unit").filter(|unit| *unit > 1e-6).unwrap_or(1.0);
+        Sheet {
+            unit,
+            extent: extent(graphics, unit),
+            is_y_up: text(graphics, "y_axis") != "down",
+            background: parse(text(graphics, "background")),
+            shapes: shapes.filter_map(|(name, shape)| Some((name, elements(shape)?))).collect(),
+            elements: graphics.get("elements").and_then(Value::as_array),
+            left: 0.0,
+        }
+    }
+
+    /// Returns the extent in millimeters of the drawing.
+    pub fn bounds(&self) -> Option<Bounds> {
+        let [x, y, high_x, high_y] = self.extent?;
+        let (width, height) = ((high_x - x) * self.unit, (high_y - y) * self.unit);
+        Some(Bounds { low: (self.left, 0.0), high: (self.left + width, height) })
+    }
+}
+
+/// Largest plausible width or height of a sheet, in millimeters.
+const MAX_SIZE: f64 = 100_000.0;
+
+fn extent(graphics: Object<'_>, unit: f64) -> Option<[f64; 4]> {
+    let list = graphics.get("extent").and_then(Value::as_array)?;
+    let number = |index| list.get(index).and_then(Value::as_f64).filter(|number| number.abs() < 1e9);
+    let extent = [number(0)?, number(1)?, number(2)?, number(3)?];
+    let is_size = |size: f64| size > 0.0 && size * unit < MAX_SIZE;
+    (is_size(extent[2] - extent[0]) && is_size(extent[3] - extent[1])).then_some(extent)
+}

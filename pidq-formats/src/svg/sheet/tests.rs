@@ -1,0 +1,263 @@
+//! Tests of drawings from the graphics of a file. Appearance is reviewed by eye.
+
+use pidq_core::Graph;
+
+use crate::svg::{DrawOptions, Isolation, Style};
+use crate::xml::Tree;
+
+/// Returns a drawing of one valve `V`, 100 mm wide and 50 mm high, with the unit and the y axis of the test.
+fn sheet(metadata: &str, graphics: &str) -> String {
+    format!(
+        r#"{{"pid_graph": {{"nodes": [
+            {{"id": "V", "tag": "HV-1", "node_classification": "piping_component.gate_valve", "graphics": [{graphics}],
+              "ports": [{{"index": 1, "x": 10, "y": 20}}, {{"index": 2, "x": 30, "y": 20}}]}},
+            {{"id": "W", "tag": "HV-2", "node_classification": "piping_component.gate_valve", "orig_x": 50, "orig_y": 20}}],
+          "edges": [{{"id": "E", "edge_type": "physically_connected_to", "from": "V", "to": "W", "line": "L-1",
+            "graphics": [{{"type": "polyline", "points": [30, 20, 50, 20]}}]}}],
+          "metadata": {{"drawing_name": "D", {metadata}}}}}}}"#
+    )
+}
+
+const UP: &str = r#""graphics": {"unit": "mm", "mm_per_unit": 1, "extent": [0, 0, 100, 50], "y_axis": "up", "shapes": {
+    "S": {"elements": [{"type": "polyline", "points": [0, 0, 4, 2]}]}},
+    "elements": [{"type": "group", "role": "border", "elements": [{"type": "polygon", "points": [1, 1, 99, 1, 99, 49]}]}]}"#;
+
+#[track_caller]
+fn draw_with(options: &DrawOptions, json: &str) -> String {
+    let graph = Graph::from_json(json).expect("valid JSON");
+    let svg = options.draw(graph.root()).expect("it can be drawn");
+    Tree::read(&svg, |_| true).expect("it is XML");
+    assert!(!svg.contains("NaN") && !svg.contains("inf"), "every number is finite");
+    svg
+}
+
+fn draw(json: &str) -> String {
+    draw_with(&DrawOptions::default(), json)
+}
+
+/// Draws one element of the valve on a sheet with y upwards.
+fn element(graphics: &str) -> String {
+    draw(&sheet(UP, graphics))
+}
+
+#[test]
+fn the_view_box_is_the_sheet_in_millimeters() {
+    let line = r#"{"type": "polyline", "points": [10, 20, 30, 20]}"#;
+    let up = element(line);
+    assert!(up.contains("viewBox=\"0 0 100 50\"") && up.contains("d=\"M10 30L30 30\""), "{up}");
+    let down = draw(&sheet(&UP.replace("\"up\"", "\"down\""), line));
+    assert!(down.contains("d=\"M10 20L30 20\""), "{down}");
+    let meters =
+        UP.replace("[0, 0, 100, 50]", "[0.5, 0, 0.6, 0.05]").replace("\"mm_per_unit\": 1", "\"mm_per_unit\": 1000");
+    let meters = draw(&sheet(&meters, r#"{"type": "polyline", "points": [0.51, 0.02, 0.53, 0.02]}"#));
+    assert!(meters.contains("viewBox=\"0 0 100 50\"") && meters.contains("d=\"M10 30L30 30\""), "{meters}");
+}
+
+#[test]
+fn texts_next_to_the_sheet_are_visible_and_items_far_away_do_not_count() {
+    let text = |x: i32| element(&format!(r#"{{"type": "text", "text": "A", "at": [{x}, 20], "height": 2}}"#));
+    assert!(text(105).contains("viewBox=\"0 0 107.1 50\""), "{}", text(105));
+    assert!(text(5_000).contains("viewBox=\"0 0 100 50\""));
+}
+
+#[test]
+fn items_pipes_and_the_sheet_are_groups() {
+    let svg = element(r#"{"type": "circle", "center": [20, 20], "radius": 4}"#);
+    assert!(svg.contains(
+        "<g class=\"gate_valve\" data-id=\"V\" data-tag=\"HV-1\"><title>HV-1</title><circle cx=\"20\" cy=\"30\" r=\"4\""
+    ));
+    assert!(svg.contains("<g class=\"pipe\" data-id=\"E\" data-tag=\"L-1\">"));
+    assert!(svg.contains("<g class=\"sheet\"><path d=\"M1 49L99 49L99 1Z\""));
+}
+
+#[test]
+fn shapes_are_mirrored_then_rotated_counterclockwise_and_moved() {
+    for (placement, path) in [
+        ("", "M20 30L24 28"),
+        (r#", "rotation": 90"#, "M20 30L18 26"),
+        (r#", "mirrored": true"#, "M20 30L24 32"),
+        (r#", "mirrored": true, "rotation": 90"#, "M20 30L22 26"),
+        (r#", "scale": [2, 3]"#, "M20 30L28 24"),
+    ] {
+        let svg = element(&format!(r#"{{"type": "use", "shape": "S", "at": [20, 20]{placement}}}"#));
+        assert!(svg.contains(&format!("d=\"{path}\"")), "{placement}: {svg}");
+    }
+    // As drawn, a rotation is counterclockwise on a sheet with y downwards, too.
+    let usage = r#"{"type": "use", "shape": "S", "at": [20, 20], "rotation": 90}"#;
+    let down = draw(&sheet(&UP.replace("\"up\"", "\"down\""), usage));
+    assert!(down.contains("d=\"M20 20L22 16\""), "{down}");
+}
+
+/// Returns the numbers of the first path of the valve.
+fn numbers(svg: &str) -> Vec<f64> {
+    let (_, rest) = svg.split_once("data-id=\"V\"").expect("the valve is drawn");
+    let (_, rest) = rest.split_once(" d=\"").expect("a path");
+    let path = rest.split('"').next().unwrap_or_default();
+    path.split(|c: char| c.is_alphabetic() || c == ' ').filter_map(|number| number.parse().ok()).collect()
+}
+
+#[test]
+fn arcs_run_counterclockwise_from_start_to_end() {
+    let arc = |angles: &str| element(&format!(r#"{{"type": "arc", "center": [20, 20], "radius": 10, {angles}}}"#));
+    let quarter = numbers(&arc(r#""start": 0, "end": 90"#));
+    assert_eq!((&quarter[..2], &quarter[6..]), (&[30.0, 30.0][..], &[20.0, 20.0][..]));
+    let across_zero = numbers(&arc(r#""start": 270, "end": 0"#));
+    assert_eq!((&across_zero[..2], &across_zero[6..]), (&[20.0, 40.0][..], &[30.0, 30.0][..]));
+    let arc = r#"{"type": "arc", "center": [20, 20], "radius": 10, "start": 0, "end": 90}"#;
+    let down = numbers(&draw(&sheet(&UP.replace("\"up\"", "\"down\""), arc)));
+    assert_eq!((&down[..2], &down[6..]), (&[30.0, 20.0][..], &[20.0, 10.0][..]));
+}
+
+#[test]
+fn splines_start_and_end_at_their_ends_and_stay_inside_their_points() {
+    let svg = element(r#"{"type": "spline", "degree": 2, "points": [10, 10, 20, 30, 30, 10]}"#);
+    let points = numbers(&svg);
+    assert_eq!((&points[..2], &points[points.len() - 2..]), (&[10.0, 40.0][..], &[30.0, 40.0][..]));
+    // The middle of a quadratic curve is halfway to its control point.
+    let middle = &points[points.len() / 2 - 1..][..2];
+    assert_eq!(middle, [20.0, 30.0]);
+}
+
+#[test]
+fn texts_have_their_place_alignment_and_rotation() {
+    let svg = element(
+        r#"{"type": "text", "text": "A\nB", "at": [20, 20], "height": 2, "align": "end", "vertical": "top", "rotation": 90, "font": "Ari<al"}"#,
+    );
+    let text = |dy: &str, line: &str| {
+        format!(
+            "<text transform=\"translate(20 30) rotate(-90)\" y=\"{dy}\" font-size=\"2\" font-family=\"Arial,Helvetica,sans-serif\" \
+             fill=\"#000000\" text-anchor=\"end\">{line}</text>"
+        )
+    };
+    assert!(svg.contains(&text("2", "A")) && svg.contains(&text("5", "B")), "{svg}");
+}
+
+#[test]
+fn a_pattern_is_filled_with_the_attributes_of_the_item() {
+    let svg = element(r#"{"type": "text", "text": "", "attribute": "[TagName] [None]", "at": [20, 20]}"#);
+    assert!(svg.contains(">HV-1</text>"), "{svg}");
+}
+
+#[test]
+fn styles_are_inherited_and_hidden_layers_are_not_drawn() {
+    let svg = element(
+        r##"{"type": "group", "role": "label", "stroke": "#ff0000", "stroke_width": 0.7, "dash": "dash", "elements": [
+            {"type": "polyline", "points": [1, 2, 3, 4]}, {"type": "polyline", "points": [7, 7, 8, 8], "layer": "HiddenObjects"}]}"##,
+    );
+    assert!(svg.contains("d=\"M1 48L3 46\" fill=\"none\" stroke=\"#ff0000\" stroke-width=\"0.7\""), "{svg}");
+    assert!(svg.contains("stroke-dasharray=\"3 1.5\"") && !svg.contains("M7 43"), "{svg}");
+}
+
+#[test]
+fn a_drawing_made_on_a_dark_screen_is_black_on_white_paper() {
+    let line = r##"{"type": "polyline", "points": [1, 2, 3, 4], "stroke": "#ffffff"}"##;
+    let dark = UP.replace("\"y_axis\"", "\"background\": \"#000000\", \"y_axis\"");
+    assert!(draw(&sheet(&dark, line)).contains("d=\"M1 48L3 46\" fill=\"none\" stroke=\"#000000\""));
+    assert!(element(line).contains("d=\"M1 48L3 46\" fill=\"none\" stroke=\"#ffffff\""));
+    let options = DrawOptions { style: Style::Dark, ..DrawOptions::default() };
+    let on_screen = draw_with(&options, &sheet(UP, line));
+    assert!(!on_screen.contains("\"#ffffff\"") && !on_screen.contains("\"#000000\""), "{on_screen}");
+}
+
+#[test]
+fn a_missing_shape_is_drawn_between_the_connection_points() {
+    let svg = element(r#"{"type": "use", "shape": "MISSING", "at": [20, 20]}"#);
+    // The symbol is 20 pixels wide, the points are 20 mm apart.
+    assert!(svg.contains("<g transform=\"translate(20 30) rotate(0) scale(1 "), "{svg}");
+    assert!(svg.contains(">HV-1</text>"));
+}
+
+#[test]
+fn shapes_that_use_each_other_are_bounded() {
+    let shapes = |name: &str, other: &str| {
+        let usage = format!(r#"{{"type": "use", "shape": "{other}", "at": [1, 1]}}"#);
+        format!(r#""{name}": {{"elements": [{usage}, {usage}]}}"#)
+    };
+    let cyclic =
+        format!(r#""graphics": {{"extent": [0, 0, 9, 9], "shapes": {{{}, {}}}}}"#, shapes("A", "B"), shapes("B", "A"));
+    draw(&sheet(&cyclic, r#"{"type": "use", "shape": "A", "at": [1, 1]}"#));
+}
+
+#[test]
+fn a_large_shape_that_is_used_often_is_rejected() {
+    let points: Vec<String> = (0..2_000).map(|at| at.to_string()).collect();
+    let line = format!(r#"{{"type": "polyline", "points": [{}]}}"#, points.join(","));
+    let shapes = format!(r#""graphics": {{"shapes": {{"A": {{"elements": [{line}]}}}}}}"#);
+    let usage = vec![r#"{"type": "use", "shape": "A", "at": [1, 1]}"#; 2_000].join(",");
+    let graph = Graph::from_json(sheet(&shapes, &usage)).expect("valid JSON");
+    let error = DrawOptions::default().draw(graph.root()).expect_err("too large");
+    assert_eq!(error.code(), crate::Code::TooLarge);
+}
+
+#[test]
+fn an_extract_is_cropped_to_its_items() {
+    let circle = r#"{"type": "circle", "center": [20, 20], "radius": 4}"#;
+    let only = Some(["V"].map(String::from).into());
+    let svg = draw_with(&DrawOptions { only, ..DrawOptions::default() }, &sheet(UP, circle));
+    assert!(svg.contains("viewBox=\"8 18 24 24\"") && !svg.contains("class=\"sheet\""), "{svg}");
+    let extract = draw(&sheet(&format!("\"extract_of\": \"D\", {UP}"), circle));
+    assert!(extract.contains("viewBox=\"8 18 50 24\"") && extract.contains("data-id=\"E\""), "{extract}");
+}
+
+#[test]
+fn joined_sheets_are_side_by_side() {
+    let node = |id: &str| {
+        format!(r#"{{"id": "{id}", "class": "tank", "graphics": [{{"type": "polyline", "points": [1, 2, 3, 4]}}]}}"#)
+    };
+    let json = format!(
+        r#"{{"nodes": [{}, {}], "edges": [], "metadata": {{"joined": {{}}, "sheets": [{{{UP}}}, {{{UP}}}]}}}}"#,
+        node("A#1"),
+        node("B#1")
+    );
+    let svg = draw(&json);
+    assert!(
+        svg.contains("viewBox=\"0 0 220 50\"") && svg.contains("M1 48L3 46") && svg.contains("M121 48L123 46"),
+        "{svg}"
+    );
+}
+
+#[test]
+fn highlights_are_marked_and_an_isolation_has_a_legend() {
+    let circle = r#"{"type": "circle", "center": [20, 20], "radius": 4}"#;
+    let highlight = ["V", "E"].map(String::from).into();
+    let svg = draw_with(&DrawOptions { highlight, ..DrawOptions::default() }, &sheet(UP, circle));
+    assert_eq!((svg.matches("class=\"hit\"").count(), svg.matches("class=\"hot\"").count()), (1, 1));
+    assert!(!svg.contains("class=\"legend\""));
+    let isolation =
+        Isolation { close: ["V".to_owned()].into(), inside: ["E".to_owned()].into(), open: ["W".to_owned()].into() };
+    let options = DrawOptions { isolation: Some(isolation), ..DrawOptions::default() };
+    let svg = draw_with(&options, &sheet(UP, circle));
+    assert!(svg.contains("class=\"hit close\"") && svg.contains("class=\"hot inside\""), "{svg}");
+    assert!(
+        svg.contains("close: 1")
+            && svg.contains("stays open or uncertain: 1")
+            && svg.contains("viewBox=\"0 0 100 62\"")
+    );
+}
+
+#[test]
+fn malformed_graphics_are_left_out() {
+    for graphics in [
+        r#"1, null, "x", [], {}"#,
+        r#"{"type": "polyline"}, {"type": "polyline", "points": [1]}, {"type": "polyline", "points": [1, "x", 2, 3]}"#,
+        r#"{"type": "circle", "center": [1], "radius": 1}, {"type": "circle", "center": [1, 1], "radius": -1}"#,
+        r#"{"type": "text", "text": "x"}, {"type": "text", "at": [1, 1]}, {"type": "use"}, {"type": "group"}"#,
+        r#"{"type": "polyline", "points": [1e300, 0, 0, 0]}, {"type": "arc", "center": [0, 0], "radii": [0, 0], "start": 0, "end": 1}"#,
+        r#"{"type": "spline", "degree": 0, "points": [1, 2]}, {"type": "use", "shape": "MISSING", "at": [0, 0], "scale": [0, 0]}"#,
+    ] {
+        element(graphics);
+    }
+    for metadata in [
+        r#""graphics": {}"#,
+        r#""graphics": {"extent": [9, 9, 0, 0], "mm_per_unit": 0}"#,
+        r#""graphics": {"extent": [0, 0, 1e12, 1]}"#,
+    ] {
+        draw(&sheet(metadata, r#"{"type": "polyline", "points": [1, 2, 3, 4]}"#));
+    }
+}
+
+#[test]
+fn texts_and_fonts_are_escaped() {
+    let svg = element(r#"{"type": "text", "text": "<script>", "font": "x'\"><script>", "at": [1, 1]}"#);
+    assert!(!svg.contains("<script>") && svg.contains("&lt;script&gt;"), "{svg}");
+}

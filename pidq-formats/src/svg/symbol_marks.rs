@@ -1,0 +1,149 @@
+//! Marks of symbols: normally closed valves, locks, fail positions and set pressures; frames of instruments in a system.
+//!
+//! As in ISO 10628-2 and ISA-5.1. What a drawing does not say has no mark.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pidq_core::Value;
+
+use crate::model::{EdgeRole, Model, Node, text};
+use crate::symbols::{Placement, Symbol};
+
+/// Locks by words of the normal position.
+const LOCKS: &[(&[&str], &str)] = &[
+    (&["lo", "locked_open"], "LO"),
+    (&["lc", "locked_closed"], "LC"),
+    (&["cso", "car_seal_open", "car_sealed_open"], "CSO"),
+    (&["csc", "car_seal_closed", "car_sealed_closed"], "CSC"),
+];
+
+/// Fail positions by parts of their words. Words of the position kept come first: "fail locked open" is none of them.
+const FAIL_POSITIONS: &[(&[&str], &str)] = &[
+    (&["indeterminate", "undefined"], "FI"),
+    (&["last", "lock", "retain", "hold", "stay", "in_place"], "FL"),
+    (&["open"], "FO"),
+    (&["clos"], "FC"),
+];
+const FAIL_CODES: &[&str] = &["FO", "FC", "FL", "FI"];
+
+/// Fields with a set pressure.
+const SET_PRESSURES: &[&str] = &["set_pressure", "set_point_pressure", "set_at"];
+
+/// Systems of an instrument by words of its class, location or system, and the frames around its bubble.
+const FRAMES: &[(&[&str], &str)] = &[
+    (
+        &["sis", "safety_instrumented", "logic_solver", "interlock"],
+        "<path class=\"s\" d=\"M-16 -16H16V16H-16Z\"/><path class=\"s\" d=\"M0 -16L16 0L0 16L-16 0Z\"/>",
+    ),
+    (
+        &["plc", "programmable"],
+        "<path class=\"s\" d=\"M-16 -16H16V16H-16Z\"/><path class=\"n\" d=\"M0 -16L16 0L0 16L-16 0Z\"/>",
+    ),
+    (&["computer"], "<path class=\"s\" d=\"M-16 0L-9 -15H9L16 0L9 15H-9Z\"/>"),
+    (
+        &["dcs", "bpcs", "shared_display", "distributed_control"],
+        "<path class=\"s\" d=\"M-16 -16H16V16H-16Z\"/><circle class=\"s\" r=\"16\"/>",
+    ),
+];
+const SYSTEM_FIELDS: &[&str] = &["location", "system", "control_system", "display", "function_system"];
+
+/// Returns the texts next to a symbol: fail position, lock, set pressure.
+pub fn texts(node: &Node<'_>, symbol: &Symbol) -> Vec<String> {
+    if symbol.placement != Placement::Inline {
+        return Vec::new();
+    }
+    let fail = node.first_text("fail_action").and_then(fail_position).map(str::to_owned);
+    let lock = node.first_text("normal_position").and_then(lock).map(str::to_owned);
+    let set = SET_PRESSURES.iter().find_map(|key| node.fields.get(key)).map(text).filter(|set| !set.is_empty());
+    let set =
+        set.filter(|_| symbol.name.contains("safety_valve") || matches!(symbol.name, "rupture_disc" | "breather"));
+    fail.into_iter().chain(lock).chain(set.map(|set| format!("SET {set}"))).collect()
+}
+
+/// Returns true for a valve that is closed in normal operation, whose body is filled.
+pub fn is_normally_closed(node: &Node<'_>, symbol: &Symbol) -> bool {
+    symbol.name.ends_with("valve") && node.first_text("normal_position").is_some_and(|word| node.is_closed_value(word))
+}
+
+/// Returns the bubble of an instrument in a system; `None` for a plain one.
+pub fn frame(node: &Node<'_>) -> Option<&'static str> {
+    let class = node.class();
+    let fields = SYSTEM_FIELDS.iter().filter_map(|key| node.fields.get(key).and_then(Value::as_str)).map(words);
+    let all: Vec<String> = fields.chain([words(&class)]).collect();
+    let has_word = |word: &str| all.iter().any(|text| format!("_{text}_").contains(&format!("_{word}_")));
+    FRAMES.iter().find(|(names, _)| names.iter().any(|name| has_word(name))).map(|(_, frame)| *frame)
+}
+
+/// Fields with the diameter at the outlet of a reducer.
+const OUTLET_SIZES: &[&str] = &["outlet_diameter", "nominal_diameter_out", "outlet_size"];
+
+/// Returns the reducers that widen in flow direction: by their own sizes, or else by those of their pipes.
+pub fn widening_reducers(model: &Model<'_>, symbols: &[&Symbol]) -> BTreeSet<usize> {
+    let is_reducer = |node: &usize| symbols[*node].name == "reducer";
+    let mut sizes: BTreeMap<usize, [Option<f64>; 2]> = BTreeMap::new();
+    for edge in model.edges.iter().filter(|edge| edge.role() == EdgeRole::Flow) {
+        for (side, node) in [edge.to.node, edge.from.node].into_iter().enumerate() {
+            if let Some(node) = node.filter(is_reducer) {
+                sizes.entry(node).or_default()[side] = edge.size();
+            }
+        }
+    }
+    let reducers = (0..model.nodes.len()).filter(is_reducer);
+    let widens = |node: &usize| {
+        let fields = &model.nodes[*node];
+        let outlet = OUTLET_SIZES.iter().find_map(|key| fields.fields.get(key)).and_then(Value::as_f64);
+        let [pipe_in, pipe_out] = sizes.get(node).copied().unwrap_or_default();
+        match (fields.size(), outlet) {
+            (Some(inlet), Some(outlet)) => inlet < outlet,
+            _ => pipe_in.zip(pipe_out).is_some_and(|(inlet, outlet)| inlet < outlet),
+        }
+    };
+    reducers.filter(widens).collect()
+}
+
+fn fail_position(word: &str) -> Option<&'static str> {
+    let code = word.trim().to_uppercase();
+    if let Some(code) = FAIL_CODES.iter().find(|known| **known == code) {
+        return Some(code);
+    }
+    let word = words(word);
+    FAIL_POSITIONS.iter().find(|(parts, _)| parts.iter().any(|part| word.contains(part))).map(|(_, code)| *code)
+}
+
+fn lock(word: &str) -> Option<&'static str> {
+    let word = words(word);
+    LOCKS.iter().find(|(names, _)| names.contains(&word.as_str())).map(|(_, code)| *code)
+}
+
+/// Returns a text in lower case, with underscores between words.
+fn words(text: &str) -> String {
+    text.trim().to_lowercase().replace([' ', '-', '.', '/'], "_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fail_positions_have_a_mark_and_unknown_words_have_none() {
+        for (word, mark) in [
+            ("open", Some("FO")),
+            ("fail closed", Some("FC")),
+            ("FailClose", Some("FC")),
+            ("FailRetainPosition", Some("FL")),
+            ("fail locked open", Some("FL")),
+            ("fo", Some("FO")),
+            ("indeterminate", Some("FI")),
+            ("somehow", None),
+        ] {
+            assert_eq!(fail_position(word), mark, "{word}");
+        }
+    }
+
+    #[test]
+    fn only_locked_positions_have_a_lock() {
+        for (word, mark) in [("locked open", Some("LO")), ("CSC", Some("CSC")), ("open", None), ("closed", None)] {
+            assert_eq!(lock(word), mark, "{word}");
+        }
+    }
+}
