@@ -170,7 +170,7 @@ fn attributes_of_annotations(plant: &PlantImport<'_>) -> BTreeMap<String, usize>
     let mut counts = BTreeMap::new();
     for element in elements.iter().filter(|element| element.name == "GenericAttribute") {
         let Some(owner) = element.parent.and_then(|set| elements[set].parent) else { continue };
-        let name = if plant.is_in_catalogue(owner) { "ShapeCatalogue" } else { &elements[owner].name };
+        let name = if plant.is_in_catalog(owner) { "ShapeCatalogue" } else { &elements[owner].name };
         let is_drawn_only =
             matches!(plant.mapping(owner), Some(elements::Mapping::Annotation | elements::Mapping::Graphic));
         if name != "Node" && is_drawn_only {

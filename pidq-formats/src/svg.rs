@@ -117,7 +117,7 @@ impl DrawOptions {
             return Err(Error::new(Code::TooLarge, message));
         }
         let symbols = NodeSymbols { nozzle_extents: nozzle_extents.unwrap_or_default(), ..NodeSymbols::new(&model) };
-        if let Some(source) = sheet::Source::from_model(&model) {
+        if let Some(source) = sheet::Source::from_symbols(&symbols) {
             return sheet::draw(self, &symbols, &source);
         }
         let scene = if positions::has_positions(&symbols) {

@@ -1,6 +1,6 @@
 //! Graphics: drawn elements of the file as `graphics` of nodes and edges, and as `metadata.graphics` of the sheet.
 //!
-//! Everything is in the units of the drawing, with the digits of the file. An element of the shape catalogue is a shape
+//! Everything is in the units of the drawing, with the digits of the file. An element of the shape catalog is a shape
 //! in its own coordinates; an item that names it has a `use` of it. All other elements are in the coordinates of the sheet.
 
 mod curves;
@@ -22,8 +22,8 @@ use style::Style;
 
 /// Adds the graphics of all items, and of the sheet.
 pub fn add(plant: &mut PlantImport<'_>) {
-    let catalogue = Catalogue::new(plant.tree);
-    let mut collector = Collector::new(plant, &catalogue);
+    let catalog = Catalog::new(plant.tree);
+    let mut collector = Collector::new(plant, &catalog);
     let shapes = collector.shapes();
     let drawn_shapes: HashSet<String> = shapes.0.iter().map(|(name, _)| name.clone()).collect();
     let nodes: Vec<Vec<Json>> = (0..plant.items.len()).map(|item| collector.item(item)).collect();
@@ -94,8 +94,8 @@ const ROLES: &[(&str, &str)] = &[("DrawingBorder", "border"), ("PipeFlowArrow", 
 /// Annotations that systems without a shape for them draw as a symbol of their own.
 const SYMBOLS: &[&str] = &["PipeFlowArrow", "PipeSlopeSymbol", "InsulationSymbol"];
 
-/// Shapes of the catalogue: their names in the document.
-struct Catalogue {
+/// Shapes of the catalog: their names in the document.
+struct Catalog {
     /// By element and component name, since an equipment and a nozzle may have the same name.
     names: HashMap<(String, String), String>,
     /// By component name: the first shape.
@@ -104,23 +104,23 @@ struct Catalogue {
     shapes: Vec<(usize, String)>,
 }
 
-impl Catalogue {
-    fn new(tree: &Tree) -> Catalogue {
-        let mut catalogue = Catalogue { names: HashMap::new(), first: HashMap::new(), shapes: Vec::new() };
+impl Catalog {
+    fn new(tree: &Tree) -> Catalog {
+        let mut catalog = Catalog { names: HashMap::new(), first: HashMap::new(), shapes: Vec::new() };
         let shapes = tree.named(0, "ShapeCatalogue").flat_map(|(index, _)| tree.children(index));
         for (index, element) in shapes {
             let Some(component) = element.get("ComponentName").or(element.get("ID")) else { continue };
             let key = (element.name.clone(), component.to_owned());
-            if catalogue.names.contains_key(&key) {
+            if catalog.names.contains_key(&key) {
                 continue;
             }
-            let is_taken = catalogue.first.contains_key(component);
+            let is_taken = catalog.first.contains_key(component);
             let name = if is_taken { format!("{}:{component}", element.name) } else { component.to_owned() };
-            catalogue.first.entry(component.to_owned()).or_insert_with(|| name.clone());
-            catalogue.names.insert(key, name.clone());
-            catalogue.shapes.push((index, name));
+            catalog.first.entry(component.to_owned()).or_insert_with(|| name.clone());
+            catalog.names.insert(key, name.clone());
+            catalog.shapes.push((index, name));
         }
-        catalogue
+        catalog
     }
 
     /// Returns the shape that an element names.
@@ -134,7 +134,7 @@ impl Catalogue {
 struct Collector<'p, 't> {
     plant: &'p PlantImport<'t>,
     tree: &'t Tree,
-    catalogue: &'p Catalogue,
+    catalog: &'p Catalog,
     /// By element: the edge of which it is the center line.
     edge_by_line: HashMap<usize, usize>,
     /// Counts by element name of graphics without a position or a size.
@@ -146,12 +146,12 @@ struct Collector<'p, 't> {
 }
 
 impl<'p, 't> Collector<'p, 't> {
-    fn new(plant: &'p PlantImport<'t>, catalogue: &'p Catalogue) -> Collector<'p, 't> {
+    fn new(plant: &'p PlantImport<'t>, catalog: &'p Catalog) -> Collector<'p, 't> {
         let lines = plant.edge_lines.iter().flat_map(|(edge, lines)| lines.iter().map(|line| (*line, *edge)));
         Collector {
             plant,
             tree: plant.tree,
-            catalogue,
+            catalog,
             edge_by_line: lines.collect(),
             omitted: BTreeMap::new(),
             empty: BTreeMap::new(),
@@ -159,11 +159,11 @@ impl<'p, 't> Collector<'p, 't> {
         }
     }
 
-    /// Returns the shapes of the catalogue that have graphics.
+    /// Returns the shapes of the catalog that have graphics.
     fn shapes(&mut self) -> Fields {
-        let catalogue = self.catalogue;
+        let catalog = self.catalog;
         let mut shapes = Fields::default();
-        for (element, name) in &catalogue.shapes {
+        for (element, name) in &catalog.shapes {
             let style = Style::of(self.tree, *element);
             let elements = self.children(*element, &style);
             if !elements.is_empty() {
@@ -280,7 +280,7 @@ impl<'p, 't> Collector<'p, 't> {
     /// Returns the use of the shape that an element names.
     fn usage(&mut self, element: usize) -> Option<Json> {
         let xml_element = &self.tree.elements[element];
-        let name = self.catalogue.find(&xml_element.name, xml_element.get("ComponentName")?)?;
+        let name = self.catalog.find(&xml_element.name, xml_element.get("ComponentName")?)?;
         self.placed(element, name)
     }
 

@@ -23,8 +23,8 @@ pub struct PlantImport<'t> {
     /// Relations added so far, so that both sides of one give a single edge.
     relation_keys: HashSet<(String, String, String)>,
     relation_count: usize,
-    /// By element: true inside the shape catalogue, which describes symbols and not the plant.
-    is_in_catalogue: Vec<bool>,
+    /// By element: true inside the shape catalog, which describes symbols and not the plant.
+    is_in_catalog: Vec<bool>,
     /// Pipe edges with the elements of their center lines.
     pub edge_lines: Vec<(usize, Vec<usize>)>,
     /// Elements of signal lines with their edges.
@@ -62,7 +62,7 @@ impl<'t> PlantImport<'t> {
             suffixes: HashMap::new(),
             relation_keys: HashSet::new(),
             relation_count: 0,
-            is_in_catalogue: in_catalogue(tree),
+            is_in_catalog: in_catalog(tree),
             edge_lines: Vec::new(),
             signal_edges: Vec::new(),
         }
@@ -74,7 +74,7 @@ impl<'t> PlantImport<'t> {
 
     /// Returns the mapping of an element. An unknown element with an id becomes a node.
     pub fn mapping(&self, element: usize) -> Option<Mapping> {
-        if self.is_in_catalogue[element] {
+        if self.is_in_catalog[element] {
             return Some(Mapping::Graphic);
         }
         let xml_element = &self.tree.elements[element];
@@ -88,9 +88,9 @@ impl<'t> PlantImport<'t> {
         elements::find(&xml_element.name).or(has_id.then_some(elements::UNKNOWN))
     }
 
-    /// Returns true for an element of the shape catalogue.
-    pub fn is_in_catalogue(&self, element: usize) -> bool {
-        self.is_in_catalogue[element]
+    /// Returns true for an element of the shape catalog.
+    pub fn is_in_catalog(&self, element: usize) -> bool {
+        self.is_in_catalog[element]
     }
 
     /// Returns true for an element that is not an item but was read.
@@ -206,8 +206,8 @@ impl<'t> PlantImport<'t> {
     }
 }
 
-/// Returns by element whether it is inside the shape catalogue. Parents come before their children.
-fn in_catalogue(tree: &Tree) -> Vec<bool> {
+/// Returns by element whether it is inside the shape catalog. Parents come before their children.
+fn in_catalog(tree: &Tree) -> Vec<bool> {
     let mut is_inside = vec![false; tree.elements.len()];
     for (index, element) in tree.elements.iter().enumerate() {
         let is_parent_inside = element.parent.is_some_and(|parent| is_inside[parent]);

@@ -46,7 +46,7 @@ pub fn add(plant: &mut PlantImport<'_>) {
     let short_ids = short_ids(plant);
     for index in 0..plant.tree.elements.len() {
         let element = &plant.tree.elements[index];
-        let Some(parent) = element.parent.filter(|_| !plant.is_in_catalogue(index)) else { continue };
+        let Some(parent) = element.parent.filter(|_| !plant.is_in_catalog(index)) else { continue };
         match (element.name.as_str(), item_id_of(plant, parent)) {
             ("Association", Some(item_id)) => add_association(plant, &item_id, element, &short_ids),
             ("Association", None) => report_unresolved(plant, parent, element),

@@ -42,9 +42,8 @@ impl Isolation {
         let ids = |list: Array<'_>| list.iter().flat_map(|row| item_ids(document, row)).collect::<BTreeSet<String>>();
         let open = OPEN.iter().filter_map(|key| list(key)).flat_map(&ids).collect();
         let mut isolation = Isolation { close: ids(barriers), inside: ids(inside), open };
-        let is_uncertain = |row: &Value<'_>| {
-            row.as_object().is_some_and(|row| matches!(row.get("certain"), Some(Value::Bool(false))))
-        };
+        let is_uncertain =
+            |row: &Value<'_>| row.as_object().is_some_and(|row| matches!(row.get("certain"), Some(Value::Bool(false))));
         isolation.open.extend(barriers.iter().filter(is_uncertain).flat_map(|row| item_ids(document, row)));
         if let Some(target) = result.get("target") {
             isolation.inside.extend(ids_in_document(document, target));

@@ -6,6 +6,7 @@
 mod affine;
 mod bounds;
 mod marks;
+mod members;
 mod outline;
 mod paint;
 mod source;

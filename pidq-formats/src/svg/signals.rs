@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_are_told_by_words_of_the_class() {
+    fn kinds_follow_from_words_of_the_class() {
         for (class, mark) in
             [("signal_line.pneumatic", true), ("Capillary", true), ("signal_line.electrical", false), ("", false)]
         {

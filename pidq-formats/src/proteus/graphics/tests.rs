@@ -15,10 +15,10 @@ fn graph(imported: &Import) -> Value {
 }
 
 /// Returns the plant with a tank at (3, 4) and these contents.
-fn tank(inside: &str, catalogue: &str) -> Value {
+fn tank(inside: &str, catalog: &str) -> Value {
     let position = position("3.0", "4", "");
     graph(&import(&format!(
-        "<PlantModel><PlantInformation Units='Metre'/><ShapeCatalogue>{catalogue}</ShapeCatalogue>\
+        "<PlantModel><PlantInformation Units='Metre'/><ShapeCatalogue>{catalog}</ShapeCatalogue>\
          <Equipment ID='T' TagName='T-1' ComponentName='TANK'>{position}{inside}</Equipment></PlantModel>"
     )))
 }
@@ -89,10 +89,10 @@ fn styles_are_inherited_from_the_annotation() {
 }
 
 #[test]
-fn shapes_are_in_the_catalogue_once_and_used_where_they_are_placed() {
-    let catalogue =
+fn shapes_are_in_the_catalog_once_and_used_where_they_are_placed() {
+    let catalog =
         format!("<Equipment ID='S' ComponentName='TANK'><Line>{}</Line></Equipment>", points(&[(0, 0), (1, 1)]));
-    let graph = tank("<Scale X='2' Y='2' Z='1'/>", &catalogue);
+    let graph = tank("<Scale X='2' Y='2' Z='1'/>", &catalog);
     assert_eq!(rows(&graph, "nodes").len(), 1, "a shape is no item");
     let shapes = &graph["pid_graph"]["metadata"]["graphics"]["shapes"];
     assert_eq!(shapes, &json!({"TANK": {"elements": [{"type": "polyline", "points": [0, 0, 1, 1]}]}}));

@@ -7,6 +7,7 @@ use pidq_core::{Array, Object, Value};
 use crate::svg::scene::Point;
 
 use super::affine::{Affine, sin_cos};
+use super::members::{number, numbers, point, text};
 use super::paint::Paint;
 
 /// Drawn part of an element.
@@ -245,31 +246,6 @@ pub fn attribute(item: Object<'_>, name: &str) -> String {
     let mut listed = listed.filter_map(Value::as_object).filter(|row| text(*row, "name") == name);
     let value = listed.find_map(|row| row.get("value")).map(crate::model::text);
     value.or_else(|| (name == "TagName").then(|| text(item, "tag").to_owned())).unwrap_or_default()
-}
-
-/// Returns a text member; empty if there is none.
-pub fn text<'a>(object: Object<'a>, key: &str) -> &'a str {
-    object.get(key).and_then(Value::as_str).unwrap_or_default()
-}
-
-/// Returns a plausible coordinate or length.
-pub fn number(object: Object<'_>, key: &str) -> Option<f64> {
-    object.get(key).and_then(coordinate)
-}
-
-fn coordinate(value: Value<'_>) -> Option<f64> {
-    value.as_f64().filter(|number| number.abs() < 1e9)
-}
-
-fn numbers(object: Object<'_>, key: &str) -> Vec<f64> {
-    let list = object.get(key).and_then(Value::as_array);
-    list.into_iter().flat_map(|list| list.iter()).filter_map(coordinate).collect()
-}
-
-/// Returns a pair of numbers.
-pub fn point(object: Object<'_>, key: &str) -> Option<Point> {
-    let list = object.get(key).and_then(Value::as_array)?;
-    Some((coordinate(list.get(0)?)?, coordinate(list.get(1)?)?))
 }
 
 /// Returns the points of a path. A list with a missing number has none.

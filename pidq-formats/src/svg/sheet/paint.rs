@@ -4,7 +4,7 @@ use pidq_core::Object;
 
 use crate::svg::style::Style;
 
-use super::outline::{number, text};
+use super::members::{number, text};
 
 /// Color as red, green and blue.
 pub type Color = [u8; 3];

@@ -4,11 +4,13 @@ use std::collections::HashMap;
 
 use pidq_core::{Array, Object, Value};
 
-use crate::model::Model;
+use crate::svg::scene::NodeSymbols;
+use crate::symbols::Placement;
 
 use super::affine::Affine;
 use super::bounds::Bounds;
-use super::outline::{Outliner, number, text};
+use super::members::{number, text};
+use super::outline::Outliner;
 use super::paint::{Color, parse};
 
 /// Distance between joined sheets, in millimeters.
@@ -39,13 +41,11 @@ pub struct Sheet<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// Returns the graphics of a document; `None` if it has none, or a joined sheet has none.
-    pub fn from_model(model: &Model<'a>) -> Option<Source<'a>> {
+    /// Returns the graphics of a document; `None` if it has none, if most items have none, or if a joined sheet has none.
+    pub fn from_symbols(symbols: &NodeSymbols<'_, 'a>) -> Option<Source<'a>> {
+        let model = symbols.model;
         let metadata = model.metadata?;
-        let has_graphics = |fields: Object<'a>| fields.get("graphics").and_then(Value::as_array).is_some();
-        let is_drawn = model.nodes.iter().any(|node| has_graphics(node.fields))
-            || model.edges.iter().any(|edge| has_graphics(edge.fields));
-        if !is_drawn {
+        if !is_mostly_drawn(symbols) {
             return None;
         }
         let is_extract = metadata.get("extract_of").is_some();
@@ -116,6 +116,21 @@ impl<'a> Sheet<'a> {
         let (width, height) = ((high_x - x) * self.unit, (high_y - y) * self.unit);
         Some(Bounds { low: (self.left, 0.0), high: (self.left + width, height) })
     }
+}
+
+/// Returns true if the file draws at least half of the items. One with lines and texts only is drawn with symbols.
+fn is_mostly_drawn(symbols: &NodeSymbols<'_, '_>) -> bool {
+    let nodes = &symbols.model.nodes;
+    let has_graphics = |index: &usize| nodes[*index].fields.get("graphics").and_then(Value::as_array).is_some();
+    let is_counted = |index: &usize| {
+        let (symbol, node) = (symbols.symbols[*index], &nodes[*index]);
+        // Bubbles and small fittings often have no symbol of their own.
+        let is_small = symbol.placement == Placement::Bubble || matches!(symbol.name, "tee" | "open_end" | "nozzle");
+        symbols.is_drawable(*index) && (!is_small || node.fields.get("graphics").is_some())
+    };
+    let counted: Vec<usize> = (0..nodes.len()).filter(is_counted).collect();
+    let drawn = counted.iter().filter(|index| has_graphics(index)).count();
+    drawn > 0 && drawn * 2 >= counted.len()
 }
 
 /// Largest plausible width or height of a sheet, in millimeters.

@@ -6,7 +6,8 @@ use crate::svg::scene::Point;
 use crate::symbols::{Body, Placement, Shape, Symbol, without_actuator};
 use crate::xml::escape;
 
-use super::outline::{MissingUse, Outline, Step, attribute, point as pair};
+use super::members::{point as pair, text};
+use super::outline::{MissingUse, Outline, Step, attribute};
 use super::{Bounds, Item, Picture, SheetWriter, number};
 
 /// Millimeters per pixel of a symbol.
@@ -143,8 +144,7 @@ impl<'a> SheetWriter<'_, '_, 'a> {
             return Some(displayed);
         }
         let other_sheet = node.fields.get("cross_page").and_then(Value::as_object);
-        let other_sheet =
-            other_sheet.map(|link| super::outline::text(link, "drawing_name")).filter(|name| !name.is_empty());
+        let other_sheet = other_sheet.map(|link| text(link, "drawing_name")).filter(|name| !name.is_empty());
         let title = node.tag().or(other_sheet).map_or_else(|| node.title(), str::to_owned);
         (!title.is_empty() && (title != node.name || node.tag() == Some(&title))).then_some(title)
     }

@@ -7,9 +7,10 @@ use crate::xml::Tree;
 
 /// Returns a drawing of one valve `V`, 100 mm wide and 50 mm high, with the unit and the y axis of the test.
 fn sheet(metadata: &str, graphics: &str) -> String {
+    let graphics = if graphics.is_empty() { String::new() } else { format!("\"graphics\": [{graphics}],") };
     format!(
         r#"{{"pid_graph": {{"nodes": [
-            {{"id": "V", "tag": "HV-1", "node_classification": "piping_component.gate_valve", "graphics": [{graphics}],
+            {{"id": "V", "tag": "HV-1", "node_classification": "piping_component.gate_valve", "orig_x": 20, "orig_y": 20, {graphics}
               "ports": [{{"index": 1, "x": 10, "y": 20}}, {{"index": 2, "x": 30, "y": 20}}]}},
             {{"id": "W", "tag": "HV-2", "node_classification": "piping_component.gate_valve", "orig_x": 50, "orig_y": 20}}],
           "edges": [{{"id": "E", "edge_type": "physically_connected_to", "from": "V", "to": "W", "line": "L-1",
@@ -47,10 +48,10 @@ fn the_view_box_is_the_sheet_in_millimeters() {
     assert!(up.contains("viewBox=\"0 0 100 50\"") && up.contains("d=\"M10 30L30 30\""), "{up}");
     let down = draw(&sheet(&UP.replace("\"up\"", "\"down\""), line));
     assert!(down.contains("d=\"M10 20L30 20\""), "{down}");
-    let meters =
+    let scaled =
         UP.replace("[0, 0, 100, 50]", "[0.5, 0, 0.6, 0.05]").replace("\"mm_per_unit\": 1", "\"mm_per_unit\": 1000");
-    let meters = draw(&sheet(&meters, r#"{"type": "polyline", "points": [0.51, 0.02, 0.53, 0.02]}"#));
-    assert!(meters.contains("viewBox=\"0 0 100 50\"") && meters.contains("d=\"M10 30L30 30\""), "{meters}");
+    let scaled = draw(&sheet(&scaled, r#"{"type": "polyline", "points": [0.51, 0.02, 0.53, 0.02]}"#));
+    assert!(scaled.contains("viewBox=\"0 0 100 50\"") && scaled.contains("d=\"M10 30L30 30\""), "{scaled}");
 }
 
 #[test]
@@ -233,6 +234,12 @@ fn highlights_are_marked_and_an_isolation_has_a_legend() {
             && svg.contains("stays open or uncertain: 1")
             && svg.contains("viewBox=\"0 0 100 62\"")
     );
+}
+
+#[test]
+fn a_drawing_with_center_lines_only_is_drawn_with_symbols() {
+    let svg = element("");
+    assert!(svg.contains("data-id=\"V\" transform=") && svg.contains("data-id=\"W\" transform="), "{svg}");
 }
 
 #[test]
