@@ -14,6 +14,7 @@ pub(crate) mod instrument_class;
 pub(crate) mod inventory;
 pub(crate) mod isolate;
 pub(crate) mod join;
+pub(crate) mod joints;
 pub(crate) mod json_results;
 pub(crate) mod lists;
 pub(crate) mod loops;

@@ -882,6 +882,97 @@ fn a_linked_connector_is_not_also_joined_by_label() {
     );
 }
 
+/// Runs a query on two joined sheets whose pipes and connectors have the given fields; the connectors name each other.
+fn query_joined_pipes(pipes: [&str; 2], connectors: [&str; 2], query: &str) -> String {
+    let sheet = |at: usize| {
+        let ends = [r#""from": "V", "to": "x""#, r#""from": "x", "to": "V""#][at];
+        let (name, pipe, connector) = (["A", "B"][at], pipes[at], connectors[at]);
+        let json = format!(
+            r#"{{"nodes": [{{"id": "x", "class": "off_page_connector", {connector}}}, {{"id": "V", "class": "ball_valve"}}],
+            "edges": [{{"id": 1, {ends} {pipe}}}], "metadata": {{"drawing_name": "{name}"}}}}"#
+        );
+        Graph::from_json(json).expect("JSON")
+    };
+    let joined = join_sheets(&[&sheet(0), &sheet(1)], JoinBy::Any, Limits::default()).expect("drawings");
+    let joined = Graph::from_json(joined).expect("JSON");
+    Query::parse(query).and_then(|query| query.to_json(&joined, Limits::default())).expect("it runs")
+}
+
+#[test]
+fn joined_pipes_of_different_lines_classes_sizes_or_fluids_are_listed() {
+    let connectors =
+        ["B", "A"].map(|other| format!(r#""cross_page": {{"drawing_name": "{other}", "link_label": "L"}}"#));
+    let connectors = connectors.each_ref().map(String::as_str);
+    let report = "graph().metadata.joined | [.pairs | size(), .differences | map([.property, .from_value, .to_value])]";
+    let check = |pipes: [&str; 2], expected: &str| assert_eq!(query_joined_pipes(pipes, connectors, report), expected);
+    check(["", ""], "[1,[]]");
+    check([r#", "line": "50-W-1""#, r#", "line": "50 w 1""#], "[1,[]]");
+    check([r#", "line": "50-W-1""#, r#", "line": "50-W-2""#], r#"[1,[["line","50-W-1","50-W-2"]]]"#);
+    // What one side does not say is no difference.
+    check([r#", "line": "50-W-1""#, r#", "line": null"#], "[1,[]]");
+    check([r#", "nominal_diameter": 50"#, r#", "nominal_diameter": "DN 50.0""#], "[1,[]]");
+    let [from, to] = [
+        r#", "nominal_diameter": 50, "piping_class": "B1", "fluid_code": "W""#,
+        r#", "nominal_diameter": "80", "piping_class": "B2", "fluid_code": "ST""#,
+    ];
+    let all = r#"[1,[["piping_class","B1","B2"],["nominal_diameter","50","80"],["fluid_code","W","ST"]]]"#;
+    check([from, to], all);
+    // A connector without such pipes has its own fields.
+    let own = [r#""line": "1", "#, r#""line": "2", "#];
+    let fields: [String; 2] = [0, 1].map(|at| format!("{}{}", own[at], connectors[at]));
+    let found = query_joined_pipes(["", ""], fields.each_ref().map(String::as_str), report);
+    assert_eq!(found, r#"[1,[["line","1","2"]]]"#);
+    let findings = r#"validate({rules: "P120"}) | map([.severity, .ids, .evidence, .message])"#;
+    let found = query_joined_pipes([r#", "line": "50-W-1""#, r#", "line": "50-W-2""#], connectors, findings);
+    let expected =
+        r##"[["warning",["A#x","B#x"],["joint#1"],"A#x and B#x are joined, but line is 50-W-1 and 50-W-2"]]"##;
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_connector_that_a_present_sheet_lacks_is_listed_with_the_reason() {
+    let report = "graph().metadata.joined | [.unmatched | map(.id), .missing_partners | map([.id, .sheet, .reason])]";
+    let link = |drawing: &str, label: &str| format!(r#""cross_page": {{"drawing_name": "{drawing}", {label}}}"#);
+    let label = |text: &str| format!(r#""link_label": "{text}""#);
+    let check = |from: String, to: &str, expected: &str| {
+        assert_eq!(query_joined_pipes(["", ""], [&from, to], report), expected, "{from} {to}");
+    };
+    let other = link("Z", &label("M"));
+    check(link("B", &label("L")), &other, r##"[["A#x","B#x"],[["A#x","B","no_connector"]]]"##);
+    check(link("C", &label("L")), &other, r##"[["A#x","B#x"],[]]"##);
+    check(link("B", r#""link_label": null"#), &other, r##"[["A#x","B#x"],[["A#x","B","no_label"]]]"##);
+    check(link("B", &label("L")), &link("Z", &label("L")), r##"[["A#x","B#x"],[["A#x","B","no_reference_back"]]]"##);
+    let findings = r#"validate({rules: "P121"}) | map([.ids, .message])"#;
+    let found = query_joined_pipes(["", ""], [&link("B", &label("L")), &other], findings);
+    assert_eq!(found, r##"[[["A#x"],"A#x names the sheet B, which lacks its partner"]]"##);
+    let same_direction = query_joined_pipes(
+        ["", r#", "direction": "backward""#],
+        [&link("B", &label("L")), &link("A", &label("L"))],
+        report,
+    );
+    let expected = r##"[["A#x","B#x"],[["A#x","B","same_direction"],["B#x","A","same_direction"]]]"##;
+    assert_eq!(same_direction, expected);
+}
+
+#[test]
+fn many_connectors_with_the_same_label_are_joined_in_bounded_memory() {
+    const MANY: usize = 2_000;
+    let sheet = |name: &str, partner: &str| {
+        let connector = |at: usize| {
+            format!(
+                r#"{{"id": {at}, "class": "off_page_connector", "cross_page": {{"drawing_name": "{partner}", "link_label": "L"}}}}"#
+            )
+        };
+        let nodes: Vec<String> = (0..MANY).map(connector).collect();
+        let json =
+            format!(r#"{{"nodes": [{}], "edges": [], "metadata": {{"drawing_name": "{name}"}}}}"#, nodes.join(","));
+        Graph::from_json(json).expect("JSON")
+    };
+    let joined = join_sheets(&[&sheet("A", "B"), &sheet("B", "A")], JoinBy::Any, Limits::default()).expect("drawings");
+    let query = "graph().metadata.joined | [.pairs | size(), .ambiguous | size(), .ambiguous.0.candidates | size()]";
+    check_document(&joined, query, "[0,4000,100]");
+}
+
 #[test]
 fn a_joint_of_pipes_of_unknown_direction_is_undirected() {
     let sheet = |name: &str, partner: &str| {

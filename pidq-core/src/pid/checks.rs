@@ -8,7 +8,7 @@ use super::dead_ends::{DeadEnd, dead_ends, has_instrument, has_sensor, is_manhol
 use super::isolate::expected_pipe_count;
 use super::lists::{EdgeField, distinct_values, is_component, is_property_break, may_change};
 use super::segments::{self, MissingEnds};
-use super::{ChargeFn, Datum, loops};
+use super::{ChargeFn, Datum, join, joints, loops};
 use crate::error::Result;
 use crate::graph::adjacency::{Adjacency, EdgeId, NONE, NodeId};
 use crate::graph::config::Names;
@@ -94,6 +94,8 @@ const RULES: &[Rule] = &[
     Rule { is_default: false, ..rule("P113", "relief_path_blocked", Info, blocked_relief) },
     Rule { is_default: false, ..rule("P114", "pump_discharge_without_check_valve", Info, pumps_without_check) },
     Rule { is_default: false, ..rule("P115", "dead_leg", Info, dead_legs) },
+    rule("P120", "joint_of_different_pipes", Warning, joints_of_different_pipes),
+    rule("P121", "missing_partner_connector", Warning, missing_partner_connectors),
 ];
 
 /// A finding.
@@ -663,6 +665,44 @@ fn unmatched_connectors(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> 
     let unmatched: Vec<NodeId> = checker.nodes().filter(is_off_page).filter(|node| !is_matched(*node)).collect();
     for node in unmatched {
         checker.report(format!("{} does not define its continuation", checker.name(node)), &[node], &[]);
+    }
+    Ok(())
+}
+
+/// Reports the joints of joined sheets whose pipes differ.
+fn joints_of_different_pipes(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result<()> {
+    let drawing = checker.drawing;
+    charge(drawing.topology.edge_count() as u64)?;
+    let is_joint = |edge: &EdgeId| joints::is_joint(drawing, *edge);
+    let joint_edges: Vec<EdgeId> = drawing.topology.edges_of(EdgeFlags::FLOW).filter(is_joint).collect();
+    for edge in joint_edges {
+        let ends = drawing.topology.flow_ends(edge);
+        for end in ends {
+            charge(1 + drawing.topology.flow_degree(end) as u64)?;
+        }
+        let [from, to] = ends.map(|end| joints::values(drawing, end));
+        for difference in joints::differences(&from, &to) {
+            let names = ends.map(|end| checker.name(end));
+            let [from, to] = difference.values;
+            let message =
+                format!("{} and {} are joined, but {} is {from} and {to}", names[0], names[1], difference.property);
+            checker.report(message, &ends, &[edge]);
+        }
+    }
+    Ok(())
+}
+
+/// Reports the connectors of joined sheets that name one of the sheets, which lacks their partner.
+fn missing_partner_connectors(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result<()> {
+    let drawing = checker.drawing;
+    let report = drawing.metadata.as_object().and_then(|metadata| metadata.get(join::REPORT)?.as_object());
+    let rows = report.and_then(|report| report.get(join::MISSING_PARTNERS)?.as_array());
+    for row in rows.into_iter().flat_map(|rows| rows.iter()).filter_map(Value::as_object) {
+        charge(1)?;
+        let text = |key: &str| row.get(key).map(convert::to_text).unwrap_or_default();
+        let Some(node) = row.get("id").and_then(|id| drawing.by_id(id)) else { continue };
+        let message = format!("{} names the sheet {}, which lacks its partner", checker.name(node), text("sheet"));
+        checker.report(message, &[node], &[]);
     }
     Ok(())
 }

@@ -1,11 +1,11 @@
 //! Joining of sheets into one drawing at their off-page connectors.
 //!
 //! Connectors are paired if they reference each other; connectors with several candidates or none are listed, and
-//! nothing is guessed.
+//! nothing is guessed. Pairs of different pipes and partners that a sheet lacks are listed too.
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{Budget, ChargeFn, Datum, pipe_lines};
+use super::{Budget, ChargeFn, Datum, joints, pipe_lines};
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{Names, TopologyConfig};
@@ -37,6 +37,8 @@ struct Connector {
     drawing: Option<String>,
     label: Option<String>,
     enters: Option<bool>,
+    /// The name of `drawing`, if a sheet has it.
+    named: Option<usize>,
 }
 
 /// Names of the criteria in results.
@@ -48,6 +50,15 @@ const JOINT: &str = "joint";
 
 const PAIR: &[&str] = &["from", "to", "by"];
 const UNPAIRED: &[&str] = &["id", "drawing", "label", "candidates"];
+const DIFFERENCE: &[&str] = &["from", "to", "property", "from_value", "to_value"];
+const MISSING_PARTNER: &[&str] = &["id", "sheet", "label", "reason"];
+
+/// Key of the report of the join in the metadata, and of the list of partners that a sheet lacks.
+pub(crate) const REPORT: &str = "joined";
+pub(crate) const MISSING_PARTNERS: &str = "missing_partners";
+
+/// Maximum number of candidates that are listed for a connector. Equal labels would give their square.
+const MAX_CANDIDATES: usize = 100;
 
 /// A sheet with its id prefix.
 struct Sheet<'s, 'a> {
@@ -101,17 +112,21 @@ pub(crate) fn join<'a>(sheets: &[Drawing<'a>], by: JoinBy, budget: &mut dyn Budg
         edges.extend((0..drawing.topology.edge_count() as u32).map(|edge| prefixed_edge(&sheet, edge)));
         prefixed_sheets.push(sheet);
     }
-    let connectors = connectors(sheets);
-    let partners = partners(&connectors, &sheet_aliases(sheets, &names), by, budget)?;
+    let sheet_index = SheetIndex::new(sheets, &names);
+    let connectors = connectors(sheets, &sheet_index);
+    let index = ConnectorIndex::new(&connectors, &sheet_index);
+    let partners = partners(&connectors, &index, by, budget)?;
     let config_source = sheets.iter().find(|sheet| own_topology(sheet).is_some()).or(sheets.first());
     let config = config_source.map_or(TopologyConfig::shared_default(), |sheet| &sheet.topology.config);
     let pairing = Pairing { sheets: &prefixed_sheets, connectors: &connectors, partners: &partners };
     let (mut pairs, mut unmatched, mut ambiguous) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut differences, mut missing_partners) = (Vec::new(), Vec::new());
     for (at, candidates) in partners.iter().enumerate() {
         let Some((other, criterion)) = pairing.partner(at) else {
             let row = pairing.unpaired_row(at, budget)?;
             if candidates.is_empty() {
-                unmatched.push(row)
+                unmatched.push(row);
+                missing_partners.extend(pairing.missing_partner_row(at, &index, by, budget)?);
             } else {
                 ambiguous.push(row)
             }
@@ -120,10 +135,17 @@ pub(crate) fn join<'a>(sheets: &[Drawing<'a>], by: JoinBy, budget: &mut dyn Budg
         if pairing.is_source(at, other) {
             let [from, to] = [at, other].map(|at| pairing.id(at));
             edges.push(joint_edge(config, &from, &to, pairs.len() + 1, pairing.has_direction(at, other)));
+            differences.extend(pairing.difference_rows(at, other, budget)?);
             pairs.push(vec![Datum::String(from), Datum::String(to), Datum::Word(criterion)]);
         }
     }
-    let report = [("pairs", PAIR, pairs), ("unmatched", UNPAIRED, unmatched), ("ambiguous", UNPAIRED, ambiguous)];
+    let report = [
+        ("pairs", PAIR, pairs),
+        ("unmatched", UNPAIRED, unmatched),
+        ("ambiguous", UNPAIRED, ambiguous),
+        ("differences", DIFFERENCE, differences),
+        (MISSING_PARTNERS, MISSING_PARTNER, missing_partners),
+    ];
     let report = report.map(|(key, keys, rows)| (key.to_owned(), Datum::Table(keys, rows)));
     let metadata = metadata(sheets, &names, Datum::Map(report.into()), &mut |units| budget.charge(units))?;
     const KEYS: &[&str] = &["nodes", "edges", "metadata"];
@@ -173,6 +195,53 @@ impl<'a> Pairing<'_, 'a> {
         let texts = [own, connector.drawing.clone(), connector.label.clone()].map(Datum::string);
         Ok(texts.into_iter().chain([candidates]).collect())
     }
+
+    /// Returns a row for each property in which the pipes of two joined connectors differ.
+    fn difference_rows(&self, from: usize, to: usize, budget: &mut dyn Budget) -> Result<Vec<Vec<Datum<'a>>>> {
+        let mut values = Vec::with_capacity(2);
+        for at in [from, to] {
+            let (connector, drawing) = (&self.connectors[at], self.sheets[self.connectors[at].sheet].drawing);
+            budget.charge(1 + drawing.topology.flow_degree(connector.node) as u64)?;
+            values.push(joints::values(drawing, connector.node));
+        }
+        let found = joints::differences(&values[0], &values[1]);
+        let row = |difference: joints::Difference| {
+            let [from_value, to_value] = difference.values.map(Datum::String);
+            let ids = [from, to].map(|at| Datum::String(self.id(at)));
+            ids.into_iter().chain([Datum::Word(difference.property), from_value, to_value]).collect()
+        };
+        Ok(found.into_iter().map(row).collect())
+    }
+
+    /// Returns the row of a connector that names a sheet which is present but lacks its partner.
+    fn missing_partner_row(
+        &self,
+        at: usize,
+        index: &ConnectorIndex<'_>,
+        by: JoinBy,
+        budget: &mut dyn Budget,
+    ) -> Result<Option<Vec<Datum<'a>>>> {
+        let connector = &self.connectors[at];
+        let is_compared = by != JoinBy::Link || connector.linked.is_some();
+        let Some(name) = connector.named.filter(|_| is_compared) else { return Ok(None) };
+        let Some(sheet) = index.sheets.first_other(name, connector.sheet) else { return Ok(None) };
+        let linked = connector.linked.as_deref().and_then(|id| index.by_id.get(id)).map_or(&[][..], Vec::as_slice);
+        let labeled = index.labeled(connector);
+        budget.charge(1 + (linked.len() + labeled.len()) as u64)?;
+        let named = linked.iter().chain(labeled).map(|other| &self.connectors[*other]);
+        let is_on_named_sheet =
+            |other: &&Connector| other.sheet != connector.sheet && index.names_sheet_of(connector, other);
+        let named: Vec<&Connector> = named.filter(is_on_named_sheet).collect();
+        let reason = match named.as_slice() {
+            [] if connector.linked.is_none() && connector.label.is_none() => "no_label",
+            [] => "no_connector",
+            named if named.iter().all(|other| is_same_direction(connector, other)) => "same_direction",
+            _ => "no_reference_back",
+        };
+        let own = connector.has_id.then(|| self.id(at));
+        let texts = [own, Some(self.sheets[sheet].name.to_owned()), connector.label.clone()].map(Datum::string);
+        Ok(Some(texts.into_iter().chain([Datum::Word(reason)]).collect()))
+    }
 }
 
 /// Returns the metadata of the joined drawing: the required fields of a stored graph, the sheets, and the pairing of
@@ -193,7 +262,7 @@ fn metadata<'a>(
         ("schema_version", version),
         ("change_version", Datum::String("1".into())),
         ("sheets", Datum::Array(sheets.iter().map(|sheet| Datum::Value(sheet.metadata)).collect())),
-        ("joined", report),
+        (REPORT, report),
     ];
     let mut topologies = sheets.iter().map(own_topology);
     if let Some(first) = topologies.find_map(|own| own) {
@@ -241,15 +310,42 @@ fn sheet_names(sheets: &[Drawing<'_>]) -> Vec<String> {
     names
 }
 
-/// Returns the names by which connectors may reference each sheet: its name, its number, and its prefix.
-fn sheet_aliases<'n>(sheets: &[Drawing<'n>], names: &'n [String]) -> Vec<[Option<&'n str>; 3]> {
-    let titles =
-        |sheet: &Drawing<'n>| [Names::DrawingName, Names::DrawingNumber].map(|names| sheet.metadata_string(names));
-    let aliases = |(sheet, name): (&Drawing<'n>, &'n String)| {
-        let [title, number] = titles(sheet);
-        [title, number, Some(name.as_str())]
-    };
-    sheets.iter().zip(names).map(aliases).collect()
+/// Sheets by normalized name. Connectors reference a sheet by its name, its number, or its prefix.
+#[derive(Default)]
+struct SheetIndex {
+    names: HashMap<String, usize>,
+    /// By name.
+    sheets: Vec<Vec<usize>>,
+    /// By sheet.
+    names_of: Vec<Vec<usize>>,
+}
+
+impl SheetIndex {
+    fn new(sheets: &[Drawing<'_>], prefixes: &[String]) -> SheetIndex {
+        let mut index = SheetIndex::default();
+        for (at, (sheet, prefix)) in sheets.iter().zip(prefixes).enumerate() {
+            let titles = [Names::DrawingName, Names::DrawingNumber].map(|names| sheet.metadata_string(names));
+            let mut own_names: Vec<usize> = Vec::new();
+            for name in titles.into_iter().flatten().chain([prefix.as_str()]) {
+                let next = index.sheets.len();
+                let name = *index.names.entry(normalize(name)).or_insert(next);
+                if name == next {
+                    index.sheets.push(Vec::new());
+                }
+                if !own_names.contains(&name) {
+                    own_names.push(name);
+                    index.sheets[name].push(at);
+                }
+            }
+            index.names_of.push(own_names);
+        }
+        index
+    }
+
+    /// Returns the first sheet of a name that is not a given one.
+    fn first_other(&self, name: usize, sheet: usize) -> Option<usize> {
+        self.sheets[name].iter().copied().find(|other| *other != sheet)
+    }
 }
 
 /// Returns an object with changed values for some fields.
@@ -312,20 +408,22 @@ fn joint_edge<'a>(config: &TopologyConfig, from: &str, to: &str, number: usize, 
     Datum::Map(fields.map(|(key, text)| (key, Datum::String(text))).collect())
 }
 
-fn connectors(sheets: &[Drawing<'_>]) -> Vec<Connector> {
+fn connectors(sheets: &[Drawing<'_>], index: &SheetIndex) -> Vec<Connector> {
     let mut connectors = Vec::new();
     for (sheet, drawing) in sheets.iter().enumerate() {
         let topology = &drawing.topology;
         for node in (0..topology.node_count() as u32).filter(|node| topology.roles[*node as usize] == Role::OffPage) {
             let text = |names: Names| drawing.cross_page(node, names).map(convert::to_text);
             let degree = |dir: Direction| topology.table(EdgeFilter::Flow, dir).degree(node);
+            let drawing_name = text(Names::CrossPageDrawing);
             connectors.push(Connector {
                 sheet,
                 node,
                 has_id: !drawing.id(node).is_null(),
                 persistent_id: drawing.node_field(node, Names::PersistentId).map(convert::to_text),
                 linked: text(Names::CrossPagePartner),
-                drawing: text(Names::CrossPageDrawing),
+                named: drawing_name.as_deref().and_then(|name| index.names.get(&normalize(name))).copied(),
+                drawing: drawing_name,
                 label: text(Names::CrossPageLabel),
                 // A connector with outgoing flow is an inlet of the sheet.
                 enters: match (degree(Direction::Down), degree(Direction::Up)) {
@@ -343,23 +441,25 @@ fn connectors(sheets: &[Drawing<'_>]) -> Vec<Connector> {
 /// Returns the possible partners of each connector, and the criterion.
 fn partners(
     connectors: &[Connector],
-    names: &[[Option<&str>; 3]],
+    index: &ConnectorIndex<'_>,
     by: JoinBy,
     budget: &mut dyn Budget,
 ) -> Result<Vec<Vec<(usize, &'static str)>>> {
-    let index = ConnectorIndex::new(connectors);
     let mut partners = vec![Vec::new(); connectors.len()];
     for (at, connector) in connectors.iter().enumerate() {
-        let (linked, labeled) = (index.linked(connector), index.labeled(connector));
-        budget.charge(1 + (linked.len() + labeled.len()) as u64)?;
         let is_allowed = |other: &usize| may_be_paired(connector, &connectors[*other]);
         if by != JoinBy::Label {
-            partners[at].extend(linked.into_iter().filter(is_allowed).map(|other| (other, LINK)));
+            let linked = index.linked(connector);
+            budget.charge(1 + linked.len() as u64)?;
+            let linked = linked.into_iter().filter(is_allowed).take(MAX_CANDIDATES);
+            partners[at].extend(linked.map(|other| (other, LINK)));
         }
         if by != JoinBy::Link && partners[at].is_empty() {
-            let names_match =
-                |other: &usize| is_allowed(other) && name_each_others_drawing(connector, &connectors[*other], names);
-            partners[at].extend(labeled.into_iter().filter(names_match).map(|other| (other, LABEL)));
+            let labeled = index.labeled(connector);
+            budget.charge(1 + labeled.len() as u64)?;
+            let is_mutual = |other: &usize| index.names_sheet_of(&connectors[*other], connector);
+            let labeled = labeled.iter().copied().filter(|other| is_allowed(other) && is_mutual(other));
+            partners[at].extend(labeled.take(MAX_CANDIDATES).map(|other| (other, LABEL)));
         }
         // Every pair may match.
         budget.reserve(size_of_val(&*partners[at]))?;
@@ -369,14 +469,17 @@ fn partners(
 
 /// Connectors by id, link and label.
 struct ConnectorIndex<'c> {
+    sheets: &'c SheetIndex,
     by_id: HashMap<&'c str, Vec<usize>>,
     by_link: HashMap<&'c str, Vec<usize>>,
-    by_label: HashMap<String, Vec<usize>>,
+    /// By name of the sheet and normalized label.
+    by_label: HashMap<(usize, String), Vec<usize>>,
 }
 
 impl<'c> ConnectorIndex<'c> {
-    fn new(connectors: &'c [Connector]) -> ConnectorIndex<'c> {
-        let mut index = ConnectorIndex { by_id: HashMap::new(), by_link: HashMap::new(), by_label: HashMap::new() };
+    fn new(connectors: &'c [Connector], sheets: &'c SheetIndex) -> ConnectorIndex<'c> {
+        let mut index =
+            ConnectorIndex { sheets, by_id: HashMap::new(), by_link: HashMap::new(), by_label: HashMap::new() };
         for (at, connector) in connectors.iter().enumerate() {
             if let Some(id) = &connector.persistent_id {
                 index.by_id.entry(id).or_default().push(at);
@@ -385,7 +488,9 @@ impl<'c> ConnectorIndex<'c> {
                 index.by_link.entry(link).or_default().push(at);
             }
             if let Some(label) = &connector.label {
-                index.by_label.entry(normalize(label)).or_default().push(at);
+                for name in &sheets.names_of[connector.sheet] {
+                    index.by_label.entry((*name, normalize(label))).or_default().push(at);
+                }
             }
         }
         index
@@ -401,17 +506,26 @@ impl<'c> ConnectorIndex<'c> {
         linked
     }
 
-    /// Returns the connectors with the same label.
-    fn labeled(&self, connector: &Connector) -> Vec<usize> {
-        let label = connector.label.as_deref().map(normalize);
-        label.and_then(|label| self.by_label.get(&label)).cloned().unwrap_or_default()
+    /// Returns the connectors with the same label on the sheets that a connector names.
+    fn labeled(&self, connector: &Connector) -> &[usize] {
+        let key = connector.named.zip(connector.label.as_deref().map(normalize));
+        key.and_then(|key| self.by_label.get(&key)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns whether a connector names the sheet of another one.
+    fn names_sheet_of(&self, connector: &Connector, other: &Connector) -> bool {
+        connector.named.is_some_and(|name| self.sheets.names_of[other.sheet].contains(&name))
     }
 }
 
 /// Returns whether two connectors may be paired: opposite directions, different sheets, and both with ids for the edge.
 fn may_be_paired(a: &Connector, b: &Connector) -> bool {
-    let is_same_direction = a.enters.is_some() && a.enters == b.enters;
-    a.sheet != b.sheet && a.has_id && b.has_id && !is_same_direction
+    a.sheet != b.sheet && a.has_id && b.has_id && !is_same_direction(a, b)
+}
+
+/// Returns whether the flow enters their sheets at both connectors, or leaves them at both.
+fn is_same_direction(a: &Connector, b: &Connector) -> bool {
+    a.enters.is_some() && a.enters == b.enters
 }
 
 /// Returns whether a connector is the only candidate of another. A connector matched by label may link to a third one.
@@ -426,16 +540,6 @@ fn links_agree(a: &Connector, b: &Connector, by: &str) -> bool {
         both.is_some_and(|(linked, id)| linked != id)
     };
     by == LABEL || !conflicts(a, b) && !conflicts(b, a)
-}
-
-/// Returns whether two connectors name each other's drawings.
-fn name_each_others_drawing(a: &Connector, b: &Connector, names: &[[Option<&str>; 3]]) -> bool {
-    let names_sheet = |a: &Connector, b: &Connector| {
-        let is_sheet =
-            |drawing: &String| names[b.sheet].iter().flatten().any(|name| normalize(name) == normalize(drawing));
-        a.drawing.as_ref().is_some_and(is_sheet)
-    };
-    names_sheet(a, b) && names_sheet(b, a)
 }
 
 /// Normalizes a label to upper case without spaces and hyphens, since exporters spell them differently.

@@ -95,7 +95,7 @@ fn reject_sheet_as_output(output: &Path, sheets: &[PathBuf]) -> Result<()> {
     }
 }
 
-/// Prints unmatched connectors and totals.
+/// Prints unmatched connectors, pairs of different pipes and totals.
 fn print_report(report: Value<'_>, sheets: usize) {
     let mut text = String::new();
     let lists = ["pairs", "unmatched", "ambiguous"].map(|list| items(field(report, list)).collect::<Vec<_>>());
@@ -106,6 +106,15 @@ fn print_report(report: Value<'_>, sheets: usize) {
     for row in ambiguous {
         let candidates = table::cell(field(*row, "candidates"));
         text.push_str(&format!("several partners for {}: {candidates}\n", connector(*row)));
+    }
+    for row in items(field(report, "missing_partners")) {
+        let [id, sheet, reason] = ["id", "sheet", "reason"].map(|key| table::cell(field(row, key)));
+        text.push_str(&format!("{id} names the sheet {sheet}, which lacks its partner: {reason}\n"));
+    }
+    for row in items(field(report, "differences")) {
+        let cells = ["from", "to", "property", "from_value", "to_value"].map(|key| table::cell(field(row, key)));
+        let [from, to, property, from_value, to_value] = cells;
+        text.push_str(&format!("{from} and {to} are joined, but {property} is {from_value} and {to_value}\n"));
     }
     let [pairs, unmatched, ambiguous] = [pairs, unmatched, ambiguous].map(Vec::len);
     let pairs = table::count(pairs, "pair");
