@@ -4,8 +4,8 @@ use pidq_core::Value;
 
 use crate::encoding::decode_plain;
 use crate::error::{Code, Error, Result};
-use crate::import::Import;
-use crate::{cypher, dot, graphml, json_formats, mermaid, model, proteus, svg, tables};
+use crate::import::{Diagnostic, Import};
+use crate::{cypher, dot, graphml, json_formats, mermaid, model, proteus, sfiles, svg, tables};
 
 /// A format of files.
 #[derive(Debug)]
@@ -152,6 +152,14 @@ pub const FORMATS: &[Format] = &[
         write: Some(Writer { files: &["nodes.ndjson", "edges.ndjson"], write: json_formats::write_lines }),
     },
     Format {
+        name: "sfiles",
+        media_type: "text/x-sfiles",
+        extension: "sfiles",
+        summary: "SFILES 2.0: the units, streams and signals of a flowsheet as one canonical line of text",
+        read: Some(Reader { files: &["flowsheet.sfiles"], read: |files| sfiles::read(files[0]) }),
+        write: Some(Writer { files: &["flowsheet.sfiles"], write: sfiles::write }),
+    },
+    Format {
         name: "svg",
         media_type: "image/svg+xml",
         extension: "svg",
@@ -160,6 +168,11 @@ pub const FORMATS: &[Format] = &[
         write: Some(Writer { files: &["drawing.svg"], write: svg::write }),
     },
 ];
+
+type ListLosses = fn(Value<'_>) -> Result<Vec<Diagnostic>>;
+
+/// Formats that leave out parts of a drawing which a reader would expect, with the list of these parts.
+const LOSSES: &[(&str, ListLosses)] = &[("sfiles", sfiles::losses)];
 
 impl Format {
     /// Finds a format by name.
@@ -221,6 +234,14 @@ impl Format {
             return Err(Error::new(Code::TooLarge, message));
         }
         self.export(value)
+    }
+
+    /// Lists the parts of a graph that an export leaves out, for formats that cannot hold a whole drawing.
+    ///
+    /// # Errors
+    /// Those of [`Format::export`].
+    pub fn losses(&self, value: Value<'_>) -> Result<Vec<Diagnostic>> {
+        LOSSES.iter().find(|(name, _)| *name == self.name).map_or(Ok(Vec::new()), |(_, losses)| losses(value))
     }
 
     fn unsupported(&self, verb: &str) -> Error {

@@ -96,6 +96,8 @@ findings! {
     InvalidCoordinates   "I031" Warning "Coordinates are not finite numbers, or an extent is inverted; they were left out.";
     MissingShape         "I040" Info "The shape is not in the file; a symbol of pidq is drawn in its place.";
     Fragment             "I041" Warning "The file is a fragment of a plant model.";
+    NotInFlowsheet       "I045" Info "The flowsheet text does not hold this part of the drawing.";
+    OrderDependent       "I046" Warning "The flowsheet has many equal parts; its text may depend on the order of the nodes.";
 }
 
 /// Finding about data that was not imported unchanged.
@@ -155,6 +157,11 @@ impl ImportBuilder {
     pub fn report_dangling_end(&mut self, end: &str, id: &str) {
         let message = format!("the {end} {id} of an edge is not a node");
         self.report(Finding::DanglingReference, message, &[id.trim_matches('"')]);
+    }
+
+    /// Reports that the text of a flowsheet may depend on the order of the nodes.
+    pub fn report_order_dependence(&mut self) {
+        self.report(Finding::OrderDependent, Finding::OrderDependent.summary(), &[]);
     }
 
     /// Builds the document.

@@ -40,6 +40,7 @@ mod mermaid;
 mod model;
 mod other_fields;
 mod proteus;
+mod sfiles;
 mod svg;
 mod symbols;
 mod tables;

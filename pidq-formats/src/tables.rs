@@ -1,4 +1,4 @@
-//! Table formats: CSV of any list, the CSV pair of a graph, the CSV pair of Neo4j, and XLSX workbooks.
+//! Table formats: CSV of any list, the CSV pair of a graph, the CSV pair for Neo4j, and XLSX workbooks.
 //!
 //! A cell that a spreadsheet would interpret as a formula is prefixed with `'` on export; the import removes it.
 

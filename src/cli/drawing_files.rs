@@ -5,9 +5,9 @@ use std::io;
 use std::path::Path;
 
 use pidq::Graph;
-use pidq_formats::{FORMATS, Format, Import};
+use pidq_formats::{Diagnostic, FORMATS, Format, Import};
 
-use super::failure::{Failure, Result};
+use super::failure::{self, Failure, Result};
 use super::input;
 
 /// Imports one drawing in a given or detected format.
@@ -53,4 +53,13 @@ pub fn graph(path: &Path) -> Result<Graph> {
         _ => bytes,
     };
     Graph::from_json(json).map_err(|error| Failure::Input(error, name))
+}
+
+/// Prints the findings of an import or an export to standard error.
+pub fn print_findings(diagnostics: &[Diagnostic], name: &str) {
+    for diagnostic in diagnostics {
+        let times = if diagnostic.count > 1 { format!(" ({} times)", diagnostic.count) } else { String::new() };
+        let (code, severity) = (diagnostic.finding.code(), diagnostic.finding.severity().as_str());
+        failure::warn(&format!("{name}: {severity}[{code}]: {}{times}\n", diagnostic.message));
+    }
 }

@@ -34,7 +34,7 @@ const CRATES: &[Crate] = &[
         layers: &[
             &["error", "json", "symbols"],
             &["columns", "encoding", "import", "model", "other_fields", "xml"],
-            &["cypher", "graphml", "json_formats", "tables", "visibility"],
+            &["cypher", "graphml", "json_formats", "sfiles", "tables", "visibility"],
             &["dot", "mermaid", "proteus", "svg"],
             &["format"],
         ],

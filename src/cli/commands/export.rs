@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use pidq::{Graph, Scratch};
+use pidq::{Graph, Scratch, Value};
 use pidq_formats::{ExportedFile, FORMATS, Format};
 
 use crate::cli::drawing_files;
@@ -63,7 +63,7 @@ pub fn run(options: &Options) -> Result {
     let graph = drawing_files::graph(&options.graph)?;
     let parts = match &options.query {
         Some(text) => options.run_query(text, &graph, format)?,
-        None => format.export(graph.root()).map_err(drawing_files::format_failure)?,
+        None => export(graph.root(), format)?,
     };
     match (parts.as_slice(), &options.output) {
         ([part], Some(path)) if path != Path::new("-") => drawing_files::write(path, &part.bytes)?,
@@ -93,9 +93,17 @@ impl Options {
             let scratch = Scratch::new();
             let outcome = query.run(graph, &scratch, limits).map_err(|error| Failure::Query(error, text.into()))?;
             super::query::warn(&outcome.warnings, &query);
-            format.export(outcome.value).map_err(drawing_files::format_failure)
+            export(outcome.value, format)
         })
     }
+}
+
+/// Exports a value, and prints what the format leaves out.
+fn export(value: Value<'_>, format: &Format) -> Result<Vec<ExportedFile>> {
+    let files = format.export(value).map_err(drawing_files::format_failure)?;
+    let losses = format.losses(value).map_err(drawing_files::format_failure)?;
+    drawing_files::print_findings(&losses, format.name);
+    Ok(files)
 }
 
 /// Prints bytes to standard output; refuses to print binary data to a terminal.

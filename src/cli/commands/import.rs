@@ -9,7 +9,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use pidq_formats::{Format, Import, Severity};
 
-use crate::cli::drawing_files::{format_failure, read, write};
+use crate::cli::drawing_files::{format_failure, print_findings, read, write};
 use crate::cli::failure::{self, Failure, Result, Status};
 use crate::cli::{input, table};
 
@@ -180,7 +180,7 @@ impl Summary {
         self.edges += imported.edges;
         self.warnings += warnings.count();
         if options.verbose {
-            bar.suspend(|| print_findings(imported, &task.name()));
+            bar.suspend(|| print_findings(&imported.diagnostics, &task.name()));
         }
     }
 
@@ -191,13 +191,5 @@ impl Summary {
         let counts = [(nodes, "node"), (edges, "edge"), (warnings, "warning")];
         let counts = counts.map(|(count, noun)| table::count(*count, noun)).join(", ");
         failure::warn(&format!("{read} of {files} {noun}: {counts}{more}\n"));
-    }
-}
-
-fn print_findings(imported: &Import, name: &str) {
-    for diagnostic in &imported.diagnostics {
-        let times = if diagnostic.count > 1 { format!(" ({} times)", diagnostic.count) } else { String::new() };
-        let (code, severity) = (diagnostic.finding.code(), diagnostic.finding.severity().as_str());
-        failure::warn(&format!("{name}: {severity}[{code}]: {}{times}\n", diagnostic.message));
     }
 }
