@@ -208,6 +208,7 @@ pub fn read(bytes: &[u8]) -> Result<Import> {
         }
         report_dangling_edges(&tree, graph, &mut builder);
     }
+    report_invalid_boxes(&tree, &mut builder);
     report_skipped(&tree, &mut builder);
     Ok(builder.finish())
 }
@@ -295,6 +296,9 @@ fn add_box(element: &Element, fields: &mut Fields) {
     let number = |name: &str| element.get(name)?.trim().parse::<f64>().ok().filter(|number| number.is_finite());
     let sides = ["x", "y", "width", "height"].map(number);
     let [Some(x), Some(y), Some(width), Some(height)] = sides else { return };
+    if width < 0.0 || height < 0.0 {
+        return;
+    }
     let center = [("orig_x", x + width / 2.0), ("orig_y", y + height / 2.0)];
     for (key, value) in center.into_iter().chain([("orig_bbox_width", width), ("orig_bbox_height", height)]) {
         fields.add_if_absent(key, Json::number_or_text(&value.to_string()));
@@ -347,6 +351,20 @@ fn report_dangling_edges(tree: &Tree, graph: usize, builder: &mut ImportBuilder)
                 Some(id) => builder.report_dangling_end(end, &Json::text(id).to_text()),
                 None => builder.report(Finding::DanglingReference, format!("an edge has no {end}"), &[]),
             }
+        }
+    }
+}
+
+/// Reports the boxes that are not read: with a side that is not a finite number, or a negative size.
+fn report_invalid_boxes(tree: &Tree, builder: &mut ImportBuilder) {
+    for element in tree.elements.iter().filter(|element| element.name == "Geometry") {
+        let is_valid = |name: &str, least: f64| {
+            let number = element.attribute(name).map(|text| text.trim().parse::<f64>());
+            number.is_none_or(|number| number.is_ok_and(|number| number.is_finite() && number >= least))
+        };
+        let sides = [("x", f64::MIN), ("y", f64::MIN), ("width", 0.0), ("height", 0.0)];
+        if !sides.into_iter().all(|(name, least)| is_valid(name, least)) {
+            builder.report(Finding::InvalidCoordinates, "the box of a node is not valid", &[]);
         }
     }
 }

@@ -7,6 +7,7 @@
 
 mod attribute;
 mod attributes;
+mod coordinates;
 mod elements;
 mod graphics;
 mod items;
@@ -50,6 +51,7 @@ pub fn read(bytes: &[u8]) -> Result<Import> {
     relations::copy_fail_actions(&mut plant);
     add_metadata(&mut plant);
     graphics::add(&mut plant);
+    coordinates::report_invalid(&mut plant);
     report_omitted(&mut plant);
     Ok(plant.builder.finish())
 }

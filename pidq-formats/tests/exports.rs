@@ -214,6 +214,24 @@ fn yed_labels_and_geometry_are_read() {
 }
 
 #[test]
+fn boxes_that_are_not_valid_are_reported_and_left_out() {
+    for (sides, is_valid) in [
+        ("x='1' y='2' width='3' height='4'", true),
+        ("x='NaN' y='2' width='3' height='4'", false),
+        ("x='1' y='2' width='-3' height='4'", false),
+        ("x='1' y='inf' width='3' height='4'", false),
+    ] {
+        let xml = format!(
+            "<graphml><graph edgedefault='directed'><node id='a'><data key='g'><ShapeNode><Geometry {sides}/></ShapeNode></data></node></graph></graphml>"
+        );
+        let imported =
+            Format::find("graphml").and_then(|format| format.import(&[xml.as_bytes()])).expect("it can be read");
+        assert_eq!(imported.diagnostics.iter().any(|found| found.finding.code() == "I031"), !is_valid, "{sides}");
+        assert_eq!(imported.json.contains("orig_x"), is_valid, "{sides}");
+    }
+}
+
+#[test]
 fn keys_of_parallel_edges_are_not_ids() {
     let xml =
         br#"<graphml><graph edgedefault="directed"><node id="a"/><node id="b"/><edge id="0" source="a" target="b"/>

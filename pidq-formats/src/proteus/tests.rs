@@ -239,6 +239,27 @@ fn a_joint_of_runs_that_meet_head_on_is_one_edge_of_unknown_direction() {
 }
 
 #[test]
+fn invalid_coordinates_are_reported_and_left_out() {
+    let item = |inside: &str| format!("<PipingComponent ID='A'>{inside}</PipingComponent>");
+    let check = |inside: &str, message: Option<&str>| {
+        let imported = segment(&item(inside));
+        let found = imported.diagnostics.iter().find(|found| found.finding.code() == "I031");
+        assert_eq!(found.map(|found| found.message.as_str()), message, "{inside}");
+        let graph = graph(&imported);
+        assert_eq!(node(&graph, "A").get("orig_x").is_none(), message.is_some(), "{inside}");
+    };
+    let extent = |min: &str, max: &str| format!("<Extent><Min X='{min}' Y='0'/><Max X='{max}' Y='5'/></Extent>");
+    check(&extent("0", "5"), None);
+    check(&extent("5", "0"), Some("the extent of `A` is inverted"));
+    check(&extent("0", "inf"), Some("1 of `Max` of `A` are not finite numbers"));
+    let position = |x: &str| format!("<Position><Location X='{x}' Y='1' Z='0'/></Position>");
+    check(&position("-1.5E2"), None);
+    for x in ["NaN", "1e999", "", "1,5", "-INF"] {
+        check(&position(x), Some("1 of `Location` of `A` are not finite numbers"));
+    }
+}
+
+#[test]
 fn a_reference_to_a_system_resolves_to_its_open_run() {
     let [run, other] = ["A", "B"].map(|id| format!("<PipingComponent ID='{id}'/>"));
     let check = |more: &str, expected: &[&str]| {
