@@ -3,6 +3,8 @@
 //! Connectors are paired if they reference each other; connectors with several candidates or none are listed, and
 //! nothing is guessed. Pairs of different pipes and partners that a sheet lacks are listed too.
 
+use std::collections::BTreeMap;
+
 use hashbrown::{HashMap, HashSet};
 
 use super::{Budget, ChargeFn, Datum, joints, pipe_lines};
@@ -225,18 +227,21 @@ impl<'a> Pairing<'_, 'a> {
         let is_compared = by != JoinBy::Link || connector.linked.is_some();
         let Some(name) = connector.named.filter(|_| is_compared) else { return Ok(None) };
         let Some(sheet) = index.sheets.first_other(name, connector.sheet) else { return Ok(None) };
-        let linked = connector.linked.as_deref().and_then(|id| index.by_id.get(id)).map_or(&[][..], Vec::as_slice);
-        let labeled = index.labeled(connector);
-        budget.charge(1 + (linked.len() + labeled.len()) as u64)?;
-        let named = linked.iter().chain(labeled).map(|other| &self.connectors[*other]);
-        let is_on_named_sheet =
-            |other: &&Connector| other.sheet != connector.sheet && index.names_sheet_of(connector, other);
-        let named: Vec<&Connector> = named.filter(is_on_named_sheet).collect();
-        let reason = match named.as_slice() {
-            [] if connector.linked.is_none() && connector.label.is_none() => "no_label",
-            [] => "no_connector",
-            named if named.iter().all(|other| is_same_direction(connector, other)) => "same_direction",
-            _ => "no_reference_back",
+        let linked = connector.linked.as_deref().and_then(|id| index.by_id.get(id));
+        let own = Group::of(connector);
+        let (mut is_found, mut is_opposite) = (false, false);
+        for group in linked.into_iter().chain(index.with_label(connector)).flat_map(Groups::keys) {
+            budget.charge(1)?;
+            if group.sheet != own.sheet && index.names_sheet(name, group.sheet) {
+                is_found = true;
+                is_opposite |= !own.is_same_direction(*group);
+            }
+        }
+        let reason = match (is_found, is_opposite) {
+            (false, _) if connector.linked.is_none() && connector.label.is_none() => "no_label",
+            (false, _) => "no_connector",
+            (true, false) => "same_direction",
+            (true, true) => "no_reference_back",
         };
         let own = connector.has_id.then(|| self.id(at));
         let texts = [own, Some(self.sheets[sheet].name.to_owned()), connector.label.clone()].map(Datum::string);
@@ -447,19 +452,13 @@ fn partners(
 ) -> Result<Vec<Vec<(usize, &'static str)>>> {
     let mut partners = vec![Vec::new(); connectors.len()];
     for (at, connector) in connectors.iter().enumerate() {
-        let is_allowed = |other: &usize| may_be_paired(connector, &connectors[*other]);
         if by != JoinBy::Label {
-            let linked = index.linked(connector);
-            budget.charge(1 + linked.len() as u64)?;
-            let linked = linked.into_iter().filter(is_allowed).take(MAX_CANDIDATES);
-            partners[at].extend(linked.map(|other| (other, LINK)));
+            let linked = index.linked(connector, budget)?;
+            partners[at].extend(linked.into_iter().map(|other| (other, LINK)));
         }
         if by != JoinBy::Link && partners[at].is_empty() {
-            let labeled = index.labeled(connector);
-            budget.charge(1 + labeled.len() as u64)?;
-            let is_mutual = |other: &usize| index.names_sheet_of(&connectors[*other], connector);
-            let labeled = labeled.iter().copied().filter(|other| is_allowed(other) && is_mutual(other));
-            partners[at].extend(labeled.take(MAX_CANDIDATES).map(|other| (other, LABEL)));
+            let labeled = index.labeled(connector, budget)?;
+            partners[at].extend(labeled.into_iter().map(|other| (other, LABEL)));
         }
         // Every pair may match.
         budget.reserve(size_of_val(&*partners[at]))?;
@@ -470,10 +469,48 @@ fn partners(
 /// Connectors by id, link and label.
 struct ConnectorIndex<'c> {
     sheets: &'c SheetIndex,
-    by_id: HashMap<&'c str, Vec<usize>>,
-    by_link: HashMap<&'c str, Vec<usize>>,
+    by_id: HashMap<&'c str, Groups>,
+    by_link: HashMap<&'c str, Groups>,
     /// By name of the sheet and normalized label.
-    by_label: HashMap<(usize, String), Vec<usize>>,
+    by_label: HashMap<(usize, String), Groups>,
+}
+
+/// Connectors by what decides whether they may be paired: the first ones of each kind. All would be compared with all if
+/// many have the same label.
+type Groups = BTreeMap<Group, Vec<usize>>;
+
+/// Sheet and direction of connectors, and the name of the sheet that they reference.
+#[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
+struct Group {
+    sheet: usize,
+    enters: Option<bool>,
+    named: Option<usize>,
+    has_id: bool,
+}
+
+impl Group {
+    fn of(connector: &Connector) -> Group {
+        let Connector { sheet, enters, named, has_id, .. } = *connector;
+        Group { sheet, enters, named, has_id }
+    }
+
+    /// Returns whether the connectors of two groups may be paired: opposite directions, different sheets, and both with
+    /// ids for the edge.
+    fn may_be_paired(self, other: Group) -> bool {
+        self.sheet != other.sheet && self.has_id && other.has_id && !self.is_same_direction(other)
+    }
+
+    /// Returns whether the flow enters the sheets in both groups, or leaves them in both.
+    fn is_same_direction(self, other: Group) -> bool {
+        self.enters.is_some() && self.enters == other.enters
+    }
+}
+
+fn add_to_group(groups: &mut Groups, at: usize, connector: &Connector) {
+    let group = groups.entry(Group::of(connector)).or_default();
+    if group.len() < MAX_CANDIDATES {
+        group.push(at);
+    }
 }
 
 impl<'c> ConnectorIndex<'c> {
@@ -482,50 +519,70 @@ impl<'c> ConnectorIndex<'c> {
             ConnectorIndex { sheets, by_id: HashMap::new(), by_link: HashMap::new(), by_label: HashMap::new() };
         for (at, connector) in connectors.iter().enumerate() {
             if let Some(id) = &connector.persistent_id {
-                index.by_id.entry(id).or_default().push(at);
+                add_to_group(index.by_id.entry(id).or_default(), at, connector);
             }
             if let Some(link) = &connector.linked {
-                index.by_link.entry(link).or_default().push(at);
+                add_to_group(index.by_link.entry(link).or_default(), at, connector);
             }
             if let Some(label) = &connector.label {
                 for name in &sheets.names_of[connector.sheet] {
-                    index.by_label.entry((*name, normalize(label))).or_default().push(at);
+                    add_to_group(index.by_label.entry((*name, normalize(label))).or_default(), at, connector);
                 }
             }
         }
         index
     }
 
-    /// Returns the connectors that a connector links to or that link to it, in sheet order.
-    fn linked(&self, connector: &Connector) -> Vec<usize> {
+    /// Returns the connectors that a connector links to or that link to it and that it may be paired with, in sheet
+    /// order.
+    fn linked(&self, connector: &Connector, budget: &mut dyn Budget) -> Result<Vec<usize>> {
         let to = connector.linked.as_deref().and_then(|id| self.by_id.get(id));
         let from = connector.persistent_id.as_deref().and_then(|id| self.by_link.get(id));
-        let mut linked: Vec<usize> = to.into_iter().chain(from).flatten().copied().collect();
-        linked.sort_unstable();
-        linked.dedup();
-        linked
+        let own = Group::of(connector);
+        candidates(to.into_iter().chain(from), |group| own.may_be_paired(group), budget)
+    }
+
+    /// Returns the connectors with the same label that a connector may be paired with: each names the sheet of the
+    /// other.
+    fn labeled(&self, connector: &Connector, budget: &mut dyn Budget) -> Result<Vec<usize>> {
+        let own = Group::of(connector);
+        let names_own = |group: Group| group.named.is_some_and(|name| self.names_sheet(name, own.sheet));
+        candidates(self.with_label(connector).into_iter(), |group| own.may_be_paired(group) && names_own(group), budget)
     }
 
     /// Returns the connectors with the same label on the sheets that a connector names.
-    fn labeled(&self, connector: &Connector) -> &[usize] {
-        let key = connector.named.zip(connector.label.as_deref().map(normalize));
-        key.and_then(|key| self.by_label.get(&key)).map_or(&[], Vec::as_slice)
+    fn with_label(&self, connector: &Connector) -> Option<&Groups> {
+        self.by_label.get(&(connector.named?, normalize(connector.label.as_deref()?)))
     }
 
-    /// Returns whether a connector names the sheet of another one.
-    fn names_sheet_of(&self, connector: &Connector, other: &Connector) -> bool {
-        connector.named.is_some_and(|name| self.sheets.names_of[other.sheet].contains(&name))
+    /// Returns whether a sheet has a name.
+    fn names_sheet(&self, name: usize, sheet: usize) -> bool {
+        self.sheets.names_of[sheet].contains(&name)
     }
 }
 
-/// Returns whether two connectors may be paired: opposite directions, different sheets, and both with ids for the edge.
-fn may_be_paired(a: &Connector, b: &Connector) -> bool {
-    a.sheet != b.sheet && a.has_id && b.has_id && !is_same_direction(a, b)
-}
-
-/// Returns whether the flow enters their sheets at both connectors, or leaves them at both.
-fn is_same_direction(a: &Connector, b: &Connector) -> bool {
-    a.enters.is_some() && a.enters == b.enters
+/// Returns the connectors of some groups, in sheet order: each once, and a limited number.
+fn candidates<'g>(
+    groups: impl Iterator<Item = &'g Groups>,
+    is_allowed: impl Fn(Group) -> bool,
+    budget: &mut dyn Budget,
+) -> Result<Vec<usize>> {
+    let mut found: Vec<usize> = Vec::new();
+    for groups in groups {
+        let mut count = 0;
+        for (group, connectors) in groups {
+            budget.charge(1)?;
+            if is_allowed(*group) && count < MAX_CANDIDATES {
+                count += connectors.len();
+                found.extend(connectors);
+            }
+        }
+    }
+    budget.charge(1 + found.len() as u64)?;
+    found.sort_unstable();
+    found.dedup();
+    found.truncate(MAX_CANDIDATES);
+    Ok(found)
 }
 
 /// Returns whether a connector is the only candidate of another. A connector matched by label may link to a third one.
