@@ -1,4 +1,4 @@
-//! Proteus XML import (3.3, 4.0, 4.1; DEXPI). No data is lost silently: everything that does not become a node, an edge
+//! Proteus XML import (3.3, 4.0, 4.1, 4.2; DEXPI). No data is lost silently: everything that does not become a node, an edge
 //! or a field is reported in `metadata.diagnostics`.
 //!
 //! Three passes over the elements, in document order: items become nodes, pipe runs and signal lines become edges, and
@@ -24,7 +24,9 @@ use crate::import::{Finding, Import};
 use crate::json::{Fields, Json};
 use crate::xml::{Element, Tree};
 
-use plant_import::PlantImport;
+pub use attributes::number;
+pub use elements::snake_case;
+pub use plant_import::PlantImport;
 
 /// Reads a plant model.
 ///
@@ -37,11 +39,21 @@ pub fn read(bytes: &[u8]) -> Result<Import> {
     if fragment.is_some() {
         tree.wrap(ROOT);
     }
-    let mut plant = PlantImport::new(&tree);
+    let mut plant = import_items(&tree);
     if let Some(name) = fragment {
         let message = format!("the file is a fragment of a plant model: its root element is `{name}`");
         plant.builder.report(Finding::Fragment, message, &[]);
     }
+    add_metadata(&mut plant);
+    graphics::add(&mut plant);
+    coordinates::report_invalid(&mut plant);
+    report_omitted(&mut plant);
+    Ok(plant.builder.finish())
+}
+
+/// Converts the items of a plant model and what connects them, without the metadata and the graphics of the file.
+pub fn import_items(tree: &Tree) -> PlantImport<'_> {
+    let mut plant = PlantImport::new(tree);
     items::add(&mut plant);
     segments::add(&mut plant);
     signals::add(&mut plant);
@@ -49,11 +61,7 @@ pub fn read(bytes: &[u8]) -> Result<Import> {
     items::add_qualified_tags(&mut plant);
     items::mark_actuated(&mut plant);
     relations::copy_fail_actions(&mut plant);
-    add_metadata(&mut plant);
-    graphics::add(&mut plant);
-    coordinates::report_invalid(&mut plant);
-    report_omitted(&mut plant);
-    Ok(plant.builder.finish())
+    plant
 }
 
 const ROOT: &str = "PlantModel";
@@ -121,7 +129,7 @@ fn source(tree: &Tree, information: Option<&Element>) -> Fields {
     let mut source = Fields::default();
     source.add("format", Json::text("Proteus XML"));
     for (name, value) in information.map(|element| element.attributes.as_slice()).unwrap_or_default() {
-        source.add_if_absent(&elements::snake_case(name), Json::text(value));
+        source.add_if_absent(&snake_case(name), Json::text(value));
     }
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for element in tree.elements.iter().filter(|element| elements::find(&element.name).is_some()) {
@@ -145,8 +153,12 @@ fn coordinates(tree: &Tree, information: Option<&Element>) -> Fields {
 
 fn check_version(plant: &mut PlantImport<'_>, information: Option<&Element>) {
     let version = information.and_then(|element| element.get("SchemaVersion")).unwrap_or("none");
-    if !["3.3", "4.0", "4.1"].iter().any(|known| version.starts_with(known)) {
-        plant.builder.report(Finding::UnknownVersion, format!("the version is `{version}`, not 3.3, 4.0 or 4.1"), &[]);
+    if !["3.3", "4.0", "4.1", "4.2"].iter().any(|known| version.starts_with(known)) {
+        plant.builder.report(
+            Finding::UnknownVersion,
+            format!("the version is `{version}`, not 3.3 or 4.0 to 4.2"),
+            &[],
+        );
     }
 }
 

@@ -193,6 +193,7 @@ pub fn diameter(attributes: &[Attribute]) -> Option<Json> {
         "NominalDiameterNumericalValueRepresentationAssignmentClass",
         "NominalDiameter",
         "NominalDiameterRepresentationAssignmentClass",
+        "NominalDiameterAssignmentClass",
         "Size",
     ];
     if let Some(plain) = value(attributes, PLAIN) {
@@ -274,7 +275,7 @@ const TAGS: &[(&str, &[&[&str]])] = &[
 ];
 
 /// Names of vendor attributes that hold a tag.
-const TAG_ATTRIBUTES: &[&str] = &["ItemTag", "OPCTag", "Tag", "TagNumber"];
+const TAG_ATTRIBUTES: &[&str] = &["ItemTagAssignmentClass", "ItemTag", "OPCTag", "Tag", "TagNumber"];
 
 /// Returns the tag of an item: from the file, or composed of its parts; empty if there is none.
 pub fn tag(element: &Element, attributes: &[Attribute]) -> String {

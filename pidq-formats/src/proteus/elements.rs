@@ -76,6 +76,7 @@ pub const ELEMENTS: &[ElementMapping] = &[
     row("InstrumentationLoopFunction", Node(LOOP, LOOP, Member)),
     row("PlantStructureItem", Node(STRUCTURE, "plant_structure", Member)),
     row("PlantArea", Node(STRUCTURE, "plant_structure", Member)),
+    row("Note", Node(COMPONENT, "other", Member)),
     row("InformationFlow", Signal),
     row("SignalLine", Signal),
     row("CenterLine", Graphic),

@@ -105,6 +105,9 @@ fn identifying_fields(plant: &PlantImport<'_>, item: &Item, entity: &str) -> Fie
     // Some systems write the graphic as the class of a property break.
     let class = element.get("ComponentClass").filter(|class| *class != "Label");
     let class = class.unwrap_or(&element.name);
+    // A custom class states the name of the class that the standard lacks.
+    let stated = attributes::value(&item.attributes, &["TypeNameAssignmentClass"]).map(str::trim);
+    let class = stated.filter(|_| class.starts_with("Custom")).unwrap_or(class);
     let entity = refine(plant, item, entity, class);
     let mut fields = Fields::default();
     fields.add("id", Json::text(&item.id));

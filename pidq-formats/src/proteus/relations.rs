@@ -30,6 +30,8 @@ const ASSOCIATION_TYPES: &[(&str, Association)] = &[
     ("fulfills", Association::RelationFrom("association.is_fulfilled_by")),
     ("refers to", Association::RelationTo("association.refers_to")),
     ("is referenced by", Association::RelationFrom("association.refers_to")),
+    ("is referenced in comment", Association::RelationTo("association.is_referenced_in_comment")),
+    ("is a comment referring to", Association::RelationFrom("association.is_referenced_in_comment")),
     ("has logical start", Association::Signal),
     ("is logical start of", Association::Signal),
     ("has logical end", Association::Signal),
