@@ -44,6 +44,7 @@ codes! {
     UnknownFormat  "PQ6009" "Unknown format, or an operation that the format does not support.";
     WrongParts     "PQ6010" "Wrong number of files for the format.";
     NotJson        "PQ6011" "The input is not JSON.";
+    NotDexpi       "PQ6012" "The XML is not a DEXPI 2.0 model of a plant or a process.";
 }
 
 /// Error of reading an input or writing a value.

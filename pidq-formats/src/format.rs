@@ -5,7 +5,7 @@ use pidq_core::Value;
 use crate::encoding::decode_plain;
 use crate::error::{Code, Error, Result};
 use crate::import::{Diagnostic, Import};
-use crate::{cypher, dot, graphml, json_formats, mermaid, model, proteus, sfiles, svg, tables};
+use crate::{cypher, dexpi, dot, graphml, json_formats, mermaid, model, proteus, sfiles, svg, tables};
 
 /// A format of files.
 #[derive(Debug)]
@@ -29,6 +29,8 @@ pub struct Format {
 pub struct Reader {
     /// The names of its files; one for most formats.
     pub files: &'static [&'static str],
+    /// The name of files that may follow, any number of them.
+    pub further_files: Option<&'static str>,
     read: fn(&[&[u8]]) -> Result<Import>,
 }
 
@@ -55,8 +57,16 @@ pub const FORMATS: &[Format] = &[
         name: "proteus",
         media_type: "application/xml",
         extension: "xml",
-        summary: "Proteus XML 3.3, 4.0 and 4.1, as DEXPI uses it",
-        read: Some(Reader { files: &["drawing.xml"], read: |files| proteus::read(files[0]) }),
+        summary: "Proteus XML 3.3 and 4.0 to 4.2, as DEXPI uses it",
+        read: Some(Reader { files: &["drawing.xml"], further_files: None, read: |files| proteus::read(files[0]) }),
+        write: None,
+    },
+    Format {
+        name: "dexpi",
+        media_type: "application/xml",
+        extension: "xml",
+        summary: "DEXPI 2.0 and 2.1 XML: plant models and process models with their diagrams",
+        read: Some(Reader { files: &["drawing.xml"], further_files: Some("profile.xml"), read: dexpi::read }),
         write: None,
     },
     Format {
@@ -72,7 +82,11 @@ pub const FORMATS: &[Format] = &[
         media_type: "application/json",
         extension: "json",
         summary: "node-link JSON, as used by NetworkX, with `edges` or `links`",
-        read: Some(Reader { files: &["graph.json"], read: |files| json_formats::read_node_link(files[0]) }),
+        read: Some(Reader {
+            files: &["graph.json"],
+            further_files: None,
+            read: |files| json_formats::read_node_link(files[0]),
+        }),
         write: Some(Writer { files: &["graph.json"], write: json_formats::write_node_link }),
     },
     Format {
@@ -80,7 +94,7 @@ pub const FORMATS: &[Format] = &[
         media_type: "application/graphml+xml",
         extension: "graphml",
         summary: "GraphML with typed keys, for NetworkX, yEd and Gephi",
-        read: Some(Reader { files: &["graph.graphml"], read: |files| graphml::read(files[0]) }),
+        read: Some(Reader { files: &["graph.graphml"], further_files: None, read: |files| graphml::read(files[0]) }),
         write: Some(Writer { files: &["graph.graphml"], write: graphml::write }),
     },
     Format {
@@ -88,7 +102,11 @@ pub const FORMATS: &[Format] = &[
         media_type: "text/csv",
         extension: "csv",
         summary: "two tables, of nodes and of edges",
-        read: Some(Reader { files: &["nodes.csv", "edges.csv"], read: |files| tables::read_pair(files[0], files[1]) }),
+        read: Some(Reader {
+            files: &["nodes.csv", "edges.csv"],
+            further_files: None,
+            read: |files| tables::read_pair(files[0], files[1]),
+        }),
         write: Some(Writer { files: &["nodes.csv", "edges.csv"], write: tables::write_pair }),
     },
     Format {
@@ -193,11 +211,19 @@ impl Format {
         let name = match head.trim_start() {
             text if starts_element(text, "PlantModel") => "proteus",
             text if starts_element(text, "graphml") => "graphml",
+            text if starts_element(text, "Model") => "dexpi",
             text if is_proteus_fragment(text) => "proteus",
             text if text.starts_with(['{', '[']) => "node-link",
             _ => return None,
         };
         Format::find(name).ok()
+    }
+
+    /// Names the kind of a file that is known, but is not read, and says what to do.
+    pub fn unreadable(bytes: &[u8]) -> Option<&'static str> {
+        let is_dxf = || head(bytes).split_whitespace().take(2).eq(["0", "SECTION"]);
+        let signature = SIGNATURES.iter().find(|(start, _)| bytes.starts_with(start));
+        signature.map(|(_, text)| *text).or_else(|| is_dxf().then_some(DXF))
     }
 
     /// Reads the files of a drawing.
@@ -206,7 +232,8 @@ impl Format {
     /// `PQ6009` if the format cannot be read, `PQ6010` for the wrong number of files, and the errors of the format.
     pub fn import(&self, files: &[&[u8]]) -> Result<Import> {
         let reader = self.read.as_ref().ok_or_else(|| self.unsupported("read"))?;
-        if files.len() != reader.files.len() {
+        let has_further_files = files.len() > reader.files.len() && reader.further_files.is_some();
+        if files.len() != reader.files.len() && !has_further_files {
             let message = format!("`{}` is read from {} ({})", self.name, count(reader.files), reader.files.join(", "));
             return Err(Error::new(Code::WrongParts, message));
         }
@@ -248,6 +275,17 @@ impl Format {
         Error::new(Code::UnknownFormat, format!("`{}` cannot be {verb}", self.name))
     }
 }
+
+/// Beginnings of files that are not read, with what they are and what to do.
+const SIGNATURES: &[(&[u8], &str)] = &[
+    (b"AC10", "it is an AutoCAD drawing (DWG), which has no plant data; export it as DEXPI XML from the P&ID program"),
+    (b"AutoCAD Binary DXF", DXF),
+    (b"PK\x03\x04", "it is a zip file; unpack it and pass the drawing in it"),
+    (b"%PDF-", "it is a PDF, which has no plant data; export the drawing as DEXPI XML from the P&ID program"),
+];
+
+const DXF: &str = "it is an AutoCAD exchange file (DXF), which has no plant data; export the drawing as DEXPI XML from \
+                   the P&ID program";
 
 fn count(files: &[&str]) -> String {
     if files.len() == 1 { "one file".into() } else { format!("{} files", files.len()) }
@@ -308,6 +346,7 @@ mod tests {
         assert_eq!(sniffed(b"<?xml version='1.0'?>\n<PlantModel xmlns='x'>"), Some("proteus"));
         assert_eq!(sniffed(b"<p:PlantModel\nxmlns:p='x'>"), Some("proteus"));
         assert_eq!(sniffed(b"<g:graphml xmlns:g='x'/>"), Some("graphml"));
+        assert_eq!(sniffed(b"<Model name='m' uri='x'>"), Some("dexpi"));
         let after_long_comment = format!("<!--{}--><PlantModel/>", "x".repeat(9000));
         assert_eq!(sniffed(after_long_comment.as_bytes()), Some("proteus"));
         assert_eq!(sniffed(b"<PlantModels>"), None);
@@ -317,6 +356,21 @@ mod tests {
         assert_eq!(sniffed(&utf_16), Some("proteus"));
         assert_eq!(sniffed(b"id,tag"), None);
         assert_eq!(sniffed(b"\xFF\xD8\xFF"), None);
+    }
+
+    #[test]
+    fn files_that_are_not_read_are_named() {
+        for (bytes, part) in [
+            (b"AC1032\0\0".as_slice(), "DWG"),
+            (b"PK\x03\x04rest", "zip"),
+            (b"  0\r\nSECTION\r\n  2\r\nHEADER", "DXF"),
+            (b"AutoCAD Binary DXF\r\n", "DXF"),
+            (b"%PDF-1.7", "PDF"),
+        ] {
+            assert!(Format::unreadable(bytes).is_some_and(|text| text.contains(part)), "{part}");
+            assert!(Format::sniff(bytes).is_none(), "{part}");
+        }
+        assert_eq!(Format::unreadable(b"id,tag"), None);
     }
 
     #[test]

@@ -82,7 +82,7 @@ findings! {
     SignalEndsMismatch       "I009" Warning "A signal line is drawn between items other than those it connects; its connections were used.";
     UnresolvedMembership "I010" Warning "A membership or relation refers to no item.";
     UnknownElement       "I011" Warning "Unknown element.";
-    UnknownVersion       "I012" Warning "The version is not one of 3.3, 4.0 and 4.1.";
+    UnknownVersion       "I012" Warning "The version is not one that is known.";
     AttributeWithoutName "I013" Warning "An attribute has no name.";
     GraphicsOmitted      "I014" Info "Graphics without a point, a size or a position were left out.";
     AnnotationOmitted    "I015" Info "Annotations without any graphics were left out.";
@@ -98,6 +98,7 @@ findings! {
     Fragment             "I041" Warning "The file is a fragment of a plant model.";
     NotInFlowsheet       "I045" Info "The flowsheet text does not hold this part of the drawing.";
     OrderDependent       "I046" Warning "The flowsheet has many equal parts; its text may depend on the order of the nodes.";
+    ObjectOmitted        "I050" Warning "An object or a property is not part of the graph.";
 }
 
 /// Finding about data that was not imported unchanged.

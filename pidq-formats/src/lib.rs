@@ -28,6 +28,7 @@
 
 mod columns;
 mod cypher;
+mod dexpi;
 mod dot;
 mod encoding;
 mod error;

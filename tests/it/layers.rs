@@ -36,6 +36,7 @@ const CRATES: &[Crate] = &[
             &["columns", "encoding", "import", "model", "other_fields", "xml"],
             &["cypher", "graphml", "json_formats", "sfiles", "tables", "visibility"],
             &["dot", "mermaid", "proteus", "svg"],
+            &["dexpi"],
             &["format"],
         ],
     },
