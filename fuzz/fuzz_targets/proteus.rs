@@ -1,4 +1,4 @@
-//! Fuzz target: a Proteus drawing is rejected or imported, and an imported drawing can be loaded, drawn and exported.
+//! Fuzz target: a drawing in Proteus or DEXPI 2.0 is rejected or imported, and an imported drawing can be loaded, drawn and exported.
 
 #![no_main]
 
@@ -7,7 +7,8 @@ use pidq_core::Graph;
 use pidq_formats::{DrawOptions, FORMATS, Format};
 
 fuzz_target!(|bytes: &[u8]| {
-    let Ok(format) = Format::find("proteus") else { return };
+    let is_dexpi = Format::sniff(bytes).is_some_and(|format| format.name == "dexpi");
+    let Ok(format) = Format::find(if is_dexpi { "dexpi" } else { "proteus" }) else { return };
     let Ok(imported) = format.import(&[bytes]) else { return };
     let graph = Graph::from_json(imported.json).expect("an import is JSON");
     let svg = DrawOptions::default().draw(graph.root()).expect("an import can be drawn");

@@ -52,7 +52,7 @@ pub unsafe extern "C" fn pidq_graph_parse_with(
     guard_error(|| unsafe { write_graph(out, read) })
 }
 
-/// Opens the file at a path in UTF-8: JSON, or a drawing in a format detected by its beginning (Proteus XML, GraphML).
+/// Opens the file at a path in UTF-8: JSON, or a drawing in a format detected by its beginning (Proteus XML, DEXPI 2.0 XML, GraphML).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_graph_open(path: *const c_char, out: *mut *mut GraphHandle) -> *mut ErrorHandle {
     let read = || {

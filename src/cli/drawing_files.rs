@@ -14,13 +14,16 @@ use super::input;
 pub fn read(files: &[Vec<u8>], from: Option<&str>, name: &str) -> Result<Import> {
     let format = match (from, files.first()) {
         (Some(from), _) => Format::find(from).map_err(format_failure)?,
-        (None, first) => first.and_then(|bytes| Format::sniff(bytes)).ok_or_else(|| unknown(name))?,
+        (None, first) => first.and_then(|bytes| Format::sniff(bytes)).ok_or_else(|| unknown(first, name))?,
     };
     let files: Vec<&[u8]> = files.iter().map(Vec::as_slice).collect();
     format.import(&files).map_err(|error| Failure::Usage(format!("{name}: {error}")))
 }
 
-fn unknown(name: &str) -> Failure {
+fn unknown(first: Option<&Vec<u8>>, name: &str) -> Failure {
+    if let Some(text) = first.and_then(|bytes| Format::unreadable(bytes)) {
+        return Failure::Usage(format!("{name}: {text}"));
+    }
     let names: Vec<&str> = FORMATS.iter().filter(|format| format.read.is_some()).map(|format| format.name).collect();
     Failure::Usage(format!("{name}: unknown format; specify it with --from {}", names.join("|")))
 }

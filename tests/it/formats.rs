@@ -72,8 +72,25 @@ fn a_directory_is_imported_and_only_unreadable_files_are_failures() {
     folder.check(&["import", "nothing.xml"], 2, "no such file `nothing.xml`");
     folder.check(&["import", "notes.txt"], 2, "unknown format");
     folder.check(&["import", "--from", "dwg", "a.xml"], 2, "PQ6009");
+    let folder = folder.with("sheet.dwg", "AC1032").with("sheet.zip", "PK\u{3}\u{4}");
+    folder.check(&["import", "sheet.dwg"], 2, "it is an AutoCAD drawing (DWG)");
+    folder.check(&["import", "sheet.zip"], 2, "unpack it");
     fs::create_dir(folder.0.join("empty")).expect("a folder");
     folder.check(&["import", "empty"], 2, "no drawings");
+}
+
+#[test]
+fn a_dexpi_drawing_is_imported_with_the_symbols_of_a_profile() {
+    let symbol = "<Object name='CheckValve' type='Profile/Symbol'><Components property='Variants'>\
+        <Object type='Profile/SymbolVariant'/></Components></Object>";
+    let folder = Folder::new("dexpi").with("profile.xml", &format!("<Model name='Own' uri='u'>{symbol}</Model>"));
+    let dexpi = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/skid_dexpi.xml");
+    folder.check(&["import", "-v", dexpi, "-o", "a.json"], 0, "info[I040]: CheckValve");
+    let json = folder.check(&["import", dexpi, "--profile", "profile.xml", "-o", "-"], 0, "0 warnings");
+    assert!(!json.contains("I040"));
+    folder.check(&["import", "profile.xml"], 2, "an information model or a profile, not a drawing");
+    let valves = folder.check(&["query", "-c", "downstream(\"T_1_N1\") | map(.id)", "a.json"], 0, "");
+    assert!(valves.starts_with("[\"V_1\",\"C_1\",\"P_1_N1\""), "{valves}");
 }
 
 #[test]

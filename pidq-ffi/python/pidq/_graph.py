@@ -70,7 +70,7 @@ class Graph(Handle):
 
     @classmethod
     def from_file(cls, path: Union[str, os.PathLike[str]]) -> Graph:
-        """Opens a file: JSON, Proteus XML or GraphML."""
+        """Opens a file: JSON, Proteus XML, DEXPI 2.0 XML or GraphML."""
         name = os.fsencode(path)
         if b"\0" in name:
             raise ValueError(f"unexpected NUL character in the path {path!r}")

@@ -18,6 +18,7 @@ Examples:
   pidq import drawing.xml                     writes drawing.json next to it
   pidq import drawing.xml -o - | pidq query '.pid_graph.metadata.diagnostics'
   pidq import drawings/ -o graphs/            every drawing in a directory
+  pidq import drawing.xml --profile symbols.xml   a DEXPI 2.0 drawing with the symbols of a profile
   pidq import --from csv-graph nodes.csv edges.csv -o graph.json";
 
 #[derive(Args)]
@@ -30,6 +31,10 @@ pub struct Options {
     /// Input format [default: detected from the content]
     #[arg(long, value_name = "FORMAT")]
     from: Option<String>,
+
+    /// DEXPI 2.0 profile with the symbols of the drawings; can be repeated
+    #[arg(long, value_name = "FILE")]
+    profile: Vec<PathBuf>,
 
     /// Output file, directory, or `-` [default: next to each input file]
     #[arg(short, long, value_name = "PATH")]
@@ -145,7 +150,8 @@ impl Options {
     }
 
     fn import(&self, task: &ImportTask) -> Result<Import> {
-        let files: Vec<Vec<u8>> = task.files.iter().map(|file| input::bytes(file)).collect::<Result<_>>()?;
+        let paths = task.files.iter().chain(&self.profile);
+        let files: Vec<Vec<u8>> = paths.map(|file| input::bytes(file)).collect::<Result<_>>()?;
         let imported = read(&files, self.from.as_deref(), &task.name())?;
         if task.output == Path::new("-") {
             io::stdout().lock().write_all(imported.json.as_bytes())?;
