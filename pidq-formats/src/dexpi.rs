@@ -257,11 +257,11 @@ fn source(objects: &Objects<'_>) -> Fields {
     source.add_optional_text("model_version", version(objects));
     source.add_optional_text("name", objects.element(0).get("name"));
     source.add_optional_text("uri", objects.element(0).get("uri"));
-    let mut imports = Fields::default();
-    for (_, import) in objects.tree.named(0, "Import") {
-        imports.add_optional_text(import.get("prefix").unwrap_or_default(), import.get("source"));
-    }
-    source.add("imports", Json::Object(imports));
+    let imports =
+        objects.tree.named(0, "Import").filter_map(|(_, import)| Some((import.get("prefix")?, import.get("source")?)));
+    let imports: BTreeMap<&str, &str> = imports.collect();
+    let imports = imports.into_iter().map(|(prefix, source)| (prefix.to_owned(), Json::text(source)));
+    source.add("imports", Json::Object(Fields(imports.collect())));
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for object in objects.tree.elements.iter().filter(|element| element.name == "Object") {
         *counts.entry(object.get("type").map_or("Object", last_name)).or_default() += 1;

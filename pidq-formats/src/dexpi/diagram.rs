@@ -1,6 +1,6 @@
 //! Diagram of a model: what is drawn for each object, its position, and the shapes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::json::{Fields, Json, is_number};
 use crate::proteus::snake_case;
@@ -23,7 +23,8 @@ pub struct Diagram<'t> {
     /// By the id of a node position: its point, and the object in whose drawing it is.
     positions: HashMap<&'t str, (Point, Option<&'t str>)>,
     /// Shapes of the file by name.
-    pub shapes: Fields,
+    shapes: Fields,
+    shape_names: HashSet<String>,
     /// Counts of the uses of shapes by name.
     used: BTreeMap<String, usize>,
 }
@@ -50,12 +51,12 @@ pub struct Line<'t> {
 }
 
 impl<'t> Diagram<'t> {
-    /// Reads the diagram of an engineering model, and the shapes of its catalogues.
+    /// Reads the diagram of an engineering model, and the shapes of its catalogs.
     pub fn read(objects: &Objects<'t>, model: usize) -> Diagram<'t> {
         let mut diagram = Diagram::default();
-        for catalogue in objects.components(model, "ShapeCatalogues") {
-            objects.data(catalogue, "Name");
-            for shape in objects.components(catalogue, "Shapes") {
+        for catalog in objects.components(model, "ShapeCatalogues") {
+            objects.data(catalog, "Name");
+            for shape in objects.components(catalog, "Shapes") {
                 diagram.add_shape(objects, shape, primitives::shape_name(objects, shape));
             }
         }
@@ -76,7 +77,9 @@ impl<'t> Diagram<'t> {
             primitives.iter().filter_map(|primitive| primitives::element(objects, *primitive, None)).collect();
         let mut fields = Fields::default();
         fields.add("elements", Json::Array(elements));
-        self.shapes.add_if_absent(&name, Json::Object(fields));
+        if self.shape_names.insert(name.clone()) {
+            self.shapes.add(&name, Json::Object(fields));
+        }
     }
 
     /// Finds the positions of nodes, which lines refer to before or after they are drawn.
@@ -180,7 +183,7 @@ impl<'t> Diagram<'t> {
 
     /// Counts the uses of shapes that are not in the file.
     pub fn missing_shapes(&self) -> BTreeMap<String, usize> {
-        let missing = self.used.iter().filter(|(name, _)| self.shapes.get(name).is_none());
+        let missing = self.used.iter().filter(|(name, _)| !self.shape_names.contains(*name));
         missing.map(|(name, count)| (name.clone(), *count)).collect()
     }
 

@@ -1,7 +1,7 @@
 //! Plant model as the elements of a Proteus plant model, which the Proteus import turns into a graph: so the same
 //! drawing in both formats gives the same graph.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::xml::{Element, Tree};
 
@@ -378,10 +378,11 @@ impl<'o, 't> Plant<'o, 't> {
 
     /// Marks the ports by which the pipes of a segment enter and leave its items.
     fn add_flow_ports(&mut self, ends: &[Ends<'t>], items: &[Option<&'t str>]) {
+        let items: HashSet<&str> = items.iter().copied().flatten().collect();
         let flows = ends.iter().flat_map(|ends| [("FlowOut", ends.source_node), ("FlowIn", ends.target_node)]);
         for (key, node) in flows {
             let Some((owner, number)) = node.and_then(|node| self.nodes.get(node)).copied() else { continue };
-            let Some(points) = self.points.get(owner).filter(|_| items.contains(&Some(owner))) else { continue };
+            let Some(points) = self.points.get(owner).filter(|_| items.contains(owner)) else { continue };
             let points = &mut self.tree.elements[*points];
             if points.get(key).is_none() {
                 points.attributes.push((key.to_owned(), number.to_string()));

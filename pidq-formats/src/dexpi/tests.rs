@@ -245,6 +245,41 @@ fn other_xml_and_hostile_xml_are_rejected() {
     assert_eq!(code("<!DOCTYPE Model [<!ENTITY a 'b'>]><Model/>"), Some(Code::Entity));
 }
 
+#[test]
+fn large_models_take_linear_time() {
+    const COUNT: usize = 20_000;
+    let repeat = |text: &dyn Fn(usize) -> String| (0..COUNT).map(text).collect::<String>();
+    let valve = |n| {
+        format!(
+            "<Object id='V{n}' type='P/BallValve'><Components property='Nodes'><Object id='N{n}' type='P/PipingNode'/></Components></Object>"
+        )
+    };
+    let pipe = |n| {
+        let target = n + 1;
+        format!(
+            "<Object type='P/Pipe'><References property='SourceItem' objects='#V{n}'/><References property='SourceNode' objects='#N{n}'/>\
+             <References property='TargetItem' objects='#V{target}'/></Object>"
+        )
+    };
+    let shape = |n| format!("<Object name='S{n}' type='Core/Diagram.Shape'/>");
+    let import_element = |n| format!("<Import prefix='P{n}' source='s'/>");
+    let text = format!(
+        "<Model>{}<Object type='Core/EngineeringModel'><Components property='ConceptualModel'><Object type='P/PlantModel'>\
+         <Components property='PipingNetworkSystems'><Object id='L' type='P/PipingNetworkSystem'><Components property='Segments'>\
+         <Object id='S' type='P/PipingNetworkSegment'><Components property='Items'>{}</Components><Components property='Connections'>{}</Components>\
+         </Object></Components></Object></Components></Object></Components><Components property='ShapeCatalogues'><Object type='C/ShapeCatalogue'>\
+         <Components property='Shapes'>{}</Components></Object></Components></Object></Model>",
+        repeat(&import_element),
+        repeat(&valve),
+        repeat(&pipe),
+        repeat(&shape),
+    );
+    let start = std::time::Instant::now();
+    let imported = import(&text);
+    assert_eq!(imported.nodes, COUNT + 2);
+    assert!(start.elapsed().as_secs() < 30, "{:?}", start.elapsed());
+}
+
 /// Returns the real models, or says that there are none.
 fn real_models() -> Vec<(String, Vec<u8>)> {
     let shared = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data/dexpi2");

@@ -147,9 +147,9 @@ fn add_drawn(plant: &mut PlantImport<'_>, edge: &mut Fields, connection: Option<
 }
 
 fn add_details(plant: &mut PlantImport<'_>, element: usize, edge: &mut Fields, path: Vec<Point>) {
-    let persistent =
-        plant.tree.named(element, "PersistentID").next().and_then(|(_, persistent_id)| persistent_id.get("Identifier"));
-    edge.add_optional_text("persistent_id", persistent);
+    let persistent = plant.tree.named(element, "PersistentID").next().map(|(_, persistent_id)| persistent_id);
+    edge.add_optional_text("persistent_id", persistent.and_then(|element| element.get("Identifier")));
+    edge.add_optional_text("persistent_id_context", persistent.and_then(|element| element.get("Context")));
     if path.len() > 1 {
         edge.add("orig_path", Json::Array(path.iter().map(|point| Json::Array(point.json().into())).collect()));
     }

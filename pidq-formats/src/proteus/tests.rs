@@ -130,6 +130,33 @@ fn unconnected_ends_are_open_ends() {
 }
 
 #[test]
+fn a_custom_class_is_the_class_that_it_states() {
+    let attributes = "<GenericAttributes><GenericAttribute Name='TypeNameAssignmentClass' Value='WedgeGateValve'/>\
+         <GenericAttribute Name='ItemTagAssignmentClass' Value='HV-1'/>\
+         <GenericAttribute Name='NominalDiameterAssignmentClass' Value='80'/></GenericAttributes>";
+    let imported = segment(&format!(
+        "<PipingComponent ID='A' ComponentClass='CustomOperatedValve'>{attributes}</PipingComponent>\
+         <PipingComponent ID='B' ComponentClass='BallValve'>{attributes}</PipingComponent>"
+    ));
+    let graph = graph(&imported);
+    let valve = node(&graph, "A");
+    assert_eq!(valve["node_classification"], "piping_component.wedge_gate_valve");
+    assert_eq!((&valve["tag"], &valve["nominal_diameter"]), (&"HV-1".into(), &80.into()));
+    assert_eq!(node(&graph, "B")["component_class"], "BallValve", "the class of the standard takes precedence");
+}
+
+#[test]
+fn notes_are_nodes_and_a_comment_is_one_relation() {
+    let imported = import(
+        "<PlantModel><PlantInformation SchemaVersion='4.2'/><Note ID='N' ComponentClass='Note'>\
+         <Association Type='is a comment referring to' ItemID='T'/></Note>\
+         <Equipment ID='T' ComponentClass='Tank'><Association Type='is referenced in comment' ItemID='N'/></Equipment></PlantModel>",
+    );
+    assert_eq!(edges(&graph(&imported), "is_referenced_in_comment"), ["T > N".to_owned()].into());
+    assert_eq!(codes(&imported), BTreeSet::new(), "the element and the version are known");
+}
+
+#[test]
 fn a_segment_without_a_connection_connects_only_its_items() {
     check_run("<PipingComponent ID='A'/><PipingComponent ID='B'/>", &["A > B"]);
     check_run("", &[]);
