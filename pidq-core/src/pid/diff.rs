@@ -14,7 +14,7 @@ use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::index::Key;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
-use crate::value::{Array, Value, compare, write};
+use crate::value::{Array, Value, compare::is_equal, write};
 
 /// Options of a comparison of two revisions.
 #[derive(Clone, Debug, Default)]
@@ -88,48 +88,128 @@ impl Pairs {
     }
 }
 
+/// Differences between two revisions. A pair is the old and the new node or edge.
+pub(crate) struct Differences<'a> {
+    /// Nodes of the new revision.
+    pub added: Vec<NodeId>,
+    /// Nodes of the old revision.
+    pub removed: Vec<NodeId>,
+    pub changed: Vec<((NodeId, NodeId), Change<'a>)>,
+    /// Nodes with another position: the shift in x and y.
+    pub moved: Vec<((NodeId, NodeId), [f64; 2])>,
+    pub renamed: Vec<(NodeId, NodeId)>,
+    pub retagged: Vec<(NodeId, NodeId)>,
+    pub rewired: Vec<Rewired>,
+    pub edges_added: Vec<EdgeId>,
+    pub edges_removed: Vec<EdgeId>,
+    pub edges_changed: Vec<((EdgeId, EdgeId), Change<'a>)>,
+}
+
+/// A node with other items before (`in`) or after it (`out`) in the flow.
+pub(crate) struct Rewired {
+    pub pair: (NodeId, NodeId),
+    pub side: &'static str,
+    pub before: Vec<NodeId>,
+    pub after: Vec<NodeId>,
+}
+
 /// Returns the differences between two revisions.
+pub(crate) fn compare<'a>(
+    old: &Drawing<'a>,
+    new: &Drawing<'a>,
+    options: &DiffOptions,
+    charge: ChargeFn<'_>,
+) -> Result<Differences<'a>> {
+    let pairs = pair(old, new, options, charge)?;
+    let revisions = Revisions { old, new, pairs: &pairs, options };
+    let (mut changed, mut moved, mut renamed) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut retagged, mut rewired) = (Vec::new(), Vec::new());
+    for pair in pairs.both() {
+        changed.extend(revisions.changes_of_node(pair, charge)?.into_iter().map(|change| (pair, change)));
+        moved.extend(shift(old, new, pair, options.tolerance).map(|shift| (pair, shift)));
+        renamed.extend(revisions.is_renamed(pair).then_some(pair));
+        retagged.extend((old.tag(pair.0) != new.tag(pair.1)).then_some(pair));
+        rewire(old, new, pair, &pairs, &mut rewired, charge)?;
+    }
+    let edges = compare_edges(old, new, &pairs, charge)?;
+    let mut edges_changed = Vec::new();
+    for pair in &edges.paired {
+        edges_changed.extend(revisions.changes_of_edge(*pair, charge)?.into_iter().map(|change| (*pair, change)));
+    }
+    Ok(Differences {
+        added: unpaired_nodes(&pairs.old_of),
+        removed: unpaired_nodes(&pairs.new_of),
+        changed,
+        moved,
+        renamed,
+        retagged,
+        rewired,
+        edges_added: edges.added,
+        edges_removed: edges.removed,
+        edges_changed,
+    })
+}
+
+/// Returns the differences between two revisions as a record.
 pub(crate) fn diff<'a>(
     old: &Drawing<'a>,
     new: &Drawing<'a>,
     options: &DiffOptions,
     charge: ChargeFn<'_>,
 ) -> Result<Datum<'a>> {
-    let pairs = pair(old, new, options, charge)?;
-    let revisions = Revisions { old, new, pairs: &pairs, options };
-    let [mut changed, mut moved, mut renamed, mut retagged, mut rewired] = [const { Vec::new() }; 5];
-    for (before, after) in pairs.both() {
-        changed.extend(revisions.changes_of_node((before, after), charge)?);
-        moved.extend(shift(old, new, (before, after), options.tolerance));
-        renamed.extend(revisions.rename((before, after)));
-        retagged.extend(retag(old, new, (before, after)));
-        rewire(old, new, (before, after), &pairs, &mut rewired, charge)?;
-    }
-    let edges = compare_edges(old, new, &pairs, charge)?;
-    let mut edges_changed = Vec::new();
-    for pair in &edges.paired {
-        edges_changed.extend(revisions.changes_of_edge(*pair, charge)?);
-    }
-    let mut found = vec![
-        unpaired_nodes(new, &pairs.old_of),
-        unpaired_nodes(old, &pairs.new_of),
-        Datum::Table(CHANGED, changed),
-        Datum::Table(MOVED, moved),
-        Datum::Table(RENAMED, renamed),
-        Datum::Table(RETAGGED, retagged),
-        Datum::Table(REWIRED, rewired),
-        edge_objects(new, &edges.added),
-        edge_objects(old, &edges.removed),
-        Datum::Table(EDGE_CHANGED, edges_changed),
+    let found = compare(old, new, options, charge)?;
+    let id_and_tag = |node: NodeId| [Datum::Value(new.id(node)), Datum::string(new.tag(node))];
+    let field_and_values =
+        |(field, before, after): Change<'a>| [Datum::String(field), Datum::value(before), Datum::value(after)];
+    let changed = |((_, node), change): ((NodeId, NodeId), Change<'a>)| {
+        id_and_tag(node).into_iter().chain(field_and_values(change)).collect()
+    };
+    let moved = |((_, node), shift): ((NodeId, NodeId), [f64; 2])| {
+        id_and_tag(node).into_iter().chain(shift.map(Datum::Number)).collect()
+    };
+    let renamed = |(before, after): (NodeId, NodeId)| {
+        vec![Datum::string(new.tag(after)), Datum::Value(old.id(before)), Datum::Value(new.id(after))]
+    };
+    let retagged = |(before, after): (NodeId, NodeId)| {
+        vec![Datum::Value(new.id(after)), Datum::string(old.tag(before)), Datum::string(new.tag(after))]
+    };
+    let rewired = |row: Rewired| {
+        let values = [Datum::Word(row.side), names(old, &row.before), names(new, &row.after)];
+        id_and_tag(row.pair.1).into_iter().chain(values).collect()
+    };
+    let edge_changed = |((_, edge), change): ((EdgeId, EdgeId), Change<'a>)| {
+        let ends = new.topology.flow_ends(edge).map(|end| Datum::string((end != NONE).then(|| new.name(end))));
+        let id = Datum::Value(new.edge_id(edge));
+        [id].into_iter().chain(ends).chain(field_and_values(change)).collect()
+    };
+    let mut parts = vec![
+        node_objects(new, &found.added),
+        node_objects(old, &found.removed),
+        Datum::Table(CHANGED, found.changed.into_iter().map(changed).collect()),
+        Datum::Table(MOVED, found.moved.into_iter().map(moved).collect()),
+        Datum::Table(RENAMED, found.renamed.into_iter().map(renamed).collect()),
+        Datum::Table(RETAGGED, found.retagged.into_iter().map(retagged).collect()),
+        Datum::Table(REWIRED, found.rewired.into_iter().map(rewired).collect()),
+        edge_objects(new, &found.edges_added),
+        edge_objects(old, &found.edges_removed),
+        Datum::Table(EDGE_CHANGED, found.edges_changed.into_iter().map(edge_changed).collect()),
     ];
-    found.push(Datum::Bool(found.iter().all(is_empty)));
-    Ok(Datum::Record(RESULT, found))
+    parts.push(Datum::Bool(parts.iter().all(is_empty)));
+    Ok(Datum::Record(RESULT, parts))
+}
+
+/// Returns the names of nodes.
+pub(crate) fn names<'a>(drawing: &Drawing<'_>, nodes: &[NodeId]) -> Datum<'a> {
+    Datum::strings(nodes.iter().map(|node| drawing.name(*node)))
 }
 
 /// Returns the nodes of a revision without a counterpart in the other one.
-fn unpaired_nodes<'a>(drawing: &Drawing<'a>, partners: &[NodeId]) -> Datum<'a> {
-    let unpaired = (0..partners.len() as u32).filter(|node| partners[*node as usize] == NONE);
-    Datum::Array(unpaired.map(|node| Datum::Value(drawing.node(node))).collect())
+fn unpaired_nodes(partners: &[NodeId]) -> Vec<NodeId> {
+    (0..partners.len() as u32).filter(|node| partners[*node as usize] == NONE).collect()
+}
+
+fn node_objects<'a>(drawing: &Drawing<'a>, nodes: &[NodeId]) -> Datum<'a> {
+    Datum::Array(nodes.iter().map(|node| Datum::Value(drawing.node(*node))).collect())
 }
 
 fn edge_objects<'a>(drawing: &Drawing<'a>, edges: &[EdgeId]) -> Datum<'a> {
@@ -274,28 +354,17 @@ struct Revisions<'r, 'a> {
 }
 
 /// A field that differs: its old and its new value.
-type Change<'a> = (String, Option<Value<'a>>, Option<Value<'a>>);
+pub(crate) type Change<'a> = (String, Option<Value<'a>>, Option<Value<'a>>);
 
 impl<'a> Revisions<'_, 'a> {
-    fn changes_of_node(&self, (before, after): (NodeId, NodeId), charge: ChargeFn<'_>) -> Result<Vec<Vec<Datum<'a>>>> {
+    fn changes_of_node(&self, (before, after): (NodeId, NodeId), charge: ChargeFn<'_>) -> Result<Vec<Change<'a>>> {
         let config = &self.old.topology.config;
         // Reported as `renamed` and `retagged`.
         let is_excluded = |name: &str| config.is_key(&[Names::NodeId, Names::Tag], name);
-        let found = self.changes(fields(self.old.node(before)), fields(self.new.node(after)), &is_excluded, charge)?;
-        let row = |(field, old_value, new_value): Change<'a>| {
-            let [old_value, new_value] = [old_value, new_value].map(Datum::value);
-            vec![
-                Datum::Value(self.new.id(after)),
-                Datum::string(self.new.tag(after)),
-                Datum::String(field),
-                old_value,
-                new_value,
-            ]
-        };
-        Ok(found.into_iter().map(row).collect())
+        self.changes(fields(self.old.node(before)), fields(self.new.node(after)), &is_excluded, charge)
     }
 
-    fn changes_of_edge(&self, (before, after): (EdgeId, EdgeId), charge: ChargeFn<'_>) -> Result<Vec<Vec<Datum<'a>>>> {
+    fn changes_of_edge(&self, (before, after): (EdgeId, EdgeId), charge: ChargeFn<'_>) -> Result<Vec<Change<'a>>> {
         let config = &self.old.topology.config;
         let is_undirected = [(self.old, before), (self.new, after)]
             .map(|(drawing, edge)| drawing.topology.edge_flags[edge as usize].contains(EdgeFlags::UNDIRECTED));
@@ -305,15 +374,7 @@ impl<'a> Revisions<'_, 'a> {
             let is_same_direction = is_undirected[0] == is_undirected[1] && config.is_key(&[Names::Direction], name);
             config.is_endpoint(name) || is_kind || is_same_direction || EDGE_PORTS.contains(&name)
         };
-        let found = self.changes(fields(self.old.edge(before)), fields(self.new.edge(after)), &is_excluded, charge)?;
-        let ends = self.new.topology.flow_ends(after);
-        let row = |(field, old_value, new_value): Change<'a>| {
-            let names = ends.map(|end| Datum::string((end != NONE).then(|| self.new.name(end))));
-            let [old_value, new_value] = [old_value, new_value].map(Datum::value);
-            let id = Datum::Value(self.new.edge_id(after));
-            [id].into_iter().chain(names).chain([Datum::String(field), old_value, new_value]).collect()
-        };
-        Ok(found.into_iter().map(row).collect())
+        self.changes(fields(self.old.edge(before)), fields(self.new.edge(after)), &is_excluded, charge)
     }
 
     /// Returns the fields that differ, those of the old side first. `is_excluded` selects fields that are reported
@@ -343,12 +404,10 @@ impl<'a> Revisions<'_, 'a> {
         Ok(changes)
     }
 
-    /// Returns a changed id of a node. Ids are ignored if tags are the identity.
-    fn rename(&self, (before, after): (NodeId, NodeId)) -> Option<Vec<Datum<'a>>> {
-        let (old_value, new_value) = (self.old.id(before), self.new.id(after));
+    /// Returns whether the id of a node changed. Ids are ignored if tags are the identity.
+    fn is_renamed(&self, (before, after): (NodeId, NodeId)) -> bool {
         let is_reported = self.options.identity.as_deref() != Some("tag") && !self.is_ignored("id");
-        let row = || vec![Datum::string(self.new.tag(after)), Datum::Value(old_value), Datum::Value(new_value)];
-        (is_reported && Key::from_value(old_value) != Key::from_value(new_value)).then(row)
+        is_reported && Key::from_value(self.old.id(before)) != Key::from_value(self.new.id(after))
     }
 
     /// Matches the full name, or the name of the attribute without language and unit.
@@ -363,7 +422,7 @@ impl<'a> Revisions<'_, 'a> {
     /// only in geometry.
     fn is_same(&self, name: &str, old_value: Value<'a>, new_value: Value<'a>, charge: ChargeFn<'_>) -> Result<bool> {
         const REFERENCES: [Names; 4] = [Names::Parent, Names::Zone, Names::Segment, Names::Line];
-        if compare::is_equal(old_value, new_value, &mut *charge)? {
+        if is_equal(old_value, new_value, &mut *charge)? {
             return Ok(true);
         }
         let config = &self.old.topology.config;
@@ -387,7 +446,7 @@ fn same_ports(old_value: Value<'_>, new_value: Value<'_>, charge: ChargeFn<'_>) 
         let keys = old_value.iter().chain(new_value.iter()).map(|(key, _)| key).filter(|key| !GEOMETRY.contains(key));
         for key in keys {
             let [old_value, new_value] = [old_value, new_value].map(|port| port.get(key).unwrap_or(Value::Null));
-            if !compare::is_equal(old_value, new_value, &mut *charge)? {
+            if !is_equal(old_value, new_value, &mut *charge)? {
                 return Ok(false);
             }
         }
@@ -410,49 +469,31 @@ pub(crate) fn position_of(value: Value<'_>) -> Option<[f64; 2]> {
     pair("orig_x", "orig_y").or_else(position).or_else(|| pair("x", "y")).or_else(corner)
 }
 
-fn shift<'a>(old: &Drawing<'a>, new: &Drawing<'a>, pair: (NodeId, NodeId), tolerance: f64) -> Option<Vec<Datum<'a>>> {
+fn shift(old: &Drawing<'_>, new: &Drawing<'_>, pair: (NodeId, NodeId), tolerance: f64) -> Option<[f64; 2]> {
     let (before, after) = (position_of(old.node(pair.0))?, position_of(new.node(pair.1))?);
     let [dx, dy] = [after[0] - before[0], after[1] - before[1]];
-    let moved = dx.abs() > tolerance || dy.abs() > tolerance;
-    let row =
-        || vec![Datum::Value(new.id(pair.1)), Datum::string(new.tag(pair.1)), Datum::Number(dx), Datum::Number(dy)];
-    moved.then(row)
-}
-
-fn retag<'a>(old: &Drawing<'a>, new: &Drawing<'a>, (before, after): (NodeId, NodeId)) -> Option<Vec<Datum<'a>>> {
-    let (old_value, new_value) = (old.tag(before), new.tag(after));
-    (old_value != new_value)
-        .then(|| vec![Datum::Value(new.id(after)), Datum::string(old_value), Datum::string(new_value)])
+    (dx.abs() > tolerance || dy.abs() > tolerance).then_some([dx, dy])
 }
 
 /// Adds a row if the items before or after a node in the flow differ.
-fn rewire<'a>(
-    old: &Drawing<'a>,
-    new: &Drawing<'a>,
-    (before, after): (NodeId, NodeId),
+fn rewire(
+    old: &Drawing<'_>,
+    new: &Drawing<'_>,
+    pair: (NodeId, NodeId),
     pairs: &Pairs,
-    rows: &mut Vec<Vec<Datum<'a>>>,
+    rows: &mut Vec<Rewired>,
     charge: ChargeFn<'_>,
 ) -> Result<()> {
     for (side, dir) in [("in", Direction::Up), ("out", Direction::Down)] {
-        let old_value = old.topology.table(EdgeFilter::Flow, dir).nodes(before);
-        let new_value = new.topology.table(EdgeFilter::Flow, dir).nodes(after);
-        charge(1 + (old_value.len() + new_value.len()) as u64)?;
-        let mut expected: Vec<NodeId> = old_value.iter().map(|node| pairs.new_of[*node as usize]).collect();
-        let mut found = new_value.to_vec();
+        let before = old.topology.table(EdgeFilter::Flow, dir).nodes(pair.0);
+        let after = new.topology.table(EdgeFilter::Flow, dir).nodes(pair.1);
+        charge(1 + (before.len() + after.len()) as u64)?;
+        let mut expected: Vec<NodeId> = before.iter().map(|node| pairs.new_of[*node as usize]).collect();
+        let mut found = after.to_vec();
         expected.sort_unstable();
         found.sort_unstable();
         if expected != found {
-            let names = |drawing: &Drawing<'_>, nodes: &[NodeId]| {
-                Datum::strings(nodes.iter().map(|node| drawing.name(*node)).collect::<Vec<_>>())
-            };
-            rows.push(vec![
-                Datum::Value(new.id(after)),
-                Datum::string(new.tag(after)),
-                Datum::Word(side),
-                names(old, old_value),
-                names(new, new_value),
-            ]);
+            rows.push(Rewired { pair, side, before: before.to_vec(), after: after.to_vec() });
         }
     }
     Ok(())
