@@ -86,6 +86,48 @@ pub const LOOP_TYPES: &[&str] = &["instrumentation_loop", "instrumentation_loop_
 /// Types of other group nodes.
 pub const GROUP_TYPES: &[&str] = &["plant_structure_item", "drawing", "group"];
 
+/// Endings of attribute names that say how a source stores a value, not what it is.
+pub const ATTRIBUTE_ENDINGS: &[&str] = &["_assignment_class", "_specialization", "_representation"];
+
+/// Words in the classes of trips, interlocks and emergency shutdown.
+pub const TRIP_CLASSES: &[&str] =
+    &["trip", "interlock", "shutdown", "shut_down", "emergency", "blowdown", "blow_down", "safety_instrumented", "esd"];
+
+/// Letters in the tags of valves that trips move.
+pub const TRIP_VALVES: &[&str] = &["ESDV", "ESV", "EBV", "SDV", "BDV", "XV", "XZV", "UV", "UZV", "ZV"];
+
+/// Words in the classes of equipment with a drive, which a signal can stop and which raises or holds back pressure.
+pub const DRIVEN_EQUIPMENT: &[&str] = &[
+    "pump",
+    "compressor",
+    "blower",
+    "fan",
+    "motor",
+    "turbine",
+    "agitator",
+    "mixer",
+    "centrifuge",
+    "expander",
+    "ejector",
+    "drive",
+    "furnace",
+    "boiler",
+    "fired_heater",
+    "electric_heater",
+];
+
+/// Words in the classes of instruments operated by hand.
+pub const HAND_SWITCH_CLASSES: &[&str] = &["hand_switch", "push_button", "pushbutton", "manual_switch"];
+
+/// Words in the classes of switches.
+pub const SWITCH_CLASSES: &[&str] = &["switch"];
+
+/// Words in the classes of parts that move a valve and have its tag.
+pub const ACTUATOR_CLASSES: &[&str] = &["actuat", "positioner", "valve_reference"];
+
+/// Words in the classes of alarms.
+pub const ALARM_CLASSES: &[&str] = &["alarm", "annunciator"];
+
 /// Returns whether a list contains a word. Both are compared in snake_case, so `hasNozzle` equals `has_nozzle`.
 pub fn contains(words: &[&str], word: &str) -> bool {
     words.contains(&word) || words.contains(&super::snake_case::snake_case(word).as_str())
