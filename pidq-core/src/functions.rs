@@ -9,6 +9,7 @@ mod logic;
 mod number;
 mod object;
 mod pid;
+mod pid_reports;
 mod regex;
 mod sorting;
 mod string;
@@ -32,6 +33,7 @@ const PIDQ: &[(&str, &[Function])] = &[
     ("helpers", helpers::FUNCTIONS),
     ("graph", graph::FUNCTIONS),
     ("pid", pid::FUNCTIONS),
+    ("pid_reports", pid_reports::FUNCTIONS),
 ];
 
 /// Returns the functions of a profile, in groups.
@@ -49,7 +51,10 @@ pub(crate) fn find(name: &str, with_extensions: bool) -> Option<FunctionRef> {
 
 /// Returns whether the function with a name reads the graph of a document, and therefore any part of it.
 pub(crate) fn reads_graph(name: &str) -> bool {
-    graph::FUNCTIONS.iter().chain(pid::FUNCTIONS).any(|function| function.name == name)
+    [graph::FUNCTIONS, pid::FUNCTIONS, pid_reports::FUNCTIONS]
+        .into_iter()
+        .flatten()
+        .any(|function| function.name == name)
 }
 
 fn row(groups: &[(&str, &'static [Function])], name: &str) -> Option<&'static Function> {

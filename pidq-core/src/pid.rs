@@ -19,8 +19,12 @@ pub(crate) mod json_results;
 pub(crate) mod lists;
 pub(crate) mod loops;
 pub(crate) mod pipe_lines;
+pub(crate) mod quantity;
+pub(crate) mod reports;
 pub(crate) mod sections;
 pub(crate) mod segments;
+pub(crate) mod set_points;
+pub(crate) mod stated_values;
 pub(crate) mod tag;
 pub(crate) mod valve_state;
 
@@ -35,6 +39,17 @@ pub(crate) trait Budget {
     fn charge(&mut self, units: u64) -> Result<()>;
     /// Reserves memory until the result has become a value.
     fn reserve(&mut self, bytes: usize) -> Result<()>;
+}
+
+/// Memory overhead of a row: spare capacity of the arrays that contain it, and allocator overhead.
+const ROW_OVERHEAD: usize = 2 * size_of::<Vec<Datum<'_>>>() + 4 * 16;
+
+/// Adds a row after reserving its memory.
+pub(crate) fn push_row<'a>(rows: &mut Vec<Vec<Datum<'a>>>, row: Vec<Datum<'a>>, budget: &mut dyn Budget) -> Result<()> {
+    budget.charge(1)?;
+    budget.reserve(ROW_OVERHEAD + row.iter().map(Datum::size).sum::<usize>())?;
+    rows.push(row);
+    Ok(())
 }
 
 /// A result: values of the document, and arrays and records of them. Its depth is fixed by the code that builds it.
@@ -66,6 +81,10 @@ impl<'a> Datum<'a> {
             Datum::String(text) => text.len(),
             Datum::Nodes(numbers) | Datum::Edges(numbers) => size_of_val(&**numbers),
             Datum::Array(items) | Datum::Record(_, items) => items.iter().map(Datum::size).sum(),
+            Datum::Table(_, rows) => rows.iter().flatten().map(Datum::size).sum(),
+            Datum::Map(entries) => {
+                entries.iter().map(|(key, value)| size_of::<String>() + key.len() + value.size()).sum()
+            }
             _ => 0,
         };
         size_of::<Datum<'_>>() + owned

@@ -52,7 +52,7 @@ fn queries_on_random_drawings_satisfy_the_properties() {
 #[test]
 fn every_graph_function_is_tested() {
     let dialect = pidq::Dialect::standard();
-    let groups = dialect.groups().filter(|(group, _)| ["graph", "pid"].contains(group));
+    let groups = dialect.groups().filter(|(group, _)| ["graph", "pid", "pid_reports"].contains(group));
     for function in groups.flat_map(|(_, rows)| rows) {
         let call = format!("{}(", function.name);
         let is_covered = graph::QUERIES.iter().any(|query| {

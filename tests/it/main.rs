@@ -42,6 +42,7 @@ mod python;
 mod readme;
 mod release;
 mod remote;
+mod reports;
 mod service;
 #[cfg(feature = "pipeline")]
 mod settings;

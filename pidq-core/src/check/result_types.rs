@@ -44,6 +44,8 @@ const ARRAY: ResultType = ResultType::Kinds(Kinds::ARRAY);
 const NUMBER: ResultType = ResultType::Kinds(Kinds::NUMBER);
 const OBJECT: ResultType = ResultType::Kinds(Kinds::OBJECT);
 const STRING: ResultType = ResultType::Kinds(Kinds::STRING);
+const BOOL_OR_NULL: ResultType = ResultType::Kinds(Kinds::BOOL.or(Kinds::NULL));
+const NUMBER_OR_NULL: ResultType = ResultType::Kinds(Kinds::NUMBER.or(Kinds::NULL));
 const STRING_OR_NULL: ResultType = ResultType::Kinds(Kinds::STRING.or(Kinds::NULL));
 
 const ROUTE: Fields = &[("nodes", ResultType::Nodes), ("edges", ResultType::Edges), ("length", NUMBER)];
@@ -273,6 +275,129 @@ const SECTION: Fields = &[
     ("safeguards", ResultType::Nodes),
     ("design_limits", OBJECT),
 ];
+const CAUSES_AND_EFFECTS: Fields = &[
+    (
+        "links",
+        ResultType::Table(&[
+            ("initiator", ResultType::Node),
+            ("final_element", ResultType::Node),
+            ("kind", STRING),
+            ("effect", STRING_OR_NULL),
+            ("fail_action", ANY),
+            ("voting", STRING_OR_NULL),
+            ("trip_item", ResultType::Node),
+            ("basis", STRING_OR_NULL),
+            ("path", ResultType::Nodes),
+            ("signals", ResultType::Edges),
+        ]),
+    ),
+    ("matrix", ARRAY),
+    ("without_effect", ResultType::Nodes),
+    ("without_cause", ResultType::Nodes),
+    ("not_followed", ResultType::Table(&[("item", ResultType::Node), ("edge", ANY), ("reason", STRING)])),
+];
+const CIRCUIT: Fields = &[
+    ("circuit", STRING),
+    ("fluid", STRING_OR_NULL),
+    ("piping_class", STRING_OR_NULL),
+    ("material", STRING_OR_NULL),
+    ("insulation", STRING_OR_NULL),
+    ("temperature", ResultType::Nullable(RANGE)),
+    ("pressure", ResultType::Nullable(RANGE)),
+    ("lines", ARRAY),
+    ("items", ResultType::Nodes),
+    ("pipes", ResultType::Edges),
+    (
+        "breaks",
+        ResultType::Table(&[("at", ResultType::Node), ("kind", STRING), ("changes", ARRAY), ("circuits", ARRAY)]),
+    ),
+    ("unknown", ARRAY),
+    ("certain", BOOL),
+];
+const RANGE: Fields = &[("low", NUMBER), ("high", NUMBER), ("unit", STRING_OR_NULL), ("basis", STRING)];
+const NUMBERING: Fields = &[
+    (
+        "series",
+        ResultType::Table(&[
+            ("kind", STRING),
+            ("prefix", STRING),
+            ("letters", STRING),
+            ("count", NUMBER),
+            ("first", STRING_OR_NULL),
+            ("last", STRING_OR_NULL),
+            ("missing", NUMBER),
+            ("gaps", ResultType::Table(&[("first", STRING), ("last", STRING), ("count", NUMBER)])),
+        ]),
+    ),
+    (
+        "duplicates",
+        ResultType::Table(&[("tag", STRING), ("kind", STRING), ("items", ResultType::Nodes), ("exact", BOOL)]),
+    ),
+    ("not_numbered", ResultType::Nodes),
+];
+const PRESSURE_SIDE: Fields = &[
+    ("item", ResultType::Node),
+    ("lines", ARRAY),
+    ("design_pressure", ANY),
+    ("unit", STRING_OR_NULL),
+    ("pressure", NUMBER_OR_NULL),
+    ("reference", STRING_OR_NULL),
+];
+const PRESSURE_INTERFACES: Fields = &[
+    (
+        "interfaces",
+        ResultType::Table(&[
+            ("at", ResultType::Node),
+            ("kind", STRING),
+            ("from", ResultType::Record(PRESSURE_SIDE)),
+            ("to", ResultType::Record(PRESSURE_SIDE)),
+            ("high", STRING_OR_NULL),
+            ("difference", NUMBER_OR_NULL),
+            (
+                "protection",
+                ResultType::Table(&[
+                    ("item", ResultType::Node),
+                    ("kind", STRING),
+                    ("set_pressure", ANY),
+                    ("unit", STRING_OR_NULL),
+                    ("set_within_design", BOOL_OR_NULL),
+                    ("valves", ResultType::Nodes),
+                ]),
+            ),
+            ("certain", BOOL),
+            ("reasons", ARRAY),
+        ]),
+    ),
+    (
+        "unknown",
+        ResultType::Table(&[
+            ("item", ResultType::Node),
+            ("lines", ARRAY),
+            ("pipes", NUMBER),
+            ("reason", STRING_OR_NULL),
+        ]),
+    ),
+];
+const RANKED_DIFFERENCE: Fields = &[
+    ("significance", STRING),
+    ("reason", STRING),
+    ("change", STRING),
+    ("id", ANY),
+    ("tag", STRING_OR_NULL),
+    ("class", STRING_OR_NULL),
+    ("ends", ANY),
+    ("field", STRING_OR_NULL),
+    ("before", ANY),
+    ("after", ANY),
+];
+const RANKING_RULE: Fields = &[
+    ("subjects", ARRAY),
+    ("changes", ARRAY),
+    ("fields", ARRAY),
+    ("classes", ARRAY),
+    ("significance", STRING),
+    ("reason", STRING),
+];
 const TAG: Fields = &[
     ("prefix", STRING),
     ("letters", STRING),
@@ -300,11 +425,14 @@ const RESULT_TYPES: &[(&[&str], ResultType)] = &[
     (&["boundary"], ResultType::Record(BOUNDARY)),
     (&["breaks"], ResultType::Table(BREAK)),
     (&["bypasses"], ResultType::Table(BYPASS)),
+    (&["causeAndEffect"], ResultType::Record(CAUSES_AND_EFFECTS)),
     (&["componentCount"], OBJECT),
     (&["components"], ResultType::NodeLists),
+    (&["corrosionCircuits"], ResultType::Table(CIRCUIT)),
     (&["cycles", "paths"], ResultType::Table(ROUTE)),
     (&["deadEnds", "drains", "vents"], ResultType::Table(DEAD_END)),
     (&["diff"], ResultType::Record(DIFFERENCES)),
+    (&["diffRanking"], ResultType::Table(RANKING_RULE)),
     (&["endpoints"], ResultType::Each(ENDS)),
     (&["equipmentGraph"], ResultType::Record(EQUIPMENT_GRAPH)),
     (&["equipmentList"], ResultType::Columns(&["id", "tag", "class", "nozzles", "lines"])),
@@ -312,7 +440,27 @@ const RESULT_TYPES: &[(&[&str], ResultType)] = &[
     (&["graphInfo"], ResultType::Record(INFO)),
     (&["group", "section", "subgraph"], ResultType::Record(EXTRACT)),
     (&["hazopNodes"], ResultType::Table(SECTION)),
-    (&["instrumentIndex"], ResultType::Columns(&["id", "tag", "class", "variable", "loop", "attached_to", "line"])),
+    (
+        &["instrumentIndex"],
+        ResultType::Columns(&[
+            "id",
+            "tag",
+            "class",
+            "variable",
+            "loop",
+            "attached_to",
+            "line",
+            "set_point",
+            "unit",
+            "range",
+            "range_low",
+            "range_high",
+            "alarm_hh",
+            "alarm_h",
+            "alarm_l",
+            "alarm_ll",
+        ]),
+    ),
     (&["inventorySections"], ResultType::Table(INVENTORY_SECTION)),
     (&["isolate"], ResultType::Record(ISOLATION)),
     (&["isolationPlan"], ResultType::Record(ISOLATION_PLAN)),
@@ -324,13 +472,35 @@ const RESULT_TYPES: &[(&[&str], ResultType)] = &[
         &["nozzleList"],
         ResultType::Columns(&["id", "tag", "qualified_tag", "equipment", "chamber", "size", "line", "connected_to"]),
     ),
+    (&["numberingGaps"], ResultType::Record(NUMBERING)),
     (
         &["offPageList"],
         ResultType::Columns(&["id", "tag", "direction", "drawing", "label", "partner", "line", "connected_to"]),
     ),
     (&["openEnds"], ResultType::Table(OPEN_END)),
     (&["parseTag"], ResultType::Nullable(TAG)),
+    (&["pressureInterfaces"], ResultType::Record(PRESSURE_INTERFACES)),
+    (&["rankDiff"], ResultType::Table(RANKED_DIFFERENCE)),
     (&["recycles"], ResultType::Table(RECYCLE)),
+    (
+        &["reliefList"],
+        ResultType::Columns(&[
+            "id",
+            "tag",
+            "class",
+            "set_pressure",
+            "unit",
+            "size",
+            "outlet_size",
+            "inlet_line",
+            "outlet_line",
+            "protects",
+            "inlet_valves",
+            "discharges_to",
+            "outlet_valves",
+            "certain",
+        ]),
+    ),
     (
         &["segmentList"],
         ResultType::Columns(&[
@@ -345,6 +515,7 @@ const RESULT_TYPES: &[(&[&str], ResultType)] = &[
             "components",
         ]),
     ),
+    (&["specialItemList"], ResultType::Columns(&["id", "tag", "class", "size", "line", "connected_to"])),
     (&["shortestPath"], ResultType::Nullable(COSTED_ROUTE)),
     (&["trace"], ResultType::Table(STEP)),
     (&["validate"], ResultType::Table(FINDING)),

@@ -29,7 +29,7 @@ const ACCEPT_CONDITIONAL: OptionSpec = OptionSpec::flag("acceptConditional");
 const ACCEPT_ONE_WAY: OptionSpec = OptionSpec::flag("acceptOneWay");
 const ACCEPT_RELIEF: OptionSpec = OptionSpec::flag("acceptRelief");
 const ATTRIBUTE: OptionSpec = OptionSpec::string("attribute");
-const ATTRIBUTES: &[Param] = &[Param::checked(&ATTRIBUTE).many()];
+pub(super) const ATTRIBUTES: &[Param] = &[Param::checked(&ATTRIBUTE).many()];
 const BARRIERS: OptionSpec = OptionSpec::query("barriers");
 const BY: OptionSpec = OptionSpec::keyword("by", &["any", "link", "label"]);
 const BY_FIELD: OptionSpec = OptionSpec::string("by");
@@ -41,13 +41,14 @@ const CUT: OptionSpec = OptionSpec::strings(
 const CUT_AT: OptionSpec = OptionSpec::query("cut");
 const DISTANCE: OptionSpec = OptionSpec::any_number("distance");
 const FIELD: OptionSpec = OptionSpec::string("field");
-const IDENTITY: OptionSpec = OptionSpec::keyword("identity", IDENTITIES);
-const IGNORE: OptionSpec = OptionSpec::strings("ignore", |_| true, "the name of a field, or an array of names");
+pub(super) const IDENTITY: OptionSpec = OptionSpec::keyword("identity", IDENTITIES);
+pub(super) const IGNORE: OptionSpec =
+    OptionSpec::strings("ignore", |_| true, "the name of a field, or an array of names");
 const MERGE: OptionSpec = OptionSpec::flag("merge");
 const RULES: OptionSpec = OptionSpec::strings("rules", checks::is_rule_filter, "a rule name, code or code prefix");
 const SCOPE: OptionSpec = OptionSpec::keyword("scope", &["item", "grow"]);
 const SEVERITY: OptionSpec = OptionSpec::keyword("severity", &Severity::NAMES);
-const TOLERANCE: OptionSpec = OptionSpec::number("tolerance");
+pub(super) const TOLERANCE: OptionSpec = OptionSpec::number("tolerance");
 
 /// Options of an isolation and its plan.
 const ISOLATE_OPTIONS: &[OptionSpec] =
@@ -340,9 +341,9 @@ fn with_drawing_fuel<T>(
 }
 
 /// Budget of the run; the reserved memory is released once the result has become a value.
-struct RunBudget<'c, 'a> {
-    cx: &'c mut EvalContext<'a>,
-    reserved: usize,
+pub(super) struct RunBudget<'c, 'a> {
+    pub cx: &'c mut EvalContext<'a>,
+    pub reserved: usize,
 }
 
 impl Budget for RunBudget<'_, '_> {
@@ -357,7 +358,7 @@ impl Budget for RunBudget<'_, '_> {
 }
 
 /// Returns a report whose memory is reserved until it has become a value.
-fn report_with_memory<'a>(
+pub(super) fn report_with_memory<'a>(
     cx: &mut EvalContext<'a>,
     drawing: &Drawing<'a>,
     report: impl FnOnce(&mut dyn Budget) -> Result<Datum<'a>>,
@@ -387,7 +388,7 @@ fn flow_report<'a>(
 }
 
 /// Warns about edges of unknown direction, any of which the report may have followed.
-fn with_assumed_warning<'a>(cx: &mut EvalContext<'a>, found: Value<'a>) -> Result<Value<'a>> {
+pub(super) fn with_assumed_warning<'a>(cx: &mut EvalContext<'a>, found: Value<'a>) -> Result<Value<'a>> {
     let topology = cx.drawing()?.topology;
     if !topology.undirected.is_empty() && found.as_array().is_none_or(|rows| !rows.is_empty()) {
         let drawing = cx.drawing()?;
@@ -541,7 +542,7 @@ impl Visitor for BarrierVisitor<'_, '_> {
 }
 
 /// Returns a list with the columns in the arguments.
-fn list_report<'a>(
+pub(super) fn list_report<'a>(
     cx: &mut EvalContext<'a>,
     input: Value<'a>,
     args: &'a [Plan],
@@ -559,7 +560,7 @@ fn segment_list<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]
 }
 
 /// Returns all arguments as strings.
-fn string_args<'a>(cx: &mut EvalContext<'a>, call: &GraphCall<'a>) -> Result<Vec<&'a str>> {
+pub(super) fn string_args<'a>(cx: &mut EvalContext<'a>, call: &GraphCall<'a>) -> Result<Vec<&'a str>> {
     let mut strings = Vec::with_capacity(call.arg_count());
     for at in 0..call.arg_count() {
         strings.push(expect_text(call.value(cx, at)?)?);
@@ -687,14 +688,19 @@ fn difference<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) 
     let call = GraphCall::without_graph(input, args, 2);
     let (old, new) = (call.value(cx, 0)?, call.value(cx, 1)?);
     let ((old, old_size), (new, new_size)) = (load_drawing(cx, old)?, load_drawing(cx, new)?);
-    let options = DiffOptions {
-        identity: call.keyword(cx, &IDENTITY)?.map(|at| IDENTITIES[at].into()),
-        ignore: call.strings(cx, &IGNORE)?.into_iter().map(String::from).collect(),
-        tolerance: TOLERANCE.as_number(call.option_value(cx, TOLERANCE.name)?)?.unwrap_or(0.0),
-    };
+    let options = diff_options(cx, &call)?;
     let found = diff::diff(&old, &new, &options, &mut |units| cx.charge(units))?;
     cx.release(old_size + new_size);
     to_value(cx, &new, found)
+}
+
+/// Returns the options of a comparison.
+pub(super) fn diff_options<'a>(cx: &mut EvalContext<'a>, call: &GraphCall<'a>) -> Result<DiffOptions> {
+    Ok(DiffOptions {
+        identity: call.keyword(cx, &IDENTITY)?.map(|at| IDENTITIES[at].into()),
+        ignore: call.strings(cx, &IGNORE)?.into_iter().map(String::from).collect(),
+        tolerance: TOLERANCE.as_number(call.option_value(cx, TOLERANCE.name)?)?.unwrap_or(0.0),
+    })
 }
 
 fn join_sheets<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {

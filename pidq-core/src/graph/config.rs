@@ -391,6 +391,11 @@ impl TopologyConfig {
         &self.names[list as usize]
     }
 
+    /// Returns the names of a list in snake_case.
+    pub(crate) fn words_of(&self, list: Names) -> &[String] {
+        &self.words[list as usize]
+    }
+
     /// Returns whether a list contains a word; compared in snake_case.
     pub(crate) fn contains(&self, list: Names, word: &str) -> bool {
         let word = snake_case(word);

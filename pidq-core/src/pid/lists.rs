@@ -5,7 +5,7 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::tag::{Tag, variable};
-use super::{Budget, ChargeFn, Datum, loops, pipe_lines, segments};
+use super::{Budget, ChargeFn, Datum, loops, pipe_lines, segments, set_points};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::Names;
@@ -19,16 +19,20 @@ use crate::value::{Value, convert};
 /// A list: its columns, and the condition for a row.
 pub(crate) struct ListSpec {
     columns: &'static [&'static str],
+    /// True if the columns of `set_points` follow.
+    has_set_points: bool,
     includes: fn(&Drawing<'_>, NodeId) -> bool,
 }
 
 pub(crate) const EQUIPMENT: ListSpec = ListSpec {
     columns: &["id", "tag", "class", "nozzles", "lines"],
+    has_set_points: false,
     includes: |drawing, node| drawing.topology.roles[node as usize] == Role::Equipment,
 };
 
 pub(crate) const NOZZLES: ListSpec = ListSpec {
     columns: &["id", "tag", "qualified_tag", "equipment", "chamber", "size", "line", "connected_to"],
+    has_set_points: false,
     includes: |drawing, node| {
         drawing.topology.owner(node).is_some() || drawing.topology.roles[node as usize] == Role::Port
     },
@@ -36,20 +40,38 @@ pub(crate) const NOZZLES: ListSpec = ListSpec {
 
 pub(crate) const VALVES: ListSpec = ListSpec {
     columns: &["id", "tag", "class", "role", "size", "line", "normal_position", "fail_action"],
+    has_set_points: false,
     includes: |drawing, node| is_valve(drawing, node),
 };
 
 pub(crate) const INSTRUMENTS: ListSpec = ListSpec {
     columns: &["id", "tag", "class", "variable", "loop", "attached_to", "line"],
+    has_set_points: true,
     includes: |drawing, node| drawing.topology.roles[node as usize] == Role::Instrument,
 };
 
 pub(crate) const OFF_PAGE: ListSpec = ListSpec {
     columns: &["id", "tag", "direction", "drawing", "label", "partner", "line", "connected_to"],
+    has_set_points: false,
     includes: |drawing, node| drawing.topology.roles[node as usize] == Role::OffPage,
 };
 
-fn is_valve(drawing: &Drawing<'_>, node: NodeId) -> bool {
+pub(crate) const SPECIAL_ITEMS: ListSpec = ListSpec {
+    columns: &["id", "tag", "class", "size", "line", "connected_to"],
+    has_set_points: false,
+    includes: |drawing, node| {
+        let topology = &drawing.topology;
+        topology.roles[node as usize] == Role::None
+            && topology.flow_degree(node) > 0
+            && drawing.tag(node).is_some()
+            && is_component(drawing, node)
+            && !topology.is_equipment(node)
+            && !is_valve(drawing, node)
+    },
+};
+
+/// Returns whether an item is a valve, by its role, or by its class if its kind is unknown.
+pub(crate) fn is_valve(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let role = drawing.topology.roles[node as usize];
     matches!(role, Role::Barrier | Role::Control | Role::MultiWay | Role::OneWay | Role::Relief)
         || role == Role::None && drawing.class(node).is_some_and(|class| snake_case(class).contains("valve"))
@@ -67,14 +89,20 @@ pub(crate) fn list<'a>(
     for node in (0..drawing.topology.node_count() as u32).filter(|node| (list.includes)(drawing, *node)) {
         budget.charge(1 + list.columns.len() as u64)?;
         let fixed = list.columns.iter().map(|column| ((*column).into(), context.column(node, column)));
-        rows.push(Datum::Map(fixed.chain(extra_columns(drawing, node, extra_names, budget)?).collect()));
+        let mut row: Vec<(String, Datum<'a>)> = fixed.collect();
+        if list.has_set_points {
+            let loop_node = context.loop_nodes.get(&node).copied();
+            row.extend(set_points::columns(drawing, node, loop_node, &mut |units| budget.charge(units))?);
+        }
+        row.extend(extra_columns(drawing, node, extra_names, budget)?);
+        rows.push(Datum::Map(row));
     }
     Ok(Datum::Array(rows))
 }
 
 /// Returns the requested attributes of a node. Their number and the length of their names depend on the query, so they
 /// are charged and reserved.
-fn extra_columns<'a, 'n>(
+pub(crate) fn extra_columns<'a, 'n>(
     drawing: &Drawing<'a>,
     node: NodeId,
     names: &'n [&str],
@@ -92,16 +120,20 @@ struct ListContext<'p, 'a> {
     drawing: &'p Drawing<'a>,
     /// By instrument: the name of its loop.
     loops: HashMap<NodeId, String>,
+    /// By instrument: the node of its loop.
+    loop_nodes: HashMap<NodeId, NodeId>,
     /// By member of a line: the number of the line.
     lines: HashMap<NodeId, String>,
 }
 
 impl<'p, 'a> ListContext<'p, 'a> {
     fn new(drawing: &'p Drawing<'a>, list: &ListSpec, charge: ChargeFn<'_>) -> Result<Self> {
-        let mut loop_names = HashMap::new();
+        let (mut loop_names, mut loop_nodes) = (HashMap::new(), HashMap::new());
         if list.columns.contains(&"loop") {
             for found in loops::loops(drawing, charge)? {
                 loop_names.extend(found.members.iter().map(|member| (*member, found.name.clone())));
+                let node = found.node.into_iter();
+                loop_nodes.extend(node.flat_map(|node| found.members.iter().map(move |member| (*member, node))));
             }
         }
         let mut lines = HashMap::new();
@@ -114,7 +146,7 @@ impl<'p, 'a> ListContext<'p, 'a> {
                 lines.extend(members.all_members(line, charge)?.into_iter().map(|member| (member, tag.to_owned())));
             }
         }
-        Ok(ListContext { drawing, loops: loop_names, lines })
+        Ok(ListContext { drawing, loops: loop_names, loop_nodes, lines })
     }
 
     fn column(&self, node: NodeId, column: &str) -> Datum<'a> {
@@ -265,13 +297,15 @@ impl EdgeField {
             (Names::PipingClass, ["piping_class", "class"]),
             (Names::Size, ["nominal_diameter", "size"]),
             (Names::Fluid, ["fluid_code", "fluid"]),
+            (Names::Material, ["material", "material"]),
         ];
         let is_called = |names: Names| drawing.topology.config.names(names).first().is_some_and(|first| first == name);
         let found = WORDS.iter().find(|(names, words)| words.contains(&name) || is_called(*names));
         found.map_or_else(|| EdgeField::Plain(name.into()), |(names, _)| EdgeField::Named(*names))
     }
 
-    fn read<'a>(&self, drawing: &Drawing<'a>, holder: Value<'a>) -> Option<Value<'a>> {
+    /// Returns the value of an object: its field, else its attribute.
+    pub fn read<'a>(&self, drawing: &Drawing<'a>, holder: Value<'a>) -> Option<Value<'a>> {
         match self {
             EdgeField::Named(names) => drawing
                 .field(holder, *names)
@@ -333,7 +367,7 @@ pub(crate) fn distinct_values<'a>(
 }
 
 /// Converts sizes in strings to numbers: `50`, `"50"` and `"50.000"` are equal.
-fn normalized<'a>(value: Value<'a>, field: &EdgeField) -> Value<'a> {
+pub(crate) fn normalized<'a>(value: Value<'a>, field: &EdgeField) -> Value<'a> {
     let number = value.as_str().and_then(|text| text.trim().parse::<f64>().ok()).filter(|number| number.is_finite());
     number.filter(|_| matches!(field, EdgeField::Named(Names::Size))).map_or(value, Value::number)
 }

@@ -2,7 +2,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{Budget, ChargeFn, Datum, dead_ends, instrument_class, lists, pipe_lines};
+use super::{Budget, ChargeFn, Datum, dead_ends, instrument_class, lists, pipe_lines, push_row};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::Names;
@@ -334,9 +334,6 @@ fn back_edges(
     Ok(edges)
 }
 
-/// Memory overhead of a row: spare capacity of the arrays that contain it, and allocator overhead.
-const ROW_OVERHEAD: usize = 2 * size_of::<Vec<Datum<'_>>>() + 4 * 16;
-
 /// Returns equipment and ends of the sheet with the connections between them, as a graph of its own.
 pub(crate) fn equipment_graph<'a>(drawing: &Drawing<'a>, budget: &mut dyn Budget) -> Result<Datum<'a>> {
     const KEYS: &[&str] = &["nodes", "edges"];
@@ -362,8 +359,7 @@ pub(crate) fn equipment_graph<'a>(drawing: &Drawing<'a>, budget: &mut dyn Budget
             let lines = pipe_lines::lines_of(drawing, path[1..].iter().map(|step| step.via));
             let ends = [*from, topology.equipment_or_self(step.node)].map(|node| Datum::Value(drawing.id(node)));
             let row: Vec<Datum<'a>> = ends.into_iter().chain([Datum::Nodes(items), Datum::strings(lines)]).collect();
-            budget.reserve(ROW_OVERHEAD + row.iter().map(Datum::size).sum::<usize>())?;
-            rows.push(row);
+            push_row(&mut rows, row, budget)?;
         }
     }
     Ok(Datum::Record(KEYS, vec![Datum::Nodes(nodes), Datum::Table(EDGE, rows)]))

@@ -39,8 +39,10 @@ const LISTS: &[List] = &[
     List {
         name: "instruments",
         function: "instrumentIndex",
-        summary: "instruments: variable, loop, the items they are attached to",
+        summary: "instruments: variable, loop, items they are attached to, set points, alarms",
     },
+    List { name: "relief", function: "reliefList", summary: "relief devices: set pressure, sizes, lines, equipment" },
+    List { name: "special-items", function: "specialItemList", summary: "strainers, traps and other special items" },
     List { name: "off-page", function: "offPageList", summary: "connectors to other sheets" },
 ];
 

@@ -24,6 +24,7 @@ const GROUP_TITLES: &[(&str, &str)] = &[
     ("helpers", "More functions for arrays, objects and strings"),
     ("graph", "Graph: nodes, walks, paths"),
     ("pid", "P&ID: isolation, lists, loops, checks"),
+    ("pid_reports", "P&ID: reports for engineers"),
 ];
 
 /// Page of the manual.

@@ -1,0 +1,266 @@
+//! Units of pressures and temperatures, and pressures that say whether they are gauge or absolute.
+//!
+//! Factors are exact ratios by definition: 1 psi is 0.45359237 kg × 9.80665 m/s² per square of 0.0254 m.
+
+use crate::value::Value;
+
+/// A value as stated, and its unit.
+#[derive(Clone, Debug)]
+pub(crate) struct Stated<'a> {
+    pub value: Value<'a>,
+    pub unit: Option<String>,
+}
+
+/// Zero of a pressure.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub(crate) enum Reference {
+    Gauge,
+    Absolute,
+    /// The unit does not say: `bar`.
+    Unstated,
+}
+
+impl Reference {
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Reference::Gauge => Some("gauge"),
+            Reference::Absolute => Some("absolute"),
+            Reference::Unstated => None,
+        }
+    }
+}
+
+/// Units of pressure: names without spaces in lower case, and the value in bar as a ratio.
+const PRESSURE_UNITS: &[(&[&str], f64, f64)] = &[
+    (&["bar", "bars"], 1.0, 1.0),
+    (&["mbar", "millibar"], 1.0, 1e3),
+    (&["pa", "pascal"], 1.0, 1e5),
+    (&["hpa", "hectopascal"], 1.0, 1e3),
+    (&["kpa", "kilopascal"], 1.0, 1e2),
+    (&["mpa", "megapascal"], 10.0, 1.0),
+    (&["psi", "lbf/in2", "lb/in2"], 44_482_216_152_605.0, 645_160_000_000_000.0),
+    (&["kgf/cm2", "kg/cm2", "at"], 980_665.0, 1e6),
+    (&["atm"], 101_325.0, 1e5),
+    (&["torr", "mmhg"], 101_325.0, 76e6),
+    (&["mmh2o", "mmwc"], 980_665.0, 1e10),
+];
+
+/// Endings of units of pressure.
+const REFERENCES: &[(&str, Reference)] = &[
+    ("", Reference::Unstated),
+    ("g", Reference::Gauge),
+    ("ga", Reference::Gauge),
+    ("gauge", Reference::Gauge),
+    ("ü", Reference::Gauge),
+    ("a", Reference::Absolute),
+    ("abs", Reference::Absolute),
+    ("absolute", Reference::Absolute),
+];
+
+/// Units of temperature: names, and the ratio and offset to degrees Celsius: `(value - offset) * ratio`.
+const TEMPERATURE_UNITS: &[(&[&str], f64, f64)] = &[
+    (&["c", "°c", "degc", "celsius", "°celsius", "degreecelsius", "degreescelsius"], 1.0, 0.0),
+    (&["k", "kelvin"], 1.0, 273.15),
+    (&["f", "°f", "degf", "fahrenheit", "°fahrenheit", "degreefahrenheit", "degreesfahrenheit"], 5.0 / 9.0, 32.0),
+];
+
+/// Limit in bytes of the name of a unit.
+const MAX_UNIT: usize = 32;
+
+/// Returns the value of a unit of pressure in bar as a ratio, and its zero.
+pub(crate) fn pressure_unit(text: &str) -> Option<(f64, f64, Reference)> {
+    // Prefixes are case-sensitive: nobody states a design pressure in millipascal, so it is not read as megapascal.
+    if text.len() > MAX_UNIT || text.trim_start().starts_with("mPa") {
+        return None;
+    }
+    let name = plain(text);
+    let unit = |ending: &str| {
+        let base = name.strip_suffix(ending)?;
+        PRESSURE_UNITS.iter().find(|(names, _, _)| names.contains(&base))
+    };
+    REFERENCES.iter().find_map(|(ending, reference)| unit(ending).map(|(_, up, down)| (*up, *down, *reference)))
+}
+
+/// Returns whether a text names a unit of pressure or temperature.
+pub(crate) fn is_unit(text: &str) -> bool {
+    pressure_unit(text).is_some() || temperature_unit(text).is_some()
+}
+
+fn temperature_unit(text: &str) -> Option<(f64, f64)> {
+    let name = plain(Some(text).filter(|text| text.len() <= MAX_UNIT)?);
+    let row = TEMPERATURE_UNITS.iter().find(|(names, _, _)| names.contains(&name.as_str()));
+    row.map(|(_, ratio, offset)| (*ratio, *offset))
+}
+
+/// Returns the name of a unit without spaces, brackets and case.
+fn plain(text: &str) -> String {
+    let kept = text.chars().filter(|c| !matches!(c, ' ' | '(' | ')' | '[' | ']' | '_' | '.'));
+    kept.flat_map(char::to_lowercase).map(|c| if c == '²' { '2' } else { c }).collect()
+}
+
+/// Cause for which a stated value is no quantity.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub(crate) enum Unreadable {
+    Missing,
+    NotANumber,
+    UnknownUnit,
+}
+
+impl Unreadable {
+    /// Returns the name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unreadable::Missing => "not_stated",
+            Unreadable::NotANumber => "not_a_number",
+            Unreadable::UnknownUnit => "unknown_unit",
+        }
+    }
+}
+
+/// A quantity, or the cause for which it is none.
+pub(crate) type Reading<T> = Result<T, Unreadable>;
+
+/// A pressure in bar; if no unit is stated, the bare number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Pressure {
+    pub value: f64,
+    pub reference: Reference,
+    pub has_unit: bool,
+}
+
+/// Units to assume for pressures that do not state them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PressureDefaults<'u> {
+    pub unit: Option<&'u str>,
+    /// Atmospheric pressure in bar, to compare gauge with absolute pressures.
+    pub atmosphere: Option<f64>,
+}
+
+/// Returns a stated pressure.
+pub(crate) fn pressure(stated: Option<&Stated<'_>>, defaults: PressureDefaults<'_>) -> Reading<Pressure> {
+    let (number, unit) = number_and_unit(stated.ok_or(Unreadable::Missing)?)?;
+    let Some(unit) = unit.or(defaults.unit) else {
+        return Ok(Pressure { value: number, reference: Reference::Unstated, has_unit: false });
+    };
+    let (up, down, reference) = pressure_unit(unit).ok_or(Unreadable::UnknownUnit)?;
+    Ok(Pressure { value: number * up / down, reference, has_unit: true })
+}
+
+/// Returns a stated temperature in degrees Celsius; the bare number, and false, if no unit is stated.
+pub(crate) fn temperature(stated: Option<&Stated<'_>>) -> Reading<(f64, bool)> {
+    let (number, unit) = number_and_unit(stated.ok_or(Unreadable::Missing)?)?;
+    let Some(unit) = unit else { return Ok((number, false)) };
+    let (ratio, offset) = temperature_unit(unit).ok_or(Unreadable::UnknownUnit)?;
+    Ok(((number - offset) * ratio, true))
+}
+
+/// Returns the number of a stated value and its unit, which may be written after the number: `16 barg`.
+pub(crate) fn number_and_unit<'s>(stated: &'s Stated<'_>) -> Reading<(f64, Option<&'s str>)> {
+    let unit = stated.unit.as_deref();
+    if let Some(number) = stated.value.as_f64() {
+        return Ok((number, unit));
+    }
+    let Value::String(text) = stated.value else { return Err(Unreadable::NotANumber) };
+    let text = text.trim();
+    let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+');
+    let (digits, rest) = text.split_at(text.find(|c| !is_number(c)).unwrap_or(text.len()));
+    let number: f64 = digits.parse().map_err(|_| Unreadable::NotANumber)?;
+    let rest = Some(rest.trim()).filter(|rest| !rest.is_empty());
+    // `16,5`, `10/FV` and `1e3` are not read: a wrong number is worse than none.
+    match rest {
+        Some(rest) if !rest.starts_with(|c: char| c.is_alphabetic() || c == '°') => Err(Unreadable::NotANumber),
+        Some(rest) if rest[rest.char_indices().nth(1).map_or(rest.len(), |(at, _)| at)..].starts_with(is_number) => {
+            Err(Unreadable::NotANumber)
+        }
+        rest => Ok((number, rest.or(unit))),
+    }
+}
+
+/// Relation of two pressures.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Comparison {
+    /// The first minus the second; and the cause, if it is uncertain.
+    Difference(f64, Option<&'static str>),
+    /// Cause for which they cannot be compared.
+    Unknown(&'static str),
+}
+
+impl PressureDefaults<'_> {
+    /// Compares two pressures. Gauge and absolute ones are not mixed unless the atmospheric pressure is given.
+    pub fn compare(&self, first: Reading<Pressure>, second: Reading<Pressure>) -> Comparison {
+        let (first, second) = match (first, second) {
+            (Ok(first), Ok(second)) => (first, second),
+            (Err(cause), _) | (_, Err(cause)) => return Comparison::Unknown(cause.name()),
+        };
+        if first.has_unit != second.has_unit {
+            return Comparison::Unknown("unit_not_stated");
+        }
+        let difference = rounded(first.value, second.value);
+        match (first.reference, second.reference) {
+            _ if !first.has_unit => Comparison::Difference(difference, Some("unit_not_stated")),
+            (Reference::Unstated, Reference::Unstated) => {
+                Comparison::Difference(difference, Some("reference_not_stated"))
+            }
+            (a, b) if a == b => Comparison::Difference(difference, None),
+            (Reference::Unstated, _) | (_, Reference::Unstated) => Comparison::Unknown("reference_not_stated"),
+            _ => match self.atmosphere {
+                Some(atmosphere) => {
+                    let [first, second] = [first, second].map(|pressure| match pressure.reference {
+                        Reference::Gauge => pressure.value + atmosphere,
+                        _ => pressure.value,
+                    });
+                    Comparison::Difference(rounded(first, second), None)
+                }
+                None => Comparison::Unknown("gauge_and_absolute"),
+            },
+        }
+    }
+}
+
+/// Returns a difference, zero if it is within the precision of the conversion.
+fn rounded(first: f64, second: f64) -> f64 {
+    let difference = first - second;
+    if difference.abs() <= 1e-12 * first.abs().max(second.abs()) { 0.0 } else { difference }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bar(value: &'static str) -> Option<(f64, Option<&'static str>)> {
+        let stated = Stated { value: Value::String(value), unit: None };
+        let found = pressure(Some(&stated), PressureDefaults::default()).ok()?;
+        found.has_unit.then_some((found.value, found.reference.name()))
+    }
+
+    #[test]
+    fn units_convert_exactly_and_keep_their_zero() {
+        for (text, expected) in [
+            ("16 barg", (16.0, Some("gauge"))),
+            ("16 bar(g)", (16.0, Some("gauge"))),
+            ("16 bar", (16.0, None)),
+            ("1600 kPag", (16.0, Some("gauge"))),
+            ("1.6 MPa", (16.0, None)),
+            ("17.01325 bara", (17.01325, Some("absolute"))),
+            ("17.01325 bar abs", (17.01325, Some("absolute"))),
+            ("-5 mbarg", (-0.005, Some("gauge"))),
+            ("100000 Pa", (1.0, None)),
+            ("2 kg/cm²g", (1.96133, Some("gauge"))),
+            ("1 atm", (1.01325, None)),
+            ("760 torr", (1.01325, None)),
+        ] {
+            assert_eq!(bar(text), Some(expected), "{text}");
+        }
+        let (psi, _) = bar("14.5037737730209215 psia").expect("a pressure");
+        assert!((psi - 1.0).abs() < 1e-15, "{psi}");
+    }
+
+    #[test]
+    fn an_unreadable_value_is_no_number() {
+        for text in
+            ["16,5 barg", "10/FV", "FV", "barg", "1.2.3 bar", "16 mPa", "16 furlong", "", "ATM", "5 - 6 bar", "1e3"]
+        {
+            assert_eq!(bar(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,454 @@
+//! Cause-and-effect table: the final elements that each initiator acts on, along its signals.
+//!
+//! Signals are followed in their direction only. A signal without a direction, one that leaves the sheet and one whose
+//! end does not say what it acts on are listed instead.
+
+use hashbrown::{HashMap, HashSet};
+
+use super::{relief_devices, trips};
+use crate::error::Result;
+use crate::graph::adjacency::{EdgeId, NONE, NodeId};
+use crate::graph::config::{MAX_CLASS, Names};
+use crate::graph::drawing::Drawing;
+use crate::graph::roles::Role;
+use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
+use crate::pid::stated_values::stated_values;
+use crate::pid::{Budget, Datum, instrument_class, push_row};
+use crate::value::{Value, convert};
+
+const RESULT: &[&str] = &["links", "matrix", "without_effect", "without_cause", "not_followed"];
+const LINK: &[&str] =
+    &["initiator", "final_element", "kind", "effect", "fail_action", "voting", "trip_item", "basis", "path", "signals"];
+const NOT_FOLLOWED: &[&str] = &["item", "edge", "reason"];
+
+/// Returns the cause-and-effect table: links through trips and interlocks, or with `all` also those of control loops.
+pub(crate) fn cause_and_effect<'a>(drawing: &Drawing<'a>, all: bool, budget: &mut dyn Budget) -> Result<Datum<'a>> {
+    let mut report = Report::new(drawing, all, budget)?;
+    report.find_links(budget)?;
+    report.list_dangling(budget)?;
+    report.into_datum(budget)
+}
+
+/// A step along the signals of an initiator.
+struct Step {
+    node: NodeId,
+    /// True if the node or one before it is part of a trip.
+    is_trip: bool,
+    /// Index of the step before; `NONE` at the start.
+    from: u32,
+    via: EdgeId,
+    effect: Option<&'static str>,
+}
+
+/// A link from an initiator to a final element.
+struct Link<'a> {
+    initiator: NodeId,
+    final_element: NodeId,
+    voting: Option<String>,
+    row: Vec<Datum<'a>>,
+}
+
+/// A report in progress.
+struct Report<'d, 'a> {
+    drawing: &'d Drawing<'a>,
+    all: bool,
+    /// By node: the reason for which it is part of a trip.
+    trip_reasons: Vec<Option<&'static str>>,
+    voting: HashMap<NodeId, Option<String>>,
+    links: Vec<Link<'a>>,
+    without_effect: Vec<NodeId>,
+    /// Final elements of any link, and nodes that some initiator reaches.
+    effects: HashSet<NodeId>,
+    reached: HashSet<NodeId>,
+    not_followed: Vec<(NodeId, EdgeId, &'static str)>,
+    seen_not_followed: HashSet<(NodeId, EdgeId)>,
+}
+
+impl<'d, 'a> Report<'d, 'a> {
+    fn new(drawing: &'d Drawing<'a>, all: bool, budget: &mut dyn Budget) -> Result<Report<'d, 'a>> {
+        let count = drawing.topology.node_count();
+        budget.charge(4 * count as u64)?;
+        // The walk of one initiator visits a node at most twice; its memory is used again for the next one.
+        budget.reserve(count * (size_of::<Option<&str>>() + 4 * size_of::<Step>()))?;
+        Ok(Report {
+            drawing,
+            all,
+            trip_reasons: (0..count as u32).map(|node| trips::trip_reason(drawing, node)).collect(),
+            voting: HashMap::new(),
+            links: Vec::new(),
+            without_effect: Vec::new(),
+            effects: HashSet::new(),
+            reached: HashSet::new(),
+            not_followed: Vec::new(),
+            seen_not_followed: HashSet::new(),
+        })
+    }
+
+    /// Finds the links of all initiators: sensors and hand switches without an earlier sensor; then candidates that
+    /// none of these reaches.
+    fn find_links(&mut self, budget: &mut dyn Budget) -> Result<()> {
+        let drawing = self.drawing;
+        let is_instrument = |node: &NodeId| drawing.topology.roles[*node as usize] == Role::Instrument;
+        let mut sensors = Vec::new();
+        let mut others = Vec::new();
+        for node in (0..drawing.topology.node_count() as u32).filter(is_instrument) {
+            budget.charge(1 + drawing.topology.table(EdgeFilter::All, Direction::Up).degree(node) as u64)?;
+            let is_hand = trips::is_hand_switch(drawing, node);
+            let is_sensor = instrument_class::senses(drawing, node) && !instrument_class::acts_by_class(drawing, node);
+            if is_hand || is_sensor && !self.has_sensor_before(node, budget)? {
+                sensors.push(node);
+            } else if is_sensor || trips::is_switch(drawing, node) {
+                others.push(node);
+            }
+        }
+        for node in sensors {
+            self.add_initiator(node, budget)?;
+        }
+        for node in others {
+            if !self.reached.contains(&node) {
+                self.add_initiator(node, budget)?;
+            }
+        }
+        self.links.sort_by_key(|link| (link.initiator, link.final_element));
+        self.without_effect.sort_unstable();
+        Ok(())
+    }
+
+    fn has_sensor_before(&self, node: NodeId, budget: &mut dyn Budget) -> Result<bool> {
+        let topology = &self.drawing.topology;
+        for (before, edge) in topology.table(EdgeFilter::All, Direction::Up).arcs(node) {
+            budget.charge(1 + topology.table(EdgeFilter::All, Direction::Up).degree(before) as u64)?;
+            let is_signal = self.is_signal(edge) && !topology.is_assumed(edge) && before != node;
+            let is_instrument = topology.roles[before as usize] == Role::Instrument;
+            if is_signal && is_instrument && instrument_class::senses(self.drawing, before) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Returns whether an edge is a signal or leads from an actuator to its valve. The location of a sensor is neither.
+    fn is_signal(&self, edge: EdgeId) -> bool {
+        let flags = self.drawing.topology.edge_flags[edge as usize];
+        !flags.contains(EdgeFlags::ZONE)
+            && !flags.contains(EdgeFlags::FLOW)
+            && (flags.contains(EdgeFlags::SIGNAL) || flags.contains(EdgeFlags::ACTUATES))
+    }
+
+    fn add_initiator(&mut self, initiator: NodeId, budget: &mut dyn Budget) -> Result<()> {
+        let steps = self.follow(initiator, budget)?;
+        self.reached.extend(steps.iter().map(|step| step.node));
+        let mut best: HashMap<NodeId, usize> = HashMap::new();
+        for (at, step) in steps.iter().enumerate().filter(|(_, step)| step.effect.is_some()) {
+            let known = best.entry(step.node).or_insert(at);
+            if step.is_trip && !steps[*known].is_trip {
+                *known = at;
+            }
+        }
+        let mut ends: Vec<usize> = best.into_values().collect();
+        ends.sort_unstable();
+        self.effects.extend(ends.iter().map(|at| steps[*at].node));
+        if ends.is_empty() && (self.all || steps.iter().any(|step| step.is_trip)) {
+            self.without_effect.push(initiator);
+        }
+        for at in ends {
+            if self.all || steps[at].is_trip {
+                let link = self.link(&steps, at, budget)?;
+                budget.reserve(size_of::<Link<'_>>() + link.row.iter().map(Datum::size).sum::<usize>())?;
+                self.links.push(link);
+            }
+        }
+        Ok(())
+    }
+
+    /// Follows the signals of an initiator, breadth first. A node is visited twice if one path contains a part of a
+    /// trip and another does not.
+    fn follow(&mut self, initiator: NodeId, budget: &mut dyn Budget) -> Result<Vec<Step>> {
+        let is_trip = self.trip_reasons[initiator as usize].is_some();
+        let mut steps = vec![Step { node: initiator, is_trip, from: NONE, via: NONE, effect: None }];
+        let mut seen: HashSet<(NodeId, bool)> = [(initiator, is_trip)].into_iter().collect();
+        let mut at = 0;
+        while at < steps.len() {
+            let (node, is_trip) = (steps[at].node, steps[at].is_trip);
+            let ends_here = matches!(steps[at].effect, Some("valve" | "equipment"));
+            let next = if ends_here { Vec::new() } else { self.successors(node, budget)? };
+            let is_end = next.is_empty() && !ends_here && at > 0;
+            if is_end && self.drawing.topology.roles[node as usize] != Role::Instrument {
+                self.add_not_followed(node, steps[at].via, "no_further_signal", budget)?;
+            }
+            for (next, via) in next {
+                let effect = self.effect(node, next, via, budget)?;
+                let Some(effect) = effect else { continue };
+                let is_trip = is_trip || self.trip_reasons[next as usize].is_some();
+                if seen.insert((next, is_trip)) {
+                    steps.push(Step { node: next, is_trip, from: at as u32, via, effect });
+                }
+            }
+            at += 1;
+        }
+        Ok(steps)
+    }
+
+    /// Returns the nodes that the signals of a node lead to, and the parts of an instrument.
+    fn successors(&mut self, node: NodeId, budget: &mut dyn Budget) -> Result<Vec<(NodeId, EdgeId)>> {
+        let drawing = self.drawing;
+        let topology = &drawing.topology;
+        let table = topology.table(EdgeFilter::All, Direction::Down);
+        let parts = topology.field_members(node);
+        budget.charge(1 + (table.degree(node) + parts.len()) as u64)?;
+        let mut next = Vec::new();
+        for (other, edge) in table.arcs(node).filter(|(other, _)| *other != node) {
+            let flags = topology.edge_flags[edge as usize];
+            let is_part = flags.contains(EdgeFlags::PART) || flags.contains(EdgeFlags::MEMBER);
+            if self.is_signal(edge) && topology.is_assumed(edge) {
+                self.add_not_followed(node, edge, "direction_not_stated", budget)?;
+            } else if self.is_signal(edge) || is_part && topology.flow_degree(node) == 0 {
+                next.push((other, edge));
+            }
+        }
+        next.extend(parts.iter().map(|part| (*part, NONE)));
+        Ok(next)
+    }
+
+    /// Returns the effect on a node that a signal leads to: `Some(None)` if it only passes the signal on, `None` if the
+    /// signal is not followed to it.
+    fn effect(
+        &mut self,
+        from: NodeId,
+        node: NodeId,
+        via: EdgeId,
+        budget: &mut dyn Budget,
+    ) -> Result<Option<Option<&'static str>>> {
+        let drawing = self.drawing;
+        let topology = &drawing.topology;
+        budget.charge(1 + topology.table(EdgeFilter::All, Direction::Up).degree(node) as u64)?;
+        let role = topology.roles[node as usize];
+        if role.closes() || self.is_actuated(node) {
+            return Ok(Some(Some("valve")));
+        }
+        match role {
+            Role::Instrument => Ok(Some(trips::is_alarm(drawing, node).then_some("alarm"))),
+            Role::Equipment => {
+                let reason = match (relief_devices::is_driven(drawing, node), instrument_class::senses(drawing, from)) {
+                    (true, false) => return Ok(Some(Some("equipment"))),
+                    (true, true) => "sensing_point_or_effect",
+                    (false, false) => "effect_not_stated",
+                    // A sensor refers to the item at which it measures.
+                    (false, true) => return Ok(None),
+                };
+                self.add_not_followed(node, via, reason, budget)?;
+                Ok(None)
+            }
+            Role::OffPage => {
+                self.add_not_followed(node, via, "off_page", budget)?;
+                Ok(None)
+            }
+            _ => {
+                let is_group = [Names::LineType, Names::SegmentType, Names::LoopType]
+                    .iter()
+                    .any(|types| drawing.has_type(node, *types));
+                let is_in_signal_path = topology.flow_degree(node) == 0 && topology.owner(node).is_none() && !is_group;
+                Ok(is_in_signal_path.then_some(None))
+            }
+        }
+    }
+
+    /// Returns whether an actuator moves an item in a pipe. An item that a sensor refers to is its sensing element.
+    fn is_actuated(&self, node: NodeId) -> bool {
+        let topology = &self.drawing.topology;
+        let mut arcs = topology.table(EdgeFilter::All, Direction::Up).arcs(node);
+        let is_actuating = |(from, edge): (NodeId, EdgeId)| {
+            topology.edge_flags[edge as usize].contains(EdgeFlags::ACTUATES)
+                && !instrument_class::is_sensor_by_class(self.drawing, from)
+        };
+        topology.flow_degree(node) > 0 && arcs.any(is_actuating)
+    }
+
+    fn add_not_followed(
+        &mut self,
+        item: NodeId,
+        edge: EdgeId,
+        reason: &'static str,
+        budget: &mut dyn Budget,
+    ) -> Result<()> {
+        if self.seen_not_followed.insert((if edge == NONE { item } else { NONE }, edge)) {
+            budget.reserve(8 * size_of::<(NodeId, EdgeId, &str)>())?;
+            self.not_followed.push((item, edge, reason));
+        }
+        Ok(())
+    }
+
+    /// Lists the signals with an end that names no node.
+    fn list_dangling(&mut self, budget: &mut dyn Budget) -> Result<()> {
+        let drawing = self.drawing;
+        budget.charge(drawing.topology.dangling.len() as u64)?;
+        for edge in drawing.topology.dangling.iter().copied() {
+            if !self.is_signal(edge) {
+                continue;
+            }
+            let item = drawing.topology.ends[edge as usize].into_iter().find(|end| *end != NONE).unwrap_or(NONE);
+            self.add_not_followed(item, edge, "end_missing", budget)?;
+        }
+        Ok(())
+    }
+
+    fn link(&mut self, steps: &[Step], end: usize, budget: &mut dyn Budget) -> Result<Link<'a>> {
+        let mut path = Vec::new();
+        let mut at = end as u32;
+        while let Some(step) = steps.get(at as usize) {
+            budget.charge(1)?;
+            path.push(step);
+            at = step.from;
+        }
+        path.reverse();
+        let voting = self.voting_of(path.iter().map(|step| step.node), budget)?;
+        let step = &steps[end];
+        let (initiator, final_element) = (steps[0].node, step.node);
+        let trip_item = path.iter().map(|step| step.node).find(|node| self.trip_reasons[*node as usize].is_some());
+        let basis = trip_item.and_then(|node| self.trip_reasons[node as usize]);
+        let word = |word: Option<&'static str>| word.map_or(Datum::Null, Datum::Word);
+        let row = vec![
+            Datum::Node(initiator),
+            Datum::Node(final_element),
+            Datum::Word(if step.is_trip { "trip" } else { "control" }),
+            word(step.effect),
+            Datum::value(self.drawing.node_field(final_element, Names::FailAction)),
+            Datum::string(voting.clone()),
+            Datum::node(trip_item),
+            word(basis),
+            Datum::Nodes(path.iter().map(|step| step.node).collect()),
+            Datum::Edges(path.iter().map(|step| step.via).filter(|edge| *edge != NONE).collect()),
+        ];
+        Ok(Link { initiator, final_element, voting, row })
+    }
+
+    /// Returns the voting that the items of a path state, such as `2oo3`.
+    fn voting_of(&mut self, nodes: impl Iterator<Item = NodeId>, budget: &mut dyn Budget) -> Result<Option<String>> {
+        let mut found: Vec<String> = Vec::new();
+        for node in nodes {
+            if !self.voting.contains_key(&node) {
+                let voting = stated_voting(self.drawing, node, budget)?;
+                self.voting.insert(node, voting);
+            }
+            found.extend(
+                self.voting[&node].iter().filter(|voting| !found.contains(voting)).cloned().collect::<Vec<_>>(),
+            );
+        }
+        Ok((!found.is_empty()).then(|| found.join(", ")))
+    }
+
+    fn into_datum(self, budget: &mut dyn Budget) -> Result<Datum<'a>> {
+        let matrix = self.matrix(budget)?;
+        let topology = &self.drawing.topology;
+        let is_trip_valve = |node: &NodeId| {
+            topology.roles[*node as usize].closes()
+                && self.trip_reasons[*node as usize].is_some()
+                && !self.effects.contains(node)
+        };
+        let without_cause = (0..topology.node_count() as u32).filter(is_trip_valve).collect();
+        let mut links = Vec::with_capacity(self.links.len());
+        for link in self.links {
+            push_row(&mut links, link.row, budget)?;
+        }
+        let mut not_followed = self.not_followed;
+        not_followed.sort_unstable();
+        let not_followed = not_followed
+            .into_iter()
+            .map(|(item, edge, reason)| vec![Datum::Node(item), Datum::Edge(edge), Datum::Word(reason)]);
+        Ok(Datum::Record(
+            RESULT,
+            vec![
+                Datum::Table(LINK, links),
+                matrix,
+                Datum::Nodes(self.without_effect),
+                Datum::Nodes(without_cause),
+                Datum::Table(NOT_FOLLOWED, not_followed.collect()),
+            ],
+        ))
+    }
+
+    /// Returns one flat row per initiator with a column per final element: the voting, or `X`.
+    fn matrix(&self, budget: &mut dyn Budget) -> Result<Datum<'a>> {
+        let mut columns: Vec<NodeId> = self.links.iter().map(|link| link.final_element).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        let titles = self.titles(&columns);
+        let title_size: usize = titles.iter().map(String::len).sum();
+        let mut rows = Vec::new();
+        let mut links = self.links.iter().peekable();
+        while let Some(first) = links.peek().map(|link| link.initiator) {
+            budget.charge(1 + columns.len() as u64 + title_size as u64 / 64)?;
+            budget.reserve(title_size + (columns.len() + 1) * size_of::<(String, Datum<'_>)>())?;
+            let mut row = vec![(String::from("initiator"), Datum::String(self.drawing.name(first)))];
+            for (column, title) in columns.iter().zip(&titles) {
+                let is_cell = |link: &&Link<'a>| link.initiator == first && link.final_element == *column;
+                let cell = links.next_if(is_cell);
+                let mark = |link: &Link<'a>| link.voting.clone().unwrap_or_else(|| "X".into());
+                row.push((title.clone(), Datum::String(cell.map(mark).unwrap_or_default())));
+            }
+            rows.push(Datum::Map(row));
+        }
+        Ok(Datum::Array(rows))
+    }
+
+    /// Returns the titles of the columns: names, with the id if several have the same name.
+    fn titles(&self, columns: &[NodeId]) -> Vec<String> {
+        let names: Vec<String> = columns.iter().map(|node| self.drawing.name(*node)).collect();
+        let mut counts: HashMap<&str, usize> = [("initiator", 1)].into_iter().collect();
+        names.iter().for_each(|name| *counts.entry(name).or_default() += 1);
+        let title = |(name, node): (&String, &NodeId)| match counts[name.as_str()] {
+            1 => name.clone(),
+            _ => format!("{name} ({})", convert::to_text(self.drawing.id(*node))),
+        };
+        names.iter().zip(columns).map(title).collect()
+    }
+}
+
+/// Returns the voting that an item states in a field, or in the words of its tag, class or description.
+fn stated_voting(drawing: &Drawing<'_>, node: NodeId, budget: &mut dyn Budget) -> Result<Option<String>> {
+    let holder = drawing.node(node);
+    let [stated] = stated_values(drawing, holder, [Names::Voting], &mut |units| budget.charge(units))?;
+    if let Some(stated) = stated {
+        return Ok(Some(convert::to_text(stated.value)));
+    }
+    let object = holder.as_object();
+    let names = [Names::Tag, Names::Class, Names::Description, Names::Service];
+    let mut texts = names.iter().flat_map(|names| drawing.topology.config.names(*names)).filter_map(|name| {
+        let text = object?.get(name).and_then(Value::as_str)?;
+        (text.len() <= MAX_CLASS).then_some(text)
+    });
+    Ok(texts.find_map(voting_in))
+}
+
+/// Returns the first voting in a text: digits, `oo`, digits.
+fn voting_in(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let at = (1..bytes.len()).find(|at| {
+        is_digit(at - 1) && is_digit(at + 2) && text.get(*at..at + 2).is_some_and(|oo| oo.eq_ignore_ascii_case("oo"))
+    })?;
+    let start = (0..at).rev().take_while(|before| is_digit(*before)).last()?;
+    let end = (at + 2..bytes.len()).take_while(|after| is_digit(*after)).last()?;
+    text.get(start..=end).map(String::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::voting_in;
+
+    #[test]
+    fn a_voting_is_found_in_a_text() {
+        for (text, expected) in [
+            ("voter 2oo3", Some("2oo3")),
+            ("1OO2D", Some("1OO2")),
+            ("level 2oo3, 1oo2", Some("2oo3")),
+            ("pool 3", None),
+            ("2oo", None),
+            ("oo3", None),
+            ("", None),
+            ("ü2oo3ü", Some("2oo3")),
+        ] {
+            assert_eq!(voting_in(text).as_deref(), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,467 @@
+//! Interfaces between high and low pressure: items at which the design pressure changes, and what protects the low side.
+
+use hashbrown::{HashMap, HashSet};
+
+use super::relief_devices::{self, EquipmentSide, ReliefDevice, is_driven};
+use crate::error::Result;
+use crate::graph::adjacency::{EdgeId, NONE, NodeId};
+use crate::graph::config::Names;
+use crate::graph::connectivity::UnionFind;
+use crate::graph::drawing::Drawing;
+use crate::graph::roles::Role;
+use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
+use crate::pid::quantity::{self, Comparison, Pressure, PressureDefaults, Reading, Stated};
+use crate::pid::stated_values::{PipeValues, stated_values};
+use crate::pid::{Budget, Datum, lists, pipe_lines, push_row};
+use crate::value::convert;
+
+const RESULT: &[&str] = &["interfaces", "unknown"];
+const INTERFACE: &[&str] = &["at", "kind", "from", "to", "high", "difference", "protection", "certain", "reasons"];
+const SIDE: &[&str] = &["item", "lines", "design_pressure", "unit", "pressure", "reference"];
+const PROTECTION: &[&str] = &["item", "kind", "set_pressure", "unit", "set_within_design", "valves"];
+const UNKNOWN: &[&str] = &["item", "lines", "pipes", "reason"];
+
+/// Returns the interfaces, and the pipes and equipment without a readable design pressure.
+pub(crate) fn pressure_interfaces<'a>(
+    drawing: &Drawing<'a>,
+    defaults: PressureDefaults<'_>,
+    budget: &mut dyn Budget,
+) -> Result<Datum<'a>> {
+    let mut report = Report::new(drawing, defaults, budget)?;
+    let mut rows = Vec::new();
+    for node in 0..drawing.topology.node_count() as u32 {
+        report.add_interfaces(node, &mut rows, budget)?;
+    }
+    let unknown = report.unknown(budget)?;
+    Ok(Datum::Record(RESULT, vec![Datum::Table(INTERFACE, rows), Datum::Table(UNKNOWN, unknown)]))
+}
+
+/// A design pressure as stated.
+struct Level<'a> {
+    pressure: Reading<Pressure>,
+    stated: Option<Stated<'a>>,
+}
+
+/// Identity of a level: value and unit as stated.
+type LevelKey = Option<(String, Option<String>)>;
+
+/// Levels of a drawing, by index.
+#[derive(Default)]
+struct Levels<'a> {
+    levels: Vec<Level<'a>>,
+    indices: HashMap<LevelKey, u32>,
+}
+
+impl<'a> Levels<'a> {
+    fn add(
+        &mut self,
+        stated: Option<Stated<'a>>,
+        defaults: PressureDefaults<'_>,
+        budget: &mut dyn Budget,
+    ) -> Result<u32> {
+        let key = stated.as_ref().map(|stated| (convert::to_text(stated.value), stated.unit.clone()));
+        let size: usize = key.iter().map(|(text, unit)| text.len() + unit.as_deref().map_or(0, str::len)).sum();
+        budget.charge(1 + size as u64 / 64)?;
+        let next = self.levels.len() as u32;
+        let at = *self.indices.entry(key).or_insert(next);
+        if at == next {
+            budget.reserve(2 * size + 4 * size_of::<Level<'_>>())?;
+            let pressure = quantity::pressure(stated.as_ref(), defaults);
+            self.levels.push(Level { pressure, stated });
+        }
+        Ok(at)
+    }
+
+    /// Returns whether two levels are the same pressure, in whatever unit.
+    fn are_equal(&self, a: u32, b: u32) -> bool {
+        a == b || self.get(a).pressure.is_ok_and(|known| self.get(b).pressure == Ok(known))
+    }
+
+    fn get(&self, level: u32) -> &Level<'a> {
+        &self.levels[level as usize]
+    }
+}
+
+/// A side of an interface at a node: the pipes of one level, or the equipment or item itself.
+struct Side {
+    level: u32,
+    edges: Vec<EdgeId>,
+    item: Option<EquipmentSide>,
+}
+
+/// A report in progress.
+struct Report<'d, 'a, 'u> {
+    drawing: &'d Drawing<'a>,
+    defaults: PressureDefaults<'u>,
+    levels: Levels<'a>,
+    /// By pipe; `NONE` for other edges.
+    level_of: Vec<u32>,
+    /// By equipment side or item with a design pressure of its own.
+    level_of_item: HashMap<EquipmentSide, u32>,
+    devices: Vec<ReliefDevice>,
+    /// By pipe and by equipment side: the devices that protect it, by index.
+    protecting: HashMap<EdgeId, Vec<u32>>,
+    protecting_side: HashMap<EquipmentSide, Vec<u32>>,
+    set_pressures: Vec<Option<Stated<'a>>>,
+    /// Equipment without a readable design pressure.
+    unknown_items: Vec<(NodeId, u32)>,
+}
+
+impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
+    fn new(
+        drawing: &'d Drawing<'a>,
+        defaults: PressureDefaults<'u>,
+        budget: &mut dyn Budget,
+    ) -> Result<Report<'d, 'a, 'u>> {
+        let devices = relief_devices::relief_devices(drawing, budget)?;
+        let mut report = Report {
+            drawing,
+            defaults,
+            levels: Levels::default(),
+            level_of: vec![NONE; drawing.topology.edge_count()],
+            level_of_item: HashMap::new(),
+            protecting: HashMap::new(),
+            protecting_side: HashMap::new(),
+            set_pressures: Vec::new(),
+            devices,
+            unknown_items: Vec::new(),
+        };
+        budget.reserve(size_of_val(&*report.level_of))?;
+        let mut values = PipeValues::new(drawing, [Names::DesignPressure], &mut |units| budget.charge(units))?;
+        for edge in drawing.topology.edges_of(EdgeFlags::FLOW) {
+            let [stated] = values.of_edge(edge, &mut |units| budget.charge(units))?;
+            report.level_of[edge as usize] = report.levels.add(stated, defaults, budget)?;
+        }
+        report.index_devices(budget)?;
+        Ok(report)
+    }
+
+    fn index_devices(&mut self, budget: &mut dyn Budget) -> Result<()> {
+        for (at, device) in (0u32..).zip(&self.devices) {
+            let count = device.pipes.len() + device.equipment.len();
+            budget.charge(1 + count as u64)?;
+            budget.reserve(2 * count * size_of::<(EdgeId, Vec<u32>)>())?;
+            device.pipes.iter().for_each(|edge| self.protecting.entry(*edge).or_default().push(at));
+            device.equipment.iter().for_each(|side| self.protecting_side.entry(*side).or_default().push(at));
+            let [stated] =
+                stated_values(self.drawing, self.drawing.node(device.node), [Names::SetPressure], &mut |units| {
+                    budget.charge(units)
+                })?;
+            self.set_pressures.push(stated);
+        }
+        Ok(())
+    }
+
+    /// Adds the interfaces at a node: between its pipes, and between each pipe and the equipment or the item itself.
+    fn add_interfaces(&mut self, node: NodeId, rows: &mut Vec<Vec<Datum<'a>>>, budget: &mut dyn Budget) -> Result<()> {
+        let sides = self.sides_at(node, budget)?;
+        let Some((reference, others)) = self.highest_first(sides) else { return Ok(()) };
+        for other in &others {
+            let comparison =
+                self.defaults.compare(self.levels.get(reference.level).pressure, self.levels.get(other.level).pressure);
+            let both_unknown = [&reference, other].iter().all(|side| self.levels.get(side.level).pressure.is_err());
+            let is_equal = matches!(comparison, Comparison::Difference(difference, _) if difference == 0.0);
+            if both_unknown || is_equal {
+                continue;
+            }
+            let row = self.row(node, &reference, other, comparison, budget)?;
+            push_row(rows, row, budget)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the sides at a node, one per level of its pipes, and one for the item itself if it has a level.
+    fn sides_at(&mut self, node: NodeId, budget: &mut dyn Budget) -> Result<Vec<Side>> {
+        let topology = &self.drawing.topology;
+        let edges = topology.table(EdgeFilter::Flow, Direction::Both).edges(node);
+        budget.charge(1 + edges.len() as u64)?;
+        let mut sides: Vec<Side> = Vec::new();
+        let mut side_of: HashMap<u32, usize> = HashMap::new();
+        for edge in edges {
+            let level = self.level_of[*edge as usize];
+            let at = *side_of.entry(level).or_insert(sides.len());
+            if at == sides.len() {
+                sides.push(Side { level, edges: Vec::new(), item: None });
+            }
+            sides[at].edges.push(*edge);
+        }
+        if !edges.is_empty()
+            && let Some((item, level)) = self.item_level(node, budget)?
+        {
+            sides.push(Side { level, edges: Vec::new(), item: Some(item) });
+        }
+        Ok(sides)
+    }
+
+    /// Returns the level of equipment or one of its sides, or of an item that states one itself.
+    fn item_level(&mut self, node: NodeId, budget: &mut dyn Budget) -> Result<Option<(EquipmentSide, u32)>> {
+        let topology = &self.drawing.topology;
+        let is_equipment = topology.is_equipment(node);
+        let owner = topology.equipment_or_self(node);
+        let side = (owner, if is_equipment { topology.zone(node) } else { NONE });
+        if let Some(level) = self.level_of_item.get(&side) {
+            return Ok(Some((side, *level)));
+        }
+        let zone = Some(side.1).filter(|zone| *zone != NONE && (*zone as usize) < topology.node_count());
+        // A relief device states its set pressure; its rating is not that of a side.
+        let holders = [Some(node).filter(|_| topology.roles[node as usize] != Role::Relief), zone, Some(owner)];
+        let mut stated = None;
+        for holder in holders.into_iter().flatten() {
+            let [found] =
+                stated_values(self.drawing, self.drawing.node(holder), [Names::DesignPressure], &mut |units| {
+                    budget.charge(units)
+                })?;
+            stated = found;
+            if stated.is_some() {
+                break;
+            }
+        }
+        if stated.is_none() && !is_equipment {
+            return Ok(None);
+        }
+        let level = self.levels.add(stated, self.defaults, budget)?;
+        self.level_of_item.insert(side, level);
+        if self.levels.get(level).pressure.is_err() {
+            self.unknown_items.push((zone.unwrap_or(owner), level));
+        }
+        Ok(Some((side, level)))
+    }
+
+    /// Separates the side of the highest known pressure from the others. Pressures that cannot be compared keep their
+    /// order.
+    fn highest_first(&self, mut sides: Vec<Side>) -> Option<(Side, Vec<Side>)> {
+        if sides.len() < 2 {
+            return None;
+        }
+        let value = |side: &Side| self.levels.get(side.level).pressure.map_or(f64::NEG_INFINITY, |known| known.value);
+        let highest = (0..sides.len()).rev().max_by(|a, b| value(&sides[*a]).total_cmp(&value(&sides[*b])))?;
+        let reference = sides.remove(highest);
+        Some((reference, sides))
+    }
+
+    fn row(
+        &self,
+        node: NodeId,
+        first: &Side,
+        second: &Side,
+        comparison: Comparison,
+        budget: &mut dyn Budget,
+    ) -> Result<Vec<Datum<'a>>> {
+        let (from, to, is_directed) = self.in_flow_order(node, first, second);
+        let mut reasons = Vec::new();
+        let (mut difference, mut high) = (None, None);
+        match comparison {
+            Comparison::Difference(found, cause) => {
+                reasons.extend(cause);
+                difference = Some(found.abs());
+                let higher = if found >= 0.0 { first } else { second };
+                high = (found != 0.0).then(|| if std::ptr::eq(higher, from) { "from" } else { "to" });
+            }
+            Comparison::Unknown(cause) => reasons.push(cause),
+        }
+        reasons.extend((!is_directed).then_some("direction_not_stated"));
+        let protection = match high {
+            Some("from") => self.protection(node, to, None, &mut reasons, budget)?,
+            Some(_) => self.protection(node, from, Some(to), &mut reasons, budget)?,
+            // Both sides are listed, since either may be the low one.
+            None => {
+                let mut rows = self.protection(node, from, None, &mut reasons, budget)?;
+                rows.extend(self.protection(node, to, None, &mut reasons, budget)?);
+                rows
+            }
+        };
+        Ok(vec![
+            Datum::Node(node),
+            Datum::Word(self.kind(node)),
+            self.side_record(from),
+            self.side_record(to),
+            high.map_or(Datum::Null, Datum::Word),
+            difference.map_or(Datum::Null, Datum::Number),
+            Datum::Table(PROTECTION, protection),
+            Datum::Bool(reasons.is_empty()),
+            Datum::Array(reasons.into_iter().map(Datum::Word).collect()),
+        ])
+    }
+
+    /// Orders two sides by the flow through the node; false if a pipe has no direction.
+    fn in_flow_order<'s>(&self, node: NodeId, first: &'s Side, second: &'s Side) -> (&'s Side, &'s Side, bool) {
+        let topology = &self.drawing.topology;
+        let edges = || first.edges.iter().chain(&second.edges);
+        let is_directed = edges().all(|edge| !topology.is_assumed(*edge));
+        let enters = |side: &Side| side.edges.iter().any(|edge| topology.flow_ends(*edge)[1] == node);
+        let leaves = |side: &Side| side.edges.iter().any(|edge| topology.flow_ends(*edge)[0] == node);
+        let is_reversed = match (enters(first) || leaves(second), enters(second) || leaves(first)) {
+            (false, true) => true,
+            // Both sides enter or both leave.
+            (true, true) => !enters(first) && enters(second),
+            _ => false,
+        };
+        if is_reversed { (second, first, is_directed) } else { (first, second, is_directed) }
+    }
+
+    fn kind(&self, node: NodeId) -> &'static str {
+        let role = self.drawing.topology.roles[node as usize];
+        match role {
+            _ if self.drawing.topology.is_equipment(node) => Role::Equipment.name(),
+            _ if lists::is_property_break(self.drawing, node) => "property_break",
+            role => role.name(),
+        }
+    }
+
+    fn side_record(&self, side: &Side) -> Datum<'a> {
+        let level = self.levels.get(side.level);
+        let stated = level.stated.as_ref();
+        let known = level.pressure.ok();
+        let unit = stated.and_then(|stated| quantity::number_and_unit(stated).ok()?.1.map(String::from));
+        Datum::Record(
+            SIDE,
+            vec![
+                Datum::node(side.item.map(|side| self.item_node(side))),
+                Datum::strings(pipe_lines::lines_of(self.drawing, side.edges.iter().copied())),
+                Datum::value(stated.map(|stated| stated.value)),
+                Datum::string(unit),
+                known.filter(|known| known.has_unit).map_or(Datum::Null, |known| Datum::Number(known.value)),
+                known.and_then(|known| known.reference.name()).map_or(Datum::Null, Datum::Word),
+            ],
+        )
+    }
+
+    /// Returns the chamber of a side, else the equipment.
+    fn item_node(&self, (equipment, zone): EquipmentSide) -> NodeId {
+        let is_node = zone != NONE && (zone as usize) < self.drawing.topology.node_count();
+        if is_node { zone } else { equipment }
+    }
+
+    /// Returns what may protect the low side: relief devices connected to it, and check valves on a high side that lies
+    /// downstream.
+    fn protection(
+        &self,
+        node: NodeId,
+        low: &Side,
+        high: Option<&Side>,
+        reasons: &mut Vec<&'static str>,
+        budget: &mut dyn Budget,
+    ) -> Result<Vec<Vec<Datum<'a>>>> {
+        let mut devices: Vec<u32> =
+            low.edges.iter().filter_map(|edge| self.protecting.get(edge)).flatten().copied().collect();
+        devices.extend(low.item.and_then(|side| self.protecting_side.get(&side)).into_iter().flatten());
+        devices.sort_unstable();
+        devices.dedup();
+        budget.charge(devices.len() as u64)?;
+        let mut rows: Vec<Vec<Datum<'a>>> = Vec::new();
+        for at in devices.into_iter().filter(|at| self.devices[*at as usize].node != node) {
+            push_row(&mut rows, self.relief_row(at as usize, low), budget)?;
+        }
+        let Some(high) = high else { return Ok(rows) };
+        let (check_valves, has_open_branch) = self.check_valves(node, high, budget)?;
+        if has_open_branch && !check_valves.is_empty() {
+            reasons.push("branch_without_check_valve");
+        }
+        for valve in check_valves {
+            let [item, kind] = [Datum::Node(valve), Datum::Word("check_valve")];
+            let row = vec![item, kind, Datum::Null, Datum::Null, Datum::Null, Datum::Nodes(Vec::new())];
+            push_row(&mut rows, row, budget)?;
+        }
+        Ok(rows)
+    }
+
+    fn relief_row(&self, at: usize, low: &Side) -> Vec<Datum<'a>> {
+        let device = &self.devices[at];
+        let stated = self.set_pressures[at].as_ref();
+        let set_pressure = quantity::pressure(stated, self.defaults);
+        let set_within_design = match self.defaults.compare(set_pressure, self.levels.get(low.level).pressure) {
+            Comparison::Difference(difference, None) => Datum::Bool(difference <= 0.0),
+            _ => Datum::Null,
+        };
+        let valves = device.inlet_valves.iter().chain(&device.outlet_valves).copied().collect();
+        let unit = stated.and_then(|stated| quantity::number_and_unit(stated).ok()?.1.map(String::from));
+        vec![
+            Datum::Node(device.node),
+            Datum::Word("relief"),
+            Datum::value(stated.map(|stated| stated.value)),
+            Datum::string(unit),
+            set_within_design,
+            Datum::Nodes(valves),
+        ]
+    }
+
+    /// Returns the first check valve on each branch of a high side downstream of a node, and whether a branch has none.
+    fn check_valves(&self, node: NodeId, high: &Side, budget: &mut dyn Budget) -> Result<(Vec<NodeId>, bool)> {
+        let topology = &self.drawing.topology;
+        if topology.roles[node as usize] == Role::OneWay {
+            return Ok((vec![node], false));
+        }
+        let down = topology.table(EdgeFilter::Flow, Direction::Down);
+        let mut queue: Vec<NodeId> = match high.item {
+            Some((item, zone)) => {
+                let ports = topology.ports.nodes(item).iter().copied();
+                std::iter::once(item)
+                    .chain(ports.filter(|port| topology.zone(*port) == zone || is_driven(self.drawing, item)))
+                    .collect()
+            }
+            None => vec![node],
+        };
+        let mut seen: HashSet<NodeId> = queue.iter().copied().chain([node]).collect();
+        let (mut found, mut has_open_branch, mut at) = (Vec::new(), false, 0);
+        let start_count = queue.len();
+        while let Some(next) = queue.get(at).copied() {
+            let is_start = at < start_count;
+            at += 1;
+            budget.charge(1 + down.degree(next) as u64)?;
+            if topology.roles[next as usize] == Role::OneWay {
+                found.push(next);
+                continue;
+            }
+            let is_high = |edge: EdgeId| self.levels.are_equal(self.level_of[edge as usize], high.level);
+            let (inside, outside): (Vec<_>, Vec<_>) = down.arcs(next).partition(|(_, edge)| is_high(*edge));
+            let is_dead_end = topology.flow_degree(next) == 1 && topology.roles[next as usize] != Role::OffPage;
+            let ends_branch = inside.is_empty() && !is_start && (!is_dead_end || topology.is_equipment(next));
+            has_open_branch |= ends_branch || !outside.is_empty();
+            queue.extend(inside.into_iter().map(|(other, _)| other).filter(|other| seen.insert(*other)));
+        }
+        found.sort_unstable();
+        Ok((found, has_open_branch))
+    }
+
+    /// Returns the connected parts of the piping without a readable design pressure, and such equipment.
+    fn unknown(&self, budget: &mut dyn Budget) -> Result<Vec<Vec<Datum<'a>>>> {
+        let topology = &self.drawing.topology;
+        let is_unknown = |edge: &EdgeId| {
+            let level = self.level_of[*edge as usize];
+            level != NONE && self.levels.get(level).pressure.is_err()
+        };
+        budget.reserve(topology.edge_count() * size_of::<u32>())?;
+        let mut unions = UnionFind::new(topology.edge_count());
+        for node in (0..topology.node_count() as u32).filter(|node| !topology.is_equipment(*node)) {
+            let edges = topology.table(EdgeFilter::Flow, Direction::Both).edges(node);
+            budget.charge(1 + edges.len() as u64)?;
+            let unknown: Vec<EdgeId> = edges.iter().copied().filter(is_unknown).collect();
+            let pairs =
+                unknown.windows(2).filter(|pair| self.level_of[pair[0] as usize] == self.level_of[pair[1] as usize]);
+            pairs.for_each(|pair| unions.join(pair[0], pair[1]));
+        }
+        let mut groups: HashMap<u32, Vec<EdgeId>> = HashMap::new();
+        for edge in (0..topology.edge_count() as u32).filter(is_unknown) {
+            groups.entry(unions.find(edge)).or_default().push(edge);
+        }
+        let mut groups: Vec<Vec<EdgeId>> = groups.into_values().collect();
+        groups.sort_unstable();
+        let reason = |level: u32| match self.levels.get(level).pressure {
+            Err(cause) => Datum::Word(cause.name()),
+            Ok(_) => Datum::Null,
+        };
+        let mut rows = Vec::new();
+        for (item, level) in &self.unknown_items {
+            let row = vec![Datum::Node(*item), Datum::Array(Vec::new()), Datum::Number(0.0), reason(*level)];
+            push_row(&mut rows, row, budget)?;
+        }
+        for edges in groups {
+            budget.charge(edges.len() as u64)?;
+            let lines = Datum::strings(pipe_lines::lines_of(self.drawing, edges.iter().copied()));
+            let level = self.level_of[edges[0] as usize];
+            let row = vec![Datum::Null, lines, Datum::count(edges.len()), reason(level)];
+            push_row(&mut rows, row, budget)?;
+        }
+        Ok(rows)
+    }
+}

@@ -1,0 +1,251 @@
+//! Relief devices: inlet and outlet, the equipment and pipes that they protect, and the valves that could block them.
+
+use hashbrown::HashSet;
+
+use crate::error::Result;
+use crate::graph::adjacency::{EdgeId, NONE, NodeId};
+use crate::graph::config::Names;
+use crate::graph::drawing::Drawing;
+use crate::graph::roles::Role;
+use crate::graph::topology::{Direction, EdgeFilter};
+use crate::graph::vocabulary;
+use crate::pid::lists::{self, EdgeField};
+use crate::pid::quantity::Stated;
+use crate::pid::stated_values::stated_values;
+use crate::pid::{Budget, Datum, pipe_lines};
+use crate::value::Value;
+
+/// One side of equipment: the equipment, and its chamber or `NONE`.
+pub(crate) type EquipmentSide = (NodeId, u32);
+
+/// A relief device with its surroundings.
+#[derive(Debug, Default)]
+pub(crate) struct ReliefDevice {
+    pub node: NodeId,
+    pub inlet: Vec<EdgeId>,
+    pub outlet: Vec<EdgeId>,
+    /// Valves in the inlet line, which would cut the device off.
+    pub inlet_valves: Vec<NodeId>,
+    pub outlet_valves: Vec<NodeId>,
+    /// Equipment, connectors and open ends that the outlet leads to.
+    pub discharges_to: Vec<NodeId>,
+    /// Equipment connected to the inlet without a valve between that closes, except those in the inlet line.
+    pub equipment: Vec<EquipmentSide>,
+    /// Pipes connected in the same way.
+    pub pipes: Vec<EdgeId>,
+    /// Items and pipes from the first branch or equipment before the device to the ends of its outlet.
+    pub path: Vec<NodeId>,
+    pub path_pipes: Vec<EdgeId>,
+    /// True if all pipes of the device have a direction and one of them leads to it.
+    pub has_direction: bool,
+}
+
+/// Returns the relief devices of a drawing, in document order.
+pub(crate) fn relief_devices(drawing: &Drawing<'_>, budget: &mut dyn Budget) -> Result<Vec<ReliefDevice>> {
+    let topology = &drawing.topology;
+    let mut devices = Vec::new();
+    budget.charge(topology.node_count() as u64)?;
+    for node in (0..topology.node_count() as u32).filter(|node| topology.roles[*node as usize] == Role::Relief) {
+        let device = relief_device(drawing, node, budget)?;
+        let count = device.pipes.len() + device.equipment.len() + device.path.len() + device.path_pipes.len();
+        budget.reserve(size_of::<ReliefDevice>() + 2 * count * size_of::<EquipmentSide>())?;
+        devices.push(device);
+    }
+    Ok(devices)
+}
+
+fn relief_device(drawing: &Drawing<'_>, node: NodeId, budget: &mut dyn Budget) -> Result<ReliefDevice> {
+    let topology = &drawing.topology;
+    let edges = topology.table(EdgeFilter::Flow, Direction::Both).edges(node);
+    let is_stated = |edge: &EdgeId| !topology.is_assumed(*edge);
+    let side = |at: usize| {
+        let is_at_side = |edge: &EdgeId| is_stated(edge) && topology.flow_ends(*edge)[at] == node;
+        edges.iter().copied().filter(is_at_side).collect::<Vec<EdgeId>>()
+    };
+    let mut device = ReliefDevice { node, inlet: side(1), outlet: side(0), ..ReliefDevice::default() };
+    device.has_direction = edges.iter().all(is_stated) && !device.inlet.is_empty();
+    for edge in device.inlet.clone() {
+        let end = follow_inlet(drawing, &mut device, edge, budget)?;
+        collect_protected(drawing, &mut device, end, budget)?;
+    }
+    follow_outlet(drawing, &mut device, budget)?;
+    Ok(device)
+}
+
+/// Follows the inlet line to the first branch or equipment and returns it. Valves on the way are recorded.
+fn follow_inlet(
+    drawing: &Drawing<'_>,
+    device: &mut ReliefDevice,
+    edge: EdgeId,
+    budget: &mut dyn Budget,
+) -> Result<NodeId> {
+    let topology = &drawing.topology;
+    let table = topology.table(EdgeFilter::Flow, Direction::Both);
+    let other_end = |edge: EdgeId, node: NodeId| {
+        let [from, to] = topology.ends[edge as usize];
+        if from == node { to } else { from }
+    };
+    let (mut node, mut edge) = (other_end(edge, device.node), edge);
+    loop {
+        budget.charge(1)?;
+        device.pipes.push(edge);
+        device.path_pipes.push(edge);
+        let next = table.edges(node).iter().copied().find(|next| *next != edge);
+        let is_inner = table.degree(node) == 2 && !topology.is_equipment(node) && node != device.node;
+        let Some(next) = next.filter(|_| is_inner) else { return Ok(node) };
+        device.path.push(node);
+        if may_block(drawing, node) {
+            device.inlet_valves.push(node);
+        }
+        (node, edge) = (other_end(next, node), next);
+    }
+}
+
+/// Collects equipment and pipes that a node is connected to without a valve between. Equipment with a drive ends the
+/// search, since the pressures on its sides differ.
+fn collect_protected(
+    drawing: &Drawing<'_>,
+    device: &mut ReliefDevice,
+    start: NodeId,
+    budget: &mut dyn Budget,
+) -> Result<()> {
+    let topology = &drawing.topology;
+    let table = topology.table(EdgeFilter::Flow, Direction::Both);
+    let mut seen: HashSet<NodeId> = [device.node, start].into_iter().collect();
+    let mut pipes: HashSet<EdgeId> = device.pipes.iter().copied().collect();
+    let mut queue = vec![start];
+    let mut at = 0;
+    while let Some(node) = queue.get(at).copied() {
+        at += 1;
+        budget.charge(1 + table.degree(node) as u64)?;
+        let role = topology.roles[node as usize];
+        if may_block(drawing, node) || matches!(role, Role::Relief | Role::OffPage | Role::OpenEnd) {
+            continue;
+        }
+        if topology.is_equipment(node) {
+            let side = (topology.equipment_or_self(node), topology.zone(node));
+            if !device.equipment.contains(&side) {
+                device.equipment.push(side);
+            }
+            if is_driven(drawing, side.0) {
+                continue;
+            }
+            budget.charge(topology.ports.degree(side.0) as u64)?;
+            let ports = topology.ports.nodes(side.0).iter().copied();
+            queue.extend(ports.filter(|port| topology.zone(*port) == side.1 && seen.insert(*port)));
+        }
+        for (next, edge) in table.arcs(node) {
+            if pipes.insert(edge) {
+                device.pipes.push(edge);
+            }
+            if seen.insert(next) {
+                queue.push(next);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Follows the flow from the outlet to equipment and the ends of the sheet.
+fn follow_outlet(drawing: &Drawing<'_>, device: &mut ReliefDevice, budget: &mut dyn Budget) -> Result<()> {
+    let topology = &drawing.topology;
+    let table = topology.table(EdgeFilter::Flow, Direction::Down);
+    let mut seen: HashSet<NodeId> = [device.node].into_iter().collect();
+    device.path_pipes.extend(&device.outlet);
+    let mut queue: Vec<NodeId> = device.outlet.iter().map(|edge| topology.flow_ends(*edge)[1]).collect();
+    queue.retain(|node| seen.insert(*node));
+    let mut at = 0;
+    while let Some(node) = queue.get(at).copied() {
+        at += 1;
+        budget.charge(1 + table.degree(node) as u64)?;
+        let role = topology.roles[node as usize];
+        if topology.is_equipment(node) || matches!(role, Role::OffPage | Role::OpenEnd) {
+            device.discharges_to.push(topology.equipment_or_self(node));
+            continue;
+        }
+        if may_block(drawing, node) {
+            device.outlet_valves.push(node);
+        }
+        device.path.push(node);
+        device.path_pipes.extend(table.edges(node));
+        queue.extend(table.nodes(node).iter().copied().filter(|next| seen.insert(*next)));
+    }
+    Ok(())
+}
+
+/// Returns whether an item may close a line or a direction of it. A valve of unknown kind may.
+fn may_block(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let role = drawing.topology.roles[node as usize];
+    role.closes() || role != Role::Relief && lists::is_valve(drawing, node)
+}
+
+/// Returns whether equipment has a drive, by its class: a pump, a compressor.
+pub(crate) fn is_driven(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    super::trips::has_class_word(drawing, node, vocabulary::DRIVEN_EQUIPMENT)
+}
+
+/// Returns the name of a side of equipment: that of the chamber, or of the equipment.
+pub(crate) fn side_name(drawing: &Drawing<'_>, (equipment, zone): EquipmentSide) -> String {
+    let is_node = zone != NONE && (zone as usize) < drawing.topology.node_count();
+    drawing.name(if is_node { zone } else { equipment })
+}
+
+/// Returns one row per relief device with additional columns for the requested attributes.
+pub(crate) fn relief_list<'a>(
+    drawing: &Drawing<'a>,
+    extra_names: &[&str],
+    budget: &mut dyn Budget,
+) -> Result<Datum<'a>> {
+    let mut rows = Vec::new();
+    for device in relief_devices(drawing, budget)? {
+        let stated =
+            stated_values(drawing, drawing.node(device.node), [Names::SetPressure, Names::OutletSize], &mut |units| {
+                budget.charge(units)
+            })?;
+        budget.charge((device.equipment.len() + device.discharges_to.len()) as u64 + 1)?;
+        let fixed = row(drawing, &device, stated).map(|(key, datum)| (String::from(key), datum));
+        budget.reserve(fixed.iter().map(|(key, datum)| key.len() + datum.size()).sum())?;
+        let extra = lists::extra_columns(drawing, device.node, extra_names, budget)?;
+        rows.push(Datum::Map(fixed.into_iter().chain(extra).collect()));
+    }
+    Ok(Datum::Array(rows))
+}
+
+fn row<'a>(
+    drawing: &Drawing<'a>,
+    device: &ReliefDevice,
+    [set_pressure, outlet_size]: [Option<Stated<'a>>; 2],
+) -> [(&'static str, Datum<'a>); 14] {
+    let node = device.node;
+    let names = |nodes: &[NodeId]| joined(nodes.iter().map(|node| drawing.name(*node)));
+    let lines = |edges: &[EdgeId]| joined(pipe_lines::lines_of(drawing, edges.iter().copied()));
+    let pipe_size = |edges: &[EdgeId]| -> Option<Value<'a>> {
+        edges.iter().find_map(|edge| lists::edge_value(drawing, *edge, &EdgeField::Named(Names::Size)))
+    };
+    let size = drawing.node_field(node, Names::Size).or_else(|| pipe_size(&device.inlet));
+    let outlet_size = outlet_size.map(|stated| stated.value).or_else(|| pipe_size(&device.outlet));
+    let unit = set_pressure.as_ref().and_then(|stated| stated.unit.clone());
+    [
+        ("id", Datum::Value(drawing.id(node))),
+        ("tag", Datum::string(drawing.tag(node))),
+        ("class", Datum::string(drawing.class(node))),
+        ("set_pressure", Datum::value(set_pressure.map(|stated| stated.value))),
+        ("unit", Datum::string(unit)),
+        ("size", Datum::value(size)),
+        ("outlet_size", Datum::value(outlet_size)),
+        ("inlet_line", lines(&device.inlet)),
+        ("outlet_line", lines(&device.outlet)),
+        ("protects", joined(device.equipment.iter().map(|side| side_name(drawing, *side)))),
+        ("inlet_valves", names(&device.inlet_valves)),
+        ("discharges_to", names(&device.discharges_to)),
+        ("outlet_valves", names(&device.outlet_valves)),
+        ("certain", Datum::Bool(device.has_direction)),
+    ]
+}
+
+/// Returns names as one text, each once.
+fn joined<'a>(names: impl IntoIterator<Item = String>) -> Datum<'a> {
+    let mut seen = HashSet::new();
+    let names: Vec<String> = names.into_iter().filter(|name| seen.insert(name.clone())).collect();
+    Datum::String(names.join(", "))
+}

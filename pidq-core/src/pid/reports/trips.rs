@@ -1,0 +1,70 @@
+//! Parts of trips and interlocks, by their class, their tag and their stated safety level.
+
+use crate::graph::adjacency::NodeId;
+use crate::graph::config::{MAX_CLASS, Names};
+use crate::graph::drawing::Drawing;
+use crate::graph::roles::Role;
+use crate::graph::snake_case::snake_case;
+use crate::graph::vocabulary;
+use crate::pid::stated_values::stated_values;
+use crate::pid::tag::Tag;
+
+/// Returns the reason for which a node is part of a trip or an interlock; `None` if nothing says so. Callers charge for
+/// the node: its fields are read once.
+pub(crate) fn trip_reason(drawing: &Drawing<'_>, node: NodeId) -> Option<&'static str> {
+    let role = drawing.topology.roles[node as usize];
+    let is_valve = role.closes() || role == Role::None;
+    if role != Role::Instrument && !is_valve {
+        return None;
+    }
+    if has_class_word(drawing, node, vocabulary::TRIP_CLASSES) {
+        return Some("class");
+    }
+    let stated = stated_values(drawing, drawing.node(node), [Names::IntegrityLevel], &mut |_| Ok(()));
+    if stated.is_ok_and(|[level]| level.is_some()) {
+        return Some("integrity_level");
+    }
+    let tag = drawing.tag(node).and_then(Tag::parse_letters)?;
+    let is_trip = if role == Role::Instrument { has_trip_letter(&tag) } else { is_trip_valve(&tag) };
+    is_trip.then_some("tag")
+}
+
+/// Returns whether the letters after the first contain the S of a switch or the Z of a safety function (ISA-5.1,
+/// IEC 62424). The S of a safety device, as in PSV, is a modifier.
+fn has_trip_letter(tag: &Tag) -> bool {
+    let (modifier, functions) = tag.split();
+    // ZSO and ZSC are the limit switches of a valve.
+    let is_limit_switch = tag.letters.starts_with("ZS") || tag.letters.starts_with("ZI");
+    !is_limit_switch && (modifier == Some('Z') || functions.iter().any(|letter| matches!(letter, 'S' | 'Z')))
+}
+
+fn is_trip_valve(tag: &Tag) -> bool {
+    vocabulary::TRIP_VALVES.contains(&tag.letters.as_str())
+}
+
+/// Returns whether an instrument is operated by hand: HS, HZS, a push button.
+pub(crate) fn is_hand_switch(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let tag = drawing.tag(node).and_then(Tag::parse_letters);
+    tag.is_some_and(|tag| tag.letters.starts_with('H') && has_trip_letter(&tag))
+        || has_class_word(drawing, node, vocabulary::HAND_SWITCH_CLASSES)
+}
+
+/// Returns whether an instrument is a switch by its tag or class.
+pub(crate) fn is_switch(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let tag = drawing.tag(node).and_then(Tag::parse_letters);
+    tag.is_some_and(|tag| tag.split().1.contains(&'S')) || has_class_word(drawing, node, vocabulary::SWITCH_CLASSES)
+}
+
+/// Returns whether an instrument raises an alarm: A among the letters after the first, or its class.
+pub(crate) fn is_alarm(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let tag = drawing.tag(node).and_then(Tag::parse_letters);
+    tag.is_some_and(|tag| tag.split().1.contains(&'A')) || has_class_word(drawing, node, vocabulary::ALARM_CLASSES)
+}
+
+/// Returns whether a class of a node contains one of the words. Strings longer than a class are skipped.
+pub(crate) fn has_class_word(drawing: &Drawing<'_>, node: NodeId, words: &[&str]) -> bool {
+    let Some(object) = drawing.node(node).as_object() else { return false };
+    let classes = drawing.topology.config.names(Names::Class).iter();
+    let classes = classes.filter_map(|name| object.get(name)?.as_str()).filter(|class| class.len() <= MAX_CLASS);
+    classes.map(snake_case).any(|class| words.iter().any(|word| class.contains(word)))
+}

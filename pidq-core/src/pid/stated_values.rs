@@ -1,0 +1,168 @@
+//! Values that a drawing states about an item, with their units: fields and attributes under any of their names.
+
+use hashbrown::HashMap;
+
+use super::ChargeFn;
+use super::quantity::{self, Stated};
+use crate::error::Result;
+use crate::graph::adjacency::{EdgeId, NodeId};
+use crate::graph::config::{MAX_CLASS, Names, TopologyConfig};
+use crate::graph::drawing::Drawing;
+use crate::graph::snake_case::snake_case;
+use crate::graph::vocabulary;
+use crate::value::{Object, Value};
+
+/// Returns for each list the value that an item states under the first of its names. A name may end in a unit:
+/// `design_pressure_bar`.
+pub(crate) fn stated_values<'a, const N: usize>(
+    drawing: &Drawing<'a>,
+    holder: Value<'a>,
+    lists: [Names; N],
+    charge: ChargeFn<'_>,
+) -> Result<[Option<Stated<'a>>; N]> {
+    let mut found: [Option<(usize, Stated<'a>)>; N] = [const { None }; N];
+    let Some(object) = holder.as_object() else { return Ok(found.map(|_| None)) };
+    for field in fields(object) {
+        charge(1 + (N + field.name.len() / 8) as u64 / 8)?;
+        let is_stated = !field.value.is_null() && field.value.as_str().is_none_or(|text| !text.trim().is_empty());
+        if !is_stated || field.name.len() > MAX_CLASS {
+            continue;
+        }
+        let word = plain_name(field.name);
+        for (list, best) in lists.iter().zip(&mut found) {
+            let Some((rank, unit)) = rank(drawing.topology.config.words_of(*list), &word) else { continue };
+            if best.as_ref().is_none_or(|(best_rank, _)| rank < *best_rank) {
+                *best = Some((rank, field.stated(object, unit)));
+            }
+        }
+    }
+    Ok(found.map(|best| best.map(|(_, stated)| stated)))
+}
+
+/// A field or an attribute of an item.
+struct Field<'a> {
+    name: &'a str,
+    value: Value<'a>,
+    unit: Option<&'a str>,
+}
+
+impl<'a> Field<'a> {
+    /// Returns the value with its unit: its own one, that in its name, or that of the field `NAME_unit`.
+    fn stated(&self, object: Object<'a>, unit_in_name: Option<&str>) -> Stated<'a> {
+        let nested = |key: &str| self.value.as_object().and_then(|nested| nested.get(key));
+        let sibling = || {
+            let field = |ending: &str| object.get(&format!("{}{ending}", self.name))?.as_str();
+            ["_unit", "_units"].into_iter().find_map(field)
+        };
+        let own_unit = self.unit.or_else(|| nested("unit").and_then(Value::as_str));
+        let unit = own_unit.or(unit_in_name).or_else(sibling).filter(|unit| !unit.trim().is_empty());
+        Stated { value: nested("value").unwrap_or(self.value), unit: unit.map(String::from) }
+    }
+}
+
+/// Returns the fields of an item, then its attributes: an array of names and values, or an object.
+fn fields<'a>(object: Object<'a>) -> impl Iterator<Item = Field<'a>> {
+    let attributes = object.get("attributes");
+    let entry = |entry: Value<'a>| {
+        let entry = entry.as_object()?;
+        let unit = ["unit", "units"].iter().find_map(|key| entry.get(key)?.as_str());
+        Some(Field { name: entry.get("name")?.as_str()?, value: entry.get("value")?, unit })
+    };
+    let listed = attributes.and_then(Value::as_array).into_iter().flat_map(|list| list.iter()).filter_map(entry);
+    let keyed = attributes.and_then(Value::as_object).into_iter().flat_map(|object| object.iter());
+    let own = object.iter().filter(|(key, _)| *key != "attributes");
+    own.chain(keyed).map(|(name, value)| Field { name, value, unit: None }).chain(listed)
+}
+
+/// Returns a name in snake_case without endings that say how a source stores the value.
+fn plain_name(name: &str) -> String {
+    let mut word = snake_case(name);
+    while let Some(length) =
+        vocabulary::ATTRIBUTE_ENDINGS.iter().find_map(|ending| word.strip_suffix(ending)).map(str::len)
+    {
+        word.truncate(length);
+    }
+    word
+}
+
+/// Returns the position of a name in a list, and the unit at its end.
+fn rank<'w>(known: &[String], word: &'w str) -> Option<(usize, Option<&'w str>)> {
+    if let Some(at) = known.iter().position(|name| name == word) {
+        return Some((at, None));
+    }
+    let unit =
+        |name: &String| word.strip_prefix(name.as_str())?.strip_prefix('_').filter(|unit| quantity::is_unit(unit));
+    known.iter().enumerate().find_map(|(at, name)| Some((at, Some(unit(name)?))))
+}
+
+/// Returns whether a field or an attribute is called by a word: its own name, or the key of a list of names that
+/// contains it.
+pub(crate) fn is_called(config: &TopologyConfig, field: &str, word: &str) -> bool {
+    if field.len() > MAX_CLASS {
+        return field == word;
+    }
+    let name = plain_name(field);
+    let known: Vec<String> = config.list(word).iter().map(|name| snake_case(name)).collect();
+    name == word || field == word || rank(&known, &name).is_some()
+}
+
+/// Returns the unit of the values of an instrument, unless it is a number: the unit of the plant, such as `100`.
+pub(crate) fn value_unit<'a>(
+    drawing: &Drawing<'a>,
+    holder: Value<'a>,
+    charge: ChargeFn<'_>,
+) -> Result<Option<&'a str>> {
+    let [unit] = stated_values(drawing, holder, [Names::ValueUnit], charge)?;
+    let unit = unit.and_then(|unit| unit.value.as_str());
+    Ok(unit.filter(|unit| !unit.chars().all(|c| c.is_ascii_digit())))
+}
+
+/// Reader of the values of pipes: those of the pipe itself, else of its segment, else of its line.
+pub(crate) struct PipeValues<'d, 'a, const N: usize> {
+    drawing: &'d Drawing<'a>,
+    lists: [Names; N],
+    /// By segment or line: its values.
+    of_groups: HashMap<NodeId, [Option<Stated<'a>>; N]>,
+    /// By segment: its line.
+    line_of: HashMap<NodeId, NodeId>,
+}
+
+impl<'d, 'a, const N: usize> PipeValues<'d, 'a, N> {
+    pub fn new(drawing: &'d Drawing<'a>, lists: [Names; N], charge: ChargeFn<'_>) -> Result<PipeValues<'d, 'a, N>> {
+        charge(drawing.topology.membership_steps())?;
+        let is_line = |(group, _): &(NodeId, NodeId)| drawing.has_type(*group, Names::LineType);
+        let line_of = drawing.topology.memberships().filter(is_line).map(|(line, member)| (member, line)).collect();
+        Ok(PipeValues { drawing, lists, of_groups: HashMap::new(), line_of })
+    }
+
+    /// Returns the values of a pipe.
+    pub fn of_edge(&mut self, edge: EdgeId, charge: ChargeFn<'_>) -> Result<[Option<Stated<'a>>; N]> {
+        let mut found = stated_values(self.drawing, self.drawing.edge(edge), self.lists, &mut *charge)?;
+        for group in self.groups(edge) {
+            charge(1 + N as u64 / 4)?;
+            if found.iter().all(Option::is_some) {
+                break;
+            }
+            if !self.of_groups.contains_key(&group) {
+                let values = stated_values(self.drawing, self.drawing.node(group), self.lists, &mut *charge)?;
+                self.of_groups.insert(group, values);
+            }
+            for (value, of_group) in found.iter_mut().zip(&self.of_groups[&group]) {
+                *value = value.take().or_else(|| of_group.clone());
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the segment and the line of a pipe.
+    pub fn groups(&self, edge: EdgeId) -> Vec<NodeId> {
+        let drawing = self.drawing;
+        let segment = drawing.edge_field(edge, Names::Segment).and_then(|id| drawing.by_id(id));
+        let named = drawing.edge_field(edge, Names::Line).and_then(|name| {
+            let by_tag = || drawing.first_by_tag(name.as_str()?);
+            drawing.by_id(name).or_else(by_tag).filter(|node| drawing.has_type(*node, Names::LineType))
+        });
+        let line = named.or_else(|| segment.and_then(|segment| self.line_of.get(&segment).copied()));
+        segment.into_iter().chain(line).collect()
+    }
+}

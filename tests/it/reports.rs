@@ -1,0 +1,775 @@
+//! Tests of the reports for engineers on small drawings with known answers, and against slow independent computations.
+
+use std::collections::BTreeSet;
+
+use pidq::{Graph, Limits, Query};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// Returns a drawing. A node is a line `TAG class {more fields}`; an edge is `A > B` (pipe), `A - B` (pipe without a
+/// direction), `A ~ B` (signal), `A ? B` (signal without a direction), `A @ B` (located in), `A has B` (nozzle) or
+/// `A in B` (member of), each with more fields.
+fn document(text: &str) -> String {
+    let (mut nodes, mut edges) = (Vec::new(), Vec::new());
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let (words, fields) = line.find('{').map_or((line, "{}"), |at| line.split_at(at));
+        let mut item: Value = serde_json::from_str(fields).expect("fields are JSON");
+        let set = |item: &mut Value, key: &str, value: &str| item[key] = json!(value);
+        match words.split_whitespace().collect::<Vec<_>>().as_slice() {
+            [tag, class] => {
+                set(&mut item, "id", tag);
+                set(&mut item, if class.contains('.') { "node_classification" } else { "node_type" }, class);
+                if item.get("tag").is_none() {
+                    set(&mut item, "tag", tag);
+                }
+                nodes.push(item);
+            }
+            [from, kind, to] => {
+                set(&mut item, "id", &format!("e{}", edges.len() + 1));
+                set(&mut item, "from", from);
+                set(&mut item, "to", to);
+                let edge_type = match *kind {
+                    ">" | "-" => "physically_connected_to",
+                    "has" => "physically_has_a",
+                    "in" => "member_of",
+                    _ => "associated_with",
+                };
+                set(&mut item, "edge_type", edge_type);
+                match *kind {
+                    "-" | "?" => set(&mut item, "direction", "unknown"),
+                    "@" => set(&mut item, "edge_classification", "association.is_located_in"),
+                    _ => {}
+                }
+                edges.push(item);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    json!({"pid_graph": {"nodes": nodes, "edges": edges, "metadata": {"drawing_name": "D-1"}}}).to_string()
+}
+
+fn evaluate(document: &str, query: &str) -> Value {
+    let graph = Graph::from_json(document).expect("the drawing is JSON");
+    let result = Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default()));
+    let text = result.unwrap_or_else(|error| format!("{:?}", error.code().as_str()));
+    serde_json::from_str(&text).expect("JSON")
+}
+
+/// Checks the result of a query on a drawing.
+#[track_caller]
+fn check(drawing: &str, query: &str, expected: Value) {
+    let result = evaluate(&document(drawing), query);
+    assert_eq!(result, expected, "{query} on\n{drawing}\ngives {result}");
+}
+
+/// Checks a query on two revisions.
+#[track_caller]
+fn check_revisions(old: &str, new: &str, query: &str, expected: Value) {
+    let both = format!("[{},{}]", document(old), document(new));
+    let result = evaluate(&both, query);
+    assert_eq!(result, expected, "{query} gives {result}");
+}
+
+const LINKS: &str = "causeAndEffect() | .links | map([.initiator.id, .final_element.id, .kind, .effect, .voting])";
+
+const TRIP: &str = r#"
+    D-1 equipment.vessel
+    LT-1 instrument.level_transmitter
+    LZ-1 instrument.function {"description": "low low level, 2oo3"}
+    SDV-1 piping_component.ball_valve {"fail_action": "closed"}
+    P-1 equipment.pump
+    LAL-1 instrument.function
+    LIC-1 instrument.controller
+    LV-1 piping_component.control_valve
+    D-1 > SDV-1
+    SDV-1 > P-1
+    LT-1 @ D-1
+    LT-1 ~ LZ-1
+    LZ-1 ~ SDV-1
+    LZ-1 ~ P-1
+    LZ-1 ~ LAL-1
+    LT-1 ~ LIC-1
+    LIC-1 ~ LV-1
+"#;
+
+#[test]
+fn a_trip_links_its_sensor_to_valves_motors_and_alarms() {
+    check(
+        TRIP,
+        LINKS,
+        json!([
+            ["LT-1", "SDV-1", "trip", "valve", "2oo3"],
+            ["LT-1", "P-1", "trip", "equipment", "2oo3"],
+            ["LT-1", "LAL-1", "trip", "alarm", "2oo3"]
+        ]),
+    );
+    check(
+        TRIP,
+        r#"causeAndEffect({scope: "all"}).links | filter(.kind == "control") | map([.initiator.id, .final_element.id])"#,
+        json!([["LT-1", "LV-1"]]),
+    );
+    check(
+        TRIP,
+        "causeAndEffect().links | first() | [.fail_action, .trip_item.id, .basis, .path | map(.id), .signals | map(.id)]",
+        json!(["closed", "LZ-1", "tag", ["LT-1", "LZ-1", "SDV-1"], ["e4", "e5"]]),
+    );
+    check(
+        TRIP,
+        "causeAndEffect().matrix",
+        json!([{"initiator": "LT-1", "SDV-1": "2oo3", "P-1": "2oo3", "LAL-1": "2oo3"}]),
+    );
+}
+
+#[test]
+fn a_signal_is_followed_in_its_direction_only() {
+    let plant = "
+        HS-1 instrument.function
+        XV-1 piping_component.ball_valve
+        HS-2 instrument.function
+        XV-2 piping_component.ball_valve
+        XV-1 ~ HS-1
+        HS-2 ? XV-2
+    ";
+    check(plant, LINKS, json!([]));
+    check(plant, "causeAndEffect().without_effect | map(.id)", json!(["HS-1", "HS-2"]));
+    check(plant, "causeAndEffect().without_cause | map(.id)", json!(["XV-1", "XV-2"]));
+    check(
+        plant,
+        "causeAndEffect().not_followed | map([.item.id, .edge.id, .reason])",
+        json!([["HS-2", "e2", "direction_not_stated"]]),
+    );
+}
+
+#[test]
+fn a_signal_that_cannot_be_followed_is_listed() {
+    let reasons = "causeAndEffect().not_followed | map([.item.id, .reason])";
+    check(
+        "HS-1 instrument.function\nX-1 reference.off_page_connector\nHS-1 ~ X-1",
+        reasons,
+        json!([["X-1", "off_page"]]),
+    );
+    check("HS-1 instrument.function\nHS-1 ~ gone", reasons, json!([["HS-1", "end_missing"]]));
+    check("HS-1 instrument.function\nT-1 equipment.tank\nHS-1 ~ T-1", reasons, json!([["T-1", "effect_not_stated"]]));
+    check(
+        "PT-1 instrument.transmitter\nP-1 equipment.pump\nPT-1 ~ P-1",
+        reasons,
+        json!([["P-1", "sensing_point_or_effect"]]),
+    );
+    check(
+        "HS-1 instrument.function\nEND-1 reference.signal_end\nHS-1 ~ END-1",
+        reasons,
+        json!([["END-1", "no_further_signal"]]),
+    );
+}
+
+#[test]
+fn a_drawing_without_trips_has_an_empty_table() {
+    check(
+        "",
+        "causeAndEffect()",
+        json!({"links": [], "matrix": [], "without_effect": [], "without_cause": [], "not_followed": []}),
+    );
+    let control = "FT-1 instrument.transmitter\nFIC-1 instrument.controller\nFV-1 piping_component.control_valve\nFT-1 ~ FIC-1\nFIC-1 ~ FV-1";
+    check(control, LINKS, json!([]));
+    check(control, r#"causeAndEffect({scope: "all"}).matrix"#, json!([{"initiator": "FT-1", "FV-1": "X"}]));
+    check("HS-1 instrument.function", r#"causeAndEffect({scope: "some"})"#, json!("PQ1012"));
+}
+
+#[test]
+fn an_initiator_in_a_cycle_of_signals_is_not_lost() {
+    let cycle = "
+        PSH-1 instrument.function
+        PSH-2 instrument.function
+        XV-1 piping_component.ball_valve
+        PSH-1 ~ PSH-2
+        PSH-2 ~ PSH-1
+        PSH-2 ~ XV-1
+    ";
+    check(cycle, LINKS, json!([["PSH-1", "XV-1", "trip", "valve", null]]));
+    let sensors = "
+        TT-1 instrument.transmitter
+        TT-2 instrument.transmitter
+        XV-1 piping_component.ball_valve
+        TT-1 ~ TT-2
+        TT-2 ~ TT-1
+        TT-2 ~ XV-1
+    ";
+    check(sensors, LINKS, json!([["TT-1", "XV-1", "trip", "valve", null]]));
+}
+
+#[test]
+fn final_elements_with_the_same_tag_are_separate_columns() {
+    let plant = r#"
+        HS-1 instrument.function
+        a piping_component.ball_valve {"tag": "XV-1"}
+        b piping_component.ball_valve {"tag": "XV-1"}
+        HS-1 ~ a
+        HS-1 ~ b
+    "#;
+    check(plant, "causeAndEffect().matrix", json!([{"initiator": "HS-1", "XV-1 (a)": "X", "XV-1 (b)": "X"}]));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Every hand switch acts on the valves that a chain of signals reaches, computed by repeated relaxation.
+    #[test]
+    fn links_are_those_of_reachability(signals in prop::collection::vec((0..10usize, 0..14usize), 0..30)) {
+        const SWITCHES: usize = 10;
+        let name = |at: usize| if at < SWITCHES { format!("HS-{at}") } else { format!("XV-{at}") };
+        let class = |at: usize| if at < SWITCHES { "instrument.function" } else { "piping_component.ball_valve" };
+        let mut text: String = (0..14).map(|at| format!("{} {}\n", name(at), class(at))).collect();
+        text.extend(signals.iter().map(|(from, to)| format!("{} ~ {}\n", name(*from), name(*to))));
+        let mut reached: BTreeSet<(usize, usize)> = signals.iter().copied().collect();
+        loop {
+            let more: Vec<(usize, usize)> = reached
+                .iter()
+                .flat_map(|(from, middle)| signals.iter().filter(move |(next, _)| next == middle).map(move |(_, to)| (*from, *to)))
+                .collect();
+            let before = reached.len();
+            reached.extend(more);
+            if reached.len() == before {
+                break;
+            }
+        }
+        let expected: Vec<(String, String)> =
+            reached.into_iter().filter(|(_, to)| *to >= SWITCHES).map(|(from, to)| (name(from), name(to))).collect();
+        let found = evaluate(&document(&text), "causeAndEffect().links | map([.initiator.id, .final_element.id])");
+        prop_assert_eq!(found, json!(expected));
+    }
+
+    /// Numbers and gaps together are all numbers between the first and the last one.
+    #[test]
+    fn gaps_are_the_missing_numbers(numbers in prop::collection::btree_set(1..60u32, 1..20)) {
+        let text: String = numbers.iter().map(|number| format!("HV-{number} piping_component.gate_valve\n")).collect();
+        let found = evaluate(&document(&text), "numberingGaps().series | first() | [.count, .missing, .gaps]");
+        let (first, last) = (numbers.first().expect("one number"), numbers.last().expect("one number"));
+        let missing: Vec<u32> = (*first..=*last).filter(|number| !numbers.contains(number)).collect();
+        let listed: Vec<u32> = found[2].as_array().expect("gaps").iter().flat_map(|gap| {
+            let end = |key: &str| gap[key].as_str().expect("a number").parse::<u32>().expect("a number");
+            end("first")..=end("last")
+        }).collect();
+        prop_assert_eq!(&listed, &missing);
+        prop_assert_eq!((found[0].as_u64(), found[1].as_u64()), (Some(numbers.len() as u64), Some(missing.len() as u64)));
+    }
+}
+
+const RANKED: &str = "rankDiff(.0, .1) | map([.significance, .change, .id, .field])";
+
+#[test]
+fn differences_are_ranked_by_their_significance() {
+    let old = r#"
+        D-1 equipment.vessel {"design_pressure": 10, "x": 1, "y": 1}
+        RV-1 piping_component.safety_valve {"set_pressure": 10}
+        X-1 reference.off_page_connector
+        XV-1 piping_component.ball_valve {"fail_action": "closed"}
+        V-1 piping_component.gate_valve
+        FI-1 instrument.indicator {"note": "a"}
+        D-1 > RV-1
+        RV-1 > X-1
+    "#;
+    let new = r#"
+        D-1 equipment.vessel {"design_pressure": 12, "x": 2, "y": 1}
+        RV-1 piping_component.safety_valve {"set_pressure": 12}
+        X-1 reference.off_page_connector
+        XV-1 piping_component.ball_valve {"fail_action": "open"}
+        FI-1 instrument.indicator {"note": "b"}
+        D-1 > RV-1
+        RV-1 > X-1
+    "#;
+    check_revisions(
+        old,
+        new,
+        RANKED,
+        json!([
+            ["critical", "changed", "RV-1", "set_pressure"],
+            ["critical", "changed", "XV-1", "fail_action"],
+            ["high", "removed", "V-1", null],
+            ["high", "changed", "D-1", "design_pressure"],
+            ["low", "changed", "FI-1", "note"],
+            ["geometry", "moved", "D-1", null]
+        ]),
+    );
+    check_revisions(old, old, RANKED, json!([]));
+    check_revisions("", "", RANKED, json!([]));
+}
+
+#[test]
+fn a_valve_in_a_relief_path_is_critical() {
+    let old = "D-1 equipment.vessel\nRV-1 piping_component.safety_valve\nX-1 reference.off_page_connector\nD-1 > RV-1\nRV-1 > X-1";
+    let new = "D-1 equipment.vessel\nRV-1 piping_component.safety_valve\nX-1 reference.off_page_connector\nV-1 piping_component.gate_valve\nD-1 > RV-1\nRV-1 > V-1\nV-1 > X-1";
+    let critical = r#"rankDiff(.0, .1) | filter(.significance == "critical") | map([.change, .id, .reason])"#;
+    check_revisions(
+        old,
+        new,
+        critical,
+        json!([
+            ["rewired", "RV-1", "connections of a relief device changed"],
+            ["added", "V-1", "path of a relief device changed"],
+            ["removed", "e2", "path of a relief device changed"],
+            ["added", "e2", "path of a relief device changed"],
+            ["added", "e3", "path of a relief device changed"]
+        ]),
+    );
+}
+
+#[test]
+fn a_turned_check_valve_is_significant() {
+    let old = "P-1 equipment.pump\nCK-1 piping_component.check_valve\nT-1 equipment.tank\nP-1 > CK-1\nCK-1 > T-1";
+    let new = "P-1 equipment.pump\nCK-1 piping_component.check_valve\nT-1 equipment.tank\nCK-1 > P-1\nT-1 > CK-1";
+    let of_valve = r#"rankDiff(.0, .1) | filter(.id == "CK-1") | map([.significance, .field, .reason]) | first()"#;
+    let expected = json!(["high", "in", "connections of a check valve changed: it may be turned"]);
+    check_revisions(old, new, of_valve, expected);
+}
+
+#[test]
+fn the_ranking_may_be_overridden_by_data() {
+    let old = r#"TI-1 instrument.indicator {"note": "a"}"#;
+    let new = r#"TI-1 instrument.indicator {"note": "b"}"#;
+    let with = |rules: &str| format!("rankDiff(.0, .1, {{ranking: {rules}}}) | map([.significance, .reason])");
+    check_revisions(
+        old,
+        new,
+        &with(r#"[{subjects: ["instrument"], fields: ["note"], significance: "critical", reason: "note"}]"#),
+        json!([["critical", "note"]]),
+    );
+    check_revisions(old, new, &with(r#"[{classes: "indicator", significance: "high"}]"#), json!([["high", ""]]));
+    check_revisions(
+        old,
+        new,
+        &with(r#"[{classes: "valve", significance: "high"}]"#),
+        json!([["low", "field changed"]]),
+    );
+    check_revisions(old, new, &with("diffRanking()"), json!([["low", "field changed"]]));
+    for wrong in [
+        r#"[{significance: "urgent"}]"#,
+        r#"[{subject: ["relief"], significance: "high"}]"#,
+        r#"[{subjects: ["reliefs"], significance: "high"}]"#,
+        r#"[{changes: ["turned"], significance: "high"}]"#,
+        r#"[{}]"#,
+        r#""high""#,
+    ] {
+        check_revisions(old, new, &with(wrong), json!("PQ1012"));
+    }
+}
+
+const INTERFACES: &str =
+    "pressureInterfaces().interfaces | map([.at.id, .kind, .high, .difference, .certain, .reasons])";
+
+#[test]
+fn a_change_of_design_pressure_is_an_interface() {
+    let plant = |low: &str, high: &str| {
+        format!(
+            r#"
+            T-1 equipment.tank {{"design_pressure": "{low}"}}
+            V-1 piping_component.gate_valve
+            D-1 equipment.vessel {{"design_pressure": "{high}"}}
+            T-1 > V-1 {{"design_pressure": "{low}"}}
+            V-1 > D-1 {{"design_pressure": "{high}"}}
+            "#
+        )
+    };
+    check(&plant("2 barg", "16 barg"), INTERFACES, json!([["V-1", "barrier", "to", 14, true, []]]));
+    check(&plant("1600 kPag", "2 barg"), INTERFACES, json!([["V-1", "barrier", "from", 14, true, []]]));
+    check(&plant("16 barg", "1.6 MPag"), INTERFACES, json!([]));
+    check(
+        &plant("16 bar", "2 bar"),
+        INTERFACES,
+        json!([["V-1", "barrier", "from", 14, false, ["reference_not_stated"]]]),
+    );
+    check(&plant("16", "2"), INTERFACES, json!([["V-1", "barrier", "from", 14, false, ["unit_not_stated"]]]));
+    check(
+        &plant("16", "2"),
+        r#"pressureInterfaces({unit: "barg"}).interfaces | map([.high, .certain])"#,
+        json!([["from", true]]),
+    );
+}
+
+#[test]
+fn gauge_and_absolute_pressures_are_not_mixed() {
+    let plant = r#"
+        D-1 equipment.vessel {"design_pressure": "16 barg"}
+        T-1 equipment.tank {"design_pressure": "16 bara"}
+        D-1 > T-1 {"design_pressure": "16 barg"}
+    "#;
+    check(plant, INTERFACES, json!([["T-1", "equipment", null, null, false, ["gauge_and_absolute"]]]));
+    check(
+        plant,
+        "pressureInterfaces({atmosphere: 1}).interfaces | map([.high, .difference, .certain])",
+        json!([["from", 1, true]]),
+    );
+}
+
+#[test]
+fn an_unknown_design_pressure_is_listed_and_never_certain() {
+    let plant = r#"
+        T-1 equipment.tank {"design_pressure": "2 barg"}
+        V-1 piping_component.gate_valve
+        D-1 equipment.vessel
+        T-1 > V-1 {"line": "L-1"}
+        V-1 > D-1 {"line": "L-1"}
+        D-2 equipment.vessel {"design_pressure": "16,5 barg"}
+        D-1 > D-2 {"design_pressure": "2 furlong", "line": "L-2"}
+    "#;
+    check(plant, INTERFACES, json!([["T-1", "equipment", null, null, false, ["not_stated"]]]));
+    check(
+        plant,
+        "pressureInterfaces().unknown | map([.item.id, .lines, .pipes, .reason])",
+        json!([
+            ["D-1", [], 0, "not_stated"],
+            ["D-2", [], 0, "not_a_number"],
+            [null, ["L-1"], 2, "not_stated"],
+            [null, ["L-2"], 1, "unknown_unit"]
+        ]),
+    );
+    check("", "pressureInterfaces()", json!({"interfaces": [], "unknown": []}));
+}
+
+const PROTECTION: &str = "pressureInterfaces().interfaces | map([.at.id, .protection | map([.item.id, .kind, .set_within_design, .valves | map(.id)])])";
+
+#[test]
+fn a_relief_device_on_the_low_side_is_listed_with_its_valves() {
+    let plant = |set_pressure: &str| {
+        format!(
+            r#"
+            D-1 equipment.vessel {{"design_pressure": "16 barg"}}
+            CV-1 piping_component.control_valve
+            J-1 piping_component.pipe_tee
+            T-1 equipment.tank {{"design_pressure": "2 barg"}}
+            V-1 piping_component.gate_valve
+            RV-1 piping_component.safety_valve {{"set_pressure": "{set_pressure}"}}
+            X-1 reference.off_page_connector
+            D-1 > CV-1 {{"design_pressure": "16 barg"}}
+            CV-1 > J-1 {{"design_pressure": "2 barg"}}
+            J-1 > T-1 {{"design_pressure": "2 barg"}}
+            J-1 > V-1 {{"design_pressure": "2 barg"}}
+            V-1 > RV-1 {{"design_pressure": "2 barg"}}
+            RV-1 > X-1 {{"design_pressure": "2 barg"}}
+            "#
+        )
+    };
+    check(&plant("2 barg"), PROTECTION, json!([["CV-1", [["RV-1", "relief", true, ["V-1"]]]]]));
+    check(&plant("3 barg"), PROTECTION, json!([["CV-1", [["RV-1", "relief", false, ["V-1"]]]]]));
+    check(&plant("3 bara"), PROTECTION, json!([["CV-1", [["RV-1", "relief", null, ["V-1"]]]]]));
+}
+
+#[test]
+fn a_relief_device_behind_a_valve_or_a_pump_does_not_protect() {
+    let plant = |item: &str| {
+        format!(
+            r#"
+            D-1 equipment.vessel {{"design_pressure": "16 barg"}}
+            CV-1 piping_component.control_valve
+            Y-1 {item} {{"design_pressure": "2 barg"}}
+            T-1 equipment.tank {{"design_pressure": "2 barg"}}
+            RV-1 piping_component.safety_valve {{"set_pressure": "2 barg"}}
+            X-1 reference.off_page_connector
+            D-1 > CV-1 {{"design_pressure": "16 barg"}}
+            CV-1 > Y-1 {{"design_pressure": "2 barg"}}
+            Y-1 > T-1 {{"design_pressure": "2 barg"}}
+            T-1 > RV-1 {{"design_pressure": "2 barg"}}
+            RV-1 > X-1 {{"design_pressure": "2 barg"}}
+            "#
+        )
+    };
+    check(&plant("piping_component.strainer"), PROTECTION, json!([["CV-1", [["RV-1", "relief", true, []]]]]));
+    check(&plant("piping_component.gate_valve"), PROTECTION, json!([["CV-1", []]]));
+    check(&plant("piping_component.check_valve"), PROTECTION, json!([["CV-1", []]]));
+    check(&plant("piping_component.unheard_of_valve"), PROTECTION, json!([["CV-1", []]]));
+    check(&plant("equipment.pump"), PROTECTION, json!([["CV-1", []]]));
+    check(&plant("equipment.heat_exchanger"), PROTECTION, json!([["CV-1", [["RV-1", "relief", true, []]]]]));
+}
+
+#[test]
+fn a_check_valve_protects_against_reverse_flow_only_on_its_branch() {
+    let pump = |branch: &str| {
+        format!(
+            r#"
+            T-1 equipment.tank {{"design_pressure": "2 barg"}}
+            P-1 equipment.pump {{"design_pressure": "16 barg"}}
+            CK-1 piping_component.check_valve
+            J-1 piping_component.pipe_tee
+            D-1 equipment.vessel {{"design_pressure": "16 barg"}}
+            T-1 > P-1 {{"design_pressure": "2 barg"}}
+            P-1 > {branch} {{"design_pressure": "16 barg"}}
+            "#
+        )
+    };
+    let single = pump("CK-1") + r#"CK-1 > D-1 {"design_pressure": "16 barg"}"#;
+    check(&single, PROTECTION, json!([["P-1", [["CK-1", "check_valve", null, []]]]]));
+    let branched = pump("J-1")
+        + r#"J-1 > CK-1 {"design_pressure": "16 barg"}
+             CK-1 > D-1 {"design_pressure": "16 barg"}
+             J-1 > D-1 {"design_pressure": "16 barg"}"#;
+    check(&branched, PROTECTION, json!([["P-1", [["CK-1", "check_valve", null, []]]]]));
+    check(&branched, INTERFACES, json!([["P-1", "equipment", "to", 14, false, ["branch_without_check_valve"]]]));
+    let unknown_branch = pump("J-1")
+        + r#"J-1 > CK-1 {"design_pressure": "16 barg"}
+             CK-1 > D-1 {"design_pressure": "16 barg"}
+             J-1 > D-1"#;
+    check(
+        &unknown_branch,
+        r#"pressureInterfaces().interfaces | filter(.at.id == "P-1") | map([.certain, .reasons])"#,
+        json!([[false, ["branch_without_check_valve"]]]),
+    );
+    let with_flow = r#"
+        D-1 equipment.vessel {"design_pressure": "16 barg"}
+        CK-1 piping_component.check_valve
+        T-1 equipment.tank {"design_pressure": "2 barg"}
+        D-1 > CK-1 {"design_pressure": "16 barg"}
+        CK-1 > T-1 {"design_pressure": "2 barg"}
+    "#;
+    check(with_flow, PROTECTION, json!([["CK-1", []]]));
+}
+
+#[test]
+fn an_interface_in_a_recycle_is_found_once_and_direction_is_never_assumed_silently() {
+    let cycle = r#"
+        V-1 piping_component.gate_valve
+        V-2 piping_component.gate_valve
+        V-1 > V-2 {"design_pressure": "2 barg"}
+        V-2 > V-1 {"design_pressure": "16 barg"}
+    "#;
+    check(cycle, INTERFACES, json!([["V-1", "barrier", "from", 14, true, []], ["V-2", "barrier", "to", 14, true, []]]));
+    let undirected = r#"
+        R-1 piping_component.reducer
+        D-1 equipment.vessel {"design_pressure": "16 barg"}
+        D-2 equipment.vessel {"design_pressure": "2 barg"}
+        D-1 - R-1 {"design_pressure": "16 barg"}
+        R-1 - D-2 {"design_pressure": "2 barg"}
+    "#;
+    check(
+        undirected,
+        "pressureInterfaces().interfaces | map([.at.id, .certain, .reasons])",
+        json!([["R-1", false, ["direction_not_stated"]]]),
+    );
+}
+
+#[test]
+fn numbers_have_gaps_within_their_series() {
+    let series =
+        "numberingGaps().series | map([.kind, .prefix, .letters, .count, .first, .last, .gaps | map([.first, .last])])";
+    check("", "numberingGaps()", json!({"series": [], "duplicates": [], "not_numbered": []}));
+    check(
+        "20-HV-007 piping_component.gate_valve\n20-HV-010 piping_component.gate_valve\n30-HV-9 piping_component.gate_valve",
+        series,
+        json!([
+            ["component", "20", "HV", 2, "007", "010", [["008", "009"]]],
+            ["component", "30", "HV", 1, "9", "9", []]
+        ]),
+    );
+    let instruments = "FT-1 instrument.transmitter\nFIC-2 instrument.controller\nFIC-4 instrument.controller\nPI-9 instrument.indicator";
+    check(
+        instruments,
+        r#"numberingGaps({by: "variable"}).series | map([.letters, .gaps | map(.first)])"#,
+        json!([["F", ["3"]], ["P", []]]),
+    );
+    check(instruments, r#"numberingGaps({by: "prefix"}).series | map([.missing])"#, json!([[5]]));
+    check("PI-4712.01 instrument.indicator\nPI-4712.04 instrument.indicator", series, {
+        json!([["component", "4712.", "PI", 2, "01", "04", [["02", "03"]]]])
+    });
+    check(
+        "L-1 line {\"tag\": \"100-PL-101-A\"}\nL-2 line {\"tag\": \"50-CW-103-B\"}",
+        series,
+        json!([["line", "", "", 2, "101", "103", [["102", "102"]]]]),
+    );
+}
+
+#[test]
+fn duplicate_tags_are_listed_with_their_candidates() {
+    let plant = r#"
+        a piping_component.gate_valve {"tag": "HV-1"}
+        b piping_component.gate_valve {"tag": "HV-1"}
+        c piping_component.gate_valve {"tag": "HV 1"}
+        d piping_component.gate_valve {"tag": "drain"}
+        T-1 equipment.tank
+        T-2 equipment.tank
+        n1 equipment_component.nozzle {"tag": "N1"}
+        n2 equipment_component.nozzle {"tag": "N1"}
+        n3 equipment_component.nozzle {"tag": "N1"}
+        T-1 has n1
+        T-2 has n2
+        T-2 has n3
+    "#;
+    check(
+        plant,
+        "numberingGaps() | [.duplicates | map([.tag, .kind, .items | map(.id), .exact]), .not_numbered | map(.id)]",
+        json!([[["HV-1", "component", ["a", "b", "c"], false], ["N1", "nozzle", ["n2", "n3"], true]], ["d"]]),
+    );
+    let actuator = "FV-1 piping_component.control_valve\na instrument.actuating_system {\"tag\": \"FV-1\"}\nb instrument.function {\"tag\": \"T\"}\nc instrument.function {\"tag\": \"T\"}";
+    check(actuator, "numberingGaps().duplicates", json!([]));
+    let huge = "a piping_component.gate_valve {\"tag\": \"HV-1\"}\nb piping_component.gate_valve {\"tag\": \"HV-18446744073709551615\"}";
+    check(huge, "numberingGaps().series | first() | .gaps | size()", json!(1));
+    let zeros = format!("a piping_component.gate_valve {{\"tag\": \"HV-{}1\"}}", "0".repeat(5000));
+    check(&zeros, "numberingGaps().series | first() | .first", json!(format!("{}1", "0".repeat(19))));
+}
+
+#[test]
+fn material_is_counted_by_class_size_and_piping_class() {
+    let rows = "materialList() | map([.kind, .class, .nominal_diameter, .piping_class, .count, .without_length])";
+    check("", rows, json!([]));
+    let plant = r#"
+        T-1 equipment.tank
+        V-1 piping_component.gate_valve {"nominal_diameter": "50"}
+        V-2 piping_component.gate_valve
+        R-1 piping_component.reducer
+        FI-1 instrument.indicator
+        X-1 reference.off_page_connector
+        T-1 > V-1 {"nominal_diameter": 50, "piping_class": "A", "line": "L-1"}
+        V-1 > V-2 {"nominal_diameter": 50, "piping_class": "A", "line": "L-1"}
+        V-2 > R-1 {"nominal_diameter": 50, "piping_class": "A", "line": "L-1"}
+        R-1 > X-1 {"nominal_diameter": 80, "piping_class": "A", "line": "L-1"}
+        FI-1 ~ V-1
+    "#;
+    check(
+        plant,
+        rows,
+        json!([
+            ["component", "piping_component.gate_valve", "50", "A", 2, 0],
+            ["component", "piping_component.reducer", null, "A", 1, 0],
+            ["pipe", "pipe", 50, "A", 1, 1],
+            ["pipe", "pipe", 80, "A", 1, 1]
+        ]),
+    );
+    check(plant, r#"materialList("class") | map([.class, .count])"#, {
+        json!([["piping_component.gate_valve", 2], ["piping_component.reducer", 1], ["pipe", 1]])
+    });
+}
+
+#[test]
+fn lengths_are_summed_by_unit_and_never_invented() {
+    let lengths = "materialList() | filter(.kind == \"pipe\") | map([.count, .lengths | map([.unit, .total, .count]), .without_length])";
+    let plant = r#"
+        V-1 piping_component.gate_valve
+        V-2 piping_component.gate_valve
+        V-3 piping_component.gate_valve
+        V-4 piping_component.gate_valve
+        V-1 > V-2 {"line": "L-1", "length": 2.5, "length_unit": "m"}
+        V-2 > V-3 {"line": "L-1", "attributes": [{"name": "Length", "value": "1.5", "unit": "m"}]}
+        V-3 > V-4 {"line": "L-2", "length": "900 mm"}
+        V-4 > V-1 {"line": "L-3"}
+    "#;
+    check(plant, lengths, json!([[3, [["m", 4, 2], ["mm", 900, 1]], 1]]));
+    // A segment with two sizes has one length, which belongs to neither size.
+    let segment = r#"
+        S-1 segment {"length": 7}
+        V-1 piping_component.gate_valve
+        R-1 piping_component.reducer
+        V-2 piping_component.gate_valve
+        V-1 > R-1 {"segment": "S-1", "nominal_diameter": 50}
+        R-1 > V-2 {"segment": "S-1", "nominal_diameter": 80}
+    "#;
+    check(segment, lengths, json!([[1, [], 1], [1, [], 1]]));
+    let cycle = "V-1 piping_component.gate_valve\nV-2 piping_component.gate_valve\nV-1 > V-2\nV-2 > V-1\nV-1 > V-1";
+    check(cycle, lengths, json!([[1, [], 1]]));
+}
+
+#[test]
+fn a_corrosion_circuit_ends_where_a_property_changes() {
+    let circuits = "corrosionCircuits() | map([.circuit, .fluid, .temperature, .unknown, .breaks | map([.at.id, .kind, .changes, .circuits])])";
+    check("", circuits, json!([]));
+    let pipe = |fluid: &str, temperature: &str| {
+        format!(
+            r#"{{"fluid_code": "{fluid}", "piping_class": "A", "material": "CS", "design_temperature": "{temperature}", "design_pressure": "10 barg"}}"#
+        )
+    };
+    let plant = format!(
+        "T-1 equipment.tank\nV-1 piping_component.gate_valve\nH-1 piping_component.in_line_mixer\nX-1 reference.off_page_connector\n\
+         T-1 > V-1 {}\nV-1 > H-1 {}\nH-1 > X-1 {}",
+        pipe("W", "80 °C"),
+        pipe("W", "353.15 K"),
+        pipe("A", "80 °C")
+    );
+    let range = json!({"low": 80, "high": 80, "unit": "°C", "basis": "design"});
+    check(
+        &plant,
+        circuits,
+        json!([
+            ["C1", "W", range, [], [["T-1", "equipment", [], []], ["H-1", "none", ["fluid"], ["C2"]]]],
+            ["C2", "A", range, [], [["H-1", "none", ["fluid"], ["C1"]], ["X-1", "off_page", [], []]]]
+        ]),
+    );
+    check(&plant, r#"corrosionCircuits({by: ["temperature"]}) | map([.fluid, .certain])"#, json!([["A, W", true]]));
+    check(&plant, r#"corrosionCircuits({by: ["colors"]})"#, json!("PQ1012"));
+}
+
+#[test]
+fn a_circuit_with_unknown_properties_says_so() {
+    let plant = r#"
+        V-1 piping_component.gate_valve
+        V-2 piping_component.gate_valve
+        V-3 piping_component.gate_valve
+        V-1 > V-2 {"fluid_code": "W"}
+        V-2 > V-3 {"fluid_code": "W", "material": "CS"}
+        V-3 > V-1 {"fluid_code": "W"}
+    "#;
+    check(
+        plant,
+        "corrosionCircuits() | map([.circuit, .material, .pipes | map(.id), .unknown, .certain])",
+        json!([
+            ["C1", null, ["e1", "e3"], ["piping_class", "material", "temperature", "pressure"], false],
+            ["C2", "CS", ["e2"], ["piping_class", "temperature", "pressure"], false]
+        ]),
+    );
+}
+
+#[test]
+fn an_instrument_index_has_set_points_and_alarm_limits_as_stated() {
+    let index = "instrumentIndex() | map([.tag, .set_point, .unit, .range_low, .range_high, .alarm_hh, .alarm_h, .alarm_l, .alarm_ll])";
+    let plant = r#"
+        PT-1 instrument.transmitter {"range_min": 0, "range_max": 25, "unit": "barg"}
+        PIC-1 instrument.controller
+        PV-1 piping_component.control_valve
+        LSHH-2 instrument.switch {"attributes": [{"name": "SetPoint", "value": 80, "unit": "%"}]}
+        TI-3 instrument.indicator {"attributes": {"alarm_high": 90, "alarm_hh": 95, "alarm_low": null, "alarm_ll": ""}, "unit": "100"}
+        LI-4 instrument.indicator
+        P-1 loop {"set_point": 8, "unit": "bar g"}
+        PT-1 in P-1
+        PIC-1 in P-1
+        PV-1 in P-1
+    "#;
+    check(
+        plant,
+        index,
+        json!([
+            ["PT-1", null, "barg", 0, 25, null, null, null, null],
+            ["PIC-1", 8, "bar g", null, null, null, null, null, null],
+            ["LSHH-2", 80, "%", null, null, null, null, null, null],
+            ["TI-3", null, null, null, null, 95, 90, null, null],
+            ["LI-4", null, null, null, null, null, null, null, null]
+        ]),
+    );
+    check("", index, json!([]));
+}
+
+#[test]
+fn a_relief_list_has_what_is_protected_and_what_could_block_it() {
+    let list = "reliefList() | map([.tag, .set_pressure, .unit, .size, .outlet_size, .protects, .inlet_valves, .discharges_to, .outlet_valves, .certain])";
+    let plant = r#"
+        D-1 equipment.vessel
+        V-1 piping_component.gate_valve
+        RV-1 piping_component.safety_valve {"attributes": [{"name": "SetPressureHigh", "value": "6.00", "units": "barg"}]}
+        V-2 piping_component.gate_valve
+        X-1 reference.off_page_connector
+        D-1 > V-1 {"nominal_diameter": 50}
+        V-1 > RV-1 {"nominal_diameter": 50}
+        RV-1 > V-2 {"nominal_diameter": 80}
+        V-2 > X-1 {"nominal_diameter": 80}
+    "#;
+    check(plant, list, json!([["RV-1", "6.00", "barg", 50, 80, "D-1", "V-1", "X-1", "V-2", true]]));
+    check("", list, json!([]));
+    let alone = "RV-1 piping_component.safety_valve";
+    check(alone, list, json!([["RV-1", null, null, null, null, "", "", "", "", false]]));
+    let undirected = "D-1 equipment.vessel\nRV-1 piping_component.safety_valve\nD-1 - RV-1";
+    check(undirected, list, json!([["RV-1", null, null, null, null, "", "", "", "", false]]));
+    let cycle = "V-1 piping_component.gate_valve\nRV-1 piping_component.safety_valve\nV-1 > RV-1\nRV-1 > V-1";
+    check(cycle, list, json!([["RV-1", null, null, null, null, "", "V-1", "", "V-1", true]]));
+}
+
+#[test]
+fn special_items_are_neither_valves_nor_fittings() {
+    let plant = "S-1 piping_component.strainer\nV-1 piping_component.gate_valve\nJ-1 piping_component.pipe_tee\nS-2 piping_component.strainer\nS-1 > V-1\nV-1 > J-1";
+    check(plant, "specialItemList() | map(.id)", json!(["S-1"]));
+    check(plant, r#"specialItemList("mesh") | map(.mesh)"#, json!([null]));
+    check("", "specialItemList()", json!([]));
+}
