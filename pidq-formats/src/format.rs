@@ -147,7 +147,11 @@ pub const FORMATS: &[Format] = &[
         media_type: "text/csv",
         extension: "csv",
         summary: "two tables that `neo4j-admin database import` loads",
-        read: Some(Reader { files: &["nodes.csv", "rels.csv"], read: |files| tables::read_neo4j(files[0], files[1]) }),
+        read: Some(Reader {
+            files: &["nodes.csv", "rels.csv"],
+            further_files: None,
+            read: |files| tables::read_neo4j(files[0], files[1]),
+        }),
         write: Some(Writer { files: &["nodes.csv", "rels.csv"], write: tables::write_neo4j }),
     },
     Format {
@@ -165,6 +169,7 @@ pub const FORMATS: &[Format] = &[
         summary: "two files with one JSON object per line, of the nodes and of the edges; without the metadata",
         read: Some(Reader {
             files: &["nodes.ndjson", "edges.ndjson"],
+            further_files: None,
             read: |files| json_formats::read_lines(files[0], files[1]),
         }),
         write: Some(Writer { files: &["nodes.ndjson", "edges.ndjson"], write: json_formats::write_lines }),
@@ -174,7 +179,7 @@ pub const FORMATS: &[Format] = &[
         media_type: "text/x-sfiles",
         extension: "sfiles",
         summary: "SFILES 2.0: the units, streams and signals of a flowsheet as one canonical line of text",
-        read: Some(Reader { files: &["flowsheet.sfiles"], read: |files| sfiles::read(files[0]) }),
+        read: Some(Reader { files: &["flowsheet.sfiles"], further_files: None, read: |files| sfiles::read(files[0]) }),
         write: Some(Writer { files: &["flowsheet.sfiles"], write: sfiles::write }),
     },
     Format {
