@@ -759,6 +759,8 @@ mod tests {
                     "gas_detector",
                 ],
             ),
+            ("equipment", &["HydraulicPump", "pneumatic_pump", "emergency_cooler", "automatic_filter"]),
+            ("junction", &["three_way_tee"]),
             ("instrument", &["valve_position_transmitter", "valve_position_indicator"]),
         ];
         for (role, classes) in rows {

@@ -112,8 +112,10 @@ enum Words {
     Driven(&'static [&'static str]),
     /// Like `Last`, for the class of a piping component.
     InPiping(&'static [&'static str]),
+    /// Like `Has`, for a class that also has the word `valve`: a hydraulic pump is no valve.
+    InValve(&'static [&'static str]),
 }
-use Words::{Begins, Driven, Ends, Has, InPiping, Is, Last, Valve};
+use Words::{Begins, Driven, Ends, Has, InPiping, InValve, Is, Last, Valve};
 
 impl Words {
     /// Returns whether a class in snake_case matches.
@@ -129,6 +131,7 @@ impl Words {
                 let driven = kind.strip_suffix("_operated").or_else(|| kind.strip_suffix("_actuated"));
                 are_last(words, kind) || driven.is_some_and(|drive| are_last(words, drive))
             }),
+            InValve(words) => class.contains("valve") && words.iter().any(|word| class.contains(word)),
             InPiping(words) => class.strip_prefix("piping_component.").is_some_and(|class| are_last(words, class)),
         }
     }
@@ -143,6 +146,10 @@ impl Words {
             Last(words) => ("(^|_)", words, "$"),
             Valve(words) => ("(^|_)", words, "_valve$"),
             Driven(words) => ("(^|_)", words, "(_operated|_actuated)?_valve$"),
+            InValve(words) => {
+                let words = words.join("|");
+                return format!("({words}).*valve|valve.*({words})");
+            }
             InPiping(words) => (r"^piping_component\.(.*_)?", words, "$"),
         };
         format!("{before}({}){after}", words.join("|").replace('.', r"\."))
@@ -181,16 +188,13 @@ const SEVERAL_WAYS: &[&str] = &[
     "three_port",
     "four_port",
     "divert",
-    "mixing_valve",
     "changeover",
     "change_over",
-    "selector_valve",
-    "transfer_valve",
 ];
 
 /// Returns whether a class in snake_case is a valve that does not close all its ways.
 pub(super) fn has_several_ways(class: &str) -> bool {
-    Has(SEVERAL_WAYS).matches(class)
+    InValve(SEVERAL_WAYS).matches(class)
 }
 
 /// Valves that can be operated, of a type that the class does not state.
@@ -414,7 +418,7 @@ const BUILT_IN: &[(Role, &[Words])] = &[
                 "remote",
             ]),
             Ends(&["_operated_valve", "_actuated_valve", "back_pressure_valve", "backpressure_valve"]),
-            Has(&[
+            InValve(&[
                 "pressure_reducing",
                 "pressure_sustaining",
                 "thermostatic",
@@ -423,15 +427,15 @@ const BUILT_IN: &[(Role, &[Words])] = &[
                 "automatic_",
             ]),
             // A drive in front of a type: a motor-operated ball valve.
-            Has(&["motor_operated_", "motor_actuated_", "motorized_", "motorised_", "pneumatic_", "hydraulic_"]),
-            Has(&["actuated_", "air_operated_", "solenoid_", "on_off_", "shutdown_", "shut_down_", "remotely_"]),
+            InValve(&["motor_operated_", "motor_actuated_", "motorized_", "motorised_", "pneumatic_", "hydraulic_"]),
+            InValve(&["actuated_", "air_operated_", "solenoid_", "on_off_", "shutdown_", "shut_down_", "remotely_"]),
             // Valves by the letters of their tags. As a tag, HV is often a hand valve; as a class, it is not stated.
             Last(&[
                 "sdv", "esdv", "esv", "xv", "mov", "aov", "rov", "bdv", "hv", "eiv", "fcv", "pcv", "lcv", "tcv", "hcv",
             ]),
         ],
     ),
-    (Role::MultiWay, &[Has(SEVERAL_WAYS)]),
+    (Role::MultiWay, &[InValve(SEVERAL_WAYS), Valve(&["mixing", "selector", "transfer"])]),
     (
         Role::Barrier,
         &[
@@ -533,7 +537,7 @@ mod tests {
             .flat_map(|(_, words)| *words)
             .flat_map(|words| match words {
                 Is(words) | Begins(words) | Ends(words) | Has(words) => *words,
-                Last(words) | Valve(words) | Driven(words) | InPiping(words) => *words,
+                Last(words) | Valve(words) | Driven(words) | InPiping(words) | InValve(words) => *words,
             })
             .copied()
             .collect();
