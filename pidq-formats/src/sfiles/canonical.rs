@@ -185,7 +185,7 @@ impl Coloring {
             let unaffected = self.members(cell).iter().find(|vertex| !vertices.contains(&(cell, **vertex)));
             let in_front = match unaffected {
                 Some(vertex) => self.surroundings(graph, *vertex),
-                None => moved.first().map(|(colors, _)| colors.clone()).unwrap_or_default(),
+                None => most_frequent(&moved),
             };
             moved.retain(|(colors, _)| *colors != in_front);
             self.move_behind(cell, &moved);
@@ -207,6 +207,13 @@ impl Coloring {
         self.add_neighbors(graph, chosen, &mut affected);
         self.refine(graph, affected, work);
     }
+}
+
+/// Returns the most frequent surroundings of a sorted list, the least of several: most vertices keep their color.
+fn most_frequent(sorted: &[(Surroundings, usize)]) -> Surroundings {
+    let groups = sorted.chunk_by(|a, b| a.0 == b.0);
+    let largest = groups.reduce(|a, b| if b.len() > a.len() { b } else { a });
+    largest.and_then(|group| group.first()).map(|(colors, _)| colors.clone()).unwrap_or_default()
 }
 
 /// Complete order, and the connections in it.

@@ -68,7 +68,10 @@ impl Plan {
         }
         let mut by_rank: Vec<usize> = (0..count).collect();
         by_rank.sort_by_key(|unit| ranks[*unit]);
-        let (sources, mut others): (Vec<usize>, Vec<usize>) = by_rank.into_iter().partition(|unit| !has_source[*unit]);
+        let (mut sources, mut others): (Vec<usize>, Vec<usize>) =
+            by_rank.into_iter().partition(|unit| !has_source[*unit]);
+        // The streams come before control units that are connected by signals only.
+        sources.sort_by_key(|unit| streams[*unit].is_empty());
         others.sort_by_key(|unit| streams[*unit].is_empty());
         let mut search_of = vec![None; count];
         // The rest has no source: it is a cycle, or behind one.
