@@ -115,7 +115,8 @@ fn walks_start_at_nodes_ids_tags_and_arrays_of_them() {
     check_graph(plant, "true | downstream()", "PQ3001");
     check_graph(plant, "edges() | first() | downstream()", "PQ3001");
     check_graph(plant, "downstream()", "PQ3001");
-    check_graph(plant, r#"downstream("T1")"#, r#"PQ3002: no node with id or tag "T1"; did you mean "T-1""#);
+    check_graph(plant, r#"downstream("T1") | map(.id)"#, r#"["V-1","P-1"]"#);
+    check_graph(plant, r#"downstream("t1")"#, r#"PQ3002: no node with id or tag "t1"; did you mean "T-1""#);
 }
 
 #[test]

@@ -11,6 +11,7 @@ use crate::eval::option_spec::{OptionSpec, describe_value};
 use crate::eval::plan::{Constant, Fields, Plan};
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::drawing::Drawing;
+use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::walk::{EquipmentPolicy, Visitor, WalkOptions};
 use crate::pid::Datum;
@@ -157,6 +158,42 @@ impl<'a> GraphCall<'a> {
     /// Returns the nodes of the first argument, or the piped ones.
     pub fn subject_nodes(&self, cx: &mut EvalContext<'a>) -> Result<NodeSelection> {
         self.nodes(cx, (self.arg_count() > 0).then_some(0))
+    }
+
+    /// Like [`GraphCall::nodes`], for a function that follows the flow: for an actuator, an actuating system or its
+    /// function, the valve that it moves. With the option `edges`, the nodes themselves.
+    pub fn flow_nodes(&self, cx: &mut EvalContext<'a>, at: Option<usize>) -> Result<NodeSelection> {
+        let selection = self.nodes(cx, at)?;
+        if self.option("edges").is_some() {
+            return Ok(selection);
+        }
+        match selection {
+            NodeSelection::One(node) => self.flow_node(cx, node).map(NodeSelection::One),
+            NodeSelection::Several(nodes) => {
+                let mut seen = hashbrown::HashSet::new();
+                let mut items = Vec::with_capacity(nodes.len());
+                for node in nodes {
+                    let item = self.flow_node(cx, node)?;
+                    if seen.insert(item) {
+                        items.push(item);
+                    }
+                }
+                Ok(NodeSelection::Several(items))
+            }
+        }
+    }
+
+    /// Returns the item of a node that the flow passes.
+    fn flow_node(&self, cx: &mut EvalContext<'a>, node: NodeId) -> Result<NodeId> {
+        if self.drawing.topology.roles[node as usize] != Role::Instrument {
+            return Ok(node);
+        }
+        Ok(self.drawing.moved_valve(node, &mut |units| cx.charge(units))?.unwrap_or(node))
+    }
+
+    /// Like [`GraphCall::subject_nodes`], for a function that follows the flow.
+    pub fn flow_subject_nodes(&self, cx: &mut EvalContext<'a>) -> Result<NodeSelection> {
+        self.flow_nodes(cx, (self.arg_count() > 0).then_some(0))
     }
 
     /// Returns the options of a walk: `dir`, `pass`, `depth` and `edges`.

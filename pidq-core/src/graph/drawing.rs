@@ -5,8 +5,9 @@ use std::ops::Deref;
 use std::sync::{Arc, LazyLock};
 
 use super::adjacency::{EdgeId, NONE, NodeId};
-use super::config::{Names, TopologyConfig, at_path};
+use super::config::{MAX_CLASS, Names, TopologyConfig, at_path};
 use super::index::Key;
+use super::tag_spelling;
 use super::topology::{Topology, check_memory};
 use super::vocabulary;
 use crate::arena::{Arena, Cell, ContainerId, Kind};
@@ -261,30 +262,77 @@ impl<'a> Drawing<'a> {
         self.node_of(value).or_else(by_id)
     }
 
-    /// Returns the node with an id, or else the only one with a tag. Charges fuel for each node with the tag.
-    pub fn by_reference(&self, reference: Value<'_>, charge: impl FnOnce(u64) -> Result<()>) -> Result<Option<NodeId>> {
+    /// Returns the node with an id, or else the only one with a tag; if there is none, the only one with a tag that
+    /// differs in blanks and hyphens. Nodes with one tag of which all but a valve move this valve are one item, the
+    /// valve. Charges fuel for each node with the tag, and for each node of the drawing if the spelling differs.
+    pub fn by_reference(
+        &self,
+        reference: Value<'_>,
+        mut charge: impl FnMut(u64) -> Result<()>,
+    ) -> Result<Option<NodeId>> {
         if let Some(node) = self.by_id(reference) {
             return Ok(Some(node));
         }
         let tag = reference.as_str().unwrap_or_default();
-        let found = self.by_tag(tag);
-        charge(found.len() as u64)?;
-        match found.as_slice() {
-            [] => Ok(None),
-            [node] => Ok(Some(*node)),
-            several => Err(self.ambiguous(tag, several)),
+        let exact = self.by_tag(tag);
+        charge(exact.len() as u64)?;
+        if !exact.is_empty() {
+            return self.single_item(&exact, &mut charge)?.map(Some).ok_or_else(|| self.ambiguous(tag, "", &exact));
         }
+        if tag.is_empty() {
+            return Ok(None);
+        }
+        charge(self.topology.node_count() as u64)?;
+        let similar = self.by_tag_spelling(tag);
+        if similar.is_empty() {
+            return Ok(None);
+        }
+        let found = self.single_item(&similar, &mut charge)?;
+        found.map(Some).ok_or_else(|| self.ambiguous(tag, " if blanks and hyphens are ignored", &similar))
     }
 
-    fn ambiguous(&self, tag: &str, nodes: &[NodeId]) -> Error {
+    /// Returns the item that some nodes are: the only one, or the valve that all others move.
+    fn single_item(&self, nodes: &[NodeId], charge: &mut dyn FnMut(u64) -> Result<()>) -> Result<Option<NodeId>> {
+        if let [node] = nodes {
+            return Ok(Some(*node));
+        }
+        let mut item = None;
+        for node in nodes {
+            let moved = self.moved_valve(*node, charge)?.unwrap_or(*node);
+            if item.is_some_and(|item| item != moved) {
+                return Ok(None);
+            }
+            item = Some(moved);
+        }
+        Ok(item)
+    }
+
+    /// Returns the nodes whose unique tag, or else whose tag, differs in blanks and hyphens from a tag.
+    fn by_tag_spelling(&self, tag: &str) -> Vec<NodeId> {
+        let nodes_with = |names: Names| -> Vec<NodeId> {
+            let is_same = |node: &NodeId| {
+                let other = self.node_field(*node, names).and_then(Value::as_str);
+                other.is_some_and(|other| tag_spelling::is_same(tag, other))
+            };
+            (0..self.topology.node_count() as u32).filter(is_same).collect()
+        };
+        Some(nodes_with(Names::QualifiedTag))
+            .filter(|nodes| !nodes.is_empty())
+            .unwrap_or_else(|| nodes_with(Names::Tag))
+    }
+
+    fn ambiguous(&self, tag: &str, condition: &str, nodes: &[NodeId]) -> Error {
         const SHOWN: usize = 10;
         let candidates = nodes.iter().take(SHOWN).map(|node| {
             let id = write::to_string(self.id(*node));
-            self.qualified_tag(*node).map_or(id.clone(), |tag| format!("{id} ({tag})"))
+            let tag =
+                self.qualified_tag(*node).or_else(|| self.tag(*node).filter(|other| *other != tag).map(String::from));
+            tag.map_or(id.clone(), |tag| format!("{id} ({tag})"))
         });
         let candidates: Vec<String> = candidates.collect();
         let more = if nodes.len() > SHOWN { format!(" and {} more", nodes.len() - SHOWN) } else { String::new() };
-        let error = Error::new(Code::AmbiguousNode, format!("{} nodes have the tag \"{tag}\"", nodes.len()));
+        let message = format!("{} nodes have the tag \"{tag}\"{condition}", nodes.len());
+        let error = Error::new(Code::AmbiguousNode, message);
         error.with_help(format!("use an id: {}{more}", candidates.join(", ")))
     }
 
@@ -338,6 +386,33 @@ impl<'a> Drawing<'a> {
         classes.map(super::snake_case::snake_case).any(|class| {
             class == word || class.strip_suffix(word.as_str()).is_some_and(|rest| rest.ends_with(['.', '/', '#', ':']))
         })
+    }
+
+    /// Returns whether a class of a node contains one of some strings.
+    pub fn class_has(&self, node: NodeId, parts: &[&str]) -> bool {
+        self.classes(node).any(|class| parts.iter().any(|part| class.contains(part)))
+    }
+
+    /// Returns whether a class of a node contains one of some words, as words: `trip` is not in `strip`.
+    pub fn class_has_word(&self, node: NodeId, words: &[&str]) -> bool {
+        let is_boundary = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+        self.classes(node).any(|class| {
+            let has_word = |word: &&str| {
+                class.match_indices(word).any(|(at, _)| {
+                    is_boundary(class[..at].chars().next_back()) && is_boundary(class[at + word.len()..].chars().next())
+                })
+            };
+            words.iter().any(has_word)
+        })
+    }
+
+    /// Returns the classes of a node in snake_case. Strings longer than a class are skipped, since scanning them on
+    /// each call would be too slow.
+    fn classes(&self, node: NodeId) -> impl Iterator<Item = String> + use<'_, 'a> {
+        let object = self.node(node).as_object();
+        let names = self.topology.config.names(Names::Class).iter();
+        let classes = names.filter_map(move |name| object?.get(name)?.as_str());
+        classes.filter(|class| class.len() <= MAX_CLASS).map(super::snake_case::snake_case)
     }
 
     /// Returns the most specific class of a node.

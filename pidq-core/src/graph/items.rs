@@ -84,8 +84,9 @@ impl Graph {
         Edge { ends, value }
     }
 
-    /// Returns the node with an id, or else the only one with a tag, like the function `node`. If several nodes share
-    /// an id, the first one. Numeric ids are compared as numbers: `1.0` finds `1`, and `"1"` does not.
+    /// Returns the node with an id, or else the only one with a tag, like the function `node`. If no tag matches,
+    /// blanks and hyphens are ignored; a valve and the actuators with its tag are one item. If several nodes share an
+    /// id, the first one. Numeric ids are compared as numbers: `1.0` finds `1`, and `"1"` does not.
     ///
     /// # Errors
     /// `PQ3004` if several nodes have the tag; the help names their ids.

@@ -80,8 +80,71 @@ pub const LINE_TYPES: &[&str] = &["piping_network_system", "pipe_system", "line"
 /// Types of pipe segment nodes.
 pub const SEGMENT_TYPES: &[&str] = &["piping_network_segment", "segment"];
 
-/// Types of control loop nodes.
-pub const LOOP_TYPES: &[&str] = &["instrumentation_loop", "instrumentation_loop_function", "loop", "control_loop"];
+/// Types of loop nodes.
+pub const LOOP_TYPES: &[&str] = &[
+    "instrumentation_loop",
+    "instrumentation_loop_function",
+    "loop",
+    "control_loop",
+    "trip_loop",
+    "safety_loop",
+    "interlock_loop",
+];
+
+/// Parts of the classes of actuators.
+pub const ACTUATORS: &[&str] = &["actuat", "positioner"];
+
+/// Parts of the classes of instruments that sense.
+pub const SENSORS: &[&str] = &["sensor", "transmitter", "element", "signal_generating", "sensing"];
+
+/// Parts of the classes of instruments that only show or record what others sense.
+pub const DISPLAYS: &[&str] = &["indicator", "recorder", "gauge"];
+
+/// Words in the classes of controllers.
+pub const CONTROLLERS: &[&str] = &["controller", "control_function"];
+
+/// Words in the classes of safety instrumented functions.
+pub const SAFETY_FUNCTIONS: &[&str] = &["sis", "sif", "safety", "hipps"];
+
+/// Words in the classes of trips and interlocks.
+pub const TRIPS: &[&str] = &["trip", "interlock", "esd", "emergency", "shutdown", "shut_down"];
+
+/// Words in the classes of shutdown and blowdown valves.
+pub const SHUTDOWN_VALVES: &[&str] =
+    &["esd", "esdv", "sdv", "bdv", "emergency", "shutdown", "shut_down", "blowdown", "blow_down"];
+
+/// Words in the classes of equipment with a drive, which a trip can stop.
+pub const DRIVES: &[&str] = &[
+    "motor",
+    "drive",
+    "pump",
+    "compressor",
+    "blower",
+    "fan",
+    "agitator",
+    "mixer",
+    "turbine",
+    "centrifuge",
+    "conveyor",
+];
+
+/// Fields and attributes that state that an item belongs to a safety instrumented function.
+pub const SAFETY_FIELDS: &[&str] = &[
+    "sil",
+    "sil_level",
+    "safety_integrity_level",
+    "sis",
+    "is_sis",
+    "safety_instrumented",
+    "safety_relevant",
+    "safety_relevance",
+    "safety_relevance_class",
+    "safety_relevance_class_assignment_class",
+];
+
+/// Texts of such fields that state the opposite, in snake_case.
+pub const NEGATIVES: &[&str] =
+    &["", "-", "0", "false", "n", "n/a", "na", "no", "none", "not_applicable", "sil_0", "sil0"];
 
 /// Types of other group nodes.
 pub const GROUP_TYPES: &[&str] = &["plant_structure_item", "drawing", "group"];

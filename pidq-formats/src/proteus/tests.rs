@@ -1,6 +1,6 @@
 //! Tests of the Proteus import, on small synthetic plants and, if available, on real drawings.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -823,4 +823,37 @@ fn ids_of<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
     let start = format!("<{name}");
     let tags = text.split(&start).skip(1).filter(|rest| rest.starts_with(char::is_whitespace));
     tags.filter_map(|rest| rest.split_once(" ID=\"")?.1.split('"').next()).collect()
+}
+
+#[test]
+fn tags_of_real_drawings_are_found_with_and_without_blank_or_hyphen() {
+    let separators = [' ', '-', '_'];
+    for (path, bytes) in drawings() {
+        let imported = read(&bytes).expect("it is Proteus");
+        let document = graph(&imported);
+        let mut by_characters: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+        let mut tags: Vec<(&str, &str)> = Vec::new();
+        for node in rows(&document, "nodes") {
+            let id = node["id"].as_str().expect("an id");
+            for tag in ["tag", "qualified_tag"].iter().filter_map(|field| node[*field].as_str()) {
+                by_characters.entry(tag.replace(separators, "")).or_default().insert(id);
+            }
+            tags.extend(node["tag"].as_str().filter(|tag| !tag.is_empty()).map(|tag| (tag, id)));
+        }
+        tags.retain(|(tag, _)| by_characters[&tag.replace(separators, "")].len() == 1);
+        let parsed = pidq_core::Graph::from_json(imported.json.clone()).expect("valid JSON");
+        let is_id = |text: &str| rows(&document, "nodes").iter().any(|node| node["id"] == text);
+        for (tag, id) in tags {
+            let Some(at) = tag.find(|c: char| c.is_ascii_digit()) else { continue };
+            let (letters, number) = (tag[..at].trim_end_matches(separators), &tag[at..]);
+            if !letters.ends_with(|c: char| c.is_ascii_alphabetic()) {
+                continue;
+            }
+            for other in ["", " ", "-"].map(|separator| format!("{letters}{separator}{number}")) {
+                let found = parsed.find(other.as_str()).expect("the tag is unique").map(|node| parsed.node(node));
+                let found = found.and_then(|node| node.as_object()?.get("id")?.as_str());
+                assert!(found == Some(id) || is_id(&other), "{path}: {other} is {found:?}, not {id}");
+            }
+        }
+    }
 }
