@@ -17,6 +17,7 @@ pub(crate) mod join;
 pub(crate) mod joints;
 pub(crate) mod json_results;
 pub(crate) mod lists;
+pub(crate) mod loop_parts;
 pub(crate) mod loops;
 pub(crate) mod pipe_lines;
 pub(crate) mod quantity;

@@ -30,6 +30,7 @@ mod language;
 mod layers;
 mod limits;
 mod loading;
+mod loop_drawings;
 mod manual;
 mod memory;
 mod module_imports;

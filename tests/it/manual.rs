@@ -159,9 +159,11 @@ fn the_async_guide_has_the_code_of_its_example() {
 
 #[test]
 fn no_page_claims_safety() {
+    // Kinds of loops and statements of a drawing.
+    const TERMS: &[&str] = &["safety instrumented", "safety switching", "safety_fields", "`safety`", "\"safety\""];
     for (number, line) in read("docs/pid.md").lines().enumerate() {
-        let claims_safety =
-            line.to_lowercase().contains("safe") && !line.contains("safeguards") && !line.contains("service");
+        let without_terms = TERMS.iter().fold(line.to_lowercase(), |line, term| line.replace(term, ""));
+        let claims_safety = without_terms.contains("safe") && !line.contains("safeguards") && !line.contains("service");
         assert!(!claims_safety, "line {}: {line}", number + 1);
     }
 }

@@ -220,8 +220,8 @@ fn review_sections_end_at_equipment() {
     let plant = "T-1 → V-1 → P-1 → CK-1 → T-2; T-2 → RV-1 → X-1";
     check_graph(
         plant,
-        "hazopNodes() | map([.from | map(.id), .to | map(.id), .safeguards | map(.id)])",
-        r#"[[["T-1"],["P-1"],[]],[["P-1"],["T-2"],["CK-1"]],[["T-2"],["X-1"],["RV-1"]]]"#,
+        "hazopNodes() | map([.from | map(.id), .to | map(.id), .safeguards | map([.item.id, .kind])])",
+        r#"[[["T-1"],["P-1"],[]],[["P-1"],["T-2"],[["CK-1","check_valve"]]],[["T-2"],["X-1"],[["RV-1","relief"]]]]"#,
     );
     check_graph(plant, "hazopNodes({merge: true}) | map(.items | map(.id))", r#"[["V-1","P-1","CK-1"],["RV-1"]]"#);
     check_graph("T-1 → CV-1 → T-2", r#"hazopNodes({cut: "control"}) | size()"#, "2");

@@ -251,12 +251,15 @@ const LINE: Fields = &[
 const LOOP: Fields = &[
     ("loop", STRING),
     ("node", ResultType::Node),
+    ("kind", STRING_OR_NULL),
+    ("certain", BOOL),
     ("members", ResultType::Nodes),
     ("sensors", ResultType::Nodes),
     ("sensing_points", ResultType::Nodes),
     ("functions", ResultType::Nodes),
     ("signals", ResultType::Edges),
     ("final_elements", ResultType::Nodes),
+    ("shared", ResultType::Table(&[("item", ResultType::Node), ("loop", STRING)])),
     ("lines", ARRAY),
     ("fail_action", ANY),
     ("closed", BOOL),
@@ -264,6 +267,16 @@ const LOOP: Fields = &[
 const OPEN_END: Fields = &[("item", ResultType::Node), ("kind", STRING), ("edges", ResultType::Edges)];
 const RECYCLE: Fields =
     &[("equipment", ResultType::Nodes), ("items", ResultType::Nodes), ("returns", ResultType::Edges)];
+const SAFEGUARD: Fields = &[
+    ("item", ResultType::Node),
+    ("kind", STRING),
+    ("loop", STRING_OR_NULL),
+    ("senses", STRING_OR_NULL),
+    ("acts", STRING),
+    ("sensing_points", ResultType::Nodes),
+    ("final_elements", ResultType::Nodes),
+    ("certain", BOOL),
+];
 const SECTION: Fields = &[
     ("section", STRING),
     ("from", ResultType::Nodes),
@@ -272,7 +285,7 @@ const SECTION: Fields = &[
     ("items", ResultType::Nodes),
     ("equipment", ResultType::Nodes),
     ("instruments", ResultType::Nodes),
-    ("safeguards", ResultType::Nodes),
+    ("safeguards", ResultType::Table(SAFEGUARD)),
     ("design_limits", OBJECT),
 ];
 const CAUSES_AND_EFFECTS: Fields = &[
@@ -405,6 +418,7 @@ const TAG: Fields = &[
     ("variable", STRING_OR_NULL),
     ("modifier", STRING_OR_NULL),
     ("functions", ResultType::Table(&[("letter", STRING), ("meaning", STRING_OR_NULL)])),
+    ("protection", STRING_OR_NULL),
     ("number", STRING),
     ("suffix", STRING),
     ("loop", STRING),

@@ -18,11 +18,11 @@ use crate::pid::checks::{self, Severity};
 use crate::pid::diff::{self, DiffOptions};
 use crate::pid::isolate::{IsolateOptions, IsolationReport, isolate};
 use crate::pid::join::{self, JoinBy};
+use crate::pid::loop_parts::{self, LoopParts};
+use crate::pid::loops::{Loop, Loops};
 use crate::pid::sections::{self, SectionCuts};
 use crate::pid::tag::{self, Tag};
-use crate::pid::{
-    Budget, ChargeFn, Datum, dead_ends, extract, geometry, graph_info, inventory, lists, loops, pipe_lines,
-};
+use crate::pid::{Budget, ChargeFn, Datum, dead_ends, extract, geometry, graph_info, inventory, lists, pipe_lines};
 use crate::value::Value;
 
 const ACCEPT_CONDITIONAL: OptionSpec = OptionSpec::flag("acceptConditional");
@@ -91,7 +91,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         summary: "The paths around an item, from the last branch of its line before it to the first one after it.",
         example: r#"bypasses("FV-101") => []"#,
         body: Body::Piped(|cx, input, args| {
-            let (call, items) = call_and_nodes(cx, input, args)?;
+            let (call, items) = call_and_flow_nodes(cx, input, args)?;
             let found = sections::bypasses(&call.drawing, &items, &mut |units| cx.charge(units))?;
             to_value(cx, &call.drawing, found)
         }),
@@ -162,7 +162,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "hazopNodes",
         params: &[Param::options(&[CUT, MERGE])],
-        summary: "Proposed sections for a hazard review: the piping between major equipment.",
+        summary: "Proposed sections for a hazard review: the piping between major equipment, with its safeguards.",
         example: "hazopNodes() | map(.section) | size() => 6",
         body: Body::Piped(hazop_nodes),
     },
@@ -211,19 +211,19 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "loop",
         params: &[Param::query("loop").optional()],
-        summary: "A control loop, or the loop of an instrument: sensors, functions, signals, final elements.",
+        summary: "A loop, or the loop of an instrument or a valve: kind, sensors, functions, signals, final elements.",
         example: r#"loop("FT-101") | [.loop, .closed, .final_elements | map(.tag)] => ["F-101",true,["FV-101"]]"#,
         body: Body::Piped(find_loop),
     },
     Function {
         name: "loops",
         params: &[],
-        summary: "The control loops, and instruments without a loop grouped by the letters and numbers of their tags.",
-        example: r#"loops() | map([.loop, .closed]) => [["F-101",true],["T-101",false],["L-201",false]]"#,
+        summary: "The loops, and instruments without a loop grouped by their tags. `kind`: control, indication, trip or safety.",
+        example: r#"loops() | map([.loop, .kind, .closed]) => [["F-101","control",true],["T-101","indication",false],["L-201","indication",false]]"#,
         body: Body::Piped(|cx, _, _| {
             drawing_report(cx, |drawing, charge| {
-                let found = loops::loops(drawing, charge)?;
-                loops::rows(drawing, &found, charge)
+                let loops = Loops::find(drawing, charge)?;
+                loop_parts::rows(drawing, &loops, charge)
             })
         }),
     },
@@ -258,7 +258,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "parseTag",
         params: &[Param::query("tag").optional(), Param::query("scheme").optional()],
-        summary: "The parts of a tag according to ISA-5.1; null if it is not a tag.",
+        summary: "The parts of a tag according to ISA-5.1, and the protection that its letters state; null if it is not a tag.",
         example: r#"parseTag("20-PDT-101A") | [.variable, .modifier, .number, .suffix, .loop] => ["pressure","differential","101","A","20-P-101"]"#,
         body: Body::Piped(parse_tag),
     },
@@ -398,6 +398,17 @@ pub(super) fn with_assumed_warning<'a>(cx: &mut EvalContext<'a>, found: Value<'a
     Ok(found)
 }
 
+/// Returns a call and the items in the flow that it refers to.
+fn call_and_flow_nodes<'a>(
+    cx: &mut EvalContext<'a>,
+    input: Value<'a>,
+    args: &'a [Plan],
+) -> Result<(GraphCall<'a>, NodeSelection)> {
+    let call = GraphCall::new(cx, input, args)?;
+    let nodes = call.flow_subject_nodes(cx)?;
+    Ok((call, nodes))
+}
+
 /// Returns a call and the nodes it refers to.
 fn call_and_nodes<'a>(
     cx: &mut EvalContext<'a>,
@@ -412,14 +423,14 @@ fn call_and_nodes<'a>(
 fn boundary<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let call = GraphCall::new(cx, input, args)?;
     let (inside, stops) = if call.arg_count() > 1 { (Some(0), 1) } else { (None, 0) };
-    let (inside, stops) = (call.nodes(cx, inside)?, call.nodes(cx, Some(stops))?);
+    let (inside, stops) = (call.flow_nodes(cx, inside)?, call.flow_nodes(cx, Some(stops))?);
     let found = sections::boundary(&call.drawing, &inside, &stops, &mut |units| cx.charge(units))?;
     to_value(cx, &call.drawing, found)
 }
 
 /// Returns the bleeds that the isolation of an item finds.
 fn bleeds<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    let (call, items) = call_and_nodes(cx, input, args)?;
+    let (call, items) = call_and_flow_nodes(cx, input, args)?;
     let found = isolate(
         &call.drawing,
         &items,
@@ -488,7 +499,7 @@ fn isolation<'a>(
     report: IsolationReport,
 ) -> Result<Value<'a>> {
     let call = GraphCall::new(cx, input, args)?;
-    let targets = call.subject_nodes(cx)?;
+    let targets = call.flow_subject_nodes(cx)?;
     let options = IsolateOptions {
         accept_conditional: call.flag(cx, &ACCEPT_CONDITIONAL)? == Some(true),
         accept_one_way: call.flag(cx, &ACCEPT_ONE_WAY)? == Some(true),
@@ -581,16 +592,17 @@ fn component_count<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Pl
     to_value(cx, &call.drawing, found)
 }
 
-/// Returns the loop of a loop node or of a member.
+/// Returns the loop of a loop node, of a member, or of an item that it moves.
 fn find_loop<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let (call, nodes) = call_and_nodes(cx, input, args)?;
-    let loops = with_drawing_fuel(cx, &call.drawing, |charge| loops::loops(&call.drawing, charge))?;
+    let loops = with_drawing_fuel(cx, &call.drawing, |charge| Loops::find(&call.drawing, charge))?;
     let nodes: hashbrown::HashSet<NodeId> = nodes.iter().copied().collect();
-    let is_loop_node = |found: &&loops::Loop| found.node.is_some_and(|node| nodes.contains(&node));
-    let has_member = |found: &&loops::Loop| found.members.iter().any(|member| nodes.contains(member));
-    let mut found: Vec<&loops::Loop> = loops.iter().filter(is_loop_node).collect();
+    let all = || loops.list.iter().enumerate();
+    let is_loop_node = |found: &Loop| found.node.is_some_and(|node| nodes.contains(&node));
+    let mut found: Vec<usize> = all().filter(|(_, found)| is_loop_node(found)).map(|(at, _)| at).collect();
     if found.is_empty() {
-        found = loops.iter().filter(has_member).collect();
+        let has_member = |found: &Loop| found.members.iter().any(|member| nodes.contains(member));
+        found = all().filter(|(_, found)| has_member(found)).map(|(at, _)| at).collect();
     }
     if found.is_empty() {
         found = loops_acting_on(cx, &call, &loops, &nodes)?;
@@ -598,11 +610,11 @@ fn find_loop<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -
     match found.as_slice() {
         [] => Ok(Value::Null),
         [only] => {
-            let record = loops::record(&call.drawing, only, &mut |units| cx.charge(units))?;
+            let record = loop_parts::record(&call.drawing, &loops, *only, &mut |units| cx.charge(units))?;
             to_value(cx, &call.drawing, record)
         }
         several => {
-            let names: Vec<&str> = several.iter().map(|found| found.name.as_str()).collect();
+            let names: Vec<&str> = several.iter().map(|at| loops.list[*at].name.as_str()).collect();
             let error = Error::new(Code::AmbiguousNode, format!("the node belongs to {} loops", several.len()));
             Err(error.with_help(format!("name one of them: {}", names.join(", "))))
         }
@@ -610,18 +622,17 @@ fn find_loop<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -
 }
 
 /// Returns the loops that act on some nodes: a valve need not be a member of the loop that moves it.
-fn loops_acting_on<'l, 'a>(
+fn loops_acting_on<'a>(
     cx: &mut EvalContext<'a>,
     call: &GraphCall<'a>,
-    loops: &'l [loops::Loop],
+    loops: &Loops,
     nodes: &hashbrown::HashSet<NodeId>,
-) -> Result<Vec<&'l loops::Loop>> {
+) -> Result<Vec<usize>> {
     let mut found = Vec::new();
-    for control_loop in loops {
-        let final_elements =
-            loops::final_elements(&call.drawing, &control_loop.members, &mut |units| cx.charge(units))?;
-        if final_elements.iter().any(|node| nodes.contains(node)) {
-            found.push(control_loop);
+    for at in 0..loops.list.len() {
+        let parts = LoopParts::find(&call.drawing, loops, at, &mut |units| cx.charge(units))?;
+        if parts.final_elements.iter().any(|node| nodes.contains(node)) {
+            found.push(at);
         }
     }
     Ok(found)

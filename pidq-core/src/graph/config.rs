@@ -111,6 +111,7 @@ pub(crate) enum Names {
     IntegrityLevel,
     Length,
     Material,
+    Safety,
 }
 
 /// A row: the list, its key in JSON, and the default names.
@@ -262,6 +263,7 @@ const NAMES: &[NamesRow] = &[
     ),
     (Names::Length, "length", &["length", "pipe_length", "run_length"]),
     (Names::Material, "material", &["material", "material_of_construction", "material_of_construction_code"]),
+    (Names::Safety, "safety_fields", vocabulary::SAFETY_FIELDS),
 ];
 
 impl Default for TopologyConfig {

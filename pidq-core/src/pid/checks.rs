@@ -7,8 +7,10 @@ use hashbrown::{HashMap, HashSet};
 use super::dead_ends::{DeadEnd, dead_ends, has_instrument, has_sensor, is_manhole};
 use super::isolate::expected_pipe_count;
 use super::lists::{EdgeField, distinct_values, is_component, is_property_break, may_change};
+use super::loop_parts::{self, LoopParts};
+use super::loops::Loops;
 use super::segments::{self, MissingEnds};
-use super::{ChargeFn, Datum, join, joints, loops};
+use super::{ChargeFn, Datum, join, joints};
 use crate::error::Result;
 use crate::graph::adjacency::{Adjacency, EdgeId, NONE, NodeId};
 use crate::graph::config::Names;
@@ -88,8 +90,8 @@ const RULES: &[Rule] = &[
     rule("P107", "unmatched_off_page_connector", Warning, unmatched_connectors),
     rule("P108", "missing_tag", Info, missing_tags),
     rule("P109", "duplicate_tag", Warning, duplicate_tags),
-    rule("P110", "loop_without_member", Warning, |checker, charge| checker.loops(true, charge)),
-    rule("P111", "loop_open", Info, |checker, charge| checker.loops(false, charge)),
+    rule("P110", "loop_without_member", Warning, |checker, charge| checker.loops_without_members(charge)),
+    rule("P111", "loop_open", Info, |checker, charge| checker.open_loops(charge)),
     rule("P112", "control_valve_without_fail_action", Info, without_fail_action),
     Rule { is_default: false, ..rule("P113", "relief_path_blocked", Info, blocked_relief) },
     Rule { is_default: false, ..rule("P114", "pump_discharge_without_check_valve", Info, pumps_without_check) },
@@ -214,18 +216,38 @@ impl<'a> Checker<'_, 'a> {
         Ok(())
     }
 
-    fn loops(&mut self, without_members: bool, charge: ChargeFn<'_>) -> Result<()> {
-        for found in loops::loops(self.drawing, charge)? {
-            let Some(node) = found.node else { continue };
-            let record = loops::record(self.drawing, &found, charge)?;
-            let is_closed = matches!(record.field("closed"), Some(Datum::Bool(true)));
-            let message = match (without_members, found.members.is_empty(), is_closed) {
-                (true, true, _) => format!("loop {} has no members", found.name),
-                (false, false, false) => format!("loop {} lacks a sensor or a final element", found.name),
-                _ => continue,
+    fn loops_without_members(&mut self, charge: ChargeFn<'_>) -> Result<()> {
+        for found in Loops::find(self.drawing, charge)?.list {
+            if let Some(node) = found.node.filter(|_| found.members.is_empty()) {
+                self.report(format!("loop {} has no members", found.name), &[node], &[]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reports loops that lack a sensor or a final element. An indication needs no final element, and what is operated
+    /// by hand no sensor. Of the loops without a node, only trips are reported, since a trip that does not act is a
+    /// missing safeguard; its parts may be on another sheet.
+    fn open_loops(&mut self, charge: ChargeFn<'_>) -> Result<()> {
+        let loops = Loops::find(self.drawing, charge)?;
+        for (at, found) in loops.list.iter().enumerate() {
+            if found.members.is_empty() || found.node.is_none() && found.protection.is_none() {
+                continue;
+            }
+            let parts = LoopParts::find(self.drawing, &loops, at, charge)?;
+            let (kind, _) = loop_parts::kind(self.drawing, found, &parts);
+            let lacks_final_element = parts.final_elements.is_empty() && kind != Some("indication");
+            let lacks_sensor = parts.sensors.is_empty() && !loop_parts::is_hand_operated(self.drawing, &parts);
+            let missing = match (lacks_sensor, lacks_final_element) {
+                (true, true) => "a sensor and a final element",
+                (true, false) => "a sensor",
+                (false, true) => "a final element",
+                (false, false) => continue,
             };
-            let nodes: Vec<NodeId> = std::iter::once(node).chain(found.members).collect();
-            self.report(message, &nodes, &[]);
+            let noun = if found.protection.is_some() { "trip" } else { "loop" };
+            let nodes: Vec<NodeId> = found.node.into_iter().chain(found.members.iter().copied()).collect();
+            let message = format!("{noun} {} lacks {missing}", found.name);
+            self.report_finding(found.node.is_some(), message, &nodes, &[]);
         }
         Ok(())
     }

@@ -2,15 +2,58 @@
 
 use super::tag::Tag;
 use crate::graph::adjacency::NodeId;
-use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
-use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
+use crate::graph::vocabulary;
+
+/// Function of an instrument in its loop, by its class and its tag.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum LoopFunction {
+    /// It senses, transmits, shows, records or reports, and moves nothing.
+    Measures,
+    /// It controls, switches, computes or moves a final element.
+    Acts,
+    Unknown,
+}
+
+/// Returns the function of an instrument in its loop.
+pub(crate) fn loop_function(drawing: &Drawing<'_>, node: NodeId) -> LoopFunction {
+    if acts_by_class(drawing, node) {
+        return LoopFunction::Acts;
+    }
+    if is_sensor_by_class(drawing, node) {
+        return LoopFunction::Measures;
+    }
+    if drawing.class_has_word(node, vocabulary::CONTROLLERS) {
+        return LoopFunction::Acts;
+    }
+    let by_letters = drawing.tag(node).and_then(Tag::parse_letters).as_ref().map(function_of_letters);
+    match by_letters {
+        Some(function) if function != LoopFunction::Unknown => function,
+        _ if drawing.class_has(node, vocabulary::DISPLAYS) => LoopFunction::Measures,
+        _ => LoopFunction::Unknown,
+    }
+}
+
+fn function_of_letters(tag: &Tag) -> LoopFunction {
+    let (modifier, functions) = tag.split();
+    let has = |letters: &str| functions.iter().any(|letter| letters.contains(*letter));
+    let acts = match () {
+        () if functions.is_empty() && tag.protection().is_none() => return LoopFunction::Unknown,
+        () if functions.is_empty() => true,
+        // The letters of a position are those of limit switches: ZSO, ZSC.
+        () if tag.letters.starts_with('Z') => has("V") || has("C") && !has("S"),
+        // PZA switches in IEC 62424; PZT transmits.
+        () if modifier == Some('Z') => !has("TE") || has("CKSUVXYZ"),
+        () => has("CKSUVXYZ"),
+    };
+    if acts { LoopFunction::Acts } else { LoopFunction::Measures }
+}
 
 /// Returns whether an instrument moves something, by its class.
 pub(crate) fn acts_by_class(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    has_word(drawing, node, &["actuat", "positioner"])
+    drawing.class_has(node, vocabulary::ACTUATORS)
 }
 
 /// Returns whether an instrument senses: by its pipe or a signal from the process, by its class, or by a letter of its
@@ -28,23 +71,16 @@ pub(crate) fn senses(drawing: &Drawing<'_>, node: NodeId) -> bool {
     if is_signaled || topology.flow_degree(node) > 0 {
         return true;
     }
-    if is_sensor_by_class(drawing, node) {
-        return true;
-    }
-    let letters = drawing.tag(node).and_then(Tag::parse_letters).map(|tag| tag.split().1).unwrap_or_default();
-    letters.iter().any(|letter| matches!(letter, 'T' | 'E'))
+    is_transmitter(drawing, node)
+}
+
+/// Returns whether an instrument senses or transmits, by its class or by a letter of its tag.
+pub(crate) fn is_transmitter(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let letters = || drawing.tag(node).and_then(Tag::parse_letters).map(|tag| tag.split().1).unwrap_or_default();
+    is_sensor_by_class(drawing, node) || letters().iter().any(|letter| matches!(letter, 'T' | 'E'))
 }
 
 /// Returns whether an instrument senses, by its class.
 pub(crate) fn is_sensor_by_class(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    has_word(drawing, node, &["sensor", "transmitter", "element", "signal_generating", "sensing"])
-}
-
-/// Returns whether a class of a node contains one of the words. Strings longer than a class are skipped, since scanning
-/// them on each call would be too slow.
-fn has_word(drawing: &Drawing<'_>, node: NodeId, words: &[&str]) -> bool {
-    let object = drawing.node(node).as_object();
-    let classes = drawing.topology.config.names(Names::Class).iter();
-    let classes = classes.filter_map(|name| object?.get(name)?.as_str()).filter(|class| class.len() <= MAX_CLASS);
-    classes.map(snake_case).any(|class| words.iter().any(|word| class.contains(word)))
+    drawing.class_has(node, vocabulary::SENSORS)
 }

@@ -4,8 +4,9 @@
 
 use hashbrown::{HashMap, HashSet};
 
+use super::loops::Loops;
 use super::tag::{Tag, variable};
-use super::{Budget, ChargeFn, Datum, loops, pipe_lines, segments, set_points};
+use super::{Budget, ChargeFn, Datum, pipe_lines, segments, set_points};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::Names;
@@ -130,7 +131,7 @@ impl<'p, 'a> ListContext<'p, 'a> {
     fn new(drawing: &'p Drawing<'a>, list: &ListSpec, charge: ChargeFn<'_>) -> Result<Self> {
         let (mut loop_names, mut loop_nodes) = (HashMap::new(), HashMap::new());
         if list.columns.contains(&"loop") {
-            for found in loops::loops(drawing, charge)? {
+            for found in Loops::find(drawing, charge)?.list {
                 loop_names.extend(found.members.iter().map(|member| (*member, found.name.clone())));
                 let node = found.node.into_iter();
                 loop_nodes.extend(node.flat_map(|node| found.members.iter().map(move |member| (*member, node))));

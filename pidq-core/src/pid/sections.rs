@@ -1,5 +1,7 @@
 //! Division of a plant: boundaries, cut points, bypasses, recycles, the equipment graph, sections for a review.
 
+mod safeguards;
+
 use hashbrown::{HashMap, HashSet};
 
 use super::{Budget, ChargeFn, Datum, dead_ends, instrument_class, lists, pipe_lines, push_row};
@@ -14,6 +16,8 @@ use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags, Topology};
 use crate::graph::walk::{self, EquipmentPolicy, Visitor, WalkOptions, WalkScratch};
 use crate::value::Value;
+
+use safeguards::{Safeguards, SectionItems};
 
 /// Returns the options of a walk through equipment or not.
 fn walk_options(dir: Direction, pass: EquipmentPolicy) -> WalkOptions {
@@ -418,9 +422,10 @@ pub(crate) fn review_sections<'a>(
     }
     let mut groups: Vec<Vec<EdgeId>> = groups.into_values().collect();
     groups.sort_unstable();
+    let safeguards = Safeguards::find(drawing, charge)?;
     let mut rows = Vec::with_capacity(groups.len());
     for (at, edges) in groups.iter().enumerate() {
-        rows.push(section_row(drawing, at + 1, edges, &ends, charge)?);
+        rows.push(section_row(drawing, at + 1, edges, &ends, &safeguards, charge)?);
     }
     Ok(Datum::Table(KEYS, rows))
 }
@@ -446,6 +451,7 @@ fn section_row<'a>(
     number: usize,
     edges: &[EdgeId],
     ends: &[bool],
+    safeguards: &Safeguards,
     charge: ChargeFn<'_>,
 ) -> Result<Vec<Datum<'a>>> {
     let topology = &drawing.topology;
@@ -474,8 +480,9 @@ fn section_row<'a>(
         sensors.extend(sensed_by(drawing, *item, charge)?);
     }
     let instruments = unique(sensors);
-    let is_safeguard = |node: &NodeId| matches!(topology.roles[*node as usize], Role::Relief | Role::OneWay);
-    let safeguards = items.iter().copied().filter(is_safeguard).collect();
+    let at_ends: Vec<NodeId> = nodes.iter().copied().filter(is_end).chain(equipment.iter().copied()).collect();
+    let section = SectionItems { inside: &items, ends: &unique(at_ends), instruments: &instruments };
+    let safeguards = safeguards.of_section(drawing, &section, charge)?;
     let limits = design_limits(
         drawing,
         items.iter().chain(&equipment).copied().chain(nodes_with_design_limits(drawing, &nodes, edges)),
@@ -490,7 +497,7 @@ fn section_row<'a>(
         Datum::Nodes(items),
         Datum::Nodes(equipment),
         Datum::Nodes(instruments),
-        Datum::Nodes(safeguards),
+        safeguards,
         limits,
     ])
 }

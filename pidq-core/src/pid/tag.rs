@@ -1,4 +1,7 @@
-//! Instrument tags, parsed letter by letter according to ISA-5.1.
+//! Instrument tags, parsed letter by letter according to ISA-5.1, and what they state about protection.
+//!
+//! References: ANSI/ISA-5.1-2009, table of identification letters; IEC 62424 (DIN EN 62424), letters of process control
+//! functions, which replaced DIN 19227.
 
 use regex::Regex;
 
@@ -35,9 +38,17 @@ const VARIABLES: &[(char, &str)] = &[
     ('Z', "position, dimension"),
 ];
 
-/// Modifiers of the variable by second letter.
-const MODIFIERS: &[(char, &str)] =
-    &[('D', "differential"), ('F', "ratio"), ('J', "scan"), ('K', "rate of change"), ('Q', "total"), ('S', "safety")];
+/// Modifiers of the variable by second letter. In ISA-5.1, `S` is for devices that act by themselves, such as relief
+/// valves (`PSV`), and `Z` is for safety instrumented systems (`PZT`).
+const MODIFIERS: &[(char, &str)] = &[
+    ('D', "differential"),
+    ('F', "ratio"),
+    ('J', "scan"),
+    ('K', "rate of change"),
+    ('Q', "total"),
+    ('S', "safety"),
+    ('Z', "safety instrumented system"),
+];
 
 /// Functions by the remaining letters.
 const FUNCTIONS: &[(char, &str)] = &[
@@ -62,8 +73,48 @@ const FUNCTIONS: &[(char, &str)] = &[
     ('W', "well"),
     ('X', "unclassified"),
     ('Y', "compute, relay"),
-    ('Z', "final element, drive"),
+    ('Z', "final element, drive; safety switching in IEC 62424"),
 ];
+
+/// Letters that are read as a word, the letters of the loop, and their meaning. They are common on drawings, but not
+/// in ISA-5.1, where the first letter of `ESDV` would be a voltage.
+const WORDS: &[(&str, &str, &str)] = &[
+    ("BDV", "BD", "blowdown valve"),
+    ("EBV", "EB", "emergency block valve"),
+    ("EIV", "EI", "emergency isolation valve"),
+    ("ESD", "ESD", "emergency shutdown"),
+    ("ESDV", "ESD", "emergency shutdown valve"),
+    ("ESV", "ES", "emergency shutdown valve"),
+    ("HIPPS", "HIPPS", "high-integrity pressure protection system"),
+    ("SDV", "SD", "shutdown valve"),
+    ("SIF", "SIF", "safety instrumented function"),
+    ("SIS", "SIS", "safety instrumented system"),
+];
+
+/// First letters whose modifier `Z` may be an axis: gauging, vibration, weight or force, position.
+const AXIS_VARIABLES: &str = "GVWZ";
+
+/// A statement about protection, the weakest first.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum Protection {
+    /// The letters have different meanings in ISA-5.1 and IEC 62424.
+    Unclear,
+    /// A trip, a shutdown or an interlock; whether it is a safety instrumented function is not stated.
+    Trip,
+    /// A safety instrumented function.
+    Safety,
+}
+
+impl Protection {
+    /// Returns the word in results.
+    pub fn word(self) -> &'static str {
+        match self {
+            Protection::Unclear => "unclear",
+            Protection::Trip => "trip",
+            Protection::Safety => "safety",
+        }
+    }
+}
 
 /// Parts of a tag.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -75,11 +126,18 @@ pub(crate) struct Tag {
 }
 
 impl Tag {
-    /// Parses a tag, or letters alone: some exporters write `LT` and store the number elsewhere.
+    /// Parses a tag, or letters alone: some exporters write `LT` and store the number elsewhere. Limits may follow the
+    /// letters: `PZAHH`, `LZA-`.
     pub fn parse_letters(text: &str) -> Option<Tag> {
         const MAX_LETTERS: usize = 5;
-        let is_letters = (1..=MAX_LETTERS).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_uppercase());
-        Tag::parse(text).or_else(|| is_letters.then(|| Tag { letters: text.into(), ..Tag::default() }))
+        const MAX_LIMITS: usize = 4;
+        let letters = text.trim_end_matches(is_limit_or_separator);
+        let functions = letters.trim_end_matches(['H', 'L']);
+        let is_letters = !letters.is_empty()
+            && functions.len() <= MAX_LETTERS
+            && letters.len() <= MAX_LETTERS + MAX_LIMITS
+            && letters.bytes().all(|byte| byte.is_ascii_uppercase());
+        Tag::parse(text).or_else(|| is_letters.then(|| Tag { letters: letters.into(), ..Tag::default() }))
     }
 
     /// Parses a tag such as `20-FIC-101A` or `20FIC101A`: area prefix, letters, a number, and a suffix that
@@ -99,7 +157,7 @@ impl Tag {
         if !(1..=MAX_LETTERS).contains(&letters.len()) {
             return None;
         }
-        let rest = rest.trim_start_matches(is_separator);
+        let rest = rest.trim_start_matches(is_limit_or_separator);
         let (number, suffix) = rest.split_at(number_length(rest));
         (!number.is_empty()).then(|| Tag {
             prefix: prefix.into(),
@@ -109,15 +167,61 @@ impl Tag {
         })
     }
 
-    /// Returns the loop of the tag: first letter and number.
+    /// Returns the loop of the tag: first letter and number, with the `Z` of a safety instrumented system.
     pub fn loop_id(&self) -> String {
-        let first: String = self.letters.chars().take(1).collect();
-        let prefix = if self.prefix.is_empty() { String::new() } else { format!("{}-", self.prefix) };
-        format!("{prefix}{first}-{}", self.number)
+        let is_safety = self.word().is_none() && self.letters.chars().skip(1).any(|letter| letter == 'Z');
+        self.loop_of(if is_safety { "Z" } else { "" })
     }
 
-    /// Returns the modifier and the functions after the first letter.
+    /// Returns the first letter and the number, whether of a safety instrumented system or not.
+    pub fn variable_id(&self) -> String {
+        self.loop_of("")
+    }
+
+    fn loop_of(&self, modifier: &str) -> String {
+        let first: String = self.letters.chars().take(1).collect();
+        let letters = self.word().map_or(&*first, |(_, letters, _)| letters);
+        let prefix = if self.prefix.is_empty() { String::new() } else { format!("{}-", self.prefix) };
+        format!("{prefix}{letters}{modifier}-{}", self.number)
+    }
+
+    /// Returns the row of letters that are a word.
+    fn word(&self) -> Option<&'static (&'static str, &'static str, &'static str)> {
+        WORDS.iter().find(|(word, ..)| *word == self.letters)
+    }
+
+    /// Returns what the letters state about protection: a safety instrumented function by `Z`, or a trip by a word such
+    /// as `ESDV`, a switch at the second limit such as `PSHH`, or the `I` of an interlock.
+    ///
+    /// `Z` as the only letter after the first is unclear: safety switching in IEC 62424, any drive or final element in
+    /// ISA-5.1. So is `Z` after a variable that has axes.
+    pub fn protection(&self) -> Option<Protection> {
+        if let Some((word, ..)) = self.word() {
+            return Some(if word.starts_with("SI") || *word == "HIPPS" {
+                Protection::Safety
+            } else {
+                Protection::Trip
+            });
+        }
+        let (modifier, functions) = self.split();
+        let first = self.letters.chars().next()?;
+        let has_axes = modifier == Some('Z') && AXIS_VARIABLES.contains(first);
+        let is_second_limit = functions.windows(2).any(|pair| matches!(pair, ['H', 'H'] | ['L', 'L']));
+        match () {
+            () if has_axes || functions == ['Z'] => Some(Protection::Unclear),
+            () if modifier == Some('Z') || functions.contains(&'Z') => Some(Protection::Safety),
+            () if functions.contains(&'S') && is_second_limit => Some(Protection::Trip),
+            () if self.letters == "I" => Some(Protection::Trip),
+            () => None,
+        }
+    }
+
+    /// Returns the modifier and the functions after the first letter. Letters that are a word have only the function of
+    /// a valve, if they are one.
     pub fn split(&self) -> (Option<char>, Vec<char>) {
+        if let Some((word, ..)) = self.word() {
+            return (None, word.chars().filter(|letter| *letter == 'V').collect());
+        }
         let mut letters: Vec<char> = self.letters.chars().skip(1).collect();
         let is_modifier = match letters.as_slice() {
             // A switch, except before the letters of safety equipment: PSV, PSE.
@@ -182,6 +286,11 @@ fn is_separator(c: char) -> bool {
     matches!(c, '-' | '_' | ' ' | '.' | '/' | '\u{2010}'..='\u{2013}' | '\u{2212}')
 }
 
+/// IEC 62424 and DIN 19227 mark the limits of a function with a sign: `LZA- 101`, `PZA+ 101`.
+fn is_limit_or_separator(c: char) -> bool {
+    is_separator(c) || matches!(c, '+' | '\u{b1}')
+}
+
 /// Returns the offsets at which the letters of a tag may start: after all area prefixes, then after fewer; each
 /// directly, or after adjacent digits.
 fn letter_offsets(text: &str) -> Vec<usize> {
@@ -205,14 +314,29 @@ fn meaning(table: &'static [(char, &'static str)], letter: char) -> Option<&'sta
 
 /// Converts a tag to a record; null for `None`.
 pub(crate) fn to_datum<'a>(tag: Option<Tag>) -> Datum<'a> {
-    const KEYS: &[&str] =
-        &["prefix", "letters", "first", "variable", "modifier", "functions", "number", "suffix", "loop", "unknown"];
+    const KEYS: &[&str] = &[
+        "prefix",
+        "letters",
+        "first",
+        "variable",
+        "modifier",
+        "functions",
+        "protection",
+        "number",
+        "suffix",
+        "loop",
+        "unknown",
+    ];
     const FUNCTION: &[&str] = &["letter", "meaning"];
     let Some(tag) = tag else { return Datum::Null };
     let first = tag.letters.chars().next().unwrap_or(' ');
     let (modifier, functions) = tag.split();
     let word = |word: Option<&'static str>| word.map_or(Datum::Null, Datum::Word);
     let row = |letter: &char| vec![Datum::String(letter.to_string()), word(meaning(FUNCTIONS, *letter))];
+    let rows = match tag.word() {
+        Some((letters, _, meaning)) => vec![vec![Datum::Word(letters), Datum::Word(meaning)]],
+        None => functions.iter().map(row).collect(),
+    };
     let unknown = functions.iter().filter(|letter| meaning(FUNCTIONS, **letter).is_none()).map(char::to_string);
     Datum::Record(
         KEYS,
@@ -220,9 +344,10 @@ pub(crate) fn to_datum<'a>(tag: Option<Tag>) -> Datum<'a> {
             Datum::String(tag.prefix.clone()),
             Datum::String(tag.letters.clone()),
             Datum::String(first.to_string()),
-            word(meaning(VARIABLES, first)),
+            word(variable(&tag)),
             word(modifier.and_then(|modifier| meaning(MODIFIERS, modifier))),
-            Datum::Table(FUNCTION, functions.iter().map(row).collect()),
+            Datum::Table(FUNCTION, rows),
+            word(tag.protection().map(Protection::word)),
             Datum::String(tag.number.clone()),
             Datum::String(tag.suffix.clone()),
             Datum::String(tag.loop_id()),
@@ -231,14 +356,17 @@ pub(crate) fn to_datum<'a>(tag: Option<Tag>) -> Datum<'a> {
     )
 }
 
-/// Measured variable of the first letter.
+/// Measured variable of the first letter; `None` for letters that are a word.
 pub(crate) fn variable(tag: &Tag) -> Option<&'static str> {
+    if tag.word().is_some() {
+        return None;
+    }
     meaning(VARIABLES, tag.letters.chars().next()?)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Tag;
+    use super::{Protection, Tag};
 
     fn check(text: &str, parts: &str) {
         let shown = Tag::parse(text).map(|tag| {
@@ -264,6 +392,54 @@ mod tests {
         check("ti 5", "|T||I|5|");
         check("PIRCAHL 7", "|P||IRCAHL|7|");
         check("FT\u{2013}101", "|F||T|101|");
+    }
+
+    #[test]
+    fn z_is_the_modifier_of_safety_instrumented_systems() {
+        check("PZT-101", "|P|Z|T|101|");
+        check("XZV 7", "|X|Z|V|7|");
+        check("PZAHH-101", "|P|Z|AHH|101|");
+        check("LZA- 101", "|L|Z|A|101|");
+        check("PZA+ 101", "|P|Z|A|101|");
+        check("PICZA 101", "|P||ICZA|101|");
+        check("FZ-101", "|F||Z|101|");
+        check("ZSO-101", "|Z||SO|101|");
+    }
+
+    #[test]
+    fn letters_state_safety_functions_trips_or_neither() {
+        let protection = |text: &str| Tag::parse(text).and_then(|tag| tag.protection());
+        let all = |tags: &str, expected: Option<Protection>| {
+            for tag in tags.split(' ') {
+                assert_eq!(protection(tag), expected, "{tag}");
+            }
+        };
+        all("XZV-1 UZV-1 LZT-1 PZT-1 PZSHH-1 PZAHH-1 LZA-1 LZA-+1 PICZA-1 20-TZE-1A SIF-1", Some(Protection::Safety));
+        all("PSHH-1 LSLL-1 TSHH-1 PDSHH-1 ESDV-1 SDV-1 ESD-1 BDV-1 20-ESDV-101A I-1", Some(Protection::Trip));
+        all("HZ-1 FZ-1 UZ-1 VZT-1", Some(Protection::Unclear));
+        all("XV-1 HS-1 PT-1 PSV-1 PSE-1 PSH-1 PAHH-1 ZSO-1 ZT-1 ZIC-1 FV-1 PICSA-1 II-1 T-1", None);
+    }
+
+    #[test]
+    fn letters_without_a_number_may_have_limits() {
+        let letters = |text: &str| Tag::parse_letters(text).map(|tag| (tag.letters.clone(), tag.protection()));
+        for (text, expected) in [("LZA-", "LZA"), ("PZAHH", "PZAHH"), ("PICZA+", "PICZA"), ("PDICZAHHLL", "")] {
+            let expected =
+                Some((String::from(expected), Some(Protection::Safety))).filter(|(text, _)| !text.is_empty());
+            assert_eq!(letters(text), expected, "{text}");
+        }
+        assert_eq!(letters("-"), None);
+        assert_eq!(letters("PSHH"), Some(("PSHH".into(), Some(Protection::Trip))));
+    }
+
+    #[test]
+    fn a_safety_function_has_a_loop_of_its_own() {
+        let loops = |text: &str| Tag::parse(text).map(|tag| [tag.loop_id(), tag.variable_id()]);
+        let check = |text: &str, ids: [&str; 2]| assert_eq!(loops(text), Some(ids.map(String::from)), "{text}");
+        check("20-PZT-101A", ["20-PZ-101", "20-P-101"]);
+        check("PSHH-101", ["P-101", "P-101"]);
+        check("ESDV-101", ["ESD-101", "ESD-101"]);
+        check("ZSO-101", ["Z-101", "Z-101"]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::pid::pipe_lines::Members;
-use crate::pid::{ChargeFn, loops};
+use crate::pid::{ChargeFn, loop_parts};
 use crate::value::Value;
 
 /// What an isolation starts from.
@@ -77,7 +77,7 @@ fn add_group(
     let mut items: Vec<NodeId> =
         members.iter().copied().filter(|member| !is_pipe_group(member) && is_in_pipe(drawing, *member)).collect();
     if drawing.has_type(group, Names::LoopType) {
-        let final_elements = loops::final_elements(drawing, members, charge)?;
+        let final_elements = loop_parts::final_elements_of_node(drawing, group, charge)?;
         items.extend(final_elements.into_iter().filter(|node| is_in_pipe(drawing, *node)));
     }
     if is_pipe_group(&group) {

@@ -1,0 +1,459 @@
+//! Parts of a loop, found along its signals: sensors, functions and final elements, also those of other loops.
+//!
+//! Signals lead from a sensor to functions and from there to final elements. A transmitter may serve several loops. It
+//! is a sensor of each loop whose functions it feeds, but it does not connect these loops: what the functions of one
+//! loop move is no final element of the other.
+
+use hashbrown::{HashMap, HashSet};
+
+use super::instrument_class::{self, LoopFunction};
+use super::loops::{Loop, Loops};
+use super::tag::{Protection, Tag};
+use super::{ChargeFn, Datum, pipe_lines};
+use crate::error::Result;
+use crate::graph::adjacency::{EdgeId, NodeId};
+use crate::graph::config::Names;
+use crate::graph::drawing::Drawing;
+use crate::graph::roles::Role;
+use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
+use crate::graph::vocabulary;
+
+const LOOP: &[&str] = &[
+    "loop",
+    "node",
+    "kind",
+    "certain",
+    "members",
+    "sensors",
+    "sensing_points",
+    "functions",
+    "signals",
+    "final_elements",
+    "shared",
+    "lines",
+    "fail_action",
+    "closed",
+];
+
+/// Limit of the signals from a function to a final element: converter, relay, solenoid, positioner, actuator.
+const MAX_STEPS: u32 = 6;
+
+/// Parts of a loop. All lists are ascending.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LoopParts {
+    pub sensors: Vec<NodeId>,
+    pub functions: Vec<NodeId>,
+    pub final_elements: Vec<NodeId>,
+    /// Sensors, functions and final elements that are members of other loops only.
+    pub shared: Vec<NodeId>,
+}
+
+impl LoopParts {
+    /// Finds the parts of the loop at an index.
+    pub fn find(drawing: &Drawing<'_>, loops: &Loops, at: usize, charge: ChargeFn<'_>) -> Result<LoopParts> {
+        let search = Search { drawing, loops, found: &loops.list[at] };
+        let (final_elements, passed) = search.final_elements(charge)?;
+        let is_function = |node: &NodeId| search.is_instrument(*node) && final_elements.binary_search(node).is_err();
+        let instruments: Vec<NodeId> = search.found.members.iter().copied().filter(is_function).collect();
+        charge(instruments.iter().map(|node| search.degree(*node)).sum())?;
+        let (own_sensors, functions): (Vec<NodeId>, Vec<NodeId>) =
+            instruments.iter().partition(|node| search.is_sensor(**node));
+        let (sensors, sources) = search.sensors(own_sensors, &functions, &passed, charge)?;
+        let used = sensors.iter().chain(&final_elements).chain(&passed).chain(&sources);
+        let mut shared: Vec<NodeId> = used.copied().filter(|node| search.is_in_other_loop(*node)).collect();
+        shared.sort_unstable();
+        shared.dedup();
+        Ok(LoopParts { sensors, functions, final_elements, shared })
+    }
+
+    /// Returns whether the loop has both a sensor and a final element.
+    pub fn is_closed(&self) -> bool {
+        !self.sensors.is_empty() && !self.final_elements.is_empty()
+    }
+}
+
+/// Returns the final elements of the loop of a loop node.
+pub(crate) fn final_elements_of_node(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+    let loops = Loops::find(drawing, charge)?;
+    match loops.list.iter().position(|found| found.node == Some(node)) {
+        Some(at) => Ok(LoopParts::find(drawing, &loops, at, charge)?.final_elements),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Returns the kind of a loop, if anything is known about it, and whether the drawing states it.
+///
+/// `safety`: a safety instrumented function. `trip`: a trip, a shutdown or an interlock. `control`: it has a final
+/// element, or a function that needs one. `indication`: it only shows, records or reports.
+pub(crate) fn kind(drawing: &Drawing<'_>, found: &Loop, parts: &LoopParts) -> (Option<&'static str>, bool) {
+    match found.protection {
+        Some(Protection::Safety) => return (Some("safety"), true),
+        Some(stated) => return (Some("trip"), stated == Protection::Trip),
+        None => {}
+    }
+    let functions = || {
+        let members = found.members.iter().filter(|node| drawing.topology.roles[**node as usize] == Role::Instrument);
+        members.map(|node| instrument_class::loop_function(drawing, *node))
+    };
+    let node_acts = found.node.is_some_and(|node| instrument_class::loop_function(drawing, node) == LoopFunction::Acts);
+    match () {
+        () if !parts.final_elements.is_empty() || node_acts => (Some("control"), true),
+        () if functions().any(|function| function == LoopFunction::Acts) => (Some("control"), true),
+        () if functions().next().is_none() => (None, false),
+        () => (Some("indication"), functions().all(|function| function == LoopFunction::Measures)),
+    }
+}
+
+/// Returns whether the functions of a loop are operated by hand, such as a hand switch of an on-off valve. Functions
+/// without letters belong to them.
+pub(crate) fn is_hand_operated(drawing: &Drawing<'_>, parts: &LoopParts) -> bool {
+    let has_letters = |node: &&NodeId| drawing.tag(**node).and_then(Tag::parse_letters).is_some();
+    let mut lettered = parts.functions.iter().filter(has_letters).peekable();
+    lettered.peek().is_some() && lettered.all(|node| is_by_hand(drawing, *node))
+}
+
+/// Returns whether the letters of an instrument state that it is operated by hand.
+fn is_by_hand(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| tag.letters.starts_with('H'))
+}
+
+/// Search for the parts of one loop.
+struct Search<'p, 'a> {
+    drawing: &'p Drawing<'a>,
+    loops: &'p Loops,
+    found: &'p Loop,
+}
+
+/// What a signal reaches.
+enum Reached {
+    FinalElement,
+    /// A function, a converter or an actuator on the way to a final element.
+    Path,
+}
+
+impl Search<'_, '_> {
+    fn role(&self, node: NodeId) -> Role {
+        self.drawing.topology.roles[node as usize]
+    }
+
+    fn is_instrument(&self, node: NodeId) -> bool {
+        self.role(node) == Role::Instrument
+    }
+
+    /// Returns the number of edges that a check of a node reads.
+    fn degree(&self, node: NodeId) -> u64 {
+        self.drawing.topology.table(EdgeFilter::All, Direction::Up).degree(node) as u64
+    }
+
+    fn is_protective(&self) -> bool {
+        self.found.protection.is_some()
+    }
+
+    fn is_in_other_loop(&self, node: NodeId) -> bool {
+        self.found.members.binary_search(&node).is_err() && !self.loops.of_member(node).is_empty()
+    }
+
+    /// Returns whether an item is a final element: it closes a line, or an actuator moves it, regardless of its class.
+    fn is_final(&self, node: NodeId) -> bool {
+        let topology = &self.drawing.topology;
+        let mut arcs = topology.table(EdgeFilter::All, Direction::Up).arcs(node);
+        // An item that a sensor refers to is its sensing element.
+        let is_actuating = |(from, edge): (NodeId, EdgeId)| {
+            topology.edge_flags[edge as usize].contains(EdgeFlags::ACTUATES)
+                && !instrument_class::is_sensor_by_class(self.drawing, from)
+        };
+        self.role(node).closes() || topology.flow_degree(node) > 0 && arcs.any(is_actuating)
+    }
+
+    /// Returns whether equipment has a drive that a trip or a switch can stop.
+    fn is_driven(&self, node: NodeId) -> bool {
+        matches!(self.role(node), Role::Equipment | Role::None) && self.drawing.class_has_word(node, vocabulary::DRIVES)
+    }
+
+    fn is_sensor(&self, node: NodeId) -> bool {
+        instrument_class::senses(self.drawing, node) || self.is_switch(node)
+    }
+
+    /// Returns whether an instrument is a switch that measures by itself, since no other instrument feeds it.
+    fn is_switch(&self, node: NodeId) -> bool {
+        let Some(tag) = self.drawing.tag(node).and_then(Tag::parse_letters) else { return false };
+        let (modifier, functions) = tag.split();
+        let is_measured = !tag.letters.starts_with(['H', 'U', 'X', 'Y', 'K']);
+        let switches = functions.contains(&'S') || modifier == Some('Z') && !functions.contains(&'V');
+        is_measured && switches && !self.is_fed(node)
+    }
+
+    /// Returns whether another instrument feeds a node. A signal without a direction leads from an instrument that
+    /// measures.
+    fn is_fed(&self, node: NodeId) -> bool {
+        let topology = &self.drawing.topology;
+        let mut arcs = topology.table(EdgeFilter::All, Direction::Up).arcs(node);
+        arcs.any(|(from, edge)| {
+            let flags = topology.edge_flags[edge as usize];
+            let measures = || instrument_class::loop_function(self.drawing, from) == LoopFunction::Measures;
+            let leads_here = !flags.contains(EdgeFlags::UNDIRECTED) || measures();
+            flags.contains(EdgeFlags::SIGNAL) && self.is_instrument(from) && leads_here
+        })
+    }
+
+    /// Returns whether a node may act on functions of other loops: it is not only a source of signals.
+    fn is_acting(&self, node: NodeId) -> bool {
+        match instrument_class::loop_function(self.drawing, node) {
+            LoopFunction::Acts => true,
+            LoopFunction::Measures => false,
+            LoopFunction::Unknown => !instrument_class::senses(self.drawing, node),
+        }
+    }
+
+    /// Returns the final elements that are members or that members act on, and the instruments of other loops between.
+    fn final_elements(&self, charge: ChargeFn<'_>) -> Result<(Vec<NodeId>, Vec<NodeId>)> {
+        let topology = &self.drawing.topology;
+        let members = &self.found.members;
+        let mut seen: HashSet<NodeId> = members.iter().copied().collect();
+        charge(members.iter().map(|node| self.degree(*node)).sum())?;
+        let (mut final_elements, members): (Vec<NodeId>, Vec<NodeId>) =
+            members.iter().partition(|node| self.is_final(**node));
+        let mut queue: Vec<(NodeId, u32)> = members.iter().map(|member| (*member, 0)).collect();
+        let mut passed = Vec::new();
+        let mut at = 0;
+        while let Some((node, depth)) = queue.get(at).copied() {
+            at += 1;
+            if depth == MAX_STEPS {
+                continue;
+            }
+            let table = topology.table(EdgeFilter::All, Direction::Down);
+            let parts = topology.field_members(node);
+            charge(1 + (table.degree(node) + parts.len()) as u64)?;
+            let by_edge = table.arcs(node).map(|(next, edge)| (next, topology.edge_flags[edge as usize]));
+            let by_field = parts.iter().map(|next| (*next, EdgeFlags::MEMBER));
+            for (next, flags) in by_edge.chain(by_field).filter(|(_, flags)| is_action(*flags)) {
+                if seen.contains(&next) {
+                    continue;
+                }
+                charge(1 + self.degree(next))?;
+                match self.reached(node, next, flags) {
+                    Some(Reached::FinalElement) => final_elements.push(next),
+                    Some(Reached::Path) => {
+                        queue.push((next, depth + 1));
+                        passed.push(next);
+                    }
+                    None => continue,
+                }
+                seen.insert(next);
+            }
+        }
+        final_elements.sort_unstable();
+        Ok((final_elements, passed))
+    }
+
+    /// Returns what an edge from a node reaches.
+    fn reached(&self, node: NodeId, next: NodeId, flags: EdgeFlags) -> Option<Reached> {
+        let topology = &self.drawing.topology;
+        if self.is_final(next) {
+            return self.moves(node, next).then_some(Reached::FinalElement);
+        }
+        let function = instrument_class::loop_function(self.drawing, node);
+        if flags.contains(EdgeFlags::SIGNAL) && self.is_driven(next) {
+            return (function == LoopFunction::Acts).then_some(Reached::FinalElement);
+        }
+        let is_in_signal_path =
+            matches!(self.role(next), Role::Instrument | Role::None) && topology.flow_degree(next) == 0;
+        (is_in_signal_path && self.leads_on(node, next)).then_some(Reached::Path)
+    }
+
+    /// Returns whether a node moves a final element that it has a signal to. What only shows or reports does not; a
+    /// transmitter without a function does, if no other loop has the valve.
+    fn moves(&self, node: NodeId, valve: NodeId) -> bool {
+        if instrument_class::loop_function(self.drawing, node) != LoopFunction::Measures {
+            return true;
+        }
+        let is_position = self
+            .drawing
+            .tag(node)
+            .is_some_and(|tag| Tag::parse_letters(tag).is_some_and(|tag| tag.letters.starts_with('Z')));
+        let transmits = self.is_protective() || instrument_class::is_transmitter(self.drawing, node);
+        transmits && !is_position && self.role(valve) == Role::Control && !self.is_in_other_loop(valve)
+    }
+
+    /// Returns whether a signal between instruments leads on to final elements of this loop. Functions do not act on
+    /// sensors, sensors not on the functions of other loops, and control loops not on trips. A trip may act through the
+    /// functions of other loops, and a hand switch may start it.
+    fn leads_on(&self, node: NodeId, next: NodeId) -> bool {
+        let is_sensor = |node: NodeId| instrument_class::loop_function(self.drawing, node) == LoopFunction::Measures;
+        if self.is_instrument(next) && !is_sensor(node) && (is_sensor(next) || self.is_switch(next)) {
+            return false;
+        }
+        if !self.is_in_other_loop(next) {
+            return true;
+        }
+        match (self.is_protective(), self.loops.is_protective(next)) {
+            (true, true) => true,
+            (false, true) => is_by_hand(self.drawing, node),
+            (_, false) => self.is_acting(node),
+        }
+    }
+
+    /// Returns the own sensors and those that feed the functions, and the functions of other loops between. Converters
+    /// without a loop are passed, functions of other loops only by trips and displays: the sensor of the primary loop of
+    /// a cascade is not one of the secondary loop.
+    fn sensors(
+        &self,
+        own_sensors: Vec<NodeId>,
+        functions: &[NodeId],
+        passed: &[NodeId],
+        charge: ChargeFn<'_>,
+    ) -> Result<(Vec<NodeId>, Vec<NodeId>)> {
+        let topology = &self.drawing.topology;
+        let mut sensors = own_sensors;
+        let mut sources = Vec::new();
+        let mut seen: HashSet<NodeId> = self.found.members.iter().copied().collect();
+        let own_path = passed.iter().filter(|node| self.loops.of_member(**node).is_empty());
+        let mut queue: Vec<(NodeId, u32)> = functions.iter().chain(own_path).map(|node| (*node, 0)).collect();
+        let mut at = 0;
+        while let Some((node, crossed)) = queue.get(at).copied() {
+            at += 1;
+            let table = topology.table(EdgeFilter::All, Direction::Up);
+            charge(1 + table.degree(node) as u64)?;
+            let signals =
+                table.arcs(node).filter(|(_, edge)| topology.edge_flags[*edge as usize].contains(EdgeFlags::SIGNAL));
+            for (source, _) in signals.filter(|(source, _)| self.is_instrument(*source)) {
+                if !seen.insert(source) {
+                    continue;
+                }
+                charge(1 + self.degree(source))?;
+                if self.is_sensor(source) {
+                    sensors.push(source);
+                } else if let Some(crossed) = self.crossings(node, source, crossed) {
+                    queue.push((source, crossed));
+                    sources.push(source);
+                }
+            }
+        }
+        sensors.sort_unstable();
+        Ok((sensors, sources))
+    }
+
+    /// Returns the number of functions of other loops passed on the way back to a source; `None` if it is not passed.
+    fn crossings(&self, node: NodeId, source: NodeId, crossed: u32) -> Option<u32> {
+        if !self.is_in_other_loop(source) || self.is_protective() && self.loops.is_protective(source) {
+            return Some(crossed);
+        }
+        let is_display = instrument_class::loop_function(self.drawing, node) == LoopFunction::Measures;
+        (crossed == 0 && (self.is_protective() || is_display)).then_some(1)
+    }
+}
+
+/// Returns whether an edge may lead to what an instrument acts on. A sensor does not act on its location.
+fn is_action(flags: EdgeFlags) -> bool {
+    let followed = [EdgeFlags::SIGNAL, EdgeFlags::ACTUATES, EdgeFlags::PART, EdgeFlags::MEMBER];
+    followed.into_iter().any(|flag| flags.contains(flag)) && !flags.contains(EdgeFlags::ZONE)
+}
+
+/// Returns the row of the loop at an index.
+fn row<'a>(drawing: &Drawing<'a>, loops: &Loops, at: usize, charge: ChargeFn<'_>) -> Result<Vec<Datum<'a>>> {
+    let topology = &drawing.topology;
+    let found = &loops.list[at];
+    charge(1 + found.members.len() as u64)?;
+    let parts = LoopParts::find(drawing, loops, at, charge)?;
+    let points = sensing_points(drawing, &parts.sensors, charge)?;
+    let signals = signals(drawing, found, &parts, charge)?;
+    let edges = parts
+        .final_elements
+        .iter()
+        .flat_map(|node| topology.table(EdgeFilter::Flow, Direction::Both).edges(*node).iter().copied());
+    let lines = pipe_lines::lines_of(drawing, edges);
+    let fail_action = parts.final_elements.iter().find_map(|node| drawing.node_field(*node, Names::FailAction));
+    let (kind, is_certain) = kind(drawing, found, &parts);
+    let closed = parts.is_closed();
+    Ok(vec![
+        Datum::String(found.name.clone()),
+        Datum::node(found.node),
+        kind.map_or(Datum::Null, Datum::Word),
+        Datum::Bool(is_certain),
+        Datum::Nodes(found.members.clone()),
+        Datum::Nodes(parts.sensors),
+        Datum::Nodes(points),
+        Datum::Nodes(parts.functions),
+        Datum::Edges(signals),
+        Datum::Nodes(parts.final_elements),
+        shared_rows(loops, &parts.shared),
+        Datum::strings(lines),
+        Datum::value(fail_action),
+        Datum::Bool(closed),
+    ])
+}
+
+/// Returns shared items with the loops that have them.
+fn shared_rows<'a>(loops: &Loops, shared: &[NodeId]) -> Datum<'a> {
+    const SHARED: &[&str] = &["item", "loop"];
+    let row = |node: NodeId, at: &usize| vec![Datum::Node(node), Datum::String(loops.list[*at].name.clone())];
+    let rows = shared.iter().flat_map(|node| loops.of_member(*node).iter().map(|at| row(*node, at)));
+    Datum::Table(SHARED, rows.collect())
+}
+
+/// Returns all loops as rows.
+pub(crate) fn rows<'a>(drawing: &Drawing<'a>, loops: &Loops, charge: ChargeFn<'_>) -> Result<Datum<'a>> {
+    let mut rows = Vec::with_capacity(loops.list.len());
+    for at in 0..loops.list.len() {
+        rows.push(row(drawing, loops, at, charge)?);
+    }
+    Ok(Datum::Table(LOOP, rows))
+}
+
+/// Returns the loop at an index as a record.
+pub(crate) fn record<'a>(drawing: &Drawing<'a>, loops: &Loops, at: usize, charge: ChargeFn<'_>) -> Result<Datum<'a>> {
+    Ok(Datum::Record(LOOP, row(drawing, loops, at, charge)?))
+}
+
+/// Returns the sensing points: the locations of sensors, the sources of their signals other than instruments, and the
+/// items at their pipes. If there are none, the process items that the sensors have a signal to: some drawings draw
+/// them from the instrument to the process.
+pub(crate) fn sensing_points(drawing: &Drawing<'_>, sensors: &[NodeId], charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+    let topology = &drawing.topology;
+    let has_flag = |edge: EdgeId, flag: EdgeFlags| topology.edge_flags[edge as usize].contains(flag);
+    let is_process = |node: NodeId| {
+        let role = topology.roles[node as usize];
+        role != Role::Instrument && !role.closes() && (topology.flow_degree(node) > 0 || topology.is_equipment(node))
+    };
+    let mut points = Vec::new();
+    for sensor in sensors {
+        charge(1 + topology.table(EdgeFilter::All, Direction::Both).degree(*sensor) as u64)?;
+        let down = || topology.table(EdgeFilter::All, Direction::Down).arcs(*sensor);
+        let located = down().filter(|(_, edge)| has_flag(*edge, EdgeFlags::ZONE));
+        let tapped = topology.table(EdgeFilter::All, Direction::Up).arcs(*sensor).filter(|(node, edge)| {
+            has_flag(*edge, EdgeFlags::SIGNAL) && topology.roles[*node as usize] != Role::Instrument
+        });
+        let piped = topology.table(EdgeFilter::Flow, Direction::Both).arcs(*sensor);
+        let before = points.len();
+        points.extend(located.chain(tapped).chain(piped).map(|(node, _)| node));
+        if points.len() == before {
+            let drawn_backward = down().filter(|(node, edge)| has_flag(*edge, EdgeFlags::SIGNAL) && is_process(*node));
+            points.extend(drawn_backward.map(|(node, _)| node));
+        }
+    }
+    points.sort_unstable();
+    points.dedup();
+    Ok(points)
+}
+
+/// Returns the signals between the parts of a loop, from the sensor on.
+fn signals(drawing: &Drawing<'_>, found: &Loop, parts: &LoopParts, charge: ChargeFn<'_>) -> Result<Vec<EdgeId>> {
+    let topology = &drawing.topology;
+    let used = parts.sensors.iter().chain(&parts.final_elements).chain(&parts.shared);
+    let items: HashSet<NodeId> = found.members.iter().chain(used).copied().collect();
+    let table = topology.table(EdgeFilter::All, Direction::Down);
+    let mut edges = Vec::new();
+    for item in &items {
+        charge(1 + table.degree(*item) as u64)?;
+        let signal_arcs = table.arcs(*item).filter(|(next, edge)| {
+            items.contains(next) && topology.edge_flags[*edge as usize].contains(EdgeFlags::SIGNAL)
+        });
+        edges.extend(signal_arcs.map(|(_, edge)| edge));
+    }
+    edges.sort_unstable();
+    edges.dedup();
+    let order = pipe_lines::flow_order(drawing, &edges, &[], charge)?;
+    let position: HashMap<NodeId, usize> = order.iter().copied().zip(0..).collect();
+    edges.sort_by_key(|edge| position.get(&topology.flow_ends(*edge)[0]).copied());
+    Ok(edges)
+}

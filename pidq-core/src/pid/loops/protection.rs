@@ -1,0 +1,76 @@
+//! Protection: what tags, classes and attributes state about safety instrumented functions and trips.
+
+use crate::error::Result;
+use crate::graph::adjacency::NodeId;
+use crate::graph::config::{MAX_CLASS, Names};
+use crate::graph::drawing::Drawing;
+use crate::graph::roles::Role;
+use crate::graph::snake_case::snake_case;
+use crate::graph::vocabulary;
+use crate::pid::ChargeFn;
+use crate::pid::tag::{Protection, Tag};
+use crate::value::Value;
+
+/// Returns what the tag, the classes and the attributes of an instrument, a valve or a loop state about protection.
+pub(super) fn of_node(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Option<Protection>> {
+    let role = drawing.topology.roles[node as usize];
+    let is_loop = drawing.has_type(node, Names::LoopType);
+    // A safety valve acts by itself.
+    if !(is_loop || role == Role::Instrument || role.closes()) {
+        return Ok(None);
+    }
+    let by_attribute = states_safety(drawing, node, charge)?.then_some(Protection::Safety);
+    Ok(by_tag(drawing, node).max(by_class(drawing, node)).max(by_attribute))
+}
+
+/// Returns the statement of a tag. A drive or a valve is the final element that an unclear letter may stand for.
+fn by_tag(drawing: &Drawing<'_>, node: NodeId) -> Option<Protection> {
+    let stated = drawing.tag(node).and_then(Tag::parse_letters)?.protection();
+    let is_final = drawing.topology.roles[node as usize].closes() || drawing.class_has(node, vocabulary::ACTUATORS);
+    stated.filter(|stated| *stated != Protection::Unclear || !is_final)
+}
+
+fn by_class(drawing: &Drawing<'_>, node: NodeId) -> Option<Protection> {
+    let is_valve = drawing.topology.roles[node as usize].closes();
+    let words = [
+        (Protection::Safety, vocabulary::SAFETY_FUNCTIONS),
+        (Protection::Trip, if is_valve { vocabulary::SHUTDOWN_VALVES } else { vocabulary::TRIPS }),
+    ];
+    words.into_iter().find(|(_, words)| drawing.class_has_word(node, words)).map(|(protection, _)| protection)
+}
+
+/// Returns whether a field or an attribute states a safety instrumented function: `sil: 2`, `sis: true`.
+fn states_safety(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+    if drawing.node_field(node, Names::Safety).is_some_and(is_stated) {
+        return Ok(true);
+    }
+    let attributes = drawing.node(node).as_object().and_then(|object| object.get("attributes"));
+    let is_safety = |name: &str, value: Value<'_>| {
+        name.len() <= MAX_CLASS && drawing.topology.config.contains(Names::Safety, name) && is_stated(value)
+    };
+    match attributes {
+        Some(Value::Object(attributes)) => {
+            charge(attributes.iter().count() as u64)?;
+            Ok(attributes.iter().any(|(name, value)| is_safety(name, value)))
+        }
+        Some(Value::Array(attributes)) => {
+            charge(attributes.len() as u64)?;
+            Ok(attributes.iter().any(|entry| {
+                let field = |key: &str| entry.as_object()?.get(key);
+                let name = field("name").and_then(Value::as_str);
+                name.zip(field("value")).is_some_and(|(name, value)| is_safety(name, value))
+            }))
+        }
+        _ => Ok(false),
+    }
+}
+
+/// Returns whether a value states what its field is for.
+fn is_stated(value: Value<'_>) -> bool {
+    match value {
+        Value::Bool(is_stated) => is_stated,
+        Value::Number(number) => number.value() > 0.0,
+        Value::String(text) => !vocabulary::NEGATIVES.contains(&snake_case(text.trim()).as_str()),
+        _ => false,
+    }
+}

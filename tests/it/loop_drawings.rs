@@ -1,0 +1,567 @@
+//! Small drawings of loops and trips, each with the answer that an engineer expects.
+//!
+//! A drawing is a list of chains: `T-1:tank → FV-1:control_valve; FT-1 ⇢ FIC-1 ⇢ FV-1`. `→` is a pipe, `⇢` a signal,
+//! `~` a signal without a direction, `⊃` has a member, `⊳` refers to an item. An item is a tag with a class after its
+//! first mention, `instrument` if there is none; `_a` is the id of an item without a tag. `(sil=2)` is a field.
+//!
+//! An answer has one line for each loop: name and kind, sensors, functions, final elements, whether it is closed, and
+//! the items that other loops have.
+
+use pidq::{Graph, Limits, Query};
+use serde_json::{Map, Value, json};
+
+/// A drawing and its loops.
+struct Case {
+    name: &'static str,
+    plant: &'static str,
+    loops: &'static [&'static str],
+}
+
+const fn case(name: &'static str, plant: &'static str, loops: &'static [&'static str]) -> Case {
+    Case { name, plant, loops }
+}
+
+const CASES: &[Case] = &[
+    case(
+        "a single loop",
+        "T-1:tank → FV-1:control_valve → T-2:tank; FT-1 ⇢ FIC-1 ⇢ FV-1",
+        &["F-1 control: FT-1 | FIC-1 | FV-1 | closed"],
+    ),
+    case(
+        "split range: one controller, two valves",
+        "T-1:tank → PV-1A:control_valve; T-1 → PV-1B:control_valve; PT-1 ⇢ PIC-1 ⇢ PV-1A; PIC-1 ⇢ PV-1B",
+        &["P-1 control: PT-1 | PIC-1 | PV-1A,PV-1B | closed"],
+    ),
+    case(
+        "split range through two converters, drawn as one loop",
+        "T-1:tank → _v:control_valve; T-1 → _w:control_valve; P-1:loop ⊃ PT-1; P-1 ⊃ PIC-1; PT-1 ⇢ PIC-1 ⇢ _a ⇢ _v; PIC-1 ⇢ _b ⇢ _w",
+        &["P-1 control: PT-1 | PIC-1 | _v,_w | closed"],
+    ),
+    case(
+        "cascade: the primary controller acts through the secondary one, whose sensor is its own",
+        "T-1:tank → FV-2:control_valve → T-2:tank; LT-1 ⇢ LIC-1 ⇢ FIC-2 ⇢ FV-2; FT-2 ⇢ FIC-2",
+        &[
+            "L-1 control: LT-1 | LIC-1 | FV-2 | closed | FV-2 of F-2, FIC-2 of F-2",
+            "F-2 control: FT-2 | FIC-2 | FV-2 | closed",
+        ],
+    ),
+    case(
+        "ratio: the wild flow is a sensor of the ratio loop, whose valve does not close the wild flow's loop",
+        "T-1:tank → FV-2:control_valve; FT-1 ⇢ FI-1; FT-1 ⇢ FFIC-2; FT-2 ⇢ FFIC-2 ⇢ FV-2",
+        &["F-1 indication: FT-1 | FI-1 |  | open", "F-2 control: FT-1,FT-2 | FFIC-2 | FV-2 | closed | FT-1 of F-1"],
+    ),
+    case(
+        "override: two controllers, a selector, one valve",
+        "T-1:tank → FV-2:control_valve; PT-1 ⇢ PIC-1 ⇢ FY-2; FT-2 ⇢ FIC-2 ⇢ FY-2 ⇢ FV-2",
+        &[
+            "P-1 control: PT-1 | PIC-1 | FV-2 | closed | FV-2 of F-2, FY-2 of F-2",
+            "F-2 control: FT-2 | FY-2,FIC-2 | FV-2 | closed",
+        ],
+    ),
+    case(
+        "the higher of two transmitters",
+        "T-1:tank → TV-1:control_valve; TT-1A ⇢ TY-1; TT-1B ⇢ TY-1; TY-1 ⇢ TIC-1 ⇢ TV-1",
+        &["T-1 control: TT-1A,TT-1B | TY-1,TIC-1 | TV-1 | closed"],
+    ),
+    case(
+        "a transmitter shared by two controllers",
+        "T-1:tank → PV-1:control_valve; T-1 → PV-2:control_valve; PT-1 ⇢ PIC-1 ⇢ PV-1; PT-1 ⇢ PIC-2 ⇢ PV-2",
+        &["P-1 control: PT-1 | PIC-1 | PV-1 | closed", "P-2 control: PT-1 | PIC-2 | PV-2 | closed | PT-1 of P-1"],
+    ),
+    case(
+        "an indicator is not closed by the valve of another controller on its transmitter",
+        "T-1:tank → PV-2:control_valve; PT-1 ⇢ PI-1; PT-1 ⇢ PIC-2 ⇢ PV-2",
+        &["P-1 indication: PT-1 | PI-1 |  | open", "P-2 control: PT-1 | PIC-2 | PV-2 | closed | PT-1 of P-1"],
+    ),
+    case(
+        "a shared transmitter in drawn loops",
+        "T-1:tank → PV-2:control_valve; P-1:loop ⊃ PT-1; P-1 ⊃ PI-1; P-2:loop ⊃ PIC-2; P-2 ⊃ PV-2; PT-1 ⇢ PI-1; PT-1 ⇢ PIC-2 ⇢ PV-2",
+        &["P-1 indication: PT-1 | PI-1 |  | open", "P-2 control: PT-1 | PIC-2 | PV-2 | closed | PT-1 of P-1"],
+    ),
+    case(
+        "a shared transmitter, signals without a direction",
+        "T-1:tank → PV-2:control_valve; PT-1 ~ PI-1; PT-1 ~ PIC-2; PIC-2 ~ PV-2",
+        &["P-1 indication: PT-1 | PI-1 |  | open", "P-2 control: PT-1 | PIC-2 | PV-2 | closed | PT-1 of P-1"],
+    ),
+    case(
+        "an indicator at a controller shows the controller's sensor",
+        "T-1:tank → PV-1:control_valve; PT-1 ⇢ PIC-1 ⇢ PV-1; PIC-1 ⇢ PI-2",
+        &[
+            "P-1 control: PT-1 | PIC-1 | PV-1 | closed",
+            "P-2 indication: PT-1 | PI-2 |  | open | PT-1 of P-1, PIC-1 of P-1",
+        ],
+    ),
+    case(
+        "three voting transmitters of one number",
+        "T-1:tank → PZV-1:control_valve; PZT-1A ⇢ PZY-1; PZT-1B ⇢ PZY-1; PZT-1C ⇢ PZY-1; PZY-1 ⇢ PZV-1",
+        &["PZ-1 safety: PZT-1A,PZT-1B,PZT-1C | PZY-1 | PZV-1 | closed"],
+    ),
+    case(
+        "three voting transmitters and logic of another number; the letters UZ alone are unclear",
+        "T-1:tank → XZV-9:control_valve; PZT-1A ⇢ UZ-9; PZT-1B ⇢ UZ-9; PZT-1C ⇢ UZ-9; UZ-9 ⇢ XZV-9",
+        &[
+            "PZ-1 safety: PZT-1A,PZT-1B,PZT-1C |  | XZV-9 | closed | UZ-9 of UZ-9",
+            "UZ-9 trip?: PZT-1A,PZT-1B,PZT-1C | UZ-9 | XZV-9 | closed | PZT-1A of PZ-1, PZT-1B of PZ-1, PZT-1C of PZ-1",
+        ],
+    ),
+    case(
+        "a trip with its own transmitter beside the control loop of the same number",
+        "T-1:tank → LV-1:control_valve → XZV-1:control_valve; LT-1 ⇢ LIC-1 ⇢ LV-1; LZT-1 ⇢ LZSHH-1 ⇢ XZV-1",
+        &["L-1 control: LT-1 | LIC-1 | LV-1 | closed", "LZ-1 safety: LZT-1 | LZSHH-1 | XZV-1 | closed"],
+    ),
+    case(
+        "a trip on the transmitter of the control loop shares it",
+        "T-1:tank → PV-1:control_valve → XV-1:control_valve; PT-1 ⇢ PIC-1 ⇢ PV-1; PT-1 ⇢ PSHH-1 ⇢ XV-1",
+        &["P-1 control: PT-1 | PIC-1 | PV-1 | closed", "P-1 trip: PT-1 | PSHH-1 | XV-1 | closed | PT-1 of P-1"],
+    ),
+    case(
+        "a trip on the transmitter of a drawn loop is not lost",
+        "T-1:tank → PV-1:control_valve → XV-1:control_valve; P-1:loop ⊃ PT-1; P-1 ⊃ PIC-1; P-1 ⊃ PV-1; PT-1 ⇢ PIC-1 ⇢ PV-1; PT-1 ⇢ PSHH-7 ⇢ XV-1",
+        &["P-1 control: PT-1 | PIC-1 | PV-1 | closed", "P-7 trip: PT-1 | PSHH-7 | XV-1 | closed | PT-1 of P-1"],
+    ),
+    case(
+        "a trip shares the solenoid on the control valve",
+        "T-1:tank → FV-1:control_valve; FT-1 ⇢ FIC-1 ⇢ FY-1 ⇢ FV-1; PSLL-5 ⇢ I-5 ⇢ FY-1",
+        &[
+            "F-1 control: FT-1 | FIC-1,FY-1 | FV-1 | closed",
+            "P-5 trip: PSLL-5 |  | FV-1 | closed | FV-1 of F-1, FY-1 of F-1, I-5 of I-5",
+            "I-5 trip: PSLL-5 | I-5 | FV-1 | closed | FV-1 of F-1, FY-1 of F-1, PSLL-5 of P-5",
+        ],
+    ),
+    case(
+        "a trip that reads a controller has the controller's sensor, and the controller does not act on its valve",
+        "T-1:tank → PV-1:control_valve → XV-9:control_valve; PT-1 ⇢ PIC-1 ⇢ PV-1; PIC-1 ⇢ I-9 ⇢ XV-9",
+        &[
+            "P-1 control: PT-1 | PIC-1 | PV-1 | closed",
+            "I-9 trip: PT-1 | I-9 | XV-9 | closed | PT-1 of P-1, PIC-1 of P-1",
+        ],
+    ),
+    case(
+        "an emergency shutdown valve belongs to the shutdown of its number",
+        "T-1:tank → ESDV-1:control_valve; PSHH-3 ⇢ ESD-1 ⇢ ESDV-1",
+        &[
+            "P-3 trip: PSHH-3 |  | ESDV-1 | closed | ESDV-1 of ESD-1, ESD-1 of ESD-1",
+            "ESD-1 trip: PSHH-3 | ESD-1 | ESDV-1 | closed | PSHH-3 of P-3",
+        ],
+    ),
+    case(
+        "a trip that stops a pump",
+        "T-1:tank → P-1:pump; LSLL-4 ⇢ I-4 ⇢ P-1",
+        &["L-4 trip: LSLL-4 |  | P-1 | closed | I-4 of I-4", "I-4 trip: LSLL-4 | I-4 | P-1 | closed | LSLL-4 of L-4"],
+    ),
+    case(
+        "a trip that stops a motor drawn beside its pump",
+        "T-1:tank → P-1:pump; _m:electric_motor; LSLL-4 ⇢ _m",
+        &["L-4 trip: LSLL-4 |  | _m | closed"],
+    ),
+    case(
+        "trips by a switch, signals without a direction",
+        "T-1:tank → XV-1:control_valve; LSHH-1 ~ I-1; I-1 ~ XV-1; PT-2 ~ PSHH-2; PSHH-2 ~ XV-1",
+        &[
+            "L-1 trip: LSHH-1 |  | XV-1 | closed | I-1 of I-1",
+            "I-1 trip: LSHH-1 | I-1 | XV-1 | closed | LSHH-1 of L-1",
+            "P-2 indication: PT-2 |  |  | open",
+            "P-2 trip: PT-2 | PSHH-2 | XV-1 | closed | PT-2 of P-2",
+        ],
+    ),
+    case("a trip without a final element is open", "T-1:tank ⇢ LSHH-1", &["L-1 trip: LSHH-1 |  |  | open"]),
+    case("an alarm at the second limit is not a trip", "LT-1 ⇢ LAHH-1", &["L-1 indication: LT-1 | LAHH-1 |  | open"]),
+    case("a local indicator", "T-1:tank ⇢ PI-1", &["P-1 indication: PI-1 |  |  | open"]),
+    case(
+        "a local indicator at a root valve does not close it",
+        "T-1:tank → _v:gate_valve; _v ⇢ PI-1; PI-2 ⇢ _v",
+        &["P-1 indication:  | PI-1 |  | open", "P-2 indication:  | PI-2 |  | open"],
+    ),
+    case(
+        "a hand switch moves an on-off valve",
+        "T-1:tank → XV-1:control_valve; HS-1 ⇢ XV-1",
+        &["H-1 control:  | HS-1 | XV-1 | open"],
+    ),
+    case(
+        "position switches of an on-off valve do not move it, in whichever direction they are drawn",
+        "T-1:tank → XV-1:control_valve; HS-1 ⇢ XV-1; ZSO-1 ⇢ XV-1; XV-1 ⇢ ZSC-1; ZT-2 ⇢ XV-1",
+        &[
+            "H-1 control:  | HS-1 | XV-1 | open",
+            "Z-1 indication: ZSO-1,ZSC-1 |  |  | open",
+            "Z-2 indication: ZT-2 |  |  | open",
+        ],
+    ),
+    case(
+        "a hand switch starts a trip",
+        "T-1:tank → XZV-5:control_valve; LZT-5 ⇢ LZS-5 ⇢ XZV-5; HS-6 ⇢ LZS-5",
+        &[
+            "LZ-5 safety: LZT-5 | LZS-5 | XZV-5 | closed | HS-6 of H-6",
+            "H-6 control:  | HS-6 | XZV-5 | open | LZS-5 of LZ-5",
+        ],
+    ),
+    case(
+        "a hand switch HZ is a safety switch in IEC 62424 and any drive in ISA-5.1",
+        "T-1:tank → XZV-1:control_valve; HZ-1 ⇢ XZV-1",
+        &["HZ-1 trip?:  | HZ-1 | XZV-1 | open"],
+    ),
+    case(
+        "a drive FZ is the final element of its control loop",
+        "T-1:tank → FZ-1:control_valve; FT-1 ⇢ FIC-1 ⇢ FZ-1",
+        &["F-1 control: FT-1 | FIC-1 | FZ-1 | closed"],
+    ),
+    case(
+        "a level transmitter on a bridge of two nozzles with root valves",
+        "D-1:vessel; _n:nozzle → _v:gate_valve → LT-1; _m:nozzle → _w:gate_valve → LT-1; D-1 → LV-1:control_valve; LT-1 ⇢ LIC-1 ⇢ LV-1",
+        &["L-1 control: LT-1 | LIC-1 | LV-1 | closed"],
+    ),
+    case(
+        "a function in the control system, a converter, a positioner and an actuator, of which the loop has the transmitter only",
+        "T-1:tank → _v:control_valve; TIC-1:loop ⊃ _a; _a:transmitter ⇢ _b:instrument.function ⇢ _c:instrument.converter ⇢ _d:instrument.positioner ⇢ _e:instrument.actuator ⇢ _v",
+        &["TIC-1 control: _a |  | _v | closed"],
+    ),
+    case(
+        "a loop of items without tags",
+        "T-1:tank → _v:control_valve; F-1:loop ⊃ _a; F-1 ⊃ _b; F-1 ⊃ _v; _a:transmitter ⇢ _b ⇢ _v",
+        &["F-1 control: _a | _b | _v | closed"],
+    ),
+    case(
+        "equal numbers in two areas",
+        "T-1:tank → 20-FV-101:control_valve; T-1 → 30-FV-101:control_valve; 20-FT-101 ⇢ 20-FIC-101 ⇢ 20-FV-101; 30-FT-101 ⇢ 30-FIC-101 ⇢ 30-FV-101; 20-FZT-101",
+        &[
+            "20-F-101 control: 20-FT-101 | 20-FIC-101 | 20-FV-101 | closed",
+            "30-F-101 control: 30-FT-101 | 30-FIC-101 | 30-FV-101 | closed",
+            "20-FZ-101 safety: 20-FZT-101 |  |  | open",
+        ],
+    ),
+    case(
+        "tags without signals",
+        "T-1:tank → FV-1:control_valve; FT-1; FIC-1",
+        &["F-1 control: FT-1 | FIC-1 | FV-1 | closed"],
+    ),
+    case(
+        "a bubble that controls and trips, as in IEC 62424",
+        "T-1:tank → PV-1:control_valve; T-1 ⇢ PICZA-1 ⇢ PV-1",
+        &["PZ-1 safety: PICZA-1 |  | PV-1 | closed"],
+    ),
+    case(
+        "a class states a safety instrumented function, and another one an interlock",
+        "T-1:tank → _v:control_valve → _w:control_valve; PT-1:instrument.sis_transmitter ⇢ PC-1:instrument.sis_logic ⇢ _v; TE-2:instrument.interlock_sensor ⇢ TC-2:instrument.trip_function ⇢ _w",
+        &["P-1 safety: PT-1 | PC-1 | _v | closed", "T-2 trip: TE-2 | TC-2 | _w | closed"],
+    ),
+    case(
+        "an attribute states a safety integrity level, and another one that there is none",
+        "T-1:tank → _v:control_valve → _w:control_valve; PT-1(sil=2) ⇢ PC-1(sil=SIL 2) ⇢ _v; TT-2(sil=none) ⇢ TC-2(sis=no) ⇢ _w",
+        &["P-1 safety: PT-1 | PC-1 | _v | closed", "T-2 control: TT-2 | TC-2 | _w | closed"],
+    ),
+    case(
+        "classes of switches and interlocks instead of `instrument`",
+        "T-1:tank → _v:control_valve; PSHH-1:pressure_switch ⇢ I-2:interlock ⇢ _v; LT-3:transmitter ⇢ LC-3:safety_instrumented_function",
+        &[
+            "P-1 trip: PSHH-1 |  | _v | closed | I-2 of I-2",
+            "I-2 trip: PSHH-1 | I-2 | _v | closed | PSHH-1 of P-1",
+            "L-3 indication: LT-3 |  |  | open",
+            "L-3 safety: LT-3 | LC-3 |  | open | LT-3 of L-3",
+        ],
+    ),
+    case(
+        "the type of a loop states a safety function",
+        "T-1:tank → _v:control_valve; A-1:safety_loop ⊃ _a; A-1 ⊃ _b; _a:transmitter ⇢ _b ⇢ _v",
+        &["A-1 safety: _a | _b | _v | closed"],
+    ),
+    case(
+        "relief devices act by themselves",
+        "T-1:tank → PSV-1:safety_valve; T-1 → PSE-1:rupture_disc; T-1 → TSV-2:safety_valve",
+        &[],
+    ),
+    case(
+        "a drawn loop that controls and trips is one loop",
+        "T-1:tank → PV-1:control_valve → XV-1:control_valve; P-1:loop ⊃ PT-1; P-1 ⊃ PIC-1; P-1 ⊃ PSHH-1; PT-1 ⇢ PIC-1 ⇢ PV-1; PT-1 ⇢ PSHH-1 ⇢ XV-1",
+        &["P-1 trip: PT-1 | PIC-1,PSHH-1 | PV-1,XV-1 | closed"],
+    ),
+    case(
+        "a loop through an actuating function and an actuating system",
+        "T-1:tank → PV-1:shut_off_valve; P-1:loop ⊃ PIC-1; PIC-1 ⊃ _g:instrument.process_signal_generating_function; PIC-1 ⊃ PV_1:instrument.actuating_function; PV_1 ⇢ _s:instrument.actuating_system; _s ⊃ _r:instrument.shut_off_valve_reference; _r ⊳ PV-1",
+        &["P-1 control: _g | PIC-1,PV_1 | PV-1 | closed"],
+    ),
+];
+
+#[test]
+fn loops_of_small_drawings_are_as_an_engineer_reads_them() {
+    let wrong: Vec<String> = CASES.iter().filter_map(mismatch).collect();
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), CASES.len(), wrong.join("\n"));
+}
+
+fn mismatch(case: &Case) -> Option<String> {
+    let loops = loops(case.plant);
+    let shown = || format!("{}\n  {}\n  gives {loops:#?}\n  not   {:#?}", case.name, case.plant, case.loops);
+    (loops != case.loops).then(shown)
+}
+
+#[test]
+fn the_order_of_signals_in_the_document_does_not_matter() {
+    for case in CASES {
+        let mut reversed: Value = serde_json::from_str(&document(case.plant)).expect("JSON");
+        let edges = reversed["edges"].as_array_mut().expect("an array");
+        edges.reverse();
+        assert_eq!(loops_of(&reversed.to_string()), case.loops, "{}", case.name);
+    }
+}
+
+#[test]
+fn an_indication_needs_no_final_element_and_a_hand_switch_no_sensor() {
+    let open = r#"validate({rules: "P111"}) | map([.message, .certain])"#;
+    check("P-1:loop ⊃ PT-1; P-1 ⊃ PI-1; PT-1 ⇢ PI-1", open, "[]");
+    check("T-1:tank → XV-1:control_valve; H-1:loop ⊃ HS-1; HS-1 ⇢ XV-1", open, "[]");
+    check("F-1:loop ⊃ FT-1; F-1 ⊃ FIC-1; FT-1 ⇢ FIC-1", open, r#"[["loop F-1 lacks a final element",true]]"#);
+    let without_sensor = "F-1:loop ⊃ FIC-1; T-1:tank → FV-1:control_valve; FIC-1 ⇢ FV-1";
+    check(without_sensor, open, r#"[["loop F-1 lacks a sensor",true]]"#);
+    check("F-1:loop ⊃ FIC-1", open, r#"[["loop F-1 lacks a sensor and a final element",true]]"#);
+}
+
+#[test]
+fn a_trip_that_does_not_act_is_reported_even_without_a_loop_node() {
+    let open = r#"validate({rules: "P111"}) | map([.message, .ids, .certain])"#;
+    check("T-1:tank ⇢ LSHH-1", open, r#"[["trip L-1 lacks a final element",["LSHH-1"],false]]"#);
+    check("T-1:tank ⇢ LT-1", open, "[]");
+    let members = r#"validate({rules: "P110"}) | map(.message)"#;
+    check("F-1:loop; FIC-1", members, r#"["loop F-1 has no members"]"#);
+}
+
+#[test]
+fn a_transmitter_with_another_number_feeds_the_function_of_a_drawn_loop() {
+    let plant = "T-1:tank → FV-1:control_valve; F-1:loop ⊃ FIC-1; FT-2 ⇢ FIC-1 ⇢ FV-1; FT-2 ⇢ FI-9";
+    let expected = ["F-1 control: FT-2 | FIC-1 | FV-1 | closed", "F-9 indication: FT-2 | FI-9 |  | open"];
+    assert_eq!(loops(plant), expected);
+}
+
+#[test]
+fn a_sensing_point_is_found_in_whichever_direction_its_signal_is_drawn() {
+    let points = "loops() | map(.sensing_points | map(.id))";
+    check("T-1:tank ⇢ LT-1", points, r#"[["T-1"]]"#);
+    check("LT-1 ⇢ T-1:tank → _v:gate_valve", points, r#"[["T-1"]]"#);
+    check("T-1:tank → _v:gate_valve; _v ⇢ LT-1 ⇢ LIC-1", points, r#"[["_v"]]"#);
+}
+
+#[test]
+fn a_valve_has_the_loop_that_moves_it() {
+    let plant = "T-1:tank → FV-1:control_valve → XZV-1:control_valve; FT-1 ⇢ FIC-1 ⇢ FV-1; FZT-1 ⇢ FZS-1 ⇢ XZV-1";
+    let of = |item: &str| format!("loop(\"{item}\") | [.loop, .kind]");
+    check(plant, &of("FV-1"), r#"["F-1","control"]"#);
+    check(plant, &of("XZV-1"), r#"["FZ-1","safety"]"#);
+    check(plant, &of("FZT-1"), r#"["FZ-1","safety"]"#);
+    check(plant, "instrumentIndex() | map(.loop)", r#"["F-1","F-1","FZ-1","FZ-1"]"#);
+}
+
+/// Query of the safeguards: item, kind, loop, where they sense and act, and if they are certain.
+const SAFEGUARDS: &str = "hazopNodes() | map(.safeguards | map([.item.id, .kind, .loop, .senses, .acts, .certain]))";
+
+#[test]
+fn safeguards_say_where_they_sense_and_act() {
+    let plant = "T-1:tank → ESDV-1:control_valve → CK-1:check_valve → T-2:tank → _s:strainer → T-3:tank; \
+        T-3 → PSV-1:safety_valve → T-4:tank; _s ⇢ PZT-1 ⇢ PZS-1 ⇢ ESDV-1; T-2 → _f:flange → T-5:tank";
+    let inlet = r#"["ESDV-1","shutdown_valve","PZ-1",null,"inside",true],["CK-1","check_valve",null,null,"inside",true],["PZS-1","safety","PZ-1","outside","inside",true]"#;
+    let outlet = r#"["PZS-1","safety","PZ-1","inside","outside",true]"#;
+    let relief = r#"["PSV-1","relief",null,null,"inside",true]"#;
+    check(plant, SAFEGUARDS, &format!("[[{inlet}],[{outlet}],[{relief}],[]]"));
+}
+
+#[test]
+fn control_loops_and_alarms_are_no_safeguards() {
+    let plant = "T-1:tank → _s:strainer → FV-1:control_valve → T-2:tank; _s ⇢ FT-1 ⇢ FIC-1 ⇢ FV-1; FT-1 ⇢ FAHH-1";
+    check(plant, SAFEGUARDS, "[[]]");
+    check("T-1:tank → XV-1:control_valve → T-2:tank; HS-1 ⇢ XV-1", SAFEGUARDS, "[[]]");
+}
+
+#[test]
+fn an_incomplete_safeguard_is_not_certain() {
+    let shutdown = r#"[[["SDV-1","shutdown_valve",null,null,"inside",false]]]"#;
+    check("T-1:tank → SDV-1:control_valve → T-2:tank", SAFEGUARDS, shutdown);
+    let by_class = r#"[[["_v","shutdown_valve",null,null,"inside",false]]]"#;
+    check("T-1:tank → _v:emergency_shutdown_valve → T-2:tank", SAFEGUARDS, by_class);
+    let trip = r#"[[["LSHH-1","trip","L-1","inside","unknown",false]]]"#;
+    check("T-1:tank → _s:strainer → T-2:tank; _s ⇢ LSHH-1", SAFEGUARDS, trip);
+    let unclear = r#"[[["UZ-1","trip","UZ-1","unknown","inside",false]]]"#;
+    check("T-1:tank → _v:control_valve → T-2:tank; UZ-1 ⇢ _v", SAFEGUARDS, unclear);
+}
+
+#[test]
+fn a_pump_at_the_end_of_a_section_may_be_stopped() {
+    let plant = "T-1:tank → _s:strainer → P-1:pump → T-2:tank; _s ⇢ LSLL-1 ⇢ P-1";
+    let inlet = r#"["LSLL-1","trip","L-1","inside","boundary",true]"#;
+    let outlet = r#"["LSLL-1","trip","L-1","outside","boundary",true]"#;
+    check(plant, SAFEGUARDS, &format!("[[{inlet}],[{outlet}]]"));
+    let merged = SAFEGUARDS.replace("hazopNodes()", "hazopNodes({merge: true})");
+    check(plant, &merged, r#"[[["LSLL-1","trip","L-1","inside","inside",true]]]"#);
+}
+
+#[test]
+fn a_shutdown_valve_between_two_sections_is_at_the_boundary_of_both() {
+    let plant = "T-1:tank → ESDV-1:control_valve → T-2:tank; PSHH-1 ⇢ ESDV-1";
+    let cut = SAFEGUARDS.replace("hazopNodes()", r#"hazopNodes({cut: "control"})"#);
+    let row =
+        r#"["ESDV-1","shutdown_valve","P-1",null,"boundary",true],["PSHH-1","trip","P-1","unknown","boundary",true]"#;
+    check(plant, &cut, &format!("[[{row}],[{row}]]"));
+}
+
+/// A control valve without a tag, moved by an actuating system with the tag `PV 47.02`.
+const ACTUATED: &str = "T-1:tank → _v:gate_valve → T-2:tank; _a:instrument.actuating_system(tag=PV 47.02) ⊃ \
+    _r:instrument.operated_valve_reference; _r ⊳ _v";
+
+#[test]
+fn the_tag_of_an_actuating_system_finds_its_valve_for_functions_on_flow() {
+    for tag in ["PV 47.02", "PV-47.02", "PV47.02", "PV_47.02"] {
+        check(ACTUATED, &format!("node(\"{tag}\").id"), r#""_a""#);
+        check(ACTUATED, &format!("downstream(\"{tag}\") | map(.id)"), r#"["T-2"]"#);
+        check(ACTUATED, &format!("node(\"{tag}\") | upstream() | map(.id)"), r#"["T-1"]"#);
+        check(ACTUATED, &format!("trace(\"{tag}\") | map(.node.id)"), r#"["_v","T-2"]"#);
+        check(ACTUATED, &format!("isolate(\"{tag}\").inside | map(.id)"), r#"["_v"]"#);
+        check(ACTUATED, &format!("reachable(\"T-1\", \"{tag}\")"), "true");
+        check(ACTUATED, &format!("boundary(\"T-1\", \"{tag}\").boundary | map(.id)"), r#"["_v"]"#);
+    }
+    check(ACTUATED, r#"downstream("PV 47.02", {edges: true}) | map(.id)"#, r#"["_r","_v","T-2"]"#);
+    let unknown = r#""PQ3002: no node with id or tag \"PV 4702\"; did you mean \"PV 47.02\"?""#;
+    check(ACTUATED, r#"downstream("PV 4702")"#, unknown);
+}
+
+#[test]
+fn a_valve_and_its_actuators_with_one_tag_are_one_item() {
+    let plant = "T-1:tank → PV-1:gate_valve → T-2:tank; _f:instrument.actuating_function(tag=PV 1) ⇢ \
+        _a:instrument.actuating_system(tag=PV 1); _a ⊃ _r:instrument.operated_valve_reference(tag=PV 1); \
+        _a ⊃ _m:instrument.controlled_actuator(tag=PV 1); _r ⊳ PV-1";
+    for tag in ["PV-1", "PV 1", "PV1"] {
+        check(plant, &format!("node(\"{tag}\").id"), r#""PV-1""#);
+        check(plant, &format!("downstream(\"{tag}\") | map(.id)"), r#"["T-2"]"#);
+    }
+    check(plant, r#"node("_m") | downstream() | map(.id)"#, r#"["T-2"]"#);
+}
+
+#[test]
+fn an_actuator_without_a_known_valve_and_a_controller_are_themselves() {
+    check("T-1:tank → _v:gate_valve; _a:instrument.actuator(tag=PV 1)", r#"downstream("PV 1") | map(.id)"#, "[]");
+    check("T-1:tank → _v:control_valve → T-2:tank; PIC-1 ⇢ _v", r#"downstream("PIC-1") | map(.id)"#, "[]");
+    let two = "T-1:tank → _v:gate_valve → _w:gate_valve; _a:instrument.actuator(tag=PV 1) ⊳ _v; _a ⊳ _w";
+    check(two, r#"downstream("PV 1") | map(.id)"#, "[]");
+}
+
+#[test]
+fn an_ambiguous_tag_names_its_candidates() {
+    let valves = "T-1:tank → PV-1:gate_valve → PV_1:gate_valve";
+    check(valves, r#"node("PV-1").id"#, r#""PV-1""#);
+    let spelling = r#""PQ3004: 2 nodes have the tag \"PV1\" if blanks and hyphens are ignored; use an id: \"PV-1\" (PV-1), \"PV_1\" (PV_1)""#;
+    check(valves, r#"downstream("PV1")"#, spelling);
+    let actuators = "T-1:tank → _v:gate_valve → _w:gate_valve; _a:instrument.actuator(tag=PV 1) ⊳ _v; \
+        _b:instrument.actuator(tag=PV 1) ⊳ _w";
+    let ambiguous = r#""PQ3004: 2 nodes have the tag \"PV 1\"; use an id: \"_a\", \"_b\"""#;
+    check(actuators, r#"isolate("PV 1")"#, ambiguous);
+    let other = r#""PQ3002: no node with id or tag \"P-10-1\"; did you mean \"P-101\"?""#;
+    check("P-101:pump; K-7:pump", r#"node("P-10-1")"#, other);
+}
+
+/// Returns the loops of a drawing, one line each.
+fn loops(plant: &str) -> Vec<String> {
+    loops_of(&document(plant))
+}
+
+fn loops_of(document: &str) -> Vec<String> {
+    let ids = |name: &str| format!("{name}: .{name} | map(.id)");
+    let columns = ["sensors", "functions", "final_elements"].map(ids).join(", ");
+    let query = format!(
+        "loops() | map({{loop: .loop, kind: .kind, certain: .certain, closed: .closed, {columns}, shared: .shared | map([.item.id, .loop])}})"
+    );
+    evaluate(document, &query).as_array().expect("rows").iter().map(line).collect()
+}
+
+fn line(row: &Value) -> String {
+    let list = |key: &str| {
+        let ids = row[key].as_array().expect("ids").iter();
+        ids.map(|id| id.as_str().expect("an id")).collect::<Vec<_>>().join(",")
+    };
+    let text = |value: &Value| value.as_str().map_or(value.to_string(), String::from);
+    let certain = if row["certain"] == true { "" } else { "?" };
+    let closed = if row["closed"] == true { "closed" } else { "open" };
+    let [sensors, functions, final_elements] = ["sensors", "functions", "final_elements"].map(list);
+    let (name, kind) = (text(&row["loop"]), text(&row["kind"]));
+    let shared = row["shared"].as_array().expect("rows").iter();
+    let shared: Vec<String> = shared.map(|row| format!("{} of {}", text(&row[0]), text(&row[1]))).collect();
+    let shared = if shared.is_empty() { String::new() } else { format!(" | {}", shared.join(", ")) };
+    format!("{name} {kind}{certain}: {sensors} | {functions} | {final_elements} | {closed}{shared}")
+}
+
+fn evaluate(document: &str, query: &str) -> Value {
+    let graph = Graph::from_json(document).expect("the drawing is JSON");
+    let result = Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default()));
+    match result {
+        Ok(json) => serde_json::from_str(&json).expect("a result is JSON"),
+        Err(error) => json!(error.to_string()),
+    }
+}
+
+/// Checks a query on a drawing.
+fn check(plant: &str, query: &str, expected: &str) {
+    assert_eq!(evaluate(&document(plant), query).to_string(), expected, "{query} on {plant}");
+}
+
+/// Edges: sign, kind, and class or direction.
+const EDGES: &[(&str, &str, &str)] = &[
+    ("→", "piping", ""),
+    ("⇢", "signal", ""),
+    ("~", "signal", "both"),
+    ("⊃", "has_a", ""),
+    ("⊳", "associated_with", "association.refers_to"),
+];
+
+/// Returns a drawing as a document.
+fn document(plant: &str) -> String {
+    let (mut nodes, mut edges): (Vec<Value>, Vec<Value>) = (Vec::new(), Vec::new());
+    for chain in plant.split(';').map(str::trim) {
+        let mut before: Option<String> = None;
+        let mut edge = EDGES[0];
+        for word in words(chain) {
+            if let Some(sign) = EDGES.iter().find(|(sign, ..)| *sign == word) {
+                edge = *sign;
+                continue;
+            }
+            let id = add_item(&mut nodes, &word);
+            if let Some(before) = before.replace(id.clone()) {
+                edges.push(json!({"id": edges.len(), "from": before, "to": id, "edge_type": edge.1,
+                    "edge_classification": if edge.2 == "both" { "" } else { edge.2 },
+                    "direction": if edge.2 == "both" { "both" } else { "" }}));
+            }
+        }
+    }
+    json!({"nodes": nodes, "edges": edges}).to_string()
+}
+
+/// Splits a chain at blanks outside of parentheses.
+fn words(chain: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut depth = 0;
+    for c in chain.chars() {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        match c {
+            ' ' if depth == 0 => words.push(String::new()),
+            c => words.last_mut().expect("a word").push(c),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Adds an item if it is new; a later mention may define its class.
+fn add_item(nodes: &mut Vec<Value>, word: &str) -> String {
+    let (word, fields) = word.split_once('(').map_or((word, ""), |(word, fields)| (word, fields.trim_end_matches(')')));
+    let (id, class) = word.split_once(':').unwrap_or((word, ""));
+    let at = nodes.iter().position(|node| node["id"] == id).unwrap_or_else(|| {
+        let mut node = Map::new();
+        node.insert("id".into(), json!(id));
+        node.insert("class".into(), json!("instrument"));
+        if !id.starts_with('_') {
+            node.insert("tag".into(), json!(id));
+        }
+        nodes.push(Value::Object(node));
+        nodes.len() - 1
+    });
+    if !class.is_empty() {
+        nodes[at]["class"] = json!(class);
+        nodes[at]["node_type"] = json!(if class.ends_with("loop") { class } else { "component" });
+    }
+    for (name, value) in fields.split(',').filter_map(|field| field.split_once('=')) {
+        nodes[at][name] = value.parse::<f64>().map_or(json!(value), |number| json!(number));
+    }
+    id.into()
+}
