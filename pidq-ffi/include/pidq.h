@@ -237,7 +237,8 @@ pidq_error_t *pidq_graph_parse_with(const char *json,
                                     pidq_graph_t **out);
 
 // Opens the file at a path in UTF-8: JSON, or a drawing in a format detected by its beginning (Proteus XML, DEXPI 2.0 XML, GraphML).
-pidq_error_t *pidq_graph_open(const char *path, pidq_graph_t **out);
+pidq_error_t *pidq_graph_open(const char *path,
+                              pidq_graph_t **out);
 
 // Imports a drawing from the files of a format: "proteus", "graphml", "node-link" (one file) or "csv-graph" (nodes,
 // then edges). Findings are in `pid_graph.metadata.diagnostics`.
