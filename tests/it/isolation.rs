@@ -130,7 +130,7 @@ fn an_edge_of_unknown_kind_makes_an_answer_uncertain() {
     check_document(
         &plant("whatever", "t"),
         answer,
-        r#"[true,false,[["unknown_connection","p",{"id":"x","from":"p","to":"t","type":"whatever"}]]]"#,
+        r#"[false,false,[["unknown_connection","p",{"id":"x","from":"p","to":"t","type":"whatever"}]]]"#,
     );
     check_document(&plant("whatever", "n"), answer, "[true,true,[]]");
     check_document(&plant("signal", "t"), answer, "[true,true,[]]");

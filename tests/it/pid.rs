@@ -22,7 +22,10 @@ fn an_item_between_two_valves_is_isolated_by_them() {
 fn pressure_ignores_arrows_and_check_valves() {
     check_isolation("T-1 ← V-1 ← P-1 ← V-2 ← T-2", r#""P-1""#, r#"[["V-1","V-2"],[],true]"#);
     check_isolation("T-1 → CK-1 → P-1 → CK-2 → V-2 → T-2", r#""P-1""#, r#"[["V-2"],["equipment:T-1"],false]"#);
-    check_isolation("T-1 → CK-1 → P-1 → V-2 → T-2", r#""P-1", {acceptOneWay: true}"#, r#"[["CK-1","V-2"],[],true]"#);
+    // A check valve that opens towards the pump does not keep the pressure of the tank out.
+    let accepted = r#""P-1", {acceptOneWay: true}"#;
+    check_isolation("T-1 → CK-1 → P-1 → V-2 → T-2", accepted, r#"[["V-2"],["equipment:T-1"],false]"#);
+    check_isolation("T-1 → V-1 → P-1 → CK-2 → T-2", accepted, r#"[["V-1","CK-2"],[],true]"#);
 }
 
 #[test]

@@ -191,7 +191,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         name: "isolationPlan",
         params: &[Param::query("items").optional(), Param::options(ISOLATE_OPTIONS)],
         summary: "Candidate steps of an isolation: what to close in which order, and the bleed that proves each barrier.",
-        example: r#"isolationPlan("P-101A") | .steps | map([.action, .node.tag]) => [["close","HV-102"],["lock","HV-102"],["verify","HV-102"]]"#,
+        example: r#"isolationPlan("P-101A") | .steps | map([.action, .node.tag]) => [["not_isolated","T-101"],["not_isolated","P-101B"],["close","HV-102"],["lock","HV-102"]]"#,
         body: Body::Piped(|cx, input, args| isolation(cx, input, args, IsolationReport::Plan)),
     },
     Function {

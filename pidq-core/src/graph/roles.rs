@@ -114,8 +114,130 @@ enum Words {
     InPiping(&'static [&'static str]),
     /// Like `Has`, for a class that also has the word `valve`: a hydraulic pump is no valve.
     InValve(&'static [&'static str]),
+    /// One of these before `_valve`, after nothing but words of `HAND_VALVE_WORDS`: `wedge_gate_valve`, but not
+    /// `control_gate_valve` or any other word that may say that it is no hand valve.
+    HandValve(&'static [&'static str]),
 }
-use Words::{Begins, Driven, Ends, Has, InPiping, InValve, Is, Last, Valve};
+use Words::{Begins, Driven, Ends, HandValve, Has, InPiping, InValve, Is, Last, Valve};
+
+/// Words before the type of a valve that leave it a valve for isolation by hand. All other words are unknown.
+const HAND_VALVE_WORDS: &[&str] = &[
+    "and",
+    "angle",
+    "api",
+    "ball",
+    "bleed",
+    "block",
+    "body",
+    "bolted",
+    "bonnet",
+    "bore",
+    "brass",
+    "bronze",
+    "butt",
+    "butterfly",
+    "carbon",
+    "cast",
+    "chain",
+    "class",
+    "closed",
+    "compact",
+    "concentric",
+    "cryogenic",
+    "diaphragm",
+    "double",
+    "drain",
+    "eccentric",
+    "end",
+    "entry",
+    "expanding",
+    "extended",
+    "flanged",
+    "flexible",
+    "floating",
+    "forged",
+    "full",
+    "gate",
+    "gear",
+    "gearbox",
+    "globe",
+    "hand",
+    "handwheel",
+    "high",
+    "in",
+    "inline",
+    "isolating",
+    "isolation",
+    "jacketed",
+    "knife",
+    "lever",
+    "line",
+    "lined",
+    "locked",
+    "lubricated",
+    "lug",
+    "lugged",
+    "manual",
+    "manually",
+    "metal",
+    "mounted",
+    "needle",
+    "non",
+    "offset",
+    "one",
+    "operated",
+    "parallel",
+    "pattern",
+    "performance",
+    "piece",
+    "pinch",
+    "piston",
+    "plastic",
+    "plug",
+    "process",
+    "ptfe",
+    "pvc",
+    "reduced",
+    "rising",
+    "root",
+    "screwed",
+    "seal",
+    "seat",
+    "seated",
+    "shut",
+    "shutoff",
+    "side",
+    "single",
+    "slab",
+    "slide",
+    "sluice",
+    "socket",
+    "soft",
+    "solid",
+    "split",
+    "stainless",
+    "standard",
+    "steel",
+    "stem",
+    "stop",
+    "straight",
+    "straightway",
+    "threaded",
+    "three",
+    "through",
+    "top",
+    "triple",
+    "trunnion",
+    "two",
+    "valve",
+    "vent",
+    "wafer",
+    "wedge",
+    "weld",
+    "welded",
+    "wheel",
+    "y",
+];
 
 impl Words {
     /// Returns whether a class in snake_case matches.
@@ -133,6 +255,7 @@ impl Words {
             }),
             InValve(words) => class.contains("valve") && words.iter().any(|word| class.contains(word)),
             InPiping(words) => class.strip_prefix("piping_component.").is_some_and(|class| are_last(words, class)),
+            HandValve(words) => class.strip_suffix("_valve").is_some_and(|kind| is_hand_valve(words, kind)),
         }
     }
 
@@ -151,6 +274,9 @@ impl Words {
                 return format!("({words}).*valve|valve.*({words})");
             }
             InPiping(words) => (r"^piping_component\.(.*_)?", words, "$"),
+            HandValve(words) => {
+                return format!("^(({})_)*({})_valve$", HAND_VALVE_WORDS.join("|"), words.join("|"));
+            }
         };
         format!("{before}({}){after}", words.join("|").replace('.', r"\."))
     }
@@ -159,6 +285,15 @@ impl Words {
 fn are_last(words: &[&str], class: &str) -> bool {
     let is_word = |before: &str| before.is_empty() || before.ends_with('_');
     words.iter().any(|word| class.strip_suffix(word).is_some_and(is_word))
+}
+
+/// Returns whether a class without `_valve` is one of some types after nothing but words of hand valves.
+fn is_hand_valve(types: &[&str], class: &str) -> bool {
+    let is_known = |before: &str| {
+        let words = before.strip_suffix('_').map(|words| words.split('_'));
+        before.is_empty() || words.is_some_and(|mut words| words.all(|word| HAND_VALVE_WORDS.contains(&word)))
+    };
+    types.iter().filter_map(|kind| class.strip_suffix(kind)).any(is_known)
 }
 
 /// Returns the role of a built-in class in snake_case, by the entire class or its last part.
@@ -227,7 +362,7 @@ const PASSED: &[Words] = &[
 ];
 
 /// Items that close the end of a pipe, or that are put into it from outside: nothing follows them.
-const ENDING: &[Words] = &[Last(&["cap", "pipe_plug", "plug_fitting", "sensorwell", "thermowell", "injection_quill"])];
+const ENDING: &[Words] = &[Last(&["cap", "pipe_plug", "plug_fitting", "sensorwell", "thermowell"])];
 
 /// What is known about a class without a role.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -280,6 +415,18 @@ const EMERGENCY_LETTERS: &[(EmergencyValve, &[&str])] = &[
     (EmergencyValve::Possible, &["XV", "UV", "ROV", "EBV", "XZV", "UZV"]),
 ];
 
+/// Letters of the tags of valves that are no hand valves: with an actuator, check valves, relief valves.
+const OTHER_VALVE_LETTERS: &[&str] = &[
+    "SDV", "ESDV", "ESV", "EIV", "ESD", "EBV", "BDV", "XV", "XZV", "UV", "UZV", "MOV", "AOV", "ROV", "SOV", "HCV",
+    "FV", "LV", "PV", "TV", "FCV", "LCV", "PCV", "TCV", "FZV", "LZV", "PZV", "TZV", "NRV", "CHV", "PSV", "PRV", "TRV",
+    "TSV", "PSE",
+];
+
+/// Returns whether the letters of a tag are those of a valve that is no hand valve. `HV` and `CV` stand for several.
+pub(crate) fn are_letters_of_other_valve(letters: &str) -> bool {
+    OTHER_VALVE_LETTERS.contains(&letters)
+}
+
 /// Returns the function of a valve in the emergency shutdown by its class in snake_case, without its namespace.
 pub(super) fn emergency_valve_by_class(class: &str) -> Option<EmergencyValve> {
     EMERGENCY_CLASSES.iter().find(|(_, any)| any.iter().any(|words| words.matches(class))).map(|(valve, _)| *valve)
@@ -296,7 +443,8 @@ const BUILT_IN: &[(Role, &[Words])] = &[
     (Role::None, &[InPiping(&["nozzle"]), Last(&["flow_nozzle", "spray_nozzle"])]),
     (Role::Port, &[Last(&["nozzle"])]),
     (Role::OffPage, &[Has(&["off_page", "connector_symbol"]), Last(&["opc", "outlet", "inlet"])]),
-    (Role::OpenEnd, &[Has(&["open_end"])]),
+    // Caps against rain and dust are no closures.
+    (Role::OpenEnd, &[Has(&["open_end"]), Last(&["rain_cap", "vent_cap", "vented_cap", "weather_cap", "dust_cap"])]),
     (Role::None, &[Is(&["reference.signal_end"])]),
     // References to another sheet, whatever the rest of their class.
     (Role::OffPage, &[Begins(&["reference."])]),
@@ -358,6 +506,7 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             Last(&["blind", "spacer", "spacer_ring", "ring_spacer"]),
         ],
     ),
+    (Role::OpenEnd, &[Has(&["drilled_blind", "vented_blind"])]),
     (
         Role::PositiveBarrier,
         &[Last(&[
@@ -384,7 +533,8 @@ const BUILT_IN: &[(Role, &[Words])] = &[
         &[
             Last(&["check", "nrv"]),
             Valve(&["check", "foot"]),
-            Has(&["check_valve", "checkvalve", "non_return", "nonreturn", "backflow", "back_flow"]),
+            Has(&["check_valve", "checkvalve", "non_return", "nonreturn", "backflow", "back_flow", "valve.check"]),
+            InValve(&["check_", "_check", "one_way", "oneway"]),
         ],
     ),
     // By hand, whatever else operates valves.
@@ -436,17 +586,39 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             // A drive in front of a type: a motor-operated ball valve.
             InValve(&["motor_operated_", "motor_actuated_", "motorized_", "motorised_", "pneumatic_", "hydraulic_"]),
             InValve(&["actuated_", "air_operated_", "solenoid_", "on_off_", "shutdown_", "shut_down_", "remotely_"]),
+            InValve(&[
+                "actuator_",
+                "automated_",
+                "electric",
+                "pneumatically_",
+                "hydraulically_",
+                "motor_",
+                "servo_",
+                "remote_",
+            ]),
+            InValve(&["control_", "modulating_", "regulating_", "positioner", "self_acting", "self_operated"]),
+            InValve(&[
+                "spring_",
+                "double_acting",
+                "single_acting",
+                "fail_",
+                "quick_closing",
+                "trip_",
+                "pilot_",
+                "power_",
+            ]),
+            InValve(&["sdv_", "xv_", "esd_", "esdv_", "rosov_", "onoff_", "gas_over_oil", "surface_safety"]),
             // Valves by the letters of their tags. As a tag, HV is often a hand valve; as a class, it is not stated.
             Last(&[
                 "sdv", "esdv", "esv", "xv", "mov", "aov", "rov", "bdv", "hv", "eiv", "fcv", "pcv", "lcv", "tcv", "hcv",
             ]),
         ],
     ),
-    (Role::MultiWay, &[InValve(SEVERAL_WAYS), Valve(&["mixing", "selector", "transfer"])]),
+    (Role::MultiWay, &[InValve(SEVERAL_WAYS), InValve(&["mixing", "selector", "transfer", "switching", "_port_"])]),
     (
         Role::Barrier,
         &[
-            Valve(&[
+            HandValve(&[
                 "ball",
                 "gate",
                 "globe",
@@ -544,7 +716,8 @@ mod tests {
             .flat_map(|(_, words)| *words)
             .flat_map(|words| match words {
                 Is(words) | Begins(words) | Ends(words) | Has(words) => *words,
-                Last(words) | Valve(words) | Driven(words) | InPiping(words) | InValve(words) => *words,
+                Last(words) | Valve(words) | Driven(words) | InPiping(words) => *words,
+                InValve(words) | HandValve(words) => *words,
             })
             .copied()
             .collect();

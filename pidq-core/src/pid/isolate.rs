@@ -8,6 +8,7 @@
 //! A valve that is locked open, or without which a relief device loses its inlet or outlet, is used last: a branch
 //! passes it, and the search is repeated with it as a barrier only if the branch stays open behind it.
 
+mod actuation;
 mod bleeds;
 mod plan;
 mod relief_paths;
@@ -417,9 +418,9 @@ impl<'p, 'a> Isolation<'p, 'a> {
             Role::Barrier | Role::Control if self.has_several_ways(node, visitor)? => {
                 self.conditional_effect(node, step, "set", false)
             }
-            Role::Barrier => self.valve_effect(node, "barrier"),
+            Role::Barrier => self.hand_valve_effect(node, step, visitor)?,
             Role::Control => self.conditional_effect(node, step, "close", self.options.accept_conditional),
-            Role::OneWay if self.options.accept_one_way => self.accepted(node, "accepted_one_way", "one_way"),
+            Role::OneWay if self.options.accept_one_way => self.one_way_effect(node, step),
             Role::Relief => self.relief_effect(node, step),
             Role::Equipment => NodeEffect::StaysOpen("equipment", node),
             Role::OffPage if topology.flow_degree(node) < 2 => NodeEffect::StaysOpen("off_page_connector", node),
@@ -429,9 +430,50 @@ impl<'p, 'a> Isolation<'p, 'a> {
         })
     }
 
+    /// Handles a hand valve: no barrier if it is not installed, and conditional if something in the drawing says that it
+    /// is no hand valve.
+    fn hand_valve_effect<V: Visitor>(&mut self, node: NodeId, step: u32, visitor: &mut V) -> Result<NodeEffect> {
+        let config = &self.drawing.topology.config;
+        if valve_state::is_not_installed(self.drawing, node) {
+            self.note("not_installed", node);
+            return Ok(NodeEffect::Passes);
+        }
+        if self.classes(node).any(|class| config.is_declared(class)) {
+            return Ok(self.valve_effect(node, "barrier"));
+        }
+        if self.is_contradicted(node) {
+            self.note("contradictory_class", node);
+            return Ok(self.conditional_effect(node, step, "close", false));
+        }
+        if actuation::is_actuated(self.drawing, node, &mut |units| visitor.charge(units))? {
+            return Ok(self.conditional_effect(node, step, "close", self.options.accept_conditional));
+        }
+        if actuation::has_tag_of_other_valve(self.drawing, node) {
+            self.note("contradictory_tag", node);
+            return Ok(self.conditional_effect(node, step, "close", self.options.accept_conditional));
+        }
+        Ok(self.valve_effect(node, "barrier"))
+    }
+
+    /// Returns whether another field of a valve calls it something that does not close.
+    fn is_contradicted(&self, node: NodeId) -> bool {
+        let config = &self.drawing.topology.config;
+        let is_other = |role: Role| {
+            matches!(role, Role::OneWay | Role::Relief | Role::Control | Role::MultiWay | Role::Blind | Role::OpenEnd)
+        };
+        self.classes(node).any(|class| match config.role_of(class) {
+            Some(role) => is_other(role),
+            None => config.passage_of(class).is_some(),
+        })
+    }
+
     /// Handles a blind flange: no barrier if the drawing states that it is open.
     fn positive_effect<V: Visitor>(&mut self, node: NodeId, step: u32, visitor: &mut V) -> Result<NodeEffect> {
         let is_removed_spool = valve_state::spool(self.drawing, node) == Spool::Removed;
+        if valve_state::is_not_installed(self.drawing, node) && !is_removed_spool {
+            self.note("not_installed", node);
+            return Ok(NodeEffect::StaysOpen("open_end", node));
+        }
         if blind_position(self.drawing, node) == BlindPosition::Open && !is_removed_spool {
             self.note("open_blind_flange", node);
             return Ok(self.conditional_effect(node, step, "close", false));
@@ -453,8 +495,11 @@ impl<'p, 'a> Isolation<'p, 'a> {
             Spool::Installed => "swing",
         };
         match blind_position(self.drawing, node) {
-            BlindPosition::Closed => NodeEffect::Ends("positive_barrier"),
-            BlindPosition::Open => self.conditional_effect(node, step, action, self.options.accept_conditional),
+            // A closed spool may be one that is installed.
+            BlindPosition::Closed if action == "swing" => NodeEffect::Ends("positive_barrier"),
+            BlindPosition::Closed | BlindPosition::Open => {
+                self.conditional_effect(node, step, action, self.options.accept_conditional)
+            }
             BlindPosition::Unknown => {
                 if action == "swing" {
                     self.note("blind_without_position", node);
@@ -474,20 +519,13 @@ impl<'p, 'a> Isolation<'p, 'a> {
         NodeEffect::Ends(kind)
     }
 
-    /// Notes a valve whose type the drawing leaves open, or which other fields call something that does not close.
+    /// Notes a valve whose type the drawing leaves open.
     fn note_class(&mut self, node: NodeId) {
         let config = &self.drawing.topology.config;
         if self.classes(node).any(|class| config.is_declared(class)) {
             return;
         }
         let role = self.drawing.topology.roles[node as usize];
-        let is_other = |other: Role| {
-            other != role && matches!(other, Role::OneWay | Role::Relief | Role::Control | Role::MultiWay | Role::Blind)
-        };
-        let is_contradicted = self.classes(node).filter_map(|class| config.role_of(class)).any(is_other);
-        if role == Role::Barrier && is_contradicted {
-            self.note("contradictory_class", node);
-        }
         if role == Role::Barrier && self.classes(node).any(|class| config.is_unspecified_valve(class)) {
             self.note("unspecified_valve", node);
         }
@@ -509,6 +547,21 @@ impl<'p, 'a> Isolation<'p, 'a> {
         }
     }
 
+    /// Handles a check valve that an option accepts: it closes against a flow into the volume only if the drawing states
+    /// that it opens outwards.
+    fn one_way_effect(&mut self, node: NodeId, step: u32) -> NodeEffect {
+        let topology = &self.drawing.topology;
+        let before = self.node_at(self.steps[step as usize].from);
+        let flow = topology.table(EdgeFilter::Flow, Direction::Down);
+        let is_directed = |edge: EdgeId| !topology.edge_flags[edge as usize].contains(EdgeFlags::UNDIRECTED);
+        let opens_outwards = before != NONE && flow.arcs(before).any(|(next, edge)| next == node && is_directed(edge));
+        if opens_outwards {
+            return self.accepted(node, "accepted_one_way", "one_way");
+        }
+        self.note("one_way_direction", node);
+        NodeEffect::Passes
+    }
+
     fn relief_effect(&mut self, node: NodeId, step: u32) -> NodeEffect {
         self.relief.push(step);
         match self.options.accept_relief {
@@ -528,6 +581,10 @@ impl<'p, 'a> Isolation<'p, 'a> {
         match valve_state::spool(self.drawing, node) {
             Spool::Removed => NodeEffect::Ends("positive_barrier"),
             Spool::Removable => self.conditional_effect(node, step, "remove", self.options.accept_conditional),
+            Spool::Installed if valve_state::is_not_installed(self.drawing, node) => {
+                self.note("not_installed", node);
+                NodeEffect::StaysOpen("open_end", node)
+            }
             Spool::Installed => {
                 if self.is_unknown(node) {
                     self.note("unknown_class", node);
@@ -585,6 +642,10 @@ impl<'p, 'a> Isolation<'p, 'a> {
             self.open.push(OpenBranch { step, kind: "free_port", at: node });
         } else if degree < 2 {
             self.dead_ends.push(node);
+        }
+        // The third pipe of a tee may be missing on the drawing.
+        if degree == 2 && self.drawing.topology.roles[node as usize] == Role::Junction {
+            self.note("junction_with_two_pipes", node);
         }
         Ok(())
     }
@@ -676,11 +737,10 @@ impl<'p, 'a> Isolation<'p, 'a> {
                     && !inside.contains(other)
                     && is_item(*other)
             });
-            self.uncertainties.extend(unknown.map(|(_, edge)| Uncertainty {
-                reason: "unknown_connection",
-                at: node,
-                edge,
-            }));
+            for (_, edge) in unknown {
+                self.gaps.push(DataGap { kind: "unknown_connection", at: node, edge });
+                self.uncertainties.push(Uncertainty { reason: "unknown_connection", at: node, edge });
+            }
         }
         Ok(())
     }

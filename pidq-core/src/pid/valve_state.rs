@@ -10,6 +10,34 @@ use crate::graph::roles::Role;
 use crate::graph::snake_case::snake_case;
 use crate::value::Value;
 
+/// Returns whether the drawing states that an item is not installed: removed, demolished, for the future.
+pub(crate) fn is_not_installed(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let states = [Names::NormalPosition, Names::BlindPosition, Names::Status];
+    let states = states.map(|names| state(drawing, node, names));
+    let is_no = |value: Option<Value<'_>>| match value {
+        Some(Value::Bool(is_yes)) => !is_yes,
+        value => value
+            .and_then(|value| value.as_str())
+            .is_some_and(|text| matches!(snake_case(text).as_str(), "no" | "false")),
+    };
+    states.into_iter().any(|value| is_in(drawing, value, Names::Removed))
+        || is_yes(state(drawing, node, Names::RemovedMark))
+        || is_no(state(drawing, node, Names::InstalledMark))
+}
+
+/// Returns whether the drawing states how a valve is operated, and not by hand: an operation, or the position that it
+/// takes when its actuator fails.
+pub(crate) fn is_stated_as_actuated(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let is_other = |value: Value<'_>| match value {
+        Value::Bool(is_actuated) => is_actuated,
+        value => !is_in(drawing, Some(value), Names::ManualOperation),
+    };
+    [Names::Actuated, Names::Operation, Names::FailAction]
+        .into_iter()
+        .filter_map(|names| state(drawing, node, names))
+        .any(is_other)
+}
+
 /// Position of a blind or a spool.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum BlindPosition {

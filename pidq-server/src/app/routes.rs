@@ -183,6 +183,7 @@ const GRAPHS: &[Reply] = &[
     export("text/vnd.graphviz"),
     export("text/vnd.mermaid"),
     export("application/x-cypher-query"),
+    export("text/x-sfiles"),
     export("image/svg+xml"),
     Reply::empty(304, "Not modified."),
 ];
@@ -195,6 +196,7 @@ const RESULTS: &[Reply] = &[
     export("text/vnd.graphviz"),
     export("text/vnd.mermaid"),
     export("application/x-cypher-query"),
+    export("text/x-sfiles"),
     export("image/svg+xml"),
 ];
 

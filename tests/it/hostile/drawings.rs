@@ -193,8 +193,8 @@ fn nested_rules_are_rejected() {
 
 #[test]
 fn a_very_long_class_has_no_role() {
-    for (length, role) in [(200, r#"{"barrier":1}"#), (300, r#"{"none":1}"#)] {
-        let class = format!("{}_gate_valve", "x".repeat(length));
+    for (count, role) in [(20, r#"{"barrier":1}"#), (40, r#"{"none":1}"#)] {
+        let class = format!("{}gate_valve", "flanged_".repeat(count));
         let graph = Graph::from_json(json!({"nodes": [{"id": 1, "class": class}]}).to_string()).expect("a drawing");
         let query = Query::parse("graphInfo().roles").expect("a query");
         assert_eq!(query.to_json(&graph, Limits::default()).expect("it runs"), role);

@@ -52,11 +52,12 @@ impl<'a> Isolation<'_, 'a> {
         // Stable: barriers of one group keep the order in which they were reached.
         proofs.sort_by_key(|proof| (proof.is_late(), !proof.is_source));
         let rows = proofs.iter().map(|proof| self.proof_row(proof)).collect();
+        let steps = if self.is_complete() { steps(&proofs, &bleeds) } else { self.steps_of_open_volume(&proofs) };
         Ok(Datum::Record(
             PLAN,
             vec![
                 Isolation::target(targets),
-                Datum::Table(STEP, steps(&proofs, &bleeds)),
+                Datum::Table(STEP, step_rows(steps)),
                 Datum::Table(PROOF, rows),
                 Datum::Nodes(bleeds),
                 self.unresolved(),
@@ -66,6 +67,17 @@ impl<'a> Isolation<'_, 'a> {
                 self.uncertain(),
             ],
         ))
+    }
+
+    /// Returns the steps while an end is open: no bleed of a volume that is connected to others may be opened, and none
+    /// proves anything.
+    fn steps_of_open_volume(&self, proofs: &[Proof]) -> Vec<PlanStep> {
+        let gaps = self.gaps.iter().map(|gap| gap.at);
+        let mut ends: Vec<NodeId> = self.open.iter().map(|open| open.at).chain(gaps).collect();
+        let mut seen = HashSet::new();
+        ends.retain(|end| seen.insert(*end));
+        let not_isolated = ends.into_iter().map(|end| PlanStep::new("not_isolated", end));
+        not_isolated.chain(closing(proofs, false)).chain(closing(proofs, true)).collect()
     }
 
     fn proof(
@@ -170,17 +182,22 @@ impl PlanStep {
 }
 
 /// Returns the steps: close and lock, open the bleeds, close what comes late, prove each barrier.
-fn steps<'a>(proofs: &[Proof], bleeds: &[NodeId]) -> Vec<Vec<Datum<'a>>> {
-    let closing = |is_late: bool| {
-        let proofs = proofs.iter().filter(move |proof| proof.is_late() == is_late);
-        proofs.flat_map(|proof| {
-            let close = PlanStep { cuts_off: proof.cuts_off.clone(), ..PlanStep::new(proof.action, proof.node) };
-            [close, PlanStep::new("lock", proof.node)]
-        })
-    };
+fn steps(proofs: &[Proof], bleeds: &[NodeId]) -> Vec<PlanStep> {
     let bleeding = bleeds.iter().map(|bleed| PlanStep::new("open_bleed", *bleed));
     let proving = proofs.iter().map(|proof| PlanStep { at: proof.bleed, ..PlanStep::new("verify", proof.node) });
-    let steps = closing(false).chain(bleeding).chain(closing(true)).chain(proving);
+    closing(proofs, false).chain(bleeding).chain(closing(proofs, true)).chain(proving).collect()
+}
+
+/// Returns the steps that close and lock the barriers that are closed early, or late.
+fn closing(proofs: &[Proof], is_late: bool) -> impl Iterator<Item = PlanStep> + '_ {
+    proofs.iter().filter(move |proof| proof.is_late() == is_late).flat_map(|proof| {
+        let close = PlanStep { cuts_off: proof.cuts_off.clone(), ..PlanStep::new(proof.action, proof.node) };
+        [close, PlanStep::new("lock", proof.node)]
+    })
+}
+
+/// Returns the steps as numbered rows.
+fn step_rows<'a>(steps: Vec<PlanStep>) -> Vec<Vec<Datum<'a>>> {
     let row = |(number, step): (usize, PlanStep)| {
         let [action, node, at] = [Datum::Word(step.action), Datum::Node(step.node), Datum::node(step.at)];
         vec![Datum::count(number), action, node, at, Datum::Nodes(step.cuts_off)]

@@ -204,7 +204,8 @@ impl<'a> Isolation<'_, 'a> {
         Ok(match (behind.second, behind.bleed, self.bleed_before(from, charge)?) {
             (Some(_), Some(_), _) => "double_block_bleed",
             (Some(_), None, _) => "double_block",
-            (None, Some(_), _) | (_, _, Some(_)) => "block_bleed",
+            // A bleed on the side of the pressure proves nothing.
+            (None, _, Some(_)) => "block_bleed",
             _ => "single",
         })
     }

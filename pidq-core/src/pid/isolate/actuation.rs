@@ -1,0 +1,39 @@
+//! Actuation of valves as the drawing states it: by fields, by signals, by parts, or by the tag.
+
+use crate::error::Result;
+use crate::graph::adjacency::{EdgeId, NodeId};
+use crate::graph::drawing::Drawing;
+use crate::graph::roles::{Role, are_letters_of_other_valve};
+use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
+use crate::pid::instrument_class::{self, LoopFunction};
+use crate::pid::tag::Tag;
+use crate::pid::{ChargeFn, valve_state};
+
+/// Returns whether a valve has an actuator: its fields say so, an instrument sends it a signal, or an actuator or a
+/// solenoid belongs to it or is located on it.
+pub(super) fn is_actuated(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+    let topology = &drawing.topology;
+    let table = topology.table(EdgeFilter::All, Direction::Both);
+    charge(1 + table.degree(node) as u64)?;
+    let has =
+        |edge: EdgeId, flags: &[EdgeFlags]| flags.iter().any(|flag| topology.edge_flags[edge as usize].contains(*flag));
+    let is_acting = |(from, edge): (NodeId, EdgeId)| {
+        topology.roles[from as usize] == Role::Instrument
+            && has(edge, &[EdgeFlags::SIGNAL])
+            && !has(edge, &[EdgeFlags::ZONE])
+            && instrument_class::loop_function(drawing, from) != LoopFunction::Measures
+    };
+    let is_drive = |(other, edge): (NodeId, EdgeId)| {
+        has(edge, &[EdgeFlags::PART, EdgeFlags::MEMBER, EdgeFlags::MEMBER_REVERSED, EdgeFlags::ZONE])
+            && instrument_class::acts_by_class(drawing, other)
+    };
+    Ok(valve_state::is_stated_as_actuated(drawing, node)
+        || topology.table(EdgeFilter::All, Direction::Up).arcs(node).any(is_acting)
+        || table.arcs(node).any(is_drive)
+        || topology.field_members(node).iter().any(|part| instrument_class::acts_by_class(drawing, *part)))
+}
+
+/// Returns whether the tag of a valve is that of a valve with an actuator, a check valve or a relief valve.
+pub(super) fn has_tag_of_other_valve(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    drawing.tag(node).and_then(Tag::parse).is_some_and(|tag| are_letters_of_other_valve(&tag.letters))
+}
