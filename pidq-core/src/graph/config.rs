@@ -813,6 +813,7 @@ mod tests {
                 "control",
                 &[
                     "control_globe_valve",
+                    "pneumatic_ball_valve",
                     "ControlGlobeValve",
                     "temperature_control_globe_valve",
                     "electric_ball_valve",
@@ -833,6 +834,8 @@ mod tests {
                     "removed_gate_valve",
                     "future_gate_valve",
                     "float_ball_valve",
+                    "piston_operated_ball_valve",
+                    "diaphragm_operated_globe_valve",
                     "safety_gate_valve",
                     "rotary_gate_valve",
                     "symbol.text_gate_valve",
@@ -841,7 +844,17 @@ mod tests {
                 ],
             ),
             ("open_end", &["rain_cap", "vented_cap", "drilled_blind_flange"]),
-            ("barrier", &["flanged_wedge_gate_valve", "WedgeGateValve", "full_bore_ball_valve", "lever_ball_valve"]),
+            (
+                "barrier",
+                &[
+                    "flanged_wedge_gate_valve",
+                    "WedgeGateValve",
+                    "full_bore_ball_valve",
+                    "lever_ball_valve",
+                    "gear_operated_gate_valve",
+                    "hand_operated_ball_valve",
+                ],
+            ),
         ];
         for (role, classes) in rows {
             for class in *classes {

@@ -120,6 +120,9 @@ enum Words {
 }
 use Words::{Begins, Driven, Ends, HandValve, Has, InPiping, InValve, Is, Last, Valve};
 
+/// Words before `operated` that stand for operation by hand.
+const HAND_WORDS: &[&str] = &["chain", "gear", "gearbox", "hand", "handwheel", "lever", "manual", "manually", "wheel"];
+
 /// Words before the type of a valve that leave it a valve for isolation by hand. All other words are unknown.
 const HAND_VALVE_WORDS: &[&str] = &[
     "and",
@@ -185,7 +188,6 @@ const HAND_VALVE_WORDS: &[&str] = &[
     "non",
     "offset",
     "one",
-    "operated",
     "parallel",
     "pattern",
     "performance",
@@ -275,7 +277,8 @@ impl Words {
             }
             InPiping(words) => (r"^piping_component\.(.*_)?", words, "$"),
             HandValve(words) => {
-                return format!("^(({})_)*({})_valve$", HAND_VALVE_WORDS.join("|"), words.join("|"));
+                let [any, hand] = [HAND_VALVE_WORDS, HAND_WORDS].map(|words| words.join("|"));
+                return format!("^(({any})_|({hand})_operated_)*({})_valve$", words.join("|"));
             }
         };
         format!("{before}({}){after}", words.join("|").replace('.', r"\."))
@@ -290,8 +293,12 @@ fn are_last(words: &[&str], class: &str) -> bool {
 /// Returns whether a class without `_valve` is one of some types after nothing but words of hand valves.
 fn is_hand_valve(types: &[&str], class: &str) -> bool {
     let is_known = |before: &str| {
-        let words = before.strip_suffix('_').map(|words| words.split('_'));
-        before.is_empty() || words.is_some_and(|mut words| words.all(|word| HAND_VALVE_WORDS.contains(&word)))
+        let Some(words) = before.strip_suffix('_') else { return before.is_empty() };
+        let words: Vec<&str> = words.split('_').collect();
+        words.iter().enumerate().all(|(at, word)| match *word {
+            "operated" => at > 0 && HAND_WORDS.contains(&words[at - 1]),
+            word => HAND_VALVE_WORDS.contains(&word),
+        })
     };
     types.iter().filter_map(|kind| class.strip_suffix(kind)).any(is_known)
 }
@@ -327,9 +334,9 @@ const SEVERAL_WAYS: &[&str] = &[
     "change_over",
 ];
 
-/// Returns whether a class in snake_case is a valve that does not close all its ways.
+/// Returns whether a class of a valve, in snake_case, is one that does not close all its ways.
 pub(super) fn has_several_ways(class: &str) -> bool {
-    InValve(SEVERAL_WAYS).matches(class)
+    Has(SEVERAL_WAYS).matches(class)
 }
 
 /// Valves that can be operated, of a type that the class does not state.

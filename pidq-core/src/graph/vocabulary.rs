@@ -94,6 +94,9 @@ pub const LOOP_TYPES: &[&str] = &[
 /// Parts of the classes of actuators.
 pub const ACTUATORS: &[&str] = &["actuat", "positioner"];
 
+/// Parts of the classes of drives of valves, and words of descriptions that name one.
+pub const VALVE_DRIVES: &[&str] = &["actuat", "positioner", "solenoid", "motor", "pneumatic", "hydraul"];
+
 /// Parts of the classes of instruments that sense.
 pub const SENSORS: &[&str] = &["sensor", "transmitter", "element", "signal_generating", "sensing"];
 

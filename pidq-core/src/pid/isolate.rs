@@ -476,6 +476,9 @@ impl<'p, 'a> Isolation<'p, 'a> {
         }
         if blind_position(self.drawing, node) == BlindPosition::Open && !is_removed_spool {
             self.note("open_blind_flange", node);
+            if self.drawing.topology.flow_degree(node) < 2 {
+                return Ok(NodeEffect::StaysOpen("open_end", node));
+            }
             return Ok(self.conditional_effect(node, step, "close", false));
         }
         let pipes = bleeds::neighbors(self.drawing, node, &mut |units| visitor.charge(units))?;
@@ -654,6 +657,8 @@ impl<'p, 'a> Isolation<'p, 'a> {
     fn pipe_count(&self, node: NodeId) -> usize {
         let is_through = match self.drawing.topology.roles[node as usize] {
             Role::Blind => true,
+            // A sample flows on behind an analyzer.
+            Role::Instrument => self.drawing.class_has(node, &["analys", "analyz"]),
             Role::None => self.drawing.topology.owner(node).is_none() && self.passage(node) != Some(Passage::End),
             _ => false,
         };
@@ -710,7 +715,10 @@ impl<'p, 'a> Isolation<'p, 'a> {
     fn find_dangling<V: Visitor>(&mut self, visitor: &mut V) -> Result<()> {
         let topology = &self.drawing.topology;
         visitor.charge(topology.dangling.len() as u64)?;
-        let inside: HashSet<NodeId> = self.inside.iter().copied().collect();
+        let mut inside: HashSet<NodeId> = self.inside.iter().copied().collect();
+        // A further pipe of a barrier may be on either side.
+        let barriers = self.barriers.iter().map(|barrier| self.steps[barrier.step as usize].node);
+        inside.extend(barriers.filter(|node| topology.flow_degree(*node) > 1));
         let may_open_volume = |edge: &&EdgeId| {
             [EdgeFlags::FLOW, EdgeFlags::PART].iter().any(|flags| topology.edge_flags[**edge as usize].contains(*flags))
         };

@@ -2,9 +2,12 @@
 
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
+use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::{Role, are_letters_of_other_valve};
+use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
+use crate::graph::vocabulary;
 use crate::pid::instrument_class::{self, LoopFunction};
 use crate::pid::tag::Tag;
 use crate::pid::{ChargeFn, valve_state};
@@ -25,12 +28,21 @@ pub(super) fn is_actuated(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<
     };
     let is_drive = |(other, edge): (NodeId, EdgeId)| {
         has(edge, &[EdgeFlags::PART, EdgeFlags::MEMBER, EdgeFlags::MEMBER_REVERSED, EdgeFlags::ZONE])
-            && instrument_class::acts_by_class(drawing, other)
+            && drawing.class_has(other, vocabulary::VALVE_DRIVES)
     };
     Ok(valve_state::is_stated_as_actuated(drawing, node)
+        || is_described_as_actuated(drawing, node)
         || topology.table(EdgeFilter::All, Direction::Up).arcs(node).any(is_acting)
         || table.arcs(node).any(is_drive)
-        || topology.field_members(node).iter().any(|part| instrument_class::acts_by_class(drawing, *part)))
+        || topology.field_members(node).iter().any(|part| drawing.class_has(*part, vocabulary::VALVE_DRIVES)))
+}
+
+/// Returns whether a text that describes a valve names a drive.
+fn is_described_as_actuated(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let object = drawing.node(node).as_object();
+    let names = drawing.topology.config.names(Names::Description).iter();
+    let mut texts = names.filter_map(|name| object?.get(name)?.as_str()).filter(|text| text.len() <= MAX_CLASS);
+    texts.any(|text| vocabulary::VALVE_DRIVES.iter().any(|word| snake_case(text).contains(word)))
 }
 
 /// Returns whether the tag of a valve is that of a valve with an actuator, a check valve or a relief valve.
