@@ -715,10 +715,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
     fn find_dangling<V: Visitor>(&mut self, visitor: &mut V) -> Result<()> {
         let topology = &self.drawing.topology;
         visitor.charge(topology.dangling.len() as u64)?;
-        let mut inside: HashSet<NodeId> = self.inside.iter().copied().collect();
-        // A further pipe of a barrier may be on either side.
-        let barriers = self.barriers.iter().map(|barrier| self.steps[barrier.step as usize].node);
-        inside.extend(barriers.filter(|node| topology.flow_degree(*node) > 1));
+        let inside: HashSet<NodeId> = self.inside.iter().copied().collect();
         let may_open_volume = |edge: &&EdgeId| {
             [EdgeFlags::FLOW, EdgeFlags::PART].iter().any(|flags| topology.edge_flags[**edge as usize].contains(*flags))
         };
