@@ -97,6 +97,9 @@ pub const ACTUATORS: &[&str] = &["actuat", "positioner"];
 /// Parts of the classes of drives of valves, and words of descriptions that name one.
 pub const VALVE_DRIVES: &[&str] = &["actuat", "positioner", "solenoid", "motor", "pneumatic", "hydraul"];
 
+/// Parts of the classes of drives that are moved by hand.
+pub const HAND_DRIVES: &[&str] = &["hand", "manual", "lever"];
+
 /// Parts of the classes of instruments that sense.
 pub const SENSORS: &[&str] = &["sensor", "transmitter", "element", "signal_generating", "sensing"];
 

@@ -26,15 +26,20 @@ pub(super) fn is_actuated(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<
             && !has(edge, &[EdgeFlags::ZONE])
             && instrument_class::loop_function(drawing, from) != LoopFunction::Measures
     };
-    let is_drive = |(other, edge): (NodeId, EdgeId)| {
+    let is_connected_drive = |(other, edge): (NodeId, EdgeId)| {
         has(edge, &[EdgeFlags::PART, EdgeFlags::MEMBER, EdgeFlags::MEMBER_REVERSED, EdgeFlags::ZONE])
-            && drawing.class_has(other, vocabulary::VALVE_DRIVES)
+            && is_drive(drawing, other)
     };
     Ok(valve_state::is_stated_as_actuated(drawing, node)
         || is_described_as_actuated(drawing, node)
         || topology.table(EdgeFilter::All, Direction::Up).arcs(node).any(is_acting)
-        || table.arcs(node).any(is_drive)
-        || topology.field_members(node).iter().any(|part| drawing.class_has(*part, vocabulary::VALVE_DRIVES)))
+        || table.arcs(node).any(is_connected_drive)
+        || topology.field_members(node).iter().any(|part| is_drive(drawing, *part)))
+}
+
+/// Returns whether an item moves a valve other than by hand, by its class.
+fn is_drive(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    drawing.class_has(node, vocabulary::VALVE_DRIVES) && !drawing.class_has(node, vocabulary::HAND_DRIVES)
 }
 
 /// Returns whether a text that describes a valve names a drive.
