@@ -1,4 +1,4 @@
-//! What an isolation reports besides its barriers: relief devices, states of valves, uncertain connections, plans, and
+//! Reports of an isolation besides its barriers: relief devices, states of valves, uncertain connections, plans, and
 //! the sections between emergency shutdown valves.
 
 use crate::graph::{check_document, check_graph};

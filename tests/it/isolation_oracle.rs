@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::graph;
 
-/// What an item of a random drawing is.
+/// Kind of an item of a random drawing.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Kind {
     Equipment,
@@ -197,7 +197,7 @@ impl Plant {
     }
 }
 
-/// What an isolation finds, as sets.
+/// Result of an isolation, as sets.
 #[derive(Debug, Default, Eq, PartialEq)]
 struct Found {
     barriers: BTreeSet<usize>,

@@ -369,7 +369,7 @@ const PASSED: &[Words] = &[
 /// Items that close the end of a pipe, or that are put into it from outside: nothing follows them.
 const ENDING: &[Words] = &[Last(&["cap", "pipe_plug", "plug_fitting", "sensorwell", "thermowell"])];
 
-/// What is known about a class without a role.
+/// Passage of items of a class without a role.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Passage {
     /// A pipe enters and leaves it.

@@ -29,7 +29,7 @@ const SECTION: &[&str] = &[
 ];
 const UNCERTAINTY: &[&str] = &["reason", "at", "edge"];
 
-/// What ends a section.
+/// End of a section.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum End {
     Shutdown,

@@ -56,12 +56,12 @@ impl Default for IsolateOptions {
     }
 }
 
-/// What an isolation reports.
+/// Report of an isolation.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum IsolationReport {
     /// The barriers, the branches that stay open, and what is inside.
     Points,
-    /// What to close in which order, and how each barrier can be proved.
+    /// The order of closing, and the bleed that proves each barrier.
     Plan,
 }
 

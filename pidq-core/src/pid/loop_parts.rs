@@ -124,7 +124,7 @@ struct Search<'p, 'a> {
     found: &'p Loop,
 }
 
-/// What a signal reaches.
+/// Target of a signal.
 enum Reached {
     FinalElement,
     /// A function, a converter or an actuator on the way to a final element.

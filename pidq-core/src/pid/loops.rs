@@ -137,7 +137,7 @@ impl Loops {
     }
 }
 
-/// What groups instruments: measured variable and number, and whether they trip.
+/// Key that groups instruments: measured variable, number, and protection.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 struct Key {
     variable: String,

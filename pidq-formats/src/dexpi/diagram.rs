@@ -29,7 +29,7 @@ pub struct Diagram<'t> {
     used: BTreeMap<String, usize>,
 }
 
-/// What is drawn for an object.
+/// Drawn representation of an object.
 #[derive(Default)]
 pub struct Drawing<'t> {
     pub graphics: Vec<Json>,

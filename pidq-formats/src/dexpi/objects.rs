@@ -1,6 +1,6 @@
 //! Objects of a DEXPI 2.0 model: classes, ids, components, references and data.
 //!
-//! What a reader takes is marked, so that everything else can be listed as a loss at the end.
+//! A reader marks all that it takes; everything else is listed as a loss at the end.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};

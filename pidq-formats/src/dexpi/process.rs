@@ -40,7 +40,7 @@ struct Process<'p, 't> {
     builder: &'p mut ImportBuilder,
     /// Steps and port numbers by the id of a port.
     ports: HashMap<&'t str, (String, usize)>,
-    /// How often an id or a generated id was used.
+    /// Number of uses of an id or a generated id.
     ids: HashMap<String, usize>,
     connections: Vec<usize>,
     /// References of nodes: from, property, to.

@@ -25,7 +25,7 @@ pub fn write(flowsheet: &Flowsheet, ranks: &[usize]) -> String {
     writer.out
 }
 
-/// What stands after each unit. Connections are indices.
+/// Text after each unit. Connections are indices.
 struct Plan {
     independent_roots: Vec<usize>,
     units: Vec<UnitPlan>,

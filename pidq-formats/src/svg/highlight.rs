@@ -11,9 +11,9 @@ use super::ids_in_document;
 pub struct Isolation {
     /// Barriers: what must be closed.
     pub close: BTreeSet<String>,
-    /// What is isolated by them.
+    /// The items that they isolate.
     pub inside: BTreeSet<String>,
-    /// What stays open or is uncertain: branches without a barrier, relief devices, valves that close only with their
+    /// Open or uncertain items: branches without a barrier, relief devices, valves that close only with their
     /// actuator, gaps of the drawing, and barriers that rest on something that the drawing does not state.
     pub open: BTreeSet<String>,
 }

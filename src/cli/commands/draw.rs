@@ -86,7 +86,7 @@ fn reject_raster_formats(path: &Path) -> Result<()> {
     }
 }
 
-/// What a query selects on a drawing.
+/// Selection of a query on a drawing.
 #[derive(Default)]
 struct Selection {
     ids: BTreeSet<String>,

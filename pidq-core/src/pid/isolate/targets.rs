@@ -12,7 +12,7 @@ use crate::pid::pipe_lines::Members;
 use crate::pid::{ChargeFn, loop_parts};
 use crate::value::Value;
 
-/// What an isolation starts from.
+/// Start of an isolation.
 #[derive(Default)]
 pub(super) struct Targets {
     /// Items inside the volume.
