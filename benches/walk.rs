@@ -15,7 +15,7 @@ const QUERIES: &[(&str, &str)] = &[
     ("weak", "components() | size()"),
     ("strong", "components({strong: true}) | size()"),
     ("cuts", "cutPoints() | size()"),
-    ("isolate", r#"nodes(.class == "CentrifugalPump") | limit(2) | map(isolate().complete)"#),
+    ("isolate", r#"nodes(.class == "CentrifugalPump") | limit(10) | map(isolate().complete)"#),
 ];
 
 fn walk(criterion: &mut Criterion) {

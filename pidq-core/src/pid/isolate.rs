@@ -15,6 +15,8 @@ mod relief_paths;
 mod rows;
 mod targets;
 
+use std::cell::RefCell;
+
 use hashbrown::{HashMap, HashSet};
 
 use self::relief_paths::ReliefPaths;
@@ -122,7 +124,8 @@ enum NodeEffect {
 struct Isolation<'p, 'a> {
     drawing: &'p Drawing<'a>,
     options: IsolateOptions,
-    relief_paths: &'p ReliefPaths,
+    /// Found as far as the search gets, and shared by all searches of an isolation.
+    relief_paths: &'p RefCell<ReliefPaths>,
     /// Valves that are locked open or block a relief device, and that are used all the same.
     used_last: &'p HashSet<NodeId>,
     steps: Vec<Step>,
@@ -164,7 +167,7 @@ pub(crate) fn isolate<'a, V: Visitor>(
     visitor: &mut V,
 ) -> Result<Datum<'a>> {
     let found = targets::targets(drawing, targets, &mut |units| visitor.charge(units))?;
-    let relief_paths = ReliefPaths::find(drawing, &mut |units| visitor.charge(units))?;
+    let relief_paths = RefCell::default();
     let mut used_last = HashSet::new();
     let first = Isolation::search(drawing, &found, options, &relief_paths, &used_last, visitor)?;
     let mut needed = first.needed_last(visitor)?;
@@ -186,7 +189,7 @@ fn remove_needless<V: Visitor>(
     drawing: &Drawing<'_>,
     targets: &Targets,
     options: IsolateOptions,
-    relief_paths: &ReliefPaths,
+    relief_paths: &RefCell<ReliefPaths>,
     used_last: &mut HashSet<NodeId>,
     visitor: &mut V,
 ) -> Result<()> {
@@ -208,7 +211,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
         drawing: &'p Drawing<'a>,
         targets: &Targets,
         options: IsolateOptions,
-        relief_paths: &'p ReliefPaths,
+        relief_paths: &'p RefCell<ReliefPaths>,
         used_last: &'p HashSet<NodeId>,
         visitor: &mut V,
     ) -> Result<Isolation<'p, 'a>> {
@@ -242,6 +245,9 @@ impl<'p, 'a> Isolation<'p, 'a> {
             if targets.has_group && isolation.is_unknown(*target) {
                 isolation.note("unknown_class", *target);
             }
+        }
+        for at in 0..isolation.steps.len() {
+            isolation.find_relief_paths(isolation.steps[at].node, visitor)?;
         }
         isolation.follow(visitor)?;
         for end in &targets.ends {
@@ -360,6 +366,10 @@ impl<'p, 'a> Isolation<'p, 'a> {
         Ok(())
     }
 
+    fn find_relief_paths<V: Visitor>(&self, node: NodeId, visitor: &mut V) -> Result<()> {
+        self.relief_paths.borrow_mut().explore(self.drawing, node, &mut |units| visitor.charge(units))
+    }
+
     /// Continues a branch to a node; from `NONE`, a branch starts before the node.
     fn visit<V: Visitor>(&mut self, from: u32, node: NodeId, visitor: &mut V) -> Result<()> {
         let step = self.steps.len() as u32;
@@ -372,6 +382,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
             return Ok(());
         }
         self.steps.push(Step { node, from, port, depth, is_end: false });
+        self.find_relief_paths(node, visitor)?;
         match self.effect_of(node, step, visitor)? {
             NodeEffect::Passes => self.pass(step, visitor)?,
             NodeEffect::Ends(kind) => {
@@ -536,7 +547,8 @@ impl<'p, 'a> Isolation<'p, 'a> {
 
     /// Returns whether a valve is to stay open: it is locked open, or a relief device depends on it.
     fn is_used_last(&self, node: NodeId) -> bool {
-        !is_closed(self.drawing, node) && (is_locked_open(self.drawing, node) || self.relief_paths.blocks(node))
+        !is_closed(self.drawing, node)
+            && (is_locked_open(self.drawing, node) || self.relief_paths.borrow().blocks(node))
     }
 
     fn conditional_effect(&mut self, node: NodeId, step: u32, action: &'static str, is_accepted: bool) -> NodeEffect {
@@ -777,7 +789,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
             visitor.charge(1 + u64::from(self.steps[open.step as usize].depth))?;
             let on_path: Vec<NodeId> =
                 self.path(open.step).into_iter().filter(|node| kept_open.contains(node)).collect();
-            let without_relief = on_path.iter().find(|node| !self.relief_paths.blocks(**node));
+            let without_relief = on_path.iter().find(|node| !self.relief_paths.borrow().blocks(**node));
             needed.extend(without_relief.or(on_path.first()));
         }
         Ok(needed)

@@ -24,38 +24,65 @@ struct Side {
     shared: Vec<usize>,
 }
 
-/// The relief paths of a drawing.
+/// Relief paths of the parts of a drawing that an isolation has reached. A path does not lead through equipment, so only
+/// the devices in the piping around an item can depend on it.
 #[derive(Default)]
 pub(super) struct ReliefPaths {
+    /// Items of the piping whose devices are known.
+    explored: HashSet<NodeId>,
+    devices: HashSet<NodeId>,
     sides: Vec<Side>,
     /// By valve: the sides that it blocks.
     sides_blocked: HashMap<NodeId, Vec<usize>>,
 }
 
 impl ReliefPaths {
-    pub fn find(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<ReliefPaths> {
-        let mut paths = ReliefPaths::default();
-        for device in &drawing.topology.relief_devices {
-            let around = neighbors(drawing, *device, charge)?;
-            for first in &around {
-                let blocked = around.iter().copied().filter(|other| other != first).chain([*device]).collect();
-                paths.sides.push(find_side(drawing, *device, *first, blocked, charge)?);
+    /// Finds the paths of the devices that may depend on an item: those in the same piping, up to equipment and the ends
+    /// of the sheet.
+    pub fn explore(&mut self, drawing: &Drawing<'_>, item: NodeId, charge: ChargeFn<'_>) -> Result<()> {
+        let is_relief = |node: NodeId| drawing.topology.roles[node as usize] == Role::Relief;
+        let belongs = |node: NodeId| is_relief(node) || !is_end(drawing, node);
+        if drawing.topology.relief_devices.is_empty() || !belongs(item) || !self.explored.insert(item) {
+            return Ok(());
+        }
+        let (mut queue, mut devices) = (vec![item], Vec::new());
+        while let Some(node) = queue.pop() {
+            charge(1)?;
+            devices.extend(is_relief(node).then_some(node));
+            if !is_end(drawing, node) {
+                let around = neighbors(drawing, node, charge)?;
+                queue.extend(around.into_iter().filter(|next| belongs(*next) && self.explored.insert(*next)));
             }
         }
-        for (at, side) in paths.sides.iter().enumerate() {
+        devices.sort_unstable();
+        for device in devices {
+            if self.devices.insert(device) {
+                self.add_device(drawing, device, charge)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_device(&mut self, drawing: &Drawing<'_>, device: NodeId, charge: ChargeFn<'_>) -> Result<()> {
+        let around = neighbors(drawing, device, charge)?;
+        for first in &around {
+            let blocked = around.iter().copied().filter(|other| other != first).chain([device]).collect();
+            let side = find_side(drawing, device, *first, blocked, charge)?;
             for node in side.shared.iter().map(|position| side.path[*position]) {
                 if drawing.topology.roles[node as usize].closes() {
-                    paths.sides_blocked.entry(node).or_default().push(at);
+                    self.sides_blocked.entry(node).or_default().push(self.sides.len());
                 }
             }
+            self.sides.push(side);
         }
-        Ok(paths)
+        Ok(())
     }
 
     /// Returns the devices that lose their inlet or outlet if a valve is closed. Ascending.
     pub fn blocked_by(&self, valve: NodeId) -> Vec<NodeId> {
         let sides = self.sides_blocked.get(&valve).map_or(&[][..], Vec::as_slice);
         let mut devices: Vec<NodeId> = sides.iter().map(|side| self.sides[*side].device).collect();
+        devices.sort_unstable();
         devices.dedup();
         devices
     }
@@ -180,9 +207,9 @@ fn shared_positions(
         let mut queue = vec![*node];
         while let Some(node) = queue.pop() {
             charge(1)?;
+            // Another way to an end: no further item is on all paths.
             if is_end(drawing, node) {
-                reached = reached.max(path.len());
-                continue;
+                return Ok(shared);
             }
             for next in continuations(drawing, node, blocked, charge)? {
                 match position.get(&next) {

@@ -219,15 +219,16 @@ impl<'a> Isolation<'_, 'a> {
     /// Returns, by barrier, the relief devices that it cuts off.
     fn devices_cut_off(&self, charge: ChargeFn<'_>) -> Result<Vec<Vec<Device>>> {
         let is_inside: HashSet<NodeId> = self.relief.iter().map(|step| self.steps[*step as usize].node).collect();
+        let relief_paths = self.relief_paths.borrow();
         let mut all = Vec::with_capacity(self.barriers.len());
         for barrier in &self.barriers {
             let Step { node, .. } = self.steps[barrier.step as usize];
             let path = |rest: Vec<NodeId>| [self.path(barrier.step), rest].concat();
             let device = |device, rest| Device { node: device, path: path(rest), cut_off_by: vec![node] };
-            let blocked = self.relief_paths.blocked_by(node);
+            let blocked = relief_paths.blocked_by(node);
             charge(blocked.len() as u64)?;
             let mut devices: Vec<Device> =
-                blocked.iter().map(|found| device(*found, self.relief_paths.path_from(node, *found))).collect();
+                blocked.iter().map(|found| device(*found, relief_paths.path_from(node, *found))).collect();
             for (found, rest) in self.devices_behind(node, charge)? {
                 if !is_inside.contains(&found) && !blocked.contains(&found) {
                     devices.push(device(found, rest));
@@ -293,10 +294,11 @@ impl<'a> Isolation<'_, 'a> {
 
     fn relief_row(&self, device: Device) -> Vec<Datum<'a>> {
         let closes = |node: &NodeId| self.drawing.topology.roles[*node as usize].closes();
+        let relief_paths = self.relief_paths.borrow();
         let mut seen = HashSet::new();
         let on_path = device.path.iter().copied().filter(closes);
         let valves: Vec<NodeId> =
-            on_path.chain(self.relief_paths.valves_of(device.node)).filter(|valve| seen.insert(*valve)).collect();
+            on_path.chain(relief_paths.valves_of(device.node)).filter(|valve| seen.insert(*valve)).collect();
         let is_shut = |valve: &NodeId| {
             let role = self.drawing.topology.roles[*valve as usize];
             role == Role::Blind && blind_position(self.drawing, *valve) == BlindPosition::Closed
