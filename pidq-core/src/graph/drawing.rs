@@ -409,10 +409,14 @@ impl<'a> Drawing<'a> {
     /// Returns the classes of a node in snake_case. Strings longer than a class are skipped, since scanning them on
     /// each call would be too slow.
     fn classes(&self, node: NodeId) -> impl Iterator<Item = String> + use<'_, 'a> {
+        self.class_texts(node).filter(|class| class.len() <= MAX_CLASS).map(super::snake_case::snake_case)
+    }
+
+    /// Returns the classes of a node as written, of any length.
+    pub fn class_texts(&self, node: NodeId) -> impl Iterator<Item = &'a str> + use<'_, 'a> {
         let object = self.node(node).as_object();
         let names = self.topology.config.names(Names::Class).iter();
-        let classes = names.filter_map(move |name| object?.get(name)?.as_str());
-        classes.filter(|class| class.len() <= MAX_CLASS).map(super::snake_case::snake_case)
+        names.filter_map(move |name| object?.get(name)?.as_str())
     }
 
     /// Returns the most specific class of a node.

@@ -100,6 +100,12 @@ pub const VALVE_DRIVES: &[&str] = &["actuat", "positioner", "solenoid", "motor",
 /// Parts of the classes of drives that are moved by hand.
 pub const HAND_DRIVES: &[&str] = &["hand", "manual", "lever"];
 
+/// Parts of the classes of instruments through which a sample flows.
+pub const ANALYZERS: &[&str] = &["analys", "analyz"];
+
+/// Parts of the classes of pipe spools.
+pub const SPOOLS: &[&str] = &["spool"];
+
 /// Parts of the classes of instruments that sense.
 pub const SENSORS: &[&str] = &["sensor", "transmitter", "element", "signal_generating", "sensing"];
 

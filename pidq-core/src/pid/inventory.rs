@@ -9,7 +9,7 @@ use super::tag::Tag;
 use super::{ChargeFn, Datum, pipe_lines};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
-use crate::graph::config::{Names, TopologyConfig};
+use crate::graph::config::TopologyConfig;
 use crate::graph::connectivity::UnionFind;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::{EmergencyValve, Role, emergency_valve_by_letters};
@@ -88,9 +88,7 @@ fn emergency_kind(drawing: &Drawing<'_>, node: NodeId) -> Option<EmergencyValve>
     if role == Role::Instrument {
         return None;
     }
-    let object = drawing.node(node).as_object()?;
-    let classes = drawing.topology.config.names(Names::Class).iter();
-    let by_class = classes.filter_map(|name| TopologyConfig::emergency_valve(object.get(name)?.as_str()?)).next();
+    let by_class = drawing.class_texts(node).find_map(TopologyConfig::emergency_valve);
     let is_valve = matches!(role, Role::Barrier | Role::Control | Role::MultiWay | Role::None);
     let by_tag = || {
         let tag = drawing.tag(node).filter(|_| is_valve).and_then(Tag::parse_letters)?;

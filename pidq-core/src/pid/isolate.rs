@@ -30,6 +30,7 @@ use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::{Passage, Role};
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
+use crate::graph::vocabulary;
 use crate::graph::walk::{EquipmentPolicy, Visitor};
 use crate::value::Value;
 
@@ -449,7 +450,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
             self.note("not_installed", node);
             return Ok(NodeEffect::Passes);
         }
-        if self.classes(node).any(|class| config.is_declared(class)) {
+        if self.drawing.class_texts(node).any(|class| config.is_declared(class)) {
             return Ok(self.valve_effect(node, "barrier"));
         }
         if self.is_contradicted(node) {
@@ -472,7 +473,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
         let is_other = |role: Role| {
             matches!(role, Role::OneWay | Role::Relief | Role::Control | Role::MultiWay | Role::Blind | Role::OpenEnd)
         };
-        self.classes(node).any(|class| match config.role_of(class) {
+        self.drawing.class_texts(node).any(|class| match config.role_of(class) {
             Some(role) => is_other(role),
             None => config.passage_of(class).is_some(),
         })
@@ -494,7 +495,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
         }
         let pipes = bleeds::neighbors(self.drawing, node, &mut |units| visitor.charge(units))?;
         let config = &self.drawing.topology.config;
-        let is_declared = self.classes(node).any(|class| config.is_declared(class));
+        let is_declared = self.drawing.class_texts(node).any(|class| config.is_declared(class));
         if pipes.len() > 1 && !is_removed_spool && !is_declared {
             self.note("blind_flange_in_line", node);
         }
@@ -536,11 +537,11 @@ impl<'p, 'a> Isolation<'p, 'a> {
     /// Notes a valve whose type the drawing leaves open.
     fn note_class(&mut self, node: NodeId) {
         let config = &self.drawing.topology.config;
-        if self.classes(node).any(|class| config.is_declared(class)) {
+        if self.drawing.class_texts(node).any(|class| config.is_declared(class)) {
             return;
         }
         let role = self.drawing.topology.roles[node as usize];
-        if role == Role::Barrier && self.classes(node).any(|class| config.is_unspecified_valve(class)) {
+        if role == Role::Barrier && self.drawing.class_texts(node).any(|class| config.is_unspecified_valve(class)) {
             self.note("unspecified_valve", node);
         }
     }
@@ -617,23 +618,17 @@ impl<'p, 'a> Isolation<'p, 'a> {
 
     /// Returns what is known about the class of an item without a role.
     fn passage(&self, node: NodeId) -> Option<Passage> {
-        self.classes(node).find_map(|class| self.drawing.topology.config.passage_of(class))
-    }
-
-    fn classes(&self, node: NodeId) -> impl Iterator<Item = &'a str> + '_ {
-        let object = self.drawing.node(node).as_object();
-        let names = self.drawing.topology.config.names(Names::Class).iter();
-        names.filter_map(move |name| object?.get(name)?.as_str())
+        self.drawing.class_texts(node).find_map(|class| self.drawing.topology.config.passage_of(class))
     }
 
     /// Returns whether a valve joins three pipes or more, by its class or on the drawing. It closes no branch for
     /// certain: some of its ways are open to each other in any position.
     fn has_several_ways<V: Visitor>(&mut self, node: NodeId, visitor: &mut V) -> Result<bool> {
         let config = &self.drawing.topology.config;
-        if self.classes(node).any(|class| config.is_declared(class)) {
+        if self.drawing.class_texts(node).any(|class| config.is_declared(class)) {
             return Ok(false);
         }
-        if self.classes(node).any(|class| config.has_several_ways(class)) {
+        if self.drawing.class_texts(node).any(|class| config.has_several_ways(class)) {
             return Ok(true);
         }
         let pipes = bleeds::neighbors(self.drawing, node, &mut |units| visitor.charge(units))?;
@@ -670,7 +665,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
         let is_through = match self.drawing.topology.roles[node as usize] {
             Role::Blind => true,
             // A sample flows on behind an analyzer.
-            Role::Instrument => self.drawing.class_has(node, &["analys", "analyz"]),
+            Role::Instrument => self.drawing.class_has(node, vocabulary::ANALYZERS),
             Role::None => self.drawing.topology.owner(node).is_none() && self.passage(node) != Some(Passage::End),
             _ => false,
         };

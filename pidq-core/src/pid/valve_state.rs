@@ -8,6 +8,7 @@ use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::snake_case::snake_case;
+use crate::graph::vocabulary;
 use crate::value::Value;
 
 /// Returns whether the drawing states that an item is not installed: removed, demolished, for the future.
@@ -81,9 +82,8 @@ pub(crate) fn blind_position(drawing: &Drawing<'_>, node: NodeId) -> BlindPositi
     let stated = [Names::NormalPosition, Names::BlindPosition].map(|names| state(drawing, node, names));
     let is_stated = |values: Names| stated.iter().any(|value| is_in(drawing, *value, values));
     let has_word = |word: &str| {
-        let classes = drawing.topology.config.names(Names::Class).iter();
-        let texts = classes.filter_map(|name| drawing.node(node).as_object()?.get(name)?.as_str());
-        texts.map(snake_case).any(|class| class.split(['_', '.']).any(|part| part == word))
+        let mut classes = drawing.class_texts(node).map(snake_case);
+        classes.any(|class| class.split(['_', '.']).any(|part| part == word))
     };
     let (is_closed, is_open) = (is_stated(Names::Closed), is_stated(Names::Open));
     match (is_closed, is_open, stated.iter().flatten().any(|value| value.as_str().is_some())) {
@@ -107,9 +107,7 @@ pub(crate) enum Spool {
 
 /// Returns whether an item is a pipe spool that is removed or removable.
 pub(crate) fn spool(drawing: &Drawing<'_>, node: NodeId) -> Spool {
-    let classes = drawing.topology.config.names(Names::Class).iter();
-    let mut texts = classes.filter_map(|name| drawing.node(node).as_object()?.get(name)?.as_str());
-    if !texts.any(|class| snake_case(class).contains("spool")) {
+    if !drawing.class_has(node, vocabulary::SPOOLS) {
         return Spool::Installed;
     }
     let stated = [Names::NormalPosition, Names::BlindPosition].map(|names| state(drawing, node, names));

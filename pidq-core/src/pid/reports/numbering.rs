@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::trips;
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::Names;
@@ -97,7 +96,7 @@ fn kind_of(drawing: &Drawing<'_>, node: NodeId) -> Option<&'static str> {
         () if drawing.has_type(node, Names::LineType) => Some("line"),
         () if [Names::SegmentType, Names::LoopType].iter().any(|types| drawing.has_type(node, *types)) => None,
         () if topology.roles[node as usize] == Role::Instrument
-            && trips::has_class_word(drawing, node, vocabulary::ACTUATOR_CLASSES) =>
+            && drawing.class_has(node, vocabulary::ACTUATOR_CLASSES) =>
         {
             None
         }

@@ -181,7 +181,7 @@ fn may_block(drawing: &Drawing<'_>, node: NodeId) -> bool {
 
 /// Returns whether equipment has a drive, by its class: a pump, a compressor.
 pub(crate) fn is_driven(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    super::trips::has_class_word(drawing, node, vocabulary::DRIVEN_EQUIPMENT)
+    drawing.class_has(node, vocabulary::DRIVEN_EQUIPMENT)
 }
 
 /// Returns the name of a side of equipment: that of the chamber, or of the equipment.

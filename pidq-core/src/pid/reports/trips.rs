@@ -1,10 +1,9 @@
 //! Parts of trips and interlocks, by their class, their tag and their stated safety level.
 
 use crate::graph::adjacency::NodeId;
-use crate::graph::config::{MAX_CLASS, Names};
+use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
-use crate::graph::snake_case::snake_case;
 use crate::graph::vocabulary;
 use crate::pid::stated_values::stated_values;
 use crate::pid::tag::Tag;
@@ -17,7 +16,7 @@ pub(crate) fn trip_reason(drawing: &Drawing<'_>, node: NodeId) -> Option<&'stati
     if role != Role::Instrument && !is_valve {
         return None;
     }
-    if has_class_word(drawing, node, vocabulary::TRIP_CLASSES) {
+    if drawing.class_has(node, vocabulary::TRIP_CLASSES) {
         return Some("class");
     }
     let stated = stated_values(drawing, drawing.node(node), [Names::IntegrityLevel], &mut |_| Ok(()));
@@ -46,25 +45,17 @@ fn is_trip_valve(tag: &Tag) -> bool {
 pub(crate) fn is_hand_switch(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let tag = drawing.tag(node).and_then(Tag::parse_letters);
     tag.is_some_and(|tag| tag.letters.starts_with('H') && has_trip_letter(&tag))
-        || has_class_word(drawing, node, vocabulary::HAND_SWITCH_CLASSES)
+        || drawing.class_has(node, vocabulary::HAND_SWITCH_CLASSES)
 }
 
 /// Returns whether an instrument is a switch by its tag or class.
 pub(crate) fn is_switch(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let tag = drawing.tag(node).and_then(Tag::parse_letters);
-    tag.is_some_and(|tag| tag.split().1.contains(&'S')) || has_class_word(drawing, node, vocabulary::SWITCH_CLASSES)
+    tag.is_some_and(|tag| tag.split().1.contains(&'S')) || drawing.class_has(node, vocabulary::SWITCH_CLASSES)
 }
 
 /// Returns whether an instrument raises an alarm: A among the letters after the first, or its class.
 pub(crate) fn is_alarm(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let tag = drawing.tag(node).and_then(Tag::parse_letters);
-    tag.is_some_and(|tag| tag.split().1.contains(&'A')) || has_class_word(drawing, node, vocabulary::ALARM_CLASSES)
-}
-
-/// Returns whether a class of a node contains one of the words. Strings longer than a class are skipped.
-pub(crate) fn has_class_word(drawing: &Drawing<'_>, node: NodeId, words: &[&str]) -> bool {
-    let Some(object) = drawing.node(node).as_object() else { return false };
-    let classes = drawing.topology.config.names(Names::Class).iter();
-    let classes = classes.filter_map(|name| object.get(name)?.as_str()).filter(|class| class.len() <= MAX_CLASS);
-    classes.map(snake_case).any(|class| words.iter().any(|word| class.contains(word)))
+    tag.is_some_and(|tag| tag.split().1.contains(&'A')) || drawing.class_has(node, vocabulary::ALARM_CLASSES)
 }
