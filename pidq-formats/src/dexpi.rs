@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::encoding::decode_xml;
 use crate::error::{Code, Error, Result};
-use crate::import::{Finding, Import, ImportBuilder};
+use crate::import::{Finding, Import, ImportBuilder, new_metadata};
 use crate::json::{Fields, Json};
 use crate::proteus;
 use crate::xml::Tree;
@@ -32,7 +32,7 @@ use plant::{Pipe, Plant};
 pub fn read(files: &[&[u8]]) -> Result<Import> {
     let [model, profiles @ ..] = files else { return Err(Error::new(Code::WrongParts, "there is no file")) };
     let text = decode_xml(model)?;
-    let tree = Tree::read(&text, |_| true)?;
+    let tree = Tree::read(&text)?;
     let objects = Objects::new(&tree);
     let model = engineering_model(&objects)?;
     let mut diagram = Diagram::read(&objects, model);
@@ -82,7 +82,7 @@ fn engineering_model(objects: &Objects<'_>) -> Result<usize> {
 /// Adds the symbols of a profile model as shapes: the first variant of each symbol.
 fn add_profile(diagram: &mut Diagram<'_>, bytes: &[u8]) -> Result<()> {
     let text = decode_xml(bytes)?;
-    let tree = Tree::read(&text, |_| true)?;
+    let tree = Tree::read(&text)?;
     let objects = Objects::new(&tree);
     if tree.elements.first().is_none_or(|root| root.name != "Model") {
         return Err(Error::new(Code::NotDexpi, "a profile is a DEXPI 2.0 model with the root element `Model`"));
@@ -220,13 +220,9 @@ fn metadata(objects: &Objects<'_>, diagram: &mut Diagram<'_>, values: Vec<values
         let named = values.iter().filter(|value| value.name == format!("{name}AssignmentClass"));
         named.filter_map(|value| value.value.as_deref()).find(|value| !value.trim().is_empty())
     };
-    let mut metadata = Fields::default();
     let name = diagram.name(objects).filter(|name| !name.trim().is_empty());
     let name = name.or(value("DrawingName")).or(value("FileName")).unwrap_or("drawing");
-    metadata.add("drawing_name", Json::text(name));
-    metadata.add("job_id", Json::text(name));
-    metadata.add("schema_version", Json::text("1.0.0"));
-    metadata.add("change_version", Json::text("1"));
+    let mut metadata = new_metadata(name);
     metadata.add_optional_text("title", value("DrawingName"));
     metadata.add_optional_text("revision", value("RevisionNumber"));
     metadata.add_optional_text("size", value("SheetFormat"));

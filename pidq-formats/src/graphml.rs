@@ -188,7 +188,7 @@ fn ascii_noncharacters(json: String) -> String {
 /// `PQ6003` for XML that is not GraphML, and the errors of reading XML.
 pub fn read(bytes: &[u8]) -> Result<Import> {
     let text = decode_xml(bytes)?;
-    let tree = Tree::read(&text, |_| true)?;
+    let tree = Tree::read(&text)?;
     if tree.elements.first().is_none_or(|root| root.name != "graphml") {
         return Err(Error::new(Code::NotGraph, "the root element is not `graphml`"));
     }

@@ -114,6 +114,16 @@ pub struct Diagnostic {
     pub count: usize,
 }
 
+/// Returns the metadata of an imported drawing of some name: its first version.
+pub(crate) fn new_metadata(name: &str) -> Fields {
+    let entries = [("drawing_name", name), ("job_id", name), ("schema_version", "1.0.0"), ("change_version", "1")];
+    let mut metadata = Fields::default();
+    for (key, text) in entries {
+        metadata.add(key, Json::text(text));
+    }
+    metadata
+}
+
 /// Builder of an imported drawing.
 #[derive(Default)]
 pub(crate) struct ImportBuilder {

@@ -20,12 +20,13 @@ use std::collections::BTreeMap;
 
 use crate::encoding::decode_xml;
 use crate::error::{Code, Error, Result};
-use crate::import::{Finding, Import};
+use crate::import::{Finding, Import, new_metadata};
 use crate::json::{Fields, Json};
 use crate::xml::{Element, Tree};
 
 pub use attributes::number;
 pub use elements::snake_case;
+pub use graphics::alignment;
 pub use plant_import::PlantImport;
 
 /// Reads a plant model.
@@ -34,7 +35,7 @@ pub use plant_import::PlantImport;
 /// `PQ6002` for XML that is not a plant model, and the errors of reading XML.
 pub fn read(bytes: &[u8]) -> Result<Import> {
     let text = decode_xml(bytes)?;
-    let mut tree = Tree::read(&text, |_| true)?;
+    let mut tree = Tree::read(&text)?;
     let fragment = check_root(&tree)?;
     if fragment.is_some() {
         tree.wrap(ROOT);
@@ -92,12 +93,8 @@ fn add_metadata(plant: &mut PlantImport<'_>) {
     let information = first(tree, "PlantInformation").map(|(_, element)| element);
     let drawing = first(tree, "Drawing");
     let drawing_attribute = |name| drawing.and_then(|(_, element)| element.get(name));
-    let mut metadata = Fields::default();
     let name = drawing_attribute("Name").or(drawing_attribute("Title")).unwrap_or("drawing");
-    metadata.add("drawing_name", Json::text(name));
-    metadata.add("job_id", Json::text(name));
-    metadata.add("schema_version", Json::text("1.0.0"));
-    metadata.add("change_version", Json::text("1"));
+    let mut metadata = new_metadata(name);
     metadata.add_optional_text("title", drawing_attribute("Title"));
     metadata.add_optional_text("revision", drawing_attribute("Revision"));
     metadata.add_optional_text("size", drawing_attribute("Size"));

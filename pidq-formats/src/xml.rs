@@ -1,9 +1,7 @@
-//! XML reader: reads a document in one pass, stores the elements that a format needs, and counts all others.
+//! XML reader: reads a document in one pass into a table of its elements.
 //!
 //! The document is untrusted: only the five XML entities and character references are supported, a document type is
 //! never read and one with declarations is rejected, depth and the number of attributes are limited.
-
-use std::collections::BTreeMap;
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
@@ -15,12 +13,10 @@ pub const MAX_DEPTH: usize = 128;
 /// Maximum number of attributes of one element.
 pub const MAX_ATTRIBUTES: usize = 1024;
 
-/// Stored elements in document order: a parent comes before its children.
+/// Elements in document order: a parent comes before its children.
 #[derive(Debug, Default)]
 pub struct Tree {
     pub elements: Vec<Element>,
-    /// Counts of skipped elements by name, without those nested in them.
-    pub skipped: BTreeMap<String, usize>,
     /// True if there was a document type, which is not read.
     pub had_doctype: bool,
 }
@@ -48,13 +44,13 @@ impl Element {
 }
 
 impl Tree {
-    /// Reads a document. `is_stored` decides by name whether an element is stored with its content.
+    /// Reads a document.
     ///
     /// # Errors
     /// `PQ6001` not XML, `PQ6006` entities, `PQ6007` too many attributes, `PQ6008` too deep; all with the line.
-    pub fn read(text: &str, is_stored: fn(&str) -> bool) -> Result<Tree> {
+    pub fn read(text: &str) -> Result<Tree> {
         let mut reader = Reader::from_str(text);
-        let mut builder = TreeBuilder { is_stored, tree: Tree::default(), stack: Vec::new(), skip_depth: 0 };
+        let mut builder = TreeBuilder { tree: Tree::default(), stack: Vec::new() };
         loop {
             let position = reader.buffer_position();
             let event = reader.read_event().map_err(|error| Error::new(Code::NotXml, error.to_string()));
@@ -100,11 +96,8 @@ enum Step {
 }
 
 struct TreeBuilder {
-    is_stored: fn(&str) -> bool,
     tree: Tree,
     stack: Vec<usize>,
-    /// Nesting depth inside a skipped element; 0 outside.
-    skip_depth: usize,
 }
 
 impl TreeBuilder {
@@ -127,23 +120,12 @@ impl TreeBuilder {
     }
 
     fn start(&mut self, start: &BytesStart<'_>) -> Result<()> {
-        if self.stack.len() + self.skip_depth >= MAX_DEPTH {
+        if self.stack.len() >= MAX_DEPTH {
             return Err(Error::new(Code::TooDeep, format!("elements are nested deeper than {MAX_DEPTH} levels")));
         }
         let name = start.local_name().into_inner();
         check_attribute_names(start)?;
-        if self.skip_depth > 0 || !(self.is_stored)(name) {
-            self.skip(name);
-            return Ok(());
-        }
         self.store(name, start)
-    }
-
-    fn skip(&mut self, name: &str) {
-        if self.skip_depth == 0 {
-            *self.tree.skipped.entry(name.to_owned()).or_default() += 1;
-        }
-        self.skip_depth += 1;
     }
 
     fn store(&mut self, name: &str, start: &BytesStart<'_>) -> Result<()> {
@@ -168,17 +150,10 @@ impl TreeBuilder {
 
     /// Closes an element. The reader has checked that the tags match.
     fn end(&mut self) {
-        if self.skip_depth > 0 {
-            self.skip_depth -= 1;
-        } else {
-            self.stack.pop();
-        }
+        self.stack.pop();
     }
 
     fn text(&mut self, text: &str) -> Result<()> {
-        if self.skip_depth > 0 {
-            return Ok(());
-        }
         match self.stack.last() {
             Some(element) => self.tree.elements[*element].text.push_str(text),
             None if text.trim().is_empty() => {}
@@ -198,7 +173,6 @@ impl TreeBuilder {
 
     fn finish(&mut self) -> Result<Step> {
         match self.stack.last() {
-            _ if self.skip_depth > 0 => Err(Error::new(Code::NotXml, "the file ends inside an element")),
             Some(element) => {
                 let name = &self.tree.elements[*element].name;
                 Err(Error::new(Code::NotXml, format!("the file ends inside `{name}`")))
@@ -313,7 +287,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Tree> {
-        Tree::read(text, |name| name != "graphics")
+        Tree::read(text)
     }
 
     #[track_caller]
@@ -328,13 +302,6 @@ mod tests {
         let [a, b] = tree.elements.as_slice() else { panic!("two elements") };
         assert_eq!((a.name.as_str(), a.attribute("x"), a.text.as_str()), ("a", Some("1 < 2"), "t><c>"));
         assert_eq!((b.name.as_str(), b.attribute("y"), b.parent), ("b", Some("&"), Some(0)));
-    }
-
-    #[test]
-    fn skipped_elements_are_counted_without_their_descendants() {
-        let tree = read("<a><graphics><graphics/><b/></graphics><graphics/></a>").expect("it is XML");
-        assert_eq!(tree.elements.len(), 1);
-        assert_eq!(tree.skipped.get("graphics"), Some(&2));
     }
 
     #[test]
@@ -367,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn stored_and_skipped_elements_have_a_depth_limit() {
+    fn elements_have_a_depth_limit() {
         check_rejected(&"<a>".repeat(1_000_000), Code::TooDeep);
         check_rejected(&format!("<a>{}", "<graphics>".repeat(1_000_000)), Code::TooDeep);
     }

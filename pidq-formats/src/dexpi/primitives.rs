@@ -1,7 +1,7 @@
 //! Graphical elements of a diagram as elements of the graph's graphics.
 
 use crate::json::{Fields, Json, is_number};
-use crate::proteus::snake_case;
+use crate::proteus::{alignment, snake_case};
 
 use super::objects::{Objects, Target, last_name};
 
@@ -111,21 +111,6 @@ fn add_text(fields: &mut Fields, objects: &Objects<'_>, object: usize) -> Option
     fields.add("vertical", Json::text(vertical));
     fields.add_optional("rotation", number_unless(objects, object, "Rotation", 0.0));
     Some(())
-}
-
-/// Returns the horizontal and the vertical alignment of `RightCenter` and the like.
-fn alignment(name: &str) -> (&'static str, &'static str) {
-    let align = match name {
-        _ if name.starts_with("Center") => "middle",
-        _ if name.starts_with("Right") => "end",
-        _ => "start",
-    };
-    let vertical = match name {
-        _ if name.ends_with("Top") => "top",
-        _ if name.ends_with("Center") => "middle",
-        _ => "bottom",
-    };
-    (align, vertical)
 }
 
 fn add_use(fields: &mut Fields, objects: &Objects<'_>, object: usize) -> Option<()> {

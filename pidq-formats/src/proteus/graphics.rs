@@ -20,6 +20,8 @@ use super::plant_import::PlantImport;
 
 use style::Style;
 
+pub use texts::alignment;
+
 /// Adds the graphics of all items, and of the sheet.
 pub fn add(plant: &mut PlantImport<'_>) {
     let catalog = Catalog::new(plant.tree);

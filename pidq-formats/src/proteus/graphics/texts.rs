@@ -24,7 +24,7 @@ pub fn text(plant: &PlantImport<'_>, element: usize) -> Fields {
     fields.add_optional("at", at.map(|at| Json::Array(at.json().into())));
     add_lengths(&mut fields, xml_element);
     fields.add_optional_text("font", xml_element.get("Font"));
-    let (align, vertical) = justification(xml_element.get("Justification").unwrap_or("LeftBottom"));
+    let (align, vertical) = alignment(xml_element.get("Justification").unwrap_or("LeftBottom"));
     fields.add("align", Json::text(align));
     fields.add("vertical", Json::text(vertical));
     let angle = xml_element.get("TextAngle").and_then(|text| text.trim().parse::<f64>().ok());
@@ -63,7 +63,7 @@ fn center(tree: &Tree, element: usize) -> Option<Point> {
 }
 
 /// Returns the horizontal and the vertical alignment: `LeftCenter` is the left end, at half the height.
-fn justification(text: &str) -> (&'static str, &'static str) {
+pub fn alignment(text: &str) -> (&'static str, &'static str) {
     let align = match text {
         _ if text.starts_with("Center") => "middle",
         _ if text.starts_with("Right") => "end",

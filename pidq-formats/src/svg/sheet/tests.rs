@@ -2,8 +2,8 @@
 
 use pidq_core::Graph;
 
+use crate::svg::tests::{draw, draw_with};
 use crate::svg::{DrawOptions, Isolation, Style};
-use crate::xml::Tree;
 
 /// Returns a drawing of one valve `V`, 100 mm wide and 50 mm high, with the unit and the y axis of the test.
 fn sheet(metadata: &str, graphics: &str) -> String {
@@ -22,19 +22,6 @@ fn sheet(metadata: &str, graphics: &str) -> String {
 const UP: &str = r#""graphics": {"unit": "mm", "mm_per_unit": 1, "extent": [0, 0, 100, 50], "y_axis": "up", "shapes": {
     "S": {"elements": [{"type": "polyline", "points": [0, 0, 4, 2]}]}},
     "elements": [{"type": "group", "role": "border", "elements": [{"type": "polygon", "points": [1, 1, 99, 1, 99, 49]}]}]}"#;
-
-#[track_caller]
-fn draw_with(options: &DrawOptions, json: &str) -> String {
-    let graph = Graph::from_json(json).expect("valid JSON");
-    let svg = options.draw(graph.root()).expect("it can be drawn");
-    Tree::read(&svg, |_| true).expect("it is XML");
-    assert!(!svg.contains("NaN") && !svg.contains("inf"), "every number is finite");
-    svg
-}
-
-fn draw(json: &str) -> String {
-    draw_with(&DrawOptions::default(), json)
-}
 
 /// Draws one element of the valve on a sheet with y upwards.
 fn element(graphics: &str) -> String {
