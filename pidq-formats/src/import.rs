@@ -86,7 +86,7 @@ findings! {
     AttributeWithoutName "I013" Warning "An attribute has no name.";
     GraphicsOmitted      "I014" Info "Graphics without a point, a size or a position were left out.";
     AnnotationOmitted    "I015" Info "Annotations without any graphics were left out.";
-    AttributesOmitted    "I016" Info "Attributes of annotations, center lines and shapes are not part of the graph.";
+    AttributesOmitted    "I016" Info "Attributes of drawn elements without graphics, and of the points of shapes, are not part of the graph.";
     DoctypeIgnored       "I017" Info "The document type was ignored.";
     OneSidedRelation     "I018" Info "A relation is declared by only one of its two sides.";
     KeyRenamed           "I019" Warning "A column was renamed: its name was a duplicate, or differed only in case from a required one.";

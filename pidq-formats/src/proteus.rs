@@ -175,7 +175,7 @@ fn report_omitted(plant: &mut PlantImport<'_>) {
     }
 }
 
-/// Counts the attributes of annotations and shapes by element. Those of ports were imported.
+/// Counts the attributes of annotations and shapes by element that are neither in the graphics nor those of ports.
 fn attributes_of_annotations(plant: &PlantImport<'_>) -> BTreeMap<String, usize> {
     let elements = &plant.tree.elements;
     let mut counts = BTreeMap::new();
@@ -184,7 +184,7 @@ fn attributes_of_annotations(plant: &PlantImport<'_>) -> BTreeMap<String, usize>
         let name = if plant.is_in_catalog(owner) { "ShapeCatalogue" } else { &elements[owner].name };
         let is_drawn_only =
             matches!(plant.mapping(owner), Some(elements::Mapping::Annotation | elements::Mapping::Graphic));
-        if name != "Node" && is_drawn_only {
+        if name != "Node" && is_drawn_only && !plant.drawn_with_attributes.contains(&owner) {
             *counts.entry(name.to_owned()).or_insert(0) += 1;
         }
     }

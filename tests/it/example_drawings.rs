@@ -28,7 +28,8 @@ fn run_python(script: &str, args: &[&str]) -> Option<Output> {
         eprintln!("SKIPPED: {script}: {}", String::from_utf8_lossy(&output.stderr));
         return None;
     }
-    assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
+    let [printed, errors] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    assert!(output.status.success(), "{script} {args:?}: {printed}{errors}");
     Some(output)
 }
 
@@ -47,6 +48,38 @@ fn scripts_reproduce_the_example_files() {
         // Python on Windows prints CRLF line ends.
         let printed: Vec<u8> = output.stdout.into_iter().filter(|byte| *byte != b'\r').collect();
         assert!(printed == committed, "{script} does not reproduce {name}.json");
+    }
+}
+
+/// Returns the real drawings of these folders, if there are any.
+fn real_drawings(folders: &[&str]) -> Vec<PathBuf> {
+    let shared = std::env::var_os("PIDQ_TEST_DRAWINGS").map_or(root().join("../shared/data"), PathBuf::from);
+    let entries = folders.iter().filter_map(|folder| std::fs::read_dir(shared.join(folder)).ok()).flatten();
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let found: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|end| end.eq_ignore_ascii_case("xml"))).collect();
+    if found.is_empty() {
+        eprintln!("SKIPPED: no drawings in ../shared/data and none in PIDQ_TEST_DRAWINGS");
+    }
+    found
+}
+
+#[test]
+fn imports_keep_the_content_of_drawings() {
+    for (script, sample, folders) in [
+        ("scripts/proteus_losses.py", "examples/data/skid.xml", &["proteus", "proteus-4.1.1"][..]),
+        ("scripts/dexpi_losses.py", "examples/data/skid_dexpi.xml", &["dexpi2"]),
+    ] {
+        for drawing in [root().join(sample)].into_iter().chain(real_drawings(folders)) {
+            let graph = std::env::temp_dir().join(format!("pidq-{}-losses.json", std::process::id()));
+            let mut import = Command::new(env!("CARGO_BIN_EXE_pidq"));
+            let imported = import.arg("import").arg(&drawing).arg("-o").arg(&graph).output().expect("the command runs");
+            assert!(imported.status.success(), "{}", String::from_utf8_lossy(&imported.stderr));
+            let paths = [&drawing, &graph].map(|path| path.display().to_string());
+            let account = run_python(script, &paths.each_ref().map(String::as_str));
+            let _ = std::fs::remove_file(&graph);
+            let Some(_) = account else { return };
+        }
     }
 }
 

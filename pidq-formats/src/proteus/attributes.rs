@@ -59,15 +59,27 @@ pub fn collect(plant: &mut PlantImport<'_>, element: usize) -> Vec<Attribute> {
 
 fn generic(plant: &mut PlantImport<'_>, set: usize, list: &mut Vec<Attribute>) {
     let tree = plant.tree;
-    for (_, element) in tree.named(set, "GenericAttribute") {
+    for _ in tree.named(set, "GenericAttribute").filter(|(_, element)| element.get("Name").is_none()) {
+        plant.builder.report(Finding::AttributeWithoutName, Finding::AttributeWithoutName.summary(), &[]);
+    }
+    list.extend(members(tree, set));
+}
+
+/// Returns the generic attributes of a drawn element, such as a label.
+pub fn of_graphic(tree: &Tree, element: usize) -> Vec<Attribute> {
+    tree.named(element, "GenericAttributes").flat_map(|(set, _)| members(tree, set)).collect()
+}
+
+/// Returns the attributes of a set.
+fn members(tree: &Tree, set: usize) -> impl Iterator<Item = Attribute> {
+    tree.named(set, "GenericAttribute").map(move |(_, element)| {
         let mut attribute = measured(element);
-        match element.get("Name") {
-            Some(name) => attribute.name = name.to_owned(),
-            None => plant.builder.report(Finding::AttributeWithoutName, Finding::AttributeWithoutName.summary(), &[]),
+        if let Some(name) = element.get("Name") {
+            name.clone_into(&mut attribute.name);
         }
         attribute.extra.add_optional_text("set", tree.elements[set].get("Set"));
-        list.push(attribute);
-    }
+        attribute
+    })
 }
 
 fn measured(element: &Element) -> Attribute {

@@ -31,7 +31,8 @@ pub fn add(plant: &mut PlantImport<'_>) {
     let nodes: Vec<Vec<Json>> = (0..plant.items.len()).map(|item| collector.item(item)).collect();
     let edges = collector.edges();
     let sheet = collector.sheet();
-    let Collector { omitted, empty, used, .. } = collector;
+    let Collector { omitted, empty, used, with_attributes, .. } = collector;
+    plant.drawn_with_attributes = with_attributes;
     plant.builder.report_counts(Finding::GraphicsOmitted, &omitted);
     plant.builder.report_counts(Finding::AnnotationOmitted, &empty);
     let missing = used.into_iter().filter(|(name, _)| !drawn_shapes.contains(name)).collect();
@@ -145,6 +146,8 @@ struct Collector<'p, 't> {
     empty: BTreeMap<String, usize>,
     /// Counts of the uses of shapes, by name.
     used: BTreeMap<String, usize>,
+    /// Drawn elements whose attributes are in the graphics.
+    with_attributes: HashSet<usize>,
 }
 
 impl<'p, 't> Collector<'p, 't> {
@@ -158,6 +161,7 @@ impl<'p, 't> Collector<'p, 't> {
             omitted: BTreeMap::new(),
             empty: BTreeMap::new(),
             used: BTreeMap::new(),
+            with_attributes: HashSet::new(),
         }
     }
 
@@ -170,6 +174,7 @@ impl<'p, 't> Collector<'p, 't> {
             let elements = self.children(*element, &style);
             if !elements.is_empty() {
                 let mut shape = Fields::default();
+                self.add_attributes(&mut shape, *element);
                 shape.add("elements", Json::Array(elements));
                 // The names of shapes are unique.
                 shapes.add(name, Json::Object(shape));
@@ -252,6 +257,7 @@ impl<'p, 't> Collector<'p, 't> {
         }
         fields.map(|mut fields| {
             style.add_to(&mut fields);
+            self.add_attributes(&mut fields, element);
             Json::Object(fields)
         })
     }
@@ -265,18 +271,33 @@ impl<'p, 't> Collector<'p, 't> {
             elements.extend(self.placed(element, name));
         }
         if elements.is_empty() {
-            if self.plant.mapping(element) == Some(Mapping::Annotation) && xml_element.name != "Node" {
+            let is_annotation = self.plant.mapping(element) == Some(Mapping::Annotation) && xml_element.name != "Node";
+            let says_something =
+                xml_element.get("ID").is_some() || !attributes::of_graphic(self.tree, element).is_empty();
+            if is_annotation && !says_something {
                 *self.empty.entry(xml_element.name.clone()).or_default() += 1;
             }
-            return None;
+            if !is_annotation || !says_something {
+                return None;
+            }
         }
         let mut fields = Fields::default();
         fields.add("type", Json::text("group"));
         let role = ROLES.iter().find(|(name, _)| *name == xml_element.name).map(|(_, role)| (*role).to_owned());
         fields.add("role", Json::String(role.unwrap_or_else(|| elements::snake_case(&xml_element.name))));
         fields.add_optional_text("id", xml_element.get("ID"));
+        self.add_attributes(&mut fields, element);
         fields.add("elements", Json::Array(elements));
         Some(Json::Object(fields))
+    }
+
+    /// Adds the generic attributes of a drawn element, such as those that its system gives a label.
+    fn add_attributes(&mut self, fields: &mut Fields, element: usize) {
+        let list = attributes::of_graphic(self.tree, element);
+        if !list.is_empty() {
+            fields.add("attributes", Json::Array(attributes::to_json_list(list.into_iter())));
+            self.with_attributes.insert(element);
+        }
     }
 
     /// Returns the use of the shape that an element names.

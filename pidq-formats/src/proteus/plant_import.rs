@@ -27,6 +27,8 @@ pub struct PlantImport<'t> {
     is_in_catalog: Vec<bool>,
     /// Pipe edges with the elements of their center lines.
     pub edge_lines: Vec<(usize, Vec<usize>)>,
+    /// Drawn elements whose attributes are in the graphics.
+    pub drawn_with_attributes: HashSet<usize>,
     /// Elements of signal lines with their edges.
     pub signal_edges: Vec<(usize, usize)>,
 }
@@ -64,6 +66,7 @@ impl<'t> PlantImport<'t> {
             relation_count: 0,
             is_in_catalog: in_catalog(tree),
             edge_lines: Vec::new(),
+            drawn_with_attributes: HashSet::new(),
             signal_edges: Vec::new(),
         }
     }

@@ -502,8 +502,7 @@ fn references_may_use_persistent_ids() {
 
 #[test]
 fn the_drawing_frame_is_not_an_item() {
-    let imported =
-        import("<PlantModel><Drawing Name='D'><Component ID='B' ComponentClass='Border'/></Drawing></PlantModel>");
+    let imported = import("<PlantModel><Drawing Name='D'><Component ComponentClass='Border'/></Drawing></PlantModel>");
     assert_eq!(imported.nodes, 0);
     assert!(imported.diagnostics.iter().any(|diagnostic| diagnostic.finding == Finding::AnnotationOmitted));
 }

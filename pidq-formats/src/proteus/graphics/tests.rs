@@ -41,6 +41,34 @@ fn only(inside: &str) -> Value {
 }
 
 #[test]
+fn drawn_elements_keep_their_attributes() {
+    let attributes =
+        "<GenericAttributes Set='S'><GenericAttribute Name='Angle' Value='90' Format='double'/></GenericAttributes>";
+    let kept = json!([{"name": "Angle", "value": 90, "data_type": "double", "set": "S"}]);
+    let line = points(&[(0, 0), (1, 0)]);
+    for (xml, expected) in [
+        (
+            format!("<Label ID='L'>{attributes}<Line>{line}</Line></Label>"),
+            json!({"type": "group", "role": "label", "id": "L", "attributes": kept,
+                "elements": [{"type": "polyline", "points": [0, 0, 1, 0]}]}),
+        ),
+        (
+            format!("<Label>{attributes}</Label>"),
+            json!({"type": "group", "role": "label", "attributes": kept, "elements": []}),
+        ),
+        ("<Label ID='L'/>".into(), json!({"type": "group", "role": "label", "id": "L", "elements": []})),
+        (
+            format!("<Line>{line}{attributes}</Line>"),
+            json!({"type": "polyline", "points": [0, 0, 1, 0], "attributes": kept}),
+        ),
+    ] {
+        assert_eq!(only(&xml), expected, "{xml}");
+    }
+    let shape = format!("<Equipment ID='S' ComponentName='TANK'>{attributes}<Line>{line}</Line></Equipment>");
+    assert_eq!(tank("", &shape)["pid_graph"]["metadata"]["graphics"]["shapes"]["TANK"]["attributes"], kept);
+}
+
+#[test]
 fn lines_and_curves_keep_their_form_and_their_digits() {
     let line = points(&[(0, 1), (2, 3)]);
     let at = position("1.50", "2", "");
