@@ -92,7 +92,7 @@ pub use crate::problem::codes::{self, ProblemCode, problem_table};
 pub use crate::problem::{Problem, pointer_step, sentence};
 pub use crate::process::allocator::configure_malloc;
 pub use crate::process::ids::uuid_v7;
-pub use crate::process::log::{LogFormat, init_log};
+pub use crate::process::log::{LogFormat, has_colors, init_log};
 pub use crate::process::thread_pool::{JobResult, ThreadPool};
 pub use crate::routing::route::{
     Access, Action, Handler, Parameter, ParameterLocation, Reply, Route, route_sections, route_table,

@@ -117,6 +117,11 @@ impl Problem {
         self.0.status
     }
 
+    /// Returns the explanation of this occurrence.
+    pub(crate) fn detail_text(&self) -> Option<&str> {
+        self.0.detail.as_deref()
+    }
+
     /// The stable code.
     pub fn code(&self) -> &'static str {
         self.0.code.name()

@@ -3,4 +3,5 @@
 pub(crate) mod allocator;
 pub(crate) mod ids;
 pub(crate) mod log;
+pub(crate) mod log_text;
 pub(crate) mod thread_pool;

@@ -1,5 +1,6 @@
 //! Server: accept loop and graceful shutdown.
 
+mod activity;
 mod connection;
 mod io_timeout;
 mod listener;
@@ -19,6 +20,7 @@ use tokio::time::{sleep, timeout};
 pub use listener::Listener;
 pub use shutdown::{Shutdown, Stop};
 
+use activity::Activity;
 use connection::Connection;
 
 use crate::message::conn_info::ListenerKind;
@@ -34,9 +36,10 @@ pub(crate) enum Phase {
 
 /// Serves an app on listeners until shutdown is requested and running requests are complete.
 ///
-/// After the first shutdown request `/readyz` returns 503, and everything else continues for `limits.shutdown_delay`;
-/// then no connection is accepted, and open ones have `limits.shutdown_grace` to finish. A second shutdown request
-/// stops the server immediately.
+/// After the first shutdown request `/readyz` returns 503, and everything else continues for `limits.shutdown_delay`,
+/// in which load balancers notice; then no connection is accepted, and open ones have `limits.shutdown_grace` to finish.
+/// The delay is left out if no client has connected for a minute, and after Ctrl-C. A second shutdown request stops the
+/// server immediately.
 pub async fn serve<S: Send + Sync + 'static>(
     app: App<S>,
     listeners: Vec<Listener>,
@@ -54,11 +57,13 @@ pub async fn serve_service<S: Send + Sync + 'static>(
     let limits = service.0.limits;
     let (phase, phases) = watch::channel(Phase::Serving);
     let (done, mut all_done) = mpsc::channel::<()>(1);
+    let activity = Activity::default();
     let state = ServerState {
         service: service.clone(),
         connection_slots: Arc::new(Semaphore::new(connection_limit(limits.connection_limit))),
         handshakes: Arc::new(Semaphore::new(limits.handshake_limit.min(Semaphore::MAX_PERMITS))),
         phases,
+        activity: activity.clone(),
         done: None,
     };
     let mut accept_tasks = JoinSet::new();
@@ -69,9 +74,15 @@ pub async fn serve_service<S: Send + Sync + 'static>(
     }
     drop((state, done));
     shutdown.requested_times(1).await;
-    tracing::info!("shutdown requested; /readyz reports 503");
     service.drain();
-    let _ = timeout(limits.shutdown_delay, shutdown.requested_times(2)).await;
+    if shutdown.is_interrupted() {
+        tracing::info!("stopping when all requests are answered; press Ctrl-C again to stop at once");
+    } else if activity.is_idle() {
+        tracing::info!("shutdown requested");
+    } else {
+        tracing::info!("shutdown requested; /readyz reports 503");
+        let _ = timeout(limits.shutdown_delay, shutdown.requested_times(2)).await;
+    }
     let _ = phase.send(Phase::Draining);
     tokio::select! {
         _ = all_done.recv() => tracing::info!("stopped: all requests were answered"),
@@ -89,6 +100,7 @@ struct ServerState<S: 'static> {
     connection_slots: Arc<Semaphore>,
     handshakes: Arc<Semaphore>,
     phases: watch::Receiver<Phase>,
+    activity: Activity,
     /// Dropped when the connections that shutdown waits for are closed.
     done: Option<mpsc::Sender<()>>,
 }
@@ -182,9 +194,10 @@ fn spawn_connection<S: Send + Sync + 'static>(
         kind,
     };
     let done = state.done.clone();
+    let open = state.activity.connection();
     tokio::spawn(async move {
         connection.run(stream).await;
-        drop((slot, done));
+        drop((slot, done, open));
     });
 }
 
@@ -195,6 +208,7 @@ impl<S> Clone for ServerState<S> {
             connection_slots: self.connection_slots.clone(),
             handshakes: self.handshakes.clone(),
             phases: self.phases.clone(),
+            activity: self.activity.clone(),
             done: self.done.clone(),
         }
     }

@@ -1,6 +1,7 @@
 //! Application: settings, routes, startup, the command, and the manual.
 
 pub(crate) mod command;
+pub(crate) mod first_credentials;
 pub mod manual;
 pub(crate) mod routes;
 pub(crate) mod schemas;

@@ -38,6 +38,7 @@ mod response_format;
 mod server;
 
 pub use app::command::{run, start, start_background_tasks};
+pub use app::first_credentials::deliver as deliver_first_credentials;
 pub use app::manual;
 pub use app::routes::ROUTES;
 pub use app::settings::{ADMIN_LOGIN, DATA_DIR, DATABASE_URL, SETTINGS, STORE_URL};

@@ -1,10 +1,10 @@
 //! Shared state of the service and the limits of a query.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use pidq_core::{Cancel, Limits};
-use pidq_http::auth::Identities;
+use pidq_http::auth::{CreatedCredentials, Identities};
 use pidq_http::{CursorSigner, Fut, Head, Principal, PrincipalKind, Problem, Readiness, ThreadPool, oauth};
 
 use crate::caches::result_cache::ResultCache;
@@ -24,6 +24,8 @@ pub struct Server {
     pub store: Arc<dyn Store>,
     /// Accounts and tokens. `None` grants every caller full access (local use only).
     pub identities: Option<Identities>,
+    /// Credentials that the first start has created.
+    pub first_credentials: Mutex<Option<CreatedCredentials>>,
     /// Parsed graphs.
     pub graph_cache: Arc<GraphCache>,
     /// Encoded graph bodies.
@@ -48,6 +50,14 @@ pub struct Server {
     pub query_limits: QueryLimits,
     /// Requires `If-Match` on writes that replace a graph.
     pub require_if_match: bool,
+}
+
+impl Server {
+    /// Takes the credentials that the first start has created. Returns `None` after the first call, and if this is not
+    /// the first start.
+    pub fn take_first_credentials(&self) -> Option<CreatedCredentials> {
+        self.first_credentials.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
 }
 
 /// Limits of a single query.

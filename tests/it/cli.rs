@@ -170,7 +170,7 @@ pub fn check_shell(line: &str, folder: &std::path::Path, stdout: &str) {
 
 /// Runs a command on a terminal and returns its output. Each step is a text to wait for and the input to type then.
 /// Returns `None` without the program `script`.
-fn run_on_terminal(line: &str, steps: &[(&str, &str)], folder: &std::path::Path) -> Option<String> {
+pub fn run_on_terminal(line: &str, steps: &[(&str, &str)], folder: &std::path::Path) -> Option<String> {
     let version = Command::new("script").arg("--version").output();
     if !version.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("util-linux")) {
         println!("SKIPPED: `script` of util-linux is not installed");

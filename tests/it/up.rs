@@ -1,12 +1,15 @@
 //! Graphs and documents served by one process, started as a new user does.
 
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::cli::run_on_terminal;
 use crate::service::{Service, pidq, send, test_dir};
 
 pub const PASSWORD: &str = "a long password of a test";
@@ -74,4 +77,48 @@ fn one_process_serves_graphs_and_documents_on_one_address() {
     assert!(service.child.wait().expect("it ends").success());
     // Existing graphs and documents are not added again.
     check(&start(&data));
+}
+
+#[test]
+fn a_person_sees_a_banner_and_short_lines() {
+    let folder = test_dir("up-terminal");
+    let line =
+        format!("PIDQ_ADMIN_LISTEN= {} up --demo --listen 127.0.0.1:0 --data-dir data", env!("CARGO_BIN_EXE_pidq"));
+    let Some(seen) = run_on_terminal(&line, &[("Press Ctrl-C to stop.", "\u{3}")], &folder) else { return };
+    for expected in
+        ["Start page", "http://127.0.0.1:", "demo", "shown once", "POST /api/pipelines", "Ctrl-C again", "stopped"]
+    {
+        assert!(seen.contains(expected), "`{expected}` is missing in {seen}");
+    }
+    assert!(!seen.contains("{\"timestamp\""), "{seen}");
+    assert!(!folder.join("data/initial-credentials").exists());
+    let seen = run_on_terminal(&line, &[("Press Ctrl-C to stop.", "\u{3}")], &folder).expect("a terminal");
+    assert!(seen.contains("pidq users passwd demo") && !seen.contains("shown once"), "{seen}");
+}
+
+#[test]
+fn without_a_terminal_every_line_is_json_and_no_secret_is_logged() {
+    let data = test_dir("up-json");
+    let mut command = pidq();
+    command.args(["up", "--demo", "--listen", "127.0.0.1:0", "--admin-listen", "", "--data-dir"]).arg(&data);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut lines = BufReader::new(child.stderr.take().expect("its log")).lines().map_while(Result::ok);
+    let mut log = Vec::new();
+    while !log.last().is_some_and(|line: &String| line.contains("listening")) {
+        log.push(lines.next().expect("it starts"));
+    }
+    let stopped = Command::new("kill").arg(child.id().to_string()).status().expect("kill runs");
+    assert!(stopped.success());
+    log.extend(lines);
+    assert!(child.wait().expect("it ends").success());
+    for line in &log {
+        assert!(serde_json::from_str::<Value>(line).is_ok(), "{line}");
+    }
+    let file = data.join("initial-credentials");
+    let credentials = std::fs::read_to_string(&file).expect("the file of the first start");
+    assert_eq!(std::fs::metadata(&file).expect("a file").permissions().mode() & 0o777, 0o600);
+    let values: Vec<&str> = credentials.lines().filter_map(|line| Some(line.split_once('=')?.1)).collect();
+    assert!(values.len() == 4 && values[0] == "demo", "{values:?}");
+    let log = log.concat();
+    assert!(!log.contains(values[1]) && !log.contains(values[3]), "{log}");
 }

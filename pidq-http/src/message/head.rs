@@ -116,6 +116,11 @@ impl Head {
         media_quality(self.headers.get_all(header::ACCEPT), media_type)
     }
 
+    /// Returns whether the client prefers a page to JSON, as browsers do.
+    pub fn prefers_html(&self) -> bool {
+        self.accepts("text/html") > self.accepts("application/json")
+    }
+
     /// Returns whether `If-None-Match` contains this tag, in any content coding.
     pub fn has_cached(&self, tag: &str) -> bool {
         self.list(header::IF_NONE_MATCH).is_some_and(|condition| matches_etag(&condition, tag))

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering::Relaxed;
 
-use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY};
+use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY, VARY};
 use hyper::{Method, StatusCode};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::message::request::Request;
 use crate::message::response::Response;
 use crate::metrics::OPENMETRICS;
-use crate::problem::Problem;
+use crate::problem::{Problem, codes};
 use crate::routing::problem_pages::{self, ProblemDescription};
 use crate::routing::route::{Access, Action, Reply, Route};
 
@@ -35,6 +35,7 @@ const OPENAPI: Reply = Reply::json::<Map<String, Value>>(200, "The document.");
 const VERSION: Reply = Reply::json::<ServiceVersion>(200, "Name and version.");
 const PROBLEMS: Reply = Reply::json::<Vec<ProblemDescription>>(200, "Problem codes.");
 const PROBLEM: Reply = Reply::json::<ProblemDescription>(200, "The problem code.");
+const INDEX: Reply = Reply::empty(303, "The documentation, for browsers.");
 const PAGE: Reply = Reply::of::<String>(200, "text/html", "The page.");
 
 macro_rules! route {
@@ -56,6 +57,7 @@ macro_rules! route {
 impl<S: 'static> BuiltinRoutes<S> {
     /// Routes on the public listeners.
     pub const PUBLIC: &'static [Route<S>] = &[
+        route!("/", "Redirects browsers to the documentation.", INDEX, index),
         route!("/livez", "Returns 200 while the process is alive.", TEXT, livez),
         route!("/readyz", "Returns 200 while the service is ready.", TEXT, readyz),
         route!("/version", "Name and version of the service.", VERSION, version),
@@ -78,6 +80,15 @@ impl<S: 'static> BuiltinRoutes<S> {
 /// Requests to it are logged at level debug.
 pub(crate) fn is_exempt_from_limits(path: &str) -> bool {
     ["/livez", "/readyz", "/version", "/openapi.json", "/docs", "/metrics"].contains(&path)
+}
+
+/// Redirects browsers to the documentation, and tells programs where it is.
+async fn index(request: Request) -> Result<Response, Problem> {
+    if request.head.prefers_html() {
+        return Ok(Response::empty(StatusCode::SEE_OTHER).header(LOCATION, "/docs").header(VARY, "Accept"));
+    }
+    Err(Problem::new(codes::NOT_FOUND)
+        .detail("There is no resource here. `/docs` and `/openapi.json` describe the API."))
 }
 
 async fn livez(_: Request) -> Result<Response, Problem> {

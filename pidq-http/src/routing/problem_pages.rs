@@ -1,20 +1,20 @@
-//! Pages about problem codes, which the `type` of a problem links to: HTML for browsers, JSON for programs.
+//! Pages about problem codes, which the `type` of a problem links to, and about occurrences: HTML for browsers, JSON for programs.
 
 use std::fmt::Write;
 
-use hyper::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, VARY};
+use hyper::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, VARY};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::message::request::Request;
-use crate::message::response::Response;
+use crate::message::response::{Content, Response};
 use crate::problem::Problem;
 use crate::problem::codes::{self, ALL, ProblemCode};
 use crate::routing::openapi::{policy, prose, standalone_page};
 
 /// `GET /problems`: all codes.
 pub(crate) async fn list(request: Request) -> Result<Response, Problem> {
-    if prefers_html(&request) {
+    if request.head.prefers_html() {
         return Ok(html("Problem codes", &html_table()));
     }
     Ok(Response::json(&ALL.iter().map(|code| ProblemDescription::new(code)).collect::<Vec<_>>())?
@@ -25,14 +25,10 @@ pub(crate) async fn list(request: Request) -> Result<Response, Problem> {
 pub(crate) async fn show(request: Request) -> Result<Response, Problem> {
     let code = ProblemCode::find(request.path("code")?)
         .ok_or_else(|| Problem::new(codes::NOT_FOUND).detail("Unknown problem code; `/problems` lists all codes."))?;
-    if prefers_html(&request) {
+    if request.head.prefers_html() {
         return Ok(html(code.title, &article(code)));
     }
     Ok(Response::json(&ProblemDescription::new(code))?.header(VARY, "Accept"))
-}
-
-fn prefers_html(request: &Request) -> bool {
-    request.head.accepts("text/html") > request.head.accepts("application/json")
 }
 
 /// Description of a problem code.
@@ -56,6 +52,31 @@ impl ProblemDescription {
         let ProblemCode { name, title, statuses, remedy, .. } = *code;
         ProblemDescription { r#type: code.path(), code: name, title, statuses, remedy }
     }
+}
+
+/// Returns the page of a problem for a browser: what went wrong, what to do, and the id of the request in the log.
+pub(crate) fn occurrence(problem: &Problem, request_id: &str) -> Option<String> {
+    let code = ProblemCode::find(problem.code())?;
+    let detail = problem.detail_text().map(|detail| format!("<p>{}</p>", prose(detail))).unwrap_or_default();
+    let body = format!(
+        "{detail}<h2>What to do</h2><p>{}</p><p><a href=\"/docs\">API documentation</a> · <a href=\"{}\">{}</a></p>\
+         <p class=\"soft\">Status {} · request {}</p>",
+        prose(code.remedy),
+        code.path(),
+        code.name,
+        problem.status().as_u16(),
+        prose(request_id),
+    );
+    Some(standalone_page(code.title, &body))
+}
+
+/// Returns the response with a page as its body.
+pub(crate) fn as_page(mut response: Response, page: String) -> Response {
+    response.body = Content::Full(page.into());
+    response
+        .header(CONTENT_TYPE, "text/html; charset=utf-8")
+        .header(REFERRER_POLICY, "no-referrer")
+        .header(CONTENT_SECURITY_POLICY, policy())
 }
 
 fn html(title: &str, body: &str) -> Response {

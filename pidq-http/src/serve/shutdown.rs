@@ -7,11 +7,19 @@ use tokio::sync::watch;
 
 /// Receiver of shutdown requests.
 #[derive(Clone)]
-pub struct Shutdown(watch::Receiver<usize>);
+pub struct Shutdown(watch::Receiver<Requests>);
 
 /// Sender of shutdown requests.
 #[derive(Clone)]
-pub struct Stop(watch::Sender<usize>);
+pub struct Stop(watch::Sender<Requests>);
+
+/// Requests so far.
+#[derive(Clone, Copy, Default)]
+struct Requests {
+    count: usize,
+    /// One of them is a SIGINT: Ctrl-C at a terminal.
+    interrupted: bool,
+}
 
 impl Shutdown {
     /// Listens for SIGTERM and SIGINT: the first signal stops gracefully, the second at once.
@@ -23,7 +31,7 @@ impl Shutdown {
             loop {
                 tokio::select! {
                     Some(()) = terminate.recv() => stop.stop(),
-                    Some(()) = interrupt.recv() => stop.stop(),
+                    Some(()) = interrupt.recv() => stop.interrupt(),
                     else => return,
                 }
             }
@@ -34,7 +42,7 @@ impl Shutdown {
     /// Creates a manual shutdown, for embedders and tests. If every `Stop` is dropped, the server runs until the
     /// process ends.
     pub fn manual() -> (Stop, Self) {
-        let (sender, receiver) = watch::channel(0);
+        let (sender, receiver) = watch::channel(Requests::default());
         (Stop(sender), Shutdown(receiver))
     }
 
@@ -43,16 +51,31 @@ impl Shutdown {
         self.requested_times(1).await;
     }
 
+    /// Waits for the second request: everything that is not done is to be left.
+    pub async fn requested_at_once(mut self) {
+        self.requested_times(2).await;
+    }
+
     pub(super) async fn requested_times(&mut self, times: usize) {
-        if self.0.wait_for(|signals| *signals >= times).await.is_err() {
+        if self.0.wait_for(|requests| requests.count >= times).await.is_err() {
             std::future::pending().await
         }
+    }
+
+    /// Returns whether a person has requested the shutdown at a terminal.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.0.borrow().interrupted
     }
 }
 
 impl Stop {
     /// Requests a stop. The first call stops gracefully, the second at once.
     pub fn stop(&self) {
-        self.0.send_modify(|signals| *signals += 1);
+        self.0.send_modify(|requests| requests.count += 1);
+    }
+
+    /// Requests a stop, as a person does with Ctrl-C: without the delay for load balancers.
+    pub fn interrupt(&self) {
+        self.0.send_modify(|requests| *requests = Requests { count: requests.count + 1, interrupted: true });
     }
 }

@@ -25,8 +25,8 @@ use crate::message::response::{Content, Response, ResponseBody};
 use crate::principal::Principal;
 use crate::problem::{Occurrence, Problem, codes};
 use crate::process::ids;
-use crate::routing::builtin_routes;
 use crate::routing::route::{Access, Route, RouteError, RouteMatch};
+use crate::routing::{builtin_routes, problem_pages};
 use crate::service::cors;
 use crate::service::rate_limit::{ConcurrencyPermit, RateDecision};
 use crate::service::state::ServiceState;
@@ -293,7 +293,14 @@ fn problem_response<S>(service: &ServiceState<S>, context: &RequestContext, mut 
         problem.extend_challenge(&format!("resource_metadata=\"{url}\""));
     }
     let problem = if context.access == Access::Client { problem.into_oauth() } else { problem };
-    Response::from_problem(problem, &Occurrence { path: context.head.uri.path(), request_id: &context.head.id })
+    let is_page = context.head.method == Method::GET && context.head.prefers_html();
+    let page = is_page.then(|| problem_pages::occurrence(&problem, &context.head.id)).flatten();
+    let occurrence = Occurrence { path: context.head.uri.path(), request_id: &context.head.id };
+    let response = Response::from_problem(problem, &occurrence);
+    match page {
+        Some(page) => problem_pages::as_page(response, page),
+        None => response,
+    }
 }
 
 /// Returns the encoder of the response, if it is to be compressed.

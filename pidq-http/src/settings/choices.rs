@@ -18,7 +18,8 @@ impl Choice for LevelFilter {
 }
 
 impl Choice for LogFormat {
-    const CHOICES: &'static [(&'static str, LogFormat)] = &[("json", LogFormat::Json), ("text", LogFormat::Text)];
+    const CHOICES: &'static [(&'static str, LogFormat)] =
+        &[("auto", LogFormat::Auto), ("json", LogFormat::Json), ("text", LogFormat::Text)];
 }
 
 impl Choice for TlsVersion {

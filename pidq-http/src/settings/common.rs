@@ -29,7 +29,7 @@ settings! {
         pub(super) PROXY_PROTOCOL: bool = ("PIDQ_PROXY_PROTOCOL", "config.proxyProtocol", "Requires a PROXY protocol header, version 1 or 2, on connections from trusted proxies.") or "off";
         pub(super) CORS_ORIGINS: Vec<Origin> = ("PIDQ_CORS_ORIGINS", "config.cors.origins", "Origins allowed to make cross-origin requests.");
         pub(super) LOG_LEVEL: LevelFilter = ("PIDQ_LOG_LEVEL", "config.log.level", "Minimum level of log lines.") or "info";
-        pub(super) LOG_FORMAT: LogFormat = ("PIDQ_LOG_FORMAT", "config.log.format", "Format of log lines.") or "json";
+        pub(super) LOG_FORMAT: LogFormat = ("PIDQ_LOG_FORMAT", "config.log.format", "Format of log lines; `auto` is text if standard error is a terminal, else JSON.") or "auto";
         pub(super) SHOW_VERSION: bool = ("PIDQ_SHOW_VERSION", "config.showVersion", "Shows the version in `/version` and `/openapi.json`, which need no authentication.") or "on";
         pub RATE_LIMIT: u32 = ("PIDQ_RATE_LIMIT", "config.limits.rate", "Maximum number of requests per minute and caller, or per network if unauthenticated; 0 disables the limit.") or "600";
         pub(super) PASSWORD_GRANT: bool = ("PIDQ_PASSWORD_GRANT", "config.auth.passwordGrant", "Enables the OAuth password grant (discouraged by RFC 9700).") or "on";

@@ -38,6 +38,11 @@ impl CommonSettings<'_> {
         Ok(())
     }
 
+    /// Returns whether log lines are text, for a person to read.
+    pub fn logs_text(&self) -> Result<bool, SettingError> {
+        Ok(self.0.get(&LOG_FORMAT)?.is_text())
+    }
+
     /// Returns the limits.
     pub fn limits(&self) -> Result<Limits, SettingError> {
         let settings = self.0;

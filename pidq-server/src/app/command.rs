@@ -10,6 +10,7 @@ use pidq_http::{COMMON, CommonSettings, Listener, Settings, Shutdown, serve, set
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::spawn_blocking;
 
+use crate::app::first_credentials;
 use crate::app::settings::{AUTH, SETTINGS};
 use crate::app::startup::{OpenError, open};
 use crate::server::Server;
@@ -54,17 +55,21 @@ pub fn start(arguments: Vec<String>, environment: impl IntoIterator<Item = (Stri
     let settings = Settings::read(&[COMMON, SETTINGS], arguments, environment)?;
     CommonSettings(&settings).init_log()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(async {
+    let result = runtime.block_on(async {
         let shutdown = Shutdown::on_signals()?;
         // Bind first: the generated credentials are shown once and must not be lost when the start fails.
         let listeners = CommonSettings(&settings).listeners()?;
         let app = open(&settings).await?;
+        first_credentials::deliver(&app.state, &settings)?;
         start_background_tasks(&app.state, &settings, &listeners)?;
         for listener in &listeners {
             tracing::info!(address = %listener.address()?, "listening");
         }
         Ok(serve(app, listeners, shutdown).await?)
-    })
+    });
+    // A second signal stops the service without waiting for running queries.
+    runtime.shutdown_background();
+    result
 }
 
 /// Starts the background tasks of a running service: reload on SIGHUP and removal of expired tokens. Must be called

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use pidq_http::auth::{BootstrapAccounts, CreatedCredentials, Identities, IdentityError, IdentityOptions, Timestamp};
 use pidq_http::database::{Database, DatabaseError};
@@ -56,7 +56,7 @@ pub enum OpenError {
 /// # Errors
 /// Names the component that cannot be opened, and the reason. Messages contain no secrets.
 pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
-    let accounts = open_accounts_and_provider(settings).await?;
+    let (accounts, created) = open_accounts_and_provider(settings).await?;
     let cursors = cursors(accounts.as_ref()).await?;
     let metrics = Arc::new(Metrics::default());
     let store = open_graph_store(settings, sync_observer(&metrics)).await?;
@@ -69,6 +69,7 @@ pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
         public_host: CommonSettings(settings).public_host()?,
         store,
         identities: accounts,
+        first_credentials: Mutex::new(created),
         graph_cache: Arc::new(GraphCache::new(graph_cache_size)),
         body_cache: BodyCache::new(BODY_CACHE_SIZE.min(graph_cache_size), memory.clone()),
         query_cache: Arc::new(QueryCache::new(QUERY_CACHE_LIMITS.0, QUERY_CACHE_LIMITS.1)),
@@ -144,14 +145,17 @@ async fn open_graph_store(settings: &Settings, on_sync: SyncObserver) -> Result<
     }
 }
 
-async fn open_accounts_and_provider(settings: &Settings) -> Result<Option<Identities>, OpenError> {
+/// Opens the accounts, if any, and creates the first ones.
+async fn open_accounts_and_provider(
+    settings: &Settings,
+) -> Result<(Option<Identities>, Option<CreatedCredentials>), OpenError> {
     let provider = provider(settings)?;
     if settings.get(&AUTH)? == AuthMode::Off {
         return match provider {
             Some(_) => Err(settings
                 .invalid(&AUTH, "`off` disables authentication; it cannot be combined with `PIDQ_SSO_ISSUER`")
                 .into()),
-            None => Ok(None),
+            None => Ok((None, None)),
         };
     }
     let identities = open_accounts(settings).await?;
@@ -160,13 +164,12 @@ async fn open_accounts_and_provider(settings: &Settings) -> Result<Option<Identi
             "the password grant is enabled (discouraged by RFC 9700); disable it with PIDQ_PASSWORD_GRANT=off"
         );
     }
-    if let Some(created) = bootstrap(settings, &identities).await? {
-        print_credentials(&created);
-    }
-    Ok(Some(match provider {
+    let created = bootstrap(settings, &identities).await?;
+    let identities = match provider {
         Some(provider) => identities.with_provider(provider),
         None => identities,
-    }))
+    };
+    Ok((Some(identities), created))
 }
 
 /// Adds the names of the relevant settings to an error about the first account or client.
@@ -199,21 +202,6 @@ async fn bootstrap(settings: &Settings, identities: &Identities) -> Result<Optio
         client_secret: client_secret.as_ref().map(Secret::expose),
     };
     Ok(identities.bootstrap(accounts, Timestamp::now()).await.map_err(add_setting_names)?)
-}
-
-/// Prints the generated credentials once to standard error; they are not stored in plain text.
-fn print_credentials(created: &CreatedCredentials) {
-    eprintln!("First start: created an account and a client:");
-    let rows = [
-        ("username", Some(created.login.as_str())),
-        ("password", created.password.as_ref().map(|secret| secret.expose())),
-        ("client_id", Some(created.client_id.as_str())),
-        ("client_secret", created.client_secret.as_ref().map(|secret| secret.expose())),
-    ];
-    for (name, value) in rows {
-        eprintln!("  {name:<14} {}", value.unwrap_or("(from the settings)"));
-    }
-    eprintln!("Generated secrets are not shown again.");
 }
 
 fn identity_options(settings: &Settings) -> Result<IdentityOptions, SettingError> {

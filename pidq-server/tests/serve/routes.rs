@@ -76,7 +76,7 @@ async fn the_openapi_document_lists_exactly_the_routes() {
         item.keys().map(|method| (method.to_uppercase(), path.clone())).collect::<Vec<_>>()
     };
     let named: BTreeSet<_> = paths.iter().flat_map(methods).collect();
-    let builtin = ["/livez", "/readyz", "/version", "/openapi.json", "/docs", "/problems", "/problems/{code}"];
+    let builtin = ["/", "/livez", "/readyz", "/version", "/openapi.json", "/docs", "/problems", "/problems/{code}"];
     let builtin = builtin.map(|path| ("GET".to_owned(), path.to_owned()));
     let rows = ROUTES.iter().map(|row| (row.method.to_string(), row.path.to_owned()));
     assert_eq!(named, rows.chain(builtin).collect());

@@ -1,5 +1,6 @@
 //! Subcommand `pidq up`: serves graphs and documents in one process on one address.
 
+mod banner;
 mod demo;
 mod local_graph_service;
 
@@ -12,7 +13,7 @@ use pidq_http::{
     settings, settings_help,
 };
 use pidq_pipeline::BackgroundTasks;
-use pidq_server::{ADMIN_LOGIN, DATA_DIR};
+use pidq_server::{ADMIN_LOGIN, DATA_DIR, Server, deliver_first_credentials};
 
 use super::serve::variables;
 use crate::cli::failure::{Failure, Result, Status};
@@ -23,11 +24,13 @@ Serves graphs (`/graph`), tokens (`/o`) and the document platform (`/api`) in on
 services. Open `/docs` in a browser for the API documentation.
 
   --demo
-      Adds two drawings, and documents about them, if they are missing; the login of the first account is `demo`.";
+      Adds two drawings, and documents about them, if they are missing; the login of the first account is `demo`.
+  --open
+      Opens the start page in a browser when the service is ready.";
 
 const EXAMPLES: &str = "\
 Examples:
-  pidq up --demo                          demo data, stored in ./data
+  pidq up --demo --open                   demo data, stored in ./data, and the start page in a browser
   pidq up --data-dir /var/lib/pidq        data directory
   pidq up --listen 127.0.0.1:9000         another address
 ";
@@ -39,7 +42,7 @@ const DATABASE: &str = "pidq.db";
 #[derive(Args)]
 #[command(disable_help_flag = true)]
 pub struct Options {
-    /// `--demo`, and settings such as `--listen 127.0.0.1:8000`; see `pidq up --help`
+    /// `--demo`, `--open`, and settings such as `--listen 127.0.0.1:8000`; see `pidq up --help`
     #[arg(value_name = "SETTING", trailing_var_arg = true, allow_hyphen_values = true)]
     settings: Vec<String>,
 }
@@ -52,11 +55,23 @@ pub fn run(options: &Options) -> Result {
         return Ok(Status::Done);
     }
     configure_malloc();
-    let arguments = options.settings.iter().filter(|argument| *argument != "--demo").cloned().collect();
-    let settings = read_settings(arguments, has(&["--demo"]))?;
+    let is_flag = |argument: &&String| ["--demo", "--open"].contains(&argument.as_str());
+    let arguments = options.settings.iter().filter(|argument| !is_flag(argument)).cloned().collect();
+    let start = Start { is_demo: has(&["--demo"]), opens_browser: has(&["--open"]) };
+    let settings = read_settings(arguments, start.is_demo)?;
     CommonSettings(&settings).init_log().map_err(usage_failure)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(usage_failure)?;
-    runtime.block_on(serve_both(&settings, has(&["--demo"])))
+    let result = runtime.block_on(serve_both(&settings, start));
+    // A second signal stops the process without waiting for running work.
+    runtime.shutdown_background();
+    result
+}
+
+/// What to do besides serving.
+#[derive(Clone, Copy)]
+struct Start {
+    is_demo: bool,
+    opens_browser: bool,
 }
 
 settings! {
@@ -92,7 +107,7 @@ fn read_settings(arguments: Vec<String>, is_demo: bool) -> Result<Settings> {
     Settings::read(&setting_tables(), arguments, environment).map_err(usage_failure)
 }
 
-async fn serve_both(settings: &Settings, is_demo: bool) -> Result {
+async fn serve_both(settings: &Settings, start: Start) -> Result {
     let shutdown = Shutdown::on_signals().map_err(usage_failure)?;
     let listeners = CommonSettings(settings).listeners().map_err(usage_failure)?;
     let mut graphs = pidq_server::open(settings).await.map_err(usage_failure)?;
@@ -104,17 +119,36 @@ async fn serve_both(settings: &Settings, is_demo: bool) -> Result {
         BackgroundTasks::spawn(&documents, settings, &listeners, &shutdown).map_err(usage_failure)?;
     let platform = documents.state.clone();
     let documents = documents.build();
-    if is_demo {
+    if start.is_demo {
         demo::add_missing(&graphs.state, &documents).await?;
     }
-    log_addresses(&listeners)?;
+    announce(&graphs.state, settings, &listeners)?;
     let service = graphs.mount("/api", documents).build();
     // An explicitly configured remote graph service takes precedence.
     drop(platform.generation.graph_service.set(Arc::new(LocalGraphService(service.downgrade()))));
     drop(platform);
-    serve_service(service, listeners, shutdown).await.map_err(usage_failure)?;
-    background_tasks.shut_down().await;
+    let url = banner::url(settings, &listeners)?;
+    if start.opens_browser
+        && let Err(error) = open::that_detached(&url)
+    {
+        tracing::warn!(%error, url, "the browser cannot be opened");
+    }
+    serve_service(service, listeners, shutdown.clone()).await.map_err(usage_failure)?;
+    tokio::select! {
+        () = background_tasks.shut_down() => {}
+        () = shutdown.requested_at_once() => {}
+    }
     Ok(Status::Done)
+}
+
+/// Says what runs where: as a banner for a person, or else as log lines.
+fn announce(server: &Server, settings: &Settings, listeners: &[Listener]) -> Result<()> {
+    if CommonSettings(settings).logs_text().map_err(usage_failure)? {
+        eprint!("{}", banner::text(server, settings, listeners)?);
+        return Ok(());
+    }
+    deliver_first_credentials(server, settings).map_err(usage_failure)?;
+    log_addresses(listeners)
 }
 
 fn log_addresses(listeners: &[Listener]) -> Result<()> {

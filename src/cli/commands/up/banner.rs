@@ -1,0 +1,77 @@
+//! Banner of `pidq up` on a terminal: what runs where, how to sign in, and how to stop.
+
+use std::fmt::Write;
+
+use pidq_http::auth::CreatedCredentials;
+use pidq_http::{CommonSettings, Listener, Secret, Settings, TLS_CERT, has_colors};
+use pidq_server::{ADMIN_LOGIN, DATA_DIR, Server};
+
+use super::usage_failure;
+use crate::cli::failure::Result;
+
+/// Returns the URL of the start page: the public one, or that of the first listener.
+pub fn url(settings: &Settings, listeners: &[Listener]) -> Result<String> {
+    if let Some(url) = CommonSettings(settings).public_url().map_err(usage_failure)? {
+        return Ok(url);
+    }
+    let scheme = if settings.is_set(&TLS_CERT) { "https" } else { "http" };
+    let public = listeners.iter().find(|listener| listener.is_public()).map(Listener::address).transpose();
+    Ok(public.map_err(usage_failure)?.map_or_else(String::new, |address| format!("{scheme}://{address}")))
+}
+
+/// Returns the banner. It takes the credentials of the first start.
+pub fn text(server: &Server, settings: &Settings, listeners: &[Listener]) -> Result<String> {
+    let start_page = url(settings, listeners)?;
+    let mut rows = vec![("Start page", start_page.clone()), ("API", format!("{start_page}/docs"))];
+    for listener in listeners.iter().filter(|listener| !listener.is_public()) {
+        let address = listener.address().map_err(usage_failure)?;
+        rows.push(("Metrics", format!("http://{address}/metrics")));
+    }
+    rows.push(("Data", settings.get(&DATA_DIR).map_err(usage_failure)?.display().to_string()));
+    match server.take_first_credentials() {
+        Some(created) => rows.extend(credential_rows(&created)),
+        None => {
+            let login = settings.get(&ADMIN_LOGIN).map_err(usage_failure)?;
+            rows.push(("Password", format!("set at the first start; `pidq users passwd {login}` sets another")));
+        }
+    }
+    Ok(format(&rows, has_colors()))
+}
+
+fn credential_rows(created: &CreatedCredentials) -> Vec<(&'static str, String)> {
+    let secret = |secret: &Option<Secret>| match secret {
+        Some(secret) => format!("{}   (shown once)", secret.expose()),
+        None => "(from the settings)".to_owned(),
+    };
+    vec![
+        ("User", created.login.clone()),
+        ("Password", secret(&created.password)),
+        ("OAuth client", created.client_id.clone()),
+        ("Client secret", secret(&created.client_secret)),
+    ]
+}
+
+/// Formats the rows, with the labels in one column.
+fn format(rows: &[(&str, String)], has_colors: bool) -> String {
+    let (bold, dim, plain) = if has_colors { ("\x1b[1m", "\x1b[2m", "\x1b[0m") } else { ("", "", "") };
+    let width = rows.iter().map(|(label, _)| label.len()).max().unwrap_or_default();
+    let mut banner = format!("\n  {bold}pidq {}{plain}\n\n", env!("CARGO_PKG_VERSION"));
+    for (label, value) in rows {
+        let _ = writeln!(banner, "  {dim}{label:<width$}{plain}  {value}");
+    }
+    banner + &format!("\n  {dim}Press Ctrl-C to stop.{plain}\n\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_and_values_are_aligned() {
+        let rows = [("API", "a".to_owned()), ("Start page", "b".to_owned())];
+        let banner = format(&rows, false);
+        assert!(banner.contains("\n  API         a\n  Start page  b\n"), "{banner}");
+        assert!(!banner.contains('\x1b'));
+        assert!(format(&rows, true).contains("\x1b[1mpidq"));
+    }
+}
