@@ -84,7 +84,7 @@ const CRATES: &[Crate] = &[
         source: "pidq-pipeline/text/src",
         layers: &[
             &["analyzer", "codec", "ranking", "splitter"],
-            &["conformance", "embedding"],
+            &["conformance", "embedding", "quotes"],
             &["search"],
             &["evaluation"],
         ],

@@ -4,6 +4,7 @@
 //! that the passages do not answer the question; the model answers without a citation.
 
 mod context;
+mod extractive;
 mod stream_event;
 
 use std::time::{Duration, Instant};
@@ -13,6 +14,7 @@ use serde::Serialize;
 use tokio::sync::mpsc::Sender;
 
 pub use context::{Citation, Context, GraphSource};
+pub use extractive::{answer as extractive_answer, stream as extractive_stream};
 pub use stream_event::StreamEvent;
 
 use crate::generation::citations::{CitationParser, is_refusal, needs_citation};
@@ -49,6 +51,19 @@ pub struct Question {
     pub sampling: Sampling,
     /// Total timeout.
     pub timeout: Option<Duration>,
+}
+
+impl Question {
+    /// Drops the contexts below the minimum score.
+    fn retain_relevant(&mut self) {
+        let min_score = self.min_score.unwrap_or(f64::NEG_INFINITY);
+        self.contexts.retain(|context| context.score >= min_score);
+    }
+
+    /// Returns the reason why there are no contexts.
+    fn missing_contexts(&self) -> Reason {
+        if self.has_documents { Reason::NoRelevantContext } else { Reason::NoDocuments }
+    }
 }
 
 /// An answer.
@@ -141,12 +156,10 @@ struct ModelReply {
 
 impl Generation<'_> {
     async fn run(&self, mut question: Question) -> Result<Answer, LlmError> {
-        let min_score = question.min_score.unwrap_or(f64::NEG_INFINITY);
-        question.contexts.retain(|context| context.score >= min_score);
+        question.retain_relevant();
         if question.contexts.is_empty() {
-            let reason = if question.has_documents { Reason::NoRelevantContext } else { Reason::NoDocuments };
             self.emit(StreamEvent::Retrieval { contexts: Vec::new(), contexts_dropped: 0 }).await;
-            return Ok(self.build_unanswered(reason));
+            return Ok(unanswered(self.endpoint.model.clone(), question.missing_contexts()));
         }
         self.generate(question).await
     }
@@ -241,22 +254,23 @@ impl Generation<'_> {
             duration,
         }
     }
+}
 
-    fn build_unanswered(&self, reason: Reason) -> Answer {
-        Answer {
-            answer: REFUSAL.to_owned(),
-            answered: false,
-            reason: Some(reason),
-            finish_reason: None,
-            model: self.endpoint.model.clone(),
-            citations: Vec::new(),
-            invalid_citations: Vec::new(),
-            contexts: Vec::new(),
-            contexts_dropped: 0,
-            warnings: Vec::new(),
-            usage: None,
-            duration: Duration::ZERO,
-        }
+/// Returns the answer of a model that does not answer the question.
+fn unanswered(model: String, reason: Reason) -> Answer {
+    Answer {
+        answer: REFUSAL.to_owned(),
+        answered: false,
+        reason: Some(reason),
+        finish_reason: None,
+        model,
+        citations: Vec::new(),
+        invalid_citations: Vec::new(),
+        contexts: Vec::new(),
+        contexts_dropped: 0,
+        warnings: Vec::new(),
+        usage: None,
+        duration: Duration::ZERO,
     }
 }
 

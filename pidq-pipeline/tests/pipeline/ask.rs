@@ -29,6 +29,31 @@ async fn an_answer_cites_the_document() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn without_a_model_the_answer_quotes_the_documents() {
+    on_each(async |platform| {
+        let (id, document) = vessel(platform).await;
+        let path = format!("/api/pipelines/{id}/query");
+        let body = json!({"query": "What is PSV-2015A set at?", "classification": "manual"});
+        let answer = platform.post(&path, &body).await.json();
+        assert_eq!(answer["answer"], "“PSV-2015A is set at 38.5 barg.” [1]", "{answer}");
+        assert_eq!(
+            (&answer["answered"], &answer["model"], &answer["usage"]),
+            (&json!(true), &json!("extractive"), &Value::Null)
+        );
+        let citation = &answer["citations"][0];
+        assert_eq!((&citation["document_id"], &citation["answer_spans"]), (&document, &json!([[33, 36]])));
+        let other = json!({"query": "Who won the football match?", "classification": "manual"});
+        let answer = platform.post(&path, &other).await.json();
+        assert_eq!((&answer["answered"], &answer["reason"]), (&json!(false), &json!("not_in_context")), "{answer}");
+        let streamed = json!({"query": "What is PSV-2015A set at?", "classification": "manual", "stream": true});
+        let text = String::from_utf8(platform.post(&path, &streamed).await.body).unwrap();
+        let names: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("event: ")).collect();
+        assert_eq!(names, ["retrieval", "delta", "citation", "done"], "{text}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn without_hits_no_model_is_called() {
     on_each(async |platform| {
         let mock = prompt_model().await;

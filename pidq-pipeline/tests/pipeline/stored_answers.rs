@@ -191,7 +191,7 @@ async fn a_connection_test_lists_its_models() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_question_has_either_an_endpoint_or_a_connection() {
+async fn a_question_has_an_endpoint_or_a_connection_or_neither() {
     on_each_url(async |url| {
         let mock = prompt_model().await;
         let platform = TestPlatform::at(url, &[APP]).await.with_workers();
@@ -209,7 +209,9 @@ async fn a_question_has_either_an_endpoint_or_a_connection() {
         body["llm_connection"] = "0199".into();
         assert_eq!(ask(&platform, &id, &body).await.code(), "llm-connection-not-found");
         body.as_object_mut().unwrap().remove("llm_connection");
-        assert_eq!(ask(&platform, &id, &body).await.json()["errors"][0]["pointer"], "/llm_endpoint");
+        let asked = mock.requests().len();
+        assert_eq!(ask(&platform, &id, &body).await.json()["model"], "extractive");
+        assert_eq!(mock.requests().len(), asked);
         let policy = json!({"policies": {"manual": {"llm_allow": ["https://llm.example/v1"]}}});
         assert_eq!(patch(&platform, &format!("/api/pipelines/{id}"), None, &policy).await.status, 200);
         body["llm_connection"] = stored;

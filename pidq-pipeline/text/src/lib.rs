@@ -20,6 +20,7 @@ pub mod codec;
 pub mod conformance;
 pub mod embedding;
 pub mod evaluation;
+pub mod quotes;
 pub mod ranking;
 pub mod search;
 pub mod splitter;

@@ -46,7 +46,7 @@ pub(crate) struct AnswerResponse<'a> {
     pub reason: Option<Reason>,
     /// Finish reason of the model.
     pub finish_reason: Option<String>,
-    /// Name of the model.
+    /// Name of the model; `extractive` for an answer that consists of quotes, if the question names no model.
     pub model: String,
     /// Cited passages, in order of their first citation.
     pub citations: Vec<Citation>,

@@ -39,10 +39,11 @@ const MAX_HISTORY_TURNS: usize = 20;
 /// Maximum length of `instructions`, in characters.
 const MAX_INSTRUCTIONS_LENGTH: usize = 2000;
 
-/// Question to be answered from passages. The LLM is either `llm_endpoint` or `llm_connection`.
+/// Question to be answered from passages. The LLM is either `llm_endpoint` or `llm_connection`; without both, the answer
+/// consists of quotes from the passages, and its `model` is `extractive`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(extend("oneOf" = [{"required": ["llm_endpoint"]}, {"required": ["llm_connection"]}]))]
+#[schemars(extend("not" = {"required": ["llm_endpoint", "llm_connection"]}))]
 pub(crate) struct QuestionRequest {
     /// Question.
     #[schemars(length(min = 1, max = 8000), extend("$comment" = "PIDQ_QUESTION_LENGTH_LIMIT"))]
@@ -207,7 +208,9 @@ pub(crate) async fn ask(platform: &Arc<Platform>, mut request: Request) -> Resul
     validate(&options)?;
     let policy = Policy::for_classification(&pipeline, &search_query.classification)?;
     let mut model = resolve_model(platform, &mut options, policy.llm_allow_list(&pipeline)?).await?;
-    model.endpoint.propagate_trace(&request.head);
+    if let Some(model) = &mut model {
+        model.endpoint.propagate_trace(&request.head);
+    }
     let counted = quota::count_question(platform).await?;
     let response = answer_question(
         platform,
@@ -227,7 +230,8 @@ pub(crate) async fn ask(platform: &Arc<Platform>, mut request: Request) -> Resul
 struct ValidatedAsk {
     options: AskOptions,
     sampling: Sampling,
-    model: ResolvedModel,
+    /// `None` for quotes.
+    model: Option<ResolvedModel>,
     policy: Policy,
     counted: CountedQuestion,
 }
@@ -262,14 +266,18 @@ async fn answer_question(
     };
     let mut question = rag_question(options, text, search_result, graph_result);
     question.sampling = sampling;
-    question.context_window = model.context_window;
+    question.context_window = model.as_ref().and_then(|model| model.context_window);
     question.max_context = policy.max_context_tokens();
     question.spotlighting = platform.generation.spotlighting;
     if streamed {
         let permit = platform.generation.answer_streams.clone().try_acquire_owned().map_err(|_| too_many_streams())?;
-        return Ok(stream_answer(platform, model.endpoint, question, envelope, request.head, permit));
+        let endpoint = model.map(|model| model.endpoint);
+        return Ok(stream_answer(platform, endpoint, question, envelope, request.head, permit));
     }
-    let answer = rag::answer(&platform.generation.llm, &model.endpoint, question).await;
+    let answer = match model {
+        Some(model) => rag::answer(&platform.generation.llm, &model.endpoint, question).await,
+        None => Ok(rag::extractive_answer(question)),
+    };
     envelope.record(platform, answer.as_ref().map_err(LlmError::code)).await;
     let body = envelope.complete_and_store(platform, answer.map_err(llm_problem)?).await;
     Ok(policy.add_no_store(Response::json(&body)?))
@@ -281,12 +289,13 @@ struct ResolvedModel {
     context_window: Option<usize>,
 }
 
-/// Resolves the model: given inline, or stored as a connection. A stored key is never sent to an inline address.
+/// Resolves the model: given inline, or stored as a connection. A stored key is never sent to an inline address. Returns
+/// `None` if the question names no model.
 async fn resolve_model(
     platform: &Platform,
     options: &mut AskOptions,
     allow: Option<AllowList>,
-) -> Result<ResolvedModel, Problem> {
+) -> Result<Option<ResolvedModel>, Problem> {
     let mut model = match (options.llm_endpoint.take(), options.llm_connection.take()) {
         (Some(inline), None) => ResolvedModel { endpoint: parse_endpoint(inline)?, context_window: None },
         (None, Some(id)) => {
@@ -294,15 +303,13 @@ async fn resolve_model(
             let context_window = connection.context_window.and_then(|window| usize::try_from(window).ok());
             ResolvedModel { endpoint: llm_connections::connection_endpoint(platform, &connection)?, context_window }
         }
-        (None, None) => {
-            return Err(validation("/llm_endpoint", "Either `llm_endpoint` or `llm_connection` is required."));
-        }
+        (None, None) => return Ok(None),
         (Some(_), Some(_)) => {
             return Err(validation("/llm_connection", "Only one of `llm_endpoint` and `llm_connection` is allowed."));
         }
     };
     model.endpoint.allow = allow;
-    Ok(model)
+    Ok(Some(model))
 }
 
 fn parse_endpoint(llm: LlmEndpoint) -> Result<Endpoint, Problem> {
@@ -433,7 +440,7 @@ impl AnswerEnvelope {
 /// Streams the answer as server-sent events. When the client disconnects, the call of the model is cancelled.
 fn stream_answer(
     platform: &Arc<Platform>,
-    endpoint: Endpoint,
+    endpoint: Option<Endpoint>,
     question: rag::Question,
     envelope: AnswerEnvelope,
     head: Arc<Head>,
@@ -443,10 +450,13 @@ fn stream_answer(
     let platform = platform.clone();
     let stream = async move {
         let (sender, receiver) = mpsc::channel(16);
-        tokio::join!(
-            rag::stream(&platform.generation.llm, &endpoint, question, sender),
-            forward(&platform, receiver, events, &envelope, &head)
-        );
+        let generate = async {
+            match &endpoint {
+                Some(endpoint) => rag::stream(&platform.generation.llm, endpoint, question, sender).await,
+                None => rag::extractive_stream(question, sender).await,
+            }
+        };
+        tokio::join!(generate, forward(&platform, receiver, events, &envelope, &head));
         drop(permit);
     };
     tokio::spawn(stream.in_current_span());
