@@ -37,10 +37,12 @@ const OTHER_PASSAGES: f64 = 0.9;
 /// enough of what the question names.
 pub fn best_quotes(question: &str, passages: &[&str], limit: usize) -> Vec<Quote> {
     let sentences = Sentences::new(passages);
-    let weights = sentences.term_weights(&analyzer::query_terms(question));
+    let query_terms = analyzer::query_terms(question);
+    let weights = sentences.term_weights(&query_terms);
     let total: f64 = weights.values().sum();
-    let mut scored: Vec<Score> =
-        (0..sentences.list.len()).filter_map(|index| sentences.score(index, &weights)).collect();
+    let asked = Asked::new(question, &query_terms);
+    let candidates = (0..sentences.list.len()).filter(|index| asked.is_said_by(&sentences, *index));
+    let mut scored: Vec<Score> = candidates.filter_map(|index| sentences.score(index, &weights)).collect();
     scored.sort_by(|a, b| b.supported.total_cmp(&a.supported).then(a.sentence.cmp(&b.sentence)));
     let Some(&best) = scored.first() else { return Vec::new() };
     if best.covered < total * COVERAGE {
@@ -57,6 +59,52 @@ pub fn best_quotes(question: &str, passages: &[&str], limit: usize) -> Vec<Quote
         .collect();
     quotes.sort_by_key(|quote| (quote.passage, quote.span.start));
     quotes
+}
+
+/// What a question asks, about which equipment.
+struct Asked {
+    /// Names of the equipment.
+    names: Vec<String>,
+    /// Other terms, and the units of the quantities that they name.
+    terms: HashSet<String>,
+}
+
+/// Quantities, and units in which they are stated: a set pressure of 15.2 bar is often stated without the word pressure.
+const QUANTITIES: &[(&str, &str)] = &[
+    ("pressure", "bar barg bara mbar psi psig psia kPa MPa Pa"),
+    ("temperature", "°C °F K"),
+    ("volume", "m³ m3 l"),
+    ("capacity", "m³ m3 l"),
+    ("flow", "m³/h m3/h kg/h t/h l/min"),
+    ("power", "kW W MW hp"),
+    ("speed", "rpm 1/min m/s"),
+    ("level", "mm m %"),
+];
+
+impl Asked {
+    fn new(question: &str, query_terms: &[String]) -> Asked {
+        let tags = analyzer::tags(question);
+        let names: Vec<String> = tags.iter().map(|tag| tag.name.to_lowercase()).collect();
+        let name_terms: HashSet<String> = tags.iter().flat_map(|tag| analyzer::index_terms(&tag.name)).collect();
+        let mut terms: HashSet<String> =
+            query_terms.iter().filter(|term| !name_terms.contains(*term)).cloned().collect();
+        for (quantity, units) in QUANTITIES {
+            if analyzer::index_terms(quantity).iter().any(|term| terms.contains(term)) {
+                terms.extend(analyzer::index_terms(units));
+            }
+        }
+        Asked { names, terms }
+    }
+
+    /// Returns whether a sentence speaks of the equipment, and says what is asked. The heading of a passage names the
+    /// equipment for all of its sentences.
+    fn is_said_by(&self, sentences: &Sentences, index: usize) -> bool {
+        let sentence = &sentences.list[index];
+        let names_it = |terms: &HashSet<String>| self.names.iter().any(|name| terms.contains(name));
+        let speaks_of_it =
+            self.names.is_empty() || names_it(&sentence.terms) || names_it(&sentences.headings[sentence.quote.passage]);
+        speaks_of_it && (self.terms.is_empty() || self.terms.iter().any(|term| sentence.terms.contains(term)))
+    }
 }
 
 /// Score of a sentence.
@@ -76,6 +124,8 @@ struct Sentences {
     list: Vec<Sentence>,
     /// Terms by passage.
     passages: Vec<HashSet<String>>,
+    /// Terms of the headings by passage.
+    headings: Vec<HashSet<String>>,
     average_length: f64,
 }
 
@@ -95,8 +145,10 @@ impl Sentences {
             }));
         }
         let average_length = list.iter().map(|sentence| sentence.length as f64).sum::<f64>() / list.len().max(1) as f64;
-        let passages = passages.iter().map(|text| analyzer::index_terms(text).into_iter().collect()).collect();
-        Sentences { list, passages, average_length }
+        let terms = |text: &str| analyzer::index_terms(text).into_iter().collect();
+        let passage_terms = passages.iter().map(|text| terms(text)).collect();
+        let headings = passages.iter().map(|text| terms(&headings_of(text))).collect();
+        Sentences { list, passages: passage_terms, headings, average_length }
     }
 
     /// Returns the weights of the terms of a question: rare terms weigh more, and names twice, as the query has them.
@@ -132,6 +184,11 @@ impl Sentences {
     }
 }
 
+/// Returns the headings of a text, one a line.
+fn headings_of(text: &str) -> String {
+    text.lines().filter(|line| line.trim_start().starts_with('#')).collect::<Vec<_>>().join("\n")
+}
+
 /// Returns the sentences of a text, without headings. A row of a table and an item of a list is a sentence.
 fn sentence_spans(text: &str) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
@@ -159,7 +216,7 @@ fn blocks(text: &str) -> Vec<Range<usize>> {
         let trimmed = line.trim();
         let is_heading = trimmed.starts_with('#');
         let is_row = trimmed.starts_with('|');
-        let is_item = ["- ", "* ", "+ ", "• "].iter().any(|mark| trimmed.starts_with(mark));
+        let is_item = item_mark(trimmed) > 0;
         if trimmed.is_empty() || is_heading {
             continues = false;
         } else if continues && !is_row && !is_item {
@@ -167,8 +224,10 @@ fn blocks(text: &str) -> Vec<Range<usize>> {
                 block.end = end;
             }
         } else {
-            let marks: &[char] = if is_row { &['|', ' ', '\t'] } else { &['-', '*', '+', '•', ' ', '\t'] };
-            let content = if is_row || is_item { line.trim_start_matches(marks) } else { line };
+            let content = match is_row {
+                true => line.trim_start_matches(['|', ' ', '\t']),
+                false => &line.trim_start()[item_mark(trimmed)..],
+            };
             let tail = if is_row { content.len() - content.trim_end().trim_end_matches('|').len() } else { 0 };
             blocks.push(end - content.len()..end - tail);
             continues = !is_row;
@@ -176,6 +235,14 @@ fn blocks(text: &str) -> Vec<Range<usize>> {
         start = end;
     }
     blocks
+}
+
+/// Returns the length of the mark of a list item, such as `- ` or `12. `; 0 without one.
+fn item_mark(line: &str) -> usize {
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let marks: &[&str] = if digits > 0 { &[". ", ") "] } else { &["- ", "* ", "+ ", "• "] };
+    let mark = marks.iter().find(|mark| line[digits..].starts_with(**mark));
+    mark.map_or(0, |mark| digits + mark.len())
 }
 
 #[cfg(test)]
@@ -187,7 +254,7 @@ mod tests {
     const SHEET: &str = "# Flash vessel V-101: data sheet\n\n| item | value |\n|---|---|\n| volume | 12.5 m³ |\n\
         | design pressure | 16 bar |\n\nPSV-1106 is sized for fire. It is tested every two years; the\nrecord is kept.\n";
     const MANUAL: &str = "# Pump P-101A\n\nThe pump is started with a closed discharge valve.\n- Check the seal pot first.\n\
-        - Open the suction valve HV-1.\n\nThe design pressure of the casing is 40 bar.";
+        2. Open the suction valve HV-1.\n\nThe design pressure of the casing is 40 bar.";
 
     fn quotes(question: &str) -> Vec<&'static str> {
         let passages = [SHEET, MANUAL];
@@ -211,6 +278,19 @@ mod tests {
     fn the_passage_of_the_equipment_is_preferred() {
         assert_eq!(quotes("What is the design pressure of V-101?")[0], "design pressure | 16 bar");
         assert_eq!(quotes("design pressure of pump P-101A"), ["The design pressure of the casing is 40 bar."]);
+        assert!(quotes("What is first when P-101A is started?").contains(&"Check the seal pot first."));
+        assert_eq!(quotes("What is the color of V-101?"), [""; 0]);
+        assert_eq!(
+            best_quotes(
+                "design pressure of V-101",
+                &["P-1 feeds V-101. Its casing has a design pressure of 25 bar."],
+                3
+            ),
+            []
+        );
+        let relief = ["# V-101\n\nPSV-1106 is set at 15.2 bar. The design pressure is 16 bar."];
+        let quote = &best_quotes("At what pressure does PSV-1106 open?", &relief, 3)[0];
+        assert_eq!(&relief[0][quote.span.clone()], "PSV-1106 is set at 15.2 bar.");
     }
 
     #[test]
