@@ -11,7 +11,6 @@ pub(crate) mod extract;
 pub(crate) mod geometry;
 pub(crate) mod graph_info;
 pub(crate) mod instrument_class;
-pub(crate) mod inventory;
 pub(crate) mod isolate;
 pub(crate) mod join;
 pub(crate) mod joints;

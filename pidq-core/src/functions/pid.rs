@@ -22,7 +22,7 @@ use crate::pid::loop_parts::{self, LoopParts};
 use crate::pid::loops::{Loop, Loops};
 use crate::pid::sections::{self, SectionCuts};
 use crate::pid::tag::{self, Tag};
-use crate::pid::{Budget, ChargeFn, Datum, dead_ends, extract, geometry, graph_info, inventory, lists, pipe_lines};
+use crate::pid::{Budget, ChargeFn, Datum, dead_ends, extract, geometry, graph_info, lists, pipe_lines};
 use crate::value::Value;
 
 const ACCEPT_CONDITIONAL: OptionSpec = OptionSpec::flag("acceptConditional");
@@ -530,7 +530,7 @@ fn inventory_sections<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a 
             Some(selected)
         }
     };
-    let found = inventory::sections(drawing, cut.as_ref(), &mut |units| cx.charge(units))?;
+    let found = sections::inventory::sections(drawing, cut.as_ref(), &mut |units| cx.charge(units))?;
     to_value(cx, drawing, found)
 }
 

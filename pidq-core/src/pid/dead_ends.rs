@@ -2,6 +2,8 @@
 //!
 //! A drawing has no elevations: a drain and a vent look alike unless a word distinguishes them.
 
+use hashbrown::HashSet;
+
 use super::{ChargeFn, Datum};
 use crate::error::Result;
 use crate::graph::adjacency::{NONE, NodeId};
@@ -135,6 +137,48 @@ pub(crate) fn is_inline_item(drawing: &Drawing<'_>, node: NodeId) -> bool {
         Role::None => words_of(drawing, node).contains("valve"),
         _ => false,
     }
+}
+
+/// Returns the neighbors of a node, each once, and charges fuel for them.
+pub(crate) fn neighbors(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+    let nodes = drawing.topology.table(EdgeFilter::Flow, Direction::Both).nodes(node);
+    charge(nodes.len() as u64)?;
+    let mut distinct = Vec::with_capacity(nodes.len());
+    let mut seen = HashSet::new();
+    distinct.extend(nodes.iter().copied().filter(|next| *next != node && seen.insert(*next)));
+    Ok(distinct)
+}
+
+/// Returns whether a hand valve, reached from one side, is a drain, a vent or a bleed.
+pub(crate) fn is_bleed_valve(
+    drawing: &Drawing<'_>,
+    node: NodeId,
+    before: NodeId,
+    charge: ChargeFn<'_>,
+) -> Result<bool> {
+    Ok(drawing.topology.roles[node as usize] == Role::Barrier && is_bleed(drawing, node, before, charge)?)
+}
+
+/// Returns whether a valve, reached from one side, leads to nothing: a drain, a vent or a bleed.
+pub(crate) fn is_bleed(drawing: &Drawing<'_>, valve: NodeId, before: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+    const MAX_STEPS: usize = 10;
+    let topology = &drawing.topology;
+    let (mut node, mut before) = (valve, before);
+    if before == NONE {
+        return Ok(false);
+    }
+    for _ in 0..MAX_STEPS {
+        let next = neighbors(drawing, node, charge)?;
+        let mut next = next.into_iter().filter(|next| *next != before);
+        match (next.next(), next.next()) {
+            (None, _) => return Ok(!topology.is_equipment(node) && topology.roles[node as usize] != Role::OffPage),
+            // What protects by opening is not opened to drain.
+            (Some(only), None) if topology.roles[only as usize] == Role::Relief => return Ok(false),
+            (Some(only), None) => (before, node) = (node, only),
+            _ => return Ok(false),
+        }
+    }
+    Ok(false)
 }
 
 /// Returns dead ends as rows.

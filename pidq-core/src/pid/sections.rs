@@ -1,5 +1,6 @@
 //! Division of a plant: boundaries, cut points, bypasses, recycles, the equipment graph, sections for a review.
 
+pub(crate) mod inventory;
 mod safeguards;
 
 use hashbrown::{HashMap, HashSet};

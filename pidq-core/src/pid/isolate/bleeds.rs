@@ -1,24 +1,12 @@
 //! Drains, vents and bleeds at a barrier, and the isolation method that they make possible.
 
-use hashbrown::HashSet;
-
 use crate::error::Result;
-use crate::graph::adjacency::{NONE, NodeId};
+use crate::graph::adjacency::NodeId;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
-use crate::graph::topology::{Direction, EdgeFilter};
 use crate::pid::ChargeFn;
+pub(super) use crate::pid::dead_ends::{is_bleed, is_bleed_valve, neighbors};
 use crate::pid::valve_state::{BlindPosition, blind_position};
-
-/// Returns the neighbors of a node, each once, and charges fuel for them.
-pub(super) fn neighbors(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
-    let nodes = drawing.topology.table(EdgeFilter::Flow, Direction::Both).nodes(node);
-    charge(nodes.len() as u64)?;
-    let mut distinct = Vec::with_capacity(nodes.len());
-    let mut seen = HashSet::new();
-    distinct.extend(nodes.iter().copied().filter(|next| *next != node && seen.insert(*next)));
-    Ok(distinct)
-}
 
 /// Items behind a barrier, up to the second one in series.
 #[derive(Clone, Copy, Debug, Default)]
@@ -75,35 +63,4 @@ pub(super) fn bleed_at(
         }
     }
     Ok(None)
-}
-
-pub(super) fn is_bleed_valve(
-    drawing: &Drawing<'_>,
-    node: NodeId,
-    before: NodeId,
-    charge: ChargeFn<'_>,
-) -> Result<bool> {
-    Ok(drawing.topology.roles[node as usize] == Role::Barrier && is_bleed(drawing, node, before, charge)?)
-}
-
-/// Returns whether a valve, reached from one side, leads to nothing: a drain, a vent or a bleed.
-pub(super) fn is_bleed(drawing: &Drawing<'_>, valve: NodeId, before: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
-    const MAX_STEPS: usize = 10;
-    let topology = &drawing.topology;
-    let (mut node, mut before) = (valve, before);
-    if before == NONE {
-        return Ok(false);
-    }
-    for _ in 0..MAX_STEPS {
-        let next = neighbors(drawing, node, charge)?;
-        let mut next = next.into_iter().filter(|next| *next != before);
-        match (next.next(), next.next()) {
-            (None, _) => return Ok(!topology.is_equipment(node) && topology.roles[node as usize] != Role::OffPage),
-            // What protects by opening is not opened to drain.
-            (Some(only), None) if topology.roles[only as usize] == Role::Relief => return Ok(false),
-            (Some(only), None) => (before, node) = (node, only),
-            _ => return Ok(false),
-        }
-    }
-    Ok(false)
 }

@@ -5,8 +5,6 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::tag::Tag;
-use super::{ChargeFn, Datum, pipe_lines};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::TopologyConfig;
@@ -14,6 +12,8 @@ use crate::graph::connectivity::UnionFind;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::{EmergencyValve, Role, emergency_valve_by_letters};
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
+use crate::pid::tag::Tag;
+use crate::pid::{ChargeFn, Datum, pipe_lines};
 
 const SECTION: &[&str] = &[
     "section",
