@@ -20,6 +20,7 @@ pub(crate) mod loop_parts;
 pub(crate) mod loops;
 pub(crate) mod pipe_lines;
 pub(crate) mod quantity;
+pub(crate) mod relief;
 pub(crate) mod reports;
 pub(crate) mod sections;
 pub(crate) mod segments;

@@ -42,6 +42,7 @@ mod properties;
 mod python;
 mod readme;
 mod release;
+mod relief_drawings;
 mod remote;
 mod reports;
 mod service;

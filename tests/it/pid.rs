@@ -224,7 +224,7 @@ fn review_sections_end_at_equipment() {
     check_graph(
         plant,
         "hazopNodes() | map([.from | map(.id), .to | map(.id), .safeguards | map([.item.id, .kind])])",
-        r#"[[["T-1"],["P-1"],[]],[["P-1"],["T-2"],[["CK-1","check_valve"]]],[["T-2"],["X-1"],[["RV-1","relief"]]]]"#,
+        r#"[[["T-1"],["P-1"],[]],[["P-1"],["T-2"],[["CK-1","check_valve"],["RV-1","relief"]]],[["T-2"],["X-1"],[["RV-1","relief"]]]]"#,
     );
     check_graph(plant, "hazopNodes({merge: true}) | map(.items | map(.id))", r#"[["V-1","P-1","CK-1"],["RV-1"]]"#);
     check_graph("T-1 → CV-1 → T-2", r#"hazopNodes({cut: "control"}) | size()"#, "2");
@@ -556,11 +556,11 @@ fn findings_have_codes_and_evidence() {
     findings("T-1 → J-1; T-2 → J-1; T-3 → J-1", r#""P106""#, r#"[["P106",["J-1"],["e1","e2","e3"]]]"#);
     findings("T-1 → X-1", r#""P107""#, r#"[["P107",["X-1"],[]]]"#);
     findings("T-1 → CV-1 → T-2; T-2 → CV-2(fail=open) → T-3", r#""P112""#, r#"[["P112",["CV-1"],[]]]"#);
-    findings("D-1 → V-1 → RV-1 → X-1", r#""relief_path_blocked""#, r#"[["P113",["RV-1","V-1"],["e2"]]]"#);
+    findings("D-1 → V-1 → RV-1 → T-1", r#""relief_path_blocked""#, r#"[["P113",["RV-1","V-1"],["e2"]]]"#);
     findings("T-1 → P-1 → V-1 → T-2; T-1 → P-2 → CK-1 → T-2", r#""P114""#, r#"[["P114",["P-1","T-2"],["e2","e3"]]]"#);
     findings("T-1 → J-1 → T-2; J-1 → S-1 → S-2", r#""P115""#, r#"[["P115",["S-1","S-2"],["e3","e4"]]]"#);
     check_graph("S-1 → S-2", r#"validate({rules: "Q"})"#, "PQ1012");
-    check_graph("D-1 → V-1 → RV-1 → X-1", r#"validate() | map(.code) | filter(regex(., "P113"))"#, "[]");
+    check_graph("T-1 → P-1 → V-1 → T-2", r#"validate() | map(.code) | filter(regex(., "P114"))"#, "[]");
 }
 
 #[test]

@@ -761,9 +761,9 @@ fn a_relief_list_has_what_is_protected_and_what_could_block_it() {
     let alone = "RV-1 piping_component.safety_valve";
     check(alone, list, json!([["RV-1", null, null, null, null, "", "", "", "", false]]));
     let undirected = "D-1 equipment.vessel\nRV-1 piping_component.safety_valve\nD-1 - RV-1";
-    check(undirected, list, json!([["RV-1", null, null, null, null, "", "", "", "", false]]));
+    check(undirected, list, json!([["RV-1", null, null, null, null, "D-1", "", "", "", false]]));
     let cycle = "V-1 piping_component.gate_valve\nRV-1 piping_component.safety_valve\nV-1 > RV-1\nRV-1 > V-1";
-    check(cycle, list, json!([["RV-1", null, null, null, null, "", "V-1", "", "V-1", true]]));
+    check(cycle, list, json!([["RV-1", null, null, null, null, "", "V-1", "", "", true]]));
 }
 
 #[test]

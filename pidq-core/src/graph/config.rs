@@ -73,6 +73,7 @@ pub(crate) enum Names {
     Closed,
     Open,
     LockedOpen,
+    LockedClosed,
     Removed,
     Status,
     RemovedMark,
@@ -162,7 +163,11 @@ const NAMES: &[NamesRow] = &[
         &["normally", "normal_position", "normal_state", "normal_operating_position", "valve_position"],
     ),
     (Names::BlindPosition, "blind_position", &["blind_position", "spool_position", "position", "state"]),
-    (Names::Lock, "lock", &["lock", "locked", "locking", "lock_status", "car_seal", "car_sealed", "seal"]),
+    (
+        Names::Lock,
+        "lock",
+        &["lock", "locked", "locking", "lock_status", "lock_mechanism", "car_seal", "car_sealed", "seal"],
+    ),
     (Names::Removable, "removable", &["removable", "is_removable"]),
     (
         Names::Closed,
@@ -174,6 +179,7 @@ const NAMES: &[NamesRow] = &[
             "locked_closed",
             "car_seal_closed",
             "car_sealed_closed",
+            "sealed_closed",
             "lc",
             "csc",
             "blinded",
@@ -200,6 +206,11 @@ const NAMES: &[NamesRow] = &[
         Names::LockedOpen,
         "locked_open_values",
         &["locked_open", "car_seal_open", "car_sealed_open", "sealed_open", "lo", "cso"],
+    ),
+    (
+        Names::LockedClosed,
+        "locked_closed_values",
+        &["locked_closed", "car_seal_closed", "car_sealed_closed", "sealed_closed", "lc", "csc"],
     ),
     (
         Names::Removed,

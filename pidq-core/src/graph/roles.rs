@@ -528,7 +528,8 @@ const BUILT_IN: &[(Role, &[Words])] = &[
         &[
             Ends(&["safety", "safety_valve", "safety_head"]),
             Ends(&["safety_or_fitting", "safety_valve_or_fitting", "safety_head_or_fitting"]),
-            Has(&["rupture_dis", "bursting_dis", "burst_dis", "rupture_pin", "relief", "breather", "vacuum_breaker"]),
+            Has(&["rupture_dis", "bursting_dis", "burst_dis", "rupture_pin", "buckling_pin", "breaking_pin"]),
+            Has(&["relief", "breather", "vacuum_breaker"]),
             Has(&["conservation_vent", "emergency_vent", "explosion_vent", "explosion_panel", "pressure_vacuum"]),
             Last(&["psv", "tsv", "pvsv", "pvrv", "prd"]),
         ],

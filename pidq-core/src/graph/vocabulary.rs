@@ -203,6 +203,38 @@ pub const ACTUATOR_CLASSES: &[&str] = &["actuat", "positioner", "valve_reference
 /// Words in the classes of alarms.
 pub const ALARM_CLASSES: &[&str] = &["alarm", "annunciator"];
 
+/// Parts of the classes of relief devices that discharge to the atmosphere where they are, and need no pipe for it.
+pub const ATMOSPHERIC_RELIEF: &[&str] =
+    &["breather", "vacuum", "conservation_vent", "emergency_vent", "explosion_vent", "explosion_panel", "pvsv", "pvrv"];
+
+/// Parts of the classes of relief devices that let air in.
+pub const VACUUM_RELIEF: &[&str] = &["breather", "vacuum", "conservation_vent", "pvsv", "pvrv"];
+
+/// Words in the classes and descriptions of equipment through which relieved fluid flows to a flare.
+pub const FLARE_EQUIPMENT: &[&str] = &[
+    "knock_out",
+    "knockout",
+    "ko_drum",
+    "k_o_drum",
+    "kod",
+    "blowdown",
+    "blow_down",
+    "flare",
+    "relief_header",
+    "seal_drum",
+    "vent_stack",
+];
+
+/// Words in the classes of items that stop a flame, a leak or a reverse flow by themselves, with the kind of safeguard.
+pub const PASSIVE_SAFEGUARDS: &[(&str, &str)] = &[
+    ("flame_arrest", "flame_arrester"),
+    ("detonation_arrest", "flame_arrester"),
+    ("deflagration_arrest", "flame_arrester"),
+    ("excess_flow", "excess_flow_valve"),
+    ("backflow_prevent", "backflow_preventer"),
+    ("back_flow_prevent", "backflow_preventer"),
+];
+
 /// Returns whether a list contains a word. Both are compared in snake_case, so `hasNozzle` equals `has_nozzle`.
 pub fn contains(words: &[&str], word: &str) -> bool {
     words.contains(&word) || words.contains(&super::snake_case::snake_case(word).as_str())

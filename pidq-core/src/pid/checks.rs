@@ -9,6 +9,8 @@ use super::isolate::expected_pipe_count;
 use super::lists::{EdgeField, distinct_values, is_component, is_property_break, may_change};
 use super::loop_parts::{self, LoopParts};
 use super::loops::Loops;
+use super::relief::items::{Cause, Effect};
+use super::relief::{PathState, Reason, ReliefPath};
 use super::segments::{self, MissingEnds};
 use super::{ChargeFn, Datum, join, joints};
 use crate::error::Result;
@@ -45,6 +47,7 @@ impl Severity {
 struct Rule {
     code: &'static str,
     name: &'static str,
+    /// Of its findings, or the highest of them.
     severity: Severity,
     is_default: bool,
     check: fn(&mut Checker<'_, '_>, ChargeFn<'_>) -> Result<()>,
@@ -93,7 +96,7 @@ const RULES: &[Rule] = &[
     rule("P110", "loop_without_member", Warning, |checker, charge| checker.loops_without_members(charge)),
     rule("P111", "loop_open", Info, |checker, charge| checker.open_loops(charge)),
     rule("P112", "control_valve_without_fail_action", Info, without_fail_action),
-    Rule { is_default: false, ..rule("P113", "relief_path_blocked", Info, blocked_relief) },
+    rule("P113", "relief_path_blocked", Error, blocked_relief),
     Rule { is_default: false, ..rule("P114", "pump_discharge_without_check_valve", Info, pumps_without_check) },
     Rule { is_default: false, ..rule("P115", "dead_leg", Info, dead_legs) },
     rule("P120", "joint_of_different_pipes", Warning, joints_of_different_pipes),
@@ -103,6 +106,7 @@ const RULES: &[Rule] = &[
 /// A finding.
 struct Finding {
     rule: usize,
+    severity: Severity,
     message: String,
     nodes: Vec<NodeId>,
     edges: Vec<EdgeId>,
@@ -143,14 +147,15 @@ pub(crate) fn validate<'a>(
         vec![
             Datum::Word(rule.code),
             Datum::Word(rule.name),
-            Datum::Word(Severity::NAMES[rule.severity as usize]),
+            Datum::Word(Severity::NAMES[finding.severity as usize]),
             Datum::String(finding.message.clone()),
             Datum::Array(nodes.collect()),
             Datum::Array(edges.collect()),
             Datum::Bool(finding.is_certain),
         ]
     };
-    Ok(Datum::Table(KEYS, checker.findings.iter().map(row).collect()))
+    let is_severe = |finding: &&Finding| finding.severity >= min_severity;
+    Ok(Datum::Table(KEYS, checker.findings.iter().filter(is_severe).map(row).collect()))
 }
 
 impl<'a> Checker<'_, 'a> {
@@ -160,8 +165,20 @@ impl<'a> Checker<'_, 'a> {
 
     /// Adds a finding, certain or not decidable from the drawing.
     fn report_finding(&mut self, is_certain: bool, message: impl Into<String>, nodes: &[NodeId], edges: &[EdgeId]) {
+        self.report_graded(RULES[self.rule].severity, is_certain, message, nodes, edges);
+    }
+
+    /// Adds a finding of a rule whose findings differ in severity.
+    fn report_graded(
+        &mut self,
+        severity: Severity,
+        is_certain: bool,
+        message: impl Into<String>,
+        nodes: &[NodeId],
+        edges: &[EdgeId],
+    ) {
         let (rule, message) = (self.rule, message.into());
-        self.findings.push(Finding { rule, message, nodes: nodes.into(), edges: edges.into(), is_certain });
+        self.findings.push(Finding { rule, severity, message, nodes: nodes.into(), edges: edges.into(), is_certain });
     }
 
     fn nodes(&self) -> std::ops::Range<u32> {
@@ -876,37 +893,94 @@ fn first_exit<'s>(
     Ok(None)
 }
 
-/// Reports valves that could shut the path from the protected item to its relief device, or from there on.
+/// Reports what closes or could close the paths of relief devices, and paths that the drawing does not show.
+///
+/// API 520-2, ISO 23251 and NORSOK P-002 demand a free path, or stop valves that are locked or sealed open. A standby
+/// device may be closed off while another one protects the same equipment.
 fn blocked_relief(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result<()> {
     let drawing = checker.drawing;
-    let topology = &drawing.topology;
-    let walk_options =
-        WalkOptions { edges: EdgeFilter::Flow, dir: Direction::Both, pass: EquipmentPolicy::None, depth: 20 };
-    // A paired connector is not an end: the path continues on the other sheet.
-    let ends = |node: NodeId| topology.flow_degree(node) > 2 || topology.roles[node as usize] == Role::Relief;
-    let (mut scratch, mut missing) = (WalkScratch::default(), MissingEnds::default());
-    for device in checker.nodes().filter(|node| topology.roles[*node as usize] == Role::Relief) {
-        let steps =
-            walk::walk(topology, &mut scratch, &[device], &walk_options, &mut StopVisitor { charge, ends: &ends })?;
-        let is_valve = |step: &&walk::Step| step.depth > 0 && topology.roles[step.node as usize].closes();
-        for step in steps.iter().filter(is_valve) {
-            charge(u64::from(step.depth))?;
-            let [valve_name, device_name] = [step.node, device].map(|node| checker.name(node));
-            let message = format!("{valve_name} could block the relief path of {device_name}");
-            checker.report(message, &[device, step.node], &edges_to(&steps, step));
+    let mut paths = Vec::with_capacity(drawing.topology.relief_devices.len());
+    for device in &drawing.topology.relief_devices {
+        paths.push(ReliefPath::find(drawing, *device, charge)?);
+    }
+    for path in &paths {
+        charge(1 + path.reasons.len() as u64)?;
+        let mut standby = None;
+        if path.state == PathState::Blocked {
+            charge(paths.len() as u64)?;
+            standby = paths.iter().find(|other| path.is_replaced_by(drawing, other)).map(|other| other.device);
         }
-        if steps.iter().any(|step| is_valve(&step)) {
-            continue;
-        }
-        if let Some(step) = first_exit(drawing, &mut missing, &steps, charge)? {
-            let [device_name, end] = [device, step.node].map(|node| checker.name(node));
-            let message = format!(
-                "beyond {end}, the drawing does not show whether a valve could block the relief path of {device_name}"
-            );
-            checker.report_finding(false, message, &[device, step.node], &edges_to(&steps, step));
+        for reason in &path.reasons {
+            report_relief(checker, path, reason, standby, charge)?;
         }
     }
     Ok(())
+}
+
+/// Reports one item of a relief path. `standby` is an open device that protects the same equipment.
+fn report_relief(
+    checker: &mut Checker<'_, '_>,
+    path: &ReliefPath,
+    reason: &Reason,
+    standby: Option<NodeId>,
+    charge: ChargeFn<'_>,
+) -> Result<()> {
+    let is_alone = |other: &Reason| other.side != reason.side || std::ptr::eq(other, reason);
+    let is_said = reason.cause == Cause::OffSheet && !path.reasons.iter().all(is_alone);
+    let is_unconnected = path.sides.is_empty() && reason.cause != Cause::DeviceNotInstalled;
+    if is_said || is_unconnected {
+        return Ok(());
+    }
+    let effect = reason.cause.effect();
+    let severity = match effect {
+        _ if reason.cause == Cause::OffSheet => Info,
+        Effect::Open => Info,
+        Effect::MayClose | Effect::Unknown if reason.behind.is_some() && !reason.is_certain => Info,
+        Effect::MayClose | Effect::Unknown => Warning,
+        Effect::Closed if !reason.is_certain => Warning,
+        Effect::Closed => match (standby, reason.cause) {
+            (Some(_), Cause::LockedClosed) => Info,
+            (Some(_), Cause::ClosedValve) => Warning,
+            _ => Error,
+        },
+    };
+    let is_certain = reason.is_certain && effect != Effect::Unknown;
+    let mut message = relief_message(checker, path.device, reason);
+    if let Some(standby) = standby.filter(|_| effect == Effect::Closed) {
+        message += &format!("; {} protects the same equipment", checker.name(standby));
+    }
+    let mut nodes = vec![path.device];
+    nodes.extend(Some(reason.at).filter(|node| *node != path.device));
+    let pipes = pipes_along(checker.drawing, &reason.path, charge)?;
+    checker.report_graded(severity, is_certain, message, &nodes, &pipes);
+    Ok(())
+}
+
+fn relief_message(checker: &Checker<'_, '_>, device: NodeId, reason: &Reason) -> String {
+    let [item, device] = [reason.at, device].map(|node| checker.name(node));
+    let (predicate, side) = (reason.cause.predicate(), reason.side.word());
+    match (reason.cause, reason.behind) {
+        (Cause::OffSheet, None) => {
+            format!("beyond {item}, the drawing does not show whether a valve could block the relief path of {device}")
+        }
+        (Cause::NoInlet | Cause::NoOutlet | Cause::DeviceNotInstalled, _) => format!("{device} {predicate}"),
+        (_, Some(equipment)) => {
+            let equipment = checker.name(equipment);
+            format!("{item} {predicate}, on the way out of {equipment}, which {device} discharges to")
+        }
+        (_, None) => format!("{item} {predicate}, in the {side} of {device}"),
+    }
+}
+
+/// Returns the pipes between the items of a path. The sides of equipment on the way have none.
+fn pipes_along(drawing: &Drawing<'_>, path: &[NodeId], charge: ChargeFn<'_>) -> Result<Vec<EdgeId>> {
+    let table = drawing.topology.table(EdgeFilter::Flow, Direction::Both);
+    let mut pipes = Vec::with_capacity(path.len());
+    for pair in path.windows(2) {
+        charge(1 + table.degree(pair[0]) as u64)?;
+        pipes.extend(table.arcs(pair[0]).find(|(other, _)| *other == pair[1]).map(|(_, edge)| edge));
+    }
+    Ok(pipes)
 }
 
 /// Reports pumps from which the flow reaches other equipment without a check valve. If it leaves the drawing first, the

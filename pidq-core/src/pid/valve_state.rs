@@ -63,18 +63,38 @@ pub(crate) fn is_closed(drawing: &Drawing<'_>, node: NodeId) -> bool {
     is_in(drawing, position(drawing, node), Names::Closed) || is_in(drawing, lock(drawing, node), Names::Closed)
 }
 
+/// Returns whether the drawing defines a valve as locked or sealed closed.
+pub(crate) fn is_locked_closed(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let (position, lock) = (position(drawing, node), lock(drawing, node));
+    is_in(drawing, position, Names::LockedClosed)
+        || is_in(drawing, lock, Names::LockedClosed)
+        || is_locked(lock) && is_closed(drawing, node)
+}
+
+/// Returns whether the drawing gives a valve a position that is in no list.
+pub(crate) fn has_unknown_position(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let is_text = |value: &Value<'_>| value.as_str().is_some();
+    position(drawing, node).filter(is_text).is_some_and(|position| {
+        ![Names::Open, Names::Closed, Names::LockedOpen].iter().any(|names| is_in(drawing, Some(position), *names))
+    })
+}
+
+/// Returns whether a value of a lock says that there is one.
+fn is_locked(lock: Option<Value<'_>>) -> bool {
+    match lock {
+        Some(Value::Bool(is_locked)) => is_locked,
+        Some(Value::String(text)) => !matches!(snake_case(text).as_str(), "no" | "none" | "false" | "unlocked"),
+        _ => false,
+    }
+}
+
 /// Returns whether the drawing defines a valve as locked or sealed open. A lock without a position is taken as one in
 /// the open position: relief and other protection depend on such valves.
 pub(crate) fn is_locked_open(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let (position, lock) = (position(drawing, node), lock(drawing, node));
-    let is_locked = match lock {
-        Some(Value::Bool(is_locked)) => is_locked,
-        Some(Value::String(text)) => !matches!(snake_case(text).as_str(), "no" | "none" | "false" | "unlocked"),
-        _ => false,
-    };
     is_in(drawing, position, Names::LockedOpen)
         || is_in(drawing, lock, Names::LockedOpen)
-        || is_locked && !is_closed(drawing, node)
+        || is_locked(lock) && !is_closed(drawing, node)
 }
 
 /// Returns the position of a blind, by its fields or by the words of its class.

@@ -17,7 +17,7 @@ const EXAMPLES: &str = "\
 Examples:
   pidq validate plant.json
   pidq validate --severity warning drawings/*.xml
-  pidq validate --rules P113,P114,P115 plant.json       heuristics, off by default
+  pidq validate --rules P114,P115 plant.json            heuristics, off by default
   pidq validate --format json plant.json | pidq query 'groupBy(.code) | mapValues(size())'
 
 A rule is given by its code, the beginning of its code (`G` or `P10`), or its name (`dangling_edge`).

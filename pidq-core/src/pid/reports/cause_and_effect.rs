@@ -5,13 +5,14 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{relief_devices, trips};
+use super::trips;
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
+use crate::pid::relief::protected::is_driven;
 use crate::pid::stated_values::stated_values;
 use crate::pid::{Budget, Datum, instrument_class, push_row};
 use crate::value::{Value, convert};
@@ -229,7 +230,7 @@ impl<'d, 'a> Report<'d, 'a> {
         match role {
             Role::Instrument => Ok(Some(trips::is_alarm(drawing, node).then_some("alarm"))),
             Role::Equipment => {
-                let reason = match (relief_devices::is_driven(drawing, node), instrument_class::senses(drawing, from)) {
+                let reason = match (is_driven(drawing, node), instrument_class::senses(drawing, from)) {
                     (true, false) => return Ok(Some(Some("equipment"))),
                     (true, true) => "sensing_point_or_effect",
                     (false, false) => "effect_not_stated",

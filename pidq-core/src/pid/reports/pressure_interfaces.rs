@@ -2,7 +2,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::relief_devices::{self, EquipmentSide, ReliefDevice, is_driven};
+use super::relief_devices::{self, ReliefDevice};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::Names;
@@ -11,6 +11,7 @@ use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::pid::quantity::{self, Comparison, Pressure, PressureDefaults, Reading, Stated};
+use crate::pid::relief::protected::{EquipmentSide, is_driven};
 use crate::pid::stated_values::{PipeValues, stated_values};
 use crate::pid::{Budget, Datum, lists, pipe_lines, push_row};
 use crate::value::convert;
@@ -18,7 +19,7 @@ use crate::value::convert;
 const RESULT: &[&str] = &["interfaces", "unknown"];
 const INTERFACE: &[&str] = &["at", "kind", "from", "to", "high", "difference", "protection", "certain", "reasons"];
 const SIDE: &[&str] = &["item", "lines", "design_pressure", "unit", "pressure", "reference"];
-const PROTECTION: &[&str] = &["item", "kind", "set_pressure", "unit", "set_within_design", "valves"];
+const PROTECTION: &[&str] = &["item", "kind", "set_pressure", "unit", "set_within_design", "valves", "relief_path"];
 const UNKNOWN: &[&str] = &["item", "lines", "pipes", "reason"];
 
 /// Returns the interfaces, and the pipes and equipment without a readable design pressure.
@@ -359,7 +360,7 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
         }
         for valve in check_valves {
             let [item, kind] = [Datum::Node(valve), Datum::Word("check_valve")];
-            let row = vec![item, kind, Datum::Null, Datum::Null, Datum::Null, Datum::Nodes(Vec::new())];
+            let row = vec![item, kind, Datum::Null, Datum::Null, Datum::Null, Datum::Nodes(Vec::new()), Datum::Null];
             push_row(&mut rows, row, budget)?;
         }
         Ok(rows)
@@ -382,6 +383,7 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
             Datum::string(unit),
             set_within_design,
             Datum::Nodes(valves),
+            Datum::Word(device.state.word()),
         ]
     }
 

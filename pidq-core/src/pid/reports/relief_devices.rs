@@ -1,4 +1,5 @@
-//! Relief devices: inlet and outlet, the equipment and pipes that they protect, and the valves that could block them.
+//! Relief devices: inlet and outlet, the equipment and pipes that they protect, the valves that could block them, and
+//! whether their paths are open.
 
 use hashbrown::HashSet;
 
@@ -8,18 +9,17 @@ use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
-use crate::graph::vocabulary;
 use crate::pid::lists::{self, EdgeField};
 use crate::pid::quantity::Stated;
+use crate::pid::relief::paths::is_end;
+use crate::pid::relief::protected::{EquipmentSide, Protected, may_block};
+use crate::pid::relief::{PathState, Reason, ReliefPath, SideKind};
 use crate::pid::stated_values::stated_values;
 use crate::pid::{Budget, Datum, pipe_lines};
 use crate::value::Value;
 
-/// One side of equipment: the equipment, and its chamber or `NONE`.
-pub(crate) type EquipmentSide = (NodeId, u32);
-
 /// A relief device with its surroundings.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct ReliefDevice {
     pub node: NodeId,
     pub inlet: Vec<EdgeId>,
@@ -38,6 +38,8 @@ pub(crate) struct ReliefDevice {
     pub path_pipes: Vec<EdgeId>,
     /// True if all pipes of the device have a direction and one of them leads to it.
     pub has_direction: bool,
+    pub state: PathState,
+    pub reasons: Vec<Reason>,
 }
 
 /// Returns the relief devices of a drawing, in document order.
@@ -62,23 +64,38 @@ fn relief_device(drawing: &Drawing<'_>, node: NodeId, budget: &mut dyn Budget) -
         let is_at_side = |edge: &EdgeId| is_stated(edge) && topology.flow_ends(*edge)[at] == node;
         edges.iter().copied().filter(is_at_side).collect::<Vec<EdgeId>>()
     };
-    let mut device = ReliefDevice { node, inlet: side(1), outlet: side(0), ..ReliefDevice::default() };
-    device.has_direction = edges.iter().all(is_stated) && !device.inlet.is_empty();
+    let path = ReliefPath::find(drawing, node, &mut |units| budget.charge(units))?;
+    let Protected { equipment, pipes } = Protected::find(drawing, &path, &mut |units| budget.charge(units))?;
+    let is_valve = |node: NodeId| may_block(drawing, node);
+    let (inlet, outlet) = (side(1), side(0));
+    let mut device = ReliefDevice {
+        node,
+        has_direction: edges.iter().all(is_stated) && !inlet.is_empty(),
+        inlet,
+        outlet,
+        inlet_valves: path.valves(SideKind::Inlet, is_valve),
+        outlet_valves: path.valves(SideKind::Outlet, is_valve),
+        discharges_to: Vec::new(),
+        equipment,
+        pipes,
+        path: Vec::new(),
+        path_pipes: Vec::new(),
+        state: path.state,
+        reasons: path.reasons,
+    };
     for edge in device.inlet.clone() {
-        let end = follow_inlet(drawing, &mut device, edge, budget)?;
-        collect_protected(drawing, &mut device, end, budget)?;
+        follow_inlet(drawing, &mut device, edge, budget)?;
     }
     follow_outlet(drawing, &mut device, budget)?;
+    let on_path: HashSet<NodeId> = device.path.iter().copied().collect();
+    let shared = path.sides.iter().flat_map(|side| &side.shared).copied();
+    let is_item = |node: &NodeId| !is_end(drawing, *node) && !on_path.contains(node);
+    device.path.extend(shared.filter(is_item));
     Ok(device)
 }
 
-/// Follows the inlet line to the first branch or equipment and returns it. Valves on the way are recorded.
-fn follow_inlet(
-    drawing: &Drawing<'_>,
-    device: &mut ReliefDevice,
-    edge: EdgeId,
-    budget: &mut dyn Budget,
-) -> Result<NodeId> {
+/// Follows the inlet line to the first branch or equipment.
+fn follow_inlet(drawing: &Drawing<'_>, device: &mut ReliefDevice, edge: EdgeId, budget: &mut dyn Budget) -> Result<()> {
     let topology = &drawing.topology;
     let table = topology.table(EdgeFilter::Flow, Direction::Both);
     let other_end = |edge: EdgeId, node: NodeId| {
@@ -88,62 +105,13 @@ fn follow_inlet(
     let (mut node, mut edge) = (other_end(edge, device.node), edge);
     loop {
         budget.charge(1)?;
-        device.pipes.push(edge);
         device.path_pipes.push(edge);
         let next = table.edges(node).iter().copied().find(|next| *next != edge);
         let is_inner = table.degree(node) == 2 && !topology.is_equipment(node) && node != device.node;
-        let Some(next) = next.filter(|_| is_inner) else { return Ok(node) };
+        let Some(next) = next.filter(|_| is_inner) else { return Ok(()) };
         device.path.push(node);
-        if may_block(drawing, node) {
-            device.inlet_valves.push(node);
-        }
         (node, edge) = (other_end(next, node), next);
     }
-}
-
-/// Collects equipment and pipes that a node is connected to without a valve between. Equipment with a drive ends the
-/// search, since the pressures on its sides differ.
-fn collect_protected(
-    drawing: &Drawing<'_>,
-    device: &mut ReliefDevice,
-    start: NodeId,
-    budget: &mut dyn Budget,
-) -> Result<()> {
-    let topology = &drawing.topology;
-    let table = topology.table(EdgeFilter::Flow, Direction::Both);
-    let mut seen: HashSet<NodeId> = [device.node, start].into_iter().collect();
-    let mut pipes: HashSet<EdgeId> = device.pipes.iter().copied().collect();
-    let mut queue = vec![start];
-    let mut at = 0;
-    while let Some(node) = queue.get(at).copied() {
-        at += 1;
-        budget.charge(1 + table.degree(node) as u64)?;
-        let role = topology.roles[node as usize];
-        if may_block(drawing, node) || matches!(role, Role::Relief | Role::OffPage | Role::OpenEnd) {
-            continue;
-        }
-        if topology.is_equipment(node) {
-            let side = (topology.equipment_or_self(node), topology.zone(node));
-            if !device.equipment.contains(&side) {
-                device.equipment.push(side);
-            }
-            if is_driven(drawing, side.0) {
-                continue;
-            }
-            budget.charge(topology.ports.degree(side.0) as u64)?;
-            let ports = topology.ports.nodes(side.0).iter().copied();
-            queue.extend(ports.filter(|port| topology.zone(*port) == side.1 && seen.insert(*port)));
-        }
-        for (next, edge) in table.arcs(node) {
-            if pipes.insert(edge) {
-                device.pipes.push(edge);
-            }
-            if seen.insert(next) {
-                queue.push(next);
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Follows the flow from the outlet to equipment and the ends of the sheet.
@@ -163,25 +131,11 @@ fn follow_outlet(drawing: &Drawing<'_>, device: &mut ReliefDevice, budget: &mut 
             device.discharges_to.push(topology.equipment_or_self(node));
             continue;
         }
-        if may_block(drawing, node) {
-            device.outlet_valves.push(node);
-        }
         device.path.push(node);
         device.path_pipes.extend(table.edges(node));
         queue.extend(table.nodes(node).iter().copied().filter(|next| seen.insert(*next)));
     }
     Ok(())
-}
-
-/// Returns whether an item may close a line or a direction of it. A valve of unknown kind may.
-fn may_block(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let role = drawing.topology.roles[node as usize];
-    role.closes() || role != Role::Relief && lists::is_valve(drawing, node)
-}
-
-/// Returns whether equipment has a drive, by its class: a pump, a compressor.
-pub(crate) fn is_driven(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    drawing.class_has(node, vocabulary::DRIVEN_EQUIPMENT)
 }
 
 /// Returns the name of a side of equipment: that of the chamber, or of the equipment.
@@ -215,7 +169,7 @@ fn row<'a>(
     drawing: &Drawing<'a>,
     device: &ReliefDevice,
     [set_pressure, outlet_size]: [Option<Stated<'a>>; 2],
-) -> [(&'static str, Datum<'a>); 14] {
+) -> [(&'static str, Datum<'a>); 16] {
     let node = device.node;
     let names = |nodes: &[NodeId]| joined(nodes.iter().map(|node| drawing.name(*node)));
     let lines = |edges: &[EdgeId]| joined(pipe_lines::lines_of(drawing, edges.iter().copied()));
@@ -239,8 +193,21 @@ fn row<'a>(
         ("inlet_valves", names(&device.inlet_valves)),
         ("discharges_to", names(&device.discharges_to)),
         ("outlet_valves", names(&device.outlet_valves)),
+        ("relief_path", Datum::Word(device.state.word())),
+        ("reasons", joined(device.reasons.iter().map(|reason| reason_text(drawing, reason)))),
         ("certain", Datum::Bool(device.has_direction)),
     ]
+}
+
+/// Returns a reason with its item: `closed_valve HV-1`.
+fn reason_text(drawing: &Drawing<'_>, reason: &Reason) -> String {
+    match (reason.path.is_empty(), reason.behind) {
+        (true, _) => reason.cause.word().into(),
+        (false, None) => format!("{} {}", reason.cause.word(), drawing.name(reason.at)),
+        (false, Some(equipment)) => {
+            format!("{} {} behind {}", reason.cause.word(), drawing.name(reason.at), drawing.name(equipment))
+        }
+    }
 }
 
 /// Returns names as one text, each once.

@@ -1,5 +1,5 @@
-//! Safeguards of the sections of a review: relief devices, check valves, shutdown valves, trips and safety instrumented
-//! functions.
+//! Safeguards of the sections of a review: relief devices, check valves, flame arresters, shutdown valves, trips and
+//! safety instrumented functions.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -10,7 +10,10 @@ use crate::graph::roles::Role;
 use crate::graph::vocabulary;
 use crate::pid::loop_parts::{self, LoopParts};
 use crate::pid::loops::Loops;
+use crate::pid::relief::protected::{EquipmentSide, Protected};
+use crate::pid::relief::{PathState, ReliefPath};
 use crate::pid::tag::{Protection, Tag};
+use crate::pid::valve_state::is_not_installed;
 use crate::pid::{ChargeFn, Datum};
 
 const SAFEGUARD: &[&str] = &["item", "kind", "loop", "senses", "acts", "sensing_points", "final_elements", "certain"];
@@ -21,6 +24,10 @@ pub(super) struct Safeguards {
     trips: Vec<Trip>,
     sensing_at: HashMap<NodeId, Vec<usize>>,
     acting_on: HashMap<NodeId, Vec<usize>>,
+    /// By relief device: whether the drawing shows its path to be open.
+    relief: HashMap<NodeId, bool>,
+    /// By side of equipment: the relief devices that protect it.
+    protecting: HashMap<EquipmentSide, Vec<NodeId>>,
 }
 
 /// A trip or a safety instrumented function.
@@ -45,7 +52,7 @@ pub(super) struct SectionItems<'s> {
 }
 
 impl Safeguards {
-    /// Finds the trips of a drawing.
+    /// Finds the trips of a drawing, and what its relief devices protect.
     pub fn find(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<Safeguards> {
         let loops = Loops::find(drawing, charge)?;
         let mut safeguards = Safeguards::default();
@@ -63,7 +70,22 @@ impl Safeguards {
             let name = found.name.clone();
             safeguards.add(Trip { name, item, kind, is_certain, sensors, sensing_points, final_elements });
         }
+        for device in &drawing.topology.relief_devices {
+            safeguards.add_relief(drawing, *device, charge)?;
+        }
         Ok(safeguards)
+    }
+
+    /// Adds a relief device. It is certain only if the drawing shows its path to be open to an end (ISO 23251).
+    fn add_relief(&mut self, drawing: &Drawing<'_>, device: NodeId, charge: ChargeFn<'_>) -> Result<()> {
+        let path = ReliefPath::find(drawing, device, charge)?;
+        let protected = Protected::find(drawing, &path, charge)?;
+        charge(protected.equipment.len() as u64)?;
+        for side in protected.equipment {
+            self.protecting.entry(side).or_default().push(device);
+        }
+        self.relief.insert(device, path.state == PathState::Open);
+        Ok(())
     }
 
     fn add(&mut self, trip: Trip) {
@@ -77,8 +99,9 @@ impl Safeguards {
         self.trips.push(trip);
     }
 
-    /// Returns the safeguards of a section: its devices, then the trips that sense or act in it. A trip that only
-    /// senses at an end, such as at the vessel between two sections, belongs to neither.
+    /// Returns the safeguards of a section: its devices, the relief devices of the equipment at its ends, then the trips
+    /// that sense or act in it. A trip that only senses at an end, such as at the vessel between two sections, belongs
+    /// to neither.
     pub fn of_section<'a>(
         &self,
         drawing: &Drawing<'a>,
@@ -92,6 +115,9 @@ impl Safeguards {
             rows.extend(self.device_row(drawing, node, acts));
         }
         let inside: HashSet<NodeId> = section.inside.iter().copied().collect();
+        for device in self.relief_at_ends(drawing, section, charge)? {
+            rows.extend(self.device_row(drawing, device, "boundary").filter(|_| !inside.contains(&device)));
+        }
         let ends: HashSet<NodeId> = section.ends.iter().copied().collect();
         let sensing = section.inside.iter().chain(section.instruments).filter_map(|node| self.sensing_at.get(node));
         let acting = section.inside.iter().chain(section.ends).filter_map(|node| self.acting_on.get(node));
@@ -129,13 +155,35 @@ impl Safeguards {
         Ok(Datum::Table(SAFEGUARD, rows))
     }
 
+    /// Returns the relief devices that protect the equipment at the ends of a section, in document order.
+    fn relief_at_ends(
+        &self,
+        drawing: &Drawing<'_>,
+        section: &SectionItems<'_>,
+        charge: ChargeFn<'_>,
+    ) -> Result<Vec<NodeId>> {
+        let topology = &drawing.topology;
+        let equipment = section.ends.iter().filter(|node| topology.is_equipment(**node));
+        let mut devices = Vec::new();
+        for node in equipment {
+            let found = self.protecting.get(&(topology.equipment_or_self(*node), topology.zone(*node)));
+            charge(1 + found.map_or(0, Vec::len) as u64)?;
+            devices.extend(found.into_iter().flatten().copied());
+        }
+        devices.sort_unstable();
+        devices.dedup();
+        Ok(devices)
+    }
+
     /// Returns the row of a device that protects by itself or is moved by a trip. A shutdown valve is certain only if
     /// the drawing shows the trip that closes it.
     fn device_row<'a>(&self, drawing: &Drawing<'a>, node: NodeId, acts: &'static str) -> Option<Vec<Datum<'a>>> {
         let trip = self.acting_on.get(&node).and_then(|trips| trips.first()).map(|at| &self.trips[*at]);
-        let (kind, is_certain) = match drawing.topology.roles[node as usize] {
-            Role::Relief => ("relief", true),
-            Role::OneWay => ("check_valve", true),
+        let role = drawing.topology.roles[node as usize];
+        let passive = passive_kind(drawing, node).or((role == Role::OneWay).then_some("check_valve"));
+        let (kind, is_certain) = match (role, passive) {
+            (Role::Relief, _) => ("relief", self.relief.get(&node).copied().unwrap_or(false)),
+            (_, Some(kind)) => (kind, !is_not_installed(drawing, node)),
             _ if is_shutdown_valve(drawing, node) => ("shutdown_valve", trip.is_some_and(|trip| trip.is_certain)),
             _ => return None,
         };
@@ -150,6 +198,12 @@ impl Safeguards {
             Datum::Bool(is_certain),
         ])
     }
+}
+
+/// Returns the kind of an item that stops a flame, a leak or a reverse flow by itself.
+fn passive_kind(drawing: &Drawing<'_>, node: NodeId) -> Option<&'static str> {
+    let known = vocabulary::PASSIVE_SAFEGUARDS.iter();
+    known.copied().find(|(word, _)| drawing.class_has(node, &[*word])).map(|(_, kind)| kind)
 }
 
 /// Returns whether a valve is a shutdown valve, by its tag or its class.

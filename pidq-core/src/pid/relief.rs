@@ -1,0 +1,553 @@
+//! Relief paths: for a relief device, the way from what it protects and the way to where it discharges, with all that
+//! closes or could close them.
+//!
+//! A path is open only if the drawing shows it: a path with an item that is unknown, that leaves the sheet, or that has
+//! no inlet or no outlet is unknown, never open (ISO 23251, API 520-2). Everything that judges relief reads these
+//! paths: validation, the relief list, isolation, and the safeguards of a review.
+
+pub(crate) mod items;
+pub(crate) mod paths;
+pub(crate) mod protected;
+
+use std::collections::VecDeque;
+
+use hashbrown::{HashMap, HashSet};
+
+use self::items::{Cause, Effect, Flow, cause_at, direction};
+use self::paths::{Search, path_back};
+use super::ChargeFn;
+use super::dead_ends::{is_bleed_valve, neighbors};
+use super::valve_state::is_not_installed;
+use crate::error::Result;
+use crate::graph::adjacency::{NONE, NodeId};
+use crate::graph::config::Names;
+use crate::graph::drawing::Drawing;
+use crate::graph::roles::Role;
+use crate::graph::snake_case::snake_case;
+use crate::graph::topology::{Direction, EdgeFilter};
+use crate::graph::vocabulary;
+use crate::value::Value;
+
+/// Side of a relief device.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum SideKind {
+    Inlet,
+    Outlet,
+    /// The drawing does not tell which one.
+    Either,
+}
+
+impl SideKind {
+    /// Returns the word in messages.
+    pub fn word(self) -> &'static str {
+        match self {
+            SideKind::Inlet => "inlet",
+            SideKind::Outlet => "outlet",
+            SideKind::Either => "path",
+        }
+    }
+}
+
+/// Judgment of a relief path, the best first.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum PathState {
+    Open,
+    Unknown,
+    Blocked,
+}
+
+impl PathState {
+    /// Returns the word in results.
+    pub fn word(self) -> &'static str {
+        match self {
+            PathState::Open => "open",
+            PathState::Unknown => "unknown",
+            PathState::Blocked => "blocked",
+        }
+    }
+
+    fn of(effect: Effect) -> PathState {
+        match effect {
+            Effect::Open | Effect::MayClose => PathState::Open,
+            Effect::Unknown => PathState::Unknown,
+            Effect::Closed => PathState::Blocked,
+        }
+    }
+}
+
+/// An item that a relief path depends on, or something that it lacks.
+#[derive(Clone, Debug)]
+pub(crate) struct Reason {
+    pub cause: Cause,
+    /// The item; the device if it lacks an inlet or an outlet.
+    pub at: NodeId,
+    pub side: SideKind,
+    /// From the device to the item.
+    pub path: Vec<NodeId>,
+    /// The equipment that the outlet leads to, if the item is behind it.
+    pub behind: Option<NodeId>,
+    pub is_certain: bool,
+}
+
+/// Way from a relief device to what it protects, or to where it discharges.
+#[derive(Clone, Debug)]
+pub(crate) struct Side {
+    pub kind: SideKind,
+    /// The neighbor of the device.
+    pub first: NodeId,
+    /// Items that all ways from this side lead through, from the device outwards.
+    pub shared: Vec<NodeId>,
+    /// Equipment, connectors and open ends that this side leads to, whatever closes the way.
+    pub ends: Vec<NodeId>,
+    pub state: PathState,
+}
+
+/// Relief paths of a device.
+#[derive(Clone, Debug)]
+pub(crate) struct ReliefPath {
+    pub device: NodeId,
+    pub sides: Vec<Side>,
+    pub state: PathState,
+    pub reasons: Vec<Reason>,
+}
+
+impl ReliefPath {
+    /// Finds the paths of a relief device and judges them.
+    pub fn find(drawing: &Drawing<'_>, device: NodeId, charge: ChargeFn<'_>) -> Result<ReliefPath> {
+        let mut path = ReliefPath { device, sides: Vec::new(), state: PathState::Open, reasons: Vec::new() };
+        let found = sides_of(drawing, device, charge)?;
+        if is_not_installed(drawing, device) {
+            path.add(Reason::of_device(device, Cause::DeviceNotInstalled, SideKind::Either));
+        }
+        let has = |kind: SideKind| found.iter().any(|(_, known)| [kind, SideKind::Either].contains(known));
+        if !has(SideKind::Inlet) {
+            path.add(Reason::of_device(device, Cause::NoInlet, SideKind::Inlet));
+        }
+        let needs_outlet = !drawing.class_has(device, vocabulary::ATMOSPHERIC_RELIEF);
+        if !has(SideKind::Outlet) && needs_outlet || found.len() == 1 && found[0].1 == SideKind::Either {
+            path.add(Reason::of_device(device, Cause::NoOutlet, SideKind::Outlet));
+        }
+        for (first, kind) in &found {
+            let others = found.iter().map(|(other, _)| *other).filter(|other| other != first);
+            let avoided: HashSet<NodeId> = others.chain([device]).collect();
+            let start = Start { device, first: *first, kind: *kind, flow: flow_of(drawing, device, *kind) };
+            path.add_side(drawing, start, avoided, charge)?;
+        }
+        Ok(path)
+    }
+
+    fn add(&mut self, reason: Reason) {
+        self.state = self.state.max(reason.state());
+        self.reasons.push(reason);
+    }
+
+    /// Returns the valves that all ways of an inlet or an outlet lead through, by a condition for valves.
+    pub fn valves(&self, kind: SideKind, is_valve: impl Fn(NodeId) -> bool) -> Vec<NodeId> {
+        let sides = self.sides.iter().filter(|side| side.kind == kind);
+        sides.flat_map(|side| &side.shared).copied().filter(|node| is_valve(*node)).collect()
+    }
+
+    /// Returns whether another device, open to equipment that this one is to protect, may replace it.
+    pub fn is_replaced_by(&self, drawing: &Drawing<'_>, other: &ReliefPath) -> bool {
+        let own: HashSet<NodeId> = self.protected(drawing).collect();
+        let mut inlets = other.sides.iter().filter(|side| side.kind == SideKind::Inlet);
+        self.device != other.device
+            && other.state != PathState::Blocked
+            && inlets.all(|side| side.state == PathState::Open)
+            && other.protected(drawing).any(|end| own.contains(&end))
+    }
+
+    /// Returns the equipment or the sides of equipment at the ends of the inlet.
+    fn protected<'p>(&'p self, drawing: &'p Drawing<'_>) -> impl Iterator<Item = NodeId> + 'p {
+        let ends = self.sides.iter().filter(|side| side.kind == SideKind::Inlet).flat_map(|side| &side.ends);
+        ends.filter(|end| drawing.topology.is_equipment(**end)).map(|end| chamber(drawing, *end))
+    }
+
+    fn add_side(
+        &mut self,
+        drawing: &Drawing<'_>,
+        start: Start,
+        avoided: HashSet<NodeId>,
+        charge: ChargeFn<'_>,
+    ) -> Result<()> {
+        let before = self.reasons.len();
+        let found = start.search(drawing, avoided, charge)?;
+        let is_against_flow = found.is_against_flow;
+        let (shared, ends) = if found.has_end {
+            let shared = found.search.shared_positions(&found.path, charge)?;
+            let ends = found.search.ends(start.first, charge)?;
+            self.add_shared(drawing, &start, &found.path, &shared, charge)?;
+            self.add_route(drawing, &start, &found, (&shared, &ends), charge)?;
+            (shared.iter().map(|at| found.path[*at]).collect(), ends)
+        } else {
+            self.add_lost(drawing, &start, &found.path, charge)?;
+            (found.path.clone(), Vec::new())
+        };
+        if is_against_flow {
+            self.add(start.reason(Cause::FlowDirection, &[start.first], true));
+        }
+        let state = self.reasons[before..].iter().map(Reason::state).max().unwrap_or(PathState::Open);
+        self.sides.push(Side { kind: start.kind, first: start.first, shared, ends, state });
+        Ok(())
+    }
+
+    /// Adds the items on all ways that are open and could be closed, or that are locked open.
+    fn add_shared(
+        &mut self,
+        drawing: &Drawing<'_>,
+        start: &Start,
+        path: &[NodeId],
+        shared: &[usize],
+        charge: ChargeFn<'_>,
+    ) -> Result<()> {
+        for at in shared {
+            let cause = start.cause(drawing, path, *at, charge)?;
+            if let Some(cause) = cause.filter(|cause| cause.effect() < Effect::Unknown) {
+                charge(*at as u64)?;
+                self.add(start.reason(cause, &path[..=*at], true));
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what the best way passes that is unknown or closed, and where it leaves the drawing.
+    fn add_route(
+        &mut self,
+        drawing: &Drawing<'_>,
+        start: &Start,
+        found: &Found<'_, '_>,
+        (shared, ends): (&[usize], &[NodeId]),
+        charge: ChargeFn<'_>,
+    ) -> Result<()> {
+        let starts = [(start.device, start.first)];
+        let Some((limit, route)) = best_route(drawing, &found.search, &starts, start.flow, false, charge)? else {
+            return Ok(());
+        };
+        let is_certain = !(limit == Effect::Closed && self.is_on_line(drawing, start, found, shared, ends, charge)?);
+        for at in 0..route.len() {
+            let cause = start.cause(drawing, &route, at, charge)?;
+            if let Some(cause) = cause.filter(|cause| cause.effect() >= Effect::Unknown) {
+                charge(at as u64)?;
+                self.add(start.reason(cause, &route[..=at], is_certain));
+            }
+        }
+        let Some(end) = route.last() else { return Ok(()) };
+        if drawing.topology.roles[*end as usize] == Role::OffPage && limit < Effect::Closed {
+            self.add(start.reason(Cause::OffSheet, &route, true));
+        }
+        if start.kind == SideKind::Outlet && drawing.topology.is_equipment(*end) && limit < Effect::Closed {
+            self.add_behind(drawing, start, &route, charge)?;
+        }
+        Ok(())
+    }
+
+    /// Returns whether a device is on a line between several ends and open to it: it may protect the pipe alone.
+    fn is_on_line(
+        &self,
+        drawing: &Drawing<'_>,
+        start: &Start,
+        found: &Found<'_, '_>,
+        shared: &[usize],
+        ends: &[NodeId],
+        charge: ChargeFn<'_>,
+    ) -> Result<bool> {
+        let ends: HashSet<NodeId> = ends.iter().map(|end| chamber(drawing, *end)).collect();
+        if start.kind != SideKind::Inlet || ends.len() < 2 {
+            return Ok(false);
+        }
+        for at in 0..=shared.last().copied().unwrap_or(0) {
+            let cause = start.cause(drawing, &found.path, at, charge)?;
+            if cause.is_some_and(|cause| cause.effect() >= Effect::Unknown) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Handles a side that leads to no end: closed by the first item that is, or lost.
+    fn add_lost(&mut self, drawing: &Drawing<'_>, start: &Start, path: &[NodeId], charge: ChargeFn<'_>) -> Result<()> {
+        for at in 0..path.len() {
+            let cause = start.cause(drawing, path, at, charge)?;
+            if let Some(cause) = cause.filter(|cause| cause.effect() == Effect::Closed) {
+                self.add(start.reason(cause, &path[..=at], true));
+                return Ok(());
+            }
+        }
+        let cause = if start.kind == SideKind::Inlet { Cause::NoInlet } else { Cause::NoOutlet };
+        self.add(Reason { path: Vec::new(), ..start.reason(cause, &[start.device], true) });
+        Ok(())
+    }
+
+    /// Adds what could close all ways out of the equipment that the outlet leads to. This matters for certain behind a
+    /// knock-out drum or other equipment of a flare (ISO 23251); other equipment may take in what is relieved, so only
+    /// the worst item of its best way out is added, and the path is not judged by it unless all ways are closed.
+    fn add_behind(
+        &mut self,
+        drawing: &Drawing<'_>,
+        start: &Start,
+        route: &[NodeId],
+        charge: ChargeFn<'_>,
+    ) -> Result<()> {
+        let topology = &drawing.topology;
+        let Some(port) = route.last().copied() else { return Ok(()) };
+        let equipment = topology.equipment_or_self(port);
+        if protected::is_driven(drawing, equipment) {
+            return Ok(());
+        }
+        let ports = topology.ports.nodes(equipment);
+        charge(ports.len() as u64)?;
+        let exits: Vec<NodeId> = ports.iter().copied().chain([equipment]).collect();
+        let down = topology.table(EdgeFilter::Flow, Direction::Down);
+        let mut starts = Vec::new();
+        for exit in exits.iter().filter(|exit| topology.zone(**exit) == topology.zone(port)) {
+            charge(down.degree(*exit) as u64)?;
+            for first in down.nodes(*exit) {
+                if !exits.contains(first) && !is_bleed_valve(drawing, *first, *exit, charge)? {
+                    starts.push((*exit, *first));
+                }
+            }
+        }
+        let mut search = Search::new(drawing, exits.into_iter().chain([start.device]).collect());
+        search.direction = Direction::Down;
+        search.skips_relief = false;
+        let Some((limit, exit)) = best_route(drawing, &search, &starts, Flow::FromDevice, true, charge)? else {
+            return Ok(());
+        };
+        let is_certain = is_flare_equipment(drawing, equipment);
+        let way = [route, &exit].concat();
+        for at in route.len()..way.len() {
+            let cause = start.cause(drawing, &way, at, charge)?;
+            let is_worst = |cause: &Cause| cause.effect() == limit || is_certain;
+            let Some(cause) = cause.filter(|cause| cause.effect() > Effect::Open && is_worst(cause)) else { continue };
+            charge(at as u64)?;
+            let reason = Reason { behind: Some(equipment), ..start.reason(cause, &way[..=at], is_certain) };
+            self.add(reason);
+            if !is_certain {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Reason {
+    /// Returns the judgment of a path with this item.
+    fn state(&self) -> PathState {
+        match (self.is_certain, self.behind) {
+            (true, _) => PathState::of(self.cause.effect()),
+            (false, None) => PathState::of(self.cause.effect()).min(PathState::Unknown),
+            (false, Some(_)) if self.cause.effect() == Effect::Closed => PathState::Unknown,
+            (false, Some(_)) => PathState::Open,
+        }
+    }
+
+    fn of_device(device: NodeId, cause: Cause, side: SideKind) -> Reason {
+        Reason { cause, at: device, side, path: Vec::new(), behind: None, is_certain: true }
+    }
+}
+
+/// First item of a side.
+struct Start {
+    device: NodeId,
+    first: NodeId,
+    kind: SideKind,
+    flow: Flow,
+}
+
+/// Search that finds the ends of a side, with a shortest path to one.
+struct Found<'p, 'a> {
+    search: Search<'p, 'a>,
+    path: Vec<NodeId>,
+    has_end: bool,
+    /// Only against the direction of the pipes.
+    is_against_flow: bool,
+}
+
+impl Start {
+    /// Searches the ends: an outlet first in the direction of its pipes. Bleeds and other relief devices are passed only
+    /// if nothing else leads to an end.
+    fn search<'p, 'a>(
+        &self,
+        drawing: &'p Drawing<'a>,
+        avoided: HashSet<NodeId>,
+        charge: ChargeFn<'_>,
+    ) -> Result<Found<'p, 'a>> {
+        let mut search = Search::new(drawing, avoided);
+        search.ends_at_open_ends = self.kind != SideKind::Inlet;
+        let directions: &[Direction] = match self.flow {
+            Flow::FromDevice => &[Direction::Down, Direction::Both],
+            _ => &[Direction::Both],
+        };
+        let skips: [(bool, bool); 4] = match self.kind {
+            SideKind::Outlet => [(true, true), (true, false), (false, true), (false, false)],
+            _ => [(true, true), (false, true), (true, false), (false, false)],
+        };
+        let mut path = Vec::new();
+        for direction in directions {
+            for (skips_relief, skips_bleeds) in skips {
+                search.direction = *direction;
+                (search.skips_relief, search.skips_bleeds) = (skips_relief, skips_bleeds);
+                path = search.path_to_end(self.first, charge)?;
+                if path.last().is_some_and(|last| search.is_end(*last)) {
+                    let is_against_flow = *direction == Direction::Both && directions.len() > 1;
+                    return Ok(Found { search, path, has_end: true, is_against_flow });
+                }
+            }
+        }
+        Ok(Found { search, path, has_end: false, is_against_flow: false })
+    }
+
+    /// Returns what may be wrong at a position of a path that starts at this side.
+    fn cause(&self, drawing: &Drawing<'_>, path: &[NodeId], at: usize, charge: ChargeFn<'_>) -> Result<Option<Cause>> {
+        charge(1)?;
+        let before = if at == 0 { self.device } else { path[at - 1] };
+        let next = path.get(at + 1).copied().unwrap_or(NONE);
+        if drawing.topology.is_equipment(path[at]) {
+            return Ok(None);
+        }
+        cause_at(drawing, [before, path[at], next], self.flow, charge)
+    }
+
+    /// Returns a reason at the last item of a path.
+    fn reason(&self, cause: Cause, path: &[NodeId], is_certain: bool) -> Reason {
+        let at = path.last().copied().unwrap_or(self.device);
+        let path = std::iter::once(self.device).chain(path.iter().copied()).collect();
+        Reason { cause, at, side: self.kind, path, behind: None, is_certain }
+    }
+}
+
+/// Returns the first items of a device, and whether they are on its inlet or its outlet.
+///
+/// The pipes tell it. Where they do not, and for a device that opens in both directions, the inlet is the side that
+/// leads to equipment if the other does not.
+fn sides_of(drawing: &Drawing<'_>, device: NodeId, charge: ChargeFn<'_>) -> Result<Vec<(NodeId, SideKind)>> {
+    let around = neighbors(drawing, device, charge)?;
+    let is_breathing = drawing.class_has(device, vocabulary::VACUUM_RELIEF);
+    let mut sides = Vec::with_capacity(around.len());
+    for first in around {
+        let kind = match direction(drawing, first, device, charge)?.filter(|_| !is_breathing) {
+            Some(true) => SideKind::Inlet,
+            Some(false) => SideKind::Outlet,
+            None => SideKind::Either,
+        };
+        sides.push((first, kind));
+    }
+    let has = |sides: &[(NodeId, SideKind)], kind: SideKind| sides.iter().any(|(_, known)| *known == kind);
+    match (has(&sides, SideKind::Inlet), has(&sides, SideKind::Outlet)) {
+        (true, true) => sides.retain(|(_, kind)| *kind != SideKind::Either),
+        _ if sides.len() == 1 => replace_unknown(&mut sides, SideKind::Inlet),
+        (true, false) if has(&sides, SideKind::Either) => replace_unknown(&mut sides, SideKind::Outlet),
+        (false, true) if has(&sides, SideKind::Either) => replace_unknown(&mut sides, SideKind::Inlet),
+        _ => infer_sides(drawing, device, &mut sides, charge)?,
+    }
+    Ok(sides)
+}
+
+fn replace_unknown(sides: &mut [(NodeId, SideKind)], by: SideKind) {
+    sides.iter_mut().filter(|(_, kind)| *kind == SideKind::Either).for_each(|(_, kind)| *kind = by);
+}
+
+/// Takes the sides that lead to equipment as inlets, if some do and some do not.
+fn infer_sides(
+    drawing: &Drawing<'_>,
+    device: NodeId,
+    sides: &mut [(NodeId, SideKind)],
+    charge: ChargeFn<'_>,
+) -> Result<()> {
+    let mut reaches_equipment = Vec::with_capacity(sides.len());
+    for (first, _) in sides.iter() {
+        let others = sides.iter().map(|(other, _)| *other).filter(|other| other != first);
+        let search = Search::new(drawing, others.chain([device]).collect());
+        let ends = search.ends(*first, charge)?;
+        reaches_equipment.push(ends.iter().any(|end| drawing.topology.is_equipment(*end)));
+    }
+    let is_decided = reaches_equipment.contains(&true) && reaches_equipment.contains(&false);
+    for ((_, kind), reaches) in sides.iter_mut().zip(reaches_equipment) {
+        *kind = match (is_decided, reaches) {
+            (false, _) => SideKind::Either,
+            (true, true) => SideKind::Inlet,
+            (true, false) => SideKind::Outlet,
+        };
+    }
+    Ok(())
+}
+
+fn flow_of(drawing: &Drawing<'_>, device: NodeId, kind: SideKind) -> Flow {
+    match kind {
+        _ if drawing.class_has(device, vocabulary::VACUUM_RELIEF) => Flow::Unknown,
+        SideKind::Inlet => Flow::ToDevice,
+        SideKind::Outlet => Flow::FromDevice,
+        SideKind::Either => Flow::Unknown,
+    }
+}
+
+/// Returns the way to an end whose worst item is the best, and that item's effect. Starts are pairs of an item that is
+/// not entered and the first item behind it; `stops_at_relief` makes other relief devices ends.
+fn best_route(
+    drawing: &Drawing<'_>,
+    search: &Search<'_, '_>,
+    starts: &[(NodeId, NodeId)],
+    flow: Flow,
+    stops_at_relief: bool,
+    charge: ChargeFn<'_>,
+) -> Result<Option<(Effect, Vec<NodeId>)>> {
+    for limit in [Effect::Open, Effect::MayClose, Effect::Unknown, Effect::Closed] {
+        if let Some(route) = route_within(drawing, search, starts, (flow, limit), stops_at_relief, charge)? {
+            return Ok(Some((limit, route)));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns a shortest way to an end past items up to an effect; one that leaves the sheet only if there is no other.
+fn route_within(
+    drawing: &Drawing<'_>,
+    search: &Search<'_, '_>,
+    starts: &[(NodeId, NodeId)],
+    (flow, limit): (Flow, Effect),
+    stops_at_relief: bool,
+    charge: ChargeFn<'_>,
+) -> Result<Option<Vec<NodeId>>> {
+    let roles = &drawing.topology.roles;
+    let mut before: HashMap<NodeId, NodeId> = starts.iter().map(|(_, first)| (*first, NONE)).collect();
+    let outside: HashMap<NodeId, NodeId> = starts.iter().map(|(from, first)| (*first, *from)).collect();
+    let mut queue: VecDeque<NodeId> = starts.iter().map(|(_, first)| *first).collect();
+    let mut off_sheet = None;
+    while let Some(node) = queue.pop_front() {
+        charge(1)?;
+        if search.is_end(node) || stops_at_relief && roles[node as usize] == Role::Relief {
+            if roles[node as usize] != Role::OffPage {
+                return Ok(Some(path_back(&before, node)));
+            }
+            off_sheet = off_sheet.or(Some(node));
+            continue;
+        }
+        let from = before.get(&node).copied().filter(|from| *from != NONE);
+        let from = from.or_else(|| outside.get(&node).copied()).unwrap_or(NONE);
+        for next in search.continuations(node, charge)? {
+            if before.contains_key(&next) {
+                continue;
+            }
+            let cause = cause_at(drawing, [from, node, next], flow, charge)?;
+            if cause.is_none_or(|cause| cause.effect() <= limit) {
+                before.insert(next, node);
+                queue.push_back(next);
+            }
+        }
+    }
+    Ok(off_sheet.map(|node| path_back(&before, node)))
+}
+
+/// Returns the equipment that an end is or belongs to, or the side of it.
+fn chamber(drawing: &Drawing<'_>, end: NodeId) -> NodeId {
+    let zone = drawing.topology.zone(end);
+    if zone == NONE { drawing.topology.equipment_or_self(end) } else { zone }
+}
+
+/// Returns whether equipment belongs to a flare or blowdown system, by its class or its description.
+fn is_flare_equipment(drawing: &Drawing<'_>, equipment: NodeId) -> bool {
+    let description = drawing.node_field(equipment, Names::Description).and_then(Value::as_str);
+    let description = description.map(snake_case).unwrap_or_default();
+    drawing.class_has_word(equipment, vocabulary::FLARE_EQUIPMENT)
+        || vocabulary::FLARE_EQUIPMENT.iter().any(|word| description.contains(word))
+}

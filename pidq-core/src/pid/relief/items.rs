@@ -1,0 +1,280 @@
+//! Effect of an item on the flow through a relief path, by its class and by what the drawing states about it.
+//!
+//! API 520-2, ISO 23251 and NORSOK P-002 accept a stop valve in a relief path only if it is locked or sealed open; a
+//! valve that merely is open may be closed at any time.
+
+use hashbrown::HashSet;
+
+use super::paths::{Search, is_end};
+use crate::error::Result;
+use crate::graph::adjacency::{NONE, NodeId};
+use crate::graph::drawing::Drawing;
+use crate::graph::roles::{Passage, Role};
+use crate::graph::topology::{Direction, EdgeFilter};
+use crate::pid::ChargeFn;
+use crate::pid::dead_ends::neighbors;
+use crate::pid::valve_state::{self, BlindPosition, Spool, blind_position};
+
+/// What the drawing states about the passage of an item or a side.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum Effect {
+    /// Open, and nobody can close it.
+    Open,
+    /// Open, but it may be closed.
+    MayClose,
+    Unknown,
+    Closed,
+}
+
+/// Direction of the relief flow along a path that starts at the device.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Flow {
+    ToDevice,
+    FromDevice,
+    /// The sides are not known, or the device opens in both directions.
+    Unknown,
+}
+
+/// Property of an item, or of a device, that its relief depends on.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Cause {
+    LockedOpen,
+    NotLocked,
+    Actuated,
+    OpenBlind,
+    RemovableSpool,
+    ClosedValve,
+    LockedClosed,
+    ClosedBlind,
+    BlindFlange,
+    RemovedSpool,
+    CheckValveAgainstFlow,
+    CheckValveDirection,
+    BlindWithoutPosition,
+    OpenBlindFlange,
+    UnknownPosition,
+    SeveralWays,
+    UnknownClass,
+    NotInstalled,
+    /// The path continues on another sheet.
+    OffSheet,
+    /// The pipes lead to an end only against their direction.
+    FlowDirection,
+    NoInlet,
+    NoOutlet,
+    DeviceNotInstalled,
+}
+
+/// Causes with their word in results, their effect, and the text of a finding after the name of the item.
+const CAUSES: &[(Cause, &str, Effect, &str)] = &[
+    (Cause::LockedOpen, "locked_open", Effect::Open, "is locked open"),
+    (Cause::NotLocked, "not_locked_open", Effect::MayClose, "could be closed, since it is not locked open"),
+    (Cause::Actuated, "actuated_valve", Effect::MayClose, "could be closed by its actuator"),
+    (Cause::OpenBlind, "open_blind", Effect::MayClose, "is a blind, which could be closed"),
+    (Cause::RemovableSpool, "removable_spool", Effect::MayClose, "is a spool, which could be removed"),
+    (Cause::ClosedValve, "closed_valve", Effect::Closed, "is closed"),
+    (Cause::LockedClosed, "locked_closed", Effect::Closed, "is locked closed"),
+    (Cause::ClosedBlind, "closed_blind", Effect::Closed, "is a closed blind"),
+    (Cause::BlindFlange, "blind_flange", Effect::Closed, "is a blind flange"),
+    (Cause::RemovedSpool, "removed_spool", Effect::Closed, "is a removed spool"),
+    (
+        Cause::CheckValveAgainstFlow,
+        "check_valve_against_flow",
+        Effect::Closed,
+        "is a check valve that closes against the relief flow",
+    ),
+    (
+        Cause::CheckValveDirection,
+        "check_valve_direction",
+        Effect::Unknown,
+        "is a check valve that may close against the relief flow",
+    ),
+    (Cause::BlindWithoutPosition, "blind_without_position", Effect::Unknown, "is a blind without a position"),
+    (Cause::OpenBlindFlange, "open_blind_flange", Effect::Unknown, "is a blind flange that is drawn open"),
+    (Cause::UnknownPosition, "unknown_position", Effect::Unknown, "has an unknown position"),
+    (Cause::SeveralWays, "several_ways", Effect::Unknown, "has several ways, one of which is closed"),
+    (Cause::UnknownClass, "unknown_class", Effect::Unknown, "is of unknown class"),
+    (Cause::NotInstalled, "not_installed", Effect::Unknown, "is not installed"),
+    (Cause::OffSheet, "continues_off_sheet", Effect::Unknown, "is where the sheet ends"),
+    (Cause::FlowDirection, "flow_direction", Effect::Unknown, "can be reached only against the direction of the pipes"),
+    (Cause::NoInlet, "no_inlet", Effect::Unknown, "has no inlet from anything that it protects"),
+    (Cause::NoOutlet, "no_outlet", Effect::Unknown, "has no outlet to where it discharges"),
+    (Cause::DeviceNotInstalled, "device_not_installed", Effect::Closed, "is not installed"),
+];
+
+impl Cause {
+    fn row(self) -> &'static (Cause, &'static str, Effect, &'static str) {
+        CAUSES.iter().find(|(cause, ..)| *cause == self).unwrap_or(&CAUSES[0])
+    }
+
+    /// Returns the word in results.
+    pub fn word(self) -> &'static str {
+        self.row().1
+    }
+
+    pub fn effect(self) -> Effect {
+        self.row().2
+    }
+
+    /// Returns the predicate of a sentence about the item.
+    pub fn predicate(self) -> &'static str {
+        self.row().3
+    }
+}
+
+/// Returns what may hinder the flow at an item of a path, or be said about it; `None` if it is always open.
+/// `before` is the item next to it towards the device, `next` the one behind it or `NONE`.
+pub(super) fn cause_at(
+    drawing: &Drawing<'_>,
+    [before, node, next]: [NodeId; 3],
+    flow: Flow,
+    charge: ChargeFn<'_>,
+) -> Result<Option<Cause>> {
+    Ok(match drawing.topology.roles[node as usize] {
+        Role::MultiWay => several_ways(drawing, [before, node, next], flow, charge)?,
+        Role::Barrier | Role::Control if neighbors(drawing, node, charge)?.len() > 2 => {
+            several_ways(drawing, [before, node, next], flow, charge)?
+        }
+        Role::Barrier | Role::Control => Some(valve_cause(drawing, node)),
+        Role::Blind => Some(blind_cause(drawing, node)),
+        Role::PositiveBarrier => Some(closure_cause(drawing, node)),
+        Role::OneWay => check_valve_cause(drawing, [before, node, next], flow, charge)?,
+        Role::None => unclassified_cause(drawing, node),
+        _ => None,
+    })
+}
+
+fn valve_cause(drawing: &Drawing<'_>, node: NodeId) -> Cause {
+    match () {
+        () if valve_state::is_not_installed(drawing, node) => Cause::NotInstalled,
+        () if valve_state::is_locked_closed(drawing, node) => Cause::LockedClosed,
+        () if valve_state::is_closed(drawing, node) => Cause::ClosedValve,
+        () if valve_state::is_locked_open(drawing, node) => Cause::LockedOpen,
+        () if valve_state::has_unknown_position(drawing, node) => Cause::UnknownPosition,
+        () if drawing.topology.roles[node as usize] == Role::Control => Cause::Actuated,
+        () => Cause::NotLocked,
+    }
+}
+
+fn blind_cause(drawing: &Drawing<'_>, node: NodeId) -> Cause {
+    match valve_state::spool(drawing, node) {
+        Spool::Removed => return Cause::RemovedSpool,
+        Spool::Removable => return Cause::RemovableSpool,
+        Spool::Installed => {}
+    }
+    match blind_position(drawing, node) {
+        BlindPosition::Closed => Cause::ClosedBlind,
+        BlindPosition::Open => Cause::OpenBlind,
+        BlindPosition::Unknown => Cause::BlindWithoutPosition,
+    }
+}
+
+fn closure_cause(drawing: &Drawing<'_>, node: NodeId) -> Cause {
+    match () {
+        () if valve_state::spool(drawing, node) == Spool::Removed => Cause::RemovedSpool,
+        () if valve_state::is_not_installed(drawing, node) => Cause::NotInstalled,
+        () if blind_position(drawing, node) == BlindPosition::Open => Cause::OpenBlindFlange,
+        () => Cause::BlindFlange,
+    }
+}
+
+fn unclassified_cause(drawing: &Drawing<'_>, node: NodeId) -> Option<Cause> {
+    let passage = drawing.class_texts(node).find_map(|class| drawing.topology.config.passage_of(class));
+    match valve_state::spool(drawing, node) {
+        Spool::Removed => Some(Cause::RemovedSpool),
+        Spool::Removable => Some(Cause::RemovableSpool),
+        Spool::Installed if valve_state::is_not_installed(drawing, node) => Some(Cause::NotInstalled),
+        Spool::Installed => (passage != Some(Passage::Through)).then_some(Cause::UnknownClass),
+    }
+}
+
+/// Returns what is wrong with a check valve. It is open if one of its pipes runs with the relief flow, and none
+/// against it.
+fn check_valve_cause(
+    drawing: &Drawing<'_>,
+    [before, node, next]: [NodeId; 3],
+    flow: Flow,
+    charge: ChargeFn<'_>,
+) -> Result<Option<Cause>> {
+    let outward = [direction(drawing, before, node, charge)?, direction(drawing, node, next, charge)?];
+    let with_flow = outward.map(|is_outward| is_outward.map(|is_outward| is_outward == (flow == Flow::FromDevice)));
+    Ok(match () {
+        () if flow == Flow::Unknown => Some(Cause::CheckValveDirection),
+        () if with_flow.contains(&Some(false)) => Some(Cause::CheckValveAgainstFlow),
+        () if with_flow.contains(&Some(true)) => None,
+        () => Some(Cause::CheckValveDirection),
+    })
+}
+
+/// Returns whether the pipe between two items runs from the first to the second; `None` if the drawing does not state
+/// it.
+pub(super) fn direction(drawing: &Drawing<'_>, from: NodeId, to: NodeId, charge: ChargeFn<'_>) -> Result<Option<bool>> {
+    let topology = &drawing.topology;
+    if [from, to].contains(&NONE) {
+        return Ok(None);
+    }
+    let table = topology.table(EdgeFilter::Flow, Direction::Both);
+    charge(table.degree(from) as u64)?;
+    let mut found = None;
+    for (_, edge) in table.arcs(from).filter(|(other, edge)| *other == to && !topology.is_assumed(*edge)) {
+        let is_forward = topology.flow_ends(edge)[0] == from;
+        if found.is_some_and(|known| known != is_forward) {
+            return Ok(None);
+        }
+        found = Some(is_forward);
+    }
+    Ok(found)
+}
+
+/// Returns what may be wrong with a valve of several ways. A change-over valve is open to one of its devices in any
+/// position; one in an outlet is open to one of its ends.
+fn several_ways(
+    drawing: &Drawing<'_>,
+    [before, node, next]: [NodeId; 3],
+    flow: Flow,
+    charge: ChargeFn<'_>,
+) -> Result<Option<Cause>> {
+    let around = neighbors(drawing, node, charge)?;
+    let others: Vec<NodeId> = around.into_iter().filter(|other| ![before, next].contains(other)).collect();
+    for other in &others {
+        if !leads_elsewhere(drawing, node, *other, flow, charge)? {
+            return Ok(Some(Cause::SeveralWays));
+        }
+    }
+    Ok(others.is_empty().then_some(Cause::SeveralWays))
+}
+
+/// Returns whether another way of a valve leads, past nothing that is closed or unknown, to another relief device, or
+/// to an end at which an outlet discharges.
+fn leads_elsewhere(
+    drawing: &Drawing<'_>,
+    valve: NodeId,
+    first: NodeId,
+    flow: Flow,
+    charge: ChargeFn<'_>,
+) -> Result<bool> {
+    const MAX_STEPS: usize = 20;
+    let (mut before, mut node) = (valve, first);
+    for _ in 0..MAX_STEPS {
+        if drawing.topology.roles[node as usize] == Role::Relief {
+            return Ok(true);
+        }
+        if is_end(drawing, node) {
+            return Ok(flow == Flow::FromDevice);
+        }
+        let mut search = Search::new(drawing, HashSet::from([before]));
+        search.skips_relief = false;
+        let next = search.continuations(node, charge)?;
+        let [only] = next.as_slice() else { return Ok(false) };
+        let is_open = match drawing.topology.roles[node as usize] {
+            Role::MultiWay | Role::OneWay => false,
+            _ => cause_at(drawing, [before, node, *only], Flow::Unknown, charge)?
+                .is_none_or(|cause| cause.effect() < Effect::Unknown),
+        };
+        if !is_open {
+            return Ok(false);
+        }
+        (before, node) = (node, *only);
+    }
+    Ok(false)
+}

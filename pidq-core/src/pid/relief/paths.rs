@@ -1,0 +1,187 @@
+//! Search through the piping around a relief device: the ends that a side leads to, and the items that all ways share.
+
+use std::collections::VecDeque;
+
+use hashbrown::{HashMap, HashSet};
+
+use crate::error::Result;
+use crate::graph::adjacency::{NONE, NodeId};
+use crate::graph::drawing::Drawing;
+use crate::graph::roles::Role;
+use crate::graph::topology::{Direction, EdgeFilter};
+use crate::pid::ChargeFn;
+use crate::pid::dead_ends::{is_bleed_valve, neighbors};
+
+/// Search from a side of a relief device, up to equipment and the ends of the sheet.
+#[derive(Clone)]
+pub(crate) struct Search<'p, 'a> {
+    drawing: &'p Drawing<'a>,
+    /// Items that are not entered: the device, and the first items of its other sides.
+    avoided: HashSet<NodeId>,
+    pub(super) direction: Direction,
+    /// An open end is an end: of an outlet, but not of an inlet.
+    pub(super) ends_at_open_ends: bool,
+    /// Other relief devices lead nowhere.
+    pub(super) skips_relief: bool,
+    /// Drains, vents and bleeds of a branching lead nowhere.
+    pub(super) skips_bleeds: bool,
+}
+
+/// A shortest path to an end, and the items without which a side leads to no end.
+pub(crate) struct PathToEnd {
+    /// From the neighbor of the device to the item at which the path ends.
+    pub path: Vec<NodeId>,
+    /// Positions in the path of the items that all paths share.
+    pub shared: Vec<usize>,
+}
+
+impl<'p, 'a> Search<'p, 'a> {
+    /// Returns a search in both directions, past everything but other relief devices and bleeds.
+    pub fn new(drawing: &'p Drawing<'a>, avoided: HashSet<NodeId>) -> Search<'p, 'a> {
+        Search {
+            drawing,
+            avoided,
+            direction: Direction::Both,
+            ends_at_open_ends: true,
+            skips_relief: true,
+            skips_bleeds: true,
+        }
+    }
+
+    /// Returns the way from the first item of a side. Other relief devices are passed only if there is no other way: a
+    /// rupture disc may be in series. Without an end, the path leads to the item farthest away.
+    pub fn way(mut self, first: NodeId, charge: ChargeFn<'_>) -> Result<PathToEnd> {
+        let mut path = self.path_to_end(first, charge)?;
+        if !path.last().is_some_and(|last| self.is_end(*last)) {
+            self.skips_relief = false;
+            path = self.path_to_end(first, charge)?;
+        }
+        let shared = self.shared_positions(&path, charge)?;
+        Ok(PathToEnd { path, shared })
+    }
+
+    /// Returns whether a path ends at an item: at equipment, where the sheet ends, at an open end.
+    pub fn is_end(&self, node: NodeId) -> bool {
+        match self.drawing.topology.roles[node as usize] {
+            Role::OpenEnd => self.ends_at_open_ends,
+            _ => is_end(self.drawing, node),
+        }
+    }
+
+    /// Returns the items that a path continues to.
+    pub fn continuations(&self, node: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+        let around = neighbors(self.drawing, node, charge)?;
+        let is_branching = self.skips_bleeds && around.len() > 2;
+        let is_directed = self.direction != Direction::Both;
+        let table = self.drawing.topology.table(EdgeFilter::Flow, self.direction);
+        let downstream: HashSet<NodeId> =
+            if is_directed { table.nodes(node).iter().copied().collect() } else { HashSet::new() };
+        let mut next = Vec::with_capacity(around.len());
+        for other in around.into_iter().filter(|other| !self.avoided.contains(other)) {
+            let leads_nowhere = self.is_skipped(other)
+                || is_directed && !downstream.contains(&other)
+                || is_branching && is_bleed_valve(self.drawing, other, node, charge)?;
+            if !leads_nowhere {
+                next.push(other);
+            }
+        }
+        Ok(next)
+    }
+
+    fn is_skipped(&self, node: NodeId) -> bool {
+        self.skips_relief && self.drawing.topology.roles[node as usize] == Role::Relief
+    }
+
+    /// Returns all ends, in the order in which they are reached.
+    pub fn ends(&self, first: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+        if self.is_skipped(first) {
+            return Ok(Vec::new());
+        }
+        let mut seen: HashSet<NodeId> = [first].into();
+        let mut queue: VecDeque<NodeId> = [first].into();
+        let mut ends = Vec::new();
+        while let Some(node) = queue.pop_front() {
+            charge(1)?;
+            if self.is_end(node) {
+                ends.push(node);
+                continue;
+            }
+            queue.extend(self.continuations(node, charge)?.into_iter().filter(|next| seen.insert(*next)));
+        }
+        Ok(ends)
+    }
+
+    /// Returns a shortest path to an end; without one, the path to the item farthest away.
+    pub fn path_to_end(&self, first: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+        if self.is_skipped(first) {
+            return Ok(Vec::new());
+        }
+        let mut before: HashMap<NodeId, NodeId> = [(first, NONE)].into();
+        let mut queue: VecDeque<NodeId> = [first].into();
+        let mut last = first;
+        while let Some(node) = queue.pop_front() {
+            charge(1)?;
+            last = node;
+            if self.is_end(node) {
+                break;
+            }
+            for next in self.continuations(node, charge)? {
+                before.entry(next).or_insert_with(|| {
+                    queue.push_back(next);
+                    node
+                });
+            }
+        }
+        Ok(path_back(&before, last))
+    }
+
+    /// Returns the positions of the items of a path that no other path to an end avoids.
+    ///
+    /// From the items up to a position, everything beside the path is explored. An item is shared if nothing found so
+    /// far leads past it.
+    pub fn shared_positions(&self, path: &[NodeId], charge: ChargeFn<'_>) -> Result<Vec<usize>> {
+        let position: HashMap<NodeId, usize> = path.iter().copied().zip(0..).collect();
+        let mut seen: HashSet<NodeId> = HashSet::new();
+        let (mut shared, mut reached) = (Vec::new(), 0);
+        for (at, node) in path.iter().enumerate() {
+            if at >= reached {
+                shared.push(at);
+            }
+            reached = reached.max(at + 1);
+            let mut queue = vec![*node];
+            while let Some(node) = queue.pop() {
+                charge(1)?;
+                // Another way to an end: no further item is on all paths.
+                if self.is_end(node) {
+                    return Ok(shared);
+                }
+                for next in self.continuations(node, charge)? {
+                    match position.get(&next) {
+                        Some(position) => reached = reached.max(*position),
+                        None if seen.insert(next) => queue.push(next),
+                        None => {}
+                    }
+                }
+            }
+        }
+        Ok(shared)
+    }
+}
+
+/// Returns whether the piping ends at an item: at equipment, where the sheet ends, at an open end.
+pub(crate) fn is_end(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let topology = &drawing.topology;
+    match topology.roles[node as usize] {
+        Role::OffPage => topology.flow_degree(node) < 2,
+        Role::OpenEnd => true,
+        _ => topology.is_equipment(node),
+    }
+}
+
+/// Returns the path to an item from the predecessors of a search.
+pub(super) fn path_back(before: &HashMap<NodeId, NodeId>, last: NodeId) -> Vec<NodeId> {
+    let back = std::iter::successors(Some(last), |node| before.get(node).copied());
+    let mut path: Vec<NodeId> = back.take_while(|node| *node != NONE).collect();
+    path.reverse();
+    path
+}

@@ -1,0 +1,81 @@
+//! Equipment and pipes that a relief device protects: connected to its inlet without a valve between that closes.
+
+use hashbrown::HashSet;
+
+use super::{ReliefPath, SideKind};
+use crate::error::Result;
+use crate::graph::adjacency::{EdgeId, NodeId};
+use crate::graph::drawing::Drawing;
+use crate::graph::roles::Role;
+use crate::graph::topology::{Direction, EdgeFilter};
+use crate::graph::vocabulary;
+use crate::pid::{ChargeFn, lists};
+
+/// One side of equipment: the equipment, and its chamber or `NONE`.
+pub(crate) type EquipmentSide = (NodeId, u32);
+
+/// What a relief device protects.
+#[derive(Debug, Default)]
+pub(crate) struct Protected {
+    pub equipment: Vec<EquipmentSide>,
+    pub pipes: Vec<EdgeId>,
+}
+
+impl Protected {
+    /// Collects equipment and pipes from the inlet of a device on. What all ways of the inlet lead through is passed,
+    /// and judged by the path itself. Equipment with a drive ends the search, since the pressures on its sides differ.
+    pub fn find(drawing: &Drawing<'_>, path: &ReliefPath, charge: ChargeFn<'_>) -> Result<Protected> {
+        let topology = &drawing.topology;
+        let table = topology.table(EdgeFilter::Flow, Direction::Both);
+        let inlets = || path.sides.iter().filter(|side| side.kind == SideKind::Inlet);
+        let passed: HashSet<NodeId> = inlets().flat_map(|side| side.shared.iter().copied()).collect();
+        let firsts: HashSet<NodeId> = inlets().map(|side| side.first).collect();
+        let mut found = Protected::default();
+        let mut pipes: HashSet<EdgeId> = HashSet::new();
+        let mut seen: HashSet<NodeId> = [path.device].into();
+        let mut queue: Vec<NodeId> = Vec::new();
+        charge(table.degree(path.device) as u64)?;
+        for (first, edge) in table.arcs(path.device).filter(|(first, _)| firsts.contains(first)) {
+            found.pipes.extend(pipes.insert(edge).then_some(edge));
+            queue.extend(seen.insert(first).then_some(first));
+        }
+        let mut at = 0;
+        while let Some(node) = queue.get(at).copied() {
+            at += 1;
+            charge(1 + table.degree(node) as u64)?;
+            let role = topology.roles[node as usize];
+            let ends = may_block(drawing, node) || matches!(role, Role::Relief | Role::OffPage | Role::OpenEnd);
+            if ends && !(passed.contains(&node) && role != Role::OffPage) {
+                continue;
+            }
+            if topology.is_equipment(node) {
+                let side = (topology.equipment_or_self(node), topology.zone(node));
+                if !found.equipment.contains(&side) {
+                    found.equipment.push(side);
+                }
+                if is_driven(drawing, side.0) {
+                    continue;
+                }
+                charge(topology.ports.degree(side.0) as u64)?;
+                let ports = topology.ports.nodes(side.0).iter().copied();
+                queue.extend(ports.filter(|port| topology.zone(*port) == side.1 && seen.insert(*port)));
+            }
+            for (next, edge) in table.arcs(node) {
+                found.pipes.extend(pipes.insert(edge).then_some(edge));
+                queue.extend(seen.insert(next).then_some(next));
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Returns whether an item may close a line or a direction of it. A valve of unknown kind may.
+pub(crate) fn may_block(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let role = drawing.topology.roles[node as usize];
+    role.closes() || role != Role::Relief && lists::is_valve(drawing, node)
+}
+
+/// Returns whether equipment has a drive, by its class: a pump, a compressor.
+pub(crate) fn is_driven(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    drawing.class_has(node, vocabulary::DRIVEN_EQUIPMENT)
+}

@@ -1,0 +1,395 @@
+//! Relief paths on small drawings whose answer a process engineer knows in advance: one row per drawing.
+//!
+//! A row has the relief list, as `device state: reasons`, and the findings of `validate` about relief, as
+//! `severity item`, with `?` if the drawing does not prove it.
+
+use pidq::Graph;
+use serde_json::{Value, json};
+
+use crate::drawing_notation::drawing;
+use crate::graph::evaluate;
+
+struct Row {
+    name: &'static str,
+    plant: &'static str,
+    devices: &'static [&'static str],
+    findings: &'static [&'static str],
+}
+
+const fn row(
+    name: &'static str,
+    plant: &'static str,
+    devices: &'static [&'static str],
+    findings: &'static [&'static str],
+) -> Row {
+    Row { name, plant, devices, findings }
+}
+
+const ROWS: &[Row] = &[
+    row("a free path to the atmosphere", "D-1 → RV-1 → O-1", &["RV-1 open:"], &[]),
+    row(
+        "a free path to a connector, which the drawing does not follow",
+        "D-1 → RV-1 → X-1",
+        &["RV-1 unknown: continues_off_sheet X-1"],
+        &["info X-1?"],
+    ),
+    // Valves and blinds.
+    row(
+        "a closed valve in the inlet",
+        "D-1 → V-1(closed) → RV-1 → O-1",
+        &["RV-1 blocked: closed_valve V-1"],
+        &["error V-1"],
+    ),
+    row(
+        "a closed valve in the outlet",
+        "D-1 → RV-1 → V-1(nc) → O-1",
+        &["RV-1 blocked: closed_valve V-1"],
+        &["error V-1"],
+    ),
+    row(
+        "a locked-closed valve without another device",
+        "D-1 → V-1(lc) → RV-1 → O-1",
+        &["RV-1 blocked: locked_closed V-1"],
+        &["error V-1"],
+    ),
+    row(
+        "an open valve that is not locked",
+        "D-1 → V-1(open) → RV-1 → O-1",
+        &["RV-1 open: not_locked_open V-1"],
+        &["warning V-1"],
+    ),
+    row(
+        "a valve whose position is not drawn is open, and not locked",
+        "D-1 → RV-1 → V-1 → O-1",
+        &["RV-1 open: not_locked_open V-1"],
+        &["warning V-1"],
+    ),
+    row(
+        "valves locked and sealed open",
+        "D-1 → V-1(lo) → RV-1 → V-2(car_sealed_open) → O-1",
+        &["RV-1 open: locked_open V-1, locked_open V-2"],
+        &["info V-1", "info V-2"],
+    ),
+    row(
+        "a lock in a field of its own, and an interlock with a key",
+        "D-1 → V-1(normally=open, lock_mechanism=locked_open) → RV-1 → V-2(normally=open, lock=castell_key) → O-1",
+        &["RV-1 open: locked_open V-1, locked_open V-2"],
+        &["info V-1", "info V-2"],
+    ),
+    row(
+        "a position that is in no list",
+        "D-1 → V-1(throttled) → RV-1 → O-1",
+        &["RV-1 unknown: unknown_position V-1"],
+        &["warning V-1?"],
+    ),
+    row(
+        "a valve with an actuator",
+        "D-1 → SDV-1(open) → RV-1 → O-1",
+        &["RV-1 open: actuated_valve SDV-1"],
+        &["warning SDV-1"],
+    ),
+    row("a closed blind", "D-1 → SB-1(closed) → RV-1 → O-1", &["RV-1 blocked: closed_blind SB-1"], &["error SB-1"]),
+    row("an open blind", "D-1 → RV-1 → SB-1(open) → O-1", &["RV-1 open: open_blind SB-1"], &["warning SB-1"]),
+    row(
+        "a blind without a position",
+        "D-1 → SB-1 → RV-1 → O-1",
+        &["RV-1 unknown: blind_without_position SB-1"],
+        &["warning SB-1?"],
+    ),
+    row("a blind flange instead of an outlet", "D-1 → RV-1 → B-1", &["RV-1 blocked: blind_flange B-1"], &["error B-1"]),
+    row(
+        "a valve of unknown kind",
+        "D-1 → Q-1(node_classification=piping_component.quux_valve) → RV-1 → O-1",
+        &["RV-1 unknown: unknown_class Q-1"],
+        &["warning Q-1?"],
+    ),
+    // Check valves.
+    row("a check valve that opens to the device", "D-1 → CK-1 → RV-1 → O-1", &["RV-1 open:"], &[]),
+    row(
+        "a check valve the wrong way round in the inlet",
+        "D-1 ← CK-1 ← RV-1; RV-1 → O-1",
+        &["RV-1 blocked: check_valve_against_flow CK-1"],
+        &["error CK-1"],
+    ),
+    row(
+        "a check valve the wrong way round in the outlet",
+        "D-1 → RV-1 — CK-1 ← O-1",
+        &["RV-1 blocked: check_valve_against_flow CK-1, flow_direction CK-1"],
+        &["error CK-1", "warning CK-1?"],
+    ),
+    row(
+        "a check valve without a direction",
+        "D-1 — CK-1 — RV-1 → O-1",
+        &["RV-1 unknown: check_valve_direction CK-1"],
+        &["warning CK-1?"],
+    ),
+    // Lost sides.
+    row("no outlet", "D-1 → RV-1", &["RV-1 unknown: no_outlet"], &["warning RV-1?"]),
+    row("no inlet", "D-1 → V-1 → D-2; RV-1 → O-1", &["RV-1 unknown: no_inlet"], &["warning RV-1?"]),
+    row("an inlet from nothing", "S-1 → RV-1 → O-1", &["RV-1 unknown: no_inlet"], &["warning RV-1?"]),
+    row("an outlet to nothing", "D-1 → RV-1 → S-1", &["RV-1 unknown: no_outlet"], &["warning RV-1?"]),
+    row("without any pipe, which another rule reports", "D-1; RV-1", &["RV-1 unknown: no_inlet, no_outlet"], &[]),
+    row(
+        "one pipe without a direction is the inlet",
+        "D-1 — V-1(closed) — RV-1",
+        &["RV-1 blocked: no_outlet, closed_valve V-1"],
+        &["warning RV-1?", "error V-1"],
+    ),
+    row("pipes without a direction", "D-1 — RV-1 — O-1", &["RV-1 open:"], &[]),
+    row(
+        "pipes without a direction, and a closed valve",
+        "D-1 — RV-1 — V-1(closed) — O-1",
+        &["RV-1 blocked: closed_valve V-1"],
+        &["error V-1"],
+    ),
+    row(
+        "a device that is removed",
+        "D-1 → RV-1(status=removed) → O-1",
+        &["RV-1 blocked: device_not_installed"],
+        &["error RV-1"],
+    ),
+    // Branches.
+    row(
+        "a closed drain and a closed bypass block nothing",
+        "D-1 → J-1 → RV-1 → J-2 → J-3 → O-1; J-1 → V-1(closed) → J-2; J-3 → V-2(closed) → O-2",
+        &["RV-1 open:"],
+        &[],
+    ),
+    row(
+        "an outlet with a valve beside a drain that looks like it",
+        "D-1 → RV-1 → J-1 → V-1(closed) → O-1; J-1 → V-2(closed) → O-2",
+        &["RV-1 blocked: closed_valve V-1"],
+        &["error V-1"],
+    ),
+    row(
+        "two inlets in parallel: neither valve blocks alone",
+        "D-1 → J-1 → V-1 → J-2 → RV-1 → O-1; J-1 → V-2 → J-2",
+        &["RV-1 open:"],
+        &[],
+    ),
+    row(
+        "two inlets in parallel, both closed",
+        "D-1 → J-1 → V-1(closed) → J-2 → RV-1 → O-1; J-1 → V-2(closed) → J-2",
+        &["RV-1 blocked: closed_valve V-1"],
+        &["error V-1"],
+    ),
+    row(
+        "two inlets in parallel, one closed",
+        "D-1 → J-1 → V-1(closed) → J-2 → RV-1 → O-1; J-1 → V-2 → J-2",
+        &["RV-1 open:"],
+        &[],
+    ),
+    row(
+        "on a line between closed valves: it may protect the pipe alone",
+        "D-1 → V-1(closed) → J-1 → V-2(closed) → D-2; J-1 → RV-1 → O-1",
+        &["RV-1 unknown: closed_valve V-1"],
+        &["warning V-1?"],
+    ),
+    row("on a line between open valves", "D-1 → V-1 → J-1 → V-2 → D-2; J-1 → RV-1 → O-1", &["RV-1 open:"], &[]),
+    row(
+        "a common header does not end at another device",
+        "D-1 → RV-1 → J-1 → V-1(lo) → O-1; D-2 → RV-2 → J-1",
+        &["RV-1 open: locked_open V-1", "RV-2 open: locked_open V-1"],
+        &["info V-1", "info V-1"],
+    ),
+    row(
+        "a header is followed in the direction of its flow",
+        "X-1 → J-1 → V-1(closed) → O-1; D-1 → RV-1 → J-1",
+        &["RV-1 blocked: closed_valve V-1"],
+        &["error V-1"],
+    ),
+    row(
+        "a valve behind a knock-out drum",
+        "D-1 → RV-1 → D-9(node_classification=equipment.knock_out_drum); D-9 → V-1(closed) → O-1; D-9 → V-2(closed) → O-2",
+        &["RV-1 open:"],
+        &[],
+    ),
+    row(
+        "a closed valve to the flare behind a knock-out drum",
+        "D-1 → RV-1 → D-9(node_classification=equipment.knock_out_drum); D-9 → V-1(closed) → X-1",
+        &["RV-1 blocked: closed_valve V-1 behind D-9"],
+        &["error V-1"],
+    ),
+    row(
+        "a valve to the flare behind a knock-out drum",
+        "D-1 → RV-1 → D-9(node_classification=equipment.flare_knockout_drum); D-9 → V-1 → X-1",
+        &["RV-1 open: not_locked_open V-1 behind D-9"],
+        &["warning V-1"],
+    ),
+    row(
+        "a closed valve behind equipment that may take in what is relieved",
+        "D-1 → RV-1 → D-9; D-9 → V-1(closed) → X-1",
+        &["RV-1 unknown: closed_valve V-1 behind D-9"],
+        &["warning V-1?"],
+    ),
+    row(
+        "a pump whose relief returns to its tank, which has a breather valve",
+        "T-1 → V-1 → P-1 → J-1 → V-2 → D-1; J-1 → RV-1 → T-1; T-1 → RV-2(node_classification=breather_valve)",
+        &["RV-1 open:", "RV-2 open:"],
+        &[],
+    ),
+    // Several devices.
+    row("a rupture disc in series", "D-1 → RD-1 → RV-1 → O-1", &["RD-1 open:", "RV-1 open:"], &[]),
+    row(
+        "a closed valve between a rupture disc and a relief valve",
+        "D-1 → RD-1 → V-1(closed) → RV-1 → O-1",
+        &["RD-1 blocked: closed_valve V-1", "RV-1 blocked: closed_valve V-1"],
+        &["error V-1", "error V-1"],
+    ),
+    row(
+        "a spare device, locked closed with a key interlock",
+        "D-1 → J-1 → V-1(lo) → RV-1 → O-1; J-1 → V-2(normally=closed, lock=interlocked) → RV-2 → O-2",
+        &["RV-1 open: locked_open V-1", "RV-2 blocked: locked_closed V-2"],
+        &["info V-1", "info V-2"],
+    ),
+    row(
+        "a spare device behind a closed valve without a lock",
+        "D-1 → J-1 → V-1(lo) → RV-1 → O-1; J-1 → V-2(closed) → RV-2 → O-2",
+        &["RV-1 open: locked_open V-1", "RV-2 blocked: closed_valve V-2"],
+        &["info V-1", "warning V-2"],
+    ),
+    row(
+        "two devices, both closed",
+        "D-1 → J-1 → V-1(lc) → RV-1 → O-1; J-1 → V-2(lc) → RV-2 → O-2",
+        &["RV-1 blocked: locked_closed V-1", "RV-2 blocked: locked_closed V-2"],
+        &["error V-1", "error V-2"],
+    ),
+    row(
+        "an open device on another vessel is no spare",
+        "D-1 → V-1(closed) → RV-1 → O-1; D-2 → RV-2 → O-2",
+        &["RV-1 blocked: closed_valve V-1", "RV-2 open:"],
+        &["error V-1"],
+    ),
+    row(
+        "a change-over valve: one of two devices is always open",
+        "D-1 → TW-1 → RV-1 → O-1; TW-1 → RV-2 → O-2",
+        &["RV-1 open:", "RV-2 open:"],
+        &[],
+    ),
+    row(
+        "change-over valves on both sides",
+        "D-1 → TW-1 → RV-1 → TW-2 → O-1; TW-1 → RV-2 → TW-2",
+        &["RV-1 open:", "RV-2 open:"],
+        &[],
+    ),
+    row(
+        "a change-over valve to a device behind a closed valve",
+        "D-1 → TW-1 → RV-1 → O-1; TW-1 → V-1(closed) → RV-2 → O-2",
+        &["RV-1 unknown: several_ways TW-1", "RV-2 blocked: closed_valve V-1"],
+        &["warning TW-1?", "error V-1"],
+    ),
+    row(
+        "a three-way valve without a second device",
+        "D-1 → TW-1 → RV-1 → O-1; TW-1 → V-1 → D-2",
+        &["RV-1 unknown: several_ways TW-1"],
+        &["warning TW-1?"],
+    ),
+    // Vents and vacuum.
+    row(
+        "a breather valve without a pipe to the outside",
+        "T-1 → RV-1(node_classification=breather_valve)",
+        &["RV-1 open:"],
+        &[],
+    ),
+    row(
+        "a vacuum breaker lets air in: its inlet is the equipment",
+        "O-1 → RV-1(node_classification=vacuum_breaker) → T-1",
+        &["RV-1 open:"],
+        &[],
+    ),
+    row(
+        "a closed valve under a vacuum breaker",
+        "RV-1(node_classification=vacuum_breaker) → V-1(closed) → T-1",
+        &["RV-1 blocked: closed_valve V-1"],
+        &["error V-1"],
+    ),
+    row(
+        "a check valve at a pressure and vacuum valve closes one direction",
+        "T-1 → RV-1(node_classification=pressure_vacuum_valve) → CK-1 → O-1",
+        &["RV-1 unknown: check_valve_direction CK-1"],
+        &["warning CK-1?"],
+    ),
+    row(
+        "a pin-actuated device",
+        "D-1 → V-1(closed) → RV-1(node_classification=buckling_pin_valve) → O-1",
+        &["RV-1 blocked: closed_valve V-1"],
+        &["error V-1"],
+    ),
+    row(
+        "on joined sheets, beyond a connector",
+        "D-1 → RV-1 → X-1 → X-2 → V-1(closed) → O-1",
+        &["RV-1 blocked: closed_valve V-1"],
+        &["error V-1"],
+    ),
+];
+
+#[test]
+fn relief_paths_are_judged_as_an_engineer_does() {
+    let wrong: Vec<String> = ROWS.iter().filter_map(mismatch).collect();
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), ROWS.len(), wrong.join("\n"));
+}
+
+fn mismatch(row: &Row) -> Option<String> {
+    let devices = lines(row.plant, r#"reliefList() | map(.tag + " " + .relief_path + ": " + .reasons)"#);
+    let findings = lines(
+        row.plant,
+        r#"validate({rules: "P113"}) | map(.severity + " " + (.ids | last()) + if(.certain, "", "?"))"#,
+    );
+    let shown = || format!("{}: {}\n  {devices:?}\n  {findings:?}", row.name, row.plant);
+    (devices != row.devices || findings != row.findings).then(shown)
+}
+
+/// Returns the texts of a query, without trailing blanks.
+fn lines(plant: &str, query: &str) -> Vec<String> {
+    let found = answer(plant, query);
+    let texts = found.as_array().unwrap_or_else(|| panic!("{query} on {plant} gives {found}"));
+    texts.iter().map(|text| text.as_str().unwrap_or_default().trim_end().to_owned()).collect()
+}
+
+/// Returns the safeguards of each section: the item, the kind, where it acts, and `?` if it is not certain.
+fn safeguards(plant: &str) -> Value {
+    let row = r#".item.id + " " + .kind + " " + .acts + if(.certain, "", "?")"#;
+    answer(plant, &format!("hazopNodes() | map(.safeguards | map({row}))"))
+}
+
+fn answer(plant: &str, query: &str) -> Value {
+    let graph = Graph::from_json(drawing(plant)).expect("a drawing is JSON");
+    evaluate(&graph, query, "{}").unwrap_or_else(|error| panic!("{query} on {plant}: {error}"))
+}
+
+#[test]
+fn a_blocked_or_unknown_relief_device_is_no_certain_safeguard() {
+    let of_first = |plant: &str| safeguards(plant)[0][0].as_str().unwrap_or_default().to_owned();
+    assert_eq!(of_first("D-1 → RV-1 → O-1"), "RV-1 relief inside");
+    assert_eq!(of_first("D-1 → V-1(lo) → RV-1 → O-1"), "RV-1 relief inside");
+    assert_eq!(of_first("D-1 → V-1(closed) → RV-1 → O-1"), "RV-1 relief inside?");
+    assert_eq!(of_first("D-1 → SB-1(closed) → RD-1 → O-1"), "RD-1 relief inside?");
+    assert_eq!(of_first("D-1 → RV-1 → X-1"), "RV-1 relief inside?");
+    assert_eq!(of_first("RV-1 → O-1"), "RV-1 relief inside?");
+}
+
+#[test]
+fn a_relief_device_is_a_safeguard_of_every_section_at_the_equipment_it_protects() {
+    let plant = "T-1.N1 → V-1 → D-1.N1; D-1.N2 → V-2 → D-2.N1; D-1.N3 → V-3(lo) → RV-1 → O-1; D-2.N2 → V-4 → D-3.N1";
+    let expected = json!([["RV-1 relief boundary"], ["RV-1 relief boundary"], ["RV-1 relief inside"], []]);
+    assert_eq!(safeguards(plant), expected);
+    let sides =
+        "T-1.N1 → V-1 → E-1.A@hot; E-1.B@hot → V-2 → T-2.N1; T-3.N1 → V-3 → E-1.C@cold; E-1.D@cold → RV-1 → O-1";
+    let expected = json!([[], [], ["RV-1 relief boundary"], ["RV-1 relief inside"]]);
+    assert_eq!(safeguards(sides), expected);
+}
+
+#[test]
+fn items_that_stop_a_flame_a_leak_or_a_reverse_flow_are_safeguards() {
+    let kind = |class: &str| safeguards(&format!("T-1 → Q-1(node_classification=piping_component.{class}) → O-1"));
+    for (class, kind_of_item) in [
+        ("flame_arrester", "flame_arrester"),
+        ("detonation_arrestor", "flame_arrester"),
+        ("excess_flow_valve", "excess_flow_valve"),
+        ("backflow_preventer", "backflow_preventer"),
+        ("swing_check_valve", "check_valve"),
+    ] {
+        assert_eq!(kind(class), json!([[format!("Q-1 {kind_of_item} inside")]]), "{class}");
+    }
+    assert_eq!(kind("restriction_orifice"), json!([[]]));
+}
