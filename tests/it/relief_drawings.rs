@@ -33,6 +33,18 @@ const ROWS: &[Row] = &[
         &["RV-1 unknown: continues_off_sheet X-1"],
         &["info X-1?"],
     ),
+    row(
+        "a valve locked open before a connector, beyond which another valve may follow",
+        "D-1 → RV-1 → V-1(lo) → X-1",
+        &["RV-1 unknown: locked_open V-1, continues_off_sheet X-1"],
+        &["info V-1", "info X-1?"],
+    ),
+    row(
+        "a valve before a connector: one warning suffices",
+        "D-1 → RV-1 → V-1 → X-1",
+        &["RV-1 unknown: not_locked_open V-1, continues_off_sheet X-1"],
+        &["warning V-1"],
+    ),
     // Valves and blinds.
     row(
         "a closed valve in the inlet",
@@ -392,4 +404,35 @@ fn items_that_stop_a_flame_a_leak_or_a_reverse_flow_are_safeguards() {
         assert_eq!(kind(class), json!([[format!("Q-1 {kind_of_item} inside")]]), "{class}");
     }
     assert_eq!(kind("restriction_orifice"), json!([[]]));
+}
+
+#[test]
+fn a_barrier_that_is_locked_open_names_the_only_relief_of_its_other_side() {
+    let cuts = |plant: &str, target: &str| {
+        let query = format!("isolate(\"{target}\") | .barriers | map([.node.id, .cuts_off | map(.id)])");
+        answer(plant, &query)
+    };
+    // Both vessels depend on the device of the second one.
+    let shared = "X-0 → V-1 → D-1; D-1 → V-2(lo) → D-2; D-2 → RV-2 → X-2; D-2 → V-3 → X-3";
+    assert_eq!(cuts(shared, "D-1"), json!([["V-1", []], ["V-2", ["RV-2"]]]));
+    assert_eq!(cuts(shared, "D-2"), json!([["V-2", ["RV-2"]], ["V-3", []]]));
+    let path =
+        answer(shared, r#"isolate("D-1") | .relief | map([.node.id, .path | map(.id), .cut_off_by | map(.id)])"#);
+    assert_eq!(path, json!([["RV-2", ["D-1", "V-2", "D-2", "RV-2"], ["V-2"]]]));
+    // Each has its own.
+    let own = "X-0 → V-1 → D-1; D-1 → V-2(lo) → D-2; D-2 → RV-2 → X-2; D-2 → V-3 → X-3; D-1 → RV-1 → X-1";
+    assert_eq!(cuts(own, "D-1"), json!([["V-1", []], ["V-2", []]]));
+    // The own device is blocked.
+    let blocked = "X-0 → V-1 → D-1; D-1 → V-2(lo) → D-2; D-2 → RV-2 → X-2; D-1 → V-3(closed) → RV-1 → X-1";
+    assert_eq!(cuts(blocked, "D-1"), json!([["V-1", []], ["V-2", ["RV-2"]], ["V-3", ["RV-1"]]]));
+    // A valve that is not locked is closed at any time, and no relief can rest on it.
+    let unlocked = "X-0 → V-1 → D-1; D-1 → V-2 → D-2; D-2 → RV-2 → X-2";
+    assert_eq!(cuts(unlocked, "D-1"), json!([["V-1", []], ["V-2", []]]));
+    // A tank does not protect its pump by a breather valve.
+    let pump = "T-1 → RV-1(node_classification=breather_valve) → O-1; T-1 → V-1(lo) → P-1 → V-2 → T-2";
+    assert_eq!(cuts(pump, "P-1"), json!([["V-1", []], ["V-2", []]]));
+    // Another way, which stays open, is within the same part.
+    let bypassed = "X-0 → V-1 → D-1; D-1 → V-2(lo) → D-2; D-1 → S-1 → D-2; D-2 → RV-2 → X-2";
+    let of_valve = answer(bypassed, r#"isolate("D-1") | .barriers | map(.cuts_off) | flatten()"#);
+    assert_eq!(of_valve, json!([]));
 }

@@ -905,11 +905,10 @@ fn blocked_relief(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result
     }
     for path in &paths {
         charge(1 + path.reasons.len() as u64)?;
-        let mut standby = None;
-        if path.state == PathState::Blocked {
-            charge(paths.len() as u64)?;
-            standby = paths.iter().find(|other| path.is_replaced_by(drawing, other)).map(|other| other.device);
-        }
+        let standby = match path.state {
+            PathState::Blocked => path.standby(drawing, &paths, charge)?,
+            _ => None,
+        };
         for reason in &path.reasons {
             report_relief(checker, path, reason, standby, charge)?;
         }
@@ -925,8 +924,9 @@ fn report_relief(
     standby: Option<NodeId>,
     charge: ChargeFn<'_>,
 ) -> Result<()> {
-    let is_alone = |other: &Reason| other.side != reason.side || std::ptr::eq(other, reason);
-    let is_said = reason.cause == Cause::OffSheet && !path.reasons.iter().all(is_alone);
+    let is_worse = |other: &Reason| other.side == reason.side && other.cause.effect() > Effect::Open;
+    let is_said = reason.cause == Cause::OffSheet
+        && path.reasons.iter().any(|other| is_worse(other) && other.cause != Cause::OffSheet);
     let is_unconnected = path.sides.is_empty() && reason.cause != Cause::DeviceNotInstalled;
     if is_said || is_unconnected {
         return Ok(());

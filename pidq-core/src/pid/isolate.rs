@@ -11,6 +11,7 @@
 mod actuation;
 mod bleeds;
 mod plan;
+mod relief_lost;
 mod relief_paths;
 mod rows;
 mod targets;

@@ -127,11 +127,10 @@ impl ReliefPath {
         if !has(SideKind::Outlet) && needs_outlet || found.len() == 1 && found[0].1 == SideKind::Either {
             path.add(Reason::of_device(device, Cause::NoOutlet, SideKind::Outlet));
         }
+        let avoided = found.iter().map(|(first, _)| *first).chain([device]).collect();
         for (first, kind) in &found {
-            let others = found.iter().map(|(other, _)| *other).filter(|other| other != first);
-            let avoided: HashSet<NodeId> = others.chain([device]).collect();
             let start = Start { device, first: *first, kind: *kind, flow: flow_of(drawing, device, *kind) };
-            path.add_side(drawing, start, avoided, charge)?;
+            path.add_side(drawing, &start, &avoided, charge)?;
         }
         Ok(path)
     }
@@ -147,14 +146,25 @@ impl ReliefPath {
         sides.flat_map(|side| &side.shared).copied().filter(|node| is_valve(*node)).collect()
     }
 
-    /// Returns whether another device, open to equipment that this one is to protect, may replace it.
-    pub fn is_replaced_by(&self, drawing: &Drawing<'_>, other: &ReliefPath) -> bool {
+    /// Returns the first of some devices that is open to equipment that this one is to protect.
+    pub fn standby(
+        &self,
+        drawing: &Drawing<'_>,
+        others: &[ReliefPath],
+        charge: ChargeFn<'_>,
+    ) -> Result<Option<NodeId>> {
         let own: HashSet<NodeId> = self.protected(drawing).collect();
-        let mut inlets = other.sides.iter().filter(|side| side.kind == SideKind::Inlet);
-        self.device != other.device
-            && other.state != PathState::Blocked
-            && inlets.all(|side| side.state == PathState::Open)
-            && other.protected(drawing).any(|end| own.contains(&end))
+        for other in others.iter().filter(|other| other.device != self.device) {
+            let mut inlets = other.sides.iter().filter(|side| side.kind == SideKind::Inlet);
+            charge(1 + other.sides.iter().map(|side| side.ends.len() as u64).sum::<u64>())?;
+            if other.state != PathState::Blocked
+                && inlets.all(|side| side.state == PathState::Open)
+                && other.protected(drawing).any(|end| own.contains(&end))
+            {
+                return Ok(Some(other.device));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the equipment or the sides of equipment at the ends of the inlet.
@@ -166,8 +176,8 @@ impl ReliefPath {
     fn add_side(
         &mut self,
         drawing: &Drawing<'_>,
-        start: Start,
-        avoided: HashSet<NodeId>,
+        start: &Start,
+        avoided: &HashSet<NodeId>,
         charge: ChargeFn<'_>,
     ) -> Result<()> {
         let before = self.reasons.len();
@@ -176,11 +186,11 @@ impl ReliefPath {
         let (shared, ends) = if found.has_end {
             let shared = found.search.shared_positions(&found.path, charge)?;
             let ends = found.search.ends(start.first, charge)?;
-            self.add_shared(drawing, &start, &found.path, &shared, charge)?;
-            self.add_route(drawing, &start, &found, (&shared, &ends), charge)?;
+            self.add_shared(drawing, start, &found.path, &shared, charge)?;
+            self.add_route(drawing, start, &found, (&shared, &ends), charge)?;
             (shared.iter().map(|at| found.path[*at]).collect(), ends)
         } else {
-            self.add_lost(drawing, &start, &found.path, charge)?;
+            self.add_lost(drawing, start, &found.path, charge)?;
             (found.path.clone(), Vec::new())
         };
         if is_against_flow {
@@ -297,17 +307,18 @@ impl ReliefPath {
         let ports = topology.ports.nodes(equipment);
         charge(ports.len() as u64)?;
         let exits: Vec<NodeId> = ports.iter().copied().chain([equipment]).collect();
+        let avoided: HashSet<NodeId> = exits.iter().copied().chain([start.device]).collect();
         let down = topology.table(EdgeFilter::Flow, Direction::Down);
         let mut starts = Vec::new();
         for exit in exits.iter().filter(|exit| topology.zone(**exit) == topology.zone(port)) {
             charge(down.degree(*exit) as u64)?;
             for first in down.nodes(*exit) {
-                if !exits.contains(first) && !is_bleed_valve(drawing, *first, *exit, charge)? {
+                if !avoided.contains(first) && !is_bleed_valve(drawing, *first, *exit, charge)? {
                     starts.push((*exit, *first));
                 }
             }
         }
-        let mut search = Search::new(drawing, exits.into_iter().chain([start.device]).collect());
+        let mut search = Search::new(drawing, &avoided);
         search.direction = Direction::Down;
         search.skips_relief = false;
         let Some((limit, exit)) = best_route(drawing, &search, &starts, Flow::FromDevice, true, charge)? else {
@@ -369,7 +380,7 @@ impl Start {
     fn search<'p, 'a>(
         &self,
         drawing: &'p Drawing<'a>,
-        avoided: HashSet<NodeId>,
+        avoided: &'p HashSet<NodeId>,
         charge: ChargeFn<'_>,
     ) -> Result<Found<'p, 'a>> {
         let mut search = Search::new(drawing, avoided);
@@ -455,9 +466,9 @@ fn infer_sides(
     charge: ChargeFn<'_>,
 ) -> Result<()> {
     let mut reaches_equipment = Vec::with_capacity(sides.len());
+    let avoided = sides.iter().map(|(first, _)| *first).chain([device]).collect();
     for (first, _) in sides.iter() {
-        let others = sides.iter().map(|(other, _)| *other).filter(|other| other != first);
-        let search = Search::new(drawing, others.chain([device]).collect());
+        let search = Search::new(drawing, &avoided);
         let ends = search.ends(*first, charge)?;
         reaches_equipment.push(ends.iter().any(|end| drawing.topology.is_equipment(*end)));
     }

@@ -63,9 +63,9 @@ impl ReliefPaths {
 
     fn add_device(&mut self, drawing: &Drawing<'_>, device: NodeId, charge: ChargeFn<'_>) -> Result<()> {
         let around = neighbors(drawing, device, charge)?;
+        let avoided = around.iter().copied().chain([device]).collect();
         for first in &around {
-            let blocked = around.iter().copied().filter(|other| other != first).chain([device]).collect();
-            let PathToEnd { path, shared } = Search::new(drawing, blocked).way(*first, charge)?;
+            let PathToEnd { path, shared } = Search::new(drawing, &avoided).way(*first, charge)?;
             let side = Side { device, path, shared };
             for node in side.shared.iter().map(|position| side.path[*position]) {
                 if drawing.topology.roles[node as usize].closes() {

@@ -3,6 +3,7 @@
 use hashbrown::HashSet;
 
 use super::bleeds::{behind, bleed_at, is_bleed, neighbors};
+use super::relief_lost::Protection;
 use super::{Barrier, DataGap, Isolation, OpenBranch, Step, Uncertainty};
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
@@ -220,6 +221,10 @@ impl<'a> Isolation<'_, 'a> {
     fn devices_cut_off(&self, charge: ChargeFn<'_>) -> Result<Vec<Vec<Device>>> {
         let is_inside: HashSet<NodeId> = self.relief.iter().map(|step| self.steps[*step as usize].node).collect();
         let relief_paths = self.relief_paths.borrow();
+        let protection = match self.has_locked_open_barrier() {
+            true => Protection::find(self.drawing, charge)?,
+            false => Protection::default(),
+        };
         let mut all = Vec::with_capacity(self.barriers.len());
         for barrier in &self.barriers {
             let Step { node, .. } = self.steps[barrier.step as usize];
@@ -231,6 +236,11 @@ impl<'a> Isolation<'_, 'a> {
                 blocked.iter().map(|found| device(*found, relief_paths.path_from(node, *found))).collect();
             for (found, rest) in self.devices_behind(node, charge)? {
                 if !is_inside.contains(&found) && !blocked.contains(&found) {
+                    devices.push(device(found, rest));
+                }
+            }
+            for (found, rest) in self.relief_lost_at(node, &protection, charge)? {
+                if devices.iter().all(|known| known.node != found) {
                     devices.push(device(found, rest));
                 }
             }

@@ -262,12 +262,16 @@ fn leads_elsewhere(
         if is_end(drawing, node) {
             return Ok(flow == Flow::FromDevice);
         }
-        let mut search = Search::new(drawing, HashSet::from([before]));
+        let avoided = HashSet::from([before]);
+        let mut search = Search::new(drawing, &avoided);
         search.skips_relief = false;
         let next = search.continuations(node, charge)?;
         let [only] = next.as_slice() else { return Ok(false) };
+        let is_valve_of_several_ways =
+            drawing.topology.roles[node as usize].closes() && neighbors(drawing, node, charge)?.len() > 2;
         let is_open = match drawing.topology.roles[node as usize] {
             Role::MultiWay | Role::OneWay => false,
+            _ if is_valve_of_several_ways => false,
             _ => cause_at(drawing, [before, node, *only], Flow::Unknown, charge)?
                 .is_none_or(|cause| cause.effect() < Effect::Unknown),
         };

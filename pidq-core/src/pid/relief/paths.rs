@@ -13,11 +13,10 @@ use crate::pid::ChargeFn;
 use crate::pid::dead_ends::{is_bleed_valve, neighbors};
 
 /// Search from a side of a relief device, up to equipment and the ends of the sheet.
-#[derive(Clone)]
 pub(crate) struct Search<'p, 'a> {
     drawing: &'p Drawing<'a>,
-    /// Items that are not entered: the device, and the first items of its other sides.
-    avoided: HashSet<NodeId>,
+    /// Items that are not entered: the device, and the first items of its sides.
+    avoided: &'p HashSet<NodeId>,
     pub(super) direction: Direction,
     /// An open end is an end: of an outlet, but not of an inlet.
     pub(super) ends_at_open_ends: bool,
@@ -37,7 +36,7 @@ pub(crate) struct PathToEnd {
 
 impl<'p, 'a> Search<'p, 'a> {
     /// Returns a search in both directions, past everything but other relief devices and bleeds.
-    pub fn new(drawing: &'p Drawing<'a>, avoided: HashSet<NodeId>) -> Search<'p, 'a> {
+    pub fn new(drawing: &'p Drawing<'a>, avoided: &'p HashSet<NodeId>) -> Search<'p, 'a> {
         Search {
             drawing,
             avoided,

@@ -32,6 +32,7 @@ impl Protected {
         let firsts: HashSet<NodeId> = inlets().map(|side| side.first).collect();
         let mut found = Protected::default();
         let mut pipes: HashSet<EdgeId> = HashSet::new();
+        let mut sides: HashSet<EquipmentSide> = HashSet::new();
         let mut seen: HashSet<NodeId> = [path.device].into();
         let mut queue: Vec<NodeId> = Vec::new();
         charge(table.degree(path.device) as u64)?;
@@ -50,9 +51,7 @@ impl Protected {
             }
             if topology.is_equipment(node) {
                 let side = (topology.equipment_or_self(node), topology.zone(node));
-                if !found.equipment.contains(&side) {
-                    found.equipment.push(side);
-                }
+                found.equipment.extend(sides.insert(side).then_some(side));
                 if is_driven(drawing, side.0) {
                     continue;
                 }
