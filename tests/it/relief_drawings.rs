@@ -89,6 +89,12 @@ const ROWS: &[Row] = &[
         &["info V-1", "info V-2"],
     ),
     row(
+        "a lock without a position",
+        "D-1 → V-1(lock=castell_key) → RV-1 → O-1",
+        &["RV-1 unknown: unknown_position V-1"],
+        &["warning V-1?"],
+    ),
+    row(
         "a position that is in no list",
         "D-1 → V-1(throttled) → RV-1 → O-1",
         &["RV-1 unknown: unknown_position V-1"],
@@ -370,11 +376,13 @@ fn answer(plant: &str, query: &str) -> Value {
 }
 
 #[test]
-fn a_blocked_or_unknown_relief_device_is_no_certain_safeguard() {
+fn a_relief_device_whose_path_is_not_secured_is_no_certain_safeguard() {
     let of_first = |plant: &str| safeguards(plant)[0][0].as_str().unwrap_or_default().to_owned();
     assert_eq!(of_first("D-1 → RV-1 → O-1"), "RV-1 relief inside");
     assert_eq!(of_first("D-1 → V-1(lo) → RV-1 → O-1"), "RV-1 relief inside");
     assert_eq!(of_first("D-1 → V-1(closed) → RV-1 → O-1"), "RV-1 relief inside?");
+    assert_eq!(of_first("D-1 → V-1(open) → RV-1 → O-1"), "RV-1 relief inside?");
+    assert_eq!(of_first("D-1 → RV-1 → D-2; D-2 → V-1 → D-3"), "RV-1 relief inside");
     assert_eq!(of_first("D-1 → SB-1(closed) → RD-1 → O-1"), "RD-1 relief inside?");
     assert_eq!(of_first("D-1 → RV-1 → X-1"), "RV-1 relief inside?");
     assert_eq!(of_first("RV-1 → O-1"), "RV-1 relief inside?");

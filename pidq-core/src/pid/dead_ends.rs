@@ -141,12 +141,21 @@ pub(crate) fn is_inline_item(drawing: &Drawing<'_>, node: NodeId) -> bool {
 
 /// Returns the neighbors of a node, each once, and charges fuel for them.
 pub(crate) fn neighbors(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+    /// Number of pipes from which on a set is faster than a list.
+    const MANY: usize = 16;
     let nodes = drawing.topology.table(EdgeFilter::Flow, Direction::Both).nodes(node);
     charge(nodes.len() as u64)?;
-    let mut distinct = Vec::with_capacity(nodes.len());
+    if nodes.len() < MANY {
+        let mut distinct = Vec::with_capacity(nodes.len());
+        for next in nodes.iter().filter(|next| **next != node) {
+            if !distinct.contains(next) {
+                distinct.push(*next);
+            }
+        }
+        return Ok(distinct);
+    }
     let mut seen = HashSet::new();
-    distinct.extend(nodes.iter().copied().filter(|next| *next != node && seen.insert(*next)));
-    Ok(distinct)
+    Ok(nodes.iter().copied().filter(|next| *next != node && seen.insert(*next)).collect())
 }
 
 /// Returns whether a hand valve, reached from one side, is a drain, a vent or a bleed.

@@ -97,7 +97,7 @@ pub(crate) struct Side {
     pub first: NodeId,
     /// Items that all ways from this side lead through, from the device outwards.
     pub shared: Vec<NodeId>,
-    /// Equipment, connectors and open ends that this side leads to, whatever closes the way.
+    /// Equipment and connectors that an inlet leads to, whatever closes the way.
     pub ends: Vec<NodeId>,
     pub state: PathState,
 }
@@ -146,6 +146,12 @@ impl ReliefPath {
         sides.flat_map(|side| &side.shared).copied().filter(|node| is_valve(*node)).collect()
     }
 
+    /// Returns whether the path is open, and stays so: nothing on all its ways can be closed without breaking a lock.
+    pub fn is_secured(&self) -> bool {
+        let may_close = |reason: &Reason| reason.is_certain && reason.cause.effect() == Effect::MayClose;
+        self.state == PathState::Open && !self.reasons.iter().any(may_close)
+    }
+
     /// Returns the first of some devices that is open to equipment that this one is to protect.
     pub fn standby(
         &self,
@@ -185,7 +191,10 @@ impl ReliefPath {
         let is_against_flow = found.is_against_flow;
         let (shared, ends) = if found.has_end {
             let shared = found.search.shared_positions(&found.path, charge)?;
-            let ends = found.search.ends(start.first, charge)?;
+            let ends = match start.kind {
+                SideKind::Inlet => found.search.ends(start.first, charge)?,
+                _ => Vec::new(),
+            };
             self.add_shared(drawing, start, &found.path, &shared, charge)?;
             self.add_route(drawing, start, &found, (&shared, &ends), charge)?;
             (shared.iter().map(|at| found.path[*at]).collect(), ends)

@@ -79,6 +79,13 @@ pub(crate) fn has_unknown_position(drawing: &Drawing<'_>, node: NodeId) -> bool 
     })
 }
 
+/// Returns whether a valve has a lock, and the drawing does not state in which position.
+pub(crate) fn is_locked_in_unknown_position(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let lock = lock(drawing, node);
+    let is_stated = |names: &Names| is_in(drawing, position(drawing, node), *names) || is_in(drawing, lock, *names);
+    is_locked(lock) && ![Names::Open, Names::Closed, Names::LockedOpen, Names::LockedClosed].iter().any(is_stated)
+}
+
 /// Returns whether a value of a lock says that there is one.
 fn is_locked(lock: Option<Value<'_>>) -> bool {
     match lock {

@@ -149,6 +149,7 @@ fn valve_cause(drawing: &Drawing<'_>, node: NodeId) -> Cause {
         () if valve_state::is_not_installed(drawing, node) => Cause::NotInstalled,
         () if valve_state::is_locked_closed(drawing, node) => Cause::LockedClosed,
         () if valve_state::is_closed(drawing, node) => Cause::ClosedValve,
+        () if valve_state::is_locked_in_unknown_position(drawing, node) => Cause::UnknownPosition,
         () if valve_state::is_locked_open(drawing, node) => Cause::LockedOpen,
         () if valve_state::has_unknown_position(drawing, node) => Cause::UnknownPosition,
         () if drawing.topology.roles[node as usize] == Role::Control => Cause::Actuated,

@@ -71,20 +71,24 @@ impl<'p, 'a> Search<'p, 'a> {
     pub fn continuations(&self, node: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
         let around = neighbors(self.drawing, node, charge)?;
         let is_branching = self.skips_bleeds && around.len() > 2;
-        let is_directed = self.direction != Direction::Both;
-        let table = self.drawing.topology.table(EdgeFilter::Flow, self.direction);
-        let downstream: HashSet<NodeId> =
-            if is_directed { table.nodes(node).iter().copied().collect() } else { HashSet::new() };
+        let downstream = (self.direction != Direction::Both).then(|| self.leads_to(node));
         let mut next = Vec::with_capacity(around.len());
         for other in around.into_iter().filter(|other| !self.avoided.contains(other)) {
             let leads_nowhere = self.is_skipped(other)
-                || is_directed && !downstream.contains(&other)
+                || downstream.as_ref().is_some_and(|downstream| downstream.binary_search(&other).is_err())
                 || is_branching && is_bleed_valve(self.drawing, other, node, charge)?;
             if !leads_nowhere {
                 next.push(other);
             }
         }
         Ok(next)
+    }
+
+    /// Returns the items to which pipes lead in the direction of the search. Ascending.
+    fn leads_to(&self, node: NodeId) -> Vec<NodeId> {
+        let mut nodes = self.drawing.topology.table(EdgeFilter::Flow, self.direction).nodes(node).to_vec();
+        nodes.sort_unstable();
+        nodes
     }
 
     fn is_skipped(&self, node: NodeId) -> bool {

@@ -50,7 +50,8 @@ pub(crate) fn relief_devices(drawing: &Drawing<'_>, budget: &mut dyn Budget) -> 
     for node in (0..topology.node_count() as u32).filter(|node| topology.roles[*node as usize] == Role::Relief) {
         let device = relief_device(drawing, node, budget)?;
         let count = device.pipes.len() + device.equipment.len() + device.path.len() + device.path_pipes.len();
-        budget.reserve(size_of::<ReliefDevice>() + 2 * count * size_of::<EquipmentSide>())?;
+        let reasons = device.reasons.iter().map(|reason| size_of::<Reason>() + size_of_val(&*reason.path));
+        budget.reserve(size_of::<ReliefDevice>() + 2 * count * size_of::<EquipmentSide>() + reasons.sum::<usize>())?;
         devices.push(device);
     }
     Ok(devices)

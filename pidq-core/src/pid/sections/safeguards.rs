@@ -10,8 +10,8 @@ use crate::graph::roles::Role;
 use crate::graph::vocabulary;
 use crate::pid::loop_parts::{self, LoopParts};
 use crate::pid::loops::Loops;
+use crate::pid::relief::ReliefPath;
 use crate::pid::relief::protected::{EquipmentSide, Protected};
-use crate::pid::relief::{PathState, ReliefPath};
 use crate::pid::tag::{Protection, Tag};
 use crate::pid::valve_state::is_not_installed;
 use crate::pid::{ChargeFn, Datum};
@@ -24,7 +24,7 @@ pub(super) struct Safeguards {
     trips: Vec<Trip>,
     sensing_at: HashMap<NodeId, Vec<usize>>,
     acting_on: HashMap<NodeId, Vec<usize>>,
-    /// By relief device: whether the drawing shows its path to be open.
+    /// By relief device: whether the drawing shows its path to be open and secured.
     relief: HashMap<NodeId, bool>,
     /// By side of equipment: the relief devices that protect it.
     protecting: HashMap<EquipmentSide, Vec<NodeId>>,
@@ -76,7 +76,8 @@ impl Safeguards {
         Ok(safeguards)
     }
 
-    /// Adds a relief device. It is certain only if the drawing shows its path to be open to an end (ISO 23251).
+    /// Adds a relief device. It is certain only if the drawing shows its path to be open to an end, without a valve that
+    /// is not locked open (API 520-2, ISO 23251).
     fn add_relief(&mut self, drawing: &Drawing<'_>, device: NodeId, charge: ChargeFn<'_>) -> Result<()> {
         let path = ReliefPath::find(drawing, device, charge)?;
         let protected = Protected::find(drawing, &path, charge)?;
@@ -84,7 +85,7 @@ impl Safeguards {
         for side in protected.equipment {
             self.protecting.entry(side).or_default().push(device);
         }
-        self.relief.insert(device, path.state == PathState::Open);
+        self.relief.insert(device, path.is_secured());
         Ok(())
     }
 
