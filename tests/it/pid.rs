@@ -521,6 +521,37 @@ fn containment_cycles_through_parent_fields_are_found() {
 }
 
 #[test]
+fn design_limits_are_compared_with_their_units() {
+    let check = |first: &str, second: &str, expected: &str| {
+        let plant = format!(
+            r#"{{"nodes": [{{"id": "P", "class": "pump", {first}}}, {{"id": "V", "class": "ball_valve", {second}}}],
+            "edges": [{{"from": "P", "to": "V"}}]}}"#
+        );
+        check_document(&plant, "hazopNodes() | map(.design_limits | .design_pressure)", &format!("[{expected}]"));
+    };
+    check(r#""design_pressure": 16"#, r#""design_pressure": 10"#, "10");
+    check(r#""design_pressure": "16 barg""#, r#""design_pressure": "6 barg""#, "6");
+    let with_unit =
+        |value: &str, unit: &str| format!(r#""design_pressure": {value}, "design_pressure_unit": "{unit}""#);
+    check(&with_unit("16", "bar"), &with_unit("10", "bar"), "10");
+    check(&with_unit("16", "bar"), &with_unit("1000", "kPa"), r#"{"value":1000,"unit":"kPa"}"#);
+    check(&with_unit("1000", "kPa"), &with_unit("1", "bar"), r#"{"value":1,"unit":"bar"}"#);
+    check(&with_unit("16", "bar"), &with_unit("100", "psi"), r#"{"value":100,"unit":"psi"}"#);
+    // What cannot be compared is no limit.
+    check(&with_unit("16", "barg"), &with_unit("17", "bara"), "null");
+    check(r#""design_pressure": 16"#, r#""design_pressure": "6 barg""#, "null");
+    check(r#""design_pressure": 16"#, r#""design_pressure": "see data sheet""#, "null");
+    let lower = r#"{"nodes": [{"id": "P", "class": "pump", "min_design_temperature": "-20 °C"},
+        {"id": "V", "class": "ball_valve", "min_design_temperature": "32 °F", "design_pressure_class": "PN16"}],
+        "edges": [{"from": "P", "to": "V"}]}"#;
+    check_document(
+        lower,
+        "hazopNodes() | map(.design_limits)",
+        r#"[{"min_design_temperature":{"value":32,"unit":"°F"}}]"#,
+    );
+}
+
+#[test]
 fn the_head_of_a_pump_is_not_a_design_limit() {
     let pump = r#"{"nodes": [{"id": "P", "class": "pump", "attributes": [{"name": "DesignPressureHead", "value": "40"},
         {"name": "UpperLimitDesignPressure", "value": "16"}]}, {"id": "V", "class": "ball_valve"}], "edges": [{"from": "P", "to": "V"}]}"#;

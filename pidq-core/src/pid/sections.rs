@@ -1,5 +1,6 @@
 //! Division of a plant: boundaries, cut points, bypasses, recycles, the equipment graph, sections for a review.
 
+mod design_limits;
 pub(crate) mod inventory;
 mod safeguards;
 
@@ -18,6 +19,7 @@ use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags, Topology};
 use crate::graph::walk::{self, EquipmentPolicy, Visitor, WalkOptions, WalkScratch};
 use crate::value::Value;
 
+use design_limits::design_limits;
 use safeguards::{Safeguards, SectionItems};
 
 /// Returns the options of a walk through equipment or not.
@@ -487,7 +489,8 @@ fn section_row<'a>(
     let limits = design_limits(
         drawing,
         items.iter().chain(&equipment).copied().chain(nodes_with_design_limits(drawing, &nodes, edges)),
-    );
+        charge,
+    )?;
     let mut lines = pipe_lines::lines_of(drawing, edges.iter().copied());
     lines.sort();
     Ok(vec![
@@ -555,51 +558,6 @@ fn senses_at(drawing: &Drawing<'_>, instrument: NodeId, item: NodeId, edge: Edge
         () if flags.contains(EdgeFlags::SIGNAL) && is_source => true,
         () => !role.closes() && (role != Role::Equipment || instrument_class::senses(drawing, instrument)),
     }
-}
-
-/// Returns the lowest upper and the highest lower design limits of some items, by field name.
-fn design_limits<'a>(drawing: &Drawing<'a>, items: impl Iterator<Item = NodeId>) -> Datum<'a> {
-    let mut limits: Vec<(String, f64)> = Vec::new();
-    let mut indices: HashMap<String, usize> = HashMap::new();
-    for (name, value) in items.flat_map(|item| numeric_fields(drawing.node(item))) {
-        let snake_name = snake_case(&name);
-        // The head of a pump is not a limit.
-        let is_limit = snake_name.contains("pressure") || snake_name.contains("temperature");
-        let is_design = snake_name.contains("design") && is_limit && !snake_name.contains("head");
-        if !is_design {
-            continue;
-        }
-        let is_lower = snake_name.contains("lower") || snake_name.contains("min");
-        let index = *indices.entry(name.clone()).or_insert(limits.len());
-        match limits.get_mut(index) {
-            Some((_, limit)) => *limit = if is_lower { limit.max(value) } else { limit.min(value) },
-            None => limits.push((name, value)),
-        }
-    }
-    Datum::Map(limits.into_iter().map(|(name, value)| (name, Datum::Number(value))).collect())
-}
-
-/// Returns the numeric fields and attributes of an item.
-fn numeric_fields(item: Value<'_>) -> Vec<(String, f64)> {
-    let Some(object) = item.as_object() else { return Vec::new() };
-    let mut fields: Vec<(String, f64)> =
-        object.iter().filter_map(|(key, value)| Some((key.into(), value.as_f64()?))).collect();
-    match object.get("attributes") {
-        Some(Value::Object(attributes)) => {
-            fields.extend(attributes.iter().filter_map(|(key, value)| Some((key.into(), value.as_f64()?))));
-        }
-        Some(Value::Array(attributes)) => {
-            let entry = |entry: Value<'_>| {
-                let entry = entry.as_object()?;
-                let value = entry.get("value")?;
-                let number = value.as_f64().or_else(|| value.as_str()?.parse().ok())?;
-                Some((entry.get("name")?.as_str()?.into(), number))
-            };
-            fields.extend(attributes.iter().filter_map(entry));
-        }
-        _ => {}
-    }
-    fields
 }
 
 /// Returns whether equipment is part of a line instead of its end: a pump, a filter, a blower.

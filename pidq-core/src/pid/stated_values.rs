@@ -39,6 +39,13 @@ pub(crate) fn stated_values<'a, const N: usize>(
     Ok(found.map(|best| best.map(|(_, stated)| stated)))
 }
 
+/// Returns the names and values of all fields and attributes of an item that have a value.
+pub(crate) fn stated_fields<'a>(object: Object<'a>) -> impl Iterator<Item = (&'a str, Stated<'a>)> {
+    let is_stated =
+        |field: &Field<'a>| !field.value.is_null() && field.value.as_str().is_none_or(|text| !text.trim().is_empty());
+    fields(object).filter(is_stated).map(move |field| (field.name, field.stated(object, None)))
+}
+
 /// A field or an attribute of an item.
 struct Field<'a> {
     name: &'a str,

@@ -1,0 +1,132 @@
+//! Design limits of a section: the lowest upper and the highest lower pressure and temperature of its items.
+
+use hashbrown::HashMap;
+
+use crate::error::Result;
+use crate::graph::adjacency::NodeId;
+use crate::graph::drawing::Drawing;
+use crate::graph::snake_case::snake_case;
+use crate::pid::quantity::{
+    Comparison, PressureDefaults, Stated, number_and_unit, pressure, temperature,
+};
+use crate::pid::stated_values::stated_fields;
+use crate::pid::{ChargeFn, Datum};
+
+/// Returns the limits by field name. A limit is a number if all items state it in the same unit, or without one, and else
+/// a record of value and unit. It is null if the values cannot be compared: a text that is no number, values with and
+/// without a unit, gauge and absolute pressures.
+pub(super) fn design_limits<'a>(
+    drawing: &Drawing<'a>,
+    items: impl Iterator<Item = NodeId>,
+    charge: ChargeFn<'_>,
+) -> Result<Datum<'a>> {
+    let mut limits: Vec<(String, Limit)> = Vec::new();
+    let mut indices: HashMap<String, usize> = HashMap::new();
+    for item in items {
+        let Some(object) = drawing.node(item).as_object() else { continue };
+        for (name, stated) in stated_fields(object) {
+            charge(1 + name.len() as u64 / 8)?;
+            let Some(quantity) = Quantity::of(name) else { continue };
+            match indices.get(name) {
+                Some(index) => limits[*index].1.add(&stated),
+                None => {
+                    indices.insert(name.to_owned(), limits.len());
+                    limits.push((name.to_owned(), Limit::new(quantity, &stated)));
+                }
+            }
+        }
+    }
+    // A field without any number, such as a pressure class, is no limit.
+    let limits = limits.into_iter().filter(|(_, limit)| limit.has_number);
+    Ok(Datum::Map(limits.map(|(name, limit)| (name, limit.result())).collect()))
+}
+
+const LIMIT: &[&str] = &["value", "unit"];
+
+/// Quantity that a field limits.
+#[derive(Clone, Copy)]
+struct Quantity {
+    is_pressure: bool,
+    /// The field is a lower limit.
+    is_lower: bool,
+}
+
+impl Quantity {
+    fn of(name: &str) -> Option<Quantity> {
+        let name = snake_case(name);
+        let is_pressure = name.contains("pressure");
+        // The head of a pump is not a limit, and the unit of one has no value.
+        let is_limit = name.contains("design") && (is_pressure || name.contains("temperature"));
+        let is_other = name.contains("head") || name.ends_with("_unit") || name.ends_with("_units");
+        let is_lower = name.contains("lower") || name.contains("min");
+        (is_limit && !is_other).then_some(Quantity { is_pressure, is_lower })
+    }
+}
+
+/// The tightest of some stated values.
+struct Limit {
+    quantity: Quantity,
+    has_number: bool,
+    has_several_units: bool,
+    /// The tightest value with its unit; `None` if a value cannot be compared.
+    tightest: Option<(f64, Option<String>)>,
+}
+
+impl Limit {
+    fn new(quantity: Quantity, stated: &Stated<'_>) -> Limit {
+        let tightest = read(stated);
+        Limit { quantity, has_number: tightest.is_some(), has_several_units: false, tightest }
+    }
+
+    fn add(&mut self, stated: &Stated<'_>) {
+        let other = read(stated);
+        self.has_number |= other.is_some();
+        let Some(tightest) = self.tightest.take() else { return };
+        self.tightest = other.and_then(|other| {
+            self.has_several_units |= other.1 != tightest.1;
+            let difference = difference(self.quantity, &other, &tightest)?;
+            let is_tighter = if self.quantity.is_lower { difference > 0.0 } else { difference < 0.0 };
+            Some(if is_tighter { other } else { tightest })
+        });
+    }
+
+    fn result<'a>(self) -> Datum<'a> {
+        match self.tightest {
+            Some((value, Some(unit))) if self.has_several_units => {
+                Datum::Record(LIMIT, vec![Datum::Number(value), Datum::String(unit)])
+            }
+            Some((value, _)) => Datum::Number(value),
+            None => Datum::Null,
+        }
+    }
+}
+
+/// Returns the number and the unit of a stated value.
+fn read(stated: &Stated<'_>) -> Option<(f64, Option<String>)> {
+    let (number, unit) = number_and_unit(stated).ok()?;
+    Some((number, unit.map(str::to_owned)))
+}
+
+/// Returns the first value minus the second, if they can be compared. Within one unit, numbers are compared as they are.
+fn difference(quantity: Quantity, a: &(f64, Option<String>), b: &(f64, Option<String>)) -> Option<f64> {
+    if a.1 == b.1 {
+        return Some(a.0 - b.0);
+    }
+    let [first, second] = [a, b].map(as_stated);
+    if quantity.is_pressure {
+        let defaults = PressureDefaults::default();
+        let [first, second] = [&first, &second].map(|stated| pressure(Some(stated), defaults));
+        return match defaults.compare(first, second) {
+            Comparison::Difference(difference, _) => Some(difference),
+            Comparison::Unknown(_) => None,
+        };
+    }
+    match (temperature(Some(&first)), temperature(Some(&second))) {
+        (Ok((first, true)), Ok((second, true))) => Some(first - second),
+        _ => None,
+    }
+}
+
+fn as_stated((value, unit): &(f64, Option<String>)) -> Stated<'static> {
+    Stated { value: crate::value::Value::from(*value), unit: unit.clone() }
+}
