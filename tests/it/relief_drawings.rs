@@ -201,9 +201,26 @@ const ROWS: &[Row] = &[
         "on a line between closed valves: it may protect the pipe alone",
         "D-1 → V-1(closed) → J-1 → V-2(closed) → D-2; J-1 → RV-1 → O-1",
         &["RV-1 unknown: closed_valve V-1"],
-        &["warning V-1?"],
+        &["warning V-1?", "info V-2?"],
     ),
-    row("on a line between open valves", "D-1 → V-1 → J-1 → V-2 → D-2; J-1 → RV-1 → O-1", &["RV-1 open:"], &[]),
+    row(
+        "on a line between open valves: equipment depends on them if it has no relief or vent of its own",
+        "D-1 → V-1 → J-1 → V-2 → D-2; J-1 → RV-1 → O-1; D-2 → RV-2 → O-2",
+        &["RV-1 open:", "RV-2 open:"],
+        &["info V-1?"],
+    ),
+    row(
+        "on the discharge line of a pump, between tanks with vents",
+        "T-1 → V-1 → P-1 → CK-1 → J-1 → V-2 → T-2; J-1 → RV-1 → O-1; T-1 → O-2; T-2 → S-1 → O-3",
+        &["RV-1 open:"],
+        &[],
+    ),
+    row(
+        "on a line that is open to its equipment on one side",
+        "D-1 → J-1 → V-2 → D-2; J-1 → RV-1 → O-1",
+        &["RV-1 open:"],
+        &["info V-2?"],
+    ),
     row(
         "a common header does not end at another device",
         "D-1 → RV-1 → J-1 → V-1(lo) → O-1; D-2 → RV-2 → J-1",
@@ -242,7 +259,7 @@ const ROWS: &[Row] = &[
     ),
     row(
         "a pump whose relief returns to its tank, which has a breather valve",
-        "T-1 → V-1 → P-1 → J-1 → V-2 → D-1; J-1 → RV-1 → T-1; T-1 → RV-2(node_classification=breather_valve)",
+        "T-1 → V-1 → P-1 → J-1 → V-2 → X-1; J-1 → RV-1 → T-1; T-1 → RV-2(node_classification=breather_valve)",
         &["RV-1 open:", "RV-2 open:"],
         &[],
     ),

@@ -10,6 +10,7 @@ use super::lists::{EdgeField, distinct_values, is_component, is_property_break, 
 use super::loop_parts::{self, LoopParts};
 use super::loops::Loops;
 use super::relief::items::{Cause, Effect};
+use super::relief::protected::{EquipmentSide, Protected, has_open_vent, is_driven};
 use super::relief::{PathState, Reason, ReliefPath};
 use super::segments::{self, MissingEnds};
 use super::{ChargeFn, Datum, join, joints};
@@ -911,6 +912,35 @@ fn blocked_relief(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result
         };
         for reason in &path.reasons {
             report_relief(checker, path, reason, standby, charge)?;
+        }
+    }
+    separated_relief(checker, &paths, charge)
+}
+
+/// Reports what could separate equipment from the only relief device near it, which is on a line to it.
+fn separated_relief(checker: &mut Checker<'_, '_>, paths: &[ReliefPath], charge: ChargeFn<'_>) -> Result<()> {
+    let drawing = checker.drawing;
+    let mut covered: HashSet<EquipmentSide> = HashSet::new();
+    for path in paths.iter().filter(|path| path.state != PathState::Blocked) {
+        covered.extend(Protected::find(drawing, path, charge)?.equipment);
+    }
+    for path in paths.iter().filter(|path| path.state != PathState::Blocked) {
+        let is_named = |at: NodeId| path.reasons.iter().any(|reason| reason.at == at);
+        for (side, reason) in path.separations(drawing, charge)? {
+            charge(1 + path.reasons.len() as u64)?;
+            if covered.contains(&side) || is_driven(drawing, side.0) || is_named(reason.at) {
+                continue;
+            }
+            // Equipment is named once, with the first device.
+            covered.insert(side);
+            if !has_open_vent(drawing, side, charge)? {
+                let [item, equipment, device] = [reason.at, side.0, path.device].map(|node| checker.name(node));
+                let predicate = reason.cause.predicate();
+                let message =
+                    format!("{item} {predicate}, between {equipment} and {device}, the relief device next to it");
+                let pipes = pipes_along(drawing, &reason.path, charge)?;
+                checker.report_graded(Info, false, message, &[path.device, reason.at], &pipes);
+            }
         }
     }
     Ok(())

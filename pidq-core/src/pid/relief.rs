@@ -15,6 +15,7 @@ use hashbrown::{HashMap, HashSet};
 
 use self::items::{Cause, Effect, Flow, cause_at, direction};
 use self::paths::{Search, path_back};
+use self::protected::EquipmentSide;
 use super::ChargeFn;
 use super::dead_ends::{is_bleed_valve, neighbors};
 use super::valve_state::is_not_installed;
@@ -171,6 +172,37 @@ impl ReliefPath {
             }
         }
         Ok(None)
+    }
+
+    /// Returns what may separate a device from equipment at the ends of its inlet: the equipment, and the first item on
+    /// the way to it that could be closed or is not open.
+    ///
+    /// The inlet of a device on a line may be open to one end and not to another.
+    pub fn separations(&self, drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<Vec<(EquipmentSide, Reason)>> {
+        let topology = &drawing.topology;
+        let avoided = self.sides.iter().map(|side| side.first).chain([self.device]).collect();
+        let mut found: Vec<(EquipmentSide, Reason)> = Vec::new();
+        for side in self.sides.iter().filter(|side| side.kind == SideKind::Inlet && side.ends.len() > 1) {
+            let flow = flow_of(drawing, self.device, side.kind);
+            let start = Start { device: self.device, first: side.first, kind: side.kind, flow };
+            let before = Search::new(drawing, &avoided).predecessors(side.first, charge)?;
+            let mut known = HashSet::new();
+            for end in side.ends.iter().filter(|end| topology.is_equipment(**end)) {
+                let equipment = (topology.equipment_or_self(*end), topology.zone(*end));
+                if !known.insert(equipment) {
+                    continue;
+                }
+                let path = path_back(&before, *end);
+                for at in 0..path.len() {
+                    let cause = start.cause(drawing, &path, at, charge)?;
+                    if let Some(cause) = cause.filter(|cause| cause.effect() > Effect::Open) {
+                        found.push((equipment, start.reason(cause, &path[..=at], false)));
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// Returns the equipment or the sides of equipment at the ends of the inlet.

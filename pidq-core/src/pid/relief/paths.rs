@@ -114,6 +114,25 @@ impl<'p, 'a> Search<'p, 'a> {
         Ok(ends)
     }
 
+    /// Returns, by item, the one before it on a shortest path that leads past no end.
+    pub fn predecessors(&self, first: NodeId, charge: ChargeFn<'_>) -> Result<HashMap<NodeId, NodeId>> {
+        let mut before: HashMap<NodeId, NodeId> = [(first, NONE)].into();
+        let mut queue: VecDeque<NodeId> = [first].into();
+        while let Some(node) = queue.pop_front() {
+            charge(1)?;
+            if self.is_end(node) {
+                continue;
+            }
+            for next in self.continuations(node, charge)? {
+                before.entry(next).or_insert_with(|| {
+                    queue.push_back(next);
+                    node
+                });
+            }
+        }
+        Ok(before)
+    }
+
     /// Returns a shortest path to an end; without one, the path to the item farthest away.
     pub fn path_to_end(&self, first: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
         if self.is_skipped(first) {

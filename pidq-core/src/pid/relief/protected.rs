@@ -68,6 +68,35 @@ impl Protected {
     }
 }
 
+/// Returns whether a side of equipment is open to the atmosphere, past nothing that closes.
+pub(crate) fn has_open_vent(
+    drawing: &Drawing<'_>,
+    (equipment, zone): EquipmentSide,
+    charge: ChargeFn<'_>,
+) -> Result<bool> {
+    let topology = &drawing.topology;
+    let table = topology.table(EdgeFilter::Flow, Direction::Both);
+    charge(1 + topology.ports.degree(equipment) as u64)?;
+    let ports = topology.ports.nodes(equipment).iter().copied();
+    let mut queue: Vec<NodeId> = ports.chain([equipment]).filter(|port| topology.zone(*port) == zone).collect();
+    let mut seen: HashSet<NodeId> = queue.iter().copied().collect();
+    let start_count = queue.len();
+    let mut at = 0;
+    while let Some(node) = queue.get(at).copied() {
+        charge(1 + table.degree(node) as u64)?;
+        let role = topology.roles[node as usize];
+        if role == Role::OpenEnd {
+            return Ok(true);
+        }
+        let is_stop = may_block(drawing, node) || matches!(role, Role::Relief | Role::OffPage);
+        if at < start_count || !is_stop && !topology.is_equipment(node) {
+            queue.extend(table.nodes(node).iter().copied().filter(|next| seen.insert(*next)));
+        }
+        at += 1;
+    }
+    Ok(false)
+}
+
 /// Returns whether an item may close a line or a direction of it. A valve of unknown kind may.
 pub(crate) fn may_block(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let role = drawing.topology.roles[node as usize];
