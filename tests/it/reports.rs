@@ -314,6 +314,40 @@ fn a_valve_in_a_relief_path_is_critical() {
 }
 
 #[test]
+fn positions_locks_and_removals_are_significant() {
+    let plant = |extra: &[(&str, &str)]| {
+        let fields =
+            |id: &str| extra.iter().find(|(name, _)| *name == id).map_or("{}", |(_, fields)| *fields).to_owned();
+        format!(
+            "D-1 equipment.vessel\nHV-1 piping_component.gate_valve {}\nRV-1 piping_component.safety_valve {}\n\
+            X-1 reference.off_page_connector\nSB-1 piping_component.spectacle_blind {}\nCK-1 piping_component.check_valve {}\n\
+            HV-2 piping_component.gate_valve {}\nD-1 > HV-1\nHV-1 > RV-1\nRV-1 > X-1\nD-1 > SB-1\nSB-1 > CK-1\nCK-1 > HV-2",
+            fields("HV-1"),
+            fields("RV-1"),
+            fields("SB-1"),
+            fields("CK-1"),
+            fields("HV-2")
+        )
+    };
+    let old = plant(&[("HV-1", r#"{"lock": "locked_open"}"#), ("SB-1", r#"{"blind_position": "open"}"#)]);
+    let new = plant(&[
+        ("HV-1", r#"{"lock": "locked_closed"}"#),
+        ("RV-1", r#"{"status": "demolished"}"#),
+        ("SB-1", r#"{"blind_position": "closed"}"#),
+        ("CK-1", r#"{"removed": true}"#),
+        ("HV-2", r#"{"operation": "motor"}"#),
+    ]);
+    let expected = json!([
+        ["critical", "changed", "RV-1", "status"],
+        ["critical", "changed", "HV-1", "lock"],
+        ["high", "changed", "SB-1", "blind_position"],
+        ["high", "changed", "CK-1", "removed"],
+        ["medium", "changed", "HV-2", "operation"]
+    ]);
+    check_revisions(&old, &new, RANKED, expected);
+}
+
+#[test]
 fn a_turned_check_valve_is_significant() {
     let old = "P-1 equipment.pump\nCK-1 piping_component.check_valve\nT-1 equipment.tank\nP-1 > CK-1\nCK-1 > T-1";
     let new = "P-1 equipment.pump\nCK-1 piping_component.check_valve\nT-1 equipment.tank\nCK-1 > P-1\nT-1 > CK-1";

@@ -67,9 +67,24 @@ const TRIP_FIELDS: &[&str] = &[
     "value_unit",
 ];
 
+/// Fields that state the position of a valve or a blind, and what keeps it there.
+const POSITION_FIELDS: &[&str] = &["normal_position", "lock", "blind_position"];
+/// Fields that state whether an item is installed.
+const INSTALLED_FIELDS: &[&str] = &["status", "removed", "installed"];
+/// Items that stop a flow.
+const STOPPING: &[&str] = &["one_way", "barrier", "positive_barrier", "blind", "multi_way", "control"];
+
 const BUILT_IN: &[BuiltInRule] = &[
     (&["relief"], REMOVED, &[], "critical", "relief device removed"),
     (&["relief"], CHANGED, &["set_pressure"], "critical", "set pressure of a relief device changed"),
+    (&["relief"], CHANGED, &["class_fields"], "critical", "class of a relief device changed"),
+    (
+        &["relief", "trip"],
+        CHANGED,
+        INSTALLED_FIELDS,
+        "critical",
+        "status of a relief device or of a part of a trip changed",
+    ),
     (&["relief"], REWIRED, &[], "critical", "connections of a relief device changed"),
     (&["trip"], REMOVED, &[], "critical", "part of a trip removed"),
     (&["trip"], CHANGED, TRIP_FIELDS, "critical", "setting of a trip changed"),
@@ -79,7 +94,18 @@ const BUILT_IN: &[BuiltInRule] = &[
     (
         &["relief_path"],
         CHANGED,
-        &["normal_position", "size", "node_type", "class_fields", "direction_field"],
+        &[
+            "normal_position",
+            "lock",
+            "blind_position",
+            "status",
+            "removed",
+            "installed",
+            "size",
+            "node_type",
+            "class_fields",
+            "direction_field",
+        ],
         "critical",
         "item on the path of a relief device changed",
     ),
@@ -88,7 +114,8 @@ const BUILT_IN: &[BuiltInRule] = &[
     (&["one_way"], REMOVED, &[], "high", "check valve removed"),
     (&["one_way"], REWIRED, &[], "high", "connections of a check valve changed: it may be turned"),
     (VALVES, REMOVED, &[], "high", "valve or blind removed"),
-    (&[], CHANGED, &["normal_position"], "high", "normal position changed"),
+    (&[], CHANGED, POSITION_FIELDS, "high", "position or lock changed"),
+    (STOPPING, CHANGED, INSTALLED_FIELDS, "high", "status of a valve or blind changed"),
     (&[], CHANGED, &["class_fields"], "high", "class of an item changed"),
     (&[], CHANGED, &["design_pressure", "design_temperature"], "high", "design conditions changed"),
     (&[], CHANGED, &["direction_field"], "high", "flow direction changed"),
@@ -102,13 +129,8 @@ const BUILT_IN: &[BuiltInRule] = &[
         "fluid or operating conditions changed",
     ),
     (&[], CHANGED, TRIP_FIELDS, "medium", "setting of an instrument changed"),
-    (
-        &["one_way", "barrier", "positive_barrier", "blind", "multi_way", "control"],
-        &["added", "rewired"],
-        &[],
-        "medium",
-        "valve added or moved",
-    ),
+    (STOPPING, CHANGED, &["operation", "actuated"], "medium", "operation of a valve changed"),
+    (STOPPING, &["added", "rewired"], &[], "medium", "valve added or moved"),
     (&["equipment", "port"], CHANGED, &[], "medium", "field of equipment changed"),
     (&["pipe"], ADDED_OR_REMOVED, &[], "medium", "pipe added or removed"),
     (&["signal"], ADDED_OR_REMOVED, &[], "medium", "signal added or removed"),

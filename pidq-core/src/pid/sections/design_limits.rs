@@ -6,9 +6,7 @@ use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::drawing::Drawing;
 use crate::graph::snake_case::snake_case;
-use crate::pid::quantity::{
-    Comparison, PressureDefaults, Stated, number_and_unit, pressure, temperature,
-};
+use crate::pid::quantity::{Comparison, PressureDefaults, Stated, number_and_unit, pressure, temperature};
 use crate::pid::stated_values::stated_fields;
 use crate::pid::{ChargeFn, Datum};
 
