@@ -182,6 +182,26 @@ impl Plant {
         }
     }
 
+    /// Returns what is reached from a side of a relief device past nothing that is closed or unknown.
+    fn reached_openly(&self, device: usize, first: usize) -> BTreeSet<usize> {
+        let around = self.neighbors(device);
+        let mut reached: BTreeSet<usize> = [first].into();
+        loop {
+            let before = reached.len();
+            for node in reached.clone() {
+                let is_shut = match self.kinds[node] {
+                    ClosedValve | BlindFlange | ClosedBlind | BlindWithoutPosition | Unknown => true,
+                    _ => self.is_end(node),
+                };
+                let next = self.neighbors(node).into_iter().filter(|next| *next != device && !around.contains(next));
+                reached.extend(next.filter(|_| !is_shut));
+            }
+            if reached.len() == before {
+                return reached;
+            }
+        }
+    }
+
     /// Returns the sides of relief devices: the device and its first item.
     fn relief_sides(&self) -> Vec<(usize, usize)> {
         let devices = (0..self.kinds.len()).filter(|node| self.kinds[*node] == Relief);
@@ -481,6 +501,23 @@ proptest! {
                     );
                 }
             }
+        }
+    }
+
+    #[test]
+    fn an_open_relief_path_leads_past_nothing_that_is_closed_or_unknown(plant in any_plant()) {
+        let graph = Graph::from_json(plant.json()).expect("JSON");
+        let open = graph::evaluate(&graph, r#"reliefList() | filter(.relief_path == "open") | map(.id)"#, "{}");
+        for device in open.expect("a list").as_array().expect("a list").iter().filter_map(Value::as_u64) {
+            let device = device as usize;
+            let around = plant.neighbors(device);
+            let reached = |first: &usize| plant.reached_openly(device, *first);
+            let has_end = |first: &usize| reached(first).iter().any(|node| plant.is_end(*node) && plant.kinds[*node] != OffPage);
+            let has_equipment = |first: &usize| reached(first).iter().any(|node| plant.is_equipment(*node));
+            prop_assert!(around.len() > 1, "{} on {}", device, plant.json());
+            prop_assert!(around.iter().any(has_equipment), "{} on {}", device, plant.json());
+            // Of more than two pipes, some may be drains.
+            prop_assert!(around.len() > 2 || around.iter().all(has_end), "{} on {}", device, plant.json());
         }
     }
 

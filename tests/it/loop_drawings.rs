@@ -354,10 +354,14 @@ const SAFEGUARDS: &str = "hazopNodes() | map(.safeguards | map([.item.id, .kind,
 fn safeguards_say_where_they_sense_and_act() {
     let plant = "T-1:tank → ESDV-1:control_valve → CK-1:check_valve → T-2:tank → _s:strainer → T-3:tank; \
         T-3 → PSV-1:safety_valve → T-4:tank; _s ⇢ PZT-1 ⇢ PZS-1 ⇢ ESDV-1; T-2 → _f:flange → T-5:tank";
-    let inlet = r#"["ESDV-1","shutdown_valve","PZ-1",null,"inside",true],["CK-1","check_valve",null,null,"inside",true],["PZS-1","safety","PZ-1","outside","inside",true]"#;
-    let outlet = r#"["PZS-1","safety","PZ-1","inside","outside",true]"#;
+    // The tanks are connected without a valve, so the relief valve protects both.
+    let tank = r#"["PSV-1","relief",null,null,"boundary",true]"#;
+    let valves =
+        r#"["ESDV-1","shutdown_valve","PZ-1",null,"inside",true],["CK-1","check_valve",null,null,"inside",true]"#;
+    let inlet = format!(r#"{valves},{tank},["PZS-1","safety","PZ-1","outside","inside",true]"#);
+    let outlet = format!(r#"{tank},["PZS-1","safety","PZ-1","inside","outside",true]"#);
     let relief = r#"["PSV-1","relief",null,null,"inside",true]"#;
-    check(plant, SAFEGUARDS, &format!("[[{inlet}],[{outlet}],[{relief}],[]]"));
+    check(plant, SAFEGUARDS, &format!("[[{inlet}],[{outlet}],[{relief}],[{tank}]]"));
 }
 
 #[test]

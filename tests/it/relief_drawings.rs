@@ -146,6 +146,13 @@ const ROWS: &[Row] = &[
     row("no inlet", "D-1 → V-1 → D-2; RV-1 → O-1", &["RV-1 unknown: no_inlet"], &["warning RV-1?"]),
     row("an inlet from nothing", "S-1 → RV-1 → O-1", &["RV-1 unknown: no_inlet"], &["warning RV-1?"]),
     row("an outlet to nothing", "D-1 → RV-1 → S-1", &["RV-1 unknown: no_outlet"], &["warning RV-1?"]),
+    row("two outlets", "O-1 ← RV-1 → O-2", &["RV-1 unknown: no_inlet"], &["warning RV-1?"]),
+    row(
+        "between two sheets",
+        "X-1 — RV-1 — X-2",
+        &["RV-1 unknown: continues_off_sheet X-1, continues_off_sheet X-2"],
+        &["info X-1?", "info X-2?"],
+    ),
     row("without any pipe, which another rule reports", "D-1; RV-1", &["RV-1 unknown: no_inlet, no_outlet"], &[]),
     row(
         "one pipe without a direction is the inlet",
@@ -262,6 +269,24 @@ const ROWS: &[Row] = &[
         "T-1 → V-1 → P-1 → J-1 → V-2 → X-1; J-1 → RV-1 → T-1; T-1 → RV-2(node_classification=breather_valve)",
         &["RV-1 open:", "RV-2 open:"],
         &[],
+    ),
+    row(
+        "a closed drain of the device itself",
+        "D-1 → RV-1 → J-1 → O-1; RV-1 → V-1(closed) → O-2",
+        &["RV-1 open:"],
+        &[],
+    ),
+    row(
+        "a sensing line of a pilot, without which the device does not open",
+        "D-1 → RV-1 → O-1; D-1 → V-1(closed) → RV-1",
+        &["RV-1 blocked: closed_valve V-1"],
+        &["error V-1"],
+    ),
+    row(
+        "a valve that joins three pipes",
+        "D-1 → V-1(closed) → RV-1 → O-1; V-1 → D-2",
+        &["RV-1 unknown: several_ways V-1"],
+        &["warning V-1?"],
     ),
     // Several devices.
     row("a rupture disc in series", "D-1 → RD-1 → RV-1 → O-1", &["RD-1 open:", "RV-1 open:"], &[]),

@@ -128,7 +128,7 @@ impl ReliefPath {
         if !has(SideKind::Outlet) && needs_outlet || found.len() == 1 && found[0].1 == SideKind::Either {
             path.add(Reason::of_device(device, Cause::NoOutlet, SideKind::Outlet));
         }
-        let avoided = found.iter().map(|(first, _)| *first).chain([device]).collect();
+        let avoided = neighbors(drawing, device, charge)?.into_iter().chain([device]).collect();
         for (first, kind) in &found {
             let start = Start { device, first: *first, kind: *kind, flow: flow_of(drawing, device, *kind) };
             path.add_side(drawing, &start, &avoided, charge)?;
@@ -492,31 +492,57 @@ fn sides_of(drawing: &Drawing<'_>, device: NodeId, charge: ChargeFn<'_>) -> Resu
         (false, true) if has(&sides, SideKind::Either) => replace_unknown(&mut sides, SideKind::Inlet),
         _ => infer_sides(drawing, device, &mut sides, charge)?,
     }
+    remove_drains(drawing, device, &mut sides, charge)?;
     Ok(sides)
+}
+
+/// Removes drains of the device itself, if it has another pipe on that side.
+fn remove_drains(
+    drawing: &Drawing<'_>,
+    device: NodeId,
+    sides: &mut Vec<(NodeId, SideKind)>,
+    charge: ChargeFn<'_>,
+) -> Result<()> {
+    for kind in [SideKind::Inlet, SideKind::Outlet] {
+        let mut drains = HashSet::new();
+        for (first, _) in sides.iter().filter(|(_, known)| *known == kind) {
+            drains.extend(is_bleed_valve(drawing, *first, device, charge)?.then_some(*first));
+        }
+        if sides.iter().any(|(first, known)| *known == kind && !drains.contains(first)) {
+            sides.retain(|(first, _)| !drains.contains(first));
+        }
+    }
+    Ok(())
 }
 
 fn replace_unknown(sides: &mut [(NodeId, SideKind)], by: SideKind) {
     sides.iter_mut().filter(|(_, kind)| *kind == SideKind::Either).for_each(|(_, kind)| *kind = by);
 }
 
-/// Takes the sides that lead to equipment as inlets, if some do and some do not.
+/// Takes the sides that lead to equipment as inlets if others do not. If none does, only another sheet can have what the
+/// device protects.
 fn infer_sides(
     drawing: &Drawing<'_>,
     device: NodeId,
     sides: &mut [(NodeId, SideKind)],
     charge: ChargeFn<'_>,
 ) -> Result<()> {
-    let mut reaches_equipment = Vec::with_capacity(sides.len());
+    let topology = &drawing.topology;
     let avoided = sides.iter().map(|(first, _)| *first).chain([device]).collect();
+    let (mut reaches_equipment, mut leaves_sheet) = (Vec::with_capacity(sides.len()), false);
     for (first, _) in sides.iter() {
-        let search = Search::new(drawing, &avoided);
-        let ends = search.ends(*first, charge)?;
-        reaches_equipment.push(ends.iter().any(|end| drawing.topology.is_equipment(*end)));
+        let ends = Search::new(drawing, &avoided).ends(*first, charge)?;
+        reaches_equipment.push(ends.iter().any(|end| topology.is_equipment(*end)));
+        leaves_sheet |= ends.iter().any(|end| topology.roles[*end as usize] == Role::OffPage);
     }
     let is_decided = reaches_equipment.contains(&true) && reaches_equipment.contains(&false);
+    let undecided = match reaches_equipment.contains(&true) || leaves_sheet {
+        true => SideKind::Either,
+        false => SideKind::Outlet,
+    };
     for ((_, kind), reaches) in sides.iter_mut().zip(reaches_equipment) {
         *kind = match (is_decided, reaches) {
-            (false, _) => SideKind::Either,
+            (false, _) => undecided,
             (true, true) => SideKind::Inlet,
             (true, false) => SideKind::Outlet,
         };

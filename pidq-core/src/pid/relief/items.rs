@@ -9,7 +9,7 @@ use super::paths::{Search, is_end};
 use crate::error::Result;
 use crate::graph::adjacency::{NONE, NodeId};
 use crate::graph::drawing::Drawing;
-use crate::graph::roles::{Passage, Role};
+use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::pid::ChargeFn;
 use crate::pid::dead_ends::neighbors;
@@ -92,7 +92,7 @@ const CAUSES: &[(Cause, &str, Effect, &str)] = &[
     (Cause::BlindWithoutPosition, "blind_without_position", Effect::Unknown, "is a blind without a position"),
     (Cause::OpenBlindFlange, "open_blind_flange", Effect::Unknown, "is a blind flange that is drawn open"),
     (Cause::UnknownPosition, "unknown_position", Effect::Unknown, "has an unknown position"),
-    (Cause::SeveralWays, "several_ways", Effect::Unknown, "has several ways, one of which is closed"),
+    (Cause::SeveralWays, "several_ways", Effect::Unknown, "joins several pipes and may close some of them"),
     (Cause::UnknownClass, "unknown_class", Effect::Unknown, "is of unknown class"),
     (Cause::NotInstalled, "not_installed", Effect::Unknown, "is not installed"),
     (Cause::OffSheet, "continues_off_sheet", Effect::Unknown, "is where the sheet ends"),
@@ -185,7 +185,7 @@ fn unclassified_cause(drawing: &Drawing<'_>, node: NodeId) -> Option<Cause> {
         Spool::Removed => Some(Cause::RemovedSpool),
         Spool::Removable => Some(Cause::RemovableSpool),
         Spool::Installed if valve_state::is_not_installed(drawing, node) => Some(Cause::NotInstalled),
-        Spool::Installed => (passage != Some(Passage::Through)).then_some(Cause::UnknownClass),
+        Spool::Installed => passage.is_none().then_some(Cause::UnknownClass),
     }
 }
 
