@@ -89,6 +89,12 @@ const ROWS: &[Row] = &[
         &["info V-1", "info V-2"],
     ),
     row(
+        "valves interlocked in a position",
+        "D-1 → J-1 → V-1(interlocked_open) → RV-1 → O-1; J-1 → V-2(interlocked_closed) → RV-2 → O-2",
+        &["RV-1 open: locked_open V-1", "RV-2 blocked: locked_closed V-2"],
+        &["info V-1", "info V-2"],
+    ),
+    row(
         "a lock without a position",
         "D-1 → V-1(lock=castell_key) → RV-1 → O-1",
         &["RV-1 unknown: unknown_position V-1"],
@@ -454,6 +460,14 @@ fn items_that_stop_a_flame_a_leak_or_a_reverse_flow_are_safeguards() {
         assert_eq!(kind(class), json!([[format!("Q-1 {kind_of_item} inside")]]), "{class}");
     }
     assert_eq!(kind("restriction_orifice"), json!([[]]));
+}
+
+#[test]
+fn an_isolation_says_whether_the_relief_of_its_volume_is_open_as_drawn() {
+    let states = |plant: &str| answer(plant, r#"isolate("D-1") | .relief | map([.node.id, .relief_path])"#);
+    assert_eq!(states("T-1 → V-1 → D-1 → RV-1 → O-1"), json!([["RV-1", "open"]]));
+    assert_eq!(states("T-1 → V-1 → D-1 → RV-1 → V-2(closed) → O-1"), json!([["RV-1", "blocked"]]));
+    assert_eq!(states("T-1 → V-1 → D-1 → RV-1 → X-1"), json!([["RV-1", "unknown"]]));
 }
 
 #[test]

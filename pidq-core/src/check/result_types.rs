@@ -192,6 +192,7 @@ const ISOLATION: Fields = &[
             ("valves", ResultType::Nodes),
             ("closed", ResultType::Nodes),
             ("cut_off_by", ResultType::Nodes),
+            ("relief_path", STRING),
         ]),
     ),
     ("kept_open", ResultType::Nodes),

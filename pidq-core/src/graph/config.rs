@@ -180,6 +180,7 @@ const NAMES: &[NamesRow] = &[
             "car_seal_closed",
             "car_sealed_closed",
             "sealed_closed",
+            "interlocked_closed",
             "lc",
             "csc",
             "blinded",
@@ -205,12 +206,12 @@ const NAMES: &[NamesRow] = &[
     (
         Names::LockedOpen,
         "locked_open_values",
-        &["locked_open", "car_seal_open", "car_sealed_open", "sealed_open", "lo", "cso"],
+        &["locked_open", "car_seal_open", "car_sealed_open", "sealed_open", "interlocked_open", "lo", "cso"],
     ),
     (
         Names::LockedClosed,
         "locked_closed_values",
-        &["locked_closed", "car_seal_closed", "car_sealed_closed", "sealed_closed", "lc", "csc"],
+        &["locked_closed", "car_seal_closed", "car_sealed_closed", "sealed_closed", "interlocked_closed", "lc", "csc"],
     ),
     (
         Names::Removed,

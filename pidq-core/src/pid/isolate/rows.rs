@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::Names;
 use crate::graph::roles::Role;
+use crate::pid::relief::ReliefPath;
 use crate::pid::valve_state::{self, BlindPosition, blind_position, is_closed, is_locked_open};
 use crate::pid::{ChargeFn, Datum};
 
@@ -45,7 +46,7 @@ const BARRIER: &[&str] = &[
     "certain",
 ];
 const CONDITIONAL: &[&str] = &["node", "action", "path", "closed", "position", "lock", "fail_action"];
-const RELIEF: &[&str] = &["node", "path", "valves", "closed", "cut_off_by"];
+const RELIEF: &[&str] = &["node", "path", "valves", "closed", "cut_off_by", "relief_path"];
 const UNRESOLVED: &[&str] = &["port", "kind", "at", "path", "partner"];
 const GAP: &[&str] = &["kind", "at", "edge"];
 const UNCERTAINTY: &[&str] = &["reason", "at", "edge"];
@@ -299,10 +300,14 @@ impl<'a> Isolation<'_, 'a> {
                 }
             }
         }
-        Ok(Datum::Table(RELIEF, devices.into_iter().map(|device| self.relief_row(device)).collect()))
+        let mut rows = Vec::with_capacity(devices.len());
+        for device in devices {
+            rows.push(self.relief_row(device, charge)?);
+        }
+        Ok(Datum::Table(RELIEF, rows))
     }
 
-    fn relief_row(&self, device: Device) -> Vec<Datum<'a>> {
+    fn relief_row(&self, device: Device, charge: ChargeFn<'_>) -> Result<Vec<Datum<'a>>> {
         let closes = |node: &NodeId| self.drawing.topology.roles[*node as usize].closes();
         let relief_paths = self.relief_paths.borrow();
         let mut seen = HashSet::new();
@@ -316,13 +321,15 @@ impl<'a> Isolation<'_, 'a> {
                 || is_closed(self.drawing, *valve)
         };
         let closed = valves.iter().copied().filter(is_shut).collect();
-        vec![
+        let state = ReliefPath::find(self.drawing, device.node, charge)?.state;
+        Ok(vec![
             Datum::Node(device.node),
             Datum::Nodes(device.path),
             Datum::Nodes(valves),
             Datum::Nodes(closed),
             Datum::Nodes(device.cut_off_by),
-        ]
+            Datum::Word(state.word()),
+        ])
     }
 
     /// Returns, by barrier, the nodes of the relief devices that it cuts off.
