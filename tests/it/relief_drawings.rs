@@ -382,6 +382,12 @@ const ROWS: &[Row] = &[
         &["error V-1"],
     ),
     row(
+        "a safety valve of a well closes, and relieves nothing",
+        "D-1 → V-1(node_classification=subsurface_safety_valve) → V-2(node_classification=surface_safety_valve) → O-1",
+        &[],
+        &[],
+    ),
+    row(
         "on joined sheets, beyond a connector",
         "D-1 → RV-1 → X-1 → X-2 → V-1(closed) → O-1",
         &["RV-1 blocked: closed_valve V-1"],

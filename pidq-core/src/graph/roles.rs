@@ -523,6 +523,8 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             "removed_spool_piece",
         ])],
     ),
+    // Safety valves of wells close in an emergency (API 14A, API 6A).
+    (Role::Control, &[Has(&["surface_safety", "downhole_safety"])]),
     (
         Role::Relief,
         &[
@@ -613,7 +615,7 @@ const BUILT_IN: &[(Role, &[Words])] = &[
                 "pilot_",
                 "power_",
             ]),
-            InValve(&["sdv_", "xv_", "esd_", "esdv_", "rosov_", "onoff_", "gas_over_oil", "surface_safety"]),
+            InValve(&["sdv_", "xv_", "esd_", "esdv_", "rosov_", "onoff_", "gas_over_oil"]),
             // Valves by the letters of their tags. As a tag, HV is often a hand valve; as a class, it is not stated.
             Last(&[
                 "sdv", "esdv", "esv", "xv", "mov", "aov", "rov", "bdv", "hv", "eiv", "fcv", "pcv", "lcv", "tcv", "hcv",
