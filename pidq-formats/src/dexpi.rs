@@ -1,18 +1,22 @@
-//! DEXPI 2.0 XML import: plant models, process models, and their diagrams. No data is lost silently: what does not become
-//! a node, an edge, a field or graphics is reported in `metadata.diagnostics`.
+//! DEXPI 2.0 XML import and export: plant models, process models, and their diagrams. No data is lost silently: what does
+//! not become a node, an edge, a field or graphics is reported in `metadata.diagnostics`, and what the information model
+//! cannot say is written as an extension (see [`extension`]).
 //!
 //! A plant model becomes the elements of a Proteus plant model, and those become the graph: the same drawing in both
 //! formats gives the same graph. Coordinates keep the digits of the file; y grows downwards.
 
 mod diagram;
+mod extension;
 mod objects;
 mod plant;
+mod plant_model;
 mod primitives;
 mod process;
 mod segments;
 mod values;
+mod write;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::encoding::decode_xml;
 use crate::error::{Code, Error, Result};
@@ -24,6 +28,7 @@ use crate::xml::Tree;
 use diagram::Diagram;
 use objects::{Objects, last_name};
 use plant::{Pipe, Plant};
+pub use write::{losses, write};
 
 /// Reads a model, and the profile models with its symbols that follow it.
 ///
@@ -32,7 +37,8 @@ use plant::{Pipe, Plant};
 pub fn read(files: &[&[u8]]) -> Result<Import> {
     let [model, profiles @ ..] = files else { return Err(Error::new(Code::WrongParts, "there is no file")) };
     let text = decode_xml(model)?;
-    let tree = Tree::read(&text)?;
+    let mut tree = Tree::read(&text)?;
+    extension::decode_ids(&mut tree);
     let objects = Objects::new(&tree);
     let model = engineering_model(&objects)?;
     let mut diagram = Diagram::read(&objects, model);
@@ -56,6 +62,7 @@ pub fn read(files: &[&[u8]]) -> Result<Import> {
     }
     builder.report_counts(Finding::MissingShape, &diagram.missing_shapes());
     builder.metadata = metadata(&objects, &mut diagram, metadata_values);
+    extension::restore(&mut builder.metadata, extension::members(&objects, model));
     report(&objects, &mut builder);
     Ok(builder.finish())
 }
@@ -101,13 +108,15 @@ fn read_plant<'t>(objects: &Objects<'t>, diagram: &mut Diagram<'t>, model: usize
     let Plant { tree, pipes, generated_ids, .. } = Plant::read(objects, diagram, model);
     let plant = proteus::import_items(&tree);
     let mut targets: HashMap<&str, GraphicsTarget> = HashMap::new();
-    for id in diagram.drawings.keys() {
-        targets.extend(plant.lookup(id).map(|item| (*id, GraphicsTarget::Node(item))));
+    let extended = extended_objects(objects);
+    let ids = || diagram.drawings.keys().copied().chain(extended.iter().map(|(id, _)| *id));
+    for id in ids() {
+        targets.extend(plant.lookup(id).map(|item| (id, GraphicsTarget::Node(item))));
     }
     let mut builder = plant.builder;
     let edges_by_id = edges_by_id(&builder);
-    for id in diagram.drawings.keys() {
-        targets.extend(edges_by_id.get(*id).map(|edge| (*id, GraphicsTarget::Edge(*edge))));
+    for id in ids() {
+        targets.extend(edges_by_id.get(id).map(|edge| (id, GraphicsTarget::Edge(*edge))));
     }
     let edges = pipe_edges(&builder);
     for pipe in pipes {
@@ -124,7 +133,57 @@ fn read_plant<'t>(objects: &Objects<'t>, diagram: &mut Diagram<'t>, model: usize
         builder.report(Finding::MissingId, message, &[id]);
     }
     add_graphics(&mut builder, diagram, &targets);
+    for (id, object) in extended {
+        let members = extension::members(objects, object);
+        match targets.get(id) {
+            Some(GraphicsTarget::Node(node)) => extension::restore(&mut builder.nodes[*node], members),
+            Some(GraphicsTarget::Edge(edge)) => extension::restore(&mut builder.edges[*edge], members),
+            None => {}
+        }
+    }
+    restore_differences(&mut builder, objects, model);
     builder
+}
+
+/// Removes and adds the nodes and edges that a plant states to be absent, and those that have no object.
+fn restore_differences(builder: &mut ImportBuilder, objects: &Objects<'_>, plant: usize) {
+    let texts = |property| extension::texts(objects, plant, property);
+    let key =
+        |edge: &Fields| ["edge_type", "edge_classification", "from", "to"].map(|key| edge.get(key).map(Json::to_text));
+    let mut absent: HashMap<[Option<String>; 4], usize> = HashMap::new();
+    for edge in texts(extension::ABSENT_EDGES).into_iter().filter_map(extension::object) {
+        *absent.entry(key(&edge)).or_default() += 1;
+    }
+    builder.edges.retain(|edge| match absent.get_mut(&key(edge)) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            false
+        }
+        _ => true,
+    });
+    let id = |fields: &Fields| fields.get("id").map(Json::to_text);
+    let absent = texts(extension::ABSENT_NODES).into_iter().filter_map(extension::json);
+    let absent: HashSet<String> = absent.map(|id| id.to_text()).collect();
+    builder.nodes.retain(|node| id(node).is_none_or(|id| !absent.contains(&id)));
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for (index, node) in builder.nodes.iter().enumerate() {
+        places.extend(id(node).map(|id| (id, index)));
+    }
+    for node in texts(extension::NODES).into_iter().filter_map(extension::object) {
+        match id(&node).and_then(|id| places.get(&id)) {
+            Some(index) => builder.nodes[*index] = node,
+            None => builder.nodes.push(node),
+        }
+    }
+    builder.edges.extend(texts(extension::EDGES).into_iter().filter_map(extension::object));
+}
+
+/// Returns the objects with members of the extension, with their ids.
+fn extended_objects<'t>(objects: &Objects<'t>) -> Vec<(&'t str, usize)> {
+    let elements = objects.tree.elements.iter().enumerate();
+    let ids = elements.filter(|(_, element)| element.name == "Object");
+    let ids = ids.filter_map(|(object, _)| Some((objects.id(object)?, object)));
+    ids.filter(|(_, object)| objects.extension(*object, "Data").next().is_some()).collect()
 }
 
 #[derive(Clone, Copy)]
@@ -150,7 +209,7 @@ type PipeKey = (String, Option<String>, Option<String>);
 /// Returns the pipe edges by segment and ends. Synthetic ends are the ends that the file does not name.
 fn pipe_edges(builder: &ImportBuilder) -> HashMap<PipeKey, usize> {
     let synthetic = builder.nodes.iter().filter(|node| node.get("synthetic").is_some());
-    let synthetic: std::collections::HashSet<&str> = synthetic.filter_map(|node| text(node, "id")).collect();
+    let synthetic: HashSet<&str> = synthetic.filter_map(|node| text(node, "id")).collect();
     let mut edges = HashMap::new();
     for (index, edge) in builder.edges.iter().enumerate() {
         let Some(segment) = text(edge, "segment") else { continue };
@@ -255,6 +314,7 @@ fn source(objects: &Objects<'_>) -> Fields {
     source.add_optional_text("uri", objects.element(0).get("uri"));
     let imports =
         objects.tree.named(0, "Import").filter_map(|(_, import)| Some((import.get("prefix")?, import.get("source")?)));
+    let imports = imports.filter(|(_, source)| *source != extension::SOURCE);
     let imports: BTreeMap<&str, &str> = imports.collect();
     let imports = imports.into_iter().map(|(prefix, source)| (prefix.to_owned(), Json::text(source)));
     source.add("imports", Json::Object(Fields(imports.collect())));

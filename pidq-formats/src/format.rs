@@ -67,7 +67,7 @@ pub const FORMATS: &[Format] = &[
         extension: "xml",
         summary: "DEXPI 2.0 and 2.1 XML: plant models and process models with their diagrams",
         read: Some(Reader { files: &["drawing.xml"], further_files: Some("profile.xml"), read: dexpi::read }),
-        write: None,
+        write: Some(Writer { files: &["drawing.xml"], write: dexpi::write }),
     },
     Format {
         name: "json",
@@ -195,7 +195,7 @@ pub const FORMATS: &[Format] = &[
 type ListLosses = fn(Value<'_>) -> Result<Vec<Diagnostic>>;
 
 /// Formats that leave out parts of a drawing which a reader would expect, with the list of these parts.
-const LOSSES: &[(&str, ListLosses)] = &[("sfiles", sfiles::losses)];
+const LOSSES: &[(&str, ListLosses)] = &[("dexpi", dexpi::losses), ("sfiles", sfiles::losses)];
 
 impl Format {
     /// Finds a format by name.

@@ -98,6 +98,7 @@ findings! {
     Fragment             "I041" Warning "The file is a fragment of a plant model.";
     NotInFlowsheet       "I045" Info "The flowsheet text does not hold this part of the drawing.";
     OrderDependent       "I046" Warning "The flowsheet has many equal parts; its text may depend on the order of the nodes.";
+    NotInDexpi           "I047" Info "The DEXPI file does not hold this part of the drawing, or holds it in another way.";
     ObjectOmitted        "I050" Warning "An object or a property is not part of the graph.";
 }
 

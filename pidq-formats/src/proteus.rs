@@ -192,4 +192,4 @@ fn attributes_of_annotations(plant: &PlantImport<'_>) -> BTreeMap<String, usize>
 }
 
 #[cfg(test)]
-mod tests;
+pub mod tests;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::json::{Fields, Json, is_number};
 use crate::proteus::snake_case;
 
+use super::extension;
 use super::objects::{Objects, Target, last_name};
 use super::primitives::{self, Point};
 
@@ -73,10 +74,13 @@ impl<'t> Diagram<'t> {
         objects.data(shape, "Name");
         objects.data(shape, "SymbolRegistrationNumber");
         let primitives = objects.components(shape, "Primitives");
-        let elements: Vec<Json> =
-            primitives.iter().filter_map(|primitive| primitives::element(objects, *primitive, None)).collect();
+        let element = |primitive: &usize| {
+            let groups = extension::enclosing_groups(objects, *primitive);
+            Some((groups, primitives::element(objects, *primitive, None)?))
+        };
+        let elements = primitives.iter().filter_map(element).collect();
         let mut fields = Fields::default();
-        fields.add("elements", Json::Array(elements));
+        fields.add("elements", Json::Array(extension::nest(elements)));
         if self.shape_names.insert(name.clone()) {
             self.shapes.add(&name, Json::Object(fields));
         }
@@ -90,7 +94,7 @@ impl<'t> Diagram<'t> {
                 self.node_points.entry(node).or_insert_with(|| point.clone());
             } else if let Some(owner) = owner.filter(|_| objects.class(position) == "InstrumentationNodePosition") {
                 let drawing = self.drawings.entry(owner).or_default();
-                drawing.signal_ports.push((objects.id(position), point.clone()));
+                drawing.signal_ports.push((objects.own_id(position), point.clone()));
             }
             if let Some(id) = objects.id(position) {
                 self.positions.insert(id, (point, owner));
@@ -118,10 +122,11 @@ impl<'t> Diagram<'t> {
         let class = objects.class(group);
         let mut drawn = Vec::new();
         for element in elements {
+            let groups = extension::enclosing_groups(objects, *element);
             let line = (objects.class(*element) == "ConnectorLine").then(|| self.line(objects, *element));
             let json = primitives::element(objects, *element, line.as_ref().map(|line| line.points.as_slice()));
             let Some(json) = json else { continue };
-            drawn.push(json);
+            drawn.push((groups, json));
             self.note_use(objects, *element, owner.filter(|_| class == "Static"));
             if let Some(owner) = owner {
                 self.note_element(objects, *element, owner, line, class == "Static");
@@ -130,8 +135,10 @@ impl<'t> Diagram<'t> {
         if drawn.is_empty() {
             return;
         }
-        if class != "Static" {
-            drawn = vec![grouped(role(class), drawn)];
+        let members = extension::members(objects, group);
+        let mut drawn = extension::nest(drawn);
+        if class != "Static" || !members.is_empty() {
+            drawn = vec![grouped(role(class), drawn, members)];
         }
         match owner {
             Some(owner) => {
@@ -212,6 +219,7 @@ impl<'t> Diagram<'t> {
         fields.add_optional("extent", extent.map(|numbers| Json::Array(numbers.map(Json::Number).into())));
         fields.add("y_axis", Json::text("down"));
         fields.add_optional("background", primitives::color(objects, object, "BackgroundColor").map(Json::String));
+        extension::restore(&mut fields, extension::members(objects, object));
         fields.add("shapes", Json::Object(std::mem::take(&mut self.shapes)));
         fields.add("elements", Json::Array(std::mem::take(&mut self.sheet)));
         Some(Json::Object(fields))
@@ -226,11 +234,12 @@ fn represents<'t>(objects: &Objects<'t>, group: usize) -> Option<&'t str> {
     })
 }
 
-fn grouped(role: String, elements: Vec<Json>) -> Json {
+fn grouped(role: String, elements: Vec<Json>, members: Vec<(String, Option<Json>)>) -> Json {
     let mut fields = Fields::default();
     fields.add("type", Json::text("group"));
     fields.add("role", Json::String(role));
     fields.add("elements", Json::Array(elements));
+    extension::restore(&mut fields, members);
     Json::Object(fields)
 }
 

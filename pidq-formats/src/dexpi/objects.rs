@@ -7,10 +7,16 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::xml::{Element, Tree};
 
+use super::extension;
+
 /// Objects of a model by id, with a mark for every element that was taken.
 pub struct Objects<'t> {
     pub tree: &'t Tree,
     by_id: HashMap<&'t str, usize>,
+    /// Ids by the ids as they are written.
+    by_written_id: HashMap<&'t str, &'t str>,
+    /// True if the file uses the extension of this program.
+    pub has_extension: bool,
     /// Objects whose id belongs to an earlier object.
     pub duplicates: Vec<usize>,
     taken: Vec<Cell<bool>>,
@@ -26,15 +32,18 @@ pub enum Target<'t> {
 impl<'t> Objects<'t> {
     pub fn new(tree: &'t Tree) -> Objects<'t> {
         let mut by_id = HashMap::new();
+        let mut by_written_id = HashMap::new();
         let mut duplicates = Vec::new();
         for (index, element) in tree.elements.iter().enumerate().filter(|(_, element)| element.name == "Object") {
             let Some(id) = element.get("id") else { continue };
+            by_written_id.extend(extension::written_id(element).map(|written| (written, id)));
             if *by_id.entry(id).or_insert(index) != index {
                 duplicates.push(index);
             }
         }
         let taken = vec![Cell::new(false); tree.elements.len()];
-        Objects { tree, by_id, duplicates, taken }
+        let has_extension = extension::is_used(tree);
+        Objects { tree, by_id, by_written_id, has_extension, duplicates, taken }
     }
 
     pub fn element(&self, index: usize) -> &'t Element {
@@ -43,6 +52,11 @@ impl<'t> Objects<'t> {
 
     pub fn id(&self, object: usize) -> Option<&'t str> {
         self.element(object).get("id")
+    }
+
+    /// Returns the id of an object in the graph; `None` for one that was given an id only to be referred to.
+    pub fn own_id(&self, object: usize) -> Option<&'t str> {
+        self.id(object).filter(|id| !(self.has_extension && id.starts_with(extension::GENERATED)))
     }
 
     pub fn by_id(&self, id: &str) -> Option<usize> {
@@ -60,9 +74,20 @@ impl<'t> Objects<'t> {
     }
 
     /// Returns the elements of a kind (`Components`, `References`, `Data`) with their property, without its prefix.
+    /// Those of the extension are left out.
     pub fn properties(&self, object: usize, kind: &'static str) -> impl Iterator<Item = (usize, &'t str)> + use<'t> {
+        let has_extension = self.has_extension;
         let elements = self.tree.named(object, kind);
-        elements.map(|(index, element)| (index, last_name(element.get("property").unwrap_or_default())))
+        let paths = elements.map(|(index, element)| (index, element.get("property").unwrap_or_default()));
+        let standard = paths.filter(move |(_, path)| !(has_extension && extension_name(path).is_some()));
+        standard.map(|(index, path)| (index, last_name(path)))
+    }
+
+    /// Returns the elements of a kind (`Components`, `Data`) whose property is of the extension, with its name.
+    pub fn extension(&self, object: usize, kind: &'static str) -> impl Iterator<Item = (usize, &'t str)> + use<'t> {
+        let has_extension = self.has_extension;
+        let elements = self.tree.named(object, kind).filter(move |_| has_extension);
+        elements.filter_map(|(index, element)| Some((index, extension_name(element.get("property")?)?)))
     }
 
     /// Returns the objects in a `Components` element.
@@ -102,7 +127,8 @@ impl<'t> Objects<'t> {
     pub fn targets(&self, references: usize) -> Vec<Target<'t>> {
         self.take(references);
         let words = self.element(references).get("objects").unwrap_or_default().split_whitespace();
-        words.map(|word| word.strip_prefix('#').map_or(Target::Name(word), Target::Id)).collect()
+        let target = |id| Target::Id(self.by_written_id.get(id).copied().unwrap_or(id));
+        words.map(|word| word.strip_prefix('#').map_or(Target::Name(word), target)).collect()
     }
 
     /// Returns the values of an object's or an aggregated value's data with a property, and marks them as taken.
@@ -159,6 +185,11 @@ impl<'t> Objects<'t> {
             None => element.get("type").map_or("Object", last_name).to_owned(),
         }
     }
+}
+
+/// Returns the name of a property of the extension.
+fn extension_name(path: &str) -> Option<&str> {
+    path.strip_prefix(extension::PREFIX)?.strip_prefix('/')
 }
 
 /// Returns the last name of a path such as `Plant/Piping.GateValve` or `DiscProfile/ItemTag`.

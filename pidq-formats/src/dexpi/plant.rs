@@ -6,13 +6,14 @@ use std::collections::{HashMap, HashSet};
 use crate::xml::{Element, Tree};
 
 use super::diagram::{Diagram, Drawing};
+use super::extension;
 use super::objects::{Objects, Target, last_name};
 use super::primitives::Point;
 use super::segments::{self, Ends};
 use super::values::{self, DataValue};
 
 /// Element of each component property, in the order in which the parts of a plant are read.
-const COMPONENTS: &[(&str, &str)] = &[
+pub const COMPONENTS: &[(&str, &str)] = &[
     ("PlantStructureItems", "PlantStructureItem"),
     ("Notes", "Note"),
     ("TaggedPlantItems", "Equipment"),
@@ -41,7 +42,7 @@ const COMPONENTS: &[(&str, &str)] = &[
 ];
 
 /// Association of each reference property. Others are associations under their own names.
-const ASSOCIATIONS: &[(&str, &str)] = &[
+pub const ASSOCIATIONS: &[(&str, &str)] = &[
     ("ParentStructure", "is a part of"),
     ("PlantArea", "is located in"),
     ("PlantSystem", "is located in"),
@@ -62,7 +63,7 @@ const ASSOCIATIONS: &[(&str, &str)] = &[
 ];
 
 /// References that are read with the segments.
-const RUN_REFERENCES: &[&str] = &["SourceItem", "SourceNode", "TargetItem", "TargetNode"];
+pub const RUN_REFERENCES: &[&str] = &["SourceItem", "SourceNode", "TargetItem", "TargetNode"];
 
 /// Plant model as elements, and what the elements cannot hold.
 pub struct Plant<'o, 't> {
@@ -136,6 +137,13 @@ impl<'o, 't> Plant<'o, 't> {
                 self.add_other(element, component, components);
             }
         }
+        for (components, _) in self.objects.extension(object, "Components") {
+            self.objects.take(components);
+            for component in self.objects.objects_in(components) {
+                self.objects.take(component);
+                self.add_object(element, component, self.objects.class(component));
+            }
+        }
     }
 
     /// Adds a component of an unknown property: an item if it has an id. One without was read with the values.
@@ -152,7 +160,8 @@ impl<'o, 't> Plant<'o, 't> {
 
     fn add_object(&mut self, parent: usize, object: usize, name: &str) {
         let class = self.objects.class(object);
-        let name = match name {
+        let stated = extension::texts(self.objects, object, extension::ELEMENT).first().copied();
+        let name = match stated.unwrap_or(name) {
             "PipingComponent" if class == "PropertyBreak" => "PropertyBreak",
             "PipingComponent" if class.ends_with("PipeOffPageConnector") => "PipeOffPageConnector",
             name => name,
@@ -199,6 +208,9 @@ impl<'o, 't> Plant<'o, 't> {
     /// Returns the class as a URI: the source of its information model, and the name in it.
     fn class_uri(&self, object: usize) -> Option<String> {
         let (prefix, class) = self.objects.class_path(object).split_once('/')?;
+        if self.objects.has_extension && prefix == extension::PREFIX {
+            return None;
+        }
         Some(format!("{}#{class}", self.sources.get(prefix)?))
     }
 
@@ -280,7 +292,7 @@ impl<'o, 't> Plant<'o, 't> {
         for node in nodes {
             let id = self.objects.id(node);
             let mut attributes = attributes(&[("Type", "process")]);
-            attributes.extend(id.map(|id| ("ID".to_owned(), id.to_owned())));
+            attributes.extend(self.objects.own_id(node).map(|id| ("ID".to_owned(), id.to_owned())));
             let port = self.push(Some(points), "Node", attributes);
             if let Some(at) = id.and_then(|id| self.diagram.node_points.get(id)) {
                 self.add_position(port, at);
@@ -343,7 +355,10 @@ impl<'o, 't> Plant<'o, 't> {
     fn add_run(&mut self, element: usize, object: usize, id: &str) {
         let pipes = self.objects.components(object, "Connections");
         let ends: Vec<Ends<'t>> = pipes.iter().map(|pipe| Ends::of(self.objects, *pipe)).collect();
-        let items = self.objects.components(object, "Items");
+        let mut items = self.objects.components(object, "Items");
+        for (components, _) in self.objects.extension(object, "Components") {
+            items.extend(self.objects.objects_in(components));
+        }
         let item_ids: Vec<Option<&str>> = items.iter().map(|item| self.objects.id(*item)).collect();
         let segment_ends = Ends::of(self.objects, object);
         self.add_flow_ports(&ends, &item_ids);
@@ -351,7 +366,7 @@ impl<'o, 't> Plant<'o, 't> {
         let order = run.as_ref().map_or_else(|| (0..pipes.len()).collect(), |run| run.pipes.clone());
         match &run {
             Some(run) => {
-                self.order_items(element, &run.items);
+                self.order_items(element, &item_ids, &run.items);
                 let whole = whole_run(&ends, run, segment_ends);
                 self.add_connection(element, whole);
             }
@@ -391,11 +406,9 @@ impl<'o, 't> Plant<'o, 't> {
     }
 
     /// Puts the items of a segment, which are among the children of its element, into flow order.
-    fn order_items(&mut self, element: usize, order: &[usize]) {
-        let is_item = |child: &usize| {
-            ["PipingComponent", "PropertyBreak", "PipeOffPageConnector"]
-                .contains(&self.tree.elements[*child].name.as_str())
-        };
+    fn order_items(&mut self, element: usize, ids: &[Option<&str>], order: &[usize]) {
+        let ids: HashSet<&str> = ids.iter().copied().flatten().collect();
+        let is_item = |child: &usize| self.tree.elements[*child].get("ID").is_some_and(|id| ids.contains(id));
         let children = &self.tree.elements[element].children;
         let items: Vec<usize> = children.iter().copied().filter(|child| is_item(child)).collect();
         let mut in_order = order.iter().filter_map(|index| items.get(*index).copied());
@@ -422,7 +435,16 @@ impl<'o, 't> Plant<'o, 't> {
 }
 
 /// Components that are not items: read with the item that has them.
-const OTHER_COMPONENTS: &[&str] = &["Nodes", "PersistentIdentifiers", "ConnectorReference", "Connections", "MetaData"];
+pub const OTHER_COMPONENTS: &[&str] = &[
+    "Nodes",
+    "PersistentIdentifiers",
+    "ConnectorReference",
+    "Connections",
+    "MetaData",
+    "ConceptualModel",
+    "Diagram",
+    "ShapeCatalogues",
+];
 
 /// Returns the ends of a run: those of its first and last pipe, or else those that the segment declares.
 fn whole_run<'t>(pipes: &[Ends<'t>], run: &segments::Run, declared: Ends<'t>) -> Ends<'t> {

@@ -3,6 +3,7 @@
 use crate::json::{Fields, Json, is_number};
 use crate::proteus::{alignment, snake_case};
 
+use super::extension;
 use super::objects::{Objects, Target, last_name};
 
 /// Point of the diagram, with the digits of the file.
@@ -47,6 +48,7 @@ pub fn element(objects: &Objects<'_>, object: usize, line: Option<&[Point]>) -> 
         _ => return None,
     }
     add_style(&mut fields, objects, object);
+    extension::restore(&mut fields, extension::members(objects, object));
     objects.take_all(object);
     Some(Json::Object(fields))
 }
@@ -136,6 +138,7 @@ pub fn shape_of_use(objects: &Objects<'_>, object: usize) -> Option<String> {
     let target = ["Shape", "Symbol"].iter().find_map(|property| objects.references(object, property).first().copied());
     Some(match target? {
         Target::Id(id) => objects.by_id(id).map_or_else(|| id.to_owned(), |shape| shape_name(objects, shape)),
+        Target::Name(path) if objects.has_extension => extension::decode(last_name(path)),
         Target::Name(path) => last_name(path).to_owned(),
     })
 }
@@ -143,7 +146,7 @@ pub fn shape_of_use(objects: &Objects<'_>, object: usize) -> Option<String> {
 /// Returns the name of a shape: of the object, or else its id or the name that it states.
 pub fn shape_name(objects: &Objects<'_>, shape: usize) -> String {
     let stated = objects.text(shape, "Name");
-    let name = objects.element(shape).get("name").or(objects.id(shape)).or(stated);
+    let name = objects.element(shape).get("name").or(objects.own_id(shape)).or(stated);
     name.unwrap_or_default().to_owned()
 }
 

@@ -329,3 +329,28 @@ fn real_models_lose_nothing_that_is_not_listed() {
         assert!(!rows(&graph, "nodes").is_empty(), "{name}");
     }
 }
+
+#[test]
+fn the_diagram_is_no_metadata() {
+    let graph = graph(&import(SKID));
+    let attributes = graph["pid_graph"]["metadata"]["attributes"].as_array().expect("attributes");
+    let names: Vec<&str> = attributes.iter().filter_map(|attribute| attribute["name"].as_str()).collect();
+    assert_eq!(names.len(), 3, "{names:?}");
+    assert!(names.iter().all(|name| !name.contains('.')), "{names:?}");
+}
+
+#[test]
+fn a_seed_of_the_fuzzer_with_the_extension_is_read() {
+    let imported = import(include_str!("../../../fuzz/corpus/proteus/dexpi_extension"));
+    let graph = graph(&imported);
+    let tank = node(&graph, "T-1");
+    assert_eq!((&tank["level"], &tank["attributes"][1]["uri"]), (&serde_json::json!([1, {"a": null}]), &"u".into()));
+    assert_eq!(
+        (&tank["attributes"][0]["set"], &tank["attributes"][1]["set"]),
+        (&"DexpiAttributes".into(), &Value::Null)
+    );
+    let ids: Vec<&str> = rows(&graph, "nodes").iter().filter_map(|node| node["id"].as_str()).collect();
+    assert_eq!(ids, ["T-1", "E"]);
+    assert_eq!((rows(&graph, "edges").len(), &graph["pid_graph"]["metadata"]["note"]), (1, &"text".into()));
+    assert_eq!(import(include_str!("../../../fuzz/corpus/proteus/dexpi")).nodes, 5);
+}
