@@ -18,11 +18,10 @@ impl Affine {
         Affine { a, b, c, d, e, f }
     }
 
-    /// Returns the placement of a shape: scaled, mirrored at its x axis, rotated by the angle, and moved.
-    pub fn placement(at: Point, degrees: f64, scale: Point, is_mirrored: bool) -> Affine {
+    /// Returns the placement of a shape: scaled, mirrored by a negative scale, rotated by the angle, and moved.
+    pub fn placement(at: Point, degrees: f64, scale: Point) -> Affine {
         let (sin, cos) = sin_cos(degrees);
-        let flip = if is_mirrored { -1.0 } else { 1.0 };
-        let (sx, sy) = (scale.0, scale.1 * flip);
+        let (sx, sy) = scale;
         Affine::new(cos * sx, sin * sx, -sin * sy, cos * sy, at.0, at.1)
     }
 

@@ -1,4 +1,7 @@
 //! Outlines: elements of a drawing as paths, circles and texts in millimeters of the sheet.
+//!
+//! Angles run from the x axis to the y axis of the sheet: counterclockwise if y grows upwards, clockwise if it grows
+//! downwards.
 
 use std::collections::HashMap;
 
@@ -137,9 +140,9 @@ impl<'a> Outliner<'a, '_> {
         let outline = match text(element, "type") {
             "polyline" => path(element, transform, Shape::Open),
             "polygon" => path(element, transform, Shape::Closed),
-            "circle" => circle(element, transform, self.is_y_up),
-            "ellipse" => ellipse(element, transform, self.is_y_up, (0.0, 360.0)),
-            "arc" => arc(element, transform, self.is_y_up),
+            "circle" => circle(element, transform),
+            "ellipse" => ellipse(element, transform, (0.0, 360.0)),
+            "arc" => arc(element, transform),
             "spline" => spline(element, transform),
             "text" => self.text(element, transform),
             "use" => return self.shape(element, context, paint),
@@ -161,11 +164,15 @@ impl<'a> Outliner<'a, '_> {
     fn shape(&mut self, element: Object<'a>, context: &Context<'a>, paint: Paint) {
         let Some(at) = point(element, "at") else { return };
         let angle = number(element, "rotation").unwrap_or(0.0);
-        // The rotation is counterclockwise as drawn, also where y grows downwards.
-        let angle = if self.is_y_up { angle } else { -angle };
-        let scale = point(element, "scale").unwrap_or((1.0, 1.0));
+        let (x, y) = point(element, "scale").unwrap_or((1.0, 1.0));
         let is_mirrored = matches!(element.get("mirrored"), Some(Value::Bool(true)));
-        let placement = context.transform.after(Affine::placement(at, angle, scale, is_mirrored));
+        // Proteus mirrors a shape at its x axis; DEXPI 2.0, where y grows downwards, at its y axis.
+        let scale = match (is_mirrored, self.is_y_up) {
+            (false, _) => (x, y),
+            (true, true) => (x, -y),
+            (true, false) => (-x, y),
+        };
+        let placement = context.transform.after(Affine::placement(at, angle, scale));
         let shape = text(element, "shape");
         match self.shapes.get(shape) {
             Some(elements) => {
@@ -194,7 +201,7 @@ impl<'a> Outliner<'a, '_> {
         let default_height = 2.5 / self.unit;
         let height = number(element, "height").filter(|height| *height > 0.0).unwrap_or(default_height);
         let angle = number(element, "rotation").unwrap_or(0.0);
-        let (sin, cos) = sin_cos(if self.is_y_up { angle } else { -angle });
+        let (sin, cos) = sin_cos(angle);
         let (dx, dy) = transform.vector((cos, sin));
         let mut rotation = dy.atan2(dx).to_degrees();
         // The right end of a mirrored text stays on the right.
@@ -273,27 +280,26 @@ fn path(element: Object<'_>, transform: Affine, shape: Shape) -> Option<Outline>
     (steps.len() > 1).then_some(Outline::Path(steps))
 }
 
-fn circle(element: Object<'_>, transform: Affine, is_y_up: bool) -> Option<Outline> {
+fn circle(element: Object<'_>, transform: Affine) -> Option<Outline> {
     let radius = number(element, "radius").filter(|radius| *radius > 0.0)?;
     match transform.uniform_scale() {
         Some(scale) => Some(Outline::Circle(transform.apply(point(element, "center")?), radius * scale)),
-        None => ellipse(element, transform, is_y_up, (0.0, 360.0)),
+        None => ellipse(element, transform, (0.0, 360.0)),
     }
 }
 
-fn arc(element: Object<'_>, transform: Affine, is_y_up: bool) -> Option<Outline> {
+fn arc(element: Object<'_>, transform: Affine) -> Option<Outline> {
     let (start, end) = (number(element, "start")?, number(element, "end")?);
     let sweep = (end - start).rem_euclid(360.0);
-    ellipse(element, transform, is_y_up, (start, if sweep == 0.0 { 360.0 } else { sweep }))
+    ellipse(element, transform, (start, if sweep == 0.0 { 360.0 } else { sweep }))
 }
 
-/// Returns an ellipse or a part of it, as cubic curves of at most a quarter. Angles are counterclockwise as drawn.
-fn ellipse(element: Object<'_>, transform: Affine, is_y_up: bool, (start, sweep): (f64, f64)) -> Option<Outline> {
+/// Returns an ellipse or a part of it, as cubic curves of at most a quarter.
+fn ellipse(element: Object<'_>, transform: Affine, (start, sweep): (f64, f64)) -> Option<Outline> {
     let radius = number(element, "radius").map(|radius| (radius, radius));
     let radii = radius.or_else(|| point(element, "radii")).filter(|(a, b)| *a > 0.0 && *b > 0.0)?;
     let rotation = number(element, "rotation").unwrap_or(0.0);
-    let rotation = if is_y_up { rotation } else { -rotation };
-    let basis = transform.after(Affine::placement(point(element, "center")?, rotation, radii, !is_y_up));
+    let basis = transform.after(Affine::placement(point(element, "center")?, rotation, radii));
     let parts = (sweep / 90.0).ceil().clamp(1.0, 4.0) as usize;
     let part = sweep / parts as f64;
     // The distance of the control points of a unit arc.

@@ -70,10 +70,22 @@ fn shapes_are_mirrored_then_rotated_counterclockwise_and_moved() {
         let svg = element(&format!(r#"{{"type": "use", "shape": "S", "at": [20, 20]{placement}}}"#));
         assert!(svg.contains(&format!("d=\"{path}\"")), "{placement}: {svg}");
     }
-    // As drawn, a rotation is counterclockwise on a sheet with y downwards, too.
-    let usage = r#"{"type": "use", "shape": "S", "at": [20, 20], "rotation": 90}"#;
-    let down = draw(&sheet(&UP.replace("\"up\"", "\"down\""), usage));
-    assert!(down.contains("d=\"M20 20L22 16\""), "{down}");
+}
+
+#[test]
+fn shapes_on_a_sheet_with_y_downwards_are_mirrored_left_to_right_then_rotated_clockwise() {
+    for (placement, path) in [
+        ("", "M20 20L24 22"),
+        (r#", "rotation": 90"#, "M20 20L18 24"),
+        (r#", "rotation": 270"#, "M20 20L22 16"),
+        (r#", "mirrored": true"#, "M20 20L16 22"),
+        (r#", "mirrored": true, "rotation": 90"#, "M20 20L18 16"),
+        (r#", "mirrored": true, "scale": [2, 3]"#, "M20 20L12 26"),
+    ] {
+        let usage = format!(r#"{{"type": "use", "shape": "S", "at": [20, 20]{placement}}}"#);
+        let svg = draw(&sheet(&UP.replace("\"up\"", "\"down\""), &usage));
+        assert!(svg.contains(&format!("d=\"{path}\"")), "{placement}: {svg}");
+    }
 }
 
 /// Returns the numbers of the first path of the valve.
@@ -85,7 +97,7 @@ fn numbers(svg: &str) -> Vec<f64> {
 }
 
 #[test]
-fn arcs_run_counterclockwise_from_start_to_end() {
+fn arcs_run_from_start_to_end_in_the_direction_of_the_axes() {
     let arc = |angles: &str| element(&format!(r#"{{"type": "arc", "center": [20, 20], "radius": 10, {angles}}}"#));
     let quarter = numbers(&arc(r#""start": 0, "end": 90"#));
     assert_eq!((&quarter[..2], &quarter[6..]), (&[30.0, 30.0][..], &[20.0, 20.0][..]));
@@ -93,7 +105,7 @@ fn arcs_run_counterclockwise_from_start_to_end() {
     assert_eq!((&across_zero[..2], &across_zero[6..]), (&[20.0, 40.0][..], &[30.0, 30.0][..]));
     let arc = r#"{"type": "arc", "center": [20, 20], "radius": 10, "start": 0, "end": 90}"#;
     let down = numbers(&draw(&sheet(&UP.replace("\"up\"", "\"down\""), arc)));
-    assert_eq!((&down[..2], &down[6..]), (&[30.0, 20.0][..], &[20.0, 10.0][..]));
+    assert_eq!((&down[..2], &down[6..]), (&[30.0, 20.0][..], &[20.0, 30.0][..]));
 }
 
 #[test]
@@ -118,6 +130,13 @@ fn texts_have_their_place_alignment_and_rotation() {
         )
     };
     assert!(svg.contains(&text("2", "A")) && svg.contains(&text("5", "B")), "{svg}");
+}
+
+#[test]
+fn texts_on_a_sheet_with_y_downwards_are_rotated_clockwise() {
+    let text = r#"{"type": "text", "text": "A", "at": [20, 20], "height": 2, "rotation": 270}"#;
+    let svg = draw(&sheet(&UP.replace("\"up\"", "\"down\""), text));
+    assert!(svg.contains("translate(20 20) rotate(-90)"), "{svg}");
 }
 
 #[test]
