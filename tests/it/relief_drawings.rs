@@ -411,6 +411,13 @@ fn mismatch(row: &Row) -> Option<String> {
     (devices != row.devices || findings != row.findings).then(shown)
 }
 
+#[test]
+fn the_outlet_is_followed_over_joined_sheets() {
+    let ends = |plant: &str| answer(plant, "reliefList() | map([.protects, .discharges_to])");
+    assert_eq!(ends("D-1 → RV-1 → X-1 → X-2 → D-2"), json!([["D-1", "D-2"]]));
+    assert_eq!(ends("D-1 → RV-1 → X-1"), json!([["D-1", "X-1"]]));
+}
+
 /// Returns the texts of a query, without trailing blanks.
 fn lines(plant: &str, query: &str) -> Vec<String> {
     let found = answer(plant, query);

@@ -127,8 +127,7 @@ fn follow_outlet(drawing: &Drawing<'_>, device: &mut ReliefDevice, budget: &mut 
     while let Some(node) = queue.get(at).copied() {
         at += 1;
         budget.charge(1 + table.degree(node) as u64)?;
-        let role = topology.roles[node as usize];
-        if topology.is_equipment(node) || matches!(role, Role::OffPage | Role::OpenEnd) {
+        if is_end(drawing, node) {
             device.discharges_to.push(topology.equipment_or_self(node));
             continue;
         }
