@@ -666,6 +666,17 @@ mod tests {
         check("Separator", "equipment");
         check("piping_component.cyclone_separator", "none");
         check("FootValve", "one_way");
+        for (class, role) in [
+            ("equipment.relief_drum", "equipment"),
+            ("pressure_relief_tank", "equipment"),
+            ("relief_header", "none"),
+            ("relief_valve_silencer", "none"),
+            ("rupture_disc_holder", "none"),
+            ("burst_disc_detector", "none"),
+            ("pressure_relief_valve", "relief"),
+        ] {
+            check(class, role);
+        }
         check("BurstingDisc", "relief");
         check("piping_component.flow_nozzle", "none");
         check("FlowNozzle", "none");

@@ -523,6 +523,33 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             "removed_spool_piece",
         ])],
     ),
+    // Equipment and parts that are named after relief, and relieve nothing themselves.
+    (
+        Role::Equipment,
+        &[Last(&[
+            "relief_drum",
+            "relief_tank",
+            "relief_vessel",
+            "relief_scrubber",
+            "relief_separator",
+            "relief_stack",
+        ])],
+    ),
+    (
+        Role::None,
+        &[
+            Last(&[
+                "relief_header",
+                "relief_line",
+                "relief_manifold",
+                "relief_pipe",
+                "relief_system",
+                "relief_orifice",
+            ]),
+            Last(&["relief_nozzle", "relief_silencer", "relief_valve_silencer"]),
+            Last(&["disc_holder", "disk_holder", "disc_detector", "disk_detector", "disc_indicator", "disk_indicator"]),
+        ],
+    ),
     // Safety valves of wells close in an emergency (API 14A, API 6A).
     (Role::Control, &[Has(&["surface_safety", "downhole_safety"])]),
     (
