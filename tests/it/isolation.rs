@@ -187,9 +187,18 @@ fn a_plan_closes_relief_valves_last_and_verifies_each_barrier() {
         r#"[[["V-1",null],["V-3","V-2"]],true,true]"#,
     );
     check_graph(
+        "T-1 → V-0 → SB-1(open) → P-1 → V-1 → T-2",
+        r#"isolationPlan("P-1", {acceptConditional: true}).steps | map([.action, .node.id])"#,
+        &one_line(
+            r#"[["close","V-0"],["lock","V-0"],["close","V-1"],["lock","V-1"],["swing","SB-1"],["lock","SB-1"],
+            ["verify","V-1"],["verify","SB-1"]]"#,
+        ),
+    );
+    // Nothing closes the line in which the blind is to be swung.
+    check_graph(
         "T-1 → SB-1(open) → P-1 → V-1 → T-2",
         r#"isolationPlan("P-1", {acceptConditional: true}).steps | map([.action, .node.id])"#,
-        r#"[["close","V-1"],["lock","V-1"],["swing","SB-1"],["lock","SB-1"],["verify","V-1"],["verify","SB-1"]]"#,
+        r#"[["not_isolated","T-1"],["close","V-1"],["lock","V-1"]]"#,
     );
 }
 

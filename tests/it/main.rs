@@ -26,6 +26,7 @@ mod hostile;
 mod isolation;
 mod isolation_drawings;
 mod isolation_oracle;
+mod isolation_parts;
 mod language;
 mod layers;
 mod limits;

@@ -129,6 +129,7 @@ const HAND_VALVE_WORDS: &[&str] = &[
     "angle",
     "api",
     "ball",
+    "bellows",
     "bleed",
     "block",
     "body",
@@ -146,6 +147,7 @@ const HAND_VALVE_WORDS: &[&str] = &[
     "closed",
     "compact",
     "concentric",
+    "conduit",
     "cryogenic",
     "double",
     "drain",
@@ -194,6 +196,7 @@ const HAND_VALVE_WORDS: &[&str] = &[
     "pinch",
     "plastic",
     "plug",
+    "port",
     "process",
     "ptfe",
     "pvc",
@@ -202,6 +205,7 @@ const HAND_VALVE_WORDS: &[&str] = &[
     "root",
     "screwed",
     "seal",
+    "sealed",
     "seat",
     "seated",
     "shut",
@@ -229,6 +233,7 @@ const HAND_VALVE_WORDS: &[&str] = &[
     "triple",
     "trunnion",
     "two",
+    "type",
     "valve",
     "vent",
     "wafer",
@@ -332,6 +337,10 @@ const SEVERAL_WAYS: &[&str] = &[
     "change_over",
 ];
 
+/// Words of valves with more than two ports: a full port is the bore of a valve.
+const SEVERAL_PORTS: &[&str] =
+    &["3_port", "4_port", "5_port", "6_port", "five_port", "six_port", "_l_port", "_t_port", ".l_port", ".t_port"];
+
 /// Returns whether a class of a valve, in snake_case, is one that does not close all its ways.
 pub(super) fn has_several_ways(class: &str) -> bool {
     Has(SEVERAL_WAYS).matches(class)
@@ -420,16 +429,45 @@ const EMERGENCY_LETTERS: &[(EmergencyValve, &[&str])] = &[
     (EmergencyValve::Possible, &["XV", "UV", "ROV", "EBV", "XZV", "UZV"]),
 ];
 
-/// Letters of the tags of valves that are no hand valves: with an actuator, check valves, relief valves.
-const OTHER_VALVE_LETTERS: &[&str] = &[
-    "SDV", "ESDV", "ESV", "EIV", "ESD", "EBV", "BDV", "XV", "XZV", "UV", "UZV", "MOV", "AOV", "ROV", "SOV", "HCV",
-    "FV", "LV", "PV", "TV", "FCV", "LCV", "PCV", "TCV", "FZV", "LZV", "PZV", "TZV", "NRV", "CHV", "PSV", "PRV", "TRV",
-    "TSV", "PSE",
-];
+/// What the letters of a tag say about a valve that its class calls a hand valve.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum TagLetters {
+    /// Nothing else: also `HV`, `CV` and `RV`, which stand for several.
+    HandValve,
+    /// A valve with an actuator.
+    Actuated,
+    /// A valve that opens or closes by itself: a check valve, a relief valve.
+    SelfActing,
+}
 
-/// Returns whether the letters of a tag are those of a valve that is no hand valve. `HV` and `CV` stand for several.
-pub(crate) fn are_letters_of_other_valve(letters: &str) -> bool {
-    OTHER_VALVE_LETTERS.contains(&letters)
+/// Letters of the tags of valves that open or close by themselves.
+const SELF_ACTING_LETTERS: &[&str] =
+    &["NRV", "CHV", "PSV", "PRV", "TRV", "TSV", "PSE", "SRV", "PVRV", "PVSV", "VRV", "BPV", "EFV", "XFV", "EXFV"];
+
+/// Letters of the tags of other valves with an actuator.
+const ACTUATED_LETTERS: &[&str] = &["ESD", "MOV", "HCV", "HIC", "HZV", "HSV", "BDV"];
+
+/// First letters of the tags of valves in a loop: measured variables and safety functions. `H` is a hand valve. Hand
+/// valves often have the letters of their type or purpose: `BV`, `DV`, `GV`, `IV`, `MV`, `NV`, `VV`.
+const VARIABLES: &str = "AEFJKLPQRSTUWXYZ";
+
+/// Letters between the first one and `V`, in the tags of such valves. A second letter of a valve type (`B`, `G`, `N`)
+/// is none of them: `FBV` is often a ball valve with a full bore.
+const FUNCTIONS: &str = "ACDEFIKLOPQRSTUXYZ";
+
+/// Returns what the letters of the tag of a valve say about it.
+pub(crate) fn tag_letters(letters: &str) -> TagLetters {
+    let is_automatic = |letters: &str| {
+        let inner = letters.strip_suffix('V').and_then(|rest| rest.strip_prefix(|c| VARIABLES.contains(c)));
+        inner.is_some_and(|inner| inner.chars().all(|c| FUNCTIONS.contains(c)))
+    };
+    match () {
+        () if SELF_ACTING_LETTERS.contains(&letters) => TagLetters::SelfActing,
+        () if letters == "RV" => TagLetters::HandValve,
+        () if ACTUATED_LETTERS.contains(&letters) || is_automatic(letters) => TagLetters::Actuated,
+        () if emergency_valve_by_letters(letters).is_some() => TagLetters::Actuated,
+        () => TagLetters::HandValve,
+    }
 }
 
 /// Returns the function of a valve in the emergency shutdown by its class in snake_case, without its namespace.
@@ -453,6 +491,39 @@ const BUILT_IN: &[(Role, &[Words])] = &[
     (Role::None, &[Is(&["reference.signal_end"])]),
     // References to another sheet, whatever the rest of their class.
     (Role::OffPage, &[Begins(&["reference."])]),
+    // Some tools class what protects by opening, and the valves in a pipe, as instruments.
+    (
+        Role::Relief,
+        &[Is(&[
+            "instrument.safety_valve",
+            "instrument.relief_valve",
+            "instrument.safety_relief_valve",
+            "instrument.pressure_safety_valve",
+            "instrument.pressure_relief_valve",
+            "instrument.pressure_vacuum_relief_valve",
+            "instrument.vacuum_relief_valve",
+            "instrument.thermal_relief_valve",
+            "instrument.rupture_disc",
+            "instrument.rupture_disk",
+            "instrument.bursting_disc",
+            "instrument.psv",
+            "instrument.prv",
+        ])],
+    ),
+    (
+        Role::Control,
+        &[Is(&[
+            "instrument.control_valve",
+            "instrument.shutdown_valve",
+            "instrument.shut_down_valve",
+            "instrument.blowdown_valve",
+            "instrument.on_off_valve",
+            "instrument.solenoid_valve",
+            "instrument.motor_operated_valve",
+            "instrument.emergency_shutdown_valve",
+            "instrument.emergency_isolation_valve",
+        ])],
+    ),
     (
         Role::Instrument,
         &[
@@ -649,7 +720,10 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             ]),
         ],
     ),
-    (Role::MultiWay, &[InValve(SEVERAL_WAYS), InValve(&["mixing", "selector", "transfer", "switching", "_port_"])]),
+    (
+        Role::MultiWay,
+        &[InValve(SEVERAL_WAYS), InValve(&["mixing", "selector", "transfer", "switching"]), InValve(SEVERAL_PORTS)],
+    ),
     (
         Role::Barrier,
         &[
@@ -680,9 +754,11 @@ const BUILT_IN: &[(Role, &[Words])] = &[
                 "vent",
                 "bleed",
             ]),
-            Last(&["stopcock", "stop_cock"]),
+            Last(&["stopcock", "stop_cock", "plug_cock", "flush_bottom_valve"]),
             // A plug or a needle alone is not a valve.
             Is(&["ball", "gate", "globe", "butterfly"]),
+            Is(&["gate_valve_manual", "ball_valve_manual", "globe_valve_manual", "butterfly_valve_manual"]),
+            Is(&["plug_valve_manual", "needle_valve_manual", "globe_valve_angle"]),
             Is(&["valve_ball", "valve_gate", "valve_globe", "valve_plug", "valve_butterfly", "valve_needle"]),
         ],
     ),

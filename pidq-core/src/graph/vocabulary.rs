@@ -106,6 +106,88 @@ pub const ANALYZERS: &[&str] = &["analys", "analyz"];
 /// Parts of the classes of pipe spools.
 pub const SPOOLS: &[&str] = &["spool"];
 
+/// Parts of the classes of rings that keep the place of a blind open.
+pub const SPACERS: &[&str] = &["spacer"];
+
+/// Parts of the classes of blinds that can close a line.
+pub const BLINDS: &[&str] = &["blind", "spade", "spectacle", "figure"];
+
+/// Words in the classes of blinds that leave the word `closed` beside them the position of the blind.
+pub const BLIND_WORDS: &[&str] = &[
+    "8",
+    "blank",
+    "blanking",
+    "blind",
+    "eight",
+    "fig",
+    "figure",
+    "flange",
+    "flanged",
+    "goggle",
+    "in",
+    "inserted",
+    "line",
+    "locked",
+    "normally",
+    "paddle",
+    "plate",
+    "position",
+    "slip",
+    "spade",
+    "spec",
+    "spectacle",
+    "swing",
+    "valve",
+];
+
+/// Statuses of items that are there now, as written in drawings, in snake_case.
+pub const INSTALLED: &[&str] = &[
+    "active",
+    "as_built",
+    "as_is",
+    "asbuilt",
+    "built",
+    "commissioned",
+    "current",
+    "exist",
+    "existing",
+    "in_operation",
+    "in_place",
+    "in_service",
+    "in_use",
+    "installed",
+    "operating",
+    "operational",
+];
+
+/// Words in the statuses of items that are not there now.
+pub const NOT_INSTALLED: &[&str] = &[
+    "absent",
+    "canceled",
+    "cancelled",
+    "deleted",
+    "demolished",
+    "dismantled",
+    "future",
+    "planned",
+    "proposed",
+    "removed",
+    "scrapped",
+    "uninstalled",
+    "void",
+    "voided",
+];
+
+/// Words in the statuses of items that something is to be done to.
+pub const INTENTIONS: &[&str] = &["to", "for"];
+
+/// Words for what is to be done to an item that is not there yet.
+pub const INSTALLATIONS: &[&str] =
+    &["add", "added", "built", "erected", "fitted", "future", "install", "installation", "installed"];
+
+/// Words after which a word of a status may mean the opposite, or something later.
+pub const NEGATIONS: &[&str] = &["no", "non", "not", "never", "un"];
+
 /// Parts of the classes of instruments that sense.
 pub const SENSORS: &[&str] = &["sensor", "transmitter", "element", "signal_generating", "sensing"];
 
@@ -124,6 +206,12 @@ pub const TRIPS: &[&str] = &["trip", "interlock", "esd", "emergency", "shutdown"
 /// Words in the classes of shutdown and blowdown valves.
 pub const SHUTDOWN_VALVES: &[&str] =
     &["esd", "esdv", "sdv", "bdv", "emergency", "shutdown", "shut_down", "blowdown", "blow_down"];
+
+/// Words in the classes of what drives other equipment, and is not open to it.
+pub const PRIME_MOVERS: &[&str] = &["motor", "turbine", "engine", "gearbox", "gear_box", "driver"];
+
+/// Words in the classes of equipment that only groups other equipment.
+pub const ASSEMBLIES: &[&str] = &["package", "package_unit", "skid", "unit", "train", "system", "assembly", "plant"];
 
 /// Words in the classes of equipment with a drive, which a trip can stop.
 pub const DRIVES: &[&str] = &[

@@ -10,6 +10,9 @@
 
 mod actuation;
 mod bleeds;
+pub(in crate::pid) mod connections;
+mod hand_valves;
+mod parts;
 mod plan;
 mod relief_lost;
 mod relief_paths;
@@ -20,10 +23,13 @@ use std::cell::RefCell;
 
 use hashbrown::{HashMap, HashSet};
 
+use self::bleeds::Behind;
+use self::hand_valves::{HandValve, hand_valve, is_declared};
+use self::parts::Parts;
 use self::relief_paths::ReliefPaths;
 use self::targets::Targets;
 use super::dead_ends::{has_instrument, is_inline_item, is_manhole};
-use super::valve_state::{self, BlindPosition, Spool, blind_position, is_closed, is_locked_open};
+use super::valve_state::{self, BlindPosition, Presence, Spool, blind_position, is_closed, is_locked_open};
 use super::{ChargeFn, Datum, segments};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
@@ -115,6 +121,15 @@ struct Conditional {
     action: &'static str,
 }
 
+/// Flow through an item that a branch reaches, by the directions of its pipes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum FlowThrough {
+    /// Out of the volume.
+    Outwards,
+    /// Into the volume, or not through the item: two pipes enter it.
+    Other,
+}
+
 /// Effect of a node on a branch.
 enum NodeEffect {
     Ends(&'static str),
@@ -134,6 +149,7 @@ struct Isolation<'p, 'a> {
     /// Nodes that a branch has reached.
     visited: HashSet<NodeId>,
     targets: HashSet<NodeId>,
+    parts: &'p Parts,
     /// Other equipment inside the volume.
     entered_equipment: HashSet<NodeId>,
     inside: Vec<NodeId>,
@@ -211,7 +227,7 @@ fn remove_needless<V: Visitor>(
 impl<'p, 'a> Isolation<'p, 'a> {
     fn search<V: Visitor>(
         drawing: &'p Drawing<'a>,
-        targets: &Targets,
+        targets: &'p Targets,
         options: IsolateOptions,
         relief_paths: &'p RefCell<ReliefPaths>,
         used_last: &'p HashSet<NodeId>,
@@ -226,6 +242,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
             steps: Vec::new(),
             visited: HashSet::new(),
             targets: targets.items.iter().copied().collect(),
+            parts: &targets.parts,
             entered_equipment: HashSet::new(),
             inside: Vec::new(),
             barriers: Vec::new(),
@@ -243,10 +260,13 @@ impl<'p, 'a> Isolation<'p, 'a> {
             missing_ends: segments::MissingEnds::default(),
         };
         for target in &targets.items {
-            isolation.include(*target);
+            isolation.include(*target, visitor)?;
             if targets.has_group && isolation.is_unknown(*target) {
                 isolation.note("unknown_class", *target);
             }
+        }
+        for target in &targets.items {
+            isolation.include_parts(*target, visitor)?;
         }
         for at in 0..isolation.steps.len() {
             isolation.find_relief_paths(isolation.steps[at].node, visitor)?;
@@ -258,6 +278,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
         }
         isolation.find_dangling(visitor)?;
         isolation.find_unknown_connections(visitor)?;
+        isolation.find_shared_ids(visitor)?;
         isolation.remove_internal_barriers(visitor)?;
         Ok(isolation)
     }
@@ -270,7 +291,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
     }
 
     /// Adds an item and its ports to the volume; branches start at them.
-    fn include(&mut self, item: NodeId) {
+    fn include<V: Visitor>(&mut self, item: NodeId, visitor: &mut V) -> Result<()> {
         let topology = &self.drawing.topology;
         let ports = topology.ports.nodes(item);
         let has_pipe = |node: NodeId| topology.flow_degree(node) > 0;
@@ -293,9 +314,48 @@ impl<'p, 'a> Isolation<'p, 'a> {
         }
         if let Some(owner) = topology.owner(item).filter(|owner| !self.targets.contains(owner)) {
             let step = own_step.unwrap_or_else(|| self.begin_branch(item));
-            self.open_to_owner(step, owner);
+            self.open_to_owner(step, owner, visitor)?;
         }
         self.include_with_state(item, own_step);
+        Ok(())
+    }
+
+    /// Adds the parts of a target that are open to it, and a branch to the equipment that it is a part of.
+    fn include_parts<V: Visitor>(&mut self, target: NodeId, visitor: &mut V) -> Result<()> {
+        let parts = self.parts;
+        for part in parts.open_to(self.drawing, target, &mut |units| visitor.charge(units))? {
+            if self.targets.insert(part) {
+                self.include_part(part);
+            }
+        }
+        for whole in parts.wholes_of(self.drawing, target, &mut |units| visitor.charge(units))? {
+            if !self.targets.contains(&whole) && self.drawing.topology.owner(target) != Some(whole) {
+                let step = self.steps.iter().position(|step| step.node == target).map(|step| step as u32);
+                let step = step.unwrap_or_else(|| self.begin_branch(target));
+                self.open_to_owner(step, whole, visitor)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a part and its ports to the volume; branches start at them. A part needs no pipe of its own.
+    fn include_part(&mut self, part: NodeId) {
+        let topology = &self.drawing.topology;
+        let ports = topology.ports.nodes(part).iter().copied();
+        for node in std::iter::once(part).chain(ports) {
+            if !self.visited.insert(node) {
+                continue;
+            }
+            self.inside.push(node);
+            if self.parts.is_by_tag(node) {
+                self.note("nozzle_by_tag", node);
+            }
+            if topology.flow_degree(node) > 0 {
+                self.begin_branch(node);
+            } else if topology.roles[node as usize] == Role::Port && self.is_unused_port(node) {
+                self.gaps.push(DataGap { kind: "unconnected_nozzle", at: node, edge: NONE });
+            }
+        }
     }
 
     /// Lists a target that is a relief device or lacks a pipe: the search does not visit it.
@@ -306,7 +366,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
         }
         let degree = topology.flow_degree(item);
         let belongs_in_pipe = !topology.is_equipment(item) && !self.is_unknown(item);
-        if degree > 0 && belongs_in_pipe && degree < self.pipe_count(item) {
+        if degree > 0 && belongs_in_pipe && degree < pipe_count(self.drawing, item) {
             self.gaps.push(DataGap { kind: "free_port", at: item, edge: NONE });
         }
     }
@@ -319,12 +379,12 @@ impl<'p, 'a> Isolation<'p, 'a> {
     }
 
     /// Handles a nozzle as target: no barrier separates it from its own equipment.
-    fn open_to_owner(&mut self, step: u32, owner: NodeId) {
+    fn open_to_owner<V: Visitor>(&mut self, step: u32, owner: NodeId, visitor: &mut V) -> Result<()> {
         if self.passes_equipment() {
-            self.enter(step, owner);
-        } else {
-            self.open.push(OpenBranch { step, kind: "equipment", at: owner });
+            return self.enter(step, owner, visitor);
         }
+        self.open.push(OpenBranch { step, kind: "equipment", at: owner });
+        Ok(())
     }
 
     /// Returns whether a nozzle has no pipe and no instrument and is not a manhole: its connection may be missing.
@@ -394,7 +454,9 @@ impl<'p, 'a> Isolation<'p, 'a> {
                 self.barriers.push(Barrier { step, ports, kind });
                 self.steps[step as usize].is_end = true;
             }
-            NodeEffect::StaysOpen("equipment", equipment) if self.passes_equipment() => self.enter(step, equipment),
+            NodeEffect::StaysOpen("equipment", equipment) if self.passes_equipment() => {
+                self.enter(step, equipment, visitor)?;
+            }
             NodeEffect::StaysOpen(kind, at) => {
                 self.open.push(OpenBranch { step, kind, at });
                 self.steps[step as usize].is_end = true;
@@ -424,9 +486,16 @@ impl<'p, 'a> Isolation<'p, 'a> {
                 NodeEffect::StaysOpen("equipment", owner)
             });
         }
-        Ok(match topology.roles[node as usize] {
+        let role = topology.roles[node as usize];
+        let can_be_absent = !matches!(role, Role::Equipment | Role::OffPage | Role::OpenEnd | Role::Port);
+        match valve_state::presence(self.drawing, node) {
+            Presence::NotInstalled if can_be_absent => return Ok(self.absent_effect(node, step)),
+            Presence::Unknown if can_be_absent => self.note("unknown_status", node),
+            _ => {}
+        }
+        Ok(match role {
             Role::PositiveBarrier => self.positive_effect(node, step, visitor)?,
-            Role::Blind => self.blind_effect(node, step),
+            Role::Blind => self.blind_effect(node, step, visitor)?,
             Role::MultiWay => self.conditional_effect(node, step, "set", false),
             Role::Barrier | Role::Control if self.has_several_ways(node, visitor)? => {
                 self.conditional_effect(node, step, "set", false)
@@ -438,54 +507,57 @@ impl<'p, 'a> Isolation<'p, 'a> {
             Role::Equipment => NodeEffect::StaysOpen("equipment", node),
             Role::OffPage if topology.flow_degree(node) < 2 => NodeEffect::StaysOpen("off_page_connector", node),
             Role::OpenEnd => NodeEffect::StaysOpen("open_end", node),
-            Role::None => self.unclassified_effect(node, step),
+            Role::Port => match self.whole_of(node, visitor)? {
+                Some(whole) => NodeEffect::StaysOpen("equipment", whole),
+                None => NodeEffect::Passes,
+            },
+            Role::None => self.unclassified_effect(node, step, visitor)?,
             _ => NodeEffect::Passes,
         })
     }
 
-    /// Handles a hand valve: no barrier if it is not installed, and conditional if something in the drawing says that it
-    /// is no hand valve.
+    /// Handles a hand valve: conditional if something in the drawing says that it is no hand valve.
     fn hand_valve_effect<V: Visitor>(&mut self, node: NodeId, step: u32, visitor: &mut V) -> Result<NodeEffect> {
-        let config = &self.drawing.topology.config;
-        if valve_state::is_not_installed(self.drawing, node) {
-            self.note("not_installed", node);
-            return Ok(NodeEffect::Passes);
-        }
-        if self.drawing.class_texts(node).any(|class| config.is_declared(class)) {
-            return Ok(self.valve_effect(node, "barrier"));
-        }
-        if self.is_contradicted(node) {
-            self.note("contradictory_class", node);
-            return Ok(self.conditional_effect(node, step, "close", false));
-        }
-        if actuation::is_actuated(self.drawing, node, &mut |units| visitor.charge(units))? {
-            return Ok(self.conditional_effect(node, step, "close", self.options.accept_conditional));
-        }
-        if actuation::has_tag_of_other_valve(self.drawing, node) {
-            self.note("contradictory_tag", node);
-            return Ok(self.conditional_effect(node, step, "close", self.options.accept_conditional));
-        }
-        Ok(self.valve_effect(node, "barrier"))
+        let is_accepted = self.options.accept_conditional;
+        Ok(match hand_valve(self.drawing, node, &mut |units| visitor.charge(units))? {
+            HandValve::Certain => self.valve_effect(node, "barrier"),
+            HandValve::Actuated => self.conditional_effect(node, step, "close", is_accepted),
+            HandValve::ContradictoryClass => {
+                self.note("contradictory_class", node);
+                self.conditional_effect(node, step, "close", false)
+            }
+            HandValve::ActuatedByTag => {
+                self.note("contradictory_tag", node);
+                self.conditional_effect(node, step, "close", is_accepted)
+            }
+            HandValve::SelfActingByTag => {
+                self.note("contradictory_tag", node);
+                self.conditional_effect(node, step, "close", false)
+            }
+        })
     }
 
-    /// Returns whether another field of a valve calls it something that does not close.
-    fn is_contradicted(&self, node: NodeId) -> bool {
-        let config = &self.drawing.topology.config;
-        let is_other = |role: Role| {
-            matches!(role, Role::OneWay | Role::Relief | Role::Control | Role::MultiWay | Role::Blind | Role::OpenEnd)
-        };
-        self.drawing.class_texts(node).any(|class| match config.role_of(class) {
-            Some(role) => is_other(role),
-            None => config.passage_of(class).is_some(),
-        })
+    /// Handles an item that is not there: it separates nothing, and without a closure the pipe ends open.
+    fn absent_effect(&mut self, node: NodeId, step: u32) -> NodeEffect {
+        self.note("not_installed", node);
+        match self.drawing.topology.roles[node as usize] {
+            Role::PositiveBarrier => NodeEffect::StaysOpen("open_end", node),
+            Role::None if self.drawing.class_has(node, vocabulary::SPOOLS) => NodeEffect::Passes,
+            Role::None => NodeEffect::StaysOpen("open_end", node),
+            Role::Relief => {
+                self.relief.push(step);
+                NodeEffect::Passes
+            }
+            _ => NodeEffect::Passes,
+        }
     }
 
     /// Handles a blind flange: no barrier if the drawing states that it is open.
     fn positive_effect<V: Visitor>(&mut self, node: NodeId, step: u32, visitor: &mut V) -> Result<NodeEffect> {
         let is_removed_spool = valve_state::spool(self.drawing, node) == Spool::Removed;
-        if valve_state::is_not_installed(self.drawing, node) && !is_removed_spool {
-            self.note("not_installed", node);
-            return Ok(NodeEffect::StaysOpen("open_end", node));
+        if valve_state::is_spool_with_other_position(self.drawing, node) {
+            self.note("contradictory_class", node);
+            return Ok(self.conditional_effect(node, step, "remove", false));
         }
         if blind_position(self.drawing, node) == BlindPosition::Open && !is_removed_spool {
             self.note("open_blind_flange", node);
@@ -495,34 +567,41 @@ impl<'p, 'a> Isolation<'p, 'a> {
             return Ok(self.conditional_effect(node, step, "close", false));
         }
         let pipes = bleeds::neighbors(self.drawing, node, &mut |units| visitor.charge(units))?;
-        let config = &self.drawing.topology.config;
-        let is_declared = self.drawing.class_texts(node).any(|class| config.is_declared(class));
-        if pipes.len() > 1 && !is_removed_spool && !is_declared {
+        if pipes.len() > 1 && !is_removed_spool && !is_declared(self.drawing, node) {
             self.note("blind_flange_in_line", node);
         }
         Ok(NodeEffect::Ends("positive_barrier"))
     }
 
     /// Handles a blind that swings: a barrier only if the drawing states that it is closed.
-    fn blind_effect(&mut self, node: NodeId, step: u32) -> NodeEffect {
+    fn blind_effect<V: Visitor>(&mut self, node: NodeId, step: u32, visitor: &mut V) -> Result<NodeEffect> {
         let action = match valve_state::spool(self.drawing, node) {
-            Spool::Removed => return NodeEffect::Ends("positive_barrier"),
+            Spool::Removed => return Ok(NodeEffect::Ends("positive_barrier")),
             Spool::Removable => "remove",
             Spool::Installed => "swing",
         };
         match blind_position(self.drawing, node) {
             // A closed spool may be one that is installed.
-            BlindPosition::Closed if action == "swing" => NodeEffect::Ends("positive_barrier"),
-            BlindPosition::Closed | BlindPosition::Open => {
-                self.conditional_effect(node, step, action, self.options.accept_conditional)
-            }
-            BlindPosition::Unknown => {
-                if action == "swing" {
-                    self.note("blind_without_position", node);
-                }
-                self.conditional_effect(node, step, action, self.options.accept_conditional)
-            }
+            BlindPosition::Closed if action == "swing" => return Ok(NodeEffect::Ends("positive_barrier")),
+            BlindPosition::Unknown if action == "swing" => self.note("blind_without_position", node),
+            _ => {}
         }
+        let is_accepted = self.can_be_moved(node, step, visitor)?;
+        Ok(self.conditional_effect(node, step, action, is_accepted))
+    }
+
+    /// Returns whether a blind or a spool that an option accepts can be moved: its line is opened for that, so a valve
+    /// behind it must be closed before.
+    fn can_be_moved<V: Visitor>(&mut self, node: NodeId, step: u32, visitor: &mut V) -> Result<bool> {
+        if !self.options.accept_conditional {
+            return Ok(false);
+        }
+        let before = self.node_at(self.steps[step as usize].from);
+        let Some(valve) = self.behind(node, before, &mut |units| visitor.charge(units))?.second else {
+            return Ok(false);
+        };
+        self.find_relief_paths(valve, visitor)?;
+        Ok(!self.is_used_last(valve))
     }
 
     /// Handles a valve that closes its line: passed at first if it is to stay open.
@@ -538,7 +617,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
     /// Notes a valve whose type the drawing leaves open.
     fn note_class(&mut self, node: NodeId) {
         let config = &self.drawing.topology.config;
-        if self.drawing.class_texts(node).any(|class| config.is_declared(class)) {
+        if is_declared(self.drawing, node) {
             return;
         }
         let role = self.drawing.topology.roles[node as usize];
@@ -567,24 +646,46 @@ impl<'p, 'a> Isolation<'p, 'a> {
     /// Handles a check valve that an option accepts: it closes against a flow into the volume only if the drawing states
     /// that it opens outwards.
     fn one_way_effect(&mut self, node: NodeId, step: u32) -> NodeEffect {
-        let topology = &self.drawing.topology;
-        let before = self.node_at(self.steps[step as usize].from);
-        let flow = topology.table(EdgeFilter::Flow, Direction::Down);
-        let is_directed = |edge: EdgeId| !topology.edge_flags[edge as usize].contains(EdgeFlags::UNDIRECTED);
-        let opens_outwards = before != NONE && flow.arcs(before).any(|(next, edge)| next == node && is_directed(edge));
-        if opens_outwards {
+        if self.flow_through(node, step) == Some(FlowThrough::Outwards) {
             return self.accepted(node, "accepted_one_way", "one_way");
         }
         self.note("one_way_direction", node);
         NodeEffect::Passes
     }
 
+    /// Handles a relief device. One that discharges into the volume is opened by the pressure of others: no barrier.
     fn relief_effect(&mut self, node: NodeId, step: u32) -> NodeEffect {
         self.relief.push(step);
-        match self.options.accept_relief {
-            true => self.accepted(node, "accepted_relief", "relief"),
-            false => NodeEffect::Passes,
+        if !self.options.accept_relief {
+            return NodeEffect::Passes;
         }
+        if self.flow_through(node, step) == Some(FlowThrough::Other) {
+            self.note("relief_direction", node);
+            return NodeEffect::Passes;
+        }
+        self.accepted(node, "accepted_relief", "relief")
+    }
+
+    /// Returns the flow through an item that a branch reaches, by all its pipes; `None` if the drawing leaves the
+    /// direction of one open, or the item has pipes on one side only.
+    fn flow_through(&self, node: NodeId, step: u32) -> Option<FlowThrough> {
+        let topology = &self.drawing.topology;
+        let before = self.node_at(self.steps[step as usize].from);
+        let is_undirected = |edge: EdgeId| topology.edge_flags[edge as usize].contains(EdgeFlags::UNDIRECTED);
+        let flows_out = |other: NodeId, edge: EdgeId| {
+            topology.flow_ends(edge) == if other == before { [other, node] } else { [node, other] }
+        };
+        let arcs = topology.table(EdgeFilter::Flow, Direction::Both).arcs(node);
+        let (mut is_stated, mut has_other_side) = (true, false);
+        for (other, edge) in arcs {
+            has_other_side |= other != before;
+            match is_undirected(edge) {
+                true => is_stated = false,
+                false if !flows_out(other, edge) => return Some(FlowThrough::Other),
+                false => {}
+            }
+        }
+        (is_stated && has_other_side && before != NONE).then_some(FlowThrough::Outwards)
     }
 
     /// Handles a barrier that only an option accepts.
@@ -594,13 +695,12 @@ impl<'p, 'a> Isolation<'p, 'a> {
     }
 
     /// Handles an item without a role: a spool that the drawing states to be removed separates, all others are passed.
-    fn unclassified_effect(&mut self, node: NodeId, step: u32) -> NodeEffect {
-        match valve_state::spool(self.drawing, node) {
+    fn unclassified_effect<V: Visitor>(&mut self, node: NodeId, step: u32, visitor: &mut V) -> Result<NodeEffect> {
+        Ok(match valve_state::spool(self.drawing, node) {
             Spool::Removed => NodeEffect::Ends("positive_barrier"),
-            Spool::Removable => self.conditional_effect(node, step, "remove", self.options.accept_conditional),
-            Spool::Installed if valve_state::is_not_installed(self.drawing, node) => {
-                self.note("not_installed", node);
-                NodeEffect::StaysOpen("open_end", node)
+            Spool::Removable => {
+                let is_accepted = self.can_be_moved(node, step, visitor)?;
+                self.conditional_effect(node, step, "remove", is_accepted)
             }
             Spool::Installed => {
                 if self.is_unknown(node) {
@@ -608,28 +708,35 @@ impl<'p, 'a> Isolation<'p, 'a> {
                 }
                 NodeEffect::Passes
             }
-        }
+        })
+    }
+
+    /// Returns the equipment of a nozzle that is tied to it by other data than `owner` reads.
+    fn whole_of<V: Visitor>(&self, nozzle: NodeId, visitor: &mut V) -> Result<Option<NodeId>> {
+        let wholes = self.parts.wholes_of(self.drawing, nozzle, &mut |units| visitor.charge(units))?;
+        Ok(wholes.first().copied())
+    }
+
+    /// Returns the second barrier in series behind an item. With the option, also a valve that an actuator closes.
+    fn behind(&self, node: NodeId, before: NodeId, charge: ChargeFn<'_>) -> Result<Behind> {
+        bleeds::behind(self.drawing, [before, node], self.options.accept_conditional, charge)
     }
 
     /// Returns whether nothing is known about the class of an item.
     fn is_unknown(&self, node: NodeId) -> bool {
         let topology = &self.drawing.topology;
-        topology.roles[node as usize] == Role::None && topology.owner(node).is_none() && self.passage(node).is_none()
-    }
-
-    /// Returns what is known about the class of an item without a role.
-    fn passage(&self, node: NodeId) -> Option<Passage> {
-        self.drawing.class_texts(node).find_map(|class| self.drawing.topology.config.passage_of(class))
+        topology.roles[node as usize] == Role::None
+            && topology.owner(node).is_none()
+            && passage(self.drawing, node).is_none()
     }
 
     /// Returns whether a valve joins three pipes or more, by its class or on the drawing. It closes no branch for
     /// certain: some of its ways are open to each other in any position.
     fn has_several_ways<V: Visitor>(&mut self, node: NodeId, visitor: &mut V) -> Result<bool> {
-        let config = &self.drawing.topology.config;
-        if self.drawing.class_texts(node).any(|class| config.is_declared(class)) {
+        if is_declared(self.drawing, node) {
             return Ok(false);
         }
-        if self.drawing.class_texts(node).any(|class| config.has_several_ways(class)) {
+        if hand_valves::has_several_ways(self.drawing, node) {
             return Ok(true);
         }
         let pipes = bleeds::neighbors(self.drawing, node, &mut |units| visitor.charge(units))?;
@@ -648,7 +755,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
         let node = self.steps[step as usize].node;
         self.inside.push(node);
         let degree = self.drawing.topology.flow_degree(node);
-        if degree < self.pipe_count(node) || degree < 2 && self.continues_undrawn(node, visitor)? {
+        if degree < pipe_count(self.drawing, node) || degree < 2 && self.continues_undrawn(node, visitor)? {
             self.gaps.push(DataGap { kind: "free_port", at: node, edge: NONE });
             self.open.push(OpenBranch { step, kind: "free_port", at: node });
         } else if degree < 2 {
@@ -659,18 +766,6 @@ impl<'p, 'a> Isolation<'p, 'a> {
             self.note("junction_with_two_pipes", node);
         }
         Ok(())
-    }
-
-    /// Returns the number of pipes that an item needs for a branch to end at it or pass it as drawn.
-    fn pipe_count(&self, node: NodeId) -> usize {
-        let is_through = match self.drawing.topology.roles[node as usize] {
-            Role::Blind => true,
-            // A sample flows on behind an analyzer.
-            Role::Instrument => self.drawing.class_has(node, vocabulary::ANALYZERS),
-            Role::None => self.drawing.topology.owner(node).is_none() && self.passage(node) != Some(Passage::End),
-            _ => false,
-        };
-        expected_pipe_count(self.drawing, node).max(if is_through { 2 } else { 0 })
     }
 
     /// Returns whether the line continues outside the drawing: at the end of a segment, or at a nozzle without
@@ -687,75 +782,63 @@ impl<'p, 'a> Isolation<'p, 'a> {
     }
 
     /// Continues through equipment: by the ports on the same side, or by all if it is included. Pipes connected to the
-    /// equipment without a nozzle are on the unnamed side.
-    fn enter(&mut self, step: u32, equipment: NodeId) {
-        let topology = &self.drawing.topology;
-        let Step { node, port, depth, .. } = self.steps[step as usize];
-        let side = topology.zone(node);
-        let is_open = |other: &NodeId| {
-            self.options.include_equipment || self.options.pass == EquipmentPolicy::Any || topology.zone(*other) == side
-        };
-        let ports = topology.ports.nodes(equipment).iter().copied();
-        let exits: Vec<NodeId> = ports.chain([equipment]).filter(is_open).collect();
+    /// equipment without a nozzle are on the unnamed side, which may be any. Its parts are open to it.
+    fn enter<V: Visitor>(&mut self, step: u32, equipment: NodeId, visitor: &mut V) -> Result<()> {
+        let node = self.steps[step as usize].node;
+        let all_sides = self.options.include_equipment || self.options.pass == EquipmentPolicy::Any;
+        let side = Some(self.drawing.topology.zone(node)).filter(|_| !all_sides);
         if node != equipment && !self.targets.contains(&node) {
             self.inside.push(node);
         }
-        if self.entered_equipment.insert(equipment) {
-            self.inside.push(equipment);
-            self.swallowed.extend(self.options.include_equipment.then_some(equipment));
+        self.enter_body(step, equipment, side, visitor)?;
+        let parts = self.parts;
+        let mut body = parts.open_to(self.drawing, equipment, &mut |units| visitor.charge(units))?;
+        body.extend(parts.wholes_of(self.drawing, equipment, &mut |units| visitor.charge(units))?);
+        for part in body {
+            // The sides of equipment say nothing about those of its parts.
+            self.enter_body(step, part, None, visitor)?;
         }
-        for exit in exits {
+        Ok(())
+    }
+
+    /// Continues by the ports of equipment or of a part of it on one side, or on all.
+    fn enter_body<V: Visitor>(&mut self, step: u32, body: NodeId, side: Option<u32>, visitor: &mut V) -> Result<()> {
+        let topology = &self.drawing.topology;
+        let Step { port, depth, .. } = self.steps[step as usize];
+        let ports = topology.ports.nodes(body);
+        visitor.charge(1 + ports.len() as u64)?;
+        let is_nozzle_inside = topology.roles[body as usize] == Role::Port && self.visited.contains(&body);
+        if !is_nozzle_inside && !self.targets.contains(&body) && self.entered_equipment.insert(body) {
+            self.inside.push(body);
+            self.swallowed.extend(self.options.include_equipment.then_some(body));
+        }
+        for exit in ports.iter().copied().chain([body]) {
+            if side.is_some_and(|side| topology.zone(exit) != side) {
+                self.note_unstated_side(exit, side);
+                continue;
+            }
             if !self.visited.insert(exit) {
                 continue;
             }
-            if exit != equipment {
+            if exit != body {
                 self.inside.push(exit);
             }
             if topology.flow_degree(exit) > 0 {
                 self.steps.push(Step { node: exit, from: step, port, depth: depth + 1, is_end: false });
-            } else if exit != equipment && self.is_unused_port(exit) {
+            } else if exit != body && self.is_unused_port(exit) {
                 self.gaps.push(DataGap { kind: "unconnected_nozzle", at: exit, edge: NONE });
             }
         }
-    }
-
-    /// Finds pipes at the volume and nozzles of its items with an end that names no node.
-    fn find_dangling<V: Visitor>(&mut self, visitor: &mut V) -> Result<()> {
-        let topology = &self.drawing.topology;
-        visitor.charge(topology.dangling.len() as u64)?;
-        let inside: HashSet<NodeId> = self.inside.iter().copied().collect();
-        let may_open_volume = |edge: &&EdgeId| {
-            [EdgeFlags::FLOW, EdgeFlags::PART].iter().any(|flags| topology.edge_flags[**edge as usize].contains(*flags))
-        };
-        for edge in topology.dangling.iter().filter(may_open_volume) {
-            let end = topology.ends[*edge as usize].into_iter().find(|end| inside.contains(end));
-            self.gaps.extend(end.map(|node| DataGap { kind: "dangling_edge", at: node, edge: *edge }));
-        }
         Ok(())
     }
 
-    /// Finds edges of unknown kind between the volume and other items: they may be pipes.
-    fn find_unknown_connections<V: Visitor>(&mut self, visitor: &mut V) -> Result<()> {
+    /// Notes a port that is not passed although it may be on the same side: the side of one of the two is not stated.
+    fn note_unstated_side(&mut self, port: NodeId, side: Option<u32>) {
         let topology = &self.drawing.topology;
-        if !topology.all_flags.contains(EdgeFlags::UNKNOWN) {
-            return Ok(());
+        let is_unstated = topology.zone(port) == NONE || side == Some(NONE);
+        if is_unstated && topology.flow_degree(port) > 0 && !self.visited.contains(&port) {
+            self.note("unstated_side", port);
         }
-        let table = topology.table(EdgeFilter::All, Direction::Both);
-        let is_item = |node: NodeId| topology.flow_degree(node) > 0 || topology.is_equipment(node);
-        let inside: HashSet<NodeId> = self.inside.iter().copied().collect();
-        for node in self.inside.clone() {
-            visitor.charge(1 + table.degree(node) as u64)?;
-            let unknown = table.arcs(node).filter(|(other, edge)| {
-                topology.edge_flags[*edge as usize].contains(EdgeFlags::UNKNOWN)
-                    && !inside.contains(other)
-                    && is_item(*other)
-            });
-            for (_, edge) in unknown {
-                self.gaps.push(DataGap { kind: "unknown_connection", at: node, edge });
-                self.uncertainties.push(Uncertainty { reason: "unknown_connection", at: node, edge });
-            }
-        }
-        Ok(())
     }
 
     /// Moves barriers with both sides inside the volume into it: closing them separates nothing.
@@ -813,6 +896,23 @@ impl<'p, 'a> Isolation<'p, 'a> {
     fn node_at(&self, step: u32) -> NodeId {
         self.steps.get(step as usize).map_or(NONE, |step| step.node)
     }
+}
+
+/// Returns what is known about the class of an item without a role.
+fn passage(drawing: &Drawing<'_>, node: NodeId) -> Option<Passage> {
+    drawing.class_texts(node).find_map(|class| drawing.topology.config.passage_of(class))
+}
+
+/// Returns the number of pipes that an item needs for a branch to end at it or pass it as drawn.
+pub(crate) fn pipe_count(drawing: &Drawing<'_>, node: NodeId) -> usize {
+    let is_through = match drawing.topology.roles[node as usize] {
+        Role::Blind => true,
+        // A sample flows on behind an analyzer.
+        Role::Instrument => drawing.class_has(node, vocabulary::ANALYZERS),
+        Role::None => drawing.topology.owner(node).is_none() && passage(drawing, node) != Some(Passage::End),
+        _ => false,
+    };
+    expected_pipe_count(drawing, node).max(if is_through { 2 } else { 0 })
 }
 
 /// Returns the number of pipes an item is designed for: its process ports, or two if it belongs in a line.

@@ -6,6 +6,8 @@ mod safeguards;
 
 use hashbrown::{HashMap, HashSet};
 
+use super::isolate::connections::unknown_connections;
+use super::isolate::pipe_count;
 use super::{Budget, ChargeFn, Datum, dead_ends, instrument_class, lists, pipe_lines, push_row};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
@@ -85,12 +87,42 @@ pub(crate) fn boundary<'a>(
     let mut visitor = BoundaryVisitor { charge, ends: &stop_set };
     let steps = walk::walk(topology, &mut WalkScratch::default(), &starts, &walk_options, &mut visitor)?;
     let reached: Vec<NodeId> = steps.iter().filter(|step| step.is_shown()).map(|step| step.node).collect();
-    let is_leak = |node: &NodeId| matches!(topology.roles[*node as usize], Role::OffPage | Role::OpenEnd);
     let (reached_stops, within): (Vec<NodeId>, Vec<NodeId>) = reached.iter().partition(|node| stop_set.contains(*node));
     let used: HashSet<NodeId> = reached_stops.iter().copied().collect();
     let unused = stops.iter().copied().filter(|stop| !used.contains(stop)).collect();
-    let leaks = within.iter().copied().filter(is_leak).collect();
+    let leaks = leaks(drawing, &within, charge)?;
     Ok(Datum::Record(KEYS, [within, reached_stops, unused, leaks].map(Datum::Nodes).into()))
+}
+
+/// Returns the items at which a volume is open, or may be: ends of the sheet, open ends, items with a free side, and the
+/// ends of pipes to nowhere and of edges of unknown kind, also at nozzles without a pipe.
+fn leaks(drawing: &Drawing<'_>, within: &[NodeId], charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+    let topology = &drawing.topology;
+    charge(topology.dangling.len() as u64)?;
+    let is_pipe = |edge: &&EdgeId| topology.edge_flags[**edge as usize].contains(EdgeFlags::FLOW);
+    let dangling: HashSet<NodeId> =
+        topology.dangling.iter().filter(is_pipe).flat_map(|edge| topology.ends[*edge as usize]).collect();
+    let mut inside: HashSet<NodeId> = within.iter().copied().collect();
+    let mut nodes = Vec::with_capacity(within.len());
+    for node in within.iter().copied() {
+        charge(1 + topology.ports.degree(node) as u64)?;
+        nodes.push(node);
+        let nozzles = topology.ports.nodes(node).iter().copied();
+        nodes.extend(nozzles.filter(|nozzle| topology.flow_degree(*nozzle) == 0 && inside.insert(*nozzle)));
+    }
+    let mut found = Vec::new();
+    for node in nodes {
+        let degree = topology.flow_degree(node);
+        let role = topology.roles[node as usize];
+        let is_open = matches!(role, Role::OffPage | Role::OpenEnd)
+            || dangling.contains(&node)
+            || !topology.is_equipment(node) && degree < pipe_count(drawing, node)
+            || role == Role::Port && topology.owner(node).is_none() && degree < 2;
+        if is_open || !unknown_connections(drawing, node, &inside, charge)?.is_empty() {
+            found.push(node);
+        }
+    }
+    Ok(found)
 }
 
 /// Returns the items without which a connected part of the plant would fall apart, in document order.

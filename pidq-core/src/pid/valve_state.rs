@@ -11,19 +11,55 @@ use crate::graph::snake_case::snake_case;
 use crate::graph::vocabulary;
 use crate::value::Value;
 
-/// Returns whether the drawing states that an item is not installed: removed, demolished, for the future.
-pub(crate) fn is_not_installed(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let states = [Names::NormalPosition, Names::BlindPosition, Names::Status];
-    let states = states.map(|names| state(drawing, node, names));
-    let is_no = |value: Option<Value<'_>>| match value {
-        Some(Value::Bool(is_yes)) => !is_yes,
-        value => value
-            .and_then(|value| value.as_str())
-            .is_some_and(|text| matches!(snake_case(text).as_str(), "no" | "false")),
+/// What the drawing states about the life cycle of an item, from the best news to the worst.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum Presence {
+    /// The drawing says that it is there, or says nothing.
+    Installed,
+    /// It is to be removed, or its status is in no list: it may be there or not.
+    Unknown,
+    /// It is not there now: removed, demolished, void, for the future.
+    NotInstalled,
+}
+
+/// Returns whether an item is there, by its status and by the marks that it is removed or installed. For a valve, the
+/// position `removed` counts too; for a blind or a spool, this is a position like any other.
+pub(crate) fn presence(drawing: &Drawing<'_>, node: NodeId) -> Presence {
+    let marks = [(Names::RemovedMark, true), (Names::InstalledMark, false)];
+    let is_absent = |(names, absent)| states(drawing, node, names).any(|value| truth(value) == Some(absent));
+    let is_removed = |names| states(drawing, node, names).any(|value| is_in(drawing, Some(value), Names::Removed));
+    if marks.into_iter().any(is_absent)
+        || !is_blind_or_spool(drawing, node)
+            && [Names::NormalPosition, Names::BlindPosition].into_iter().any(is_removed)
+    {
+        return Presence::NotInstalled;
+    }
+    let of_status = |value: Value<'_>| match value {
+        Value::Bool(_) => Presence::Unknown,
+        value => value.as_str().map_or(Presence::Installed, |text| presence_by_status(drawing, text)),
     };
-    states.into_iter().any(|value| is_in(drawing, value, Names::Removed))
-        || is_yes(state(drawing, node, Names::RemovedMark))
-        || is_no(state(drawing, node, Names::InstalledMark))
+    states(drawing, node, Names::Status).map(of_status).max().unwrap_or(Presence::Installed)
+}
+
+/// Returns what a status says. What is planned to be removed is still there, but not for sure when it is needed.
+fn presence_by_status(drawing: &Drawing<'_>, text: &str) -> Presence {
+    let config = &drawing.topology.config;
+    let words = snake_case(text);
+    let has_word = |known: &[&str]| words.split(|c: char| !c.is_alphanumeric()).any(|word| known.contains(&word));
+    let is_position = [Names::Open, Names::Closed].iter().any(|names| config.contains(*names, text));
+    match () {
+        () if config.contains(Names::Removed, text) => Presence::NotInstalled,
+        () if is_position || vocabulary::contains(vocabulary::INSTALLED, text) => Presence::Installed,
+        () if has_word(vocabulary::NEGATIONS) => Presence::Unknown,
+        () if has_word(vocabulary::INTENTIONS) && !has_word(vocabulary::INSTALLATIONS) => Presence::Unknown,
+        () if has_word(vocabulary::INTENTIONS) || has_word(vocabulary::NOT_INSTALLED) => Presence::NotInstalled,
+        () => Presence::Unknown,
+    }
+}
+
+/// Returns whether the drawing states that an item is not there now: removed, demolished, void, for the future.
+pub(crate) fn is_not_installed(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    presence(drawing, node) == Presence::NotInstalled
 }
 
 /// Returns whether the drawing states how a valve is operated, and not by hand: an operation, or the position that it
@@ -112,15 +148,26 @@ pub(crate) fn blind_position(drawing: &Drawing<'_>, node: NodeId) -> BlindPositi
         let mut classes = drawing.class_texts(node).map(snake_case);
         classes.any(|class| class.split(['_', '.']).any(|part| part == word))
     };
+    // A spacer is the open ring: it cannot be closed.
+    let is_spacer = drawing.class_has(node, vocabulary::SPACERS) && !drawing.class_has(node, vocabulary::BLINDS);
     let (is_closed, is_open) = (is_stated(Names::Closed), is_stated(Names::Open));
-    match (is_closed, is_open, stated.iter().flatten().any(|value| value.as_str().is_some())) {
+    match (is_closed, is_open || is_closed && is_spacer, stated.iter().flatten().any(|value| value.as_str().is_some()))
+    {
         (true, false, _) => BlindPosition::Closed,
         (false, true, _) => BlindPosition::Open,
         (true, true, _) | (_, _, true) => BlindPosition::Unknown,
-        _ if has_word("closed") && !has_word("open") => BlindPosition::Closed,
+        _ if has_word("closed") && !has_word("open") && is_position_in_class(drawing, node) => BlindPosition::Closed,
         _ if has_word("open") && !has_word("closed") => BlindPosition::Open,
         _ => BlindPosition::Unknown,
     }
+}
+
+/// Returns whether the classes of a blind with the word `closed` give its position: all their other words name the
+/// blind. In `not_closed`, `to_be_closed` and `closed_type`, the word means something else.
+fn is_position_in_class(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let is_known = |part: &str| part == "closed" || vocabulary::BLIND_WORDS.contains(&part);
+    let mut classes = drawing.class_texts(node).map(snake_case).filter(|class| class.contains("closed"));
+    classes.all(|class| class.rsplit('.').next().is_some_and(|class| class.split('_').all(is_known)))
 }
 
 /// State of a pipe spool.
@@ -148,6 +195,14 @@ pub(crate) fn spool(drawing: &Drawing<'_>, node: NodeId) -> Spool {
     }
 }
 
+/// Returns whether an item is a spool with a position that is not `removed`, whatever its class says.
+pub(crate) fn is_spool_with_other_position(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let has_position = |names: Names| texts(drawing, node, names).any(|text| !text.is_empty());
+    drawing.class_has(node, vocabulary::SPOOLS)
+        && spool(drawing, node) != Spool::Removed
+        && [Names::NormalPosition, Names::BlindPosition].into_iter().any(has_position)
+}
+
 /// Returns the position and the lock of an item as columns of a row.
 pub(crate) fn columns<'a>(drawing: &Drawing<'a>, node: NodeId) -> [Datum<'a>; 2] {
     let blind = || state(drawing, node, Names::BlindPosition).filter(|_| is_blind_or_spool(drawing, node));
@@ -155,33 +210,47 @@ pub(crate) fn columns<'a>(drawing: &Drawing<'a>, node: NodeId) -> [Datum<'a>; 2]
 }
 
 fn is_blind_or_spool(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    drawing.topology.roles[node as usize] == Role::Blind || spool(drawing, node) != Spool::Installed
+    drawing.topology.roles[node as usize] == Role::Blind || drawing.class_has(node, vocabulary::SPOOLS)
 }
 
 /// Returns the first string or Boolean of an item under one of some names.
 fn state<'a>(drawing: &Drawing<'a>, node: NodeId, names: Names) -> Option<Value<'a>> {
-    let object = drawing.node(node).as_object()?;
-    let is_state = |value: &Value<'a>| match value {
+    states(drawing, node, names).next()
+}
+
+/// Returns the texts of an item under some names.
+pub(crate) fn texts<'d, 'a>(drawing: &'d Drawing<'a>, node: NodeId, names: Names) -> impl Iterator<Item = &'a str> {
+    values(drawing, node, names).filter_map(Value::as_str)
+}
+
+/// Returns the numbers of an item under some names.
+pub(crate) fn numbers(drawing: &Drawing<'_>, node: NodeId, names: Names) -> impl Iterator<Item = f64> {
+    values(drawing, node, names).filter_map(Value::as_f64)
+}
+
+/// Returns the strings and Booleans of an item under some names.
+fn states<'d, 'a>(drawing: &'d Drawing<'a>, node: NodeId, names: Names) -> impl Iterator<Item = Value<'a>> {
+    values(drawing, node, names).filter(|value| match value {
         Value::Bool(_) => true,
         value => value.as_str().is_some_and(|text| !text.is_empty()),
-    };
-    let known = drawing.topology.config.names(names);
-    let field = known.iter().filter_map(|name| object.get(name)).find(is_state);
-    field.or_else(|| match object.get("attributes")? {
-        Value::Object(attributes) => {
-            let entries = attributes.iter().filter(|(name, _)| drawing.topology.config.contains(names, name));
-            entries.map(|(_, value)| value).find(is_state)
-        }
-        Value::Array(attributes) => {
-            let entries = attributes.iter().filter_map(Value::as_object);
-            let mut values = entries.filter_map(|entry| {
-                let name = entry.get("name")?.as_str()?;
-                entry.get("value").filter(|_| drawing.topology.config.contains(names, name))
-            });
-            values.find(is_state)
-        }
-        _ => None,
     })
+}
+
+/// Returns the values of an item under some names: its fields, then its attributes.
+fn values<'d, 'a>(drawing: &'d Drawing<'a>, node: NodeId, names: Names) -> impl Iterator<Item = Value<'a>> {
+    let object = drawing.node(node).as_object();
+    let known = drawing.topology.config.names(names);
+    let fields = known.iter().filter_map(move |name| object?.get(name));
+    let attributes = object.and_then(|object| object.get("attributes"));
+    let is_named = move |name: &str| drawing.topology.config.contains(names, name);
+    let entries = attributes.and_then(Value::as_object).into_iter().flat_map(|entries| entries.iter());
+    let of_object = entries.filter(move |(name, _)| is_named(name)).map(|(_, value)| value);
+    let entries = attributes.and_then(Value::as_array).into_iter().flat_map(|entries| entries.iter());
+    let of_array = entries.filter_map(Value::as_object).filter_map(move |entry| {
+        let name = entry.get("name")?.as_str()?;
+        entry.get("value").filter(|_| is_named(name))
+    });
+    fields.chain(of_object).chain(of_array)
 }
 
 fn is_in(drawing: &Drawing<'_>, value: Option<Value<'_>>, names: Names) -> bool {
@@ -189,9 +258,17 @@ fn is_in(drawing: &Drawing<'_>, value: Option<Value<'_>>, names: Names) -> bool 
 }
 
 fn is_yes(value: Option<Value<'_>>) -> bool {
+    value.and_then(truth) == Some(true)
+}
+
+/// Returns the meaning of a Boolean or of a text such as `yes`.
+fn truth(value: Value<'_>) -> Option<bool> {
     match value {
-        Some(Value::Bool(is_yes)) => is_yes,
-        Some(value) => value.as_str().is_some_and(|text| matches!(snake_case(text).as_str(), "yes" | "true")),
-        None => false,
+        Value::Bool(is_yes) => Some(is_yes),
+        value => match snake_case(value.as_str()?).as_str() {
+            "yes" | "true" | "y" | "1" => Some(true),
+            "no" | "false" | "n" | "0" => Some(false),
+            _ => None,
+        },
     }
 }

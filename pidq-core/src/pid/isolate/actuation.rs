@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
-use crate::graph::roles::{Role, are_letters_of_other_valve};
+use crate::graph::roles::{self, Role, TagLetters};
 use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::vocabulary;
@@ -50,7 +50,8 @@ fn is_described_as_actuated(drawing: &Drawing<'_>, node: NodeId) -> bool {
     texts.any(|text| vocabulary::VALVE_DRIVES.iter().any(|word| snake_case(text).contains(word)))
 }
 
-/// Returns whether the tag of a valve is that of a valve with an actuator, a check valve or a relief valve.
-pub(super) fn has_tag_of_other_valve(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    drawing.tag(node).and_then(Tag::parse).is_some_and(|tag| are_letters_of_other_valve(&tag.letters))
+/// Returns what the letters of the tag of a valve say about it.
+pub(super) fn tag_letters(drawing: &Drawing<'_>, node: NodeId) -> TagLetters {
+    let tag = drawing.tag(node).and_then(Tag::parse);
+    tag.map_or(TagLetters::HandValve, |tag| roles::tag_letters(&tag.letters))
 }

@@ -1,12 +1,13 @@
 //! Drains, vents and bleeds at a barrier, and the isolation method that they make possible.
 
+use super::hand_valves::separates;
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::pid::ChargeFn;
 pub(super) use crate::pid::dead_ends::{is_bleed, is_bleed_valve, neighbors};
-use crate::pid::valve_state::{BlindPosition, blind_position};
+use crate::pid::valve_state::{Presence, presence};
 
 /// Items behind a barrier, up to the second one in series.
 #[derive(Clone, Copy, Debug, Default)]
@@ -16,8 +17,14 @@ pub(super) struct Behind {
     pub bleed: Option<NodeId>,
 }
 
-/// Returns the second barrier in series, and the first bleed that branches off before it.
-pub(super) fn behind(drawing: &Drawing<'_>, barrier: NodeId, before: NodeId, charge: ChargeFn<'_>) -> Result<Behind> {
+/// Returns the second barrier in series, and the first bleed that branches off before it. What is not there, and a valve
+/// that may be none, is no second barrier; a valve that an actuator closes is one if `accepts_actuated`.
+pub(super) fn behind(
+    drawing: &Drawing<'_>,
+    [before, barrier]: [NodeId; 2],
+    accepts_actuated: bool,
+    charge: ChargeFn<'_>,
+) -> Result<Behind> {
     const MAX_STEPS: usize = 20;
     let topology = &drawing.topology;
     let (mut node, mut before) = (barrier, before);
@@ -25,7 +32,7 @@ pub(super) fn behind(drawing: &Drawing<'_>, barrier: NodeId, before: NodeId, cha
     for _ in 0..MAX_STEPS {
         let mut rest = Vec::new();
         for next in neighbors(drawing, node, charge)?.into_iter().filter(|next| *next != before) {
-            if is_bleed_valve(drawing, next, node, charge)? {
+            if is_installed_bleed(drawing, next, node, charge)? {
                 found.bleed = found.bleed.or(Some(next));
             } else {
                 rest.push(next);
@@ -36,10 +43,13 @@ pub(super) fn behind(drawing: &Drawing<'_>, barrier: NodeId, before: NodeId, cha
             return Ok(found);
         }
         match topology.roles[*only as usize] {
-            Role::Barrier | Role::PositiveBarrier => return Ok(Behind { second: Some(*only), ..found }),
-            Role::Blind if blind_position(drawing, *only) == BlindPosition::Closed => {
+            _ if presence(drawing, *only) == Presence::NotInstalled => (before, node) = (node, *only),
+            Role::Barrier | Role::PositiveBarrier | Role::Control | Role::Blind
+                if separates(drawing, *only, accepts_actuated, charge)? =>
+            {
                 return Ok(Behind { second: Some(*only), ..found });
             }
+            Role::Barrier | Role::PositiveBarrier => return Ok(found),
             Role::Control | Role::MultiWay | Role::OffPage | Role::OpenEnd | Role::Relief => return Ok(found),
             _ => (before, node) = (node, *only),
         }
@@ -58,9 +68,14 @@ pub(super) fn bleed_at(
         return Ok(None);
     }
     for next in neighbors(drawing, junction, charge)?.into_iter().filter(|next| *next != before) {
-        if is_bleed_valve(drawing, next, junction, charge)? {
+        if is_installed_bleed(drawing, next, junction, charge)? {
             return Ok(Some(next));
         }
     }
     Ok(None)
+}
+
+/// Returns whether a valve is a bleed that is there: another one proves nothing.
+fn is_installed_bleed(drawing: &Drawing<'_>, valve: NodeId, before: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+    Ok(presence(drawing, valve) == Presence::Installed && is_bleed_valve(drawing, valve, before, charge)?)
 }

@@ -5,7 +5,6 @@
 
 use hashbrown::HashSet;
 
-use super::bleeds::behind;
 use super::{Barrier, Isolation, Step};
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
@@ -26,6 +25,8 @@ struct Proof {
     action: &'static str,
     /// The next barrier in series.
     second: Option<NodeId>,
+    /// Closes the second barrier: `close`, or `check_closed`.
+    second_action: &'static str,
     bleed: Option<NodeId>,
     /// Between the two barriers, or in the volume.
     bleed_position: Option<&'static str>,
@@ -36,7 +37,12 @@ struct Proof {
 impl Proof {
     /// Returns whether it is closed only after the volume has been drained and vented.
     fn is_late(&self) -> bool {
-        !self.cuts_off.is_empty() && self.action != "check_closed" || matches!(self.action, "swing" | "remove")
+        !self.cuts_off.is_empty() && self.action != "check_closed" || self.opens_line()
+    }
+
+    /// Returns whether the line is opened to move the barrier: the second one must be closed before.
+    fn opens_line(&self) -> bool {
+        matches!(self.action, "swing" | "remove")
     }
 }
 
@@ -88,7 +94,7 @@ impl<'a> Isolation<'_, 'a> {
         charge: ChargeFn<'_>,
     ) -> Result<Proof> {
         let Step { node, from, .. } = self.steps[barrier.step as usize];
-        let behind = behind(self.drawing, node, self.node_at(from), charge)?;
+        let behind = self.behind(node, self.node_at(from), charge)?;
         let between = behind.second.and(behind.bleed);
         let (bleed, bleed_position) = match between {
             Some(bleed) => (Some(bleed), Some("between")),
@@ -106,6 +112,11 @@ impl<'a> Isolation<'_, 'a> {
             method: self.method(barrier, charge)?,
             action: self.action(barrier),
             second: behind.second,
+            second_action: if behind.second.is_some_and(|second| self.is_shut(second)) {
+                "check_closed"
+            } else {
+                "close"
+            },
             bleed,
             bleed_position,
             cuts_off,
@@ -189,11 +200,23 @@ fn steps(proofs: &[Proof], bleeds: &[NodeId]) -> Vec<PlanStep> {
 }
 
 /// Returns the steps that close and lock the barriers that are closed early, or late.
+///
+/// The valves behind blinds and spools that are moved are closed early.
 fn closing(proofs: &[Proof], is_late: bool) -> impl Iterator<Item = PlanStep> + '_ {
-    proofs.iter().filter(move |proof| proof.is_late() == is_late).flat_map(|proof| {
+    let barriers: HashSet<NodeId> = proofs.iter().map(|proof| proof.node).collect();
+    let mut seen = HashSet::new();
+    let behind: Vec<PlanStep> = proofs
+        .iter()
+        .filter(|proof| !is_late && proof.opens_line())
+        .filter_map(|proof| Some((proof.second?, proof.second_action)))
+        .filter(|(second, _)| !barriers.contains(second) && seen.insert(*second))
+        .flat_map(|(second, action)| [PlanStep::new(action, second), PlanStep::new("lock", second)])
+        .collect();
+    let own = proofs.iter().filter(move |proof| proof.is_late() == is_late).flat_map(|proof| {
         let close = PlanStep { cuts_off: proof.cuts_off.clone(), ..PlanStep::new(proof.action, proof.node) };
         [close, PlanStep::new("lock", proof.node)]
-    })
+    });
+    behind.into_iter().chain(own)
 }
 
 /// Returns the steps as numbered rows.

@@ -2,7 +2,7 @@
 
 use hashbrown::HashSet;
 
-use super::bleeds::{behind, bleed_at, is_bleed, neighbors};
+use super::bleeds::{bleed_at, is_bleed, neighbors};
 use super::relief_lost::Protection;
 use super::{Barrier, DataGap, Isolation, OpenBranch, Step, Uncertainty};
 use crate::error::Result;
@@ -163,6 +163,14 @@ impl<'a> Isolation<'_, 'a> {
         barrier.kind == "positive_barrier" || is_closed(self.drawing, self.steps[barrier.step as usize].node)
     }
 
+    /// Returns whether the drawing states that a valve or a blind is closed.
+    pub(super) fn is_shut(&self, node: NodeId) -> bool {
+        let role = self.drawing.topology.roles[node as usize];
+        role == Role::Blind && blind_position(self.drawing, node) == BlindPosition::Closed
+            || role == Role::PositiveBarrier
+            || is_closed(self.drawing, node)
+    }
+
     /// Returns what makes a barrier of an item.
     pub(super) fn action(&self, barrier: &Barrier) -> &'static str {
         let conditional = self.conditional.iter().find(|item| item.step == barrier.step).map(|item| item.action);
@@ -202,7 +210,7 @@ impl<'a> Isolation<'_, 'a> {
         if barrier.kind == "positive_barrier" || self.drawing.topology.roles[node as usize] == Role::PositiveBarrier {
             return Ok("positive");
         }
-        let behind = behind(self.drawing, node, self.node_at(from), charge)?;
+        let behind = self.behind(node, self.node_at(from), charge)?;
         Ok(match (behind.second, behind.bleed, self.bleed_before(from, charge)?) {
             (Some(_), Some(_), _) => "double_block_bleed",
             (Some(_), None, _) => "double_block",
@@ -314,12 +322,7 @@ impl<'a> Isolation<'_, 'a> {
         let on_path = device.path.iter().copied().filter(closes);
         let valves: Vec<NodeId> =
             on_path.chain(relief_paths.valves_of(device.node)).filter(|valve| seen.insert(*valve)).collect();
-        let is_shut = |valve: &NodeId| {
-            let role = self.drawing.topology.roles[*valve as usize];
-            role == Role::Blind && blind_position(self.drawing, *valve) == BlindPosition::Closed
-                || role == Role::PositiveBarrier
-                || is_closed(self.drawing, *valve)
-        };
+        let is_shut = |valve: &NodeId| self.is_shut(*valve);
         let closed = valves.iter().copied().filter(is_shut).collect();
         let state = ReliefPath::find(self.drawing, device.node, charge)?.state;
         Ok(vec![

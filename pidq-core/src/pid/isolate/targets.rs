@@ -2,6 +2,7 @@
 
 use hashbrown::HashSet;
 
+use super::parts::Parts;
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::config::Names;
@@ -23,11 +24,13 @@ pub(super) struct Targets {
     pub has_group: bool,
     /// Nodes from which no isolation can start, with the kind of data gap.
     pub missing: Vec<(&'static str, NodeId)>,
+    /// Parts of equipment that are open to it.
+    pub parts: Parts,
 }
 
 /// Returns what belongs to some nodes.
 pub(super) fn targets(drawing: &Drawing<'_>, nodes: &[NodeId], charge: ChargeFn<'_>) -> Result<Targets> {
-    let mut found = Targets::default();
+    let mut found = Targets { parts: Parts::collect(drawing, charge)?, ..Targets::default() };
     let mut members = None;
     for node in nodes {
         if is_in_pipe(drawing, *node) || is_item(drawing, *node) {

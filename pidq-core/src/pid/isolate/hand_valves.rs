@@ -1,0 +1,113 @@
+//! Hand valves, and what in the drawing says that a valve of such a class is none or closes nothing for certain.
+
+use super::actuation;
+use crate::error::Result;
+use crate::graph::adjacency::NodeId;
+use crate::graph::config::Names;
+use crate::graph::drawing::Drawing;
+use crate::graph::roles::{Role, TagLetters};
+use crate::graph::snake_case::snake_case;
+use crate::pid::ChargeFn;
+use crate::pid::dead_ends::neighbors;
+use crate::pid::valve_state::{self, BlindPosition, Presence, blind_position, presence};
+
+/// What a valve of the class of a hand valve is for an isolation.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum HandValve {
+    /// Moved by hand, as far as the drawing says.
+    Certain,
+    /// Another field calls it something that does not close.
+    ContradictoryClass,
+    /// It has an actuator.
+    Actuated,
+    /// Its tag is that of a valve with an actuator.
+    ActuatedByTag,
+    /// Its tag is that of a check valve or a relief valve.
+    SelfActingByTag,
+}
+
+/// Returns what a valve is whose class is that of a hand valve.
+pub(super) fn hand_valve(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<HandValve> {
+    if is_declared(drawing, node) {
+        return Ok(HandValve::Certain);
+    }
+    if is_contradicted(drawing, node) {
+        return Ok(HandValve::ContradictoryClass);
+    }
+    if actuation::is_actuated(drawing, node, charge)? {
+        return Ok(HandValve::Actuated);
+    }
+    Ok(match actuation::tag_letters(drawing, node) {
+        TagLetters::HandValve => HandValve::Certain,
+        TagLetters::Actuated => HandValve::ActuatedByTag,
+        TagLetters::SelfActing => HandValve::SelfActingByTag,
+    })
+}
+
+/// Returns whether an item separates its two sides when it is closed: it is there, has no third way, and is moved by hand
+/// or by an actuator that is accepted. So does a blind flange, and a blind that is closed.
+pub(super) fn separates(
+    drawing: &Drawing<'_>,
+    node: NodeId,
+    accepts_actuated: bool,
+    charge: ChargeFn<'_>,
+) -> Result<bool> {
+    if presence(drawing, node) != Presence::Installed {
+        return Ok(false);
+    }
+    let role = drawing.topology.roles[node as usize];
+    match role {
+        Role::PositiveBarrier => return Ok(blind_position(drawing, node) != BlindPosition::Open),
+        Role::Blind => return Ok(blind_position(drawing, node) == BlindPosition::Closed),
+        Role::Barrier | Role::Control => {}
+        _ => return Ok(false),
+    }
+    if has_several_ways(drawing, node) || !is_declared(drawing, node) && neighbors(drawing, node, charge)?.len() > 2 {
+        return Ok(false);
+    }
+    Ok(match role {
+        Role::Control => accepts_actuated,
+        _ => match hand_valve(drawing, node, charge)? {
+            HandValve::Certain => true,
+            HandValve::Actuated | HandValve::ActuatedByTag => accepts_actuated,
+            HandValve::ContradictoryClass | HandValve::SelfActingByTag => false,
+        },
+    })
+}
+
+/// Returns whether a class of a valve is one that the drawing or the program declares to be what it is.
+pub(super) fn is_declared(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    drawing.class_texts(node).any(|class| drawing.topology.config.is_declared(class))
+}
+
+/// Returns whether a class or a field of a valve states that it has more than two ways.
+pub(super) fn has_several_ways(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let config = &drawing.topology.config;
+    let has_ways = |text: &str| config.has_several_ways(text) || has_count_above_two(text);
+    !is_declared(drawing, node)
+        && (drawing.class_texts(node).any(|class| config.has_several_ways(class))
+            || valve_state::texts(drawing, node, Names::WayCount).any(has_ways)
+            || valve_state::numbers(drawing, node, Names::WayCount).any(|count| count > 2.0))
+}
+
+/// Returns whether a text gives a number of ways above two, such as `3` or `four`.
+fn has_count_above_two(text: &str) -> bool {
+    const WORDS: &[&str] = &["three", "four", "five", "six", "multi", "multiple"];
+    let text = snake_case(text);
+    let mut words = text.split('_');
+    words.any(|word| WORDS.contains(&word) || word.parse::<u32>().is_ok_and(|count| count > 2))
+}
+
+/// Returns whether another field of a valve calls it something that does not close, or its description calls it a check
+/// valve.
+fn is_contradicted(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let config = &drawing.topology.config;
+    let is_other = |role: Role| {
+        matches!(role, Role::OneWay | Role::Relief | Role::Control | Role::MultiWay | Role::Blind | Role::OpenEnd)
+    };
+    let is_check_valve = |text: &str| config.role_of(text) == Some(Role::OneWay) && snake_case(text).ends_with("valve");
+    drawing.class_texts(node).any(|class| match config.role_of(class) {
+        Some(role) => is_other(role),
+        None => config.passage_of(class).is_some(),
+    }) || valve_state::texts(drawing, node, Names::Description).any(is_check_valve)
+}
